@@ -37,15 +37,15 @@ mod sandbox;
 pub mod scenario;
 mod script;
 
-pub use client::Client;
-pub use conversation::{Conversation, Step};
-pub use hook::Hook;
-pub use model::{Request, ScriptedModel, Thread};
-pub use process::Ending;
-pub use record::{HookCall, HookResponse, Record, Told};
+pub use client::ClientBinary;
+pub use conversation::{Conversation, ConversationStep};
+pub use hook::TestHook;
+pub use model::{ModelRequest, ModelThread, ScriptedModel};
+pub use process::ProcessEnding;
+pub use record::{HookResponse, ModelText, RecordedHookCall, RunRecord};
 pub use sandbox::Sandbox;
-pub use scenario::Scenario;
-pub use script::{Block, Script, Turn};
+pub use scenario::EventScenario;
+pub use script::{ContentBlock, ModelScript, ModelTurn};
 
 /// An error in driving a client. Misbehaviour of the client itself is in the [`Record`].
 #[derive(Debug, thiserror::Error)]

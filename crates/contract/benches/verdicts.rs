@@ -2,12 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use rutter_contract::verdict::{HookRun, judge};
+use rutter_contract::verdict::{HookRun, judge_answer};
 use rutter_contract::version::Contract;
 use serde_json::Value;
 
 /// Duration of the measurement.
-const MEASURED: Duration = Duration::from_secs(2);
+const MEASUREMENT_DURATION: Duration = Duration::from_secs(2);
 
 #[expect(clippy::print_stdout, reason = "the figure")]
 fn main() {
@@ -28,10 +28,10 @@ fn main() {
     let contract = Contract::newest();
     let from = Instant::now();
     let mut judged = 0_u32;
-    while from.elapsed() < MEASURED {
+    while from.elapsed() < MEASUREMENT_DURATION {
         for (event, stdout, stderr, exit) in &answers {
             let run = HookRun { event: *event, stdout, stderr, exit: *exit };
-            std::hint::black_box(judge(&run, contract));
+            std::hint::black_box(judge_answer(&run, contract));
             judged += 1;
         }
     }

@@ -2,13 +2,15 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::spec::{Effect, EventSpec, Field, FieldType, MatcherValues, PlainStdout, Source};
+use crate::spec::{
+    EventSpec, FieldEffect, FieldSpec, FieldType, MatcherValues, PlainStdout, Source,
+};
 use crate::version::Contract;
 
 /// Returns all facts of the table about an event. `sources` has the source of each fact, by key.
-pub fn event(event: &EventSpec, contract: Contract) -> Value {
-    let fields = |fields: Vec<&'static Field>| -> Vec<Value> {
-        fields.into_iter().map(|field| self::field(field, contract)).collect()
+pub fn describe_event(event: &EventSpec, contract: Contract) -> Value {
+    let fields = |fields: Vec<&'static FieldSpec>| -> Vec<Value> {
+        fields.into_iter().map(|field| self::describe_field(field, contract)).collect()
     };
     json!({
         "name": event.name,
@@ -16,13 +18,13 @@ pub fn event(event: &EventSpec, contract: Contract) -> Value {
         "since_exact": event.since.exact,
         "since_earliest": event.since.earliest,
         "when": event.when.value,
-        "matcher": matcher(event, contract),
+        "matcher": describe_matcher(event, contract),
         "input": fields(event.input_at(contract).collect()),
         "decision_model": event.decision.value.as_str(),
         "hook_specific_output": event.output_at(contract).map(|output| fields(output.collect())),
-        "top_level_decision": effect(event.top_level_decision),
-        "continue_false": effect(event.continue_false),
-        "system_message": effect(event.system_message),
+        "top_level_decision": describe_effect(event.top_level_decision),
+        "continue_false": describe_effect(event.continue_false),
+        "system_message": describe_effect(event.system_message),
         "exit": {
             "0": event.exit.zero.value,
             "2": event.exit.two.value,
@@ -31,19 +33,19 @@ pub fn event(event: &EventSpec, contract: Contract) -> Value {
         "can_block": event.can_block.value,
         "plain_stdout": event.plain_stdout.value,
         "plain_stdout_is_context": event.plain_stdout.value == PlainStdout::Context,
-        "timeout_s": seconds(event.timeout_ms.value),
+        "timeout_s": to_seconds(event.timeout_ms.value),
         "handlers": event.handlers.value,
         "env_file": event.env_file.value,
         "delivery": event.delivery.map(|fact| fact.value),
         "caveat": event.caveat.map(|fact| fact.value),
         "captured": event.seen,
         "documentation": event.documentation(),
-        "sources": sources(event),
+        "sources": describe_sources(event),
     })
 }
 
 /// Converts to seconds, as an integer if possible, as in a settings file.
-fn seconds(milliseconds: u32) -> Value {
+fn to_seconds(milliseconds: u32) -> Value {
     if milliseconds.is_multiple_of(1000) {
         json!(milliseconds / 1000)
     } else {
@@ -51,38 +53,38 @@ fn seconds(milliseconds: u32) -> Value {
     }
 }
 
-fn source(source: Source) -> Value {
+fn describe_source(source: Source) -> Value {
     json!({ "source": source, "confidence": source.confidence() })
 }
 
-fn sources(event: &EventSpec) -> Value {
+fn describe_sources(event: &EventSpec) -> Value {
     let mut out = json!({
-        "since": source(event.since.source),
-        "when": source(event.when.source),
-        "matcher": source(event.matcher.source),
-        "decision_model": source(event.decision.source),
-        "hook_specific_output": source(event.output_source),
-        "env_file": source(event.env_file.source),
-        "top_level_decision": source(event.top_level_decision.fact.source),
-        "continue_false": source(event.continue_false.fact.source),
-        "system_message": source(event.system_message.fact.source),
-        "exit.0": source(event.exit.zero.source),
-        "exit.2": source(event.exit.two.source),
-        "exit.other": source(event.exit.other.source),
-        "can_block": source(event.can_block.source),
-        "plain_stdout": source(event.plain_stdout.source),
-        "timeout_s": source(event.timeout_ms.source),
-        "handlers": source(event.handlers.source),
+        "since": describe_source(event.since.source),
+        "when": describe_source(event.when.source),
+        "matcher": describe_source(event.matcher.source),
+        "decision_model": describe_source(event.decision.source),
+        "hook_specific_output": describe_source(event.output_source),
+        "env_file": describe_source(event.env_file.source),
+        "top_level_decision": describe_source(event.top_level_decision.fact.source),
+        "continue_false": describe_source(event.continue_false.fact.source),
+        "system_message": describe_source(event.system_message.fact.source),
+        "exit.0": describe_source(event.exit.zero.source),
+        "exit.2": describe_source(event.exit.two.source),
+        "exit.other": describe_source(event.exit.other.source),
+        "can_block": describe_source(event.can_block.source),
+        "plain_stdout": describe_source(event.plain_stdout.source),
+        "timeout_s": describe_source(event.timeout_ms.source),
+        "handlers": describe_source(event.handlers.source),
     });
     for (key, fact) in [("delivery", event.delivery), ("caveat", event.caveat)] {
         if let Some(fact) = fact {
-            out[key] = source(fact.source);
+            out[key] = describe_source(fact.source);
         }
     }
     out
 }
 
-fn matcher(event: &EventSpec, contract: Contract) -> Value {
+fn describe_matcher(event: &EventSpec, contract: Contract) -> Value {
     let values = match event.matcher.values {
         MatcherValues::Ignored => Value::Null,
         MatcherValues::Tools => json!("tool names; old names still match (Task for Agent)"),
@@ -97,18 +99,18 @@ fn matcher(event: &EventSpec, contract: Contract) -> Value {
     })
 }
 
-fn effect(effect: Effect) -> Value {
+fn describe_effect(effect: FieldEffect) -> Value {
     json!({ "honoured": effect.honoured, "effect": effect.fact.value })
 }
 
-fn field(field: &Field, contract: Contract) -> Value {
+fn describe_field(field: &FieldSpec, contract: Contract) -> Value {
     let mut out = Map::new();
     out.insert("name".to_owned(), json!(field.name));
     out.insert("type".to_owned(), json!(field.ty.label()));
     out.insert("required".to_owned(), json!(field.required));
-    let fields = |fields: &'static [Field]| -> Vec<Value> {
+    let fields = |fields: &'static [FieldSpec]| -> Vec<Value> {
         let known = fields.iter().filter(|field| field.is_at(contract));
-        known.map(|field| self::field(field, contract)).collect()
+        known.map(|field| self::describe_field(field, contract)).collect()
     };
     match field.ty {
         FieldType::Choice(choice) => {

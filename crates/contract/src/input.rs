@@ -21,7 +21,7 @@ mod wire;
 pub use choices::*;
 pub use events::*;
 pub use shapes::*;
-pub use wire::Wire;
+pub use wire::RawPayload;
 
 /// The payload of an event that is not in the table. A newer client may send one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -53,7 +53,7 @@ impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Json(error) => {
-                write!(f, "the payload could not be read: {}", without_data(error))
+                write!(f, "the payload could not be read: {}", message_without_data(error))
             }
             Self::NotAnObject => f.write_str("the payload is not a JSON object"),
             Self::NoEventName => f.write_str("the payload has no `hook_event_name`"),
@@ -79,14 +79,15 @@ impl From<serde_json::Error> for ParseError {
 impl Input {
     /// Parses a payload from the client's bytes.
     pub fn parse(stdin: &[u8]) -> Result<Self, ParseError> {
-        let wire = Wire::parse(stdin)?;
+        let wire = RawPayload::parse(stdin)?;
         let name = wire.hook_event_name().ok_or(ParseError::NoEventName)?;
         let read = |json: &[u8]| match name.parse::<EventName>() {
             Ok(event) => Self::read(event, json),
             Err(_) => Ok(Self::Other(OtherInput { fields: serde_json::from_slice(json)? })),
         };
-        Ok(read(wire.bytes())
-            .or_else(|error| wire::mended(wire.bytes()).map_or(Err(error), |json| read(&json)))?)
+        Ok(read(wire.bytes()).or_else(|error| {
+            wire::replace_lone_surrogates(wire.bytes()).map_or(Err(error), |json| read(&json))
+        })?)
     }
 
     /// Returns the event, or `None` if the table does not have it.
@@ -95,22 +96,23 @@ impl Input {
     }
 }
 
-impl Wire<'_> {
+impl RawPayload<'_> {
     /// Deserializes the whole payload as type `E`; returns `None` if it belongs to another event.
-    pub fn read<E: HookEvent>(&self) -> Option<Result<E, ParseError>> {
+    pub fn parse_as<E: HookEvent>(&self) -> Option<Result<E, ParseError>> {
         if self.hook_event_name()? != E::NAME.as_str() {
             return None;
         }
         let read = serde_json::from_slice(self.bytes());
         let read = read.or_else(|error| {
-            wire::mended(self.bytes()).map_or(Err(error), |json| serde_json::from_slice(&json))
+            wire::replace_lone_surrogates(self.bytes())
+                .map_or(Err(error), |json| serde_json::from_slice(&json))
         });
         Some(read.map_err(ParseError::from))
     }
 }
 
 /// Returns the message of a JSON error without the offending value, which is the user's data.
-fn without_data(error: &serde_json::Error) -> String {
+fn message_without_data(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!("line {}, column {}", error.line(), error.column());
     match error.classify() {

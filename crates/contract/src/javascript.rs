@@ -9,7 +9,7 @@ use std::fmt;
 
 /// Depth to which the tree is kept. Deeper values are parsed and checked, but only their kind is kept: no
 /// field of the contract is nearly as deep, and dropping a tree of unlimited depth would overflow the stack.
-const KEPT_DEPTH: usize = 16;
+const MAX_KEPT_DEPTH: usize = 16;
 
 /// Returns true if `String.prototype.trim` removes the character. Rust's definition differs in two places:
 /// the byte order mark is white space here, U+0085 is not.
@@ -24,16 +24,16 @@ pub fn trim(text: &str) -> &str {
 
 /// A value as `JSON.parse` returns it, with its position.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Node {
+pub struct JsonNode {
     /// The type and content of the value.
-    pub kind: Kind,
+    pub kind: JsonKind,
     /// The byte offset of its start in the text.
     pub at: usize,
 }
 
 /// The type and content of a value.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Kind {
+pub enum JsonKind {
     /// `null`
     Null,
     /// `true` or `false`
@@ -43,12 +43,12 @@ pub enum Kind {
     /// A string; a lone surrogate becomes U+FFFD, which has the same length in UTF-16.
     Text(String),
     /// An array.
-    List(Vec<Node>),
+    List(Vec<JsonNode>),
     /// An object with unique keys in order; of duplicate keys the last value counts.
-    Object(Vec<(String, Node)>),
+    Object(Vec<(String, JsonNode)>),
 }
 
-impl Kind {
+impl JsonKind {
     /// Returns the type's name in the client's messages.
     pub fn name(&self) -> &'static str {
         match self {
@@ -62,24 +62,24 @@ impl Kind {
     }
 }
 
-impl Node {
+impl JsonNode {
     /// Returns a member of an object.
-    pub fn get(&self, key: &str) -> Option<&Node> {
+    pub fn get(&self, key: &str) -> Option<&JsonNode> {
         self.members().iter().find(|(name, _)| name == key).map(|(_, node)| node)
     }
 
     /// Returns the members of an object; empty for other values.
-    pub fn members(&self) -> &[(String, Node)] {
+    pub fn members(&self) -> &[(String, JsonNode)] {
         match &self.kind {
-            Kind::Object(members) => members,
+            JsonKind::Object(members) => members,
             _ => &[],
         }
     }
 
     /// Returns the object without the member at a JSON pointer.
     #[must_use]
-    pub fn without(mut self, path: &str) -> Node {
-        if let (Kind::Object(members), Some(rest)) = (&mut self.kind, path.strip_prefix('/')) {
+    pub fn without(mut self, path: &str) -> JsonNode {
+        if let (JsonKind::Object(members), Some(rest)) = (&mut self.kind, path.strip_prefix('/')) {
             let (key, deeper) = rest
                 .split_once('/')
                 .map_or((rest, None), |(key, _)| (key, Some(&rest[key.len()..])));
@@ -88,7 +88,8 @@ impl Node {
                 None => members.retain(|(name, _)| *name != key),
                 Some(deeper) => {
                     for (_, node) in members.iter_mut().filter(|(name, _)| *name == key) {
-                        let inner = std::mem::replace(node, Node { kind: Kind::Null, at: 0 });
+                        let inner =
+                            std::mem::replace(node, JsonNode { kind: JsonKind::Null, at: 0 });
                         *node = inner.without(deeper);
                     }
                 }
@@ -98,9 +99,9 @@ impl Node {
     }
 
     /// Returns the value at a JSON pointer.
-    pub fn pointer(&self, path: &str) -> Option<&Node> {
+    pub fn pointer(&self, path: &str) -> Option<&JsonNode> {
         path.split('/').skip(1).try_fold(self, |node, key| match &node.kind {
-            Kind::List(items) => items.get(key.parse::<usize>().ok()?),
+            JsonKind::List(items) => items.get(key.parse::<usize>().ok()?),
             _ => node.get(&key.replace("~1", "/").replace("~0", "~")),
         })
     }
@@ -108,7 +109,7 @@ impl Node {
     /// Returns the text of a string.
     pub fn text(&self) -> Option<&str> {
         match &self.kind {
-            Kind::Text(text) => Some(text),
+            JsonKind::Text(text) => Some(text),
             _ => None,
         }
     }
@@ -116,61 +117,61 @@ impl Node {
 
 /// A JSON syntax error.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NotJson {
+pub struct JsonSyntaxError {
     /// The byte offset of the error.
     pub at: usize,
     /// The expected token.
     pub expected: &'static str,
 }
 
-impl fmt::Display for NotJson {
+impl fmt::Display for JsonSyntaxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "byte {}: expected {}", self.at, self.expected)
     }
 }
 
 /// Parses like `JSON.parse`.
-pub fn parse(text: &str) -> Result<Node, NotJson> {
-    let mut reader = Reader { text, bytes: text.as_bytes(), at: 0 };
+pub fn parse(text: &str) -> Result<JsonNode, JsonSyntaxError> {
+    let mut reader = JsonParser { text, bytes: text.as_bytes(), at: 0 };
     let node = reader.value()?;
     reader.skip_space();
     if reader.at < reader.bytes.len() { reader.fail("the end") } else { Ok(node) }
 }
 
 /// Parses the first value of a text that may continue after it; returns the value and its end.
-pub fn parse_first(text: &str) -> Result<(Node, usize), NotJson> {
-    let mut reader = Reader { text, bytes: text.as_bytes(), at: 0 };
+pub fn parse_first(text: &str) -> Result<(JsonNode, usize), JsonSyntaxError> {
+    let mut reader = JsonParser { text, bytes: text.as_bytes(), at: 0 };
     let node = reader.value()?;
     Ok((node, reader.at))
 }
 
-struct Reader<'a> {
+struct JsonParser<'a> {
     text: &'a str,
     bytes: &'a [u8],
     at: usize,
 }
 
 /// A container that is being parsed. Below the kept depth it stays empty.
-enum Open {
-    List(Vec<Node>),
-    Object(Members, String),
+enum OpenContainer {
+    List(Vec<JsonNode>),
+    Object(ObjectMembers, String),
 }
 
 /// The members of an object that is being parsed.
 #[derive(Default)]
-struct Members {
-    list: Vec<(String, Node)>,
+struct ObjectMembers {
+    list: Vec<(String, JsonNode)>,
     /// Positions of the keys; filled only if there are too many keys for a linear search.
     index: HashMap<String, usize>,
 }
 
-impl Members {
+impl ObjectMembers {
     /// Number of keys up to which a linear search is used.
-    const FEW: usize = 16;
+    const MAX_LINEAR_SEARCH_KEYS: usize = 16;
 
     /// Sets a member like an assignment: an existing key keeps its position and gets the new value.
-    fn insert(&mut self, key: String, node: Node) {
-        let many = self.list.len() > Self::FEW;
+    fn insert(&mut self, key: String, node: JsonNode) {
+        let many = self.list.len() > Self::MAX_LINEAR_SEARCH_KEYS;
         if many && self.index.is_empty() {
             let places = self.list.iter().enumerate().map(|(at, (key, _))| (key.clone(), at));
             self.index = places.collect();
@@ -191,10 +192,10 @@ impl Members {
     }
 }
 
-impl Reader<'_> {
+impl JsonParser<'_> {
     /// Parses with an explicit stack, so that deep nesting cannot overflow the call stack.
-    fn value(&mut self) -> Result<Node, NotJson> {
-        let mut open: Vec<(Open, usize)> = Vec::new();
+    fn value(&mut self) -> Result<JsonNode, JsonSyntaxError> {
+        let mut open: Vec<(OpenContainer, usize)> = Vec::new();
         loop {
             self.skip_space();
             let start = self.at;
@@ -202,29 +203,29 @@ impl Reader<'_> {
                 Some(b'{') => {
                     self.at += 1;
                     self.skip_space();
-                    if self.take(b'}') {
-                        Kind::Object(Vec::new())
+                    if self.consume_byte(b'}') {
+                        JsonKind::Object(Vec::new())
                     } else {
                         let key = self.key()?;
-                        open.push((Open::Object(Members::default(), key), start));
+                        open.push((OpenContainer::Object(ObjectMembers::default(), key), start));
                         continue;
                     }
                 }
                 Some(b'[') => {
                     self.at += 1;
                     self.skip_space();
-                    if self.take(b']') {
-                        Kind::List(Vec::new())
+                    if self.consume_byte(b']') {
+                        JsonKind::List(Vec::new())
                     } else {
-                        open.push((Open::List(Vec::new()), start));
+                        open.push((OpenContainer::List(Vec::new()), start));
                         continue;
                     }
                 }
-                Some(b'"') => Kind::Text(self.string()?),
+                Some(b'"') => JsonKind::Text(self.string()?),
                 Some(b'-' | b'0'..=b'9') => self.number()?,
-                Some(b't') => self.word("true", Kind::Bool(true))?,
-                Some(b'f') => self.word("false", Kind::Bool(false))?,
-                Some(b'n') => self.word("null", Kind::Null)?,
+                Some(b't') => self.parse_literal("true", JsonKind::Bool(true))?,
+                Some(b'f') => self.parse_literal("false", JsonKind::Bool(false))?,
+                Some(b'n') => self.parse_literal("null", JsonKind::Null)?,
                 _ => return self.fail("a value"),
             };
             let mut at = start;
@@ -232,46 +233,46 @@ impl Reader<'_> {
             loop {
                 let depth = open.len();
                 let Some((container, _)) = open.last_mut() else {
-                    return Ok(Node { kind: value, at });
+                    return Ok(JsonNode { kind: value, at });
                 };
-                let node = Node { kind: value, at };
+                let node = JsonNode { kind: value, at };
                 match container {
-                    Open::List(items) if depth <= KEPT_DEPTH => items.push(node),
-                    Open::Object(members, key) if depth <= KEPT_DEPTH => {
+                    OpenContainer::List(items) if depth <= MAX_KEPT_DEPTH => items.push(node),
+                    OpenContainer::Object(members, key) if depth <= MAX_KEPT_DEPTH => {
                         members.insert(std::mem::take(key), node);
                     }
-                    Open::List(_) | Open::Object(..) => {}
+                    OpenContainer::List(_) | OpenContainer::Object(..) => {}
                 }
                 self.skip_space();
-                let closes = if matches!(container, Open::List(_)) { b']' } else { b'}' };
-                if self.take(b',') {
-                    if let Open::Object(_, key) = container {
+                let closes = if matches!(container, OpenContainer::List(_)) { b']' } else { b'}' };
+                if self.consume_byte(b',') {
+                    if let OpenContainer::Object(_, key) = container {
                         self.skip_space();
                         *key = self.key()?;
                     }
                     break;
                 }
-                if !self.take(closes) {
+                if !self.consume_byte(closes) {
                     return self.fail("`,` or the end of the array or object");
                 }
                 let Some((container, start)) = open.pop() else { break };
                 (value, at) = match container {
-                    Open::List(items) => (Kind::List(items), start),
-                    Open::Object(members, _) => (Kind::Object(members.list), start),
+                    OpenContainer::List(items) => (JsonKind::List(items), start),
+                    OpenContainer::Object(members, _) => (JsonKind::Object(members.list), start),
                 };
             }
         }
     }
 
-    fn fail<T>(&self, expected: &'static str) -> Result<T, NotJson> {
-        Err(NotJson { at: self.at, expected })
+    fn fail<T>(&self, expected: &'static str) -> Result<T, JsonSyntaxError> {
+        Err(JsonSyntaxError { at: self.at, expected })
     }
 
     fn peek(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
     }
 
-    fn take(&mut self, byte: u8) -> bool {
+    fn consume_byte(&mut self, byte: u8) -> bool {
         let found = self.peek() == Some(byte);
         self.at += usize::from(found);
         found
@@ -283,7 +284,11 @@ impl Reader<'_> {
         }
     }
 
-    fn word(&mut self, word: &'static str, kind: Kind) -> Result<Kind, NotJson> {
+    fn parse_literal(
+        &mut self,
+        word: &'static str,
+        kind: JsonKind,
+    ) -> Result<JsonKind, JsonSyntaxError> {
         if self.bytes[self.at..].starts_with(word.as_bytes()) {
             self.at += word.len();
             return Ok(kind);
@@ -299,35 +304,35 @@ impl Reader<'_> {
         self.at > from
     }
 
-    fn number(&mut self) -> Result<Kind, NotJson> {
+    fn number(&mut self) -> Result<JsonKind, JsonSyntaxError> {
         let from = self.at;
-        self.take(b'-');
+        self.consume_byte(b'-');
         // A leading zero is the whole integer part.
-        if !self.take(b'0') && !self.digits() {
+        if !self.consume_byte(b'0') && !self.digits() {
             return self.fail("a digit");
         }
-        if self.take(b'.') && !self.digits() {
+        if self.consume_byte(b'.') && !self.digits() {
             return self.fail("a digit");
         }
-        if self.take(b'e') || self.take(b'E') {
-            let _ = self.take(b'+') || self.take(b'-');
+        if self.consume_byte(b'e') || self.consume_byte(b'E') {
+            let _ = self.consume_byte(b'+') || self.consume_byte(b'-');
             if !self.digits() {
                 return self.fail("a digit");
             }
         }
-        Ok(Kind::Number(self.text[from..self.at].to_owned()))
+        Ok(JsonKind::Number(self.text[from..self.at].to_owned()))
     }
 
-    fn key(&mut self) -> Result<String, NotJson> {
+    fn key(&mut self) -> Result<String, JsonSyntaxError> {
         if self.peek() != Some(b'"') {
             return self.fail("a key in double quotes");
         }
         let key = self.string()?;
         self.skip_space();
-        if self.take(b':') { Ok(key) } else { self.fail("`:`") }
+        if self.consume_byte(b':') { Ok(key) } else { self.fail("`:`") }
     }
 
-    fn string(&mut self) -> Result<String, NotJson> {
+    fn string(&mut self) -> Result<String, JsonSyntaxError> {
         self.at += 1;
         let mut out = String::new();
         loop {
@@ -348,7 +353,7 @@ impl Reader<'_> {
         }
     }
 
-    fn escape(&mut self, out: &mut String) -> Result<(), NotJson> {
+    fn escape(&mut self, out: &mut String) -> Result<(), JsonSyntaxError> {
         self.at += 1;
         let plain = match self.peek() {
             Some(b @ (b'"' | b'\\' | b'/')) => char::from(b),
@@ -359,7 +364,7 @@ impl Reader<'_> {
             Some(b't') => '\t',
             Some(b'u') => {
                 self.at += 1;
-                let unit = self.unit()?;
+                let unit = self.parse_utf16_escape()?;
                 out.push(self.character(unit));
                 return Ok(());
             }
@@ -375,7 +380,7 @@ impl Reader<'_> {
         let after_first = self.at;
         if (0xd800..0xdc00).contains(&unit) && self.bytes[self.at..].starts_with(b"\\u") {
             self.at += 2;
-            let second = self.unit().ok();
+            let second = self.parse_utf16_escape().ok();
             let pair = second.and_then(|second| char::decode_utf16([unit, second]).next()?.ok());
             if let Some(pair) = pair {
                 return pair;
@@ -386,7 +391,7 @@ impl Reader<'_> {
         char::from_u32(u32::from(unit)).unwrap_or(char::REPLACEMENT_CHARACTER)
     }
 
-    fn unit(&mut self) -> Result<u16, NotJson> {
+    fn parse_utf16_escape(&mut self) -> Result<u16, JsonSyntaxError> {
         let digits = self
             .text
             .get(self.at..self.at + 4)
@@ -404,7 +409,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_what_the_client_reads_and_serde_does_not() {
+    fn accepts_json_that_serde_rejects() {
         let lone = parse(r#"{"a":"\ud800x"}"#).unwrap();
         assert_eq!(lone.get("a").unwrap().text(), Some("\u{fffd}x"));
         assert!(parse("1e999").is_ok());
@@ -413,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_the_client_refuses() {
+    fn rejects_invalid_json() {
         for text in [
             "",
             "{",
@@ -450,14 +455,14 @@ mod tests {
     }
 
     #[test]
-    fn the_last_of_two_keys_counts() {
+    fn last_duplicate_key_counts() {
         let node = parse(r#"{"a":1,"b":2,"a":"x"}"#).unwrap();
         assert_eq!(node.get("a").unwrap().text(), Some("x"));
         assert_eq!(node.members().len(), 2);
     }
 
     #[test]
-    fn pairs_of_surrogates_are_one_character() {
+    fn decodes_surrogate_pairs() {
         let text = |json: &str| parse(json).unwrap().text().unwrap().to_owned();
         assert_eq!(text(r#""\ud83d\ude00""#), "😀");
         assert_eq!(text(r#""\ud83d\u0041""#), "\u{fffd}A");
@@ -466,29 +471,29 @@ mod tests {
     }
 
     #[test]
-    fn white_space_is_javascripts() {
+    fn trims_javascript_white_space() {
         assert_eq!(trim("\u{feff}\u{a0}\u{2028}\u{3000}\u{b}x\u{1680}\u{202f}"), "x");
         assert_eq!(trim("\u{85}x"), "\u{85}x");
         assert_eq!(trim("\u{200b}x"), "\u{200b}x");
     }
 
     #[test]
-    fn many_keys_take_no_longer_each() {
+    fn many_keys_parse_in_linear_time() {
         let keys: Vec<String> = (0..200_000).map(|n| format!("\"k{n}\":{n}")).collect();
         let node = parse(&format!("{{{},\"k7\":true}}", keys.join(","))).unwrap();
         assert_eq!(node.members().len(), 200_000);
-        assert_eq!(node.members()[7].1.kind, Kind::Bool(true));
+        assert_eq!(node.members()[7].1.kind, JsonKind::Bool(true));
     }
 
     #[test]
-    fn the_first_value_ends_where_it_ends() {
+    fn parse_first_returns_end() {
         let (node, end) = parse_first("{\"a\":\"}\"} and more }").unwrap();
         assert_eq!((node.members().len(), end), (1, 9));
         assert!(parse_first("{\"a\":").is_err());
     }
 
     #[test]
-    fn a_member_can_be_taken_out() {
+    fn without_removes_member() {
         let node = parse(r#"{"a":{"b":1,"c":2},"d":3}"#).unwrap();
         assert_eq!(node.clone().without("/a/b").pointer("/a").unwrap().members().len(), 1);
         assert_eq!(node.clone().without("/d").members().len(), 1);
@@ -496,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_bytes_of_the_text() {
+    fn positions_are_byte_offsets() {
         let node = parse("{\"é\": [true]}").unwrap();
         assert_eq!(node.get("é").unwrap().at, 7);
     }

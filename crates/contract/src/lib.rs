@@ -47,4 +47,4 @@ pub mod version;
 
 pub use event::HookEvent;
 pub use name::{EventName, UnknownEvent};
-pub use near::nearest;
+pub use near::find_nearest;

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
-use crate::near::nearest;
+use crate::near::find_nearest;
 
 /// Declares the enum, the list and the spelling in one place, in the order of the client's list.
 macro_rules! event_names {
@@ -76,7 +76,7 @@ impl EventName {
     }
 
     /// Returns the event that older documents or other agents call `text`.
-    pub fn formerly(text: &str) -> Option<Self> {
+    pub fn from_mistaken_name(text: &str) -> Option<Self> {
         KNOWN_MISTAKES.iter().find(|(name, _)| *name == text).map(|(_, event)| *event)
     }
 
@@ -84,7 +84,7 @@ impl EventName {
     pub fn nearest(text: &str) -> Option<Self> {
         let mistaken = KNOWN_MISTAKES.iter().copied();
         let right = Self::ALL.iter().map(|&event| (event.as_str(), event));
-        nearest(text, right.chain(mistaken))
+        find_nearest(text, right.chain(mistaken))
     }
 }
 
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_are_33_and_each_reads_back() {
+    fn all_33_names_round_trip() {
         assert_eq!(EventName::ALL.len(), 33);
         for event in EventName::ALL {
             assert_eq!(event.as_str().parse(), Ok(event));
@@ -146,13 +146,13 @@ mod tests {
     }
 
     #[test]
-    fn case_matters_because_the_client_compares_exactly() {
+    fn names_are_case_sensitive() {
         let error = "pretooluse".parse::<EventName>().unwrap_err();
         assert_eq!(error.nearest, Some(EventName::PreToolUse));
     }
 
     #[test]
-    fn the_nearest_name_is_suggested() {
+    fn suggests_nearest_name() {
         for (wrong, right) in [
             ("PreToolCall", EventName::PreToolUse),
             ("PostToolCall", EventName::PostToolUse),
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_near_means_no_suggestion() {
+    fn suggests_nothing_for_distant_names() {
         for text in ["", "xyz", "----", "日本語", &"Stop".repeat(40)] {
             assert_eq!(EventName::nearest(text), None, "{text}");
         }

@@ -1,7 +1,7 @@
 //! Suggestions for misspelled names.
 
 /// Returns the value of the name nearest to `text`, or `None` if no name is near. Case and separators do not count.
-pub fn nearest<'a, T>(text: &str, names: impl IntoIterator<Item = (&'a str, T)>) -> Option<T> {
+pub fn find_nearest<'a, T>(text: &str, names: impl IntoIterator<Item = (&'a str, T)>) -> Option<T> {
     let plain = |name: &str| -> String {
         name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
     };
@@ -35,14 +35,14 @@ fn edit_distance(a: &str, b: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::nearest;
+    use super::find_nearest;
 
     #[test]
-    fn case_and_separators_do_not_count() {
+    fn ignores_case_and_separators() {
         let names = [("token_budget", 1), ("limit", 2)];
-        assert_eq!(nearest("tokenBudget", names), Some(1));
-        assert_eq!(nearest("limits", names), Some(2));
-        assert_eq!(nearest("enabled", names), None);
-        assert_eq!(nearest::<()>("anything", []), None);
+        assert_eq!(find_nearest("tokenBudget", names), Some(1));
+        assert_eq!(find_nearest("limits", names), Some(2));
+        assert_eq!(find_nearest("enabled", names), None);
+        assert_eq!(find_nearest::<()>("anything", []), None);
     }
 }

@@ -58,9 +58,9 @@ mod decisions;
 mod limit;
 mod plain;
 
-pub use decisions::{Allow, NotSendable};
-pub(crate) use limit::head;
-pub use limit::{fit, utf16_units};
+pub use decisions::{InvalidPermissionUpdate, PermissionGrant};
+pub(crate) use limit::prefix_within;
+pub use limit::{truncate_to_limit, utf16_units};
 
 macro_rules! capability {
     ($(#[doc = $doc:literal] $name:ident;)*) => {
@@ -95,7 +95,7 @@ capability! {
 
 /// The output of a hook process: stdout, stderr and exit code.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Answer {
+pub struct HookAnswer {
     /// Text for stdout; empty if the hook has no answer.
     pub stdout: String,
     /// Text for stderr; empty unless `exit` is 2.
@@ -155,14 +155,14 @@ impl<E: HookEvent> HookOutput<E> {
     }
 
     /// Returns the answer of a command hook: empty stdout and exit 0 if the answer is empty.
-    pub fn answer(&self) -> Answer {
+    pub fn answer(&self) -> HookAnswer {
         let value = self.to_value();
         let silent = value.as_object().is_some_and(Map::is_empty);
         let stdout = if silent { String::new() } else { value.to_string() };
-        Answer { stdout, ..Answer::default() }
+        HookAnswer { stdout, ..HookAnswer::default() }
     }
 
-    fn set(mut self, key: &str, value: impl Into<Value>) -> Self {
+    fn set_specific(mut self, key: &str, value: impl Into<Value>) -> Self {
         self.specific.insert(key.to_owned(), value.into());
         self
     }
@@ -178,7 +178,10 @@ impl<E: TakesContext> HookOutput<E> {
             Some(earlier) => format!("{earlier}\n{}", text.as_ref()),
             None => text.as_ref().to_owned(),
         };
-        self.set("additionalContext", fit(&text, TEXT_LIMIT_UNITS).into_owned())
+        self.set_specific(
+            "additionalContext",
+            truncate_to_limit(&text, TEXT_LIMIT_UNITS).into_owned(),
+        )
     }
 }
 
@@ -186,7 +189,7 @@ impl<E: ShowsMessage> HookOutput<E> {
     /// Shows a message to the user.
     #[must_use]
     pub fn system_message(mut self, text: impl AsRef<str>) -> Self {
-        self.system_message = Some(fit(text.as_ref(), TEXT_LIMIT_UNITS).into_owned());
+        self.system_message = Some(truncate_to_limit(text.as_ref(), TEXT_LIMIT_UNITS).into_owned());
         self
     }
 }
@@ -225,7 +228,7 @@ impl<E: TakesTitle> HookOutput<E> {
     /// Sets the session's title.
     #[must_use]
     pub fn session_title(self, title: impl Into<String>) -> Self {
-        self.set("sessionTitle", title.into())
+        self.set_specific("sessionTitle", title.into())
     }
 }
 
@@ -234,7 +237,7 @@ impl<E: TakesWatchPaths> HookOutput<E> {
     #[must_use]
     pub fn watch_paths(self, paths: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let paths: Vec<Value> = paths.into_iter().map(|path| Value::String(path.into())).collect();
-        self.set("watchPaths", paths)
+        self.set_specific("watchPaths", paths)
     }
 }
 
@@ -242,7 +245,7 @@ impl<E: HidesPrompt + Blocks> HookOutput<E> {
     /// Blocks a prompt and leaves its text out of the message to the user.
     #[must_use]
     pub fn block_silently(self, reason: impl Into<String>) -> Self {
-        self.block(reason).set("suppressOriginalPrompt", true)
+        self.block(reason).set_specific("suppressOriginalPrompt", true)
     }
 }
 
@@ -250,13 +253,13 @@ impl HookOutput<crate::input::SessionStart> {
     /// Starts a headless session with this prompt.
     #[must_use]
     pub fn initial_user_message(self, text: impl Into<String>) -> Self {
-        self.set("initialUserMessage", text.into())
+        self.set_specific("initialUserMessage", text.into())
     }
 
     /// Makes the client reload its skills.
     #[must_use]
     pub fn reload_skills(self) -> Self {
-        self.set("reloadSkills", true)
+        self.set_specific("reloadSkills", true)
     }
 }
 
@@ -264,19 +267,22 @@ impl HookOutput<crate::input::PostToolUse> {
     /// Replaces the tool's result. The client ignores a value without the shape of that tool's output. Never cut.
     #[must_use]
     pub fn updated_tool_output(self, output: impl Into<Value>) -> Self {
-        self.set("updatedToolOutput", output)
+        self.set_specific("updatedToolOutput", output)
     }
 
     /// Replaces an MCP tool's result; has no effect on built-in tools. Never cut.
     #[must_use]
     pub fn updated_mcp_tool_output(self, output: impl Into<Value>) -> Self {
-        self.set("updatedMCPToolOutput", output)
+        self.set_specific("updatedMCPToolOutput", output)
     }
 
     /// Passes text to the classifier of auto mode.
     #[must_use]
     pub fn classifier_context(self, text: impl AsRef<str>) -> Self {
-        self.set("classifierContext", fit(text.as_ref(), CLASSIFIER_LIMIT_UNITS).into_owned())
+        self.set_specific(
+            "classifierContext",
+            truncate_to_limit(text.as_ref(), CLASSIFIER_LIMIT_UNITS).into_owned(),
+        )
     }
 }
 
@@ -284,7 +290,7 @@ impl HookOutput<crate::input::MessageDisplay> {
     /// Shows this text instead of the model's. Never cut.
     #[must_use]
     pub fn display(self, content: impl Into<String>) -> Self {
-        self.set("displayContent", content.into())
+        self.set_specific("displayContent", content.into())
     }
 }
 

@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::name::EventName;
-use crate::spec::{Choice, EventSpec, Field, FieldType, Honoured, Shape, Union};
+use crate::spec::{ChoiceSpec, EventSpec, FieldSpec, FieldType, Honoured, ShapeSpec, UnionSpec};
 use crate::table;
 use crate::version::Contract;
 
@@ -27,7 +27,7 @@ pub enum Direction {
 
 /// The treatment of keys that are not in the table.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Unknown {
+enum UnknownKeys {
     Pass,
     Refuse,
 }
@@ -42,7 +42,7 @@ pub fn file_name(event: EventName, direction: Direction) -> String {
 }
 
 /// Returns the index of the schema files by event.
-pub fn index(contract: Contract) -> Value {
+pub fn schema_index(contract: Contract) -> Value {
     let files = |event: &EventSpec| {
         json!({
             "input": file_name(event.name, Direction::Input),
@@ -55,8 +55,8 @@ pub fn index(contract: Contract) -> Value {
 
 /// Returns the schema of the fields that every answer may have. It has no `additionalProperties`: `true`
 /// would mark every key as evaluated, and no schema that refers to this one could reject a key.
-pub fn base(contract: Contract) -> Value {
-    let mut schema = head(contract, BASE_FILE, "Hook output, universal fields");
+pub fn base_schema(contract: Contract) -> Value {
+    let mut schema = schema_head(contract, BASE_FILE, "Hook output, universal fields");
     schema.insert(
         "description".to_owned(),
         json!(format!(
@@ -66,7 +66,7 @@ pub fn base(contract: Contract) -> Value {
     );
     schema.insert("type".to_owned(), json!("object"));
     let fields = table::universal_output_at(contract);
-    let mut properties = properties(fields, contract, Unknown::Refuse);
+    let mut properties = property_schemas(fields, contract, UnknownKeys::Refuse);
     // The client accepts `false` and ignores it.
     if let Some(field) = properties.get_mut("async").and_then(Value::as_object_mut) {
         field.insert("const".to_owned(), json!(true));
@@ -80,11 +80,15 @@ pub fn base(contract: Contract) -> Value {
 }
 
 /// Returns the schema of the answers to `event`; it refers to the base by file name.
-pub fn output(event: &EventSpec, contract: Contract) -> Value {
+pub fn output_schema(event: &EventSpec, contract: Contract) -> Value {
     let name = event.name;
     let file = file_name(name, Direction::Output);
-    let mut schema = head(contract, &file, &format!("{name} hook output"));
-    describe(&mut schema, &format!("What a {name} hook may print. {}", verdict_note(event)), event);
+    let mut schema = schema_head(contract, &file, &format!("{name} hook output"));
+    add_description(
+        &mut schema,
+        &format!("What a {name} hook may print. {}", verdict_note(event)),
+        event,
+    );
     schema.insert("type".to_owned(), json!("object"));
     schema.insert("allOf".to_owned(), json!([{ "$ref": BASE_FILE }]));
 
@@ -95,7 +99,7 @@ pub fn output(event: &EventSpec, contract: Contract) -> Value {
             "decision".to_owned(),
             json!({
                 "description": effect.value,
-                "$comment": mark(effect.source.as_str(), effect.source.confidence().as_str(), None),
+                "$comment": source_comment(effect.source.as_str(), effect.source.confidence().as_str(), None),
                 "const": "block",
             }),
         );
@@ -109,13 +113,13 @@ pub fn output(event: &EventSpec, contract: Contract) -> Value {
         }
     }
     if let Some(fields) = event.output_at(contract) {
-        let fields: Vec<&Field> = fields.collect();
+        let fields: Vec<&FieldSpec> = fields.collect();
         let mut own = Map::new();
         own.insert(
             "hookEventName".to_owned(),
             json!({ "description": "the firing event, case-sensitive", "const": name.as_str() }),
         );
-        own.extend(self::properties(fields.iter().copied(), contract, Unknown::Refuse));
+        own.extend(self::property_schemas(fields.iter().copied(), contract, UnknownKeys::Refuse));
         let required = fields.iter().filter(|field| field.required).map(|field| field.name);
         let required: Vec<&str> = std::iter::once("hookEventName").chain(required).collect();
         properties.insert(
@@ -136,26 +140,26 @@ pub fn output(event: &EventSpec, contract: Contract) -> Value {
 }
 
 /// Returns [`output`] with the base included, as one self-contained document.
-pub fn bundle(event: &EventSpec, contract: Contract) -> Value {
-    let mut schema = output(event, contract);
-    schema["$defs"] = json!({ "hook-output-base": base(contract) });
+pub fn bundled_output_schema(event: &EventSpec, contract: Contract) -> Value {
+    let mut schema = output_schema(event, contract);
+    schema["$defs"] = json!({ "hook-output-base": base_schema(contract) });
     schema
 }
 
 /// Returns the schema of the payloads of `event`. It is self-contained.
-pub fn input(event: &EventSpec, contract: Contract) -> Value {
+pub fn input_schema(event: &EventSpec, contract: Contract) -> Value {
     let name = event.name;
     let file = file_name(name, Direction::Input);
-    let mut schema = head(contract, &file, &format!("{name} hook input"));
-    describe(&mut schema, &format!("What a {name} hook reads on stdin."), event);
+    let mut schema = schema_head(contract, &file, &format!("{name} hook input"));
+    add_description(&mut schema, &format!("What a {name} hook reads on stdin."), event);
     schema.insert("type".to_owned(), json!("object"));
-    let fields: Vec<&Field> = event.input_at(contract).collect();
-    let mut properties = properties(fields.iter().copied(), contract, Unknown::Pass);
+    let fields: Vec<&FieldSpec> = event.input_at(contract).collect();
+    let mut properties = property_schemas(fields.iter().copied(), contract, UnknownKeys::Pass);
     if let Some(field) = properties.get_mut("hook_event_name").and_then(Value::as_object_mut) {
         field.insert("const".to_owned(), json!(name.as_str()));
     }
     schema.insert("properties".to_owned(), Value::Object(properties));
-    schema.insert("required".to_owned(), json!(required(fields)));
+    schema.insert("required".to_owned(), json!(required_names(fields)));
     Value::Object(schema)
 }
 
@@ -163,7 +167,7 @@ fn needs_reason(event: EventName) -> bool {
     matches!(event, EventName::Stop | EventName::SubagentStop)
 }
 
-fn head(contract: Contract, file: &str, title: &str) -> Map<String, Value> {
+fn schema_head(contract: Contract, file: &str, title: &str) -> Map<String, Value> {
     let version = contract.version();
     let mut schema = Map::new();
     schema.insert("$schema".to_owned(), json!(DRAFT));
@@ -175,7 +179,7 @@ fn head(contract: Contract, file: &str, title: &str) -> Map<String, Value> {
     schema
 }
 
-fn describe(schema: &mut Map<String, Value>, what: &str, event: &EventSpec) {
+fn add_description(schema: &mut Map<String, Value>, what: &str, event: &EventSpec) {
     let text = format!(
         "{what} Fires when: {}. Since {}. Documentation: {}",
         event.when.value,
@@ -196,29 +200,34 @@ fn verdict_note(event: &EventSpec) -> String {
     }
 }
 
-fn mark(source: &str, confidence: &str, since: Option<crate::version::Version>) -> String {
+fn source_comment(
+    source: &str,
+    confidence: &str,
+    since: Option<crate::version::Version>,
+) -> String {
     let since = since.map(|version| format!("; since {version}")).unwrap_or_default();
     format!("source: {source}; confidence: {confidence}{since}")
 }
 
-fn required<'a>(fields: impl IntoIterator<Item = &'a Field>) -> Vec<&'static str> {
+fn required_names<'a>(fields: impl IntoIterator<Item = &'a FieldSpec>) -> Vec<&'static str> {
     fields.into_iter().filter(|field| field.required).map(|field| field.name).collect()
 }
 
-fn properties<'a>(
-    fields: impl Iterator<Item = &'a Field>,
+fn property_schemas<'a>(
+    fields: impl Iterator<Item = &'a FieldSpec>,
     contract: Contract,
-    unknown: Unknown,
+    unknown: UnknownKeys,
 ) -> Map<String, Value> {
-    fields.map(|field| (field.name.to_owned(), property(field, contract, unknown))).collect()
+    fields.map(|field| (field.name.to_owned(), property_schema(field, contract, unknown))).collect()
 }
 
-fn property(field: &Field, contract: Contract, unknown: Unknown) -> Value {
+fn property_schema(field: &FieldSpec, contract: Contract, unknown: UnknownKeys) -> Value {
     let mut schema = Map::new();
     if !field.note.is_empty() {
         schema.insert("description".to_owned(), json!(field.note));
     }
-    let comment = mark(field.source.as_str(), field.source.confidence().as_str(), field.since);
+    let comment =
+        source_comment(field.source.as_str(), field.source.confidence().as_str(), field.since);
     schema.insert("$comment".to_owned(), json!(comment));
     if field.deprecated {
         schema.insert("deprecated".to_owned(), json!(true));
@@ -230,7 +239,7 @@ fn property(field: &Field, contract: Contract, unknown: Unknown) -> Value {
     Value::Object(schema)
 }
 
-fn type_schema(ty: FieldType, contract: Contract, unknown: Unknown) -> Map<String, Value> {
+fn type_schema(ty: FieldType, contract: Contract, unknown: UnknownKeys) -> Map<String, Value> {
     let schema = match ty {
         FieldType::Text => json!({ "type": "string" }),
         // `format` is an annotation to some validators and an error to others.
@@ -258,7 +267,7 @@ fn type_schema(ty: FieldType, contract: Contract, unknown: Unknown) -> Map<Strin
     }
 }
 
-fn choice_schema(choice: &Choice, contract: Contract) -> Value {
+fn choice_schema(choice: &ChoiceSpec, contract: Contract) -> Value {
     let values: Vec<&str> = choice.values_at(contract).collect();
     if choice.open {
         json!({ "type": "string", "examples": values })
@@ -267,14 +276,14 @@ fn choice_schema(choice: &Choice, contract: Contract) -> Value {
     }
 }
 
-fn shape_schema(shape: &Shape, contract: Contract, unknown: Unknown) -> Value {
+fn shape_schema(shape: &ShapeSpec, contract: Contract, unknown: UnknownKeys) -> Value {
     let mut schema = json!({
         "title": shape.name,
         "type": "object",
-        "properties": properties(shape.fields.iter(), contract, unknown),
-        "required": required(shape.fields),
+        "properties": property_schemas(shape.fields.iter(), contract, unknown),
+        "required": required_names(shape.fields),
     });
-    if unknown == Unknown::Refuse {
+    if unknown == UnknownKeys::Refuse {
         schema["additionalProperties"] = json!(false);
     }
     schema
@@ -283,13 +292,13 @@ fn shape_schema(shape: &Shape, contract: Contract, unknown: Unknown) -> Value {
 /// Returns a schema with all fields of all variants, and for each variant a rule that requires its fields
 /// and forbids those of the others. A validator can then name the misplaced field; with `oneOf` it could only
 /// report that no variant fits.
-fn union_schema(union: &Union, contract: Contract, unknown: Unknown) -> Value {
+fn union_schema(union: &UnionSpec, contract: Contract, unknown: UnknownKeys) -> Value {
     let tags: Vec<&str> = union.variants.iter().map(|(tag, _)| *tag).collect();
     let mut properties = Map::new();
     properties.insert(union.tag.to_owned(), json!({ "type": "string", "enum": tags }));
     for field in union.variants.iter().flat_map(|(_, fields)| *fields) {
         if !properties.contains_key(field.name) {
-            properties.insert(field.name.to_owned(), property(field, contract, unknown));
+            properties.insert(field.name.to_owned(), property_schema(field, contract, unknown));
         }
     }
     let rules: Vec<Value> = union
@@ -302,11 +311,11 @@ fn union_schema(union: &Union, contract: Contract, unknown: Unknown) -> Value {
                 .map(|key| (key.clone(), json!(false)))
                 .collect::<Map<_, _>>();
             let mut then = Map::new();
-            let required = required(*fields);
+            let required = required_names(*fields);
             // Repeated here because a strict validator wants every required key declared in the same schema.
             let mut ruled: Map<String, Value> =
                 required.iter().map(|key| ((*key).to_owned(), json!(true))).collect();
-            if unknown == Unknown::Refuse {
+            if unknown == UnknownKeys::Refuse {
                 ruled.extend(foreign);
             }
             if !ruled.is_empty() {
@@ -329,7 +338,7 @@ fn union_schema(union: &Union, contract: Contract, unknown: Unknown) -> Value {
         "required": [union.tag],
         "allOf": rules,
     });
-    if unknown == Unknown::Refuse {
+    if unknown == UnknownKeys::Refuse {
         schema["additionalProperties"] = json!(false);
     }
     schema

@@ -112,11 +112,11 @@ pub struct Since {
 
 impl Since {
     pub(crate) const fn exact(version: (u16, u16, u16), source: Source) -> Self {
-        Self { version: Version::of(version), earliest: None, exact: true, source }
+        Self { version: Version::from_tuple(version), earliest: None, exact: true, source }
     }
 
     pub(crate) const fn at_most(version: (u16, u16, u16), source: Source) -> Self {
-        Self { version: Version::of(version), earliest: None, exact: false, source }
+        Self { version: Version::from_tuple(version), earliest: None, exact: false, source }
     }
 
     pub(crate) const fn between(
@@ -124,8 +124,8 @@ impl Since {
         version: (u16, u16, u16),
         source: Source,
     ) -> Self {
-        let version = Version::of(version);
-        Self { version, earliest: Some(Version::of(earliest)), exact: false, source }
+        let version = Version::from_tuple(version);
+        Self { version, earliest: Some(Version::from_tuple(earliest)), exact: false, source }
     }
 }
 
@@ -141,7 +141,7 @@ impl std::fmt::Display for Since {
 
 /// An enumerated string.
 #[derive(Debug)]
-pub struct Choice {
+pub struct ChoiceSpec {
     /// The name of its Rust type.
     pub name: &'static str,
     /// The documentation of the type.
@@ -161,7 +161,7 @@ pub struct ChoiceValue {
     pub since: Option<Version>,
 }
 
-impl Choice {
+impl ChoiceSpec {
     /// Returns the values that `contract` has.
     pub fn values_at(&self, contract: Contract) -> impl Iterator<Item = &'static str> + '_ {
         self.values
@@ -173,18 +173,18 @@ impl Choice {
 
 /// A nested object with typed fields.
 #[derive(Debug)]
-pub struct Shape {
+pub struct ShapeSpec {
     /// The name of its Rust type.
     pub name: &'static str,
     /// The documentation of the type.
     pub doc: &'static str,
     /// The object's fields.
-    pub fields: &'static [Field],
+    pub fields: &'static [FieldSpec],
 }
 
 /// A nested object in variants: a tag field selects the other fields.
 #[derive(Debug)]
-pub struct Union {
+pub struct UnionSpec {
     /// The name of its Rust type.
     pub name: &'static str,
     /// The documentation of the type.
@@ -192,7 +192,7 @@ pub struct Union {
     /// The field that distinguishes the variants.
     pub tag: &'static str,
     /// Values of the tag, each with its fields.
-    pub variants: &'static [(&'static str, &'static [Field])],
+    pub variants: &'static [(&'static str, &'static [FieldSpec])],
 }
 
 /// The type of a field.
@@ -217,15 +217,15 @@ pub enum FieldType {
     /// An array of strings.
     TextList,
     /// An enumerated string.
-    Choice(&'static Choice),
+    Choice(&'static ChoiceSpec),
     /// A nested object.
-    Shape(&'static Shape),
+    Shape(&'static ShapeSpec),
     /// An array of nested objects.
-    Shapes(&'static Shape),
+    Shapes(&'static ShapeSpec),
     /// A nested object in variants.
-    Union(&'static Union),
+    Union(&'static UnionSpec),
     /// An array of nested objects in variants.
-    Unions(&'static Union),
+    Unions(&'static UnionSpec),
 }
 
 impl FieldType {
@@ -251,7 +251,7 @@ impl FieldType {
 
 /// A field of an input, of an answer, or of a nested object.
 #[derive(Debug, Clone, Copy)]
-pub struct Field {
+pub struct FieldSpec {
     /// The field's key.
     pub name: &'static str,
     /// The field's type.
@@ -270,7 +270,7 @@ pub struct Field {
     pub source: Source,
 }
 
-impl Field {
+impl FieldSpec {
     pub(crate) const fn required(name: &'static str, ty: FieldType, source: Source) -> Self {
         Self {
             name,
@@ -293,7 +293,7 @@ impl Field {
     }
 
     pub(crate) const fn since(self, version: (u16, u16, u16)) -> Self {
-        Self { since: Some(Version::of(version)), ..self }
+        Self { since: Some(Version::from_tuple(version)), ..self }
     }
 
     pub(crate) const fn deprecated(self) -> Self {
@@ -312,7 +312,7 @@ impl Field {
 
 /// The matcher semantics of an event.
 #[derive(Debug, Clone, Copy)]
-pub struct Matcher {
+pub struct MatcherSpec {
     /// The input field that a matcher is compared with; `None` if the client ignores matchers and always runs the hook.
     pub field: Option<&'static str>,
     /// The values that a matcher can name.
@@ -332,14 +332,14 @@ pub enum MatcherValues {
     /// Tool names.
     Tools,
     /// A known list.
-    List(&'static Choice),
+    List(&'static ChoiceSpec),
     /// Names from the user's setup; the text describes them.
     Names(&'static str),
     /// File names, which the client watches because a matcher names them.
     Files(&'static str),
 }
 
-impl Matcher {
+impl MatcherSpec {
     pub(crate) const fn none(source: Source) -> Self {
         Self { field: None, values: MatcherValues::Ignored, narrow: false, source }
     }
@@ -348,7 +348,11 @@ impl Matcher {
         Self { field: Some("tool_name"), values: MatcherValues::Tools, narrow: false, source }
     }
 
-    pub(crate) const fn list(field: &'static str, list: &'static Choice, source: Source) -> Self {
+    pub(crate) const fn list(
+        field: &'static str,
+        list: &'static ChoiceSpec,
+        source: Source,
+    ) -> Self {
         Self { field: Some(field), values: MatcherValues::List(list), narrow: false, source }
     }
 
@@ -437,14 +441,14 @@ pub enum Honoured {
 
 /// The effect of a top-level field on this event.
 #[derive(Debug, Clone, Copy)]
-pub struct Effect {
+pub struct FieldEffect {
     /// The client's treatment of the field.
     pub honoured: Honoured,
     /// The effect, in words.
     pub fact: Fact<&'static str>,
 }
 
-impl Effect {
+impl FieldEffect {
     pub(crate) const fn new(honoured: Honoured, text: &'static str, source: Source) -> Self {
         Self { honoured, fact: Fact::new(text, source) }
     }
@@ -512,21 +516,21 @@ pub struct EventSpec {
     /// The moment at which the event fires.
     pub when: Fact<&'static str>,
     /// The matcher semantics.
-    pub matcher: Matcher,
+    pub matcher: MatcherSpec,
     /// The payload fields beyond [`crate::table::UNIVERSAL_INPUT`].
-    pub input: &'static [Field],
+    pub input: &'static [FieldSpec],
     /// The form of a decision.
     pub decision: Fact<DecisionModel>,
     /// The fields of `hookSpecificOutput` besides `hookEventName`; `None` if the client rejects the object.
-    pub output: Option<&'static [Field]>,
+    pub output: Option<&'static [FieldSpec]>,
     /// The source of `output`.
     pub output_source: Source,
     /// The effect of a top-level `decision`.
-    pub top_level_decision: Effect,
+    pub top_level_decision: FieldEffect,
     /// The effect of `continue: false`.
-    pub continue_false: Effect,
+    pub continue_false: FieldEffect,
     /// The effect of `systemMessage`.
-    pub system_message: Effect,
+    pub system_message: FieldEffect,
     /// The effects of exit codes.
     pub exit: ExitCodes,
     /// True if a hook can prevent the announced action.
@@ -555,7 +559,7 @@ impl EventSpec {
 
     /// Returns the input fields of this event in `contract`: the universal ones first, except those that
     /// the event redeclares.
-    pub fn input_at(&self, contract: Contract) -> impl Iterator<Item = &'static Field> + '_ {
+    pub fn input_at(&self, contract: Contract) -> impl Iterator<Item = &'static FieldSpec> + '_ {
         crate::table::UNIVERSAL_INPUT
             .iter()
             .filter(|field| !self.input.iter().any(|own| own.name == field.name))
@@ -564,7 +568,10 @@ impl EventSpec {
     }
 
     /// Returns the fields of `hookSpecificOutput` in `contract`; `None` if the client rejects the object.
-    pub fn output_at(&self, contract: Contract) -> Option<impl Iterator<Item = &'static Field>> {
+    pub fn output_at(
+        &self,
+        contract: Contract,
+    ) -> Option<impl Iterator<Item = &'static FieldSpec>> {
         self.output.map(|fields| fields.iter().filter(move |field| field.is_at(contract)))
     }
 

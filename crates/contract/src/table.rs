@@ -5,7 +5,7 @@
 //! shared parts.
 
 use crate::name::EventName;
-use crate::spec::{EventSpec, Field};
+use crate::spec::{EventSpec, FieldSpec};
 use crate::version::Contract;
 
 pub mod choices;
@@ -20,8 +20,8 @@ mod prelude {
     pub(super) use super::{choices, handlers, shapes};
     pub(super) use crate::name::EventName;
     pub(super) use crate::spec::{
-        DecisionModel, Effect, EventSpec, ExitCodes, Fact, Field, FieldType::*, Honoured, Matcher,
-        PlainStdout, Since, Source::*,
+        DecisionModel, EventSpec, ExitCodes, Fact, FieldEffect, FieldSpec, FieldType::*, Honoured,
+        MatcherSpec, PlainStdout, Since, Source::*,
     };
 }
 
@@ -125,7 +125,7 @@ pub static EVENTS: [&EventSpec; EventName::ALL.len()] = [
 ];
 
 /// Returns the row of `name`.
-pub fn event(name: EventName) -> &'static EventSpec {
+pub fn event_spec(name: EventName) -> &'static EventSpec {
     EVENTS[name as usize]
 }
 
@@ -135,7 +135,7 @@ pub fn events_at(contract: Contract) -> impl Iterator<Item = &'static EventSpec>
 }
 
 /// Returns the universal answer fields that `contract` has.
-pub fn universal_output_at(contract: Contract) -> impl Iterator<Item = &'static Field> {
+pub fn universal_output_at(contract: Contract) -> impl Iterator<Item = &'static FieldSpec> {
     UNIVERSAL_OUTPUT.iter().filter(move |field| field.is_at(contract))
 }
 

@@ -28,7 +28,7 @@ mod correct;
 mod diagnose;
 mod validate;
 
-use answer::Reading;
+use answer::ParsedAnswer;
 
 /// The result of a finished hook process.
 #[derive(Debug, Clone, Copy)]
@@ -47,7 +47,7 @@ pub struct HookRun<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the names are the client's")]
-pub enum Outcome {
+pub enum HookOutcome {
     Success,
     Error,
 }
@@ -55,7 +55,7 @@ pub enum Outcome {
 /// The effect on the tool call that the event guards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Tool {
+pub enum ToolCallEffect {
     /// The normal permission flow decides, as if there were no hook.
     Unchanged,
     /// The call is explicitly allowed.
@@ -73,7 +73,7 @@ pub enum Tool {
 /// The effect on the turn of the agent that the event belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Turn {
+pub enum TurnEffect {
     /// The hook has no effect on the turn.
     Continues,
     /// The hook ends it.
@@ -112,7 +112,7 @@ pub struct Message {
 /// The severity of a mistake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Severity {
+pub enum MistakeSeverity {
     /// Worth knowing.
     Info,
     /// The client ignores a part of the answer.
@@ -123,11 +123,11 @@ pub enum Severity {
 
 /// A remark on an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Diagnostic {
+pub struct AnswerDiagnostic {
     /// The code of the mistake; [`catalogue`] has its page.
     pub code: &'static str,
     /// The severity of the mistake.
-    pub severity: Severity,
+    pub severity: MistakeSeverity,
     /// The place in the JSON, as a pointer; empty for the answer as a whole.
     pub path: String,
     /// A description of the mistake.
@@ -138,7 +138,7 @@ pub struct Diagnostic {
 
 /// An answer that has the intended effect of the judged one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Corrected {
+pub struct CorrectedAnswer {
     /// The text for stdout.
     pub stdout: String,
     /// The exit code.
@@ -153,11 +153,11 @@ pub struct Verdict {
     /// The client version of the applied contract.
     pub client: Version,
     /// The client's report of the hook.
-    pub outcome: Outcome,
+    pub outcome: HookOutcome,
     /// The effect on the tool call; `None` for events that do not guard one.
-    pub tool: Option<Tool>,
+    pub tool: Option<ToolCallEffect>,
     /// The effect on the turn.
-    pub turn: Turn,
+    pub turn: TurnEffect,
     /// The effects, in a sentence.
     #[serde(skip)]
     pub action: String,
@@ -168,29 +168,29 @@ pub struct Verdict {
     /// The ignored parts, as pointers into the JSON; an empty pointer means all of it.
     pub dropped: Vec<String>,
     /// Remarks for the author of the hook.
-    pub diagnostics: Vec<Diagnostic>,
+    pub diagnostics: Vec<AnswerDiagnostic>,
     /// A corrected answer, if the intent of this one is clear.
-    pub corrected: Option<Corrected>,
+    pub corrected: Option<CorrectedAnswer>,
 }
 
 impl Verdict {
     /// Returns the highest severity of the diagnostics.
-    pub fn severity(&self) -> Option<Severity> {
+    pub fn severity(&self) -> Option<MistakeSeverity> {
         self.diagnostics.iter().map(|diagnostic| diagnostic.severity).max()
     }
 }
 
 /// Determines the client's reaction to a hook's answer.
-pub fn judge(run: &HookRun<'_>, contract: Contract) -> Verdict {
-    let spec = table::event(run.event);
-    let reading = Reading::of(run.stdout, spec, contract);
-    let mut verdict = apply::apply(run, spec, &reading, contract);
+pub fn judge_answer(run: &HookRun<'_>, contract: Contract) -> Verdict {
+    let spec = table::event_spec(run.event);
+    let reading = ParsedAnswer::parse(run.stdout, spec, contract);
+    let mut verdict = apply::apply_answer(run, spec, &reading, contract);
     diagnose::diagnose(run, spec, &reading, contract, &mut verdict);
-    verdict.corrected = correct::correct(run, spec, &reading, contract, &verdict);
+    verdict.corrected = correct::correct_answer(run, spec, &reading, contract, &verdict);
     verdict
 }
 
 /// Decodes stdout like the client: replaces invalid UTF-8 and trims white space.
-pub fn decode(stdout: &[u8]) -> String {
+pub fn decode_stdout(stdout: &[u8]) -> String {
     javascript::trim(&String::from_utf8_lossy(stdout)).to_owned()
 }

@@ -23,7 +23,7 @@ impl Version {
         Self { major, minor, patch }
     }
 
-    pub(crate) const fn of(v: (u16, u16, u16)) -> Self {
+    pub(crate) const fn from_tuple(v: (u16, u16, u16)) -> Self {
         Self::new(v.0, v.1, v.2)
     }
 }
@@ -36,9 +36,9 @@ impl fmt::Display for Version {
 
 /// The error for a text that is not a version.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BadVersion(String);
+pub struct ParseVersionError(String);
 
-impl fmt::Display for BadVersion {
+impl fmt::Display for ParseVersionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -49,14 +49,14 @@ impl fmt::Display for BadVersion {
     }
 }
 
-impl std::error::Error for BadVersion {}
+impl std::error::Error for ParseVersionError {}
 
 impl FromStr for Version {
-    type Err = BadVersion;
+    type Err = ParseVersionError;
 
     /// Parses `2.1.325`, `v2.1.325`, or the output of `claude --version` (`2.1.325 (Claude Code)`).
-    fn from_str(text: &str) -> Result<Self, BadVersion> {
-        let bad = || BadVersion(text.chars().take(40).collect());
+    fn from_str(text: &str) -> Result<Self, ParseVersionError> {
+        let bad = || ParseVersionError(text.chars().take(40).collect());
         let word = text.split_whitespace().next().ok_or_else(bad)?;
         let mut numbers = word.strip_prefix('v').unwrap_or(word).split('.').map(|part| {
             let digits = !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
@@ -201,9 +201,9 @@ impl Contract {
 
 /// A behaviour that differs between the measured clients.
 #[derive(Debug, Clone, Copy)]
-pub struct Difference {
+pub struct ClientDifference {
     /// The compared input.
-    pub form: &'static str,
+    pub compared: &'static str,
     /// The behaviour of the older measured client.
     pub before: &'static str,
     /// The behaviour of the newer measured client.
@@ -213,75 +213,75 @@ pub struct Difference {
 }
 
 /// The differences between the measured clients beyond the events, fields and values that the table dates.
-pub static DIFFERENCES: &[Difference] = &[
-    Difference {
-        form: "exit 2 with JSON that fails validation",
+pub static DIFFERENCES: &[ClientDifference] = &[
+    ClientDifference {
+        compared: "exit 2 with JSON that fails validation",
         before: "does not block: the gate fails open",
         after: "blocks with stderr",
         holds: Contract::exit_2_blocks_despite_invalid_json,
     },
-    Difference {
-        form: "stdout that starts with `{`, ends with `}` and does not parse",
+    ClientDifference {
+        compared: "stdout that starts with `{`, ends with `}` and does not parse",
         before: "plain text, injected on the events whose plain stdout is context",
         after: "an error; nothing is injected",
         holds: Contract::unparsable_object_is_an_error,
     },
-    Difference {
-        form: "a malformed handler in a settings file",
+    ClientDifference {
+        compared: "a malformed handler in a settings file",
         before: "voids the whole file",
         after: "skipped alone; under PreToolUse or PermissionRequest it still voids the whole file",
         holds: Contract::malformed_handler_is_skipped_alone,
     },
-    Difference {
-        form: "the handler key `onFailure`",
+    ClientDifference {
+        compared: "the handler key `onFailure`",
         before: "unknown, ignored",
         after: "`block` makes a failing handler count as exit 2",
         holds: Contract::reads_on_failure,
     },
-    Difference {
-        form: "top-level `decision` of `allow`, `deny` or `ask`",
+    ClientDifference {
+        compared: "top-level `decision` of `allow`, `deny` or `ask`",
         before: "refused with `(root): Invalid input`",
         after: "refused with a hint at `hookSpecificOutput.permissionDecision`",
         holds: Contract::hints_at_permission_decision,
     },
-    Difference {
-        form: "the reason of `decision: block` on SessionStart, where it blocks nothing",
+    ClientDifference {
+        compared: "the reason of `decision: block` on SessionStart, where it blocks nothing",
         before: "goes to the model",
         after: "dropped",
         holds: |contract| !contract.session_start_passes_reason_on(crate::EventName::SessionStart),
     },
-    Difference {
-        form: "the reason of `decision: block` on PreToolUse beside a hookSpecificOutput",
+    ClientDifference {
+        compared: "the reason of `decision: block` on PreToolUse beside a hookSpecificOutput",
         before: "hidden: the model reads \"Blocked by hook\"",
         after: "goes to the model",
         holds: |contract| !contract.output_hides_block_reason(),
     },
-    Difference {
-        form: "exit 2 on PreToolUse with JSON that names another event",
+    ClientDifference {
+        compared: "exit 2 on PreToolUse with JSON that names another event",
         before: "does not block: the tool runs",
         after: "blocks, and stderr is lost",
         holds: Contract::unreadable_exit_2_blocks_tools,
     },
-    Difference {
-        form: "text behind a first line `{\"async\":true}`, where plain stdout is context",
+    ClientDifference {
+        compared: "text behind a first line `{\"async\":true}`, where plain stdout is context",
         before: "goes to the model",
         after: "dropped",
         holds: |contract| !contract.late_output_is_context(),
     },
-    Difference {
-        form: "PermissionRequest in a plain headless run",
+    ClientDifference {
+        compared: "PermissionRequest in a plain headless run",
         before: "does not fire",
         after: "fires",
         holds: Contract::asks_permission_headless,
     },
-    Difference {
-        form: "exit 2 with `async: true` in an object of several lines",
+    ClientDifference {
+        compared: "exit 2 with `async: true` in an object of several lines",
         before: "does not block",
         after: "blocks",
         holds: Contract::late_async_exit_2_blocks,
     },
-    Difference {
-        form: "`continue: false` on PreToolUse beside a deny or exit 2",
+    ClientDifference {
+        compared: "`continue: false` on PreToolUse beside a deny or exit 2",
         before: "the call is blocked and the turn goes on",
         after: "the call is blocked and the turn ends",
         holds: |contract| !contract.block_outweighs_stop(),
@@ -293,14 +293,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_what_the_client_prints() {
+    fn parses_client_output() {
         for text in ["2.1.325", "v2.1.325", "2.1.325 (Claude Code)"] {
             assert_eq!(text.parse(), Ok(Version::new(2, 1, 325)), "{text}");
         }
     }
 
     #[test]
-    fn refuses_what_is_no_version() {
+    fn rejects_invalid_versions() {
         for text in
             ["", "2.1", "2.1.325.1", "2.1.x", "2.1.-3", "2..3", "+2.1.3", "2.1.99999", "latest"]
         {
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_measured_client_needs_no_note_and_every_other_gets_one() {
+    fn notes_unmeasured_clients_only() {
         for version in Contract::MEASURED {
             assert_eq!(Contract::for_client(version).note(), None);
         }
@@ -322,11 +322,11 @@ mod tests {
     }
 
     #[test]
-    fn every_difference_separates_the_measured_clients() {
+    fn differences_separate_measured_clients() {
         let [old, new] = Contract::MEASURED.map(Contract::for_client);
         for difference in DIFFERENCES {
-            assert!(!(difference.holds)(old), "{}", difference.form);
-            assert!((difference.holds)(new), "{}", difference.form);
+            assert!(!(difference.holds)(old), "{}", difference.compared);
+            assert!((difference.holds)(new), "{}", difference.compared);
         }
     }
 }

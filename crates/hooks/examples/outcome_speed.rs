@@ -8,20 +8,20 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use rutter_contract::input::Wire;
+use rutter_contract::input::RawPayload;
 use rutter_hooks::bash_call::{Call, WINDOW};
 use rutter_memory::outcome::Kind;
 use rutter_runs::read::{Seen, read_line};
 use rutter_runs::runners::RUNNERS;
 
 /// Sizes in KB, each with the promised time in milliseconds.
-const PROMISED: [(usize, f64); 3] = [(10, 1.0), (30, 1.0), (300, 5.0)];
+const PROMISED_MILLIS: [(usize, f64); 3] = [(10, 1.0), (30, 1.0), (300, 5.0)];
 
 /// Measuring time per text.
-const MEASURED: Duration = Duration::from_millis(30);
+const MEASURED_TIME: Duration = Duration::from_millis(30);
 
 /// Lines that most readers look at, repeated to fill the size.
-const HOSTILE: &str = "x\nE   Error: x\n________ a ________\n= 1 passed in 1s =\n  ● a › b\n    at x (/a.js:1:2)\na.py:1:2: E1 x\n";
+const HOSTILE_TEXT: &str = "x\nE   Error: x\n________ a ________\n= 1 passed in 1s =\n  ● a › b\n    at x (/a.js:1:2)\na.py:1:2: E1 x\n";
 
 #[expect(clippy::print_stdout, reason = "the figures")]
 fn main() {
@@ -30,17 +30,22 @@ fn main() {
     println!("{:<44} {:>9} {:>9} {:>9}", "ms", "10 KB", "30 KB", "300 KB");
     let mut print = |name: &str, measure: &dyn Fn(usize) -> f64| {
         if name.contains(&wanted) {
-            let times = PROMISED.map(|(size, _)| measure(size * 1024));
-            kept &= times.iter().zip(PROMISED).all(|(time, (_, promised))| *time <= promised);
+            let times = PROMISED_MILLIS.map(|(size, _)| measure(size * 1024));
+            kept &=
+                times.iter().zip(PROMISED_MILLIS).all(|(time, (_, promised))| *time <= promised);
             println!("{name:<44} {:>9.3} {:>9.3} {:>9.3}", times[0], times[1], times[2]);
         }
     };
-    let texts: Vec<(&str, Kind, Vec<u8>)> =
-        RUNNERS.iter().map(|runner| (runner.name, runner.kind, printed(runner.name))).collect();
+    let texts: Vec<(&str, Kind, Vec<u8>)> = RUNNERS
+        .iter()
+        .map(|runner| (runner.name, runner.kind, recorded_output(runner.name)))
+        .collect();
     for (name, _, text) in &texts {
-        let Some(command) = command(name) else { continue };
-        print(name, &|size| time(&command, &fill(text, size)));
-        print(&format!("{name}, hostile"), &|size| time(&command, &fill(HOSTILE.as_bytes(), size)));
+        let Some(command) = runner_command(name) else { continue };
+        print(name, &|size| read_millis(&command, &repeat_to_size(text, size)));
+        print(&format!("{name}, hostile"), &|size| {
+            read_millis(&command, &repeat_to_size(HOSTILE_TEXT.as_bytes(), size))
+        });
     }
     for (name, kind, text) in &texts {
         let script = match kind {
@@ -49,21 +54,29 @@ fn main() {
             Kind::Lint => "npm run lint",
             Kind::Typecheck => "npm run typecheck",
         };
-        print(&format!("{script}, of {name}"), &|size| time(script, &fill(text, size)));
+        print(&format!("{script}, of {name}"), &|size| {
+            read_millis(script, &repeat_to_size(text, size))
+        });
     }
     for script in ["npm test", "make test", "npm run build", "npm run lint", "npm run typecheck"] {
-        print(&format!("{script}, hostile"), &|size| time(script, &fill(HOSTILE.as_bytes(), size)));
+        print(&format!("{script}, hostile"), &|size| {
+            read_millis(script, &repeat_to_size(HOSTILE_TEXT.as_bytes(), size))
+        });
         let prose = include_bytes!("../../runs/src/read.rs");
-        print(&format!("{script}, prose"), &|size| time(script, &fill(prose, size)));
+        print(&format!("{script}, prose"), &|size| {
+            read_millis(script, &repeat_to_size(prose, size))
+        });
     }
     for (name, _, text) in texts.iter().filter(|(name, ..)| ["cargo test", "jest"].contains(name)) {
-        print(&format!("payload of {name}"), &|size| payload(name, &fill(text, size)));
+        print(&format!("payload of {name}"), &|size| {
+            payload_millis(name, &repeat_to_size(text, size))
+        });
     }
-    assert!(kept, "more than was promised: {PROMISED:?}");
+    assert!(kept, "more than was promised: {PROMISED_MILLIS:?}");
 }
 
 /// Returns a command line of a runner, or None if it is only found behind a script.
-fn command(runner: &str) -> Option<String> {
+fn runner_command(runner: &str) -> Option<String> {
     let lines = ["", " run", " test"].map(|more| format!("{runner}{more}"));
     lines
         .into_iter()
@@ -71,11 +84,11 @@ fn command(runner: &str) -> Option<String> {
 }
 
 /// Returns the milliseconds of the fastest call, which excludes other work on the machine.
-fn best(mut call: impl FnMut()) -> f64 {
+fn best_millis(mut call: impl FnMut()) -> f64 {
     let mut best = Duration::MAX;
     let from = Instant::now();
     let mut calls = 0;
-    while from.elapsed() < MEASURED || calls < 5 {
+    while from.elapsed() < MEASURED_TIME || calls < 5 {
         let start = Instant::now();
         call();
         best = best.min(start.elapsed());
@@ -84,29 +97,29 @@ fn best(mut call: impl FnMut()) -> f64 {
     best.as_secs_f64() * 1000.0
 }
 
-fn time(command: &str, output: &[u8]) -> f64 {
-    best(|| {
+fn read_millis(command: &str, output: &[u8]) -> f64 {
+    best_millis(|| {
         let seen = Seen { exit: Some(1), output, cut: false };
         drop(std::hint::black_box(read_line(command, std::hint::black_box(&seen))));
     })
 }
 
 /// Measures the time from the bytes of a payload to the outcome.
-fn payload(command: &str, output: &[u8]) -> f64 {
+fn payload_millis(command: &str, output: &[u8]) -> f64 {
     let payload = serde_json::json!({
         "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": { "command": command },
         "tool_response": { "stdout": String::from_utf8_lossy(output), "stderr": "", "interrupted": false },
     })
     .to_string();
-    best(|| {
-        let wire = Wire::parse(std::hint::black_box(payload.as_bytes()));
+    best_millis(|| {
+        let wire = RawPayload::parse(std::hint::black_box(payload.as_bytes()));
         let call = wire.ok().and_then(|wire| Call::of(&wire, WINDOW)?.ok());
         drop(std::hint::black_box(call.map(|call| read_line(&call.command, &call.seen()))));
     })
 }
 
 /// Returns all recorded output of a runner.
-fn printed(runner: &str) -> Vec<u8> {
+fn recorded_output(runner: &str) -> Vec<u8> {
     let folder = runner
         .split(|sign: char| !sign.is_alphanumeric())
         .filter(|word| !word.is_empty())
@@ -124,6 +137,6 @@ fn printed(runner: &str) -> Vec<u8> {
 }
 
 /// Repeats a text up to a size.
-fn fill(text: &[u8], size: usize) -> Vec<u8> {
+fn repeat_to_size(text: &[u8], size: usize) -> Vec<u8> {
     text.iter().copied().cycle().take(size).collect()
 }

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use rutter_contract::input::Wire;
+use rutter_contract::input::RawPayload;
 
 use rutter_runs::command_line::CommandLine;
 use rutter_runs::found::find_runs;
@@ -41,7 +41,7 @@ pub struct Call<'a> {
 
 impl<'a> Call<'a> {
     /// Returns the command of a finished Bash call; None for every other payload. Decodes no other field.
-    pub fn command(wire: &Wire<'a>) -> Option<Cow<'a, str>> {
+    pub fn command(wire: &RawPayload<'a>) -> Option<Cow<'a, str>> {
         // A handwritten payload may lack the event, which is then an argument of the program.
         let ended = wire
             .hook_event_name()
@@ -53,15 +53,15 @@ impl<'a> Call<'a> {
     }
 
     /// Returns the command of the payload, before or after it ran.
-    pub(crate) fn typed(wire: &Wire<'a>) -> Option<Cow<'a, str>> {
-        Wire::parse(wire.raw("tool_input")?.as_bytes()).ok()?.text("command")
+    pub(crate) fn typed(wire: &RawPayload<'a>) -> Option<Cow<'a, str>> {
+        RawPayload::parse(wire.raw("tool_input")?.as_bytes()).ok()?.text("command")
     }
 
     /// Decodes a Bash call that ran tests, a build or a check to its end, or returns the reason why it has no outcome.
     /// Returns None if the payload is not from a Bash call or is malformed.
     ///
     /// `window` is the number of bytes that the client reads back: [`WINDOW`], or the result of [`window`].
-    pub fn of(wire: &Wire<'a>, window: usize) -> Option<Result<Self, &'static str>> {
+    pub fn of(wire: &RawPayload<'a>, window: usize) -> Option<Result<Self, &'static str>> {
         let command = Self::command(wire)?;
         if find_runs(&CommandLine::parse(&command)).is_empty() {
             return Some(Err(NO_RUN));
@@ -70,14 +70,14 @@ impl<'a> Call<'a> {
     }
 
     /// Decodes a Bash call with any command.
-    pub fn of_any(wire: &Wire<'a>, window: usize) -> Option<Result<Self, &'static str>> {
+    pub fn of_any(wire: &RawPayload<'a>, window: usize) -> Option<Result<Self, &'static str>> {
         let command = Self::command(wire)?;
         let succeeds = match wire.hook_event_name() {
             Some(event) => event == "PostToolUse",
             None => wire.raw("tool_response").is_some(),
         };
         let ended = if succeeds {
-            succeeded(&Wire::parse(wire.raw("tool_response")?.as_bytes()).ok()?, window)?
+            succeeded(&RawPayload::parse(wire.raw("tool_response")?.as_bytes()).ok()?, window)?
         } else if is_true(wire, "is_interrupt") {
             Err(INTERRUPTED)
         } else {
@@ -118,7 +118,10 @@ struct Ended<'a> {
 }
 
 /// Decodes a call that the client reports as a success.
-fn succeeded<'a>(response: &Wire<'a>, window: usize) -> Option<Result<Ended<'a>, &'static str>> {
+fn succeeded<'a>(
+    response: &RawPayload<'a>,
+    window: usize,
+) -> Option<Result<Ended<'a>, &'static str>> {
     if is_true(response, "interrupted") {
         return Some(Err(INTERRUPTED));
     }
@@ -243,7 +246,7 @@ fn bytes(text: Cow<'_, str>) -> Cow<'_, [u8]> {
     }
 }
 
-fn is_true(wire: &Wire<'_>, key: &str) -> bool {
+fn is_true(wire: &RawPayload<'_>, key: &str) -> bool {
     wire.raw(key) == Some("true")
 }
 

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-use rutter_contract::input::{PostToolUse, PostToolUseFailure, Wire};
+use rutter_contract::input::{PostToolUse, PostToolUseFailure, RawPayload};
 
 use super::{Around, Call, Heard, Settings, fingerprint, offer, snapshot};
 use crate::bash_call::Call as BashCall;
@@ -35,7 +35,7 @@ pub(super) const MAX_LINE_BYTES: usize = 64 * 1024;
 const MAX_COMMAND_CHARS: usize = 2_000;
 
 pub(super) fn hear(
-    wire: &Wire<'_>,
+    wire: &RawPayload<'_>,
     around: impl FnOnce() -> Around,
     event: &str,
     heard: &mut Heard,
@@ -89,8 +89,8 @@ pub(super) fn hear(
     let configured = Configured { matchers: &settings.matchers, only: &settings.only };
     let mut readings = configured.read_runs(&line, &seen.seen()).unwrap_or_default();
     if !readings.is_empty() {
-        // Readers split lines and could separate the name of a secret from its value. So the output is redacted as a whole
-        // and read again.
+        // Readers split lines and could separate the name of a secret from its value. So the output is redacted as a
+        // whole and read again.
         let text = Clean::by_line(&plain_text(&seen.output));
         seen.output = Cow::Owned(text.as_str().as_bytes().to_vec());
         readings = configured.read_runs(&line, &seen.seen()).unwrap_or_default();
@@ -167,7 +167,7 @@ impl Command<'_> {
     }
 
     /// Returns the changes that the line made, if a failure is open: the edits that were seen and the command itself.
-    fn changes(&self, wire: &Wire<'_>, call: &mut Call, changes: bool) -> Vec<What> {
+    fn changes(&self, wire: &RawPayload<'_>, call: &mut Call, changes: bool) -> Vec<What> {
         if !changes || !call.config.privacy.capture_patches {
             return Vec::new();
         }

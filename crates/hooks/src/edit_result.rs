@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use rutter_contract::input::Wire;
+use rutter_contract::input::RawPayload;
 use serde::Deserialize;
 
 use super::{Call, Heard};
@@ -55,7 +55,7 @@ impl<'a> From<Part<'a>> for PatchPart<'a> {
     }
 }
 
-pub(super) fn hear(wire: &Wire<'_>, call: Option<Call>, heard: &mut Heard) {
+pub(super) fn hear(wire: &RawPayload<'_>, call: Option<Call>, heard: &mut Heard) {
     let Some(mut call) = call.filter(|call| call.config.privacy.capture_patches) else { return };
     // Most edits are made while no failure is open, and need no action.
     if !spool::waits(&call.around.files) {

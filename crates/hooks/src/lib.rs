@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rutter_contract::EventName;
-use rutter_contract::input::Wire;
+use rutter_contract::input::RawPayload;
 use rutter_contract::output::{HookOutput, ShowsMessage, TakesContext};
 
 use crate::context::Context;
@@ -85,8 +85,8 @@ pub struct Around {
     pub home: fn() -> Option<PathBuf>,
     /// Returns the command with which an agent can start this program. Called only if there is a text for the agent.
     pub called: fn() -> String,
-    /// Returns true if a session started in this folder has the tools of our server, and None if that is unknown. Called
-    /// only if there is a text for the agent.
+    /// Returns true if a session started in this folder has the tools of our server, and None if that is unknown.
+    /// Called only if there is a text for the agent.
     pub has_tools: fn(&Path) -> Option<bool>,
     /// Returns the project file that registers another program under the name of our server. Takes the folder in which
     /// the client was started, and the server name. Called only before a call of one of our tools.
@@ -121,7 +121,7 @@ impl Heard {
 /// work to do. Most calls end before that, and until then nothing outside of the process is touched.
 pub fn hear(stdin: &[u8], named: Option<&str>, around: impl FnOnce() -> Around) -> Heard {
     let mut heard = Heard::default();
-    let wire = match Wire::parse(stdin) {
+    let wire = match RawPayload::parse(stdin) {
         Ok(wire) => wire,
         Err(error) => {
             heard = guard_cut_payload(stdin, named, around);
@@ -213,9 +213,9 @@ pub fn hear(stdin: &[u8], named: Option<&str>, around: impl FnOnce() -> Around) 
     heard
 }
 
-/// Handles a payload of which only the head can be read: because it is too long, came too late, or is no JSON further on.
+/// Handles a payload that is readable only at its head: it is too long, came too late, or is malformed further on.
 ///
-/// Nothing is recorded. Only the question about a foreign server is asked, since input of any length must not silence it. The
+/// Records nothing. Only asks about a foreign server, because input of any length must not prevent that question. The
 /// client writes the tool's name before its input.
 pub fn guard_cut_payload(
     payload: &[u8],
@@ -223,7 +223,7 @@ pub fn guard_cut_payload(
     around: impl FnOnce() -> Around,
 ) -> Heard {
     let mut heard = Heard::default();
-    let wire = Wire::parse_head(payload);
+    let wire = RawPayload::parse_head(payload);
     let event = wire.hook_event_name();
     let tool = wire.text("tool_name").unwrap_or_default();
     if pre_tool::is_ours(&tool) && event.as_deref().or(named).is_none_or(|it| it == "PreToolUse") {
@@ -290,7 +290,7 @@ impl Call {
     /// Returns None if the payload has no session id or absolute working directory, if the hook is disabled, or if the
     /// folder is excluded or paused.
     fn of(
-        wire: &Wire<'_>,
+        wire: &RawPayload<'_>,
         around: impl FnOnce() -> Around,
         settings: impl FnOnce(&Hooks) -> Settings,
     ) -> Option<Self> {
@@ -347,14 +347,14 @@ impl Call {
         self.around.begun.elapsed() < self.deadline
     }
 
-    /// Returns true if the deadline has not passed, all entries are in the database, and the session is not in the control
-    /// cohort. With an entry in the spool the same text would be shown again later.
+    /// Returns true if the deadline has not passed, all entries are in the database, and the session is not in the
+    /// control cohort. With an entry in the spool the same text would be shown again later.
     fn may_speak(&self) -> bool {
         self.is_in_time() && !self.behind && !self.config.cohort.is_control(&self.client)
     }
 
-    /// Returns the interface that texts for this agent should name: tools if the session has called one or has our server,
-    /// else commands. A text never names a tool that the agent may not have.
+    /// Returns the interface that texts for this agent should name: tools if the session has called one or has our
+    /// server, else commands. A text never names a tool that the agent may not have.
     fn hands(&mut self) -> Hands {
         let client = self.client.clone();
         let called = self.tells(|store| store.has_called(&client));
@@ -384,8 +384,8 @@ impl Call {
         self.store().as_ref().is_ok_and(|store| has(store).unwrap_or_default())
     }
 
-    /// Prints context for the model and, if configured, a notice for the user. Does not check the deadline: the caller did
-    /// so before it recorded the text as shown, and a text that is recorded but not printed would be lost.
+    /// Prints context for the model and, if configured, a notice for the user. Does not check the deadline: the caller
+    /// did so before it recorded the text as shown, and a text that is recorded but not printed would be lost.
     fn say<E: TakesContext + ShowsMessage>(&self, text: &str, heard: &mut Heard) {
         let message = match self.config.notify {
             Notify::Off => String::new(),
@@ -468,8 +468,8 @@ impl Call {
         }
     }
 
-    /// Records a text that is about to be shown, in the database only: an entry in the spool would count as shown although
-    /// the text is withheld. Returns true on success.
+    /// Records a text that is about to be shown, in the database only: an entry in the spool would count as shown
+    /// although the text is withheld. Returns true on success.
     fn record_said(&mut self, whats: Vec<What>, heard: &mut Heard) -> bool {
         let entries: Vec<Entry> = whats.into_iter().map(|what| self.entry(what)).collect();
         let written = match self.store() {

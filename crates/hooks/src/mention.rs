@@ -96,8 +96,8 @@ impl<'a> Mentions<'a> {
         })
     }
 
-    /// Returns true if a name that is also an ordinary word means the test here: it is in backticks, follows the rest of
-    /// the test's path, or is next to the word "test".
+    /// Returns true if a name that is also an ordinary word means the test here: it is in backticks, follows the rest
+    /// of the test's path, or is next to the word "test".
     fn is_about_test(&self, at: usize, name: &str, test: &str) -> bool {
         let (before, after) = (&self.text[..at], &self.text[at + name.len()..]);
         if before.ends_with('`') && after.starts_with('`') {
@@ -115,7 +115,8 @@ impl<'a> Mentions<'a> {
                 && next.next().is_none_or(|word| AFTER_TEST.contains(&word.as_str()))
     }
 
-    /// Returns true if the prompt quotes a distinctive part of an error, or has its type or code and words of its message.
+    /// Returns true if the prompt quotes a distinctive part of an error, or has its type or code and words of its
+    /// message.
     fn quote_error(&self, error: &str) -> bool {
         let said: Vec<String> = prose(error).collect();
         let quotes = |at: usize| {

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use rutter_contract::input::{PreToolUse, Wire};
+use rutter_contract::input::{PreToolUse, RawPayload};
 use rutter_contract::output::HookOutput;
 use serde::Deserialize;
 
@@ -34,7 +34,7 @@ struct Task<'a> {
 const GENERAL: &str = "general-purpose";
 
 pub(super) fn hear(
-    wire: &Wire<'_>,
+    wire: &RawPayload<'_>,
     tool: &str,
     call: impl FnOnce() -> Option<Call>,
     heard: &mut Heard,
@@ -63,7 +63,11 @@ pub(super) fn hear(
 
 /// Finds the project file that registers another server under the name of ours. Permission rules for our tools also
 /// allow the tools of that server.
-pub(super) fn find_foreign_server(wire: &Wire<'_>, tool: &str, around: &Around) -> Option<PathBuf> {
+pub(super) fn find_foreign_server(
+    wire: &RawPayload<'_>,
+    tool: &str,
+    around: &Around,
+) -> Option<PathBuf> {
     (around.foreign_server)(&client_folder(wire, around)?, server_name(tool)?)
 }
 
@@ -73,7 +77,7 @@ fn server_name(tool: &str) -> Option<&str> {
 }
 
 /// The folder that the client was started in, or else the one that it is in.
-fn client_folder(wire: &Wire<'_>, around: &Around) -> Option<PathBuf> {
+fn client_folder(wire: &RawPayload<'_>, around: &Around) -> Option<PathBuf> {
     around.started_in.clone().or_else(|| wire.text("cwd").map(|cwd| PathBuf::from(&*cwd)))
 }
 
@@ -87,8 +91,13 @@ pub(super) fn ask_about(file: &Path, heard: &mut Heard) {
     heard.stdout = HookOutput::<PreToolUse>::new().ask(reason).answer().stdout;
 }
 
-/// Has the client ask about a call of which only the head can be read, unless its server is known to be ours.
-pub(super) fn guard_unread_call(wire: &Wire<'_>, tool: &str, around: &Around, heard: &mut Heard) {
+/// Makes the client ask about a call with an unreadable payload, unless its server is known to be ours.
+pub(super) fn guard_unread_call(
+    wire: &RawPayload<'_>,
+    tool: &str,
+    around: &Around,
+    heard: &mut Heard,
+) {
     if client_folder(wire, around).is_none() {
         let reason = "This call could not be read, so it is not known whether it goes to rutter's own server. Allow it only if \
                       you know the server.";
@@ -99,7 +108,7 @@ pub(super) fn guard_unread_call(wire: &Wire<'_>, tool: &str, around: &Around, he
 }
 
 /// Copies the files that a command may change, if a failure is open.
-fn look_before(wire: &Wire<'_>, call: &mut Call) {
+fn look_before(wire: &RawPayload<'_>, call: &mut Call) {
     let command = BashCall::typed(wire);
     let Some(command) =
         command.filter(|command| command.len() <= super::bash_result::MAX_LINE_BYTES)
@@ -162,7 +171,7 @@ fn check_in(call: &mut Call, heard: &mut Heard) {
 }
 
 /// Recalls lessons for a subagent that is about to start and stores their ids; its SubagentStart hook shows them.
-fn park(wire: &Wire<'_>, call: &mut Call, heard: &mut Heard) {
+fn park(wire: &RawPayload<'_>, call: &mut Call, heard: &mut Heard) {
     let task: Option<Task<'_>> =
         wire.raw("tool_input").and_then(|input| serde_json::from_str(input).ok());
     let Some(task) = task.filter(|_| call.config.hooks.subagent_start.enabled) else { return };

@@ -1,6 +1,6 @@
 //! The UserPromptSubmit hook: shows lessons that fit the prompt, and verdicts on predictions that were not shown yet.
 
-use rutter_contract::input::{UserPromptSubmit, Wire};
+use rutter_contract::input::{RawPayload, UserPromptSubmit};
 
 use super::{Call, Heard, fingerprint};
 use crate::context::Context;
@@ -11,7 +11,7 @@ use rutter_memory::store::entry::What;
 
 const EVENT: &str = "UserPromptSubmit";
 
-pub(super) fn hear(wire: &Wire<'_>, call: impl FnOnce() -> Option<Call>, heard: &mut Heard) {
+pub(super) fn hear(wire: &RawPayload<'_>, call: impl FnOnce() -> Option<Call>, heard: &mut Heard) {
     let Some(prompt) = wire.text("prompt") else { return };
     if is_machines(wire.text("source").as_deref(), &prompt) {
         return;

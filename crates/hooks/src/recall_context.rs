@@ -18,8 +18,8 @@ const LOOKED_AT: usize = 4;
 pub enum Audience {
     /// A user or agent that asked for recall: every episode that fits.
     Asker,
-    /// An agent that got a prompt: episodes with a test or error that the prompt names, and one-line references to failures
-    /// in the files that it names.
+    /// An agent that got a prompt: episodes with a test or error that the prompt names, and one-line references to
+    /// failures in the files that it names.
     Prompt,
     /// A subagent that got a task: episodes with a test, error or file that the task names.
     Subagent,

@@ -1,7 +1,7 @@
 //! One-line references to fixes, lessons and memories.
 //!
-//! A reference names a row and its gist. It does not replace the row: the whole fix is still shown when the same failure
-//! comes back.
+//! A reference names a row and its gist. It does not replace the row: the whole fix is still shown when the same
+//! failure comes back.
 
 use std::fmt::Write as _;
 
@@ -63,7 +63,8 @@ pub(crate) fn open_failure(episode: &Episode, file: &str, now: Time) -> String {
     )
 }
 
-/// Describes the last fix in a file, for a prompt that names the file; None if no change in it is certain to be the fix.
+/// Describes the last fix in a file, for a prompt that names the file; None if no change in it is certain to be the
+/// fix.
 pub(crate) fn last_fix(episode: &Episode, file: &str, now: Time) -> Option<String> {
     let ending = episode.ending.as_ref()?;
     let change = ending

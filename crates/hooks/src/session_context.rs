@@ -54,7 +54,8 @@ pub struct SessionWanted<'a> {
 }
 
 impl<'a> SessionWanted<'a> {
-    /// Returns the request for a new session with the configured limits. `Depth::Rich` replaces them with its own limits.
+    /// Returns the request for a new session with the configured limits. `Depth::Rich` replaces them with its own
+    /// limits.
     pub fn new(
         place: &'a Place,
         hands: &'a Hands,

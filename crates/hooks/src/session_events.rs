@@ -1,6 +1,6 @@
 //! The SessionStart and SessionEnd hooks.
 
-use rutter_contract::input::{SessionStart, Wire};
+use rutter_contract::input::{RawPayload, SessionStart};
 
 use super::{Call, Heard, card, fingerprint};
 use crate::context::{Context, Section};
@@ -14,7 +14,7 @@ use rutter_memory::store::entry::What;
 
 const EVENT: &str = "SessionStart";
 
-pub(super) fn start(wire: &Wire<'_>, call: Option<Call>, heard: &mut Heard) {
+pub(super) fn start(wire: &RawPayload<'_>, call: Option<Call>, heard: &mut Heard) {
     let Some(mut call) = call else { return };
     let source = wire.text("source").and_then(|source| source.parse().ok());
     let source = source.unwrap_or(Source::Startup);

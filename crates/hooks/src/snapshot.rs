@@ -1,14 +1,14 @@
 //! Copies of files before a command runs, compared with the files after it has ended, to find its changes.
 //!
-//! Made only while a failure is open in the checkout, only for commands that may change files, and only of files that the
-//! command names, that the open failures name or that were edited since. The copies are redacted and are removed when
-//! the command has ended.
+//! Made only while a failure is open in the checkout, only for commands that may change files, and only of files that
+//! the command names, that the open failures name or that were edited since. The copies are redacted and are removed
+//! when the command has ended.
 
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use rutter_contract::input::Wire;
+use rutter_contract::input::RawPayload;
 use serde::{Deserialize, Serialize};
 
 use super::Call;
@@ -43,7 +43,7 @@ struct SnapshotFile {
 }
 
 /// Copies the files that a command may change, if a failure is open.
-pub(super) fn take(wire: &Wire<'_>, call: &mut Call, line: &CommandLine) {
+pub(super) fn take(wire: &RawPayload<'_>, call: &mut Call, line: &CommandLine) {
     let Some(path) = snapshot_path(wire, call) else { return };
     let place = call.place.clone();
     let Ok(store) = call.store() else { return };
@@ -92,7 +92,7 @@ pub(super) fn take(wire: &Wire<'_>, call: &mut Call, line: &CommandLine) {
 }
 
 /// Compares the files with their copies and removes the copies.
-pub(super) fn finish(wire: &Wire<'_>, call: &Call, command: &Clean, at: Time) -> Vec<Change> {
+pub(super) fn finish(wire: &RawPayload<'_>, call: &Call, command: &Clean, at: Time) -> Vec<Change> {
     let Some(path) = snapshot_path(wire, call) else { return Vec::new() };
     let Ok(bytes) = read_own(&path) else { return Vec::new() };
     drop(fs::remove_file(&path));
@@ -120,7 +120,7 @@ pub(super) fn finish(wire: &Wire<'_>, call: &Call, command: &Clean, at: Time) ->
 }
 
 /// Removes the copies without a comparison.
-pub(super) fn discard(wire: &Wire<'_>, call: &Call) {
+pub(super) fn discard(wire: &RawPayload<'_>, call: &Call) {
     if let Some(path) = snapshot_path(wire, call) {
         drop(fs::remove_file(path));
     }
@@ -140,7 +140,7 @@ fn is_kept(call: &Call, path: &str) -> bool {
 }
 
 /// Returns the path of the copies for one tool call.
-fn snapshot_path(wire: &Wire<'_>, call: &Call) -> Option<PathBuf> {
+fn snapshot_path(wire: &RawPayload<'_>, call: &Call) -> Option<PathBuf> {
     let id = wire.text("tool_use_id").filter(|id| !id.is_empty())?;
     let name = format!("{:016x}", checksum::of(id.as_bytes()));
     Some(call.around.files.snapshots().join(name))
@@ -207,7 +207,8 @@ fn files_of_patch(path: &Path) -> Vec<String> {
     names.map(|name| name.trim().to_owned()).filter(|name| !name.contains("..")).collect()
 }
 
-/// Returns the redacted text of a file: `Some(None)` if the file does not exist, None if it cannot or should not be read.
+/// Returns the redacted text of a file: `Some(None)` if the file does not exist, None if it cannot or should not be
+/// read.
 #[expect(clippy::option_option, reason = "no file and no reading are two answers")]
 fn read_file(path: &Path, left: &mut u64) -> Option<Option<Clean>> {
     let metadata = match path.symlink_metadata() {

@@ -1,14 +1,14 @@
 //! The Stop hook: a turn ends. Output prolongs the turn, so it asks about the open GHAP only if the user has enabled
 //! that, once per GHAP, and never in a turn that a Stop hook prolonged.
 
-use rutter_contract::input::{Stop, Wire};
+use rutter_contract::input::{RawPayload, Stop};
 
 use super::{Call, Heard};
 use crate::speech;
 use rutter_memory::Clean;
 use rutter_memory::store::entry::What;
 
-pub(super) fn hear(wire: &Wire<'_>, call: impl FnOnce() -> Option<Call>, heard: &mut Heard) {
+pub(super) fn hear(wire: &RawPayload<'_>, call: impl FnOnce() -> Option<Call>, heard: &mut Heard) {
     if wire.raw("stop_hook_active") != Some("false") {
         return;
     }

@@ -1,6 +1,6 @@
 //! The SubagentStart hook: gives a subagent the lessons that were recalled for its task.
 
-use rutter_contract::input::{SubagentStart, Wire};
+use rutter_contract::input::{RawPayload, SubagentStart};
 
 use super::{Call, Heard};
 use crate::context::Depth;
@@ -8,7 +8,7 @@ use crate::recall_context::{self, Audience, Wanted};
 
 const EVENT: &str = "SubagentStart";
 
-pub(super) fn hear(wire: &Wire<'_>, call: Option<Call>, heard: &mut Heard) {
+pub(super) fn hear(wire: &RawPayload<'_>, call: Option<Call>, heard: &mut Heard) {
     let (Some(mut call), Some(kind)) = (call, wire.text("agent_type")) else { return };
     if !call.may_speak() {
         return;

@@ -12,7 +12,7 @@ use rutter_memory::store::NewMemory;
 use rutter_memory::store::entry::Place;
 use rutter_memory::{Store, Time};
 
-const ROUNDS: i64 = 200;
+const MEASURED_ROUNDS: i64 = 200;
 
 #[expect(clippy::print_stdout, reason = "the figure")]
 fn main() {
@@ -24,7 +24,7 @@ fn main() {
     let at = |round: i64| Time::from_millis(1_779_000_000_000 + round);
     let place = Place::from(&Located::find(&folder));
     let mut store = Store::open(&folder, at(0)).expect("a store");
-    let mut times: Vec<f64> = (0..ROUNDS)
+    let mut times: Vec<f64> = (0..MEASURED_ROUNDS)
         .map(|round| {
             let text = format!(
                 "The parser of configuration files keeps a carriage return at the end of line {round} when a file has CRLF: \

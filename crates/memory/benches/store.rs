@@ -14,16 +14,16 @@ use rutter_memory::store::tend::{Bounds, tend};
 use rutter_memory::store::{Files, spool};
 use rutter_memory::{Clean, Id, Store, Time};
 
-const ROUNDS: i64 = 2_000;
+const MEASURED_ROUNDS: i64 = 2_000;
 /// Number of runs in the store before the measurement.
-const ROWS: i64 = 20_000;
-const BUDGET: Duration = Duration::from_millis(50);
+const STORED_RUN_COUNT: i64 = 20_000;
+const WRITE_BUDGET: Duration = Duration::from_millis(50);
 
-fn at(millis: i64) -> Time {
+fn time_at(millis: i64) -> Time {
     Time::from_millis(1_763_200_000_000 + millis)
 }
 
-fn entries(place: &Place, now: Time) -> [Entry; 2] {
+fn sample_entries(place: &Place, now: Time) -> [Entry; 2] {
     let outcome = Outcome {
         id: Id::new(now),
         project: place.key.clone(),
@@ -51,19 +51,20 @@ fn entries(place: &Place, now: Time) -> [Entry; 2] {
 }
 
 #[expect(clippy::print_stdout, reason = "the figures")]
-fn report(name: &str, mut times: Vec<Duration>) {
+fn print_median(name: &str, mut times: Vec<Duration>) {
     times.sort();
     println!("{name} {:.1}", times[times.len() / 2].as_secs_f64() * 1e6);
 }
 
 /// WAL size above which hooks start a checkpoint.
-const LONG: u64 = 1024 * 1024;
+const MAX_WAL_BYTES: u64 = 1024 * 1024;
 
-fn measure(files: &Files, mut work: impl FnMut(i64)) -> Vec<Duration> {
-    (0..ROUNDS)
+fn measure_rounds(files: &Files, mut work: impl FnMut(i64)) -> Vec<Duration> {
+    (0..MEASURED_ROUNDS)
         .map(|round| {
-            if files.wal().metadata().is_ok_and(|wal| wal.len() > LONG) {
-                tend(files.folder(), &Bounds::default(), at(ROWS)).expect("tended");
+            if files.wal().metadata().is_ok_and(|wal| wal.len() > MAX_WAL_BYTES) {
+                tend(files.folder(), &Bounds::default(), time_at(STORED_RUN_COUNT))
+                    .expect("tended");
             }
             let from = Instant::now();
             work(round);
@@ -76,31 +77,37 @@ fn main() {
     let folder = tempfile::tempdir().expect("a folder");
     let files = Files::new(folder.path().join("memory"));
     let place = Place::from(&Located::find(folder.path()));
-    drop(Store::open(files.folder(), at(0)).expect("a store"));
-    for batch in 0..ROWS / 1_000 {
-        let many: Vec<Entry> =
-            (0..1_000).flat_map(|row| entries(&place, at(batch * 1_000 + row))).collect();
-        HotStore::open(&files, BUDGET).expect("ready").write(&many).expect("written");
-        tend(files.folder(), &Bounds::default(), at(batch)).expect("tended");
+    drop(Store::open(files.folder(), time_at(0)).expect("a store"));
+    for batch in 0..STORED_RUN_COUNT / 1_000 {
+        let many: Vec<Entry> = (0..1_000)
+            .flat_map(|row| sample_entries(&place, time_at(batch * 1_000 + row)))
+            .collect();
+        HotStore::open(&files, WRITE_BUDGET).expect("ready").write(&many).expect("written");
+        tend(files.folder(), &Bounds::default(), time_at(batch)).expect("tended");
     }
-    tend(files.folder(), &Bounds::default(), at(ROWS)).expect("tended");
+    tend(files.folder(), &Bounds::default(), time_at(STORED_RUN_COUNT)).expect("tended");
 
-    report(
+    print_median(
         "open",
-        measure(&files, |_| drop(black_box(HotStore::open(&files, BUDGET).expect("ready")))),
+        measure_rounds(&files, |_| {
+            drop(black_box(HotStore::open(&files, WRITE_BUDGET).expect("ready")))
+        }),
     );
-    report(
+    print_median(
         "open-write-close",
-        measure(&files, |round| {
-            let entries = entries(&place, at(ROWS + round));
-            HotStore::open(&files, BUDGET).expect("ready").write(&entries).expect("written");
+        measure_rounds(&files, |round| {
+            let entries = sample_entries(&place, time_at(STORED_RUN_COUNT + round));
+            HotStore::open(&files, WRITE_BUDGET).expect("ready").write(&entries).expect("written");
         }),
     );
-    report(
+    print_median(
         "spool",
-        measure(&files, |round| {
-            spool::append(&files, &entries(&place, at(round))).expect("spooled");
+        measure_rounds(&files, |round| {
+            spool::append(&files, &sample_entries(&place, time_at(round))).expect("spooled");
         }),
     );
-    report("locate", measure(&files, |_| drop(black_box(Located::find(folder.path())))));
+    print_median(
+        "locate",
+        measure_rounds(&files, |_| drop(black_box(Located::find(folder.path())))),
+    );
 }

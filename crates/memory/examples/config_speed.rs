@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use rutter_memory::config::{Config, PROJECT_FILE, SIZE, trust};
 
-const ROUNDS: usize = 5_000;
+const MEASURED_ROUNDS: usize = 5_000;
 
 const USER: &str = r#"# What I want everywhere.
 notify = "brief"
@@ -36,7 +36,7 @@ fn main() -> std::io::Result<()> {
     let root = folder.path().canonicalize()?;
     let (user, data, file) = (root.join("config.toml"), root.join("data"), root.join(PROJECT_FILE));
     let measure = |name: &str| {
-        let mut times: Vec<u128> = (0..ROUNDS)
+        let mut times: Vec<u128> = (0..MEASURED_ROUNDS)
             .map(|_| {
                 let begun = Instant::now();
                 black_box(Config::load(&user, Some(&root), &data));
@@ -46,7 +46,11 @@ fn main() -> std::io::Result<()> {
         times.sort_unstable();
         let micros =
             |place: usize| f64::from(u32::try_from(times[place]).unwrap_or(u32::MAX)) / 1_000.0;
-        println!("{name}\t{:.1}\tp99 {:.1}", micros(ROUNDS / 2), micros(ROUNDS * 99 / 100));
+        println!(
+            "{name}\t{:.1}\tp99 {:.1}",
+            micros(MEASURED_ROUNDS / 2),
+            micros(MEASURED_ROUNDS * 99 / 100)
+        );
     };
     measure("no file");
     fs::write(&user, USER)?;

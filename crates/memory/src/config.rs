@@ -1,8 +1,11 @@
 //! The user's configuration: which hooks are active, how much they say, where, and what is stored.
 //!
-//! There are two files: the user's, and `.rutter.toml` in the root of a checkout, which takes precedence. A checkout may be the work of another person until the user runs `rutter trust`, so its file can make Rutter do less, never more.
+//! There are two files: the user's, and `.rutter.toml` in the root of a checkout, which takes precedence. A checkout
+//! may be the work of another person until the user runs `rutter trust`, so its file can make Rutter do less, never
+//! more.
 //!
-//! Hooks read the configuration on every call. Without files that costs two failing opens and a struct of constants; nothing here builds a table or fails. A mistake in a file is a [`Finding`], and the default stays.
+//! Hooks read the configuration on every call. Without files that costs two failing opens and a struct of constants;
+//! nothing here builds a table or fails. A mistake in a file is a [`Finding`], and the default stays.
 //!
 //! [`keys`] is the only list of keys: the types, the loader, the schema for editors and the reference come from it.
 
@@ -132,7 +135,7 @@ choice! {
         /// No messages.
         #[default]
         Off = "off",
-        /// One line.
+        /// A line of text.
         Brief = "brief",
         /// A card.
         Card = "card",
@@ -165,9 +168,11 @@ impl From<&Retention> for Bounds {
 }
 
 impl Cohort {
-    /// Returns true if a session is in the control cohort. The result is the same for every call of a session, on every machine.
+    /// Returns true if a session is in the control cohort. The result is the same for every call of a session, on every
+    /// machine.
     pub fn is_control(&self, session: &str) -> bool {
-        // FNV's last step leaves the upper bits nearly equal for ids that differ only at the end, so the bits are mixed.
+        // FNV's last step leaves the upper bits nearly equal for ids that differ only at the end, so the bits are
+        // mixed.
         let mut sum = checksum::of(session.as_bytes());
         sum = (sum ^ (sum >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
         sum = (sum ^ (sum >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);

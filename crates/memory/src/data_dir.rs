@@ -97,7 +97,9 @@ impl Files {
         self.named(DAMAGED)
     }
 
-    /// Moves a damaged database aside with its write-ahead log, so that a new one can be created. The caller holds both locks, so no process creates one meanwhile, and none has this one open: its handle would continue in the old files or, worse, use the new log.
+    /// Moves a damaged database aside with its write-ahead log, so that a new one can be created. The caller holds both
+    /// locks, so no process creates one meanwhile, and none has this one open: its handle would continue in the old
+    /// files or, worse, use the new log.
     pub fn put_aside(&self, _making: &Lock, _alone: &Lock, now: Time) -> io::Result<PathBuf> {
         let mut number = now.millis();
         let aside = loop {
@@ -112,14 +114,16 @@ impl Files {
         Ok(aside)
     }
 
-    /// Moves a write-ahead log without a database next to the database it belongs to: it may contain rows that can be recovered, and a new database must not use it.
+    /// Moves a write-ahead log without a database next to the database it belongs to: it may contain rows that can be
+    /// recovered, and a new database must not use it.
     pub fn put_log_aside(&self, aside: Option<&Path>) -> io::Result<()> {
         // The index of the log, which SQLite recreates.
         remove_if_there(&self.folder.join("rutter.db-shm"))?;
         if !self.wal().exists() {
             return Ok(());
         }
-        // No path means that a process was killed between the two renames: the log belongs to the last database moved aside.
+        // No path means that a process was killed between the two renames: the log belongs to the last database moved
+        // aside.
         let last = match aside {
             Some(aside) => Some(aside.to_owned()),
             None => self.damaged()?.pop(),
@@ -179,7 +183,8 @@ impl Files {
         matches!(Lock::take(&self.folder, File::try_lock_shared), Ok(Some(_)))
     }
 
-    /// Takes a shared lock while this process has the database open. Fails after `patience` if another process moves the database.
+    /// Takes a shared lock while this process has the database open. Fails after `patience` if another process moves
+    /// the database.
     pub fn using(&self, patience: Duration) -> io::Result<Lock> {
         make_subfolder(&self.log())?;
         Lock::share(&self.log(), patience)
@@ -264,7 +269,8 @@ pub fn make_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Creates a folder inside the data directory, accessible only to the owner. Fails if a symbolic link or a folder of another user is in its place.
+/// Creates a folder inside the data directory, accessible only to the owner. Fails if a symbolic link or a folder of
+/// another user is in its place.
 pub fn make_subfolder(folder: &Path) -> io::Result<()> {
     match DirBuilder::new().mode(0o700).create(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => make_folder(folder),
@@ -290,7 +296,8 @@ pub fn readable() -> OpenOptions {
 /// Flags that refuse symbolic links and do not wait for pipes.
 const PLAIN_ONLY: i32 = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).bits().cast_signed();
 
-/// Replaces a small file atomically; removes it if `bytes` is empty. Only one process may do this at a time: the caller holds the lock of [`Files::making`].
+/// Replaces a small file atomically; removes it if `bytes` is empty. Only one process may do this at a time: the caller
+/// holds the lock of [`Files::making`].
 pub fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if bytes.is_empty() {
         return remove_if_there(path);

@@ -1,6 +1,9 @@
 //! Episodes: a failure, the attempts to fix it, and the change that did. They need no cooperation from the agent.
 //!
-//! An episode opens when a run fails with a failure that no open episode covers. Each is about one failure: a run that fails in three places opens three. It stays open while that failure, or that test, fails. It ends with a run that must have executed the test and does not have the failure any more; the changes in between are the fix, unless there were none, or they removed the test. Only fixed episodes are ever shown.
+//! An episode opens when a run fails with a failure that no open episode covers. Each is about one failure: a run that
+//! fails in three places opens three. It stays open while that failure, or that test, fails. It ends with a run that
+//! must have executed the test and does not have the failure any more; the changes in between are the fix, unless there
+//! were none, or they removed the test. Only fixed episodes are ever shown.
 
 use serde::{Deserialize, Serialize};
 
@@ -80,7 +83,8 @@ pub struct Episode {
     pub opened: Time,
     /// Time of the last failure.
     pub seen: Time,
-    /// Time of the first run that must have executed the test and did not have the failure any more, though other tests failed.
+    /// Time of the first run that must have executed the test and did not have the failure any more, though other tests
+    /// failed.
     pub gone: Option<Time>,
     /// The end of the episode, once it has ended.
     pub ending: Option<Ending>,
@@ -94,7 +98,8 @@ impl Episode {
         self
     }
 
-    /// Returns true if a failure is the one of this episode: it has the same shape, or it is of the same test with the same error text, allowing for a shortened text.
+    /// Returns true if a failure is the one of this episode: it has the same shape, or it is of the same test with the
+    /// same error text, allowing for a shortened text.
     pub fn is_about(&self, fault: &Fault) -> bool {
         if !same_scope(self.scope.as_deref(), fault.scope.as_deref()) || !self.is_in_file_of(fault)
         {
@@ -114,7 +119,8 @@ impl Episode {
             && same_scope(self.scope.as_deref(), fault.scope.as_deref())
     }
 
-    /// Returns false if both are about no test, and about two different files: a shape contains only the name of its file.
+    /// Returns false if both are about no test, and about two different files: a shape contains only the name of its
+    /// file.
     fn is_in_file_of(&self, fault: &Fault) -> bool {
         match (&self.file, &fault.file) {
             (Some(one), Some(other)) if self.test.is_none() => {

@@ -1,4 +1,4 @@
-//! GHAP: a goal, the hypothesis behind it, the action it leads to, and what that is predicted to do.
+//! GHAP: a goal, the hypothesis behind it, the action that follows, and the predicted result.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -15,124 +15,124 @@ pub use vocabulary::{Cause, Domain, Status, Strategy, Tier};
 
 use expect::Expects;
 
-/// A goal and what is believed about the way there.
+/// A goal and the beliefs about the way to reach it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ghap {
-    /// Its identity.
+    /// Id of the row.
     pub id: Id,
     /// The project it is about.
     pub project: ProjectKey,
-    /// The session it belongs to, by the client's name for it.
+    /// The client's name for the session.
     pub session: Clean,
-    /// The agent it belongs to; none is the main one.
+    /// The agent it belongs to; None for the main agent.
     pub agent: Option<Clean>,
-    /// What kind of work it is.
+    /// The kind of work.
     pub domain: Domain,
-    /// How it is gone about.
+    /// The approach.
     pub strategy: Strategy,
-    /// What is wanted.
+    /// The goal.
     pub goal: Clean,
-    /// What is believed.
+    /// The belief.
     pub hypothesis: Clean,
-    /// What is done about it.
+    /// The action that follows from the belief.
     pub action: Clean,
-    /// What will be seen if the belief is right.
+    /// The observation that is expected if the belief is right.
     pub prediction: Clean,
-    /// What a run must say for the prediction to come true.
+    /// The result of a run that makes the prediction true.
     pub expects: Expects,
-    /// The command, test or file that such a run is about.
+    /// The command, test or file that the run is about.
     pub target: Option<Clean>,
-    /// What of the two the author said, rather than the words of the prediction.
+    /// Marks which of the two fields above the author stated; the others are derived from the prediction.
     pub stated: Stated,
-    /// Whether any run could tell.
+    /// True if a run can show the result.
     pub testable: bool,
-    /// How sure the author is, from 0 to 1.
+    /// Confidence of the author, from 0 to 1.
     pub confidence: Option<f64>,
-    /// Since when the prediction, and what it is held against, stand as they do. A run before that is no evidence.
+    /// Time of the last change to the prediction, expected result or target. An earlier run is not evidence.
     pub predicted: Time,
     /// Earlier beliefs, oldest first.
     pub revisions: Vec<Revision>,
-    /// Remarks on the way, oldest first.
+    /// Notes, oldest first.
     pub notes: Vec<Note>,
-    /// Where it is in its life.
+    /// The current status.
     pub status: Status,
-    /// How it ended.
+    /// The resolution, once it has ended.
     pub resolution: Option<Resolution>,
-    /// When it was started.
+    /// Time when it was started.
     pub created: Time,
-    /// When it last changed.
+    /// Time of the last change.
     pub changed: Time,
 }
 
 choice! {
-    /// What a run says about a prediction.
+    /// The result of comparing a run with a prediction.
     Told, "what a run says of a prediction" {
-        /// It came true.
+        /// The prediction came true.
         Matches = "matches",
-        /// It did not.
+        /// The prediction did not come true.
         Contradicts = "contradicts",
-        /// It did not, but less is wrong than before.
+        /// The prediction did not come true, but fewer tests fail than before.
         Partial = "partial",
     }
 }
 
-/// What the author said about the run to look for.
+/// Marks which parts of the expected run the author stated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stated {
-    /// What it must say.
+    /// True if the author stated the expected result.
     pub expects: bool,
-    /// What it is about.
+    /// True if the author stated the target.
     pub target: bool,
 }
 
-/// A belief that was given up for another.
+/// A belief that was replaced by another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Revision {
-    /// When it was given up.
+    /// Time when it was replaced.
     pub at: Time,
-    /// What was believed.
+    /// The old belief.
     pub hypothesis: Clean,
-    /// What was done.
+    /// The old action.
     pub action: Clean,
-    /// What was predicted.
+    /// The old prediction.
     pub prediction: Clean,
 }
 
-/// A remark.
+/// A note.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Note {
-    /// When it was made.
+    /// Time when it was written.
     pub at: Time,
-    /// What it says.
+    /// The text.
     pub text: Clean,
 }
 
-/// How a GHAP ended.
+/// The end of a GHAP.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Resolution {
-    /// When.
+    /// Time of the end.
     pub at: Time,
-    /// What happened; for one that was given up, why.
+    /// The actual result; for an abandoned GHAP, the reason.
     pub result: Clean,
-    /// What was not expected.
+    /// The unexpected part of the result.
     pub surprise: Option<Clean>,
-    /// Why it came otherwise.
+    /// The reason why the prediction failed.
     pub root_cause: Option<RootCause>,
-    /// What to do next time.
+    /// Advice for the next time.
     pub lesson: Option<Lesson>,
-    /// How well it is founded.
+    /// Quality of its evidence.
     pub tier: Tier,
-    /// The run behind it.
+    /// The run that is the evidence.
     pub evidence: Option<Evidence>,
 }
 
 impl Resolution {
-    /// What two places that became one leave of the older of their active GHAPs.
+    /// Result of the older of two active GHAPs after their places were joined.
     pub(crate) const LAID_DOWN: &'static str =
         "its place was joined with another that had a younger active GHAP";
 
@@ -149,188 +149,188 @@ impl Resolution {
     }
 }
 
-/// Why a prediction failed.
+/// The reason why a prediction failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RootCause {
-    /// Of which kind.
+    /// The kind of reason.
     pub category: Cause,
-    /// In words.
+    /// The reason in words.
     pub text: Clean,
 }
 
-/// What to take along. At least one of the two is there.
+/// The lesson of a GHAP. At least one field is set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lesson {
-    /// What did it in the end.
+    /// The step that worked in the end.
     pub what_worked: Option<Clean>,
-    /// What to remember.
+    /// The text to remember.
     pub takeaway: Option<Clean>,
 }
 
-/// A captured run that was looked at when the GHAP was resolved.
+/// A captured run that was compared with the prediction when the GHAP was resolved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {
-    /// Which; it may have been forgotten since.
+    /// The run; None if it was forgotten since.
     pub outcome: Option<Id>,
-    /// Whether it says the same as the one who resolved. Only then the tier is gold.
+    /// True if the run agrees with the claimed status. Only then the tier is gold.
     pub supports: bool,
 }
 
-/// What is needed to start one.
+/// The input for starting a GHAP.
 #[derive(Debug, Clone, Copy)]
 pub struct Start<'a> {
-    /// What kind of work it is.
+    /// The kind of work.
     pub domain: Domain,
-    /// How it is gone about.
+    /// The approach.
     pub strategy: Strategy,
-    /// What is wanted.
+    /// The goal.
     pub goal: &'a str,
-    /// What is believed.
+    /// The belief.
     pub hypothesis: &'a str,
-    /// What is done about it.
+    /// The action that follows from the belief.
     pub action: &'a str,
-    /// What will be seen.
+    /// The expected observation.
     pub prediction: &'a str,
-    /// What a run must say; else the prediction's words decide.
+    /// The expected result of the run; derived from the prediction if None.
     pub expects: Option<Expects>,
-    /// What the run is about; else the prediction's words decide.
+    /// The target of the run; derived from the prediction if None.
     pub target: Option<&'a str>,
-    /// How sure, from 0 to 1.
+    /// Confidence from 0 to 1.
     pub confidence: Option<f64>,
 }
 
-/// What can change while one is active. What is `None` stays.
+/// Changes to an active GHAP. Fields that are `None` stay.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Update<'a> {
-    /// What is believed.
+    /// The belief.
     pub hypothesis: Option<&'a str>,
-    /// What is done about it.
+    /// The action that follows from the belief.
     pub action: Option<&'a str>,
-    /// What will be seen.
+    /// The expected observation.
     pub prediction: Option<&'a str>,
-    /// How it is gone about.
+    /// The approach.
     pub strategy: Option<Strategy>,
-    /// What a run must say.
+    /// The expected result of the run.
     pub expects: Option<Expects>,
-    /// What the run is about.
+    /// The target of the run.
     pub target: Option<&'a str>,
-    /// How sure.
+    /// Confidence from 0 to 1.
     pub confidence: Option<f64>,
-    /// A remark to add.
+    /// A note to add.
     pub note: Option<&'a str>,
 }
 
-/// What is needed to resolve one.
+/// The input for resolving a GHAP.
 #[derive(Debug, Clone, Copy)]
 pub struct Resolve<'a> {
-    /// How it ended.
+    /// The final status.
     pub status: Status,
-    /// What happened.
+    /// The actual result.
     pub result: &'a str,
-    /// What was not expected. Needed where the prediction failed.
+    /// The unexpected part of the result. Required if the prediction failed.
     pub surprise: Option<&'a str>,
-    /// Why it came otherwise. Needed where the prediction failed.
+    /// The reason why the prediction failed. Required if it did.
     pub root_cause: Option<(Cause, &'a str)>,
-    /// What did it in the end.
+    /// The step that worked in the end.
     pub what_worked: Option<&'a str>,
-    /// What to remember.
+    /// The text to remember.
     pub takeaway: Option<&'a str>,
-    /// The run that shows it; else the newest that fits.
+    /// The run that is the evidence; the newest that fits if None.
     pub outcome: Option<Id>,
-    /// Whether no run is to be looked for where none is named.
+    /// True to use no run if `outcome` is None.
     pub unlooked: bool,
 }
 
-/// What cannot be done with a GHAP.
+/// The reason why an operation on a GHAP failed.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum GhapError {
     /// A text is empty or too long.
     #[error(transparent)]
     Text(#[from] TextError),
-    /// Confidence is a share.
+    /// The confidence is out of range.
     #[error("confidence is a number from 0 to 1, not {0}")]
     Confidence(f64),
-    /// There is one already.
+    /// Another GHAP is active.
     #[error("a GHAP is active already: {id} \"{goal}\"; resolve or abandon it first")]
     Active {
-        /// Which.
+        /// The short id.
         id: String,
-        /// What it wants.
+        /// The goal of the active GHAP.
         goal: Clean,
     },
-    /// There is none.
+    /// No GHAP is active.
     #[error("no GHAP is active here; start one with `rutter ghap start`")]
     NoneActive,
-    /// It ended already.
+    /// The GHAP has already ended.
     #[error("GHAP {id} is {status} already")]
     Ended {
-        /// Which.
+        /// The short id.
         id: String,
-        /// How.
+        /// The final status.
         status: Status,
     },
-    /// It has left no lesson yet.
+    /// The GHAP is active and has no lesson yet.
     #[error("GHAP {id} is still active; its lesson is written by `rutter ghap resolve`")]
     NotEnded {
-        /// Which.
+        /// The short id.
         id: String,
     },
-    /// Somebody works on it.
+    /// The session of the GHAP is still alive.
     #[error("GHAP {id} belongs to a session that is still alive")]
     Alive {
-        /// Which.
+        /// The short id.
         id: String,
     },
-    /// It is about another project.
+    /// The GHAP belongs to another project.
     #[error(
         "GHAP {id} belongs to the project {project}; go to its folder to take it over or give it up"
     )]
     Elsewhere {
-        /// Which.
+        /// The short id.
         id: String,
-        /// Where it belongs.
+        /// The project of the GHAP.
         project: ProjectKey,
     },
-    /// It is the caller's own.
+    /// The GHAP already belongs to the caller.
     #[error("GHAP {id} is this session's own already")]
     Own {
-        /// Which.
+        /// The short id.
         id: String,
     },
-    /// A failed prediction without what makes it worth anything.
+    /// A falsified GHAP lacks the fields that make it useful.
     #[error("a falsified GHAP needs {missing}: that is what can be learnt from it")]
     Falsified {
-        /// What it needs.
+        /// The missing fields.
         missing: &'static str,
     },
-    /// Active is where it comes from.
+    /// The requested final status is `active`.
     #[error("a GHAP is resolved as confirmed, falsified or abandoned")]
     StillActive,
-    /// The run that was named says nothing about the prediction.
+    /// The named run has no relation to the prediction.
     #[error("outcome {id} is no evidence here: {why}")]
     NoEvidence {
-        /// Which.
+        /// The short id of the run.
         id: String,
-        /// Why.
+        /// The reason.
         why: &'static str,
     },
-    /// A tier that its evidence does not bear.
+    /// The evidence does not justify the tier.
     #[error("it is called {0}, and its evidence does not make it so")]
     Tier(Tier),
-    /// Nothing to change.
+    /// The update has no changes.
     #[error("nothing was said to change; name what is new, as `--hypothesis TEXT`")]
     NothingToChange,
 }
 
-/// Checks a confidence.
+/// Validates a confidence.
 pub fn confidence(value: f64) -> Result<f64, GhapError> {
     if (0.0..=1.0).contains(&value) { Ok(value) } else { Err(GhapError::Confidence(value)) }
 }
 
-/// What the prediction can be held against: what was stated, and the words for the rest.
+/// The run that a prediction is compared with: the stated parts, and for the others those derived from the text.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Expectation {
     pub(crate) expects: Expects,
@@ -358,7 +358,8 @@ impl Expectation {
 }
 
 impl Ghap {
-    /// What a run says about the prediction: whether it came true; or why the run says nothing.
+    /// Returns true if a run makes the prediction true, false if it contradicts it, or the reason why the run is
+    /// unrelated.
     pub fn compare(&self, outcome: &Outcome) -> Result<bool, &'static str> {
         if !self.testable {
             return Err("nothing that a run could show was predicted");
@@ -385,7 +386,7 @@ impl Ghap {
         }
     }
 
-    /// Holds one from elsewhere to what every command holds to.
+    /// Validates an imported GHAP like the commands do.
     pub fn check(&self) -> Result<(), GhapError> {
         let mut short = vec![(&self.goal, "the goal")];
         let triples =
@@ -429,7 +430,7 @@ impl Ghap {
         match (self.status, &self.resolution) {
             (Status::Active, None) => Ok(()),
             (Status::Active, Some(_)) | (_, None) => Err(GhapError::StillActive),
-            // A tier is made by evidence, not by a file that says so.
+            // The tier follows from the evidence; a file cannot claim a better one.
             (status, Some(resolution))
                 if resolution.tier != tier(status, self.testable, resolution.evidence) =>
             {
@@ -442,7 +443,8 @@ impl Ghap {
     }
 }
 
-/// Which kinds of run a prediction is about that names no command, test or file. Tests, unless it says otherwise.
+/// Returns the kinds of runs for a prediction that names no command, test or file. Tests, unless its words mention
+/// another kind.
 fn kinds(prediction: &str) -> &'static [Kind] {
     let prediction = prediction.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| prediction.contains(word));
@@ -455,7 +457,7 @@ fn kinds(prediction: &str) -> &'static [Kind] {
     }
 }
 
-/// A failed prediction is worth what it teaches.
+/// Returns an error if a falsified GHAP lacks a surprise or a root cause, because only those teach something.
 pub(crate) fn need_for(status: Status, surprise: bool, root_cause: bool) -> Result<(), GhapError> {
     let missing = match (surprise, root_cause) {
         _ if status != Status::Falsified => return Ok(()),
@@ -467,7 +469,7 @@ pub(crate) fn need_for(status: Status, surprise: bool, root_cause: bool) -> Resu
     Err(GhapError::Falsified { missing })
 }
 
-/// How well a resolution is founded. Only a run makes gold; nobody's word does.
+/// Returns the quality of a resolution's evidence. Only a run makes it gold; a claim does not.
 pub(crate) fn tier(status: Status, testable: bool, evidence: Option<Evidence>) -> Tier {
     match (status, evidence) {
         (Status::Abandoned, _) => Tier::Abandoned,

@@ -21,7 +21,8 @@ const SHORTEST: usize = 4;
 pub struct Id(Uuid);
 
 impl Id {
-    /// Creates an id. The time only keeps rows together that were written together; the rest is random, so a clock that was set back creates no duplicate.
+    /// Creates an id. The time only keeps rows together that were written together; the rest is random, so a clock that
+    /// was set back creates no duplicate.
     pub fn new(now: Time) -> Self {
         let millis = now.millis().max(0).unsigned_abs();
         let nanos = u32::try_from(millis % 1_000).unwrap_or_default() * 1_000_000;

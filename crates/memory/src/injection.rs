@@ -50,7 +50,8 @@ pub struct Effects {
 }
 
 impl Effects {
-    /// Returns true if the row hurt more often than it helped, and at least twice, so it is not chance. Such a row is shown only on request.
+    /// Returns true if the row hurt more often than it helped, and at least twice, so it is not chance. Such a row is
+    /// shown only on request.
     pub fn is_harmful(self) -> bool {
         self.hurt >= 2 && self.hurt > self.helped
     }

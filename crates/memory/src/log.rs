@@ -36,7 +36,8 @@ pub fn append(files: &Files, now: Time, text: &Clean) -> io::Result<()> {
     Ok(())
 }
 
-/// Starts a new file. Of several processes that see a full file, only one may move it, and only while it is still there.
+/// Starts a new file. Of several processes that see a full file, only one may move it, and only while it is still
+/// there.
 fn turn(path: &Path, file: &fs::File) -> io::Result<()> {
     if file.try_lock().is_ok() && fs::metadata(path)?.ino() == file.metadata()?.ino() {
         fs::rename(path, path.with_extension("log.1"))?;

@@ -1,6 +1,8 @@
 //! Finds the project of a folder, from `.git` files.
 //!
-//! A hook has a few milliseconds, and starting `git` alone takes most of them, so git's files are parsed here by git's rules: a broken `.git` folder is skipped, and a worktree leads to the repository it shares. Nothing here fails: an unreadable file counts as missing.
+//! A hook has a few milliseconds, and starting `git` alone takes most of them, so git's files are parsed here by git's
+//! rules: a broken `.git` folder is skipped, and a worktree leads to the repository it shares. Nothing here fails: an
+//! unreadable file counts as missing.
 //!
 //! # Keys
 //!
@@ -12,17 +14,28 @@
 //! | `git:/abs/dir` | a repository on this machine, by the git directory that its worktrees share |
 //! | `dir:/abs/path` | a folder: without git, or with `identity = "path"` |
 //!
-//! The strongest available key wins. The remote is `origin`, or else the only one; several remotes without an `origin` have nothing in common, so the git directory is used. A remote on this machine counts if it is a bare repository of the user: its clones share a project, and if it was cloned from GitHub itself, the project of that remote. Any other path does not count: a clone of `/home/ada/shop` is not `/home/ada/shop`. All addresses of one repository (HTTPS, SSH, `git@host:path`) give one key, and user names, tokens, queries and fragments never reach it.
+//! The strongest available key wins. The remote is `origin`, or else the only one; several remotes without an `origin`
+//! have nothing in common, so the git directory is used. A remote on this machine counts if it is a bare repository of
+//! the user: its clones share a project, and if it was cloned from GitHub itself, the project of that remote. Any other
+//! path does not count: a clone of `/home/ada/shop` is not `/home/ada/shop`. All addresses of one repository (HTTPS,
+//! SSH, `git@host:path`) give one key, and user names, tokens, queries and fragments never reach it.
 //!
-//! Paths in keys are absolute, without symbolic links, and unchanged except for `%`, control characters and bytes that are not UTF-8: those become `%XX`, so two different paths never share a key.
+//! Paths in keys are absolute, without symbolic links, and unchanged except for `%`, control characters and bytes that
+//! are not UTF-8: those become `%XX`, so two different paths never share a key.
 //!
 //! # Untrusted files
 //!
-//! Files of a clone or of an archive must not choose the memory that a folder gets. A git directory of another user is not read (`owner.rs`), an embedded bare repository does not count, and a `.git` file or link counts only if the git directory does not belong to another checkout (`git_dir.rs`). [`Located::ignored`] tells if one of these was skipped. A repository that *claims* a network remote is believed: a fork, a copy and an archive with the same remote share the project. Users who do not want that set `identity = "path"`.
+//! Files of a clone or of an archive must not choose the memory that a folder gets. A git directory of another user is
+//! not read (`owner.rs`), an embedded bare repository does not count, and a `.git` file or link counts only if the git
+//! directory does not belong to another checkout (`git_dir.rs`). [`Located::ignored`] tells if one of these was
+//! skipped. A repository that *claims* a network remote is believed: a fork, a copy and an archive with the same remote
+//! share the project. Users who do not want that set `identity = "path"`.
 //!
 //! # Files that are not read
 //!
-//! The environment (`GIT_DIR`), `~/.gitconfig` and `/etc/gitconfig` (so an `insteadOf` or a `safe.directory` there does not count), `include` sections, `~/.ssh/config` (a host alias counts as a separate host), branches in a reftable, and a configuration of more than 256 KiB.
+//! The environment (`GIT_DIR`), `~/.gitconfig` and `/etc/gitconfig` (so an `insteadOf` or a `safe.directory` there does
+//! not count), `include` sections, `~/.ssh/config` (a host alias counts as a separate host), branches in a reftable,
+//! and a configuration of more than 256 KiB.
 
 mod address;
 mod config;
@@ -52,13 +65,15 @@ pub use tracked::{Survey, changed_files, files_named};
 /// Maximum number of repositories on this machine that are followed from clone to origin.
 const HOPS: usize = 4;
 
-/// The identity of a project. It contains no credentials and no other text that looks like a secret: every constructor redacts it.
+/// The identity of a project. It contains no credentials and no other text that looks like a secret: every constructor
+/// redacts it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct ProjectKey(String);
 
 impl ProjectKey {
-    /// Creates a key from its text. If the name of a folder looks like a secret and is redacted, a checksum keeps the key distinct: two projects must not become one because both were redacted.
+    /// Creates a key from its text. If the name of a folder looks like a secret and is redacted, a checksum keeps the
+    /// key distinct: two projects must not become one because both were redacted.
     pub fn new(text: &str) -> Self {
         let clean = redact(text);
         if clean == text {
@@ -83,7 +98,8 @@ impl ProjectKey {
         Self::new(&format!("git:{}", place::spell(common_dir)))
     }
 
-    /// Returns the key that clones of a bare repository on this machine share. The repository itself has another key, which its worktrees use.
+    /// Returns the key that clones of a bare repository on this machine share. The repository itself has another key,
+    /// which its worktrees use.
     fn mirror(common_dir: &Path) -> Self {
         Self::new(&format!("file:{}", place::spell(common_dir)))
     }
@@ -110,13 +126,16 @@ impl fmt::Display for ProjectKey {
 pub struct Located {
     /// The strongest available key.
     pub key: ProjectKey,
-    /// Weaker keys of the same place, strongest first: the git directories behind a remote, the canonical path. They are the same in every worktree.
+    /// Weaker keys of the same place, strongest first: the git directories behind a remote, the canonical path. They
+    /// are the same in every worktree.
     ///
-    /// They identify a project that was known by one of them before it got a stronger key. They do not identify a project that already has a stronger key: a folder can contain one clone today and another tomorrow.
+    /// They identify a project that was known by one of them before it got a stronger key. They do not identify a
+    /// project that already has a stronger key: a folder can contain one clone today and another tomorrow.
     pub aliases: Vec<ProjectKey>,
     /// The folder of the work tree (or the folder itself without git), canonical.
     pub root: PathBuf,
-    /// The folder that represents the checkout and all its linked worktrees: the main one, or the bare repository that they share. Canonical; without git the same as `root`.
+    /// The folder that represents the checkout and all its linked worktrees: the main one, or the bare repository that
+    /// they share. Canonical; without git the same as `root`.
     pub home: PathBuf,
     /// A short name for users: last part of the remote, or else of the folder.
     pub name: String,
@@ -148,7 +167,8 @@ impl Located {
         }
     }
 
-    /// Finds the project of the current folder of a client's shell. Without git every folder would be a separate project; then the folder in which the client was started counts, as long as the shell is inside of it.
+    /// Finds the project of the current folder of a client's shell. Without git every folder would be a separate
+    /// project; then the folder in which the client was started counts, as long as the shell is inside of it.
     pub fn find_from(folder: &Path, started_in: Option<&Path>) -> Self {
         let located = Self::find(folder);
         match started_in {
@@ -164,7 +184,8 @@ impl Located {
         }
     }
 
-    /// Finds the project of a folder like [`find_from`](Self::find_from), loads its configuration, and applies its `identity`. `user` is the user's configuration file, `data` the data directory.
+    /// Finds the project of a folder like [`find_from`](Self::find_from), loads its configuration, and applies its
+    /// `identity`. `user` is the user's configuration file, `data` the data directory.
     pub fn find_configured(
         folder: &Path,
         started_in: Option<&Path>,
@@ -176,7 +197,8 @@ impl Located {
         (located.identified_by(loaded.config.identity), loaded)
     }
 
-    /// Applies the configured identity. With `Identity::Path` the checkout and its linked worktrees are a separate project, regardless of the remote.
+    /// Applies the configured identity. With `Identity::Path` the checkout and its linked worktrees are a separate
+    /// project, regardless of the remote.
     #[must_use]
     pub fn identified_by(self, identity: Identity) -> Self {
         if identity == Identity::Remote || self.aliases.is_empty() {
@@ -216,7 +238,8 @@ pub struct WorkTree {
 }
 
 impl WorkTree {
-    /// Returns the work tree that contains a folder. Returns None without a valid git repository, and inside a git directory, which belongs to no work tree.
+    /// Returns the work tree that contains a folder. Returns None without a valid git repository, and inside a git
+    /// directory, which belongs to no work tree.
     pub fn around(folder: &Path) -> Option<Self> {
         let folder = place::settle(folder);
         let Found::Repository(Repository { root, common_dir, .. }) = repository::discover(&folder)

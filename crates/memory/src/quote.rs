@@ -56,7 +56,9 @@ fn cut(whole: &str, signs: impl Iterator<Item = char>, most: usize) -> Option<St
     )
 }
 
-/// Returns the visible characters of a text, in their plain form. Leaves out all characters that break a line, change the direction of text, are invisible or control a terminal. Terminal sequences are removed whole: `ESC [31m` leaves nothing behind.
+/// Returns the visible characters of a text, in their plain form. Leaves out all characters that break a line, change
+/// the direction of text, are invisible or control a terminal. Terminal sequences are removed whole: `ESC [31m` leaves
+/// nothing behind.
 pub fn seen(text: &str) -> impl Iterator<Item = char> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -90,7 +92,8 @@ fn plain_form(sign: char) -> char {
     }
 }
 
-/// Returns true if a character is known to be visible. Unknown characters are left out, because no list of invisible ones is complete.
+/// Returns true if a character is known to be visible. Unknown characters are left out, because no list of invisible
+/// ones is complete.
 fn is_visible(sign: char) -> bool {
     // Letters by category that are blank, or that belong to no script of their own.
     let is_blank = matches!(
@@ -102,10 +105,12 @@ fn is_visible(sign: char) -> bool {
         || sign == ' '
         || sign.is_alphanumeric()
         || matches!(sign,
-            // Latin-1 punctuation, without the soft hyphen; accents; points and vowel signs of Hebrew, Arabic and Indic scripts.
+            // Latin-1 punctuation, without the soft hyphen; accents; points and vowel signs of Hebrew, Arabic and Indic
+            // scripts.
             '\u{a1}'..='\u{ac}' | '\u{ae}'..='\u{ff}' | '\u{300}'..='\u{36f}' | '\u{591}'..='\u{5f4}' | '\u{60c}' | '\u{61b}'
             | '\u{61f}' | '\u{640}' | '\u{64b}'..='\u{66d}' | '\u{900}'..='\u{eff}' | '\u{3099}'..='\u{309c}'
-            // Dashes, quotation marks, dots; currency; arrows, mathematics, boxes, shapes, signs; without blank Braille.
+            // Dashes, quotation marks, dots; currency; arrows, mathematics, boxes, shapes, signs; without blank
+            // Braille.
             | '\u{2010}'..='\u{2027}' | '\u{2030}'..='\u{205e}' | '\u{2070}'..='\u{209f}' | '\u{20a0}'..='\u{20cf}'
             | '\u{2100}'..='\u{27ff}' | '\u{2801}'..='\u{2bff}' | '\u{3001}'..='\u{303f}' | '\u{30fb}' | '\u{30fc}'
             | '\u{fffd}' | '\u{1f000}'..='\u{1faff}');
@@ -126,7 +131,8 @@ pub fn quoted(text: &str) -> String {
     quoted
 }
 
-/// Returns true if the text after a `<` makes it a tag that a client or a model could interpret: a closing tag, or one with a name that no type of a program has.
+/// Returns true if the text after a `<` makes it a tag that a client or a model could interpret: a closing tag, or one
+/// with a name that no type of a program has.
 fn is_tag(rest: &str) -> bool {
     const KNOWN: &[&str] = &[
         "system",
@@ -151,7 +157,8 @@ fn is_tag(rest: &str) -> bool {
         })
 }
 
-/// Formats stored text as the value of a field: in one line, with `⏎` between lines, unable to pass for markup or to hide text. Every path on which a model reads stored text goes through this function or [`cite`].
+/// Formats stored text as the value of a field: in one line, with `⏎` between lines, unable to pass for markup or to
+/// hide text. Every path on which a model reads stored text goes through this function or [`cite`].
 pub fn field(text: &str) -> String {
     text.lines().map(|line| harmless(line.trim_end(), false)).collect::<Vec<_>>().join(" ⏎ ")
 }
@@ -159,7 +166,8 @@ pub fn field(text: &str) -> String {
 /// Number of characters after a `<` that decide if it opens a tag.
 const MAX_TAG_CHARS: usize = 64;
 
-/// Removes from a printed line all text that could pass for markup of the client, hide, or control a terminal. Backticks stay, and colours if `keeps_colours` is set.
+/// Removes from a printed line all text that could pass for markup of the client, hide, or control a terminal.
+/// Backticks stay, and colours if `keeps_colours` is set.
 pub fn harmless(line: &str, keeps_colours: bool) -> String {
     let mut kept = String::with_capacity(line.len());
     let mut rest = line;

@@ -1,6 +1,7 @@
 //! Factors of the rank besides relevance: project, evidence, age, and effects when it was shown.
 //!
-//! The factors are a little below one, so they order documents of similar relevance and never put an irrelevant one first.
+//! The factors are a little below one, so they order documents of similar relevance and never put an irrelevant one
+//! first.
 
 use std::time::Duration;
 
@@ -14,7 +15,8 @@ const TIER: f64 = 0.2;
 /// Maximum reduction by age, and the age at which half of it applies.
 const AGE: f64 = 0.1;
 const HALF_LIFE: Duration = Duration::from_hours(180 * 24);
-/// Factor for documents without known effects. Each time a document helped adds `HELPED`, each time it hurt subtracts several times as much.
+/// Factor for documents without known effects. Each time a document helped adds `HELPED`, each time it hurt subtracts
+/// several times as much.
 const UNTRIED: f64 = 0.94;
 const HELPED: f64 = 0.02;
 const HURT: f64 = 0.08;

@@ -75,7 +75,8 @@ impl From<Outcome> for Run {
 }
 
 impl Run {
-    /// Combines a parsed output with its outcome. `place` contains the folder of the command line, `text` is its output.
+    /// Combines a parsed output with its outcome. `place` contains the folder of the command line, `text` is its
+    /// output.
     pub fn new(outcome: Outcome, reading: &Reading, place: &RunPlace<'_>, text: &str) -> Self {
         let mut selections: Vec<Selection> = reading
             .invocations
@@ -150,7 +151,8 @@ impl Run {
         self.passed.iter().any(|passed| passed.matches(key))
     }
 
-    /// Returns true if this run must have executed the test that failed in a run with the selection `asked` and the counts `before`.
+    /// Returns true if this run must have executed the test that failed in a run with the selection `asked` and the
+    /// counts `before`.
     pub fn executed(&self, asked: &Selection, failed: &Failed<'_>, before: Option<Counts>) -> bool {
         if self.names_as_passed(failed) {
             return true;

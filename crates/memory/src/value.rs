@@ -167,16 +167,20 @@ impl Value {
     }
 }
 
-/// Maximum similarity to a member's lesson that counts: a sentence that one member says and that is far from all others is not what they have in common.
+/// Maximum similarity to a member's lesson that counts: a sentence that one member says and that is far from all others
+/// is not what they have in common.
 const OWN_WORDS: f64 = 0.6;
 
-/// Returns the distance of a sentence from a cluster. Its similarity to the mean direction of the members and to the nearest lesson of a member count equally. If no member has a lesson, only the first counts.
+/// Returns the distance of a sentence from a cluster. Its similarity to the mean direction of the members and to the
+/// nearest lesson of a member count equally. If no member has a lesson, only the first counts.
 pub fn distance(together: f64, lesson: Option<f64>) -> f64 {
     let lesson = lesson.unwrap_or(together).min(OWN_WORDS);
     (1.0 - f64::midpoint(together, lesson)).clamp(0.0, 2.0)
 }
 
-/// Returns the maximum distance of a sentence from a cluster along an axis. `docs/reference/clusters.md` has the measurement: of a hundred unrelated sentences, one or two get in. Clusters on the full axis are larger, so a sentence is more likely to be near one of their many lessons.
+/// Returns the maximum distance of a sentence from a cluster along an axis. `docs/reference/clusters.md` has the
+/// measurement: of a hundred unrelated sentences, one or two get in. Clusters on the full axis are larger, so a
+/// sentence is more likely to be near one of their many lessons.
 pub const fn threshold(axis: Axis) -> f64 {
     match axis {
         Axis::Full => 0.70,

@@ -1,5 +1,5 @@
-//! Changes made while a test was failing: the lines of an edit, a command that may have changed files, or another way to
-//! run the failing command.
+//! Changes made while a test was failing: the lines of an edit, a command that may have changed files, or another way
+//! to run the failing command.
 
 use serde::{Deserialize, Serialize};
 

@@ -111,7 +111,8 @@ impl CommandLine {
         Self { commands, end_folder }
     }
 
-    /// Returns the absolute folder of the line's last run, else the folder after its last command; None if it is relative.
+    /// Returns the absolute folder of the line's last run, else the folder after its last command; None if it is
+    /// relative.
     ///
     /// The client may report another folder, because it resets a shell that left the project.
     pub fn absolute_folder(&self) -> Option<PathBuf> {

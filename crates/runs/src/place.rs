@@ -26,7 +26,8 @@ pub struct RunPlace<'a> {
 }
 
 impl RunPlace<'_> {
-    /// Returns the path of a file relative to the root. A file that does not exist is assumed relative to the run's folder.
+    /// Returns the path of a file relative to the root. A file that does not exist is assumed relative to the run's
+    /// folder.
     pub fn path(&self, printed: &str) -> String {
         let printed = printed.trim_start_matches("./");
         let exists = |path: &str| !path.is_empty() && self.root.join(path).is_file();
@@ -49,8 +50,8 @@ impl RunPlace<'_> {
         }
     }
 
-    /// Returns the folder of a Go package by its import path; None if no suffix of the path is a folder here, or if several
-    /// modules have one.
+    /// Returns the folder of a Go package by its import path; None if no suffix of the path is a folder here, or if
+    /// several modules have one.
     fn package_folder(&self, import_path: &str) -> Option<String> {
         let parts: Vec<&str> = import_path.split('/').collect();
         let ends: Vec<String> =
@@ -66,8 +67,8 @@ impl RunPlace<'_> {
         below_own.or_else(below_root).or_else(below_other)
     }
 
-    /// Returns the folder in which a script started a run, if the files of the tests are not in the folder of the line; None
-    /// if that is uncertain.
+    /// Returns the folder in which a script started a run, if the files of the tests are not in the folder of the line;
+    /// None if that is uncertain.
     pub fn folder_that_has<'t>(&self, mut tests: impl Iterator<Item = &'t str>) -> Option<String> {
         let test = tests.find(|test| has_path(test))?;
         let file = file_of(test);
@@ -197,8 +198,8 @@ fn normalize(folder: &str, path: &str) -> String {
     parts.join("/")
 }
 
-/// Returns true if two scopes can belong to the same test: one of them is unknown, or both are equal. cargo names a test
-/// binary (`retries`), nextest also its package (`api::retries`).
+/// Returns true if two scopes can belong to the same test: one of them is unknown, or both are equal. cargo names a
+/// test binary (`retries`), nextest also its package (`api::retries`).
 pub fn same_scope(one: Option<&str>, other: Option<&str>) -> bool {
     match (one, other) {
         (Some(one), Some(other)) => {

@@ -491,8 +491,8 @@ fn inner_runs(
     found
 }
 
-/// Corrects the verdicts of a task with several parts, as a status other than 0 belongs to only one. If a part failed by
-/// its text, the others did not fail by the status; otherwise the last part that is not known to have passed failed.
+/// Corrects the verdicts of a task with several parts, as a status other than 0 belongs to only one. If a part failed
+/// by its text, the others did not fail by the status; otherwise the last part that is not known to have passed failed.
 fn settle_parts(readings: &mut [Reading], exit: Option<i32>) {
     if readings.len() < 2 || exit.is_none_or(|exit| exit == 0) {
         return;
@@ -529,7 +529,8 @@ fn read_unknown(text: &str) -> Vec<(&'static Runner, Report)> {
         report.is_known().then_some((runner, report))
     });
     let mut reports: Vec<(&'static Runner, Report)> = reports.collect();
-    // Readers that count tests have more information than readers that list findings, which may report the same failure.
+    // Readers that count tests have more information than readers that list findings, which may report the same
+    // failure.
     reports.sort_by_key(|(_, report)| report.counts.is_none());
     let counted = reports.iter().filter(|(_, report)| report.counts.is_some()).count();
     if counted > 0 {

@@ -15,9 +15,9 @@ pub struct Runner {
     pub name: &'static str,
     /// Tests, a build or a check.
     pub kind: Kind,
-    /// Texts of which at least one is in every output that the reader understands; empty if any output may be. A line break
-    /// in them also matches the start and the end of the output. A script may run anything, and it takes too long for a
-    /// hook to let each reader read all of a long output.
+    /// Texts of which at least one is in every output that the reader understands; empty if any output may be. A line
+    /// break in them also matches the start and the end of the output. A script may run anything, and it takes too long
+    /// for a hook to let each reader read all of a long output.
     pub tells: &'static [&'static str],
     /// True if it prints nothing on success. Then an empty output is a pass, if no output was hidden.
     pub silent_on_success: bool,
@@ -28,15 +28,15 @@ pub struct Runner {
 /// The content of a run's output. If in doubt it is empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
-    /// The verdict, by the output alone. Passed only if a summary reports that and no other line contradicts it; unknown if
-    /// the output was truncated before its summary.
+    /// The verdict, by the output alone. Passed only if a summary reports that and no other line contradicts it;
+    /// unknown if the output was truncated before its summary.
     pub verdict: Verdict,
     /// Numbers of tests over all parts of the run.
     pub counts: Option<Counts>,
     /// The failures in the order of the output, each once.
     pub failures: Vec<Failure>,
-    /// Tests that the output names as passed, in the order of the output, at most [`MAX_PASSED_TESTS`]. Most runners name
-    /// them only in verbose mode.
+    /// Tests that the output names as passed, in the order of the output, at most [`MAX_PASSED_TESTS`]. Most runners
+    /// name them only in verbose mode.
     pub passed: Vec<PassedTest>,
     /// Duration that the runner prints, in milliseconds.
     pub duration: Option<u64>,

@@ -1,5 +1,5 @@
-//! Scanners for readers: rules, amounts, places and errors in the formats of many runners. They use plain string scanning
-//! because they run in a hook.
+//! Scanners for readers: rules, amounts, places and errors in the formats of many runners. They use plain string
+//! scanning because they run in a hook.
 
 /// Maximum number of failures that are kept of a run. More failures have a common cause, and readers compare the names
 /// with each other, which takes too long for a hook.

@@ -60,8 +60,8 @@ pub struct Failed<'a> {
 pub enum Coverage {
     /// The run did not, or nothing shows that it did.
     No,
-    /// The run selected everything that the failing run selected, by another command. It executed the test unless it ran
-    /// fewer tests.
+    /// The run selected everything that the failing run selected, by another command. It executed the test unless it
+    /// ran fewer tests.
     IfAsMany,
     /// The run selected a part that contains the test. It executed the test unless more tests are skipped than before.
     IfNoMoreSkipped,

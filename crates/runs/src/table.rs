@@ -1,7 +1,8 @@
 //! The table of programs that run tests, builds and checks, and the recognition of their command lines.
 //!
-//! A row contains everything that is known about a runner by its name: the starts of its command lines, the effect of its
-//! flags on the selection of tests, and the reader of its output. Nothing else in the project lists runners or flags.
+//! A row contains everything that is known about a runner by its name: the starts of its command lines, the effect of
+//! its flags on the selection of tests, and the reader of its output. Nothing else in the project lists runners or
+//! flags.
 
 mod arguments;
 mod rows;
@@ -20,15 +21,15 @@ use rows::ROWS;
 pub struct Runner {
     /// The common name: `pytest`, `cargo test`.
     pub name: &'static str,
-    /// The kind of run; None for a program such as `cargo run`, about which a GHAP may make a prediction, but which is not
-    /// a test, build or check.
+    /// The kind of run; None for a program such as `cargo run`, about which a GHAP may make a prediction, but which is
+    /// not a test, build or check.
     pub kind: Option<Kind>,
     /// The language of the code that it runs; `any` for every language.
     pub language: &'static str,
     /// The words that its command lines start with, in each spelling.
     pub starts: &'static [&'static str],
-    /// Words of which one is required: `black` changes files, `black --check` checks them. `*test` matches any word with
-    /// that ending.
+    /// Words of which one is required: `black` changes files, `black --check` checks them. `*test` matches any word
+    /// with that ending.
     pub only_with: &'static [&'static str],
     /// The arguments and their effects.
     pub arguments: &'static Arguments,

@@ -5,8 +5,8 @@
 use super::report::Runner;
 use super::runners::RUNNERS;
 
-/// Returns the readers with a keyword in the text, in their order. Readers without keywords are never used for the output
-/// of an unknown program.
+/// Returns the readers with a keyword in the text, in their order. Readers without keywords are never used for the
+/// output of an unknown program.
 pub(super) fn telling(text: &str) -> Vec<&'static Runner> {
     let runners: Vec<&'static Runner> =
         RUNNERS.iter().copied().filter(|runner| !runner.tells.is_empty()).collect();

@@ -134,7 +134,8 @@ pub fn read_task_output(text: &str, echoes: bool) -> TaskOutput<'_> {
 
 /// Returns the command in a line with which a wrapper announces it.
 fn printed_command<'a>(line: &'a str, above: &str, is_first: bool) -> Option<&'a str> {
-    // npm, and pnpm up to 10: `> shop@1.0.0 test /home/ada/project`, then `> jest --ci`; without a version `> shop test`.
+    // npm, and pnpm up to 10: `> shop@1.0.0 test /home/ada/project`, then `> jest --ci`; without a version
+    // `> shop test`.
     if let Some(command) = line.strip_prefix("> ") {
         let heading = above.strip_prefix("> ").is_some_and(|above| {
             above.contains('@') || above.starts_with("nx run ") || above.split(' ').count() <= 2

@@ -360,7 +360,8 @@ fn wrapper_length(words: &[String]) -> Option<usize> {
     {
         return (at + dashes + 1 < words.len()).then_some(at + dashes + 1);
     }
-    // The word behind an unknown option may be its value: if it is not a known program, a runner shortly after it counts.
+    // The word behind an unknown option may be its value: if it is not a known program, a runner shortly after it
+    // counts.
     let head = words.get(at).map_or("", |word| base(word));
     let next = if is_known_head(&words[at.min(words.len())..]) || is_no_wrapper(head) {
         at

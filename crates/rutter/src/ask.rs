@@ -4,7 +4,7 @@
 use std::io::{Read as _, Write as _};
 use std::process::Command;
 
-use crate::Failure;
+use crate::CommandError;
 use crate::environment::Environment;
 use crate::ui::{Ui, first_line};
 
@@ -24,7 +24,7 @@ impl Question {
         Self { option, text, choices: &[] }
     }
 
-    pub(crate) const fn of(
+    pub(crate) const fn with_choices(
         option: &'static str,
         text: &'static str,
         choices: &'static [&'static str],
@@ -34,30 +34,30 @@ impl Question {
 }
 
 /// Returns the user's answers, in the order of the questions.
-pub(crate) fn all(
+pub(crate) fn ask_all(
     questions: &[Question],
     editor: bool,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<Vec<String>, Failure> {
+) -> Result<Vec<String>, CommandError> {
     if questions.is_empty() {
         return Ok(Vec::new());
     }
     if editor {
-        return in_editor(questions, env);
+        return ask_in_editor(questions, env);
     }
     if !ui.terminal {
         let missing: Vec<String> =
             questions.iter().map(|question| format!("--{}", question.option)).collect();
-        return Err(Failure::Usage(format!(
+        return Err(CommandError::Usage(format!(
             "missing: {}; give them, or run it on a terminal to be asked",
             missing.join(", ")
         )));
     }
-    questions.iter().map(|question| one(question, ui)).collect()
+    questions.iter().map(|question| ask_one(question, ui)).collect()
 }
 
-fn one(question: &Question, ui: &mut Ui<'_>) -> Result<String, Failure> {
+fn ask_one(question: &Question, ui: &mut Ui<'_>) -> Result<String, CommandError> {
     loop {
         if question.choices.is_empty() {
             write!(ui.err, "{}: ", question.text)?;
@@ -65,8 +65,8 @@ fn one(question: &Question, ui: &mut Ui<'_>) -> Result<String, Failure> {
             write!(ui.err, "{} ({}): ", question.text, question.choices.join(", "))?;
         }
         ui.err.flush()?;
-        let Some(answer) = ui.line()? else {
-            return Err(Failure::Refused("no answer; nothing was changed".to_owned()));
+        let Some(answer) = ui.read_line()? else {
+            return Err(CommandError::Refused("no answer; nothing was changed".to_owned()));
         };
         let answer = answer.trim();
         if answer.is_empty() {
@@ -74,7 +74,7 @@ fn one(question: &Question, ui: &mut Ui<'_>) -> Result<String, Failure> {
         } else if question.choices.is_empty() || question.choices.contains(&answer) {
             return Ok(answer.to_owned());
         } else {
-            let meant = nearest(answer, question.choices);
+            let meant = nearest_choice(answer, question.choices);
             let meant = meant.map(|meant| format!("; did you mean {meant}?")).unwrap_or_default();
             writeln!(ui.err, "`{}` is none of them{meant}", first_line(answer))?;
         }
@@ -82,23 +82,23 @@ fn one(question: &Question, ui: &mut Ui<'_>) -> Result<String, Failure> {
 }
 
 /// Returns the choice that begins or ends like the answer.
-fn nearest(answer: &str, choices: &'static [&'static str]) -> Option<&'static str> {
+fn nearest_choice(answer: &str, choices: &'static [&'static str]) -> Option<&'static str> {
     let answer = answer.to_lowercase().replace([' ', '_'], "-");
     let start = answer.get(..3)?;
     choices.iter().find(|choice| choice.starts_with(start) || choice.ends_with(&answer)).copied()
 }
 
 /// Asks for one of the choices. Returns None if the input ends without an answer.
-pub(crate) fn choose(
+pub(crate) fn ask_choice(
     question: &str,
     choices: &[&'static str],
     default: &'static str,
     ui: &mut Ui<'_>,
-) -> Result<Option<&'static str>, Failure> {
+) -> Result<Option<&'static str>, CommandError> {
     loop {
         write!(ui.err, "{question} ({}) [{default}]: ", choices.join(", "))?;
         ui.err.flush()?;
-        let Some(answer) = ui.line()? else {
+        let Some(answer) = ui.read_line()? else {
             writeln!(ui.err)?;
             return Ok(None);
         };
@@ -114,18 +114,18 @@ pub(crate) fn choose(
 }
 
 /// Returns true if the user answers yes. The end of the input and any other answer count as no.
-pub(crate) fn agreed(question: &str, ui: &mut Ui<'_>) -> Result<bool, Failure> {
+pub(crate) fn confirm(question: &str, ui: &mut Ui<'_>) -> Result<bool, CommandError> {
     write!(ui.err, "{question} [y/N] ")?;
     ui.err.flush()?;
-    let answer = ui.line()?.unwrap_or_default();
+    let answer = ui.read_line()?.unwrap_or_default();
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
-const INTRODUCTION: &str = "<!-- Write below each line like this one, save and leave. An empty answer changes nothing. -->";
+const FORM_INTRODUCTION: &str = "<!-- Write below each line like this one, save and leave. An empty answer changes nothing. -->";
 
 /// Returns the heading line above an answer. An HTML comment is unlikely to be typed by accident, so any other line
 /// belongs to the answer.
-fn heading(question: &Question) -> String {
+fn answer_heading(question: &Question) -> String {
     let choices = if question.choices.is_empty() {
         String::new()
     } else {
@@ -135,14 +135,14 @@ fn heading(question: &Question) -> String {
 }
 
 /// Collects all answers in one file, with a heading for each question.
-fn in_editor(questions: &[Question], env: &Environment) -> Result<Vec<String>, Failure> {
-    let headings: Vec<String> = questions.iter().map(heading).collect();
-    let form = format!("{INTRODUCTION}\n\n{}\n\n", headings.join("\n\n\n"));
-    let written = edit(&form, env)?;
-    let answers = answers_below(&headings, &written);
+fn ask_in_editor(questions: &[Question], env: &Environment) -> Result<Vec<String>, CommandError> {
+    let headings: Vec<String> = questions.iter().map(answer_heading).collect();
+    let form = format!("{FORM_INTRODUCTION}\n\n{}\n\n", headings.join("\n\n\n"));
+    let written = edit_text(&form, env)?;
+    let answers = parse_answers(&headings, &written);
     for (question, answer) in questions.iter().zip(&answers) {
         if answer.is_empty() {
-            return Err(Failure::Refused(format!(
+            return Err(CommandError::Refused(format!(
                 "`{}` was left empty; nothing was changed",
                 question.option
             )));
@@ -151,7 +151,7 @@ fn in_editor(questions: &[Question], env: &Environment) -> Result<Vec<String>, F
     Ok(answers)
 }
 
-fn answers_below(headings: &[String], written: &str) -> Vec<String> {
+fn parse_answers(headings: &[String], written: &str) -> Vec<String> {
     headings
         .iter()
         .map(|heading| {
@@ -164,9 +164,9 @@ fn answers_below(headings: &[String], written: &str) -> Vec<String> {
 }
 
 /// Opens a text in the user's editor and returns the edited text.
-pub(crate) fn edit(text: &str, env: &Environment) -> Result<String, Failure> {
+pub(crate) fn edit_text(text: &str, env: &Environment) -> Result<String, CommandError> {
     let Some(editor) = &env.editor else {
-        return Err(Failure::Usage(
+        return Err(CommandError::Usage(
             "no editor is set; set EDITOR, or give the text as an option".to_owned(),
         ));
     };
@@ -184,12 +184,12 @@ pub(crate) fn edit(text: &str, env: &Environment) -> Result<String, Failure> {
     match status {
         Ok(status) if status.success() => {}
         Ok(status) => {
-            return Err(Failure::Refused(format!(
+            return Err(CommandError::Refused(format!(
                 "the editor ended with {status}; nothing was changed"
             )));
         }
         Err(error) => {
-            return Err(Failure::Refused(format!(
+            return Err(CommandError::Refused(format!(
                 "the editor could not be started: {error}; look at EDITOR"
             )));
         }
@@ -197,7 +197,7 @@ pub(crate) fn edit(text: &str, env: &Environment) -> Result<String, Failure> {
     let mut written = String::new();
     // Reopened by name: editors write a new file and rename it.
     std::fs::File::open(file.path())?.read_to_string(&mut written).map_err(|error| {
-        Failure::Refused(format!(
+        CommandError::Refused(format!(
             "what the editor left cannot be read: {error}; nothing was changed"
         ))
     })?;
@@ -209,15 +209,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_are_read_from_below_their_headings() {
-        let headings =
-            [Question::new("goal", "What?"), Question::of("domain", "Which?", &["a", "b"])]
-                .map(|q| heading(&q));
+    fn parses_answers_below_headings() {
+        let headings = [
+            Question::new("goal", "What?"),
+            Question::with_choices("domain", "Which?", &["a", "b"]),
+        ]
+        .map(|q| answer_heading(&q));
         let written = format!(
-            "{INTRODUCTION}\n\n{}\n\n# a goal\n## of two lines\n\n{}\n\n",
+            "{FORM_INTRODUCTION}\n\n{}\n\n# a goal\n## of two lines\n\n{}\n\n",
             headings[0], headings[1]
         );
-        assert_eq!(answers_below(&headings, &written), ["# a goal\n## of two lines", ""]);
-        assert_eq!(answers_below(&headings, "everything was deleted"), ["", ""]);
+        assert_eq!(parse_answers(&headings, &written), ["# a goal\n## of two lines", ""]);
+        assert_eq!(parse_answers(&headings, "everything was deleted"), ["", ""]);
     }
 }

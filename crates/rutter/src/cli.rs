@@ -29,12 +29,12 @@ pub mod values;
 pub struct Cli {
     /// The subcommand.
     #[command(subcommand)]
-    pub command: Command,
+    pub command: CliCommand,
 }
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum CliCommand {
     /// Show rutter at work in one minute: two sessions of a scripted agent, handled by the real hooks
     ///
     /// Needs neither Claude Code nor a network. The project and the memory are in a temporary folder that is removed at
@@ -69,7 +69,7 @@ pub enum Command {
     /// List the memories that apply to this project, newest first
     Memories(memory::MemoriesArgs),
     /// Change a memory, or the lesson of a GHAP
-    Edit(memory::EditArgs),
+    Edit(memory::MemoryEditArgs),
     /// Explain how rutter reads the output of a test run, a build or a check
     ///
     /// Reads the output from stdin and stores nothing. For example:
@@ -79,7 +79,7 @@ pub enum Command {
     ///
     /// Lists the rows first. Also deletes the log and damaged databases that were set aside, because their content is
     /// unknown. Without a terminal it needs --yes.
-    Forget(memory::ForgetCommand),
+    Forget(memory::ForgetCommandArgs),
     /// Export the memory as lines of JSON
     Export(memory::ExportArgs),
     /// Import rows from a JSONL file, list the imports, or undo one
@@ -180,20 +180,20 @@ pub enum Command {
 #[derive(Debug, Subcommand)]
 pub enum ContractCommand {
     /// List the hook events: when each fires, which answers it takes, and their effect
-    Events(EventsArgs),
+    Events(ContractEventsArgs),
     /// Print the JSON Schema of a hook's answer, or of its payload
-    Schema(SchemaArgs),
+    Schema(ContractSchemaArgs),
     /// Explain the effect of a hook's answer on Claude Code
     ///
     /// Reads the hook's stdout from stdin. The verdict is for a headless run, with a note if an interactive session
     /// differs. For example:
     /// ./my-hook < payload.json | rutter contract explain PreToolUse
-    Explain(ExplainArgs),
+    Explain(ContractExplainArgs),
     /// Print a realistic payload to try a hook on
     ///
     /// Payloads are captured from the real client. Without a capture, the payload is built from the event table, and
     /// stderr has a note. For example: rutter contract payload PreToolUse --tool Edit | ./my-hook
-    Payload(PayloadArgs),
+    Payload(ContractPayloadArgs),
 }
 
 /// The client version that the output is for.
@@ -233,7 +233,7 @@ impl FormatArgs {
 
 /// `rutter contract events`
 #[derive(Debug, Args)]
-pub struct EventsArgs {
+pub struct ContractEventsArgs {
     /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
@@ -244,7 +244,7 @@ pub struct EventsArgs {
 
 /// `rutter contract schema`
 #[derive(Debug, Args)]
-pub struct SchemaArgs {
+pub struct ContractSchemaArgs {
     /// The event name, as Claude Code spells it
     #[arg(value_name = "EVENT", value_parser = EventParser, hide_possible_values = true)]
     pub event: EventName,
@@ -261,7 +261,7 @@ pub struct SchemaArgs {
 
 /// `rutter contract explain`
 #[derive(Debug, Args)]
-pub struct ExplainArgs {
+pub struct ContractExplainArgs {
     /// The event name, as Claude Code spells it
     #[arg(value_name = "EVENT", value_parser = EventParser, hide_possible_values = true)]
     pub event: EventName,
@@ -281,7 +281,7 @@ pub struct ExplainArgs {
 
 /// `rutter contract payload`
 #[derive(Debug, Args)]
-pub struct PayloadArgs {
+pub struct ContractPayloadArgs {
     /// The event name, as Claude Code spells it
     #[arg(value_name = "EVENT", value_parser = EventParser, hide_possible_values = true)]
     pub event: EventName,
@@ -323,14 +323,14 @@ impl TypedValueParser for EventParser {
 }
 
 /// Returns the definition from which help, completions and man pages are generated.
-pub fn command() -> clap::Command {
+pub fn clap_command() -> clap::Command {
     Cli::command()
 }
 
 #[cfg(test)]
 mod tests {
     #[test]
-    fn the_definition_is_sound() {
-        super::command().debug_assert();
+    fn cli_definition_is_valid() {
+        super::clap_command().debug_assert();
     }
 }

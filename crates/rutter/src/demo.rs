@@ -10,18 +10,18 @@ mod screen;
 mod stage;
 mod story;
 
-use crate::Failure;
+use crate::CommandError;
 use crate::ui::Ui;
 
-use screen::{Pace, Screen};
-use stage::Stage;
+use screen::{DemoPace, DemoScreen};
+use stage::DemoProject;
 
 /// Plays the demo. It does not pause with `fast` or if stdout is not a terminal.
-pub(crate) fn play(fast: bool, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let pace = if fast || ui.screen.is_none() { Pace::none() } else { Pace::to_read() };
-    let mut screen = Screen::new(ui.out, ui.screen, pace);
-    let mut stage = Stage::open()?;
+pub(crate) fn play(fast: bool, ui: &mut Ui<'_>) -> Result<(), CommandError> {
+    let pace = if fast || ui.screen.is_none() { DemoPace::none() } else { DemoPace::for_reading() };
+    let mut screen = DemoScreen::new(ui.out, ui.screen, pace);
+    let mut stage = DemoProject::open()?;
     story::play(&mut stage, &mut screen)?;
     let timings = stage.close()?;
-    story::sum_up(&timings, &mut screen)
+    story::show_summary(&timings, &mut screen)
 }

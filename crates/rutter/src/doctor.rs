@@ -40,48 +40,48 @@ use rutter_memory::project::Located;
 use rutter_memory::store::doctor::Health;
 use serde::Serialize;
 
-pub(crate) use places::Places;
+pub(crate) use places::ClientEnvironment;
 
-use client::Client;
-use codes::Severity;
-use entry::Entry;
-use events::Came;
-use finding::Finding;
-use layers::Layer;
-use live::Proof;
-use runs::{Bench, Row};
-use servers::{Around, Server, Servers};
+use client::InstalledClient;
+use codes::FindingSeverity;
+use entry::HookEntry;
+use events::ObservedEvent;
+use finding::DoctorFinding;
+use layers::SettingsLayer;
+use live::LiveCheck;
+use runs::{EntryRun, EntryRunner};
+use servers::{ClientConfiguration, ServerRegistration, ServerRegistrations};
 use trust::ClientState;
 
-use crate::Failure;
+use crate::CommandError;
 use crate::environment::Environment;
-use crate::install::build_folder;
-use crate::scratch::Scratch;
+use crate::install::cargo_target_folder;
+use crate::scratch::ScratchFolder;
 use crate::shell;
 
 /// File name of the program that hooks run.
-const NAME: &str = "rutter";
+const PROGRAM_NAME: &str = "rutter";
 
 /// The checked state and the findings.
 #[derive(Debug, Serialize)]
-pub(crate) struct Report {
+pub(crate) struct DoctorReport {
     /// Version of the report format. It changes if a field is removed or gets another meaning.
     version: u32,
-    program: Program,
-    client: Client,
-    layers: Vec<Layer>,
-    hooks: Vec<Row>,
-    servers: Vec<Server>,
-    events: Vec<Came>,
+    program: ProgramInfo,
+    client: InstalledClient,
+    layers: Vec<SettingsLayer>,
+    hooks: Vec<EntryRun>,
+    servers: Vec<ServerRegistration>,
+    events: Vec<ObservedEvent>,
     /// Result of the live check. None if it was not requested.
-    live: Option<Proof>,
-    memory: Kept,
-    pub(crate) findings: Vec<Finding>,
+    live: Option<LiveCheck>,
+    memory: MemoryInfo,
+    pub(crate) findings: Vec<DoctorFinding>,
 }
 
 /// This executable.
 #[derive(Debug, Serialize)]
-struct Program {
+struct ProgramInfo {
     path: Option<PathBuf>,
     version: &'static str,
     /// The cargo build folder that contains the executable.
@@ -90,7 +90,7 @@ struct Program {
 
 /// The state of the memory, without the findings.
 #[derive(Debug, Serialize)]
-struct Kept {
+struct MemoryInfo {
     folder: PathBuf,
     schema: Option<u32>,
     /// Size of the database.
@@ -103,33 +103,37 @@ struct Kept {
     set_aside: Vec<PathBuf>,
 }
 
-impl From<Health> for Kept {
+impl From<Health> for MemoryInfo {
     fn from(health: Health) -> Self {
         let Health { folder, schema, database, wal, spool, set_aside, findings: _ } = health;
         Self { folder, schema, bytes: database, wal, spool, set_aside }
     }
 }
 
-impl Report {
+impl DoctorReport {
     /// Runs all checks.
-    pub(crate) fn of(env: &Environment, places: &Places, live: bool) -> Result<Self, Failure> {
+    pub(crate) fn run_checks(
+        env: &Environment,
+        places: &ClientEnvironment,
+        live: bool,
+    ) -> Result<Self, CommandError> {
         let mut findings = Vec::new();
-        let scratch = scratch(env);
-        let client = Client::ask(places, scratch.as_ref().ok(), &mut findings);
+        let scratch = open_scratch(env);
+        let client = InstalledClient::detect(places, scratch.as_ref().ok(), &mut findings);
         let contract = client.contract();
-        let mut layers = layers::read(places, contract, &mut findings);
-        findings.extend(layers::switches(&layers, places, contract, &env.data));
-        findings.extend(layers::leftovers(&layers, env.now));
-        let plugins = plugins::enabled(&layers, places);
-        layers.extend(plugins::read(&plugins, contract, &mut findings));
-        let state = ClientState::read(places, contract, &mut findings);
-        findings.extend(hooks::examine(&layers, places));
-        let around = Around { places, state: &state, layers: &layers };
-        let mut servers = Servers::read(&around, &plugins, &mut findings);
-        servers.examine(&around, &mut findings);
-        let located = Located::find(env.folder()?);
-        let loaded = env.config(Some(&located.root));
-        let bench = Bench {
+        let mut layers = layers::load_layers(places, contract, &mut findings);
+        findings.extend(layers::check_switches(&layers, places, contract, &env.data));
+        findings.extend(layers::find_leftovers(&layers, env.now));
+        let plugins = plugins::enabled_plugins(&layers, places);
+        layers.extend(plugins::load_plugin_layers(&plugins, contract, &mut findings));
+        let state = ClientState::load(places, contract, &mut findings);
+        findings.extend(hooks::check_entries(&layers, places));
+        let around = ClientConfiguration { places, state: &state, layers: &layers };
+        let mut servers = ServerRegistrations::load(&around, &plugins, &mut findings);
+        servers.check_states(&around, &mut findings);
+        let located = Located::find(env.working_dir()?);
+        let loaded = env.load_config(Some(&located.root));
+        let bench = EntryRunner {
             places,
             contract,
             config: &loaded.config,
@@ -138,31 +142,31 @@ impl Report {
             root: &located.root,
             scratch: &scratch,
         };
-        let entries: Vec<&Entry> = layers.iter().flat_map(|layer| &layer.entries).collect();
-        findings.extend(client.too_old(&entries));
-        let (rows, examined) = bench.run(&entries, &mut findings);
-        bench.serve(&mut servers, &entries, examined, &mut findings);
-        let events = events::examine(env, &entries, &mut findings);
+        let entries: Vec<&HookEntry> = layers.iter().flat_map(|layer| &layer.entries).collect();
+        findings.extend(client.check_version(&entries));
+        let (rows, examined) = bench.run_entries(&entries, &mut findings);
+        bench.check_servers(&mut servers, &entries, examined, &mut findings);
+        let events = events::check_events(env, &entries, &mut findings);
         let live =
-            live.then(|| Proof::of(&client, (&layers, &servers), &bench, env, &mut findings));
-        let health = memory::examine(env, &mut findings);
-        memory::decisions(&loaded, env, places, &mut findings);
-        memory::identity(&located, &mut findings);
-        findings.extend(rivals::find(&layers, &plugins, &state, places, contract));
+            live.then(|| LiveCheck::run(&client, (&layers, &servers), &bench, env, &mut findings));
+        let health = memory::check_memory(env, &mut findings);
+        memory::check_configuration(&loaded, env, places, &mut findings);
+        memory::check_project_identity(&located, &mut findings);
+        findings.extend(rivals::find_rivals(&layers, &plugins, &state, places, contract));
         if let Ok(scratch) = scratch {
-            let advice = format!("rm -r {}", shell::word(&scratch.path().to_string_lossy()));
+            let advice = format!("rm -r {}", shell::quote_word(&scratch.path().to_string_lossy()));
             if let Err(failure) = scratch.close() {
-                let finding = Finding::new(&codes::HOOK_FAILS, failure.to_string());
-                findings.push(finding.advise(advice));
+                let finding = DoctorFinding::new(&codes::HOOK_FAILS, failure.to_string());
+                findings.push(finding.with_advice(advice));
             }
         }
-        advice::complete(&mut findings, &layers, env);
+        advice::complete_advice(&mut findings, &layers, env);
         // Most severe first, then in the order of the checks.
-        findings.sort_by_key(Finding::severity);
-        let build = env.program.as_ref().and_then(|program| build_folder(program.to_str()?));
+        findings.sort_by_key(DoctorFinding::severity);
+        let build = env.program.as_ref().and_then(|program| cargo_target_folder(program.to_str()?));
         Ok(Self {
             version: 1,
-            program: Program {
+            program: ProgramInfo {
                 path: env.program.clone(),
                 version: env!("CARGO_PKG_VERSION"),
                 build_folder: build.map(PathBuf::from),
@@ -180,14 +184,14 @@ impl Report {
 
     /// Returns true if a finding is a problem.
     pub(crate) fn has_problems(&self) -> bool {
-        self.findings.iter().any(|finding| finding.severity() == Severity::Problem)
+        self.findings.iter().any(|finding| finding.severity() == FindingSeverity::Problem)
     }
 }
 
 /// Opens the folder in which hooks and the client run. It is removed even if this process is killed.
-fn scratch(env: &Environment) -> Result<Scratch, Failure> {
+fn open_scratch(env: &Environment) -> Result<ScratchFolder, CommandError> {
     let Some(program) = &env.program else {
-        return Err(Failure::Refused("this system does not tell where rutter is".to_owned()));
+        return Err(CommandError::Refused("this system does not tell where rutter is".to_owned()));
     };
-    Scratch::open(program, "doctor")
+    ScratchFolder::open(program, "doctor")
 }

@@ -11,7 +11,7 @@ use rutter_memory::project::Located;
 use rutter_memory::store::{Files, Owner, UnsafePath, spool};
 use rutter_memory::{Clean, Store, StoreError, Time, log};
 
-use crate::Failure;
+use crate::CommandError;
 use crate::ui::Ui;
 
 /// The folders, program paths, client session and time that a command works with.
@@ -40,13 +40,13 @@ pub(crate) struct Environment {
 
 /// Returns true if `RUTTER=off` disables Rutter for this process and its children.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
-pub(crate) fn is_off() -> bool {
+pub(crate) fn is_rutter_off() -> bool {
     env::var_os("RUTTER").is_some_and(|value| value == "off")
 }
 
 /// Returns an environment variable, for the checks of a client's environment. An empty variable counts as unset.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
-pub(crate) fn variable(name: &str) -> Option<std::ffi::OsString> {
+pub(crate) fn env_variable(name: &str) -> Option<std::ffi::OsString> {
     env::var_os(name).filter(|value| !value.is_empty())
 }
 
@@ -62,27 +62,27 @@ pub(crate) fn accept_sudo_user() {
 
 /// Returns the folder in which the client was started. The client passes it to its hooks.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
-pub(crate) fn client_folder() -> Option<PathBuf> {
+pub(crate) fn client_start_dir() -> Option<PathBuf> {
     env::var_os("CLAUDE_PROJECT_DIR").filter(|folder| !folder.is_empty()).map(PathBuf::from)
 }
 
 /// Returns the number of output bytes that the client passes on. Hooks inherit the client's environment.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
-pub(crate) fn bash_window() -> usize {
+pub(crate) fn bash_output_window() -> usize {
     rutter_hooks::bash_call::window(env::var("BASH_MAX_OUTPUT_LENGTH").ok().as_deref())
 }
 
 /// Returns the command with which an agent starts this program: its name if `PATH` leads to it, otherwise its path.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
-pub(crate) fn called() -> String {
-    const NAME: &str = "rutter";
-    let Ok(program) = env::current_exe() else { return NAME.to_owned() };
+pub(crate) fn agent_command() -> String {
+    const PROGRAM_NAME: &str = "rutter";
+    let Ok(program) = env::current_exe() else { return PROGRAM_NAME.to_owned() };
     let program = program.canonicalize().unwrap_or(program);
     let found = env::var_os("PATH").and_then(|path| {
-        env::split_paths(&path).map(|folder| folder.join(NAME)).find(|path| path.is_file())
+        env::split_paths(&path).map(|folder| folder.join(PROGRAM_NAME)).find(|path| path.is_file())
     });
     if found.and_then(|path| path.canonicalize().ok()).is_some_and(|path| path == program) {
-        return NAME.to_owned();
+        return PROGRAM_NAME.to_owned();
     }
     let path = program.to_string_lossy();
     if path.contains(char::is_whitespace) { format!("'{path}'") } else { path.into_owned() }
@@ -98,53 +98,53 @@ pub(crate) fn client_version() -> Option<Version> {
 
 /// Returns the client's user-level configuration folder, or None if the home folder is unknown.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
-pub(crate) fn client_home() -> Option<PathBuf> {
+pub(crate) fn client_config_dir() -> Option<PathBuf> {
     let set = env::var_os("CLAUDE_CONFIG_DIR").filter(|folder| !folder.is_empty());
     let set = set.and_then(|folder| std::path::absolute(folder).ok());
-    set.or_else(|| home().map(|home| home.join(".claude")))
+    set.or_else(|| home_dir().map(|home| home.join(".claude")))
 }
 
 /// Returns the client's file with the user-level MCP servers and the state of project folders, or None if the home
 /// folder is unknown. Measured: a file with the older name takes precedence if it exists.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
-pub(crate) fn client_file() -> Option<PathBuf> {
-    let client = client_home()?;
+pub(crate) fn client_state_file() -> Option<PathBuf> {
+    let client = client_config_dir()?;
     let older = client.join(".config.json");
     if older.exists() {
         return Some(older);
     }
     let set = env::var_os("CLAUDE_CONFIG_DIR").is_some_and(|folder| !folder.is_empty());
-    let folder = if set { client } else { home()? };
+    let folder = if set { client } else { home_dir()? };
     Some(folder.join(".claude.json"))
 }
 
 /// Returns the path of this executable, without symbolic links, or None if the system cannot determine it.
-pub(crate) fn program() -> Option<PathBuf> {
+pub(crate) fn current_program() -> Option<PathBuf> {
     env::current_exe().and_then(|path| path.canonicalize()).ok()
 }
 
 /// Variable that makes a process the keeper of a scratch folder and names the folder's purpose. It is not a
 /// command-line argument because users must not be offered it.
-pub(crate) const KEEPER: &str = "RUTTER_SCRATCH_KEEPER";
+pub(crate) const SCRATCH_KEEPER_VARIABLE: &str = "RUTTER_SCRATCH_KEEPER";
 
 /// Returns the purpose of the scratch folder if this process is its keeper.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
-pub(crate) fn keeps_scratch() -> Option<String> {
-    let purpose = env::var(KEEPER).ok()?;
+pub(crate) fn scratch_keeper_purpose() -> Option<String> {
+    let purpose = env::var(SCRATCH_KEEPER_VARIABLE).ok()?;
     // The purpose becomes part of the folder's name.
     Some(purpose.chars().filter(char::is_ascii_alphanumeric).collect())
 }
 
 /// Returns true if the terminal supports colours and the user has not disabled them (<https://no-color.org>).
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
-pub(crate) fn may_colour() -> bool {
+pub(crate) fn can_use_colours() -> bool {
     let refused = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     !refused && env::var_os("TERM").is_some_and(|kind| kind != "dumb")
 }
 
 /// Returns the current time.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
-pub(crate) fn now() -> Time {
+pub(crate) fn current_time() -> Time {
     let age = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let millis = age.map_or(0, |age| age.as_millis());
     Time::from_millis(i64::try_from(millis).unwrap_or(i64::MAX))
@@ -152,73 +152,73 @@ pub(crate) fn now() -> Time {
 
 /// Returns the data directory. Makes no system call unless the path is relative or `HOME` is unset, because hooks call
 /// this on every event.
-pub(crate) fn data() -> Result<PathBuf, Failure> {
-    let data = folder("XDG_DATA_HOME", ".local/share").ok_or_else(|| {
-        Failure::Refused(
+pub(crate) fn data_dir() -> Result<PathBuf, CommandError> {
+    let data = rutter_folder("XDG_DATA_HOME", ".local/share").ok_or_else(|| {
+        CommandError::Refused(
             "there is no home folder to keep the memory in; set RUTTER_HOME".to_owned(),
         )
     })?;
     if data.is_absolute() {
         return Ok(data);
     }
-    Ok(env::current_dir().map_err(|_| gone())?.join(data))
+    Ok(env::current_dir().map_err(|_| missing_folder_failure())?.join(data))
 }
 
 /// Returns true if `RUTTER_HOME` sets one folder for data and configuration.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
-pub(crate) fn has_home() -> bool {
+pub(crate) fn has_rutter_home() -> bool {
     env::var_os("RUTTER_HOME").is_some_and(|home| !home.is_empty())
 }
 
 /// Returns the path of the user's configuration file, or None if the home folder is unknown. A relative path is
 /// relative to the working directory.
-pub(crate) fn config_file() -> Option<PathBuf> {
-    folder("XDG_CONFIG_HOME", ".config").map(|folder| folder.join("config.toml"))
+pub(crate) fn config_file_path() -> Option<PathBuf> {
+    rutter_folder("XDG_CONFIG_HOME", ".config").map(|folder| folder.join("config.toml"))
 }
 
 /// Returns the user's home folder, if it is an absolute path.
-pub(crate) fn home() -> Option<PathBuf> {
+pub(crate) fn home_dir() -> Option<PathBuf> {
     env::home_dir().filter(|home| home.is_absolute())
 }
 
 /// Returns a folder of Rutter: `RUTTER_HOME`, else `rutter` in the XDG folder of this kind, else `rutter` below the
 /// home folder.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
-fn folder(kind: &str, below_home: &str) -> Option<PathBuf> {
+fn rutter_folder(kind: &str, below_home: &str) -> Option<PathBuf> {
     let path = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     path("RUTTER_HOME").or_else(|| {
         // The XDG standard tells programs to ignore relative paths.
         path(kind)
             .filter(|path| path.is_absolute())
-            .or_else(|| home().map(|home| home.join(below_home)))
+            .or_else(|| home_dir().map(|home| home.join(below_home)))
             .map(|folder| folder.join("rutter"))
     })
 }
 
 impl Environment {
     #[expect(clippy::disallowed_methods, reason = "this is the one place")]
-    pub(crate) fn read() -> Result<Self, Failure> {
+    pub(crate) fn from_process() -> Result<Self, CommandError> {
         let text = |name: &str| env::var(name).ok().filter(|value| !value.trim().is_empty());
         Ok(Self {
-            data: data()?,
-            config_file: config_file(),
-            client: client_home(),
-            client_file: client_file(),
+            data: data_dir()?,
+            config_file: config_file_path(),
+            client: client_config_dir(),
+            client_file: client_state_file(),
             session: text("CLAUDE_CODE_SESSION_ID"),
             editor: text("VISUAL").or_else(|| text("EDITOR")),
-            program: program(),
+            program: current_program(),
             search: env::var_os("PATH")
                 .map(|path| env::split_paths(&path).collect())
                 .unwrap_or_default(),
-            now: now(),
+            now: current_time(),
             folder: env::current_dir().ok(),
         })
     }
 
     /// Ensures that only this user can change the data directory. Prints a warning if the permissions had to be
     /// restricted.
-    pub(crate) fn secure_data(&self, ui: &mut Ui<'_>) -> Result<(), Failure> {
-        let files = self.files();
+    pub(crate) fn secure_data(&self, ui: &mut Ui<'_>) -> Result<(), CommandError> {
+        let files = self.data_dir();
         if let Some(mode) = files.secure().map_err(StoreError::from)? {
             drop(log::append_closed(&files, self.now, mode));
             writeln!(
@@ -239,17 +239,19 @@ impl Environment {
     }
 
     /// Opens the store. Prints a remark if a damaged database was set aside.
-    pub(crate) fn store(&self, ui: &mut Ui<'_>) -> Result<Store, Failure> {
+    pub(crate) fn open_store(&self, ui: &mut Ui<'_>) -> Result<Store, CommandError> {
         let mut store = Store::open(&self.data, self.now)?;
         store.write_as(self.origin());
         if let Some(path) = store.set_aside() {
-            ui.remark(&format!(
+            ui.print_note(&format!(
                 "the database was damaged and is kept as {}; `rutter doctor --repair` saves what can be read",
                 path.display()
             ))?;
         }
         if store.is_read_only() && spool::waits(store.files()) {
-            ui.remark("the memory cannot be written: what hooks left in the spool is not shown")?;
+            ui.print_note(
+                "the memory cannot be written: what hooks left in the spool is not shown",
+            )?;
         }
         Ok(store)
     }
@@ -258,7 +260,7 @@ impl Environment {
     fn origin(&self) -> Origin {
         let owner = self.owner().ok();
         let checkout = owner.map(|owner| owner.place.checkout());
-        match self.session() {
+        match self.session_id() {
             Some(session) => Origin {
                 writer: Some(Writer::Agent),
                 session: Some(session),
@@ -269,48 +271,52 @@ impl Environment {
     }
 
     /// Loads the configuration of the user and of the checkout at this root.
-    pub(crate) fn config(&self, root: Option<&Path>) -> Loaded {
+    pub(crate) fn load_config(&self, root: Option<&Path>) -> Loaded {
         let user = self.config_file.as_deref().unwrap_or_else(|| Path::new(""));
         Config::load(user, root, &self.data)
     }
 
     /// Returns the paths of the files in the data directory.
-    pub(crate) fn files(&self) -> Files {
+    pub(crate) fn data_dir(&self) -> Files {
         Files::new(&self.data)
     }
 
     /// Returns the id of the client session that runs this command, if any.
-    pub(crate) fn session(&self) -> Option<Clean> {
+    pub(crate) fn session_id(&self) -> Option<Clean> {
         self.session.as_deref().map(Clean::new)
     }
 
     /// Loads the configuration for the working directory of the command.
-    pub(crate) fn settings(&self) -> Result<Config, Failure> {
-        let root = Located::find(self.folder()?).root;
-        Ok(self.config(Some(&root)).config)
+    pub(crate) fn load_folder_config(&self) -> Result<Config, CommandError> {
+        let root = Located::find(self.working_dir()?).root;
+        Ok(self.load_config(Some(&root)).config)
     }
 
     /// Returns the working directory of the command.
-    pub(crate) fn folder(&self) -> Result<&Path, Failure> {
-        self.folder.as_deref().ok_or_else(gone)
+    pub(crate) fn working_dir(&self) -> Result<&Path, CommandError> {
+        self.folder.as_deref().ok_or_else(missing_folder_failure)
     }
 
     /// Locates the project of the command's working directory.
-    pub(crate) fn located(&self) -> Result<Located, Failure> {
+    pub(crate) fn locate_project(&self) -> Result<Located, CommandError> {
         let user = self.config_file.as_deref().unwrap_or_else(|| Path::new(""));
-        let started_in = client_folder();
+        let started_in = client_start_dir();
         let (located, _) =
-            Located::find_configured(self.folder()?, started_in.as_deref(), user, &self.data);
+            Located::find_configured(self.working_dir()?, started_in.as_deref(), user, &self.data);
         Ok(located)
     }
 
     /// Returns the owner of the command's entries: the main agent of the client session, otherwise the permanent
     /// session of the command line.
-    pub(crate) fn owner(&self) -> Result<Owner, Failure> {
-        Ok(Owner { client: self.session(), agent: None, place: (&self.located()?).into() })
+    pub(crate) fn owner(&self) -> Result<Owner, CommandError> {
+        Ok(Owner {
+            client: self.session_id(),
+            agent: None,
+            place: (&self.locate_project()?).into(),
+        })
     }
 }
 
-fn gone() -> Failure {
-    Failure::Refused("this folder is gone or cannot be read; go to another one".to_owned())
+fn missing_folder_failure() -> CommandError {
+    CommandError::Refused("this folder is gone or cannot be read; go to another one".to_owned())
 }

@@ -3,13 +3,13 @@
 use std::fmt;
 use std::io;
 
-use rutter_contract::payload::NoTool;
+use rutter_contract::payload::ToolPayloadError;
 use rutter_memory::StoreError;
 use rutter_memory::store::ImportError;
 
 /// The reason for which a command ends without a result. This type alone decides the exit code of each kind.
 #[derive(Debug)]
-pub enum Failure {
+pub enum CommandError {
     /// An invalid request: exit 2. The message ends with advice.
     Usage(String),
     /// A valid request that failed or was refused: exit 1. The message ends with advice.
@@ -24,7 +24,7 @@ pub enum Failure {
     Io(io::Error),
 }
 
-impl Failure {
+impl CommandError {
     /// Returns the exit code. A broken pipe is success: the reader of the output has closed it on purpose.
     pub fn exit_code(&self) -> u8 {
         match self {
@@ -40,7 +40,7 @@ impl Failure {
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for CommandError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Usage(message) | Self::Refused(message) => f.write_str(message),
@@ -52,27 +52,27 @@ impl fmt::Display for Failure {
     }
 }
 
-impl std::error::Error for Failure {}
+impl std::error::Error for CommandError {}
 
-impl From<io::Error> for Failure {
+impl From<io::Error> for CommandError {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
     }
 }
 
-impl From<NoTool> for Failure {
-    fn from(error: NoTool) -> Self {
+impl From<ToolPayloadError> for CommandError {
+    fn from(error: ToolPayloadError) -> Self {
         Self::Usage(error.to_string())
     }
 }
 
-impl From<StoreError> for Failure {
+impl From<StoreError> for CommandError {
     fn from(error: StoreError) -> Self {
         Self::Refused(error.to_string())
     }
 }
 
-impl From<ImportError> for Failure {
+impl From<ImportError> for CommandError {
     fn from(error: ImportError) -> Self {
         Self::Refused(error.to_string())
     }

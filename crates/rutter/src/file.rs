@@ -3,15 +3,16 @@
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use crate::Failure;
+use crate::CommandError;
 
 /// Writes a temporary file in the same folder and renames it, so that a failure leaves the old file intact.
-pub(crate) fn write<T>(
+pub(crate) fn write_atomically<T>(
     path: &Path,
-    content: impl FnOnce(&mut dyn Write) -> Result<T, Failure>,
-) -> Result<T, Failure> {
-    let refuse =
-        |error: io::Error| Failure::Refused(format!("cannot write {}: {error}", path.display()));
+    content: impl FnOnce(&mut dyn Write) -> Result<T, CommandError>,
+) -> Result<T, CommandError> {
+    let refuse = |error: io::Error| {
+        CommandError::Refused(format!("cannot write {}: {error}", path.display()))
+    };
     let folder =
         path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // Pipes and devices are written to directly. A rename would replace them.

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_written_once_and_harmless() {
+    fn writes_sanitized_lines_once() {
         let mut out = Vec::new();
         let mut writer = HarmlessWriter::new(&mut out, false);
         for part in ["one \u{1b}", "]0;x\u{7}two\n</system", "-reminder>\nwho? ", "日本"] {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rutter_contract::input::Wire;
+use rutter_contract::input::RawPayload;
 use rutter_hooks::tally;
 use rutter_hooks::{Around, guard_cut_payload, hear};
 use rutter_memory::store::Files;
@@ -24,9 +24,9 @@ mod worker;
 /// Length of a payload above which only its head is used: the rest is a file or an output that yields no lesson.
 const MAX_PAYLOAD_BYTES: usize = 8 * 1024 * 1024;
 /// The `--from` argument of hooks that a plugin registers.
-const PLUGIN: &str = install::Scope::Plugin.word();
+const PLUGIN_SCOPE_NAME: &str = install::InstallScope::Plugin.as_str();
 /// Capacity of a pipe.
-const PIPE: usize = 64 * 1024;
+const PIPE_CAPACITY_BYTES: usize = 64 * 1024;
 /// Longest time that the client waits for a hook, even if a disk hangs. The deadlines for output are much shorter.
 const WATCHDOG_TIMEOUT: Duration = Duration::from_secs(1);
 /// Time for writing a log line after a worker has timed out.
@@ -38,15 +38,15 @@ const MIN_LOG_TIME: Duration = Duration::from_millis(20);
 /// This process only reads the payload and waits. A separate worker process does everything that touches the disk.
 pub fn run(event: Option<&str>, from: Option<&str>, leave: fn()) -> String {
     let begun = Instant::now();
-    if environment::is_off() {
+    if environment::is_rutter_off() {
         return String::new();
     }
     environment::accept_sudo_user();
-    let Ok(data) = environment::data() else { return String::new() };
+    let Ok(data) = environment::data_dir() else { return String::new() };
     let files = Files::new(data);
-    fail_silently(&files, leave);
+    install_panic_hook(&files, leave);
     let parent = rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get().unsigned_abs());
-    let payload = read(begun);
+    let payload = read_payload(begun);
     let left = || WATCHDOG_TIMEOUT.saturating_sub(begun.elapsed()).max(MIN_LOG_TIME);
     let work = || handle_event(&files, payload, event, from, (parent, begun));
     if let Some(answer) = worker::run(left(), leave, work) {
@@ -55,8 +55,8 @@ pub fn run(event: Option<&str>, from: Option<&str>, leave: fn()) -> String {
     // The log may hang as well.
     worker::run(MIN_LOG_TIME, leave, || {
         if files.secure().is_ok() {
-            let line = Clean::new(&format!("hook: {LATE}"));
-            drop(log::append(&files, environment::now(), &line));
+            let line = Clean::new(&format!("hook: {TIMEOUT_FAULT}"));
+            drop(log::append(&files, environment::current_time(), &line));
         }
         String::new()
     })
@@ -77,25 +77,25 @@ fn handle_event(
     // A data directory that other users can change is restricted. If that fails, it is not used.
     match files.secure() {
         Ok(None) => {}
-        Ok(Some(mode)) => drop(log::append_closed(files, environment::now(), mode)),
+        Ok(Some(mode)) => drop(log::append_closed(files, environment::current_time(), mode)),
         Err(_) => return String::new(),
     }
     let around = || Around {
         files: files.clone(),
-        now: environment::now(),
+        now: environment::current_time(),
         begun,
-        window: environment::bash_window(),
-        started_in: environment::client_folder(),
+        window: environment::bash_output_window(),
+        started_in: environment::client_start_dir(),
         parent,
-        config: environment::config_file().unwrap_or_default(),
-        home: environment::home,
-        called: environment::called,
+        config: environment::config_file_path().unwrap_or_default(),
+        home: environment::home_dir,
+        called: environment::agent_command,
         // A plugin brings its server along with its hooks.
-        has_tools: if from == Some(PLUGIN) { |_| Some(true) } else { has_tools },
-        foreign_server: install::foreign_server,
+        has_tools: if from == Some(PLUGIN_SCOPE_NAME) { |_| Some(true) } else { has_tools },
+        foreign_server: install::find_foreign_server,
     };
     let heard = match payload {
-        Ok(payload) if from.is_some_and(|from| is_left_to_another(from, &payload)) => {
+        Ok(payload) if from.is_some_and(|from| defers_to_other_entry(from, &payload)) => {
             return String::new();
         }
         Ok(payload) => hear(&payload, event, around),
@@ -108,45 +108,49 @@ fn handle_event(
     if let Some((event, session)) = &heard.event
         && !pause::is_paused(files, session)
     {
-        drop(tally::count(files, *event, environment::now()));
+        drop(tally::count(files, *event, environment::current_time()));
     }
     for fault in &heard.faults {
-        drop(log::append(files, environment::now(), &Clean::new(&format!("hook: {fault}"))));
+        drop(log::append(
+            files,
+            environment::current_time(),
+            &Clean::new(&format!("hook: {fault}")),
+        ));
     }
     for note in &heard.notes {
-        drop(log::append(files, environment::now(), note));
+        drop(log::append(files, environment::current_time(), note));
     }
     if heard.tend {
-        tend(files);
+        start_maintenance(files);
     }
     heard.stdout
 }
 
 /// Returns true if a client started in the folder has our server registered, or None if that cannot be determined.
 fn has_tools(folder: &Path) -> Option<bool> {
-    let file = environment::client_file()?;
-    install::is_registered(folder, environment::client_home().as_deref(), &file)
+    let file = environment::client_state_file()?;
+    install::is_registered(folder, environment::client_config_dir().as_deref(), &file)
 }
 
 /// Returns true if the user's own settings run rutter on this event too, so that this process must not handle it again.
-fn is_left_to_another(from: &str, payload: &[u8]) -> bool {
-    let Ok(wire) = Wire::parse(payload) else { return false };
+fn defers_to_other_entry(from: &str, payload: &[u8]) -> bool {
+    let Ok(wire) = RawPayload::parse(payload) else { return false };
     let Some(event) = wire.hook_event_name() else { return false };
-    let folder = environment::client_folder().or_else(|| std::env::current_dir().ok());
+    let folder = environment::client_start_dir().or_else(|| std::env::current_dir().ok());
     folder.is_some_and(|folder| {
-        install::steps_back(&install::Asker {
+        install::defers_to_other_entry(&install::SharedHook {
             from,
             event: &event,
             folder: &folder,
-            client: environment::client_home().as_deref(),
-            home: environment::home().as_deref(),
+            client: environment::client_config_dir().as_deref(),
+            home: environment::home_dir().as_deref(),
             version: environment::client_version(),
         })
     })
 }
 
 /// Fault for a payload or a worker that did not finish before the watchdog timeout.
-const LATE: &str = "ended after a second, for what it waited for did not come";
+const TIMEOUT_FAULT: &str = "ended after a second, for what it waited for did not come";
 
 /// A payload that was not read to its end.
 struct CutPayload {
@@ -155,8 +159,8 @@ struct CutPayload {
 }
 
 /// Reads the payload until the watchdog timeout.
-fn read(begun: Instant) -> Result<Vec<u8>, CutPayload> {
-    let mut payload = Vec::with_capacity(PIPE);
+fn read_payload(begun: Instant) -> Result<Vec<u8>, CutPayload> {
+    let mut payload = Vec::with_capacity(PIPE_CAPACITY_BYTES);
     match read_into(&mut payload, begun) {
         Ok(()) => Ok(payload),
         Err(reason) => Err(CutPayload { head: payload, reason }),
@@ -166,15 +170,15 @@ fn read(begun: Instant) -> Result<Vec<u8>, CutPayload> {
 fn read_into(payload: &mut Vec<u8>, begun: Instant) -> Result<(), &'static str> {
     let stdin = rustix::stdio::stdin();
     loop {
-        let left = WATCHDOG_TIMEOUT.checked_sub(begun.elapsed()).ok_or(LATE)?;
-        let left = Timespec::try_from(left).map_err(|_| LATE)?;
+        let left = WATCHDOG_TIMEOUT.checked_sub(begun.elapsed()).ok_or(TIMEOUT_FAULT)?;
+        let left = Timespec::try_from(left).map_err(|_| TIMEOUT_FAULT)?;
         match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&left)) {
-            Ok(0) => return Err(LATE),
+            Ok(0) => return Err(TIMEOUT_FAULT),
             Err(Errno::INTR) => continue,
             // The read below returns the error.
             Ok(_) | Err(_) => {}
         }
-        if payload.capacity() - payload.len() < PIPE / 4 {
+        if payload.capacity() - payload.len() < PIPE_CAPACITY_BYTES / 4 {
             payload.reserve(payload.len());
         }
         match rustix::io::read(stdin, rustix::buffer::spare_capacity(payload)) {
@@ -189,21 +193,21 @@ fn read_into(payload: &mut Vec<u8>, begun: Instant) -> Result<(), &'static str> 
 }
 
 /// Installs a panic hook that writes a log line and ends the process.
-fn fail_silently(files: &Files, leave: fn()) {
+fn install_panic_hook(files: &Files, leave: fn()) {
     let files = files.clone();
     std::panic::set_hook(Box::new(move |panic| {
         // The location only: the message may quote the payload.
         let place = panic.location().map_or_else(String::new, |place| format!(" at {place}"));
         let line = Clean::new(&format!("hook: a panic{place}"));
         if files.secure().is_ok() {
-            drop(log::append(&files, environment::now(), &line));
+            drop(log::append(&files, environment::current_time(), &line));
         }
         leave();
     }));
 }
 
 /// Starts the maintenance process and does not wait for it.
-fn tend(files: &Files) {
+fn start_maintenance(files: &Files) {
     let Ok(program) = std::env::current_exe() else { return };
     let mut command = Command::new(program);
     command
@@ -216,7 +220,7 @@ fn tend(files: &Files) {
         .process_group(0);
     // The path is absolute, because the child runs in `/`. Without RUTTER_HOME, the configuration is in another folder
     // than the data, so the variable must stay unset.
-    if environment::has_home() {
+    if environment::has_rutter_home() {
         command.env("RUTTER_HOME", files.folder());
     }
     drop(command.spawn());

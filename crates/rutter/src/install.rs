@@ -29,22 +29,28 @@ mod table;
 mod tests;
 mod work;
 
-pub(crate) use change::Change;
-pub(crate) use document::Malformed;
-pub(crate) use exclude::Exclude;
-pub(crate) use file::Contents;
+pub(crate) use change::FileChange;
+pub(crate) use document::MalformedFile;
+pub(crate) use exclude::GitExclude;
+pub(crate) use file::FileContents;
 pub(crate) use nearer::{
-    Asker, asked, beside, checkout_settings, denied, is_installed_in, is_same, runs, steps_back,
+    SharedHook, checkout_settings, defers_to_other_entry, find_ask_rule, find_deny_rule,
+    has_our_hooks, is_installed_in, is_same_path, other_installs,
 };
-pub(crate) use outline::{Outline, position};
+pub(crate) use outline::{JsonOutline, line_and_column};
 #[cfg(test)]
-pub(crate) use places::is_installed;
-pub(crate) use places::{Place, install};
-pub(crate) use program::{build_folder, choose as choose_start, is_found};
-pub(crate) use record::{Record, Records};
+pub(crate) use places::has_our_content;
+pub(crate) use places::{WantedContent, install};
+pub(crate) use program::{cargo_target_folder, choose_program as choose_start, is_program_found};
+pub(crate) use record::{InstallRecord, InstallRecords};
 pub(crate) use registered::is_registered;
-pub(crate) use scope::Scope;
-pub(crate) use server::{PLUGIN_RULE, entry as server_entry, foreign_server, tool_rules};
-pub(crate) use site::{Site, Step, Way};
-pub(crate) use table::{Group, Start, groups, is_ours, is_shared, program as program_of, quoted};
-pub(crate) use work::carry_out;
+pub(crate) use scope::InstallScope;
+pub(crate) use server::{
+    PLUGIN_SERVER_RULE, build_server_entry as server_entry, find_foreign_server, tool_rules,
+};
+pub(crate) use site::{InstallDirection, InstallStep, InstallTarget};
+pub(crate) use table::{
+    HookGroup, ProgramReference, hook_groups, hook_program as program_of, is_our_hook,
+    is_shared_hook, quote_shell_word,
+};
+pub(crate) use work::apply_steps;

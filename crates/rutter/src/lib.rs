@@ -21,32 +21,32 @@ pub mod ui;
 
 use std::io::Write as _;
 
-pub use failure::Failure;
+pub use failure::CommandError;
 
 /// Runs a parsed command line.
-pub fn run(cli: &cli::Cli, ui: &mut ui::Ui<'_>) -> Result<(), Failure> {
-    use cli::Command;
+pub fn run(cli: &cli::Cli, ui: &mut ui::Ui<'_>) -> Result<(), CommandError> {
+    use cli::CliCommand;
 
     environment::accept_sudo_user();
     // Commands without a store must work without a home folder.
     match &cli.command {
-        Command::Contract { command } => return commands::contract::run(command, ui),
-        Command::Completions(args) => return commands::completions::run(args, ui),
-        Command::Demo(args) => return commands::demo::run(args, ui),
+        CliCommand::Contract { command } => return commands::contract::run(command, ui),
+        CliCommand::Completions(args) => return commands::completions::run(args, ui),
+        CliCommand::Demo(args) => return commands::demo::run(args, ui),
         // The binary handles hooks before it parses the command line. Only a caller of the library gets here.
-        Command::Hook(_) => return Ok(()),
-        Command::Outcome(args) => return commands::outcome::run(args, ui),
+        CliCommand::Hook(_) => return Ok(()),
+        CliCommand::Outcome(args) => return commands::outcome::run(args, ui),
         _ => {}
     }
-    let env = environment::Environment::read()?;
+    let env = environment::Environment::from_process()?;
     // Exports must stay importable and the MCP server speaks a protocol, so their output is not filtered.
-    if matches!(cli.command, Command::Export(_) | Command::Mcp(_)) {
-        return run_in(cli, &env, ui);
+    if matches!(cli.command, CliCommand::Export(_) | CliCommand::Mcp(_)) {
+        return run_in_environment(cli, &env, ui);
     }
     let colours = ui.screen.is_some_and(|screen| screen.colours);
     let mut out = harmless::HarmlessWriter::new(&mut *ui.out, colours);
     let mut err = harmless::HarmlessWriter::new(&mut *ui.err, colours);
-    let done = run_in(
+    let done = run_in_environment(
         cli,
         &env,
         &mut ui::Ui {
@@ -62,48 +62,51 @@ pub fn run(cli: &cli::Cli, ui: &mut ui::Ui<'_>) -> Result<(), Failure> {
     done
 }
 
-fn run_in(
+fn run_in_environment(
     cli: &cli::Cli,
     env: &environment::Environment,
     ui: &mut ui::Ui<'_>,
-) -> Result<(), Failure> {
-    use cli::Command;
+) -> Result<(), CommandError> {
+    use cli::CliCommand;
 
     // Doctor reports an unsafe data directory itself. Settings can be read and removed without it.
-    if !matches!(cli.command, Command::Doctor(_) | Command::Config { .. } | Command::Uninstall(_)) {
+    if !matches!(
+        cli.command,
+        CliCommand::Doctor(_) | CliCommand::Config { .. } | CliCommand::Uninstall(_)
+    ) {
         env.secure_data(ui)?;
     }
     match &cli.command {
-        Command::Contract { .. }
-        | Command::Completions(_)
-        | Command::Demo(_)
-        | Command::Outcome(_)
-        | Command::Hook(_) => Ok(()),
-        Command::Init(args) => commands::init::run(args, env, ui),
-        Command::Uninstall(args) => commands::uninstall::run(args, env, ui),
-        Command::Ghap { command } => commands::ghap::run(command, env, ui),
-        Command::Remember(args) => commands::memories::remember(args, env, ui),
-        Command::Memories(args) => commands::memories::list(args, env, ui),
-        Command::Edit(args) => commands::memories::edit(args, env, ui),
-        Command::Forget(args) => commands::forget::run(args, env, ui),
-        Command::Export(args) => commands::exchange::export(args, env, ui),
-        Command::Import { command } => commands::exchange::import(command, env, ui),
-        Command::Review(args) => commands::review::run(args, env, ui),
-        Command::Show(args) => commands::show::run(args, env, ui),
-        Command::Recall(args) => commands::recall::run(args, env, ui),
-        Command::Episodes { command } => commands::episodes::run(command, env, ui),
-        Command::Values { command } => commands::values::run(command, env, ui),
-        Command::Context(args) => commands::context::run(args, env, ui),
-        Command::Status(args) => commands::status::run(args, env, ui),
-        Command::Sessions { command } => commands::sessions::run(command, env, ui),
-        Command::Injections(args) => commands::injections::run(args, env, ui),
-        Command::Pause(args) => commands::pause::run(args, env, ui),
-        Command::Project { command } => commands::project::run(command, env, ui),
-        Command::Doctor(args) => commands::doctor::run(args, env, ui),
-        Command::Config { command } => commands::config::run(command, env, ui),
-        Command::Trust(args) => commands::trust::run(args, env, ui),
-        Command::Mcp(args) => commands::mcp::serve(args, env, ui),
-        Command::Call(args) => commands::mcp::call(args, env, ui),
-        Command::Tend(args) => commands::tend::run(args, env, ui),
+        CliCommand::Contract { .. }
+        | CliCommand::Completions(_)
+        | CliCommand::Demo(_)
+        | CliCommand::Outcome(_)
+        | CliCommand::Hook(_) => Ok(()),
+        CliCommand::Init(args) => commands::init::run(args, env, ui),
+        CliCommand::Uninstall(args) => commands::uninstall::run(args, env, ui),
+        CliCommand::Ghap { command } => commands::ghap::run(command, env, ui),
+        CliCommand::Remember(args) => commands::memories::remember(args, env, ui),
+        CliCommand::Memories(args) => commands::memories::list_memories(args, env, ui),
+        CliCommand::Edit(args) => commands::memories::edit_row(args, env, ui),
+        CliCommand::Forget(args) => commands::forget::run(args, env, ui),
+        CliCommand::Export(args) => commands::exchange::export(args, env, ui),
+        CliCommand::Import { command } => commands::exchange::import(command, env, ui),
+        CliCommand::Review(args) => commands::review::run(args, env, ui),
+        CliCommand::Show(args) => commands::show::run(args, env, ui),
+        CliCommand::Recall(args) => commands::recall::run(args, env, ui),
+        CliCommand::Episodes { command } => commands::episodes::run(command, env, ui),
+        CliCommand::Values { command } => commands::values::run(command, env, ui),
+        CliCommand::Context(args) => commands::context::run(args, env, ui),
+        CliCommand::Status(args) => commands::status::run(args, env, ui),
+        CliCommand::Sessions { command } => commands::sessions::run(command, env, ui),
+        CliCommand::Injections(args) => commands::injections::run(args, env, ui),
+        CliCommand::Pause(args) => commands::pause::run(args, env, ui),
+        CliCommand::Project { command } => commands::project::run(command, env, ui),
+        CliCommand::Doctor(args) => commands::doctor::run(args, env, ui),
+        CliCommand::Config { command } => commands::config::run(command, env, ui),
+        CliCommand::Trust(args) => commands::trust::run(args, env, ui),
+        CliCommand::Mcp(args) => commands::mcp::serve(args, env, ui),
+        CliCommand::Call(args) => commands::mcp::call_tool(args, env, ui),
+        CliCommand::Tend(args) => commands::tend::run(args, env, ui),
     }
 }

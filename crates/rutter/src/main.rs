@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 use rutter::cli::Cli;
-use rutter::ui::{Screen, Ui};
+use rutter::ui::{Terminal, Ui};
 use rutter_memory::quote::harmless;
 
 fn main() -> ExitCode {
@@ -23,7 +23,7 @@ fn main() -> ExitCode {
         // A request for help comes from a user, not from a client.
         if !event.as_ref().is_some_and(|word| word == "--help" || word == "-h") {
             let [event, from] = [&event, &from].map(|word| word.as_deref().and_then(OsStr::to_str));
-            return hook(event, from);
+            return run_hook(event, from);
         }
     }
     let cli = Cli::parse();
@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     let mut input = io::stdin().lock();
     // Questions go to stderr, so that results can still be piped.
     let terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
-    let screen = Screen::of_stdout();
+    let screen = Terminal::from_stdout();
     let mut ui = Ui { input: &mut input, out: &mut out, err: &mut err, terminal, screen };
     let result = rutter::run(&cli, &mut ui);
     // A command that fails with findings has printed them to the buffer, so flush before looking at the result.
@@ -53,7 +53,7 @@ fn main() -> ExitCode {
 }
 
 /// Runs the hook. The exit code is always 0.
-fn hook(event: Option<&str>, from: Option<&str>) -> ExitCode {
+fn run_hook(event: Option<&str>, from: Option<&str>) -> ExitCode {
     #[expect(
         clippy::exit,
         reason = "a panic must not be heard, and under `panic = \"abort\"` nothing else is"

@@ -15,37 +15,37 @@ use rutter_search::cluster::Axis;
 
 mod map;
 
-use map::{Disc, Map, Spot, draw};
+use map::{ClusterDisc, ClusterMap, MapPoint, layout_map};
 
 /// Maximum number of experiences on one map. More would be unreadable and slow in a browser.
-const MOST: usize = 1_500;
+const MAX_MAP_EXPERIENCES: usize = 1_500;
 /// Maximum number of experiences on one map that belong to no cluster.
-const LONE: usize = 400;
+const MAX_LONE_EXPERIENCES: usize = 400;
 /// Characters of a text in the line below a map, and in the name below a cluster.
-const LINE: usize = 118;
-const NAME: usize = 34;
+const DETAIL_LINE_CHARS: usize = 118;
+const CLUSTER_NAME_CHARS: usize = 34;
 /// Number of values shown without unfolding, so that the map below stays in view.
-const AT_ONCE: usize = 6;
+const MAX_VISIBLE_VALUES: usize = 6;
 /// Number of members listed per cluster.
-const LISTED: usize = 100;
+const MAX_LISTED_MEMBERS: usize = 100;
 
 const STYLE: &str = include_str!("report/style.css");
 
 /// Renders the page of all current clusters and values.
-pub(crate) fn page(store: &Store, now: Time) -> Result<String, StoreError> {
+pub(crate) fn render_page(store: &Store, now: Time) -> Result<String, StoreError> {
     let values = store.values(&ValueFilter { retired: true, ..ValueFilter::default() })?;
     let mut panels = Vec::new();
     for &axis in Axis::ALL {
-        panels.push(Panel::of(store, axis)?);
+        panels.push(AxisPanel::load(store, axis)?);
     }
     let mut page = String::new();
     // Writing to a String does not fail.
-    let _ = write(&mut page, &panels, &values, now);
+    let _ = write_page(&mut page, &panels, &values, now);
     Ok(page)
 }
 
 /// The clusters and lone experiences of one axis.
-struct Panel {
+struct AxisPanel {
     axis: Axis,
     clusters: Vec<(Cluster, Vec<Plotted>)>,
     lone: Vec<Plotted>,
@@ -53,18 +53,18 @@ struct Panel {
     counted: (u64, u64),
 }
 
-impl Panel {
-    fn of(store: &Store, axis: Axis) -> Result<Self, StoreError> {
+impl AxisPanel {
+    fn load(store: &Store, axis: Axis) -> Result<Self, StoreError> {
         let clusters = store.clusters(&ClusterFilter { axis: Some(axis), ..Default::default() })?;
         let mut members: HashMap<Id, Vec<Plotted>> = HashMap::new();
         let mut lone = Vec::new();
-        for one in store.plotted(axis, MOST)? {
+        for one in store.plotted(axis, MAX_MAP_EXPERIENCES)? {
             match one.cluster {
                 Some(cluster) => members.entry(cluster).or_default().push(one),
                 None => lone.push(one),
             }
         }
-        lone.truncate(LONE);
+        lone.truncate(MAX_LONE_EXPERIENCES);
         let mut all: Vec<(Cluster, Vec<Plotted>)> = Vec::new();
         for cluster in clusters {
             let mut members = members.remove(&cluster.id).unwrap_or_default();
@@ -79,19 +79,19 @@ impl Panel {
         Ok(Self { axis, clusters: all, lone, counted: store.grouped(axis)? })
     }
 
-    fn map(&self) -> Map {
+    fn layout(&self) -> ClusterMap {
         let vectors = |of: &[Plotted]| of.iter().map(|one| one.vector).collect::<Vec<_>>();
         let clusters: Vec<_> = self.clusters.iter().map(|(_, members)| vectors(members)).collect();
-        draw(&clusters, &vectors(&self.lone))
+        layout_map(&clusters, &vectors(&self.lone))
     }
 
-    fn drawn(&self) -> usize {
+    fn drawn_count(&self) -> usize {
         self.lone.len() + self.clusters.iter().map(|(_, members)| members.len()).sum::<usize>()
     }
 }
 
 /// Returns the title of an axis on the page.
-const fn title(axis: Axis) -> &'static str {
+const fn axis_title(axis: Axis) -> &'static str {
     match axis {
         Axis::Full => "Everything",
         Axis::Strategy => "How it was gone about",
@@ -101,9 +101,9 @@ const fn title(axis: Axis) -> &'static str {
 }
 
 /// Untrusted text. It is displayed on one line, with HTML escapes and without hidden characters.
-struct Text<'a>(&'a str);
+struct EscapedText<'a>(&'a str);
 
-impl Display for Text<'_> {
+impl Display for EscapedText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let line = self.0.split_whitespace().collect::<Vec<_>>().join(" ");
         for sign in seen(&line) {
@@ -121,27 +121,27 @@ impl Display for Text<'_> {
 }
 
 /// Returns the beginning of a text.
-fn cut(text: &str, most: usize) -> String {
+fn truncate_text(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
     }
     text.chars().take(most - 1).chain(['…']).collect()
 }
 
-fn day(at: Time) -> String {
+fn format_day(at: Time) -> String {
     at.to_string().chars().take(10).collect()
 }
 
-fn plural(count: u64, what: &str) -> String {
+fn pluralize(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Returns the hue of a cluster. Neighbours in the list get very different hues.
-fn hue(number: usize) -> usize {
+fn cluster_hue(number: usize) -> usize {
     (number * 137 + 25) % 360
 }
 
-fn write(page: &mut String, panels: &[Panel], values: &[Held], now: Time) -> fmt::Result {
+fn write_page(page: &mut String, panels: &[AxisPanel], values: &[Held], now: Time) -> fmt::Result {
     let (all, grouped) = panels.first().map_or((0, 0), |panel| panel.counted);
     let clusters: usize = panels.iter().map(|panel| panel.clusters.len()).sum();
     page.push_str(
@@ -167,12 +167,12 @@ fn write(page: &mut String, panels: &[Panel], values: &[Held], now: Time) -> fmt
     writeln!(
         page,
         "<p class=\"soft\">{}: {}, {grouped} of them in a cluster by all that they say; {} on four axes; {}.</p>\n</header>",
-        day(now),
-        plural(all, "experience"),
-        plural(clusters as u64, "cluster"),
-        plural(held as u64, "value")
+        format_day(now),
+        pluralize(all, "experience"),
+        pluralize(clusters as u64, "cluster"),
+        pluralize(held as u64, "value")
     )?;
-    let numbers = numbers(panels);
+    let numbers = cluster_numbers(panels);
     write_values(page, values, &numbers)?;
     page.push_str("<section>\n<h2>Clusters</h2>\n");
     // The first tab is open, unless it has no cluster yet.
@@ -188,7 +188,11 @@ fn write(page: &mut String, panels: &[Panel], values: &[Held], now: Time) -> fmt
     page.push_str("<nav class=\"tabs\">");
     for panel in panels {
         let (axis, count) = (panel.axis, panel.clusters.len());
-        write!(page, "<label for=\"tab-{axis}\">{} <small>{count}</small></label>", title(axis))?;
+        write!(
+            page,
+            "<label for=\"tab-{axis}\">{} <small>{count}</small></label>",
+            axis_title(axis)
+        )?;
     }
     page.push_str("</nav>\n");
     for panel in panels {
@@ -202,7 +206,7 @@ fn write(page: &mut String, panels: &[Panel], values: &[Held], now: Time) -> fmt
 }
 
 /// Returns the axis of each cluster, and its number on that axis.
-fn numbers(panels: &[Panel]) -> HashMap<Id, (Axis, usize)> {
+fn cluster_numbers(panels: &[AxisPanel]) -> HashMap<Id, (Axis, usize)> {
     let mut numbers = HashMap::new();
     for panel in panels {
         for (number, (cluster, _)) in (1..).zip(&panel.clusters) {
@@ -231,14 +235,14 @@ fn write_values(
             page,
             "<li><span class=\"badge {0}\">{0}</span><span>{1}</span><small>{2}",
             value.standing,
-            Text(&value.text),
-            plural(value.support.into(), "independent experience")
+            EscapedText(&value.text),
+            pluralize(value.support.into(), "independent experience")
         )?;
         if let Some(at) = value.doubted {
             write!(page, ", doubted since {at}")?;
         }
         if value.contradicted > 0 {
-            write!(page, ", contradicted {} since", plural(value.contradicted.into(), "time"))?;
+            write!(page, ", contradicted {} since", pluralize(value.contradicted.into(), "time"))?;
         }
         if held.effects.helped + held.effects.hurt > 0 {
             write!(
@@ -248,17 +252,17 @@ fn write_values(
             )?;
         }
         match &value.project {
-            Some(project) => write!(page, "; in {}", Text(&project.to_string()))?,
+            Some(project) => write!(page, "; in {}", EscapedText(&project.to_string()))?,
             None => page.push_str("; everywhere"),
         }
         if let Some((axis, number)) = value.cluster.and_then(|cluster| numbers.get(&cluster)) {
-            write!(page, "; cluster {number} of “{}”", title(*axis))?;
+            write!(page, "; cluster {number} of “{}”", axis_title(*axis))?;
         }
         writeln!(page, "</small></li>")
     };
     page.push_str("<ol class=\"values\">\n");
     let current: Vec<&Held> = values.iter().filter(|held| !is_retired(held)).collect();
-    let (first, others) = current.split_at(current.len().min(AT_ONCE));
+    let (first, others) = current.split_at(current.len().min(MAX_VISIBLE_VALUES));
     for held in first {
         item(page, held)?;
     }
@@ -286,14 +290,14 @@ fn write_values(
     Ok(())
 }
 
-fn write_panel(page: &mut String, panel: &Panel, values: &[Held]) -> fmt::Result {
+fn write_panel(page: &mut String, panel: &AxisPanel, values: &[Held]) -> fmt::Result {
     let (axis, (all, grouped)) = (panel.axis, panel.counted);
     writeln!(page, "<div class=\"panel\" id=\"panel-{axis}\">")?;
     if panel.clusters.is_empty() {
         writeln!(
             page,
             "<p class=\"soft\">No cluster yet: {} here, and it takes three that say much the same.</p>\n</div>",
-            plural(all, "experience")
+            pluralize(all, "experience")
         )?;
         return Ok(());
     }
@@ -305,7 +309,7 @@ fn write_panel(page: &mut String, panel: &Panel, values: &[Held]) -> fmt::Result
          <span>Near clusters are about like things; within one, the middle is what says it best.</span>",
     );
     write!(page, "<span>{grouped} of {all} are in a cluster")?;
-    let drawn = panel.drawn();
+    let drawn = panel.drawn_count();
     if (drawn as u64) < all {
         write!(page, "; {drawn} are drawn")?;
     }
@@ -328,15 +332,15 @@ fn write_cluster(
         page,
         "<li class=\"cluster\" id=\"c-{0}\" style=\"--h:{1}\"><b>{2}</b><div>{3}</div>",
         cluster.id.short(),
-        hue(number),
+        cluster_hue(number),
         number + 1,
-        Text(cluster.text.as_deref().unwrap_or("(what was in the middle is forgotten)"))
+        EscapedText(cluster.text.as_deref().unwrap_or("(what was in the middle is forgotten)"))
     )?;
     for held in values.iter().filter(|held| cluster.values.contains(&held.value.id)) {
         write!(
             page,
             "<p class=\"held\">{} <span class=\"badge {1}\">{1}</span></p>",
-            Text(&held.value.text),
+            EscapedText(&held.value.text),
             held.value.standing
         )?;
     }
@@ -344,24 +348,24 @@ fn write_cluster(
     write!(
         page,
         "<details><summary>{}, {:.0} % alike, <code>{}</code>, {}</summary><table>",
-        plural(cluster.size.into(), "experience"),
+        pluralize(cluster.size.into(), "experience"),
         cluster.cohesion * 100.0,
         cluster.id.short(),
-        Text(&cut(&projects.join(", "), 160))
+        EscapedText(&truncate_text(&projects.join(", "), 160))
     )?;
-    for Plotted { member, .. } in members.iter().take(LISTED) {
+    for Plotted { member, .. } in members.iter().take(MAX_LISTED_MEMBERS) {
         write!(
             page,
             "<tr><td>{}</td><td>{}</td><td>{}</td><td>{:.2}</td><td>{}</td></tr>",
-            day(member.at),
+            format_day(member.at),
             member.domain,
-            ended(member),
+            describe_outcome(member),
             member.distance,
-            Text(&member.text)
+            EscapedText(&member.text)
         )?;
     }
     page.push_str("</table>");
-    let more = (cluster.size as usize).saturating_sub(members.len().min(LISTED));
+    let more = (cluster.size as usize).saturating_sub(members.len().min(MAX_LISTED_MEMBERS));
     if more > 0 {
         write!(
             page,
@@ -373,13 +377,13 @@ fn write_cluster(
 }
 
 /// Returns the status of an experience, with its evidence tier.
-fn ended(member: &Member) -> String {
+fn describe_outcome(member: &Member) -> String {
     let tier = member.tier.filter(|tier| *tier != Tier::Abandoned);
     tier.map_or_else(|| member.status.to_string(), |tier| format!("{}, {tier}", member.status))
 }
 
-fn write_map(page: &mut String, panel: &Panel) -> fmt::Result {
-    let map = panel.map();
+fn write_map(page: &mut String, panel: &AxisPanel) -> fmt::Result {
+    let map = panel.layout();
     // The letter size grows with the map, so that text has the same size on the screen.
     let letter = (map.width / 78.0).max(5.0);
     let (below, foot) = (map.height + letter, letter * 3.4);
@@ -388,7 +392,7 @@ fn write_map(page: &mut String, panel: &Panel) -> fmt::Result {
         "<svg viewBox=\"0 0 {:.0} {:.0}\" role=\"img\" aria-label=\"Map of clusters: {}\" font-size=\"{letter:.1}\">",
         map.width,
         below + foot,
-        title(panel.axis)
+        axis_title(panel.axis)
     )?;
     writeln!(
         page,
@@ -400,13 +404,13 @@ fn write_map(page: &mut String, panel: &Panel) -> fmt::Result {
         write!(
             page,
             "<g style=\"--h:{}\"><a href=\"#c-{}\"><circle class=\"disc\" cx=\"{:.1}\" cy=\"{:.1}\" r=\"{:.1}\"/><title>{}: {}</title></a>",
-            hue(number),
+            cluster_hue(number),
             cluster.id.short(),
             disc.middle.x,
             disc.middle.y,
             disc.radius,
             number + 1,
-            Text(cluster.text.as_deref().unwrap_or_default())
+            EscapedText(cluster.text.as_deref().unwrap_or_default())
         )?;
         for (one, spot) in members.iter().zip(&disc.members) {
             write_dot(page, one, *spot, (below, foot, map.width, letter))?;
@@ -418,7 +422,8 @@ fn write_map(page: &mut String, panel: &Panel) -> fmt::Result {
     }
     // Labels are written last, above all shapes. Larger clusters come first; a cluster without room for its name gets
     // only its number.
-    let mut taken: Vec<Area> = map.discs.iter().map(|disc| Area::around(disc, letter)).collect();
+    let mut taken: Vec<MapRect> =
+        map.discs.iter().map(|disc| MapRect::around(disc, letter)).collect();
     for (number, ((cluster, _), disc)) in placed() {
         let (x, top) = (disc.middle.x, disc.middle.y - disc.radius - letter * 0.3);
         write!(
@@ -426,23 +431,23 @@ fn write_map(page: &mut String, panel: &Panel) -> fmt::Result {
             "<text class=\"label number\" x=\"{x:.1}\" y=\"{top:.1}\">{}</text>",
             number + 1
         )?;
-        let name = cut(cluster.text.as_deref().unwrap_or_default(), NAME);
+        let name = truncate_text(cluster.text.as_deref().unwrap_or_default(), CLUSTER_NAME_CHARS);
         let y = disc.middle.y + disc.radius + letter;
         #[expect(clippy::cast_precision_loss, reason = "a count of signs")]
         let half = name.chars().count() as f64 * letter * 0.23;
-        let words = Area {
+        let words = MapRect {
             left: x - half,
             right: x + half,
             top: y - letter * 0.9,
             bottom: y + letter * 0.3,
         };
-        if taken.iter().all(|other| !words.covers(other)) {
+        if taken.iter().all(|other| !words.overlaps(other)) {
             taken.push(words);
             write!(
                 page,
                 "<text class=\"label quiet\" x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{:.1}\">{}</text>",
                 letter * 0.85,
-                Text(&name)
+                EscapedText(&name)
             )?;
         }
     }
@@ -451,22 +456,22 @@ fn write_map(page: &mut String, panel: &Panel) -> fmt::Result {
 }
 
 /// A rectangle on the map that is taken by a shape or a label.
-struct Area {
+struct MapRect {
     left: f64,
     right: f64,
     top: f64,
     bottom: f64,
 }
 
-impl Area {
+impl MapRect {
     /// Returns the rectangle around a cluster and the number above it.
-    fn around(disc: &Disc, letter: f64) -> Self {
-        let Disc { middle, radius, .. } = disc;
+    fn around(disc: &ClusterDisc, letter: f64) -> Self {
+        let ClusterDisc { middle, radius, .. } = disc;
         let (left, right) = (middle.x - radius, middle.x + radius);
         Self { left, right, top: middle.y - radius - letter * 1.2, bottom: middle.y + radius }
     }
 
-    fn covers(&self, other: &Self) -> bool {
+    fn overlaps(&self, other: &Self) -> bool {
         self.left < other.right
             && other.left < self.right
             && self.top < other.bottom
@@ -478,14 +483,15 @@ impl Area {
 fn write_dot(
     page: &mut String,
     one: &Plotted,
-    spot: Spot,
+    spot: MapPoint,
     (below, foot, width, letter): (f64, f64, f64, f64),
 ) -> fmt::Result {
     let member = &one.member;
     let lone = if one.cluster.is_none() { " lone" } else { "" };
     let confirmed = member.status == rutter_memory::ghap::Status::Confirmed;
     let status = if confirmed { "" } else { " falsified" };
-    let about = format!("{}, {}, {}", day(member.at), member.domain, ended(member));
+    let about =
+        format!("{}, {}, {}", format_day(member.at), member.domain, describe_outcome(member));
     write!(
         page,
         "<g class=\"dot{lone}{status}\"><circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3.2\"><title>{}&#10;{}</title></circle>\
@@ -493,14 +499,14 @@ fn write_dot(
          <text x=\"{letter:.1}\" y=\"{:.1}\">{}</text><text class=\"quiet\" x=\"{letter:.1}\" y=\"{:.1}\">{}; {}</text></g></g>",
         spot.x,
         spot.y,
-        Text(&cut(&member.text, 600)),
-        Text(&about),
+        EscapedText(&truncate_text(&member.text, 600)),
+        EscapedText(&about),
         width - 2.0,
         below + letter,
-        Text(&cut(&member.text, LINE)),
+        EscapedText(&truncate_text(&member.text, DETAIL_LINE_CHARS)),
         below + letter * 2.4,
-        Text(&about),
-        Text(&cut(&member.project.to_string(), 60))
+        EscapedText(&about),
+        EscapedText(&truncate_text(&member.project.to_string(), 60))
     )
 }
 

@@ -24,37 +24,37 @@ use rustix::io::{Errno, FdFlags, fcntl_setfd};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::ui::Ui;
-use crate::{Failure, environment};
+use crate::{CommandError, environment};
 
 /// Time that remaining processes, such as the maintenance of a hook, have to end after the opener has closed the
 /// folder.
-const TENDING: Duration = Duration::from_secs(15);
+const MAINTENANCE_TIMEOUT: Duration = Duration::from_secs(15);
 /// Attempts to remove a folder in which processes still create files, and the time between attempts.
-const TRIES: usize = 50;
-const PAUSE: Duration = Duration::from_millis(20);
+const MAX_REMOVE_ATTEMPTS: usize = 50;
+const REMOVE_RETRY_DELAY: Duration = Duration::from_millis(20);
 /// Capacity of a pipe.
-const PIPE: usize = 64 * 1024;
+const PIPE_CAPACITY_BYTES: usize = 64 * 1024;
 
 /// A temporary folder and its keeper process.
-pub(crate) struct Scratch {
+pub(crate) struct ScratchFolder {
     keeper: Child,
     /// Write end of the keeper's stdin. The folder stays while any process has it open. It also carries the messages
     /// about process groups that begin and end.
     hold: Option<ChildStdin>,
     /// Read end of the keeper's stdout. The keeper kills all process groups when it closes.
-    listens: Option<BufReader<ChildStdout>>,
+    keeper_stdout: Option<BufReader<ChildStdout>>,
     path: PathBuf,
 }
 
 /// A process group that does not outlive this process. The keeper knows the group before the first process joins it.
 /// Otherwise this process could be killed between the start of a process and the message to the keeper.
-pub(crate) struct Group<'a> {
+pub(crate) struct ProcessGroup<'a> {
     /// Idle process that reserves the group id until the group is dropped.
     anchor: Child,
     hold: &'a ChildStdin,
 }
 
-impl Group<'_> {
+impl ProcessGroup<'_> {
     pub(crate) fn id(&self) -> Pid {
         Pid::from_child(&self.anchor)
     }
@@ -66,31 +66,31 @@ impl Group<'_> {
     }
 
     /// Notifies the keeper that the group begins (`+`) or ends (`-`). An error is ignored: the keeper is gone then.
-    fn tell(&self, sign: char) {
+    fn notify_keeper(&self, sign: char) {
         let mut hold = self.hold;
         drop(hold.write_all(format!("{sign}{}\n", self.anchor.id()).as_bytes()));
     }
 }
 
-impl Drop for Group<'_> {
+impl Drop for ProcessGroup<'_> {
     fn drop(&mut self) {
         self.end();
         // Before the wait for the anchor: until then the system cannot reuse the group id.
-        self.tell('-');
+        self.notify_keeper('-');
         drop(self.anchor.wait());
     }
 }
 
-impl Scratch {
+impl ScratchFolder {
     /// Starts the keeper, which creates the folder. `program` is this executable; `purpose` becomes part of the
     /// folder's name.
-    pub(crate) fn open(program: &Path, purpose: &str) -> Result<Self, Failure> {
+    pub(crate) fn open(program: &Path, purpose: &str) -> Result<Self, CommandError> {
         let failed = |error: io::Error| {
-            Failure::Refused(format!("cannot start {}: {error}", program.display()))
+            CommandError::Refused(format!("cannot start {}: {error}", program.display()))
         };
         let mut keeper = Command::new(program)
             .arg("demo")
-            .env(environment::KEEPER, purpose)
+            .env(environment::SCRATCH_KEEPER_VARIABLE, purpose)
             .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -103,7 +103,7 @@ impl Scratch {
             out.read_until(b'\n', &mut line).map_err(failed)?;
         }
         let path = PathBuf::from(OsStr::from_bytes(line.trim_ascii_end()));
-        let scratch = Self { keeper, hold, listens, path };
+        let scratch = Self { keeper, hold, keeper_stdout: listens, path };
         if !scratch.path.is_absolute() {
             // The line is an error message then. It is empty if the keeper was killed.
             let why = scratch.path.to_string_lossy();
@@ -112,7 +112,7 @@ impl Scratch {
             } else {
                 &*why
             };
-            return Err(Failure::Refused(why.to_owned()));
+            return Err(CommandError::Refused(why.to_owned()));
         }
         if let Some(hold) = &scratch.hold {
             fcntl_setfd(hold, FdFlags::empty()).map_err(|error| failed(error.into()))?;
@@ -125,7 +125,7 @@ impl Scratch {
     }
 
     /// Creates a process group for child processes.
-    pub(crate) fn group(&self) -> io::Result<Group<'_>> {
+    pub(crate) fn create_group(&self) -> io::Result<ProcessGroup<'_>> {
         let Some(hold) = &self.hold else { return Err(io::ErrorKind::NotConnected.into()) };
         let anchor = Command::new("/bin/sh")
             .args(["-c", "read -r _"])
@@ -134,40 +134,40 @@ impl Scratch {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()?;
-        let group = Group { anchor, hold };
-        group.tell('+');
+        let group = ProcessGroup { anchor, hold };
+        group.notify_keeper('+');
         Ok(group)
     }
 
     /// Waits until no process uses the folder and the keeper has removed it.
-    pub(crate) fn close(mut self) -> Result<(), Failure> {
-        if self.leave() {
+    pub(crate) fn close(mut self) -> Result<(), CommandError> {
+        if self.release() {
             return Ok(());
         }
-        Err(Failure::Refused(format!(
+        Err(CommandError::Refused(format!(
             "{} could not be removed; `rm -r` takes it away",
             self.path.display()
         )))
     }
 
-    fn leave(&mut self) -> bool {
+    fn release(&mut self) -> bool {
         drop(self.hold.take());
-        drop(self.listens.take());
+        drop(self.keeper_stdout.take());
         self.keeper.wait().is_ok_and(|status| status.success())
     }
 }
 
 /// Closes the folder on early returns too.
-impl Drop for Scratch {
+impl Drop for ScratchFolder {
     fn drop(&mut self) {
         if self.hold.is_some() {
-            self.leave();
+            self.release();
         }
     }
 }
 
 /// Runs the keeper process. It removes only the folder that it created.
-pub(crate) fn keep(purpose: &str, ui: &mut Ui<'_>) -> Result<(), Failure> {
+pub(crate) fn run_keeper(purpose: &str, ui: &mut Ui<'_>) -> Result<(), CommandError> {
     let made = tempfile::Builder::new().prefix(&format!("rutter-{purpose}-")).tempdir();
     let folder = match made.and_then(|folder| std::path::absolute(folder.keep())) {
         Ok(folder) => folder,
@@ -180,15 +180,16 @@ pub(crate) fn keep(purpose: &str, ui: &mut Ui<'_>) -> Result<(), Failure> {
     ui.out.write_all(folder.as_os_str().as_bytes())?;
     ui.out.write_all(b"\n")?;
     ui.out.flush()?;
-    watch();
-    remove(&folder)
-        .map_err(|error| Failure::Refused(format!("cannot remove a temporary folder: {error}")))
+    wait_for_users();
+    remove_folder(&folder).map_err(|error| {
+        CommandError::Refused(format!("cannot remove a temporary folder: {error}"))
+    })
 }
 
 /// Returns when no process uses the folder any more, or when the time for ending has passed.
-fn watch() {
+fn wait_for_users() {
     let (stdin, stdout) = (rustix::stdio::stdin(), rustix::stdio::stdout());
-    let mut groups = Groups::default();
+    let mut groups = ProcessGroups::default();
     let mut until: Option<Instant> = None;
     loop {
         let left = until.map(|until| until.saturating_duration_since(Instant::now()));
@@ -204,13 +205,13 @@ fn watch() {
         }
         let [told, heard] = ends.map(|end| end.revents());
         if asked == 2 && !heard.is_empty() {
-            until = Some(Instant::now() + TENDING);
+            until = Some(Instant::now() + MAINTENANCE_TIMEOUT);
         }
         if !told.is_empty() {
-            let mut bytes = vec![0; PIPE];
+            let mut bytes = vec![0; PIPE_CAPACITY_BYTES];
             match rustix::io::read(stdin, &mut bytes) {
                 Ok(0) => return,
-                Ok(read) => groups.note(&bytes[..read]),
+                Ok(read) => groups.parse_messages(&bytes[..read]),
                 Err(Errno::INTR) => {}
                 Err(_) => return,
             }
@@ -223,14 +224,14 @@ fn watch() {
 
 /// The running process groups.
 #[derive(Default)]
-struct Groups {
+struct ProcessGroups {
     all: Vec<i32>,
     /// Bytes of an incomplete line.
     rest: Vec<u8>,
 }
 
-impl Groups {
-    fn note(&mut self, bytes: &[u8]) {
+impl ProcessGroups {
+    fn parse_messages(&mut self, bytes: &[u8]) {
         self.rest.extend_from_slice(bytes);
         while let Some(end) = self.rest.iter().position(|byte| *byte == b'\n') {
             let line: Vec<u8> = self.rest.drain(..=end).collect();
@@ -252,11 +253,11 @@ impl Groups {
 }
 
 /// Removes a folder in which other processes may still create files.
-fn remove(folder: &Path) -> io::Result<()> {
-    for _ in 1..TRIES {
+fn remove_folder(folder: &Path) -> io::Result<()> {
+    for _ in 1..MAX_REMOVE_ATTEMPTS {
         match std::fs::remove_dir_all(folder) {
             Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {
-                std::thread::sleep(PAUSE);
+                std::thread::sleep(REMOVE_RETRY_DELAY);
             }
             done => return done,
         }
@@ -269,10 +270,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn groups_are_noted_however_the_lines_come() {
-        let mut groups = Groups::default();
+    fn parses_split_group_messages() {
+        let mut groups = ProcessGroups::default();
         for part in ["+1", "2\n+7\n-1", "2\n", "x\n+\n-9\n+30\n+4"] {
-            groups.note(part.as_bytes());
+            groups.parse_messages(part.as_bytes());
         }
         assert_eq!((groups.all, groups.rest), (vec![7, 30], b"+4".to_vec()));
     }

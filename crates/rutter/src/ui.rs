@@ -6,10 +6,10 @@ use comfy_table::{ContentArrangement, Table, presets};
 use rutter_memory::quote::seen;
 use serde::Serialize;
 
-use crate::{Failure, environment};
+use crate::{CommandError, environment};
 
 /// Largest input that is read from stdin. The client itself would have to hold as much.
-pub const STDIN_LIMIT: u64 = 32 * 1024 * 1024;
+pub const MAX_STDIN_BYTES: u64 = 32 * 1024 * 1024;
 
 /// The streams of a command. Results and remarks are separate, so that results can be piped.
 pub struct Ui<'a> {
@@ -22,24 +22,24 @@ pub struct Ui<'a> {
     /// True if a user is present who can answer questions.
     pub terminal: bool,
     /// The terminal that shows the results. None if stdout is redirected.
-    pub screen: Option<Screen>,
+    pub screen: Option<Terminal>,
 }
 
 /// Properties of the terminal that shows the results.
 #[derive(Debug, Clone, Copy)]
-pub struct Screen {
+pub struct Terminal {
     /// Width in columns.
     pub columns: usize,
     /// True if the terminal supports colours and the user has not disabled them.
     pub colours: bool,
 }
 
-impl Screen {
+impl Terminal {
     /// Width of a terminal that does not report its width.
-    const COLUMNS: usize = 80;
+    const DEFAULT_COLUMNS: usize = 80;
 
     /// Returns the properties of stdout if it is a terminal.
-    pub fn of_stdout() -> Option<Self> {
+    pub fn from_stdout() -> Option<Self> {
         let stdout = io::stdout();
         if !stdout.is_terminal() {
             return None;
@@ -47,21 +47,21 @@ impl Screen {
         let size = rustix::termios::tcgetwinsize(&stdout);
         let columns = size.map_or(0, |size| usize::from(size.ws_col));
         Some(Self {
-            columns: if columns == 0 { Self::COLUMNS } else { columns },
-            colours: environment::may_colour(),
+            columns: if columns == 0 { Self::DEFAULT_COLUMNS } else { columns },
+            colours: environment::can_use_colours(),
         })
     }
 }
 
 impl Ui<'_> {
     /// Reads all of stdin, up to [`STDIN_LIMIT`].
-    pub fn stdin(&mut self) -> Result<Vec<u8>, Failure> {
+    pub fn read_stdin(&mut self) -> Result<Vec<u8>, CommandError> {
         let mut bytes = Vec::new();
-        let mut limited = (&mut *self.input).take(STDIN_LIMIT + 1);
-        limited.read_to_end(&mut bytes).map_err(Failure::Input)?;
-        if bytes.len() as u64 > STDIN_LIMIT {
-            let mib = STDIN_LIMIT / 1024 / 1024;
-            return Err(Failure::Usage(format!(
+        let mut limited = (&mut *self.input).take(MAX_STDIN_BYTES + 1);
+        limited.read_to_end(&mut bytes).map_err(CommandError::Input)?;
+        if bytes.len() as u64 > MAX_STDIN_BYTES {
+            let mib = MAX_STDIN_BYTES / 1024 / 1024;
+            return Err(CommandError::Usage(format!(
                 "stdin holds more than {mib} MiB; pipe in what one hook printed"
             )));
         }
@@ -69,18 +69,18 @@ impl Ui<'_> {
     }
 
     /// Reads one line from stdin. Returns `None` at the end of the input.
-    pub fn line(&mut self) -> Result<Option<String>, Failure> {
+    pub fn read_line(&mut self) -> Result<Option<String>, CommandError> {
         let mut bytes = Vec::new();
         (&mut *self.input)
-            .take(STDIN_LIMIT)
+            .take(MAX_STDIN_BYTES)
             .read_until(b'\n', &mut bytes)
-            .map_err(Failure::Input)?;
+            .map_err(CommandError::Input)?;
         Ok((!bytes.is_empty())
             .then(|| String::from_utf8_lossy(&bytes).trim_end_matches(['\r', '\n']).to_owned()))
     }
 
     /// Prints rows under a heading, without a border.
-    pub fn table<const N: usize>(
+    pub fn print_table<const N: usize>(
         &mut self,
         head: [&str; N],
         rows: impl IntoIterator<Item = [String; N]>,
@@ -95,19 +95,19 @@ impl Ui<'_> {
     }
 
     /// Prints a value as JSON.
-    pub fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
+    pub fn print_json(&mut self, value: &impl Serialize) -> Result<(), CommandError> {
         serde_json::to_writer_pretty(&mut self.out, value).map_err(io::Error::from)?;
         Ok(writeln!(self.out)?)
     }
 
     /// Prints a note to stderr.
-    pub fn remark(&mut self, text: &str) -> io::Result<()> {
+    pub fn print_note(&mut self, text: &str) -> io::Result<()> {
         writeln!(self.err, "note: {text}")
     }
 }
 
 /// Formats a number with a singular or plural noun.
-pub fn count(number: u64, what: &str) -> String {
+pub fn format_count(number: u64, what: &str) -> String {
     // The plural of `memory` is memories, the plural of `key` is keys.
     let stem = what.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'o', 'u']));
     match (number, stem) {
@@ -118,7 +118,7 @@ pub fn count(number: u64, what: &str) -> String {
 }
 
 /// Formats a size in bytes.
-pub fn size(bytes: u64) -> String {
+pub fn format_size(bytes: u64) -> String {
     match bytes {
         0..1024 => format!("{bytes} B"),
         1024..1_048_576 => format!("{} KiB", bytes / 1024),
@@ -133,13 +133,13 @@ pub fn one_line(text: &str) -> String {
 }
 
 /// Characters of a text that a line of a list shows.
-const LINE: usize = 72;
+const LIST_LINE_CHARS: usize = 72;
 
 /// Returns the beginning of a text for a list, without control characters.
 pub fn first_line(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
     let mut signs = seen(line);
-    let cut: String = signs.by_ref().take(LINE).collect();
+    let cut: String = signs.by_ref().take(LIST_LINE_CHARS).collect();
     let is_cut = signs.next().is_some() || line.len() < text.trim_end().len();
     if is_cut { format!("{cut}…") } else { cut }
 }

@@ -8,13 +8,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use rutter_search::terms::terms;
 
 /// Minimum frequency of a common term, in paragraphs per ten thousand. Rarer terms count as rare.
-const COMMON: f64 = 4.0;
+const MIN_PARAGRAPHS_PER_10K: f64 = 4.0;
 
 /// Maximum number of paragraphs that count per project.
-const MOST: u32 = 150;
+const MAX_PARAGRAPHS_PER_PROJECT: u32 = 150;
 
 /// Returns the project of a file: the folder that has a version in its name.
-fn project(path: &str) -> String {
+fn project_of_path(path: &str) -> String {
     let versioned = |part: &&str| {
         let (_, end) = part.rsplit_once('-').unwrap_or_default();
         end.starts_with(|sign: char| sign.is_ascii_digit()) && end.contains('.')
@@ -29,13 +29,13 @@ fn main() {
     let mut of_project: BTreeMap<String, u32> = BTreeMap::new();
     for path in std::io::stdin().lines().map_while(Result::ok) {
         let Ok(text) = std::fs::read_to_string(&path) else { continue };
-        let prose = if path.rsplit('.').next() == Some("rs") { comments(&text) } else { text };
+        let prose = if path.rsplit('.').next() == Some("rs") { doc_comments(&text) } else { text };
         for paragraph in
             prose.split("\n\n").filter(|paragraph| paragraph.split_whitespace().count() >= 8)
         {
-            let own = of_project.entry(project(&path)).or_default();
+            let own = of_project.entry(project_of_path(&path)).or_default();
             *own += 1;
-            if *own > MOST {
+            if *own > MAX_PARAGRAPHS_PER_PROJECT {
                 break;
             }
             paragraphs += 1;
@@ -51,7 +51,7 @@ fn main() {
         .into_iter()
         .filter_map(|(term, count)| {
             let share = f64::from(count) * 10_000.0 / f64::from(paragraphs.max(1));
-            (share >= COMMON).then(|| format!("{term} {share:.0}"))
+            (share >= MIN_PARAGRAPHS_PER_10K).then(|| format!("{term} {share:.0}"))
         })
         .collect();
     lines.sort();
@@ -61,7 +61,7 @@ fn main() {
 }
 
 /// Returns the doc comments of a source file, paragraph by paragraph.
-fn comments(text: &str) -> String {
+fn doc_comments(text: &str) -> String {
     let line = |line: &str| {
         let line = line.trim_start();
         line.strip_prefix("///")

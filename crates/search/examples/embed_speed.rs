@@ -21,66 +21,70 @@ use rutter_search::vectors::{Entry, VectorDraft, VectorFile};
 const TEXT: &str = "thread 'main' panicked at src/store/spool.rs:177:9: called `Option::unwrap()` on a `None` \
                     value while the parser reads";
 
-const NEAREST: usize = 200;
-const EDITION: i64 = 1;
-const ALL: Scope = Scope { axis: 0, kind: None, project: None };
+const NEAREST_COUNT: usize = 200;
+const INDEX_EDITION: i64 = 1;
+const ALL_DOCUMENTS: Scope = Scope { axis: 0, kind: None, project: None };
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["embed"] => once(|| embed(TEXT).is_some()),
+        ["embed"] => time_first_call(|| embed(TEXT).is_some()),
         ["scan", path] => {
             let query = embed(TEXT).unwrap();
-            once(|| {
-                VectorFile::open(Path::new(path), HASH, &[EDITION])
+            time_first_call(|| {
+                VectorFile::open(Path::new(path), HASH, &[INDEX_EDITION])
                     .unwrap()
-                    .scan(&query, NEAREST, ALL, |_| true)
+                    .scan(&query, NEAREST_COUNT, ALL_DOCUMENTS, |_| true)
                     .is_some()
             });
         }
-        _ => all(),
+        _ => measure_all(),
     }
 }
 
 /// Prints the microseconds of the first call in this process.
-fn once(call: impl FnOnce() -> bool) {
+fn time_first_call(call: impl FnOnce() -> bool) {
     let start = Instant::now();
     assert!(black_box(call()));
     println!("{}", start.elapsed().as_secs_f64() * 1e6);
 }
 
-fn all() {
+fn measure_all() {
     let folder = tempfile::tempdir().unwrap();
-    report("a vector, first call", fresh(&["embed"], 200));
-    report("a vector, warm", warm(1_000, || embed(black_box(TEXT)).is_some()));
+    print_times("a vector, first call", times_in_fresh_process(&["embed"], 200));
+    print_times("a vector, warm", warm_times(1_000, || embed(black_box(TEXT)).is_some()));
     for count in [10_000, 100_000, 1_000_000] {
         let path = folder.path().join("vectors");
-        let mut draft = VectorDraft::begin(&path, EDITION).unwrap();
+        let mut draft = VectorDraft::begin(&path, INDEX_EDITION).unwrap();
         for row in 0..count {
-            draft.put(&drawn(row), Entry { row, axis: 0, kind: 0, project: EVERYWHERE }).unwrap();
+            draft
+                .put(&random_vector(row), Entry { row, axis: 0, kind: 0, project: EVERYWHERE })
+                .unwrap();
         }
         draft.finish(count).unwrap();
         let rounds = usize::try_from(2_000_000 / count).unwrap().min(100);
-        report(
+        print_times(
             &format!("{count} vectors, fresh process"),
-            fresh(&["scan", path.to_str().unwrap()], rounds),
+            times_in_fresh_process(&["scan", path.to_str().unwrap()], rounds),
         );
         let (file, query) =
-            (VectorFile::open(&path, HASH, &[EDITION]).unwrap(), embed(TEXT).unwrap());
-        report(
+            (VectorFile::open(&path, HASH, &[INDEX_EDITION]).unwrap(), embed(TEXT).unwrap());
+        print_times(
             &format!("{count} vectors, warm"),
-            warm(rounds, || file.scan(&query, NEAREST, ALL, |_| true).is_some()),
+            warm_times(rounds, || {
+                file.scan(&query, NEAREST_COUNT, ALL_DOCUMENTS, |_| true).is_some()
+            }),
         );
     }
 }
 
-fn fresh(arguments: &[&str], rounds: usize) -> Vec<f64> {
+fn times_in_fresh_process(arguments: &[&str], rounds: usize) -> Vec<f64> {
     let here = std::env::current_exe().unwrap();
     let run = || Command::new(&here).args(arguments).output().unwrap().stdout;
     (0..rounds).map(|_| String::from_utf8(run()).unwrap().trim().parse().unwrap()).collect()
 }
 
-fn warm(rounds: usize, call: impl Fn() -> bool) -> Vec<f64> {
+fn warm_times(rounds: usize, call: impl Fn() -> bool) -> Vec<f64> {
     let time = || {
         let start = Instant::now();
         assert!(black_box(call()));
@@ -89,13 +93,13 @@ fn warm(rounds: usize, call: impl Fn() -> bool) -> Vec<f64> {
     (0..rounds).map(|_| time()).collect()
 }
 
-fn report(name: &str, mut times: Vec<f64>) {
+fn print_times(name: &str, mut times: Vec<f64>) {
     times.sort_by(f64::total_cmp);
     let at = |part: usize| times[times.len() * part / 10];
     println!("{name:<32} median {:>10.1} µs, lowest tenth {:>10.1} µs", at(5), at(1));
 }
 
-fn drawn(seed: i64) -> Vector {
+fn random_vector(seed: i64) -> Vector {
     let mut state = seed.cast_unsigned();
     let numbers: [i8; DIMS] = std::array::from_fn(|_| {
         state =

@@ -13,19 +13,19 @@ use rutter_memory::session::Process;
 use rutter_memory::store::{Owner, spool};
 use rutter_memory::{Clean, Store, StoreError, Time};
 
-use crate::tools::Refusal;
+use crate::tools::ToolRefusal;
 
 /// The time limit for a call while another process drains a spool that may hold its owner.
-const PATIENCE: Duration = Duration::from_secs(5);
+const SPOOL_WAIT_TIMEOUT: Duration = Duration::from_secs(5);
 /// The time limit for a call while another process holds the lock of an empty spool.
-const GLANCE: Duration = Duration::from_secs(1);
+const EMPTY_SPOOL_WAIT_TIMEOUT: Duration = Duration::from_secs(1);
 /// The interval between two checks for the owner.
-const STEP: Duration = Duration::from_millis(5);
+const OWNER_POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Everything a server needs from its environment: data directory, configuration, folder, default caller, clock. The
 /// code below reads no environment itself.
 #[derive(Debug, Clone)]
-pub struct Desk {
+pub struct ServerContext {
     /// The data directory.
     pub data: PathBuf,
     /// The path of the user's configuration, which need not exist.
@@ -35,9 +35,9 @@ pub struct Desk {
     /// The folder in which the client was started, if known.
     pub started_in: Option<PathBuf>,
     /// The caller if no hook recorded the owner of the call.
-    pub otherwise: Whose,
+    pub default_caller: CallerIdentity,
     /// The way calls arrive.
-    pub door: Door,
+    pub channel: CallChannel,
     /// True if `RUTTER=off` is set in the server's environment.
     pub off: bool,
     /// Returns the user's home directory, for settings that refer to it.
@@ -50,7 +50,7 @@ pub struct Desk {
 
 /// The identity of a caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Whose {
+pub enum CallerIdentity {
     /// The main agent of a client's session.
     Session(Clean),
     /// The client that started this process. The process is a session by itself, because two processes need not belong
@@ -62,13 +62,13 @@ pub enum Whose {
 
 /// The way calls arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Door {
+pub enum CallChannel {
     /// Typed by a person. Pauses and exclusions do not apply, because they are meant for agents.
-    Typed,
+    CommandLine,
     /// From the one client that started this process, in the folder of that client.
     Client,
     /// From any client of this machine, in any folder.
-    Anybody,
+    AnyClient,
 }
 
 /// The owner of a call, and the reason to refuse it if the user paused or excluded that owner.
@@ -77,7 +77,7 @@ pub(crate) struct Caller {
     pub(crate) quiet: Option<String>,
 }
 
-impl Desk {
+impl ServerContext {
     /// Opens the store.
     pub(crate) fn store(&self) -> Result<Store, StoreError> {
         Store::open(&self.data, (self.now)())
@@ -86,7 +86,7 @@ impl Desk {
     /// Returns the origin of the rows that a call writes.
     pub(crate) fn origin(&self, owner: &Owner) -> Origin {
         let person = Origin::person(Some(owner.place.checkout()));
-        if self.door == Door::Typed && owner.client.is_none() {
+        if self.channel == CallChannel::CommandLine && owner.client.is_none() {
             return person;
         }
         let (session, agent) = (owner.client.clone(), owner.agent.clone());
@@ -101,17 +101,17 @@ impl Desk {
         &self,
         store: &mut Store,
         tool_use: Option<&str>,
-    ) -> Result<Caller, Refusal> {
-        if self.door == Door::Typed {
-            return Ok(Caller { owner: self.own(), quiet: None });
+    ) -> Result<Caller, ToolRefusal> {
+        if self.channel == CallChannel::CommandLine {
+            return Ok(Caller { owner: self.default_owner(), quiet: None });
         }
         // Hooks record nothing in this state, so there is nothing to wait for.
-        if let Some(quiet) = self.is_still(store) {
-            return Ok(Caller { owner: self.own(), quiet: Some(quiet) });
+        if let Some(quiet) = self.global_quiet_reason(store) {
+            return Ok(Caller { owner: self.default_owner(), quiet: Some(quiet) });
         }
         let owner = match tool_use {
             None => None,
-            Some(tool_use) => self.recorded(store, tool_use)?,
+            Some(tool_use) => self.recorded_owner(store, tool_use)?,
         };
         let (owner, folder) = match owner {
             Some(owner) => {
@@ -119,20 +119,24 @@ impl Desk {
                 (owner, root)
             }
             // Without a recorded owner, text must not land in the project of the server's own folder.
-            None if tool_use.is_some() && self.door == Door::Anybody => {
-                return Err(Refusal::Refused(
+            None if tool_use.is_some() && self.channel == CallChannel::AnyClient => {
+                return Err(ToolRefusal::Refused(
                     "no hook of rutter's said whose call this is: hooks are paused, the folder is excluded, or `rutter init` was not run there"
                         .to_owned(),
                 ));
             }
-            None => (self.own(), self.folder.clone()),
+            None => (self.default_owner(), self.folder.clone()),
         };
-        let quiet = self.quiet(store, &owner, &folder);
+        let quiet = self.quiet_reason(store, &owner, &folder);
         Ok(Caller { owner, quiet })
     }
 
     /// Returns the owner that the hook recorded, and waits for it while the spool is being drained.
-    fn recorded(&self, store: &mut Store, tool_use: &str) -> Result<Option<Owner>, Refusal> {
+    fn recorded_owner(
+        &self,
+        store: &mut Store,
+        tool_use: &str,
+    ) -> Result<Option<Owner>, ToolRefusal> {
         let begun = Instant::now();
         loop {
             // Checks the spool before the database: an entry that has left the spool is in the database.
@@ -146,37 +150,39 @@ impl Desk {
                 return Ok(store.caller(tool_use)?);
             }
             match (waits, begun.elapsed()) {
-                (true, waited) if waited >= PATIENCE => {
-                    return Err(Refusal::Refused(
+                (true, waited) if waited >= SPOOL_WAIT_TIMEOUT => {
+                    return Err(ToolRefusal::Refused(
                         "the memory is busy, and whose call this is waits to be written down; nothing was done, try again"
                             .to_owned(),
                     ));
                 }
-                (false, waited) if waited >= GLANCE => return Ok(None),
-                _ => thread::sleep(STEP),
+                (false, waited) if waited >= EMPTY_SPOOL_WAIT_TIMEOUT => return Ok(None),
+                _ => thread::sleep(OWNER_POLL_INTERVAL),
             }
         }
     }
 
     /// Returns the default caller as an owner, in the server's folder.
-    fn own(&self) -> Owner {
-        let client = match &self.otherwise {
-            Whose::Session(name) | Whose::Process(name, _) => Some(name.clone()),
-            Whose::Standing => None,
+    fn default_owner(&self) -> Owner {
+        let client = match &self.default_caller {
+            CallerIdentity::Session(name) | CallerIdentity::Process(name, _) => Some(name.clone()),
+            CallerIdentity::Standing => None,
         };
-        Owner { client, agent: None, place: (&self.located()).into() }
+        Owner { client, agent: None, place: (&self.locate_folder()).into() }
     }
 
     /// Returns the process that the owner's session ends with, if the session is the server process itself.
     pub(crate) fn process_of(&self, owner: &Owner) -> Option<Process> {
-        match &self.otherwise {
-            Whose::Process(name, process) if owner.client.as_ref() == Some(name) => Some(*process),
+        match &self.default_caller {
+            CallerIdentity::Process(name, process) if owner.client.as_ref() == Some(name) => {
+                Some(*process)
+            }
             _ => None,
         }
     }
 
     /// Returns the reason why all calls are refused, if any.
-    fn is_still(&self, store: &Store) -> Option<String> {
+    fn global_quiet_reason(&self, store: &Store) -> Option<String> {
         if self.off {
             return Some(
                 "RUTTER=off is set where this server was started: nothing is kept or recalled; start the client without it"
@@ -191,7 +197,7 @@ impl Desk {
     }
 
     /// Returns the reason why calls of this owner in this folder are refused, if any.
-    fn quiet(&self, store: &Store, owner: &Owner, folder: &Path) -> Option<String> {
+    fn quiet_reason(&self, store: &Store, owner: &Owner, folder: &Path) -> Option<String> {
         let root = Path::new(owner.place.root.as_str());
         let config = Config::load(&self.config, Some(root), &self.data).config;
         let client = owner.client.as_ref().map(Clean::as_str);
@@ -209,7 +215,7 @@ impl Desk {
                 )
             }
             // The user paused everything since the first check.
-            Quiet::Paused => self.is_still(store)?,
+            Quiet::Paused => self.global_quiet_reason(store)?,
             Quiet::SessionPaused => format!(
                 "this session is paused: nothing is kept or recalled; `rutter pause --session {} --off` ends it",
                 client.unwrap_or_default()
@@ -218,21 +224,21 @@ impl Desk {
     }
 
     /// Returns the interface that advice in answers refers to: commands for a person, tools for an agent.
-    pub(crate) fn hands(&self) -> Hands {
-        match self.door {
-            Door::Typed => Hands::Commands((self.called)()),
-            Door::Client | Door::Anybody => Hands::Tools,
+    pub(crate) fn agent_interface(&self) -> Hands {
+        match self.channel {
+            CallChannel::CommandLine => Hands::Commands((self.called)()),
+            CallChannel::Client | CallChannel::AnyClient => Hands::Tools,
         }
     }
 
     /// Returns the project location of the server's folder.
-    fn located(&self) -> Located {
+    fn locate_folder(&self) -> Located {
         let started_in = self.started_in.as_deref();
         Located::find_configured(&self.folder, started_in, &self.config, &self.data).0
     }
 
     /// Returns the configuration for a checkout.
-    pub(crate) fn settings(&self, root: &str) -> Config {
+    pub(crate) fn checkout_config(&self, root: &str) -> Config {
         let Loaded { config, .. } = Config::load(&self.config, Some(root.as_ref()), &self.data);
         config
     }

@@ -5,13 +5,13 @@
 //! has the same length in JSON, so bytes are replaced in place.
 
 /// Replaces each lone surrogate in a JSON text by U+FFFD, in place.
-pub fn mend(text: &mut [u8]) {
+pub fn replace_lone_surrogates(text: &mut [u8]) {
     let mut at = 0;
     while let Some(next) = text[at..].iter().position(|byte| *byte == b'\\') {
         at += next;
-        match escape(&text[at..]) {
-            Escape::Whole(length) => at += length,
-            Escape::Half => {
+        match parse_escape(&text[at..]) {
+            EscapeSequence::Complete(length) => at += length,
+            EscapeSequence::LoneSurrogate => {
                 text[at + 2..at + 6].copy_from_slice(b"fffd");
                 at += 6;
             }
@@ -20,28 +20,28 @@ pub fn mend(text: &mut [u8]) {
 }
 
 /// An escape sequence.
-enum Escape {
+enum EscapeSequence {
     /// A valid sequence, with its length in bytes.
-    Whole(usize),
+    Complete(usize),
     /// The six bytes of a lone surrogate.
-    Half,
+    LoneSurrogate,
 }
 
-fn escape(bytes: &[u8]) -> Escape {
-    match unit(bytes) {
+fn parse_escape(bytes: &[u8]) -> EscapeSequence {
+    match parse_code_unit(bytes) {
         // An escaped letter, quotation mark or backslash, or invalid JSON.
-        None => Escape::Whole(2.min(bytes.len())),
-        Some(0xD800..=0xDBFF) => match unit(&bytes[6..]) {
-            Some(0xDC00..=0xDFFF) => Escape::Whole(12),
-            _ => Escape::Half,
+        None => EscapeSequence::Complete(2.min(bytes.len())),
+        Some(0xD800..=0xDBFF) => match parse_code_unit(&bytes[6..]) {
+            Some(0xDC00..=0xDFFF) => EscapeSequence::Complete(12),
+            _ => EscapeSequence::LoneSurrogate,
         },
-        Some(0xDC00..=0xDFFF) => Escape::Half,
-        Some(_) => Escape::Whole(6),
+        Some(0xDC00..=0xDFFF) => EscapeSequence::LoneSurrogate,
+        Some(_) => EscapeSequence::Complete(6),
     }
 }
 
 /// Returns the code unit of a leading `\uXXXX`.
-fn unit(bytes: &[u8]) -> Option<u32> {
+fn parse_code_unit(bytes: &[u8]) -> Option<u32> {
     let digits = bytes.strip_prefix(b"\\u")?.get(..4)?;
     digits.iter().try_fold(0, |code, digit| Some(code * 16 + char::from(*digit).to_digit(16)?))
 }
@@ -53,14 +53,14 @@ mod tests {
 
     use super::*;
 
-    fn mended(text: &str) -> Vec<u8> {
+    fn replaced(text: &str) -> Vec<u8> {
         let mut bytes = text.as_bytes().to_vec();
-        mend(&mut bytes);
+        replace_lone_surrogates(&mut bytes);
         bytes
     }
 
     #[test]
-    fn a_half_reads_as_what_it_is_not_and_a_pair_stays() {
+    fn replaces_halves_and_keeps_pairs() {
         for (sent, read) in [
             (r#""\ud83d""#, "\u{fffd}"),
             (r#""\udE00 x""#, "\u{fffd} x"),
@@ -73,36 +73,36 @@ mod tests {
             (r#""\\\ud83d""#, "\\\u{fffd}"),
             (r#""\u00e4\"\\""#, "ä\"\\"),
         ] {
-            let got: Value = serde_json::from_slice(&mended(sent)).unwrap();
+            let got: Value = serde_json::from_slice(&replaced(sent)).unwrap();
             assert_eq!(got, read, "{sent}");
         }
     }
 
     #[test]
-    fn what_is_no_json_stays_as_it_is() {
+    fn keeps_invalid_json_unchanged() {
         for text in
             ["\\", "\\u", "\\ud83", "\\uzzzz", "\\u\n{}", "x\\", "\\u12\n{\"a\":1}\n", "\\ud8+d"]
         {
-            assert_eq!(mended(text), text.as_bytes(), "{text:?}");
+            assert_eq!(replaced(text), text.as_bytes(), "{text:?}");
         }
-        assert_eq!(mended("\\ud83d\\"), b"\\ufffd\\");
+        assert_eq!(replaced("\\ud83d\\"), b"\\ufffd\\");
     }
 
     proptest! {
         /// The length never changes, and a second pass changes nothing.
         #[test]
-        fn a_text_is_mended_once(text in r#"(\\|u|d83d|DE00|0041|"|\n|x|ä){0,24}"#) {
-            let once = mended(&text);
+        fn replacement_is_idempotent(text in r#"(\\|u|d83d|DE00|0041|"|\n|x|ä){0,24}"#) {
+            let once = replaced(&text);
             prop_assert_eq!(once.len(), text.len());
             let mut twice = once.clone();
-            mend(&mut twice);
+            replace_lone_surrogates(&mut twice);
             prop_assert_eq!(twice, once);
         }
 
         #[test]
-        fn any_value_comes_through(text in any::<String>()) {
+        fn keeps_valid_json_unchanged(text in any::<String>()) {
             let sent = Value::String(text).to_string();
-            prop_assert_eq!(mended(&sent), sent.as_bytes());
+            prop_assert_eq!(replaced(&sent), sent.as_bytes());
         }
     }
 }

@@ -34,42 +34,42 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use crate::desk::Desk;
-use crate::halves::mend;
-use crate::mcp::Server;
-use crate::no_json;
+use crate::describe_json_error;
+use crate::desk::ServerContext;
+use crate::halves::replace_lone_surrogates;
+use crate::mcp::MemoryServer;
 
 mod room;
 mod token;
 
-use room::{Room, Seat};
-pub use token::NoToken;
-use token::Token;
+use room::{ConnectionLimiter, ConnectionSlot};
+use token::AccessToken;
+pub use token::TokenFileError;
 
 /// The only path.
 pub const PATH: &str = "/mcp";
 
 /// The time limit for a request head, for a body, and for an idle connection.
-const PATIENCE: Duration = Duration::from_secs(10);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// The time limit for an unread response.
-const UNREAD: Duration = Duration::from_secs(30);
+const UNREAD_RESPONSE_TIMEOUT: Duration = Duration::from_secs(30);
 /// The time in which a refused client may go on sending, so that the response reaches it.
-const LINGER: Duration = Duration::from_secs(2);
+const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
 /// The maximum number of bytes that are read and discarded from a refused client.
-const LINGER_BYTES: u64 = 16 * 1024 * 1024;
+const MAX_LINGER_BYTES: u64 = 16 * 1024 * 1024;
 /// The time in which running calls can finish when the server shuts down.
-const GRACE: Duration = Duration::from_secs(3);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The maximum size of a body in bytes: a memory has 10,000 characters, a GHAP a few thousand.
-const BODY: usize = 1024 * 1024;
+const MAX_BODY_BYTES: usize = 1024 * 1024;
 /// The maximum size of a request head, in bytes.
-const HEAD: usize = 16 * 1024;
-const HEADERS: usize = 64;
-const CONNECTIONS: usize = 64;
+const MAX_HEAD_BYTES: usize = 16 * 1024;
+const MAX_HEADERS: usize = 64;
+const MAX_CONNECTIONS: usize = 64;
 
 /// The address and the token file of the server.
 #[derive(Debug, Clone)]
-pub struct Terms {
+pub struct HttpOptions {
     /// The address; with port 0 the system chooses one.
     pub address: SocketAddr,
     /// The token file, which is created if missing.
@@ -78,10 +78,10 @@ pub struct Terms {
 
 /// The reason why the server could not start.
 #[derive(Debug, thiserror::Error)]
-pub enum NotServed {
+pub enum HttpServeError {
     /// The token file cannot be used.
     #[error(transparent)]
-    Token(#[from] NoToken),
+    Token(#[from] TokenFileError),
     /// The address cannot be bound.
     #[error(
         "cannot listen on {address}: {source}; name another with --port or --bind, or let --port 0 find one"
@@ -99,41 +99,42 @@ pub enum NotServed {
 
 /// Serves clients with the token, until a signal ends the process. Calls `ready` with the address once it listens.
 pub fn serve(
-    desk: Desk,
-    terms: &Terms,
+    desk: ServerContext,
+    terms: &HttpOptions,
     ready: impl FnOnce(SocketAddr) -> io::Result<()>,
-) -> Result<(), NotServed> {
-    let token = Token::of(&terms.token)?;
+) -> Result<(), HttpServeError> {
+    let token = AccessToken::load_or_create(&terms.token)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(8)
         .build()?;
     let served = runtime.block_on(async {
         // Installs the signal handlers before `ready` announces the server.
-        let mut end = End::listen()?;
+        let mut end = ShutdownSignals::listen()?;
         let listener = TcpListener::bind(terms.address)
             .await
-            .map_err(|source| NotServed::Address { address: terms.address, source })?;
+            .map_err(|source| HttpServeError::Address { address: terms.address, source })?;
         ready(listener.local_addr()?)?;
-        let house = House { server: Server::new(Arc::new(desk)), token: Arc::new(token) };
-        let room = Room::new(CONNECTIONS);
+        let house =
+            HttpHandler { server: MemoryServer::new(Arc::new(desk)), token: Arc::new(token) };
+        let room = ConnectionLimiter::new(MAX_CONNECTIONS);
         let (closing, closed) = watch::channel(false);
         {
-            let mut told = pin!(end.told());
+            let mut told = pin!(end.wait());
             loop {
                 tokio::select! {
                     () = &mut told => break,
-                    (stream, seat) = arrival(&listener, &room) => {
-                        tokio::spawn(house.clone().host(stream, seat, closed.clone()));
+                    (stream, seat) = accept_connection(&listener, &room) => {
+                        tokio::spawn(house.clone().serve_connection(stream, seat, closed.clone()));
                     }
                 }
             }
         }
         drop(listener);
         closing.send_replace(true);
-        room.dismiss();
+        room.close_idle();
         // Calls that take longer than this are dropped without an answer.
-        drop(timeout(GRACE, room.empty()).await);
+        drop(timeout(SHUTDOWN_TIMEOUT, room.wait_until_empty()).await);
         house.server.close();
         Ok(())
     });
@@ -142,16 +143,16 @@ pub fn serve(
 }
 
 /// The signals that end the process.
-struct End([Signal; 3]);
+struct ShutdownSignals([Signal; 3]);
 
-impl End {
+impl ShutdownSignals {
     fn listen() -> io::Result<Self> {
         let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
         let [interrupt, terminate, hangup] = kinds.map(signal);
         Ok(Self([interrupt?, terminate?, hangup?]))
     }
 
-    async fn told(&mut self) {
+    async fn wait(&mut self) {
         poll_fn(|context| {
             let told = self.0.iter_mut().any(|signal| signal.poll_recv(context).is_ready());
             if told { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
@@ -161,73 +162,81 @@ impl End {
 }
 
 /// Returns the next connection, with a slot.
-async fn arrival(listener: &TcpListener, room: &Arc<Room>) -> (TcpStream, Seat) {
+async fn accept_connection(
+    listener: &TcpListener,
+    room: &Arc<ConnectionLimiter>,
+) -> (TcpStream, ConnectionSlot) {
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => return (stream, room.seat().await),
+            Ok((stream, _)) => return (stream, room.acquire().await),
             // Too many open files, or the client disconnected again. An immediate retry would only keep a core busy.
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     }
 }
 
-type Answer = Response<BoxBody<Bytes, Infallible>>;
-type Protocol = StreamableHttpService<Server, NeverSessionManager>;
+type HttpAnswer = Response<BoxBody<Bytes, Infallible>>;
+type McpHttpService = StreamableHttpService<MemoryServer, NeverSessionManager>;
 
 /// The state that all connections share.
 #[derive(Clone)]
-struct House {
-    server: Server,
-    token: Arc<Token>,
+struct HttpHandler {
+    server: MemoryServer,
+    token: Arc<AccessToken>,
 }
 
-impl House {
+impl HttpHandler {
     /// Serves a connection until it ends, its slot is needed, or its response stays unread.
-    async fn host(self, stream: TcpStream, seat: Seat, closed: watch::Receiver<bool>) {
+    async fn serve_connection(
+        self,
+        stream: TcpStream,
+        seat: ConnectionSlot,
+        closed: watch::Receiver<bool>,
+    ) {
         let Ok(address) = stream.local_addr() else { return };
         // A response is one small write; waiting for more data would only delay it.
         drop(stream.set_nodelay(true));
-        let names = names(address);
-        let protocol = self.protocol(names.clone());
+        let names = allowed_hosts(address);
+        let protocol = self.mcp_service(names.clone());
         let seat = Arc::new(seat);
         tokio::select! {
-            () = self.talk(stream, &seat, (&protocol, &names), closed) => {}
-            () = seat.needed() => {}
-            () = seat.stale(UNREAD) => {}
+            () = self.run_connection(stream, &seat, (&protocol, &names), closed) => {}
+            () = seat.wait_until_evicted() => {}
+            () = seat.wait_until_stale(UNREAD_RESPONSE_TIMEOUT) => {}
         }
     }
 
     /// Returns the protocol service for clients that address the server by one of these host names.
-    fn protocol(&self, names: Vec<String>) -> Protocol {
+    fn mcp_service(&self, names: Vec<String>) -> McpHttpService {
         let config = StreamableHttpServerConfig::default()
             .with_legacy_session_mode(false)
             .with_json_response(true)
-            .with_max_request_body_bytes(BODY)
+            .with_max_request_body_bytes(MAX_BODY_BYTES)
             .with_allowed_origins(names.iter().map(|name| format!("http://{name}")))
             .enforce_origin_validation()
             .with_allowed_hosts(names);
         let server = self.server.clone();
-        StreamableHttpService::new(move || Ok(server.for_another()), Arc::default(), config)
+        StreamableHttpService::new(move || Ok(server.for_new_client()), Arc::default(), config)
     }
 
-    async fn talk(
+    async fn run_connection(
         &self,
         stream: TcpStream,
-        seat: &Arc<Seat>,
-        (protocol, names): (&Protocol, &[String]),
+        seat: &Arc<ConnectionSlot>,
+        (protocol, names): (&McpHttpService, &[String]),
         mut closed: watch::Receiver<bool>,
     ) {
         let service = service_fn(|request| {
-            let answer = self.answer(request, seat, protocol, names);
+            let answer = self.handle_request(request, seat, protocol, names);
             Box::pin(async { Ok::<_, Infallible>(answer.await) })
                 as Pin<Box<dyn Future<Output = _> + Send + '_>>
         });
         let mut connection = http1::Builder::new()
             .timer(TokioTimer::new())
-            .header_read_timeout(PATIENCE)
-            .max_header_size(HEAD)
-            .max_headers(HEADERS)
-            .max_buf_size(4 * HEAD)
+            .header_read_timeout(REQUEST_TIMEOUT)
+            .max_header_size(MAX_HEAD_BYTES)
+            .max_headers(MAX_HEADERS)
+            .max_buf_size(4 * MAX_HEAD_BYTES)
             .serve_connection(TokioIo::new(stream), service);
         // Ignores errors: they only affect this client.
         let is_over = tokio::select! {
@@ -238,19 +247,19 @@ impl House {
             Pin::new(&mut connection).graceful_shutdown();
             drop(poll_fn(|context| connection.poll_without_shutdown(context)).await);
         }
-        leave(connection.into_parts().io.into_inner()).await;
+        close_gracefully(connection.into_parts().io.into_inner()).await;
     }
 
-    async fn answer(
+    async fn handle_request(
         &self,
         request: Request<Incoming>,
-        seat: &Seat,
-        protocol: &Protocol,
+        seat: &ConnectionSlot,
+        protocol: &McpHttpService,
         names: &[String],
-    ) -> Answer {
+    ) -> HttpAnswer {
         let headers = request.headers();
-        if !self.token.is_in(headers) {
-            let mut answer = refuse(
+        if !self.token.matches_headers(headers) {
+            let mut answer = plain_refusal(
                 StatusCode::UNAUTHORIZED,
                 "the token is missing or wrong: send `Authorization: Bearer TOKEN` with what is in the token file",
             );
@@ -263,14 +272,14 @@ impl House {
             return *answer;
         }
         if request.uri().path() != PATH {
-            return refuse(StatusCode::NOT_FOUND, "there is nothing but /mcp");
+            return plain_refusal(StatusCode::NOT_FOUND, "there is nothing but /mcp");
         }
         if [HOST, ORIGIN].iter().any(|name| headers.get_all(name).iter().count() > 1) {
-            return refuse(StatusCode::BAD_REQUEST, "Host and Origin are to be said once");
+            return plain_refusal(StatusCode::BAD_REQUEST, "Host and Origin are to be said once");
         }
-        let _work = seat.work();
+        let _work = seat.begin_work();
         let (head, body) = request.into_parts();
-        let body = match whole(body).await {
+        let body = match read_body(body).await {
             Ok(body) => body,
             Err(answer) => return *answer,
         };
@@ -280,14 +289,14 @@ impl House {
             .is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
         let answer = protocol.handle(Request::from_parts(head, Full::new(body.clone()))).await;
         if answer.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
-            return unreadable(&body);
+            return invalid_message_answer(&body);
         }
         answer
     }
 }
 
 /// Returns the host names of a server at an address. Any other name points to DNS rebinding.
-fn names(address: SocketAddr) -> Vec<String> {
+fn allowed_hosts(address: SocketAddr) -> Vec<String> {
     let (ip, port) = (address.ip().to_canonical(), address.port());
     let mut names = vec![SocketAddr::new(ip, port).to_string()];
     if ip.is_loopback() {
@@ -298,10 +307,10 @@ fn names(address: SocketAddr) -> Vec<String> {
 
 /// Checks the target of a request. A target with a host takes precedence over `Host`, so it must name this server;
 /// `CONNECT` and `*` are for proxies.
-fn check_target(method: &Method, target: &Uri, names: &[String]) -> Result<(), Box<Answer>> {
+fn check_target(method: &Method, target: &Uri, names: &[String]) -> Result<(), Box<HttpAnswer>> {
     if method == Method::CONNECT || target.path() == "*" {
         let why = "the target of a request is a path: POST /mcp";
-        return Err(Box::new(refuse(StatusCode::BAD_REQUEST, why)));
+        return Err(Box::new(plain_refusal(StatusCode::BAD_REQUEST, why)));
     }
     let Some(authority) = target.authority() else { return Ok(()) };
     let is_own = names.iter().any(|name| authority.as_str().eq_ignore_ascii_case(name));
@@ -309,41 +318,41 @@ fn check_target(method: &Method, target: &Uri, names: &[String]) -> Result<(), B
         return Ok(());
     }
     let why = "the target of the request names another server";
-    Err(Box::new(refuse(StatusCode::FORBIDDEN, why)))
+    Err(Box::new(plain_refusal(StatusCode::FORBIDDEN, why)))
 }
 
 /// Returns the header that a client must send, as JSON, with the token of a file.
-pub fn header(token: &Path) -> Result<String, NoToken> {
-    Ok(json!({ AUTHORIZATION.as_str(): Token::read(token)?.header() }).to_string())
+pub fn authorization_header(token: &Path) -> Result<String, TokenFileError> {
+    Ok(json!({ AUTHORIZATION.as_str(): AccessToken::load(token)?.header_value() }).to_string())
 }
 
 /// Reads a body, unless it is too long or too slow.
-async fn whole(body: Incoming) -> Result<Bytes, Box<Answer>> {
+async fn read_body(body: Incoming) -> Result<Bytes, Box<HttpAnswer>> {
     let too_long = || {
-        let what = format!("a call has at most {BODY} bytes");
-        Box::new(refuse(StatusCode::PAYLOAD_TOO_LARGE, &what))
+        let what = format!("a call has at most {MAX_BODY_BYTES} bytes");
+        Box::new(plain_refusal(StatusCode::PAYLOAD_TOO_LARGE, &what))
     };
     // A declared length above the limit is refused without reading.
-    if body.size_hint().lower() > BODY as u64 {
+    if body.size_hint().lower() > MAX_BODY_BYTES as u64 {
         return Err(too_long());
     }
-    match timeout(PATIENCE, Limited::new(body, BODY).collect()).await {
+    match timeout(REQUEST_TIMEOUT, Limited::new(body, MAX_BODY_BYTES).collect()).await {
         Ok(Ok(body)) => {
             let mut body = Vec::from(body.to_bytes());
-            mend(&mut body);
+            replace_lone_surrogates(&mut body);
             Ok(body.into())
         }
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_long()),
-        Ok(Err(_)) => Err(Box::new(refuse(StatusCode::BAD_REQUEST, "the body broke off"))),
+        Ok(Err(_)) => Err(Box::new(plain_refusal(StatusCode::BAD_REQUEST, "the body broke off"))),
         Err(_) => {
-            let what = format!("the body took longer than {} s", PATIENCE.as_secs());
-            Err(Box::new(refuse(StatusCode::REQUEST_TIMEOUT, &what)))
+            let what = format!("the body took longer than {} s", REQUEST_TIMEOUT.as_secs());
+            Err(Box::new(plain_refusal(StatusCode::REQUEST_TIMEOUT, &what)))
         }
     }
 }
 
 /// Returns a refusal outside of the protocol. It closes the connection, because the rest of the request was not read.
-fn refuse(status: StatusCode, why: &str) -> Answer {
+fn plain_refusal(status: StatusCode, why: &str) -> HttpAnswer {
     let mut answer = Response::new(Full::new(Bytes::from(format!("{why}\n"))).boxed());
     *answer.status_mut() = status;
     let headers = answer.headers_mut();
@@ -353,9 +362,9 @@ fn refuse(status: StatusCode, why: &str) -> Answer {
 }
 
 /// Returns the response to a body that is not a JSON-RPC message. The SDK would blame the content type, which is right.
-fn unreadable(body: &[u8]) -> Answer {
+fn invalid_message_answer(body: &[u8]) -> HttpAnswer {
     let (code, message) = match serde_json::from_slice::<serde_json::Value>(body) {
-        Err(error) => (-32700, no_json(&error)),
+        Err(error) => (-32700, describe_json_error(&error)),
         Ok(_) => {
             (-32600, "no message of JSON-RPC 2.0, or of a method with other parameters".to_owned())
         }
@@ -370,15 +379,17 @@ fn unreadable(body: &[u8]) -> Answer {
 
 /// Closes a connection so that the response arrives. A plain close while the client still sends would make its system
 /// discard the response.
-async fn leave(mut stream: TcpStream) {
+async fn close_gracefully(mut stream: TcpStream) {
     if stream.shutdown().await.is_err() {
         return;
     }
-    let mut rest = stream.take(LINGER_BYTES);
-    let mut bytes = vec![0; HEAD];
+    let mut rest = stream.take(MAX_LINGER_BYTES);
+    let mut bytes = vec![0; MAX_HEAD_BYTES];
     drop(
-        timeout(LINGER, async { while rest.read(&mut bytes).await.is_ok_and(|read| read > 0) {} })
-            .await,
+        timeout(LINGER_TIMEOUT, async {
+            while rest.read(&mut bytes).await.is_ok_and(|read| read > 0) {}
+        })
+        .await,
     );
 }
 

@@ -13,10 +13,10 @@ mod schema;
 mod shelf;
 pub mod tools;
 
-pub use desk::{Desk, Door, Whose};
+pub use desk::{CallChannel, CallerIdentity, ServerContext};
 
 /// Describes a JSON error by its position only, because the text may be private.
-fn no_json(error: &serde_json::Error) -> String {
+fn describe_json_error(error: &serde_json::Error) -> String {
     let what = if error.is_eof() { "it ends too early" } else { "it cannot be read" };
     format!("no JSON: {what}, at line {}, column {}", error.line(), error.column())
 }

@@ -28,9 +28,9 @@ use rutter_memory::quote::field;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::desk::Desk;
-use crate::shelf::{MOMENT, Shelf};
-use crate::tools::{self, Effect, TOOLS};
+use crate::desk::ServerContext;
+use crate::shelf::{IDLE_TIMEOUT, StorePool};
+use crate::tools::{self, TOOLS, ToolEffect};
 
 mod hello;
 mod lines;
@@ -45,10 +45,10 @@ const INSTRUCTIONS: &str = "Rutter remembers what was predicted and what really 
     search_experiences, premortem and recall_memories find what was learnt; remember keeps what no file says.";
 
 /// The metadata key with the client's id of a call.
-const TOOL_USE: &str = "claudecode/toolUseId";
+const TOOL_USE_META_KEY: &str = "claudecode/toolUseId";
 
 /// The methods with parameters that both protocol generations have.
-const METHODS: [&str; 7] = [
+const SHARED_METHODS: [&str; 7] = [
     "tools/list",
     "tools/call",
     "prompts/list",
@@ -58,53 +58,53 @@ const METHODS: [&str; 7] = [
     "resources/read",
 ];
 /// The methods that only the older generation has.
-const DROPPED: [&str; 2] = ["initialize", "logging/setLevel"];
+const LEGACY_METHODS: [&str; 2] = ["initialize", "logging/setLevel"];
 
 /// Returns true if a request is of the older generation, which begins with a handshake.
-fn is_older(context: &RequestContext<RoleServer>) -> bool {
+fn is_legacy_request(context: &RequestContext<RoleServer>) -> bool {
     let version = context.protocol_version();
     version.is_none_or(|version| version.as_str() < ProtocolVersion::V_2026_07_28.as_str())
 }
 
-fn nothing_at(uri: &str, what: impl Into<Cow<'static, str>>) -> ErrorData {
-    let uri = tools::sent(uri, 200);
+fn resource_not_found(uri: &str, what: impl Into<Cow<'static, str>>) -> ErrorData {
+    let uri = tools::redact_name(uri, 200);
     ErrorData::resource_not_found(what, Some(json!({ "uri": uri })))
 }
 
-fn no_method(name: &str) -> ErrorData {
-    let name = tools::sent(name, 60);
+fn method_not_found(name: &str) -> ErrorData {
+    let name = tools::redact_name(name, 60);
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method {name}"), None)
 }
 
-const ACTIVE: &str = "rutter://ghap/active";
-const VALUES: &str = "rutter://values";
-const EXPERIENCE: &str = "rutter://experience/";
+const ACTIVE_GHAP_URI: &str = "rutter://ghap/active";
+const VALUES_URI: &str = "rutter://values";
+const EXPERIENCE_URI_PREFIX: &str = "rutter://experience/";
 
 /// An MCP server for one client.
 #[derive(Clone)]
-pub struct Server {
-    desk: Arc<Desk>,
-    shelf: Arc<Shelf>,
-    log: log::Level,
+pub struct MemoryServer {
+    desk: Arc<ServerContext>,
+    shelf: Arc<StorePool>,
+    log: log::ClientLogLevel,
 }
 
 /// Serves one client through stdin and stdout, until it disconnects.
-pub fn stdio(desk: Desk) -> io::Result<()> {
+pub fn serve_stdio(desk: ServerContext) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         // A client sends only a few requests at once.
         .max_blocking_threads(8)
         .build()?;
     let served = runtime.block_on(async {
-        let server = Server::new(Arc::new(desk));
+        let server = MemoryServer::new(Arc::new(desk));
         let shelf = Arc::clone(&server.shelf);
         // A client that disconnects before the handshake is not an error.
-        let (reader, writer) = ends()?;
-        let way = hello::Hello::new(lines::answered(reader, writer));
+        let (reader, writer) = open_stdio()?;
+        let way = hello::HandshakeTransport::new(lines::answering_transport(reader, writer));
         if let Ok(running) = server.serve(way).await {
             drop(running.waiting().await);
         }
-        shelf.clear();
+        shelf.close_all();
         Ok(())
     });
     // The client is gone, so calls that still run need not finish.
@@ -112,14 +112,14 @@ pub fn stdio(desk: Desk) -> io::Result<()> {
     served
 }
 
-type Reader = Box<dyn AsyncRead + Send + Unpin>;
-type Writer = Box<dyn AsyncWrite + Send + Unpin>;
+type StdioReader = Box<dyn AsyncRead + Send + Unpin>;
+type StdioWriter = Box<dyn AsyncWrite + Send + Unpin>;
 
 /// Opens the streams to the client.
 ///
 /// Claude Code connects its servers by sockets, other clients by pipes, people by files. The standard streams cannot be
 /// used directly, because the command line holds their locks.
-fn ends() -> io::Result<(Reader, Writer)> {
+fn open_stdio() -> io::Result<(StdioReader, StdioWriter)> {
     let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
     let kind = |file: &File| file.metadata().map(|metadata| metadata.file_type());
@@ -127,18 +127,18 @@ fn ends() -> io::Result<(Reader, Writer)> {
         let (input, output) = rmcp::transport::io::stdio_pipes();
         return Ok((Box::new(input), Box::new(output)));
     }
-    let input: Reader = match socket(&input, kind(&input)?)? {
+    let input: StdioReader = match as_socket(&input, kind(&input)?)? {
         Some(socket) => Box::new(socket),
         None => Box::new(tokio::fs::File::from_std(input)),
     };
-    let output: Writer = match socket(&output, kind(&output)?)? {
+    let output: StdioWriter = match as_socket(&output, kind(&output)?)? {
         Some(socket) => Box::new(socket),
         None => Box::new(tokio::fs::File::from_std(output)),
     };
     Ok((input, output))
 }
 
-fn socket(file: &File, kind: FileType) -> io::Result<Option<tokio::net::UnixStream>> {
+fn as_socket(file: &File, kind: FileType) -> io::Result<Option<tokio::net::UnixStream>> {
     if !kind.is_socket() {
         return Ok(None);
     }
@@ -148,14 +148,14 @@ fn socket(file: &File, kind: FileType) -> io::Result<Option<tokio::net::UnixStre
 }
 
 /// Returns the tools as the protocol describes them.
-fn list() -> Vec<Tool> {
-    TOOLS.iter().map(described).collect()
+fn describe_tools() -> Vec<Tool> {
+    TOOLS.iter().map(describe_tool).collect()
 }
 
-fn described(tool: &tools::Tool) -> Tool {
+fn describe_tool(tool: &tools::ToolSpec) -> Tool {
     let annotations = ToolAnnotations::with_title(tool.title)
         .read_only(tool.effect.only_reads())
-        .destructive(tool.effect == Effect::Removes)
+        .destructive(tool.effect == ToolEffect::Removes)
         .idempotent(tool.effect.only_reads())
         .open_world(false);
     let mut meta = JsonObject::new();
@@ -172,7 +172,7 @@ fn described(tool: &tools::Tool) -> Tool {
 }
 
 /// Refuses a cursor, because every list has one page.
-fn first_page(page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
+fn refuse_cursor(page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     match page.and_then(|page| page.cursor) {
         None => Ok(()),
         Some(_) => Err(ErrorData::invalid_params(
@@ -182,20 +182,20 @@ fn first_page(page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     }
 }
 
-impl Server {
+impl MemoryServer {
     /// Creates a server with this context.
-    pub fn new(desk: Arc<Desk>) -> Self {
-        Self { desk, shelf: Arc::default(), log: log::Level::default() }
+    pub fn new(desk: Arc<ServerContext>) -> Self {
+        Self { desk, shelf: Arc::default(), log: log::ClientLogLevel::default() }
     }
 
     /// Returns the same server for another client, with a separate log level.
-    pub(crate) fn for_another(&self) -> Self {
-        Self { log: log::Level::default(), ..self.clone() }
+    pub(crate) fn for_new_client(&self) -> Self {
+        Self { log: log::ClientLogLevel::default(), ..self.clone() }
     }
 
     /// Closes the open store handles.
     pub(crate) fn close(&self) {
-        self.shelf.clear();
+        self.shelf.close_all();
     }
 
     /// Calls a tool on a blocking thread.
@@ -205,41 +205,45 @@ impl Server {
         arguments: Value,
         tool_use: Option<String>,
         is_cancelled: impl Fn() -> bool + Send + 'static,
-    ) -> Result<Result<tools::Answer, tools::Refusal>, ErrorData> {
+    ) -> Result<Result<tools::ToolAnswer, tools::ToolRefusal>, ErrorData> {
         let (desk, open) = (Arc::clone(&self.desk), Arc::clone(&self.shelf));
         let done = tokio::task::spawn_blocking(move || {
             // A write is one transaction, so it can only be cancelled before it begins.
             if is_cancelled() {
-                return Err(tools::Refusal::Refused("the call was cancelled".to_owned()));
+                return Err(tools::ToolRefusal::Refused("the call was cancelled".to_owned()));
             }
             open.call(&desk, &name, arguments, tool_use.as_deref())
         });
         let done = done.await;
-        if self.shelf.is_unwatched() {
-            tokio::spawn(tidy(Arc::clone(&self.shelf)));
+        if self.shelf.claim_cleanup_task() {
+            tokio::spawn(close_idle_handles(Arc::clone(&self.shelf)));
         }
         done.map_err(|_| ErrorData::internal_error("the call broke off", None))
     }
 
     /// Calls a tool to fill a resource or a prompt.
-    async fn ask(&self, name: &'static str, arguments: Value) -> Result<tools::Answer, ErrorData> {
+    async fn call_for_content(
+        &self,
+        name: &'static str,
+        arguments: Value,
+    ) -> Result<tools::ToolAnswer, ErrorData> {
         let answer = self.call(name.to_owned(), arguments, None, || false).await?;
         answer.map_err(|refusal| ErrorData::invalid_params(field(&refusal.to_string()), None))
     }
 }
 
 /// Closes unused store handles periodically, until none is open.
-async fn tidy(shelf: Arc<Shelf>) {
+async fn close_idle_handles(shelf: Arc<StorePool>) {
     loop {
-        tokio::time::sleep(MOMENT).await;
+        tokio::time::sleep(IDLE_TIMEOUT).await;
         let shelf = Arc::clone(&shelf);
-        if !tokio::task::spawn_blocking(move || shelf.tidy()).await.unwrap_or(false) {
+        if !tokio::task::spawn_blocking(move || shelf.close_idle()).await.unwrap_or(false) {
             return;
         }
     }
 }
 
-impl ServerHandler for Server {
+impl ServerHandler for MemoryServer {
     #[expect(deprecated, reason = "clients of the older generation may still ask to be told")]
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
@@ -257,12 +261,12 @@ impl ServerHandler for Server {
         page: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        first_page(page)?;
-        Ok(ListToolsResult::with_all_items(list()))
+        refuse_cursor(page)?;
+        Ok(ListToolsResult::with_all_items(describe_tools()))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        TOOLS.iter().find(|tool| tool.name == name).map(described)
+        TOOLS.iter().find(|tool| tool.name == name).map(describe_tool)
     }
 
     async fn call_tool(
@@ -270,20 +274,21 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let tool_use = context.meta.get(TOOL_USE).and_then(Value::as_str).map(str::to_owned);
+        let tool_use =
+            context.meta.get(TOOL_USE_META_KEY).and_then(Value::as_str).map(str::to_owned);
         let arguments = request.arguments.map_or(Value::Null, Value::Object);
         let name = request.name.into_owned();
         let cancelled = context.ct.clone();
         let is_cancelled = move || cancelled.is_cancelled();
         let called = self.call(name.clone(), arguments, tool_use, is_cancelled).await;
-        self.log.note(&context, &name, &called).await;
+        self.log.log_call(&context, &name, &called).await;
         let result = match called? {
             Ok(answer) => {
                 let mut result = CallToolResult::success(vec![ContentBlock::text(answer.text)]);
                 result.structured_content = Some(answer.structured);
                 result
             }
-            Err(refusal @ tools::Refusal::Unknown(_)) => {
+            Err(refusal @ tools::ToolRefusal::Unknown(_)) => {
                 return Err(ErrorData::invalid_params(field(&refusal.to_string()), None));
             }
             Err(refusal) => {
@@ -295,11 +300,11 @@ impl ServerHandler for Server {
 
     async fn set_level(
         &self,
-        request: log::SetLevel,
+        request: log::SetLogLevel,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        if !is_older(&context) {
-            return Err(no_method("logging/setLevel"));
+        if !is_legacy_request(&context) {
+            return Err(method_not_found("logging/setLevel"));
         }
         self.log.set(&request);
         Ok(())
@@ -312,11 +317,13 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let method = request.method.as_str();
-        if METHODS.contains(&method) || (DROPPED.contains(&method) && is_older(&context)) {
+        if SHARED_METHODS.contains(&method)
+            || (LEGACY_METHODS.contains(&method) && is_legacy_request(&context))
+        {
             let what = format!("the parameters of {method} are not what it takes");
             return Err(ErrorData::invalid_params(what, None));
         }
-        Err(no_method(method))
+        Err(method_not_found(method))
     }
 
     async fn list_prompts(
@@ -324,7 +331,7 @@ impl ServerHandler for Server {
         page: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        first_page(page)?;
+        refuse_cursor(page)?;
         let argument = |name: &str, what: &str, required| {
             PromptArgument::new(name).with_description(what).with_required(required)
         };
@@ -354,21 +361,22 @@ impl ServerHandler for Server {
         let (known, task) = match request.name.as_str() {
             "premortem" => {
                 arguments.retain(|_, value| value.as_str() != Some(""));
-                let known = self.ask("premortem", Value::Object(arguments)).await?;
+                let known = self.call_for_content("premortem", Value::Object(arguments)).await?;
                 (
                     known.text,
                     "Name the two or three ways in which the work ahead is most likely to fail for the same reasons, and what would show it early. Then start_ghap with the riskiest assumption as hypothesis.",
                 )
             }
             "retrospective" => {
-                let known = self.ask("get_ghap", json!({ "list": true, "limit": 50 })).await?;
+                let known =
+                    self.call_for_content("get_ghap", json!({ "list": true, "limit": 50 })).await?;
                 (
                     known.text,
                     "Which beliefs failed more than once, and why? Keep a rule that would have helped with remember (category workflow or error), and forget what turned out wrong. get_ghap with an id shows one whole.",
                 )
             }
             other => {
-                let other = tools::sent(other, 60);
+                let other = tools::redact_name(other, 60);
                 let what =
                     format!("there is no prompt `{other}`; there are: premortem, retrospective");
                 return Err(ErrorData::invalid_params(what, None));
@@ -384,17 +392,17 @@ impl ServerHandler for Server {
         page: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        first_page(page)?;
+        refuse_cursor(page)?;
         let json = |uri: &str, name: &str, what: &str| {
             Resource::new(uri, name).with_description(what).with_mime_type("application/json")
         };
         Ok(ListResourcesResult::with_all_items(vec![
             json(
-                ACTIVE,
+                ACTIVE_GHAP_URI,
                 "active GHAP",
                 "What is worked on now, and what earlier sessions left open",
             ),
-            json(VALUES, "values", "What many lessons have in common"),
+            json(VALUES_URI, "values", "What many lessons have in common"),
         ]))
     }
 
@@ -403,10 +411,11 @@ impl ServerHandler for Server {
         page: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        first_page(page)?;
-        let template = ResourceTemplate::new(format!("{EXPERIENCE}{{id}}"), "experience")
-            .with_description("One GHAP, whole")
-            .with_mime_type("application/json");
+        refuse_cursor(page)?;
+        let template =
+            ResourceTemplate::new(format!("{EXPERIENCE_URI_PREFIX}{{id}}"), "experience")
+                .with_description("One GHAP, whole")
+                .with_mime_type("application/json");
         Ok(ListResourceTemplatesResult::with_all_items(vec![template]))
     }
 
@@ -416,19 +425,20 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri;
-        let value = if uri == ACTIVE {
-            self.ask("get_ghap", json!({})).await?.structured
-        } else if uri == VALUES {
-            self.ask("list_values", json!({})).await?.structured
-        } else if let Some(id) = uri.strip_prefix(EXPERIENCE) {
-            let found = self.ask("get_ghap", json!({ "id": id })).await;
-            let found = found.map_err(|error| nothing_at(&uri, error.message))?;
+        let value = if uri == ACTIVE_GHAP_URI {
+            self.call_for_content("get_ghap", json!({})).await?.structured
+        } else if uri == VALUES_URI {
+            self.call_for_content("list_values", json!({})).await?.structured
+        } else if let Some(id) = uri.strip_prefix(EXPERIENCE_URI_PREFIX) {
+            let found = self.call_for_content("get_ghap", json!({ "id": id })).await;
+            let found = found.map_err(|error| resource_not_found(&uri, error.message))?;
             found.structured["ghap"].clone()
         } else {
-            let asked = tools::sent(&uri, 200);
-            let what =
-                format!("there is no {asked}; there are: {ACTIVE}, {VALUES}, {EXPERIENCE}ID");
-            return Err(nothing_at(&uri, what));
+            let asked = tools::redact_name(&uri, 200);
+            let what = format!(
+                "there is no {asked}; there are: {ACTIVE_GHAP_URI}, {VALUES_URI}, {EXPERIENCE_URI_PREFIX}ID"
+            );
+            return Err(resource_not_found(&uri, what));
         };
         let contents =
             ResourceContents::text(value.to_string(), uri).with_mime_type("application/json");
@@ -441,8 +451,8 @@ mod tests {
     use super::*;
 
     /// Estimates tokens at four characters each, as the budget does.
-    fn tokens(tools: &[&tools::Tool]) -> usize {
-        let size = |tool: &&tools::Tool| {
+    fn tokens(tools: &[&tools::ToolSpec]) -> usize {
+        let size = |tool: &&tools::ToolSpec| {
             let told = json!({
                 "name": tool.name, "description": tool.description, "inputSchema": *tool.input(),
             });
@@ -452,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_model_reads_in_every_session_is_short() {
+    fn tool_descriptions_fit_token_budget() {
         let all: Vec<_> = TOOLS.iter().collect();
         let always: Vec<_> = TOOLS.iter().filter(|tool| tool.always).collect();
         assert_eq!(always.len(), 3);

@@ -8,32 +8,32 @@ use serde_json::{Map, Value};
 
 mod fit;
 
-pub(crate) use fit::fit;
+pub(crate) use fit::validate_arguments;
 
 /// Returns the schema of a tool's arguments, without references and without keys that tell a model nothing.
-pub(crate) fn sent<T: JsonSchema>() -> Arc<Map<String, Value>> {
-    of::<T>(SchemaSettings::draft2020_12().for_deserialize())
+pub(crate) fn input_schema<T: JsonSchema>() -> Arc<Map<String, Value>> {
+    generate_schema::<T>(SchemaSettings::draft2020_12().for_deserialize())
 }
 
 /// Returns the schema of a tool's answer. Fields that the answer may omit are not required.
-pub(crate) fn given<T: JsonSchema>() -> Arc<Map<String, Value>> {
-    of::<T>(SchemaSettings::draft2020_12().for_serialize())
+pub(crate) fn output_schema<T: JsonSchema>() -> Arc<Map<String, Value>> {
+    generate_schema::<T>(SchemaSettings::draft2020_12().for_serialize())
 }
 
-fn of<T: JsonSchema>(settings: SchemaSettings) -> Arc<Map<String, Value>> {
+fn generate_schema<T: JsonSchema>(settings: SchemaSettings) -> Arc<Map<String, Value>> {
     let settings = settings.with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
     });
     let mut schema = SchemaGenerator::new(settings).into_root_schema_for::<T>().to_value();
-    shorten(&mut schema);
+    shorten_schema(&mut schema);
     let Value::Object(mut object) = schema else { return Arc::default() };
     object.remove("description");
     Arc::new(object)
 }
 
 /// Removes titles, number formats, empty defaults, and `null` as a type of optional fields.
-fn shorten(schema: &mut Value) {
+fn shorten_schema(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
             if object.get("title").is_some_and(Value::is_string) {
@@ -68,9 +68,9 @@ fn shorten(schema: &mut Value) {
                     }
                 }
             }
-            object.values_mut().for_each(shorten);
+            object.values_mut().for_each(shorten_schema);
         }
-        Value::Array(all) => all.iter_mut().for_each(shorten),
+        Value::Array(all) => all.iter_mut().for_each(shorten_schema),
         _ => {}
     }
 }

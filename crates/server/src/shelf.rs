@@ -11,50 +11,51 @@ use std::time::{Duration, Instant};
 use rutter_memory::{Store, StoreError};
 use serde_json::Value;
 
-use crate::desk::Desk;
-use crate::tools::{self, Answer, Effect, Refusal};
+use crate::desk::ServerContext;
+use crate::tools::{self, ToolAnswer, ToolEffect, ToolRefusal};
 
 /// The time after which an unused handle is closed.
-pub(crate) const MOMENT: Duration = Duration::from_millis(200);
+pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// The handles that are not in use.
 #[derive(Default)]
-pub(crate) struct Shelf {
-    kept: Mutex<Kept>,
+pub(crate) struct StorePool {
+    kept: Mutex<IdleHandles>,
     /// Held by a call that writes. SQLite's writers poll for the lock; writers of one process can wait for each other
     /// instead.
-    pen: Mutex<()>,
+    write_lock: Mutex<()>,
 }
 
 #[derive(Default)]
-struct Kept {
+struct IdleHandles {
     handles: Vec<(Store, Instant)>,
     /// True if a task that closes unused handles is running.
     watched: bool,
 }
 
-impl Shelf {
+impl StorePool {
     /// Calls a tool.
     pub(crate) fn call(
         &self,
-        desk: &Desk,
+        desk: &ServerContext,
         name: &str,
         arguments: Value,
         tool_use: Option<&str>,
-    ) -> Result<Answer, Refusal> {
-        let tool = tools::named(name)?;
-        let pen = (!tool.effect.only_reads()).then(|| lock(&self.pen));
-        let (answer, store) = tool.call(desk, self.take(desk)?, arguments, tool_use);
+    ) -> Result<ToolAnswer, ToolRefusal> {
+        let tool = tools::find_tool(name)?;
+        let pen = (!tool.effect.only_reads()).then(|| lock(&self.write_lock));
+        let (answer, store) = tool.call(desk, self.take_handle(desk)?, arguments, tool_use);
         drop(pen);
         // Drops a handle after a store error, and after a removal of rows, which rebuilds the database.
-        let is_spent = matches!(answer, Err(Refusal::Store(_))) || tool.effect == Effect::Removes;
+        let is_spent =
+            matches!(answer, Err(ToolRefusal::Store(_))) || tool.effect == ToolEffect::Removes;
         if !is_spent && store.is_good() {
             lock(&self.kept).handles.push((store, Instant::now()));
         }
         answer
     }
 
-    fn take(&self, desk: &Desk) -> Result<Store, StoreError> {
+    fn take_handle(&self, desk: &ServerContext) -> Result<Store, StoreError> {
         loop {
             // The mutex is not held while a handle is closed.
             let Some((store, _)) = lock(&self.kept).handles.pop() else { return desk.store() };
@@ -65,17 +66,17 @@ impl Shelf {
     }
 
     /// Returns true if a task that closes unused handles is needed and not running, and marks it as running.
-    pub(crate) fn is_unwatched(&self) -> bool {
+    pub(crate) fn claim_cleanup_task(&self) -> bool {
         let mut kept = lock(&self.kept);
         !kept.handles.is_empty() && !std::mem::replace(&mut kept.watched, true)
     }
 
     /// Closes handles that were not used for [`MOMENT`]. Returns true if some are left.
-    pub(crate) fn tidy(&self) -> bool {
+    pub(crate) fn close_idle(&self) -> bool {
         let mut kept = lock(&self.kept);
         let handles = std::mem::take(&mut kept.handles);
         let (used, old): (Vec<_>, Vec<_>) =
-            handles.into_iter().partition(|(_, since)| since.elapsed() < MOMENT);
+            handles.into_iter().partition(|(_, since)| since.elapsed() < IDLE_TIMEOUT);
         kept.handles = used;
         kept.watched = !kept.handles.is_empty();
         let come_back = kept.watched;
@@ -85,7 +86,7 @@ impl Shelf {
     }
 
     /// Closes all handles.
-    pub(crate) fn clear(&self) {
+    pub(crate) fn close_all(&self) {
         let handles = std::mem::take(&mut lock(&self.kept).handles);
         drop(handles);
     }
@@ -104,26 +105,26 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{Door, Whose};
+    use crate::{CallChannel, CallerIdentity};
 
     #[test]
-    fn a_handle_is_kept_unless_somebody_is_about_to_repair() {
+    fn drops_handle_while_repair_is_pending() {
         let folder = tempfile::tempdir().unwrap();
-        let desk = Desk {
+        let desk = ServerContext {
             data: folder.path().join("memory"),
             config: folder.path().join("config.toml"),
             folder: folder.path().to_owned(),
             started_in: None,
-            otherwise: Whose::Standing,
-            door: Door::Client,
+            default_caller: CallerIdentity::Standing,
+            channel: CallChannel::Client,
             off: false,
             home: || None,
             now: || Time::from_millis(1_763_200_000_000),
             called: || "rutter".to_owned(),
         };
         let files = Files::new(&desk.data);
-        let shelf = Shelf::default();
-        let count = |shelf: &Shelf| {
+        let shelf = StorePool::default();
+        let count = |shelf: &StorePool| {
             let answer = shelf.call(&desk, "status", json!({}), None).unwrap();
             answer.structured["memories"].as_u64().unwrap()
         };
@@ -131,9 +132,9 @@ mod tests {
         let is_held = || File::open(files.log()).unwrap().try_lock().is_err();
         let fact = json!({ "content": "the build needs two cores", "category": "fact" });
         shelf.call(&desk, "remember", fact.clone(), None).unwrap();
-        assert!(is_held() && shelf.is_unwatched());
+        assert!(is_held() && shelf.claim_cleanup_task());
         assert_eq!(count(&shelf), 1);
-        assert!(is_held() && !shelf.is_unwatched());
+        assert!(is_held() && !shelf.claim_cleanup_task());
         {
             let repair = File::open(&desk.data).unwrap();
             repair.lock().unwrap();
@@ -146,7 +147,7 @@ mod tests {
         fs::remove_dir_all(&desk.data).unwrap();
         assert_eq!(count(&shelf), 0);
         shelf.call(&desk, "remember", fact, None).unwrap();
-        shelf.clear();
+        shelf.close_all();
         assert!(!is_held());
         assert_eq!(count(&shelf), 1);
         // A refusal by the tool does not spoil the handle; a removal of rows drops it.

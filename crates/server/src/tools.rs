@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::desk::{Caller, Desk};
+use crate::desk::{Caller, ServerContext};
 use crate::schema;
 
 mod context;
@@ -23,7 +23,7 @@ mod status;
 mod values;
 
 /// A tool.
-pub struct Tool {
+pub struct ToolSpec {
     /// The name in the protocol.
     pub name: &'static str,
     /// The title for people.
@@ -35,15 +35,15 @@ pub struct Tool {
     /// True if the client loads the tool in every session.
     pub always: bool,
     /// The effect on the memory.
-    pub effect: Effect,
+    pub effect: ToolEffect,
     input: fn() -> Arc<Map<String, Value>>,
     output: fn() -> Arc<Map<String, Value>>,
-    run: fn(Value, &mut Call<'_>) -> Result<Answer, Refusal>,
+    run: fn(Value, &mut ToolInvocation<'_>) -> Result<ToolAnswer, ToolRefusal>,
 }
 
 /// The effect of a tool on the memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effect {
+pub enum ToolEffect {
     /// Reads rows of the project.
     Reads,
     /// Adds or changes rows; removes none.
@@ -54,7 +54,7 @@ pub enum Effect {
     ReadsElsewhere,
 }
 
-impl Effect {
+impl ToolEffect {
     /// Returns true for a tool that only reads.
     pub const fn only_reads(self) -> bool {
         matches!(self, Self::Reads | Self::ReadsElsewhere)
@@ -68,7 +68,7 @@ impl Effect {
 
 /// The result of a successful call.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
+pub struct ToolAnswer {
     /// A JSON object for programs.
     pub structured: Value,
     /// A short text of the same content for a model.
@@ -77,9 +77,9 @@ pub struct Answer {
 
 /// The reason why a call failed, with advice on what to send instead.
 #[derive(Debug, thiserror::Error)]
-pub enum Refusal {
+pub enum ToolRefusal {
     /// The tool does not exist.
-    #[error("there is no tool `{0}`; there are: {names}", names = names())]
+    #[error("there is no tool `{0}`; there are: {names}", names = tool_names())]
     Unknown(String),
     /// The arguments do not fit the tool.
     #[error("{0}")]
@@ -93,41 +93,41 @@ pub enum Refusal {
 }
 
 /// A call of a tool, with its context.
-pub(crate) struct Call<'a> {
-    pub(crate) desk: &'a Desk,
+pub(crate) struct ToolInvocation<'a> {
+    pub(crate) desk: &'a ServerContext,
     pub(crate) store: Store,
     /// The client's id of the call.
     pub(crate) tool_use: Option<&'a str>,
 }
 
-impl Call<'_> {
+impl ToolInvocation<'_> {
     pub(crate) fn now(&self) -> rutter_memory::Time {
         (self.desk.now)()
     }
 
     /// Returns the owner of the call, or refuses if the user paused or excluded it. Tools call this first.
-    pub(crate) fn owner(&mut self) -> Result<rutter_memory::store::Owner, Refusal> {
+    pub(crate) fn owner(&mut self) -> Result<rutter_memory::store::Owner, ToolRefusal> {
         let Caller { owner, quiet } = self.caller()?;
         self.store.write_as(self.desk.origin(&owner));
         match quiet {
             None => Ok(owner),
-            Some(quiet) => Err(Refusal::Refused(quiet)),
+            Some(quiet) => Err(ToolRefusal::Refused(quiet)),
         }
     }
 
     /// Returns the owner and the reason for a refusal, for tools that answer in any case.
-    pub(crate) fn caller(&mut self) -> Result<Caller, Refusal> {
+    pub(crate) fn caller(&mut self) -> Result<Caller, ToolRefusal> {
         self.desk.caller(&mut self.store, self.tool_use)
     }
 }
 
 /// The typed result of a tool, before serialization.
-pub(crate) struct Given<T> {
+pub(crate) struct TypedAnswer<T> {
     pub(crate) value: T,
     pub(crate) text: String,
 }
 
-/// Builds a [`Tool`] from a function between an input and an output type.
+/// Builds a [`ToolSpec`] from a function between an input and an output type.
 macro_rules! tool {
     ($name:literal, $title:literal, $effect:ident, $run:path: $input:ty => $output:ty, always, $description:literal) => {
         tool!(@ $name, $title, $effect, $run, $input, $output, true, "", $description)
@@ -136,105 +136,106 @@ macro_rules! tool {
         tool!(@ $name, $title, $effect, $run, $input, $output, false, $hint, $description)
     };
     (@ $name:literal, $title:literal, $effect:ident, $run:path, $input:ty, $output:ty, $always:literal, $hint:literal, $description:literal) => {
-        Tool {
+        ToolSpec {
             name: $name,
             title: $title,
             description: $description,
             hint: $hint,
             always: $always,
-            effect: Effect::$effect,
-            input: schema::sent::<$input>,
-            output: schema::given::<$output>,
+            effect: ToolEffect::$effect,
+            input: schema::input_schema::<$input>,
+            output: schema::output_schema::<$output>,
             run: |arguments, call| {
-                let given: Given<$output> = $run(&read::<$input>($name, arguments)?, call)?;
-                answer(given)
+                let given: TypedAnswer<$output> = $run(&parse_arguments::<$input>($name, arguments)?, call)?;
+                serialize_answer(given)
             },
         }
     };
 }
 
 /// All tools.
-pub const TOOLS: &[Tool] = &[
+pub const TOOLS: &[ToolSpec] = &[
     tool!(
-        "start_ghap", "Start a GHAP", Adds, ghap::start: ghap::Start => ghap::Started, always,
+        "start_ghap", "Start a GHAP", Adds, ghap::start_ghap: ghap::StartGhapInput => ghap::GhapAnswer, always,
         "Before acting on a guess that a test or build can settle: say goal, hypothesis, action and prediction. Later runs are held against the prediction. Not for questions or edits that nothing checks. One is active at a time. Name the command in the prediction, e.g. prediction: \"`cargo test parser` passes\"."
     ),
     tool!(
-        "update_ghap", "Change what you believe", Adds, ghap::update: ghap::Update => ghap::Started, always,
+        "update_ghap", "Change what you believe", Adds, ghap::update_ghap: ghap::UpdateGhapInput => ghap::GhapAnswer, always,
         "When you believe, do or predict something else now; the old belief is kept. Send only what changed, or a note."
     ),
     tool!(
-        "resolve_ghap", "Say how it ended", Adds, ghap::resolve: ghap::Resolve => ghap::Resolved, always,
+        "resolve_ghap", "Say how it ended", Adds, ghap::resolve_ghap: ghap::ResolveGhapInput => ghap::ResolveGhapAnswer, always,
         "When a run has settled the active GHAP, or you give it up. falsified needs surprise and root_cause: that is what can be learnt. The newest captured run that fits is the evidence (gold); without one it is your word (silver). lesson.takeaway is the rule for whoever meets the trap next."
     ),
     tool!(
-        "get_ghap", "Look at GHAPs", Reads, ghap::get: ghap::Get => ghap::Found, "active goal hypothesis prediction orphan history list",
+        "get_ghap", "Look at GHAPs", Reads, ghap::get_ghap: ghap::GetGhapInput => ghap::GetGhapAnswer, "active goal hypothesis prediction orphan history list",
         "Without arguments: the active GHAP and those whose session is over (orphans). With id: that one, whole. With status, domain or list: earlier ones, newest first."
     ),
     tool!(
-        "adopt_ghap", "Take over an orphan", Adds, ghap::adopt: ghap::Adopt => ghap::Started, "orphan resume continue earlier session",
+        "adopt_ghap", "Take over an orphan", Adds, ghap::adopt_ghap: ghap::AdoptGhapInput => ghap::GhapAnswer, "orphan resume continue earlier session",
         "Go on with a GHAP whose session is over; its history stays. To give it up instead: resolve_ghap with its id and status abandoned."
     ),
     tool!(
-        "search_experiences", "Search experiences", Reads, experience::search: experience::Search => experience::Found, "lessons learnt earlier failures surprises root causes",
+        "search_experiences", "Search experiences", Reads, experience::search_experiences: experience::SearchExperiencesInput => experience::SearchExperiencesAnswer, "lessons learnt earlier failures surprises root causes",
         "What earlier GHAPs taught: when a task, error or plan may have been tried before. Ask in words; axis narrows what is compared. Hits come best first; get_ghap with an id shows one whole."
     ),
     tool!(
-        "search_other_projects", "Search other projects", ReadsElsewhere, experience::search_elsewhere: experience::SearchElsewhere => experience::Found, "lessons of other repositories",
+        "search_other_projects", "Search other projects", ReadsElsewhere, experience::search_other_projects: experience::SearchOtherProjectsInput => experience::SearchExperiencesAnswer, "lessons of other repositories",
         "What GHAPs of other projects taught, for when search_experiences found nothing and the user works on related repositories. Needs the user's scope.recall = \"everywhere\"."
     ),
     tool!(
-        "assemble_context", "Assemble context", Reads, context::assemble: context::Assemble => context::Assembled, "background memories episodes for a prompt",
+        "assemble_context", "Assemble context", Reads, context::assemble_context: context::AssembleContextInput => context::AssembleContextAnswer, "background memories episodes for a prompt",
         "Everything known that bears on a task, as markdown within a budget. Prompts get this by themselves; call it for a larger plan (depth rich) or a subtask. Without query: what a session begins with."
     ),
     tool!(
-        "premortem", "What could go wrong", Reads, experience::premortem: experience::Ahead => experience::Premortem, "risks before starting, strategy record, common failures",
+        "premortem", "What could go wrong", Reads, experience::premortem: experience::PremortemInput => experience::PremortemAnswer, "risks before starting, strategy record, common failures",
         "Before a larger piece of work: what went wrong in this domain before, which strategies held, which surprises and causes to watch."
     ),
     tool!(
-        "remember", "Remember", Adds, memory::remember: memory::Remember => memory::Remembered, "store fact preference decision workflow",
+        "remember", "Remember", Adds, memory::remember: memory::RememberInput => memory::RememberAnswer, "store fact preference decision workflow",
         "Keep something that is not in the code and will be needed again: a fact about the environment, a preference, a decision and its reason. Not what a test or a file already says; never secrets."
     ),
     tool!(
-        "recall_memories", "Recall memories", Reads, memory::recall: memory::Recall => memory::Recalled, "stored facts preferences decisions",
+        "recall_memories", "Recall memories", Reads, memory::recall_memories: memory::RecallMemoriesInput => memory::RecallMemoriesAnswer, "stored facts preferences decisions",
         "Find what was remembered, by words and meaning. Without query: the newest. With id: that one, whole."
     ),
     tool!(
-        "forget", "Forget", Removes, memory::forget: memory::Forget => memory::Forgotten, "delete remove erase",
+        "forget", "Forget", Removes, memory::forget_rows: memory::ForgetInput => memory::ForgetAnswer, "delete remove erase",
         "Delete rows for good, by id: what is wrong, outdated or private. Nothing brings them back."
     ),
     tool!(
-        "list_clusters", "Experiences that belong together", Reads, values::clusters: values::Clusters => values::Grouped, "recurring lessons patterns groups",
+        "list_clusters", "Experiences that belong together", Reads, values::list_clusters: values::ListClustersInput => values::ListClustersAnswer, "recurring lessons patterns groups",
         "What experiences have in common: groups of three or more that are alike, the largest first. With cluster: its members. Before add_value, read the members."
     ),
     tool!(
-        "add_value", "Say what a cluster teaches", Adds, values::add: values::Add => values::Added, "principle rule generalise accept a proposed value",
+        "add_value", "Say what a cluster teaches", Adds, values::add_value: values::AddValueInput => values::AddValueAnswer, "principle rule generalise accept a proposed value",
         "Say in one sentence what the members of a cluster have in common, as a rule to work by; later sessions begin with it. It is held against the cluster and refused, with the distance, if it says something else. To accept a proposed value, send its text. Not for a single lesson: resolve_ghap keeps that."
     ),
     tool!(
-        "list_values", "Values", Reads, values::values: values::Values => values::Listed, "principles rules learnt",
+        "list_values", "Values", Reads, values::list_values: values::ListValuesInput => values::ListValuesAnswer, "principles rules learnt",
         "The rules that were made of lessons and hold here, best founded first; proposed ones wait for add_value."
     ),
     tool!(
-        "status", "Status", Reads, status::status: status::Ask => status::Status, "project session runs counts",
+        "status", "Status", Reads, status::get_status: status::StatusInput => status::StatusAnswer, "project session runs counts",
         "Where things stand here: project, session, active GHAP, last runs, open failures, how much is known."
     ),
 ];
 
-fn names() -> String {
+fn tool_names() -> String {
     TOOLS.iter().map(|tool| tool.name).collect::<Vec<_>>().join(", ")
 }
 
-impl Tool {
+impl ToolSpec {
     /// Returns the JSON Schema of the arguments.
     pub fn input(&self) -> Arc<Map<String, Value>> {
         (self.input)()
     }
 
     /// Checks the arguments against the schema. The call itself can still refuse them.
-    pub fn takes(&self, mut arguments: Value) -> Result<(), Refusal> {
-        plain(&mut arguments);
-        schema::fit(self.name, &self.input(), &mut arguments).map_err(Refusal::Arguments)
+    pub fn check_arguments(&self, mut arguments: Value) -> Result<(), ToolRefusal> {
+        default_to_object(&mut arguments);
+        schema::validate_arguments(self.name, &self.input(), &mut arguments)
+            .map_err(ToolRefusal::Arguments)
     }
 
     /// Returns the JSON Schema of the structured answer.
@@ -245,65 +246,69 @@ impl Tool {
     /// Calls the tool, and returns the store handle with the answer.
     pub(crate) fn call(
         &self,
-        desk: &Desk,
+        desk: &ServerContext,
         store: Store,
         arguments: Value,
         tool_use: Option<&str>,
-    ) -> (Result<Answer, Refusal>, Store) {
-        let mut call = Call { desk, store, tool_use };
+    ) -> (Result<ToolAnswer, ToolRefusal>, Store) {
+        let mut call = ToolInvocation { desk, store, tool_use };
         let answer = (self.run)(arguments, &mut call);
         (answer, call.store)
     }
 }
 
 /// Calls a tool. `tool_use` is the client's id of the call.
-pub fn call(
-    desk: &Desk,
+pub fn call_tool(
+    desk: &ServerContext,
     name: &str,
     arguments: Value,
     tool_use: Option<&str>,
-) -> Result<Answer, Refusal> {
-    let tool = named(name)?;
+) -> Result<ToolAnswer, ToolRefusal> {
+    let tool = find_tool(name)?;
     tool.call(desk, desk.store()?, arguments, tool_use).0
 }
 
 /// Returns the tool with this name.
-pub(crate) fn named(name: &str) -> Result<&'static Tool, Refusal> {
+pub(crate) fn find_tool(name: &str) -> Result<&'static ToolSpec, ToolRefusal> {
     let tool = TOOLS.iter().find(|tool| tool.name == name);
-    tool.ok_or_else(|| Refusal::Unknown(sent(name, 60)))
+    tool.ok_or_else(|| ToolRefusal::Unknown(redact_name(name, 60)))
 }
 
 /// Returns a received name for an error message: redacted, because it may contain a secret, and truncated.
-pub(crate) fn sent(name: &str, most: usize) -> String {
+pub(crate) fn redact_name(name: &str, most: usize) -> String {
     Clean::new(name).chars().take(most).collect()
 }
 
 /// Replaces missing arguments by an empty object.
-fn plain(arguments: &mut Value) {
+fn default_to_object(arguments: &mut Value) {
     if arguments.is_null() {
         *arguments = Value::Object(Map::new());
     }
 }
 
 /// Checks the arguments against the schema and deserializes them.
-fn read<T: DeserializeOwned + JsonSchema>(name: &str, mut arguments: Value) -> Result<T, Refusal> {
-    plain(&mut arguments);
-    schema::fit(name, &schema::sent::<T>(), &mut arguments).map_err(Refusal::Arguments)?;
+fn parse_arguments<T: DeserializeOwned + JsonSchema>(
+    name: &str,
+    mut arguments: Value,
+) -> Result<T, ToolRefusal> {
+    default_to_object(&mut arguments);
+    schema::validate_arguments(name, &schema::input_schema::<T>(), &mut arguments)
+        .map_err(ToolRefusal::Arguments)?;
     serde_json::from_value(arguments)
-        .map_err(|error| Refusal::Arguments(Clean::new(&error.to_string()).to_string()))
+        .map_err(|error| ToolRefusal::Arguments(Clean::new(&error.to_string()).to_string()))
 }
 
-fn answer<T: Serialize>(given: Given<T>) -> Result<Answer, Refusal> {
+fn serialize_answer<T: Serialize>(given: TypedAnswer<T>) -> Result<ToolAnswer, ToolRefusal> {
     let mut structured = serde_json::to_value(given.value)
-        .map_err(|error| Refusal::Refused(format!("the answer cannot be written: {error}")))?;
+        .map_err(|error| ToolRefusal::Refused(format!("the answer cannot be written: {error}")))?;
     quote_strings(&mut structured);
     // The tools quote stored text in their lines; this is the safety net for lines that forgot to.
     let lines: Vec<String> = given.text.lines().map(|line| harmless(line, false)).collect();
-    Ok(Answer { structured, text: lines.join("\n") })
+    Ok(ToolAnswer { structured, text: lines.join("\n") })
 }
 
 /// Fields with rendered text: their parts are quoted already, and they have several lines.
-const RENDERED: &[&str] = &["markdown"];
+const PREQUOTED_FIELDS: &[&str] = &["markdown"];
 
 /// Neutralizes every text in an answer, because clients also show the structured answer to a model.
 fn quote_strings(value: &mut Value) {
@@ -317,7 +322,7 @@ fn quote_strings(value: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(quote_strings),
         Value::Object(fields) => {
             for (name, value) in fields.iter_mut() {
-                if !RENDERED.contains(&name.as_str()) {
+                if !PREQUOTED_FIELDS.contains(&name.as_str()) {
                     quote_strings(value);
                 }
             }
@@ -327,23 +332,23 @@ fn quote_strings(value: &mut Value) {
 }
 
 /// Returns the origin of a row as one line, only if the row was imported. For other rows the agent can ask by id.
-fn foreign_origin(call: &Call<'_>, row: Id) -> Result<Option<String>, StoreError> {
+fn import_origin(call: &ToolInvocation<'_>, row: Id) -> Result<Option<String>, StoreError> {
     let origin = call.store.origin(row)?.filter(|origin| origin.import.is_some());
     Ok(origin.map(|origin| origin.describe(call.now())))
 }
 
 /// Returns the origin of a row as one line.
-fn origin(call: &Call<'_>, row: Id) -> Result<Option<String>, StoreError> {
+fn describe_origin(call: &ToolInvocation<'_>, row: Id) -> Result<Option<String>, StoreError> {
     Ok(call.store.origin(row)?.map(|origin| origin.describe(call.now())))
 }
 
 /// The maximum length of a text in a line of a list, in characters.
-const LINE: usize = 160;
+const MAX_LINE_CHARS: usize = 160;
 /// The maximum length of a text in a search result, in characters.
-const PASSAGE: usize = 400;
+const MAX_PASSAGE_CHARS: usize = 400;
 
 /// Truncates a text to `most` characters.
-fn cut(text: &str, most: usize) -> String {
+fn truncate_chars(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", text[..end].trim_end()),
         None => text.to_owned(),
@@ -352,12 +357,12 @@ fn cut(text: &str, most: usize) -> String {
 
 /// Quotes a stored text for a line of an answer: MCP prompts put such lines before a model as if the user had said
 /// them.
-fn quoted(text: &str) -> String {
-    cite(text, PASSAGE)
+fn quote_passage(text: &str) -> String {
+    cite(text, MAX_PASSAGE_CHARS)
 }
 
 /// Returns None for a row that was deleted since it was found.
-fn still_there<T>(row: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
+fn if_still_there<T>(row: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
     match row {
         Ok(row) => Ok(Some(row)),
         Err(StoreError::NotFound { .. }) => Ok(None),
@@ -367,22 +372,22 @@ fn still_there<T>(row: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
 
 /// A pagination cursor: the list continues after the last row of a page, even if that row is deleted. The letter names
 /// the list.
-struct Cursor(char);
+struct PageCursor(char);
 
-impl Cursor {
+impl PageCursor {
     const GHAPS: Self = Self('g');
     const MEMORIES: Self = Self('m');
 
-    fn read(&self, sent: &str) -> Result<i64, Refusal> {
+    fn parse(&self, sent: &str) -> Result<i64, ToolRefusal> {
         let position = sent.strip_prefix(self.0).and_then(|number| number.parse().ok());
         position.filter(|position| *position > 0).ok_or_else(|| {
             let what = "cursor is the next_cursor of an earlier answer; leave it out to begin anew";
-            Refusal::Arguments(what.to_owned())
+            ToolRefusal::Arguments(what.to_owned())
         })
     }
 
     /// Returns the cursor after the last row of a page that still exists.
-    fn behind(
+    fn after_page(
         &self,
         page: impl DoubleEndedIterator<Item = Id>,
         position: impl Fn(Id) -> Result<Option<i64>, StoreError>,
@@ -397,11 +402,11 @@ impl Cursor {
 }
 
 /// Returns the short form of an id: its last eight characters.
-fn short(id: &str) -> &str {
+fn short_id(id: &str) -> &str {
     id.get(id.len().saturating_sub(8)..).unwrap_or(id)
 }
 
 /// Parses a received id; an error names its argument.
-fn id(name: &str, text: &str) -> Result<IdSuffix, Refusal> {
-    text.parse().map_err(|error| Refusal::Arguments(format!("{name}: {error}")))
+fn parse_id(name: &str, text: &str) -> Result<IdSuffix, ToolRefusal> {
+    text.parse().map_err(|error| ToolRefusal::Arguments(format!("{name}: {error}")))
 }

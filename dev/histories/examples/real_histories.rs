@@ -15,8 +15,8 @@ use std::path::Path;
 use std::process::Command;
 
 use rutter_histories::generate;
-use rutter_histories::history::{History, Step};
-use rutter_histories::play::with_base;
+use rutter_histories::history::{History, HistoryStep};
+use rutter_histories::play::replace_base;
 
 #[path = "support/mask.rs"]
 mod mask;
@@ -27,7 +27,7 @@ use mask::{NPM_WARNING, masked};
 const PREFIXES: [&str; 3] = ["nice ", "rtk ", "direnv exec . "];
 
 #[derive(Default)]
-struct Tally {
+struct ReplayCounts {
     compared: usize,
     differ: usize,
     skipped: BTreeMap<String, usize>,
@@ -37,7 +37,7 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let (from, to) = arguments[0].split_once("..").unwrap();
     let only = arguments.get(1).map(String::as_str);
-    let mut tally = Tally::default();
+    let mut tally = ReplayCounts::default();
     for seed in from.parse::<u64>().unwrap()..to.parse().unwrap() {
         let history = generate(seed);
         let language = format!("{:?}", history.language).to_lowercase();
@@ -56,7 +56,7 @@ fn main() {
     println!("skipped: {:?}", tally.skipped);
 }
 
-fn replay(history: &History, tally: &mut Tally) {
+fn replay(history: &History, tally: &mut ReplayCounts) {
     let scratch = tempfile::tempdir().unwrap();
     let base = scratch.path().canonicalize().unwrap();
     let mut cwd = String::new();
@@ -65,19 +65,19 @@ fn replay(history: &History, tally: &mut Tally) {
         if let Some(modules) = std::env::var_os("NODE_MODULES") {
             std::os::unix::fs::symlink(modules, base.join(folder).join("node_modules")).unwrap();
         }
-        shell(
+        run_in_shell(
             &base.join(folder),
             "git init -q -b main && git config user.name a && git config user.email a@b && echo node_modules > .git/info/exclude && echo target >> .git/info/exclude && echo Cargo.lock >> .git/info/exclude",
         );
     }
     let mut is_committed = false;
     for (index, step) in history.steps.iter().enumerate() {
-        let payload = with_base(&step.payload, &base.display().to_string());
+        let payload = replace_base(&step.payload, &base.display().to_string());
         let event = payload["hook_event_name"].as_str().unwrap();
         let is_done = event.starts_with("PostToolUse") && payload["tool_name"] == "Bash";
         if is_done && !cwd.is_empty() {
             let command = payload["tool_input"]["command"].as_str().unwrap();
-            let ran = attempt(history, index, step, &base, &cwd, command, tally);
+            let ran = replay_command(history, index, step, &base, &cwd, command, tally);
             if !ran {
                 write_files(&base, step);
             }
@@ -88,7 +88,7 @@ fn replay(history: &History, tally: &mut Tally) {
         if !is_committed {
             is_committed = true;
             for folder in &history.folders {
-                shell(
+                run_in_shell(
                     &base.join(folder),
                     "git add -A && git commit -q --allow-empty -m 'First version'",
                 );
@@ -98,16 +98,16 @@ fn replay(history: &History, tally: &mut Tally) {
 }
 
 /// Runs a command and returns false if its tool is not installed.
-fn attempt(
+fn replay_command(
     history: &History,
     index: usize,
-    step: &Step,
+    step: &HistoryStep,
     base: &Path,
     cwd: &str,
     command: &str,
-    tally: &mut Tally,
+    tally: &mut ReplayCounts,
 ) -> bool {
-    let payload = with_base(&step.payload, &base.display().to_string());
+    let payload = replace_base(&step.payload, &base.display().to_string());
     let mut typed = command.to_owned();
     for prefix in PREFIXES {
         typed = typed.replace(prefix, "");
@@ -142,7 +142,7 @@ fn attempt(
         *tally.skipped.entry("by chance".to_owned()).or_default() += 1;
         return false;
     }
-    let output = shell(Path::new(cwd), &typed);
+    let output = run_in_shell(Path::new(cwd), &typed);
     let (mut text, status) = output;
     text = text.replace(NPM_WARNING, "");
     let expected_text = payload["error"]
@@ -188,7 +188,7 @@ fn attempt(
     true
 }
 
-fn shell(folder: &Path, command: &str) -> (String, i32) {
+fn run_in_shell(folder: &Path, command: &str) -> (String, i32) {
     std::fs::create_dir_all(folder).unwrap();
     let output = Command::new("bash")
         .args(["-c", &format!("exec 2>&1; {command}")])
@@ -207,7 +207,7 @@ fn shell(folder: &Path, command: &str) -> (String, i32) {
     (String::from_utf8_lossy(&output.stdout).into_owned(), status)
 }
 
-fn write_files(base: &Path, step: &Step) {
+fn write_files(base: &Path, step: &HistoryStep) {
     for (path, text) in &step.writes {
         let to = base.join(path);
         match text {

@@ -12,11 +12,14 @@
 use std::path::Path;
 use std::process::Command;
 
-use rutter_histories::languages::{self, Extras, Layout, NeedKind};
-use rutter_histories::project::{CheckKind, Form, Language, Project, Tool};
-use rutter_histories::runs::{Conditions, Selection, State, Stream, Style, execute, words};
+use rutter_histories::languages::{self, NeedKind, ProjectExtras, ProjectLayout};
+use rutter_histories::project::{BugForm, CheckKind, CheckTool, Language, VirtualProject};
+use rutter_histories::runs::{
+    CheckSelection, CheckoutState, OutputStream, RunConditions, RunStyle, command_words,
+    execute_run,
+};
 use rutter_histories::source::Tree;
-use rutter_testkit::dice::Dice;
+use rutter_testkit::dice::SeededRandom;
 
 #[path = "support/mask.rs"]
 mod mask;
@@ -29,9 +32,9 @@ fn main() {
     let seeds = from.parse::<u64>().unwrap()..to.parse().unwrap();
     let (mut compared, mut wrong) = (0, 0);
     for seed in seeds {
-        let mut dice = Dice::new(seed);
-        let layout =
-            [Layout::Single, Layout::Nested, Layout::Monorepo][usize::try_from(seed % 3).unwrap()];
+        let mut dice = SeededRandom::new(seed);
+        let layout = [ProjectLayout::Single, ProjectLayout::Nested, ProjectLayout::Monorepo]
+            [usize::try_from(seed % 3).unwrap()];
         let need = match seed % 5 {
             1 => Some(NeedKind::Variable),
             2 => Some(NeedKind::Flag),
@@ -46,9 +49,9 @@ fn main() {
             "javascript" => Language::JavaScript,
             other => panic!("no language {other}"),
         };
-        let extras = Extras { need, flaky: false };
-        let project = languages::project(language, layout, extras, &mut dice);
-        let mut lab = Lab::new(project);
+        let extras = ProjectExtras { need, flaky: false };
+        let project = languages::build_project(language, layout, extras, &mut dice);
+        let mut lab = RunnerComparison::new(project);
         if let Some(modules) = std::env::var_os("NODE_MODULES") {
             std::fs::create_dir_all(lab.root()).unwrap();
             let to = Path::new(&lab.root()).join("node_modules");
@@ -62,16 +65,16 @@ fn main() {
     println!("{compared} outputs compared, {wrong} differ");
 }
 
-struct Lab {
-    project: Project,
+struct RunnerComparison {
+    project: VirtualProject,
     folder: tempfile::TempDir,
     written: Tree,
     compared: usize,
     wrong: usize,
 }
 
-impl Lab {
-    fn new(project: Project) -> Self {
+impl RunnerComparison {
+    fn new(project: VirtualProject) -> Self {
         let folder = tempfile::tempdir().unwrap();
         Self { project, folder, written: Tree::default(), compared: 0, wrong: 0 }
     }
@@ -95,9 +98,9 @@ impl Lab {
     }
 
     /// Runs every bug in every form, with the whole suite and with narrower runs.
-    fn all(&mut self, dice: &mut Dice) {
+    fn all(&mut self, dice: &mut SeededRandom) {
         let project = self.project.clone();
-        let good = State { tree: project.tree.clone(), ..State::default() };
+        let good = CheckoutState { tree: project.tree.clone(), ..CheckoutState::default() };
         self.runs(&good, "no bug", None, dice);
         for bug in &project.bugs {
             for (name, forms) in
@@ -112,7 +115,13 @@ impl Lab {
         }
     }
 
-    fn runs(&mut self, state: &State, what: &str, form: Option<&Form>, dice: &mut Dice) {
+    fn runs(
+        &mut self,
+        state: &CheckoutState,
+        what: &str,
+        form: Option<&BugForm>,
+        dice: &mut SeededRandom,
+    ) {
         let project = self.project.clone();
         let lint = form.and_then(|form| match project.checks[form.failures[0].0].kind {
             CheckKind::Lint(tool) => Some(tool),
@@ -130,46 +139,47 @@ impl Lab {
             if lint.is_some() != is_lint(*tool) && form.is_some() {
                 continue;
             }
-            let everything = Selection { package: nested.then_some(0), ..Selection::default() };
+            let everything =
+                CheckSelection { package: nested.then_some(0), ..CheckSelection::default() };
             let folder = go_folder.clone();
             let styles = [
-                Style::default(),
-                Style { quiet: true, ..Style::default() },
-                Style { verbose: true, ..Style::default() },
-                Style { short: true, ..Style::default() },
-                Style { fail_fast: true, ..Style::default() },
-                Style { keep_going: true, ..Style::default() },
+                RunStyle::default(),
+                RunStyle { quiet: true, ..RunStyle::default() },
+                RunStyle { verbose: true, ..RunStyle::default() },
+                RunStyle { short: true, ..RunStyle::default() },
+                RunStyle { fail_fast: true, ..RunStyle::default() },
+                RunStyle { keep_going: true, ..RunStyle::default() },
             ];
-            self.compare(*tool, &everything, Style::default(), state, &folder, what);
-            let style = *dice.of(&styles);
+            self.compare(*tool, &everything, RunStyle::default(), state, &folder, what);
+            let style = *dice.pick(&styles);
             self.compare(*tool, &everything, style, state, &folder, what);
             let package = form.map_or(0, |form| project.checks[form.failures[0].0].package);
-            let inside = Selection::default();
+            let inside = CheckSelection::default();
             let folder = project.packages[package].folder.clone();
-            let style = *dice.of(&styles);
+            let style = *dice.pick(&styles);
             self.compare(*tool, &inside, style, state, &folder, what);
             if let Some(form) = form.filter(|_| lint.is_none()) {
                 let check = form.failures[0].0;
-                let file = Selection {
+                let file = CheckSelection {
                     files: vec![project.checks[check].file.clone()],
-                    ..Selection::default()
+                    ..CheckSelection::default()
                 };
                 let is_file = project.language != Language::Rust
                     || project.checks[check].file.contains("tests/");
                 if is_file {
-                    self.compare(*tool, &file, Style::default(), state, &go_folder, what);
+                    self.compare(*tool, &file, RunStyle::default(), state, &go_folder, what);
                 }
                 if project.checks[check].kind == CheckKind::Test {
-                    let one = Selection { tests: vec![check], ..Selection::default() };
-                    self.compare(*tool, &one, Style::default(), state, &folder, what);
+                    let one = CheckSelection { tests: vec![check], ..CheckSelection::default() };
+                    self.compare(*tool, &one, RunStyle::default(), state, &folder, what);
                     let name = &project.checks[check].name;
                     let keyword = name.rsplit(['_', ' ']).next().unwrap().to_owned();
-                    let some = Selection {
+                    let some = CheckSelection {
                         keyword: Some(keyword),
                         package: everything.package,
-                        ..Selection::default()
+                        ..CheckSelection::default()
                     };
-                    self.compare(*tool, &some, Style::default(), state, &go_folder, what);
+                    self.compare(*tool, &some, RunStyle::default(), state, &go_folder, what);
                 }
             }
         }
@@ -177,15 +187,15 @@ impl Lab {
 
     fn compare(
         &mut self,
-        tool: Tool,
-        selection: &Selection,
-        style: Style,
-        state: &State,
+        tool: CheckTool,
+        selection: &CheckSelection,
+        style: RunStyle,
+        state: &CheckoutState,
         folder: &str,
         what: &str,
     ) {
         self.write(&state.tree);
-        let conditions = Conditions {
+        let conditions = RunConditions {
             project: &self.project,
             state,
             root: self.root(),
@@ -194,8 +204,8 @@ impl Lab {
             is_remedied: false,
             noise: 7,
         };
-        let report = execute(tool, selection, style, &conditions);
-        let words = words(tool, selection, style, &self.project, state, folder);
+        let report = execute_run(tool, selection, style, &conditions);
+        let words = command_words(tool, selection, style, &self.project, state, folder);
         let output = Command::new(&words[0])
             .args(&words[1..])
             .current_dir(Path::new(&self.root()).join(folder))
@@ -208,7 +218,7 @@ impl Lab {
             .env_remove("RUST_BACKTRACE")
             .output()
             .unwrap();
-        let streams = [(Stream::Out, &output.stdout), (Stream::Err, &output.stderr)];
+        let streams = [(OutputStream::Out, &output.stdout), (OutputStream::Err, &output.stderr)];
         let mut differs = output.status.code() != Some(report.exit);
         let mut shown = String::new();
         if differs {
@@ -238,16 +248,23 @@ impl Lab {
     }
 }
 
-fn tools(language: Language) -> &'static [Tool] {
+fn tools(language: Language) -> &'static [CheckTool] {
     match language {
-        Language::Python => &[Tool::Pytest, Tool::Ruff],
-        Language::Rust => &[Tool::CargoTest, Tool::CargoCheck],
-        Language::Go => &[Tool::GoTest, Tool::GoBuild],
-        Language::TypeScript => &[Tool::Vitest, Tool::Tsc],
-        Language::JavaScript => &[Tool::Jest, Tool::Eslint],
+        Language::Python => &[CheckTool::Pytest, CheckTool::Ruff],
+        Language::Rust => &[CheckTool::CargoTest, CheckTool::CargoCheck],
+        Language::Go => &[CheckTool::GoTest, CheckTool::GoBuild],
+        Language::TypeScript => &[CheckTool::Vitest, CheckTool::Tsc],
+        Language::JavaScript => &[CheckTool::Jest, CheckTool::Eslint],
     }
 }
 
-fn is_lint(tool: Tool) -> bool {
-    matches!(tool, Tool::Ruff | Tool::CargoCheck | Tool::GoBuild | Tool::Tsc | Tool::Eslint)
+fn is_lint(tool: CheckTool) -> bool {
+    matches!(
+        tool,
+        CheckTool::Ruff
+            | CheckTool::CargoCheck
+            | CheckTool::GoBuild
+            | CheckTool::Tsc
+            | CheckTool::Eslint
+    )
 }

@@ -1,11 +1,13 @@
 //! Command lines that run a tool: folders, wrappers, pipes, and the output that the client shows.
 
-use crate::project::{Language, Project, Remedy, Tool};
-use crate::runs::{self, Conditions, Report, Selection, State, Stream, Style};
+use crate::project::{CheckTool, Language, Remedy, VirtualProject};
+use crate::runs::{
+    self, CheckSelection, CheckoutState, OutputStream, RunConditions, RunReport, RunStyle,
+};
 
 /// A program that runs the project's tests under another name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TaskRunner {
+pub enum ProjectTaskRunner {
     /// `make test`
     Make,
     /// `just test`
@@ -24,7 +26,7 @@ pub enum TaskRunner {
     Tox,
 }
 
-impl TaskRunner {
+impl ProjectTaskRunner {
     /// Returns the command as typed.
     pub fn command(self) -> &'static str {
         match self {
@@ -42,13 +44,13 @@ impl TaskRunner {
 
 /// A task of the project: a run started by a task runner.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Task {
+pub struct ProjectTask {
     /// Program that runs the task.
-    pub runner: TaskRunner,
+    pub runner: ProjectTaskRunner,
     /// Tool that the task runs.
-    pub tool: Tool,
+    pub tool: CheckTool,
     /// Options of the tool.
-    pub style: Style,
+    pub style: RunStyle,
     /// Folder that the task changes to first; empty for the root.
     pub folder: String,
     /// Command in the task file.
@@ -59,18 +61,18 @@ pub struct Task {
 
 /// A program between the shell and the tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wrapper {
+pub enum RunWrapper {
     /// No wrapper.
     None,
     /// A task of the project.
-    Task(Task),
+    Task(ProjectTask),
     /// A program in front of the tool.
     Prefix(String),
 }
 
 /// The end of a command line that processes the output of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Pipe {
+pub enum OutputPipe {
     /// The client gets the whole output.
     None,
     /// `| tail -N`
@@ -85,7 +87,7 @@ pub enum Pipe {
 
 /// The way to change to the folder of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Enter {
+pub enum EnterFolder {
     /// `cd FOLDER &&` with the shortest path.
     Change,
     /// `cd /FULL/PATH &&`
@@ -98,21 +100,21 @@ pub enum Enter {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunSpec {
     /// Tool.
-    pub tool: Tool,
+    pub tool: CheckTool,
     /// Checks that the run selects.
-    pub selection: Selection,
+    pub selection: CheckSelection,
     /// Options.
-    pub style: Style,
+    pub style: RunStyle,
     /// Folder that it runs in, from the root of the checkout.
     pub folder: String,
     /// Way to that folder, if the shell is in another one.
-    pub enter: Enter,
+    pub enter: EnterFolder,
     /// True if the command provides the environment that the project needs.
     pub is_remedied: bool,
     /// Program in front of the tool.
-    pub wrapper: Wrapper,
+    pub wrapper: RunWrapper,
     /// Pipe behind the tool.
-    pub pipe: Pipe,
+    pub pipe: OutputPipe,
     /// True if standard error is redirected to standard output.
     pub is_merged: bool,
     /// Checks that fail at random in this run.
@@ -121,16 +123,16 @@ pub struct RunSpec {
 
 impl RunSpec {
     /// Creates a plain run of everything at the root.
-    pub fn new(tool: Tool) -> Self {
+    pub fn new(tool: CheckTool) -> Self {
         Self {
             tool,
-            selection: Selection::default(),
-            style: Style::default(),
+            selection: CheckSelection::default(),
+            style: RunStyle::default(),
             folder: String::new(),
-            enter: Enter::Change,
+            enter: EnterFolder::Change,
             is_remedied: false,
-            wrapper: Wrapper::None,
-            pipe: Pipe::None,
+            wrapper: RunWrapper::None,
+            pipe: OutputPipe::None,
             is_merged: false,
             flaky: Vec::new(),
         }
@@ -149,16 +151,16 @@ pub struct RunResult {
     /// True if the exit status of the line is that of the run.
     pub is_exit_known: bool,
     /// Part of the output that the command line leaves.
-    pub cut: Cut,
+    pub cut: OutputCut,
     /// Everything that the run executed and printed.
-    pub report: Report,
+    pub report: RunReport,
     /// Folder of the shell afterwards, from the root of the checkout.
     pub folder_after: String,
 }
 
 /// Part of an output that a command line leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cut {
+pub enum OutputCut {
     /// Everything.
     Whole,
     /// The beginning.
@@ -184,24 +186,24 @@ impl RunResult {
             return true;
         }
         let tool = match &spec.wrapper {
-            Wrapper::Task(task) => task.tool,
+            RunWrapper::Task(task) => task.tool,
             _ => spec.tool,
         };
         let summary = &self.report.summary;
         let shown = |text: &String| self.text.contains(text.trim());
         match (tool, self.cut) {
             // A filter may have dropped the failing lines.
-            (_, Cut::Filtered) => false,
+            (_, OutputCut::Filtered) => false,
             // No output is a pass if no line could get lost.
-            (Tool::Tsc | Tool::Eslint | Tool::GoBuild, cut) => {
-                cut == Cut::Whole || (spec.is_merged && self.text.is_empty())
+            (CheckTool::Tsc | CheckTool::Eslint | CheckTool::GoBuild, cut) => {
+                cut == OutputCut::Whole || (spec.is_merged && self.text.is_empty())
             }
             // Each test program has a separate summary line, and the last one proves nothing about the others.
-            (Tool::CargoTest | Tool::CargoCheck, _) => {
+            (CheckTool::CargoTest | CheckTool::CargoCheck, _) => {
                 !summary.is_empty() && summary.iter().all(shown)
             }
             // A failing run ends with the line `FAIL`, so its beginning proves nothing.
-            (Tool::GoTest, cut) => cut != Cut::Start && summary.iter().any(shown),
+            (CheckTool::GoTest, cut) => cut != OutputCut::Start && summary.iter().any(shown),
             _ => summary.iter().any(shown),
         }
     }
@@ -211,9 +213,9 @@ impl RunResult {
 #[derive(Debug)]
 pub struct Shell<'a> {
     /// The project.
-    pub project: &'a Project,
+    pub project: &'a VirtualProject,
     /// Files and tests.
-    pub state: &'a State,
+    pub state: &'a CheckoutState,
     /// Folder of the checkout as an absolute path.
     pub root: String,
     /// Folder of the shell, from the root of the checkout.
@@ -226,12 +228,12 @@ impl Shell<'_> {
     /// Runs a tool as the command line specifies.
     pub fn run(&self, spec: &RunSpec) -> RunResult {
         let (tool, selection, style, folder) = match &spec.wrapper {
-            Wrapper::Task(task) => {
-                (task.tool, Selection::default(), task.style, task.folder.clone())
+            RunWrapper::Task(task) => {
+                (task.tool, CheckSelection::default(), task.style, task.folder.clone())
             }
             _ => (spec.tool, spec.selection.clone(), spec.style, spec.folder.clone()),
         };
-        let conditions = Conditions {
+        let conditions = RunConditions {
             project: self.project,
             state: self.state,
             root: self.root.clone(),
@@ -240,19 +242,21 @@ impl Shell<'_> {
             is_remedied: spec.is_remedied || self.project.need.is_none(),
             noise: self.noise,
         };
-        let report = runs::execute(tool, &selection, style, &conditions);
-        let (lines, exit) = self.wrapped(spec, &report);
-        let (text, exit, is_exit_known) = piped(spec, &lines, exit);
+        let report = runs::execute_run(tool, &selection, style, &conditions);
+        let (lines, exit) = self.wrap_output(spec, &report);
+        let (text, exit, is_exit_known) = pipe_output(spec, &lines, exit);
         let cut = match &spec.pipe {
-            Pipe::None | Pipe::EchoStatus => Cut::Whole,
-            Pipe::Tail(count) | Pipe::Head(count) if lines.len() < *count => Cut::Whole,
-            Pipe::Tail(_) => Cut::End,
-            Pipe::Head(_) => Cut::Start,
-            Pipe::Grep(_) => Cut::Filtered,
+            OutputPipe::None | OutputPipe::EchoStatus => OutputCut::Whole,
+            OutputPipe::Tail(count) | OutputPipe::Head(count) if lines.len() < *count => {
+                OutputCut::Whole
+            }
+            OutputPipe::Tail(_) => OutputCut::End,
+            OutputPipe::Head(_) => OutputCut::Start,
+            OutputPipe::Grep(_) => OutputCut::Filtered,
         };
         let command = self.command(spec);
         // The client asks the shell for its folder only after a command that succeeded.
-        let stays = exit != 0 || spec.enter == Enter::Subshell || spec.folder == self.folder;
+        let stays = exit != 0 || spec.enter == EnterFolder::Subshell || spec.folder == self.folder;
         let folder_after = if stays { self.folder.clone() } else { spec.folder.clone() };
         RunResult { command, text, exit, is_exit_known, cut, report, folder_after }
     }
@@ -260,9 +264,9 @@ impl Shell<'_> {
     /// Returns the command line.
     fn command(&self, spec: &RunSpec) -> String {
         let mut inner = match &spec.wrapper {
-            Wrapper::Task(task) => task.runner.command().to_owned(),
-            Wrapper::Prefix(prefix) => self.prefixed(spec, prefix),
-            Wrapper::None => self.words(spec),
+            RunWrapper::Task(task) => task.runner.command().to_owned(),
+            RunWrapper::Prefix(prefix) => self.prefixed_command(spec, prefix),
+            RunWrapper::None => self.command_words(spec),
         };
         if let Some(need) = self.project.need.as_ref().filter(|_| spec.is_remedied) {
             inner = match &need.remedy {
@@ -273,11 +277,11 @@ impl Shell<'_> {
         }
         let merged = if spec.is_merged { " 2>&1" } else { "" };
         let piped = match &spec.pipe {
-            Pipe::None => format!("{inner}{merged}"),
-            Pipe::Tail(count) => format!("{inner}{merged} | tail -{count}"),
-            Pipe::Head(count) => format!("{inner}{merged} | head -{count}"),
-            Pipe::Grep(parts) => format!("{inner}{merged} | grep -E '{}'", parts.join("|")),
-            Pipe::EchoStatus => format!("{inner}{merged}; echo \"exit: $?\""),
+            OutputPipe::None => format!("{inner}{merged}"),
+            OutputPipe::Tail(count) => format!("{inner}{merged} | tail -{count}"),
+            OutputPipe::Head(count) => format!("{inner}{merged} | head -{count}"),
+            OutputPipe::Grep(parts) => format!("{inner}{merged} | grep -E '{}'", parts.join("|")),
+            OutputPipe::EchoStatus => format!("{inner}{merged}; echo \"exit: $?\""),
         };
         if spec.folder == self.folder {
             return piped;
@@ -289,15 +293,15 @@ impl Shell<'_> {
         };
         let near = self.folder.is_empty();
         match spec.enter {
-            Enter::Subshell if near => format!("(cd {} && {piped})", spec.folder),
-            Enter::Subshell => format!("(cd {full} && {piped})"),
-            Enter::Change if near => format!("cd {} && {piped}", spec.folder),
-            Enter::Change | Enter::ChangeByFullPath => format!("cd {full} && {piped}"),
+            EnterFolder::Subshell if near => format!("(cd {} && {piped})", spec.folder),
+            EnterFolder::Subshell => format!("(cd {full} && {piped})"),
+            EnterFolder::Change if near => format!("cd {} && {piped}", spec.folder),
+            EnterFolder::Change | EnterFolder::ChangeByFullPath => format!("cd {full} && {piped}"),
         }
     }
 
-    fn words(&self, spec: &RunSpec) -> String {
-        let words = runs::words(
+    fn command_words(&self, spec: &RunSpec) -> String {
+        let words = runs::command_words(
             spec.tool,
             &spec.selection,
             spec.style,
@@ -305,11 +309,11 @@ impl Shell<'_> {
             self.state,
             &spec.folder,
         );
-        words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+        words.iter().map(|word| quote_word(word)).collect::<Vec<_>>().join(" ")
     }
 
-    fn prefixed(&self, spec: &RunSpec, prefix: &str) -> String {
-        let words = self.words(spec);
+    fn prefixed_command(&self, spec: &RunSpec, prefix: &str) -> String {
+        let words = self.command_words(spec);
         // These prefixes start a tool of the project themselves.
         let replaces = ["pnpm exec", "yarn", "bunx"].contains(&prefix);
         match words.strip_prefix("npx ").filter(|_| replaces) {
@@ -319,13 +323,17 @@ impl Shell<'_> {
     }
 
     /// Adds the wrapper's lines around the output of the tool.
-    fn wrapped(&self, spec: &RunSpec, report: &Report) -> (Vec<(Stream, String)>, i32) {
+    fn wrap_output(
+        &self,
+        spec: &RunSpec,
+        report: &RunReport,
+    ) -> (Vec<(OutputStream, String)>, i32) {
         let mut lines = report.lines.clone();
-        let out = |text: String| (Stream::Out, text);
-        let err = |text: String| (Stream::Err, text);
+        let out = |text: String| (OutputStream::Out, text);
+        let err = |text: String| (OutputStream::Err, text);
         let failed = report.exit != 0;
-        let Wrapper::Task(task) = &spec.wrapper else {
-            if let Wrapper::Prefix(prefix) = &spec.wrapper
+        let RunWrapper::Task(task) = &spec.wrapper else {
+            if let RunWrapper::Prefix(prefix) = &spec.wrapper
                 && prefix.starts_with("docker compose")
             {
                 let name = &self.project.name;
@@ -335,7 +343,7 @@ impl Shell<'_> {
         };
         let inner = task.inner.clone();
         match task.runner {
-            TaskRunner::Make => {
+            ProjectTaskRunner::Make => {
                 lines.insert(0, out(inner));
                 if failed {
                     let line = task.line;
@@ -344,7 +352,7 @@ impl Shell<'_> {
                 }
                 (lines, if failed { 2 } else { 0 })
             }
-            TaskRunner::Just => {
+            ProjectTaskRunner::Just => {
                 lines.insert(0, err(inner));
                 if failed {
                     lines.push(err(format!(
@@ -354,16 +362,16 @@ impl Shell<'_> {
                 }
                 (lines, report.exit)
             }
-            TaskRunner::Mise => {
+            ProjectTaskRunner::Mise => {
                 lines.insert(0, err(format!("[test] $ {inner}")));
                 if failed {
                     lines.push(err("[test] ERROR task failed".to_owned()));
                 }
                 (lines, i32::from(failed))
             }
-            TaskRunner::Npm | TaskRunner::Pnpm => {
+            ProjectTaskRunner::Npm | ProjectTaskRunner::Pnpm => {
                 let (name, version) = self.package_version();
-                let place = if task.runner == TaskRunner::Pnpm {
+                let place = if task.runner == ProjectTaskRunner::Pnpm {
                     format!(" {}", self.root)
                 } else {
                     String::new()
@@ -375,7 +383,7 @@ impl Shell<'_> {
                     String::new(),
                 ];
                 lines.splice(0..0, head.map(out));
-                if failed && task.runner == TaskRunner::Pnpm {
+                if failed && task.runner == ProjectTaskRunner::Pnpm {
                     lines.push(out(
                         "\u{2009}ELIFECYCLE\u{2009} Test failed. See above for more details."
                             .to_owned(),
@@ -383,7 +391,7 @@ impl Shell<'_> {
                 }
                 (lines, report.exit)
             }
-            TaskRunner::Yarn => {
+            ProjectTaskRunner::Yarn => {
                 lines
                     .splice(0..0, [out("yarn run v1.22.22".to_owned()), out(format!("$ {inner}"))]);
                 if failed {
@@ -395,14 +403,14 @@ impl Shell<'_> {
                 }
                 (lines, report.exit)
             }
-            TaskRunner::Script => {
+            ProjectTaskRunner::Script => {
                 lines.insert(0, out("==> running the tests".to_owned()));
                 if !failed {
                     lines.push(out("==> done".to_owned()));
                 }
                 (lines, report.exit)
             }
-            TaskRunner::Tox => {
+            ProjectTaskRunner::Tox => {
                 lines.insert(0, out(format!("py311: commands[0]> {inner}")));
                 let tail = if failed {
                     let (code, pid) = (report.exit, 20_000 + self.noise % 9_000);
@@ -440,19 +448,19 @@ impl Shell<'_> {
 }
 
 /// Sends the output through the pipe at the end of a command line.
-fn piped(spec: &RunSpec, lines: &[(Stream, String)], exit: i32) -> (String, i32, bool) {
+fn pipe_output(spec: &RunSpec, lines: &[(OutputStream, String)], exit: i32) -> (String, i32, bool) {
     let all = || lines.iter().map(|(_, line)| line.as_str());
-    if spec.pipe == Pipe::None {
+    if spec.pipe == OutputPipe::None {
         return (all().collect::<Vec<_>>().join("\n"), exit, true);
     }
-    if spec.pipe == Pipe::EchoStatus {
+    if spec.pipe == OutputPipe::EchoStatus {
         let mut text: Vec<&str> = all().collect();
         let status = format!("exit: {exit}");
         text.push(&status);
         return (text.join("\n"), 0, false);
     }
     // Standard error bypasses the pipe unless it was merged.
-    let through = |stream: Stream| spec.is_merged || stream == Stream::Out;
+    let through = |stream: OutputStream| spec.is_merged || stream == OutputStream::Out;
     let direct: Vec<&str> = lines
         .iter()
         .filter(|(stream, _)| !through(*stream))
@@ -464,20 +472,20 @@ fn piped(spec: &RunSpec, lines: &[(Stream, String)], exit: i32) -> (String, i32,
         .map(|(_, line)| line.as_str())
         .collect();
     let kept: Vec<&str> = match &spec.pipe {
-        Pipe::Tail(count) => input[input.len().saturating_sub(*count)..].to_vec(),
-        Pipe::Head(count) => input.iter().copied().take(*count).collect(),
-        Pipe::Grep(parts) => {
+        OutputPipe::Tail(count) => input[input.len().saturating_sub(*count)..].to_vec(),
+        OutputPipe::Head(count) => input.iter().copied().take(*count).collect(),
+        OutputPipe::Grep(parts) => {
             let has = |line: &&str| parts.iter().any(|part| line.contains(part.as_str()));
             input.iter().copied().filter(has).collect()
         }
-        Pipe::None | Pipe::EchoStatus => input,
+        OutputPipe::None | OutputPipe::EchoStatus => input,
     };
-    let status = i32::from(matches!(spec.pipe, Pipe::Grep(_)) && kept.is_empty());
+    let status = i32::from(matches!(spec.pipe, OutputPipe::Grep(_)) && kept.is_empty());
     ([direct, kept].concat().join("\n"), status, false)
 }
 
 /// Quotes a word for the shell.
-fn quoted(word: &str) -> String {
+fn quote_word(word: &str) -> String {
     let plain = |letter: char| letter.is_alphanumeric() || "-_./=:,@%+".contains(letter);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()
@@ -489,18 +497,20 @@ fn quoted(word: &str) -> String {
 }
 
 /// Adds the task files of a project and returns its tasks.
-pub fn add_tasks(project: &mut Project, wanted: &[TaskRunner]) -> Vec<Task> {
+pub fn add_tasks(project: &mut VirtualProject, wanted: &[ProjectTaskRunner]) -> Vec<ProjectTask> {
     use crate::source::Region;
     let folder = match &project.packages[..] {
         [one] => one.folder.clone(),
         _ => String::new(),
     };
     let (tool, plain, style) = match project.language {
-        Language::Python => (Tool::Pytest, "pytest -q", Style { quiet: true, ..Style::default() }),
-        Language::Rust => (Tool::CargoTest, "cargo test", Style::default()),
-        Language::Go => (Tool::GoTest, "go test ./...", Style::default()),
-        Language::TypeScript => (Tool::Vitest, "npx vitest run", Style::default()),
-        Language::JavaScript => (Tool::Jest, "npx jest", Style::default()),
+        Language::Python => {
+            (CheckTool::Pytest, "pytest -q", RunStyle { quiet: true, ..RunStyle::default() })
+        }
+        Language::Rust => (CheckTool::CargoTest, "cargo test", RunStyle::default()),
+        Language::Go => (CheckTool::GoTest, "go test ./...", RunStyle::default()),
+        Language::TypeScript => (CheckTool::Vitest, "npx vitest run", RunStyle::default()),
+        Language::JavaScript => (CheckTool::Jest, "npx jest", RunStyle::default()),
     };
     // The script runners find every test below the root.
     let is_script = matches!(project.language, Language::TypeScript | Language::JavaScript);
@@ -509,7 +519,7 @@ pub fn add_tasks(project: &mut Project, wanted: &[TaskRunner]) -> Vec<Task> {
         if folder.is_empty() { plain.to_owned() } else { format!("cd {folder} && {plain}") };
     let mut tasks = Vec::new();
     for runner in wanted {
-        let mut task = Task {
+        let mut task = ProjectTask {
             runner: *runner,
             tool,
             style,
@@ -518,34 +528,36 @@ pub fn add_tasks(project: &mut Project, wanted: &[TaskRunner]) -> Vec<Task> {
             line: 0,
         };
         let file = match runner {
-            TaskRunner::Make => {
+            ProjectTaskRunner::Make => {
                 task.line = 4;
                 Some(("Makefile", format!(".PHONY: test\n\ntest:\n\t{entered}")))
             }
-            TaskRunner::Just => {
+            ProjectTaskRunner::Just => {
                 task.line = 4;
                 Some(("justfile", format!("# Tasks of the project.\n\ntest:\n    {entered}")))
             }
-            TaskRunner::Mise => Some(("mise.toml", format!("[tasks.test]\nrun = \"{entered}\""))),
-            TaskRunner::Script => Some((
+            ProjectTaskRunner::Mise => {
+                Some(("mise.toml", format!("[tasks.test]\nrun = \"{entered}\"")))
+            }
+            ProjectTaskRunner::Script => Some((
                 "run_tests.sh",
                 format!(
                     "#!/usr/bin/env bash\nset -euo pipefail\necho \"==> running the tests\"\n{entered}\necho \"==> done\""
                 ),
             )),
-            TaskRunner::Tox => Some((
+            ProjectTaskRunner::Tox => Some((
                 "tox.ini",
                 format!(
                     "[tox]\nenv_list = py311\nskipsdist = true\n\n[testenv]\ndeps = pytest\ncommands = {plain}"
                 ),
             )),
-            TaskRunner::Npm | TaskRunner::Pnpm | TaskRunner::Yarn => {
+            ProjectTaskRunner::Npm | ProjectTaskRunner::Pnpm | ProjectTaskRunner::Yarn => {
                 plain.trim_start_matches("npx ").clone_into(&mut task.inner);
                 None
             }
         };
         if let Some((path, text)) = file {
-            project.tree.put(path, vec![Region::new(format!("task/{path}"), &text)]);
+            project.tree.put_file(path, vec![Region::new(format!("task/{path}"), &text)]);
         }
         tasks.push(task);
     }

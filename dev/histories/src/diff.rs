@@ -24,7 +24,7 @@ pub struct DiffHunk {
 }
 
 /// Computes the hunks between two texts.
-pub fn hunks(old: &str, new: &str) -> Vec<DiffHunk> {
+pub fn diff_hunks(old: &str, new: &str) -> Vec<DiffHunk> {
     let diff = TextDiff::from_lines(old, new);
     let mut hunks = Vec::new();
     for group in diff.grouped_ops(CONTEXT_LINES) {
@@ -41,9 +41,9 @@ pub fn hunks(old: &str, new: &str) -> Vec<DiffHunk> {
             lines.push(format!("{sign}{}", change.value().trim_end_matches('\n')));
         }
         hunks.push(DiffHunk {
-            old_start: start(&old_range),
+            old_start: range_start(&old_range),
             old_lines: old_range.len(),
-            new_start: start(&new_range),
+            new_start: range_start(&new_range),
             new_lines: new_range.len(),
             lines,
         });
@@ -52,13 +52,13 @@ pub fn hunks(old: &str, new: &str) -> Vec<DiffHunk> {
 }
 
 /// Returns the first line number of a range as diffs count it: the line before the range if it is empty.
-fn start(range: &std::ops::Range<usize>) -> usize {
+fn range_start(range: &std::ops::Range<usize>) -> usize {
     if range.is_empty() { range.start } else { range.start + 1 }
 }
 
 /// Returns the hunks as the client's `structuredPatch`.
 pub fn structured_patch(old: &str, new: &str) -> Value {
-    hunks(old, new)
+    diff_hunks(old, new)
         .into_iter()
         .map(|hunk| {
             json!({
@@ -71,9 +71,9 @@ pub fn structured_patch(old: &str, new: &str) -> Value {
 }
 
 /// Returns a patch of one file that `git apply` accepts.
-pub fn unified(path: &str, old: &str, new: &str) -> String {
+pub fn unified_patch(path: &str, old: &str, new: &str) -> String {
     let mut text = format!("--- a/{path}\n+++ b/{path}\n");
-    for hunk in hunks(old, new) {
+    for hunk in diff_hunks(old, new) {
         let _ = writeln!(
             text,
             "@@ -{},{} +{},{} @@",
@@ -88,6 +88,6 @@ pub fn unified(path: &str, old: &str, new: &str) -> String {
 
 /// Returns the removed (`-`) and added (`+`) lines, each with its sign and in the order of the diff.
 pub fn changed_lines(old: &str, new: &str) -> Vec<String> {
-    let hunks = hunks(old, new);
+    let hunks = diff_hunks(old, new);
     hunks.into_iter().flat_map(|hunk| hunk.lines).filter(|line| !line.starts_with(' ')).collect()
 }

@@ -9,33 +9,35 @@ use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
 use crate::history::History;
-use crate::truth::Expectation;
-use crate::world::BASE;
+use crate::truth::ExpectedText;
+use crate::world::BASE_PLACEHOLDER;
 
 /// Writes a history into a folder and returns the path of the file.
 ///
 /// The first line has the checkouts; each further line has a payload, the files that changed before it, the environment
 /// and a label: `run` for a run of a tool, `returns` for a recurring failure with a known fix.
-pub fn dump(history: &History, folder: &Path) -> Result<PathBuf> {
+pub fn dump_history(history: &History, folder: &Path) -> Result<PathBuf> {
     std::fs::create_dir_all(folder)?;
     let path = folder.join(format!("seed-{}.jsonl", history.seed));
     let file = File::create(&path).with_context(|| path.display().to_string())?;
     let mut out = BufWriter::new(file);
     let roots: Vec<String> =
-        history.folders.iter().map(|folder| format!("{BASE}/{folder}")).collect();
+        history.folders.iter().map(|folder| format!("{BASE_PLACEHOLDER}/{folder}")).collect();
     let head = json!({ "repo": format!("ada+{}", history.project.name), "roots": roots });
     writeln!(out, "{head}")?;
     for (index, step) in history.steps.iter().enumerate() {
         let files: Vec<Value> = step
             .writes
             .iter()
-            .filter_map(|(path, text)| Some(json!([format!("{BASE}/{path}"), text.as_ref()?])))
+            .filter_map(|(path, text)| {
+                Some(json!([format!("{BASE_PLACEHOLDER}/{path}"), text.as_ref()?]))
+            })
             .collect();
         let mut sightings =
             history.truth.sightings.iter().filter(|sighting| sighting.step == index);
         let mut label = json!({});
         let is_due = sightings
-            .any(|at| matches!(at.expectation, Expectation::Show | Expectation::ShowOrHedge));
+            .any(|at| matches!(at.expectation, ExpectedText::Show | ExpectedText::ShowOrHedge));
         if let Some(run) = history.truth.runs.iter().find(|run| run.step == index) {
             label["run"] = json!({ "kind": "test", "tool": run.tool, "failed": run.is_failed });
         }
@@ -43,7 +45,7 @@ pub fn dump(history: &History, folder: &Path) -> Result<PathBuf> {
             label["returns"] = json!({ "same_error": true, "across_sessions": true });
         }
         let line = json!({
-            "at": time(step.at),
+            "at": time_of_day(step.at),
             "branch": "main",
             "files": files,
             "env": {
@@ -65,7 +67,7 @@ pub fn dump(history: &History, folder: &Path) -> Result<PathBuf> {
 }
 
 /// Returns a time of day that sorts as the steps do.
-fn time(millis: i64) -> String {
+fn time_of_day(millis: i64) -> String {
     let seconds = millis / 1_000;
     let (days, seconds) = (seconds / 86_400, seconds % 86_400);
     format!(

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::project::{Language, Project};
-use crate::truth::Truth;
+use crate::project::{Language, VirtualProject};
+use crate::truth::HistoryTruth;
 
 /// A git command that is run in a real checkout before a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct GitAction {
 
 /// A payload, with the files at the time when it is sent.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Step {
+pub struct HistoryStep {
     /// Milliseconds since the history began.
     pub at: i64,
     /// The checkout of the payload.
@@ -41,13 +41,13 @@ pub struct History {
     /// Language of the project.
     pub language: Language,
     /// The project.
-    pub project: Project,
+    pub project: VirtualProject,
     /// Folders of the checkouts, below the base.
     pub folders: Vec<String>,
     /// Payloads in their order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<HistoryStep>,
     /// The truth.
-    pub truth: Truth,
+    pub truth: HistoryTruth,
     /// Kinds of mess in the history.
     pub tags: BTreeSet<String>,
     /// True if the checkouts must be real git checkouts.

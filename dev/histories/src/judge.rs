@@ -3,12 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::history::History;
-use crate::play::{EpisodeEvent, EpisodeView, Played};
-use crate::truth::{Cause, Expectation, FailureTruth, Name, Resolution, Sighting};
+use crate::play::{EpisodeEvent, EpisodeView, PlayedHistory};
+use crate::truth::{
+    CheckName, ExpectedText, FailureCause, FailureEnding, FailureSighting, FailureTruth,
+};
 
 mod text;
 
-use text::{Block, LineKind};
+use text::{LessonBlock, LineKind};
 
 /// Words with which the product shows changes without claiming that they are the fix.
 pub const HEDGE: &str = "changed between red and green";
@@ -19,7 +21,7 @@ pub const OTHER_FAILURE: [&str; 4] =
 
 /// The product's answer to a recurring failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
+pub enum ReturnAnswer {
     /// The fix was shown first.
     Right,
     /// Something else was shown first; the string describes it.
@@ -34,7 +36,7 @@ pub struct ReturnVerdict {
     /// Step of the run.
     pub step: usize,
     /// The answer.
-    pub answer: Answer,
+    pub answer: ReturnAnswer,
     /// True if the evidence is thin, so that the fix cannot be distinguished from other changes.
     pub is_thin: bool,
     /// Number of failures of the run that should be answered, and number of right answers.
@@ -64,7 +66,7 @@ pub struct ClosingVerdict {
 
 /// A fault of the product.
 #[derive(Debug, Clone)]
-pub struct Fault {
+pub struct ProductFault {
     /// Step.
     pub step: usize,
     /// Description in one line.
@@ -83,37 +85,41 @@ pub struct Judgement {
     /// Number of texts that claim a fix.
     pub claims: usize,
     /// Claims with a wrong line.
-    pub wrong_claims: Vec<Fault>,
+    pub wrong_claims: Vec<ProductFault>,
     /// Number of claims that begin with a wrong line.
     pub wrong_leads: usize,
     /// Green runs that did not execute the check of an open failure.
     pub uncovered_runs: usize,
     /// Episodes that were closed although their check had not passed.
-    pub uncovered_closings: Vec<Fault>,
+    pub uncovered_closings: Vec<ProductFault>,
     /// Number of failing runs that should get no text.
     pub silences: usize,
     /// Failing runs among these that got a text.
-    pub spoken: Vec<Fault>,
+    pub spoken: Vec<ProductFault>,
     /// Number of opened episodes.
     pub opened: usize,
     /// Episodes about something that did not fail, such as a line of a wrapper.
-    pub strays: Vec<Fault>,
+    pub strays: Vec<ProductFault>,
     /// Faults that the product logged.
-    pub logged: Vec<Fault>,
+    pub logged: Vec<ProductFault>,
     /// Shown lines that belong to no change of the history.
-    pub unknown_lines: Vec<Fault>,
+    pub unknown_lines: Vec<ProductFault>,
 }
 
 /// Judges a history.
-pub fn judge(history: &History, played: &Played) -> Judgement {
-    let mut judge =
-        Judge { history, played, judgement: Judgement::default(), known: known_lines(history) };
-    judge.texts();
-    judge.episodes();
+pub fn judge_history(history: &History, played: &PlayedHistory) -> Judgement {
+    let mut judge = HistoryJudge {
+        history,
+        played,
+        judgement: Judgement::default(),
+        known: known_lines(history),
+    };
+    judge.judge_texts();
+    judge.judge_episodes();
     judge.judgement.logged = played
         .faults
         .iter()
-        .map(|(step, what)| Fault { step: *step, what: what.clone(), tags: BTreeSet::new() })
+        .map(|(step, what)| ProductFault { step: *step, what: what.clone(), tags: BTreeSet::new() })
         .collect();
     judge.judgement
 }
@@ -132,32 +138,32 @@ fn known_lines(history: &History) -> BTreeMap<String, usize> {
     known
 }
 
-struct Judge<'a> {
+struct HistoryJudge<'a> {
     history: &'a History,
-    played: &'a Played,
+    played: &'a PlayedHistory,
     judgement: Judgement,
     known: BTreeMap<String, usize>,
 }
 
-impl Judge<'_> {
+impl HistoryJudge<'_> {
     /// Judges the text after every failing run.
-    fn texts(&mut self) {
+    fn judge_texts(&mut self) {
         let mut steps: Vec<usize> =
             self.history.truth.sightings.iter().map(|sighting| sighting.step).collect();
         steps.dedup();
         for step in steps {
-            let sightings: Vec<&Sighting> =
+            let sightings: Vec<&FailureSighting> =
                 self.history.truth.sightings.iter().filter(|at| at.step == step).collect();
-            self.run(step, &sightings);
+            self.judge_run(step, &sightings);
         }
     }
 
-    fn run(&mut self, step: usize, sightings: &[&Sighting]) {
+    fn judge_run(&mut self, step: usize, sightings: &[&FailureSighting]) {
         let said = &self.played.said[step];
-        let blocks = text::blocks(said, sightings, &self.known);
+        let blocks = text::split_lessons(said, sightings, &self.known);
         let judged: Vec<(Vec<usize>, Vec<LineKind>)> = blocks
             .iter()
-            .map(|block| (block.owners.clone(), self.kinds(block, sightings)))
+            .map(|block| (block.owners.clone(), self.line_kinds(block, sightings)))
             .collect();
         let mut tags: BTreeSet<String> =
             sightings.iter().flat_map(|sighting| sighting.tags.iter().cloned()).collect();
@@ -170,7 +176,7 @@ impl Judge<'_> {
                 .filter(|kind| !matches!(kind, LineKind::Hedged(_) | LineKind::Neutral))
                 .collect();
             for line in &block.unknown {
-                self.judgement.unknown_lines.push(Fault {
+                self.judgement.unknown_lines.push(ProductFault {
                     step,
                     what: line.clone(),
                     tags: tags.clone(),
@@ -187,52 +193,54 @@ impl Judge<'_> {
             });
             if let Some(line) = wrong {
                 let what = format!("claims `{line}`");
-                self.judgement.wrong_claims.push(Fault { step, what, tags: tags.clone() });
+                self.judgement.wrong_claims.push(ProductFault { step, what, tags: tags.clone() });
             }
             if matches!(claimed[0], LineKind::Wrong(_)) {
                 self.judgement.wrong_leads += 1;
             }
         }
-        if sightings.iter().all(|sighting| sighting.expectation == Expectation::Silence) {
+        if sightings.iter().all(|sighting| sighting.expectation == ExpectedText::Silence) {
             self.judgement.silences += 1;
             let right = judged.iter().flat_map(|(_, kinds)| kinds).any(|kind| {
                 matches!(kind, LineKind::Right)
                     || matches!(kind, LineKind::Hedged(inner) if **inner == LineKind::Right)
             });
             if is_speaking && !right {
-                let what = format!("nothing was learnt, and it says: {}", first(said));
-                self.judgement.spoken.push(Fault { step, what, tags: tags.clone() });
+                let what = format!("nothing was learnt, and it says: {}", first_line_of(said));
+                self.judgement.spoken.push(ProductFault { step, what, tags: tags.clone() });
             }
         }
-        self.returned(step, sightings, &judged, &tags);
+        self.judge_returns(step, sightings, &judged, &tags);
     }
 
     /// Judges the recurring failures of a run.
-    fn returned(
+    fn judge_returns(
         &mut self,
         step: usize,
-        sightings: &[&Sighting],
+        sightings: &[&FailureSighting],
         judged: &[(Vec<usize>, Vec<LineKind>)],
         tags: &BTreeSet<String>,
     ) {
-        let of = |expectation: Expectation| -> Vec<&&Sighting> {
+        let of = |expectation: ExpectedText| -> Vec<&&FailureSighting> {
             sightings.iter().filter(|sighting| sighting.expectation == expectation).collect()
         };
-        let (plain, thin) = (of(Expectation::Show), of(Expectation::ShowOrHedge));
+        let (plain, thin) = (of(ExpectedText::Show), of(ExpectedText::ShowOrHedge));
         let is_thin = plain.is_empty();
         let due = if is_thin { thin } else { plain };
         if due.is_empty() {
             return;
         }
-        let answers: Vec<Answer> =
-            due.iter().map(|sighting| self.answer(step, sighting, sightings, judged)).collect();
-        let right = answers.iter().filter(|answer| **answer == Answer::Right).count();
+        let answers: Vec<ReturnAnswer> = due
+            .iter()
+            .map(|sighting| self.judge_answer(step, sighting, sightings, judged))
+            .collect();
+        let right = answers.iter().filter(|answer| **answer == ReturnAnswer::Right).count();
         // One lesson is enough for a run; the first one must be right.
-        let wrong = answers.iter().find(|answer| matches!(answer, Answer::Wrong(_)));
+        let wrong = answers.iter().find(|answer| matches!(answer, ReturnAnswer::Wrong(_)));
         let answer = match (right, wrong) {
             (0, Some(wrong)) => wrong.clone(),
-            (0, None) => Answer::Silent,
-            _ => Answer::Right,
+            (0, None) => ReturnAnswer::Silent,
+            _ => ReturnAnswer::Right,
         };
         let mut tags = tags.clone();
         if due.len() > 1 {
@@ -248,13 +256,13 @@ impl Judge<'_> {
         });
     }
 
-    fn answer(
+    fn judge_answer(
         &self,
         step: usize,
-        sighting: &Sighting,
-        all: &[&Sighting],
+        sighting: &FailureSighting,
+        all: &[&FailureSighting],
         judged: &[(Vec<usize>, Vec<LineKind>)],
-    ) -> Answer {
+    ) -> ReturnAnswer {
         let own = judged.iter().filter(|(owners, _)| owners.contains(&sighting.check));
         let nobody = judged.iter().filter(|(owners, _)| owners.is_empty());
         // Tests that fail for the same reason share their fix.
@@ -271,16 +279,20 @@ impl Judge<'_> {
                 kind => Some(kind),
             });
             match first {
-                Some(LineKind::Right) => return Answer::Right,
-                Some(LineKind::Wrong(line)) => return Answer::Wrong(line.clone()),
+                Some(LineKind::Right) => return ReturnAnswer::Right,
+                Some(LineKind::Wrong(line)) => return ReturnAnswer::Wrong(line.clone()),
                 _ => {}
             }
         }
-        if self.was_shown_before(step, sighting) { Answer::Right } else { Answer::Silent }
+        if self.was_shown_before(step, sighting) {
+            ReturnAnswer::Right
+        } else {
+            ReturnAnswer::Silent
+        }
     }
 
     /// Returns true if the session has read the fix already.
-    fn was_shown_before(&self, step: usize, sighting: &Sighting) -> bool {
+    fn was_shown_before(&self, step: usize, sighting: &FailureSighting) -> bool {
         let session = &self.history.steps[step].payload["session_id"];
         let agent = &self.history.steps[step].payload["agent_id"];
         let right = self.history.truth.right.get(&sighting.cause);
@@ -296,14 +308,14 @@ impl Judge<'_> {
     }
 
     /// Classifies the lines and commands of a block.
-    fn kinds(&self, block: &Block, sightings: &[&Sighting]) -> Vec<LineKind> {
-        let causes: BTreeSet<Cause> = sightings
+    fn line_kinds(&self, block: &LessonBlock, sightings: &[&FailureSighting]) -> Vec<LineKind> {
+        let causes: BTreeSet<FailureCause> = sightings
             .iter()
             .filter(|sighting| block.owners.is_empty() || block.owners.contains(&sighting.check))
             .map(|sighting| sighting.cause)
             .collect();
         let truth = &self.history.truth;
-        let in_set = |sets: &BTreeMap<Cause, BTreeSet<String>>, line: &str| {
+        let in_set = |sets: &BTreeMap<FailureCause, BTreeSet<String>>, line: &str| {
             causes.iter().any(|cause| sets.get(cause).is_some_and(|set| set.contains(line)))
         };
         // The output does not distinguish these from the failure that it shows.
@@ -314,7 +326,7 @@ impl Judge<'_> {
                 .any(|cause| truth.right.get(cause).is_some_and(|set| set.contains(line)))
         };
         let mut kinds = Vec::new();
-        if causes.contains(&Cause::Environment)
+        if causes.contains(&FailureCause::Environment)
             && let Some(remedy) = &truth.remedy
             && block.whole.contains(remedy.as_str())
         {
@@ -344,35 +356,39 @@ impl Judge<'_> {
     }
 
     /// Judges when episodes were closed.
-    fn episodes(&mut self) {
+    fn judge_episodes(&mut self) {
         let truth = &self.history.truth;
         let mut bound: BTreeMap<String, usize> = BTreeMap::new();
         let mut closed_at: BTreeMap<String, usize> = BTreeMap::new();
         for event in &self.played.events {
             if event.is_opened {
                 self.judgement.opened += 1;
-                if let Some(failure) = self.bind(event, &bound) {
+                if let Some(failure) = self.find_failure(event, &bound) {
                     bound.insert(event.episode.id.clone(), failure);
                 } else {
                     let episode = &event.episode;
                     let about = episode.test.as_deref().unwrap_or(&episode.words);
                     let what = format!("an episode about `{about}`");
                     let tags = BTreeSet::new();
-                    self.judgement.strays.push(Fault { step: event.step, what, tags });
+                    self.judgement.strays.push(ProductFault { step: event.step, what, tags });
                 }
                 continue;
             }
             closed_at.insert(event.episode.id.clone(), event.step);
             let Some(failure) = bound.get(&event.episode.id) else { continue };
-            if let Some(what) = improper(&truth.failures[*failure], event) {
+            if let Some(what) = improper_closing(&truth.failures[*failure], event) {
                 let tags = truth.failures[*failure].tags.clone();
-                self.judgement.uncovered_closings.push(Fault { step: event.step, what, tags });
+                self.judgement.uncovered_closings.push(ProductFault {
+                    step: event.step,
+                    what,
+                    tags,
+                });
             }
         }
         self.judgement.uncovered_runs = truth.uncovered.len();
         for (index, failure) in truth.failures.iter().enumerate() {
             let Some(required) = failure.required_at.filter(|_| failure.is_named) else { continue };
-            if failure.resolution == Some(Resolution::Removed) {
+            if failure.resolution == Some(FailureEnding::Removed) {
                 continue;
             }
             // An episode that should have been closed earlier continues with the next failure of the same check.
@@ -409,7 +425,7 @@ impl Judge<'_> {
     }
 
     /// Finds the failure that a new episode is about.
-    fn bind(&self, event: &EpisodeEvent, bound: &BTreeMap<String, usize>) -> Option<usize> {
+    fn find_failure(&self, event: &EpisodeEvent, bound: &BTreeMap<String, usize>) -> Option<usize> {
         let folders = &self.history.folders;
         let failures = self.history.truth.failures.iter().enumerate();
         let fits = |(_, failure): &(usize, &FailureTruth)| {
@@ -434,7 +450,7 @@ impl Judge<'_> {
 }
 
 /// Returns the reason why an episode should not have been closed, if there is one.
-fn improper(failure: &FailureTruth, event: &EpisodeEvent) -> Option<String> {
+fn improper_closing(failure: &FailureTruth, event: &EpisodeEvent) -> Option<String> {
     let ending = event.episode.ending.as_deref().unwrap_or_default();
     let test = event.episode.test.as_deref().unwrap_or(&event.episode.words);
     let is_removed = failure.removed_at.is_some_and(|at| at <= event.step);
@@ -447,10 +463,12 @@ fn improper(failure: &FailureTruth, event: &EpisodeEvent) -> Option<String> {
 }
 
 /// Returns true if an episode is about the check of a name.
-fn is_about(name: &Name, episode: &EpisodeView) -> bool {
+fn is_about(name: &CheckName, episode: &EpisodeView) -> bool {
     match name {
-        Name::Test(leaf) => episode.test.as_ref().is_some_and(|test| text::is_name(test, leaf)),
-        Name::Finding(texts) => {
+        CheckName::Test(leaf) => {
+            episode.test.as_ref().is_some_and(|test| text::is_test_name(test, leaf))
+        }
+        CheckName::Finding(texts) => {
             let words =
                 format!("{} {}", episode.test.as_deref().unwrap_or_default(), episode.words);
             texts.iter().all(|text| words.contains(text.as_str()))
@@ -459,6 +477,6 @@ fn is_about(name: &Name, episode: &EpisodeView) -> bool {
 }
 
 /// Returns the beginning of a text in one line.
-fn first(text: &str) -> String {
+fn first_line_of(text: &str) -> String {
     text.lines().next().unwrap_or_default().chars().take(90).collect()
 }

@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
-use rutter_testkit::dice::Dice;
+use rutter_testkit::dice::SeededRandom;
 
 use crate::project::{
-    Bug, BugKind, Check, CheckKind, Failure, Filler, FillerKind, Form, Language, Project,
+    Bug, BugForm, BugKind, Check, CheckFailure, CheckKind, Language, UnrelatedChange,
+    UnrelatedChangeKind, VirtualProject,
 };
 use crate::source::{Region, Tree, lines_of};
-use crate::unit::{Fail, Pick, Unit, UnitForm, UnitTest};
+use crate::unit::{FunctionUnit, UnitDice, UnitFailure, UnitForm, UnitTest};
 
 mod go;
 mod python;
@@ -17,7 +18,7 @@ mod script;
 
 /// Shape of a project's folders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Layout {
+pub enum ProjectLayout {
     /// A single package at the root.
     Single,
     /// A single package in a folder such as `backend`.
@@ -28,7 +29,7 @@ pub enum Layout {
 
 /// Optional parts of a project, present only if a history needs them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Extras {
+pub struct ProjectExtras {
     /// A check that needs something from the environment.
     pub need: Option<NeedKind>,
     /// A check that fails at random.
@@ -47,7 +48,12 @@ pub enum NeedKind {
 }
 
 /// Builds a project.
-pub fn project(language: Language, layout: Layout, extras: Extras, dice: &mut Dice) -> Project {
+pub fn build_project(
+    language: Language,
+    layout: ProjectLayout,
+    extras: ProjectExtras,
+    dice: &mut SeededRandom,
+) -> VirtualProject {
     match language {
         Language::Python => python::project(layout, extras, dice),
         Language::Rust => rust::project(layout, extras, dice),
@@ -65,13 +71,13 @@ const PROJECT_NAMES: [&str; 6] = ["shop", "ledger", "depot", "atlas", "harbor", 
 /// with the same names and other numbers.
 fn choose_units(
     packages: usize,
-    dice: &mut Dice,
-    units: impl Fn(&mut Pick) -> Vec<Unit>,
-) -> Vec<Vec<Unit>> {
-    let names = dice.roll();
-    let mut modules: Vec<String> = units(&mut Pick::new(names, 0))
+    dice: &mut SeededRandom,
+    units: impl Fn(&mut UnitDice) -> Vec<FunctionUnit>,
+) -> Vec<Vec<FunctionUnit>> {
+    let names = dice.next_u64();
+    let mut modules: Vec<String> = units(&mut UnitDice::new(names, 0))
         .iter()
-        .map(|unit| family(&unit.module).to_owned())
+        .map(|unit| module_family(&unit.module).to_owned())
         .collect();
     modules.dedup();
     dice.shuffle(&mut modules);
@@ -82,15 +88,15 @@ fn choose_units(
                 0 => modules[..count].iter().collect(),
                 _ => modules[..2].iter().chain(&modules[count..count + 2]).collect(),
             };
-            let mut drawn = units(&mut Pick::new(names, dice.roll()));
-            drawn.retain(|unit| chosen.iter().any(|module| *module == family(&unit.module)));
+            let mut drawn = units(&mut UnitDice::new(names, dice.next_u64()));
+            drawn.retain(|unit| chosen.iter().any(|module| *module == module_family(&unit.module)));
             drawn
         })
         .collect()
 }
 
 /// Returns the module that is chosen together with this one: orders need prices.
-fn family(module: &str) -> &str {
+fn module_family(module: &str) -> &str {
     if module == "orders" { "pricing" } else { module }
 }
 
@@ -106,20 +112,20 @@ trait Dialect {
     fn test_head(&self) -> usize;
 
     /// Describes a failing test in the form of the language's runners.
-    fn failure(&self, test: &UnitTest, fail: &Fail) -> Failure;
+    fn failure(&self, test: &UnitTest, fail: &UnitFailure) -> CheckFailure;
 }
 
 /// A project under construction.
-struct Assembly<D> {
+struct ProjectAssembly<D> {
     dialect: D,
-    project: Project,
+    project: VirtualProject,
     /// Tests by package and name.
     tests: HashMap<(usize, String), (usize, UnitTest)>,
 }
 
-impl<D: Dialect> Assembly<D> {
+impl<D: Dialect> ProjectAssembly<D> {
     fn new(dialect: D, language: Language, name: &str) -> Self {
-        let project = Project {
+        let project = VirtualProject {
             language,
             name: name.to_owned(),
             packages: Vec::new(),
@@ -134,12 +140,12 @@ impl<D: Dialect> Assembly<D> {
     }
 
     /// Returns the prefix of a function's regions.
-    fn prefix(package: usize, unit: &Unit) -> String {
+    fn prefix(package: usize, unit: &FunctionUnit) -> String {
         format!("{package}/{}/{}", unit.module, unit.function)
     }
 
     /// Returns the regions of a function without the gap in front of it.
-    fn function(&self, package: usize, unit: &Unit) -> Vec<Region> {
+    fn function(&self, package: usize, unit: &FunctionUnit) -> Vec<Region> {
         let prefix = Self::prefix(package, unit);
         let doc = Region { key: format!("{prefix}/doc"), lines: self.dialect.doc(&unit.docs[0]) };
         let head = Region::new(format!("{prefix}/head"), &unit.head);
@@ -167,21 +173,21 @@ impl<D: Dialect> Assembly<D> {
     /// Adds an unrelated change.
     fn filler(
         &mut self,
-        kind: FillerKind,
+        kind: UnrelatedChangeKind,
         package: Option<usize>,
         region: String,
         texts: &[String],
     ) {
         let texts = texts.iter().map(|text| lines_of(text)).collect();
-        self.project.fillers.push(Filler { kind, package, region, texts });
+        self.project.fillers.push(UnrelatedChange { kind, package, region, texts });
     }
 
     /// Adds the bugs of a unit, and its documentation as an unrelated change. The tests must have been added already.
-    fn bugs(&mut self, package: usize, unit: &Unit) {
+    fn bugs(&mut self, package: usize, unit: &FunctionUnit) {
         let prefix = Self::prefix(package, unit);
         let docs: Vec<String> =
             unit.docs.iter().map(|doc| self.dialect.doc(doc).join("\n")).collect();
-        self.filler(FillerKind::Docstring, Some(package), format!("{prefix}/doc"), &docs);
+        self.filler(UnrelatedChangeKind::Docstring, Some(package), format!("{prefix}/doc"), &docs);
         for bug in &unit.bugs {
             // Every form sets all regions that any of them changes.
             let all = || bug.forms.iter().chain(&bug.attempts).chain(&bug.halfway);
@@ -221,10 +227,10 @@ impl<D: Dialect> Assembly<D> {
                     }
                     (*check, failure)
                 });
-                Form { regions: regions(form), failures: failures.collect() }
+                BugForm { regions: regions(form), failures: failures.collect() }
             };
             let forms = |forms: &[UnitForm]| forms.iter().map(form).collect::<Vec<_>>();
-            let good = Form { regions: regions(&UnitForm::default()), failures: Vec::new() };
+            let good = BugForm { regions: regions(&UnitForm::default()), failures: Vec::new() };
             let bug = Bug {
                 key: format!("{}: {}", unit.function, bug.key),
                 kind: bug.kind,
@@ -256,7 +262,7 @@ impl<D: Dialect> Assembly<D> {
     fn documents(&mut self, language: &str) {
         let name = self.project.name.clone();
         let tree = &mut self.project.tree;
-        tree.put(
+        tree.put_file(
             "README.md",
             vec![
                 Region::new("readme/title", &format!("# {name}\n")),
@@ -264,14 +270,14 @@ impl<D: Dialect> Assembly<D> {
                 Region::new("readme/use", "\n## Use\n\nSee the tests for examples."),
             ],
         );
-        tree.put(
+        tree.put_file(
             "CHANGELOG.md",
             vec![
                 Region::new("changelog/title", "# Changelog\n\n## Unreleased\n"),
                 Region::new("changelog/entry", "- First version"),
             ],
         );
-        tree.put(
+        tree.put_file(
             ".editorconfig",
             vec![
                 Region::new("editorconfig/root", "root = true\n\n[*]"),
@@ -280,7 +286,7 @@ impl<D: Dialect> Assembly<D> {
         );
         let texts =
             |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
-        let document = FillerKind::Document;
+        let document = UnrelatedChangeKind::Document;
         self.filler(
             document,
             None,

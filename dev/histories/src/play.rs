@@ -8,8 +8,8 @@ use std::time::{Duration, SystemTime};
 use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value;
 
-use crate::history::{GitAction, History, Step};
-use crate::world::BASE;
+use crate::history::{GitAction, History, HistoryStep};
+use crate::world::BASE_PLACEHOLDER;
 
 mod binary;
 mod in_process;
@@ -38,7 +38,7 @@ pub struct EpisodeView {
 /// A product that receives payloads and keeps episodes.
 pub trait Product {
     /// Handles a payload and returns the text for the model.
-    fn hear(&mut self, payload: &Value, root: &Path, at: i64) -> Result<String>;
+    fn handle_payload(&mut self, payload: &Value, root: &Path, at: i64) -> Result<String>;
 
     /// Returns every episode.
     fn episodes(&mut self) -> Result<Vec<EpisodeView>>;
@@ -63,7 +63,7 @@ pub struct EpisodeEvent {
 
 /// The result of playing a history.
 #[derive(Debug, Clone, Default)]
-pub struct Played {
+pub struct PlayedHistory {
     /// Text for the model after each step; empty for silence.
     pub said: Vec<String>,
     /// Episodes that were opened and closed.
@@ -74,11 +74,11 @@ pub struct Played {
 
 /// Temporary folders for playing a history.
 #[derive(Debug)]
-pub struct Stage {
+pub struct PlayFolders {
     folder: tempfile::TempDir,
 }
 
-impl Stage {
+impl PlayFolders {
     /// Creates the folders.
     pub fn new() -> Result<Self> {
         Ok(Self { folder: tempfile::Builder::new().prefix("rutter-history-").tempdir()? })
@@ -98,9 +98,13 @@ impl Stage {
 }
 
 /// Plays a history into a product.
-pub fn play(history: &History, stage: &Stage, product: &mut dyn Product) -> Result<Played> {
+pub fn play_history(
+    history: &History,
+    stage: &PlayFolders,
+    product: &mut dyn Product,
+) -> Result<PlayedHistory> {
     let base = stage.base()?;
-    let mut played = Played::default();
+    let mut played = PlayedHistory::default();
     let mut known: BTreeMap<String, EpisodeView> = BTreeMap::new();
     for folder in &history.folders {
         make_checkout(&base.join(folder), &history.project.name)?;
@@ -118,9 +122,9 @@ pub fn play(history: &History, stage: &Stage, product: &mut dyn Product) -> Resu
                 commit_all(&base.join(folder))?;
             }
         }
-        let payload = with_base(&step.payload, &base.display().to_string());
+        let payload = replace_base(&step.payload, &base.display().to_string());
         let root = base.join(&history.folders[step.checkout]);
-        let said = product.hear(&payload, &root, START_MILLIS + step.at)?;
+        let said = product.handle_payload(&payload, &root, START_MILLIS + step.at)?;
         played.said.push(said);
         played.faults.extend(product.faults().into_iter().map(|fault| (index, fault)));
         let event = payload["hook_event_name"].as_str().unwrap_or_default();
@@ -144,12 +148,12 @@ pub fn play(history: &History, stage: &Stage, product: &mut dyn Product) -> Resu
 }
 
 /// Replaces the placeholder of the base folder in all strings.
-pub fn with_base(value: &Value, base: &str) -> Value {
+pub fn replace_base(value: &Value, base: &str) -> Value {
     match value {
-        Value::String(text) => Value::String(text.replace(BASE, base)),
-        Value::Array(values) => values.iter().map(|value| with_base(value, base)).collect(),
+        Value::String(text) => Value::String(text.replace(BASE_PLACEHOLDER, base)),
+        Value::Array(values) => values.iter().map(|value| replace_base(value, base)).collect(),
         Value::Object(fields) => {
-            fields.iter().map(|(key, value)| (key.clone(), with_base(value, base))).collect()
+            fields.iter().map(|(key, value)| (key.clone(), replace_base(value, base))).collect()
         }
         other => other.clone(),
     }
@@ -160,20 +164,20 @@ fn make_checkout(root: &Path, name: &str) -> Result<()> {
     let git = root.join(".git");
     std::fs::create_dir_all(git.join("objects"))?;
     std::fs::create_dir_all(git.join("refs/heads"))?;
-    write(&git.join("HEAD"), "ref: refs/heads/main\n")?;
+    write_file(&git.join("HEAD"), "ref: refs/heads/main\n")?;
     let config = format!(
         "[core]\n\trepositoryformatversion = 0\n\tbare = false\n[user]\n\tname = Ada\n\temail = ada@example.com\n[remote \"origin\"]\n\turl = https://example.com/ada/{name}.git\n"
     );
-    write(&git.join("config"), &config)
+    write_file(&git.join("config"), &config)
 }
 
 #[expect(clippy::disallowed_methods, reason = "files of a scratch folder")]
-fn write(path: &Path, text: &str) -> Result<()> {
+fn write_file(path: &Path, text: &str) -> Result<()> {
     std::fs::write(path, text).with_context(|| path.display().to_string())
 }
 
 /// Brings the files to the state of a step. Files that git has changed already are compared, not written.
-fn write_files(base: &Path, step: &Step, has_own_clock: bool) -> Result<()> {
+fn write_files(base: &Path, step: &HistoryStep, has_own_clock: bool) -> Result<()> {
     for (path, text) in &step.writes {
         let to = base.join(path);
         if !step.git.is_empty() {
@@ -186,7 +190,7 @@ fn write_files(base: &Path, step: &Step, has_own_clock: bool) -> Result<()> {
                 if let Some(folder) = to.parent() {
                     std::fs::create_dir_all(folder)?;
                 }
-                write(&to, text)?;
+                write_file(&to, text)?;
                 if path.rsplit('.').next() == Some("sh") {
                     use std::os::unix::fs::PermissionsExt as _;
                     std::fs::set_permissions(&to, std::fs::Permissions::from_mode(0o755))?;
@@ -230,13 +234,13 @@ fn git(root: &Path, arguments: &[&str]) -> Result<()> {
 }
 
 /// Returns the text for the model from a hook's output.
-fn context_of(stdout: &str) -> String {
+fn context_text(stdout: &str) -> String {
     let Ok(answer) = serde_json::from_str::<Value>(stdout) else { return String::new() };
     answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default().to_owned()
 }
 
 /// Hooks that get a long deadline, so that a busy machine does not affect the result.
-const HOOKS: [&str; 9] = [
+const HOOKS_WITHOUT_DEADLINE: [&str; 9] = [
     "session_start",
     "user_prompt_submit",
     "ghap_checkin",
@@ -250,6 +254,7 @@ const HOOKS: [&str; 9] = [
 
 /// Writes a configuration without short deadlines.
 fn write_config(path: &Path) -> Result<()> {
-    let text = HOOKS.map(|hook| format!("[hooks.{hook}]\ndeadline_ms = 1000\n")).concat();
-    write(path, &text)
+    let text =
+        HOOKS_WITHOUT_DEADLINE.map(|hook| format!("[hooks.{hook}]\ndeadline_ms = 1000\n")).concat();
+    write_file(path, &text)
 }

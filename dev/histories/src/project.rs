@@ -23,7 +23,7 @@ pub enum Language {
 
 /// A tool that runs checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Tool {
+pub enum CheckTool {
     /// `pytest`
     Pytest,
     /// `ruff check`
@@ -50,7 +50,7 @@ pub enum Tool {
     Eslint,
 }
 
-impl Tool {
+impl CheckTool {
     /// Returns the name that reports use.
     pub fn name(self) -> &'static str {
         match self {
@@ -80,7 +80,7 @@ pub enum CheckKind {
     /// The compilation of a package. If it fails, none of its tests run.
     Build,
     /// A finding of a linter or type checker.
-    Lint(Tool),
+    Lint(CheckTool),
 }
 
 /// A check that a run passes or fails.
@@ -117,7 +117,7 @@ pub struct Frame {
 
 /// The way in which a check fails.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Failure {
+pub struct CheckFailure {
     /// Line of the test that fails, counted within its region; of a lint finding, within [`Failure::region`].
     pub line: usize,
     /// Part of that line that the runner points at.
@@ -138,14 +138,14 @@ pub struct Failure {
 
 /// A way to write a bug.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Form {
+pub struct BugForm {
     /// Regions and their lines in this form.
     pub regions: Vec<(String, Vec<String>)>,
     /// Checks that fail, and how.
-    pub failures: Vec<(usize, Failure)>,
+    pub failures: Vec<(usize, CheckFailure)>,
 }
 
-impl Form {
+impl BugForm {
     /// Returns true if a tree has this form.
     pub fn is_in(&self, tree: &Tree) -> bool {
         self.regions.iter().all(|(key, lines)| tree.region(key) == Some(lines.as_slice()))
@@ -154,7 +154,7 @@ impl Form {
     /// Writes this form into a tree.
     pub fn write(&self, tree: &mut Tree) {
         for (key, lines) in &self.regions {
-            tree.set(key, lines);
+            tree.set_region(key, lines);
         }
     }
 }
@@ -202,18 +202,18 @@ pub struct Bug {
     /// Prefix of the regions of the function with the bug; empty if it is not in a function.
     pub unit: String,
     /// The correct text.
-    pub good: Form,
+    pub good: BugForm,
     /// Ways to write the mistake. All have the same cause; the numbers in the messages may differ.
-    pub forms: Vec<Form>,
+    pub forms: Vec<BugForm>,
     /// Wrong repairs, which leave a check failing.
-    pub attempts: Vec<Form>,
+    pub attempts: Vec<BugForm>,
     /// States between the mistake and its repair, if the repair takes two edits; each still fails.
-    pub halfway: Vec<Form>,
+    pub halfway: Vec<BugForm>,
 }
 
 impl Bug {
     /// Returns the form that a tree has, or None if the bug is not there.
-    pub fn form_in(&self, tree: &Tree) -> Option<&Form> {
+    pub fn form_in(&self, tree: &Tree) -> Option<&BugForm> {
         self.forms.iter().chain(&self.attempts).chain(&self.halfway).find(|form| form.is_in(tree))
     }
 
@@ -241,9 +241,9 @@ impl Package {
 
 /// A change that has nothing to do with any failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Filler {
+pub struct UnrelatedChange {
     /// Kind of change, for reports.
-    pub kind: FillerKind,
+    pub kind: UnrelatedChangeKind,
     /// Package of the change; None for files of the whole checkout.
     pub package: Option<usize>,
     /// Region that it changes.
@@ -254,7 +254,7 @@ pub struct Filler {
 
 /// Kind of an unrelated change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum FillerKind {
+pub enum UnrelatedChangeKind {
     /// Documentation of a function.
     Docstring,
     /// A comment.
@@ -269,7 +269,7 @@ pub enum FillerKind {
     Document,
 }
 
-impl FillerKind {
+impl UnrelatedChangeKind {
     /// Returns the name that reports use.
     pub fn name(self) -> &'static str {
         match self {
@@ -289,7 +289,7 @@ pub struct EnvironmentNeed {
     /// The difference that makes the run green.
     pub remedy: Remedy,
     /// Checks that fail without the remedy, and how.
-    pub failures: Vec<(usize, Failure)>,
+    pub failures: Vec<(usize, CheckFailure)>,
 }
 
 /// The difference between a failing command and a working one, if no file changes.
@@ -315,7 +315,7 @@ impl Remedy {
 
 /// A virtual project.
 #[derive(Debug, Clone)]
-pub struct Project {
+pub struct VirtualProject {
     /// Language.
     pub language: Language,
     /// Name; also the folder of the first checkout.
@@ -327,16 +327,16 @@ pub struct Project {
     /// Mistakes that it can have.
     pub bugs: Vec<Bug>,
     /// Unrelated changes that can be made.
-    pub fillers: Vec<Filler>,
+    pub fillers: Vec<UnrelatedChange>,
     /// Files without any bug.
     pub tree: Tree,
     /// Environment that some checks need.
     pub need: Option<EnvironmentNeed>,
     /// Checks that can fail at random, and how.
-    pub flaky: Vec<(usize, Failure)>,
+    pub flaky: Vec<(usize, CheckFailure)>,
 }
 
-impl Project {
+impl VirtualProject {
     /// Returns the tests, each with its index.
     pub fn tests(&self) -> impl Iterator<Item = (usize, &Check)> {
         self.checks.iter().enumerate().filter(|(_, check)| check.kind == CheckKind::Test)
@@ -351,7 +351,7 @@ impl Project {
 }
 
 /// Replaces each `$name` by its value.
-pub fn fill(text: &str, values: &[(&str, &str)]) -> String {
+pub fn fill_values(text: &str, values: &[(&str, &str)]) -> String {
     // Longer names first, so that `$rate` is not read as `$r`.
     let mut values = values.to_vec();
     values.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
@@ -362,5 +362,5 @@ pub fn fill(text: &str, values: &[(&str, &str)]) -> String {
 
 /// Replaces each `$name` by its value and splits the result into lines.
 pub fn filled_lines(text: &str, values: &[(&str, &str)]) -> Vec<String> {
-    lines_of(&fill(text, values))
+    lines_of(&fill_values(text, values))
 }

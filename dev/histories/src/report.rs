@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use crate::history::History;
-use crate::judge::{Answer, Judgement};
+use crate::judge::{Judgement, ReturnAnswer};
 
 /// Goals in percent.
 const RIGHT_FIRST_GOAL: f64 = 95.0;
@@ -12,11 +12,11 @@ const WRONG_CLAIM_GOAL: f64 = 1.0;
 const CLOSED_GOAL: f64 = 95.0;
 
 /// Maximum length of the reason listed for a seed.
-const REASON_LENGTH: usize = 170;
+const MAX_REASON_CHARS: usize = 170;
 
 /// Counts of one group.
 #[derive(Debug, Clone, Default)]
-struct Counts {
+struct GroupCounts {
     returns: usize,
     right: usize,
     wrong: usize,
@@ -46,8 +46,8 @@ struct Counts {
 pub struct LoopReport {
     histories: usize,
     steps: usize,
-    all: Counts,
-    groups: BTreeMap<String, Counts>,
+    all: GroupCounts,
+    groups: BTreeMap<String, GroupCounts>,
     failing: Vec<(u64, String)>,
 }
 
@@ -66,23 +66,23 @@ impl LoopReport {
             self.count(&groups, |counts| {
                 if verdict.is_thin {
                     counts.thin += 1;
-                    counts.thin_right += usize::from(verdict.answer == Answer::Right);
+                    counts.thin_right += usize::from(verdict.answer == ReturnAnswer::Right);
                     return;
                 }
                 counts.returns += 1;
                 counts.each += verdict.each.1;
                 counts.each_right += verdict.each.0;
                 match verdict.answer {
-                    Answer::Right => counts.right += 1,
-                    Answer::Wrong(_) => counts.wrong += 1,
-                    Answer::Silent => counts.silent += 1,
+                    ReturnAnswer::Right => counts.right += 1,
+                    ReturnAnswer::Wrong(_) => counts.wrong += 1,
+                    ReturnAnswer::Silent => counts.silent += 1,
                 }
             });
             match &verdict.answer {
-                Answer::Wrong(line) => {
+                ReturnAnswer::Wrong(line) => {
                     reasons.push(format!("step {}: shows `{line}` first", verdict.step));
                 }
-                Answer::Silent if !verdict.is_thin => {
+                ReturnAnswer::Silent if !verdict.is_thin => {
                     reasons.push(format!("step {}: says nothing about a return", verdict.step));
                 }
                 _ => {}
@@ -102,7 +102,7 @@ impl LoopReport {
                 reasons.push(format!("step {}: `{}` {why}", verdict.step, verdict.name));
             }
         }
-        let mut faults = |faults: &[crate::judge::Fault], add: fn(&mut Counts)| {
+        let mut faults = |faults: &[crate::judge::ProductFault], add: fn(&mut GroupCounts)| {
             for fault in faults {
                 let mut groups = own.clone();
                 groups.extend(fault.tags.iter().cloned());
@@ -129,7 +129,7 @@ impl LoopReport {
     }
 
     /// Adds to the total and to groups.
-    fn count(&mut self, groups: &BTreeSet<String>, mut add: impl FnMut(&mut Counts)) {
+    fn count(&mut self, groups: &BTreeSet<String>, mut add: impl FnMut(&mut GroupCounts)) {
         add(&mut self.all);
         for group in groups {
             add(self.groups.entry(group.clone()).or_default());
@@ -218,7 +218,7 @@ impl LoopReport {
             self.histories
         );
         for (seed, reasons) in &self.failing {
-            let line: String = reasons.chars().take(REASON_LENGTH).collect();
+            let line: String = reasons.chars().take(MAX_REASON_CHARS).collect();
             let more = if line.len() < reasons.len() { " …" } else { "" };
             let _ = writeln!(text, "  seed {seed}: {line}{more}");
         }
@@ -226,7 +226,7 @@ impl LoopReport {
     }
 }
 
-impl Counts {
+impl GroupCounts {
     fn add(&mut self, other: &Self) {
         let Self {
             returns,

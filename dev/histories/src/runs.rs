@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rutter_testkit::dice::Dice;
+use rutter_testkit::dice::SeededRandom;
 
-use crate::project::{Check, CheckKind, Failure, Project, Tool};
+use crate::project::{Check, CheckFailure, CheckKind, CheckTool, VirtualProject};
 use crate::source::Tree;
 
 mod cargo;
@@ -14,7 +14,7 @@ mod ruff;
 mod script;
 mod words;
 
-pub use words::words;
+pub use words::command_words;
 
 /// State of a changed test.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,16 +29,16 @@ pub enum TestStatus {
 
 /// Files of a checkout and its changed tests.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct State {
+pub struct CheckoutState {
     /// Files.
     pub tree: Tree,
     /// Tests that were skipped, removed or renamed.
     pub tests: BTreeMap<usize, TestStatus>,
 }
 
-impl State {
+impl CheckoutState {
     /// Returns the name of a test, or None if it was removed.
-    pub fn name<'a>(&'a self, project: &'a Project, check: usize) -> Option<&'a str> {
+    pub fn name<'a>(&'a self, project: &'a VirtualProject, check: usize) -> Option<&'a str> {
         match self.tests.get(&check) {
             Some(TestStatus::Removed) => None,
             Some(TestStatus::Renamed(name)) => Some(name),
@@ -62,7 +62,7 @@ impl State {
 
 /// The checks that a command selects.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Selection {
+pub struct CheckSelection {
     /// Only this package.
     pub package: Option<usize>,
     /// Only these files.
@@ -77,7 +77,7 @@ pub struct Selection {
     pub library: bool,
 }
 
-impl Selection {
+impl CheckSelection {
     /// Returns true if nothing narrows the run.
     pub fn is_everything(&self) -> bool {
         *self == Self::default()
@@ -87,7 +87,7 @@ impl Selection {
 /// Options of a run that do not change its selection.
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of a command line")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Style {
+pub struct RunStyle {
     /// Fewer lines.
     pub quiet: bool,
     /// A line for each test.
@@ -104,11 +104,11 @@ pub struct Style {
 
 /// Everything that determines the result of a run.
 #[derive(Debug)]
-pub struct Conditions<'a> {
+pub struct RunConditions<'a> {
     /// The project.
-    pub project: &'a Project,
+    pub project: &'a VirtualProject,
     /// Files and tests.
-    pub state: &'a State,
+    pub state: &'a CheckoutState,
     /// Folder of the checkout, as an absolute path.
     pub root: String,
     /// Folder that the tool runs in, from the root of the checkout.
@@ -121,11 +121,11 @@ pub struct Conditions<'a> {
     pub noise: u64,
 }
 
-impl Conditions<'_> {
+impl RunConditions<'_> {
     /// Returns every failure in this state, by check.
-    pub fn failures(&self) -> BTreeMap<usize, Failure> {
+    pub fn failures(&self) -> BTreeMap<usize, CheckFailure> {
         let mut failures = BTreeMap::new();
-        let mut add = |found: &[(usize, Failure)]| {
+        let mut add = |found: &[(usize, CheckFailure)]| {
             for (check, failure) in found {
                 failures.entry(*check).or_insert_with(|| failure.clone());
             }
@@ -156,12 +156,12 @@ impl Conditions<'_> {
 
     /// Returns the line number of a line of a region.
     fn line_number(&self, region: &str, line: usize) -> usize {
-        self.state.tree.place(region).map_or(0, |place| place.line + line)
+        self.state.tree.region_location(region).map_or(0, |place| place.line + line)
     }
 
     /// Returns the file of a region.
     fn file_of(&self, region: &str) -> String {
-        self.state.tree.place(region).map(|place| place.file).unwrap_or_default()
+        self.state.tree.region_location(region).map(|place| place.file).unwrap_or_default()
     }
 
     /// Returns a line of a region.
@@ -171,21 +171,21 @@ impl Conditions<'_> {
     }
 
     /// Returns true if a linter run includes a file.
-    fn covers(&self, selection: &Selection, package: usize, file: &str) -> bool {
+    fn covers(&self, selection: &CheckSelection, package: usize, file: &str) -> bool {
         let in_folder = self.folder.is_empty() || file.starts_with(&format!("{}/", self.folder));
         let in_package = selection.package.is_none_or(|asked| asked == package);
         let in_files = selection.files.is_empty() || selection.files.iter().any(|at| at == file);
         in_folder && in_package && in_files
     }
 
-    fn dice(&self) -> Dice {
-        Dice::new(self.noise)
+    fn dice(&self) -> SeededRandom {
+        SeededRandom::new(self.noise)
     }
 
     /// Returns the tests of a selection in order: by file, then by position. Skipped tests are included.
     fn selected(
         &self,
-        selection: &Selection,
+        selection: &CheckSelection,
         matches: impl Fn(&Check, &str, &str) -> bool,
     ) -> Vec<usize> {
         let mut tests: Vec<usize> = Vec::new();
@@ -219,7 +219,7 @@ impl Conditions<'_> {
 
 /// Stream that a line is written to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stream {
+pub enum OutputStream {
     /// Standard output.
     Out,
     /// Standard error.
@@ -228,7 +228,7 @@ pub enum Stream {
 
 /// A failing check in a report, and the texts that identify it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failed {
+pub struct FailedCheck {
     /// The check.
     pub check: usize,
     /// Ways to recognise the check in the output. All texts of one way must be present.
@@ -239,49 +239,51 @@ pub struct Failed {
 
 /// Everything that a run executed and printed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Report {
+pub struct RunReport {
     /// Lines in the order in which they were written.
-    pub lines: Vec<(Stream, String)>,
+    pub lines: Vec<(OutputStream, String)>,
     /// Exit status.
     pub exit: i32,
     /// Checks that were executed and passed.
     pub passed: BTreeSet<usize>,
     /// Checks that failed.
-    pub failed: Vec<Failed>,
+    pub failed: Vec<FailedCheck>,
     /// Texts that show the result without the exit status. One of them must be visible.
     pub summary: Vec<String>,
 }
 
-impl Report {
+impl RunReport {
     /// Writes a line to standard output.
     fn out(&mut self, line: impl Into<String>) {
-        self.lines.push((Stream::Out, line.into()));
+        self.lines.push((OutputStream::Out, line.into()));
     }
 
     /// Writes a line to standard error.
     fn err(&mut self, line: impl Into<String>) {
-        self.lines.push((Stream::Err, line.into()));
+        self.lines.push((OutputStream::Err, line.into()));
     }
 }
 
 /// Runs a tool.
-pub fn execute(
-    tool: Tool,
-    selection: &Selection,
-    style: Style,
-    conditions: &Conditions<'_>,
-) -> Report {
+pub fn execute_run(
+    tool: CheckTool,
+    selection: &CheckSelection,
+    style: RunStyle,
+    conditions: &RunConditions<'_>,
+) -> RunReport {
     match tool {
-        Tool::Pytest => pytest::execute(selection, style, conditions),
-        Tool::Ruff => ruff::execute(selection, style, conditions),
-        Tool::CargoTest => cargo::test(selection, style, conditions),
-        Tool::Nextest => cargo::nextest(selection, style, conditions),
-        Tool::CargoCheck => cargo::check(selection, style, conditions),
-        Tool::GoTest => go::test(selection, style, conditions),
-        Tool::GoBuild => go::build(selection, style, conditions),
-        Tool::GolangciLint => go::lint(selection, conditions),
-        Tool::Vitest => script::vitest(selection, style, conditions),
-        Tool::Jest => script::jest(selection, conditions),
-        Tool::Tsc | Tool::Eslint => script::lint(tool, selection, conditions),
+        CheckTool::Pytest => pytest::execute(selection, style, conditions),
+        CheckTool::Ruff => ruff::execute(selection, style, conditions),
+        CheckTool::CargoTest => cargo::execute_cargo_test(selection, style, conditions),
+        CheckTool::Nextest => cargo::execute_nextest(selection, style, conditions),
+        CheckTool::CargoCheck => cargo::execute_cargo_check(selection, style, conditions),
+        CheckTool::GoTest => go::execute_go_test(selection, style, conditions),
+        CheckTool::GoBuild => go::execute_go_build(selection, style, conditions),
+        CheckTool::GolangciLint => go::execute_golangci_lint(selection, conditions),
+        CheckTool::Vitest => script::execute_vitest(selection, style, conditions),
+        CheckTool::Jest => script::execute_jest(selection, conditions),
+        CheckTool::Tsc | CheckTool::Eslint => {
+            script::execute_script_lint(tool, selection, conditions)
+        }
     }
 }

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use crate::history::History;
-use crate::play::Played;
-use crate::truth::{Cause, Expectation, FailureTruth, Name};
+use crate::play::PlayedHistory;
+use crate::truth::{CheckName, ExpectedText, FailureCause, FailureTruth};
 
 /// Returns a history as text; `is_full` adds the output of every run.
-pub fn show(history: &History, played: Option<&Played>, is_full: bool) -> String {
+pub fn render_history(history: &History, played: Option<&PlayedHistory>, is_full: bool) -> String {
     let mut text = format!(
         "seed {}: {:?}, {}\n",
         history.seed,
@@ -39,15 +39,18 @@ pub fn show(history: &History, played: Option<&Played>, is_full: bool) -> String
             let _ = writeln!(
                 text,
                 "       truth: {} fails ({}); {}",
-                name(&sighting.name),
-                cause(history, sighting.cause),
-                expectation(sighting.expectation)
+                show_name(&sighting.name),
+                show_cause(history, sighting.cause),
+                show_expectation(sighting.expectation)
             );
         }
         for failure in &history.truth.failures {
             if failure.required_at == Some(index) {
-                let _ =
-                    writeln!(text, "       truth: {} is covered and closed", name(&failure.name));
+                let _ = writeln!(
+                    text,
+                    "       truth: {} is covered and closed",
+                    show_name(&failure.name)
+                );
             }
         }
         let Some(played) = played else { continue };
@@ -66,7 +69,7 @@ pub fn show(history: &History, played: Option<&Played>, is_full: bool) -> String
     }
     text.push_str("fixes:\n");
     for (of, lines) in &history.truth.right {
-        let _ = writeln!(text, "  {}", cause(history, *of));
+        let _ = writeln!(text, "  {}", show_cause(history, *of));
         for line in lines {
             let _ = writeln!(text, "    {line}");
         }
@@ -81,8 +84,8 @@ pub fn show(history: &History, played: Option<&Played>, is_full: bool) -> String
 fn failure_line(history: &History, failure: &FailureTruth) -> String {
     format!(
         "{} ({}), first at {}, last red at {:?}, passed at {:?}, {} [{}]",
-        name(&failure.name),
-        cause(history, failure.cause),
+        show_name(&failure.name),
+        show_cause(history, failure.cause),
         failure.opened,
         failure.failed_at.last(),
         failure.passed_at,
@@ -94,27 +97,27 @@ fn failure_line(history: &History, failure: &FailureTruth) -> String {
     )
 }
 
-fn name(name: &Name) -> String {
+fn show_name(name: &CheckName) -> String {
     match name {
-        Name::Test(leaf) => leaf.clone(),
-        Name::Finding(texts) => texts.join(" + "),
+        CheckName::Test(leaf) => leaf.clone(),
+        CheckName::Finding(texts) => texts.join(" + "),
     }
 }
 
-fn cause(history: &History, cause: Cause) -> String {
+fn show_cause(history: &History, cause: FailureCause) -> String {
     match cause {
-        Cause::Bug(bug) => history.project.bugs[bug].key.clone(),
-        Cause::Environment => "environment".to_owned(),
-        Cause::Chance => "chance".to_owned(),
+        FailureCause::Bug(bug) => history.project.bugs[bug].key.clone(),
+        FailureCause::Environment => "environment".to_owned(),
+        FailureCause::Chance => "chance".to_owned(),
     }
 }
 
-fn expectation(expectation: Expectation) -> &'static str {
+fn show_expectation(expectation: ExpectedText) -> &'static str {
     match expectation {
-        Expectation::Show => "the earlier fix should be shown",
-        Expectation::ShowOrHedge => "the earlier fix should be shown, or what changed",
-        Expectation::OtherCause => "it failed for another reason before",
-        Expectation::Silence => "nothing was learnt about it",
-        Expectation::Free => "nothing is due",
+        ExpectedText::Show => "the earlier fix should be shown",
+        ExpectedText::ShowOrHedge => "the earlier fix should be shown, or what changed",
+        ExpectedText::OtherCause => "it failed for another reason before",
+        ExpectedText::Silence => "nothing was learnt about it",
+        ExpectedText::Free => "nothing is due",
     }
 }

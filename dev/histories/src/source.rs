@@ -65,7 +65,7 @@ impl SourceFile {
 
 /// The location of a region: its file, and the number of its first line, counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct RegionLocation {
     /// Path from the root of the checkout.
     pub file: String,
     /// Number of the first line.
@@ -81,7 +81,7 @@ pub struct Tree {
 
 impl Tree {
     /// Adds or replaces a file.
-    pub fn put(&mut self, path: impl Into<String>, regions: Vec<Region>) {
+    pub fn put_file(&mut self, path: impl Into<String>, regions: Vec<Region>) {
         self.files.insert(path.into(), SourceFile::new(regions));
     }
 
@@ -97,12 +97,12 @@ impl Tree {
     }
 
     /// Finds the location of a region.
-    pub fn place(&self, key: &str) -> Option<Place> {
+    pub fn region_location(&self, key: &str) -> Option<RegionLocation> {
         for (path, file) in &self.files {
             let mut line = 1;
             for region in &file.regions {
                 if region.key == key {
-                    return Some(Place { file: path.clone(), line });
+                    return Some(RegionLocation { file: path.clone(), line });
                 }
                 line += region.lines.len();
             }
@@ -114,7 +114,7 @@ impl Tree {
     ///
     /// # Panics
     /// Panics if the region does not exist.
-    pub fn set(&mut self, key: &str, lines: &[String]) {
+    pub fn set_region(&mut self, key: &str, lines: &[String]) {
         let regions = self.files.values_mut().flat_map(|file| &mut file.regions);
         let region = regions.into_iter().find(|region| region.key == key);
         lines.clone_into(&mut region.unwrap_or_else(|| panic!("no region {key}")).lines);
@@ -140,7 +140,7 @@ impl Tree {
     }
 
     /// Removes all regions with a key that starts with a prefix, and returns them in order.
-    pub fn take(&mut self, prefix: &str) -> Vec<Region> {
+    pub fn remove_regions(&mut self, prefix: &str) -> Vec<Region> {
         let mut taken = Vec::new();
         for file in self.files.values_mut() {
             file.regions.retain(|region| {

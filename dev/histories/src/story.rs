@@ -1,12 +1,12 @@
 //! Generates histories from a seed: the work of an agent in several sessions, with different kinds of mess.
 
-use rutter_testkit::dice::Dice;
+use rutter_testkit::dice::SeededRandom;
 
-use crate::command::{TaskRunner, add_tasks};
+use crate::command::{ProjectTaskRunner, add_tasks};
 use crate::history::History;
-use crate::languages::{self, Extras, Layout, NeedKind};
-use crate::project::{BugKind, CheckKind, Language, Tool};
-use crate::world::World;
+use crate::languages::{self, NeedKind, ProjectExtras, ProjectLayout};
+use crate::project::{BugKind, CheckKind, CheckTool, Language};
+use crate::world::SimulatedSession;
 
 mod changes;
 mod moves;
@@ -16,7 +16,7 @@ mod scenarios;
 
 /// The kind of story in a history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Scenario {
+enum StoryScenario {
     /// Bugs are fixed among other changes and recur.
     Plain,
     /// A linter, type checker or compiler reports an error.
@@ -36,15 +36,15 @@ enum Scenario {
 }
 
 /// Scenarios with their weights.
-const SCENARIOS: [(Scenario, usize); 8] = [
-    (Scenario::Plain, 52),
-    (Scenario::Lint, 10),
-    (Scenario::Environment, 8),
-    (Scenario::Flaky, 6),
-    (Scenario::Removed, 6),
-    (Scenario::OtherPackage, 6),
-    (Scenario::OtherFailure, 6),
-    (Scenario::Git, 6),
+const SCENARIOS: [(StoryScenario, usize); 8] = [
+    (StoryScenario::Plain, 52),
+    (StoryScenario::Lint, 10),
+    (StoryScenario::Environment, 8),
+    (StoryScenario::Flaky, 6),
+    (StoryScenario::Removed, 6),
+    (StoryScenario::OtherPackage, 6),
+    (StoryScenario::OtherFailure, 6),
+    (StoryScenario::Git, 6),
 ];
 
 /// Languages with their weights.
@@ -57,7 +57,7 @@ const LANGUAGES: [(Language, usize); 5] = [
 ];
 
 /// Draws one of several, by weight.
-fn weighted<T: Copy>(dice: &mut Dice, all: &[(T, usize)]) -> T {
+fn draw_weighted<T: Copy>(dice: &mut SeededRandom, all: &[(T, usize)]) -> T {
     let mut drawn = dice.below(all.iter().map(|(_, weight)| weight).sum());
     for (value, weight) in all {
         if drawn < *weight {
@@ -70,46 +70,54 @@ fn weighted<T: Copy>(dice: &mut Dice, all: &[(T, usize)]) -> T {
 
 /// Generates the history of a seed. The same seed always gives the same history.
 pub fn generate(seed: u64) -> History {
-    let mut dice = Dice::new(seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(seed));
-    let scenario = weighted(&mut dice, &SCENARIOS);
-    let language = weighted(&mut dice, &LANGUAGES);
+    let mut dice = SeededRandom::new(seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(seed));
+    let scenario = draw_weighted(&mut dice, &SCENARIOS);
+    let language = draw_weighted(&mut dice, &LANGUAGES);
     let layout = match scenario {
-        Scenario::OtherPackage => Layout::Monorepo,
-        _ => weighted(
+        StoryScenario::OtherPackage => ProjectLayout::Monorepo,
+        _ => draw_weighted(
             &mut dice,
-            &[(Layout::Single, 50), (Layout::Nested, 22), (Layout::Monorepo, 28)],
+            &[
+                (ProjectLayout::Single, 50),
+                (ProjectLayout::Nested, 22),
+                (ProjectLayout::Monorepo, 28),
+            ],
         ),
     };
-    let extras = Extras {
-        need: (scenario == Scenario::Environment).then(|| {
-            *dice.of(&[NeedKind::Variable, NeedKind::Variable, NeedKind::Flag, NeedKind::Wrapper])
+    let extras = ProjectExtras {
+        need: (scenario == StoryScenario::Environment).then(|| {
+            *dice.pick(&[NeedKind::Variable, NeedKind::Variable, NeedKind::Flag, NeedKind::Wrapper])
         }),
-        flaky: scenario == Scenario::Flaky,
+        flaky: scenario == StoryScenario::Flaky,
     };
-    let mut project = languages::project(language, layout, extras, &mut dice);
+    let mut project = languages::build_project(language, layout, extras, &mut dice);
     let tasks = draw_tasks(language, layout, &mut dice);
     let tasks = add_tasks(&mut project, &tasks);
-    let mut world = World::new(seed, dice, project, tasks);
+    let mut world = SimulatedSession::new(seed, dice, project, tasks);
     world.tag(&format!("scenario: {scenario:?}").to_lowercase());
-    let mut story = Story { world, unformatted: None };
+    let mut story = StoryBuilder { world, unformatted: None };
     match scenario {
-        Scenario::Plain => story.plain(),
-        Scenario::Lint => story.lint(),
-        Scenario::Environment => story.environment(),
-        Scenario::Flaky => story.flaky(),
-        Scenario::Removed => story.removed(),
-        Scenario::OtherPackage => story.other_package(),
-        Scenario::OtherFailure => story.other_failure(),
-        Scenario::Git => story.git(),
+        StoryScenario::Plain => story.play_plain(),
+        StoryScenario::Lint => story.play_lint(),
+        StoryScenario::Environment => story.play_environment(),
+        StoryScenario::Flaky => story.play_flaky(),
+        StoryScenario::Removed => story.play_removed(),
+        StoryScenario::OtherPackage => story.play_other_package(),
+        StoryScenario::OtherFailure => story.play_other_failure(),
+        StoryScenario::Git => story.play_git(),
     }
     story.world.finish()
 }
 
 /// Draws the task runners of a project.
-fn draw_tasks(language: Language, layout: Layout, dice: &mut Dice) -> Vec<TaskRunner> {
-    use TaskRunner::{Just, Make, Mise, Npm, Pnpm, Script, Tox, Yarn};
+fn draw_tasks(
+    language: Language,
+    layout: ProjectLayout,
+    dice: &mut SeededRandom,
+) -> Vec<ProjectTaskRunner> {
+    use ProjectTaskRunner::{Just, Make, Mise, Npm, Pnpm, Script, Tox, Yarn};
     let mut all = match language {
-        Language::Python if layout == Layout::Single => vec![Make, Just, Mise, Script, Tox],
+        Language::Python if layout == ProjectLayout::Single => vec![Make, Just, Mise, Script, Tox],
         Language::Python | Language::Rust | Language::Go => vec![Make, Just, Mise, Script],
         Language::TypeScript | Language::JavaScript => vec![Npm, Pnpm, Yarn, Make, Script],
     };
@@ -119,31 +127,31 @@ fn draw_tasks(language: Language, layout: Layout, dice: &mut Dice) -> Vec<TaskRu
 }
 
 /// A history under construction.
-struct Story {
-    world: World,
+struct StoryBuilder {
+    world: SimulatedSession,
     /// A region that a formatter would change, and the formatted text.
     unformatted: Option<(String, Vec<String>)>,
 }
 
-impl Story {
+impl StoryBuilder {
     /// Returns true with a probability in percent.
     fn chance(&mut self, percent: usize) -> bool {
         self.world.dice.below(100) < percent
     }
 
     /// Returns the tool that runs the tests of the project.
-    fn test_tool(&self) -> Tool {
+    fn test_tool(&self) -> CheckTool {
         match self.world.project.language {
-            Language::Python => Tool::Pytest,
-            Language::Rust => Tool::CargoTest,
-            Language::Go => Tool::GoTest,
-            Language::TypeScript => Tool::Vitest,
-            Language::JavaScript => Tool::Jest,
+            Language::Python => CheckTool::Pytest,
+            Language::Rust => CheckTool::CargoTest,
+            Language::Go => CheckTool::GoTest,
+            Language::TypeScript => CheckTool::Vitest,
+            Language::JavaScript => CheckTool::Jest,
         }
     }
 
     /// Returns the tool that finds a bug.
-    fn tool_for(&self, bug: usize) -> Tool {
+    fn tool_for(&self, bug: usize) -> CheckTool {
         let bug = &self.world.project.bugs[bug];
         match self.world.project.checks[bug.checks()[0]].kind {
             CheckKind::Lint(tool) => tool,

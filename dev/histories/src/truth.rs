@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The reason why a check fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Cause {
+pub enum FailureCause {
     /// A bug of the project, by its index.
     Bug(usize),
     /// A missing environment.
@@ -15,7 +15,7 @@ pub enum Cause {
 
 /// The way a failure ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Resolution {
+pub enum FailureEnding {
     /// A change fixed it.
     Fixed,
     /// Another command does not fail.
@@ -34,7 +34,7 @@ pub struct FailureTruth {
     /// The checkout.
     pub checkout: usize,
     /// Cause of the failure; the last one if it changed.
-    pub cause: Cause,
+    pub cause: FailureCause,
     /// Step that showed it first.
     pub opened: usize,
     /// True if a failing run named the check in its visible output.
@@ -51,11 +51,11 @@ pub struct FailureTruth {
     /// Step since which the test is removed, renamed or skipped.
     pub removed_at: Option<usize>,
     /// The way the failure ended.
-    pub resolution: Option<Resolution>,
+    pub resolution: Option<FailureEnding>,
     /// Session in which it ended.
     pub session: usize,
     /// Texts that identify an episode about the failure: the name of the test, or all texts of a finding.
-    pub name: Name,
+    pub name: CheckName,
     /// Kinds of mess around the failure.
     pub tags: BTreeSet<String>,
     /// True if the evidence cannot distinguish the fix from other changes.
@@ -73,7 +73,7 @@ impl FailureTruth {
 
 /// The name of a check as its runner prints it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Name {
+pub enum CheckName {
     /// A test: its name without file, class or module.
     Test(String),
     /// A finding without a test: an episode about it must contain all of these texts.
@@ -82,7 +82,7 @@ pub enum Name {
 
 /// The expected text after a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Expectation {
+pub enum ExpectedText {
     /// The earlier fix, first.
     Show,
     /// The earlier fix, or the changes without a claim: the evidence is thin.
@@ -97,7 +97,7 @@ pub enum Expectation {
 
 /// A failing check in a run, and the expected text.
 #[derive(Debug, Clone)]
-pub struct Sighting {
+pub struct FailureSighting {
     /// Step of the run.
     pub step: usize,
     /// Session and agent of the run.
@@ -105,14 +105,14 @@ pub struct Sighting {
     /// The check.
     pub check: usize,
     /// The cause.
-    pub cause: Cause,
+    pub cause: FailureCause,
     /// Name of the check.
-    pub name: Name,
+    pub name: CheckName,
     /// The expected text.
-    pub expectation: Expectation,
+    pub expectation: ExpectedText,
     /// Causes that the output cannot distinguish from this one: of a test of the same name in another package, or of
     /// the same test if the error is not shown.
-    pub lookalikes: Vec<Cause>,
+    pub lookalikes: Vec<FailureCause>,
     /// Kinds of mess: of the earlier failure and of its return.
     pub tags: BTreeSet<String>,
     /// Name of the tool of this run.
@@ -121,7 +121,7 @@ pub struct Sighting {
 
 /// The role of a change in a history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Role {
+pub enum ChangeRole {
     /// Fixes a bug.
     Fix(usize),
     /// Belongs to the fix of a bug without being the fix.
@@ -144,7 +144,7 @@ pub struct ChangeTruth {
     /// Checkout.
     pub checkout: usize,
     /// Role of the change.
-    pub role: Role,
+    pub role: ChangeRole,
     /// Files that it touches.
     pub files: Vec<String>,
     /// Removed (`-`) and added (`+`) lines, normalised.
@@ -168,19 +168,19 @@ pub struct RunTruth {
 
 /// The truth about a history.
 #[derive(Debug, Clone, Default)]
-pub struct Truth {
+pub struct HistoryTruth {
     /// Every run.
     pub runs: Vec<RunTruth>,
     /// Failures in the order in which they were first shown.
     pub failures: Vec<FailureTruth>,
     /// Failing checks of every run.
-    pub sightings: Vec<Sighting>,
+    pub sightings: Vec<FailureSighting>,
     /// Every change.
     pub changes: Vec<ChangeTruth>,
     /// For each bug, the lines of its fix.
-    pub right: BTreeMap<Cause, BTreeSet<String>>,
+    pub right: BTreeMap<FailureCause, BTreeSet<String>>,
     /// For each bug, lines that belong to its fix without being the fix.
-    pub neutral: BTreeMap<Cause, BTreeSet<String>>,
+    pub neutral: BTreeMap<FailureCause, BTreeSet<String>>,
     /// Text that the working command has and the failing one lacks.
     pub remedy: Option<String>,
     /// Green runs that did not execute the check of an open failure: step and failure.
@@ -190,13 +190,13 @@ pub struct Truth {
 }
 
 /// Normalises a line of a diff: its sign, and its text in the form of [`plain`].
-pub fn normalised(line: &str) -> String {
+pub fn normalise_line(line: &str) -> String {
     let (sign, rest) = line.split_at(line.chars().next().map_or(0, char::len_utf8));
-    format!("{sign}{}", plain(rest))
+    format!("{sign}{}", plain_text(rest))
 }
 
 /// Returns a text with single blanks, and with the same replacements as in quoted text.
-pub fn plain(text: &str) -> String {
+pub fn plain_text(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     words.join(" ").replace('`', "'").replace('‹', "<")
 }

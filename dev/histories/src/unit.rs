@@ -1,22 +1,22 @@
 //! Functions with their tests and bugs, before they are written to the files of a language.
 
-use rutter_testkit::dice::Dice;
+use rutter_testkit::dice::SeededRandom;
 
-use crate::project::{BugKind, fill};
+use crate::project::{BugKind, fill_values};
 
 /// Draws the names and numbers of a package's functions.
 ///
 /// Names and numbers have separate dice: two packages of a monorepo share the names but not the numbers.
 #[derive(Debug)]
-pub struct Pick {
-    names: Dice,
-    numbers: Dice,
+pub struct UnitDice {
+    names: SeededRandom,
+    numbers: SeededRandom,
 }
 
-impl Pick {
+impl UnitDice {
     /// Creates the dice from two seeds.
     pub fn new(names: u64, numbers: u64) -> Self {
-        Self { names: Dice::new(names), numbers: Dice::new(numbers) }
+        Self { names: SeededRandom::new(names), numbers: SeededRandom::new(numbers) }
     }
 
     /// Draws one of several texts.
@@ -46,7 +46,7 @@ pub struct UnitTest {
 
 /// The way a test fails.
 #[derive(Debug, Clone)]
-pub enum Fail {
+pub enum UnitFailure {
     /// An equality does not hold. Some runners print more lines for strings.
     Equal {
         /// Actual value, as the language prints it.
@@ -83,7 +83,7 @@ pub struct UnitForm {
     /// Configuration line, if it differs.
     pub setting: Option<String>,
     /// Tests that fail, by name, and how.
-    pub fails: Vec<(String, Fail)>,
+    pub fails: Vec<(String, UnitFailure)>,
 }
 
 /// A bug of a function.
@@ -104,7 +104,7 @@ pub struct UnitBug {
 /// A function with its tests and bugs.
 #[derive(Debug, Clone)]
 #[must_use = "a unit is built step by step"]
-pub struct Unit {
+pub struct FunctionUnit {
     /// Module of the function.
     pub module: String,
     /// Name.
@@ -124,7 +124,7 @@ pub struct Unit {
     /// Last line, in languages that close a function.
     pub tail: String,
     /// A configuration file, and its line that the function reads.
-    pub setting: Option<Setting>,
+    pub setting: Option<UnitSetting>,
     /// Tests.
     pub tests: Vec<UnitTest>,
     /// Bugs.
@@ -134,7 +134,7 @@ pub struct Unit {
 
 /// A line of a configuration file.
 #[derive(Debug, Clone)]
-pub struct Setting {
+pub struct UnitSetting {
     /// File beside the module.
     pub file: String,
     /// Lines before it.
@@ -145,7 +145,7 @@ pub struct Setting {
     pub after: String,
 }
 
-impl Unit {
+impl FunctionUnit {
     /// Creates a unit. In every text, `$name` stands for a value and `$f` for the name of the function.
     pub fn new(module: &str, function: &str, values: &[(&'static str, String)]) -> Self {
         let mut values = values.to_vec();
@@ -171,7 +171,7 @@ impl Unit {
     pub fn fill(&self, text: &str) -> String {
         let values: Vec<(&str, &str)> =
             self.values.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        fill(text, &values)
+        fill_values(text, &values)
     }
 
     /// Sets signature, documentation and body.
@@ -197,7 +197,7 @@ impl Unit {
 
     /// Sets the configuration line that the function reads.
     pub fn setting(mut self, file: &str, before: &str, line: &str, after: &str) -> Self {
-        self.setting = Some(Setting {
+        self.setting = Some(UnitSetting {
             file: file.to_owned(),
             before: self.fill(before),
             line: self.fill(line),
@@ -219,7 +219,13 @@ impl Unit {
     }
 
     /// Adds a bug; `body` is its first form.
-    pub fn bug(mut self, key: &'static str, kind: BugKind, body: &str, fails: Fails<'_>) -> Self {
+    pub fn bug(
+        mut self,
+        key: &'static str,
+        kind: BugKind,
+        body: &str,
+        fails: UnitFailures<'_>,
+    ) -> Self {
         let form = self.form(body, fails);
         self.bugs.push(UnitBug {
             key,
@@ -232,14 +238,14 @@ impl Unit {
     }
 
     /// Adds another way to write the last bug.
-    pub fn also_as(mut self, body: &str, fails: Fails<'_>) -> Self {
+    pub fn also_as(mut self, body: &str, fails: UnitFailures<'_>) -> Self {
         let form = self.form(body, fails);
         self.last().forms.push(form);
         self
     }
 
     /// Adds a wrong repair of the last bug.
-    pub fn attempt(mut self, body: &str, fails: Fails<'_>) -> Self {
+    pub fn attempt(mut self, body: &str, fails: UnitFailures<'_>) -> Self {
         let form = self.form(body, fails);
         self.last().attempts.push(form);
         self
@@ -251,7 +257,7 @@ impl Unit {
         key: &'static str,
         kind: BugKind,
         line: &str,
-        fails: Fails<'_>,
+        fails: UnitFailures<'_>,
     ) -> Self {
         let form = UnitForm {
             setting: Some(self.fill(line)),
@@ -280,11 +286,11 @@ impl Unit {
         self
     }
 
-    fn form(&self, body: &str, fails: Fails<'_>) -> UnitForm {
+    fn form(&self, body: &str, fails: UnitFailures<'_>) -> UnitForm {
         UnitForm { body: Some(self.fill(body)), fails: self.fails(fails), ..UnitForm::default() }
     }
 
-    fn fails(&self, fails: Fails<'_>) -> Vec<(String, Fail)> {
+    fn fails(&self, fails: UnitFailures<'_>) -> Vec<(String, UnitFailure)> {
         fails.iter().map(|(name, fail)| (self.fill(name), fail.clone())).collect()
     }
 
@@ -294,23 +300,23 @@ impl Unit {
 }
 
 /// Tests that fail, and how.
-pub type Fails<'a> = &'a [(&'a str, Fail)];
+pub type UnitFailures<'a> = &'a [(&'a str, UnitFailure)];
 
 /// Creates the failure of an equality.
 #[expect(clippy::needless_pass_by_value, reason = "numbers and texts are given alike")]
-pub fn equal(got: impl ToString, want: impl ToString) -> Fail {
-    Fail::Equal { got: got.to_string(), want: want.to_string(), detail: Vec::new() }
+pub fn equal(got: impl ToString, want: impl ToString) -> UnitFailure {
+    UnitFailure::Equal { got: got.to_string(), want: want.to_string(), detail: Vec::new() }
 }
 
 /// Creates the failure of an equality, with additional lines of the runner.
-pub fn equal_with(got: &str, want: &str, detail: &[&str]) -> Fail {
+pub fn equal_with(got: &str, want: &str, detail: &[&str]) -> UnitFailure {
     let detail = detail.iter().map(|line| (*line).to_owned()).collect();
-    Fail::Equal { got: got.to_owned(), want: want.to_owned(), detail }
+    UnitFailure::Equal { got: got.to_owned(), want: want.to_owned(), detail }
 }
 
 /// Creates the failure of an assertion.
-pub fn message(lines: &[&str]) -> Fail {
-    Fail::Message(lines.iter().map(|line| (*line).to_owned()).collect())
+pub fn message(lines: &[&str]) -> UnitFailure {
+    UnitFailure::Message(lines.iter().map(|line| (*line).to_owned()).collect())
 }
 
 /// Creates a failure in which the function raises an error.
@@ -320,8 +326,8 @@ pub fn raised(
     error: &str,
     message: &str,
     arguments: &[(&str, &str)],
-) -> Fail {
-    Fail::Raised {
+) -> UnitFailure {
+    UnitFailure::Raised {
         line,
         mark: mark.to_owned(),
         error: error.to_owned(),

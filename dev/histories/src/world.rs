@@ -3,46 +3,48 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rutter_testkit::dice::Dice;
+use rutter_testkit::dice::SeededRandom;
 use serde_json::{Value, json};
 
-use crate::command::{RunResult, RunSpec, Shell, Task};
+use crate::command::{ProjectTask, RunResult, RunSpec, Shell};
 use crate::diff;
-use crate::history::{GitAction, History, Step};
-use crate::project::Project;
-use crate::runs::State;
-use crate::truth::{Cause, ChangeTruth, Resolution, Role, Truth, normalised};
+use crate::history::{GitAction, History, HistoryStep};
+use crate::project::VirtualProject;
+use crate::runs::CheckoutState;
+use crate::truth::{
+    ChangeRole, ChangeTruth, FailureCause, FailureEnding, HistoryTruth, normalise_line,
+};
 
 mod payload;
 mod record;
 
 /// Placeholder of the folder with the checkouts, until a history is played.
-pub const BASE: &str = "@BASE@";
+pub const BASE_PLACEHOLDER: &str = "@BASE@";
 
 /// A checkout of the project.
 #[derive(Debug, Clone)]
 struct Checkout {
     /// Folder below the base.
     folder: String,
-    state: State,
+    state: CheckoutState,
     /// Committed states, the newest last.
-    commits: Vec<State>,
+    commits: Vec<CheckoutState>,
 }
 
 /// A lesson from a failure.
 #[derive(Debug, Clone)]
-struct Learned {
+struct LearnedLesson {
     check: usize,
-    cause: Cause,
+    cause: FailureCause,
     session: usize,
-    resolution: Resolution,
+    resolution: FailureEnding,
     tags: BTreeSet<String>,
     is_thin: bool,
 }
 
 /// The way a change reaches the files.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Hand {
+pub enum ChangeMethod {
     /// The client's Edit tool.
     Edit,
     /// The client's Write tool, with the whole file.
@@ -62,13 +64,13 @@ pub enum Hand {
 
 /// The simulated session.
 #[derive(Debug)]
-pub struct World {
+pub struct SimulatedSession {
     /// Source of random numbers.
-    pub dice: Dice,
+    pub dice: SeededRandom,
     /// The project.
-    pub project: Project,
+    pub project: VirtualProject,
     /// Tasks of the project.
-    pub tasks: Vec<Task>,
+    pub tasks: Vec<ProjectTask>,
     seed: u64,
     checkouts: Vec<Checkout>,
     here: usize,
@@ -77,10 +79,10 @@ pub struct World {
     shell_folder: String,
     clock: i64,
     calls: usize,
-    steps: Vec<Step>,
-    truth: Truth,
+    steps: Vec<HistoryStep>,
+    truth: HistoryTruth,
     disk: BTreeMap<String, String>,
-    learned: Vec<Learned>,
+    learned: Vec<LearnedLesson>,
     /// Open failures by checkout and check, as indexes into the truth.
     open: BTreeMap<(usize, usize), usize>,
     /// Contexts that were due to get a lesson already.
@@ -88,20 +90,25 @@ pub struct World {
     /// Commands and the checks that they showed as failing.
     failing_commands: BTreeMap<String, BTreeSet<usize>>,
     /// Tags for the next sightings of a cause.
-    return_tags: BTreeMap<Cause, BTreeSet<String>>,
+    return_tags: BTreeMap<FailureCause, BTreeSet<String>>,
     /// Tags of the whole history.
     tags: BTreeSet<String>,
     uses_git: bool,
 }
 
-impl World {
+impl SimulatedSession {
     /// Creates a world with one checkout of a project.
-    pub fn new(seed: u64, dice: Dice, project: Project, tasks: Vec<Task>) -> Self {
-        let state = State { tree: project.tree.clone(), ..State::default() };
+    pub fn new(
+        seed: u64,
+        dice: SeededRandom,
+        project: VirtualProject,
+        tasks: Vec<ProjectTask>,
+    ) -> Self {
+        let state = CheckoutState { tree: project.tree.clone(), ..CheckoutState::default() };
         let folder = project.name.clone();
-        let truth = Truth {
+        let truth = HistoryTruth {
             remedy: project.need.as_ref().map(|need| need.remedy.text()),
-            ..Truth::default()
+            ..HistoryTruth::default()
         };
         Self {
             dice,
@@ -129,12 +136,12 @@ impl World {
     }
 
     /// Returns the files and tests of the current checkout.
-    pub fn state(&self) -> &State {
+    pub fn state(&self) -> &CheckoutState {
         &self.checkouts[self.here].state
     }
 
     /// Changes the checkout before the first payload: the initial state of the history.
-    pub fn prepare(&mut self, change: impl FnOnce(&mut State)) {
+    pub fn prepare(&mut self, change: impl FnOnce(&mut CheckoutState)) {
         let checkout = &mut self.checkouts[self.here];
         change(&mut checkout.state);
         checkout.commits = vec![checkout.state.clone()];
@@ -151,7 +158,7 @@ impl World {
     }
 
     /// Adds a tag to the next sightings of a cause.
-    pub fn tag_return(&mut self, cause: Cause, tag: &str) {
+    pub fn tag_return(&mut self, cause: FailureCause, tag: &str) {
         self.return_tags.entry(cause).or_default().insert(tag.to_owned());
     }
 
@@ -175,7 +182,7 @@ impl World {
     }
 
     /// Adds a checkout with the given state and returns its index.
-    pub fn add_checkout(&mut self, state: State) -> usize {
+    pub fn add_checkout(&mut self, state: CheckoutState) -> usize {
         let number = self.checkouts.len() + 1;
         let folder = format!("{}-{number}", self.project.name);
         self.checkouts.push(Checkout { folder, state: state.clone(), commits: vec![state] });
@@ -197,7 +204,7 @@ impl World {
             "Have a look at what is broken.",
             "Go on, please.",
         ];
-        let prompt = *self.dice.of(&prompts);
+        let prompt = *self.dice.pick(&prompts);
         let fields = json!({ "hook_event_name": "UserPromptSubmit", "prompt": prompt });
         self.emit(fields, &format!("user: {prompt}"), Vec::new());
     }
@@ -213,7 +220,7 @@ impl World {
     pub fn set_agent(&mut self, on: bool) {
         self.agent = None;
         if on {
-            let id = format!("a{:016x}", self.dice.roll());
+            let id = format!("a{:016x}", self.dice.next_u64());
             self.agent = Some(id);
             let fields = json!({ "hook_event_name": "SubagentStart" });
             self.emit(fields, "a subagent starts", Vec::new());
@@ -221,7 +228,7 @@ impl World {
     }
 
     /// Runs a command that neither tests nor changes anything.
-    pub fn look(&mut self, command: &str, output: &str) {
+    pub fn run_harmless_command(&mut self, command: &str, output: &str) {
         self.bash(command, output, 0, None, |_| {}, Vec::new());
     }
 
@@ -275,11 +282,17 @@ impl World {
 
     /// Returns the folder of the checkout.
     pub fn root(&self) -> String {
-        format!("{BASE}/{}", self.checkouts[self.here].folder)
+        format!("{BASE_PLACEHOLDER}/{}", self.checkouts[self.here].folder)
     }
 
     /// Changes files and records the role of the change.
-    pub fn change(&mut self, hand: &Hand, role: Role, kind: &str, mutate: impl FnOnce(&mut State)) {
+    pub fn change_files(
+        &mut self,
+        hand: &ChangeMethod,
+        role: ChangeRole,
+        kind: &str,
+        mutate: impl FnOnce(&mut CheckoutState),
+    ) {
         let before = self.state().clone();
         let mut after = before.clone();
         mutate(&mut after);
@@ -288,21 +301,21 @@ impl World {
         for file in &files {
             let old = before.tree.text(file).unwrap_or_default();
             let new = after.tree.text(file).unwrap_or_default();
-            lines.extend(diff::changed_lines(&old, &new).iter().map(|line| normalised(line)));
+            lines.extend(diff::changed_lines(&old, &new).iter().map(|line| normalise_line(line)));
         }
         let here = self.here;
         let command = match hand {
-            Hand::Command { line, .. } => Some(line.clone()),
+            ChangeMethod::Command { line, .. } => Some(line.clone()),
             _ => None,
         };
         match hand {
-            Hand::Edit | Hand::Write => {
+            ChangeMethod::Edit | ChangeMethod::Write => {
                 for file in &files {
                     self.edit_file(hand, file, &before, &after, kind);
                 }
                 self.checkouts[here].state = after;
             }
-            Hand::Command { line, output, git } => {
+            ChangeMethod::Command { line, output, git } => {
                 let title = format!("$ {}   [{kind}]", first_line(line));
                 let git: Vec<GitAction> = git
                     .iter()
@@ -320,7 +333,7 @@ impl World {
                     git,
                 );
             }
-            Hand::Outside => self.checkouts[here].state = after,
+            ChangeMethod::Outside => self.checkouts[here].state = after,
         }
         let step = self.steps.len().saturating_sub(1);
         let change = ChangeTruth {
@@ -341,7 +354,7 @@ impl World {
         let state = self.state().clone();
         self.checkouts[here].commits.push(state);
         self.uses_git = true;
-        let hash = self.dice.roll() & 0xfff_ffff;
+        let hash = self.dice.next_u64() & 0xfff_ffff;
         let output =
             format!("[main {hash:07x}] {message}\n 1 file changed, 1 insertion(+), 1 deletion(-)");
         let words = |words: &[&str]| GitAction {
@@ -353,7 +366,7 @@ impl World {
     }
 
     /// Returns the committed state from `ago` commits ago, or the oldest one.
-    pub fn committed(&self, ago: usize) -> &State {
+    pub fn committed_state(&self, ago: usize) -> &CheckoutState {
         let commits = &self.checkouts[self.here].commits;
         &commits[commits.len() - 1 - ago.min(commits.len() - 1)]
     }
@@ -365,28 +378,28 @@ impl World {
     }
 
     /// Records the lines between two states as part of a fix that are not the fix itself.
-    pub fn note_companion(&mut self, bug: usize, before: &State, after: &State) {
+    pub fn note_companion(&mut self, bug: usize, before: &CheckoutState, after: &CheckoutState) {
         let mut lines = Vec::new();
         for file in before.tree.changed_files(&after.tree) {
             let old = before.tree.text(&file).unwrap_or_default();
             let new = after.tree.text(&file).unwrap_or_default();
-            lines.extend(diff::changed_lines(&old, &new).iter().map(|line| normalised(line)));
+            lines.extend(diff::changed_lines(&old, &new).iter().map(|line| normalise_line(line)));
         }
-        let right = self.truth.right.entry(Cause::Bug(bug)).or_default();
+        let right = self.truth.right.entry(FailureCause::Bug(bug)).or_default();
         for line in &lines {
             right.remove(line);
         }
-        self.truth.neutral.entry(Cause::Bug(bug)).or_default().extend(lines);
+        self.truth.neutral.entry(FailureCause::Bug(bug)).or_default().extend(lines);
     }
 
     /// Returns the truth so far.
-    pub fn truth(&self) -> &Truth {
+    pub fn truth(&self) -> &HistoryTruth {
         &self.truth
     }
 
     /// Ends the history.
     pub fn finish(mut self) -> History {
-        self.settle();
+        self.separate_shared_lines();
         History {
             seed: self.seed,
             language: self.project.language,
@@ -409,7 +422,7 @@ impl World {
         change: impl FnOnce(&mut Self),
         git: Vec<GitAction>,
     ) {
-        let input = json!({ "command": command, "description": describe(command) });
+        let input = json!({ "command": command, "description": describe_command(command) });
         let before = json!({
             "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": input,
         });
@@ -470,7 +483,7 @@ pub fn first_line(text: &str) -> String {
 }
 
 /// Describes a command as the client's model does.
-fn describe(command: &str) -> String {
+fn describe_command(command: &str) -> String {
     let word = command.split_whitespace().next().unwrap_or_default();
     format!("Run {word}")
 }

@@ -2,16 +2,16 @@
 
 /// A seeded random number generator (splitmix64).
 #[derive(Debug, Clone)]
-pub struct Dice(u64);
+pub struct SeededRandom(u64);
 
-impl Dice {
+impl SeededRandom {
     /// Creates a generator with a seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
     /// Returns a random number.
-    pub fn roll(&mut self) -> u64 {
+    pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -22,11 +22,11 @@ impl Dice {
     /// Returns a random number below `limit`; 0 if `limit` is 0.
     pub fn below(&mut self, limit: usize) -> usize {
         let limit = u64::try_from(limit.max(1)).unwrap_or(u64::MAX);
-        usize::try_from(self.roll() % limit).unwrap_or_default()
+        usize::try_from(self.next_u64() % limit).unwrap_or_default()
     }
 
     /// Returns a random number below `limit`; the n-th is 1/(n + 3) as likely.
-    pub fn uneven(&mut self, limit: usize) -> usize {
+    pub fn weighted_below(&mut self, limit: usize) -> usize {
         let weight = |place: usize| 1_000_000 / (place + 3);
         let mut drawn = self.below((0..limit).map(weight).sum());
         for place in 0..limit {
@@ -42,7 +42,7 @@ impl Dice {
     ///
     /// # Panics
     /// If the slice is empty.
-    pub fn of<'a, T>(&mut self, all: &'a [T]) -> &'a T {
+    pub fn pick<'a, T>(&mut self, all: &'a [T]) -> &'a T {
         &all[self.below(all.len())]
     }
 

@@ -4,11 +4,11 @@
 //! up most of them, seven tenths of the predictions come true and a tenth is given up. The texts never name a cause;
 //! they are drawn from several people's wordings, and mixed with unrelated details of the work at the time.
 
-use crate::dice::Dice;
+use crate::dice::SeededRandom;
 
 /// A generated lesson with its cause, if it has a recurring one.
 #[derive(Debug, Clone)]
-pub struct Lesson {
+pub struct GeneratedLesson {
     /// The cause, hidden from the tested methods; `None` for a unique lesson.
     pub label: Option<usize>,
     /// The time, in seconds since the first.
@@ -43,7 +43,7 @@ pub struct Lesson {
     pub proven: bool,
 }
 
-struct Cause {
+struct LessonCause {
     category: &'static str,
     domains: Vec<&'static str>,
     beliefs: Vec<&'static str>,
@@ -123,15 +123,15 @@ const NAMES: [&str; 24] = [
     "feature_flags.py",
 ];
 /// Interval of unique lessons: every tenth has no recurring cause.
-const ALONE: usize = 10;
+const UNIQUE_LESSON_INTERVAL: usize = 10;
 
-fn causes() -> Vec<Cause> {
-    let mut causes: Vec<Cause> = Vec::new();
-    for line in lines(include_str!("lessons/causes.txt")) {
+fn load_causes() -> Vec<LessonCause> {
+    let mut causes: Vec<LessonCause> = Vec::new();
+    for line in content_lines(include_str!("lessons/causes.txt")) {
         let (letter, text) = line.split_at(2);
         if letter == "= " {
             let mut words = text.split(' ').skip(1);
-            causes.push(Cause {
+            causes.push(LessonCause {
                 category: words.next().expect("a category"),
                 domains: words.collect(),
                 beliefs: Vec::new(),
@@ -153,11 +153,11 @@ fn causes() -> Vec<Cause> {
 }
 
 /// Returns the lessons of a cause, in several people's wordings.
-pub fn learnt(label: usize) -> Vec<&'static str> {
-    causes().swap_remove(label).lessons
+pub fn lessons_of_cause(label: usize) -> Vec<&'static str> {
+    load_causes().swap_remove(label).lessons
 }
 
-fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {
+fn content_lines(text: &'static str) -> impl Iterator<Item = &'static str> {
     text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
@@ -166,13 +166,13 @@ fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {
 /// # Panics
 ///
 /// If the included files are malformed.
-pub fn lessons(seed: u64, count: usize) -> Vec<Lesson> {
-    let causes = causes();
-    let alone: Vec<&'static str> = lines(include_str!("lessons/alone.txt")).collect();
-    let places: Vec<(&str, &str)> = lines(include_str!("lessons/places.txt"))
+pub fn generate_lessons(seed: u64, count: usize) -> Vec<GeneratedLesson> {
+    let causes = load_causes();
+    let alone: Vec<&'static str> = content_lines(include_str!("lessons/alone.txt")).collect();
+    let places: Vec<(&str, &str)> = content_lines(include_str!("lessons/places.txt"))
         .map(|line| line.split_once(" | ").expect("a goal and an action"))
         .collect();
-    let mut dice = Dice::new(seed);
+    let mut dice = SeededRandom::new(seed);
     // A few causes make up most lessons: the n-th is 1/(n + 3) as frequent.
     let mut order: Vec<usize> = (0..causes.len()).collect();
     dice.shuffle(&mut order);
@@ -191,8 +191,13 @@ pub fn lessons(seed: u64, count: usize) -> Vec<Lesson> {
         }
         left -= 1;
         at += 60 * (5 + i64::try_from(dice.below(40)).unwrap_or(0));
-        let single = if number % ALONE == ALONE - 1 { singles.pop() } else { None };
-        let label = if single.is_some() { None } else { Some(order[dice.uneven(causes.len())]) };
+        let single = if number % UNIQUE_LESSON_INTERVAL == UNIQUE_LESSON_INTERVAL - 1 {
+            singles.pop()
+        } else {
+            None
+        };
+        let label =
+            if single.is_some() { None } else { Some(order[dice.weighted_below(causes.len())]) };
         let status = match dice.below(10) {
             0..7 => "confirmed",
             7..9 => "falsified",
@@ -202,13 +207,13 @@ pub fn lessons(seed: u64, count: usize) -> Vec<Lesson> {
             (Some(label), _) => {
                 let cause = &causes[label];
                 (
-                    *dice.of(&cause.surprises),
+                    *dice.pick(&cause.surprises),
                     cause.category,
-                    *dice.of(&cause.causes),
-                    *dice.of(&cause.lessons),
-                    *dice.of(&cause.lessons),
-                    *dice.of(&cause.beliefs),
-                    *dice.of(&cause.domains),
+                    *dice.pick(&cause.causes),
+                    *dice.pick(&cause.lessons),
+                    *dice.pick(&cause.lessons),
+                    *dice.pick(&cause.beliefs),
+                    *dice.pick(&cause.domains),
                 )
             }
             (None, single) => {
@@ -222,15 +227,15 @@ pub fn lessons(seed: u64, count: usize) -> Vec<Lesson> {
         // A failed prediction rests on another belief, possibly one that belongs to another cause.
         let belief = if status == "falsified" {
             let other = &causes[dice.below(causes.len())];
-            *dice.of(&other.beliefs)
+            *dice.pick(&other.beliefs)
         } else {
             belief
         };
         let (goal, action) =
             places[if dice.below(3) == 0 { dice.below(places.len()) } else { place }];
         let mut named = |text: &str| match dice.below(3) {
-            0 => format!("{text} ({})", dice.of(&NAMES)),
-            1 => format!("{}: {text}", dice.of(&NAMES)),
+            0 => format!("{text} ({})", dice.pick(&NAMES)),
+            1 => format!("{}: {text}", dice.pick(&NAMES)),
             _ => text.to_owned(),
         };
         let failed = status == "falsified";
@@ -240,21 +245,21 @@ pub fn lessons(seed: u64, count: usize) -> Vec<Lesson> {
         let takeaway = (status != "abandoned").then(|| named(takeaway));
         let action = named(action);
         let result = match status {
-            "confirmed" => dice.of(&CAME_TRUE),
-            "falsified" => dice.of(&FAILED),
-            _ => dice.of(&GIVEN_UP),
+            "confirmed" => dice.pick(&CAME_TRUE),
+            "falsified" => dice.pick(&FAILED),
+            _ => dice.pick(&GIVEN_UP),
         };
-        made.push(Lesson {
+        made.push(GeneratedLesson {
             label,
             at,
             session,
             domain,
-            strategy: dice.of::<&str>(&STRATEGIES),
+            strategy: dice.pick::<&str>(&STRATEGIES),
             status,
             goal: goal.to_owned(),
             hypothesis: belief.to_owned(),
             action,
-            prediction: (*dice.of(&PREDICTIONS)).to_owned(),
+            prediction: (*dice.pick(&PREDICTIONS)).to_owned(),
             result: (*result).to_owned(),
             surprise,
             cause,
@@ -272,9 +277,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_shaped_after_real_memories() {
-        let made = lessons(1, 1_000);
-        let share = |of: &dyn Fn(&Lesson) -> bool| made.iter().filter(|one| of(one)).count();
+    fn distribution_follows_real_stores() {
+        let made = generate_lessons(1, 1_000);
+        let share =
+            |of: &dyn Fn(&GeneratedLesson) -> bool| made.iter().filter(|one| of(one)).count();
         assert!((550..750).contains(&share(&|one| one.domain == "debugging")));
         assert!((650..750).contains(&share(&|one| one.status == "confirmed")));
         assert!((150..250).contains(&share(&|one| one.status == "falsified")));
@@ -283,13 +289,13 @@ mod tests {
             assert!(share(&|one| one.label == Some(label)) >= 3, "{label}");
         }
         assert!(made.windows(2).all(|pair| pair[0].at < pair[1].at));
-        assert_eq!(format!("{made:?}"), format!("{:?}", lessons(1, 1_000)));
-        assert_ne!(format!("{made:?}"), format!("{:?}", lessons(2, 1_000)));
+        assert_eq!(format!("{made:?}"), format!("{:?}", generate_lessons(1, 1_000)));
+        assert_ne!(format!("{made:?}"), format!("{:?}", generate_lessons(2, 1_000)));
     }
 
     #[test]
-    fn every_cause_is_said_in_several_ways() {
-        for cause in causes() {
+    fn causes_have_several_wordings() {
+        for cause in load_causes() {
             assert!(cause.domains.len() >= 2 && cause.beliefs.len() >= 2);
             for said in [&cause.surprises, &cause.causes, &cause.lessons] {
                 assert!(said.len() >= 4, "{said:?}");

@@ -15,14 +15,14 @@ pub mod story;
 #[cfg(feature = "memory")]
 pub mod world;
 
-pub use ran::Ran;
-pub use skip::{excuse, skip};
+pub use ran::CommandOutput;
+pub use skip::{report_skip, skip_test};
 
 /// Returns the root of the repository.
 ///
 /// # Panics
 /// If this crate has moved.
-pub fn root() -> PathBuf {
+pub fn repository_root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("dev/testkit").to_owned()
 }
 

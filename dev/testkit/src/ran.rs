@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 /// The output and exit code of a process.
 #[must_use = "look at the output or the exit code"]
 #[derive(Debug)]
-pub struct Ran {
+pub struct CommandOutput {
     /// The process's stdout.
     pub stdout: String,
     /// The process's stderr.
@@ -15,12 +15,12 @@ pub struct Ran {
     pub exit: Option<i32>,
 }
 
-impl Ran {
+impl CommandOutput {
     /// Runs a command to its end.
     ///
     /// # Panics
     /// If it cannot be started, or if its output is not UTF-8.
-    pub fn of(command: &mut Command) -> Self {
+    pub fn run(command: &mut Command) -> Self {
         command.output().unwrap_or_else(|error| panic!("{command:?}: {error}")).into()
     }
 
@@ -28,13 +28,13 @@ impl Ran {
     ///
     /// # Panics
     /// If the process failed.
-    pub fn success(self) -> Self {
+    pub fn assert_success(self) -> Self {
         assert_eq!(self.exit, Some(0), "{self}");
         self
     }
 }
 
-impl From<Output> for Ran {
+impl From<Output> for CommandOutput {
     fn from(output: Output) -> Self {
         Self {
             stdout: String::from_utf8(output.stdout).expect("stdout is UTF-8"),
@@ -45,7 +45,7 @@ impl From<Output> for Ran {
 }
 
 /// The form for snapshots.
-impl fmt::Display for Ran {
+impl fmt::Display for CommandOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "exit {}", self.exit.map_or("by signal".to_owned(), |code| code.to_string()))?;
         for (name, text) in [("stdout", &self.stdout), ("stderr", &self.stderr)] {

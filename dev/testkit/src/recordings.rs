@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Case {
+pub struct RecordedCase {
     pub command: String,
     pub exit: i32,
     pub version: String,
@@ -20,12 +20,12 @@ pub struct Case {
     /// Number of runs in the command. With more than one, the text may be cut between them.
     #[serde(default = "one")]
     pub sections: u32,
-    pub expect: Expected,
+    pub expect: ExpectedOutcome,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Expected {
+pub struct ExpectedOutcome {
     pub verdict: Verdict,
     pub counts: Option<Counts>,
     pub failing: Vec<String>,
@@ -39,25 +39,25 @@ fn one() -> u32 {
     1
 }
 
-pub struct Fixture {
+pub struct RecordedRun {
     pub name: String,
     pub runner: &'static Runner,
     pub out: Vec<u8>,
     pub err: Vec<u8>,
-    pub case: Case,
+    pub case: RecordedCase,
 }
 
-impl Fixture {
-    pub fn read(&self, bytes: &[u8]) -> Report {
+impl RecordedRun {
+    pub fn read_output(&self, bytes: &[u8]) -> Report {
         (self.runner.read)(&plain(bytes))
     }
 
-    pub fn whole(&self) -> Vec<u8> {
+    pub fn full_output(&self) -> Vec<u8> {
         [self.out.clone(), self.err.clone()].concat()
     }
 }
 
-fn folders(path: &Path) -> Vec<PathBuf> {
+fn sorted_entries(path: &Path) -> Vec<PathBuf> {
     let mut found: Vec<_> =
         fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect();
     found.sort();
@@ -65,26 +65,27 @@ fn folders(path: &Path) -> Vec<PathBuf> {
 }
 
 /// Returns the folder of a runner: its name with one hyphen for each run of other characters than letters and digits.
-fn folder_of(runner: &Runner) -> String {
+fn runner_folder(runner: &Runner) -> String {
     let words = runner.name.split(|sign: char| !sign.is_alphanumeric());
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
 }
 
 /// Returns every case of every runner.
-pub fn fixtures() -> Vec<Fixture> {
-    let root = crate::root().join("crates/runs/fixtures/outcomes");
+pub fn load_recordings() -> Vec<RecordedRun> {
+    let root = crate::repository_root().join("crates/runs/fixtures/outcomes");
     let mut found = Vec::new();
-    for folder in folders(&root).iter().filter(|path| path.is_dir()) {
+    for folder in sorted_entries(&root).iter().filter(|path| path.is_dir()) {
         let name = folder.file_name().unwrap().to_str().unwrap();
-        let runner = RUNNERS.iter().find(|runner| folder_of(runner) == name);
+        let runner = RUNNERS.iter().find(|runner| runner_folder(runner) == name);
         let runner = runner.unwrap_or_else(|| panic!("no runner is called {name}"));
-        for path in folders(folder).iter().filter(|path| path.extension().unwrap() == "json") {
+        for path in sorted_entries(folder).iter().filter(|path| path.extension().unwrap() == "json")
+        {
             let name = format!("{name}/{}", path.file_stem().unwrap().to_str().unwrap());
             let case = serde_json::from_slice(&fs::read(path).unwrap())
                 .unwrap_or_else(|error| panic!("{name}: {error}"));
             let out = fs::read(path.with_extension("out")).unwrap();
             let err = fs::read(path.with_extension("err")).unwrap_or_default();
-            found.push(Fixture { name, runner, out, err, case });
+            found.push(RecordedRun { name, runner, out, err, case });
         }
     }
     found

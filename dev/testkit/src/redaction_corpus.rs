@@ -4,13 +4,13 @@ use serde::Deserialize;
 
 /// A template in its stored form.
 #[derive(Deserialize)]
-struct Template {
+struct RedactionTemplate {
     name: String,
     text: String,
 }
 
 /// A text and the secrets in it.
-pub struct Case {
+pub struct RedactionCase {
     pub name: String,
     pub text: String,
     pub secrets: Vec<String>,
@@ -18,7 +18,7 @@ pub struct Case {
 
 /// Role of a case: rules were written for it, or only figures are taken from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum CorpusPart {
     /// Rules were written for these.
     Tuning,
     /// Read once when the rules were done; its misses have been fixed since.
@@ -35,34 +35,34 @@ pub enum Part {
     Fifth,
 }
 
-impl Case {
-    pub fn part(&self) -> Part {
-        let held_out = hash(&self.name) & (1 << 16) != 0;
+impl RedactionCase {
+    pub fn part(&self) -> CorpusPart {
+        let held_out = fnv1a(&self.name) & (1 << 16) != 0;
         match self.name.split_once('-') {
-            Some(("second", _)) => Part::Second,
-            Some(("third", _)) => Part::Third,
-            Some(("fifth", _)) => Part::Fifth,
-            Some(("fourth", _)) if held_out => Part::FourthHeldOut,
-            Some(("fourth", _)) => Part::FourthTuning,
-            _ if held_out => Part::HeldOut,
-            _ => Part::Tuning,
+            Some(("second", _)) => CorpusPart::Second,
+            Some(("third", _)) => CorpusPart::Third,
+            Some(("fifth", _)) => CorpusPart::Fifth,
+            Some(("fourth", _)) if held_out => CorpusPart::FourthHeldOut,
+            Some(("fourth", _)) => CorpusPart::FourthTuning,
+            _ if held_out => CorpusPart::HeldOut,
+            _ => CorpusPart::Tuning,
         }
     }
 }
 
 /// Returns the texts with a secret.
-pub fn secrets() -> Vec<Case> {
-    drawn(&SECRETS, 0)
+pub fn secrets() -> Vec<RedactionCase> {
+    load_cases(&SECRETS, 0)
 }
 
 /// Returns the texts without a secret.
-pub fn lookalikes() -> Vec<Case> {
-    drawn(&LOOKALIKES, 0)
+pub fn lookalikes() -> Vec<RedactionCase> {
+    load_cases(&LOOKALIKES, 0)
 }
 
 /// Returns both sets for a round; every round except 0 draws other random characters.
-pub fn redrawn(round: u64) -> (Vec<Case>, Vec<Case>) {
-    (drawn(&SECRETS, round), drawn(&LOOKALIKES, round))
+pub fn cases_of_round(round: u64) -> (Vec<RedactionCase>, Vec<RedactionCase>) {
+    (load_cases(&SECRETS, round), load_cases(&LOOKALIKES, round))
 }
 
 static SECRETS: [&str; 5] = [
@@ -81,15 +81,15 @@ static LOOKALIKES: [&str; 5] = [
     include_str!("../../../crates/redact/fixtures/lookalikes-5.json"),
 ];
 
-fn drawn(files: &[&str], round: u64) -> Vec<Case> {
-    let read = |json: &&str| -> Vec<Template> { serde_json::from_str(json).unwrap() };
-    files.iter().flat_map(read).map(|template| expand(template, round)).collect()
+fn load_cases(files: &[&str], round: u64) -> Vec<RedactionCase> {
+    let read = |json: &&str| -> Vec<RedactionTemplate> { serde_json::from_str(json).unwrap() };
+    files.iter().flat_map(read).map(|template| expand_template(template, round)).collect()
 }
 
 /// The channel through which a text reaches the memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Channel {
+pub enum TextChannel {
     /// A command line.
     Command,
     /// A line of an error message.
@@ -106,7 +106,7 @@ pub enum Channel {
 #[derive(Deserialize)]
 struct ChannelTemplate {
     name: String,
-    channel: Channel,
+    channel: TextChannel,
     #[serde(default)]
     kind: String,
     #[serde(default)]
@@ -137,7 +137,7 @@ pub enum ChannelPart {
 /// A text of the sixth set or a later one and its channel.
 pub struct ChannelCase {
     pub name: String,
-    pub channel: Channel,
+    pub channel: TextChannel,
     /// The kind of a name: `file`, `folder`, `branch` or `test`.
     pub kind: String,
     /// The text; for an edit, the file after it.
@@ -150,10 +150,20 @@ pub struct ChannelCase {
     pub secrets: Vec<String>,
 }
 
+impl ChannelPart {
+    pub const ALL: [Self; 5] = [
+        Self::SixthTuning,
+        Self::SixthHeldOut,
+        Self::Seventh,
+        Self::NinthTuning,
+        Self::NinthHeldOut,
+    ];
+}
+
 impl ChannelCase {
     /// Returns the set and the half of the case.
     pub fn part(&self) -> ChannelPart {
-        match hash(&self.name) & (1 << 16) {
+        match fnv1a(&self.name) & (1 << 16) {
             _ if self.name.starts_with("seventh-") => ChannelPart::Seventh,
             0 if self.name.starts_with("ninth-") => ChannelPart::NinthTuning,
             _ if self.name.starts_with("ninth-") => ChannelPart::NinthHeldOut,
@@ -165,7 +175,7 @@ impl ChannelCase {
 
 /// Returns the texts with a secret from the sixth set onwards.
 pub fn channel_secrets() -> Vec<ChannelCase> {
-    read_channels(&[
+    load_channel_cases(&[
         include_str!("../../../crates/redact/fixtures/secrets-6.json"),
         include_str!("../../../crates/redact/fixtures/secrets-7.json"),
         include_str!("../../../crates/redact/fixtures/secrets-9.json"),
@@ -174,14 +184,14 @@ pub fn channel_secrets() -> Vec<ChannelCase> {
 
 /// Returns the texts without a secret from the sixth set onwards.
 pub fn channel_lookalikes() -> Vec<ChannelCase> {
-    read_channels(&[
+    load_channel_cases(&[
         include_str!("../../../crates/redact/fixtures/lookalikes-6.json"),
         include_str!("../../../crates/redact/fixtures/lookalikes-7.json"),
         include_str!("../../../crates/redact/fixtures/lookalikes-9.json"),
     ])
 }
 
-fn read_channels(files: &[&str]) -> Vec<ChannelCase> {
+fn load_channel_cases(files: &[&str]) -> Vec<ChannelCase> {
     let read = |json: &&str| -> Vec<ChannelTemplate> { serde_json::from_str(json).unwrap() };
     files.iter().flat_map(read).map(expand_channel).collect()
 }
@@ -190,11 +200,11 @@ fn read_channels(files: &[&str]) -> Vec<ChannelCase> {
 fn expand_channel(template: ChannelTemplate) -> ChannelCase {
     let ChannelTemplate { name, channel, kind, text, file, before, after } = template;
     let draw = |text: &str, salt: &str| {
-        let template = Template { name: format!("{name}{salt}"), text: text.to_owned() };
-        expand(template, 0)
+        let template = RedactionTemplate { name: format!("{name}{salt}"), text: text.to_owned() };
+        expand_template(template, 0)
     };
-    if channel != Channel::Edit {
-        let Case { text, secrets, .. } = draw(&text, "");
+    if channel != TextChannel::Edit {
+        let RedactionCase { text, secrets, .. } = draw(&text, "");
         return ChannelCase { name, channel, kind, text, before, file, rotated: after, secrets };
     }
     let mut secrets = Vec::new();
@@ -230,20 +240,20 @@ fn expand_channel(template: ChannelTemplate) -> ChannelCase {
 }
 
 /// Computes the 32-bit FNV-1a hash.
-fn hash(name: &str) -> u32 {
+fn fnv1a(name: &str) -> u32 {
     name.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
 /// Replaces every `{class:length}` in a template.
-fn expand(template: Template, round: u64) -> Case {
-    let Template { name, text } = template;
-    let mut state = u64::from(hash(&name)) << 16 | 0x9e37 | round << 48;
+fn expand_template(template: RedactionTemplate, round: u64) -> RedactionCase {
+    let RedactionTemplate { name, text } = template;
+    let mut state = u64::from(fnv1a(&name)) << 16 | 0x9e37 | round << 48;
     let (mut out, mut secrets) = (String::new(), Vec::new());
     let mut rest = text.as_str();
     while let Some(open) = rest.find('{') {
         let (before, from) = rest.split_at(open);
         out.push_str(before);
-        let Some((piece, secret, after)) = placeholder(&from[1..], &mut state) else {
+        let Some((piece, secret, after)) = expand_placeholder(&from[1..], &mut state) else {
             out.push('{');
             rest = &from[1..];
             continue;
@@ -255,11 +265,11 @@ fn expand(template: Template, round: u64) -> Case {
         rest = after;
     }
     out.push_str(rest);
-    Case { name, text: out, secrets }
+    RedactionCase { name, text: out, secrets }
 }
 
 /// Expands the placeholder at the start of `inside`: its text, true if it is secret, and the rest after it.
-fn placeholder<'a>(inside: &'a str, state: &mut u64) -> Option<(String, bool, &'a str)> {
+fn expand_placeholder<'a>(inside: &'a str, state: &mut u64) -> Option<(String, bool, &'a str)> {
     let (inner, after) = inside.split_once('}')?;
     let (class, argument) = inner.split_once(':')?;
     if class == "lit" {
@@ -270,15 +280,15 @@ fn placeholder<'a>(inside: &'a str, state: &mut u64) -> Option<(String, bool, &'
     let piece = match class {
         "dashes" => return Some(("-".repeat(length), false, after)),
         "uuid" => {
-            let mut hex = |length| draw("0123456789abcdef", length, state);
+            let mut hex = |length| draw_chars("0123456789abcdef", length, state);
             format!("{}-{}-4{}-a{}-{}", hex(8), hex(4), hex(3), hex(3), hex(12))
         }
-        _ => draw(alphabet(class)?, length, state),
+        _ => draw_chars(class_alphabet(class)?, length, state),
     };
     Some((piece, secret, after))
 }
 
-fn alphabet(class: &str) -> Option<&'static str> {
+fn class_alphabet(class: &str) -> Option<&'static str> {
     Some(match class {
         "alnum" => "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789",
         "letters" => "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
@@ -297,7 +307,7 @@ fn alphabet(class: &str) -> Option<&'static str> {
 }
 
 /// Draws random characters with SplitMix64, which is small and gives the same result on every platform.
-fn draw(alphabet: &str, length: usize, state: &mut u64) -> String {
+fn draw_chars(alphabet: &str, length: usize, state: &mut u64) -> String {
     let letters = alphabet.as_bytes();
     (0..length)
         .map(|_| {

@@ -9,9 +9,9 @@ use std::io::Write as _;
 ///
 /// # Panics
 /// If skipping is forbidden.
-pub fn skip(what: &str, why: &str) {
+pub fn skip_test(what: &str, why: &str) {
     assert!(std::env::var_os("RUTTER_NO_SKIP").is_none(), "{what} must run here: {why}");
-    excuse(what, why);
+    report_skip(what, why);
 }
 
 /// Reports that a test was skipped, with the reason, for skips that even CI permits: if a third party's service does
@@ -20,7 +20,7 @@ pub fn skip(what: &str, why: &str) {
 /// # Panics
 /// If the list of skips cannot be written.
 #[expect(clippy::print_stderr, reason = "a skip that nobody reads is a lie")]
-pub fn excuse(what: &str, why: &str) {
+pub fn report_skip(what: &str, why: &str) {
     eprintln!("SKIPPED {what}: {why}");
     if let Some(path) = std::env::var_os("RUTTER_SKIPS") {
         let file = std::fs::OpenOptions::new().create(true).append(true).open(path);

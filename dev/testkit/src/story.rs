@@ -11,11 +11,11 @@ use rutter_memory::store::EpisodeFilter;
 use rutter_memory::{Clean, Time};
 use serde_json::{Value, json};
 
-use crate::world::World;
+use crate::world::TestWorld;
 
 /// Sessions of a client in one checkout, sent to the hooks as the client's payloads.
-pub struct Story<'a> {
-    pub world: &'a World,
+pub struct HookStory<'a> {
+    pub world: &'a TestWorld,
     pub folder: PathBuf,
     /// The folder that the client was started in, as the client reports it.
     pub started_in: Option<PathBuf>,
@@ -24,18 +24,18 @@ pub struct Story<'a> {
     pub agent: Option<&'static str>,
 }
 
-impl<'a> Story<'a> {
-    pub fn new(world: &'a World) -> Self {
+impl<'a> HookStory<'a> {
+    pub fn new(world: &'a TestWorld) -> Self {
         drop(world.store());
         Self::at(world, &world.project("ship"))
     }
 
-    pub fn at(world: &'a World, folder: &Path) -> Self {
+    pub fn at(world: &'a TestWorld, folder: &Path) -> Self {
         let folder = folder.canonicalize().unwrap();
         Self { world, folder, started_in: None, clock: 0.into(), session: "session-1", agent: None }
     }
 
-    pub fn tell(&self, event: &str, fields: &Value) -> Heard {
+    pub fn send_event(&self, event: &str, fields: &Value) -> Heard {
         self.clock.set(self.clock.get() + 60_000);
         let mut payload =
             json!({ "session_id": self.session, "cwd": self.folder, "hook_event_name": event });
@@ -59,7 +59,7 @@ impl<'a> Story<'a> {
         hear(payload.to_string().as_bytes(), None, || around)
     }
 
-    pub fn said(heard: &Heard) -> String {
+    pub fn context_text(heard: &Heard) -> String {
         assert_eq!(heard.faults, [] as [Clean; 0]);
         if heard.stdout.is_empty() {
             return String::new();
@@ -70,15 +70,15 @@ impl<'a> Story<'a> {
 
     /// Plays a run in which these tests panic with these messages, and returns the hook's text.
     pub fn red(&self, command: &str, failing: &[(&str, &str)]) -> String {
-        let error = format!("Exit code 101\n{}", output(5 - failing.len(), failing));
-        Self::said(&self.tell(
+        let error = format!("Exit code 101\n{}", cargo_test_output(5 - failing.len(), failing));
+        Self::context_text(&self.send_event(
             "PostToolUseFailure",
             &json!({ "tool_name": "Bash", "tool_input": { "command": command }, "error": error, "is_interrupt": false }),
         ))
     }
 
     pub fn green(&self, command: &str) {
-        self.bash_with(command, &output(5, &[]));
+        self.bash_with(command, &cargo_test_output(5, &[]));
     }
 
     pub fn bash(&self, command: &str) {
@@ -88,26 +88,26 @@ impl<'a> Story<'a> {
     pub fn bash_with(&self, command: &str, stdout: &str) {
         let response =
             &json!({ "stdout": stdout, "stderr": "", "interrupted": false, "isImage": false });
-        let heard = self.tell(
+        let heard = self.send_event(
             "PostToolUse",
             &json!({ "tool_name": "Bash", "tool_input": { "command": command }, "tool_response": response }),
         );
-        assert_eq!(Self::said(&heard), "");
+        assert_eq!(Self::context_text(&heard), "");
     }
 
     /// Plays a command that fails with this output, and returns the hook's text.
-    pub fn fails(&self, command: &str, exit: i32, text: &str) -> String {
+    pub fn run_failing_command(&self, command: &str, exit: i32, text: &str) -> String {
         let error = format!("Exit code {exit}\n{text}");
-        Self::said(&self.tell(
+        Self::context_text(&self.send_event(
             "PostToolUseFailure",
             &json!({ "tool_name": "Bash", "tool_input": { "command": command }, "error": error }),
         ))
     }
 
     /// Plays a command with its exit status hidden by a pipe, and returns the hook's text.
-    pub fn shows(&self, command: &str, text: &str) -> String {
+    pub fn run_with_hidden_status(&self, command: &str, text: &str) -> String {
         let response = &json!({ "stdout": text, "stderr": "", "interrupted": false });
-        Self::said(&self.tell(
+        Self::context_text(&self.send_event(
             "PostToolUse",
             &json!({ "tool_name": "Bash", "tool_input": { "command": command }, "tool_response": response }),
         ))
@@ -116,24 +116,24 @@ impl<'a> Story<'a> {
     pub fn edit(&self, file: &str, lines: &[&str]) {
         let path = self.folder.join(file);
         let response = json!({ "filePath": path, "originalFile": "", "structuredPatch": [{ "lines": lines }] });
-        let heard =
-            self.tell("PostToolUse", &json!({ "tool_name": "Edit", "tool_response": response }));
-        assert_eq!(Self::said(&heard), "");
+        let heard = self
+            .send_event("PostToolUse", &json!({ "tool_name": "Edit", "tool_response": response }));
+        assert_eq!(Self::context_text(&heard), "");
     }
 
     pub fn start(&self, source: &str) -> String {
-        Self::said(&self.tell("SessionStart", &json!({ "source": source })))
+        Self::context_text(&self.send_event("SessionStart", &json!({ "source": source })))
     }
 
     pub fn prompt(&self, text: &str) -> String {
-        Self::said(&self.tell("UserPromptSubmit", &json!({ "prompt": text })))
+        Self::context_text(&self.send_event("UserPromptSubmit", &json!({ "prompt": text })))
     }
 
     /// Plays the start of a tool call, and returns the hook's text.
-    pub fn tool(&self) -> String {
+    pub fn start_tool_call(&self) -> String {
         let read =
             json!({ "tool_name": "Read", "tool_input": { "file_path": "/x" }, "tool_use_id": "t" });
-        Self::said(&self.tell("PreToolUse", &read))
+        Self::context_text(&self.send_event("PreToolUse", &read))
     }
 
     /// Returns every episode, oldest first: test, ending, fix.
@@ -160,21 +160,21 @@ impl<'a> Story<'a> {
     }
 }
 
-impl Story<'_> {
+impl HookStory<'_> {
     /// Plays a Bash call that changes files: the hook before it, the change, the hook after it.
-    pub fn changing(&self, command: &str, change: impl FnOnce(&Path)) {
+    pub fn run_changing_command(&self, command: &str, change: impl FnOnce(&Path)) {
         let call = json!({
             "tool_name": "Bash", "tool_input": { "command": command }, "tool_use_id": format!("toolu_{command}"),
         });
-        assert_eq!(Self::said(&self.tell("PreToolUse", &call)), "");
+        assert_eq!(Self::context_text(&self.send_event("PreToolUse", &call)), "");
         change(&self.folder);
         let mut call = call;
         call["tool_response"] = json!({ "stdout": "", "stderr": "", "interrupted": false });
-        assert_eq!(Self::said(&self.tell("PostToolUse", &call)), "");
+        assert_eq!(Self::context_text(&self.send_event("PostToolUse", &call)), "");
     }
 
     /// Edits a file on disk and sends the client's payload for it.
-    pub fn edits(&self, file: &str, old: &str, new: &str) {
+    pub fn edit_on_disk(&self, file: &str, old: &str, new: &str) {
         let path = self.folder.join(file);
         let before = fs::read_to_string(&path).unwrap();
         assert!(before.contains(old), "{file} has no {old}");
@@ -200,19 +200,19 @@ impl Story<'_> {
             "filePath": path, "originalFile": before,
             "structuredPatch": [{ "oldStart": line, "oldLines": 1, "newStart": line, "newLines": 1, "lines": lines }],
         });
-        let heard =
-            self.tell("PostToolUse", &json!({ "tool_name": "Edit", "tool_response": response }));
-        assert_eq!(Self::said(&heard), "");
+        let heard = self
+            .send_event("PostToolUse", &json!({ "tool_name": "Edit", "tool_response": response }));
+        assert_eq!(Self::context_text(&heard), "");
     }
 
-    pub fn file(&self, file: &str, text: &str) {
+    pub fn write_file(&self, file: &str, text: &str) {
         let path = self.folder.join(file);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
 
     /// Returns the ending of the only episode, or None if it is open.
-    pub fn ending(&self) -> Option<How> {
+    pub fn only_ending(&self) -> Option<How> {
         let episodes = self.episodes();
         assert_eq!(episodes.len(), 1, "{episodes:?}");
         episodes[0].1
@@ -220,7 +220,7 @@ impl Story<'_> {
 }
 
 /// Returns the output of `cargo test`.
-pub fn output(passed: usize, failing: &[(&str, &str)]) -> String {
+pub fn cargo_test_output(passed: usize, failing: &[(&str, &str)]) -> String {
     let mut text = format!("\nrunning {} tests\n", passed + failing.len());
     // In the form of `--quiet`: a list of passed tests would have to name the fixed test.
     text += &".".repeat(passed);
@@ -250,19 +250,19 @@ pub const TOTAL: (&str, &str) = ("cart::tests::total", "the total is wrong: 90")
 pub const NAME: (&str, &str) = ("user::tests::name", "no name was given");
 pub const EMPTY: (&str, &str) = ("cart::tests::empty", "index out of bounds");
 
-pub fn fixed(test: &str, fix: &str) -> (String, Option<How>, String) {
-    ended(test, How::Fixed, fix)
+pub fn fixed_episode(test: &str, fix: &str) -> (String, Option<How>, String) {
+    ended_episode(test, How::Fixed, fix)
 }
 
-pub fn ended(test: &str, how: How, fix: &str) -> (String, Option<How>, String) {
+pub fn ended_episode(test: &str, how: How, fix: &str) -> (String, Option<How>, String) {
     (test.to_owned(), Some(how), fix.to_owned())
 }
 
-pub fn open(test: &str) -> (String, Option<How>, String) {
+pub fn open_episode(test: &str) -> (String, Option<How>, String) {
     (test.to_owned(), None, String::new())
 }
 
-pub fn git(folder: &Path, arguments: &[&str]) {
+pub fn run_git(folder: &Path, arguments: &[&str]) {
     let done = Command::new("git")
         .args(["-c", "user.name=a", "-c", "user.email=a@b"])
         .args(arguments)

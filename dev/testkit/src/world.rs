@@ -10,22 +10,22 @@ use rutter_memory::{Clean, Id, Store, Time};
 
 use rutter_runs::selection::Selection;
 
-use crate::lessons::Lesson;
+use crate::lessons::GeneratedLesson;
 
 /// Configuration line that disables the offer to start a GHAP.
 pub const NO_OFFER: &str = "offer_ghap = false\n";
 
 /// A data directory and projects in a temporary folder.
-pub struct World {
+pub struct TestWorld {
     folder: tempfile::TempDir,
 }
 
 /// Returns a fixed start time plus some seconds.
-pub fn at(seconds: i64) -> Time {
+pub fn time_at(seconds: i64) -> Time {
     Time::from_millis(1_763_200_000_000 + seconds * 1_000)
 }
 
-impl World {
+impl TestWorld {
     pub fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }
     }
@@ -63,7 +63,7 @@ impl World {
     }
 
     /// Adds a line to the section of a hook.
-    pub fn set(&self, hook: &str, line: &str) {
+    pub fn set_hook_option(&self, hook: &str, line: &str) {
         let path = self.config();
         let text = std::fs::read_to_string(&path).unwrap();
         let header = format!("[hooks.{hook}]\n");
@@ -72,7 +72,7 @@ impl World {
     }
 
     pub fn store(&self) -> Store {
-        Store::open(&self.memory(), at(0)).unwrap()
+        Store::open(&self.memory(), time_at(0)).unwrap()
     }
 
     /// Returns the folder of a project, and creates it if it is missing.
@@ -91,7 +91,7 @@ impl World {
     }
 
     /// Returns the same owner in another session.
-    pub fn other(&self, client: &str) -> Owner {
+    pub fn other_session(&self, client: &str) -> Owner {
         Owner { client: Some(Clean::new(client)), ..self.owner() }
     }
 
@@ -100,14 +100,14 @@ impl World {
             client: Clean::new(client),
             place: self.place(),
             process: None,
-            at: at(seconds),
+            at: time_at(seconds),
             what,
         }
     }
 
     pub fn outcome(&self, seconds: i64, verdict: Verdict) -> Outcome {
         Outcome {
-            id: Id::new(at(seconds)),
+            id: Id::new(time_at(seconds)),
             project: self.place().key,
             session: Some(Clean::new("session-1")),
             agent: None,
@@ -120,12 +120,12 @@ impl World {
             signature: None,
             exit: None,
             duration: None,
-            at: at(seconds),
+            at: time_at(seconds),
         }
     }
 
     /// Records a run as a hook does.
-    pub fn ran(&self, outcome: &Outcome) {
+    pub fn record_run(&self, outcome: &Outcome) {
         self.record(&self.entry("session-1", 0, What::Ran(Box::new(outcome.clone().into()))));
     }
 
@@ -136,7 +136,7 @@ impl World {
     }
 
     /// Returns every file in the data directory with its content.
-    pub fn bytes(&self) -> Vec<(PathBuf, Vec<u8>)> {
+    pub fn file_contents(&self) -> Vec<(PathBuf, Vec<u8>)> {
         bytes_below(&self.memory())
     }
 
@@ -144,7 +144,11 @@ impl World {
     pub fn files_with(&self, text: &str) -> Vec<PathBuf> {
         let holds =
             |bytes: &[u8]| bytes.windows(text.len()).any(|window| window == text.as_bytes());
-        self.bytes().into_iter().filter(|(_, bytes)| holds(bytes)).map(|(path, _)| path).collect()
+        self.file_contents()
+            .into_iter()
+            .filter(|(_, bytes)| holds(bytes))
+            .map(|(path, _)| path)
+            .collect()
     }
 }
 
@@ -161,7 +165,7 @@ pub fn bytes_below(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     found
 }
 
-pub fn start() -> Start<'static> {
+pub fn start_fields() -> Start<'static> {
     Start {
         domain: Domain::Debugging,
         strategy: Strategy::ReadTheError,
@@ -175,7 +179,7 @@ pub fn start() -> Start<'static> {
     }
 }
 
-pub fn confirm() -> Resolve<'static> {
+pub fn confirm_fields() -> Resolve<'static> {
     Resolve {
         status: Status::Confirmed,
         result: "all green",
@@ -188,7 +192,7 @@ pub fn confirm() -> Resolve<'static> {
     }
 }
 
-pub fn falsify() -> Resolve<'static> {
+pub fn falsify_fields() -> Resolve<'static> {
     Resolve {
         status: Status::Falsified,
         result: "still red",
@@ -196,12 +200,12 @@ pub fn falsify() -> Resolve<'static> {
         root_cause: Some((Cause::WrongScope, "two places split lines")),
         takeaway: Some("look for every split"),
         what_worked: None,
-        ..confirm()
+        ..confirm_fields()
     }
 }
 
 /// Returns all records of a store, as its export has them.
-pub fn all(store: &mut Store) -> Vec<Record> {
+pub fn all_records(store: &mut Store) -> Vec<Record> {
     let mut records = Vec::new();
     store
         .export::<rutter_memory::StoreError>(None, |record| {
@@ -212,8 +216,8 @@ pub fn all(store: &mut Store) -> Vec<Record> {
     records
 }
 
-pub fn ghaps(store: &mut Store) -> Vec<Ghap> {
-    all(store)
+pub fn all_ghaps(store: &mut Store) -> Vec<Ghap> {
+    all_records(store)
         .into_iter()
         .filter_map(|record| match record {
             Record::Ghap(ghap) => Some(*ghap),
@@ -222,7 +226,7 @@ pub fn ghaps(store: &mut Store) -> Vec<Ghap> {
         .collect()
 }
 
-pub fn key(text: &str) -> ProjectKey {
+pub fn project_key(text: &str) -> ProjectKey {
     ProjectKey::new(text)
 }
 
@@ -239,13 +243,13 @@ pub trait ImportText {
 impl ImportText for Store {
     fn import_as(&mut self, text: &[u8], whose: WhoseRows) -> Result<Imported, ImportError> {
         let file = ImportFile::read(text, |_| {})?;
-        self.import(&file, "export.jsonl", whose, at(500))
+        self.import(&file, "export.jsonl", whose, time_at(500))
     }
 }
 
 /// Starts and resolves a GHAP with the content of a lesson.
-pub fn learn(store: &mut Store, owner: &Owner, lesson: &Lesson) -> Ghap {
-    let now = at(lesson.at);
+pub fn record_lesson(store: &mut Store, owner: &Owner, lesson: &GeneratedLesson) -> Ghap {
+    let now = time_at(lesson.at);
     let start = Start {
         domain: lesson.domain.parse().unwrap(),
         strategy: lesson.strategy.parse().unwrap(),
@@ -275,8 +279,8 @@ pub fn learn(store: &mut Store, owner: &Owner, lesson: &Lesson) -> Ghap {
 }
 
 /// Returns the same lesson for every number, with another date.
-pub fn again(number: i64) -> Lesson {
-    Lesson {
+pub fn repeated_lesson(number: i64) -> GeneratedLesson {
+    GeneratedLesson {
         label: None,
         at: number * 100_000,
         session: 0,
@@ -297,9 +301,15 @@ pub fn again(number: i64) -> Lesson {
 }
 
 /// Records the same lesson `count` times, each in a separate session.
-pub fn repeated(world: &World, store: &mut Store, count: i64) -> Vec<Ghap> {
+pub fn record_repeatedly(world: &TestWorld, store: &mut Store, count: i64) -> Vec<Ghap> {
     (0..count)
-        .map(|number| learn(store, &world.other(&format!("learner-{number}")), &again(number)))
+        .map(|number| {
+            record_lesson(
+                store,
+                &world.other_session(&format!("learner-{number}")),
+                &repeated_lesson(number),
+            )
+        })
         .collect()
 }
 

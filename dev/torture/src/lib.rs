@@ -23,27 +23,27 @@ use rutter_memory::store::tend::{Bounds, tend};
 use rutter_memory::{Clean, Id, Store, Time};
 
 /// Returns the current system time.
-pub fn now() -> Time {
+pub fn system_time() -> Time {
     let millis =
         SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |age| age.as_millis());
     Time::from_millis(i64::try_from(millis).unwrap_or(i64::MAX))
 }
 
 /// Time limit of a write, like that of a hook on a tool call. Half of it may be spent waiting.
-const BUDGET: Duration = Duration::from_millis(50);
+const WRITE_TIMEOUT: Duration = Duration::from_millis(50);
 
 /// Number of pairs that a writer records before it only waits to be killed: enough for any moment of a kill, and few
 /// enough to stay below the limits of WAL and spool.
-const ENTRIES: &str = "200";
+const PAIRS_PER_WRITER: &str = "200";
 
 /// Records a number of pairs of entries, and prints each acknowledged id with its destination: `stored` or `spooled`.
-pub fn write(folder: &Path, client: &str, count: u64) -> anyhow::Result<()> {
+pub fn write_entries(folder: &Path, client: &str, count: u64) -> anyhow::Result<()> {
     let files = rutter_memory::store::Files::new(folder);
     let place = Place::from(&Located::find(folder));
     let mut out = std::io::stdout().lock();
     for _ in 0..count {
-        let (now, client) = (now(), Clean::new(client));
-        let outcome = outcome(&place, &client, now);
+        let (now, client) = (system_time(), Clean::new(client));
+        let outcome = test_outcome(&place, &client, now);
         let id = outcome.id;
         let entry = |what| Entry {
             client: client.clone(),
@@ -53,7 +53,8 @@ pub fn write(folder: &Path, client: &str, count: u64) -> anyhow::Result<()> {
             what,
         };
         let entries = [entry(What::Called(None)), entry(What::Ran(Box::new(outcome.into())))];
-        let recorded = hot::record(&files, &entries, BUDGET).context("an entry was refused")?;
+        let recorded =
+            hot::record(&files, &entries, WRITE_TIMEOUT).context("an entry was refused")?;
         let place = if matches!(recorded, Recorded::Stored) { "stored" } else { "spooled" };
         // A single write, so that a kill cannot leave half a line.
         out.write_all(format!("{id} {place}\n").as_bytes())?;
@@ -62,7 +63,7 @@ pub fn write(folder: &Path, client: &str, count: u64) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn outcome(place: &Place, client: &Clean, now: Time) -> Outcome {
+fn test_outcome(place: &Place, client: &Clean, now: Time) -> Outcome {
     Outcome {
         id: Id::new(now),
         project: place.key.clone(),
@@ -85,20 +86,20 @@ fn outcome(place: &Place, client: &Clean, now: Time) -> Outcome {
 }
 
 /// Returns bounds without retirement: a missing run must be a lost one.
-fn unbounded() -> Bounds {
+fn unlimited_bounds() -> Bounds {
     Bounds { outcomes: u32::MAX, outcome_age: Duration::MAX, ..Bounds::default() }
 }
 
 /// Maintains the store until it is killed.
-pub fn keep_tending(folder: &Path) -> anyhow::Result<()> {
+pub fn maintain_until_killed(folder: &Path) -> anyhow::Result<()> {
     loop {
-        tend(folder, &unbounded(), now())?;
+        tend(folder, &unlimited_bounds(), system_time())?;
     }
 }
 
 /// The parameters of a crash test.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct TorturePlan {
     /// This program, to start the writers and the maintenance process.
     pub program: PathBuf,
     /// The data directory of the store.
@@ -113,7 +114,7 @@ pub struct Plan {
 
 /// The counts of a crash test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Toll {
+pub struct TortureCounts {
     /// Number of killed processes.
     pub kills: u64,
     /// Number of acknowledged entries in the database.
@@ -121,13 +122,16 @@ pub struct Toll {
     /// Number of acknowledged entries in the spool.
     pub spooled: u64,
     /// Number of existing entries without acknowledgement: their writer was killed before it could print the id.
-    pub unsaid: u64,
+    pub unacknowledged: u64,
 }
 
 /// Runs the rounds; returns an error if an acknowledged entry is missing.
-pub fn run(plan: &Plan, mut progress: impl FnMut(u32)) -> anyhow::Result<Toll> {
-    let mut random = Random(plan.seed);
-    let mut toll = Toll::default();
+pub fn run_rounds(
+    plan: &TorturePlan,
+    mut progress: impl FnMut(u32),
+) -> anyhow::Result<TortureCounts> {
+    let mut random = KillTimer(plan.seed);
+    let mut toll = TortureCounts::default();
     let mut acknowledged = HashSet::new();
     for round in 0..plan.rounds {
         let start = |arguments: &[&str]| {
@@ -140,7 +144,7 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(u32)) -> anyhow::Result<Toll> {
         };
         let mut children = vec![start(&["tend"])?];
         for writer in 0..plan.writers {
-            children.push(start(&["write", ENTRIES, &format!("writer-{writer}")])?);
+            children.push(start(&["write", PAIRS_PER_WRITER, &format!("writer-{writer}")])?);
         }
         // Not a wait for a race: the test tries out random kill times.
         std::thread::sleep(Duration::from_micros(random.below(40_000)));
@@ -149,13 +153,13 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(u32)) -> anyhow::Result<Toll> {
         }
         for child in children {
             toll.kills += 1;
-            collect(child, &mut acknowledged, &mut toll)?;
+            collect_acknowledged(child, &mut acknowledged, &mut toll)?;
         }
         // A maintenance process that is always killed never checkpoints the WAL; this one runs to its end.
-        tend(&plan.folder, &unbounded(), now())?;
+        tend(&plan.folder, &unlimited_bounds(), system_time())?;
         // Verifying reads the whole growing store: often at first, then rarely.
         if round < 50 || round % 50 == 0 || round + 1 == plan.rounds {
-            verify(&plan.folder, &acknowledged, &mut toll)
+            verify_store(&plan.folder, &acknowledged, &mut toll)
                 .with_context(|| format!("after round {round}"))?;
         }
         progress(round);
@@ -164,10 +168,10 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(u32)) -> anyhow::Result<Toll> {
 }
 
 /// Reads the entries that a process acknowledged before its death.
-fn collect(
+fn collect_acknowledged(
     mut child: Child,
     acknowledged: &mut HashSet<Id>,
-    toll: &mut Toll,
+    toll: &mut TortureCounts,
 ) -> anyhow::Result<()> {
     let out = child.stdout.take().context("piped")?;
     let status = child.wait()?;
@@ -186,15 +190,19 @@ fn collect(
 
 /// Checks that every acknowledged entry exists once and complete.
 #[expect(clippy::implicit_hasher, reason = "only this crate calls it")]
-pub fn verify(folder: &Path, acknowledged: &HashSet<Id>, toll: &mut Toll) -> anyhow::Result<()> {
-    tend(folder, &unbounded(), now())?.context("somebody else tends the store")?;
+pub fn verify_store(
+    folder: &Path,
+    acknowledged: &HashSet<Id>,
+    toll: &mut TortureCounts,
+) -> anyhow::Result<()> {
+    tend(folder, &unlimited_bounds(), system_time())?.context("somebody else tends the store")?;
     let health = rutter_memory::store::doctor::examine(folder)?;
     ensure!(health.findings.is_empty(), "{:?}", health.findings);
     ensure!(health.spool == 0, "the spool was not drained");
     let mut runs: HashMap<Clean, u64> = HashMap::new();
     let mut calls: HashMap<Clean, u64> = HashMap::new();
     let mut there = HashSet::new();
-    Store::open(folder, now())?.export::<anyhow::Error>(None, |record| {
+    Store::open(folder, system_time())?.export::<anyhow::Error>(None, |record| {
         match record {
             Record::Session(session) => {
                 calls.insert(session.client.clone(), session.calls);
@@ -212,14 +220,14 @@ pub fn verify(folder: &Path, acknowledged: &HashSet<Id>, toll: &mut Toll) -> any
     let missing = acknowledged.difference(&there).count();
     ensure!(missing == 0, "{missing} of {} acknowledged entries are missing", acknowledged.len());
     ensure!(calls == runs, "calls and runs differ: {calls:?} {runs:?}");
-    toll.unsaid = (there.len() - acknowledged.len()) as u64;
+    toll.unacknowledged = (there.len() - acknowledged.len()) as u64;
     Ok(())
 }
 
 /// SplitMix64: the same seed gives the same kill times.
-struct Random(u64);
+struct KillTimer(u64);
 
-impl Random {
+impl KillTimer {
     fn below(&mut self, end: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;

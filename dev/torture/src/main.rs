@@ -5,24 +5,26 @@
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
-use rutter_torture::{Plan, keep_tending, run, write};
+use rutter_torture::{TorturePlan, maintain_until_killed, run_rounds, write_entries};
 
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
         ["write", count, client, folder] => {
-            write(Path::new(folder), client, count.parse()?)?;
+            write_entries(Path::new(folder), client, count.parse()?)?;
             // Wait to be killed: a writer that ends by itself counts as a failure.
             loop {
                 std::thread::park();
             }
         }
-        ["write-some", count, client, folder] => write(Path::new(folder), client, count.parse()?),
-        ["tend", folder] => keep_tending(Path::new(folder)),
+        ["write-some", count, client, folder] => {
+            write_entries(Path::new(folder), client, count.parse()?)
+        }
+        ["tend", folder] => maintain_until_killed(Path::new(folder)),
         ["run", rounds, folder] => {
             let rounds = rounds.parse().context("a number of rounds")?;
-            let plan = Plan {
+            let plan = TorturePlan {
                 program: std::env::current_exe()?,
                 folder: folder.into(),
                 rounds,
@@ -30,7 +32,7 @@ fn main() -> anyhow::Result<()> {
                 seed: 0x0072_7574_7465_7221,
             };
             let begun = std::time::Instant::now();
-            let toll = run(&plan, |round| {
+            let toll = run_rounds(&plan, |round| {
                 if (round + 1) % 500 == 0 {
                     println!("{} rounds, {} s", round + 1, begun.elapsed().as_secs());
                 }
@@ -42,7 +44,7 @@ fn main() -> anyhow::Result<()> {
                 toll.stored + toll.spooled,
                 toll.stored,
                 toll.spooled,
-                toll.unsaid,
+                toll.unacknowledged,
             );
             Ok(())
         }

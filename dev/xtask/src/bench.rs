@@ -11,71 +11,74 @@ pub(crate) mod mcp;
 pub(crate) mod recall;
 
 /// Number of starts of each program; they alternate, so that other load affects both.
-const STARTS: usize = 400;
+const STARTS_PER_PROGRAM: usize = 400;
 
 /// Maximum time of `rutter contract explain`, as a multiple of a program that does nothing.
-const EXPLAIN_RATIO: f64 = 5.0;
+const MAX_EXPLAIN_RATIO: f64 = 5.0;
 
 /// Maximum time to open the store in a hook, as a multiple of a start of a program that does nothing.
-const OPEN_RATIO: f64 = 1.0;
+const MAX_OPEN_RATIO: f64 = 1.0;
 
 /// Minimum number of imported rows per second.
-const ROWS_PER_SECOND: f64 = 5_000.0;
+const MIN_ROWS_PER_SECOND: f64 = 5_000.0;
 /// Number of rows to import for the measurement.
-const ROWS: u32 = 50_000;
+const IMPORTED_ROWS: u32 = 50_000;
 
 /// Minimum number of verdicts per second.
-const VERDICTS_PER_SECOND: f64 = 50_000.0;
+const MIN_VERDICTS_PER_SECOND: f64 = 50_000.0;
 
 /// Measures and prints the figures; returns an error if a limit is exceeded.
 pub(crate) fn run(root: &Path) -> Result<()> {
     let binary = crate::dist::build_release(root)?;
     let answer = r#"{"permissionDecision":"deny","permissionDecisionReason":"not here"}"#;
-    let nothing = || start(Command::new("/bin/true"), "");
+    let nothing = || time_program(Command::new("/bin/true"), "");
     let explain = || {
         let mut command = Command::new(&binary);
         command.args(["contract", "explain", "PreToolUse", "--json"]);
-        start(command, answer)
+        time_program(command, answer)
     };
     let (mut base, mut ours) = (Vec::new(), Vec::new());
-    for _ in 0..STARTS {
+    for _ in 0..STARTS_PER_PROGRAM {
         base.push(nothing()?);
         ours.push(explain()?);
     }
     let (base, ours) = (median(base), median(ours));
     let ratio = ours.as_secs_f64() / base.as_secs_f64();
-    report("/bin/true, median of a start", &format!("{base:.2?}"));
-    report("rutter contract explain, median of a start", &format!("{ours:.2?}, {ratio:.1}x"));
+    print_figure("/bin/true, median of a start", &format!("{base:.2?}"));
+    print_figure("rutter contract explain, median of a start", &format!("{ours:.2?}, {ratio:.1}x"));
 
-    let store = figures(root, "rutter-memory", "store")?;
+    let store = bench_figures(root, "rutter-memory", "store")?;
     for (name, micros) in &store {
-        report(&format!("store: {name}, median in process"), &format!("{micros:.0} µs"));
+        print_figure(&format!("store: {name}, median in process"), &format!("{micros:.0} µs"));
     }
     let open = store.iter().find(|(name, _)| name == "open").context("no figure for open")?.1 / 1e6;
-    let rows = rows_per_second(&binary)?;
-    report("rutter import jsonl", &format!("{rows:.0} rows a second"));
+    let rows = measure_import_rate(&binary)?;
+    print_figure("rutter import jsonl", &format!("{rows:.0} rows a second"));
 
-    let rate = verdicts_per_second(root)?;
-    report("verdicts in process", &format!("{rate:.0} a second"));
+    let rate = measure_verdict_rate(root)?;
+    print_figure("verdicts in process", &format!("{rate:.0} a second"));
 
     ensure!(
-        ratio <= EXPLAIN_RATIO,
-        "explain takes {ratio:.1} times as long as nothing; {EXPLAIN_RATIO} are promised"
+        ratio <= MAX_EXPLAIN_RATIO,
+        "explain takes {ratio:.1} times as long as nothing; {MAX_EXPLAIN_RATIO} are promised"
     );
     ensure!(
-        open <= base.as_secs_f64() * OPEN_RATIO,
-        "the hot handle opens in {open:.6} s, more than {OPEN_RATIO} times a start of nothing"
+        open <= base.as_secs_f64() * MAX_OPEN_RATIO,
+        "the hot handle opens in {open:.6} s, more than {MAX_OPEN_RATIO} times a start of nothing"
     );
-    ensure!(rows >= ROWS_PER_SECOND, "{rows:.0} rows a second; {ROWS_PER_SECOND} are promised");
     ensure!(
-        rate >= VERDICTS_PER_SECOND,
-        "{rate:.0} verdicts a second; {VERDICTS_PER_SECOND} are promised"
+        rows >= MIN_ROWS_PER_SECOND,
+        "{rows:.0} rows a second; {MIN_ROWS_PER_SECOND} are promised"
+    );
+    ensure!(
+        rate >= MIN_VERDICTS_PER_SECOND,
+        "{rate:.0} verdicts a second; {MIN_VERDICTS_PER_SECOND} are promised"
     );
     Ok(())
 }
 
 /// Starts a program, writes its stdin and returns the time until its end.
-fn start(mut command: Command, stdin: &str) -> Result<Duration> {
+fn time_program(mut command: Command, stdin: &str) -> Result<Duration> {
     use std::io::Write as _;
     let from = Instant::now();
     let mut child =
@@ -94,7 +97,7 @@ fn median(mut times: Vec<Duration>) -> Duration {
 }
 
 /// Returns the output of a crate's bench, which is compiled with optimisations; this program is not.
-fn bench(root: &Path, package: &str, name: &str) -> Result<String> {
+fn run_bench(root: &Path, package: &str, name: &str) -> Result<String> {
     let output = Command::new("cargo")
         .args(["bench", "--quiet", "-p", package, "--bench", name])
         .current_dir(root)
@@ -105,7 +108,7 @@ fn bench(root: &Path, package: &str, name: &str) -> Result<String> {
 }
 
 /// Runs the cluster bench of the memory crate, on generated lessons or on those of a file.
-pub(crate) fn clusters(root: &Path, file: Option<&str>) -> Result<()> {
+pub(crate) fn bench_clusters(root: &Path, file: Option<&str>) -> Result<()> {
     let file = match file {
         Some("speed" | "small" | "values") | None => file.map(Into::into),
         Some(file) => Some(Path::new(file).canonicalize().context("no such file")?),
@@ -119,15 +122,15 @@ pub(crate) fn clusters(root: &Path, file: Option<&str>) -> Result<()> {
     Ok(())
 }
 
-fn verdicts_per_second(root: &Path) -> Result<f64> {
-    let text = bench(root, "rutter-contract", "verdicts")?;
+fn measure_verdict_rate(root: &Path) -> Result<f64> {
+    let text = run_bench(root, "rutter-contract", "verdicts")?;
     let figure = text.split_whitespace().next().context("the bench printed nothing")?;
     Ok(figure.parse()?)
 }
 
 /// Returns the lines of a bench that prints a name and a number on each.
-fn figures(root: &Path, package: &str, name: &str) -> Result<Vec<(String, f64)>> {
-    let text = bench(root, package, name)?;
+fn bench_figures(root: &Path, package: &str, name: &str) -> Result<Vec<(String, f64)>> {
+    let text = run_bench(root, package, name)?;
     let lines = text.lines().map(|line| {
         let (name, figure) = line.rsplit_once(' ').context("a line without a figure")?;
         Ok((name.to_owned(), figure.parse()?))
@@ -136,11 +139,11 @@ fn figures(root: &Path, package: &str, name: &str) -> Result<Vec<(String, f64)>>
 }
 
 /// Imports memories into an empty store with the release binary; returns the rows per second.
-fn rows_per_second(binary: &Path) -> Result<f64> {
+fn measure_import_rate(binary: &Path) -> Result<f64> {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("rows.jsonl");
     let mut lines = String::from("{\"rutter-export\":{\"schema\":1}}\n");
-    for row in 0..ROWS {
+    for row in 0..IMPORTED_ROWS {
         let text = format!(
             "Row {row}: the lexer splits at line feeds alone, so files with CRLF keep a carriage return"
         );
@@ -161,26 +164,26 @@ fn rows_per_second(binary: &Path) -> Result<f64> {
     let elapsed = from.elapsed();
     let text = String::from_utf8(output.stdout)?;
     ensure!(
-        text.starts_with(&format!("{ROWS} added")),
+        text.starts_with(&format!("{IMPORTED_ROWS} added")),
         "{text}{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    Ok(f64::from(ROWS) / elapsed.as_secs_f64())
+    Ok(f64::from(IMPORTED_ROWS) / elapsed.as_secs_f64())
 }
 
 #[expect(clippy::print_stdout, reason = "the task's result")]
-fn report(what: &str, figure: &str) {
+fn print_figure(what: &str, figure: &str) {
     println!("{what:<44} {figure}");
 }
 
-fn git(folder: &Path, arguments: &[&str]) -> Result<()> {
+fn run_git(folder: &Path, arguments: &[&str]) -> Result<()> {
     let status = Command::new("git").args(arguments).current_dir(folder).status().context("git")?;
     ensure!(status.success(), "git {arguments:?} failed");
     Ok(())
 }
 
 /// Returns the peak resident memory and the current anonymous memory, in bytes; `None` after the process has ended.
-fn memory(status: &str) -> Option<(u64, u64)> {
+fn parse_memory_use(status: &str) -> Option<(u64, u64)> {
     let field = |name: &str| {
         let line = status.lines().find_map(|line| line.strip_prefix(name))?;
         Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? * 1024)
@@ -189,7 +192,7 @@ fn memory(status: &str) -> Option<(u64, u64)> {
 }
 
 /// Describes the machine without identifying it.
-fn machine() -> String {
+fn describe_machine() -> String {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
@@ -199,11 +202,11 @@ fn machine() -> String {
     }
 }
 
-fn millis(time: Duration) -> String {
+fn format_millis(time: Duration) -> String {
     format!("{:.2}", time.as_secs_f64() * 1e3)
 }
 
-fn megabytes(bytes: u64) -> String {
+fn format_megabytes(bytes: u64) -> String {
     let tenths = bytes / 100_000;
     format!("{}.{}", tenths / 10, tenths % 10)
 }

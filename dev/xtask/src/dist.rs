@@ -15,9 +15,9 @@ use flate2::write::GzEncoder;
 pub(crate) fn run(root: &Path, target: Option<&str>) -> Result<()> {
     let target = match target {
         Some(target) => target.to_owned(),
-        None => host()?,
+        None => host_target()?,
     };
-    let binary = build(root, &target, "dist")?;
+    let binary = build_binary(root, &target, "dist")?;
     if target.contains("linux") {
         ensure_static(&binary)?;
     }
@@ -27,17 +27,17 @@ pub(crate) fn run(root: &Path, target: Option<&str>) -> Result<()> {
     std::fs::create_dir_all(&folder)?;
     let path = folder.join(format!("{name}.tar.gz"));
     let temporary = path.with_extension("gz.tmp");
-    let packed = pack(root, &name, &binary, File::create(&temporary)?)
+    let packed = write_archive(root, &name, &binary, File::create(&temporary)?)
         .and_then(|()| Ok(std::fs::rename(&temporary, &path)?));
     if packed.is_err() {
         // Report the first error, not that of the cleanup.
         drop(std::fs::remove_file(&temporary));
     }
     packed?;
-    report(root, &path, &binary)
+    print_sizes(root, &path, &binary)
 }
 
-fn pack(root: &Path, name: &str, binary: &Path, file: File) -> Result<()> {
+fn write_archive(root: &Path, name: &str, binary: &Path, file: File) -> Result<()> {
     let mut archive = tar::Builder::new(GzEncoder::new(file, Compression::best()));
     // The same input gives the same bytes: no times, no owners.
     archive.mode(tar::HeaderMode::Deterministic);
@@ -56,10 +56,10 @@ fn pack(root: &Path, name: &str, binary: &Path, file: File) -> Result<()> {
         header.set_mode(0o644);
         Ok(archive.append_data(&mut header, format!("{name}/{path}"), bytes)?)
     };
-    for (file, script) in completions() {
+    for (file, script) in render_completions() {
         put(format!("completions/{file}"), &script)?;
     }
-    for (file, page) in man_pages()? {
+    for (file, page) in render_man_pages()? {
         put(format!("man/{file}"), &page)?;
     }
     let folder = "schemas/hooks";
@@ -77,7 +77,7 @@ fn pack(root: &Path, name: &str, binary: &Path, file: File) -> Result<()> {
 }
 
 #[expect(clippy::print_stdout, reason = "the task's result")]
-fn report(root: &Path, archive: &Path, binary: &Path) -> Result<()> {
+fn print_sizes(root: &Path, archive: &Path, binary: &Path) -> Result<()> {
     let shown = archive.strip_prefix(root).unwrap_or(archive);
     println!(
         "{}: {} bytes; the binary has {} bytes",
@@ -90,16 +90,16 @@ fn report(root: &Path, archive: &Path, binary: &Path) -> Result<()> {
 
 /// Builds the binary that a user installs from a checkout: `.cargo/config.toml` makes it static.
 pub(crate) fn build_release(root: &Path) -> Result<PathBuf> {
-    build(root, &host()?, "release")
+    build_binary(root, &host_target()?, "release")
 }
 
-fn host() -> Result<String> {
+fn host_target() -> Result<String> {
     let output = Command::new("rustc").args(["--print", "host-tuple"]).output()?;
     ensure!(output.status.success(), "rustc does not tell the host");
     Ok(String::from_utf8(output.stdout)?.trim().to_owned())
 }
 
-fn build(root: &Path, target: &str, profile: &str) -> Result<PathBuf> {
+fn build_binary(root: &Path, target: &str, profile: &str) -> Result<PathBuf> {
     let mut cargo = Command::new("cargo");
     cargo
         .args(["build", "--profile", profile, "-p", "rutter", "--target", target])
@@ -120,7 +120,7 @@ fn build(root: &Path, target: &str, profile: &str) -> Result<PathBuf> {
 
 /// Fails if the binary is dynamic: such a binary has a program header for an interpreter.
 fn ensure_static(binary: &Path) -> Result<()> {
-    const INTERPRETER: u32 = 3;
+    const PT_INTERP: u32 = 3;
     let bytes = std::fs::read(binary)?;
     ensure!(bytes.starts_with(b"\x7fELF\x02\x01"), "{} is no 64-bit ELF file", binary.display());
     let number = |at: usize, length: usize| -> Result<usize> {
@@ -129,16 +129,16 @@ fn ensure_static(binary: &Path) -> Result<()> {
     };
     let (start, size, count) = (number(32, 8)?, number(54, 2)?, number(56, 2)?);
     for header in 0..count {
-        if number(start + header * size, 4)? == INTERPRETER as usize {
+        if number(start + header * size, 4)? == PT_INTERP as usize {
             bail!("{} is not static", binary.display());
         }
     }
     Ok(())
 }
 
-fn completions() -> Vec<(String, Vec<u8>)> {
+fn render_completions() -> Vec<(String, Vec<u8>)> {
     let script = |shell: &Shell| {
-        let mut command = rutter::cli::command();
+        let mut command = rutter::cli::clap_command();
         let mut bytes = Vec::new();
         clap_complete::generate(*shell, &mut command, "rutter", &mut bytes);
         let name = match shell {
@@ -152,8 +152,8 @@ fn completions() -> Vec<(String, Vec<u8>)> {
 }
 
 /// Returns a page per command, with names like those of `git`: `rutter-contract-schema.1`.
-fn man_pages() -> Result<Vec<(String, Vec<u8>)>> {
-    let mut root = rutter::cli::command().disable_help_subcommand(true);
+fn render_man_pages() -> Result<Vec<(String, Vec<u8>)>> {
+    let mut root = rutter::cli::clap_command().disable_help_subcommand(true);
     root.build();
     let mut pages = Vec::new();
     let mut queue = vec![&root];
@@ -174,8 +174,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_is_a_man_page_for_every_command() {
-        let pages = man_pages().unwrap();
+    fn every_command_has_man_page() {
+        let pages = render_man_pages().unwrap();
         let page =
             |name: &str| pages.iter().find(|(page, _)| page == name).map(|(_, text)| text.clone());
         // The command reference is generated separately from the same definition.

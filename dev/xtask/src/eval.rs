@@ -14,24 +14,24 @@ use serde_json::{Value, json};
 mod picture;
 mod silent_loop;
 
-pub(crate) use picture::draw;
+pub(crate) use picture::draw_injection_curve;
 pub(crate) use silent_loop::run as silent_loop;
 
 /// A term limit above the length of any query.
-const EVERY_TERM: usize = 100_000;
+const UNLIMITED_TERMS: usize = 100_000;
 
 /// The search methods: name, weight of the meaning in a score, and number of terms to search.
-const METHODS: [(&str, f64, usize); 3] =
-    [("hybrid", MEANING, 8), ("bm25", 0.0, 8), ("bm25-full", 0.0, EVERY_TERM)];
+const SEARCH_METHODS: [(&str, f64, usize); 3] =
+    [("hybrid", MEANING, 8), ("bm25", 0.0, 8), ("bm25-full", 0.0, UNLIMITED_TERMS)];
 
 /// A store in a temporary folder, with the names of its texts.
-struct Scratch {
+struct TempStore {
     store: Store,
     names: HashMap<Id, String>,
     _folder: tempfile::TempDir,
 }
 
-impl Scratch {
+impl TempStore {
     /// Creates a store and imports the texts.
     fn new<'a>(texts: impl Iterator<Item = (&'a str, &'a str)>) -> Result<Self> {
         let folder = tempfile::tempdir()?;
@@ -59,24 +59,24 @@ impl Scratch {
     }
 
     /// Searches; returns the names of the hits with their confidence, best first.
-    fn ask(&mut self, query: &Query<'_>) -> Result<Vec<(String, f64)>> {
+    fn search(&mut self, query: &Query<'_>) -> Result<Vec<(String, f64)>> {
         let hits = self.store.find(query)?;
         Ok(hits.into_iter().map(|hit| (self.names[&hit.row].clone(), hit.confidence)).collect())
     }
 }
 
-fn text<'a>(value: &'a Value, key: &str) -> Result<&'a str> {
+fn text_field<'a>(value: &'a Value, key: &str) -> Result<&'a str> {
     value[key].as_str().with_context(|| format!("no `{key}` in {value:.80}"))
 }
 
-fn share(part: usize, of: usize) -> f64 {
+fn ratio(part: usize, of: usize) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "small counts")]
     let share = part as f64 / of.max(1) as f64;
     share
 }
 
 /// Prints recall, nDCG and MRR of every set, by every method.
-pub(crate) fn retrieval(files: &[&str]) -> Result<()> {
+pub(crate) fn eval_retrieval(files: &[&str]) -> Result<()> {
     let as_json = files.contains(&"--json");
     let mut rows = Vec::new();
     for file in files.iter().filter(|file| **file != "--json") {
@@ -88,25 +88,26 @@ pub(crate) fn retrieval(files: &[&str]) -> Result<()> {
             let texts = texts.as_array().context("a corpus is a list")?;
             let texts = texts
                 .iter()
-                .map(|entry| Ok((text(entry, "id")?, text(entry, "text")?)))
+                .map(|entry| Ok((text_field(entry, "id")?, text_field(entry, "text")?)))
                 .collect::<Result<Vec<_>>>()?;
-            corpora.insert(id.clone(), Scratch::new(texts.into_iter())?);
+            corpora.insert(id.clone(), TempStore::new(texts.into_iter())?);
         }
         let queries = set["queries"].as_array().context("no `queries`")?;
-        for (method, meaning, searched) in METHODS {
+        for (method, meaning, searched) in SEARCH_METHODS {
             let mut sums = [0.0; 4];
             for query in queries {
-                let corpus =
-                    corpora.get_mut(text(query, "cid")?).context("a corpus that is not there")?;
-                let asked = Query { meaning, searched, ..Query::new(text(query, "q")?) };
-                let found = corpus.ask(&asked)?;
+                let corpus = corpora
+                    .get_mut(text_field(query, "cid")?)
+                    .context("a corpus that is not there")?;
+                let asked = Query { meaning, searched, ..Query::new(text_field(query, "q")?) };
+                let found = corpus.search(&asked)?;
                 let wanted = query["rel"].as_array().context("no `rel`")?;
                 let wanted: HashSet<&str> = wanted.iter().filter_map(Value::as_str).collect();
-                for (sum, figure) in sums.iter_mut().zip(figures(&found, &wanted)) {
+                for (sum, figure) in sums.iter_mut().zip(query_metrics(&found, &wanted)) {
                     *sum += figure;
                 }
             }
-            let mean = sums.map(|sum| sum * share(1, queries.len()));
+            let mean = sums.map(|sum| sum * ratio(1, queries.len()));
             rows.push((name.clone(), method, queries.len(), mean));
         }
     }
@@ -129,34 +130,34 @@ pub(crate) fn retrieval(files: &[&str]) -> Result<()> {
             "{set:<24} {method:<10} {queries:>7}  {recall5:>8.3}  {recall10:>9.3}  {ndcg10:>7.3}  {mrr:>5.3}"
         );
     }
-    for (method, ..) in METHODS {
+    for (method, ..) in SEARCH_METHODS {
         let of: Vec<f64> = rows.iter().filter(|row| row.1 == method).map(|row| row.3[2]).collect();
-        println!("macro nDCG@10, {method}: {:.3}", of.iter().sum::<f64>() * share(1, of.len()));
+        println!("macro nDCG@10, {method}: {:.3}", of.iter().sum::<f64>() * ratio(1, of.len()));
     }
     Ok(())
 }
 
 /// Returns recall@5, recall@10, nDCG@10 and MRR of one query.
-fn figures(found: &[(String, f64)], wanted: &HashSet<&str>) -> [f64; 4] {
+fn query_metrics(found: &[(String, f64)], wanted: &HashSet<&str>) -> [f64; 4] {
     let hit = |at: &usize| found.get(*at).is_some_and(|(name, _)| wanted.contains(name.as_str()));
-    let recall = |most: usize| share((0..most).filter(hit).count(), wanted.len());
+    let recall = |most: usize| ratio((0..most).filter(hit).count(), wanted.len());
     #[expect(clippy::cast_precision_loss, reason = "small counts")]
     let discount = |at: usize| 1.0 / (at as f64 + 2.0).log2();
     let gain: f64 = (0..10).filter(hit).map(discount).sum();
     let best: f64 = (0..wanted.len().min(10)).map(discount).sum();
-    let mrr = (0..found.len()).find(hit).map_or(0.0, |at| share(1, at + 1));
+    let mrr = (0..found.len()).find(hit).map_or(0.0, |at| ratio(1, at + 1));
     [recall(5), recall(10), if best > 0.0 { gain / best } else { 0.0 }, mrr]
 }
 
 /// The search result for a prompt: the confidence of the top three hits, and whether each was wanted.
-struct Asked {
+struct PromptResult {
     related: bool,
     kind: String,
     top: Vec<(f64, bool)>,
 }
 
 /// Searches a store for every prompt.
-fn ask_all(store: &Path, prompts: &Path) -> Result<Vec<Asked>> {
+fn search_prompts(store: &Path, prompts: &Path) -> Result<Vec<PromptResult>> {
     let read = |path: &Path| -> Result<Vec<Value>> {
         let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
         let lines = text.lines().filter(|line| !line.trim().is_empty());
@@ -165,16 +166,16 @@ fn ask_all(store: &Path, prompts: &Path) -> Result<Vec<Asked>> {
     let lessons = read(store)?;
     let lessons = lessons
         .iter()
-        .map(|lesson| Ok((text(lesson, "id")?, text(lesson, "text")?)))
+        .map(|lesson| Ok((text_field(lesson, "id")?, text_field(lesson, "text")?)))
         .collect::<Result<Vec<_>>>()?;
-    let mut scratch = Scratch::new(lessons.into_iter())?;
+    let mut scratch = TempStore::new(lessons.into_iter())?;
     let mut asked = Vec::new();
     for prompt in read(prompts)? {
         let wanted = prompt["rel"].as_array().into_iter().flatten();
         let wanted: HashSet<&str> = wanted.filter_map(Value::as_str).collect();
-        let found = scratch.ask(&Query::new(text(&prompt, "prompt")?))?;
+        let found = scratch.search(&Query::new(text_field(&prompt, "prompt")?))?;
         let top = found.iter().take(3);
-        asked.push(Asked {
+        asked.push(PromptResult {
             related: prompt["related"].as_bool().context("no `related`")?,
             kind: prompt["kind"].as_str().unwrap_or("-").to_owned(),
             top: top.map(|(name, likely)| (*likely, wanted.contains(name.as_str()))).collect(),
@@ -184,21 +185,21 @@ fn ask_all(store: &Path, prompts: &Path) -> Result<Vec<Asked>> {
 }
 
 /// Returns the curve over the confidence floor: the floor, the false rate, the hit rate.
-fn curve_of(asked: &[Asked]) -> Vec<(f64, f64, f64)> {
+fn floor_curve(asked: &[PromptResult]) -> Vec<(f64, f64, f64)> {
     (0..=100)
         .map(|step| {
             let floor = f64::from(step) / 100.0;
-            let (wrong, right) = rates(asked, floor, |_| true);
+            let (wrong, right) = injection_rates(asked, floor, |_| true);
             (floor, wrong, right)
         })
         .collect()
 }
 
 /// Prints the rate of unrelated prompts with an injection, and of related prompts with the right one.
-pub(crate) fn injection(store: &str, prompts: &str, as_json: bool) -> Result<()> {
-    let asked = ask_all(Path::new(store), Path::new(prompts))?;
-    let curve = curve_of(&asked);
-    let (wrong, right) = rates(&asked, FLOOR, |_| true);
+pub(crate) fn eval_injection(store: &str, prompts: &str, as_json: bool) -> Result<()> {
+    let asked = search_prompts(Path::new(store), Path::new(prompts))?;
+    let curve = floor_curve(&asked);
+    let (wrong, right) = injection_rates(&asked, FLOOR, |_| true);
     let unrelated = asked.iter().filter(|asked| !asked.related).count();
     let related = asked.len() - unrelated;
     if as_json {
@@ -221,9 +222,9 @@ pub(crate) fn injection(store: &str, prompts: &str, as_json: bool) -> Result<()>
     );
     let kinds: BTreeSet<&str> = asked.iter().map(|asked| asked.kind.as_str()).collect();
     for kind in kinds {
-        let of: Vec<&Asked> = asked.iter().filter(|asked| asked.kind == kind).collect();
-        let (wrong, right) = rates(&asked, FLOOR, |asked| asked.kind == kind);
-        let (_, without) = rates(&asked, 0.0, |asked| asked.kind == kind);
+        let of: Vec<&PromptResult> = asked.iter().filter(|asked| asked.kind == kind).collect();
+        let (wrong, right) = injection_rates(&asked, FLOOR, |asked| asked.kind == kind);
+        let (_, without) = injection_rates(&asked, 0.0, |asked| asked.kind == kind);
         if of.iter().any(|asked| asked.related) {
             println!(
                 "  {kind:<14} {:>4}  hit {}, without a floor {}",
@@ -243,13 +244,17 @@ pub(crate) fn injection(store: &str, prompts: &str, as_json: bool) -> Result<()>
 }
 
 /// Returns the share of unrelated prompts with a shown text, and of related prompts with the right one.
-fn rates(asked: &[Asked], floor: f64, of: impl Fn(&Asked) -> bool) -> (f64, f64) {
-    let rate = |related: bool, hit: &dyn Fn(&Asked) -> bool| {
+fn injection_rates(
+    asked: &[PromptResult],
+    floor: f64,
+    of: impl Fn(&PromptResult) -> bool,
+) -> (f64, f64) {
+    let rate = |related: bool, hit: &dyn Fn(&PromptResult) -> bool| {
         let all = asked.iter().filter(|asked| asked.related == related && of(asked));
-        share(all.clone().filter(|asked| hit(asked)).count(), all.count())
+        ratio(all.clone().filter(|asked| hit(asked)).count(), all.count())
     };
-    let shown = |asked: &Asked| asked.top.iter().any(|(likely, _)| *likely >= floor);
+    let shown = |asked: &PromptResult| asked.top.iter().any(|(likely, _)| *likely >= floor);
     let right =
-        |asked: &Asked| asked.top.iter().any(|(likely, wanted)| *wanted && *likely >= floor);
+        |asked: &PromptResult| asked.top.iter().any(|(likely, wanted)| *wanted && *likely >= floor);
     (rate(false, &shown), rate(true, &right))
 }

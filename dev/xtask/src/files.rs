@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 /// Replaces `path` in one step: a reader sees the old text or the new one, never a part.
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.tmp", std::process::id()));
     let temporary = path.with_file_name(name);

@@ -14,9 +14,9 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         std::fs::create_dir_all(folder(name))?;
     }
     for event in EventName::ALL {
-        for (number, payload) in payload::recorded(event).iter().enumerate() {
+        for (number, payload) in payload::recorded_payloads(event).iter().enumerate() {
             let path = folder("payload").join(format!("{}-{number}", event.kebab()));
-            crate::files::replace(&path, payload.to_string().as_bytes())?;
+            crate::files::replace_file(&path, payload.to_string().as_bytes())?;
         }
     }
     let text = std::fs::read_to_string(root.join("fixtures/verdicts/2.1.325.json"))?;
@@ -29,7 +29,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         seed.extend(case["stdout"].as_str().unwrap_or_default().bytes());
         seed.push(0);
         seed.extend(case["stderr"].as_str().unwrap_or_default().bytes());
-        crate::files::replace(&folder("answer").join(number.to_string()), &seed)?;
+        crate::files::replace_file(&folder("answer").join(number.to_string()), &seed)?;
     }
     for file in ["secrets", "lookalikes"] {
         let path = root.join("crates/redact/fixtures").join(file).with_extension("json");
@@ -37,7 +37,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         for case in all.as_array().context("a list of cases")? {
             let (name, text) = (case["name"].as_str(), case["text"].as_str());
             let path = folder("redact").join(format!("{file}-{}", name.unwrap_or_default()));
-            crate::files::replace(&path, text.unwrap_or_default().as_bytes())?;
+            crate::files::replace_file(&path, text.unwrap_or_default().as_bytes())?;
         }
     }
     for runner in std::fs::read_dir(root.join("crates/hooks/fixtures/calls"))? {
@@ -50,20 +50,20 @@ pub(crate) fn run(root: &Path) -> Result<()> {
             let name = [&runner, &payload]
                 .map(|path| path.file_stem().unwrap_or_default().to_string_lossy());
             let path = folder("call").join(name.join("-"));
-            crate::files::replace(&path, &std::fs::read(payload)?)?;
+            crate::files::replace_file(&path, &std::fs::read(payload)?)?;
         }
     }
     let export = std::fs::read(root.join("crates/memory/fixtures/store/1.jsonl"))?;
-    crate::files::replace(&folder("record").join("export"), &export)?;
-    for (number, calls) in tool_calls(root)?.windows(6).enumerate() {
+    crate::files::replace_file(&folder("record").join("export"), &export)?;
+    for (number, calls) in load_tool_calls(root)?.windows(6).enumerate() {
         let path = folder("tool_call").join(number.to_string());
-        crate::files::replace(&path, calls.join("\n").as_bytes())?;
+        crate::files::replace_file(&path, calls.join("\n").as_bytes())?;
     }
     Ok(())
 }
 
 /// Returns tool calls that together use every tool, in the format of the target.
-fn tool_calls(root: &Path) -> Result<Vec<String>> {
+fn load_tool_calls(root: &Path) -> Result<Vec<String>> {
     let text = std::fs::read_to_string(root.join("tools/mcp/walk.json"))?;
     let walk: Value = serde_json::from_str(&text)?;
     let mut calls = Vec::new();

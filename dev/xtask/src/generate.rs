@@ -16,37 +16,37 @@ mod tools;
 mod types;
 
 /// Folders with generated files only: any other file in them is stale.
-const OWNED: &[&str] =
+const GENERATED_FOLDERS: &[&str] =
     &["schemas/hooks", "crates/contract/src/input/events", "crates/contract/src/input/choices"];
 
 /// Generated texts by their path in the repository.
 #[derive(Default)]
-struct Files(BTreeMap<PathBuf, String>);
+struct GeneratedFiles(BTreeMap<PathBuf, String>);
 
-impl Files {
-    fn text(&mut self, path: impl Into<PathBuf>, text: String) {
+impl GeneratedFiles {
+    fn add_text(&mut self, path: impl Into<PathBuf>, text: String) {
         let path = path.into();
         let replaced = self.0.insert(path.clone(), text);
         assert!(replaced.is_none(), "{} is generated twice", path.display());
     }
 
-    fn rust(&mut self, path: impl Into<PathBuf>, code: &str) -> Result<()> {
+    fn add_rust(&mut self, path: impl Into<PathBuf>, code: &str) -> Result<()> {
         let path = path.into();
-        let text = rustfmt(code).with_context(|| format!("formatting {}", path.display()))?;
-        self.text(path, text);
+        let text = format_rust(code).with_context(|| format!("formatting {}", path.display()))?;
+        self.add_text(path, text);
         Ok(())
     }
 }
 
 /// Writes every generated file; with `check` only reports the stale ones.
 pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
-    let mut files = Files::default();
-    types::add(&mut files)?;
-    schemas::add(&mut files);
-    docs::add(&mut files);
-    config::add(&mut files);
-    doctor::add(&mut files);
-    tools::add(&mut files);
+    let mut files = GeneratedFiles::default();
+    types::add_types(&mut files)?;
+    schemas::add_schemas(&mut files);
+    docs::add_docs(&mut files);
+    config::add_config(&mut files);
+    doctor::add_doctor(&mut files);
+    tools::add_tools(&mut files);
 
     let mut stale = Vec::new();
     for (path, text) in &files.0 {
@@ -57,10 +57,10 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
         stale.push(path.clone());
         if !check {
             std::fs::create_dir_all(full.parent().context("a file has a folder")?)?;
-            crate::files::replace(&full, text.as_bytes())?;
+            crate::files::replace_file(&full, text.as_bytes())?;
         }
     }
-    for folder in OWNED {
+    for folder in GENERATED_FOLDERS {
         let Ok(entries) = std::fs::read_dir(root.join(folder)) else { continue };
         for entry in entries {
             let path = Path::new(folder).join(entry?.file_name());
@@ -82,7 +82,7 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
     Ok(())
 }
 
-fn rustfmt(code: &str) -> Result<String> {
+fn format_rust(code: &str) -> Result<String> {
     let mut child = Command::new("rustfmt")
         .args(["--edition", "2024", "--emit", "stdout", "--quiet"])
         .args(["--config", "max_width=100,use_small_heuristics=Max"])

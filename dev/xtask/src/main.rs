@@ -50,30 +50,32 @@ fn main() -> Result<ExitCode> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     match words[..] {
-        ["generate"] => generate::run(&root()?, false)?,
-        ["generate", "--check"] => generate::run(&root()?, true)?,
-        ["bench"] => bench::run(&root()?)?,
-        ["bench", "hooks"] => bench::hooks::run(&root()?, false)?,
-        ["bench", "hooks", "--json"] => bench::hooks::run(&root()?, true)?,
-        ["bench", "recall"] => bench::recall::run(&root()?, false)?,
-        ["bench", "recall", "--json"] => bench::recall::run(&root()?, true)?,
-        ["bench", "mcp"] => bench::mcp::run(&root()?, false)?,
-        ["bench", "mcp", "--json"] => bench::mcp::run(&root()?, true)?,
-        ["bench", "clusters"] => bench::clusters(&root()?, None)?,
-        ["bench", "clusters", file] => bench::clusters(&root()?, Some(file))?,
-        ["eval", "retrieval", ref files @ ..] if !files.is_empty() => eval::retrieval(files)?,
-        ["eval", "injection", store, prompts] => eval::injection(store, prompts, false)?,
-        ["eval", "injection", store, prompts, "--json"] => eval::injection(store, prompts, true)?,
+        ["generate"] => generate::run(&repository_root()?, false)?,
+        ["generate", "--check"] => generate::run(&repository_root()?, true)?,
+        ["bench"] => bench::run(&repository_root()?)?,
+        ["bench", "hooks"] => bench::hooks::run(&repository_root()?, false)?,
+        ["bench", "hooks", "--json"] => bench::hooks::run(&repository_root()?, true)?,
+        ["bench", "recall"] => bench::recall::run(&repository_root()?, false)?,
+        ["bench", "recall", "--json"] => bench::recall::run(&repository_root()?, true)?,
+        ["bench", "mcp"] => bench::mcp::run(&repository_root()?, false)?,
+        ["bench", "mcp", "--json"] => bench::mcp::run(&repository_root()?, true)?,
+        ["bench", "clusters"] => bench::bench_clusters(&repository_root()?, None)?,
+        ["bench", "clusters", file] => bench::bench_clusters(&repository_root()?, Some(file))?,
+        ["eval", "retrieval", ref files @ ..] if !files.is_empty() => eval::eval_retrieval(files)?,
+        ["eval", "injection", store, prompts] => eval::eval_injection(store, prompts, false)?,
+        ["eval", "injection", store, prompts, "--json"] => {
+            eval::eval_injection(store, prompts, true)?
+        }
         ["eval", "loop", ref words @ ..] => return eval::silent_loop(words),
-        ["eval", "picture"] => eval::draw(&root()?)?,
-        ["picture"] => picture::run(&root()?)?,
-        ["torture"] => torture::run(&root()?, "10000")?,
-        ["torture", rounds] => torture::run(&root()?, rounds)?,
-        ["hang"] => hang::run(&root()?, None)?,
-        ["hang", binary] => hang::run(&root()?, Some(binary))?,
-        ["fuzz-seeds"] => fuzz_seeds::run(&root()?)?,
-        ["dist"] => dist::run(&root()?, None)?,
-        ["dist", "--target", target] => dist::run(&root()?, Some(target))?,
+        ["eval", "picture"] => eval::draw_injection_curve(&repository_root()?)?,
+        ["picture"] => picture::run(&repository_root()?)?,
+        ["torture"] => torture::run(&repository_root()?, "10000")?,
+        ["torture", rounds] => torture::run(&repository_root()?, rounds)?,
+        ["hang"] => hang::run(&repository_root()?, None)?,
+        ["hang", binary] => hang::run(&repository_root()?, Some(binary))?,
+        ["fuzz-seeds"] => fuzz_seeds::run(&repository_root()?)?,
+        ["dist"] => dist::run(&repository_root()?, None)?,
+        ["dist", "--target", target] => dist::run(&repository_root()?, Some(target))?,
         ["client", version] => return client::run(version),
         _ => bail!(USAGE),
     }
@@ -81,7 +83,7 @@ fn main() -> Result<ExitCode> {
 }
 
 /// Returns the root of the repository, independent of the current folder.
-fn root() -> Result<PathBuf> {
+fn repository_root() -> Result<PathBuf> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.ancestors().nth(2).map(Path::to_owned).context("dev/xtask lies two levels below the root")
 }

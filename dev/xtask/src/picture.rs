@@ -18,10 +18,10 @@ use rustix::termios::{Winsize, tcsetwinsize};
 mod draw;
 
 /// The size of the terminal; the drawn page has 80 columns.
-const SIZE: Winsize = Winsize { ws_row: 50, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 };
+const TERMINAL_SIZE: Winsize = Winsize { ws_row: 50, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 };
 
 /// The beginnings of the blocks to draw, in order: the whole output is too long for the README.
-const SHOWN: [&str; 9] = [
+const SHOWN_BLOCKS: [&str; 9] = [
     "── Session 1",
     "agent   pytest -q\n        FAILED",
     "agent   rutter ghap resolve",
@@ -35,13 +35,13 @@ const SHOWN: [&str; 9] = [
 
 /// A text in one style.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Span {
-    look: Look,
+struct StyledSpan {
+    style: SpanStyle,
     text: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Look {
+enum SpanStyle {
     Plain,
     Strong,
     Faint,
@@ -50,44 +50,47 @@ enum Look {
     Bad,
 }
 
-type Row = Vec<Span>;
+type StyledRow = Vec<StyledSpan>;
 
 /// Runs the demo and draws it.
 pub(crate) fn run(root: &Path) -> Result<()> {
     let binary = crate::dist::build_release(root)?;
-    let shown = watch(&binary)?;
-    let blocks = blocks(&shown)?;
-    let mut rows: Vec<Row> = Vec::new();
+    let shown = capture_demo(&binary)?;
+    let blocks = parse_blocks(&shown)?;
+    let mut rows: Vec<StyledRow> = Vec::new();
     let mut rest = &blocks[..];
-    for start in SHOWN {
-        let found = rest.iter().position(|block| text(block).starts_with(start));
+    for start in SHOWN_BLOCKS {
+        let found = rest.iter().position(|block| block_text(block).starts_with(start));
         let at = found.with_context(|| format!("the demo shows nothing that begins: {start}"))?;
         if !rows.is_empty() {
-            rows.push(Row::new());
+            rows.push(StyledRow::new());
         }
         if at > 0 && !rows.is_empty() {
-            rows.push(vec![Span { look: Look::Faint, text: format!("        {CUT}") }]);
-            rows.push(Row::new());
+            rows.push(vec![StyledSpan {
+                style: SpanStyle::Faint,
+                text: format!("        {OMISSION_MARK}"),
+            }]);
+            rows.push(StyledRow::new());
         }
         rows.extend_from_slice(&rest[at]);
         rest = &rest[at + 1..];
     }
     let path = root.join("docs/demo.svg");
-    crate::files::replace(&path, draw::svg(&rows).as_bytes())
+    crate::files::replace_file(&path, draw::render_svg(&rows).as_bytes())
         .with_context(|| path.display().to_string())
 }
 
 /// The mark for omitted blocks.
-const CUT: &str = "⋮";
+const OMISSION_MARK: &str = "⋮";
 
 /// Runs the demo on a pseudo-terminal and returns its output.
-fn watch(binary: &Path) -> Result<String> {
+fn capture_demo(binary: &Path) -> Result<String> {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
     grantpt(&ours)?;
     unlockpt(&ours)?;
     let name = ptsname(&ours, Vec::new())?;
     let theirs: OwnedFd = rustix::fs::open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty())?;
-    tcsetwinsize(&theirs, SIZE)?;
+    tcsetwinsize(&theirs, TERMINAL_SIZE)?;
     let mut command = Command::new(binary);
     command
         .args(["demo", "--fast"])
@@ -106,42 +109,46 @@ fn watch(binary: &Path) -> Result<String> {
 }
 
 /// Splits rows into blocks at empty rows.
-fn blocks(shown: &str) -> Result<Vec<Vec<Row>>> {
-    let rows: Vec<Row> = shown.lines().map(row).collect::<Result<_>>()?;
-    Ok(rows.split(Vec::is_empty).filter(|block| !block.is_empty()).map(<[Row]>::to_vec).collect())
+fn parse_blocks(shown: &str) -> Result<Vec<Vec<StyledRow>>> {
+    let rows: Vec<StyledRow> = shown.lines().map(parse_row).collect::<Result<_>>()?;
+    Ok(rows
+        .split(Vec::is_empty)
+        .filter(|block| !block.is_empty())
+        .map(<[StyledRow]>::to_vec)
+        .collect())
 }
 
-fn text(block: &[Row]) -> String {
+fn block_text(block: &[StyledRow]) -> String {
     let rows = block.iter().map(|row| row.iter().map(|span| span.text.as_str()).collect());
     rows.collect::<Vec<String>>().join("\n")
 }
 
 /// Parses a row with its colour codes. The demo uses few styles, one at a time.
-fn row(line: &str) -> Result<Row> {
-    let mut row = Row::new();
+fn parse_row(line: &str) -> Result<StyledRow> {
+    let mut row = StyledRow::new();
     for (number, part) in line.split("\x1b[").enumerate() {
         let (code, text) = match number {
             0 => ("0", part),
             _ => part.split_once('m').context("a sequence that is no colour")?,
         };
         let look = match code {
-            "0" => Look::Plain,
-            "1" => Look::Strong,
-            "2" => Look::Faint,
-            "31" => Look::Bad,
-            "32" => Look::Good,
-            "36" => Look::Rutter,
+            "0" => SpanStyle::Plain,
+            "1" => SpanStyle::Strong,
+            "2" => SpanStyle::Faint,
+            "31" => SpanStyle::Bad,
+            "32" => SpanStyle::Good,
+            "36" => SpanStyle::Rutter,
             other => anyhow::bail!("the picture has no look for {other}"),
         };
         if !text.is_empty() {
-            row.push(Span { look, text: text.to_owned() });
+            row.push(StyledSpan { style: look, text: text.to_owned() });
         }
     }
     Ok(row)
 }
 
 /// Escapes a text for XML.
-fn escaped(text: &str) -> String {
+fn escape_xml(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for sign in text.chars() {
         match sign {
@@ -161,18 +168,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_is_sent_becomes_rows() {
-        let span = |look, text: &str| Span { look, text: text.to_owned() };
+    fn parses_terminal_output() {
+        let span = |look, text: &str| StyledSpan { style: look, text: text.to_owned() };
         let shown = "\x1b[36mrutter  \x1b[0m\x1b[2mStop 1 ms\x1b[0m\n        a < b\n\nnext\n";
         let expected = vec![
             vec![
-                vec![span(Look::Rutter, "rutter  "), span(Look::Faint, "Stop 1 ms")],
-                vec![span(Look::Plain, "        a < b")],
+                vec![span(SpanStyle::Rutter, "rutter  "), span(SpanStyle::Faint, "Stop 1 ms")],
+                vec![span(SpanStyle::Plain, "        a < b")],
             ],
-            vec![vec![span(Look::Plain, "next")]],
+            vec![vec![span(SpanStyle::Plain, "next")]],
         ];
-        assert_eq!(blocks(shown).unwrap(), expected);
-        assert!(blocks("\x1b[45mx").is_err());
-        assert!(draw::svg(&expected[0]).contains("a &lt; b"));
+        assert_eq!(parse_blocks(shown).unwrap(), expected);
+        assert!(parse_blocks("\x1b[45mx").is_err());
+        assert!(draw::render_svg(&expected[0]).contains("a &lt; b"));
     }
 }

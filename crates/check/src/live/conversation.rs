@@ -8,19 +8,19 @@ use std::time::Duration;
 use rutter_contract::EventName;
 use serde_json::{Value, json};
 
-use super::hook::Installed;
-use super::process::{Process, Silent};
-use super::sandbox::put;
-use super::{Client, LiveError};
+use super::hook::InstalledHook;
+use super::process::{ClientProcess, EndOfLines};
+use super::sandbox::write_file;
+use super::{ClientBinary, LiveError};
 
 /// Interval of the checks for a hook call. The client sends no notification of it.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
+const HOOK_POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Number of checks between two changes of a file: the client's watcher waits until a file is stable.
-const LOOKS_PER_CHANGE: u32 = 100;
+const POLLS_PER_CHANGE: u32 = 100;
 
 /// A step of a conversation.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Step {
+pub enum ConversationStep {
     /// Sends a prompt of the user.
     Prompt(String),
     /// Waits for the client's report that the turn is over.
@@ -30,37 +30,37 @@ pub enum Step {
     /// Waits until a hook of this event has got its payload. Does not wait if no such hook is installed.
     HookRan(EventName),
     /// Waits for a file in the project, which a running tool may write to report its progress.
-    Appears(PathBuf),
+    FileAppears(PathBuf),
     /// Writes a file of the project.
-    Write(PathBuf, String),
+    WriteFile(PathBuf, String),
     /// Writes a file of the project repeatedly, each time with one more space at its end, until a hook of this
     /// event gets the file's name: the client does not report when it begins to watch.
-    ChangeUntilHeard(PathBuf, String, EventName),
+    ChangeUntilHookRuns(PathBuf, String, EventName),
 }
 
 /// Steps in order; after the last one stdin is closed.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Conversation {
-    steps: Vec<Step>,
+    steps: Vec<ConversationStep>,
     replies: Vec<(String, Value)>,
 }
 
 impl Conversation {
     /// Creates a conversation of these steps.
-    pub fn new(steps: impl IntoIterator<Item = Step>) -> Self {
+    pub fn new(steps: impl IntoIterator<Item = ConversationStep>) -> Self {
         Self { steps: steps.into_iter().collect(), replies: Vec::new() }
     }
 
     /// Adds a step.
     #[must_use]
-    pub fn then(mut self, step: Step) -> Self {
+    pub fn then(mut self, step: ConversationStep) -> Self {
         self.steps.push(step);
         self
     }
 
     /// Adds the steps and replies of another conversation.
     #[must_use]
-    pub fn and(mut self, other: Self) -> Self {
+    pub fn append(mut self, other: Self) -> Self {
         self.steps.extend(other.steps);
         self.replies.extend(other.replies);
         self
@@ -69,59 +69,66 @@ impl Conversation {
     /// Sets the reply to the client's requests of a subtype: `can_use_tool`, `elicitation`. Other requests are
     /// refused.
     #[must_use]
-    pub fn replying(mut self, subtype: impl Into<String>, response: Value) -> Self {
+    pub fn reply_to(mut self, subtype: impl Into<String>, response: Value) -> Self {
         self.replies.push((subtype.into(), response));
         self
     }
 
     /// Performs the steps.
-    pub(super) fn hold(
+    pub(super) fn perform(
         &self,
-        process: &mut Process,
+        process: &mut ClientProcess,
         project: &Path,
-        hooks: &[Installed],
-    ) -> Result<(), Broken> {
+        hooks: &[InstalledHook],
+    ) -> Result<(), ConversationError> {
         for (number, step) in self.steps.iter().enumerate() {
             match step {
-                Step::Prompt(text) => {
+                ConversationStep::Prompt(text) => {
                     let message = json!({ "role": "user", "content": text });
-                    process.tell(&json!({ "type": "user", "message": message }).to_string())?;
+                    process
+                        .write_line(&json!({ "type": "user", "message": message }).to_string())?;
                 }
-                Step::TurnEnds => {
-                    self.listen(process, "the end of a turn", |line| line["type"] == "result")?;
+                ConversationStep::TurnEnds => {
+                    self.read_until(process, "the end of a turn", |line| line["type"] == "result")?;
                 }
-                Step::Control(request) => {
+                ConversationStep::Control(request) => {
                     let id = format!("request-{number}");
                     let message =
                         json!({ "type": "control_request", "request_id": id, "request": request });
-                    process.tell(&message.to_string())?;
+                    process.write_line(&message.to_string())?;
                     let awaited = format!("an answer to {}", request["subtype"]);
-                    self.listen(process, &awaited, |line| {
+                    self.read_until(process, &awaited, |line| {
                         line["type"] == "control_response" && line["response"]["request_id"] == id
                     })?;
                 }
-                Step::HookRan(event) => {
-                    while !ran(hooks, *event) {
-                        self.hear(process, &format!("a {event} hook"), LOOK_EVERY)?;
+                ConversationStep::HookRan(event) => {
+                    while !has_hook_run(hooks, *event) {
+                        self.read_line(process, &format!("a {event} hook"), HOOK_POLL_INTERVAL)?;
                     }
                 }
-                Step::Appears(path) => {
+                ConversationStep::FileAppears(path) => {
                     while !project.join(path).exists() {
-                        self.hear(process, &path.display().to_string(), LOOK_EVERY)?;
+                        self.read_line(process, &path.display().to_string(), HOOK_POLL_INTERVAL)?;
                     }
                 }
-                Step::Write(path, text) => put(&project.join(path), text.as_bytes())?,
-                Step::ChangeUntilHeard(path, text, event) => {
+                ConversationStep::WriteFile(path, text) => {
+                    write_file(&project.join(path), text.as_bytes())?
+                }
+                ConversationStep::ChangeUntilHookRuns(path, text, event) => {
                     let name = path.file_name().unwrap_or_default().to_string_lossy();
                     let mut text = text.clone();
                     let mut looks = 0;
-                    while !heard(hooks, *event, &name) {
-                        if looks % LOOKS_PER_CHANGE == 0 {
-                            put(&project.join(path), text.as_bytes())?;
+                    while !has_hook_received(hooks, *event, &name) {
+                        if looks % POLLS_PER_CHANGE == 0 {
+                            write_file(&project.join(path), text.as_bytes())?;
                             text.push(' ');
                         }
                         looks += 1;
-                        self.hear(process, &format!("a {event} hook for {name}"), LOOK_EVERY)?;
+                        self.read_line(
+                            process,
+                            &format!("a {event} hook for {name}"),
+                            HOOK_POLL_INTERVAL,
+                        )?;
                     }
                 }
             }
@@ -130,29 +137,29 @@ impl Conversation {
     }
 
     /// Reads lines until one satisfies `right`.
-    fn listen(
+    fn read_until(
         &self,
-        process: &mut Process,
+        process: &mut ClientProcess,
         awaited: &str,
         right: impl Fn(&Value) -> bool,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), ConversationError> {
         loop {
-            if self.hear(process, awaited, Duration::MAX)?.is_some_and(|line| right(&line)) {
+            if self.read_line(process, awaited, Duration::MAX)?.is_some_and(|line| right(&line)) {
                 return Ok(());
             }
         }
     }
 
     /// Reads the next line, and replies if it is a request.
-    fn hear(
+    fn read_line(
         &self,
-        process: &mut Process,
+        process: &mut ClientProcess,
         awaited: &str,
         patience: Duration,
-    ) -> Result<Option<Value>, Broken> {
-        let line = process.line(patience).map_err(|silent| match silent {
-            Silent::TimeIsUp => Broken::Stuck(awaited.to_owned()),
-            Silent::Gone => Broken::Stuck(format!("{awaited}, but ended")),
+    ) -> Result<Option<Value>, ConversationError> {
+        let line = process.next_line(patience).map_err(|silent| match silent {
+            EndOfLines::TimeIsUp => ConversationError::Stuck(awaited.to_owned()),
+            EndOfLines::Gone => ConversationError::Stuck(format!("{awaited}, but ended")),
         })?;
         let Some(line) = line.and_then(|line| serde_json::from_str::<Value>(&line).ok()) else {
             return Ok(None);
@@ -168,19 +175,19 @@ impl Conversation {
                 None => json!({ "subtype": "error", "request_id": id, "error": "not scripted" }),
             };
             let message = json!({ "type": "control_response", "response": response });
-            process.tell(&message.to_string())?;
+            process.write_line(&message.to_string())?;
         }
         Ok(Some(line))
     }
 }
 
 /// Returns true if a hook of this event has got a payload, or if no such hook is installed.
-fn ran(hooks: &[Installed], event: EventName) -> bool {
-    !hooks.iter().any(|hook| hook.event == event) || heard(hooks, event, "")
+fn has_hook_run(hooks: &[InstalledHook], event: EventName) -> bool {
+    !hooks.iter().any(|hook| hook.event == event) || has_hook_received(hooks, event, "")
 }
 
 /// Returns true if a hook of this event has got a payload with this text.
-fn heard(hooks: &[Installed], event: EventName, text: &str) -> bool {
+fn has_hook_received(hooks: &[InstalledHook], event: EventName, text: &str) -> bool {
     let of_event = hooks.iter().filter(|hook| hook.event == event);
     of_event
         .flat_map(|hook| hook.calls().unwrap_or_default())
@@ -189,19 +196,24 @@ fn heard(hooks: &[Installed], event: EventName, text: &str) -> bool {
 
 /// The reason for which a conversation did not reach its end.
 #[derive(Debug)]
-pub(super) enum Broken {
+pub(super) enum ConversationError {
     Stuck(String),
     Pipe(io::Error),
 }
 
-impl From<io::Error> for Broken {
+impl From<io::Error> for ConversationError {
     fn from(error: io::Error) -> Self {
         Self::Pipe(error)
     }
 }
 
-impl Broken {
-    pub(super) fn into_live(self, client: &Client, limit: Duration, stderr: &str) -> LiveError {
+impl ConversationError {
+    pub(super) fn into_live(
+        self,
+        client: &ClientBinary,
+        limit: Duration,
+        stderr: &str,
+    ) -> LiveError {
         match self {
             Self::Stuck(awaited) => LiveError::Stuck { awaited, limit, stderr: stderr.to_owned() },
             Self::Pipe(source) => LiveError::Client { path: client.path().to_owned(), source },

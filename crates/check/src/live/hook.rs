@@ -5,24 +5,24 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use rutter_contract::EventName;
-use rutter_contract::output::Answer;
+use rutter_contract::output::HookAnswer;
 use serde_json::{Value, json};
 
-use super::sandbox::put;
+use super::sandbox::write_file;
 
 /// A command hook under test: it saves its stdin and prints its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hook {
+pub struct TestHook {
     event: EventName,
     matcher: Option<String>,
-    answer: Answer,
+    answer: HookAnswer,
     once: bool,
 }
 
-impl Hook {
+impl TestHook {
     /// Creates a hook for every firing of an event, with an empty answer.
-    pub fn on(event: EventName) -> Self {
-        Self { event, matcher: None, answer: Answer::default(), once: false }
+    pub fn for_event(event: EventName) -> Self {
+        Self { event, matcher: None, answer: HookAnswer::default(), once: false }
     }
 
     /// Restricts the hook by a matcher.
@@ -34,14 +34,14 @@ impl Hook {
 
     /// Sets the answer to every call.
     #[must_use]
-    pub fn answers(self, answer: Answer) -> Self {
+    pub fn answers(self, answer: HookAnswer) -> Self {
         Self { answer, once: false, ..self }
     }
 
     /// Sets the answer to the first call; later calls get an empty one. A Stop hook that always blocks
     /// would keep the agent going up to the client's limit.
     #[must_use]
-    pub fn answers_once(self, answer: Answer) -> Self {
+    pub fn answers_once(self, answer: HookAnswer) -> Self {
         Self { answer, once: true, ..self }
     }
 
@@ -53,20 +53,20 @@ impl Hook {
 
 /// An installed hook: a folder with the script, its answer, and a folder for each call.
 #[derive(Debug)]
-pub(super) struct Installed {
+pub(super) struct InstalledHook {
     pub(super) event: EventName,
     folder: PathBuf,
 }
 
-impl Installed {
+impl InstalledHook {
     /// Writes a hook into a new folder; returns it and its entry for the settings.
-    pub(super) fn new(hook: &Hook, folder: PathBuf) -> io::Result<(Self, Value)> {
+    pub(super) fn new(hook: &TestHook, folder: PathBuf) -> io::Result<(Self, Value)> {
         fs::create_dir_all(folder.join("calls"))?;
-        put(&folder.join("stdout"), hook.answer.stdout.as_bytes())?;
-        put(&folder.join("stderr"), hook.answer.stderr.as_bytes())?;
+        write_file(&folder.join("stdout"), hook.answer.stdout.as_bytes())?;
+        write_file(&folder.join("stderr"), hook.answer.stderr.as_bytes())?;
         let script = folder.join("hook.sh");
-        put(&script, program(hook, &folder).as_bytes())?;
-        let command = format!("sh {}", quoted(&script));
+        write_file(&script, hook_script(hook, &folder).as_bytes())?;
+        let command = format!("sh {}", shell_quote(&script));
         let mut entry = json!({ "hooks": [{ "type": "command", "command": command }] });
         if let Some(matcher) = &hook.matcher {
             entry["matcher"] = json!(matcher);
@@ -92,7 +92,7 @@ impl Installed {
 
 /// Returns the hook's shell script. `mkdir` assigns the call numbers: of several hooks that run at the same
 /// time it succeeds for one. Taken numbers are skipped without `mkdir`, because each `mkdir` is a process.
-fn program(hook: &Hook, folder: &Path) -> String {
+fn hook_script(hook: &TestHook, folder: &Path) -> String {
     let once = if hook.once { r#"[ "$call" -eq 1 ] || exit 0"# } else { ":" };
     format!(
         r#"cd {folder} || exit 0
@@ -107,13 +107,13 @@ cat stdout
 cat stderr >&2
 exit {exit}
 "#,
-        folder = quoted(folder),
+        folder = shell_quote(folder),
         exit = hook.answer.exit,
     )
 }
 
 /// Quotes a path for the shell.
-pub(super) fn quoted(path: &Path) -> String {
+pub(super) fn shell_quote(path: &Path) -> String {
     format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
 }
 
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     /// Starts the hook like the client, by the command in its settings.
-    fn start(entry: &Value, stdin: &str) -> std::process::Child {
+    fn start_hook(entry: &Value, stdin: &str) -> std::process::Child {
         let command = entry["hooks"][0]["command"].as_str().unwrap();
         let mut child = Command::new("sh")
             .args(["-c", command])
@@ -139,14 +139,15 @@ mod tests {
     }
 
     #[test]
-    fn hooks_at_the_same_time_lose_nothing_and_one_of_them_answers() {
+    fn concurrent_hooks_record_every_call() {
         let folder = tempfile::tempdir().unwrap();
-        let answer = Answer { stdout: "{}".to_owned(), stderr: "oh".to_owned(), exit: 2 };
-        let hook = Hook::on(EventName::Stop).answers_once(answer);
+        let answer = HookAnswer { stdout: "{}".to_owned(), stderr: "oh".to_owned(), exit: 2 };
+        let hook = TestHook::for_event(EventName::Stop).answers_once(answer);
         // A folder name that an unquoted shell command would split.
-        let (installed, entry) = Installed::new(&hook, folder.path().join("it's a hook")).unwrap();
+        let (installed, entry) =
+            InstalledHook::new(&hook, folder.path().join("it's a hook")).unwrap();
         let sent: Vec<String> = (0..8).map(|number| format!("payload {number}\n")).collect();
-        let running: Vec<_> = sent.iter().map(|stdin| start(&entry, stdin)).collect();
+        let running: Vec<_> = sent.iter().map(|stdin| start_hook(&entry, stdin)).collect();
         let outputs = running.into_iter().map(|child| child.wait_with_output().unwrap());
         let answers: Vec<_> = outputs.filter(|output| !output.stdout.is_empty()).collect();
         assert_eq!(answers.len(), 1);
@@ -158,13 +159,14 @@ mod tests {
     }
 
     #[test]
-    fn a_matcher_is_in_the_settings_only_where_there_is_one() {
+    fn settings_have_matcher_if_set() {
         let folder = tempfile::tempdir().unwrap();
         let (_, entry) =
-            Installed::new(&Hook::on(EventName::Stop), folder.path().join("a")).unwrap();
+            InstalledHook::new(&TestHook::for_event(EventName::Stop), folder.path().join("a"))
+                .unwrap();
         assert_eq!(entry.get("matcher"), None);
-        let hook = Hook::on(EventName::PreToolUse).matching("Bash");
-        let (_, entry) = Installed::new(&hook, folder.path().join("b")).unwrap();
+        let hook = TestHook::for_event(EventName::PreToolUse).matching("Bash");
+        let (_, entry) = InstalledHook::new(&hook, folder.path().join("b")).unwrap();
         assert_eq!(entry["matcher"], "Bash");
     }
 }

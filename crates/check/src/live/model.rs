@@ -10,18 +10,18 @@ use std::thread::JoinHandle;
 use serde_json::Value;
 
 use super::LiveError;
-use super::script::{Script, Turn};
+use super::script::{ModelScript, ModelTurn};
 
 mod answer;
 mod http;
 
 /// Number of responses by all models of this process. It makes ids unique: two clients of one test get different
 /// ids, as in reality.
-static ANSWERS: AtomicUsize = AtomicUsize::new(0);
+static RESPONSE_COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// The thread of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Thread {
+pub enum ModelThread {
     /// The main conversation.
     Main,
     /// A subagent, by the marker of its script.
@@ -32,9 +32,9 @@ pub enum Thread {
 
 /// A request that reached the model.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Request {
+pub struct ModelRequest {
     /// The thread of the request.
-    pub thread: Thread,
+    pub thread: ModelThread,
     /// The request body.
     pub body: Value,
 }
@@ -43,40 +43,40 @@ pub struct Request {
 #[derive(Debug)]
 pub struct ScriptedModel {
     address: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<SharedModelState>,
     listening: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug)]
-struct Shared {
-    state: Mutex<State>,
+struct SharedModelState {
+    state: Mutex<ModelState>,
 }
 
 #[derive(Debug)]
-struct State {
-    script: Script,
-    said: HashMap<Thread, usize>,
-    requests: Vec<Request>,
+struct ModelState {
+    script: ModelScript,
+    said: HashMap<ModelThread, usize>,
+    requests: Vec<ModelRequest>,
     connections: Vec<TcpStream>,
     ended: bool,
 }
 
 impl ScriptedModel {
     /// Starts to listen on 127.0.0.1, on a port that the system assigns.
-    pub fn start(script: Script) -> Result<Self, LiveError> {
+    pub fn start(script: ModelScript) -> Result<Self, LiveError> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(LiveError::Listen)?;
         let address = listener.local_addr().map_err(LiveError::Listen)?;
-        let state = State {
+        let state = ModelState {
             script,
             said: HashMap::new(),
             requests: Vec::new(),
             connections: Vec::new(),
             ended: false,
         };
-        let shared = Arc::new(Shared { state: Mutex::new(state) });
+        let shared = Arc::new(SharedModelState { state: Mutex::new(state) });
         let listening = std::thread::spawn({
             let shared = Arc::clone(&shared);
-            move || listen(&listener, &shared)
+            move || accept_connections(&listener, &shared)
         });
         Ok(Self { address, shared, listening: Some(listening) })
     }
@@ -87,7 +87,7 @@ impl ScriptedModel {
     }
 
     /// Returns all requests so far, in the order of arrival.
-    pub fn requests(&self) -> Vec<Request> {
+    pub fn requests(&self) -> Vec<ModelRequest> {
         self.shared.state().requests.clone()
     }
 }
@@ -110,7 +110,7 @@ impl Drop for ScriptedModel {
     }
 }
 
-fn listen(listener: &TcpListener, shared: &Arc<Shared>) {
+fn accept_connections(listener: &TcpListener, shared: &Arc<SharedModelState>) {
     let mut serving = Vec::new();
     for connection in listener.incoming() {
         let Ok(connection) = connection else { continue };
@@ -125,7 +125,7 @@ fn listen(listener: &TcpListener, shared: &Arc<Shared>) {
         let shared = Arc::clone(shared);
         serving.push(std::thread::spawn(move || {
             // An error means that the client hung up during a request; it needs no response.
-            drop(serve(connection, &shared));
+            drop(serve_connection(connection, &shared));
         }));
     }
     for thread in serving {
@@ -134,63 +134,66 @@ fn listen(listener: &TcpListener, shared: &Arc<Shared>) {
 }
 
 /// Answers the requests of one connection until the client hangs up.
-fn serve(connection: TcpStream, shared: &Shared) -> io::Result<()> {
-    let mut connection = http::Connection::new(connection);
-    while let Some(request) = connection.read()? {
+fn serve_connection(connection: TcpStream, shared: &SharedModelState) -> io::Result<()> {
+    let mut connection = http::ModelHttpConnection::new(connection);
+    while let Some(request) = connection.read_request()? {
         let path = request.path.split('?').next().unwrap_or_default();
         let reply = match (request.method.as_str(), path) {
-            ("HEAD", _) => http::Reply::empty(200),
+            ("HEAD", _) => http::ModelHttpReply::empty(200),
             ("POST", "/v1/messages/count_tokens") => {
-                http::Reply::json(200, r#"{"input_tokens":10}"#)
+                http::ModelHttpReply::json(200, r#"{"input_tokens":10}"#)
             }
             ("POST", "/v1/messages") => match serde_json::from_slice::<Value>(&request.body) {
                 Ok(body) => shared.answer(body),
-                Err(error) => {
-                    http::Reply::json(400, answer::error("invalid_request_error", &error))
-                }
+                Err(error) => http::ModelHttpReply::json(
+                    400,
+                    answer::error_body("invalid_request_error", &error),
+                ),
             },
-            _ => http::Reply::empty(404),
+            _ => http::ModelHttpReply::empty(404),
         };
-        connection.write(&reply, request.method == "HEAD")?;
+        connection.write_reply(&reply, request.method == "HEAD")?;
     }
     Ok(())
 }
 
-impl Shared {
+impl SharedModelState {
     /// Locks the state. Ignores poisoning: a panicked thread leaves the lists intact.
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ModelState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn answer(&self, body: Value) -> http::Reply {
+    fn answer(&self, body: Value) -> http::ModelHttpReply {
         let streaming = body["stream"].as_bool().unwrap_or(false);
         let model = body["model"].as_str().unwrap_or("model").to_owned();
         let turn = {
             let mut state = self.state();
             let thread = state.script.thread(&body);
             let turn = state.next(&thread);
-            state.requests.push(Request { thread, body });
+            state.requests.push(ModelRequest { thread, body });
             turn
         };
-        let number = ANSWERS.fetch_add(1, Ordering::Relaxed);
+        let number = RESPONSE_COUNT.fetch_add(1, Ordering::Relaxed);
         match turn {
-            Turn::Says(blocks) if streaming => {
-                http::Reply::events(answer::stream(&blocks, &model, number))
+            ModelTurn::Content(blocks) if streaming => {
+                http::ModelHttpReply::events(answer::event_stream_body(&blocks, &model, number))
             }
-            Turn::Says(blocks) => http::Reply::json(200, answer::whole(&blocks, &model, number)),
-            Turn::Fails { status, kind, message } => {
-                http::Reply::json(status, answer::error(&kind, &message))
+            ModelTurn::Content(blocks) => {
+                http::ModelHttpReply::json(200, answer::message_body(&blocks, &model, number))
+            }
+            ModelTurn::Failure { status, kind, message } => {
+                http::ModelHttpReply::json(status, answer::error_body(&kind, &message))
             }
         }
     }
 }
 
-impl State {
-    fn next(&mut self, thread: &Thread) -> Turn {
+impl ModelState {
+    fn next(&mut self, thread: &ModelThread) -> ModelTurn {
         let turns = match thread {
-            Thread::Side => return Turn::text("ok"),
-            Thread::Main => Some(&self.script.main),
-            Thread::Subagent(marker) => {
+            ModelThread::Side => return ModelTurn::text("ok"),
+            ModelThread::Main => Some(&self.script.main),
+            ModelThread::Subagent(marker) => {
                 let mut scripts = self.script.subagents.iter();
                 scripts.find(|(name, _)| name == marker).map(|(_, turns)| turns)
             }
@@ -202,8 +205,8 @@ impl State {
     }
 }
 
-impl Script {
-    fn thread(&self, request: &Value) -> Thread {
+impl ModelScript {
+    fn thread(&self, request: &Value) -> ModelThread {
         let messages = request["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
         // Search user messages only: the main thread quotes a subagent's prompt in the call that starts it.
         let words =
@@ -215,10 +218,10 @@ impl Script {
         let words: Vec<&str> = words.collect();
         let told = |marker: &str| words.iter().any(|text| text.contains(marker));
         if let Some((marker, _)) = self.subagents.iter().find(|(marker, _)| told(marker)) {
-            return Thread::Subagent(marker.clone());
+            return ModelThread::Subagent(marker.clone());
         }
         let tools = request["tools"].as_array().is_some_and(|tools| !tools.is_empty());
-        if tools { Thread::Main } else { Thread::Side }
+        if tools { ModelThread::Main } else { ModelThread::Side }
     }
 }
 

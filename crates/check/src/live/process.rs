@@ -11,11 +11,11 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 
 /// Time to wait for further output after the client's exit: a process that it left behind may hold the other
 /// end of the pipe.
-const GRACE: Duration = Duration::from_secs(2);
+const OUTPUT_GRACE_PERIOD: Duration = Duration::from_secs(2);
 
 /// The way in which a client ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
+pub enum ProcessEnding {
     /// The client exited with this code.
     Exited(i32),
     /// This signal ended the client.
@@ -26,32 +26,32 @@ pub enum Ending {
 
 /// The output of a client.
 #[derive(Debug, Default)]
-pub(super) struct Printed {
+pub(super) struct ProcessOutput {
     pub(super) stdout: String,
     pub(super) stderr: String,
 }
 
 /// A running client.
-pub(super) struct Process {
+pub(super) struct ClientProcess {
     child: Child,
     group: Pid,
     stdin: Option<ChildStdin>,
     deadline: Instant,
     exited: Receiver<()>,
     lines: Receiver<String>,
-    stdout: Stream,
-    stderr: Stream,
+    stdout: PipeReader,
+    stderr: PipeReader,
     /// True if the process group has been killed.
     ended: bool,
 }
 
 /// The bytes of a pipe so far, and a signal for its end.
-struct Stream {
+struct PipeReader {
     text: Arc<Mutex<Vec<u8>>>,
     ended: Receiver<()>,
 }
 
-impl Process {
+impl ClientProcess {
     /// Starts a command with a time limit. `group` is a process group to join; it is killed together with the command.
     pub(super) fn start(
         mut command: Command,
@@ -66,8 +66,8 @@ impl Process {
         let group = group.unwrap_or(own);
         let stdin = child.stdin.take();
         let (tell, lines) = mpsc::channel();
-        let stdout = Stream::read(child.stdout.take(), Some(tell));
-        let stderr = Stream::read(child.stderr.take(), None);
+        let stdout = PipeReader::read(child.stdout.take(), Some(tell));
+        let stderr = PipeReader::read(child.stderr.take(), None);
         let (gone, exited) = mpsc::channel();
         std::thread::spawn(move || {
             // Not reaped here, so that the group's number stays taken until the group is killed.
@@ -78,7 +78,7 @@ impl Process {
     }
 
     /// Writes a line to the client's stdin.
-    pub(super) fn tell(&mut self, line: &str) -> io::Result<()> {
+    pub(super) fn write_line(&mut self, line: &str) -> io::Result<()> {
         let Some(stdin) = &mut self.stdin else { return Ok(()) };
         stdin.write_all(line.as_bytes())?;
         stdin.write_all(b"\n")?;
@@ -86,34 +86,40 @@ impl Process {
     }
 
     /// Returns the next line of stdout; `Ok(None)` after `patience` without one, an error if none can follow.
-    pub(super) fn line(&self, patience: Duration) -> Result<Option<String>, Silent> {
+    pub(super) fn next_line(&self, patience: Duration) -> Result<Option<String>, EndOfLines> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            return Err(Silent::TimeIsUp);
+            return Err(EndOfLines::TimeIsUp);
         }
         match self.lines.recv_timeout(patience.min(left)) {
             Ok(line) => Ok(Some(line)),
             Err(RecvTimeoutError::Timeout) => Ok(None),
-            Err(RecvTimeoutError::Disconnected) => Err(Silent::Gone),
+            Err(RecvTimeoutError::Disconnected) => Err(EndOfLines::Gone),
         }
     }
 
     /// Closes stdin and waits for the exit; kills the client at the deadline.
-    pub(super) fn finish(mut self) -> io::Result<(Ending, Printed)> {
+    pub(super) fn finish(mut self) -> io::Result<(ProcessEnding, ProcessOutput)> {
         drop(self.stdin.take());
         let left = self.deadline.saturating_duration_since(Instant::now());
         let in_time = self.exited.recv_timeout(left).is_ok();
-        let status = self.end()?;
+        let status = self.kill_group()?;
         let ending = match (in_time, status.code()) {
-            (false, _) => Ending::TimedOut,
-            (true, Some(code)) => Ending::Exited(code),
-            (true, None) => Ending::Signalled(status.signal().unwrap_or_default()),
+            (false, _) => ProcessEnding::TimedOut,
+            (true, Some(code)) => ProcessEnding::Exited(code),
+            (true, None) => ProcessEnding::Signalled(status.signal().unwrap_or_default()),
         };
-        Ok((ending, Printed { stdout: self.stdout.all(), stderr: self.stderr.all() }))
+        Ok((
+            ending,
+            ProcessOutput {
+                stdout: self.stdout.wait_for_text(),
+                stderr: self.stderr.wait_for_text(),
+            },
+        ))
     }
 
     /// Kills the client with its whole group.
-    fn end(&mut self) -> io::Result<std::process::ExitStatus> {
+    fn kill_group(&mut self) -> io::Result<std::process::ExitStatus> {
         // An error means that the group has ended already.
         let _ = kill_process_group(self.group, Signal::KILL);
         // From here on the system may reuse the group's number.
@@ -122,30 +128,30 @@ impl Process {
     }
 
     /// Returns stderr so far.
-    pub(super) fn complaints(&self) -> String {
+    pub(super) fn stderr_so_far(&self) -> String {
         self.stderr.so_far()
     }
 }
 
-impl Drop for Process {
+impl Drop for ClientProcess {
     fn drop(&mut self) {
         // Even an exited client may have left children behind.
         if !self.ended {
-            drop(self.end());
+            drop(self.kill_group());
         }
     }
 }
 
 /// The reason for which no further line follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Silent {
+pub(super) enum EndOfLines {
     /// The client has closed its stdout.
     Gone,
     /// The deadline has passed.
     TimeIsUp,
 }
 
-impl Stream {
+impl PipeReader {
     fn read(
         pipe: Option<impl io::Read + Send + 'static>,
         tell: Option<mpsc::Sender<String>>,
@@ -176,9 +182,9 @@ impl Stream {
         String::from_utf8_lossy(&text).into_owned()
     }
 
-    fn all(&self) -> String {
+    fn wait_for_text(&self) -> String {
         // At the end of the pipe or after the timeout, return the text so far.
-        let _ = self.ended.recv_timeout(GRACE);
+        let _ = self.ended.recv_timeout(OUTPUT_GRACE_PERIOD);
         self.so_far()
     }
 }
@@ -187,10 +193,10 @@ impl Stream {
 mod tests {
     use super::*;
 
-    fn shell(program: &str, limit: Duration) -> Process {
+    fn shell(program: &str, limit: Duration) -> ClientProcess {
         let mut command = Command::new("sh");
         command.args(["-c", program]);
-        Process::start(command, limit, None).unwrap()
+        ClientProcess::start(command, limit, None).unwrap()
     }
 
     /// Returns true if a process has ended, reaped or not.
@@ -210,40 +216,41 @@ mod tests {
     }
 
     #[test]
-    fn what_it_prints_and_how_it_ends_is_kept() {
-        let mut process = shell("read word; echo got $word; echo oh >&2; exit 3", GRACE * 10);
-        process.tell("this").unwrap();
-        assert_eq!(process.line(GRACE * 10), Ok(Some("got this".to_owned())));
+    fn records_output_and_exit() {
+        let mut process =
+            shell("read word; echo got $word; echo oh >&2; exit 3", OUTPUT_GRACE_PERIOD * 10);
+        process.write_line("this").unwrap();
+        assert_eq!(process.next_line(OUTPUT_GRACE_PERIOD * 10), Ok(Some("got this".to_owned())));
         let (ending, printed) = process.finish().unwrap();
-        assert_eq!(ending, Ending::Exited(3));
+        assert_eq!(ending, ProcessEnding::Exited(3));
         assert_eq!((&printed.stdout[..], &printed.stderr[..]), ("got this\n", "oh\n"));
-        let (ending, _) = shell("kill -TERM $$", GRACE * 10).finish().unwrap();
-        assert_eq!(ending, Ending::Signalled(15));
+        let (ending, _) = shell("kill -TERM $$", OUTPUT_GRACE_PERIOD * 10).finish().unwrap();
+        assert_eq!(ending, ProcessEnding::Signalled(15));
     }
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn time_is_up_for_all_it_started() {
+    fn timeout_kills_children() {
         let process = shell("sleep 300 & echo $!; sleep 300", Duration::from_millis(300));
         let (ending, printed) = process.finish().unwrap();
-        assert_eq!(ending, Ending::TimedOut);
+        assert_eq!(ending, ProcessEnding::TimedOut);
         assert_ends(printed.stdout.trim());
     }
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn what_it_leaves_behind_is_ended_too() {
-        let process = shell("sleep 300 >/dev/null 2>&1 & echo $!", GRACE * 10);
+    fn finish_kills_leftover_children() {
+        let process = shell("sleep 300 >/dev/null 2>&1 & echo $!", OUTPUT_GRACE_PERIOD * 10);
         let (ending, printed) = process.finish().unwrap();
-        assert_eq!(ending, Ending::Exited(0));
+        assert_eq!(ending, ProcessEnding::Exited(0));
         assert_ends(printed.stdout.trim());
     }
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn one_that_is_dropped_is_ended() {
-        let process = shell("echo $$; sleep 300", GRACE * 100);
-        let pid = process.line(GRACE * 10).unwrap().unwrap();
+    fn drop_kills_process() {
+        let process = shell("echo $$; sleep 300", OUTPUT_GRACE_PERIOD * 100);
+        let pid = process.next_line(OUTPUT_GRACE_PERIOD * 10).unwrap().unwrap();
         drop(process);
         assert_ends(&pid);
     }

@@ -9,17 +9,17 @@ use rutter_contract::version::Version;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::model::{Request, Thread};
-use super::process::Ending;
+use super::model::{ModelRequest, ModelThread};
+use super::process::ProcessEnding;
 use super::sandbox::Sandbox;
 
 /// All results of a run. The sandbox exists as long as its record.
 #[derive(Debug)]
-pub struct Record {
+pub struct RunRecord {
     /// The version of the client.
     pub client: Version,
     /// The way in which the client ended.
-    pub ending: Ending,
+    pub ending: ProcessEnding,
     /// The client's stdout.
     pub stdout: String,
     /// The client's stderr.
@@ -29,9 +29,9 @@ pub struct Record {
     /// The client's debug log.
     pub debug_log: String,
     /// The requests to the model, in order.
-    pub requests: Vec<Request>,
+    pub requests: Vec<ModelRequest>,
     /// The hook calls: in the order of the hooks, and of the calls of each.
-    pub calls: Vec<HookCall>,
+    pub calls: Vec<RecordedHookCall>,
     pub(super) project: PathBuf,
     /// Keeps the files of the sandbox for inspection.
     pub(super) folder: Arc<TempDir>,
@@ -39,14 +39,14 @@ pub struct Record {
 
 /// A call of a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HookCall {
+pub struct RecordedHookCall {
     /// The event of the hook.
     pub event: EventName,
     /// The payload.
     pub stdin: Vec<u8>,
 }
 
-impl HookCall {
+impl RecordedHookCall {
     /// Parses the payload.
     pub fn input(&self) -> Result<Input, ParseError> {
         Input::parse(&self.stdin)
@@ -68,18 +68,18 @@ pub struct HookResponse<'a> {
 
 /// A text that reached the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told<'a> {
+pub struct ModelText<'a> {
     /// The index of its request, from 0.
     pub request: usize,
     /// The thread of its request.
-    pub thread: &'a Thread,
+    pub thread: &'a ModelThread,
     /// `system`, `user` or `assistant`.
     pub role: &'a str,
     /// The text.
     pub text: &'a str,
 }
 
-impl Record {
+impl RunRecord {
     /// Returns the project folder, as the run left it.
     pub fn project(&self) -> &Path {
         &self.project
@@ -101,7 +101,7 @@ impl Record {
     }
 
     /// Returns the calls of the hooks of an event.
-    pub fn calls_of(&self, event: EventName) -> impl Iterator<Item = &HookCall> {
+    pub fn calls_of(&self, event: EventName) -> impl Iterator<Item = &RecordedHookCall> {
         self.calls.iter().filter(move |call| call.event == event)
     }
 
@@ -116,24 +116,24 @@ impl Record {
     }
 
     /// Returns a sandbox for another run in the same project and home, like a later session of the same user.
-    pub fn again(&self) -> Sandbox {
+    pub fn next_session(&self) -> Sandbox {
         let root = self.project.parent().unwrap_or(&self.project).to_owned();
-        Sandbox::at(Arc::clone(&self.folder), root)
+        Sandbox::reopen(Arc::clone(&self.folder), root)
     }
 
     /// Returns the requests of the main thread.
-    pub fn main_requests(&self) -> impl Iterator<Item = &Request> {
-        self.requests.iter().filter(|request| request.thread == Thread::Main)
+    pub fn main_requests(&self) -> impl Iterator<Item = &ModelRequest> {
+        self.requests.iter().filter(|request| request.thread == ModelThread::Main)
     }
 
     /// Returns every text of every request: system prompts, messages, tool results. Includes the model's own
     /// texts, but not the inputs of its calls.
-    pub fn texts_to_model(&self) -> Vec<Told<'_>> {
+    pub fn texts_to_model(&self) -> Vec<ModelText<'_>> {
         let mut told = Vec::new();
-        for (number, Request { thread, body }) in self.requests.iter().enumerate() {
+        for (number, ModelRequest { thread, body }) in self.requests.iter().enumerate() {
             let mut tell = |role, content| {
-                collect(content, &mut |text| {
-                    told.push(Told { request: number, thread, role, text });
+                visit_texts(content, &mut |text| {
+                    told.push(ModelText { request: number, thread, role, text });
                 });
             };
             tell("system", &body["system"]);
@@ -145,7 +145,7 @@ impl Record {
     }
 
     /// Returns the first text with `marker` that reached the model.
-    pub fn reached_model(&self, marker: &str) -> Option<Told<'_>> {
+    pub fn reached_model(&self, marker: &str) -> Option<ModelText<'_>> {
         self.texts_to_model().into_iter().find(|told| told.text.contains(marker))
     }
 
@@ -154,7 +154,7 @@ impl Record {
     pub fn reached_user(&self, marker: &str) -> Option<&Value> {
         self.lines.iter().find(|line| {
             let of_hook = line["subtype"].as_str().is_some_and(|name| name.starts_with("hook_"));
-            !of_hook && line["type"] != "user" && mentions(line, marker)
+            !of_hook && line["type"] != "user" && contains_marker(line, marker)
         })
     }
 
@@ -166,24 +166,24 @@ impl Record {
 }
 
 /// Returns true if any string in a value contains `marker`.
-fn mentions(value: &Value, marker: &str) -> bool {
+fn contains_marker(value: &Value, marker: &str) -> bool {
     match value {
         Value::String(text) => text.contains(marker),
-        Value::Array(items) => items.iter().any(|item| mentions(item, marker)),
-        Value::Object(fields) => fields.values().any(|field| mentions(field, marker)),
+        Value::Array(items) => items.iter().any(|item| contains_marker(item, marker)),
+        Value::Object(fields) => fields.values().any(|field| contains_marker(field, marker)),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
 
 /// Visits the texts in a message's content, at any depth: tool results contain blocks too.
-fn collect<'a>(content: &'a Value, found: &mut impl FnMut(&'a str)) {
+fn visit_texts<'a>(content: &'a Value, found: &mut impl FnMut(&'a str)) {
     match content {
         Value::String(text) => found(text),
-        Value::Array(blocks) => blocks.iter().for_each(|block| collect(block, found)),
+        Value::Array(blocks) => blocks.iter().for_each(|block| visit_texts(block, found)),
         Value::Object(block) => {
             for key in ["text", "content"] {
                 if let Some(inner) = block.get(key) {
-                    collect(inner, found);
+                    visit_texts(inner, found);
                 }
             }
         }
@@ -197,16 +197,16 @@ mod tests {
 
     use super::*;
 
-    fn record(lines: &[Value], body: Value) -> Record {
+    fn record_with(lines: &[Value], body: Value) -> RunRecord {
         let folder = tempfile::tempdir().unwrap();
-        Record {
+        RunRecord {
             client: Version::new(2, 1, 325),
-            ending: Ending::Exited(0),
+            ending: ProcessEnding::Exited(0),
             stdout: String::new(),
             stderr: String::new(),
             lines: lines.to_vec(),
             debug_log: String::new(),
-            requests: vec![Request { thread: Thread::Main, body }],
+            requests: vec![ModelRequest { thread: ModelThread::Main, body }],
             calls: Vec::new(),
             project: folder.path().to_owned(),
             folder: Arc::new(folder),
@@ -214,8 +214,8 @@ mod tests {
     }
 
     #[test]
-    fn the_model_is_told_by_prompts_messages_and_results_at_any_depth() {
-        let record = record(
+    fn finds_model_texts_at_any_depth() {
+        let record = record_with(
             &[],
             json!({
                 "system": [{ "type": "text", "text": "be brief" }],
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hooks_own_output_has_not_reached_the_user() {
+    fn hook_output_does_not_reach_user() {
         let lines = [
             json!({ "type": "system", "subtype": "hook_response", "hook_event": "Stop", "outcome": "error",
                     "exit_code": 1, "stdout": "word", "stderr": "oh" }),
@@ -248,7 +248,7 @@ mod tests {
             json!({ "type": "system", "subtype": "informational", "content": "Stop says: word" }),
             json!({ "type": "result", "terminal_reason": "completed" }),
         ];
-        let record = record(&lines, json!({}));
+        let record = record_with(&lines, json!({}));
         assert_eq!(record.reached_user("word"), Some(&lines[2]));
         assert_eq!(record.terminal_reason(), Some("completed"));
         let expected =

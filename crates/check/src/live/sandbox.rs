@@ -13,15 +13,15 @@ use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
 use super::conversation::Conversation;
-use super::hook::{Hook, Installed};
+use super::hook::{InstalledHook, TestHook};
 use super::model::ScriptedModel;
-use super::process::Process;
-use super::record::{HookCall, Record};
-use super::script::Script;
-use super::{Client, LiveError};
+use super::process::ClientProcess;
+use super::record::{RecordedHookCall, RunRecord};
+use super::script::ModelScript;
+use super::{ClientBinary, LiveError};
 
 /// Variables that keep the client from contacting its vendor.
-pub(super) const QUIET: [(&str, &str); 4] = [
+pub(super) const OFFLINE_ENV: [(&str, &str); 4] = [
     ("DISABLE_TELEMETRY", "1"),
     ("DISABLE_AUTOUPDATER", "1"),
     ("DISABLE_ERROR_REPORTING", "1"),
@@ -29,10 +29,10 @@ pub(super) const QUIET: [(&str, &str); 4] = [
 ];
 
 /// The `PATH` of the client and its hooks, for `sh`, `cat` and the like.
-pub(super) const PATH: &str = "/usr/bin:/bin";
+pub(super) const SANDBOX_PATH: &str = "/usr/bin:/bin";
 
 /// Default time limit. A run takes two seconds; on a machine that builds at the same time it may take ten.
-const LIMIT: Duration = Duration::from_secs(90);
+const DEFAULT_RUN_TIMEOUT: Duration = Duration::from_secs(90);
 
 /// A project and a home for one run, with the preparations for it.
 ///
@@ -42,11 +42,11 @@ pub struct Sandbox {
     folder: Arc<TempDir>,
     root: PathBuf,
     settings: Map<String, Value>,
-    hooks: Vec<Hook>,
+    hooks: Vec<TestHook>,
     files: Vec<(PathBuf, Vec<u8>)>,
     programs: Vec<PathBuf>,
-    script: Script,
-    input: Input,
+    script: ModelScript,
+    input: UserInput,
     args: Vec<String>,
     environment: Vec<(String, String)>,
     start: Option<PathBuf>,
@@ -56,7 +56,7 @@ pub struct Sandbox {
 
 /// The form of the user's input.
 #[derive(Debug)]
-enum Input {
+enum UserInput {
     Prompt(String),
     Conversation(Conversation),
 }
@@ -64,21 +64,21 @@ enum Input {
 impl Sandbox {
     /// Creates a sandbox with an empty project, a model that only responds with `done`, and the prompt `go`.
     pub fn new() -> Result<Self, LiveError> {
-        Self::within(&std::env::temp_dir())
+        Self::new_in(&std::env::temp_dir())
     }
 
     /// Creates a sandbox like [`Sandbox::new`], inside an existing folder.
-    pub fn within(folder: &Path) -> Result<Self, LiveError> {
+    pub fn new_in(folder: &Path) -> Result<Self, LiveError> {
         let failed = |source| LiveError::File { path: folder.to_owned(), source };
         let folder =
             tempfile::Builder::new().prefix("rutter-live.").tempdir_in(folder).map_err(failed)?;
         // The client reports resolved paths, and tests compare with them.
         let root = folder.path().canonicalize().map_err(failed)?;
-        Ok(Self::at(Arc::new(folder), root))
+        Ok(Self::reopen(Arc::new(folder), root))
     }
 
     /// Creates a sandbox on an existing project and home, with all that the last run left in them.
-    pub(super) fn at(folder: Arc<TempDir>, root: PathBuf) -> Self {
+    pub(super) fn reopen(folder: Arc<TempDir>, root: PathBuf) -> Self {
         Self {
             folder,
             root,
@@ -86,12 +86,12 @@ impl Sandbox {
             hooks: Vec::new(),
             files: Vec::new(),
             programs: Vec::new(),
-            script: Script::default(),
-            input: Input::Prompt("go".to_owned()),
+            script: ModelScript::default(),
+            input: UserInput::Prompt("go".to_owned()),
             args: Vec::new(),
             environment: Vec::new(),
             start: None,
-            limit: LIMIT,
+            limit: DEFAULT_RUN_TIMEOUT,
             group: None,
         }
     }
@@ -107,7 +107,7 @@ impl Sandbox {
     }
 
     /// Installs a hook.
-    pub fn hook(&mut self, hook: Hook) -> &mut Self {
+    pub fn hook(&mut self, hook: TestHook) -> &mut Self {
         self.hooks.push(hook);
         self
     }
@@ -132,20 +132,20 @@ impl Sandbox {
     }
 
     /// Sets the model's turns.
-    pub fn script(&mut self, script: Script) -> &mut Self {
+    pub fn script(&mut self, script: ModelScript) -> &mut Self {
         self.script = script;
         self
     }
 
     /// Sets the prompt of a run with a single prompt.
     pub fn prompt(&mut self, text: impl Into<String>) -> &mut Self {
-        self.input = Input::Prompt(text.into());
+        self.input = UserInput::Prompt(text.into());
         self
     }
 
     /// Sets the conversation of a run with the user's program.
     pub fn conversation(&mut self, conversation: Conversation) -> &mut Self {
-        self.input = Input::Conversation(conversation);
+        self.input = UserInput::Conversation(conversation);
         self
     }
 
@@ -180,15 +180,15 @@ impl Sandbox {
     }
 
     /// Runs the client to its end and returns the record.
-    pub fn run(self, client: &Client) -> Result<Record, LiveError> {
-        let hooks = self.write()?;
+    pub fn run(self, client: &ClientBinary) -> Result<RunRecord, LiveError> {
+        let hooks = self.write_files()?;
         let model = ScriptedModel::start(self.script.clone())?;
         let command = self.command(client, &model.url());
         let failed = |source| LiveError::Client { path: client.path().to_owned(), source };
-        let mut process = Process::start(command, self.limit, self.group).map_err(failed)?;
-        if let Input::Conversation(conversation) = &self.input {
-            let stuck = conversation.hold(&mut process, &self.project(), &hooks);
-            stuck.map_err(|error| error.into_live(client, self.limit, &process.complaints()))?;
+        let mut process = ClientProcess::start(command, self.limit, self.group).map_err(failed)?;
+        if let UserInput::Conversation(conversation) = &self.input {
+            let stuck = conversation.perform(&mut process, &self.project(), &hooks);
+            stuck.map_err(|error| error.into_live(client, self.limit, &process.stderr_so_far()))?;
         }
         let (ending, printed) = process.finish().map_err(failed)?;
 
@@ -197,13 +197,15 @@ impl Sandbox {
             let sent = hook.calls();
             let sent =
                 sent.map_err(|source| LiveError::File { path: self.root.clone(), source })?;
-            calls.extend(sent.into_iter().map(|stdin| HookCall { event: hook.event, stdin }));
+            calls.extend(
+                sent.into_iter().map(|stdin| RecordedHookCall { event: hook.event, stdin }),
+            );
         }
         let debug_log = fs::read(self.debug_file()).unwrap_or_default();
-        Ok(Record {
+        Ok(RunRecord {
             client: client.version(),
             ending,
-            lines: Record::parse_lines(&printed.stdout),
+            lines: RunRecord::parse_lines(&printed.stdout),
             stdout: printed.stdout,
             stderr: printed.stderr,
             debug_log: String::from_utf8_lossy(&debug_log).into_owned(),
@@ -215,7 +217,7 @@ impl Sandbox {
     }
 
     /// Writes the files, hooks and settings.
-    fn write(&self) -> Result<Vec<Installed>, LiveError> {
+    fn write_files(&self) -> Result<Vec<InstalledHook>, LiveError> {
         let at = |path: &Path| {
             let path = path.to_owned();
             |source| LiveError::File { path, source }
@@ -229,7 +231,7 @@ impl Sandbox {
             if let Some(parent) = path.parent() {
                 fs::create_dir_all(parent).map_err(at(parent))?;
             }
-            put(&path, text).map_err(at(&path))?;
+            write_file(&path, text).map_err(at(&path))?;
         }
         for path in &self.programs {
             let path = self.project().join(path);
@@ -239,7 +241,7 @@ impl Sandbox {
         let mut installed = Vec::new();
         for (number, hook) in self.hooks.iter().enumerate() {
             let folder = self.root.join("hooks").join(number.to_string());
-            let (hook, entry) = Installed::new(hook, folder.clone()).map_err(at(&folder))?;
+            let (hook, entry) = InstalledHook::new(hook, folder.clone()).map_err(at(&folder))?;
             let hooks = settings.entry("hooks").or_insert_with(|| json!({}));
             let entries = &mut hooks[hook.event.as_str()];
             match entries.as_array_mut() {
@@ -249,7 +251,7 @@ impl Sandbox {
             installed.push(hook);
         }
         let path = settings_folder.join("settings.json");
-        put(&path, Value::Object(settings).to_string().as_bytes()).map_err(at(&path))?;
+        write_file(&path, Value::Object(settings).to_string().as_bytes()).map_err(at(&path))?;
         Ok(installed)
     }
 
@@ -257,11 +259,11 @@ impl Sandbox {
         self.root.join("debug.txt")
     }
 
-    fn command(&self, client: &Client, model: &str) -> Command {
+    fn command(&self, client: &ClientBinary, model: &str) -> Command {
         let mut command = Command::new(client.path());
         command.current_dir(self.start.clone().unwrap_or_else(|| self.project())).env_clear();
         command.envs([
-            ("PATH", PATH),
+            ("PATH", SANDBOX_PATH),
             // Otherwise tools run in the login shell of the user who runs the test.
             ("SHELL", "/bin/bash"),
             // The client demands this declaration when it runs as root.
@@ -269,15 +271,15 @@ impl Sandbox {
             ("ANTHROPIC_API_KEY", "sk-ant-made-up"),
             ("ANTHROPIC_BASE_URL", model),
         ]);
-        command.envs(QUIET);
+        command.envs(OFFLINE_ENV);
         command.env("HOME", self.home());
         // By default the client keeps the output of tasks outside the sandbox.
         command.env("CLAUDE_CODE_TMPDIR", &self.root).env("TMPDIR", &self.root);
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         command.arg("-p");
         match &self.input {
-            Input::Prompt(prompt) => command.arg(prompt),
-            Input::Conversation(_) => command.args(["--input-format", "stream-json"]),
+            UserInput::Prompt(prompt) => command.arg(prompt),
+            UserInput::Conversation(_) => command.args(["--input-format", "stream-json"]),
         };
         command.args(["--output-format", "stream-json", "--verbose", "--include-hook-events"]);
         command.arg("--debug-file").arg(self.debug_file()).args(&self.args);
@@ -286,6 +288,6 @@ impl Sandbox {
 }
 
 /// Writes a file. Not atomic: nothing reads it before the run.
-pub(super) fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(super) fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     File::create(path)?.write_all(bytes)
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// A content block of a turn.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Block {
+pub enum ContentBlock {
     /// Text.
     Text(String),
     /// A tool call. The server generates its id.
@@ -18,11 +18,11 @@ pub enum Block {
 
 /// A response of the model.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Turn {
+pub enum ModelTurn {
     /// Blocks, in order. If one is a call, the model waits for results.
-    Says(Vec<Block>),
+    Content(Vec<ContentBlock>),
     /// An HTTP error with the messages API's error body.
-    Fails {
+    Failure {
         /// The status, for example 529.
         status: u16,
         /// `error.type`, for example `overloaded_error`.
@@ -32,20 +32,20 @@ pub enum Turn {
     },
 }
 
-impl Turn {
+impl ModelTurn {
     /// Creates a response of text only, which ends the turn.
     pub fn text(text: impl Into<String>) -> Self {
-        Self::Says(vec![Block::Text(text.into())])
+        Self::Content(vec![ContentBlock::Text(text.into())])
     }
 
     /// Creates a response with a single tool call.
     pub fn call(tool: impl Into<String>, input: Value) -> Self {
-        Self::Says(vec![Block::Call { tool: tool.into(), input }])
+        Self::Content(vec![ContentBlock::Call { tool: tool.into(), input }])
     }
 
     /// Creates a failure of the service.
     pub fn fails(status: u16, kind: impl Into<String>, message: impl Into<String>) -> Self {
-        Self::Fails { status, kind: kind.into(), message: message.into() }
+        Self::Failure { status, kind: kind.into(), message: message.into() }
     }
 }
 
@@ -54,27 +54,27 @@ impl Turn {
 /// A thread without remaining turns responds with `done`, or with the turn of [`Script::ever_after`]. Requests
 /// without tools (titles, summaries) are not part of the conversation: they get `ok` and use up no turn.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Script {
-    pub(super) main: Vec<Turn>,
-    pub(super) subagents: Vec<(String, Vec<Turn>)>,
-    pub(super) last: Turn,
+pub struct ModelScript {
+    pub(super) main: Vec<ModelTurn>,
+    pub(super) subagents: Vec<(String, Vec<ModelTurn>)>,
+    pub(super) last: ModelTurn,
 }
 
-impl Default for Script {
+impl Default for ModelScript {
     fn default() -> Self {
-        Self { main: Vec::new(), subagents: Vec::new(), last: Turn::text("done") }
+        Self { main: Vec::new(), subagents: Vec::new(), last: ModelTurn::text("done") }
     }
 }
 
-impl Script {
+impl ModelScript {
     /// Creates a script with these turns for the main thread.
-    pub fn new(turns: impl IntoIterator<Item = Turn>) -> Self {
+    pub fn new(turns: impl IntoIterator<Item = ModelTurn>) -> Self {
         Self { main: turns.into_iter().collect(), ..Self::default() }
     }
 
     /// Sets the response of every thread after its last turn.
     #[must_use]
-    pub fn ever_after(mut self, turn: Turn) -> Self {
+    pub fn then_always(mut self, turn: ModelTurn) -> Self {
         self.last = turn;
         self
     }
@@ -85,7 +85,7 @@ impl Script {
     pub fn subagent(
         mut self,
         marker: impl Into<String>,
-        turns: impl IntoIterator<Item = Turn>,
+        turns: impl IntoIterator<Item = ModelTurn>,
     ) -> Self {
         self.subagents.push((marker.into(), turns.into_iter().collect()));
         self

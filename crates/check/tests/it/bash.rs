@@ -5,26 +5,26 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::time::Duration;
 
-use rutter_check::live::{Client, Hook, Record, Sandbox, Script, Turn};
+use rutter_check::live::{ClientBinary, ModelScript, ModelTurn, RunRecord, Sandbox, TestHook};
 use rutter_contract::EventName;
-use rutter_contract::input::Wire;
+use rutter_contract::input::RawPayload;
 use rutter_hooks::bash_call::{Call, WINDOW};
 use serde_json::{Value, json};
 
 /// A finished session of Bash calls.
-pub(crate) struct Session {
+pub(crate) struct BashSession {
     /// The record, which also keeps the session's files.
-    pub(crate) record: Record,
+    pub(crate) record: RunRecord,
     payloads: HashMap<String, Vec<u8>>,
 }
 
 /// Returns a sandbox with the project's `bin` in `PATH` and a hook after every Bash call.
-pub(crate) fn sandbox() -> Sandbox {
+pub(crate) fn bash_sandbox() -> Sandbox {
     let mut sandbox = Sandbox::new().unwrap();
     let path = format!("{}:/usr/bin:/bin", sandbox.project().join("bin").display());
     sandbox.env("PATH", path).args(["--allowedTools", "Bash"]).limit(Duration::from_mins(5));
     for event in [EventName::PostToolUse, EventName::PostToolUseFailure] {
-        sandbox.hook(Hook::on(event).matching("Bash"));
+        sandbox.hook(TestHook::for_event(event).matching("Bash"));
     }
     // A stand-in for a test runner: it evaluates its argument.
     sandbox.program("bin/pytest", "#!/bin/sh\neval \"$1\"\n");
@@ -32,22 +32,22 @@ pub(crate) fn sandbox() -> Sandbox {
 }
 
 /// Returns a turn with one Bash call.
-pub(crate) fn turn(command: &str) -> Turn {
-    Turn::call("Bash", json!({ "command": command, "description": "a step of a test" }))
+pub(crate) fn bash_turn(command: &str) -> ModelTurn {
+    ModelTurn::call("Bash", json!({ "command": command, "description": "a step of a test" }))
 }
 
-impl Session {
+impl BashSession {
     /// Makes the calls, one after another.
-    pub(crate) fn of(mut sandbox: Sandbox, client: &Client, turns: Vec<Turn>) -> Self {
-        sandbox.script(Script::new(turns));
-        Self::after(sandbox.run(client).unwrap())
+    pub(crate) fn run(mut sandbox: Sandbox, client: &ClientBinary, turns: Vec<ModelTurn>) -> Self {
+        sandbox.script(ModelScript::new(turns));
+        Self::from_record(sandbox.run(client).unwrap())
     }
 
     /// Collects the hook payloads of a run.
-    pub(crate) fn after(record: Record) -> Self {
+    pub(crate) fn from_record(record: RunRecord) -> Self {
         let mut payloads = HashMap::new();
         for call in &record.calls {
-            let wire = Wire::parse(&call.stdin).unwrap();
+            let wire = RawPayload::parse(&call.stdin).unwrap();
             if let Some(command) = Call::command(&wire) {
                 let again = payloads.insert(command.into_owned(), call.stdin.clone());
                 assert!(again.is_none(), "two calls cannot be told apart");
@@ -63,11 +63,11 @@ impl Session {
 
     /// Parses the payload for a command.
     pub(crate) fn call(&self, command: &str) -> Result<Call<'_>, &'static str> {
-        self.call_within(command, WINDOW)
+        self.call_with_window(command, WINDOW)
     }
 
     /// Parses the payload for a command, if the client was configured with another output window.
-    pub(crate) fn call_within(
+    pub(crate) fn call_with_window(
         &self,
         command: &str,
         window: usize,
@@ -75,13 +75,13 @@ impl Session {
         let payload = self.payload(command).unwrap_or_else(|| {
             panic!("no hook was told of {command}: {}{}", self.record.stdout, self.record.stderr)
         });
-        Call::of(&Wire::parse(payload).unwrap(), window)
+        Call::of(&RawPayload::parse(payload).unwrap(), window)
             .unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(payload)))
     }
 
     /// Saves the payload as a fixture of `rutter-memory`, with neutral ids, times and paths. Only with
     /// `RUTTER_WRITE_CALLS=1`.
-    pub(crate) fn keep(&self, name: &str, command: &str) {
+    pub(crate) fn save_fixture(&self, name: &str, command: &str) {
         if std::env::var_os("RUTTER_WRITE_CALLS").is_none() {
             return;
         }
@@ -104,19 +104,19 @@ impl Session {
             let folder = transcript.trim_end_matches(".jsonl");
             *kept = json!(format!("{folder}/tool-results/b01abcdef.txt"));
         }
-        let folder = rutter_testkit::root().join("crates/hooks/fixtures/calls");
+        let folder = rutter_testkit::repository_root().join("crates/hooks/fixtures/calls");
         let path = folder.join(name).with_extension("json");
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         File::create(path).unwrap().write_all(format!("{payload}\n").as_bytes()).unwrap();
     }
 
     /// Returns the payload as JSON.
-    pub(crate) fn value(&self, command: &str) -> Value {
+    pub(crate) fn payload_json(&self, command: &str) -> Value {
         serde_json::from_slice(self.payload(command).unwrap()).unwrap()
     }
 }
 
 /// Returns a call's output as text.
-pub(crate) fn text(call: &Call<'_>) -> String {
+pub(crate) fn output_text(call: &Call<'_>) -> String {
     String::from_utf8_lossy(&call.output).into_owned()
 }

@@ -1,35 +1,37 @@
 //! Payloads of Bash calls, as far as the outcome parsing relies on them.
 
-use rutter_check::live::{Client, Conversation, Hook, Script, Step, Turn};
+use rutter_check::live::{
+    ClientBinary, Conversation, ConversationStep, ModelScript, ModelTurn, TestHook,
+};
 use rutter_contract::EventName;
 use rutter_hooks::bash_call::{WINDOW, window};
 use serde_json::json;
 
-use crate::bash::{Session, sandbox, text, turn};
+use crate::bash::{BashSession, bash_sandbox, bash_turn, output_text};
 use crate::support::{client, old_client};
 
 /// Returns the available clients, the newest last, so that its payloads become the fixtures.
-fn clients() -> impl Iterator<Item = Client> {
+fn available_clients() -> impl Iterator<Item = ClientBinary> {
     [old_client(), client()].into_iter().flatten()
 }
 
 /// Makes the calls in a plain session with each available client.
-fn sessions(commands: &[&str], check: impl Fn(&Session)) {
-    for client in clients() {
-        let turns = commands.iter().map(|command| turn(command)).collect();
-        check(&Session::of(sandbox(), &client, turns));
+fn for_each_session(commands: &[&str], check: impl Fn(&BashSession)) {
+    for client in available_clients() {
+        let turns = commands.iter().map(|command| bash_turn(command)).collect();
+        check(&BashSession::run(bash_sandbox(), &client, turns));
     }
 }
 
 #[test]
-fn both_streams_come_as_one_in_their_order() {
+fn streams_are_merged_in_order() {
     const STREAMS: &str = "echo out; echo err >&2; echo out2";
     let well = format!("pytest '{STREAMS}'");
     let ill = format!("pytest '{STREAMS}; exit 3'");
     // The client removes trailing white space, and for a success also leading blank lines.
     let blank = r"pytest 'printf \\n\\n\ \ a\\n\\nb\ \ \\n\\n'".to_owned();
     let blank_ill = r"pytest 'printf \\n\\n\ \ a\\n\\nb\ \ \\n\\n; exit 1'".to_owned();
-    sessions(&[&well, &ill, &blank, &blank_ill], |session| {
+    for_each_session(&[&well, &ill, &blank, &blank_ill], |session| {
         for (command, exit, output) in [
             (&well, 0, "out\nerr\nout2"),
             (&ill, 3, "out\nerr\nout2"),
@@ -37,16 +39,19 @@ fn both_streams_come_as_one_in_their_order() {
             (&blank_ill, 1, "\n\n  a\n\nb"),
         ] {
             let call = session.call(command).unwrap();
-            assert_eq!((call.exit, text(&call).as_str(), call.cut), (Some(exit), output, false));
+            assert_eq!(
+                (call.exit, output_text(&call).as_str(), call.cut),
+                (Some(exit), output, false)
+            );
             assert!(call.duration.is_some());
         }
-        session.keep("facts/both_streams_fail", &ill);
-        session.keep("facts/both_streams_pass", &well);
+        session.save_fixture("facts/both_streams_fail", &ill);
+        session.save_fixture("facts/both_streams_pass", &well);
     });
 }
 
 #[test]
-fn a_failure_has_its_exit_status() {
+fn failure_has_exit_status() {
     let cases = [
         ("pytest 'exit 1'", 1),
         ("pytest 'exit 2'", 2),
@@ -61,18 +66,18 @@ fn a_failure_has_its_exit_status() {
     ];
     // The last line ends in grep, so the client takes the exit code 1 of the run for grep's.
     let commands: Vec<&str> = cases.iter().map(|(command, _)| *command).collect();
-    sessions(&commands, |session| {
+    for_each_session(&commands, |session| {
         for (command, exit) in &cases[..cases.len() - 1] {
             assert_eq!(session.call(command).unwrap().exit, Some(*exit), "{command}");
         }
         assert_eq!(session.call(commands[commands.len() - 1]).unwrap().exit, None);
-        session.keep("facts/killed", "pytest 'kill -9 $$'");
+        session.save_fixture("facts/killed", "pytest 'kill -9 $$'");
     });
 }
 
 /// `grep`, `diff`, `find` and `test` may exit with 1 without a failure, which reveals nothing about a run before them.
 #[test]
-fn some_that_exit_with_1_are_told_as_successes() {
+fn harmless_exit_1_counts_as_success() {
     let cases = [
         ("pytest 'echo passed; exit 1' | grep FAILED", None),
         ("pytest 'echo FAILED; exit 1' | grep FAILED", Some(0)),
@@ -86,94 +91,94 @@ fn some_that_exit_with_1_are_told_as_successes() {
         ("pytest 'exit 0' && grep x /nonexistent", Some(2)),
     ];
     let commands: Vec<&str> = cases.iter().map(|(command, _)| *command).collect();
-    sessions(&commands, |session| {
+    for_each_session(&commands, |session| {
         for (command, exit) in cases {
             assert_eq!(session.call(command).unwrap().exit, exit, "{command}");
         }
-        session.keep("facts/grep_finds_nothing", cases[0].0);
-        session.keep("facts/test_after_a_failure", cases[4].0);
+        session.save_fixture("facts/grep_finds_nothing", cases[0].0);
+        session.save_fixture("facts/test_after_a_failure", cases[4].0);
     });
 }
 
 #[test]
-fn what_goes_on_in_the_background_is_told_as_a_success() {
+fn background_call_counts_as_success() {
     let asked = "pytest 'echo asked'";
     let slow = "pytest 'echo so far; sleep 3'";
-    for client in clients() {
-        let call = |input| Turn::call("Bash", input);
+    for client in available_clients() {
+        let call = |input| ModelTurn::call("Bash", input);
         let turns = vec![
             call(json!({ "command": asked, "description": "x", "run_in_background": true })),
             call(json!({ "command": slow, "description": "x", "timeout": 500 })),
         ];
-        let session = Session::of(sandbox(), &client, turns);
+        let session = BashSession::run(bash_sandbox(), &client, turns);
         for command in [asked, slow] {
             assert_eq!(session.call(command), Err("it went on in the background"));
-            assert_eq!(session.value(command)["hook_event_name"], "PostToolUse");
+            assert_eq!(session.payload_json(command)["hook_event_name"], "PostToolUse");
         }
-        session.keep("facts/asked_into_the_background", asked);
-        session.keep("facts/moved_into_the_background", slow);
+        session.save_fixture("facts/asked_into_the_background", asked);
+        session.save_fixture("facts/moved_into_the_background", slow);
     }
 }
 
 #[test]
-fn what_the_client_ends_is_told_as_a_failure() {
+fn timed_out_call_is_failure() {
     let slow = "pytest 'echo so far; sleep 30' | cat";
-    for client in clients() {
-        let mut sandbox = sandbox();
+    for client in available_clients() {
+        let mut sandbox = bash_sandbox();
         sandbox.env("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS", "1");
         let input = json!({ "command": slow, "description": "x", "timeout": 500 });
-        let session = Session::of(sandbox, &client, vec![Turn::call("Bash", input)]);
+        let session = BashSession::run(sandbox, &client, vec![ModelTurn::call("Bash", input)]);
         assert_eq!(session.call(slow), Err("the client ended it when its time was up"));
-        assert_eq!(session.value(slow)["is_interrupt"], false);
-        let error = session.value(slow)["error"].as_str().unwrap().to_owned();
+        assert_eq!(session.payload_json(slow)["is_interrupt"], false);
+        let error = session.payload_json(slow)["error"].as_str().unwrap().to_owned();
         assert!(error.starts_with("Exit code 143\nCommand timed out after "), "{error}");
-        session.keep("facts/time_was_up", slow);
+        session.save_fixture("facts/time_was_up", slow);
     }
 }
 
 /// The client runs no hook for a call that the user interrupts.
 #[test]
-fn what_the_user_interrupts_is_not_told() {
+fn interrupted_call_runs_no_hook() {
     let slow = "pytest 'touch running; sleep 30'";
-    for client in clients() {
-        let mut sandbox = sandbox();
-        sandbox.script(Script::new([turn(slow)])).conversation(Conversation::new([
-            Step::Prompt("go".to_owned()),
-            Step::Appears("running".into()),
-            Step::Control(json!({ "subtype": "interrupt" })),
-            Step::TurnEnds,
+    for client in available_clients() {
+        let mut sandbox = bash_sandbox();
+        sandbox.script(ModelScript::new([bash_turn(slow)])).conversation(Conversation::new([
+            ConversationStep::Prompt("go".to_owned()),
+            ConversationStep::FileAppears("running".into()),
+            ConversationStep::Control(json!({ "subtype": "interrupt" })),
+            ConversationStep::TurnEnds,
         ]));
-        let session = Session::after(sandbox.run(&client).unwrap());
+        let session = BashSession::from_record(sandbox.run(&client).unwrap());
         assert!(session.payload(slow).is_none());
         assert_eq!(session.record.terminal_reason(), Some("aborted_tools"));
     }
 }
 
 #[test]
-fn what_is_refused_is_not_told() {
+fn refused_call_runs_no_hook() {
     let refused = "pytest 'touch ran; exit 1'";
-    for client in clients() {
-        let mut sandbox = sandbox();
+    for client in available_clients() {
+        let mut sandbox = bash_sandbox();
         sandbox.args(["--disallowedTools", "Bash"]);
-        let session = Session::of(sandbox, &client, vec![turn(refused)]);
+        let session = BashSession::run(sandbox, &client, vec![bash_turn(refused)]);
         assert!(session.payload(refused).is_none());
         assert!(!session.record.project().join("ran").exists());
     }
 }
 
 #[test]
-fn a_note_that_the_folder_was_left_is_no_output() {
-    sessions(&["pytest 'echo 1 passed'; cd /"], |session| {
+fn cwd_reset_note_is_not_output() {
+    for_each_session(&["pytest 'echo 1 passed'; cd /"], |session| {
         let command = "pytest 'echo 1 passed'; cd /";
-        let stderr = session.value(command)["tool_response"]["stderr"].clone();
+        let stderr = session.payload_json(command)["tool_response"]["stderr"].clone();
         assert!(stderr.as_str().unwrap().contains("Shell cwd was reset to "), "{stderr}");
-        assert_eq!(text(&session.call(command).unwrap()), "1 passed");
-        session.keep("facts/folder_was_left", command);
+        assert_eq!(output_text(&session.call(command).unwrap()), "1 passed");
+        session.save_fixture("facts/folder_was_left", command);
     });
 }
 
 /// Returns lines of `sign` with a total of `length` characters including newlines, and a visible end.
-fn lines(sign: char, length: usize) -> String {
+fn text_of_length(sign: char, length: usize) -> String {
     let mut text: String = (0..length).map(|at| if at % 100 == 99 { '\n' } else { sign }).collect();
     while text.chars().count() > length - 3 {
         text.pop();
@@ -183,36 +188,38 @@ fn lines(sign: char, length: usize) -> String {
 
 /// Checks outputs around the client's limits: output that is not marked as cut is complete, and complete output
 /// is not marked as cut unless its length is within 64 bytes of the window.
-fn borders(client: &Client, window: Option<&str>, texts: &[String]) {
-    let mut sandbox = sandbox();
+fn check_output_limits(client: &ClientBinary, window: Option<&str>, texts: &[String]) {
+    let mut sandbox = bash_sandbox();
     let bytes = rutter_hooks::bash_call::window(window);
     sandbox.env("BASH_MAX_OUTPUT_LENGTH", window.unwrap_or_default());
     let mut turns = Vec::new();
     for (number, text) in texts.iter().enumerate() {
         sandbox.file(format!("text{number}"), text.as_str());
-        turns.extend([0, 1].map(|exit| turn(&format!("pytest 'cat text{number}; exit {exit}'"))));
+        turns.extend(
+            [0, 1].map(|exit| bash_turn(&format!("pytest 'cat text{number}; exit {exit}'"))),
+        );
     }
-    let session = Session::of(sandbox, client, turns);
+    let session = BashSession::run(sandbox, client, turns);
     if window.is_some() {
-        session.keep("facts/kept_in_a_file", "pytest 'cat text4; exit 0'");
+        session.save_fixture("facts/kept_in_a_file", "pytest 'cat text4; exit 0'");
     }
     for (number, whole) in texts.iter().enumerate() {
         let sign = whole.chars().next().unwrap();
         let what = format!("{} bytes, of {sign}, client {}", whole.len(), client.version());
         let success = format!("pytest 'cat text{number}; exit 0'");
-        let call = session.call_within(&success, bytes).unwrap();
+        let call = session.call_with_window(&success, bytes).unwrap();
         // The file has the whole output; at exactly the window's length a cut cannot be excluded.
         assert_eq!(call.cut, whole.len() == bytes, "{what}");
-        assert_eq!(text(&call), *whole, "{what}");
+        assert_eq!(output_text(&call), *whole, "{what}");
         let failure = format!("pytest 'cat text{number}; exit 1'");
-        let call = session.call_within(&failure, bytes).unwrap();
+        let call = session.call_with_window(&failure, bytes).unwrap();
         let units = "Exit code 1\n".len() + whole.encode_utf16().count();
         let close = whole.len() <= bytes && whole.len() + 64 >= bytes;
         let longest = if client.version().to_string() == "2.1.325" { 11_024 } else { 10_000 };
         let is_cut = whole.len() > bytes || units > longest;
         assert_eq!(call.cut, is_cut || close, "{what}");
-        assert!(call.cut || text(&call) == *whole, "{what}");
-        let kept = text(&call);
+        assert!(call.cut || output_text(&call) == *whole, "{what}");
+        let kept = output_text(&call);
         let strange = kept.lines().filter(|line| !whole.lines().any(|other| other == *line));
         // The window may cut the last line.
         assert!(strange.count() <= 1, "{what}");
@@ -220,45 +227,45 @@ fn borders(client: &Client, window: Option<&str>, texts: &[String]) {
 }
 
 #[test]
-fn borders_of_what_is_told() {
+fn output_limits_of_payloads() {
     let units = [9_988, 9_989, 10_010, 11_012, 11_013];
     let bytes = [29_930, 29_990, 30_000, 30_001, 30_010, 100_000];
     let mut texts = Vec::new();
     for sign in ['a', 'é', '漢', '😀'] {
-        texts.extend(units.map(|units| lines(sign, units / sign.len_utf16())));
+        texts.extend(units.map(|units| text_of_length(sign, units / sign.len_utf16())));
         for bytes in bytes {
             // Whole characters, padded with ASCII to the exact byte length.
-            let text = lines(sign, bytes / sign.len_utf8());
+            let text = text_of_length(sign, bytes / sign.len_utf8());
             let cut = text.floor_char_boundary(bytes.min(text.len()) - 3);
             let mut text = text[..cut].to_owned();
             text.extend(std::iter::repeat_n('x', bytes - cut));
             texts.push(text);
         }
     }
-    for client in clients() {
-        borders(&client, None, &texts);
+    for client in available_clients() {
+        check_output_limits(&client, None, &texts);
     }
 }
 
 #[test]
-fn a_smaller_window_is_found_in_the_environment() {
-    let texts = [4_900, 4_990, 5_000, 5_001, 8_000].map(|length| lines('a', length));
-    for client in clients() {
-        borders(&client, Some("5000"), &texts);
+fn smaller_window_from_environment() {
+    let texts = [4_900, 4_990, 5_000, 5_001, 8_000].map(|length| text_of_length('a', length));
+    for client in available_clients() {
+        check_output_limits(&client, Some("5000"), &texts);
     }
 }
 
 /// A hook inherits the variable, even if it is set in the settings.
 #[test]
-fn a_hook_is_told_of_the_window_by_its_environment() {
+fn hook_inherits_window_variable() {
     let Some(client) = client() else { return };
-    let mut sandbox = sandbox();
+    let mut sandbox = bash_sandbox();
     let command = "printf %s \"$BASH_MAX_OUTPUT_LENGTH\" >window";
     let hook = json!([{ "hooks": [{ "type": "command", "command": command }] }]);
     sandbox.setting("hooks", json!({ "PostToolUse": hook }));
     sandbox.setting("env", json!({ "BASH_MAX_OUTPUT_LENGTH": "5000" }));
-    sandbox.hook(Hook::on(EventName::Stop));
-    let session = Session::of(sandbox, &client, vec![turn("pytest 'exit 0'")]);
+    sandbox.hook(TestHook::for_event(EventName::Stop));
+    let session = BashSession::run(sandbox, &client, vec![bash_turn("pytest 'exit 0'")]);
     let told = std::fs::read_to_string(session.record.project().join("window")).unwrap();
     assert_eq!(window(Some(&told)), 5_000);
     assert_ne!(window(Some(&told)), WINDOW);
@@ -266,13 +273,13 @@ fn a_hook_is_told_of_the_window_by_its_environment() {
 
 /// A known gap: the setting has the same effect as the variable, but a hook cannot read it.
 #[test]
-fn a_window_in_the_settings_is_not_told() {
+fn window_setting_is_not_visible() {
     let Some(client) = client() else { return };
-    let mut sandbox = sandbox();
-    sandbox.setting("bashOutputMaxChars", 4_000).file("text", lines('a', 6_000));
+    let mut sandbox = bash_sandbox();
+    sandbox.setting("bashOutputMaxChars", 4_000).file("text", text_of_length('a', 6_000));
     let command = "pytest 'cat text; exit 1'";
-    let session = Session::of(sandbox, &client, vec![turn(command)]);
+    let session = BashSession::run(sandbox, &client, vec![bash_turn(command)]);
     let call = session.call(command).unwrap();
     assert_eq!((call.output.len(), call.cut), (3_999, false));
-    session.keep("facts/cut_by_a_setting", command);
+    session.save_fixture("facts/cut_by_a_setting", command);
 }

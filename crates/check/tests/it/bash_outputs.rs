@@ -12,11 +12,11 @@ use rutter_memory::outcome::Verdict;
 use rutter_runs::read::{Reading, Seen, read_line};
 use serde_json::Value;
 
-use crate::bash::{Session, sandbox, turn};
+use crate::bash::{BashSession, bash_sandbox, bash_turn};
 use crate::support::client;
 
 /// Calls per session. Every request to the model repeats the conversation, so sessions must be short.
-const CALLS: usize = 60;
+const CALLS_PER_SESSION: usize = 60;
 
 /// Prints the recording of the case in the current folder, once: some command lines start their runner twice.
 const STAND_IN: &str = r#"#!/bin/sh
@@ -50,17 +50,21 @@ impl Recording {
     }
 }
 
-fn sorted(folder: &Path) -> Vec<PathBuf> {
+fn sorted_paths(folder: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<_> =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     paths
 }
 
-fn recordings() -> Vec<Recording> {
-    let folder = rutter_testkit::root().join("crates/runs/fixtures/outcomes");
+fn load_recordings() -> Vec<Recording> {
+    let folder = rutter_testkit::repository_root().join("crates/runs/fixtures/outcomes");
     let mut found = Vec::new();
-    for path in sorted(&folder).iter().filter(|path| path.is_dir()).flat_map(|path| sorted(path)) {
+    for path in sorted_paths(&folder)
+        .iter()
+        .filter(|path| path.is_dir())
+        .flat_map(|path| sorted_paths(path))
+    {
         if path.extension().is_some_and(|extension| extension == "json") {
             let case: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
             let name = path.strip_prefix(&folder).unwrap().with_extension("");
@@ -77,7 +81,7 @@ fn recordings() -> Vec<Recording> {
 }
 
 /// Returns the programs that a line starts, except common ones. A false match only adds an unused stand-in.
-fn programs(line: &str) -> impl Iterator<Item = &str> {
+fn started_programs(line: &str) -> impl Iterator<Item = &str> {
     let commands = line.split("&&").flat_map(|part| part.split([';', '|'])).map(str::trim);
     let words = commands.filter_map(|command| {
         command.split(' ').find(|word| !word.contains('=') || word.starts_with('-'))
@@ -87,7 +91,7 @@ fn programs(line: &str) -> impl Iterator<Item = &str> {
 
 /// The results for a set of recordings.
 #[derive(Default)]
-struct Found {
+struct RecordingTotals {
     /// Number of recordings with an outcome.
     runs: usize,
     /// Number of recordings that the client cut.
@@ -96,9 +100,13 @@ struct Found {
 }
 
 /// Passes recordings through one session; returns false if no client is available.
-fn put(recordings: &[&Recording], kept: &BTreeSet<&str>, found: &mut Found) -> bool {
+fn check_recordings(
+    recordings: &[&Recording],
+    kept: &BTreeSet<&str>,
+    found: &mut RecordingTotals,
+) -> bool {
     let Some(client) = client() else { return false };
-    let mut sandbox = sandbox();
+    let mut sandbox = bash_sandbox();
     let project = sandbox.project().display().to_string();
     let lines: Vec<String> = (0..recordings.len())
         .map(|number| format!("cd {project}/cases/{number} && {}", recordings[number].command))
@@ -109,11 +117,12 @@ fn put(recordings: &[&Recording], kept: &BTreeSet<&str>, found: &mut Found) -> b
         sandbox.file(file("status"), recording.exit.to_string()).file(file("build/x"), "");
     }
     let programs: BTreeSet<&str> =
-        recordings.iter().flat_map(|recording| programs(&recording.command)).collect();
+        recordings.iter().flat_map(|recording| started_programs(&recording.command)).collect();
     for program in programs {
         sandbox.program(Path::new("bin").join(program), STAND_IN);
     }
-    let session = Session::of(sandbox, &client, lines.iter().map(|line| turn(line)).collect());
+    let session =
+        BashSession::run(sandbox, &client, lines.iter().map(|line| bash_turn(line)).collect());
     for (recording, line) in recordings.iter().zip(&lines) {
         let whole = [&recording.out[..], &recording.err].concat();
         let seen = Seen { exit: Some(recording.status()), output: &whole, cut: false };
@@ -122,19 +131,19 @@ fn put(recordings: &[&Recording], kept: &BTreeSet<&str>, found: &mut Found) -> b
         let is_cut = call.as_ref().is_ok_and(|call| call.cut);
         found.cut += usize::from(is_cut);
         let told = call.and_then(|call| read_line(&call.command, &call.seen()));
-        if let Some(how) = deviation(&direct, &told, is_cut) {
+        if let Some(how) = describe_deviation(&direct, &told, is_cut) {
             found.wrong.push(format!("{}: {how}", recording.name));
         }
         found.runs += usize::from(direct.is_ok());
         if kept.contains(recording.name.as_str()) {
-            session.keep(&recording.name, line);
+            session.save_fixture(&recording.name, line);
         }
     }
     true
 }
 
 /// Describes a forbidden difference between the results for the payload and for the recording.
-fn deviation(
+fn describe_deviation(
     direct: &Result<Reading, &'static str>,
     told: &Result<Reading, &'static str>,
     cut: bool,
@@ -154,35 +163,35 @@ fn deviation(
 
 /// Passes every second recording through the client.
 #[expect(clippy::print_stdout, reason = "the figure")]
-fn every_second(from: usize) {
-    let all = recordings();
+fn check_every_second(from: usize) {
+    let all = load_recordings();
     assert!(all.len() > 600, "{} recordings", all.len());
     let half: Vec<&Recording> = all.iter().skip(from).step_by(2).collect();
-    let kept = kept(&all);
-    let mut found = Found::default();
-    for some in half.chunks(CALLS) {
-        if !put(some, &kept, &mut found) {
+    let kept = fixture_names(&all);
+    let mut found = RecordingTotals::default();
+    for some in half.chunks(CALLS_PER_SESSION) {
+        if !check_recordings(some, &kept, &mut found) {
             return;
         }
     }
-    let Found { runs, cut, wrong } = &found;
+    let RecordingTotals { runs, cut, wrong } = &found;
     println!("{} recordings, {runs} runs, {cut} cut, {} read otherwise", half.len(), wrong.len());
     assert!(*runs > 270 && *cut > 0, "{runs} runs, {cut} cut");
     assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]
-fn the_even_recordings_are_read_as_they_were() {
-    every_second(0);
+fn even_recordings_agree() {
+    check_every_second(0);
 }
 
 #[test]
-fn the_odd_recordings_are_read_as_they_were() {
-    every_second(1);
+fn odd_recordings_agree() {
+    check_every_second(1);
 }
 
 /// Returns the payloads to save as fixtures: a failure of each runner, and some that the client cuts.
-fn kept(all: &[Recording]) -> BTreeSet<&str> {
+fn fixture_names(all: &[Recording]) -> BTreeSet<&str> {
     let mut kept = BTreeSet::from([
         "cargo-test/many-failures",
         "pytest/many_failures",

@@ -1,27 +1,27 @@
 //! Refusals of a prompt, a compaction, a task or a change; and keeping an agent going.
 
-use rutter_check::live::scenario::{CHANGED_SETTING, RAN, SUBAGENT};
-use rutter_check::live::{Record, Thread};
+use rutter_check::live::scenario::{CHANGED_SETTING, RAN_FILE, SUBAGENT_MARKER};
+use rutter_check::live::{ModelThread, RunRecord};
 use rutter_contract::input::{
     ConfigChange, PostToolBatch, PostToolUse, PostToolUseFailure, PreCompact, Stop, SubagentStop,
     TaskCompleted, TaskCreated, TeammateIdle, UserPromptExpansion, UserPromptSubmit,
     WorktreeCreate, WorktreeRemove,
 };
-use rutter_contract::output::{Answer, Blocks, HidesPrompt, HookOutput};
+use rutter_contract::output::{Blocks, HidesPrompt, HookAnswer, HookOutput};
 
-use crate::support::{MARK, answered, capable};
+use crate::support::{MARK, capable, run_with_answer};
 
-fn blocked<E: Blocks>() -> Option<Record> {
-    answered::<E>(HookOutput::<E>::new().block(MARK).answer())
+fn blocked<E: Blocks>() -> Option<RunRecord> {
+    run_with_answer::<E>(HookOutput::<E>::new().block(MARK).answer())
 }
 
 /// Counts the requests of a thread.
-fn asked(record: &Record, thread: &Thread) -> usize {
+fn count_requests(record: &RunRecord, thread: &ModelThread) -> usize {
     record.requests.iter().filter(|request| request.thread == *thread).count()
 }
 
 #[test]
-fn no_event_that_blocks_is_left_out() {
+fn tests_every_blocking_event() {
     let here = include_str!("blocks.rs");
     for event in capable("Blocks") {
         assert!(here.contains(&format!("blocked::<{event}>()")), "{event} is not tested");
@@ -32,14 +32,14 @@ fn no_event_that_blocks_is_left_out() {
 }
 
 #[test]
-fn post_tool_use_has_its_reason_beside_the_result() {
+fn post_tool_use_reason_follows_result() {
     let Some(record) = blocked::<PostToolUse>() else { return };
     assert_eq!(record.reached_model(MARK).unwrap().request, 1);
-    assert!(record.project().join(RAN).exists());
+    assert!(record.project().join(RAN_FILE).exists());
 }
 
 #[test]
-fn post_tool_use_failure_has_its_reason_beside_the_error() {
+fn tool_failure_reason_follows_error() {
     let Some(record) = blocked::<PostToolUseFailure>() else { return };
     assert_eq!(record.reached_model(MARK).unwrap().request, 1);
 }
@@ -47,12 +47,12 @@ fn post_tool_use_failure_has_its_reason_beside_the_error() {
 #[test]
 fn post_tool_batch_ends_the_turn() {
     let Some(record) = blocked::<PostToolBatch>() else { return };
-    assert_eq!(asked(&record, &Thread::Main), 1);
+    assert_eq!(count_requests(&record, &ModelThread::Main), 1);
     assert_eq!(record.terminal_reason(), Some("hook_stopped"));
 }
 
 #[test]
-fn user_prompt_submit_keeps_the_prompt_from_the_model() {
+fn blocked_prompt_skips_model() {
     let Some(record) = blocked::<UserPromptSubmit>() else { return };
     assert_eq!(record.requests, []);
     assert!(record.reached_user(MARK).is_some());
@@ -60,7 +60,7 @@ fn user_prompt_submit_keeps_the_prompt_from_the_model() {
 }
 
 #[test]
-fn user_prompt_expansion_keeps_the_command_from_the_model() {
+fn blocked_expansion_skips_model() {
     let Some(record) = blocked::<UserPromptExpansion>() else { return };
     assert_eq!(record.requests, []);
     assert!(record.reached_user(MARK).is_some());
@@ -69,36 +69,36 @@ fn user_prompt_expansion_keeps_the_command_from_the_model() {
 
 fn prompt_is_hidden<E: HidesPrompt + Blocks>() {
     let answer = HookOutput::<E>::new().block_silently(MARK).answer();
-    let Some(record) = answered::<E>(answer) else { return };
+    let Some(record) = run_with_answer::<E>(answer) else { return };
     assert_eq!(record.requests, []);
     assert!(record.reached_user(MARK).is_some());
     assert_eq!(record.reached_user("Original prompt"), None);
 }
 
 #[test]
-fn a_blocked_prompt_can_be_hidden() {
+fn blocked_prompt_is_hidden() {
     prompt_is_hidden::<UserPromptSubmit>();
 }
 
 #[test]
-fn a_blocked_expansion_can_be_hidden() {
+fn blocked_expansion_is_hidden() {
     prompt_is_hidden::<UserPromptExpansion>();
 }
 
 #[test]
-fn stop_asks_the_model_once_more_with_the_reason() {
+fn blocked_stop_continues_main_agent() {
     let Some(record) = blocked::<Stop>() else { return };
-    assert_eq!(asked(&record, &Thread::Main), 2);
+    assert_eq!(count_requests(&record, &ModelThread::Main), 2);
     let told = record.reached_model(MARK).unwrap();
     assert_eq!((told.request, told.role), (1, "user"));
     assert!(told.text.starts_with("Stop hook feedback:"), "{told:?}");
 }
 
 #[test]
-fn subagent_stop_asks_the_subagent_once_more_with_the_reason() {
+fn blocked_stop_continues_subagent() {
     let Some(record) = blocked::<SubagentStop>() else { return };
-    let subagent = Thread::Subagent(SUBAGENT.to_owned());
-    assert_eq!(asked(&record, &subagent), 2);
+    let subagent = ModelThread::Subagent(SUBAGENT_MARKER.to_owned());
+    assert_eq!(count_requests(&record, &subagent), 2);
     assert_eq!(*record.reached_model(MARK).unwrap().thread, subagent);
 }
 
@@ -106,59 +106,61 @@ fn subagent_stop_asks_the_subagent_once_more_with_the_reason() {
 fn pre_compact_prevents_the_compaction() {
     let Some(record) = blocked::<PreCompact>() else { return };
     // Two turns, no compaction, another turn.
-    assert_eq!(asked(&record, &Thread::Main), 3);
+    assert_eq!(count_requests(&record, &ModelThread::Main), 3);
     assert!(record.reached_user(MARK).is_some());
 }
 
 #[test]
-fn task_created_takes_the_task_back() {
+fn blocked_task_is_removed() {
     let Some(record) = blocked::<TaskCreated>() else { return };
     assert_eq!(record.reached_model(MARK).unwrap().request, 1);
     assert!(record.reached_model("Task not found").is_some(), "the task was made all the same");
 }
 
 #[test]
-fn task_completed_leaves_the_task_open() {
+fn blocked_completion_keeps_task_open() {
     let Some(record) = blocked::<TaskCompleted>() else { return };
     assert_eq!(record.reached_model(MARK).unwrap().request, 2);
 }
 
 #[test]
-fn config_change_leaves_the_settings_as_they_were() {
+fn blocked_config_change_has_no_effect() {
     let Some(record) = blocked::<ConfigChange>() else { return };
     assert!(record.reached_model("setting: .").is_some());
     assert_eq!(record.reached_model(CHANGED_SETTING), None);
 
     let silent = HookOutput::<ConfigChange>::new().answer();
-    let Some(record) = answered::<ConfigChange>(silent) else { return };
+    let Some(record) = run_with_answer::<ConfigChange>(silent) else { return };
     assert!(record.reached_model(CHANGED_SETTING).is_some(), "or the scenario shows nothing");
 }
 
 #[test]
-fn a_teammate_is_kept_working() {
-    let by_exit_code = || answered::<TeammateIdle>(HookOutput::<TeammateIdle>::keep_working(MARK));
+fn teammate_keeps_working() {
+    let by_exit_code =
+        || run_with_answer::<TeammateIdle>(HookOutput::<TeammateIdle>::keep_working(MARK));
     for record in [by_exit_code(), blocked::<TeammateIdle>()] {
         let Some(record) = record else { return };
-        assert_eq!(asked(&record, &Thread::Main), 2);
+        assert_eq!(count_requests(&record, &ModelThread::Main), 2);
         assert_eq!(record.reached_model(MARK).unwrap().request, 1);
     }
 }
 
 #[test]
-fn a_worktree_is_refused() {
+fn worktree_is_refused() {
     let answer = HookOutput::<WorktreeCreate>::fail(MARK);
-    let Some(record) = answered::<WorktreeCreate>(answer) else { return };
+    let Some(record) = run_with_answer::<WorktreeCreate>(answer) else { return };
     assert!(record.reached_model(&format!("hook.sh': {MARK}")).is_some());
 }
 
 /// According to the table an exit code has no effect here; the client keeps the folder.
 #[test]
-fn a_worktree_whose_hook_fails_is_kept() {
-    let removed = |record: &Record| record.reached_model("Exited and removed worktree").is_some();
+fn failed_hook_keeps_worktree() {
+    let removed =
+        |record: &RunRecord| record.reached_model("Exited and removed worktree").is_some();
     let silent = HookOutput::<WorktreeRemove>::new().answer();
-    let Some(record) = answered::<WorktreeRemove>(silent) else { return };
+    let Some(record) = run_with_answer::<WorktreeRemove>(silent) else { return };
     assert!(removed(&record));
-    let fails = Answer { stderr: MARK.to_owned(), exit: 2, ..Answer::default() };
-    let Some(record) = answered::<WorktreeRemove>(fails) else { return };
+    let fails = HookAnswer { stderr: MARK.to_owned(), exit: 2, ..HookAnswer::default() };
+    let Some(record) = run_with_answer::<WorktreeRemove>(fails) else { return };
     assert!(!removed(&record) && record.reached_model("could not remove it").is_some());
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use rutter_check::live::{Client, Scenario};
+use rutter_check::live::{ClientBinary, EventScenario};
 use rutter_contract::version::{Contract, Version};
 use rutter_contract::{EventName, schema, table};
 use serde_json::Value;
@@ -20,20 +20,20 @@ const NOT_FIRED: &[(Version, EventName, &str)] = &[(
     "a run that nobody can be asked in refuses without asking its hooks; with --permission-prompt-tool they run",
 )];
 
-fn fires(event: EventName, client: Option<Client>) {
+fn fires(event: EventName, client: Option<ClientBinary>) {
     let Some(client) = client else { return };
-    let spec = table::event(event);
+    let spec = table::event_spec(event);
     let contract = Contract::for_client(client.version());
     if !spec.is_at(contract) {
         // The client does not have the event, so its scenario would wait in vain.
         return;
     }
-    let scenario = Scenario::of(event);
+    let scenario = EventScenario::for_event(event);
     let mut sandbox = scenario.sandbox().unwrap();
     sandbox.hook(scenario.hook());
     let record = sandbox.run(&client).unwrap();
 
-    let validator = jsonschema::options().build(&schema::input(spec, contract)).unwrap();
+    let validator = jsonschema::options().build(&schema::input_schema(spec, contract)).unwrap();
     let mut unknown = BTreeSet::new();
     let mut calls = 0;
     for call in record.calls_of(event) {

@@ -4,12 +4,12 @@
 mod said {
     use rutter_contract::output::{HookOutput, ShowsMessage};
 
-    use crate::support::{MARK, answered, for_each_capable, promise};
+    use crate::support::{MARK, check_promise, for_each_capable, run_with_answer};
 
     fn reaches_the_user<E: ShowsMessage>() {
         let answer = HookOutput::<E>::new().system_message(MARK).answer();
-        let Some(record) = answered::<E>(answer) else { return };
-        promise::<E>("ShowsMessage", record.reached_user(MARK).is_some(), &record);
+        let Some(record) = run_with_answer::<E>(answer) else { return };
+        check_promise::<E>("ShowsMessage", record.reached_user(MARK).is_some(), &record);
         assert_eq!(record.reached_model(MARK), None, "what is for the user is not for the model");
     }
 
@@ -43,13 +43,13 @@ mod said {
 mod titles {
     use rutter_contract::output::{HookOutput, TakesTitle};
 
-    use crate::support::{MARK, answered, for_each_capable, promise};
+    use crate::support::{MARK, check_promise, for_each_capable, run_with_answer};
 
     fn names_the_session<E: TakesTitle>() {
         let answer = HookOutput::<E>::new().session_title(MARK).answer();
-        let Some(record) = answered::<E>(answer) else { return };
+        let Some(record) = run_with_answer::<E>(answer) else { return };
         let told = record.reached_user(MARK);
-        promise::<E>("TakesTitle", told.is_some_and(|line| line["title"] == MARK), &record);
+        check_promise::<E>("TakesTitle", told.is_some_and(|line| line["title"] == MARK), &record);
     }
 
     for_each_capable! {
@@ -61,18 +61,20 @@ mod titles {
 
 /// `displayContent`.
 mod display {
-    use rutter_check::live::{Conversation, Step};
+    use rutter_check::live::{Conversation, ConversationStep};
     use rutter_contract::input::MessageDisplay;
     use rutter_contract::output::HookOutput;
 
-    use crate::support::{MARK, client, sandbox};
+    use crate::support::{MARK, client, scenario_sandbox};
 
     #[test]
-    fn the_user_sees_another_text_and_the_model_its_own() {
+    fn display_changes_user_text_only() {
         let Some(client) = client() else { return };
         let answer = HookOutput::<MessageDisplay>::new().display(MARK).answer();
-        let mut sandbox = sandbox::<MessageDisplay>(answer);
-        let turn = |prompt: &str| [Step::Prompt(prompt.to_owned()), Step::TurnEnds];
+        let mut sandbox = scenario_sandbox::<MessageDisplay>(answer);
+        let turn = |prompt: &str| {
+            [ConversationStep::Prompt(prompt.to_owned()), ConversationStep::TurnEnds]
+        };
         sandbox.conversation(Conversation::new([turn("go"), turn("go on")].into_iter().flatten()));
         let record = sandbox.run(&client).unwrap();
         let shown = record.reached_user(MARK).unwrap();

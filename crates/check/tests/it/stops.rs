@@ -1,21 +1,21 @@
 //! Ending the turn: `continue: false`.
 
-use rutter_check::live::scenario::{RAN, SUBAGENT};
-use rutter_check::live::{Record, Thread};
+use rutter_check::live::scenario::{RAN_FILE, SUBAGENT_MARKER};
+use rutter_check::live::{ModelThread, RunRecord};
 use rutter_contract::input::{
     PostToolBatch, PostToolUse, PreToolUse, Stop, SubagentStop, TeammateIdle, UserPromptExpansion,
     UserPromptSubmit,
 };
 use rutter_contract::output::{HookOutput, StopsTurn};
 
-use crate::support::{MARK, answered, capable};
+use crate::support::{MARK, capable, run_with_answer};
 
-fn stopped<E: StopsTurn>() -> Option<Record> {
-    answered::<E>(HookOutput::<E>::new().stop(MARK).answer())
+fn stopped<E: StopsTurn>() -> Option<RunRecord> {
+    run_with_answer::<E>(HookOutput::<E>::new().stop(MARK).answer())
 }
 
 #[test]
-fn none_is_left_out() {
+fn tests_every_stopping_event() {
     let here = include_str!("stops.rs");
     for event in capable("StopsTurn") {
         assert!(here.contains(&format!("::<{event}>(")), "{event} is not tested");
@@ -23,57 +23,57 @@ fn none_is_left_out() {
 }
 
 /// Asserts that the call ran and that its result did not reach the model.
-fn after_the_call<E: StopsTurn>() {
+fn assert_stops_after_call<E: StopsTurn>() {
     let Some(record) = stopped::<E>() else { return };
     assert_eq!(record.terminal_reason(), Some("hook_stopped"));
     assert_eq!(record.main_requests().count(), 1);
-    assert!(record.project().join(RAN).exists());
+    assert!(record.project().join(RAN_FILE).exists());
 }
 
 #[test]
-fn pre_tool_use_stops_after_the_call() {
-    after_the_call::<PreToolUse>();
+fn pre_tool_use_stops_turn() {
+    assert_stops_after_call::<PreToolUse>();
 }
 
 #[test]
-fn post_tool_use_stops_after_the_call() {
-    after_the_call::<PostToolUse>();
+fn post_tool_use_stops_turn() {
+    assert_stops_after_call::<PostToolUse>();
 }
 
 #[test]
-fn post_tool_batch_stops_after_the_call() {
-    after_the_call::<PostToolBatch>();
+fn post_tool_batch_stops_turn() {
+    assert_stops_after_call::<PostToolBatch>();
 }
 
-fn before_the_model<E: StopsTurn>() {
+fn assert_stops_before_model<E: StopsTurn>() {
     let Some(record) = stopped::<E>() else { return };
     assert_eq!(record.requests, []);
     assert!(record.reached_user(&format!("Operation stopped by hook: {MARK}")).is_some());
 }
 
 #[test]
-fn user_prompt_submit_stops_before_the_model_is_asked() {
-    before_the_model::<UserPromptSubmit>();
+fn user_prompt_submit_stops_turn() {
+    assert_stops_before_model::<UserPromptSubmit>();
 }
 
 #[test]
-fn user_prompt_expansion_stops_before_the_model_is_asked() {
-    before_the_model::<UserPromptExpansion>();
+fn user_prompt_expansion_stops_turn() {
+    assert_stops_before_model::<UserPromptExpansion>();
 }
 
 #[test]
-fn stop_wins_over_a_block() {
+fn stop_overrides_block() {
     let answer = HookOutput::<Stop>::new().block("go on").stop(MARK).answer();
-    let Some(record) = answered::<Stop>(answer) else { return };
+    let Some(record) = run_with_answer::<Stop>(answer) else { return };
     assert_eq!(record.terminal_reason(), Some("stop_hook_prevented"));
     assert_eq!(record.main_requests().count(), 1);
 }
 
 #[test]
-fn subagent_stop_wins_over_a_block() {
+fn subagent_stop_overrides_block() {
     let answer = HookOutput::<SubagentStop>::new().block("go on").stop(MARK).answer();
-    let Some(record) = answered::<SubagentStop>(answer) else { return };
-    let subagent = Thread::Subagent(SUBAGENT.to_owned());
+    let Some(record) = run_with_answer::<SubagentStop>(answer) else { return };
+    let subagent = ModelThread::Subagent(SUBAGENT_MARKER.to_owned());
     assert_eq!(record.requests.iter().filter(|request| request.thread == subagent).count(), 1);
     assert_eq!(record.terminal_reason(), Some("completed"), "the main agent goes on");
 }

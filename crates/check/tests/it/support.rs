@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use rutter_check::live::{Client, Record, Sandbox, Scenario};
+use rutter_check::live::{ClientBinary, EventScenario, RunRecord, Sandbox};
 use rutter_contract::HookEvent;
-use rutter_contract::output::Answer;
+use rutter_contract::output::HookAnswer;
 
 /// A text that occurs only in the answer under test.
 pub(crate) const MARK: &str = "MARK-5c1e9";
@@ -26,42 +26,42 @@ const EXPECTED_FAILURES: &[(&str, &str)] = &[
 ];
 
 /// Returns the newest measured client; prints a skip message and returns `None` if it is not available.
-pub(crate) fn client() -> Option<Client> {
-    named("RUTTER_TEST_CLIENT")
+pub(crate) fn client() -> Option<ClientBinary> {
+    client_from_env("RUTTER_TEST_CLIENT")
 }
 
 /// Returns the oldest measured client.
-pub(crate) fn old_client() -> Option<Client> {
-    named("RUTTER_TEST_CLIENT_OLD")
+pub(crate) fn old_client() -> Option<ClientBinary> {
+    client_from_env("RUTTER_TEST_CLIENT_OLD")
 }
 
-fn named(variable: &str) -> Option<Client> {
+fn client_from_env(variable: &str) -> Option<ClientBinary> {
     const SUITE: &str = "the live suite";
     if let Some(path) = std::env::var_os(variable) {
-        return Some(Client::at(path).unwrap());
+        return Some(ClientBinary::open(path).unwrap());
     }
     // `scripts/test` sets it if a client is not available and the tests may be skipped.
     if let Ok(why) = std::env::var("RUTTER_NO_CLIENT") {
-        rutter_testkit::excuse(SUITE, &why);
+        rutter_testkit::report_skip(SUITE, &why);
     } else {
-        rutter_testkit::skip(SUITE, &format!("{variable} is not set; scripts/test sets it"));
+        rutter_testkit::skip_test(SUITE, &format!("{variable} is not set; scripts/test sets it"));
     }
     None
 }
 
 /// Returns the scenario of `E` with a hook that gives this answer to its first call.
-pub(crate) fn sandbox<E: HookEvent>(answer: Answer) -> Sandbox {
-    let scenario = Scenario::of(E::NAME);
+pub(crate) fn scenario_sandbox<E: HookEvent>(answer: HookAnswer) -> Sandbox {
+    let scenario = EventScenario::for_event(E::NAME);
     let mut sandbox = scenario.sandbox().unwrap();
     sandbox.hook(scenario.hook().answers_once(answer));
     sandbox
 }
 
 /// Runs the scenario of `E` with an answer. Asserts that the client ran the hook and accepted its answer.
-pub(crate) fn answered<E: HookEvent>(answer: Answer) -> Option<Record> {
+pub(crate) fn run_with_answer<E: HookEvent>(answer: HookAnswer) -> Option<RunRecord> {
     let client = client()?;
     let failed = answer.exit != 0;
-    let record = sandbox::<E>(answer).run(&client).unwrap();
+    let record = scenario_sandbox::<E>(answer).run(&client).unwrap();
     assert!(record.calls_of(E::NAME).next().is_some(), "{} did not fire", E::NAME);
     // For some events the client reports no hook result; a report must not call our answer wrong.
     let wrong = record.hook_responses(E::NAME).into_iter().find(|said| said.outcome == "error");
@@ -70,7 +70,7 @@ pub(crate) fn answered<E: HookEvent>(answer: Answer) -> Option<Record> {
 }
 
 /// Asserts that the client keeps a promise, or breaks it as expected.
-pub(crate) fn promise<E: HookEvent>(what: &str, kept: bool, record: &Record) {
+pub(crate) fn check_promise<E: HookEvent>(what: &str, kept: bool, record: &RunRecord) {
     let name = format!("{}: {what}", E::NAME);
     match EXPECTED_FAILURES.iter().find(|(listed, _)| *listed == name) {
         Some((_, reason)) => assert!(!kept, "{name} is kept, but listed as: {reason}"),
@@ -101,7 +101,7 @@ macro_rules! for_each_capable {
 pub(crate) use for_each_capable;
 
 #[test]
-fn every_expected_failure_names_a_promise() {
+fn expected_failures_name_promises() {
     for (name, _) in EXPECTED_FAILURES {
         let (event, capability) = name.split_once(": ").unwrap();
         assert!(capable(capability).contains(event), "{name} is no promise");

@@ -2,31 +2,34 @@
 //!
 //! The files in `fixtures/verdicts/` were measured once; these tests keep them, the engine and the client consistent.
 
-use rutter_check::live::scenario::RAN;
-use rutter_check::live::{Client, Record, Scenario};
+use rutter_check::live::scenario::RAN_FILE;
+use rutter_check::live::{ClientBinary, EventScenario, RunRecord};
 use rutter_contract::EventName;
-use rutter_contract::output::Answer;
-use rutter_contract::verdict::{HookRun, Outcome, Tool, Turn, Verdict, judge};
+use rutter_contract::output::HookAnswer;
+use rutter_contract::verdict::{
+    HookOutcome, HookRun, ToolCallEffect, TurnEffect, Verdict, judge_answer,
+};
 use rutter_contract::version::Contract;
-use rutter_testkit::root;
+use rutter_testkit::repository_root;
 use serde_json::{Value, json};
 
 use crate::support::{client, old_client};
 
 /// Number of cases per event from each file.
-const SAMPLE: [(&str, usize); 2] = [("2.1.325.json", 4), ("more-2.1.325.json", 2)];
+const SAMPLED_CASES: [(&str, usize); 2] = [("2.1.325.json", 4), ("more-2.1.325.json", 2)];
 
 /// Cases that depend on more than the answer, as in the engine's own tests; they include the timing of
 /// background hooks.
 const UNDECIDABLE: [&str; 4] = ["ium", "updbad", "uto-ok", "async-"];
 
 /// Returns true if `RUTTER_LIVE_ALL` is set: measures all cases again, which takes most of an hour.
-fn everything() -> bool {
+fn is_full_measurement() -> bool {
     std::env::var_os("RUTTER_LIVE_ALL").is_some()
 }
 
 fn cases(file: &str) -> Vec<Value> {
-    let text = std::fs::read_to_string(root().join("fixtures/verdicts").join(file)).unwrap();
+    let text =
+        std::fs::read_to_string(repository_root().join("fixtures/verdicts").join(file)).unwrap();
     let all: Value = serde_json::from_str(&text).unwrap();
     let decidable = |case: &&Value| {
         let id = case["id"].as_str().unwrap();
@@ -38,25 +41,25 @@ fn cases(file: &str) -> Vec<Value> {
 /// Returns some cases of an event, spread evenly over each file.
 fn sample(event: EventName) -> Vec<Value> {
     let mut taken = Vec::new();
-    for (file, number) in SAMPLE {
+    for (file, number) in SAMPLED_CASES {
         let all: Vec<Value> =
             cases(file).into_iter().filter(|case| case["event"] == event.as_str()).collect();
-        let number = if everything() { all.len() } else { number };
+        let number = if is_full_measurement() { all.len() } else { number };
         taken.extend((0..number).map(|at| all[at * all.len() / number].clone()));
     }
     taken
 }
 
 /// Gives a case to the client and compares the result with the engine's verdict.
-fn put(client: &Client, case: &Value) {
+fn put(client: &ClientBinary, case: &Value) {
     let text = |key: &str| case[key].as_str().unwrap().to_owned();
     let event: EventName = text("event").parse().unwrap();
     let exit = u8::try_from(case["exit"].as_u64().unwrap()).unwrap();
-    let answer = Answer { stdout: text("stdout"), stderr: text("stderr"), exit };
+    let answer = HookAnswer { stdout: text("stdout"), stderr: text("stderr"), exit };
     let run = HookRun { event, stdout: &answer.stdout, stderr: &answer.stderr, exit: exit.into() };
-    let verdict = judge(&run, Contract::for_client(client.version()));
+    let verdict = judge_answer(&run, Contract::for_client(client.version()));
 
-    let scenario = Scenario::of(event);
+    let scenario = EventScenario::for_event(event);
     let mut sandbox = scenario.sandbox().unwrap();
     sandbox.hook(scenario.hook().answers_once(answer.clone()));
     let record = sandbox.run(client).unwrap();
@@ -64,7 +67,7 @@ fn put(client: &Client, case: &Value) {
     assert!(wrong.is_empty(), "{} on {}: {wrong:?}\n{verdict:#?}", case["id"], client.version());
 }
 
-fn differences(event: EventName, verdict: &Verdict, record: &Record) -> Vec<String> {
+fn differences(event: EventName, verdict: &Verdict, record: &RunRecord) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut compare = |what: &str, engine: bool, client: bool| {
         if engine != client {
@@ -81,25 +84,25 @@ fn differences(event: EventName, verdict: &Verdict, record: &Record) -> Vec<Stri
     let responses = record.hook_responses(event);
     if !responses.is_empty() {
         let failed = responses.iter().any(|response| response.outcome == "error");
-        compare("error", verdict.outcome == Outcome::Error, failed);
+        compare("error", verdict.outcome == HookOutcome::Error, failed);
     }
     if let Some(tool) = verdict.tool {
         let runs = match tool {
-            Tool::Runs | Tool::Rewritten => true,
+            ToolCallEffect::Runs | ToolCallEffect::Rewritten => true,
             // The default of the scenario.
-            Tool::Unchanged => event == EventName::PreToolUse,
-            Tool::Asks | Tool::Deferred | Tool::Blocked => false,
+            ToolCallEffect::Unchanged => event == EventName::PreToolUse,
+            ToolCallEffect::Asks | ToolCallEffect::Deferred | ToolCallEffect::Blocked => false,
         };
-        compare("tool ran", runs, record.project().join(RAN).exists());
+        compare("tool ran", runs, record.project().join(RAN_FILE).exists());
     }
     if matches!(event, EventName::Stop | EventName::SubagentStop | EventName::TeammateIdle) {
         // An agent that is kept going stops a second time.
-        compare("kept going", verdict.turn == Turn::KeptGoing, calls > 1);
+        compare("kept going", verdict.turn == TurnEffect::KeptGoing, calls > 1);
     } else {
         let ended = ["hook_stopped", "tool_deferred", "aborted_tools"];
         let stopped = record.terminal_reason().is_some_and(|reason| ended.contains(&reason));
         let requests = record.main_requests().count();
-        let unsent = matches!(verdict.turn, Turn::Stops | Turn::Erased);
+        let unsent = matches!(verdict.turn, TurnEffect::Stops | TurnEffect::Erased);
         compare("turn ended", unsent, stopped || requests == 0);
     }
     wrong
@@ -172,7 +175,7 @@ fn kinds(event: EventName) -> Vec<Value> {
 fn put_kinds(event: EventName) {
     let Some(client) = client() else { return };
     let kinds = kinds(event);
-    let number = if everything() { kinds.len() } else { 2 };
+    let number = if is_full_measurement() { kinds.len() } else { 2 };
     for at in 0..number {
         put(&client, &kinds[(event as usize * 2 + at) % kinds.len()]);
     }
@@ -214,13 +217,13 @@ kinds! {
 
 /// Tests all cases of the first measurement in which the older client differs.
 #[test]
-fn the_older_client_differs_as_the_engine_says() {
+fn older_client_matches_engine() {
     let Some(old) = old_client() else { return };
     let newer = cases("2.1.325.json");
     let mut put_again = 0;
     for case in cases("2.1.197.json") {
         let other = newer.iter().find(|other| other["id"] == case["id"]).unwrap();
-        if everything() || other["observed"] != case["observed"] {
+        if is_full_measurement() || other["observed"] != case["observed"] {
             put(&old, &case);
             put_again += 1;
         }

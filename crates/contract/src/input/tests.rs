@@ -5,10 +5,10 @@ use crate::payload;
 
 /// The most important property of the input types: captured payloads are read and written back unchanged.
 #[test]
-fn every_captured_payload_parses_and_round_trips() {
+fn captured_payloads_round_trip() {
     let mut read = 0;
     for event in EventName::ALL {
-        for payload in payload::recorded(event) {
+        for payload in payload::recorded_payloads(event) {
             let text = serde_json::to_vec(payload).unwrap();
             let input = Input::parse(&text).unwrap_or_else(|error| panic!("{event}: {error}"));
             assert!(!matches!(input, Input::Other(_)), "{event}");
@@ -22,10 +22,10 @@ fn every_captured_payload_parses_and_round_trips() {
 
 /// The table has every field of every captured payload.
 #[test]
-fn captured_payloads_hold_nothing_unknown() {
+fn captured_payloads_have_known_fields() {
     for event in EventName::ALL {
-        let spec = crate::table::event(event);
-        for payload in payload::recorded(event) {
+        let spec = crate::table::event_spec(event);
+        for payload in payload::recorded_payloads(event) {
             for key in payload.as_object().unwrap().keys() {
                 let newest = crate::version::Contract::newest();
                 let known = spec.input_at(newest).any(|field| field.name == key);
@@ -36,8 +36,8 @@ fn captured_payloads_hold_nothing_unknown() {
 }
 
 #[test]
-fn a_new_field_is_kept_at_every_level() {
-    let mut sent = payload::realistic(EventName::PreToolUse, None).unwrap().value;
+fn keeps_unknown_fields() {
+    let mut sent = payload::example_payload(EventName::PreToolUse, None).unwrap().value;
     sent["novelty"] = json!({ "deep": [1, 2.5, null] });
     sent["effort"]["novelty"] = json!(true);
     let input = Input::parse(sent.to_string().as_bytes()).unwrap();
@@ -47,8 +47,8 @@ fn a_new_field_is_kept_at_every_level() {
 }
 
 #[test]
-fn a_new_value_of_a_known_field_is_kept() {
-    let mut sent = payload::realistic(EventName::SessionStart, None).unwrap().value;
+fn keeps_unknown_choice_value() {
+    let mut sent = payload::example_payload(EventName::SessionStart, None).unwrap().value;
     sent["source"] = json!("teleport");
     let input = Input::parse(sent.to_string().as_bytes()).unwrap();
     assert_eq!(serde_json::to_value(&input).unwrap(), sent);
@@ -58,8 +58,8 @@ fn a_new_value_of_a_known_field_is_kept() {
 }
 
 #[test]
-fn a_new_kind_of_permission_update_is_kept() {
-    let mut sent = payload::realistic(EventName::PermissionRequest, None).unwrap().value;
+fn keeps_unknown_permission_update() {
+    let mut sent = payload::example_payload(EventName::PermissionRequest, None).unwrap().value;
     sent["permission_suggestions"] = json!([
         { "type": "grantMoon", "phase": "full" },
         { "type": "setMode", "mode": "plan", "destination": "session", "novelty": 1 },
@@ -73,7 +73,7 @@ fn a_new_kind_of_permission_update_is_kept() {
 }
 
 #[test]
-fn an_event_of_a_newer_client_is_representable() {
+fn keeps_unknown_event() {
     let sent = json!({ "session_id": "s", "cwd": "/", "hook_event_name": "MoonRise", "phase": 3 });
     let input = Input::parse(sent.to_string().as_bytes()).unwrap();
     assert_eq!(input.event(), None);
@@ -82,8 +82,8 @@ fn an_event_of_a_newer_client_is_representable() {
 }
 
 #[test]
-fn a_required_null_is_told_from_a_missing_key() {
-    let mut sent = payload::realistic(EventName::PreCompact, None).unwrap().value;
+fn distinguishes_null_from_missing() {
+    let mut sent = payload::example_payload(EventName::PreCompact, None).unwrap().value;
     sent["custom_instructions"] = Value::Null;
     let input = Input::parse(sent.to_string().as_bytes()).unwrap();
     assert_eq!(serde_json::to_value(&input).unwrap(), sent);
@@ -94,7 +94,7 @@ fn a_required_null_is_told_from_a_missing_key() {
 
 /// Every digit must survive.
 #[test]
-fn a_long_number_does_not_drift() {
+fn long_number_round_trips() {
     let digits = "5555555555555555555555555555555555554555555555555555555555555555555555555110";
     let sent = format!(r#"{{"hook_event_name":"MoonRise","n":{digits}}}"#);
     let once = serde_json::to_string(&Input::parse(sent.as_bytes()).unwrap()).unwrap();
@@ -104,15 +104,15 @@ fn a_long_number_does_not_drift() {
 
 /// A `null` tool response differs from a missing one.
 #[test]
-fn a_null_response_survives() {
-    let mut sent = payload::realistic(EventName::PostToolBatch, None).unwrap().value;
+fn null_response_round_trips() {
+    let mut sent = payload::example_payload(EventName::PostToolBatch, None).unwrap().value;
     sent["tool_calls"][0]["tool_response"] = Value::Null;
     let input = Input::parse(sent.to_string().as_bytes()).unwrap();
     assert_eq!(serde_json::to_value(&input).unwrap(), sent);
 }
 
 #[test]
-fn what_is_malformed_says_where() {
+fn errors_have_positions() {
     let message = |text: &str| Input::parse(text.as_bytes()).unwrap_err().to_string();
     assert!(message("").contains("line 1 column 0"));
     assert!(message("{\"a\":\n oops}").contains("line 2"));
@@ -127,9 +127,9 @@ fn what_is_malformed_says_where() {
 }
 
 #[test]
-fn a_skim_finds_fields_without_decoding_the_rest() {
+fn raw_payload_finds_fields() {
     let text = br#"{"hook_event_name":"Pre\u0054oolUse","tool_name":"Bash","tool_input":{"a":[1]},"x":1,"x":2}"#;
-    let wire = Wire::parse(text).unwrap();
+    let wire = RawPayload::parse(text).unwrap();
     assert_eq!(wire.hook_event_name().unwrap(), "PreToolUse");
     assert_eq!(wire.text("tool_name").unwrap(), "Bash");
     assert_eq!(wire.raw("tool_input"), Some(r#"{"a":[1]}"#));
@@ -140,33 +140,35 @@ fn a_skim_finds_fields_without_decoding_the_rest() {
 }
 
 #[test]
-fn a_skimmed_payload_can_be_read_whole() {
-    let sent = payload::realistic(EventName::PostToolUse, Some("Write")).unwrap().value.to_string();
-    let wire = Wire::parse(sent.as_bytes()).unwrap();
-    let call = wire.read::<PostToolUse>().unwrap().unwrap();
+fn raw_payload_deserializes() {
+    let sent =
+        payload::example_payload(EventName::PostToolUse, Some("Write")).unwrap().value.to_string();
+    let wire = RawPayload::parse(sent.as_bytes()).unwrap();
+    let call = wire.parse_as::<PostToolUse>().unwrap().unwrap();
     assert_eq!(call.tool_response["type"], "create");
-    assert!(wire.read::<PreToolUse>().is_none());
+    assert!(wire.parse_as::<PreToolUse>().is_none());
 }
 
 /// The client may cut an emoji in two.
 #[test]
-fn half_an_emoji_does_not_lose_the_payload() {
-    let sent = payload::realistic(EventName::PostToolUse, Some("Bash")).unwrap().value.to_string();
+fn accepts_lone_surrogates() {
+    let sent =
+        payload::example_payload(EventName::PostToolUse, Some("Bash")).unwrap().value.to_string();
     let cut =
         sent.replace(r#""stdout":"hi""#, r#""stdout":"\\ud83d \\ \ud83d \ude00 \ud83d\ude00""#);
     assert_ne!(cut, sent);
     let Input::PostToolUse(call) = Input::parse(cut.as_bytes()).unwrap() else { panic!("{cut}") };
     assert_eq!(call.tool_response["stdout"], "\\ud83d \\ \u{fffd} \u{fffd} 😀");
-    let wire = Wire::parse(cut.as_bytes()).unwrap();
-    assert!(wire.read::<PostToolUse>().unwrap().is_ok());
-    let name = Wire::parse(br#"{"cwd":"/x\ud83d"}"#).unwrap();
+    let wire = RawPayload::parse(cut.as_bytes()).unwrap();
+    assert!(wire.parse_as::<PostToolUse>().unwrap().is_ok());
+    let name = RawPayload::parse(br#"{"cwd":"/x\ud83d"}"#).unwrap();
     assert_eq!(name.text("cwd").unwrap(), "/x\u{fffd}");
 }
 
 /// Error messages contain no user data.
 #[test]
-fn errors_name_the_place_and_not_the_value() {
-    let mut sent = payload::realistic(EventName::Stop, None).unwrap().value;
+fn errors_omit_user_data() {
+    let mut sent = payload::example_payload(EventName::Stop, None).unwrap().value;
     sent["stop_hook_active"] = json!("sk-ant-SECRET");
     let error = Input::parse(sent.to_string().as_bytes()).unwrap_err().to_string();
     assert!(error.contains("expected a boolean at line 1, column"), "{error}");
@@ -174,8 +176,8 @@ fn errors_name_the_place_and_not_the_value() {
 }
 
 #[test]
-fn a_byte_order_mark_is_no_fault() {
-    let sent = payload::realistic(EventName::Stop, None).unwrap().value;
+fn accepts_byte_order_mark() {
+    let sent = payload::example_payload(EventName::Stop, None).unwrap().value;
     let input = Input::parse(format!("\u{feff}{sent}").as_bytes()).unwrap();
     assert_eq!(input.event(), Some(EventName::Stop));
 }
@@ -183,7 +185,7 @@ fn a_byte_order_mark_is_no_fault() {
 #[test]
 fn heads_of_payloads_are_skimmed() {
     let head = |text: &str| {
-        let wire = Wire::parse_head(text.as_bytes());
+        let wire = RawPayload::parse_head(text.as_bytes());
         wire.keys().map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(head(r#"{"a":"x","b":{"c":1},"d":"cut"#), ["a", "b"]);
@@ -193,6 +195,6 @@ fn heads_of_payloads_are_skimmed() {
         assert_eq!(head(none), [] as [&str; 0], "{none}");
     }
     // Cut inside of a character.
-    let wire = Wire::parse_head(b"{\"a\":\"x\",\"b\":\"\xc3");
+    let wire = RawPayload::parse_head(b"{\"a\":\"x\",\"b\":\"\xc3");
     assert_eq!((wire.text("a").as_deref(), wire.text("b").as_deref()), (Some("x"), None));
 }

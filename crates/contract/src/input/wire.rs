@@ -11,12 +11,12 @@ use crate::javascript;
 
 /// The top level of a payload, borrowed from stdin.
 #[derive(Debug)]
-pub struct Wire<'a> {
+pub struct RawPayload<'a> {
     bytes: &'a [u8],
     fields: Vec<(Cow<'a, str>, &'a RawValue)>,
 }
 
-impl<'a> Wire<'a> {
+impl<'a> RawPayload<'a> {
     /// Parses the top level of a payload. The whole text must be JSON; nested values stay raw.
     pub fn parse(stdin: &'a [u8]) -> Result<Self, ParseError> {
         let stdin = stdin.strip_prefix("\u{feff}".as_bytes()).unwrap_or(stdin);
@@ -26,7 +26,7 @@ impl<'a> Wire<'a> {
             serde_json::from_slice::<serde::de::IgnoredAny>(stdin)?;
             return Err(ParseError::NotAnObject);
         }
-        let Fields(fields) = serde_json::from_slice(stdin)?;
+        let WireFields(fields) = serde_json::from_slice(stdin)?;
         Ok(Self { bytes: stdin, fields })
     }
 
@@ -36,7 +36,7 @@ impl<'a> Wire<'a> {
         let mut fields = Vec::new();
         // The error says where the payload ends, which is known.
         let mut json = serde_json::Deserializer::from_slice(stdin);
-        drop(Skim(&mut fields).deserialize(&mut json));
+        drop(FieldsVisitor(&mut fields).deserialize(&mut json));
         Self { bytes: stdin, fields }
     }
 
@@ -77,7 +77,7 @@ impl<'a> Wire<'a> {
 ///
 /// The client cuts long outputs by UTF-16 units and writes the rest of an emoji as `\ud83d`, which a Rust
 /// string cannot hold.
-pub(super) fn mended(json: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn replace_lone_surrogates(json: &[u8]) -> Option<Vec<u8>> {
     let mut out = json.to_vec();
     let mut found = false;
     let mut at = 0;
@@ -86,13 +86,14 @@ pub(super) fn mended(json: &[u8]) -> Option<Vec<u8>> {
             at += 1;
             continue;
         }
-        let Some(unit) = unit(&out[at..]) else {
+        let Some(unit) = decode_unicode_escape(&out[at..]) else {
             // Any other escape, including an escaped backslash.
             at += 2;
             continue;
         };
         let pair = (0xd800..0xdc00).contains(&unit)
-            && self::unit(&out[at + 6..]).is_some_and(|low| (0xdc00..0xe000).contains(&low));
+            && self::decode_unicode_escape(&out[at + 6..])
+                .is_some_and(|low| (0xdc00..0xe000).contains(&low));
         if pair {
             at += 12;
             continue;
@@ -107,26 +108,26 @@ pub(super) fn mended(json: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Decodes the `\u` escape at the start of `json`.
-fn unit(json: &[u8]) -> Option<u16> {
+fn decode_unicode_escape(json: &[u8]) -> Option<u16> {
     let digits = json.strip_prefix(b"\\u")?.get(..4)?;
     u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }
 
-struct Fields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+struct WireFields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
-impl<'de> Deserialize<'de> for Fields<'de> {
+impl<'de> Deserialize<'de> for WireFields<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         // No payload that was captured has more top-level keys.
         let mut fields = Vec::with_capacity(20);
-        Skim(&mut fields).deserialize(deserializer)?;
+        FieldsVisitor(&mut fields).deserialize(deserializer)?;
         Ok(Self(fields))
     }
 }
 
 /// Collects the fields of an object. Those before an error stay.
-struct Skim<'f, 'a>(&'f mut Vec<(Cow<'a, str>, &'a RawValue)>);
+struct FieldsVisitor<'f, 'a>(&'f mut Vec<(Cow<'a, str>, &'a RawValue)>);
 
-impl<'de> DeserializeSeed<'de> for Skim<'_, 'de> {
+impl<'de> DeserializeSeed<'de> for FieldsVisitor<'_, 'de> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -134,7 +135,7 @@ impl<'de> DeserializeSeed<'de> for Skim<'_, 'de> {
     }
 }
 
-impl<'de> Visitor<'de> for Skim<'_, 'de> {
+impl<'de> Visitor<'de> for FieldsVisitor<'_, 'de> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -142,7 +143,7 @@ impl<'de> Visitor<'de> for Skim<'_, 'de> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some((Key(key), value)) = map.next_entry::<Key<'de>, &'de RawValue>()? {
+        while let Some((WireKey(key), value)) = map.next_entry::<WireKey<'de>, &'de RawValue>()? {
             self.0.push((key, value));
         }
         Ok(())
@@ -150,28 +151,28 @@ impl<'de> Visitor<'de> for Skim<'_, 'de> {
 }
 
 /// A key, borrowed unless it has escapes; deserializing a plain `Cow` would always copy.
-struct Key<'a>(Cow<'a, str>);
+struct WireKey<'a>(Cow<'a, str>);
 
-impl<'de> Deserialize<'de> for Key<'de> {
+impl<'de> Deserialize<'de> for WireKey<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Text;
+        struct KeyVisitor;
 
-        impl<'de> Visitor<'de> for Text {
-            type Value = Key<'de>;
+        impl<'de> Visitor<'de> for KeyVisitor {
+            type Value = WireKey<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a key")
             }
 
             fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(Key(Cow::Borrowed(text)))
+                Ok(WireKey(Cow::Borrowed(text)))
             }
 
             fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Key(Cow::Owned(text.to_owned())))
+                Ok(WireKey(Cow::Owned(text.to_owned())))
             }
         }
 
-        deserializer.deserialize_str(Text)
+        deserializer.deserialize_str(KeyVisitor)
     }
 }

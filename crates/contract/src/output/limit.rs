@@ -10,20 +10,20 @@ pub fn utf16_units(text: &str) -> usize {
 /// Cuts a text to `limit` UTF-16 units at a character boundary and appends a mark with the full length.
 ///
 /// The client would keep only a preview of a fifth and write the rest to a file, so this cut loses less.
-pub fn fit(text: &str, limit: usize) -> Cow<'_, str> {
+pub fn truncate_to_limit(text: &str, limit: usize) -> Cow<'_, str> {
     // No character takes more UTF-16 units than UTF-8 bytes: short texts need no count.
     if text.len() <= limit || utf16_units(text) <= limit {
         return Cow::Borrowed(text);
     }
     let mark = format!("\n[… cut: the whole text has {} characters]", text.chars().count());
     let Some(room) = limit.checked_sub(utf16_units(&mark)) else {
-        return Cow::Owned(head(text, limit).to_owned());
+        return Cow::Owned(prefix_within(text, limit).to_owned());
     };
-    Cow::Owned(head(text, room).to_owned() + &mark)
+    Cow::Owned(prefix_within(text, room).to_owned() + &mark)
 }
 
 /// Returns the longest prefix of `text` with at most `units` UTF-16 units.
-pub(crate) fn head(text: &str, units: usize) -> &str {
+pub(crate) fn prefix_within(text: &str, units: usize) -> &str {
     let mut used = 0;
     let end = text.char_indices().find(|(_, c)| {
         used += c.len_utf16();
@@ -37,16 +37,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_limit_itself_passes_whole() {
+    fn text_at_limit_is_unchanged() {
         for text in ["a".repeat(10_000), "漢".repeat(10_000), "😀".repeat(5_000)] {
-            assert_eq!(fit(&text, 10_000), text);
+            assert_eq!(truncate_to_limit(&text, 10_000), text);
         }
     }
 
     #[test]
-    fn one_more_is_cut_to_the_limit_and_says_so() {
+    fn longer_text_is_cut_and_marked() {
         for text in ["a".repeat(10_001), "漢".repeat(10_001), "😀".repeat(5_001)] {
-            let cut = fit(&text, 10_000);
+            let cut = truncate_to_limit(&text, 10_000);
             assert!(utf16_units(&cut) <= 10_000);
             // An emoji that does not fit leaves one unit unused.
             assert!(utf16_units(&cut) >= 9_999);
@@ -55,9 +55,9 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_below_the_mark_still_holds() {
-        assert_eq!(fit("abcdefgh", 3), "abc");
-        assert_eq!(fit("😀😀", 3), "😀");
-        assert_eq!(fit("abc", 0), "");
+    fn short_limit_omits_mark() {
+        assert_eq!(truncate_to_limit("abcdefgh", 3), "abc");
+        assert_eq!(truncate_to_limit("😀😀", 3), "😀");
+        assert_eq!(truncate_to_limit("abc", 0), "");
     }
 }

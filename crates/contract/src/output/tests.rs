@@ -5,17 +5,17 @@ use serde_json::json;
 
 use super::*;
 use crate::input::*;
-use crate::table::{EVENTS, event};
+use crate::table::{EVENTS, event_spec};
 
 /// The library printed `{"continue":true}`; the client needs no output at all.
 #[test]
 fn basic_output() {
-    assert_eq!(HookOutput::<SessionStart>::new().answer(), Answer::default());
+    assert_eq!(HookOutput::<SessionStart>::new().answer(), HookAnswer::default());
     assert_eq!(HookOutput::<SessionStart>::new().to_value(), json!({}));
 }
 
 #[test]
-fn system_message_is_a_top_level_field() {
+fn system_message_is_top_level() {
     let value = HookOutput::<PreToolUse>::new().allow().system_message("hello").to_value();
     assert_eq!(value["systemMessage"], "hello");
     assert_eq!(value["hookSpecificOutput"].get("systemMessage"), None);
@@ -83,13 +83,13 @@ fn user_prompt_submit_with_system_message() {
 }
 
 #[test]
-fn context_said_twice_is_two_lines() {
+fn context_appends_lines() {
     let value = HookOutput::<Stop>::new().context("one").context("two").to_value();
     assert_eq!(value["hookSpecificOutput"]["additionalContext"], "one\ntwo");
 }
 
 #[test]
-fn texts_for_readers_are_cut_and_payloads_never() {
+fn cuts_texts_but_not_payloads() {
     let long = "漢".repeat(12_000);
     let answer = HookOutput::<PostToolUse>::new()
         .context(&long)
@@ -114,13 +114,13 @@ fn texts_for_readers_are_cut_and_payloads_never() {
     assert_eq!(specific(content)["content"]["text"], long);
     let shown = HookOutput::<MessageDisplay>::new().display(&long).to_value();
     assert_eq!(specific(shown)["displayContent"], long);
-    let allow = Allow::default().updated_input(object);
+    let allow = PermissionGrant::default().updated_input(object);
     let granted = HookOutput::<PermissionRequest>::new().allow_with(allow).to_value();
     assert_eq!(specific(granted)["decision"]["updatedInput"]["text"], long);
 }
 
 #[test]
-fn plain_text_is_cut_and_never_mistaken_for_json() {
+fn plain_text_never_parses_as_json() {
     let long = "x".repeat(20_000);
     assert_eq!(utf16_units(&HookOutput::<SessionStart>::plain(&long).stdout), 10_000);
     for text in [r#"{"decision":"block"}"#, "\u{feff}\n {x", "{"] {
@@ -134,7 +134,7 @@ fn plain_text_is_cut_and_never_mistaken_for_json() {
 }
 
 #[test]
-fn a_later_elicitation_answer_takes_the_values_back() {
+fn later_elicitation_answer_replaces_values() {
     let content: Map<String, Value> = [("name".to_owned(), json!("x"))].into_iter().collect();
     let value = HookOutput::<Elicitation>::new().accept(content).decline().to_value();
     assert_eq!(
@@ -144,7 +144,7 @@ fn a_later_elicitation_answer_takes_the_values_back() {
 }
 
 #[test]
-fn exit_codes_speak_where_json_cannot() {
+fn answers_by_exit_code() {
     let kept = HookOutput::<TeammateIdle>::keep_working("one test is red");
     assert_eq!((kept.exit, kept.stdout.as_str(), kept.stderr.as_str()), (2, "", "one test is red"));
     assert_eq!(HookOutput::<WorktreeCreate>::path("/w/a").stdout, "/w/a\n");
@@ -153,7 +153,7 @@ fn exit_codes_speak_where_json_cannot() {
 
 /// The builder has a method for every effective field of every `hookSpecificOutput`, and no others.
 #[test]
-fn the_builder_says_what_the_table_lists() {
+fn builder_covers_table_fields() {
     let object: Map<String, Value> = [("k".to_owned(), json!(1))].into_iter().collect();
     let said = [
         HookOutput::<PreToolUse>::new()
@@ -203,7 +203,7 @@ fn the_builder_says_what_the_table_lists() {
         let specific = value["hookSpecificOutput"].as_object().unwrap();
         let name: crate::EventName = specific["hookEventName"].as_str().unwrap().parse().unwrap();
         let mut keys: Vec<&str> = specific.keys().map(String::as_str).skip(1).collect();
-        let mut listed: Vec<&str> = event(name)
+        let mut listed: Vec<&str> = event_spec(name)
             .output
             .unwrap()
             .iter()
@@ -221,13 +221,13 @@ fn the_builder_says_what_the_table_lists() {
 
 /// A suggested update can be granted; an update that the client would refuse cannot be sent.
 #[test]
-fn permission_updates_are_sent_only_if_the_client_takes_them() {
+fn rejects_unsendable_permission_updates() {
     let update = |json: Value| serde_json::from_value::<PermissionUpdate>(json).unwrap();
     let suggested = update(
         json!({ "type": "addRules", "behavior": "allow", "destination": "session", "novelty": 1,
         "rules": [{ "toolName": "Bash", "ruleContent": "ls", "novelty": 2 }] }),
     );
-    let allow = Allow::default().updated_permission(&suggested).unwrap();
+    let allow = PermissionGrant::default().updated_permission(&suggested).unwrap();
     let value = HookOutput::<PermissionRequest>::new().allow_with(allow).to_value();
     assert_eq!(
         value["hookSpecificOutput"]["decision"]["updatedPermissions"],
@@ -242,13 +242,13 @@ fn permission_updates_are_sent_only_if_the_client_takes_them() {
             "/destination",
         ),
     ] {
-        let error = Allow::default().updated_permission(&update(refused)).unwrap_err();
+        let error = PermissionGrant::default().updated_permission(&update(refused)).unwrap_err();
         assert_eq!(error.path, path);
     }
 }
 
 #[test]
-fn a_later_decision_takes_the_earlier_reason_back() {
+fn later_decision_removes_reason() {
     let value = HookOutput::<PreToolUse>::new().deny("no").allow().to_value();
     assert_eq!(
         value,

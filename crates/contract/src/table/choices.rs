@@ -3,291 +3,313 @@
 //! The generated types keep unknown values, because a newer client may send them. The schemas list the values
 //! of the client of their version, unless the client itself calls the set open.
 
-use crate::spec::{Choice, ChoiceValue};
+use crate::spec::{ChoiceSpec, ChoiceValue};
 use crate::version::Version;
 
-const fn value(text: &'static str) -> ChoiceValue {
+const fn choice_value(text: &'static str) -> ChoiceValue {
     ChoiceValue { text, since: None }
 }
 
-const fn since(text: &'static str, version: (u16, u16, u16)) -> ChoiceValue {
-    ChoiceValue { text, since: Some(Version::of(version)) }
+const fn choice_value_since(text: &'static str, version: (u16, u16, u16)) -> ChoiceValue {
+    ChoiceValue { text, since: Some(Version::from_tuple(version)) }
 }
 
 /// The decision on a tool call.
-pub static TOOL_PERMISSION: Choice = Choice {
+pub static TOOL_PERMISSION: ChoiceSpec = ChoiceSpec {
     name: "ToolPermission",
     doc: "What becomes of a tool call.",
-    values: &[value("allow"), value("deny"), value("ask"), since("defer", (2, 1, 89))],
+    values: &[
+        choice_value("allow"),
+        choice_value("deny"),
+        choice_value("ask"),
+        choice_value_since("defer", (2, 1, 89)),
+    ],
     open: false,
 };
 
 /// The decision on a model switch.
-pub static SWITCH_PERMISSION: Choice = Choice {
+pub static SWITCH_PERMISSION: ChoiceSpec = ChoiceSpec {
     name: "SwitchPermission",
     doc: "What becomes of a model switch.",
-    values: &[value("allow"), value("deny"), value("ask")],
+    values: &[choice_value("allow"), choice_value("deny"), choice_value("ask")],
     open: false,
 };
 
 /// The session's permission mode.
-pub static PERMISSION_MODE: Choice = Choice {
+pub static PERMISSION_MODE: ChoiceSpec = ChoiceSpec {
     name: "PermissionMode",
     doc: "How the session asks for permission.",
     values: &[
-        value("default"),
-        value("acceptEdits"),
-        value("plan"),
-        value("auto"),
-        value("dontAsk"),
-        value("bypassPermissions"),
+        choice_value("default"),
+        choice_value("acceptEdits"),
+        choice_value("plan"),
+        choice_value("auto"),
+        choice_value("dontAsk"),
+        choice_value("bypassPermissions"),
     ],
     open: false,
 };
 
 /// The reasoning effort that the model is asked for.
-pub static EFFORT_LEVEL: Choice = Choice {
+pub static EFFORT_LEVEL: ChoiceSpec = ChoiceSpec {
     name: "EffortLevel",
     doc: "How hard the model is told to think.",
-    values: &[value("low"), value("medium"), value("high"), value("xhigh"), value("max")],
+    values: &[
+        choice_value("low"),
+        choice_value("medium"),
+        choice_value("high"),
+        choice_value("xhigh"),
+        choice_value("max"),
+    ],
     open: true,
 };
 
 /// The subject of a notification.
-pub static NOTIFICATION_TYPE: Choice = Choice {
+pub static NOTIFICATION_TYPE: ChoiceSpec = ChoiceSpec {
     name: "NotificationType",
     doc: "What a notification is about.",
     values: &[
-        value("permission_prompt"),
-        value("idle_prompt"),
-        value("auth_success"),
-        value("elicitation_dialog"),
-        since("agent_needs_input", (2, 1, 198)),
-        since("agent_completed", (2, 1, 198)),
-        value("elicitation_url_dialog"),
-        value("worker_permission_prompt"),
-        value("push_notification"),
-        value("computer_use_enter"),
-        value("computer_use_exit"),
-        value("quota_auto_resume_fired"),
-        value("quota_auto_resume_stale"),
-        value("quota_auto_resume_disabled"),
-        value("model_refusal_fallback"),
-        value("auth_storage_failure"),
-        value("plugin_notification"),
-        value("elicitation_complete"),
-        value("elicitation_response"),
+        choice_value("permission_prompt"),
+        choice_value("idle_prompt"),
+        choice_value("auth_success"),
+        choice_value("elicitation_dialog"),
+        choice_value_since("agent_needs_input", (2, 1, 198)),
+        choice_value_since("agent_completed", (2, 1, 198)),
+        choice_value("elicitation_url_dialog"),
+        choice_value("worker_permission_prompt"),
+        choice_value("push_notification"),
+        choice_value("computer_use_enter"),
+        choice_value("computer_use_exit"),
+        choice_value("quota_auto_resume_fired"),
+        choice_value("quota_auto_resume_stale"),
+        choice_value("quota_auto_resume_disabled"),
+        choice_value("model_refusal_fallback"),
+        choice_value("auth_storage_failure"),
+        choice_value("plugin_notification"),
+        choice_value("elicitation_complete"),
+        choice_value("elicitation_response"),
     ],
     open: true,
 };
 
 /// The submitter of a prompt.
-pub static PROMPT_SOURCE: Choice = Choice {
+pub static PROMPT_SOURCE: ChoiceSpec = ChoiceSpec {
     name: "PromptSource",
     doc: "Who submitted a prompt.",
     values: &[
-        value("user"),
-        value("sdk"),
-        value("system"),
-        value("loop_wakeup"),
-        value("schedule_wakeup"),
-        value("poll_event"),
+        choice_value("user"),
+        choice_value("sdk"),
+        choice_value("system"),
+        choice_value("loop_wakeup"),
+        choice_value("schedule_wakeup"),
+        choice_value("poll_event"),
     ],
     open: false,
 };
 
 /// The kind of text that is expanded.
-pub static EXPANSION_TYPE: Choice = Choice {
+pub static EXPANSION_TYPE: ChoiceSpec = ChoiceSpec {
     name: "ExpansionType",
     doc: "What is expanded.",
-    values: &[value("slash_command"), value("mcp_prompt")],
+    values: &[choice_value("slash_command"), choice_value("mcp_prompt")],
     open: false,
 };
 
 /// The way in which a session started.
-pub static SESSION_SOURCE: Choice = Choice {
+pub static SESSION_SOURCE: ChoiceSpec = ChoiceSpec {
     name: "SessionSource",
     doc: "How a session came about.",
     values: &[
-        value("startup"),
-        value("resume"),
-        value("clear"),
-        value("compact"),
-        since("fork", (2, 1, 214)),
+        choice_value("startup"),
+        choice_value("resume"),
+        choice_value("clear"),
+        choice_value("compact"),
+        choice_value_since("fork", (2, 1, 214)),
     ],
     open: false,
 };
 
 /// The reason for the end of a session.
-pub static END_REASON: Choice = Choice {
+pub static END_REASON: ChoiceSpec = ChoiceSpec {
     name: "EndReason",
     doc: "Why a session ends.",
     values: &[
-        value("clear"),
-        value("resume"),
-        value("logout"),
-        value("prompt_input_exit"),
-        value("other"),
+        choice_value("clear"),
+        choice_value("resume"),
+        choice_value("logout"),
+        choice_value("prompt_input_exit"),
+        choice_value("other"),
     ],
     open: false,
 };
 
 /// The API error that ended a turn.
-pub static STOP_ERROR: Choice = Choice {
+pub static STOP_ERROR: ChoiceSpec = ChoiceSpec {
     name: "StopError",
     doc: "Which API error ended a turn.",
     values: &[
-        value("authentication_failed"),
-        value("oauth_org_not_allowed"),
-        value("account_on_hold"),
-        value("verification_required"),
-        value("billing_error"),
-        value("rate_limit"),
-        value("overloaded"),
-        value("invalid_request"),
-        value("model_not_found"),
-        value("server_error"),
-        value("unknown"),
-        value("max_output_tokens"),
-        value("cloud_credential_error"),
+        choice_value("authentication_failed"),
+        choice_value("oauth_org_not_allowed"),
+        choice_value("account_on_hold"),
+        choice_value("verification_required"),
+        choice_value("billing_error"),
+        choice_value("rate_limit"),
+        choice_value("overloaded"),
+        choice_value("invalid_request"),
+        choice_value("model_not_found"),
+        choice_value("server_error"),
+        choice_value("unknown"),
+        choice_value("max_output_tokens"),
+        choice_value("cloud_credential_error"),
     ],
     open: false,
 };
 
 /// The trigger of a compaction.
-pub static COMPACT_TRIGGER: Choice = Choice {
+pub static COMPACT_TRIGGER: ChoiceSpec = ChoiceSpec {
     name: "CompactTrigger",
     doc: "Who asked for a compaction.",
-    values: &[value("manual"), value("auto")],
+    values: &[choice_value("manual"), choice_value("auto")],
     open: false,
 };
 
 /// The place where a model switch was requested.
-pub static SWITCH_REQUEST_SOURCE: Choice = Choice {
+pub static SWITCH_REQUEST_SOURCE: ChoiceSpec = ChoiceSpec {
     name: "SwitchRequestSource",
     doc: "Where a model switch was asked for.",
-    values: &[value("command"), value("picker"), value("sdk")],
+    values: &[choice_value("command"), choice_value("picker"), choice_value("sdk")],
     open: false,
 };
 
 /// The cause of a model change.
-pub static SWITCH_SOURCE: Choice = Choice {
+pub static SWITCH_SOURCE: ChoiceSpec = ChoiceSpec {
     name: "SwitchSource",
     doc: "What changed the model.",
-    values: &[value("command"), value("picker"), value("sdk"), value("auto"), value("resume")],
+    values: &[
+        choice_value("command"),
+        choice_value("picker"),
+        choice_value("sdk"),
+        choice_value("auto"),
+        choice_value("resume"),
+    ],
     open: false,
 };
 
 /// The lifetime of the prompt cache.
-pub static CACHE_TTL: Choice = Choice {
+pub static CACHE_TTL: ChoiceSpec = ChoiceSpec {
     name: "CacheTtl",
     doc: "How long the prompt cache lives.",
-    values: &[value("5m"), value("1h")],
+    values: &[choice_value("5m"), choice_value("1h")],
     open: false,
 };
 
 /// The source of an estimate's prices.
-pub static PRICING: Choice = Choice {
+pub static PRICING: ChoiceSpec = ChoiceSpec {
     name: "Pricing",
     doc: "Where an estimate's prices come from.",
-    values: &[value("configured"), value("catalog"), value("default")],
+    values: &[choice_value("configured"), choice_value("catalog"), choice_value("default")],
     open: false,
 };
 
 /// The requested kind of setup.
-pub static SETUP_TRIGGER: Choice = Choice {
+pub static SETUP_TRIGGER: ChoiceSpec = ChoiceSpec {
     name: "SetupTrigger",
     doc: "Which setup was asked for.",
-    values: &[value("init"), value("maintenance")],
+    values: &[choice_value("init"), choice_value("maintenance")],
     open: false,
 };
 
 /// The way in which an MCP server asks.
-pub static ELICITATION_MODE: Choice = Choice {
+pub static ELICITATION_MODE: ChoiceSpec = ChoiceSpec {
     name: "ElicitationMode",
     doc: "How an MCP server asks.",
-    values: &[value("form"), value("url")],
+    values: &[choice_value("form"), choice_value("url")],
     open: false,
 };
 
 /// The answer to an elicitation.
-pub static ELICITATION_ACTION: Choice = Choice {
+pub static ELICITATION_ACTION: ChoiceSpec = ChoiceSpec {
     name: "ElicitationAction",
     doc: "How an elicitation is answered.",
-    values: &[value("accept"), value("decline"), value("cancel")],
+    values: &[choice_value("accept"), choice_value("decline"), choice_value("cancel")],
     open: false,
 };
 
 /// The configuration that changed.
-pub static CONFIG_SOURCE: Choice = Choice {
+pub static CONFIG_SOURCE: ChoiceSpec = ChoiceSpec {
     name: "ConfigSource",
     doc: "Which configuration changed.",
     values: &[
-        value("user_settings"),
-        value("project_settings"),
-        value("local_settings"),
-        value("policy_settings"),
-        value("skills"),
+        choice_value("user_settings"),
+        choice_value("project_settings"),
+        choice_value("local_settings"),
+        choice_value("policy_settings"),
+        choice_value("skills"),
     ],
     open: false,
 };
 
 /// The scope of an instruction file.
-pub static MEMORY_TYPE: Choice = Choice {
+pub static MEMORY_TYPE: ChoiceSpec = ChoiceSpec {
     name: "MemoryType",
     doc: "Whose instructions a file holds.",
-    values: &[value("User"), value("Project"), value("Local"), value("Managed")],
+    values: &[
+        choice_value("User"),
+        choice_value("Project"),
+        choice_value("Local"),
+        choice_value("Managed"),
+    ],
     open: false,
 };
 
 /// The reason for loading an instruction file.
-pub static LOAD_REASON: Choice = Choice {
+pub static LOAD_REASON: ChoiceSpec = ChoiceSpec {
     name: "LoadReason",
     doc: "Why an instruction file is loaded.",
     values: &[
-        value("session_start"),
-        value("nested_traversal"),
-        value("path_glob_match"),
-        value("include"),
-        value("compact"),
+        choice_value("session_start"),
+        choice_value("nested_traversal"),
+        choice_value("path_glob_match"),
+        choice_value("include"),
+        choice_value("compact"),
     ],
     open: false,
 };
 
 /// The change of a watched file.
-pub static FILE_EVENT: Choice = Choice {
+pub static FILE_EVENT: ChoiceSpec = ChoiceSpec {
     name: "FileEvent",
     doc: "What happened to a watched file.",
-    values: &[value("change"), value("add"), value("unlink")],
+    values: &[choice_value("change"), choice_value("add"), choice_value("unlink")],
     open: false,
 };
 
 /// The origin of an added directory.
-pub static DIRECTORY_SOURCE: Choice = Choice {
+pub static DIRECTORY_SOURCE: ChoiceSpec = ChoiceSpec {
     name: "DirectorySource",
     doc: "Who added a directory.",
-    values: &[value("slash_command"), value("register_repo_root")],
+    values: &[choice_value("slash_command"), choice_value("register_repo_root")],
     open: false,
 };
 
 /// The effect of a permission rule.
-pub static RULE_BEHAVIOR: Choice = Choice {
+pub static RULE_BEHAVIOR: ChoiceSpec = ChoiceSpec {
     name: "RuleBehavior",
     doc: "What a permission rule does.",
-    values: &[value("allow"), value("deny"), value("ask")],
+    values: &[choice_value("allow"), choice_value("deny"), choice_value("ask")],
     open: false,
 };
 
 /// The place where the client stores a permission update.
-pub static RULE_DESTINATION: Choice = Choice {
+pub static RULE_DESTINATION: ChoiceSpec = ChoiceSpec {
     name: "RuleDestination",
     doc: "Where a permission update is kept.",
     values: &[
-        value("userSettings"),
-        value("projectSettings"),
-        value("localSettings"),
-        value("session"),
-        value("cliArg"),
+        choice_value("userSettings"),
+        choice_value("projectSettings"),
+        choice_value("localSettings"),
+        choice_value("session"),
+        choice_value("cliArg"),
     ],
     open: false,
 };

@@ -6,22 +6,22 @@ pub(super) static CONFIG_CHANGE: EventSpec = EventSpec {
     name: EventName::ConfigChange,
     since: Since::exact((2, 1, 49), Documented),
     when: Fact::new("a settings or skill file changed during the session", Documented),
-    matcher: Matcher::list("source", &choices::CONFIG_SOURCE, Documented),
+    matcher: MatcherSpec::list("source", &choices::CONFIG_SOURCE, Documented),
     input: &[
-        Field::required("source", Choice(&choices::CONFIG_SOURCE), Observed)
+        FieldSpec::required("source", Choice(&choices::CONFIG_SOURCE), Observed)
             .note("where it comes from"),
-        Field::optional("file_path", Text, Observed).note("the file"),
+        FieldSpec::optional("file_path", Text, Observed).note("the file"),
     ],
     decision: Fact::new(DecisionModel::TopLevelBlock, Observed),
     output: None,
     output_source: Typed,
-    top_level_decision: Effect::new(
+    top_level_decision: FieldEffect::new(
         Honoured::Yes,
         "block = change not applied (not policy_settings)",
         Documented,
     ),
-    continue_false: Effect::new(Honoured::No, "discarded", Documented),
-    system_message: Effect::new(Honoured::No, "discarded", Documented),
+    continue_false: FieldEffect::new(Honoured::No, "discarded", Documented),
+    system_message: FieldEffect::new(Honoured::No, "discarded", Documented),
     exit: ExitCodes {
         zero: Fact::new("allow", Documented),
         two: Fact::new("change not applied, silently", Observed),

@@ -6,19 +6,19 @@ pub(super) static CWD_CHANGED: EventSpec = EventSpec {
     name: EventName::CwdChanged,
     since: Since::exact((2, 1, 83), Documented),
     when: Fact::new("the working directory changed (e.g. Bash cd)", Documented),
-    matcher: Matcher::none(Observed),
+    matcher: MatcherSpec::none(Observed),
     input: &[
-        Field::required("old_cwd", Text, Observed).note("where it was"),
-        Field::required("new_cwd", Text, Observed).note("where it is"),
+        FieldSpec::required("old_cwd", Text, Observed).note("where it was"),
+        FieldSpec::required("new_cwd", Text, Observed).note("where it is"),
     ],
     decision: Fact::new(DecisionModel::None, Documented),
     output: Some(&[
-        Field::optional("watchPaths", TextList, Typed).note("replaces the dynamic watch list")
+        FieldSpec::optional("watchPaths", TextList, Typed).note("replaces the dynamic watch list")
     ]),
     output_source: Typed,
-    top_level_decision: Effect::new(Honoured::No, "ignored", Documented),
-    continue_false: Effect::new(Honoured::No, "discarded", Documented),
-    system_message: Effect::new(Honoured::Terminal, "brief terminal notice (TUI)", Documented),
+    top_level_decision: FieldEffect::new(Honoured::No, "ignored", Documented),
+    continue_false: FieldEffect::new(Honoured::No, "discarded", Documented),
+    system_message: FieldEffect::new(Honoured::Terminal, "brief terminal notice (TUI)", Documented),
     exit: ExitCodes {
         zero: Fact::new("nothing", Documented),
         two: Fact::new("stderr to user", Documented),

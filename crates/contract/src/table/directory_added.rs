@@ -6,18 +6,18 @@ pub(super) static DIRECTORY_ADDED: EventSpec = EventSpec {
     name: EventName::DirectoryAdded,
     since: Since::exact((2, 1, 219), Documented),
     when: Fact::new("/add-dir or SDK register_repo_root", Documented),
-    matcher: Matcher::list("source", &choices::DIRECTORY_SOURCE, Documented),
+    matcher: MatcherSpec::list("source", &choices::DIRECTORY_SOURCE, Documented),
     input: &[
-        Field::required("directory", Text, Observed).note("the directory"),
-        Field::required("source", Choice(&choices::DIRECTORY_SOURCE), Observed)
+        FieldSpec::required("directory", Text, Observed).note("the directory"),
+        FieldSpec::required("source", Choice(&choices::DIRECTORY_SOURCE), Observed)
             .note("where it comes from"),
     ],
     decision: Fact::new(DecisionModel::None, Documented),
     output: None,
     output_source: Typed,
-    top_level_decision: Effect::new(Honoured::No, "ignored", Documented),
-    continue_false: Effect::new(Honoured::No, "discarded", Documented),
-    system_message: Effect::new(
+    top_level_decision: FieldEffect::new(Honoured::No, "ignored", Documented),
+    continue_false: FieldEffect::new(Honoured::No, "discarded", Documented),
+    system_message: FieldEffect::new(
         Honoured::Unknown,
         "to Claude as context on the next turn, after /add-dir in a terminal; not seen without one",
         Documented,

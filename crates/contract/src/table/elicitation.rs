@@ -6,25 +6,26 @@ pub(super) static ELICITATION: EventSpec = EventSpec {
     name: EventName::Elicitation,
     since: Since::exact((2, 1, 76), Documented),
     when: Fact::new("an MCP server asks for user input", Documented),
-    matcher: Matcher::names("mcp_server_name", "MCP server names", Documented),
+    matcher: MatcherSpec::names("mcp_server_name", "MCP server names", Documented),
     input: &[
-        Field::required("mcp_server_name", Text, Observed).note("the server that asks"),
-        Field::required("message", Text, Observed).note("the text"),
-        Field::optional("mode", Choice(&choices::ELICITATION_MODE), Observed).note("how it asks"),
-        Field::optional("url", Text, Typed).note("the address to visit"),
-        Field::optional("elicitation_id", Text, Typed).note("the question"),
-        Field::optional("requested_schema", Object, Observed).note("JSON Schema of the form"),
+        FieldSpec::required("mcp_server_name", Text, Observed).note("the server that asks"),
+        FieldSpec::required("message", Text, Observed).note("the text"),
+        FieldSpec::optional("mode", Choice(&choices::ELICITATION_MODE), Observed)
+            .note("how it asks"),
+        FieldSpec::optional("url", Text, Typed).note("the address to visit"),
+        FieldSpec::optional("elicitation_id", Text, Typed).note("the question"),
+        FieldSpec::optional("requested_schema", Object, Observed).note("JSON Schema of the form"),
     ],
     decision: Fact::new(DecisionModel::ElicitationAction, Observed),
     output: Some(&[
-        Field::optional("action", Choice(&choices::ELICITATION_ACTION), Typed)
+        FieldSpec::optional("action", Choice(&choices::ELICITATION_ACTION), Typed)
             .note("what becomes of it"),
-        Field::optional("content", Object, Typed).note("form values for accept"),
+        FieldSpec::optional("content", Object, Typed).note("form values for accept"),
     ]),
     output_source: Typed,
-    top_level_decision: Effect::new(Honoured::Unknown, "not known", Inferred),
-    continue_false: Effect::new(Honoured::No, "discarded", Documented),
-    system_message: Effect::new(Honoured::No, "discarded", Documented),
+    top_level_decision: FieldEffect::new(Honoured::Unknown, "not known", Inferred),
+    continue_false: FieldEffect::new(Honoured::No, "discarded", Documented),
+    system_message: FieldEffect::new(Honoured::No, "discarded", Documented),
     exit: ExitCodes {
         zero: Fact::new("use action", Documented),
         two: Fact::new("declined; hookSpecificOutput ignored", Observed),

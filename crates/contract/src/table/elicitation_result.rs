@@ -6,25 +6,26 @@ pub(super) static ELICITATION_RESULT: EventSpec = EventSpec {
     name: EventName::ElicitationResult,
     since: Since::exact((2, 1, 76), Documented),
     when: Fact::new("after the user answered an elicitation, before it is sent", Documented),
-    matcher: Matcher::names("mcp_server_name", "MCP server names", Documented),
+    matcher: MatcherSpec::names("mcp_server_name", "MCP server names", Documented),
     input: &[
-        Field::required("mcp_server_name", Text, Observed).note("the server that asks"),
-        Field::optional("elicitation_id", Text, Typed).note("the question"),
-        Field::optional("mode", Choice(&choices::ELICITATION_MODE), Observed).note("how it asks"),
-        Field::required("action", Choice(&choices::ELICITATION_ACTION), Observed)
+        FieldSpec::required("mcp_server_name", Text, Observed).note("the server that asks"),
+        FieldSpec::optional("elicitation_id", Text, Typed).note("the question"),
+        FieldSpec::optional("mode", Choice(&choices::ELICITATION_MODE), Observed)
+            .note("how it asks"),
+        FieldSpec::required("action", Choice(&choices::ELICITATION_ACTION), Observed)
             .note("what becomes of it"),
-        Field::optional("content", Object, Typed).note("the values"),
+        FieldSpec::optional("content", Object, Typed).note("the values"),
     ],
     decision: Fact::new(DecisionModel::ElicitationAction, Documented),
     output: Some(&[
-        Field::optional("action", Choice(&choices::ELICITATION_ACTION), Typed)
+        FieldSpec::optional("action", Choice(&choices::ELICITATION_ACTION), Typed)
             .note("what becomes of it"),
-        Field::optional("content", Object, Typed).note("the values"),
+        FieldSpec::optional("content", Object, Typed).note("the values"),
     ]),
     output_source: Typed,
-    top_level_decision: Effect::new(Honoured::Unknown, "not known", Inferred),
-    continue_false: Effect::new(Honoured::No, "discarded", Documented),
-    system_message: Effect::new(Honoured::No, "discarded", Documented),
+    top_level_decision: FieldEffect::new(Honoured::Unknown, "not known", Inferred),
+    continue_false: FieldEffect::new(Honoured::No, "discarded", Documented),
+    system_message: FieldEffect::new(Honoured::No, "discarded", Documented),
     exit: ExitCodes {
         zero: Fact::new("use override", Documented),
         two: Fact::new("becomes decline", Documented),

@@ -6,24 +6,24 @@ pub(super) static FILE_CHANGED: EventSpec = EventSpec {
     name: EventName::FileChanged,
     since: Since::exact((2, 1, 83), Documented),
     when: Fact::new("a watched file changed on disk (filesystem watcher)", Documented),
-    matcher: Matcher::files(
+    matcher: MatcherSpec::files(
         "file_path",
         "literal filenames split on |, relative to cwd; also builds the watch list",
         Documented,
     )
     .narrow(),
     input: &[
-        Field::required("file_path", Text, Observed).note("the file"),
-        Field::required("event", Choice(&choices::FILE_EVENT), Observed).note("what happened"),
+        FieldSpec::required("file_path", Text, Observed).note("the file"),
+        FieldSpec::required("event", Choice(&choices::FILE_EVENT), Observed).note("what happened"),
     ],
     decision: Fact::new(DecisionModel::None, Documented),
     output: Some(&[
-        Field::optional("watchPaths", TextList, Typed).note("absolute paths for FileChanged")
+        FieldSpec::optional("watchPaths", TextList, Typed).note("absolute paths for FileChanged")
     ]),
     output_source: Typed,
-    top_level_decision: Effect::new(Honoured::No, "ignored", Documented),
-    continue_false: Effect::new(Honoured::No, "discarded", Documented),
-    system_message: Effect::new(Honoured::Terminal, "brief terminal notice (TUI)", Documented),
+    top_level_decision: FieldEffect::new(Honoured::No, "ignored", Documented),
+    continue_false: FieldEffect::new(Honoured::No, "discarded", Documented),
+    system_message: FieldEffect::new(Honoured::Terminal, "brief terminal notice (TUI)", Documented),
     exit: ExitCodes {
         zero: Fact::new("nothing", Documented),
         two: Fact::new("stderr to user", Documented),

@@ -6,23 +6,23 @@ pub(super) static INSTRUCTIONS_LOADED: EventSpec = EventSpec {
     name: EventName::InstructionsLoaded,
     since: Since::exact((2, 1, 69), Documented),
     when: Fact::new("a CLAUDE.md or .claude/rules/*.md is loaded", Documented),
-    matcher: Matcher::list("load_reason", &choices::LOAD_REASON, Documented),
+    matcher: MatcherSpec::list("load_reason", &choices::LOAD_REASON, Documented),
     input: &[
-        Field::required("file_path", Text, Observed).note("the file"),
-        Field::required("memory_type", Choice(&choices::MEMORY_TYPE), Observed)
+        FieldSpec::required("file_path", Text, Observed).note("the file"),
+        FieldSpec::required("memory_type", Choice(&choices::MEMORY_TYPE), Observed)
             .note("whose instructions"),
-        Field::required("load_reason", Choice(&choices::LOAD_REASON), Observed)
+        FieldSpec::required("load_reason", Choice(&choices::LOAD_REASON), Observed)
             .note("why it is loaded"),
-        Field::optional("globs", TextList, Typed).note("the patterns that matched"),
-        Field::optional("trigger_file_path", Text, Typed).note("the file that led to it"),
-        Field::optional("parent_file_path", Text, Typed).note("the file that includes it"),
+        FieldSpec::optional("globs", TextList, Typed).note("the patterns that matched"),
+        FieldSpec::optional("trigger_file_path", Text, Typed).note("the file that led to it"),
+        FieldSpec::optional("parent_file_path", Text, Typed).note("the file that includes it"),
     ],
     decision: Fact::new(DecisionModel::None, Documented),
     output: None,
     output_source: Typed,
-    top_level_decision: Effect::new(Honoured::No, "ignored", Documented),
-    continue_false: Effect::new(Honoured::No, "ignored", Documented),
-    system_message: Effect::new(Honoured::No, "discarded", Documented),
+    top_level_decision: FieldEffect::new(Honoured::No, "ignored", Documented),
+    continue_false: FieldEffect::new(Honoured::No, "ignored", Documented),
+    system_message: FieldEffect::new(Honoured::No, "discarded", Documented),
     exit: ExitCodes {
         zero: Fact::new("ok", Documented),
         two: Fact::new("ignored", Documented),

@@ -10,21 +10,21 @@ pub(super) static NOTIFICATION: EventSpec = EventSpec {
 s …)",
         Documented,
     ),
-    matcher: Matcher::list("notification_type", &choices::NOTIFICATION_TYPE, Binary),
+    matcher: MatcherSpec::list("notification_type", &choices::NOTIFICATION_TYPE, Binary),
     input: &[
-        Field::required("message", Text, Observed).note("the text"),
-        Field::optional("title", Text, Typed).note("its title"),
-        Field::required("notification_type", Choice(&choices::NOTIFICATION_TYPE), Observed)
+        FieldSpec::required("message", Text, Observed).note("the text"),
+        FieldSpec::optional("title", Text, Typed).note("its title"),
+        FieldSpec::required("notification_type", Choice(&choices::NOTIFICATION_TYPE), Observed)
             .note("what it is about"),
     ],
     decision: Fact::new(DecisionModel::None, Documented),
-    output: Some(&[Field::optional("additionalContext", Text, Typed)
+    output: Some(&[FieldSpec::optional("additionalContext", Text, Typed)
         .inert()
         .note("in the SDK's types; the documentation says it has no effect")]),
     output_source: Typed,
-    top_level_decision: Effect::new(Honoured::No, "ignored", Documented),
-    continue_false: Effect::new(Honoured::No, "discarded", Documented),
-    system_message: Effect::new(Honoured::No, "discarded", Documented),
+    top_level_decision: FieldEffect::new(Honoured::No, "ignored", Documented),
+    continue_false: FieldEffect::new(Honoured::No, "discarded", Documented),
+    system_message: FieldEffect::new(Honoured::No, "discarded", Documented),
     exit: ExitCodes {
         zero: Fact::new("nothing", Documented),
         two: Fact::new("ignored", Documented),

@@ -9,22 +9,22 @@ pub(super) static PERMISSION_DENIED: EventSpec = EventSpec {
         "auto mode denies a call (not user denials, deny rules or hook denials)",
         Documented,
     ),
-    matcher: Matcher::tools(Documented),
+    matcher: MatcherSpec::tools(Documented),
     input: &[
-        Field::required("tool_name", Text, Observed).note("the tool"),
-        Field::required("tool_input", Object, Observed).note("file-tool paths are absolute"),
-        Field::required("tool_use_id", Text, Observed)
+        FieldSpec::required("tool_name", Text, Observed).note("the tool"),
+        FieldSpec::required("tool_input", Object, Observed).note("file-tool paths are absolute"),
+        FieldSpec::required("tool_use_id", Text, Observed)
             .note("the call; PostToolUse and the transcript have the same"),
-        Field::required("reason", Text, Observed).note("why"),
-        Field::optional("mcp_server", Shape(&shapes::MCP_SERVER), Typed)
+        FieldSpec::required("reason", Text, Observed).note("why"),
+        FieldSpec::optional("mcp_server", Shape(&shapes::MCP_SERVER), Typed)
             .note("where an mcp__ tool comes from"),
     ],
     decision: Fact::new(DecisionModel::Retry, Observed),
-    output: Some(&[Field::optional("retry", Flag, Observed).note("let the model try again")]),
+    output: Some(&[FieldSpec::optional("retry", Flag, Observed).note("let the model try again")]),
     output_source: Typed,
-    top_level_decision: Effect::new(Honoured::No, "ignored", Documented),
-    continue_false: Effect::new(Honoured::Unknown, "not known", Inferred),
-    system_message: Effect::new(Honoured::Unknown, "not known", Inferred),
+    top_level_decision: FieldEffect::new(Honoured::No, "ignored", Documented),
+    continue_false: FieldEffect::new(Honoured::Unknown, "not known", Inferred),
+    system_message: FieldEffect::new(Honoured::Unknown, "not known", Inferred),
     exit: ExitCodes {
         zero: Fact::new("use retry", Observed),
         two: Fact::new("ignored", Documented),

@@ -10,22 +10,22 @@ pub(super) static PERMISSION_REQUEST: EventSpec = EventSpec {
 plain -p",
         Observed,
     ),
-    matcher: Matcher::tools(Observed),
+    matcher: MatcherSpec::tools(Observed),
     input: &[
-        Field::required("tool_name", Text, Observed).note("the tool"),
-        Field::required("tool_input", Object, Observed).note("file-tool paths are absolute"),
-        Field::optional("permission_suggestions", Unions(&shapes::PERMISSION_UPDATE), Observed)
+        FieldSpec::required("tool_name", Text, Observed).note("the tool"),
+        FieldSpec::required("tool_input", Object, Observed).note("file-tool paths are absolute"),
+        FieldSpec::optional("permission_suggestions", Unions(&shapes::PERMISSION_UPDATE), Observed)
             .note("the updates that the user would be offered"),
-        Field::optional("mcp_server", Shape(&shapes::MCP_SERVER), Typed)
+        FieldSpec::optional("mcp_server", Shape(&shapes::MCP_SERVER), Typed)
             .note("where an mcp__ tool comes from"),
     ],
     decision: Fact::new(DecisionModel::DecisionBehavior, Observed),
-    output: Some(&[Field::required("decision", Union(&shapes::PERMISSION_VERDICT), Observed)
+    output: Some(&[FieldSpec::required("decision", Union(&shapes::PERMISSION_VERDICT), Observed)
         .note("required inside hookSpecificOutput; other behaviors fail validation")]),
     output_source: Observed,
-    top_level_decision: Effect::new(Honoured::No, "ignored", Observed),
-    continue_false: Effect::new(Honoured::No, "ignored", Observed),
-    system_message: Effect::new(Honoured::Unknown, "not emitted in -p", Observed),
+    top_level_decision: FieldEffect::new(Honoured::No, "ignored", Observed),
+    continue_false: FieldEffect::new(Honoured::No, "ignored", Observed),
+    system_message: FieldEffect::new(Honoured::Unknown, "not emitted in -p", Observed),
     exit: ExitCodes {
         zero: Fact::new("use JSON decision", Observed),
         two: Fact::new("NOT honoured: flow unchanged", Observed),

@@ -6,18 +6,18 @@ pub(super) static POST_COMPACT: EventSpec = EventSpec {
     name: EventName::PostCompact,
     since: Since::exact((2, 1, 76), Documented),
     when: Fact::new("after compaction", Documented),
-    matcher: Matcher::list("trigger", &choices::COMPACT_TRIGGER, Documented),
+    matcher: MatcherSpec::list("trigger", &choices::COMPACT_TRIGGER, Documented),
     input: &[
-        Field::required("trigger", Choice(&choices::COMPACT_TRIGGER), Observed)
+        FieldSpec::required("trigger", Choice(&choices::COMPACT_TRIGGER), Observed)
             .note("who asked for it"),
-        Field::required("compact_summary", Text, Observed).note("what the conversation became"),
+        FieldSpec::required("compact_summary", Text, Observed).note("what the conversation became"),
     ],
     decision: Fact::new(DecisionModel::None, Observed),
     output: None,
     output_source: Observed,
-    top_level_decision: Effect::new(Honoured::No, "ignored", Documented),
-    continue_false: Effect::new(Honoured::No, "discarded", Documented),
-    system_message: Effect::new(Honoured::No, "discarded", Documented),
+    top_level_decision: FieldEffect::new(Honoured::No, "ignored", Documented),
+    continue_false: FieldEffect::new(Honoured::No, "discarded", Documented),
+    system_message: FieldEffect::new(Honoured::No, "discarded", Documented),
     exit: ExitCodes {
         zero: Fact::new(
             "stdout shown to user; with /compact it also reaches the next request inside \

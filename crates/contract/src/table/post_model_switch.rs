@@ -6,31 +6,32 @@ pub(super) static POST_MODEL_SWITCH: EventSpec = EventSpec {
     name: EventName::PostModelSwitch,
     since: Since::exact((2, 1, 251), ThirdParty),
     when: Fact::new("after the session model changed (any cause)", Binary),
-    matcher: Matcher::names("to_model", "resolved model ids", Observed),
+    matcher: MatcherSpec::names("to_model", "resolved model ids", Observed),
     input: &[
-        Field::required("from_model", Text, Observed).note("the model before"),
-        Field::required("to_model", Text, Observed).note("the model after"),
-        Field::required("requested_model", NullableText, Observed)
+        FieldSpec::required("from_model", Text, Observed).note("the model before"),
+        FieldSpec::required("to_model", Text, Observed).note("the model after"),
+        FieldSpec::required("requested_model", NullableText, Observed)
             .note("as it was asked for; null where nobody asked"),
-        Field::required("source", Choice(&choices::SWITCH_SOURCE), Observed)
+        FieldSpec::required("source", Choice(&choices::SWITCH_SOURCE), Observed)
             .note("where it comes from"),
-        Field::required("context_tokens", Number, Observed).note("how long the conversation is"),
-        Field::required("prompt_cache_warm", Flag, Observed)
+        FieldSpec::required("context_tokens", Number, Observed)
+            .note("how long the conversation is"),
+        FieldSpec::required("prompt_cache_warm", Flag, Observed)
             .note("whether the prompt cache still holds"),
-        Field::required("cache_ttl", Choice(&choices::CACHE_TTL), Observed)
+        FieldSpec::required("cache_ttl", Choice(&choices::CACHE_TTL), Observed)
             .note("how long it would"),
-        Field::required("estimated_cache_write_usd", Number, Observed)
+        FieldSpec::required("estimated_cache_write_usd", Number, Observed)
             .note("what filling it again costs"),
-        Field::required("pricing", Choice(&choices::PRICING), Observed)
+        FieldSpec::required("pricing", Choice(&choices::PRICING), Observed)
             .note("where the prices come from"),
     ],
     decision: Fact::new(DecisionModel::ContextOnly, Observed),
-    output: Some(&[Field::optional("additionalContext", Text, Typed)
+    output: Some(&[FieldSpec::optional("additionalContext", Text, Typed)
         .note("with the next request the new model serves")]),
     output_source: Typed,
-    top_level_decision: Effect::new(Honoured::No, "ignored", Binary),
-    continue_false: Effect::new(Honoured::Unknown, "not known", Inferred),
-    system_message: Effect::new(Honoured::Yes, "shown", Observed),
+    top_level_decision: FieldEffect::new(Honoured::No, "ignored", Binary),
+    continue_false: FieldEffect::new(Honoured::Unknown, "not known", Inferred),
+    system_message: FieldEffect::new(Honoured::Yes, "shown", Observed),
     exit: ExitCodes {
         zero: Fact::new("plain stdout → context on the next request", Observed),
         two: Fact::new("stderr to user", Binary),

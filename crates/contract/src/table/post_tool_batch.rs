@@ -9,19 +9,19 @@ pub(super) static POST_TOOL_BATCH: EventSpec = EventSpec {
         "once after every tool call of a batch resolved, before the next model request",
         Documented,
     ),
-    matcher: Matcher::none(Observed),
-    input: &[Field::required("tool_calls", Shapes(&shapes::TOOL_CALL), Observed).note(
+    matcher: MatcherSpec::none(Observed),
+    input: &[FieldSpec::required("tool_calls", Shapes(&shapes::TOOL_CALL), Observed).note(
         "tool_response = serialized tool_result text, unlike PostToolUse; includes \
 denied and failed calls",
     )],
     decision: Fact::new(DecisionModel::TopLevelBlock, Observed),
-    output: Some(
-        &[Field::optional("additionalContext", Text, Observed).note("text for the model")],
-    ),
+    output: Some(&[
+        FieldSpec::optional("additionalContext", Text, Observed).note("text for the model")
+    ]),
     output_source: Observed,
-    top_level_decision: Effect::new(Honoured::Yes, "block = loop stops", Observed),
-    continue_false: Effect::new(Honoured::Yes, "loop stops", Observed),
-    system_message: Effect::new(Honoured::Yes, "shown", Observed),
+    top_level_decision: FieldEffect::new(Honoured::Yes, "block = loop stops", Observed),
+    continue_false: FieldEffect::new(Honoured::Yes, "loop stops", Observed),
+    system_message: FieldEffect::new(Honoured::Yes, "shown", Observed),
     exit: ExitCodes {
         zero: Fact::new("nothing", Observed),
         two: Fact::new("loop stops (hook_stopped)", Observed),

@@ -6,40 +6,40 @@ pub(super) static POST_TOOL_USE: EventSpec = EventSpec {
     name: EventName::PostToolUse,
     since: Since::exact((1, 0, 38), Documented),
     when: Fact::new("a tool call succeeded", Documented),
-    matcher: Matcher::tools(Observed),
+    matcher: MatcherSpec::tools(Observed),
     input: &[
-        Field::required("tool_name", Text, Observed).note("the tool"),
-        Field::required("tool_input", Object, Observed).note("file-tool paths are absolute"),
-        Field::required("tool_response", Any, Observed).note("structured tool output"),
-        Field::required("tool_use_id", Text, Observed)
+        FieldSpec::required("tool_name", Text, Observed).note("the tool"),
+        FieldSpec::required("tool_input", Object, Observed).note("file-tool paths are absolute"),
+        FieldSpec::required("tool_response", Any, Observed).note("structured tool output"),
+        FieldSpec::required("tool_use_id", Text, Observed)
             .since((2, 0, 43))
             .note("the call; PostToolUse and the transcript have the same"),
-        Field::optional("duration_ms", Number, Observed)
+        FieldSpec::optional("duration_ms", Number, Observed)
             .since((2, 1, 119))
             .note("how long the call took"),
-        Field::optional("mcp_server", Shape(&shapes::MCP_SERVER), Observed)
+        FieldSpec::optional("mcp_server", Shape(&shapes::MCP_SERVER), Observed)
             .note("where an mcp__ tool comes from"),
     ],
     decision: Fact::new(DecisionModel::TopLevelBlock, Observed),
     output: Some(&[
-        Field::optional("additionalContext", Text, Observed).note("text for the model"),
-        Field::optional("classifierContext", Text, Typed)
+        FieldSpec::optional("additionalContext", Text, Observed).note("text for the model"),
+        FieldSpec::optional("classifierContext", Text, Typed)
             .since((2, 1, 236))
             .note("auto-mode classifier only; 2000 UTF-16 units shared"),
-        Field::optional("updatedToolOutput", Any, Observed)
+        FieldSpec::optional("updatedToolOutput", Any, Observed)
             .since((2, 1, 121))
             .note("must match the tool output shape, else ignored (debug log only)"),
-        Field::optional("updatedMCPToolOutput", Any, Observed)
+        FieldSpec::optional("updatedMCPToolOutput", Any, Observed)
             .note("MCP tools only; no effect on built-ins"),
     ]),
     output_source: Observed,
-    top_level_decision: Effect::new(
+    top_level_decision: FieldEffect::new(
         Honoured::Yes,
         "block = reason shown to Claude next to the result",
         Observed,
     ),
-    continue_false: Effect::new(Honoured::Yes, "turn stops (hook_stopped)", Observed),
-    system_message: Effect::new(Honoured::Yes, "shown", Observed),
+    continue_false: FieldEffect::new(Honoured::Yes, "turn stops (hook_stopped)", Observed),
+    system_message: FieldEffect::new(Honoured::Yes, "shown", Observed),
     exit: ExitCodes {
         zero: Fact::new("debug log only", Observed),
         two: Fact::new("stderr to Claude (\"… hook blocking error from command: …\")", Observed),

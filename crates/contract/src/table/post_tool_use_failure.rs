@@ -10,29 +10,29 @@ pub(super) static POST_TOOL_USE_FAILURE: EventSpec = EventSpec {
 Bash exit!=0 counts",
         Documented,
     ),
-    matcher: Matcher::tools(Observed),
+    matcher: MatcherSpec::tools(Observed),
     input: &[
-        Field::required("tool_name", Text, Observed).note("the tool"),
-        Field::required("tool_input", Object, Observed).note("file-tool paths are absolute"),
-        Field::required("tool_use_id", Text, Observed)
+        FieldSpec::required("tool_name", Text, Observed).note("the tool"),
+        FieldSpec::required("tool_input", Object, Observed).note("file-tool paths are absolute"),
+        FieldSpec::required("tool_use_id", Text, Observed)
             .since((2, 0, 43))
             .note("the call; PostToolUse and the transcript have the same"),
-        Field::required("error", Text, Observed).note("Bash: first line \"Exit code N\""),
-        Field::optional("is_interrupt", Flag, Observed).note("whether the user interrupted it"),
-        Field::optional("duration_ms", Number, Observed)
+        FieldSpec::required("error", Text, Observed).note("Bash: first line \"Exit code N\""),
+        FieldSpec::optional("is_interrupt", Flag, Observed).note("whether the user interrupted it"),
+        FieldSpec::optional("duration_ms", Number, Observed)
             .since((2, 1, 119))
             .note("how long the call took"),
-        Field::optional("mcp_server", Shape(&shapes::MCP_SERVER), Observed)
+        FieldSpec::optional("mcp_server", Shape(&shapes::MCP_SERVER), Observed)
             .note("where an mcp__ tool comes from"),
     ],
     decision: Fact::new(DecisionModel::TopLevelBlock, Observed),
-    output: Some(
-        &[Field::optional("additionalContext", Text, Observed).note("text for the model")],
-    ),
+    output: Some(&[
+        FieldSpec::optional("additionalContext", Text, Observed).note("text for the model")
+    ]),
     output_source: Observed,
-    top_level_decision: Effect::new(Honoured::Yes, "block = reason to Claude", Observed),
-    continue_false: Effect::new(Honoured::No, "ignored", Observed),
-    system_message: Effect::new(Honoured::Yes, "shown", Observed),
+    top_level_decision: FieldEffect::new(Honoured::Yes, "block = reason to Claude", Observed),
+    continue_false: FieldEffect::new(Honoured::No, "ignored", Observed),
+    system_message: FieldEffect::new(Honoured::Yes, "shown", Observed),
     exit: ExitCodes {
         zero: Fact::new("debug log only", Observed),
         two: Fact::new("stderr to Claude", Observed),

@@ -6,28 +6,28 @@ pub(super) static PRE_COMPACT: EventSpec = EventSpec {
     name: EventName::PreCompact,
     since: Since::exact((1, 0, 48), Documented),
     when: Fact::new("before compaction", Documented),
-    matcher: Matcher::list("trigger", &choices::COMPACT_TRIGGER, Documented),
+    matcher: MatcherSpec::list("trigger", &choices::COMPACT_TRIGGER, Documented),
     input: &[
-        Field::required("trigger", Choice(&choices::COMPACT_TRIGGER), Observed)
+        FieldSpec::required("trigger", Choice(&choices::COMPACT_TRIGGER), Observed)
             .note("who asked for it"),
-        Field::required("custom_instructions", NullableText, Observed)
+        FieldSpec::required("custom_instructions", NullableText, Observed)
             .note("what was typed behind /compact; null without"),
     ],
     decision: Fact::new(DecisionModel::TopLevelBlock, Observed),
     output: None,
     output_source: Observed,
-    top_level_decision: Effect::new(
+    top_level_decision: FieldEffect::new(
         Honoured::Yes,
         "since 2.1.105: block = no compaction (\"Compaction blocked by PreCompact \
 hook: [<command>]: <reason>\")",
         Documented,
     ),
-    continue_false: Effect::new(
+    continue_false: FieldEffect::new(
         Honoured::No,
         "not honoured; the JSON is appended to the compaction prompt",
         Observed,
     ),
-    system_message: Effect::new(
+    system_message: FieldEffect::new(
         Honoured::No,
         "not shown; the JSON is appended to the compaction prompt",
         Observed,

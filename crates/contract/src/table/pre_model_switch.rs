@@ -6,34 +6,35 @@ pub(super) static PRE_MODEL_SWITCH: EventSpec = EventSpec {
     name: EventName::PreModelSwitch,
     since: Since::exact((2, 1, 251), ThirdParty),
     when: Fact::new("before a requested model switch (/model, picker, SDK set_model)", Binary),
-    matcher: Matcher::names("to_model", "resolved model ids, e.g. claude-sonnet-5", Observed),
+    matcher: MatcherSpec::names("to_model", "resolved model ids, e.g. claude-sonnet-5", Observed),
     input: &[
-        Field::required("from_model", Text, Observed).note("the model before"),
-        Field::required("to_model", Text, Observed).note("the model after"),
-        Field::required("requested_model", NullableText, Observed)
+        FieldSpec::required("from_model", Text, Observed).note("the model before"),
+        FieldSpec::required("to_model", Text, Observed).note("the model after"),
+        FieldSpec::required("requested_model", NullableText, Observed)
             .note("as it was asked for; null where nobody asked"),
-        Field::required("source", Choice(&choices::SWITCH_REQUEST_SOURCE), Observed)
+        FieldSpec::required("source", Choice(&choices::SWITCH_REQUEST_SOURCE), Observed)
             .note("where it comes from"),
-        Field::required("context_tokens", Number, Observed).note("how long the conversation is"),
-        Field::required("prompt_cache_warm", Flag, Observed)
+        FieldSpec::required("context_tokens", Number, Observed)
+            .note("how long the conversation is"),
+        FieldSpec::required("prompt_cache_warm", Flag, Observed)
             .note("whether the prompt cache still holds"),
-        Field::required("cache_ttl", Choice(&choices::CACHE_TTL), Observed)
+        FieldSpec::required("cache_ttl", Choice(&choices::CACHE_TTL), Observed)
             .note("how long it would"),
-        Field::required("estimated_cache_write_usd", Number, Observed)
+        FieldSpec::required("estimated_cache_write_usd", Number, Observed)
             .note("what filling it again costs"),
-        Field::required("pricing", Choice(&choices::PRICING), Observed)
+        FieldSpec::required("pricing", Choice(&choices::PRICING), Observed)
             .note("where the prices come from"),
     ],
     decision: Fact::new(DecisionModel::PermissionDecision, Observed),
     output: Some(&[
-        Field::optional("permissionDecision", Choice(&choices::SWITCH_PERMISSION), Typed)
+        FieldSpec::optional("permissionDecision", Choice(&choices::SWITCH_PERMISSION), Typed)
             .note("no \"defer\"; ask in a headless session = refusal"),
-        Field::optional("permissionDecisionReason", Text, Typed).note("why"),
+        FieldSpec::optional("permissionDecisionReason", Text, Typed).note("why"),
     ]),
     output_source: Observed,
-    top_level_decision: Effect::new(Honoured::Yes, "block honoured", Observed),
-    continue_false: Effect::new(Honoured::No, "ignored", Observed),
-    system_message: Effect::new(Honoured::Yes, "shown", Binary),
+    top_level_decision: FieldEffect::new(Honoured::Yes, "block honoured", Observed),
+    continue_false: FieldEffect::new(Honoured::No, "ignored", Observed),
+    system_message: FieldEffect::new(Honoured::Yes, "shown", Binary),
     exit: ExitCodes {
         zero: Fact::new("nothing", Binary),
         two: Fact::new("switch blocked, stderr to user", Binary),

@@ -11,44 +11,44 @@ incl. bypassPermissions); not for EndConversation, @-mentions, or calls that \
 fail input validation",
         Documented,
     ),
-    matcher: Matcher::tools(Observed),
+    matcher: MatcherSpec::tools(Observed),
     input: &[
-        Field::required("tool_name", Text, Observed).note("the tool"),
-        Field::required("tool_input", Object, Observed).note("file-tool paths are absolute"),
-        Field::required("tool_use_id", Text, Observed)
+        FieldSpec::required("tool_name", Text, Observed).note("the tool"),
+        FieldSpec::required("tool_input", Object, Observed).note("file-tool paths are absolute"),
+        FieldSpec::required("tool_use_id", Text, Observed)
             .since((2, 0, 43))
             .note("the call; PostToolUse and the transcript have the same"),
-        Field::optional("mcp_server", Shape(&shapes::MCP_SERVER), Observed)
+        FieldSpec::optional("mcp_server", Shape(&shapes::MCP_SERVER), Observed)
             .note("where an mcp__ tool comes from"),
     ],
     decision: Fact::new(DecisionModel::PermissionDecision, Observed),
     output: Some(&[
-        Field::optional("permissionDecision", Choice(&choices::TOOL_PERMISSION), Observed)
+        FieldSpec::optional("permissionDecision", Choice(&choices::TOOL_PERMISSION), Observed)
             .note("defer only in -p with a single tool call"),
-        Field::optional("permissionDecisionReason", Text, Observed)
+        FieldSpec::optional("permissionDecisionReason", Text, Observed)
             .note("deny: to Claude; ask/allow: to user"),
-        Field::optional("updatedInput", Object, Observed).note(
+        FieldSpec::optional("updatedInput", Object, Observed).note(
             "replaces the whole input; works with or without a permissionDecision; must \
 fit the tool schema or the call fails",
         ),
-        Field::optional("additionalContext", Text, Observed)
+        FieldSpec::optional("additionalContext", Text, Observed)
             .since((2, 1, 9))
             .note("text for the model"),
     ]),
     output_source: Observed,
-    top_level_decision: Effect::new(
+    top_level_decision: FieldEffect::new(
         Honoured::Deprecated,
         "deprecated but works: approve=allow, block=deny; block wins over a \
 permissionDecision allow in the same object",
         Observed,
     ),
-    continue_false: Effect::new(
+    continue_false: FieldEffect::new(
         Honoured::Yes,
         "turn stops (terminal_reason hook_stopped), but the tool call itself still \
 runs first: it is no guard",
         Observed,
     ),
-    system_message: Effect::new(Honoured::Yes, "shown", Observed),
+    system_message: FieldEffect::new(Honoured::Yes, "shown", Observed),
     exit: ExitCodes {
         zero: Fact::new("no decision unless JSON", Observed),
         two: Fact::new(

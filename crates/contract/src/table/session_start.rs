@@ -6,39 +6,43 @@ pub(super) static SESSION_START: EventSpec = EventSpec {
     name: EventName::SessionStart,
     since: Since::exact((1, 0, 62), Documented),
     when: Fact::new("session starts, resumes, forks, after /clear, after compaction", Documented),
-    matcher: Matcher::list("source", &choices::SESSION_SOURCE, Observed),
+    matcher: MatcherSpec::list("source", &choices::SESSION_SOURCE, Observed),
     input: &[
-        Field::required("source", Choice(&choices::SESSION_SOURCE), Observed)
+        FieldSpec::required("source", Choice(&choices::SESSION_SOURCE), Observed)
             .note("where it comes from"),
-        Field::optional("model", Text, Observed)
+        FieldSpec::optional("model", Text, Observed)
             .note("present in TUI startup and on compact; absent in -p startup/resume/fork/clear"),
-        Field::optional("agent_type", Text, Typed)
+        FieldSpec::optional("agent_type", Text, Typed)
             .note("its kind; empty for the fork that compacts"),
-        Field::optional("session_title", Text, Observed).note("the title of the session"),
-        Field::optional("seconds_since_last_response", Number, Observed)
+        FieldSpec::optional("session_title", Text, Observed).note("the title of the session"),
+        FieldSpec::optional("seconds_since_last_response", Number, Observed)
             .since((2, 1, 251))
             .note("resume/fork"),
-        Field::optional("context_tokens", Number, Observed).since((2, 1, 251)).note("resume/fork"),
-        Field::optional("prompt_cache_likely_expired", Flag, Observed)
+        FieldSpec::optional("context_tokens", Number, Observed)
             .since((2, 1, 251))
             .note("resume/fork"),
-        Field::optional("estimated_cache_write_usd", Number, Observed)
+        FieldSpec::optional("prompt_cache_likely_expired", Flag, Observed)
+            .since((2, 1, 251))
+            .note("resume/fork"),
+        FieldSpec::optional("estimated_cache_write_usd", Number, Observed)
             .since((2, 1, 251))
             .note("resume/fork"),
     ],
     decision: Fact::new(DecisionModel::ContextOnly, Observed),
     output: Some(&[
-        Field::optional("additionalContext", Text, Observed).note("text for the model"),
-        Field::optional("initialUserMessage", Text, Typed)
+        FieldSpec::optional("additionalContext", Text, Observed).note("text for the model"),
+        FieldSpec::optional("initialUserMessage", Text, Typed)
             .note("-p only: becomes the first user turn"),
-        Field::optional("sessionTitle", Text, Typed).since((2, 1, 152)).note("startup|resume|fork"),
-        Field::optional("watchPaths", TextList, Typed).note("absolute paths for FileChanged"),
-        Field::optional("reloadSkills", Flag, Typed).note("read the skills again"),
+        FieldSpec::optional("sessionTitle", Text, Typed)
+            .since((2, 1, 152))
+            .note("startup|resume|fork"),
+        FieldSpec::optional("watchPaths", TextList, Typed).note("absolute paths for FileChanged"),
+        FieldSpec::optional("reloadSkills", Flag, Typed).note("read the skills again"),
     ]),
     output_source: Observed,
-    top_level_decision: Effect::new(Honoured::No, "ignored", Observed),
-    continue_false: Effect::new(Honoured::No, "ignored", Observed),
-    system_message: Effect::new(
+    top_level_decision: FieldEffect::new(Honoured::No, "ignored", Observed),
+    continue_false: FieldEffect::new(Honoured::No, "ignored", Observed),
+    system_message: FieldEffect::new(
         Honoured::Terminal,
         "shown in TUI; not emitted in stream-json",
         Observed,

@@ -6,17 +6,17 @@ pub(super) static SETUP: EventSpec = EventSpec {
     name: EventName::Setup,
     since: Since::exact((2, 1, 10), Documented),
     when: Fact::new("claude --init-only, or -p with --init / --maintenance", Documented),
-    matcher: Matcher::list("trigger", &choices::SETUP_TRIGGER, Documented),
-    input: &[Field::required("trigger", Choice(&choices::SETUP_TRIGGER), Observed)
+    matcher: MatcherSpec::list("trigger", &choices::SETUP_TRIGGER, Documented),
+    input: &[FieldSpec::required("trigger", Choice(&choices::SETUP_TRIGGER), Observed)
         .note("who asked for it")],
     decision: Fact::new(DecisionModel::ContextOnly, Observed),
-    output: Some(&[Field::optional("additionalContext", Text, Observed)
+    output: Some(&[FieldSpec::optional("additionalContext", Text, Observed)
         .inert()
         .note("documented as reaching the model; in a headless run it reaches no request")]),
     output_source: Observed,
-    top_level_decision: Effect::new(Honoured::No, "ignored", Documented),
-    continue_false: Effect::new(Honoured::No, "ignored", Documented),
-    system_message: Effect::new(Honoured::Unknown, "not emitted in stream-json", Observed),
+    top_level_decision: FieldEffect::new(Honoured::No, "ignored", Documented),
+    continue_false: FieldEffect::new(Honoured::No, "ignored", Documented),
+    system_message: FieldEffect::new(Honoured::Unknown, "not emitted in stream-json", Observed),
     exit: ExitCodes {
         zero: Fact::new("JSON context only", Documented),
         two: Fact::new("stderr to user", Documented),

@@ -9,32 +9,32 @@ pub(super) static STOP: EventSpec = EventSpec {
         "the main agent finished responding (not on interrupt; API error → StopFailure)",
         Documented,
     ),
-    matcher: Matcher::none(Observed),
+    matcher: MatcherSpec::none(Observed),
     input: &[
-        Field::required("stop_hook_active", Flag, Observed)
+        FieldSpec::required("stop_hook_active", Flag, Observed)
             .note("whether the agent is going on because of a Stop hook already"),
-        Field::optional("last_assistant_message", Text, Observed)
+        FieldSpec::optional("last_assistant_message", Text, Observed)
             .since((2, 1, 47))
             .note("what the agent said last"),
-        Field::optional("background_tasks", Shapes(&shapes::BACKGROUND_TASK), Observed)
+        FieldSpec::optional("background_tasks", Shapes(&shapes::BACKGROUND_TASK), Observed)
             .since((2, 1, 145))
             .note("what still runs"),
-        Field::optional("session_crons", Shapes(&shapes::SESSION_CRON), Observed)
+        FieldSpec::optional("session_crons", Shapes(&shapes::SESSION_CRON), Observed)
             .since((2, 1, 145))
             .note("what is scheduled"),
     ],
     decision: Fact::new(DecisionModel::TopLevelBlock, Observed),
-    output: Some(&[Field::optional("additionalContext", Text, Observed)
+    output: Some(&[FieldSpec::optional("additionalContext", Text, Observed)
         .since((2, 1, 163))
         .note("non-error feedback; the conversation continues")]),
     output_source: Observed,
-    top_level_decision: Effect::new(
+    top_level_decision: FieldEffect::new(
         Honoured::Yes,
         "block = continue with reason; without reason the text is \"Blocked by hook\"",
         Observed,
     ),
-    continue_false: Effect::new(Honoured::Yes, "ends (stop_hook_prevented)", Observed),
-    system_message: Effect::new(Honoured::Yes, "\"Stop says: …\"", Observed),
+    continue_false: FieldEffect::new(Honoured::Yes, "ends (stop_hook_prevented)", Observed),
+    system_message: FieldEffect::new(Honoured::Yes, "\"Stop says: …\"", Observed),
     exit: ExitCodes {
         zero: Fact::new("nothing", Observed),
         two: Fact::new("continue with stderr as \"Stop hook feedback:…\"", Observed),

@@ -6,24 +6,24 @@ pub(super) static SUBAGENT_START: EventSpec = EventSpec {
     name: EventName::SubagentStart,
     since: Since::exact((2, 0, 43), Documented),
     when: Fact::new("a subagent is spawned", Documented),
-    matcher: Matcher::names(
+    matcher: MatcherSpec::names(
         "agent_type",
         "agent names; plugin agents are \"plugin:name\" (use ^plugin:name$)",
         Documented,
     ),
     input: &[
-        Field::required("agent_id", Text, Observed).note("the subagent"),
-        Field::required("agent_type", Text, Observed)
+        FieldSpec::required("agent_id", Text, Observed).note("the subagent"),
+        FieldSpec::required("agent_type", Text, Observed)
             .note("its kind; empty for the fork that compacts"),
     ],
     decision: Fact::new(DecisionModel::ContextOnly, Observed),
     output: Some(&[
-        Field::optional("additionalContext", Text, Observed).note("goes to the subagent")
+        FieldSpec::optional("additionalContext", Text, Observed).note("goes to the subagent")
     ]),
     output_source: Observed,
-    top_level_decision: Effect::new(Honoured::No, "ignored", Observed),
-    continue_false: Effect::new(Honoured::No, "ignored", Observed),
-    system_message: Effect::new(Honoured::Unknown, "not seen in stream-json", Observed),
+    top_level_decision: FieldEffect::new(Honoured::No, "ignored", Observed),
+    continue_false: FieldEffect::new(Honoured::No, "ignored", Observed),
+    system_message: FieldEffect::new(Honoured::Unknown, "not seen in stream-json", Observed),
     exit: ExitCodes {
         zero: Fact::new("JSON context", Observed),
         two: Fact::new("stderr to user", Observed),

@@ -10,37 +10,37 @@ pub(super) static SUBAGENT_STOP: EventSpec = EventSpec {
 with agent_type \"\"",
         Observed,
     ),
-    matcher: Matcher::names("agent_type", "agent names", Documented),
+    matcher: MatcherSpec::names("agent_type", "agent names", Documented),
     input: &[
-        Field::required("stop_hook_active", Flag, Observed)
+        FieldSpec::required("stop_hook_active", Flag, Observed)
             .note("whether the agent is going on because of a Stop hook already"),
-        Field::required("agent_id", Text, Observed).note("the subagent"),
-        Field::required("agent_transcript_path", Text, Observed)
+        FieldSpec::required("agent_id", Text, Observed).note("the subagent"),
+        FieldSpec::required("agent_transcript_path", Text, Observed)
             .note("JSONL transcript of the subagent"),
-        Field::required("agent_type", Text, Observed)
+        FieldSpec::required("agent_type", Text, Observed)
             .note("its kind; empty for the fork that compacts"),
-        Field::optional("last_assistant_message", Text, Observed)
+        FieldSpec::optional("last_assistant_message", Text, Observed)
             .since((2, 1, 47))
             .note("what the agent said last"),
-        Field::optional("background_tasks", Shapes(&shapes::BACKGROUND_TASK), Observed)
+        FieldSpec::optional("background_tasks", Shapes(&shapes::BACKGROUND_TASK), Observed)
             .since((2, 1, 145))
             .note("what still runs"),
-        Field::optional("session_crons", Shapes(&shapes::SESSION_CRON), Observed)
+        FieldSpec::optional("session_crons", Shapes(&shapes::SESSION_CRON), Observed)
             .since((2, 1, 145))
             .note("what is scheduled"),
     ],
     decision: Fact::new(DecisionModel::TopLevelBlock, Observed),
-    output: Some(&[Field::optional("additionalContext", Text, Observed)
+    output: Some(&[FieldSpec::optional("additionalContext", Text, Observed)
         .since((2, 1, 163))
         .note("subagent continues")]),
     output_source: Observed,
-    top_level_decision: Effect::new(
+    top_level_decision: FieldEffect::new(
         Honoured::Yes,
         "block = subagent continues with reason",
         Observed,
     ),
-    continue_false: Effect::new(Honoured::Yes, "ends", Observed),
-    system_message: Effect::new(Honoured::Unknown, "not seen", Observed),
+    continue_false: FieldEffect::new(Honoured::Yes, "ends", Observed),
+    system_message: FieldEffect::new(Honoured::Unknown, "not seen", Observed),
     exit: ExitCodes {
         zero: Fact::new("nothing", Observed),
         two: Fact::new("subagent continues, stderr as \"Stop hook feedback:\"", Observed),

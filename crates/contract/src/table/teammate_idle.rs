@@ -6,25 +6,25 @@ pub(super) static TEAMMATE_IDLE: EventSpec = EventSpec {
     name: EventName::TeammateIdle,
     since: Since::exact((2, 1, 33), Documented),
     when: Fact::new("an agent-team teammate is about to go idle", Observed),
-    matcher: Matcher::none(Documented),
+    matcher: MatcherSpec::none(Documented),
     input: &[
-        Field::required("teammate_name", Text, Observed).note("the teammate"),
-        Field::required("team_name", Text, Observed).deprecated().note("its team"),
+        FieldSpec::required("teammate_name", Text, Observed).note("the teammate"),
+        FieldSpec::required("team_name", Text, Observed).deprecated().note("its team"),
     ],
     decision: Fact::new(DecisionModel::ExitOrContinue, Observed),
     output: None,
     output_source: Typed,
-    top_level_decision: Effect::new(
+    top_level_decision: FieldEffect::new(
         Honoured::Yes,
         "block = keeps working, with the reason as feedback",
         Observed,
     ),
-    continue_false: Effect::new(
+    continue_false: FieldEffect::new(
         Honoured::Yes,
         "stops the teammate (stop_hook_prevented)",
         Observed,
     ),
-    system_message: Effect::new(Honoured::Yes, "shown", Observed),
+    system_message: FieldEffect::new(Honoured::Yes, "shown", Observed),
     exit: ExitCodes {
         zero: Fact::new("nothing", Documented),
         two: Fact::new("keeps working, stderr as feedback", Observed),

@@ -5,20 +5,20 @@ use crate::spec::{DecisionModel, FieldType, Honoured, MatcherValues, PlainStdout
 use crate::version::Version;
 
 #[test]
-fn rows_stand_in_the_order_of_the_names() {
+fn rows_follow_name_order() {
     for (row, name) in EVENTS.iter().zip(EventName::ALL) {
         assert_eq!(row.name, name);
-        assert_eq!(event(name).name, name);
+        assert_eq!(event_spec(name).name, name);
     }
 }
 
 #[test]
-fn twenty_two_events_take_a_hook_specific_output() {
+fn counts_events_with_specific_output() {
     assert_eq!(EVENTS.iter().filter(|event| event.output.is_some()).count(), 22);
 }
 
 #[test]
-fn four_events_take_plain_stdout_as_context() {
+fn lists_plain_stdout_context_events() {
     let names: Vec<&str> = EVENTS
         .iter()
         .filter(|event| event.plain_stdout.value == PlainStdout::Context)
@@ -31,7 +31,7 @@ fn four_events_take_plain_stdout_as_context() {
 }
 
 #[test]
-fn the_older_client_has_thirty_events() {
+fn older_client_has_thirty_events() {
     let old = Contract::for_client(Contract::MEASURED[0]);
     let missing: Vec<&str> =
         EVENTS.iter().filter(|event| !event.is_at(old)).map(|event| event.name.as_str()).collect();
@@ -41,7 +41,7 @@ fn the_older_client_has_thirty_events() {
 }
 
 #[test]
-fn a_matcher_names_an_input_field() {
+fn matchers_name_input_fields() {
     for event in EVENTS {
         if let Some(field) = event.matcher.field {
             assert!(event.input.iter().any(|own| own.name == field), "{}: {field}", event.name);
@@ -53,7 +53,7 @@ fn a_matcher_names_an_input_field() {
 
 /// An event with a decision has the field of its decision model.
 #[test]
-fn decision_models_and_output_fields_agree() {
+fn decision_models_match_output_fields() {
     for event in EVENTS {
         let has = |key: &str| {
             event.output.is_some_and(|fields| fields.iter().any(|field| field.name == key))
@@ -77,7 +77,7 @@ fn decision_models_and_output_fields_agree() {
 }
 
 #[test]
-fn names_are_unique_and_nothing_is_younger_than_the_newest_client() {
+fn field_names_and_versions_are_valid() {
     for event in EVENTS {
         for fields in [Some(event.input), event.output].into_iter().flatten() {
             let mut names: Vec<&str> = fields.iter().map(|field| field.name).collect();
@@ -98,7 +98,7 @@ fn names_are_unique_and_nothing_is_younger_than_the_newest_client() {
 }
 
 #[test]
-fn every_text_says_something() {
+fn texts_are_not_empty() {
     for event in EVENTS {
         for text in [
             event.when.value,

@@ -10,30 +10,30 @@ pub(super) static USER_PROMPT_EXPANSION: EventSpec = EventSpec {
 (both fire)",
         Documented,
     ),
-    matcher: Matcher::names("command_name", "command or skill names", Documented),
+    matcher: MatcherSpec::names("command_name", "command or skill names", Documented),
     input: &[
-        Field::required("expansion_type", Choice(&choices::EXPANSION_TYPE), Observed)
+        FieldSpec::required("expansion_type", Choice(&choices::EXPANSION_TYPE), Observed)
             .note("what is expanded"),
-        Field::required("command_name", Text, Observed).note("the command or skill"),
-        Field::required("command_args", Text, Observed).note("what was typed behind it"),
-        Field::optional("command_source", Text, Observed)
+        FieldSpec::required("command_name", Text, Observed).note("the command or skill"),
+        FieldSpec::required("command_args", Text, Observed).note("what was typed behind it"),
+        FieldSpec::optional("command_source", Text, Observed)
             .note("where the command comes from; projectSettings was seen"),
-        Field::required("prompt", Text, Observed).note("what was submitted"),
+        FieldSpec::required("prompt", Text, Observed).note("what was submitted"),
     ],
     decision: Fact::new(DecisionModel::TopLevelBlock, Documented),
     output: Some(&[
-        Field::optional("additionalContext", Text, Typed).note("text for the model"),
-        Field::optional("suppressOriginalPrompt", Flag, Typed)
+        FieldSpec::optional("additionalContext", Text, Typed).note("text for the model"),
+        FieldSpec::optional("suppressOriginalPrompt", Flag, Typed)
             .note("leave the prompt out of the block message"),
     ]),
     output_source: Typed,
-    top_level_decision: Effect::new(
+    top_level_decision: FieldEffect::new(
         Honoured::Yes,
         "block = no expansion, reason to user",
         Documented,
     ),
-    continue_false: Effect::new(Honoured::Yes, "stops", Documented),
-    system_message: Effect::new(Honoured::Yes, "shown", Documented),
+    continue_false: FieldEffect::new(Honoured::Yes, "stops", Documented),
+    system_message: FieldEffect::new(Honoured::Yes, "shown", Documented),
     exit: ExitCodes {
         zero: Fact::new("plain stdout → context", Documented),
         two: Fact::new("block expansion; stderr to user", Documented),

@@ -11,36 +11,36 @@ turns such as <task-notification> when a background agent ends); not for \
 built-in commands like /compact, /clear",
         Observed,
     ),
-    matcher: Matcher::none(Observed),
+    matcher: MatcherSpec::none(Observed),
     input: &[
-        Field::required("prompt", Text, Observed).note("what was submitted"),
-        Field::optional("source", Choice(&choices::PROMPT_SOURCE), Typed)
+        FieldSpec::required("prompt", Text, Observed).note("what was submitted"),
+        FieldSpec::optional("source", Choice(&choices::PROMPT_SOURCE), Typed)
             .note("rolling out; payloads may omit it; absent in every observed payload"),
-        Field::optional("session_title", Text, Typed).note("the title of the session"),
+        FieldSpec::optional("session_title", Text, Typed).note("the title of the session"),
     ],
     decision: Fact::new(DecisionModel::TopLevelBlock, Observed),
     output: Some(&[
-        Field::optional("additionalContext", Text, Observed)
+        FieldSpec::optional("additionalContext", Text, Observed)
             .since((1, 0, 59))
             .note("text for the model"),
-        Field::optional("sessionTitle", Text, Typed)
+        FieldSpec::optional("sessionTitle", Text, Typed)
             .since((2, 1, 94))
             .note("a title for the session"),
-        Field::optional("suppressOriginalPrompt", Flag, Typed)
+        FieldSpec::optional("suppressOriginalPrompt", Flag, Typed)
             .note("with decision:block, leave the prompt out of the block message"),
     ]),
     output_source: Observed,
-    top_level_decision: Effect::new(
+    top_level_decision: FieldEffect::new(
         Honoured::Yes,
         "block = reject and erase prompt, reason to user only",
         Observed,
     ),
-    continue_false: Effect::new(
+    continue_false: FieldEffect::new(
         Honoured::Yes,
         "stops, prompt kept in history; \"Operation stopped by hook: <stopReason>\"",
         Observed,
     ),
-    system_message: Effect::new(Honoured::Yes, "\"UserPromptSubmit says: …\"", Observed),
+    system_message: FieldEffect::new(Honoured::Yes, "\"UserPromptSubmit says: …\"", Observed),
     exit: ExitCodes {
         zero: Fact::new("plain stdout → context", Observed),
         two: Fact::new(

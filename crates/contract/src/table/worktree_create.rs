@@ -10,17 +10,17 @@ pub(super) static WORKTREE_CREATE: EventSpec = EventSpec {
 session); replaces git worktree",
         Documented,
     ),
-    matcher: Matcher::none(Documented),
-    input: &[Field::required("name", Text, Observed).note("the name to give")],
+    matcher: MatcherSpec::none(Documented),
+    input: &[FieldSpec::required("name", Text, Observed).note("the name to give")],
     decision: Fact::new(DecisionModel::PathReturn, Documented),
-    output: Some(&[Field::required("worktreePath", Text, Typed).note(
+    output: Some(&[FieldSpec::required("worktreePath", Text, Typed).note(
         "http/callback handlers only; command handlers print the path as the last \
 non-empty stdout line",
     )]),
     output_source: Typed,
-    top_level_decision: Effect::new(Honoured::No, "none; the path is the answer", Inferred),
-    continue_false: Effect::new(Honoured::No, "discarded", Documented),
-    system_message: Effect::new(Honoured::No, "discarded", Documented),
+    top_level_decision: FieldEffect::new(Honoured::No, "none; the path is the answer", Inferred),
+    continue_false: FieldEffect::new(Honoured::No, "discarded", Documented),
+    system_message: FieldEffect::new(Honoured::No, "discarded", Documented),
     exit: ExitCodes {
         zero: Fact::new("path taken from stdout", Documented),
         two: Fact::new("creation fails", Documented),

@@ -1,8 +1,8 @@
 //! The effects of a parsed answer, by the rules of each event.
 
-use super::answer::Reading;
-use super::{HookRun, Message, MessageKind, Outcome, Tool, Turn, Verdict};
-use crate::javascript::{self, Kind, Node};
+use super::answer::ParsedAnswer;
+use super::{HookOutcome, HookRun, Message, MessageKind, ToolCallEffect, TurnEffect, Verdict};
+use crate::javascript::{self, JsonKind, JsonNode};
 use crate::name::EventName;
 use crate::output::utf16_units;
 use crate::spec::{EventSpec, Honoured, PlainStdout};
@@ -13,31 +13,31 @@ mod dropped;
 mod events;
 
 /// The client's text for a missing reason.
-const NO_REASON: &str = "Blocked by hook";
+const MISSING_REASON_TEXT: &str = "Blocked by hook";
 /// The client's text for exit 2 if the JSON names another event; stderr is lost.
-const UNREADABLE: &str = "blocked (exit 2); its output could not be processed";
+const OTHER_EVENT_TEXT: &str = "blocked (exit 2); its output could not be processed";
 /// The client's text for `ask` without a reason.
-const NO_QUESTION: &str = "asked for confirmation for this tool";
+const MISSING_QUESTION_TEXT: &str = "asked for confirmation for this tool";
 /// The older client's text for a denial without `permissionDecisionReason`.
-const DENIED: &str = "denied this tool";
+const MISSING_DENIAL_TEXT: &str = "denied this tool";
 /// The client's text for a denied permission request without a message.
-const REFUSED: &str = "Permission denied by hook";
+const MISSING_MESSAGE_TEXT: &str = "Permission denied by hook";
 /// The client's text for exit 2 without stderr.
-const NO_STDERR: &str = "No stderr output";
+const MISSING_STDERR_TEXT: &str = "No stderr output";
 
-pub(super) fn apply(
+pub(super) fn apply_answer(
     run: &HookRun<'_>,
     spec: &'static EventSpec,
-    reading: &Reading<'_>,
+    reading: &ParsedAnswer<'_>,
     contract: Contract,
 ) -> Verdict {
     let failed = run.exit != 0 || reading.is_error();
     let verdict = Verdict {
         event: run.event,
         client: contract.version(),
-        outcome: if failed { Outcome::Error } else { Outcome::Success },
-        tool: guards_tool(run.event).then_some(Tool::Unchanged),
-        turn: Turn::Continues,
+        outcome: if failed { HookOutcome::Error } else { HookOutcome::Success },
+        tool: guards_tool(run.event).then_some(ToolCallEffect::Unchanged),
+        turn: TurnEffect::Continues,
         action: String::new(),
         to_model: Vec::new(),
         to_user: Vec::new(),
@@ -45,10 +45,10 @@ pub(super) fn apply(
         diagnostics: Vec::new(),
         corrected: None,
     };
-    let said = Said::of(reading.valid());
-    let mut case = Case { run, spec, reading, contract, said, verdict, prevents: None };
-    case.rule();
-    case.dropped();
+    let said = AnswerFields::from_node(reading.valid());
+    let mut case = VerdictBuilder { run, spec, reading, contract, said, verdict, prevents: None };
+    case.apply_event_rule();
+    case.record_dropped();
     case.verdict.action = case.action();
     case.verdict
 }
@@ -59,7 +59,7 @@ fn guards_tool(event: EventName) -> bool {
 
 /// The fields of a valid answer.
 #[derive(Default)]
-struct Said<'a> {
+struct AnswerFields<'a> {
     stops: bool,
     stop_reason: Option<&'a str>,
     message: Option<&'a str>,
@@ -67,17 +67,20 @@ struct Said<'a> {
     approves: bool,
     reason: Option<&'a str>,
     context: Option<&'a str>,
-    specific: Option<&'a Node>,
+    specific: Option<&'a JsonNode>,
 }
 
-impl<'a> Said<'a> {
-    fn of(node: Option<&'a Node>) -> Self {
+impl<'a> AnswerFields<'a> {
+    fn from_node(node: Option<&'a JsonNode>) -> Self {
         let Some(node) = node else { return Self::default() };
-        let text = |key: &str| node.get(key).and_then(Node::text);
+        let text = |key: &str| node.get(key).and_then(JsonNode::text);
         let filled = |text: Option<&'a str>| text.filter(|text| !text.is_empty());
         let specific = node.get("hookSpecificOutput");
         Self {
-            stops: matches!(node.get("continue").map(|node| &node.kind), Some(Kind::Bool(false))),
+            stops: matches!(
+                node.get("continue").map(|node| &node.kind),
+                Some(JsonKind::Bool(false))
+            ),
             stop_reason: filled(text("stopReason")),
             message: filled(text("systemMessage")),
             blocks: text("decision") == Some("block"),
@@ -89,36 +92,36 @@ impl<'a> Said<'a> {
     }
 
     /// Returns a field of `hookSpecificOutput` if it is a non-empty string.
-    fn own(&self, key: &str) -> Option<&'a str> {
+    fn specific_text(&self, key: &str) -> Option<&'a str> {
         self.specific.and_then(|node| node.get(key)?.text()).filter(|text| !text.is_empty())
     }
 
-    fn has(&self, key: &str) -> bool {
+    fn has_specific(&self, key: &str) -> bool {
         self.specific.is_some_and(|node| node.get(key).is_some())
     }
 }
 
-struct Case<'a> {
+struct VerdictBuilder<'a> {
     run: &'a HookRun<'a>,
     spec: &'static EventSpec,
-    reading: &'a Reading<'a>,
+    reading: &'a ParsedAnswer<'a>,
     contract: Contract,
-    said: Said<'a>,
+    said: AnswerFields<'a>,
     verdict: Verdict,
     /// A sentence about the prevented action, on an event that guards neither a tool nor a turn.
     prevents: Option<&'static str>,
 }
 
-impl<'a> Case<'a> {
+impl<'a> VerdictBuilder<'a> {
     fn tell_model(&mut self, kind: MessageKind, text: &str) {
-        self.verdict.to_model.push(message(kind, text));
+        self.verdict.to_model.push(limited_message(kind, text));
     }
 
     fn tell_user(&mut self, kind: MessageKind, text: &str) {
-        self.verdict.to_user.push(message(kind, text));
+        self.verdict.to_user.push(limited_message(kind, text));
     }
 
-    fn context(&mut self) {
+    fn add_context(&mut self) {
         let mut fields = self.spec.output_at(self.contract).into_iter().flatten();
         let heard = fields.any(|field| field.name == "additionalContext" && !field.inert);
         // White space counts as text: on Stop it keeps the agent going.
@@ -127,7 +130,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    fn system_message(&mut self) {
+    fn add_system_message(&mut self) {
         let shown = self.spec.system_message.honoured == Honoured::Yes;
         if let Some(text) = self.said.message.filter(|_| shown) {
             self.tell_user(MessageKind::Text, text);
@@ -135,29 +138,29 @@ impl<'a> Case<'a> {
     }
 
     /// Returns plain stdout, which counts only if the hook succeeded.
-    fn plain(&self) -> Option<&'a str> {
+    fn plain_stdout(&self) -> Option<&'a str> {
         match self.reading {
-            Reading::Plain(text) if self.run.exit == 0 => Some(text),
+            ParsedAnswer::Plain(text) if self.run.exit == 0 => Some(text),
             _ => None,
         }
     }
 
     /// Returns true if plain stdout is context on this event.
-    fn reads_plain(&self) -> bool {
+    fn has_plain_context(&self) -> bool {
         self.spec.plain_stdout.value == PlainStdout::Context
     }
 
-    fn plain_context(&mut self) {
-        if let Some(text) = self.plain().filter(|_| self.reads_plain()) {
+    fn add_plain_context(&mut self) {
+        if let Some(text) = self.plain_stdout().filter(|_| self.has_plain_context()) {
             self.tell_model(MessageKind::Text, text);
         }
     }
 
     /// Returns stderr as the client quotes it: untrimmed.
-    fn stderr(&self) -> &'a str {
+    fn quoted_stderr(&self) -> &'a str {
         match (self.reading, self.run.stderr) {
-            (Reading::Foreign(..), _) => UNREADABLE,
-            (_, "") => NO_STDERR,
+            (ParsedAnswer::Foreign(..), _) => OTHER_EVENT_TEXT,
+            (_, "") => MISSING_STDERR_TEXT,
             (_, text) => text,
         }
     }
@@ -167,33 +170,33 @@ impl<'a> Case<'a> {
         self.run.exit == 2
             && !missing_script(self.run)
             && match self.reading {
-                Reading::Foreign(..) => {
+                ParsedAnswer::Foreign(..) => {
                     self.run.event == EventName::PreToolUse
                         && self.contract.unreadable_exit_2_blocks_tools()
                 }
-                Reading::Void(..) => self.contract.exit_2_blocks_despite_invalid_json(),
+                ParsedAnswer::Void(..) => self.contract.exit_2_blocks_despite_invalid_json(),
                 _ => true,
             }
     }
 
     /// Returns the reason of a block by JSON or exit 2; the reason in the JSON has precedence.
-    fn blocked(&self) -> Option<(MessageKind, &'a str)> {
-        (self.said.blocks || self.exit_blocks()).then(|| self.complaint())
+    fn block_reason(&self) -> Option<(MessageKind, &'a str)> {
+        (self.said.blocks || self.exit_blocks()).then(|| self.failure_reason())
     }
 
     /// Returns the reason in the JSON of a failed hook, otherwise its stderr, even if the hook blocks nothing.
-    fn complaint(&self) -> (MessageKind, &'a str) {
+    fn failure_reason(&self) -> (MessageKind, &'a str) {
         if self.said.blocks {
-            (MessageKind::Reason, self.said.reason.unwrap_or(NO_REASON))
+            (MessageKind::Reason, self.said.reason.unwrap_or(MISSING_REASON_TEXT))
         } else {
-            (MessageKind::Stderr, self.stderr())
+            (MessageKind::Stderr, self.quoted_stderr())
         }
     }
 
     /// Applies `continue: false` on an event that honours it.
-    fn stopped(&mut self) -> bool {
+    fn apply_stop(&mut self) -> bool {
         if self.said.stops {
-            self.verdict.turn = Turn::Stops;
+            self.verdict.turn = TurnEffect::Stops;
             if let Some(reason) = self.said.stop_reason {
                 self.tell_user(MessageKind::Reason, reason);
             }
@@ -202,28 +205,34 @@ impl<'a> Case<'a> {
     }
 
     /// Shows a failed hook's stderr to the user, on events on which exit 2 is just a failure.
-    fn failure_to_user(&mut self) {
+    fn add_failure(&mut self) {
         if self.run.exit != 0 && !javascript::trim(self.run.stderr).is_empty() {
-            self.tell_user(MessageKind::Stderr, self.stderr());
+            self.tell_user(MessageKind::Stderr, self.quoted_stderr());
         }
     }
 
     /// Returns the effects in a sentence.
     fn action(&self) -> String {
         let tool = match self.verdict.tool {
-            Some(Tool::Blocked) => "The tool does not run.",
-            Some(Tool::Asks) => "The tool does not run: in a headless run nobody can be asked.",
-            Some(Tool::Deferred) => "The tool does not run: the run ends with the call pending.",
-            Some(Tool::Rewritten) => "The tool runs with the hook's input.",
-            Some(Tool::Runs) => "The tool call is allowed.",
-            Some(Tool::Unchanged) => "The tool call goes its normal way, as if there were no hook.",
+            Some(ToolCallEffect::Blocked) => "The tool does not run.",
+            Some(ToolCallEffect::Asks) => {
+                "The tool does not run: in a headless run nobody can be asked."
+            }
+            Some(ToolCallEffect::Deferred) => {
+                "The tool does not run: the run ends with the call pending."
+            }
+            Some(ToolCallEffect::Rewritten) => "The tool runs with the hook's input.",
+            Some(ToolCallEffect::Runs) => "The tool call is allowed.",
+            Some(ToolCallEffect::Unchanged) => {
+                "The tool call goes its normal way, as if there were no hook."
+            }
             None => "",
         };
         let turn = match self.verdict.turn {
-            Turn::Stops => "The turn ends.",
-            Turn::KeptGoing => "The agent keeps going.",
-            Turn::Erased => "The prompt is taken back and never reaches the model.",
-            Turn::Continues => "",
+            TurnEffect::Stops => "The turn ends.",
+            TurnEffect::KeptGoing => "The agent keeps going.",
+            TurnEffect::Erased => "The prompt is taken back and never reaches the model.",
+            TurnEffect::Continues => "",
         };
         let sentences = [tool, turn, self.prevents.unwrap_or_default()];
         let said: Vec<&str> =
@@ -231,7 +240,7 @@ impl<'a> Case<'a> {
         if !said.is_empty() {
             return said.join(" ");
         }
-        if matches!(self.reading, Reading::Async { .. }) {
+        if matches!(self.reading, ParsedAnswer::Async { .. }) {
             return "The hook goes to the background and decides nothing.".to_owned();
         }
         if self.verdict.to_model.is_empty() && self.verdict.to_user.is_empty() {
@@ -254,19 +263,19 @@ pub(super) fn missing_script(run: &HookRun<'_>) -> bool {
 }
 
 /// Escapes a key for a JSON pointer.
-pub(super) fn escaped(key: &str) -> String {
+pub(super) fn escape_pointer_key(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 
 /// Creates a message that no limit applies to.
-fn whole(kind: MessageKind, text: &str) -> Message {
+fn unlimited_message(kind: MessageKind, text: &str) -> Message {
     Message { kind, text: text.to_owned(), truncated: false }
 }
 
 /// Creates a message within the client's limit. The limit does not apply to reasons and stderr.
-fn message(kind: MessageKind, text: &str) -> Message {
+fn limited_message(kind: MessageKind, text: &str) -> Message {
     let capped = matches!(kind, MessageKind::Context | MessageKind::Text);
     let truncated = capped && text.len() > TEXT_LIMIT_UNITS && utf16_units(text) > TEXT_LIMIT_UNITS;
-    let text = if truncated { crate::output::head(text, PREVIEW_UNITS) } else { text };
+    let text = if truncated { crate::output::prefix_within(text, PREVIEW_UNITS) } else { text };
     Message { kind, text: text.to_owned(), truncated }
 }

@@ -1,7 +1,7 @@
 //! The catalogue of known mistakes: a description of each, its cause, the fix, and an example.
 //! `docs/reference/mistakes.md` is generated from these entries.
 
-use super::Severity::{self, Error, Info, Warning};
+use super::MistakeSeverity::{self, Error, Info, Warning};
 use crate::name::EventName;
 use crate::name::EventName::{
     Notification, PermissionRequest, PostToolUse, PreToolUse, SessionEnd, SessionStart, Stop,
@@ -14,7 +14,7 @@ pub struct Mistake {
     /// The code in reports.
     pub code: &'static str,
     /// The severity.
-    pub severity: Severity,
+    pub severity: MistakeSeverity,
     /// A one-line description.
     pub title: &'static str,
     /// The cause and the consequence.
@@ -22,12 +22,12 @@ pub struct Mistake {
     /// The fix.
     pub help: &'static str,
     /// An answer with the mistake.
-    pub example: Example,
+    pub example: MistakeExample,
 }
 
 /// An answer to an event.
 #[derive(Debug)]
-pub struct Example {
+pub struct MistakeExample {
     /// The event.
     pub event: EventName,
     /// The hook's stdout.
@@ -38,12 +38,12 @@ pub struct Example {
     pub exit: i32,
 }
 
-const fn says(event: EventName, stdout: &'static str) -> Example {
-    Example { event, stdout, stderr: "", exit: 0 }
+const fn stdout_example(event: EventName, stdout: &'static str) -> MistakeExample {
+    MistakeExample { event, stdout, stderr: "", exit: 0 }
 }
 
 /// Returns the entry of a code.
-pub fn entry(code: &str) -> Option<&'static Mistake> {
+pub fn find_mistake(code: &str) -> Option<&'static Mistake> {
     CATALOGUE.iter().find(|mistake| mistake.code == code)
 }
 
@@ -56,7 +56,7 @@ pub static CATALOGUE: &[Mistake] = &[
         why: "The client knows neither key. It reads the object, finds nothing to do, and says \
               so only in its debug log.",
         help: "put the text into hookSpecificOutput.additionalContext, with hookEventName beside it",
-        example: says(
+        example: stdout_example(
             PostToolUse,
             r#"{"type":"suggestion","content":"Test FAILED","prompt":"Track it?"}"#,
         ),
@@ -67,7 +67,7 @@ pub static CATALOGUE: &[Mistake] = &[
         title: "`context` is not a key of the contract",
         why: "It is accepted as an unknown key and dropped.",
         help: "the key is hookSpecificOutput.additionalContext, with hookEventName beside it",
-        example: says(UserPromptSubmit, r#"{"context":"Branch: main"}"#),
+        example: stdout_example(UserPromptSubmit, r#"{"context":"Branch: main"}"#),
     },
     Mistake {
         code: "top-level-context",
@@ -75,7 +75,7 @@ pub static CATALOGUE: &[Mistake] = &[
         title: "`additionalContext` at the top level is dropped",
         why: "Other agents read it there; Claude Code reads it inside hookSpecificOutput alone.",
         help: "move it into hookSpecificOutput, with hookEventName beside it",
-        example: says(SessionStart, r#"{"additionalContext":"Branch: main"}"#),
+        example: stdout_example(SessionStart, r#"{"additionalContext":"Branch: main"}"#),
     },
     Mistake {
         code: "top-level-permission",
@@ -84,7 +84,7 @@ pub static CATALOGUE: &[Mistake] = &[
         why: "It is the shape of GitHub Copilot. Claude Code takes it for an unknown key, so a \
               deny denies nothing.",
         help: "move it into hookSpecificOutput, with hookEventName beside it",
-        example: says(
+        example: stdout_example(
             PreToolUse,
             r#"{"permissionDecision":"deny","permissionDecisionReason":"not here"}"#,
         ),
@@ -95,7 +95,7 @@ pub static CATALOGUE: &[Mistake] = &[
         title: "`permissionDecision` has a value that does not exist",
         why: "A known key with an unknown value voids the whole answer, and the tool runs.",
         help: "use allow, deny, ask or defer",
-        example: says(
+        example: stdout_example(
             PreToolUse,
             r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"block","permissionDecisionReason":"not here"}}"#,
         ),
@@ -107,7 +107,7 @@ pub static CATALOGUE: &[Mistake] = &[
         why: "Only PreToolUse and PreModelSwitch read it. Elsewhere it is an unknown key, and \
               nothing is decided.",
         help: "decide as this event decides",
-        example: says(
+        example: stdout_example(
             SubagentStop,
             r#"{"hookSpecificOutput":{"hookEventName":"SubagentStop","permissionDecision":"deny","permissionDecisionReason":"tests are red"}}"#,
         ),
@@ -118,7 +118,7 @@ pub static CATALOGUE: &[Mistake] = &[
         title: "top-level `decision` knows `block` and `approve` alone",
         why: "Any other value voids the whole answer, on every event.",
         help: "say it as this event decides; to let things pass, say nothing",
-        example: says(PreToolUse, r#"{"decision":"deny","reason":"not here"}"#),
+        example: stdout_example(PreToolUse, r#"{"decision":"deny","reason":"not here"}"#),
     },
     Mistake {
         code: "decision-nested",
@@ -127,7 +127,7 @@ pub static CATALOGUE: &[Mistake] = &[
         why: "Elsewhere it is an unknown key: the agent stops although the hook wanted it to \
               go on.",
         help: "move decision and reason to the top level",
-        example: says(
+        example: stdout_example(
             Stop,
             r#"{"hookSpecificOutput":{"hookEventName":"Stop","decision":"block","reason":"tests are red"}}"#,
         ),
@@ -139,7 +139,7 @@ pub static CATALOGUE: &[Mistake] = &[
         why: "`approve` allows and `block` denies, today. The documentation says not to rely \
               on it.",
         help: "use hookSpecificOutput.permissionDecision",
-        example: says(PreToolUse, r#"{"decision":"block","reason":"not here"}"#),
+        example: stdout_example(PreToolUse, r#"{"decision":"block","reason":"not here"}"#),
     },
     Mistake {
         code: "approve-ignored",
@@ -148,7 +148,7 @@ pub static CATALOGUE: &[Mistake] = &[
         why: "It is a value that the client accepts everywhere and acts on before a tool call \
               alone.",
         help: "leave it out: silence lets things pass",
-        example: says(Stop, r#"{"decision":"approve"}"#),
+        example: stdout_example(Stop, r#"{"decision":"approve"}"#),
     },
     Mistake {
         code: "event-name-missing",
@@ -157,7 +157,7 @@ pub static CATALOGUE: &[Mistake] = &[
         why: "The client needs it to know which fields to expect, and drops the whole answer \
               without it.",
         help: "add \"hookEventName\" with the name of the firing event",
-        example: says(
+        example: stdout_example(
             SessionStart,
             r#"{"hookSpecificOutput":{"additionalContext":"Branch: main"}}"#,
         ),
@@ -168,7 +168,7 @@ pub static CATALOGUE: &[Mistake] = &[
         title: "`hookEventName` names no event that takes a hookSpecificOutput",
         why: "A misspelt name and an event that takes no hookSpecificOutput void the answer alike.",
         help: "write the name of the firing event as the client writes it",
-        example: says(
+        example: stdout_example(
             PreToolUse,
             r#"{"hookSpecificOutput":{"hookEventName":"PreCompact","additionalContext":"check-in"}}"#,
         ),
@@ -179,7 +179,7 @@ pub static CATALOGUE: &[Mistake] = &[
         title: "`hookEventName` is case-sensitive",
         why: "`pretooluse` is no event to the client, and the whole answer is void.",
         help: "write the name of the firing event as the client writes it",
-        example: says(
+        example: stdout_example(
             PreToolUse,
             r#"{"hookSpecificOutput":{"hookEventName":"pretooluse","additionalContext":"check-in"}}"#,
         ),
@@ -191,7 +191,7 @@ pub static CATALOGUE: &[Mistake] = &[
         why: "PreToolCall and PostToolCall stand in many documents; other agents say \
               BeforeTool or AfterAgent. The client knows PreToolUse, PostToolUse and Stop.",
         help: "write the name of the firing event as the client writes it",
-        example: says(
+        example: stdout_example(
             PreToolUse,
             r#"{"hookSpecificOutput":{"hookEventName":"PreToolCall","additionalContext":"check-in"}}"#,
         ),
@@ -203,7 +203,7 @@ pub static CATALOGUE: &[Mistake] = &[
         why: "The client takes that for a fault of the hook and drops the whole answer; on \
               most events even exit 2 is forgotten.",
         help: "write the name of the event that the hook runs for; it is in hook_event_name on stdin",
-        example: says(
+        example: stdout_example(
             PostToolUse,
             r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","additionalContext":"x"}}"#,
         ),
@@ -214,7 +214,7 @@ pub static CATALOGUE: &[Mistake] = &[
         title: "this event rejects a hookSpecificOutput",
         why: "It has none; one that is sent voids the whole answer.",
         help: "leave hookSpecificOutput out",
-        example: says(
+        example: stdout_example(
             SessionEnd,
             r#"{"hookSpecificOutput":{"hookEventName":"SessionEnd","additionalContext":"bye"}}"#,
         ),
@@ -225,7 +225,7 @@ pub static CATALOGUE: &[Mistake] = &[
         title: "`systemMessage` inside hookSpecificOutput is dropped",
         why: "It is a field of the top level; inside it is an unknown key.",
         help: "move it to the top level",
-        example: says(
+        example: stdout_example(
             PreToolUse,
             r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","systemMessage":"hello"}}"#,
         ),
@@ -236,7 +236,7 @@ pub static CATALOGUE: &[Mistake] = &[
         title: "`{\"ok\"}` is the answer of a prompt hook's model, not of a command",
         why: "A command that prints it decides nothing.",
         help: "decide as this event decides",
-        example: says(Stop, r#"{"ok":false,"reason":"tests are red"}"#),
+        example: stdout_example(Stop, r#"{"ok":false,"reason":"tests are red"}"#),
     },
     Mistake {
         code: "action-answer",
@@ -244,7 +244,7 @@ pub static CATALOGUE: &[Mistake] = &[
         title: "`action` at the top level is dropped",
         why: "Elicitations read it inside hookSpecificOutput; no other event reads it at all.",
         help: "decide as this event decides",
-        example: says(PreToolUse, r#"{"action":"block","reason":"not here"}"#),
+        example: stdout_example(PreToolUse, r#"{"action":"block","reason":"not here"}"#),
     },
     Mistake {
         code: "text-boolean",
@@ -253,7 +253,7 @@ pub static CATALOGUE: &[Mistake] = &[
         why: "\"true\" is a string. A shell script that pastes a variable between quotes makes \
               one.",
         help: "leave the quotes off",
-        example: says(Stop, r#"{"continue":"true"}"#),
+        example: stdout_example(Stop, r#"{"continue":"true"}"#),
     },
     Mistake {
         code: "null-value",
@@ -262,7 +262,7 @@ pub static CATALOGUE: &[Mistake] = &[
         why: "No field of an answer may be null; one that is voids the whole answer. \
               Serialisers write them for empty optionals.",
         help: "leave the key out",
-        example: says(
+        example: stdout_example(
             UserPromptSubmit,
             r#"{"systemMessage":null,"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"x"}}"#,
         ),
@@ -273,7 +273,7 @@ pub static CATALOGUE: &[Mistake] = &[
         title: "a known key of the wrong type voids the answer",
         why: "The client drops all of it, and reports the first such key only.",
         help: "give it the type that the schema of this event asks for",
-        example: says(
+        example: stdout_example(
             SessionStart,
             r#"{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":{"text":"x"}}}"#,
         ),
@@ -284,7 +284,7 @@ pub static CATALOGUE: &[Mistake] = &[
         title: "a PermissionRequest answer needs `hookSpecificOutput.decision`",
         why: "Without it the whole answer is void, whatever else it says.",
         help: "add \"decision\": {\"behavior\": \"allow\"} or {\"behavior\": \"deny\", \"message\": …}",
-        example: says(
+        example: stdout_example(
             PermissionRequest,
             r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","permissionDecision":"deny","permissionDecisionReason":"not here"}}"#,
         ),
@@ -296,7 +296,7 @@ pub static CATALOGUE: &[Mistake] = &[
         why: "`updatedInput` and `updatedPermissions` go with allow, `message` and `interrupt` \
               with deny.",
         help: "leave it out",
-        example: says(
+        example: stdout_example(
             PermissionRequest,
             r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","message":"fine"}}}"#,
         ),
@@ -308,7 +308,7 @@ pub static CATALOGUE: &[Mistake] = &[
         why: "Only an answer whose first character is `{` is read as JSON. A greeting from a \
               profile script is enough to lose a deny.",
         help: "print the JSON alone; send everything else to stderr or a file",
-        example: says(
+        example: stdout_example(
             PreToolUse,
             "starting up\n{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"deny\",\"permissionDecisionReason\":\"not here\"}}",
         ),
@@ -320,7 +320,7 @@ pub static CATALOGUE: &[Mistake] = &[
         why: "What starts with `{` and does not end with `}` is taken for text. On the events \
               whose plain stdout is context, the model reads the raw JSON.",
         help: "print the JSON alone; send everything else to stderr or a file",
-        example: says(
+        example: stdout_example(
             PreToolUse,
             "{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"deny\",\"permissionDecisionReason\":\"not here\"}}\nall good\n",
         ),
@@ -332,7 +332,7 @@ pub static CATALOGUE: &[Mistake] = &[
         why: "A hook answers with one object. Two of them, on one line or several, are an \
               error, and on older clients plain text.",
         help: "merge them into one",
-        example: says(
+        example: stdout_example(
             Stop,
             "{\"decision\":\"block\",\"reason\":\"tests are red\"}\n{\"continue\":true}",
         ),
@@ -343,7 +343,7 @@ pub static CATALOGUE: &[Mistake] = &[
         title: "the JSON ends too early",
         why: "It starts with `{` and does not end: the client takes it for plain text.",
         help: "print the whole object with a JSON encoder",
-        example: says(
+        example: stdout_example(
             UserPromptSubmit,
             r#"{"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"x""#,
         ),
@@ -355,7 +355,7 @@ pub static CATALOGUE: &[Mistake] = &[
         why: "Trailing commas, single quotes, comments, raw line breaks in strings: JSON.parse \
               refuses them, and the answer is lost.",
         help: "print it with a JSON encoder (jq, json.dumps, JSON.stringify) instead of pasting strings together",
-        example: says(SessionStart, r#"{"systemMessage":"hello",}"#),
+        example: stdout_example(SessionStart, r#"{"systemMessage":"hello",}"#),
     },
     Mistake {
         code: "too-long",
@@ -364,7 +364,7 @@ pub static CATALOGUE: &[Mistake] = &[
         why: "Its reader gets the first 2,000 and the path of a file with the rest.",
         help: "shorten it; what matters goes first",
         // A placeholder: the real text would fill the page.
-        example: says(SessionStart, LONG_TEXT),
+        example: stdout_example(SessionStart, LONG_TEXT),
     },
     Mistake {
         code: "exit-1",
@@ -373,7 +373,7 @@ pub static CATALOGUE: &[Mistake] = &[
         why: "Only exit 2 does. Every other code is a failure of the hook, which the client \
               passes over: the action goes on.",
         help: "exit 2, or print the decision as JSON and exit 0",
-        example: Example {
+        example: MistakeExample {
             event: PreToolUse,
             stdout: "",
             stderr: "no shell in this project",
@@ -386,7 +386,7 @@ pub static CATALOGUE: &[Mistake] = &[
         title: "exit 2 without stderr blocks without a reason",
         why: "The reader is told \"No stderr output\", and the agent cannot act on that.",
         help: "write the reason to stderr",
-        example: Example { event: PreToolUse, stdout: "", stderr: "", exit: 2 },
+        example: MistakeExample { event: PreToolUse, stdout: "", stderr: "", exit: 2 },
     },
     Mistake {
         code: "exit-2-ignored",
@@ -394,7 +394,12 @@ pub static CATALOGUE: &[Mistake] = &[
         title: "exit 2 blocks nothing on this event",
         why: "The event cannot be blocked, or not by an exit code.",
         help: "decide as this event decides, if it does",
-        example: Example { event: PermissionRequest, stdout: "", stderr: "not here", exit: 2 },
+        example: MistakeExample {
+            event: PermissionRequest,
+            stdout: "",
+            stderr: "not here",
+            exit: 2,
+        },
     },
     Mistake {
         code: "missing-script",
@@ -404,7 +409,7 @@ pub static CATALOGUE: &[Mistake] = &[
               \"no such file\" or \"can't open\" on stderr, a hook that could keep an agent \
               going for ever is passed over instead.",
         help: "check the path of the script; if the hook did run, say it otherwise or in JSON",
-        example: Example {
+        example: MistakeExample {
             event: Stop,
             stdout: "",
             stderr: "python3: can't open file 'gate.py': [Errno 2] No such file or directory",
@@ -417,7 +422,7 @@ pub static CATALOGUE: &[Mistake] = &[
         title: "`continue: false` on PreToolUse ends the turn after the tool has run",
         why: "The call that was about to happen still happens. It was so in five runs of five.",
         help: "deny the call as well: hookSpecificOutput.permissionDecision",
-        example: says(PreToolUse, r#"{"continue":false,"stopReason":"not here"}"#),
+        example: stdout_example(PreToolUse, r#"{"continue":false,"stopReason":"not here"}"#),
     },
     Mistake {
         code: "internal-fields",
@@ -425,7 +430,7 @@ pub static CATALOGUE: &[Mistake] = &[
         title: "fields of the hook's own program leak into its answer",
         why: "`context_files`, `suggestions`, `exit_code` and the like mean nothing to the client.",
         help: "serialise the answer, not the program's state",
-        example: says(
+        example: stdout_example(
             SessionStart,
             r#"{"context_files":["tests/"],"exit_code":0,"systemMessage":"hello"}"#,
         ),
@@ -436,7 +441,7 @@ pub static CATALOGUE: &[Mistake] = &[
         title: "`token_count` is dropped",
         why: "The client counts for itself.",
         help: "leave it out",
-        example: says(
+        example: stdout_example(
             SessionStart,
             r#"{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"x","token_count":3}}"#,
         ),
@@ -448,7 +453,7 @@ pub static CATALOGUE: &[Mistake] = &[
         why: "Unknown keys are no error to the client: it mentions them in its debug log and \
               nowhere else.",
         help: "check the spelling and the place against the schema of this event",
-        example: says(Stop, r#"{"desicion":"block","reason":"tests are red"}"#),
+        example: stdout_example(Stop, r#"{"desicion":"block","reason":"tests are red"}"#),
     },
     Mistake {
         code: "ignored-here",
@@ -456,7 +461,7 @@ pub static CATALOGUE: &[Mistake] = &[
         title: "the client knows this key and ignores it on this event",
         why: "What a key does depends on the event.",
         help: "leave it out, or use what this event acts on",
-        example: says(Notification, r#"{"decision":"block","reason":"quiet"}"#),
+        example: stdout_example(Notification, r#"{"decision":"block","reason":"quiet"}"#),
     },
     Mistake {
         code: "newer-key",
@@ -464,7 +469,7 @@ pub static CATALOGUE: &[Mistake] = &[
         title: "this key came with a later client",
         why: "The client that was asked about drops it as unknown.",
         help: "leave it out, or require the newer client",
-        example: says(
+        example: stdout_example(
             PostToolUse,
             r#"{"hookSpecificOutput":{"hookEventName":"PostToolUse","classifierContext":"x"}}"#,
         ),
@@ -476,7 +481,7 @@ pub static CATALOGUE: &[Mistake] = &[
         why: "It is context on SessionStart, UserPromptSubmit, UserPromptExpansion and \
               PostModelSwitch alone.",
         help: "answer with JSON, if this event takes a text at all",
-        example: says(PostToolUse, "remember to run the tests"),
+        example: stdout_example(PostToolUse, "remember to run the tests"),
     },
     Mistake {
         code: "json-as-path",
@@ -485,7 +490,7 @@ pub static CATALOGUE: &[Mistake] = &[
         why: "The last line of its stdout is taken for the path, whatever it is. The JSON form is for \
               HTTP handlers.",
         help: "print the path alone",
-        example: says(
+        example: stdout_example(
             WorktreeCreate,
             r#"{"hookSpecificOutput":{"hookEventName":"WorktreeCreate","worktreePath":"/w/a"}}"#,
         ),
@@ -497,7 +502,7 @@ pub static CATALOGUE: &[Mistake] = &[
         why: "What else the answer or the exit code says ends the turn before the model reads \
               again.",
         help: "say one or the other",
-        example: Example {
+        example: MistakeExample {
             event: UserPromptSubmit,
             stdout: r#"{"decision":"block","reason":"no","hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"x"}}"#,
             stderr: "",
@@ -510,7 +515,7 @@ pub static CATALOGUE: &[Mistake] = &[
         title: "a block without a reason",
         why: "The reader is told \"Blocked by hook\", and the agent cannot act on that.",
         help: "add a reason",
-        example: says(Stop, r#"{"decision":"block"}"#),
+        example: stdout_example(Stop, r#"{"decision":"block"}"#),
     },
     Mistake {
         code: "message-unseen",
@@ -518,7 +523,7 @@ pub static CATALOGUE: &[Mistake] = &[
         title: "the message is not seen in a headless run",
         why: "On this event a systemMessage is shown in a terminal, or was seen nowhere at all.",
         help: "nothing, if it is for a person at a terminal",
-        example: says(SessionStart, r#"{"systemMessage":"hello"}"#),
+        example: stdout_example(SessionStart, r#"{"systemMessage":"hello"}"#),
     },
     Mistake {
         code: "asked-elsewhere",
@@ -526,7 +531,7 @@ pub static CATALOGUE: &[Mistake] = &[
         title: "this client asks for permission only where somebody can answer",
         why: "In a plain headless run of it PermissionRequest does not fire; with a permission prompt it does.",
         help: "nothing; guard with PreToolUse what must be guarded everywhere",
-        example: says(
+        example: stdout_example(
             PermissionRequest,
             r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}"#,
         ),
@@ -538,7 +543,7 @@ pub static CATALOGUE: &[Mistake] = &[
         why: "It replaces the whole input. One that does not fit makes the call fail, and the model reads \
               why.",
         help: "nothing, if it fits; start from tool_input of the payload and change what must change",
-        example: says(
+        example: stdout_example(
             PreToolUse,
             r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"ls"}}}"#,
         ),
@@ -550,7 +555,7 @@ pub static CATALOGUE: &[Mistake] = &[
         why: "In a headless run the call does not run and the reason goes to the model. In an \
               interactive session the user is asked and reads the reason.",
         help: "nothing, if that is what is meant; deny says it for both",
-        example: says(
+        example: stdout_example(
             PreToolUse,
             r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"sure?"}}"#,
         ),
@@ -562,7 +567,7 @@ pub static CATALOGUE: &[Mistake] = &[
         why: "The run ends with the call pending. In an interactive session there is nobody to \
               hand it to.",
         help: "nothing, if that is what is meant",
-        example: says(
+        example: stdout_example(
             PreToolUse,
             r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"defer"}}"#,
         ),
@@ -575,7 +580,7 @@ pub static CATALOGUE: &[Mistake] = &[
               dropped; what the hook prints later may still carry a systemMessage or context, \
               both for the model.",
         help: "nothing, if that is what is meant; a decision needs a hook that is waited for",
-        example: says(PostToolUse, r#"{"async":true}"#),
+        example: stdout_example(PostToolUse, r#"{"async":true}"#),
     },
 ];
 

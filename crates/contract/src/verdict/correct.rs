@@ -5,40 +5,40 @@
 
 use serde_json::{Map, Value, json};
 
-use super::answer::Reading;
+use super::answer::ParsedAnswer;
 use super::apply::missing_script;
-use super::diagnose::{embedded_object, first_object};
-use super::validate::fits;
-use super::{Corrected, HookRun, Severity, Verdict};
-use crate::javascript::{self, Kind, Node};
+use super::diagnose::{find_embedded_object, first_object_end};
+use super::validate::is_accepted;
+use super::{CorrectedAnswer, HookRun, MistakeSeverity, Verdict};
+use crate::javascript::{self, JsonKind, JsonNode};
 use crate::name::EventName;
-use crate::output::fit;
+use crate::output::truncate_to_limit;
 use crate::spec::{DecisionModel, EventSpec, FieldType, Honoured};
 use crate::table::TEXT_LIMIT_UNITS;
 use crate::table::shapes::PERMISSION_UPDATE;
 use crate::version::Contract;
 
-pub(super) fn correct(
+pub(super) fn correct_answer(
     run: &HookRun<'_>,
     spec: &EventSpec,
-    reading: &Reading<'_>,
+    reading: &ParsedAnswer<'_>,
     contract: Contract,
     verdict: &Verdict,
-) -> Option<Corrected> {
-    if verdict.severity().is_none_or(|severity| severity < Severity::Warning) {
+) -> Option<CorrectedAnswer> {
+    if verdict.severity().is_none_or(|severity| severity < MistakeSeverity::Warning) {
         return None;
     }
     if spec.name == EventName::WorktreeCreate {
         // For a command hook the only right answer is the path, never JSON.
         let output = reading.valid().and_then(|node| node.get("hookSpecificOutput"));
         let path = output.and_then(|output| output.get("worktreePath")?.text());
-        return path.map(|path| Corrected { stdout: path.to_owned(), exit: 0 });
+        return path.map(|path| CorrectedAnswer { stdout: path.to_owned(), exit: 0 });
     }
-    let mut intent = Intent::default();
+    let mut intent = AnswerIntent::default();
     match reading {
-        Reading::Silent => {}
-        Reading::Plain(text) => match salvaged(text) {
-            Some(node) => intent.read(&node),
+        ParsedAnswer::Silent => {}
+        ParsedAnswer::Plain(text) => match extract_object(text) {
+            Some(node) => intent.read_json(&node),
             // A truncated object cannot be completed, and it is not a text for a reader.
             None if text.starts_with('{') => return None,
             // On Stop a text keeps the agent going, which a hook that only printed something did not ask for.
@@ -46,19 +46,22 @@ pub(super) fn correct(
             None if text.contains(|c: char| c.is_control() && !c.is_whitespace()) => return None,
             None => intent.context = Some((*text).to_owned()),
         },
-        Reading::Broken(_) => intent.read(&salvaged(javascript::trim(run.stdout))?),
-        Reading::Void(node, _) | Reading::Foreign(node, _) | Reading::Valid(node) => {
-            intent.read(node);
+        ParsedAnswer::Broken(_) => intent.read_json(&extract_object(javascript::trim(run.stdout))?),
+        ParsedAnswer::Void(node, _)
+        | ParsedAnswer::Foreign(node, _)
+        | ParsedAnswer::Valid(node) => {
+            intent.read_json(node);
         }
-        Reading::Async { .. } => return None,
+        ParsedAnswer::Async { .. } => return None,
     }
     if missing_script(run) {
         return None;
     }
-    intent.exit(run, reading);
+    intent.read_exit_code(run, reading);
     // Ending the turn and allowing the call contradict each other.
-    let torn =
-        spec.name == EventName::PreToolUse && intent.stops && intent.choice == Some(Choice::Allow);
+    let torn = spec.name == EventName::PreToolUse
+        && intent.stops
+        && intent.choice == Some(IntendedDecision::Allow);
     if intent.lost || torn {
         return None;
     }
@@ -66,25 +69,25 @@ pub(super) fn correct(
         // Only the author can supply the reason.
         return None;
     }
-    let stdout = intent.said_on(spec, contract)?;
+    let stdout = intent.render_for(spec, contract)?;
     let same = stdout == javascript::trim(run.stdout) && run.exit == 0;
-    (!same).then_some(Corrected { stdout, exit: 0 })
+    (!same).then_some(CorrectedAnswer { stdout, exit: 0 })
 }
 
 /// Extracts an object from a text with other content around it.
-fn salvaged(text: &str) -> Option<Node> {
+fn extract_object(text: &str) -> Option<JsonNode> {
     if text.starts_with('{') {
-        let end = first_object(text)?;
+        let end = first_object_end(text)?;
         return javascript::parse(&text[..end]).ok();
     }
-    let (_, object) = embedded_object(text)?;
+    let (_, object) = find_embedded_object(text)?;
     javascript::parse(javascript::trim(object)).ok()
 }
 
 /// The intended effect of an answer.
 #[derive(Debug, Default)]
-struct Intent {
-    choice: Option<Choice>,
+struct AnswerIntent {
+    choice: Option<IntendedDecision>,
     reason: Option<String>,
     context: Option<String>,
     message: Option<String>,
@@ -93,21 +96,21 @@ struct Intent {
     input: Option<Value>,
     interrupt: bool,
     /// The `hookSpecificOutput`, for the fields that need no correction.
-    output: Option<Node>,
+    output: Option<JsonNode>,
     /// True if a part cannot be rendered; a correction without it would have another effect.
     lost: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Choice {
+enum IntendedDecision {
     Allow,
     Deny,
     Ask,
     Defer,
 }
 
-impl Choice {
-    fn named(text: &str) -> Option<Self> {
+impl IntendedDecision {
+    fn from_name(text: &str) -> Option<Self> {
         match text.to_ascii_lowercase().as_str() {
             "allow" | "approve" | "continue" | "accept" | "true" => Some(Self::Allow),
             "deny" | "block" | "reject" | "stop" | "false" => Some(Self::Deny),
@@ -118,8 +121,8 @@ impl Choice {
     }
 }
 
-impl Intent {
-    fn read(&mut self, node: &Node) {
+impl AnswerIntent {
+    fn read_json(&mut self, node: &JsonNode) {
         let output = node.get("hookSpecificOutput");
         let places = || [Some(node), output].into_iter().flatten();
         let find = |keys: &[&str]| -> Option<String> {
@@ -145,46 +148,60 @@ impl Intent {
         let mut choices = Vec::new();
         for place in places() {
             for key in ["permissionDecision", "decision", "action"] {
-                choices.extend(place.get(key).and_then(Node::text).and_then(Choice::named));
+                choices.extend(
+                    place.get(key).and_then(JsonNode::text).and_then(IntendedDecision::from_name),
+                );
             }
             let decision = place.get("decision");
             choices.extend(
-                decision.and_then(|node| node.get("behavior")?.text()).and_then(Choice::named),
+                decision
+                    .and_then(|node| node.get("behavior")?.text())
+                    .and_then(IntendedDecision::from_name),
             );
             if let Some(decision) = decision.filter(|node| !node.members().is_empty()) {
-                let text = decision.get("message").and_then(Node::text);
+                let text = decision.get("message").and_then(JsonNode::text);
                 self.reason = self.reason.take().or(text.map(str::to_owned));
                 self.interrupt = matches!(
                     decision.get("interrupt").map(|node| &node.kind),
-                    Some(Kind::Bool(true))
+                    Some(JsonKind::Bool(true))
                 );
-                self.input =
-                    self.input.take().or_else(|| decision.get("updatedInput").and_then(value));
+                self.input = self
+                    .input
+                    .take()
+                    .or_else(|| decision.get("updatedInput").and_then(convert_object));
             }
-            self.input = self.input.take().or_else(|| place.get("updatedInput").and_then(value));
+            self.input =
+                self.input.take().or_else(|| place.get("updatedInput").and_then(convert_object));
             let inputs =
                 [place.get("updatedInput"), decision.and_then(|node| node.get("updatedInput"))];
             self.lost |= self.input.is_none() && inputs.into_iter().flatten().next().is_some();
         }
         self.output = output.cloned();
         choices.extend(
-            node.get("ok").map(|ok| if is_false(ok) { Choice::Deny } else { Choice::Allow }),
+            node.get("ok").map(|ok| {
+                if is_false(ok) { IntendedDecision::Deny } else { IntendedDecision::Allow }
+            }),
         );
-        let order = [Choice::Deny, Choice::Defer, Choice::Ask, Choice::Allow];
+        let order = [
+            IntendedDecision::Deny,
+            IntendedDecision::Defer,
+            IntendedDecision::Ask,
+            IntendedDecision::Allow,
+        ];
         self.choice = order.into_iter().find(|choice| choices.contains(choice));
     }
 
     /// Reads the intent of an exit code. Exit 1 counts as a refusal only with empty stdout and a message on
     /// stderr; the other codes never do, because the shell itself may have failed.
-    fn exit(&mut self, run: &HookRun<'_>, reading: &Reading<'_>) {
+    fn read_exit_code(&mut self, run: &HookRun<'_>, reading: &ParsedAnswer<'_>) {
         let stderr = javascript::trim(run.stderr);
         let refuses = run.exit == 2
-            || (run.exit == 1 && matches!(reading, Reading::Silent) && !stderr.is_empty());
+            || (run.exit == 1 && matches!(reading, ParsedAnswer::Silent) && !stderr.is_empty());
         if !refuses {
             return;
         }
-        if self.choice != Some(Choice::Deny) {
-            self.choice = Some(Choice::Deny);
+        if self.choice != Some(IntendedDecision::Deny) {
+            self.choice = Some(IntendedDecision::Deny);
             self.reason = None;
         }
         if self.reason.is_none() && !stderr.is_empty() {
@@ -193,7 +210,7 @@ impl Intent {
     }
 
     /// Renders the intent in the form of an event; `None` if the event can express no part of it.
-    fn said_on(&self, spec: &EventSpec, contract: Contract) -> Option<String> {
+    fn render_for(&self, spec: &EventSpec, contract: Contract) -> Option<String> {
         let takes = |key: &str| {
             spec.output_at(contract).into_iter().flatten().any(|field| field.name == key)
         };
@@ -207,13 +224,19 @@ impl Intent {
         }
         let shown = spec.system_message.honoured != Honoured::No;
         if let Some(text) = self.message.as_ref().filter(|_| shown) {
-            top.insert("systemMessage".to_owned(), json!(fit(text, TEXT_LIMIT_UNITS)));
+            top.insert(
+                "systemMessage".to_owned(),
+                json!(truncate_to_limit(text, TEXT_LIMIT_UNITS)),
+            );
         }
-        self.decide(spec, contract, &mut top, &mut own)?;
+        self.add_decision(spec, contract, &mut top, &mut own)?;
         if let Some(text) = self.context.as_ref().filter(|_| takes("additionalContext")) {
-            own.insert("additionalContext".to_owned(), json!(fit(text, TEXT_LIMIT_UNITS)));
+            own.insert(
+                "additionalContext".to_owned(),
+                json!(truncate_to_limit(text, TEXT_LIMIT_UNITS)),
+            );
         }
-        self.keep(spec, contract, &mut own);
+        self.add_kept_fields(spec, contract, &mut own);
         if !own.is_empty() {
             let mut output = Map::new();
             output.insert("hookEventName".to_owned(), json!(spec.name.as_str()));
@@ -224,9 +247,9 @@ impl Intent {
     }
 
     /// Adds the fields that were already right.
-    fn keep(&self, spec: &EventSpec, contract: Contract, own: &mut Map<String, Value>) {
+    fn add_kept_fields(&self, spec: &EventSpec, contract: Contract, own: &mut Map<String, Value>) {
         /// Fields that the intent supplies.
-        const INTENT: [&str; 5] = [
+        const INTENT_FIELDS: [&str; 5] = [
             "permissionDecision",
             "permissionDecisionReason",
             "additionalContext",
@@ -235,18 +258,18 @@ impl Intent {
         ];
         let Some(output) = &self.output else { return };
         for field in spec.output_at(contract).into_iter().flatten() {
-            let found = output.get(field.name).filter(|_| !INTENT.contains(&field.name));
-            let Some(found) = found.filter(|found| fits(found, field.ty, contract)) else {
+            let found = output.get(field.name).filter(|_| !INTENT_FIELDS.contains(&field.name));
+            let Some(found) = found.filter(|found| is_accepted(found, field.ty, contract)) else {
                 continue;
             };
-            if let Some(value) = convert(found) {
+            if let Some(value) = convert_value(found) {
                 own.entry(field.name).or_insert(value);
             }
         }
     }
 
     /// Adds the decision; `None` if a decision is needed and cannot be made, or lacks its reason.
-    fn decide(
+    fn add_decision(
         &self,
         spec: &EventSpec,
         contract: Contract,
@@ -255,28 +278,28 @@ impl Intent {
     ) -> Option<()> {
         // The author meant `continue: false` to prevent the call, which it does not.
         let guards = spec.name == EventName::PreToolUse && self.stops && self.choice.is_none();
-        let choice = if guards { Some(Choice::Deny) } else { self.choice };
+        let choice = if guards { Some(IntendedDecision::Deny) } else { self.choice };
         let reason = self.reason.clone().or_else(|| self.stop_reason.clone().filter(|_| guards));
         match (spec.decision.value, choice) {
             // Only a tool call can be deferred.
-            (DecisionModel::PermissionDecision, Some(Choice::Defer))
+            (DecisionModel::PermissionDecision, Some(IntendedDecision::Defer))
                 if spec.name != EventName::PreToolUse =>
             {
                 return None;
             }
             (DecisionModel::PermissionDecision, Some(choice)) => {
                 let word = match choice {
-                    Choice::Allow => "allow",
-                    Choice::Deny => "deny",
-                    Choice::Ask => "ask",
-                    Choice::Defer => "defer",
+                    IntendedDecision::Allow => "allow",
+                    IntendedDecision::Deny => "deny",
+                    IntendedDecision::Ask => "ask",
+                    IntendedDecision::Defer => "defer",
                 };
                 own.insert("permissionDecision".to_owned(), json!(word));
                 if let Some(reason) = reason {
                     own.insert("permissionDecisionReason".to_owned(), json!(reason));
                 }
             }
-            (DecisionModel::DecisionBehavior, Some(Choice::Allow)) => {
+            (DecisionModel::DecisionBehavior, Some(IntendedDecision::Allow)) => {
                 let mut decision = json!({ "behavior": "allow" });
                 if let Some(input) = &self.input {
                     decision["updatedInput"] = input.clone();
@@ -286,15 +309,16 @@ impl Intent {
                     .as_ref()
                     .and_then(|output| output.get("decision")?.get("updatedPermissions"));
                 let ty = FieldType::Unions(&PERMISSION_UPDATE);
-                if let Some(updates) =
-                    updates.filter(|updates| fits(updates, ty, contract)).and_then(convert)
+                if let Some(updates) = updates
+                    .filter(|updates| is_accepted(updates, ty, contract))
+                    .and_then(convert_value)
                 {
                     decision["updatedPermissions"] = updates;
                 }
                 own.insert("decision".to_owned(), decision);
                 return Some(());
             }
-            (DecisionModel::DecisionBehavior, Some(Choice::Deny)) => {
+            (DecisionModel::DecisionBehavior, Some(IntendedDecision::Deny)) => {
                 let mut decision = json!({ "behavior": "deny" });
                 if let Some(reason) = reason {
                     decision["message"] = json!(reason);
@@ -308,7 +332,7 @@ impl Intent {
             (DecisionModel::DecisionBehavior, _) => return None,
             (
                 DecisionModel::TopLevelBlock | DecisionModel::ExitOrTopLevelBlock,
-                Some(Choice::Deny),
+                Some(IntendedDecision::Deny),
             ) => {
                 // A block without a reason does not help the agent; only the author can supply the reason.
                 let reason = reason?;
@@ -325,29 +349,32 @@ impl Intent {
 }
 
 /// Returns true for `false`, with or without quotes.
-fn is_false(node: &Node) -> bool {
+fn is_false(node: &JsonNode) -> bool {
     match &node.kind {
-        Kind::Bool(value) => !value,
-        Kind::Text(text) => text.eq_ignore_ascii_case("false"),
+        JsonKind::Bool(value) => !value,
+        JsonKind::Text(text) => text.eq_ignore_ascii_case("false"),
         _ => false,
     }
 }
 
 /// Converts an object for serde; `None` if it is not an object or has values that only the client accepts.
-fn value(node: &Node) -> Option<Value> {
-    convert(node).filter(Value::is_object)
+fn convert_object(node: &JsonNode) -> Option<Value> {
+    convert_value(node).filter(Value::is_object)
 }
 
 /// Converts a value for serde; `None` if it has values that only the client accepts.
-fn convert(node: &Node) -> Option<Value> {
+fn convert_value(node: &JsonNode) -> Option<Value> {
     Some(match &node.kind {
-        Kind::Null => Value::Null,
-        Kind::Bool(value) => json!(value),
-        Kind::Number(text) => Value::Number(serde_json::from_str(text).ok()?),
-        Kind::Text(text) => json!(text),
-        Kind::List(items) => items.iter().map(convert).collect::<Option<Vec<_>>>()?.into(),
-        Kind::Object(members) => {
-            let members = members.iter().map(|(key, node)| Some((key.clone(), convert(node)?)));
+        JsonKind::Null => Value::Null,
+        JsonKind::Bool(value) => json!(value),
+        JsonKind::Number(text) => Value::Number(serde_json::from_str(text).ok()?),
+        JsonKind::Text(text) => json!(text),
+        JsonKind::List(items) => {
+            items.iter().map(convert_value).collect::<Option<Vec<_>>>()?.into()
+        }
+        JsonKind::Object(members) => {
+            let members =
+                members.iter().map(|(key, node)| Some((key.clone(), convert_value(node)?)));
             Value::Object(members.collect::<Option<Map<_, _>>>()?)
         }
     })

@@ -1,66 +1,68 @@
 //! Diagnostics for the mistakes in an answer.
 
-use super::answer::Reading;
-use super::apply::{escaped, missing_script};
-use super::catalogue::entry;
-use super::validate::{Issue, Problem};
-use super::{Diagnostic, HookRun, MessageKind, Severity, Tool, Turn, Verdict};
-use crate::javascript::{self, Kind, Node};
+use super::answer::ParsedAnswer;
+use super::apply::{escape_pointer_key, missing_script};
+use super::catalogue::find_mistake;
+use super::validate::{ValidationIssue, ValidationProblem};
+use super::{
+    AnswerDiagnostic, HookRun, MessageKind, MistakeSeverity, ToolCallEffect, TurnEffect, Verdict,
+};
+use crate::javascript::{self, JsonKind, JsonNode};
 use crate::name::EventName;
 use crate::spec::{DecisionModel, EventSpec, Honoured};
 use crate::table;
 use crate::version::Contract;
 
 /// Keys that programs are known to leak: the internal state of an older hook library.
-const INTERNAL: &[&str] =
+const LEAKED_KEYS: &[&str] =
     &["context_files", "suggestions", "exit_code", "continue_execution", "suppress_output"];
 
 /// Maximum number of diagnostics for one answer. A text with more mistakes was not meant as an answer.
-const MOST: usize = 40;
+const MAX_DIAGNOSTICS: usize = 40;
 
 /// Maximum length, in bytes, of a text in which to search for an embedded object.
-const SEARCHED: usize = 1024 * 1024;
+const MAX_SEARCHED_BYTES: usize = 1024 * 1024;
 
 pub(super) fn diagnose(
     run: &HookRun<'_>,
     spec: &'static EventSpec,
-    reading: &Reading<'_>,
+    reading: &ParsedAnswer<'_>,
     contract: Contract,
     verdict: &mut Verdict,
 ) {
-    let mut found = Found { spec, contract, list: Vec::new() };
+    let mut found = DiagnosticCollector { spec, contract, list: Vec::new() };
     match reading {
-        Reading::Silent => {}
-        Reading::Plain(text) => found.plain(text, run, verdict),
-        Reading::Broken(error) => found.broken(javascript::trim(run.stdout), error),
-        Reading::Void(node, issues) => found.void(node, issues),
-        Reading::Foreign(_, name) => found.add(
+        ParsedAnswer::Silent => {}
+        ParsedAnswer::Plain(text) => found.add_plain_text(text, run, verdict),
+        ParsedAnswer::Broken(error) => found.add_broken_json(javascript::trim(run.stdout), error),
+        ParsedAnswer::Void(node, issues) => found.add_validation_issues(node, issues),
+        ParsedAnswer::Foreign(_, name) => found.add(
             "event-name-other",
             "/hookSpecificOutput/hookEventName",
             format!("hookEventName is `{name}`, and the hook runs for {}", spec.name),
         ),
-        Reading::Async { .. } => found.plainly("background", "/async"),
-        Reading::Valid(node) => found.valid(node, verdict),
+        ParsedAnswer::Async { .. } => found.add_with_title("background", "/async"),
+        ParsedAnswer::Valid(node) => found.add_valid_answer(node, verdict),
     }
-    found.lengths(verdict);
-    found.exit(run, reading, verdict);
-    found.headless(reading, verdict);
+    found.add_length_warnings(verdict);
+    found.add_exit_code(run, reading, verdict);
+    found.add_headless_remarks(reading, verdict);
     verdict.diagnostics = found.list;
 }
 
-struct Found {
+struct DiagnosticCollector {
     spec: &'static EventSpec,
     contract: Contract,
-    list: Vec<Diagnostic>,
+    list: Vec<AnswerDiagnostic>,
 }
 
-impl Found {
+impl DiagnosticCollector {
     fn add(&mut self, code: &'static str, path: impl Into<String>, message: String) {
-        if self.list.len() == MOST {
+        if self.list.len() == MAX_DIAGNOSTICS {
             return;
         }
-        let known = entry(code);
-        let severity = known.map_or(Severity::Error, |mistake| mistake.severity);
+        let known = find_mistake(code);
+        let severity = known.map_or(MistakeSeverity::Error, |mistake| mistake.severity);
         let help = known.map_or_else(String::new, |mistake| mistake.help.to_owned());
         let help = match code {
             "permission-elsewhere"
@@ -68,33 +70,33 @@ impl Found {
             | "ok-answer"
             | "action-answer"
             | "exit-2-ignored" => {
-                format!("{help}: {}", how_to_decide(self.spec))
+                format!("{help}: {}", decision_form(self.spec))
             }
             _ => help,
         };
-        self.list.push(Diagnostic { code, severity, path: path.into(), message, help });
+        self.list.push(AnswerDiagnostic { code, severity, path: path.into(), message, help });
     }
 
     /// Adds a diagnostic with the title of the mistake as its message.
-    fn plainly(&mut self, code: &'static str, path: impl Into<String>) {
-        let title = entry(code).map_or(code, |mistake| mistake.title);
+    fn add_with_title(&mut self, code: &'static str, path: impl Into<String>) {
+        let title = find_mistake(code).map_or(code, |mistake| mistake.title);
         self.add(code, path, title.to_owned());
     }
 
-    fn plain(&mut self, text: &str, run: &HookRun<'_>, verdict: &Verdict) {
+    fn add_plain_text(&mut self, text: &str, run: &HookRun<'_>, verdict: &Verdict) {
         let event = self.spec.name;
         if text.starts_with('{') {
-            match first_object(text) {
+            match first_object_end(text) {
                 Some(end) => {
                     let rest = javascript::trim(&text[end..]);
                     let code =
                         if rest.starts_with('{') { "two-objects" } else { "text-after-json" };
-                    self.add(code, "", format!("after the JSON stands {}", shown(rest)));
+                    self.add(code, "", format!("after the JSON stands {}", excerpt(rest)));
                 }
-                None => self.plainly("truncated-json", ""),
+                None => self.add_with_title("truncated-json", ""),
             }
-        } else if let Some((before, _)) = embedded_object(text) {
-            self.add("text-before-json", "", format!("before the JSON stands {}", shown(before)));
+        } else if let Some((before, _)) = find_embedded_object(text) {
+            self.add("text-before-json", "", format!("before the JSON stands {}", excerpt(before)));
         } else if verdict.dropped.iter().any(String::is_empty) && run.exit == 0 {
             self.add(
                 "text-unread",
@@ -104,11 +106,11 @@ impl Found {
         }
     }
 
-    fn broken(&mut self, text: &str, error: &javascript::NotJson) {
-        let second =
-            first_object(text).is_some_and(|end| javascript::trim(&text[end..]).starts_with('{'));
+    fn add_broken_json(&mut self, text: &str, error: &javascript::JsonSyntaxError) {
+        let second = first_object_end(text)
+            .is_some_and(|end| javascript::trim(&text[end..]).starts_with('{'));
         if second {
-            self.plainly("two-objects", "");
+            self.add_with_title("two-objects", "");
             return;
         }
         let line = text[..error.at].matches('\n').count() + 1;
@@ -117,21 +119,21 @@ impl Found {
         self.add("broken-json", "", message);
     }
 
-    fn void(&mut self, node: &Node, issues: &[Issue]) {
+    fn add_validation_issues(&mut self, node: &JsonNode, issues: &[ValidationIssue]) {
         for issue in issues {
-            self.issue(issue);
+            self.add_issue(issue);
         }
         // The client ignores the whole answer, but the other mistakes would remain after these are fixed.
         let unknown: Vec<String> = node
             .members()
             .iter()
-            .filter(|(key, _)| !known_key(key))
-            .map(|(key, _)| format!("/{}", escaped(key)))
+            .filter(|(key, _)| !is_known_key(key))
+            .map(|(key, _)| format!("/{}", escape_pointer_key(key)))
             .collect();
-        self.unknown(node, &unknown);
+        self.add_dropped_keys(node, &unknown);
     }
 
-    fn issue(&mut self, issue: &Issue) {
+    fn add_issue(&mut self, issue: &ValidationIssue) {
         let event = self.spec.name;
         let path = issue.path.clone();
         let key = path.rsplit('/').next().unwrap_or_default().to_owned();
@@ -143,14 +145,14 @@ impl Found {
                     format!("{event} rejects a hookSpecificOutput"),
                 );
             }
-            (Problem::Missing, "hookEventName") => {
+            (ValidationProblem::Missing, "hookEventName") => {
                 self.add(
                     "event-name-missing",
                     "/hookSpecificOutput",
                     "hookSpecificOutput has no hookEventName: the whole answer is void".to_owned(),
                 );
             }
-            (Problem::Value { received, .. }, "hookEventName")
+            (ValidationProblem::Value { received, .. }, "hookEventName")
                 if EventName::ALL
                     .iter()
                     .any(|name| name.as_str().eq_ignore_ascii_case(received))
@@ -161,15 +163,15 @@ impl Found {
                 );
                 self.add("event-name-case", path, message);
             }
-            (Problem::Value { received, .. }, "hookEventName")
-                if EventName::formerly(received).is_some() =>
+            (ValidationProblem::Value { received, .. }, "hookEventName")
+                if EventName::from_mistaken_name(received).is_some() =>
             {
-                let meant = EventName::formerly(received).unwrap_or(event);
+                let meant = EventName::from_mistaken_name(received).unwrap_or(event);
                 let message =
                     format!("Claude Code calls `{received}` {meant}: the whole answer is void");
                 self.add("event-name-legacy", path, message);
             }
-            (Problem::Value { received, .. }, "hookEventName") if received != "null" => {
+            (ValidationProblem::Value { received, .. }, "hookEventName") if received != "null" => {
                 let meant =
                     EventName::nearest(received).map(|name| format!("; did you mean `{name}`?"));
                 let message = format!(
@@ -178,43 +180,45 @@ impl Found {
                 );
                 self.add("event-name-unknown", path, message);
             }
-            (Problem::Missing, "decision") => self.plainly("decision-missing", path),
-            (problem, _) if received_null(problem) => {
+            (ValidationProblem::Missing, "decision") => {
+                self.add_with_title("decision-missing", path)
+            }
+            (problem, _) if is_null(problem) => {
                 self.add("null-value", path, format!("`{key}` is null: the whole answer is void"));
             }
-            (Problem::Value { received, expected }, "permissionDecision") => {
+            (ValidationProblem::Value { received, expected }, "permissionDecision") => {
                 let message = format!(
                     "permissionDecision is `{received}`, not {}: the whole answer is void",
                     expected.join(", ")
                 );
                 self.add("permission-value", path, message);
             }
-            (Problem::Value { received, .. }, "decision") => {
+            (ValidationProblem::Value { received, .. }, "decision") => {
                 let message = format!(
                     "decision is `{received}`, not block or approve: the whole answer is void"
                 );
                 self.add("decision-value", path, message);
             }
-            (Problem::Type { expected: "boolean", received: "string" }, _) => {
+            (ValidationProblem::Type { expected: "boolean", received: "string" }, _) => {
                 self.add(
                     "text-boolean",
                     path,
                     format!("`{key}` is a string: the whole answer is void"),
                 );
             }
-            (Problem::Type { expected, received }, _) => {
+            (ValidationProblem::Type { expected, received }, _) => {
                 let message =
                     format!("`{key}` is {received}, not {expected}: the whole answer is void");
                 self.add("wrong-type", path, message);
             }
-            (Problem::Value { received, expected }, _) => {
+            (ValidationProblem::Value { received, expected }, _) => {
                 let message = format!(
                     "`{key}` is `{received}`, not one of {}: the whole answer is void",
                     expected.join(", ")
                 );
                 self.add("wrong-type", path, message);
             }
-            (Problem::Missing, _) => {
+            (ValidationProblem::Missing, _) => {
                 self.add(
                     "wrong-type",
                     path,
@@ -224,14 +228,14 @@ impl Found {
         }
     }
 
-    fn valid(&mut self, node: &Node, verdict: &Verdict) {
+    fn add_valid_answer(&mut self, node: &JsonNode, verdict: &Verdict) {
         let event = self.spec.name;
         if event == EventName::WorktreeCreate {
-            self.plainly("json-as-path", "");
+            self.add_with_title("json-as-path", "");
             return;
         }
-        self.unknown(node, &verdict.dropped);
-        let decision = node.get("decision").and_then(Node::text);
+        self.add_dropped_keys(node, &verdict.dropped);
+        let decision = node.get("decision").and_then(JsonNode::text);
         let blocks = decision == Some("block");
         if event == EventName::PreToolUse && decision.is_some() {
             let value = decision.unwrap_or_default();
@@ -241,53 +245,55 @@ impl Found {
                 format!("decision `{value}` on PreToolUse works and is deprecated"),
             );
         }
-        let reason = node.get("reason").and_then(Node::text).unwrap_or_default();
+        let reason = node.get("reason").and_then(JsonNode::text).unwrap_or_default();
         if blocks && reason.is_empty() && self.spec.top_level_decision.honoured != Honoured::No {
-            self.plainly("no-reason", "/decision");
+            self.add_with_title("no-reason", "/decision");
         }
         let output = node.get("hookSpecificOutput");
         let own = |key: &str| output.and_then(|output| output.get(key)?.text()).unwrap_or_default();
         if own("permissionDecision") == "deny"
             && own("permissionDecisionReason").is_empty()
             && !verdict.to_model.iter().any(|message| !reason.is_empty() && message.text == reason)
-            && verdict.tool == Some(Tool::Blocked)
+            && verdict.tool == Some(ToolCallEffect::Blocked)
         {
-            self.plainly("no-reason", "/hookSpecificOutput/permissionDecision");
+            self.add_with_title("no-reason", "/hookSpecificOutput/permissionDecision");
         }
         let decision = output.and_then(|output| output.get("decision"));
         let refused = decision.is_some_and(|decision| {
-            decision.get("behavior").and_then(Node::text) == Some("deny")
-                && decision.get("message").and_then(Node::text).unwrap_or_default().is_empty()
+            decision.get("behavior").and_then(JsonNode::text) == Some("deny")
+                && decision.get("message").and_then(JsonNode::text).unwrap_or_default().is_empty()
         });
         if event == EventName::PermissionRequest && refused {
-            self.plainly("no-reason", "/hookSpecificOutput/decision");
+            self.add_with_title("no-reason", "/hookSpecificOutput/decision");
         }
-        if verdict.tool == Some(Tool::Rewritten) {
+        if verdict.tool == Some(ToolCallEffect::Rewritten) {
             let path = match event {
                 EventName::PermissionRequest => "/hookSpecificOutput/decision/updatedInput",
                 _ => "/hookSpecificOutput/updatedInput",
             };
-            self.plainly("rewritten-input", path);
+            self.add_with_title("rewritten-input", path);
         }
-        let stops = matches!(node.get("continue").map(|node| &node.kind), Some(Kind::Bool(false)));
-        if event == EventName::PreToolUse && stops && verdict.tool != Some(Tool::Blocked) {
-            self.plainly("stop-is-no-guard", "/continue");
+        let stops =
+            matches!(node.get("continue").map(|node| &node.kind), Some(JsonKind::Bool(false)));
+        if event == EventName::PreToolUse && stops && verdict.tool != Some(ToolCallEffect::Blocked)
+        {
+            self.add_with_title("stop-is-no-guard", "/continue");
         }
         let context =
             node.get("hookSpecificOutput").and_then(|output| output.get("additionalContext"));
-        let said = context.and_then(Node::text).is_some_and(|text| !text.is_empty());
+        let said = context.and_then(JsonNode::text).is_some_and(|text| !text.is_empty());
         let heard = verdict.to_model.iter().any(|message| message.kind == MessageKind::Context);
         let takes = self
             .spec
             .output
             .is_some_and(|fields| fields.iter().any(|field| field.name == "additionalContext"));
-        if said && !heard && takes && verdict.turn != Turn::Continues {
-            self.plainly("context-unread", "/hookSpecificOutput/additionalContext");
+        if said && !heard && takes && verdict.turn != TurnEffect::Continues {
+            self.add_with_title("context-unread", "/hookSpecificOutput/additionalContext");
         }
     }
 
     /// Adds a diagnostic for each dropped key.
-    fn unknown(&mut self, node: &Node, dropped: &[String]) {
+    fn add_dropped_keys(&mut self, node: &JsonNode, dropped: &[String]) {
         let legacy = node.get("type").is_some() && node.get("content").is_some();
         let mut internal = Vec::new();
         for path in dropped {
@@ -302,40 +308,42 @@ impl Found {
                     let code = if other { "other-variant" } else { "unknown-key" };
                     self.add(code, path, format!("`{key}` is ignored in this decision"));
                 }
-                "type" if legacy => self.plainly("type-content", path),
+                "type" if legacy => self.add_with_title("type-content", path),
                 "content" | "prompt" | "auto_captured" | "suggested_action"
                     if legacy && !nested => {}
-                "context" => self.plainly("context-key", path),
-                "additionalContext" if !nested => self.plainly("top-level-context", path),
-                "permissionDecision" if !nested => self.plainly("top-level-permission", path),
+                "context" => self.add_with_title("context-key", path),
+                "additionalContext" if !nested => self.add_with_title("top-level-context", path),
+                "permissionDecision" if !nested => {
+                    self.add_with_title("top-level-permission", path)
+                }
                 "permissionDecisionReason" => {}
                 "permissionDecision" => {
                     let message =
                         format!("permissionDecision decides nothing on {}", self.spec.name);
                     self.add("permission-elsewhere", path, message);
                 }
-                "decision" if nested => self.plainly("decision-nested", path),
+                "decision" if nested => self.add_with_title("decision-nested", path),
                 "reason" if nested => {}
-                "systemMessage" if nested => self.plainly("message-nested", path),
-                "ok" => self.plainly("ok-answer", path),
-                "action" if !nested => self.plainly("action-answer", path),
-                "token_count" => self.plainly("token-count", path),
-                key if INTERNAL.contains(&key) => internal.push(path.clone()),
-                "decision" if node.get("decision").and_then(Node::text) == Some("approve") => {
-                    self.plainly("approve-ignored", path);
+                "systemMessage" if nested => self.add_with_title("message-nested", path),
+                "ok" => self.add_with_title("ok-answer", path),
+                "action" if !nested => self.add_with_title("action-answer", path),
+                "token_count" => self.add_with_title("token-count", path),
+                key if LEAKED_KEYS.contains(&key) => internal.push(path.clone()),
+                "decision" if node.get("decision").and_then(JsonNode::text) == Some("approve") => {
+                    self.add_with_title("approve-ignored", path);
                 }
                 "reason" if node.get("decision").is_some() || node.get("ok").is_some() => {}
                 "stopReason" if node.get("continue").is_some() => {}
                 // Accepted and without effect on every event: not worth a diagnostic.
                 "suppressOutput" => {}
-                key if !nested && known_key(key) => {
+                key if !nested && is_known_key(key) => {
                     self.add(
                         "ignored-here",
                         path,
                         format!("`{key}` does nothing on {}", self.spec.name),
                     );
                 }
-                key => self.nameless(path, key, nested),
+                key => self.add_unknown_key(path, key, nested),
             }
         }
         if !internal.is_empty() {
@@ -344,7 +352,7 @@ impl Found {
         }
     }
 
-    fn nameless(&mut self, path: &str, key: &str, nested: bool) {
+    fn add_unknown_key(&mut self, path: &str, key: &str, nested: bool) {
         let own = self.spec.output.into_iter().flatten().find(|field| nested && field.name == key);
         if own.is_some_and(|field| field.inert) {
             self.add("ignored-here", path, format!("`{key}` does nothing on {}", self.spec.name));
@@ -363,7 +371,7 @@ impl Found {
         );
     }
 
-    fn lengths(&mut self, verdict: &Verdict) {
+    fn add_length_warnings(&mut self, verdict: &Verdict) {
         for message in
             verdict.to_model.iter().chain(&verdict.to_user).filter(|message| message.truncated)
         {
@@ -371,16 +379,16 @@ impl Found {
                 MessageKind::Context => "/hookSpecificOutput/additionalContext",
                 _ => "",
             };
-            self.plainly("too-long", path);
+            self.add_with_title("too-long", path);
         }
     }
 
-    fn exit(&mut self, run: &HookRun<'_>, reading: &Reading<'_>, verdict: &Verdict) {
+    fn add_exit_code(&mut self, run: &HookRun<'_>, reading: &ParsedAnswer<'_>, verdict: &Verdict) {
         let event = self.spec.name;
-        let decided = verdict.tool.is_some_and(|tool| tool > Tool::Unchanged)
-            || verdict.turn != Turn::Continues
+        let decided = verdict.tool.is_some_and(|tool| tool > ToolCallEffect::Unchanged)
+            || verdict.turn != TurnEffect::Continues
             || reading.valid().is_some_and(|node| node.get("decision").is_some());
-        let silent = run.stderr.is_empty() && matches!(reading, Reading::Silent);
+        let silent = run.stderr.is_empty() && matches!(reading, ParsedAnswer::Silent);
         // Codes from 126 on come from the shell: the hook did not choose them.
         let meant = !matches!(run.exit, 0 | 2) && run.exit < 126;
         if meant && self.spec.can_block.value && !decided && !silent {
@@ -393,16 +401,16 @@ impl Found {
         let mut texts = verdict.to_model.iter().chain(&verdict.to_user);
         let quoted = texts.any(|message| message.kind == MessageKind::Stderr);
         if missing_script(run) {
-            self.plainly("missing-script", "");
-        } else if !exit_2_acts(event) {
+            self.add_with_title("missing-script", "");
+        } else if !exit_2_has_effect(event) {
             let message = format!("on {event} exit 2 means: {}", self.spec.exit.two.value);
             self.add("exit-2-ignored", "", message);
         } else if run.stderr.is_empty() && quoted {
-            self.plainly("exit-2-silent", "");
+            self.add_with_title("exit-2-silent", "");
         }
     }
 
-    fn headless(&mut self, reading: &Reading<'_>, verdict: &Verdict) {
+    fn add_headless_remarks(&mut self, reading: &ParsedAnswer<'_>, verdict: &Verdict) {
         let message = reading.valid().and_then(|node| node.get("systemMessage")?.text());
         let unseen =
             matches!(self.spec.system_message.honoured, Honoured::Terminal | Honoured::Unknown);
@@ -417,7 +425,7 @@ impl Found {
         if self.spec.name == EventName::PermissionRequest
             && !self.contract.asks_permission_headless()
         {
-            self.plainly("asked-elsewhere", "");
+            self.add_with_title("asked-elsewhere", "");
         }
         let place = "/hookSpecificOutput/permissionDecision";
         let decision = reading
@@ -427,31 +435,31 @@ impl Found {
             return;
         }
         match verdict.tool {
-            Some(Tool::Asks) => self.plainly("asks-nobody", place),
-            Some(Tool::Deferred) => self.plainly("defers", place),
+            Some(ToolCallEffect::Asks) => self.add_with_title("asks-nobody", place),
+            Some(ToolCallEffect::Deferred) => self.add_with_title("defers", place),
             _ => {}
         }
     }
 }
 
-fn received_null(problem: &Problem) -> bool {
+fn is_null(problem: &ValidationProblem) -> bool {
     match problem {
-        Problem::Type { received, .. } => *received == "null",
-        Problem::Value { received, .. } => received == "null",
-        Problem::Missing => false,
+        ValidationProblem::Type { received, .. } => *received == "null",
+        ValidationProblem::Value { received, .. } => received == "null",
+        ValidationProblem::Missing => false,
     }
 }
 
 /// Returns true if the client has this top-level key.
-fn known_key(key: &str) -> bool {
+fn is_known_key(key: &str) -> bool {
     matches!(key, "decision" | "reason" | "hookSpecificOutput")
         || table::UNIVERSAL_OUTPUT.iter().any(|field| field.name == key)
 }
 
 /// Returns true if exit 2 has an effect on the event that a hook author could intend.
-fn exit_2_acts(event: EventName) -> bool {
+fn exit_2_has_effect(event: EventName) -> bool {
     use EventName::{PermissionRequest, PostToolUse, PostToolUseFailure};
-    let spec = table::event(event);
+    let spec = table::event_spec(event);
     match event {
         PermissionRequest => false,
         PostToolUse | PostToolUseFailure => true,
@@ -460,7 +468,7 @@ fn exit_2_acts(event: EventName) -> bool {
 }
 
 /// Returns the form of a block on the event.
-pub(super) fn how_to_decide(spec: &EventSpec) -> &'static str {
+pub(super) fn decision_form(spec: &EventSpec) -> &'static str {
     match spec.decision.value {
         DecisionModel::TopLevelBlock | DecisionModel::ExitOrTopLevelBlock => {
             "{\"decision\": \"block\", \"reason\": …}"
@@ -483,13 +491,13 @@ pub(super) fn how_to_decide(spec: &EventSpec) -> &'static str {
 }
 
 /// Returns the end of the object at the start of a text.
-pub(super) fn first_object(text: &str) -> Option<usize> {
+pub(super) fn first_object_end(text: &str) -> Option<usize> {
     javascript::parse_first(text).ok().map(|(_, end)| end)
 }
 
 /// Finds an object after other text; returns the text before it and the object.
-pub(super) fn embedded_object(text: &str) -> Option<(&str, &str)> {
-    if text.len() > SEARCHED {
+pub(super) fn find_embedded_object(text: &str) -> Option<(&str, &str)> {
+    if text.len() > MAX_SEARCHED_BYTES {
         return None;
     }
     let start = text.match_indices('{').take(20).map(|(at, _)| at).find(|start| {
@@ -500,7 +508,7 @@ pub(super) fn embedded_object(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Returns the beginning of a text, for a message.
-fn shown(text: &str) -> String {
+fn excerpt(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
     let short: String = line.chars().take(40).collect();
     if short.len() < text.len() { format!("`{short}…`") } else { format!("`{short}`") }

@@ -1,23 +1,23 @@
 //! The client's validation: unknown keys pass, a known key of the wrong type or value voids the whole answer.
 
-use crate::javascript::{Kind, Node};
+use crate::javascript::{JsonKind, JsonNode};
 use crate::name::EventName;
-use crate::spec::{Field, FieldType, Union};
+use crate::spec::{FieldSpec, FieldType, UnionSpec};
 use crate::table;
 use crate::version::Contract;
 
 /// A reason for which an object is void. The client reports the first one only.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Issue {
+pub(super) struct ValidationIssue {
     /// The position, as a JSON pointer.
     pub(super) path: String,
     /// The problem at this position.
-    pub(super) problem: Problem,
+    pub(super) problem: ValidationProblem,
 }
 
 /// A problem with a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Problem {
+pub(super) enum ValidationProblem {
     /// A value of another type; both types by name.
     Type { expected: &'static str, received: &'static str },
     /// A value that is not in the list.
@@ -27,41 +27,43 @@ pub(super) enum Problem {
 }
 
 /// Validates an object as the client does.
-pub(super) fn validate(node: &Node, contract: Contract) -> Result<(), Issue> {
+pub(super) fn validate_answer(node: &JsonNode, contract: Contract) -> Result<(), ValidationIssue> {
     for field in table::universal_output_at(contract) {
         // Only `true` makes an answer asynchronous; the client treats other values as an unknown key.
         if !field.name.starts_with("async") {
-            check(node, field, "", contract)?;
+            validate_field(node, field, "", contract)?;
         }
     }
     if let Some(decision) = node.get("decision") {
-        one_of(decision, &["approve", "block"], "/decision")?;
+        validate_choice(decision, &["approve", "block"], "/decision")?;
     }
     if let Some(reason) = node.get("reason") {
-        value(reason, FieldType::Text, "/reason", contract)?;
+        validate_value(reason, FieldType::Text, "/reason", contract)?;
     }
     match node.get("hookSpecificOutput") {
-        Some(output) => specific(output, contract),
+        Some(output) => validate_specific_output(output, contract),
         None => Ok(()),
     }
 }
 
 /// Returns true if the client would accept a value for a field of this type.
-pub(super) fn fits(node: &Node, ty: FieldType, contract: Contract) -> bool {
-    value(node, ty, "", contract).is_ok()
+pub(super) fn is_accepted(node: &JsonNode, ty: FieldType, contract: Contract) -> bool {
+    validate_value(node, ty, "", contract).is_ok()
 }
 
 /// Returns the reasons for which an object is void: after each one its value is removed to find the next.
-pub(super) fn issues(node: &Node, contract: Contract) -> Vec<Issue> {
+pub(super) fn find_issues(node: &JsonNode, contract: Contract) -> Vec<ValidationIssue> {
     /// Maximum number of reported issues; more would not help the author.
-    const MOST: usize = 8;
+    const MAX_ISSUES: usize = 8;
     let mut left = node.clone();
     let mut found = Vec::new();
-    while found.len() < MOST {
-        let Err(issue) = validate(&left, contract) else { break };
+    while found.len() < MAX_ISSUES {
+        let Err(issue) = validate_answer(&left, contract) else { break };
         // A missing key cannot be removed; its parent can.
         let culprit = match issue.problem {
-            Problem::Missing => issue.path.rsplit_once('/').map_or("", |(parent, _)| parent),
+            ValidationProblem::Missing => {
+                issue.path.rsplit_once('/').map_or("", |(parent, _)| parent)
+            }
             _ => &issue.path,
         };
         if culprit.is_empty() {
@@ -74,63 +76,85 @@ pub(super) fn issues(node: &Node, contract: Contract) -> Vec<Issue> {
     found
 }
 
-fn specific(output: &Node, contract: Contract) -> Result<(), Issue> {
+fn validate_specific_output(output: &JsonNode, contract: Contract) -> Result<(), ValidationIssue> {
     let path = "/hookSpecificOutput";
-    value(output, FieldType::Object, path, contract)?;
+    validate_value(output, FieldType::Object, path, contract)?;
     let name_path = format!("{path}/hookEventName");
     let Some(name) = output.get("hookEventName") else {
-        return Err(Issue { path: name_path, problem: Problem::Missing });
+        return Err(ValidationIssue { path: name_path, problem: ValidationProblem::Missing });
     };
     let taking = || table::events_at(contract).filter(|event| event.output.is_some());
     let named = name.text().and_then(|name| name.parse::<EventName>().ok());
     let Some(event) = taking().find(|event| Some(event.name) == named) else {
         let expected = taking().map(|event| event.name.as_str()).collect();
         let received = name.text().unwrap_or(name.kind.name()).to_owned();
-        return Err(Issue { path: name_path, problem: Problem::Value { expected, received } });
+        return Err(ValidationIssue {
+            path: name_path,
+            problem: ValidationProblem::Value { expected, received },
+        });
     };
     event
         .output_at(contract)
         .into_iter()
         .flatten()
-        .try_for_each(|field| check(output, field, path, contract))
+        .try_for_each(|field| validate_field(output, field, path, contract))
 }
 
-fn check(node: &Node, field: &Field, path: &str, contract: Contract) -> Result<(), Issue> {
+fn validate_field(
+    node: &JsonNode,
+    field: &FieldSpec,
+    path: &str,
+    contract: Contract,
+) -> Result<(), ValidationIssue> {
     let path = format!("{path}/{}", field.name);
     match node.get(field.name) {
-        Some(found) => value(found, field.ty, &path, contract),
-        None if field.required => Err(Issue { path, problem: Problem::Missing }),
+        Some(found) => validate_value(found, field.ty, &path, contract),
+        None if field.required => {
+            Err(ValidationIssue { path, problem: ValidationProblem::Missing })
+        }
         None => Ok(()),
     }
 }
 
-fn value(node: &Node, ty: FieldType, path: &str, contract: Contract) -> Result<(), Issue> {
+fn validate_value(
+    node: &JsonNode,
+    ty: FieldType,
+    path: &str,
+    contract: Contract,
+) -> Result<(), ValidationIssue> {
     let expected = match (ty, &node.kind) {
         (FieldType::Any, _)
-        | (FieldType::Text | FieldType::Uuid, Kind::Text(_))
-        | (FieldType::NullableText, Kind::Text(_) | Kind::Null)
-        | (FieldType::Flag, Kind::Bool(_))
-        | (FieldType::Number | FieldType::Integer, Kind::Number(_))
-        | (FieldType::Object, Kind::Object(_)) => return Ok(()),
-        (FieldType::TextList, Kind::List(items)) => {
-            return each(items, path, |item, path| value(item, FieldType::Text, path, contract));
+        | (FieldType::Text | FieldType::Uuid, JsonKind::Text(_))
+        | (FieldType::NullableText, JsonKind::Text(_) | JsonKind::Null)
+        | (FieldType::Flag, JsonKind::Bool(_))
+        | (FieldType::Number | FieldType::Integer, JsonKind::Number(_))
+        | (FieldType::Object, JsonKind::Object(_)) => return Ok(()),
+        (FieldType::TextList, JsonKind::List(items)) => {
+            return validate_items(items, path, |item, path| {
+                validate_value(item, FieldType::Text, path, contract)
+            });
         }
         (FieldType::Choice(choice), _) => {
             let values: Vec<&'static str> = choice.values_at(contract).collect();
-            return one_of(node, &values, path);
+            return validate_choice(node, &values, path);
         }
-        (FieldType::Shape(shape), Kind::Object(_)) => {
-            return shape.fields.iter().try_for_each(|field| check(node, field, path, contract));
+        (FieldType::Shape(shape), JsonKind::Object(_)) => {
+            return shape
+                .fields
+                .iter()
+                .try_for_each(|field| validate_field(node, field, path, contract));
         }
-        (FieldType::Shapes(shape), Kind::List(items)) => {
-            return each(items, path, |item, path| {
-                value(item, FieldType::Shape(shape), path, contract)
+        (FieldType::Shapes(shape), JsonKind::List(items)) => {
+            return validate_items(items, path, |item, path| {
+                validate_value(item, FieldType::Shape(shape), path, contract)
             });
         }
-        (FieldType::Union(union), Kind::Object(_)) => return variant(node, union, path, contract),
-        (FieldType::Unions(union), Kind::List(items)) => {
-            return each(items, path, |item, path| {
-                value(item, FieldType::Union(union), path, contract)
+        (FieldType::Union(union), JsonKind::Object(_)) => {
+            return validate_variant(node, union, path, contract);
+        }
+        (FieldType::Unions(union), JsonKind::List(items)) => {
+            return validate_items(items, path, |item, path| {
+                validate_value(item, FieldType::Union(union), path, contract)
             });
         }
         (FieldType::Text | FieldType::Uuid | FieldType::NullableText, _) => "string",
@@ -139,37 +163,46 @@ fn value(node: &Node, ty: FieldType, path: &str, contract: Contract) -> Result<(
         (FieldType::Object | FieldType::Shape(_) | FieldType::Union(_), _) => "object",
         (FieldType::TextList | FieldType::Shapes(_) | FieldType::Unions(_), _) => "array",
     };
-    let problem = Problem::Type { expected, received: node.kind.name() };
-    Err(Issue { path: path.to_owned(), problem })
+    let problem = ValidationProblem::Type { expected, received: node.kind.name() };
+    Err(ValidationIssue { path: path.to_owned(), problem })
 }
 
-fn each(
-    items: &[Node],
+fn validate_items(
+    items: &[JsonNode],
     path: &str,
-    check: impl Fn(&Node, &str) -> Result<(), Issue>,
-) -> Result<(), Issue> {
+    check: impl Fn(&JsonNode, &str) -> Result<(), ValidationIssue>,
+) -> Result<(), ValidationIssue> {
     items.iter().enumerate().try_for_each(|(at, item)| check(item, &format!("{path}/{at}")))
 }
 
-fn variant(node: &Node, union: &Union, path: &str, contract: Contract) -> Result<(), Issue> {
+fn validate_variant(
+    node: &JsonNode,
+    union: &UnionSpec,
+    path: &str,
+    contract: Contract,
+) -> Result<(), ValidationIssue> {
     let tags: Vec<&'static str> = union.variants.iter().map(|(tag, _)| *tag).collect();
     let tag_path = format!("{path}/{}", union.tag);
     let Some(tag) = node.get(union.tag) else {
-        return Err(Issue { path: tag_path, problem: Problem::Missing });
+        return Err(ValidationIssue { path: tag_path, problem: ValidationProblem::Missing });
     };
-    one_of(tag, &tags, &tag_path)?;
+    validate_choice(tag, &tags, &tag_path)?;
     let fields = union.variants.iter().find(|(name, _)| Some(*name) == tag.text());
-    let fields = fields.map_or(&[] as &[Field], |(_, fields)| fields);
-    fields.iter().try_for_each(|field| check(node, field, path, contract))
+    let fields = fields.map_or(&[] as &[FieldSpec], |(_, fields)| fields);
+    fields.iter().try_for_each(|field| validate_field(node, field, path, contract))
 }
 
-fn one_of(node: &Node, values: &[&'static str], path: &str) -> Result<(), Issue> {
+fn validate_choice(
+    node: &JsonNode,
+    values: &[&'static str],
+    path: &str,
+) -> Result<(), ValidationIssue> {
     match node.text() {
         Some(text) if values.contains(&text) => Ok(()),
         other => {
             let received = other.unwrap_or(node.kind.name()).to_owned();
-            let problem = Problem::Value { expected: values.to_vec(), received };
-            Err(Issue { path: path.to_owned(), problem })
+            let problem = ValidationProblem::Value { expected: values.to_vec(), received };
+            Err(ValidationIssue { path: path.to_owned(), problem })
         }
     }
 }

@@ -2,17 +2,17 @@
 
 use std::process::Command;
 
-use rutter_testkit::{Ran, root};
+use rutter_testkit::{CommandOutput, repository_root};
 
 #[test]
-fn serde_is_all_it_depends_on() {
-    let tree = Ran::of(
+fn depends_on_serde_only() {
+    let tree = CommandOutput::run(
         Command::new(env!("CARGO"))
             .args(["tree", "-p", "rutter-contract", "--edges", "normal", "--depth", "1"])
             .args(["--prefix", "none", "--format", "{p}", "--offline", "--locked"])
-            .current_dir(root()),
+            .current_dir(repository_root()),
     )
-    .success();
+    .assert_success();
     let crates: Vec<&str> =
         tree.stdout.lines().filter_map(|line| line.split_whitespace().next()).collect();
     assert_eq!(crates, ["rutter-contract", "serde", "serde_json"]);

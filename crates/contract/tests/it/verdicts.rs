@@ -3,9 +3,11 @@
 use proptest::prelude::*;
 use rutter_contract::EventName;
 use rutter_contract::verdict::catalogue::CATALOGUE;
-use rutter_contract::verdict::{HookRun, Outcome, Severity, Tool, Turn, Verdict, judge};
+use rutter_contract::verdict::{
+    HookOutcome, HookRun, MistakeSeverity, ToolCallEffect, TurnEffect, Verdict, judge_answer,
+};
 use rutter_contract::version::Contract;
-use rutter_testkit::root;
+use rutter_testkit::repository_root;
 use serde_json::Value;
 
 /// Compares a verdict with the measured case; returns the differences.
@@ -18,7 +20,7 @@ fn differences(case: &Value, verdict: &Verdict) -> Vec<String> {
         }
     };
     let reached = |mark: &str| verdict.to_model.iter().any(|message| message.text.contains(mark));
-    compare("hook_error", (verdict.outcome == Outcome::Error).into());
+    compare("hook_error", (verdict.outcome == HookOutcome::Error).into());
     compare("context_reached_model", reached("CTX-MARK").into());
     compare("reason_reached_model", reached("REASON-MARK").into());
     compare("stderr_reached_model", reached("ERR-MARK").into());
@@ -28,28 +30,33 @@ fn differences(case: &Value, verdict: &Verdict) -> Vec<String> {
         // Without a decision the measured run of PreToolUse allows the tool, and that of PermissionRequest
         // does not.
         let ran = match tool {
-            Tool::Runs | Tool::Rewritten => true,
-            Tool::Unchanged => case["event"] == "PreToolUse",
-            Tool::Asks | Tool::Deferred | Tool::Blocked => false,
+            ToolCallEffect::Runs | ToolCallEffect::Rewritten => true,
+            ToolCallEffect::Unchanged => case["event"] == "PreToolUse",
+            ToolCallEffect::Asks | ToolCallEffect::Deferred | ToolCallEffect::Blocked => false,
         };
         compare("tool_ran", ran.into());
-        compare("tool_input_changed", (tool == Tool::Rewritten).into());
+        compare("tool_input_changed", (tool == ToolCallEffect::Rewritten).into());
     }
     let calls = match verdict.turn {
-        Turn::Continues => 0,
-        Turn::Stops | Turn::Erased => -1,
-        Turn::KeptGoing => 1,
+        TurnEffect::Continues => 0,
+        TurnEffect::Stops | TurnEffect::Erased => -1,
+        TurnEffect::KeptGoing => 1,
     };
     // The headless run of Stop ends where it would end without the hook.
-    let calls = if case["event"] == "Stop" && verdict.turn == Turn::Stops { 0 } else { calls };
     let calls =
-        if case["event"] == "SubagentStop" && verdict.turn == Turn::Stops { 0 } else { calls };
+        if case["event"] == "Stop" && verdict.turn == TurnEffect::Stops { 0 } else { calls };
+    let calls = if case["event"] == "SubagentStop" && verdict.turn == TurnEffect::Stops {
+        0
+    } else {
+        calls
+    };
     compare("extra_model_calls", calls.into());
     wrong
 }
 
-fn cases(file: &str) -> Vec<Value> {
-    let text = std::fs::read_to_string(root().join("fixtures/verdicts").join(file)).unwrap();
+fn load_cases(file: &str) -> Vec<Value> {
+    let text =
+        std::fs::read_to_string(repository_root().join("fixtures/verdicts").join(file)).unwrap();
     let mut all: Value = serde_json::from_str(&text).unwrap();
     match all["cases"].take() {
         Value::Array(cases) => cases,
@@ -57,14 +64,14 @@ fn cases(file: &str) -> Vec<Value> {
     }
 }
 
-fn judged(case: &Value, contract: Contract) -> Verdict {
+fn judge_case(case: &Value, contract: Contract) -> Verdict {
     let run = HookRun {
         event: case["event"].as_str().unwrap().parse().unwrap(),
         stdout: case["stdout"].as_str().unwrap(),
         stderr: case["stderr"].as_str().unwrap(),
         exit: i32::try_from(case["exit"].as_i64().unwrap()).unwrap(),
     };
-    judge(&run, contract)
+    judge_answer(&run, contract)
 }
 
 /// Cases that depend on more than the answer. A case that agrees must leave the list.
@@ -95,13 +102,13 @@ const OLD_UNDECIDABLE: &[(&str, &str)] = &[
     ),
 ];
 
-fn agree(file: &str, client: &str, at_least: usize) {
+fn assert_agreement(file: &str, client: &str, at_least: usize) {
     let contract = Contract::for_client(client.parse().unwrap());
-    let cases = cases(file);
+    let cases = load_cases(file);
     assert!(cases.len() >= at_least, "{} cases", cases.len());
     let mut wrong = Vec::new();
     for case in &cases {
-        let verdict = judged(case, contract);
+        let verdict = judge_case(case, contract);
         let differences = differences(case, &verdict);
         let listed = UNDECIDABLE.iter().any(|(id, _)| case["id"] == *id);
         let listed = listed
@@ -121,28 +128,28 @@ fn agree(file: &str, client: &str, at_least: usize) {
 }
 
 #[test]
-fn every_case_of_the_newest_client() {
-    agree("2.1.325.json", "2.1.325", 423);
+fn newest_client_cases() {
+    assert_agreement("2.1.325.json", "2.1.325", 423);
 }
 
 #[test]
-fn every_case_of_the_older_client() {
-    agree("2.1.197.json", "2.1.197", 378);
+fn older_client_cases() {
+    assert_agreement("2.1.197.json", "2.1.197", 378);
 }
 
 #[test]
-fn more_cases_of_the_newest_client() {
-    agree("more-2.1.325.json", "2.1.325", 1_500);
+fn more_newest_client_cases() {
+    assert_agreement("more-2.1.325.json", "2.1.325", 1_500);
 }
 
 #[test]
-fn more_cases_of_the_older_client() {
-    agree("more-2.1.197.json", "2.1.197", 1_290);
+fn more_older_client_cases() {
+    assert_agreement("more-2.1.197.json", "2.1.197", 1_290);
 }
 
 /// Judging the example of a known mistake reports it, and its correction does not have the mistake.
 #[test]
-fn every_mistake_of_the_catalogue() {
+fn catalogue_mistakes_are_found() {
     for mistake in CATALOGUE {
         let example = &mistake.example;
         let long;
@@ -161,7 +168,7 @@ fn every_mistake_of_the_catalogue() {
             Contract::NEWEST
         };
         let contract = Contract::for_client(client);
-        let verdict = judge(&run, contract);
+        let verdict = judge_answer(&run, contract);
         let codes: Vec<&str> = verdict.diagnostics.iter().map(|found| found.code).collect();
         assert!(codes.contains(&mistake.code), "{}: {codes:?}", mistake.code);
 
@@ -178,11 +185,11 @@ fn every_mistake_of_the_catalogue() {
             stderr: "",
             exit: i32::from(corrected.exit),
         };
-        let again = judge(&run, contract);
+        let again = judge_answer(&run, contract);
         let left: Vec<&str> = again
             .diagnostics
             .iter()
-            .filter(|found| found.severity > Severity::Info)
+            .filter(|found| found.severity > MistakeSeverity::Info)
             .map(|found| found.code)
             .collect();
         assert!(left.is_empty(), "{}: {left:?} in {}", mistake.code, corrected.stdout);
@@ -193,7 +200,11 @@ fn every_mistake_of_the_catalogue() {
             continue;
         }
         let answer: Value = serde_json::from_str(&corrected.stdout).unwrap();
-        assert!(crate::support::output(example.event).is_valid(&answer), "{}", mistake.code);
+        assert!(
+            crate::support::output_validator(example.event).is_valid(&answer),
+            "{}",
+            mistake.code
+        );
     }
 }
 
@@ -277,17 +288,17 @@ fn any_answer_gets_a_verdict() {
     proptest::test_runner::TestRunner::new(config)
         .run(&case, |(event, stdout, stderr, exit, client)| {
             let contract = Contract::for_client(client);
-            if !rutter_contract::table::event(event).is_at(contract) {
+            if !rutter_contract::table::event_spec(event).is_at(contract) {
                 return Ok(());
             }
             let verdict =
-                judge(&HookRun { event, stdout: &stdout, stderr: &stderr, exit }, contract);
+                judge_answer(&HookRun { event, stdout: &stdout, stderr: &stderr, exit }, contract);
             if let Some(corrected) = verdict.corrected {
                 let run = HookRun { event, stdout: &corrected.stdout, stderr: "", exit: 0 };
-                let again = judge(&run, contract);
-                prop_assert_eq!(again.outcome, Outcome::Success, "{}", corrected.stdout);
+                let again = judge_answer(&run, contract);
+                prop_assert_eq!(again.outcome, HookOutcome::Success, "{}", corrected.stdout);
                 prop_assert!(
-                    again.severity() < Some(Severity::Error),
+                    again.severity() < Some(MistakeSeverity::Error),
                     "{} on {event}",
                     corrected.stdout
                 );
@@ -299,10 +310,10 @@ fn any_answer_gets_a_verdict() {
 
 /// The engine offers a correction only if it has the whole intended effect.
 #[test]
-fn corrections_lose_nothing_and_invent_nothing() {
+fn corrections_preserve_intent() {
     let corrected = |event, stdout: &str, stderr: &str, exit| {
         let run = HookRun { event, stdout, stderr, exit };
-        judge(&run, Contract::newest()).corrected.map(|corrected| corrected.stdout)
+        judge_answer(&run, Contract::newest()).corrected.map(|corrected| corrected.stdout)
     };
     // A number in an input must be kept.
     assert_eq!(

@@ -29,7 +29,7 @@ fn payload(event: &str, command: &str, key: &str, value: &Value) -> String {
 }
 
 fn of(payload: &str) -> Option<Result<Call<'_>, &'static str>> {
-    Call::of(&Wire::parse(payload.as_bytes()).unwrap(), WINDOW)
+    Call::of(&RawPayload::parse(payload.as_bytes()).unwrap(), WINDOW)
 }
 
 fn call(payload: &str) -> Call<'_> {
@@ -149,7 +149,7 @@ fn what_is_no_bash_call_that_has_ended_is_none() {
         assert_ne!(payload, good, "{from}");
         assert_eq!(of(&payload), None, "{payload}");
     }
-    assert_eq!(Call::command(&Wire::parse(good.as_bytes()).unwrap()).unwrap(), "pytest");
+    assert_eq!(Call::command(&RawPayload::parse(good.as_bytes()).unwrap()).unwrap(), "pytest");
 }
 
 /// Builds an error text as the client truncates it: 5,000 units, its mark, and 5,000 units.
@@ -191,7 +191,7 @@ fn a_failure_that_fills_the_window_is_cut_without_a_mark() {
         assert_eq!(call(&payload).cut, cut, "{} bytes", output.len());
     }
     let payload = failure("pytest", &format!("Exit code 1\n{}", "a".repeat(4_999)));
-    let wire = Wire::parse(payload.as_bytes()).unwrap();
+    let wire = RawPayload::parse(payload.as_bytes()).unwrap();
     assert!(Call::of(&wire, window(Some("5000"))).unwrap().unwrap().cut);
     assert!(!Call::of(&wire, window(None)).unwrap().unwrap().cut);
 }
@@ -334,7 +334,7 @@ mod arbitrary {
                 part
             };
             let text = payload.to_string();
-            if let Ok(wire) = Wire::parse(text.as_bytes())
+            if let Ok(wire) = RawPayload::parse(text.as_bytes())
                 && let Some(Ok(call)) = Call::of(&wire, 40)
             {
                 let reading = read_line(&call.command, &call.seen());

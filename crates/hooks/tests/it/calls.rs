@@ -1,19 +1,19 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rutter_contract::input::Wire;
+use rutter_contract::input::RawPayload;
 use rutter_hooks::bash_call::{Call, WINDOW};
 use rutter_memory::outcome::Verdict;
 use rutter_runs::read::{Reading, Seen, read_line};
 
-use rutter_testkit::recordings::{Fixture, fixtures};
+use rutter_testkit::recordings::{RecordedRun, load_recordings};
 
-fn calls() -> PathBuf {
+fn call_fixtures_dir() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/calls")
 }
 
 /// Returns the payloads in a folder with their names.
-fn payloads(folder: &Path) -> Vec<(String, Vec<u8>)> {
+fn read_payloads(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let json = files.filter(|path| path.extension().is_some_and(|extension| extension == "json"));
     let name = |path: &Path| path.file_stem().unwrap().to_str().unwrap().to_owned();
@@ -21,31 +21,31 @@ fn payloads(folder: &Path) -> Vec<(String, Vec<u8>)> {
 }
 
 /// Parses a payload as a Bash call.
-fn call(payload: &[u8]) -> Result<Call<'_>, &'static str> {
-    Call::of(&Wire::parse(payload).unwrap(), WINDOW).unwrap()
+fn parse_bash_call(payload: &[u8]) -> Result<Call<'_>, &'static str> {
+    Call::of(&RawPayload::parse(payload).unwrap(), WINDOW).unwrap()
 }
 
 /// Reads the outcome directly from the recorded output, without the client's payload.
-fn direct(recording: &Fixture, command: &str) -> Result<Reading, &'static str> {
-    let output = recording.whole();
+fn read_recording(recording: &RecordedRun, command: &str) -> Result<Reading, &'static str> {
+    let output = recording.full_output();
     read_line(command, &Seen { exit: Some(recording.case.exit), output: &output, cut: false })
 }
 
 #[test]
-fn outcome_of_a_payload_is_that_of_the_recording() {
+fn payload_outcome_matches_recording() {
     let (mut runs, mut cuts) = (0, 0);
-    let recordings = fixtures();
-    for folder in fs::read_dir(calls()).unwrap().map(|entry| entry.unwrap().path()) {
+    let recordings = load_recordings();
+    for folder in fs::read_dir(call_fixtures_dir()).unwrap().map(|entry| entry.unwrap().path()) {
         if !folder.is_dir() || folder.ends_with("facts") {
             continue;
         }
         let runner = folder.file_name().unwrap().to_str().unwrap();
-        for (name, payload) in payloads(&folder) {
+        for (name, payload) in read_payloads(&folder) {
             let what = format!("{runner}/{name}");
             let recording = recordings.iter().find(|recording| recording.name == what).unwrap();
-            let wire = Wire::parse(&payload).unwrap();
-            let direct = direct(recording, &Call::command(&wire).unwrap());
-            let call = call(&payload);
+            let wire = RawPayload::parse(&payload).unwrap();
+            let direct = read_recording(recording, &Call::command(&wire).unwrap());
+            let call = parse_bash_call(&payload);
             let cut = call.as_ref().is_ok_and(|call| call.cut);
             let told = call.and_then(|call| read_line(&call.command, &call.seen()));
             match (&direct, &told) {
@@ -64,7 +64,7 @@ fn outcome_of_a_payload_is_that_of_the_recording() {
 }
 
 #[test]
-fn outcome_of_what_the_client_does_is_told() {
+fn reads_exit_status_and_truncation() {
     // Exit status and whether the output was cut, or the reason why there can be no outcome.
     let expected = [
         ("asked_into_the_background", Err("it went on in the background")),
@@ -81,11 +81,13 @@ fn outcome_of_what_the_client_does_is_told() {
         ("test_after_a_failure", Ok((None, false))),
         ("time_was_up", Err("the client ended it when its time was up")),
     ];
-    let mut facts = payloads(&calls().join("facts"));
+    let mut facts = read_payloads(&call_fixtures_dir().join("facts"));
     facts.sort();
     let told: Vec<_> = facts
         .iter()
-        .map(|(name, payload)| (name.as_str(), call(payload).map(|call| (call.exit, call.cut))))
+        .map(|(name, payload)| {
+            (name.as_str(), parse_bash_call(payload).map(|call| (call.exit, call.cut)))
+        })
         .collect();
     assert_eq!(told, expected);
 }

@@ -4,29 +4,29 @@ use std::fs;
 
 use serde_json::json;
 
-use rutter_testkit::story::Story;
-use rutter_testkit::world::World;
+use rutter_testkit::story::HookStory;
+use rutter_testkit::world::TestWorld;
 
 const TOTAL: (&str, &str) = ("cart::tests::total", "the total is wrong: 90");
 
 /// Fails a run, announces a command that changes files, and returns the copies.
-fn copies_before(world: &World, story: &Story, command: &str) -> Vec<String> {
+fn copies_before(world: &TestWorld, story: &HookStory, command: &str) -> Vec<String> {
     story.red("cargo test", &[TOTAL]);
-    story.tell(
+    story.send_event(
         "PreToolUse",
         &json!({ "tool_name": "Bash", "tool_use_id": "toolu_1", "tool_input": { "command": command } }),
     );
-    copies(world)
+    read_copies(world)
 }
 
-fn copies(world: &World) -> Vec<String> {
+fn read_copies(world: &TestWorld) -> Vec<String> {
     let Ok(entries) = fs::read_dir(world.files().snapshots()) else { return Vec::new() };
     entries.map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap()).collect()
 }
 
 #[test]
-fn excluded_and_linked_folders_are_not_copied() {
-    let world = World::new();
+fn skips_excluded_and_linked_folders() {
+    let world = TestWorld::new();
     let root = world.project("ship").canonicalize().unwrap();
     let elsewhere = tempfile::tempdir().unwrap();
     fs::write(elsewhere.path().join("notes.py"), "elsewhere = 1\n").unwrap();
@@ -39,7 +39,7 @@ fn excluded_and_linked_folders_are_not_copied() {
     let exclude = root.join("private");
     fs::write(world.config(), format!("[scope]\nexclude = [\"{}\"]\n{text}", exclude.display()))
         .unwrap();
-    let story = Story::new(&world);
+    let story = HookStory::new(&world);
     let command = "sed -i s/1/2/ linked/notes.py private/cart.py shop/*.py";
     let copies = copies_before(&world, &story, command);
     assert_eq!(copies.len(), 1);
@@ -48,16 +48,16 @@ fn excluded_and_linked_folders_are_not_copied() {
 }
 
 #[test]
-fn copies_go_with_the_failure() {
-    let world = World::new();
-    let story = Story::new(&world);
+fn closed_failure_removes_copies() {
+    let world = TestWorld::new();
+    let story = HookStory::new(&world);
     fs::create_dir_all(story.folder.join("shop")).unwrap();
     fs::write(story.folder.join("shop/cart.py"), "total = 1\n").unwrap();
     let command = "sed -i s/1/2/ shop/cart.py";
     assert_eq!(copies_before(&world, &story, command).len(), 1);
     // Meanwhile another run of the same checkout passes: no failure is open any more.
     story.green("cargo test");
-    story.tell(
+    story.send_event(
         "PostToolUse",
         &json!({
             "tool_name": "Bash",
@@ -66,5 +66,5 @@ fn copies_go_with_the_failure() {
             "tool_response": { "stdout": "", "stderr": "", "interrupted": false },
         }),
     );
-    assert_eq!(copies(&world), [""; 0]);
+    assert_eq!(read_copies(&world), [""; 0]);
 }

@@ -9,23 +9,23 @@ use rutter_memory::store::{Ask, InjectionFilter, NewMemory, Owner, ValueEdit, Va
 use rutter_memory::value::Standing;
 use rutter_memory::{Clean, Time};
 
-use rutter_testkit::story::{Story, TOTAL};
-use rutter_testkit::world::{World, confirm, falsify, start};
-use rutter_testkit::world::{again, learn};
+use rutter_testkit::story::{HookStory, TOTAL};
+use rutter_testkit::world::{TestWorld, confirm_fields, falsify_fields, start_fields};
+use rutter_testkit::world::{record_lesson, repeated_lesson};
 
 const FIX: [&str; 2] = ["-* 9", "+* 10"];
 
-fn now(story: &Story<'_>) -> Time {
+fn now(story: &HookStory<'_>) -> Time {
     Time::from_millis(1_763_200_000_000 + story.clock.get())
 }
 
-fn owner(story: &Story<'_>) -> Owner {
+fn owner(story: &HookStory<'_>) -> Owner {
     let place = (&Located::find(&story.folder)).into();
     Owner { client: Some(Clean::new(story.session)), agent: story.agent.map(Clean::new), place }
 }
 
 /// Returns the event and the effect of every injection, oldest first.
-fn effects(story: &Story<'_>) -> Vec<(String, Option<Effect>)> {
+fn injection_effects(story: &HookStory<'_>) -> Vec<(String, Option<Effect>)> {
     let mut memory = story.world.store();
     memory.bring_clusters_up_to_date(now(story)).unwrap();
     let shown = memory.injections(&InjectionFilter::default()).unwrap();
@@ -35,12 +35,12 @@ fn effects(story: &Story<'_>) -> Vec<(String, Option<Effect>)> {
     shown.into_iter().rev().map(effect).collect()
 }
 
-fn at_failure(effect: Option<Effect>) -> (String, Option<Effect>) {
+fn failure_injection(effect: Option<Effect>) -> (String, Option<Effect>) {
     ("PostToolUseFailure".to_owned(), effect)
 }
 
 /// Records a failure and its fix, then switches to a new session.
-fn fixed_before(story: &mut Story<'_>) {
+fn record_earlier_fix(story: &mut HookStory<'_>) {
     story.red("cargo test", &[TOTAL]);
     story.edit("src/cart.rs", &FIX);
     story.green("cargo test");
@@ -48,30 +48,30 @@ fn fixed_before(story: &mut Story<'_>) {
 }
 
 #[test]
-fn a_fix_that_was_shown_helped_where_the_next_run_has_no_such_failure() {
-    let world = World::new();
-    let mut story = Story::new(&world);
-    fixed_before(&mut story);
+fn shown_fix_helps_when_failure_disappears() {
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
+    record_earlier_fix(&mut story);
     assert!(story.red("cargo test", &[TOTAL]).contains("* 10"));
-    assert_eq!(effects(&story), [at_failure(None)]);
+    assert_eq!(injection_effects(&story), [failure_injection(None)]);
     // A second run without an edit does not count.
     story.red("cargo test", &[TOTAL]);
-    assert_eq!(effects(&story), [at_failure(None)]);
+    assert_eq!(injection_effects(&story), [failure_injection(None)]);
     story.edit("src/cart.rs", &FIX);
     // Another test fails; this one does not.
     story.red("cargo test", &[("cart::names", "left: 1, right: 2")]);
-    assert_eq!(effects(&story), [at_failure(Some(Effect::Helped))]);
+    assert_eq!(injection_effects(&story), [failure_injection(Some(Effect::Helped))]);
     // The first effect is final.
     story.edit("src/cart.rs", &["-* 10", "+* 9"]);
     story.red("cargo test", &[TOTAL]);
-    assert_eq!(effects(&story), [at_failure(Some(Effect::Helped))]);
+    assert_eq!(injection_effects(&story), [failure_injection(Some(Effect::Helped))]);
 }
 
 #[test]
-fn a_fix_that_did_not_fix_it_hurt_and_is_not_shown_for_ever() {
-    let world = World::new();
-    let mut story = Story::new(&world);
-    fixed_before(&mut story);
+fn fix_that_hurt_twice_is_hidden() {
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
+    record_earlier_fix(&mut story);
     for (session, times) in [("session-2", 1), ("session-3", 2)] {
         story.session = session;
         assert!(story.red("cargo test", &[TOTAL]).contains("* 10"), "{session}");
@@ -81,7 +81,7 @@ fn a_fix_that_did_not_fix_it_hurt_and_is_not_shown_for_ever() {
         story.red("cargo test", &[TOTAL]);
         story.edit("src/cart.rs", &FIX);
         story.red("cargo test", &[TOTAL]);
-        assert_eq!(effects(&story), vec![at_failure(Some(Effect::Hurt)); times]);
+        assert_eq!(injection_effects(&story), vec![failure_injection(Some(Effect::Hurt)); times]);
     }
     story.session = "session-4";
     let said = story.red("cargo test", &[TOTAL]);
@@ -89,13 +89,13 @@ fn a_fix_that_did_not_fix_it_hurt_and_is_not_shown_for_ever() {
 }
 
 #[test]
-fn what_was_taken_out_again_or_had_nothing_to_do_with_it_says_nothing() {
+fn unrelated_edit_has_no_effect() {
     let back = ["-* 10", "+* 9"];
     for (edits, green) in [(vec![&FIX[..], &back[..]], false), (vec![&["+// a remark"][..]], true)]
     {
-        let world = World::new();
-        let mut story = Story::new(&world);
-        fixed_before(&mut story);
+        let world = TestWorld::new();
+        let mut story = HookStory::new(&world);
+        record_earlier_fix(&mut story);
         assert_ne!(story.red("cargo test", &[TOTAL]), "");
         for edit in edits {
             story.edit("src/cart.rs", edit);
@@ -105,34 +105,34 @@ fn what_was_taken_out_again_or_had_nothing_to_do_with_it_says_nothing() {
         } else {
             story.red("cargo test", &[TOTAL]);
         }
-        assert_eq!(effects(&story), [at_failure(None)], "{green}");
+        assert_eq!(injection_effects(&story), [failure_injection(None)], "{green}");
     }
 }
 
 #[test]
-fn another_agents_run_says_nothing_of_what_this_one_was_shown() {
-    let world = World::new();
-    let mut story = Story::new(&world);
-    fixed_before(&mut story);
+fn other_agents_run_has_no_effect() {
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
+    record_earlier_fix(&mut story);
     assert_ne!(story.red("cargo test", &[TOTAL]), "");
     story.agent = Some("agent-7");
     story.edit("src/cart.rs", &FIX);
     story.green("cargo test");
-    assert_eq!(effects(&story), [at_failure(None)]);
+    assert_eq!(injection_effects(&story), [failure_injection(None)]);
 }
 
 #[test]
-fn a_test_that_fails_otherwise_now_was_neither_helped_nor_hurt() {
-    let world = World::new();
-    let mut story = Story::new(&world);
-    fixed_before(&mut story);
+fn different_failure_has_no_effect() {
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
+    record_earlier_fix(&mut story);
     assert_ne!(story.red("cargo test", &[TOTAL]), "");
     story.edit("src/cart.rs", &FIX);
     story.red("cargo test", &[(TOTAL.0, "called `Option::unwrap()` on a `None` value")]);
-    assert_eq!(effects(&story), [at_failure(None)]);
+    assert_eq!(injection_effects(&story), [failure_injection(None)]);
 }
 
-fn remember(story: &Story<'_>, text: &str) {
+fn remember_fact(story: &HookStory<'_>, text: &str) {
     let new = NewMemory {
         place: Some(&owner(story).place),
         text,
@@ -144,11 +144,14 @@ fn remember(story: &Story<'_>, text: &str) {
 }
 
 #[test]
-fn what_a_prompt_brought_helped_where_it_bears_on_the_failure_that_is_gone() {
-    let world = World::new();
-    let story = Story::new(&world);
-    remember(&story, "cart::tests::total: the discount is applied twice, the total is wrong: 90");
-    remember(&story, "the changelog of the release is written by hand in CHANGELOG.md");
+fn related_prompt_injection_helps() {
+    let world = TestWorld::new();
+    let story = HookStory::new(&world);
+    remember_fact(
+        &story,
+        "cart::tests::total: the discount is applied twice, the total is wrong: 90",
+    );
+    remember_fact(&story, "the changelog of the release is written by hand in CHANGELOG.md");
     story.red("cargo test", &[TOTAL]);
     let said = story.prompt("cart::tests::total fails, the total is wrong: 90; it is the discount");
     assert!(said.contains("applied twice"), "{said}");
@@ -158,15 +161,18 @@ fn what_a_prompt_brought_helped_where_it_bears_on_the_failure_that_is_gone() {
         .edit("src/cart.rs", &["-let sum = discount(discount(sum));", "+let sum = discount(sum);"]);
     story.green("cargo test");
     let of = |effect| ("UserPromptSubmit".to_owned(), effect);
-    assert_eq!(effects(&story), [of(Some(Effect::Helped)), of(None)]);
+    assert_eq!(injection_effects(&story), [of(Some(Effect::Helped)), of(None)]);
 }
 
 #[test]
-fn what_was_fixed_only_later_or_was_not_broken_yet_says_nothing() {
-    let world = World::new();
-    let mut story = Story::new(&world);
+fn untimely_injection_has_no_effect() {
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
     let asked = "cart::tests::total fails, the total is wrong: 90; it is the discount";
-    remember(&story, "cart::tests::total: the discount is applied twice, the total is wrong: 90");
+    remember_fact(
+        &story,
+        "cart::tests::total: the discount is applied twice, the total is wrong: 90",
+    );
     assert_ne!(story.prompt(asked), "");
     story.red("cargo test", &[TOTAL]);
     story.edit("src/cart.rs", &FIX);
@@ -178,63 +184,69 @@ fn what_was_fixed_only_later_or_was_not_broken_yet_says_nothing() {
     story.red("cargo test", &[TOTAL]);
     story.edit("src/cart.rs", &["-* 11", "+* 10"]);
     story.green("cargo test");
-    let prompts: Vec<_> =
-        effects(&story).into_iter().filter(|(event, _)| event == "UserPromptSubmit").collect();
+    let prompts: Vec<_> = injection_effects(&story)
+        .into_iter()
+        .filter(|(event, _)| event == "UserPromptSubmit")
+        .collect();
     assert_eq!(prompts, vec![("UserPromptSubmit".to_owned(), None); 2]);
 }
 
 /// Starts a GHAP with the hypothesis, runs tests that confirm or refute it, and resolves it.
-fn act(story: &Story<'_>, hypothesis: &str, comes_true: bool) {
+fn act_on_hypothesis(story: &HookStory<'_>, hypothesis: &str, comes_true: bool) {
     let start = Start {
         goal: "the upload test is green",
         hypothesis,
         action: "change that and nothing else",
         prediction: "`cargo test` passes",
-        ..start()
+        ..start_fields()
     };
     story.world.store().start_ghap(&owner(story), &start, now(story)).unwrap();
     story.edit("src/upload.rs", &["-a", "+b"]);
     let resolve = if comes_true {
         let fields = serde_json::json!({ "tool_name": "Bash", "tool_input": { "command": "cargo test" },
-            "tool_response": { "stdout": rutter_testkit::story::output(5, &[]), "stderr": "", "interrupted": false } });
-        story.tell("PostToolUse", &fields);
-        confirm()
+            "tool_response": { "stdout": rutter_testkit::story::cargo_test_output(5, &[]), "stderr": "", "interrupted": false } });
+        story.send_event("PostToolUse", &fields);
+        confirm_fields()
     } else {
         story.red("cargo test", &[("upload::resumes", "left: 3, right: 2")]);
         Resolve {
             result: "it failed as before",
             surprise: Some("the clock of the container stood still"),
             takeaway: Some("look at the clock of the machine first"),
-            ..falsify()
+            ..falsify_fields()
         }
     };
     story.world.store().resolve_ghap(&owner(story), &resolve, now(story)).unwrap();
 }
 
 #[test]
-fn what_was_acted_upon_helps_or_hurts_by_what_the_run_says() {
+fn acted_on_memory_follows_run() {
     for (comes_true, effect) in [(true, Effect::Helped), (false, Effect::Hurt)] {
-        let world = World::new();
-        let story = Story::new(&world);
-        remember(&story, "a slow upload needs a longer timeout of the proxy");
-        remember(&story, "uploads are named by the hash of their content");
+        let world = TestWorld::new();
+        let story = HookStory::new(&world);
+        remember_fact(&story, "a slow upload needs a longer timeout of the proxy");
+        remember_fact(&story, "uploads are named by the hash of their content");
         let said = story.prompt("the upload test is slow: is it the timeout of the proxy?");
         assert!(said.contains("longer timeout"), "{said}");
         let said = story.prompt("by which hash of their content are uploads named?");
         assert!(said.contains("named by the hash"), "{said}");
-        act(&story, "the timeout of the proxy is too short for a slow upload", comes_true);
+        act_on_hypothesis(
+            &story,
+            "the timeout of the proxy is too short for a slow upload",
+            comes_true,
+        );
         let of = |effect| ("UserPromptSubmit".to_owned(), effect);
-        assert_eq!(effects(&story), [of(Some(effect)), of(None)], "{comes_true}");
+        assert_eq!(injection_effects(&story), [of(Some(effect)), of(None)], "{comes_true}");
     }
 }
 
 #[test]
-fn what_helped_comes_before_what_fits_as_well_and_what_hurt_behind() {
-    let world = World::new();
-    let story = Story::new(&world);
-    remember(&story, "a slow upload needs a longer timeout of the proxy");
+fn helpful_memory_gains_prior() {
+    let world = TestWorld::new();
+    let story = HookStory::new(&world);
+    remember_fact(&story, "a slow upload needs a longer timeout of the proxy");
     assert_ne!(story.prompt("the upload test is slow: is it the timeout of the proxy?"), "");
-    let recalled = |story: &Story<'_>| {
+    let recalled = |story: &HookStory<'_>| {
         let mut memory = story.world.store();
         memory.bring_clusters_up_to_date(now(story)).unwrap();
         let place = owner(story).place;
@@ -253,30 +265,30 @@ fn what_helped_comes_before_what_fits_as_well_and_what_hurt_behind() {
         found.remove(0)
     };
     let before = recalled(&story);
-    act(&story, "the timeout of the proxy is too short for a slow upload", true);
+    act_on_hypothesis(&story, "the timeout of the proxy is too short for a slow upload", true);
     let after = recalled(&story);
     assert_eq!((before.effects.helped, after.effects.helped), (0, 1));
     assert!(after.prior > before.prior, "{} {}", after.prior, before.prior);
 }
 
 /// Records the same lesson in three sessions, long ago.
-fn learnt_before(story: &Story<'_>) {
+fn record_earlier_lessons(story: &HookStory<'_>) {
     for number in 0..3 {
         let mut owner = owner(story);
         owner.client = Some(Clean::new(&format!("learner-{number}")));
-        learn(&mut story.world.store(), &owner, &again(number));
+        record_lesson(&mut story.world.store(), &owner, &repeated_lesson(number));
     }
     story.clock.set(1_000_000_000);
 }
 
 #[test]
-fn a_value_that_was_acted_upon_and_failed_is_counted_once_and_falls() {
-    let world = World::new();
+fn failed_value_loses_standing_once() {
+    let world = TestWorld::new();
     // Recent work would show the same text.
-    world.set("session_start", "recent_work = 0");
-    let mut story = Story::new(&world);
-    learnt_before(&story);
-    let value = |story: &Story<'_>| {
+    world.set_hook_option("session_start", "recent_work = 0");
+    let mut story = HookStory::new(&world);
+    record_earlier_lessons(&story);
+    let value = |story: &HookStory<'_>| {
         let mut memory = story.world.store();
         memory.bring_clusters_up_to_date(now(story)).unwrap();
         let [held] = memory
@@ -294,7 +306,11 @@ fn a_value_that_was_acted_upon_and_failed_is_counted_once_and_falls() {
     {
         story.session = session;
         assert!(story.start("startup").contains("finally block"), "{session}");
-        act(&story, "it would help to release the connection in a finally block", false);
+        act_on_hypothesis(
+            &story,
+            "it would help to release the connection in a finally block",
+            false,
+        );
         let held = value(&story);
         assert_eq!((held.effects.hurt, held.value.contradicted), (hurt, 0), "{session}");
         assert_eq!((held.value.standing, held.value.support), (standing, 3), "{session}");
@@ -302,17 +318,17 @@ fn a_value_that_was_acted_upon_and_failed_is_counted_once_and_falls() {
     // The failures that lowered the standing do not count again; and a doubted value is not injected.
     story.session = "session-3";
     assert!(!story.start("startup").contains("finally block"));
-    act(&story, "it would help to release the connection in a finally block", false);
+    act_on_hypothesis(&story, "it would help to release the connection in a finally block", false);
     let held = value(&story);
     assert_eq!((held.effects.hurt, held.value.contradicted), (0, 1));
     assert!(held.value.standing == Standing::Proposed && held.value.doubted.is_some());
 }
 
 #[test]
-fn what_came_of_a_value_counts_from_when_it_came_not_from_when_it_was_shown() {
-    let world = World::new();
-    let mut story = Story::new(&world);
-    learnt_before(&story);
+fn effect_counts_when_observed() {
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
+    record_earlier_lessons(&story);
     world.store().bring_clusters_up_to_date(now(&story)).unwrap();
     let sessions = ["session-1", "session-2"];
     for session in sessions {
@@ -326,18 +342,22 @@ fn what_came_of_a_value_counts_from_when_it_came_not_from_when_it_was_shown() {
     memory.edit_value(id, &accepted, now(&story)).unwrap();
     for session in sessions {
         story.session = session;
-        act(&story, "it would help to release the connection in a finally block", false);
+        act_on_hypothesis(
+            &story,
+            "it would help to release the connection in a finally block",
+            false,
+        );
     }
     memory.bring_clusters_up_to_date(now(&story)).unwrap();
     assert_eq!(memory.value(id).unwrap().value.standing, Standing::Proposed);
 }
 
 #[test]
-fn whoever_asks_waits_for_another_process_that_is_at_it() {
-    let world = World::new();
-    let story = Story::new(&world);
+fn regrouping_waits_for_spool_lock() {
+    let world = TestWorld::new();
+    let story = HookStory::new(&world);
     for number in 0..3 {
-        learn(&mut world.store(), &owner(&story), &again(number));
+        record_lesson(&mut world.store(), &owner(&story), &repeated_lesson(number));
     }
     // This call creates the folder that is locked below.
     world.store().settle_shown(now(&story)).unwrap();
@@ -355,17 +375,17 @@ fn whoever_asks_waits_for_another_process_that_is_at_it() {
 }
 
 #[test]
-fn what_was_mended_by_something_else_or_after_it_left_the_context_says_nothing() {
+fn compacted_injection_has_no_effect() {
     let asked = "cart::tests::total fails, the total is wrong: 90; it is the discount";
     for (compacted, mended) in [(false, "+fn unrelated() {}"), (true, "+let sum = discount(sum);")]
     {
-        let world = World::new();
-        let mut story = Story::new(&world);
-        remember(
+        let world = TestWorld::new();
+        let mut story = HookStory::new(&world);
+        remember_fact(
             &story,
             "cart::tests::total: the discount is applied twice, the total is wrong: 90",
         );
-        fixed_before(&mut story);
+        record_earlier_fix(&mut story);
         story.red("cargo test", &[TOTAL]);
         assert_ne!(story.prompt(asked), "");
         if compacted {
@@ -373,18 +393,21 @@ fn what_was_mended_by_something_else_or_after_it_left_the_context_says_nothing()
         }
         story.edit("src/lib.rs", &[mended]);
         story.green("cargo test");
-        assert!(effects(&story).iter().all(|(_, effect)| effect.is_none()), "{compacted}");
+        assert!(
+            injection_effects(&story).iter().all(|(_, effect)| effect.is_none()),
+            "{compacted}"
+        );
     }
 }
 
 #[test]
-fn who_compacts_twice_is_not_credited_with_what_was_gone_the_first_time() {
-    let world = World::new();
-    let story = Story::new(&world);
-    remember(&story, "a slow upload needs a longer timeout of the proxy");
+fn second_compaction_gives_no_credit() {
+    let world = TestWorld::new();
+    let story = HookStory::new(&world);
+    remember_fact(&story, "a slow upload needs a longer timeout of the proxy");
     assert_ne!(story.prompt("the upload test is slow: is it the timeout of the proxy?"), "");
     story.start("compact");
-    act(&story, "the timeout of the proxy is too short for a slow upload", true);
+    act_on_hypothesis(&story, "the timeout of the proxy is too short for a slow upload", true);
     story.start("compact");
-    assert_eq!(effects(&story), [("UserPromptSubmit".to_owned(), None)]);
+    assert_eq!(injection_effects(&story), [("UserPromptSubmit".to_owned(), None)]);
 }

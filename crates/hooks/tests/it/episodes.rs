@@ -6,17 +6,23 @@ use rutter_memory::episode::How;
 use rutter_memory::store::tend::{Bounds, tend};
 use serde_json::json;
 
-use rutter_testkit::story::{EMPTY, NAME, Story, TOTAL, ended, fixed, git, open, output};
-use rutter_testkit::world::World;
+use rutter_testkit::story::{
+    EMPTY, HookStory, NAME, TOTAL, cargo_test_output, ended_episode, fixed_episode, open_episode,
+    run_git,
+};
+use rutter_testkit::world::TestWorld;
 
 #[test]
-fn a_failure_an_edit_a_green_run_and_the_same_failure_again() {
-    let world = World::new();
-    let mut story = Story::new(&world);
+fn recurring_failure_shows_earlier_fix() {
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
     assert_eq!(story.red("cargo test", &[TOTAL]), "");
     story.edit("src/cart.rs", &[" fn total() {", "-    sum * 9 / 10", "+    sum", " }"]);
     story.green("cargo test");
-    assert_eq!(story.episodes(), [fixed(TOTAL.0, "src/cart.rs -    sum * 9 / 10 +    sum")]);
+    assert_eq!(
+        story.episodes(),
+        [fixed_episode(TOTAL.0, "src/cart.rs -    sum * 9 / 10 +    sum")]
+    );
     // The agent that fixed it still has the fix in its context.
     assert_eq!(story.red("cargo test", &[TOTAL]), "");
     story.green("cargo test");
@@ -42,9 +48,9 @@ fn a_failure_an_edit_a_green_run_and_the_same_failure_again() {
 }
 
 #[test]
-fn another_failure_brings_nothing() {
-    let world = World::new();
-    let mut story = Story::new(&world);
+fn unknown_failure_shows_nothing() {
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
     story.red("cargo test", &[TOTAL]);
     story.edit("src/cart.rs", &["-a", "+b"]);
     story.green("cargo test");
@@ -62,35 +68,38 @@ fn another_failure_brings_nothing() {
 }
 
 #[test]
-fn each_failure_has_its_own_fix() {
-    let world = World::new();
-    let story = Story::new(&world);
+fn failures_have_separate_fixes() {
+    let world = TestWorld::new();
+    let story = HookStory::new(&world);
     story.red("cargo test", &[TOTAL, NAME, EMPTY]);
     story.edit("src/cart.rs", &["-a", "+b"]);
     // Two of the three failures are gone.
     story.red("cargo test", &[NAME]);
-    assert_eq!(story.episodes(), [open(EMPTY.0), open(TOTAL.0), open(NAME.0)]);
+    assert_eq!(
+        story.episodes(),
+        [open_episode(EMPTY.0), open_episode(TOTAL.0), open_episode(NAME.0)]
+    );
     story.edit("src/user.rs", &["-c", "+d"]);
     story.green("cargo test");
     assert_eq!(
         story.episodes(),
         [
-            fixed(EMPTY.0, "src/cart.rs -a +b"),
-            fixed(TOTAL.0, "src/cart.rs -a +b"),
-            fixed(NAME.0, "src/user.rs -c +d")
+            fixed_episode(EMPTY.0, "src/cart.rs -a +b"),
+            fixed_episode(TOTAL.0, "src/cart.rs -a +b"),
+            fixed_episode(NAME.0, "src/user.rs -c +d")
         ]
     );
 }
 
 #[test]
-fn a_run_that_ended_early_says_nothing_about_what_it_did_not_reach() {
-    let world = World::new();
-    let story = Story::new(&world);
+fn partial_run_keeps_episodes_open() {
+    let world = TestWorld::new();
+    let story = HookStory::new(&world);
     story.red("cargo test", &[TOTAL, NAME]);
     story.edit("src/a.rs", &["-a", "+b"]);
     // Fewer tests ran because an earlier test binary failed.
-    let error = format!("Exit code 101\n{}", output(1, &[NAME]));
-    story.tell(
+    let error = format!("Exit code 101\n{}", cargo_test_output(1, &[NAME]));
+    story.send_event(
         "PostToolUseFailure",
         &json!({ "tool_name": "Bash", "tool_input": { "command": "cargo test" }, "error": error }),
     );
@@ -98,39 +107,42 @@ fn a_run_that_ended_early_says_nothing_about_what_it_did_not_reach() {
     story.green("cargo test");
     assert_eq!(
         story.episodes(),
-        [fixed(TOTAL.0, "src/a.rs -a +b; src/b.rs -c +d"), fixed(NAME.0, "src/b.rs -c +d")]
+        [
+            fixed_episode(TOTAL.0, "src/a.rs -a +b; src/b.rs -c +d"),
+            fixed_episode(NAME.0, "src/b.rs -c +d")
+        ]
     );
 }
 
 #[test]
-fn green_without_a_change_is_flaky_and_never_told() {
-    let world = World::new();
-    let mut story = Story::new(&world);
+fn green_without_change_is_flaky() {
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
     story.red("cargo test", &[TOTAL]);
     story.bash("git status");
     story.green("cargo test");
-    assert_eq!(story.episodes(), [ended(TOTAL.0, How::Flaky, "")]);
+    assert_eq!(story.episodes(), [ended_episode(TOTAL.0, How::Flaky, "")]);
     story.session = "session-2";
     assert_eq!(story.red("cargo test", &[TOTAL]), "");
 }
 
 #[test]
-fn what_was_tried_and_undone_is_no_part_of_the_fix() {
-    let world = World::new();
-    let story = Story::new(&world);
+fn undone_attempt_is_not_fix() {
+    let world = TestWorld::new();
+    let story = HookStory::new(&world);
     story.red("cargo test", &[TOTAL]);
     story.edit("src/guess.rs", &["-a", "+b"]);
     story.red("cargo test", &[TOTAL]);
     story.edit("src/guess.rs", &["-b", "+a"]);
     story.edit("src/cart.rs", &["-c", "+d"]);
     story.green("cargo test");
-    assert_eq!(story.episodes(), [fixed(TOTAL.0, "src/cart.rs -c +d")]);
+    assert_eq!(story.episodes(), [fixed_episode(TOTAL.0, "src/cart.rs -c +d")]);
 }
 
 #[test]
-fn a_fix_that_was_reverted_is_told_as_gone_and_counted_when_it_comes_again() {
-    let world = World::new();
-    let mut story = Story::new(&world);
+fn reverted_fix_is_marked_missing() {
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
     let file = world.project("ship").join("cart.rs");
     story.red("cargo test", &[TOTAL]);
     story.edit("cart.rs", &["-    sum * 9 / 10", "+    sum"]);
@@ -149,19 +161,22 @@ fn a_fix_that_was_reverted_is_told_as_gone_and_counted_when_it_comes_again() {
 }
 
 #[test]
-fn a_test_under_a_new_name_goes_on_and_one_that_is_gone_was_not_fixed() {
-    let world = World::new();
-    let story = Story::new(&world);
+fn renamed_test_continues_episode() {
+    let world = TestWorld::new();
+    let story = HookStory::new(&world);
     story.red("cargo test", &[TOTAL]);
     story.edit("src/cart.rs", &["-    fn total() {", "+    fn total_of_all() {"]);
     story.red("cargo test", &[("cart::tests::total_of_all", TOTAL.1)]);
     assert_eq!(
         story.episodes(),
-        [ended(TOTAL.0, How::Renamed, ""), open("cart::tests::total_of_all")]
+        [ended_episode(TOTAL.0, How::Renamed, ""), open_episode("cart::tests::total_of_all")]
     );
     story.edit("src/cart.rs", &["-a", "+b"]);
     story.green("cargo test");
-    assert_eq!(story.episodes()[1], fixed("cart::tests::total_of_all", "src/cart.rs -a +b"));
+    assert_eq!(
+        story.episodes()[1],
+        fixed_episode("cart::tests::total_of_all", "src/cart.rs -a +b")
+    );
     story.red("cargo test", &[NAME]);
     story.edit("src/user.rs", &["-    fn name() {", "-        assert!(name());", "-    }"]);
     story.green("cargo test");
@@ -169,25 +184,25 @@ fn a_test_under_a_new_name_goes_on_and_one_that_is_gone_was_not_fixed() {
 }
 
 #[test]
-fn it_goes_on_over_sessions_and_only_the_same_command_ends_it() {
-    let world = World::new();
-    let mut story = Story::new(&world);
+fn same_command_closes_across_sessions() {
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
     story.red("cargo test", &[TOTAL]);
     story.session = "session-2";
     story.edit("src/cart.rs", &["-a", "+b"]);
     story.green("cargo test user");
     story.green("cargo test -p other");
     story.bash("cargo build");
-    assert_eq!(story.episodes(), [open(TOTAL.0)]);
+    assert_eq!(story.episodes(), [open_episode(TOTAL.0)]);
     story.session = "session-3";
     story.green("RUST_BACKTRACE=1 cargo test 2>&1 | tail -20");
-    assert_eq!(story.episodes(), [fixed(TOTAL.0, "src/cart.rs -a +b")]);
+    assert_eq!(story.episodes(), [fixed_episode(TOTAL.0, "src/cart.rs -a +b")]);
 }
 
 #[test]
-fn a_failure_that_changes_its_words_is_one_story() {
-    let world = World::new();
-    let story = Story::new(&world);
+fn changed_message_keeps_whole_fix() {
+    let world = TestWorld::new();
+    let story = HookStory::new(&world);
     story.red("cargo test", &[TOTAL]);
     story.edit("src/cart.rs", &["-a", "+b"]);
     story.red("cargo test", &[(TOTAL.0, "attempt to divide by zero")]);
@@ -196,77 +211,78 @@ fn a_failure_that_changes_its_words_is_one_story() {
     // Each episode records its whole change, from the failing code to the passing code.
     assert_eq!(
         story.episodes(),
-        [fixed(TOTAL.0, "src/cart.rs -a +c"), fixed(TOTAL.0, "src/cart.rs -b +c")]
+        [fixed_episode(TOTAL.0, "src/cart.rs -a +c"), fixed_episode(TOTAL.0, "src/cart.rs -b +c")]
     );
 }
 
 #[test]
-fn commands_that_change_something_are_named() {
-    let world = World::new();
-    let mut story = Story::new(&world);
+fn changing_commands_are_recorded() {
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
     story.red("cargo test", &[TOTAL]);
     story.bash("ls -la");
     story.bash("sed -i 's/9/10/' src/cart.rs");
     story.green("cargo test");
-    assert_eq!(story.episodes(), [fixed(TOTAL.0, "sed -i 's/9/10/' src/cart.rs")]);
+    assert_eq!(story.episodes(), [fixed_episode(TOTAL.0, "sed -i 's/9/10/' src/cart.rs")]);
     story.session = "session-2";
     insta::assert_snapshot!(story.red("cargo test", &[TOTAL]), @"");
     // Writing a file counts as a change even if the heredoc contains a test command.
     story.bash("cat > test.sh <<'EOF'\n#!/bin/sh\ncargo test\nEOF");
     story.green("cargo test");
-    assert_eq!(story.episodes()[1], fixed(TOTAL.0, "cat > test.sh <<'EOF' …"));
+    assert_eq!(story.episodes()[1], fixed_episode(TOTAL.0, "cat > test.sh <<'EOF' …"));
     // A change in the command line of the run itself.
     story.red("cargo test", &[NAME]);
     story.green("cargo add chrono && cargo test");
-    assert_eq!(story.episodes()[2], fixed(NAME.0, "cargo add chrono && cargo test"));
+    assert_eq!(story.episodes()[2], fixed_episode(NAME.0, "cargo add chrono && cargo test"));
 }
 
 #[test]
-fn a_pipe_and_true_do_not_end_an_episode() {
-    let world = World::new();
-    let story = Story::new(&world);
+fn hidden_status_keeps_episode_open() {
+    let world = TestWorld::new();
+    let story = HookStory::new(&world);
     story.red("cargo test", &[TOTAL]);
     story.edit("src/cart.rs", &["-a", "+b"]);
     story.bash("cargo test || true");
     story.bash("cargo test | head -1");
-    assert_eq!(story.episodes(), [open(TOTAL.0)]);
+    assert_eq!(story.episodes(), [open_episode(TOTAL.0)]);
 }
 
 #[test]
-fn worktrees_share_what_was_learnt_but_not_their_edits_and_projects_share_nothing() {
-    let world = World::new();
+fn worktrees_share_fixes_not_edits() {
+    let world = TestWorld::new();
     drop(world.store());
     let main = world.project("main");
-    git(&main, &["init", "-q"]);
-    git(&main, &["commit", "-q", "--allow-empty", "-m", "a"]);
-    git(&main, &["worktree", "add", "-q", "../other"]);
-    let (here, mut there) = (Story::at(&world, &main), Story::at(&world, &world.project("other")));
+    run_git(&main, &["init", "-q"]);
+    run_git(&main, &["commit", "-q", "--allow-empty", "-m", "a"]);
+    run_git(&main, &["worktree", "add", "-q", "../other"]);
+    let (here, mut there) =
+        (HookStory::at(&world, &main), HookStory::at(&world, &world.project("other")));
     here.red("cargo test", &[TOTAL]);
     there.clock.set(60_000);
     there.edit("src/cart.rs", &["-a", "+b"]);
     there.green("cargo test");
-    assert_eq!(here.episodes(), [open(TOTAL.0)]);
+    assert_eq!(here.episodes(), [open_episode(TOTAL.0)]);
     here.clock.set(600_000);
     here.edit("src/cart.rs", &["-c", "+d"]);
     here.green("cargo test");
-    assert_eq!(here.episodes(), [fixed(TOTAL.0, "src/cart.rs -c +d")]);
+    assert_eq!(here.episodes(), [fixed_episode(TOTAL.0, "src/cart.rs -c +d")]);
     (there.session, there.clock) = ("session-2", 900_000.into());
     assert!(there.red("cargo test", &[TOTAL]).contains("+d"));
-    let mut elsewhere = Story::at(&world, &world.project("elsewhere"));
+    let mut elsewhere = HookStory::at(&world, &world.project("elsewhere"));
     (elsewhere.session, elsewhere.clock) = ("session-3", 900_000.into());
     assert_eq!(elsewhere.red("cargo test", &[TOTAL]), "");
 }
 
 #[test]
-fn what_went_through_the_spool_is_followed_in_order() {
-    let world = World::new();
-    let mut story = Story::new(&world);
+fn spooled_events_keep_order() {
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
     let other = rusqlite::Connection::open(world.files().database()).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let error = format!("Exit code 101\n{}", output(4, &[TOTAL]));
+    let error = format!("Exit code 101\n{}", cargo_test_output(4, &[TOTAL]));
     let red =
         &json!({ "tool_name": "Bash", "tool_input": { "command": "cargo test" }, "error": error });
-    let heard = story.tell("PostToolUseFailure", red);
+    let heard = story.send_event("PostToolUseFailure", red);
     assert!(heard.tend && heard.faults[0].starts_with("spooled: another process"), "{heard:?}");
     other.execute_batch("COMMIT").unwrap();
     // The database is free again, but the red run is still in the spool: the edit and the green run queue behind it.
@@ -276,15 +292,15 @@ fn what_went_through_the_spool_is_followed_in_order() {
     tend(&world.memory(), &Bounds::default(), Time::from_millis(1_763_300_000_000))
         .unwrap()
         .unwrap();
-    assert_eq!(story.episodes(), [fixed(TOTAL.0, "src/cart.rs -a +b")]);
+    assert_eq!(story.episodes(), [fixed_episode(TOTAL.0, "src/cart.rs -a +b")]);
     story.session = "session-2";
     assert!(story.red("cargo test", &[TOTAL]).contains("+b"));
 }
 
 #[test]
-fn secrets_in_edits_errors_and_commands_are_not_kept() {
-    let world = World::new();
-    let story = Story::new(&world);
+fn episodes_store_no_secrets() {
+    let world = TestWorld::new();
+    let story = HookStory::new(&world);
     let secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
     story.red("cargo test", &[(TOTAL.0, &format!("token {secret} was refused"))]);
     // A secret after an option, and secrets at the point where a text is cut.
@@ -302,9 +318,9 @@ fn secrets_in_edits_errors_and_commands_are_not_kept() {
 }
 
 #[test]
-fn what_is_nobodys_opens_nothing() {
-    let world = World::new();
-    let story = Story { world: &world, ..Story::at(&world, &world.project("ship")) };
+fn irrelevant_events_open_no_store() {
+    let world = TestWorld::new();
+    let story = HookStory { world: &world, ..HookStory::at(&world, &world.project("ship")) };
     for (event, fields) in [
         ("PreToolUse", json!({ "tool_name": "Bash", "tool_input": { "command": "cargo test" } })),
         ("PostToolUse", json!({ "tool_name": "Read" })),
@@ -318,7 +334,7 @@ fn what_is_nobodys_opens_nothing() {
         ("SomethingNew", json!({})),
         ("Stop", json!({ "stop_hook_active": false })),
     ] {
-        let heard = story.tell(event, &fields);
+        let heard = story.send_event(event, &fields);
         assert_eq!(heard.event.is_some(), event != "SomethingNew", "{event}");
         assert_eq!(Heard { event: None, ..heard }, Heard::default(), "{event}");
     }
@@ -326,8 +342,8 @@ fn what_is_nobodys_opens_nothing() {
 }
 
 #[test]
-fn what_cannot_be_read_is_a_line_for_the_log() {
-    let world = World::new();
+fn unreadable_payload_is_logged() {
+    let world = TestWorld::new();
     for payload in ["", "{", "[]", "null", "{}", "{\"hook_event_name\": 1}", "\u{0}"] {
         let heard = hear(payload.as_bytes(), None, || unreachable!("there is nothing to do"));
         assert_eq!((heard.stdout.as_str(), heard.faults.len()), ("", 1), "{payload}: {heard:?}");
@@ -336,10 +352,10 @@ fn what_cannot_be_read_is_a_line_for_the_log() {
 }
 
 #[test]
-fn without_git_the_folder_that_the_client_was_started_in_is_the_project() {
-    let world = World::new();
+fn start_folder_is_project_without_git() {
+    let world = TestWorld::new();
     drop(world.store());
-    let mut story = Story::at(&world, &world.project("ship"));
+    let mut story = HookStory::at(&world, &world.project("ship"));
     story.started_in = Some(story.folder.clone());
     story.red("cargo test", &[TOTAL]);
     // The shell changes into a subfolder.
@@ -347,5 +363,5 @@ fn without_git_the_folder_that_the_client_was_started_in_is_the_project() {
     story.edit("cart.rs", &["-a", "+b"]);
     story.folder = world.project("ship").canonicalize().unwrap();
     story.green("cargo test");
-    assert_eq!(story.episodes(), [fixed(TOTAL.0, "src/cart.rs -a +b")]);
+    assert_eq!(story.episodes(), [fixed_episode(TOTAL.0, "src/cart.rs -a +b")]);
 }

@@ -1,32 +1,37 @@
 use rutter_memory::episode::How;
 use serde_json::json;
 
-use rutter_testkit::story::{NAME, Story, TOTAL, ended, fixed, git, open, output};
-use rutter_testkit::world::World;
+use rutter_testkit::story::{
+    HookStory, NAME, TOTAL, cargo_test_output, ended_episode, fixed_episode, open_episode, run_git,
+};
+use rutter_testkit::world::TestWorld;
 
 #[test]
-fn what_a_run_prints_into_a_file_or_does_afterwards_is_no_change() {
-    let world = World::new();
-    let story = Story::new(&world);
+fn output_file_is_not_a_change() {
+    let world = TestWorld::new();
+    let story = HookStory::new(&world);
     story.red("cargo test 2>&1 | tee out.txt", &[TOTAL]);
     story.green("cargo test 2>&1 | tee out.txt; rm out.txt");
-    assert_eq!(story.episodes(), [ended(TOTAL.0, How::Flaky, "")]);
+    assert_eq!(story.episodes(), [ended_episode(TOTAL.0, How::Flaky, "")]);
 }
 
 #[test]
-fn what_does_not_compile_is_over_when_the_tests_run() {
-    let world = World::new();
-    let story = Story::new(&world);
+fn compile_error_ends_when_tests_run() {
+    let world = TestWorld::new();
+    let story = HookStory::new(&world);
     let broken = "error[E0425]: cannot find value `sum` in this scope\n --> src/cart.rs:3:5\n\n\
                   error: could not compile `ship` (lib) due to 1 previous error\n";
-    story.fails("cargo test", 101, broken);
+    story.run_failing_command("cargo test", 101, broken);
     story.edit("src/cart.rs", &["-sum", "+self.sum"]);
     story.red("cargo test", &[TOTAL]);
     story.edit("src/cart.rs", &["-* 9", "+* 10"]);
     story.green("cargo test");
     assert_eq!(
         story.episodes(),
-        [fixed("", "src/cart.rs -sum +self.sum"), fixed(TOTAL.0, "src/cart.rs -* 9 +* 10")]
+        [
+            fixed_episode("", "src/cart.rs -sum +self.sum"),
+            fixed_episode(TOTAL.0, "src/cart.rs -* 9 +* 10")
+        ]
     );
 }
 
@@ -61,60 +66,64 @@ ERROR tests/test_cart.py
 ";
 
 #[test]
-fn a_run_that_could_not_read_the_tests_says_nothing_about_them() {
-    let world = World::new();
-    let story = Story::new(&world);
-    story.fails("pytest -q", 1, PYTEST_RED);
+fn collection_error_keeps_episode_open() {
+    let world = TestWorld::new();
+    let story = HookStory::new(&world);
+    story.run_failing_command("pytest -q", 1, PYTEST_RED);
     story.edit("shop.py", &["-def total(items):", "+def total(:"]);
-    story.fails("pytest -q", 2, PYTEST_BROKEN);
+    story.run_failing_command("pytest -q", 2, PYTEST_BROKEN);
     // This output counts neither tests nor errors.
-    story.fails("pytest -q", 3, "INTERNALERROR> boom\n");
+    story.run_failing_command("pytest -q", 3, "INTERNALERROR> boom\n");
     story.edit("shop.py", &["-def total(:", "+def total(items):"]);
     story.edit("shop.py", &["-    return sum(items) * 0.9", "+    return sum(items)"]);
-    story.shows("pytest -q", PYTEST_GREEN);
+    story.run_with_hidden_status("pytest -q", PYTEST_GREEN);
     let fix = "shop.py -    return sum(items) * 0.9 +    return sum(items)";
-    assert!(story.episodes().contains(&fixed("tests/test_cart.py::test_total", fix)));
+    assert!(story.episodes().contains(&fixed_episode("tests/test_cart.py::test_total", fix)));
 }
 
 #[test]
-fn the_end_of_an_output_shows_the_same_failure_and_hides_others() {
-    let world = World::new();
-    let mut story = Story::new(&world);
+fn tail_output_matches_known_failure() {
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
     let end =
         "FAILED tests/test_cart.py::test_total - assert 90.0 == 100\n1 failed, 2 passed in 0.03s\n";
-    story.fails("pytest", 1, PYTEST_RED);
-    story.shows("pytest 2>&1 | tail -2", end);
-    assert_eq!(story.episodes(), [open("tests/test_cart.py::test_total")]);
+    story.run_failing_command("pytest", 1, PYTEST_RED);
+    story.run_with_hidden_status("pytest 2>&1 | tail -2", end);
+    assert_eq!(story.episodes(), [open_episode("tests/test_cart.py::test_total")]);
     // Two tests failed, and one is named.
     let other =
         "FAILED tests/test_user.py::test_name - KeyError: 'name'\n2 failed, 1 passed in 0.03s\n";
     story.edit("shop/user.py", &["-a", "+b"]);
-    story.shows("pytest 2>&1 | tail -2", other);
+    story.run_with_hidden_status("pytest 2>&1 | tail -2", other);
     story.edit("shop/cart.py", &["-c", "+d"]);
-    story.shows("pytest", PYTEST_GREEN);
+    story.run_with_hidden_status("pytest", PYTEST_GREEN);
     assert_eq!(
         story.episodes()[0],
-        fixed("tests/test_cart.py::test_total", "shop/cart.py -c +d; shop/user.py -a +b")
+        fixed_episode("tests/test_cart.py::test_total", "shop/cart.py -c +d; shop/user.py -a +b")
     );
     story.session = "session-2";
-    let said = story.shows("pytest 2>&1 | tail -2", end);
+    let said = story.run_with_hidden_status("pytest 2>&1 | tail -2", end);
     assert!(said.starts_with("Recorded data: this failure"), "{said}");
 }
 
 #[test]
-fn of_checkers_a_new_error_may_hide_the_old_ones() {
-    let world = World::new();
-    let story = Story::new(&world);
+fn new_checker_error_hides_others() {
+    let world = TestWorld::new();
+    let story = HookStory::new(&world);
     let (a, b) = (
         "src/a.ts(1,7): error TS2322: Type 'string' is not assignable to type 'number'.\n",
         "src/b.ts(1,7): error TS2304: Cannot find name 'total'.\n",
     );
-    story.fails("npx tsc --noEmit", 2, &[a, b].concat());
+    story.run_failing_command("npx tsc --noEmit", 2, &[a, b].concat());
     story.edit("src/b.ts", &["-total", "+sum"]);
     // One of the two known errors is gone.
-    story.fails("npx tsc --noEmit", 2, a);
+    story.run_failing_command("npx tsc --noEmit", 2, a);
     story.edit("src/a.ts", &["-{", "+{{"]);
-    story.fails("npx tsc --noEmit", 2, "src/a.ts(9,1): error TS1005: '}' expected.\n");
+    story.run_failing_command(
+        "npx tsc --noEmit",
+        2,
+        "src/a.ts(9,1): error TS1005: '}' expected.\n",
+    );
     story.edit("src/a.ts", &["-{{", "+{"]);
     story.edit("src/a.ts", &["-number", "+string"]);
     story.bash("npx tsc --noEmit");
@@ -124,27 +133,27 @@ fn of_checkers_a_new_error_may_hide_the_old_ones() {
 }
 
 #[test]
-fn what_was_put_away_or_taken_away_fixed_nothing() {
-    let world = World::new();
-    let mut story = Story::new(&world);
+fn stash_and_removal_fix_nothing() {
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
     story.red("cargo test", &[TOTAL]);
     story.edit("src/cart.rs", &["-a", "+b"]);
     story.green("git stash && cargo test");
     // Not flaky; but git's change can be neither shown nor recommended.
-    assert_eq!(story.episodes(), [ended(TOTAL.0, How::Fixed, "git stash && cargo test")]);
+    assert_eq!(story.episodes(), [ended_episode(TOTAL.0, How::Fixed, "git stash && cargo test")]);
     story.bash("git stash pop");
     story.session = "session-2";
     assert_eq!(story.red("cargo test", &[TOTAL]), "");
     // Fewer tests pass than ran before.
     story.bash("rm tests/cart.rs");
-    story.bash_with("cargo test", &output(4, &[]));
+    story.bash_with("cargo test", &cargo_test_output(4, &[]));
     assert_eq!(story.episodes()[1].1, Some(How::Removed));
 }
 
 #[test]
-fn a_clock_that_was_set_back_makes_nobody_repeat_himself() {
-    let world = World::new();
-    let mut story = Story::new(&world);
+fn clock_reset_repeats_nothing() {
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
     story.red("cargo test", &[TOTAL]);
     story.edit("src/cart.rs", &["-a", "+b"]);
     story.green("cargo test");
@@ -157,46 +166,46 @@ fn a_clock_that_was_set_back_makes_nobody_repeat_himself() {
 }
 
 #[test]
-fn an_edit_that_cannot_be_read_is_a_line_for_the_log() {
-    let world = World::new();
-    let story = Story::new(&world);
+fn unreadable_edit_is_logged() {
+    let world = TestWorld::new();
+    let story = HookStory::new(&world);
     story.red("cargo test", &[TOTAL]);
     let response = json!({ "filePath": 1 });
     let heard =
-        story.tell("PostToolUse", &json!({ "tool_name": "Edit", "tool_response": response }));
+        story.send_event("PostToolUse", &json!({ "tool_name": "Edit", "tool_response": response }));
     assert_eq!((heard.stdout.as_str(), heard.faults.len()), ("", 1), "{heard:?}");
 }
 
 #[test]
-fn a_file_that_was_written_as_it_was_is_no_change() {
-    let world = World::new();
-    let story = Story::new(&world);
+fn unchanged_write_is_not_a_change() {
+    let world = TestWorld::new();
+    let story = HookStory::new(&world);
     story.red("cargo test", &[TOTAL]);
     let response = json!({ "type": "update", "filePath": story.folder.join("a.rs"), "content": "a\n", "structuredPatch": [] });
-    story.tell("PostToolUse", &json!({ "tool_name": "Write", "tool_response": response }));
+    story.send_event("PostToolUse", &json!({ "tool_name": "Write", "tool_response": response }));
     story.green("cargo test");
-    assert_eq!(story.episodes(), [ended(TOTAL.0, How::Flaky, "")]);
+    assert_eq!(story.episodes(), [ended_episode(TOTAL.0, How::Flaky, "")]);
 }
 
 #[test]
-fn a_run_in_another_checkout_is_that_ones() {
-    let world = World::new();
-    let story = Story::new(&world);
+fn run_belongs_to_its_checkout() {
+    let world = TestWorld::new();
+    let story = HookStory::new(&world);
     let other = world.project("other").canonicalize().unwrap();
-    git(&other, &["init", "-q"]);
+    run_git(&other, &["init", "-q"]);
     std::fs::create_dir(other.join("api")).unwrap();
     story.red("cargo test", &[TOTAL]);
     story.edit("src/cart.rs", &["-a", "+b"]);
     // The client's shell has returned from there.
     story.green(&format!("cd {} && cargo test", other.display()));
-    assert_eq!(story.episodes(), [open(TOTAL.0)]);
+    assert_eq!(story.episodes(), [open_episode(TOTAL.0)]);
     story.green(&format!("cd {}/api && cargo test", story.folder.display()));
     story.green("cargo test");
-    assert_eq!(story.episodes(), [fixed(TOTAL.0, "src/cart.rs -a +b")]);
+    assert_eq!(story.episodes(), [fixed_episode(TOTAL.0, "src/cart.rs -a +b")]);
     // Two packages of one checkout have separate failures.
     story.red(&format!("cd {}/api && cargo test", other.display()), &[NAME]);
     story.green(&format!("cd {} && cargo test", other.display()));
-    assert_eq!(story.episodes()[1], open(NAME.0));
+    assert_eq!(story.episodes()[1], open_episode(NAME.0));
 }
 
 /// Complete output of `pytest -q`. The test also uses its end, as `tail` leaves it.
@@ -209,9 +218,9 @@ const PYTEST: &str = "F.                                                        
     FAILED test_cart.py::test_total - assert 90.0 == 100\n1 failed, 1 passed in 0.02s\n";
 
 #[test]
-fn a_run_of_which_only_the_end_was_looked_at_is_the_same_failure() {
-    let world = World::new();
-    let mut story = Story::new(&world);
+fn tail_of_run_is_same_failure() {
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
     let end: String = PYTEST
         .lines()
         .rev()
@@ -221,31 +230,31 @@ fn a_run_of_which_only_the_end_was_looked_at_is_the_same_failure() {
         .rev()
         .collect::<Vec<_>>()
         .join("\n");
-    assert_eq!(story.shows("pytest -q | cat", PYTEST), "");
-    story.shows("pytest -q 2>&1 | tail -2", &end);
+    assert_eq!(story.run_with_hidden_status("pytest -q | cat", PYTEST), "");
+    story.run_with_hidden_status("pytest -q 2>&1 | tail -2", &end);
     story.edit("cart.py", &["-    return sum(items) * 0.9", "+    return sum(items)"]);
-    story.shows("pytest -q 2>&1 | tail -2", "..   [100%]\n2 passed in 0.01s");
+    story.run_with_hidden_status("pytest -q 2>&1 | tail -2", "..   [100%]\n2 passed in 0.01s");
     assert_eq!(
         story.episodes(),
-        [fixed(
+        [fixed_episode(
             "test_cart.py::test_total",
             "cart.py -    return sum(items) * 0.9 +    return sum(items)"
         )]
     );
     story.session = "session-2";
-    let said = story.shows("pytest -q 2>&1 | tail -2", &end);
+    let said = story.run_with_hidden_status("pytest -q 2>&1 | tail -2", &end);
     assert!(said.starts_with("Recorded data: this failure"), "{said}");
 }
 
 #[test]
-fn what_tail_leaves_out_is_not_gone() {
-    let world = World::new();
-    let story = Story::new(&world);
+fn tail_does_not_close_hidden_failures() {
+    let world = TestWorld::new();
+    let story = HookStory::new(&world);
     story.red("cargo test", &[TOTAL, NAME]);
     story.edit("src/a.rs", &["-a", "+b"]);
-    let whole = output(3, &[TOTAL, NAME]);
+    let whole = cargo_test_output(3, &[TOTAL, NAME]);
     let end = &whole[whole.find("---- user").unwrap()..];
-    story.shows("cargo test 2>&1 | tail -9", end);
+    story.run_with_hidden_status("cargo test 2>&1 | tail -9", end);
     story.edit("src/b.rs", &["-c", "+d"]);
     story.green("cargo test");
     let fixes: Vec<String> = story.episodes().into_iter().map(|(_, _, fix)| fix).collect();

@@ -10,13 +10,13 @@ use rutter_hooks::fix_message::NOT_CLAIMED;
 use rutter_memory::episode::How;
 use serde_json::json;
 
-use rutter_testkit::story::{Story, output};
-use rutter_testkit::world::World;
+use rutter_testkit::story::{HookStory, cargo_test_output};
+use rutter_testkit::world::TestWorld;
 
 const TOTAL: (&str, &str) = ("cart::tests::total", "the total is wrong: 90");
 
 /// Returns pytest's output for `tests/test_cart.py`: failing tests with their errors, and the number of passed tests.
-pub(crate) fn pytest(failing: &[(&str, &str)], passed: usize) -> String {
+pub(crate) fn pytest_output(failing: &[(&str, &str)], passed: usize) -> String {
     let mut text = String::new();
     if !failing.is_empty() {
         text +=
@@ -45,7 +45,7 @@ pub(crate) fn pytest(failing: &[(&str, &str)], passed: usize) -> String {
     )
 }
 
-pub(crate) fn vitest(failing: &[&str]) -> String {
+pub(crate) fn vitest_output(failing: &[&str]) -> String {
     if failing.is_empty() {
         return "\n RUN  v4.1.12 /p\n\n ✓ src/cart.test.ts (2 tests) 2ms\n\n Test Files  1 passed (1)\n      Tests  2 passed (2)\n   Start at  13:15:05\n   Duration  1.5s (x)\n".to_owned();
     }
@@ -59,13 +59,13 @@ pub(crate) fn vitest(failing: &[&str]) -> String {
     text + "\n\n Test Files  1 failed (1)\n      Tests  1 failed | 1 passed (2)\n   Start at  13:15:05\n   Duration  1.5s (x)\n"
 }
 
-pub(crate) fn go_red(test: &str, package: &str) -> String {
+pub(crate) fn go_failure_output(test: &str, package: &str) -> String {
     format!(
         "--- FAIL: {test} (0.00s)\n    cart_test.go:9: got 3, want 2\nFAIL\nFAIL\texample.com/shop/{package}\t0.002s\nFAIL\n"
     )
 }
 
-pub(crate) fn go_green(package: &str) -> String {
+pub(crate) fn go_success_output(package: &str) -> String {
     format!("ok  \texample.com/shop/{package}\t0.002s\n")
 }
 
@@ -73,26 +73,26 @@ pub(crate) const CART: &str = "\"\"\"The cart.\"\"\"\n__version__ = \"1.2\"\n\ni
 
 #[test]
 fn fix_is_shown_before_later_edits() {
-    let world = World::new();
-    let mut story = Story::new(&world);
-    story.file("shop/cart.py", CART);
-    let red = pytest(&[("test_total", "AssertionError: assert 90 == 100")], 3);
-    story.fails("pytest", 1, &red);
-    story.edits("shop/cart.py", "    return sum(items) * 0.9", "    return sum(items)");
-    story.edits("shop/cart.py", "\"\"\"Adds up.\"\"\"", "\"\"\"Adds up all of it.\"\"\"");
-    story.edits("shop/cart.py", "__version__ = \"1.2\"", "__version__ = \"1.3\"");
-    story.shows("pytest", &pytest(&[], 4));
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
+    story.write_file("shop/cart.py", CART);
+    let red = pytest_output(&[("test_total", "AssertionError: assert 90 == 100")], 3);
+    story.run_failing_command("pytest", 1, &red);
+    story.edit_on_disk("shop/cart.py", "    return sum(items) * 0.9", "    return sum(items)");
+    story.edit_on_disk("shop/cart.py", "\"\"\"Adds up.\"\"\"", "\"\"\"Adds up all of it.\"\"\"");
+    story.edit_on_disk("shop/cart.py", "__version__ = \"1.2\"", "__version__ = \"1.3\"");
+    story.run_with_hidden_status("pytest", &pytest_output(&[], 4));
     story.session = "session-2";
-    let said = story.fails("pytest", 1, &red);
+    let said = story.run_failing_command("pytest", 1, &red);
     assert!(said.contains("Fixed in `shop/cart.py`:\n> @@ def total(items):\n> -return sum(items) * 0.9\n> +return sum(items)\n"), "{said}");
     assert!(!said.contains("__version__") && !said.contains("all of it"), "{said}");
 }
 
 #[test]
-fn each_failure_of_a_file_has_its_own_change() {
-    let world = World::new();
-    let mut story = Story::new(&world);
-    story.file("shop/cart.py", CART);
+fn each_failure_gets_its_change() {
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
+    story.write_file("shop/cart.py", CART);
     let failures = [
         ("test_total", "AssertionError: assert 90 == 100"),
         ("test_name", "AttributeError: 'int' object has no attribute 'upper'"),
@@ -100,13 +100,13 @@ fn each_failure_of_a_file_has_its_own_change() {
         ("test_last", "IndexError: tuple index out of range"),
         ("test_count", "AttributeError: 'list' object has no attribute 'size'"),
     ];
-    story.fails("pytest", 1, &pytest(&failures, 1));
-    story.edits("shop/cart.py", "    return sum(items) * 0.9", "    return sum(items)");
-    story.edits("shop/cart.py", "user.upper()", "str(user).upper()");
-    story.edits("shop/cart.py", "items[1]", "items[0]");
-    story.edits("shop/cart.py", "items[len(items)]", "items[-1]");
-    story.edits("shop/cart.py", "items.size", "len(items)");
-    story.shows("pytest", &pytest(&[], 6));
+    story.run_failing_command("pytest", 1, &pytest_output(&failures, 1));
+    story.edit_on_disk("shop/cart.py", "    return sum(items) * 0.9", "    return sum(items)");
+    story.edit_on_disk("shop/cart.py", "user.upper()", "str(user).upper()");
+    story.edit_on_disk("shop/cart.py", "items[1]", "items[0]");
+    story.edit_on_disk("shop/cart.py", "items[len(items)]", "items[-1]");
+    story.edit_on_disk("shop/cart.py", "items.size", "len(items)");
+    story.run_with_hidden_status("pytest", &pytest_output(&[], 6));
     let fixes = [
         "+return sum(items)",
         "+return str(user)",
@@ -116,18 +116,18 @@ fn each_failure_of_a_file_has_its_own_change() {
     ];
     for (number, (failure, fix)) in failures.iter().zip(fixes).enumerate() {
         story.session = ["a", "b", "c", "d", "e"][number];
-        let said = story.fails("pytest", 1, &pytest(&[*failure], 5));
+        let said = story.run_failing_command("pytest", 1, &pytest_output(&[*failure], 5));
         let first = said.lines().find(|line| line.starts_with("> +")).unwrap_or_default();
         assert!(first.starts_with(&format!("> {fix}")), "{failure:?}: {said}");
     }
 }
 
 #[test]
-fn import_error_is_mended_by_what_it_names() {
-    let world = World::new();
-    let mut story = Story::new(&world);
-    story.file("shop/cart.py", CART);
-    story.file("shop/tax.py", "RATE = 1\n");
+fn import_error_fix_has_named_symbol() {
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
+    story.write_file("shop/cart.py", CART);
+    story.write_file("shop/tax.py", "RATE = 1\n");
     let red = "ImportError while importing test module '/p/tests/test_tax.py'.\n\
         ==================================== ERRORS ====================================\n\
         _____________________ ERROR collecting tests/test_tax.py ______________________\n\
@@ -136,17 +136,17 @@ fn import_error_is_mended_by_what_it_names() {
         =========================== short test summary info ============================\n\
         ERROR tests/test_tax.py\n!!!!!!!!!!!!!!!!!!!! Interrupted: 1 error during collection !!!!!!!!!!!!!!!!!!!!\n\
         =============================== 1 error in 0.05s ===============================\n";
-    story.fails("pytest", 2, red);
-    story.edits("shop/cart.py", "items[1]", "items[0]");
-    story.edits(
+    story.run_failing_command("pytest", 2, red);
+    story.edit_on_disk("shop/cart.py", "items[1]", "items[0]");
+    story.edit_on_disk(
         "shop/tax.py",
         "RATE = 1\n",
         "RATE = 1\n\ndef rate_for(country):\n    return RATE\n",
     );
-    story.edits("shop/cart.py", "__version__ = \"1.2\"", "__version__ = \"1.3\"");
-    story.shows("pytest", &pytest(&[], 4));
+    story.edit_on_disk("shop/cart.py", "__version__ = \"1.2\"", "__version__ = \"1.3\"");
+    story.run_with_hidden_status("pytest", &pytest_output(&[], 4));
     story.session = "session-2";
-    let said = story.fails("pytest", 2, red);
+    let said = story.run_failing_command("pytest", 2, red);
     assert!(
         said.contains("Fixed in `shop/tax.py`:") && said.contains("> +def rate_for(country):"),
         "{said}"
@@ -156,17 +156,17 @@ fn import_error_is_mended_by_what_it_names() {
 
 #[test]
 fn without_evidence_changes_are_listed() {
-    let world = World::new();
-    let mut story = Story::new(&world);
-    story.file("a.py", "x = 1\n");
-    story.file("b.py", "y = 1\n");
-    let red = pytest(&[("test_flow", "AssertionError: assert 500 == 200")], 3);
-    story.fails("pytest", 1, &red);
-    story.edits("a.py", "x = 1", "x = 2");
-    story.edits("b.py", "y = 1", "y = 2");
-    story.shows("pytest", &pytest(&[], 4));
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
+    story.write_file("a.py", "x = 1\n");
+    story.write_file("b.py", "y = 1\n");
+    let red = pytest_output(&[("test_flow", "AssertionError: assert 500 == 200")], 3);
+    story.run_failing_command("pytest", 1, &red);
+    story.edit_on_disk("a.py", "x = 1", "x = 2");
+    story.edit_on_disk("b.py", "y = 1", "y = 2");
+    story.run_with_hidden_status("pytest", &pytest_output(&[], 4));
     story.session = "session-2";
-    let said = story.fails("pytest", 1, &red);
+    let said = story.run_failing_command("pytest", 1, &red);
     assert!(said.contains(NOT_CLAIMED) && !said.contains("Fixed in"), "{said}");
     assert!(
         said.contains("Also changed: `a.py`.") || said.contains("Also changed: `b.py`."),
@@ -175,7 +175,7 @@ fn without_evidence_changes_are_listed() {
 }
 
 #[test]
-fn commands_are_kept_as_their_diff() {
+fn commands_are_stored_as_diff() {
     let sed = |root: &Path| {
         let text = fs::read_to_string(root.join("shop/cart.py")).unwrap();
         fs::write(root.join("shop/cart.py"), text.replace(" * 0.9", "")).unwrap();
@@ -190,20 +190,20 @@ fn commands_are_kept_as_their_diff() {
         "git stash",
         "git revert --no-edit HEAD",
     ] {
-        let world = World::new();
-        let mut story = Story::new(&world);
-        story.file("shop/cart.py", CART);
-        story.file("fix.patch", "--- a/shop/cart.py\n+++ b/shop/cart.py\n@@ -1 +1 @@\n");
-        let red = pytest(&[("test_total", "AssertionError: assert 90 == 100")], 3).replace(
+        let world = TestWorld::new();
+        let mut story = HookStory::new(&world);
+        story.write_file("shop/cart.py", CART);
+        story.write_file("fix.patch", "--- a/shop/cart.py\n+++ b/shop/cart.py\n@@ -1 +1 @@\n");
+        let red = pytest_output(&[("test_total", "AssertionError: assert 90 == 100")], 3).replace(
             "tests/test_cart.py:7: Asser",
             "shop/cart.py:8: in total\ntests/test_cart.py:7: Asser",
         );
-        story.fails("pytest", 1, &red);
-        story.changing(command, sed);
-        story.shows("pytest", &pytest(&[], 4));
-        assert_eq!(story.ending(), Some(How::Fixed), "{command}");
+        story.run_failing_command("pytest", 1, &red);
+        story.run_changing_command(command, sed);
+        story.run_with_hidden_status("pytest", &pytest_output(&[], 4));
+        assert_eq!(story.only_ending(), Some(How::Fixed), "{command}");
         story.session = "session-2";
-        let said = story.fails("pytest", 1, &red);
+        let said = story.run_failing_command("pytest", 1, &red);
         assert!(
             said.contains("> -return sum(items) * 0.9\n> +return sum(items)\n"),
             "{command}: {said}"
@@ -218,62 +218,68 @@ fn relative_commands_are_never_advised() {
     for command in
         ["git revert HEAD", "git checkout shop/cart.py", "git stash", "git reset --hard HEAD~1"]
     {
-        let world = World::new();
-        let mut story = Story::new(&world);
-        let red = output(4, &[TOTAL]);
-        story.fails("cargo test", 101, &red);
+        let world = TestWorld::new();
+        let mut story = HookStory::new(&world);
+        let red = cargo_test_output(4, &[TOTAL]);
+        story.run_failing_command("cargo test", 101, &red);
         story.bash(command);
-        story.shows("cargo test", &output(5, &[]));
-        assert_eq!(story.ending(), Some(How::Fixed), "{command}");
+        story.run_with_hidden_status("cargo test", &cargo_test_output(5, &[]));
+        assert_eq!(story.only_ending(), Some(How::Fixed), "{command}");
         story.session = "session-2";
-        assert_eq!(story.fails("cargo test", 101, &red), "", "{command}");
+        assert_eq!(story.run_failing_command("cargo test", 101, &red), "", "{command}");
     }
 }
 
 #[test]
-fn formatter_is_the_fix_of_formatting() {
-    let world = World::new();
-    let mut story = Story::new(&world);
+fn formatter_is_fix_of_formatting() {
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
     let red = "would reformat shop/cart.py\n\nOh no! 💥 💔 💥\n1 file would be reformatted.\n";
-    story.fails("black --check .", 1, red);
+    story.run_failing_command("black --check .", 1, red);
     story.bash("black .");
-    story.shows("black --check .", "All done! ✨ 🍰 ✨\n1 file would be left unchanged.\n");
+    story.run_with_hidden_status(
+        "black --check .",
+        "All done! ✨ 🍰 ✨\n1 file would be left unchanged.\n",
+    );
     story.session = "session-2";
-    let said = story.fails("black --check .", 1, red);
+    let said = story.run_failing_command("black --check .", 1, red);
     assert!(said.contains("Fixed by `black .`."), "{said}");
 }
 
 #[test]
-fn variable_that_made_it_pass_is_the_fix() {
-    let world = World::new();
-    let mut story = Story::new(&world);
-    let red = go_red("TestClone", "git");
-    story.fails("go test ./...", 1, &red);
-    story.shows("GIT_CONFIG_GLOBAL=/dev/null go test ./...", &go_green("git"));
-    assert_eq!(story.ending(), Some(How::Fixed));
+fn variable_can_be_the_fix() {
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
+    let red = go_failure_output("TestClone", "git");
+    story.run_failing_command("go test ./...", 1, &red);
+    story.run_with_hidden_status(
+        "GIT_CONFIG_GLOBAL=/dev/null go test ./...",
+        &go_success_output("git"),
+    );
+    assert_eq!(story.only_ending(), Some(How::Fixed));
     story.session = "session-2";
-    let said = story.fails("go test ./...", 1, &red);
+    let said = story.run_failing_command("go test ./...", 1, &red);
     assert!(said.contains("It passed when run with `GIT_CONFIG_GLOBAL=/dev/null`."), "{said}");
 }
 
 #[test]
-fn files_written_in_the_line_of_a_run_count() {
-    let world = World::new();
-    let mut story = Story::new(&world);
-    story.file("ruff.toml", "select = []\n");
+fn writes_in_run_command_count() {
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
+    story.write_file("ruff.toml", "select = []\n");
     let red = "shop/cart.py:3:1: E501 Line too long (120 > 88)\nFound 1 error.\n";
-    story.fails("ruff check .", 1, red);
+    story.run_failing_command("ruff check .", 1, red);
     let command = "echo 'line-length = 120' >> ruff.toml && ruff check .";
     let call = json!({ "tool_name": "Bash", "tool_input": { "command": command }, "tool_use_id": "toolu_1" });
-    story.tell("PreToolUse", &call);
-    story.file("ruff.toml", "select = []\nline-length = 120\n");
+    story.send_event("PreToolUse", &call);
+    story.write_file("ruff.toml", "select = []\nline-length = 120\n");
     let mut done = call;
     done["tool_response"] =
         json!({ "stdout": "All checks passed!\n", "stderr": "", "interrupted": false });
-    story.tell("PostToolUse", &done);
-    assert_eq!(story.ending(), Some(How::Fixed));
+    story.send_event("PostToolUse", &done);
+    assert_eq!(story.only_ending(), Some(How::Fixed));
     story.session = "session-2";
-    let said = story.fails("ruff check .", 1, red);
+    let said = story.run_failing_command("ruff check .", 1, red);
     assert!(said.contains("> +line-length = 120"), "{said}");
 }
 
@@ -282,17 +288,22 @@ fn wrappers_do_not_collapse_failures() {
     let wrapped = |inner: &str| {
         format!("cargo test\n{inner}error: Recipe `test` failed on line 2 with exit code 101\n")
     };
-    let world = World::new();
-    let mut story = Story::new(&world);
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
     let (total, name) =
         (("cart::tests::total", "the total is wrong"), ("user::tests::name", "no name"));
-    story.fails("just test", 101, &wrapped(&output(4, &[total])));
+    story.run_failing_command("just test", 101, &wrapped(&cargo_test_output(4, &[total])));
     story.edit("src/cart.rs", &["-a", "+b"]);
-    story.shows("just test", &format!("cargo test\n{}", output(5, &[])));
+    story
+        .run_with_hidden_status("just test", &format!("cargo test\n{}", cargo_test_output(5, &[])));
     story.session = "session-2";
     // Another failure under the same wrapper does not match.
-    assert_eq!(story.fails("just test", 101, &wrapped(&output(4, &[name]))), "");
-    let said = story.fails("just test", 101, &wrapped(&output(4, &[total])));
+    assert_eq!(
+        story.run_failing_command("just test", 101, &wrapped(&cargo_test_output(4, &[name]))),
+        ""
+    );
+    let said =
+        story.run_failing_command("just test", 101, &wrapped(&cargo_test_output(4, &[total])));
     assert!(said.contains("> +b"), "{said}");
     for (command, line) in [
         ("bun run lint", "error: script \"lint\" exited with code 1\n"),
@@ -302,69 +313,75 @@ fn wrappers_do_not_collapse_failures() {
         ("mise run lint", "[lint] ERROR task failed\n"),
         ("rtk bun run test", "error: unrecognized subcommand 'bun'\n"),
     ] {
-        let world = World::new();
-        let story = Story::new(&world);
-        story.fails(command, 1, line);
+        let world = TestWorld::new();
+        let story = HookStory::new(&world);
+        story.run_failing_command(command, 1, line);
         assert_eq!(story.episodes(), [], "{command}");
     }
 }
 
 #[test]
-fn same_test_file_in_two_packages_is_two_tests() {
-    let world = World::new();
-    let mut story = Story::new(&world);
+fn packages_keep_same_tests_apart() {
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
     for package in ["packages/api", "packages/web"] {
-        story.file(&format!("{package}/src/cart.test.ts"), "it('adds', f);\n");
+        story.write_file(&format!("{package}/src/cart.test.ts"), "it('adds', f);\n");
     }
-    let red = vitest(&["adds"]);
-    story.fails("cd packages/api && npx vitest run", 1, &red);
+    let red = vitest_output(&["adds"]);
+    story.run_failing_command("cd packages/api && npx vitest run", 1, &red);
     story.edit("packages/api/src/cart.ts", &["-a", "+b"]);
     // A green run of the other package does not close this failure.
-    story.shows("cd packages/web && npx vitest run", &vitest(&[]));
-    assert_eq!(story.ending(), None);
-    story.shows("cd packages/api && npx vitest run", &vitest(&[]));
-    assert_eq!(story.ending(), Some(How::Fixed));
+    story.run_with_hidden_status("cd packages/web && npx vitest run", &vitest_output(&[]));
+    assert_eq!(story.only_ending(), None);
+    story.run_with_hidden_status("cd packages/api && npx vitest run", &vitest_output(&[]));
+    assert_eq!(story.only_ending(), Some(How::Fixed));
     story.session = "session-2";
-    assert_eq!(story.fails("cd packages/web && npx vitest run", 1, &red), "");
-    let said = story.fails("cd packages/api && npx vitest run", 1, &red);
+    assert_eq!(story.run_failing_command("cd packages/web && npx vitest run", 1, &red), "");
+    let said = story.run_failing_command("cd packages/api && npx vitest run", 1, &red);
     assert!(said.contains("packages/api/src/cart.test.ts"), "{said}");
 }
 
 /// Each case has a red run, a green run with another command line, and whether it closes the failure.
 #[test]
-fn closed_by_any_green_run_that_covers_it() {
+fn covering_green_run_closes_failure() {
     let npm = "\n> shop@1.0.0 test\n> vitest run\n\n";
-    let python = || pytest(&[("test_discount", "AssertionError: assert 90 == 80")], 3);
-    let rust = output(4, &[TOTAL]);
+    let python = || pytest_output(&[("test_discount", "AssertionError: assert 90 == 80")], 3);
+    let rust = cargo_test_output(4, &[TOTAL]);
     let nextest = "────────────\n Nextest run ID x with nextest profile: default\n    Starting 5 tests across 1 binary\n        PASS [   0.004s] shop cart::tests::total\n        PASS [   0.004s] shop a\n        PASS [   0.004s] shop b\n        PASS [   0.004s] shop c\n        PASS [   0.004s] shop d\n────────────\n     Summary [   0.011s] 5 tests run: 5 passed, 0 skipped\n";
     let two = "==== 1 passed, 3 deselected in 0.02s ====\n";
     for (red, red_text, green, green_text, closed) in [
-        ("make test", python(), "pytest -q", pytest(&[], 4), true),
-        ("make test", python(), "pytest -q tests/test_user.py", pytest(&[], 4), false),
-        ("./run_tests.sh", python(), "bash ./run_tests.sh -v", pytest(&[], 4), false),
-        ("./run_tests.sh", python(), "./run_tests.sh", pytest(&[], 4), true),
+        ("make test", python(), "pytest -q", pytest_output(&[], 4), true),
+        ("make test", python(), "pytest -q tests/test_user.py", pytest_output(&[], 4), false),
+        ("./run_tests.sh", python(), "bash ./run_tests.sh -v", pytest_output(&[], 4), false),
+        ("./run_tests.sh", python(), "./run_tests.sh", pytest_output(&[], 4), true),
         (
             "npm test",
-            format!("{npm}{}", vitest(&["adds"])),
+            format!("{npm}{}", vitest_output(&["adds"])),
             "npx vitest run src/cart.test.ts",
-            vitest(&[]),
+            vitest_output(&[]),
             true,
         ),
         (
             "npm test",
-            format!("{npm}{}", vitest(&["adds"])),
+            format!("{npm}{}", vitest_output(&["adds"])),
             "npx vitest run src/tax.test.ts",
-            vitest(&[]),
+            vitest_output(&[]),
             false,
         ),
         (
             "npx vitest run src/cart.test.ts",
-            vitest(&["adds"]),
+            vitest_output(&["adds"]),
             "npm test",
-            format!("{npm}{}", vitest(&[])),
+            format!("{npm}{}", vitest_output(&[])),
             true,
         ),
-        ("npx vitest run", vitest(&["adds"]), "npm test", format!("{npm}{}", vitest(&[])), true),
+        (
+            "npx vitest run",
+            vitest_output(&["adds"]),
+            "npm test",
+            format!("{npm}{}", vitest_output(&[])),
+            true,
+        ),
         ("cargo test", rust.clone(), "cargo nextest run", nextest.to_owned(), true),
         (
             "cargo test",
@@ -376,22 +393,28 @@ fn closed_by_any_green_run_that_covers_it() {
         ("cargo test", rust.clone(), "cargo build", String::new(), false),
         (
             "go test ./...",
-            go_red("TestTotal", "cart"),
+            go_failure_output("TestTotal", "cart"),
             "go test ./cart -run TestTotal",
-            go_green("cart"),
+            go_success_output("cart"),
             true,
         ),
         (
             "go test ./...",
-            go_red("TestTotal", "cart"),
+            go_failure_output("TestTotal", "cart"),
             "go test ./cart -run TestName",
-            go_green("cart"),
+            go_success_output("cart"),
             false,
         ),
-        ("go test ./...", go_red("TestTotal", "cart"), "go test ./user", go_green("user"), false),
         (
             "go test ./...",
-            go_red("TestTotal", "cart"),
+            go_failure_output("TestTotal", "cart"),
+            "go test ./user",
+            go_success_output("user"),
+            false,
+        ),
+        (
+            "go test ./...",
+            go_failure_output("TestTotal", "cart"),
             "go test ./cart -run TestTotal",
             "ok  \texample.com/shop/cart\t0.002s [no tests to run]\n".into(),
             false,
@@ -409,56 +432,62 @@ fn closed_by_any_green_run_that_covers_it() {
             "cd backend && pytest",
             python(),
             "pytest backend/tests/test_cart.py",
-            pytest(&[], 4),
+            pytest_output(&[], 4),
             true,
         ),
-        ("pytest", python(), "pytest", pytest(&[], 2), false),
+        ("pytest", python(), "pytest", pytest_output(&[], 2), false),
         (
             "mise run test",
-            format!("[test] $ go test ./...\n{}", go_red("TestTotal", "cart")),
+            format!("[test] $ go test ./...\n{}", go_failure_output("TestTotal", "cart")),
             "go test ./...",
-            go_green("cart"),
+            go_success_output("cart"),
             true,
         ),
         (
             "go test ./...",
-            go_red("TestTotal", "cart"),
+            go_failure_output("TestTotal", "cart"),
             "mise run test",
-            format!("[test] $ go test ./...\n{}", go_green("cart")),
+            format!("[test] $ go test ./...\n{}", go_success_output("cart")),
             true,
         ),
-        ("docker compose run --rm app pytest", python(), "uv run pytest", pytest(&[], 4), true),
+        (
+            "docker compose run --rm app pytest",
+            python(),
+            "uv run pytest",
+            pytest_output(&[], 4),
+            true,
+        ),
     ] {
-        let world = World::new();
-        let story = Story::new(&world);
-        story.file("backend/tests/test_cart.py", "");
-        story.fails(red, 1, &red_text);
+        let world = TestWorld::new();
+        let story = HookStory::new(&world);
+        story.write_file("backend/tests/test_cart.py", "");
+        story.run_failing_command(red, 1, &red_text);
         story.edit("shop/cart.py", &["-a", "+b"]);
-        story.shows(green, &green_text);
-        let ending = story.ending();
+        story.run_with_hidden_status(green, &green_text);
+        let ending = story.only_ending();
         assert_eq!(ending == Some(How::Fixed), closed, "{green} after {red}: {ending:?}");
     }
 }
 
 #[test]
-fn visible_part_of_a_failure_is_followed() {
+fn partial_output_opens_episode() {
     for (command, text, test) in [
         (
             "go test ./... 2>&1 | grep -E 'FAIL|ok'",
             "--- FAIL: TestTotal (0.00s)\nFAIL\n",
             "TestTotal",
         ),
-        ("go test ./... | head -20", &go_red("TestTotal", "cart"), "TestTotal"),
-        ("cargo test 2>&1 | head -12", &output(4, &[TOTAL])[..120], ""),
+        ("go test ./... | head -20", &go_failure_output("TestTotal", "cart"), "TestTotal"),
+        ("cargo test 2>&1 | head -12", &cargo_test_output(4, &[TOTAL])[..120], ""),
         (
             "pytest | tail -3",
-            &pytest(&[("test_total", "AssertionError: no")], 3),
+            &pytest_output(&[("test_total", "AssertionError: no")], 3),
             "tests/test_cart.py::test_total",
         ),
     ] {
-        let world = World::new();
-        let story = Story::new(&world);
-        story.shows(command, text);
+        let world = TestWorld::new();
+        let story = HookStory::new(&world);
+        story.run_with_hidden_status(command, text);
         let names: Vec<String> = story.episodes().into_iter().map(|(test, ..)| test).collect();
         let expected: Vec<&str> = Some(test).filter(|test| !test.is_empty()).into_iter().collect();
         assert_eq!(names, expected, "{command}");
@@ -467,26 +496,30 @@ fn visible_part_of_a_failure_is_followed() {
 
 #[test]
 fn configured_commands_are_followed() {
-    let world = World::new();
-    world.set("outcome_capture", "matchers = [\"./verify_all\"]");
-    let story = Story::new(&world);
+    let world = TestWorld::new();
+    world.set_hook_option("outcome_capture", "matchers = [\"./verify_all\"]");
+    let story = HookStory::new(&world);
     for command in ["./verify_all", "bash ./verify_all -x", "cd api && ./verify_all"] {
-        story.fails(command, 1, &output(4, &[TOTAL]));
+        story.run_failing_command(command, 1, &cargo_test_output(4, &[TOTAL]));
     }
     assert_eq!(world.store().last_runs(&world.place(), 10).unwrap().len(), 3);
-    let world = World::new();
-    world.set("outcome_capture", "only = [\"cargo test -p shop\"]");
-    let story = Story::new(&world);
-    story.fails("pytest", 1, &pytest(&[("test_total", "AssertionError: no")], 3));
-    story.fails("cargo test", 101, &output(4, &[TOTAL]));
-    story.fails("cargo test -p shop", 101, &output(4, &[TOTAL]));
+    let world = TestWorld::new();
+    world.set_hook_option("outcome_capture", "only = [\"cargo test -p shop\"]");
+    let story = HookStory::new(&world);
+    story.run_failing_command(
+        "pytest",
+        1,
+        &pytest_output(&[("test_total", "AssertionError: no")], 3),
+    );
+    story.run_failing_command("cargo test", 101, &cargo_test_output(4, &[TOTAL]));
+    story.run_failing_command("cargo test -p shop", 101, &cargo_test_output(4, &[TOTAL]));
     assert_eq!(world.store().last_runs(&world.place(), 10).unwrap().len(), 1);
 }
 
 #[test]
 fn unknown_runs_are_counted() {
-    let world = World::new();
-    let story = Story::new(&world);
+    let world = TestWorld::new();
+    let story = HookStory::new(&world);
     story.bash("platformio test -e native");
     story.bash("platformio test");
     story.bash("ls tests");

@@ -12,18 +12,18 @@ use rutter_memory::store::EpisodeFilter;
 use rutter_memory::store::tend::{Bounds, tend};
 use serde_json::{Value, json};
 
-use crate::loop_cases::{CART, pytest};
-use rutter_testkit::story::{Story, TOTAL, git};
-use rutter_testkit::world::{World, at};
+use crate::loop_cases::{CART, pytest_output};
+use rutter_testkit::story::{HookStory, TOTAL, run_git};
+use rutter_testkit::world::{TestWorld, time_at};
 
 const FIX: &str = "> -return sum(items) * 0.9\n> +return sum(items)\n";
 
-fn red() -> String {
-    pytest(&[("test_total", "AssertionError: assert 90 == 100")], 3)
+fn red_output() -> String {
+    pytest_output(&[("test_total", "AssertionError: assert 90 == 100")], 3)
 }
 
 /// Removes the mistake from some files.
-fn mend(root: &Path, files: &[&str]) {
+fn remove_mistake(root: &Path, files: &[&str]) {
     for file in files {
         let text = fs::read_to_string(root.join(file)).unwrap();
         assert!(text.contains(" * 0.9"), "{file}");
@@ -32,25 +32,25 @@ fn mend(root: &Path, files: &[&str]) {
 }
 
 /// Creates a checkout with the cart and its test in one commit.
-fn committed<'a>(world: &'a World, cart: &str) -> Story<'a> {
-    let story = Story::new(world);
-    story.file("shop/cart.py", cart);
-    story.file("shop/tax.py", "RATE = 0.2 * 0.9\n");
-    story.file("tests/test_cart.py", "def test_total():\n    assert total(1) == 2\n");
-    git(&story.folder, &["init", "-q"]);
-    git(&story.folder, &["add", "-A"]);
-    git(&story.folder, &["commit", "-q", "-m", "a"]);
+fn committed_checkout<'a>(world: &'a TestWorld, cart: &str) -> HookStory<'a> {
+    let story = HookStory::new(world);
+    story.write_file("shop/cart.py", cart);
+    story.write_file("shop/tax.py", "RATE = 0.2 * 0.9\n");
+    story.write_file("tests/test_cart.py", "def test_total():\n    assert total(1) == 2\n");
+    run_git(&story.folder, &["init", "-q"]);
+    run_git(&story.folder, &["add", "-A"]);
+    run_git(&story.folder, &["commit", "-q", "-m", "a"]);
     story
 }
 
 /// Repeats the failure in another session and returns the hook's text.
-fn said_again(story: &mut Story<'_>) -> String {
+fn text_on_return(story: &mut HookStory<'_>) -> String {
     story.session = "session-2";
-    story.fails("pytest", 1, &red())
+    story.run_failing_command("pytest", 1, &red_output())
 }
 
 #[test]
-fn sed_on_many_files_is_kept() {
+fn sed_on_many_files_is_stored() {
     for command in [
         "sed -i 's/ \\* 0.9//' shop/tax.py shop/cart.py",
         "sed -i 's/ \\* 0.9//' shop/*.py",
@@ -58,20 +58,22 @@ fn sed_on_many_files_is_kept() {
         "find . -name '*.py' -exec sed -i 's/.0.9//g' {} +",
         "grep -rl 0.9 shop | xargs sed -i 's/ \\* 0.9//'",
     ] {
-        let world = World::new();
-        let mut story = committed(&world, CART);
-        story.fails("pytest", 1, &red());
-        story.changing(command, |root| mend(root, &["shop/tax.py", "shop/cart.py"]));
-        story.shows("pytest", &pytest(&[], 4));
-        assert_eq!(story.ending(), Some(How::Fixed), "{command}");
-        let said = said_again(&mut story);
+        let world = TestWorld::new();
+        let mut story = committed_checkout(&world, CART);
+        story.run_failing_command("pytest", 1, &red_output());
+        story.run_changing_command(command, |root| {
+            remove_mistake(root, &["shop/tax.py", "shop/cart.py"])
+        });
+        story.run_with_hidden_status("pytest", &pytest_output(&[], 4));
+        assert_eq!(story.only_ending(), Some(How::Fixed), "{command}");
+        let said = text_on_return(&mut story);
         assert!(said.contains(FIX) && !said.contains("sed"), "{command}: {said}");
         assert!(!said.contains("RATE"), "{command}: {said}");
     }
 }
 
 #[test]
-fn scripts_are_kept_as_their_diff() {
+fn scripts_are_stored_as_diff() {
     for command in [
         "cat > /tmp/fix.py <<'EOF'\nopen('shop/cart.py', 'w').write(x)\nEOF\npython3 /tmp/fix.py",
         "cat <<'EOF' | python3 -\nopen('shop/cart.py', 'w').write(x)\nEOF",
@@ -87,43 +89,44 @@ fn scripts_are_kept_as_their_diff() {
         "npm run lint:fix",
         "ruff format .",
     ] {
-        let world = World::new();
-        let mut story = committed(&world, CART);
-        story.file("fix.patch", "--- a/shop/cart.py\n+++ b/shop/cart.py\n");
-        story.fails("pytest", 1, &red());
-        story.changing(command, |root| mend(root, &["shop/cart.py"]));
-        story.shows("pytest", &pytest(&[], 4));
-        assert_eq!(story.ending(), Some(How::Fixed), "{command}");
-        let said = said_again(&mut story);
+        let world = TestWorld::new();
+        let mut story = committed_checkout(&world, CART);
+        story.write_file("fix.patch", "--- a/shop/cart.py\n+++ b/shop/cart.py\n");
+        story.run_failing_command("pytest", 1, &red_output());
+        story.run_changing_command(command, |root| remove_mistake(root, &["shop/cart.py"]));
+        story.run_with_hidden_status("pytest", &pytest_output(&[], 4));
+        assert_eq!(story.only_ending(), Some(How::Fixed), "{command}");
+        let said = text_on_return(&mut story);
         assert!(said.contains(FIX), "{command}: {said}");
     }
 }
 
 #[test]
-fn formatters_are_kept_as_their_diff() {
-    let world = World::new();
-    let mut story = Story::new(&world);
-    story.file("shop/cart.py", "def total(items, user):\n    return sum(items), user, user\n");
+fn formatters_are_stored_as_diff() {
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
+    story
+        .write_file("shop/cart.py", "def total(items, user):\n    return sum(items), user, user\n");
     let red = "shop/cart.py:2:80: E501 line too long (90 > 79 characters)\n";
-    story.fails("flake8", 1, red);
-    story.changing("black shop/cart.py", |root| {
+    story.run_failing_command("flake8", 1, red);
+    story.run_changing_command("black shop/cart.py", |root| {
         let text =
             "def total(items, user):\n    return (\n        sum(items),\n        user,\n    )\n";
         fs::write(root.join("shop/cart.py"), text).unwrap();
     });
-    story.shows("flake8", "");
+    story.run_with_hidden_status("flake8", "");
     let episodes = world.store().episodes(&EpisodeFilter::default()).unwrap();
     let fix = &episodes[0].ending.as_ref().unwrap().fix[0];
     assert_eq!(fix.name.as_str(), "shop/cart.py");
     assert_eq!(fix.made_by.as_deref(), Some("black shop/cart.py"));
     assert!(fix.patch.contains("-    return sum(items), user, user\n+    return ("), "{fix:?}");
     story.session = "session-2";
-    let said = story.fails("flake8", 1, red);
+    let said = story.run_failing_command("flake8", 1, red);
     assert!(said.contains("> -return sum(items), user, user\n> +return (\n"), "{said}");
 }
 
 #[test]
-fn git_takes_the_mistake_back() {
+fn git_revert_is_shown_as_diff() {
     for command in [
         "git checkout shop/cart.py",
         "git checkout -- .",
@@ -131,100 +134,106 @@ fn git_takes_the_mistake_back() {
         "git stash",
         "git reset --hard",
     ] {
-        let world = World::new();
+        let world = TestWorld::new();
         let good = CART.replace(" * 0.9", "");
-        let mut story = committed(&world, &good);
+        let mut story = committed_checkout(&world, &good);
         // The file was broken before the first recorded run.
-        story.file("shop/cart.py", CART);
-        story.fails("pytest", 1, &red());
+        story.write_file("shop/cart.py", CART);
+        story.run_failing_command("pytest", 1, &red_output());
         let words: Vec<&str> = command.split(' ').skip(1).collect();
-        story.changing(command, |root| git(root, &words));
-        story.shows("pytest", &pytest(&[], 4));
-        assert_eq!(story.ending(), Some(How::Fixed), "{command}");
-        let said = said_again(&mut story);
+        story.run_changing_command(command, |root| run_git(root, &words));
+        story.run_with_hidden_status("pytest", &pytest_output(&[], 4));
+        assert_eq!(story.only_ending(), Some(How::Fixed), "{command}");
+        let said = text_on_return(&mut story);
         assert!(said.contains(FIX) && !said.contains("git "), "{command}: {said}");
     }
 }
 
 #[test]
-fn edits_that_git_takes_back_are_shown() {
+fn reverted_edits_are_shown() {
     for command in ["git checkout shop/cart.py", "git stash"] {
-        let world = World::new();
-        let mut story = committed(&world, &CART.replace(" * 0.9", ""));
-        story.fails("pytest", 1, &pytest(&[("test_name", "KeyError: 'name'")], 3));
-        story.edits("shop/cart.py", "return sum(items)", "return sum(items) * 0.9");
-        story.fails("pytest", 1, &red());
+        let world = TestWorld::new();
+        let mut story = committed_checkout(&world, &CART.replace(" * 0.9", ""));
+        story.run_failing_command(
+            "pytest",
+            1,
+            &pytest_output(&[("test_name", "KeyError: 'name'")], 3),
+        );
+        story.edit_on_disk("shop/cart.py", "return sum(items)", "return sum(items) * 0.9");
+        story.run_failing_command("pytest", 1, &red_output());
         let words: Vec<&str> = command.split(' ').skip(1).collect();
-        story.changing(command, |root| git(root, &words));
-        story.shows("pytest", &pytest(&[], 4));
+        story.run_changing_command(command, |root| run_git(root, &words));
+        story.run_with_hidden_status("pytest", &pytest_output(&[], 4));
         let ended = story.episodes().into_iter().find(|(test, ..)| test.ends_with("test_total"));
         assert_eq!(ended.unwrap().1, Some(How::Fixed), "{command}");
-        let said = said_again(&mut story);
+        let said = text_on_return(&mut story);
         assert!(said.contains(FIX) && !said.contains("git "), "{command}: {said}");
     }
 }
 
 #[test]
-fn reverted_commit_is_shown_as_its_diff() {
-    let world = World::new();
-    let mut story = committed(&world, &CART.replace(" * 0.9", ""));
-    story.file("shop/cart.py", CART);
-    git(&story.folder, &["commit", "-qam", "b"]);
+fn reverted_commit_is_shown_as_diff() {
+    let world = TestWorld::new();
+    let mut story = committed_checkout(&world, &CART.replace(" * 0.9", ""));
+    story.write_file("shop/cart.py", CART);
+    run_git(&story.folder, &["commit", "-qam", "b"]);
     // The failure names only the test, and git's index shows no change.
-    assert!(!red().contains("shop/cart.py"));
-    story.fails("pytest", 1, &red());
-    story.changing("git revert --no-edit HEAD", |root| git(root, &["revert", "--no-edit", "HEAD"]));
-    story.shows("pytest", &pytest(&[], 4));
-    let said = said_again(&mut story);
+    assert!(!red_output().contains("shop/cart.py"));
+    story.run_failing_command("pytest", 1, &red_output());
+    story.run_changing_command("git revert --no-edit HEAD", |root| {
+        run_git(root, &["revert", "--no-edit", "HEAD"])
+    });
+    story.run_with_hidden_status("pytest", &pytest_output(&[], 4));
+    let said = text_on_return(&mut story);
     assert!(said.contains(FIX) && !said.contains("revert"), "{said}");
 }
 
 #[test]
-fn deletions_are_looked_up_in_the_file() {
-    let world = World::new();
-    let mut story = Story::new(&world);
+fn deletions_are_checked_in_file() {
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
     let broken = CART.replace("    return sum(items)", "    items.pop()\n    return sum(items)");
-    story.file("shop/cart.py", &broken);
-    story.fails("pytest", 1, &red());
-    story.edits("shop/cart.py", "    items.pop()\n", "");
-    story.shows("pytest", &pytest(&[], 4));
-    let has_it = said_again(&mut story);
+    story.write_file("shop/cart.py", &broken);
+    story.run_failing_command("pytest", 1, &red_output());
+    story.edit_on_disk("shop/cart.py", "    items.pop()\n", "");
+    story.run_with_hidden_status("pytest", &pytest_output(&[], 4));
+    let has_it = text_on_return(&mut story);
     assert!(has_it.contains("> -items.pop()\n"), "{has_it}");
     assert!(has_it.ends_with(" The file has this change now."), "{has_it}");
-    story.file("shop/cart.py", &broken);
+    story.write_file("shop/cart.py", &broken);
     story.session = "session-3";
-    let gone = story.fails("pytest", 1, &red());
+    let gone = story.run_failing_command("pytest", 1, &red_output());
     assert!(gone.ends_with(" This change is not in the file now."), "{gone}");
 }
 
 #[test]
-fn fresh_worktree_does_not_have_the_change() {
-    let world = World::new();
-    let story = committed(&world, CART);
-    story.fails("pytest", 1, &red());
-    story.edits("shop/cart.py", "sum(items) * 0.9", "sum(items)");
-    story.shows("pytest", &pytest(&[], 4));
+fn fresh_worktree_lacks_the_change() {
+    let world = TestWorld::new();
+    let story = committed_checkout(&world, CART);
+    story.run_failing_command("pytest", 1, &red_output());
+    story.edit_on_disk("shop/cart.py", "sum(items) * 0.9", "sum(items)");
+    story.run_with_hidden_status("pytest", &pytest_output(&[], 4));
     let tree = story.folder.parent().unwrap().join("tree");
-    git(&story.folder, &["worktree", "add", "-q", tree.to_str().unwrap()]);
-    let mut tree = Story::at(&world, &tree);
+    run_git(&story.folder, &["worktree", "add", "-q", tree.to_str().unwrap()]);
+    let mut tree = HookStory::at(&world, &tree);
     tree.clock.set(3_600_000);
-    let said = said_again(&mut tree);
+    let said = text_on_return(&mut tree);
     assert!(said.contains(FIX), "{said}");
     assert!(said.ends_with(" This change is not in the file now."), "{said}");
 }
 
 #[test]
 fn long_lines_keep_their_difference() {
-    let world = World::new();
-    let mut story = Story::new(&world);
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
     let line = |rate: &str| {
         format!("    return sum({}) * {rate}{}", "item.price, ".repeat(30), " + 0".repeat(40))
     };
-    story.file("shop/cart.py", &format!("def total(items):\n{}\n", line("0.9")));
-    story.fails("pytest", 1, &red());
-    story.edits("shop/cart.py", &line("0.9"), &line("1.0"));
-    story.shows("pytest", &pytest(&[], 4));
-    let said = said_again(&mut story);
+    story.write_file("shop/cart.py", &format!("def total(items):\n{}\n", line("0.9")));
+    story.run_failing_command("pytest", 1, &red_output());
+    story.edit_on_disk("shop/cart.py", &line("0.9"), &line("1.0"));
+    story.run_with_hidden_status("pytest", &pytest_output(&[], 4));
+    let said = text_on_return(&mut story);
     let shown: Vec<&str> =
         said.lines().filter(|line| line.starts_with("> -") || line.starts_with("> +")).collect();
     assert!(
@@ -236,18 +245,18 @@ fn long_lines_keep_their_difference() {
 }
 
 /// Returns the copies left behind by commands.
-fn snapshots(world: &World) -> Vec<PathBuf> {
+fn snapshots(world: &TestWorld) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(world.files().snapshots()) else { return Vec::new() };
     entries.map(|entry| entry.unwrap().path()).collect()
 }
 
 /// Sends the hook before a command, but never the one after it. Returns the names of the copied files and the copies.
-fn begin(story: &Story<'_>, command: &str) -> (Vec<String>, String) {
+fn start_command(story: &HookStory<'_>, command: &str) -> (Vec<String>, String) {
     let call = json!({
         "tool_name": "Bash", "tool_input": { "command": command }, "tool_use_id": command,
     });
     let before = snapshots(story.world);
-    assert_eq!(Story::said(&story.tell("PreToolUse", &call)), "");
+    assert_eq!(HookStory::context_text(&story.send_event("PreToolUse", &call)), "");
     let made = snapshots(story.world).into_iter().find(|path| !before.contains(path));
     let Some(made) = made else { return (Vec::new(), String::new()) };
     let text = fs::read_to_string(made).unwrap();
@@ -259,32 +268,35 @@ fn begin(story: &Story<'_>, command: &str) -> (Vec<String>, String) {
 #[test]
 fn copies_of_files_are_bounded() {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
-    let world = World::new();
-    let story = Story::new(&world);
+    let world = TestWorld::new();
+    let story = HookStory::new(&world);
     let names = |numbers: std::ops::Range<usize>| -> Vec<String> {
         numbers.map(|number| format!("f{number}.py")).collect()
     };
     for name in names(0..40) {
-        story.file(&name, "x = 1\n");
+        story.write_file(&name, "x = 1\n");
     }
-    story.file("big.py", &"x = 1\n".repeat(30_000));
+    story.write_file("big.py", &"x = 1\n".repeat(30_000));
     for name in ["a.txt", "b.txt", "c.txt", "d.txt"] {
-        story.file(name, &"x = 1\n".repeat(20_000));
+        story.write_file(name, &"x = 1\n".repeat(20_000));
     }
-    story.file(".git/config.py", "x = 1\n");
-    story.file("key.py", "token = \"ghp_abcdefghijklmnopqrstuvwxyz0123456789\"\n");
+    story.write_file(".git/config.py", "x = 1\n");
+    story.write_file("key.py", "token = \"ghp_abcdefghijklmnopqrstuvwxyz0123456789\"\n");
     symlink(story.folder.join("f1.py"), story.folder.join("link.py")).unwrap();
-    story.file("../outside.py", "x = 1\n");
+    story.write_file("../outside.py", "x = 1\n");
     // No file is copied while no failure is open.
-    assert_eq!(begin(&story, "sed -i s/1/2/ f1.py").0, [] as [&str; 0]);
+    assert_eq!(start_command(&story, "sed -i s/1/2/ f1.py").0, [] as [&str; 0]);
     story.red("cargo test", &[TOTAL]);
-    assert_eq!(begin(&story, "cat f1.py").0, [] as [&str; 0], "nothing is changed");
-    assert_eq!(begin(&story, &format!("sed -i s/1/2/ {}", names(0..40).join(" "))).0, names(0..32));
+    assert_eq!(start_command(&story, "cat f1.py").0, [] as [&str; 0], "nothing is changed");
+    assert_eq!(
+        start_command(&story, &format!("sed -i s/1/2/ {}", names(0..40).join(" "))).0,
+        names(0..32)
+    );
     let odd = "sed -i s/1/2/ big.py link.py .git/config.py ../outside.py f1.py new.py";
-    assert_eq!(begin(&story, odd).0, ["f1.py", "new.py"]);
-    let (files, _) = begin(&story, "sed -i s/1/2/ a.txt b.txt c.txt d.txt");
+    assert_eq!(start_command(&story, odd).0, ["f1.py", "new.py"]);
+    let (files, _) = start_command(&story, "sed -i s/1/2/ a.txt b.txt c.txt d.txt");
     assert_eq!(files, ["a.txt", "b.txt", "c.txt"], "384 KB together");
-    let (files, text) = begin(&story, "sed -i s/1/2/ key.py");
+    let (files, text) = start_command(&story, "sed -i s/1/2/ key.py");
     assert_eq!(files, ["key.py"]);
     assert!(text.contains("redacted") && !text.contains("ghp_"), "{text}");
     for path in snapshots(&world) {
@@ -294,14 +306,14 @@ fn copies_of_files_are_bounded() {
 
 #[test]
 fn leftover_copies_are_removed() {
-    let world = World::new();
-    let story = Story::new(&world);
-    story.file("a.py", "x = 1\n");
+    let world = TestWorld::new();
+    let story = HookStory::new(&world);
+    story.write_file("a.py", "x = 1\n");
     story.red("cargo test", &[TOTAL]);
     for command in ["sed -i s/1/2/ a.py", "sed -i s/1/3/ a.py"] {
-        assert_eq!(begin(&story, command).0, ["a.py"]);
+        assert_eq!(start_command(&story, command).0, ["a.py"]);
     }
-    let now = at(100_000);
+    let now = time_at(100_000);
     for (path, hours) in snapshots(&world).iter().zip([1, 25]) {
         let age = Duration::from_hours(hours);
         let millis = u64::try_from(now.millis()).unwrap();

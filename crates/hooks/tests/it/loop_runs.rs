@@ -11,31 +11,31 @@ use rutter_runs::command_line::CommandLine;
 use rutter_runs::read::{Seen, read_runs};
 use serde_json::json;
 
-use crate::loop_cases::{CART, go_green, go_red, pytest, vitest};
-use rutter_testkit::recordings::{Fixture, fixtures};
-use rutter_testkit::story::{NAME, Story, TOTAL, output};
-use rutter_testkit::world::World;
+use crate::loop_cases::{CART, go_failure_output, go_success_output, pytest_output, vitest_output};
+use rutter_testkit::recordings::{RecordedRun, load_recordings};
+use rutter_testkit::story::{HookStory, NAME, TOTAL, cargo_test_output};
+use rutter_testkit::world::TestWorld;
 
 const DISCOUNT: (&str, &str) = ("test_discount", "AssertionError: assert 90 == 80");
 const SIZE: (&str, &str) = ("test_size", "KeyError: 'size'");
 
 /// Returns the recording named `runner/case`.
-fn recorded<'a>(all: &'a [Fixture], name: &str) -> &'a Fixture {
+fn find_recording<'a>(all: &'a [RecordedRun], name: &str) -> &'a RecordedRun {
     all.iter().find(|fixture| fixture.name == name).unwrap_or_else(|| panic!("no {name}"))
 }
 
-fn text(all: &[Fixture], name: &str) -> String {
-    String::from_utf8(recorded(all, name).whole()).unwrap()
+fn recorded_text(all: &[RecordedRun], name: &str) -> String {
+    String::from_utf8(find_recording(all, name).full_output()).unwrap()
 }
 
 /// Returns the last lines of a text.
-fn tail(text: &str, count: usize) -> String {
+fn last_lines(text: &str, count: usize) -> String {
     let lines: Vec<&str> = text.lines().collect();
     lines[lines.len() - count..].join("\n") + "\n"
 }
 
 /// Wraps the output of one package as turbo prints it.
-fn turbo(inner: &str) -> String {
+fn turbo_output(inner: &str) -> String {
     let mut text = "• Packages in scope: web\n• Running test in 1 packages\n".to_owned();
     text += "web:test: cache miss, executing 3d1c\n";
     for line in inner.lines() {
@@ -45,13 +45,13 @@ fn turbo(inner: &str) -> String {
 }
 
 /// A function that returns a wrapper's output for some failing tests.
-type Print<'a> = &'a dyn Fn(&[(&str, &str)]) -> String;
+type PrintOutput<'a> = &'a dyn Fn(&[(&str, &str)]) -> String;
 
 #[test]
-fn two_failures_of_a_wrapper_are_two() {
-    let python = |failing: &[(&str, &str)]| pytest(failing, 4 - failing.len());
+fn wrapper_failures_stay_separate() {
+    let python = |failing: &[(&str, &str)]| pytest_output(failing, 4 - failing.len());
     let script = |failing: &[(&str, &str)]| {
-        vitest(&failing.iter().map(|(test, _)| *test).collect::<Vec<_>>())
+        vitest_output(&failing.iter().map(|(test, _)| *test).collect::<Vec<_>>())
     };
     let npm = |failing: &[(&str, &str)]| {
         format!(
@@ -69,8 +69,8 @@ fn two_failures_of_a_wrapper_are_two() {
             python(failing)
         )
     };
-    let of_turbo = |failing: &[(&str, &str)]| turbo(&script(failing));
-    let wrappers: [(&str, Print<'_>); 5] = [
+    let of_turbo = |failing: &[(&str, &str)]| turbo_output(&script(failing));
+    let wrappers: [(&str, PrintOutput<'_>); 5] = [
         ("npm test", &npm),
         ("make test", &make),
         ("tox -e unit", &tox),
@@ -78,10 +78,10 @@ fn two_failures_of_a_wrapper_are_two() {
         ("npx turbo run test --filter=web", &of_turbo),
     ];
     for (command, print) in wrappers {
-        let world = World::new();
-        let mut story = Story::new(&world);
-        assert_eq!(story.fails(command, 1, &print(&[DISCOUNT])), "");
-        assert_eq!(story.ending(), None, "{command}");
+        let world = TestWorld::new();
+        let mut story = HookStory::new(&world);
+        assert_eq!(story.run_failing_command(command, 1, &print(&[DISCOUNT])), "");
+        assert_eq!(story.only_ending(), None, "{command}");
         story.edit("shop/cart.py", &["-a", "+b"]);
         let green = print(&[]).replace("exit 1", "exit 0");
         let green: Vec<&str> = green
@@ -92,74 +92,94 @@ fn two_failures_of_a_wrapper_are_two() {
                     .any(|word| line.contains(word))
             })
             .collect();
-        story.shows(command, &(green.join("\n") + "\n"));
-        assert_eq!(story.ending(), Some(How::Fixed), "{command}");
+        story.run_with_hidden_status(command, &(green.join("\n") + "\n"));
+        assert_eq!(story.only_ending(), Some(How::Fixed), "{command}");
         story.session = "session-2";
-        assert_eq!(story.fails(command, 1, &print(&[SIZE])), "", "{command}");
-        let said = story.fails(command, 1, &print(&[DISCOUNT]));
+        assert_eq!(story.run_failing_command(command, 1, &print(&[SIZE])), "", "{command}");
+        let said = story.run_failing_command(command, 1, &print(&[DISCOUNT]));
         assert!(said.contains("test_discount") && said.contains("> +b"), "{command}: {said}");
     }
 }
 
 /// Returns a story in which one failure of `test_total` was fixed.
-fn fixed_total(world: &World) -> Story<'_> {
-    let mut story = Story::new(world);
-    story.file("shop/cart.py", CART);
-    story.fails("pytest", 1, &pytest(&[("test_total", "AssertionError: assert 90 == 100")], 3));
-    story.edits("shop/cart.py", "    return sum(items) * 0.9", "    return sum(items)");
-    story.shows("pytest", &pytest(&[], 4));
-    assert_eq!(story.ending(), Some(How::Fixed));
+fn story_with_fixed_total(world: &TestWorld) -> HookStory<'_> {
+    let mut story = HookStory::new(world);
+    story.write_file("shop/cart.py", CART);
+    story.run_failing_command(
+        "pytest",
+        1,
+        &pytest_output(&[("test_total", "AssertionError: assert 90 == 100")], 3),
+    );
+    story.edit_on_disk("shop/cart.py", "    return sum(items) * 0.9", "    return sum(items)");
+    story.run_with_hidden_status("pytest", &pytest_output(&[], 4));
+    assert_eq!(story.only_ending(), Some(How::Fixed));
     story.session = "session-2";
     story
 }
 
 #[test]
-fn another_failure_of_the_test_is_said_so() {
-    let world = World::new();
-    let story = fixed_total(&world);
-    let said = story.fails("pytest", 1, &pytest(&[("test_total", "KeyError: 'price'")], 3));
+fn different_failure_is_labelled() {
+    let world = TestWorld::new();
+    let story = story_with_fixed_total(&world);
+    let said = story.run_failing_command(
+        "pytest",
+        1,
+        &pytest_output(&[("test_total", "KeyError: 'price'")], 3),
+    );
     assert!(said.starts_with("Recorded data: same test, another failure.\n"), "{said}");
     assert!(said.contains("assert 90 == 100") && said.contains("> +return sum(items)"), "{said}");
     // An uncertain fix is not shown for another failure.
-    let world = World::new();
-    let mut story = Story::new(&world);
-    story.fails("pytest", 1, &pytest(&[("test_flow", "AssertionError: assert 500 == 200")], 3));
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
+    story.run_failing_command(
+        "pytest",
+        1,
+        &pytest_output(&[("test_flow", "AssertionError: assert 500 == 200")], 3),
+    );
     story.edit("a.py", &["-x", "+y"]);
     story.edit("b.py", &["-x", "+y"]);
-    story.shows("pytest", &pytest(&[], 4));
-    assert_eq!(story.ending(), Some(How::Fixed));
+    story.run_with_hidden_status("pytest", &pytest_output(&[], 4));
+    assert_eq!(story.only_ending(), Some(How::Fixed));
     story.session = "session-2";
-    assert_eq!(story.fails("pytest", 1, &pytest(&[("test_flow", "KeyError: 'price'")], 3)), "");
+    assert_eq!(
+        story.run_failing_command(
+            "pytest",
+            1,
+            &pytest_output(&[("test_flow", "KeyError: 'price'")], 3)
+        ),
+        ""
+    );
 }
 
 #[test]
-fn hidden_cause_is_only_the_same_test() {
-    let world = World::new();
-    let mut story = Story::new(&world);
-    story.fails("go test ./...", 1, &go_red("TestTotal", "cart"));
+fn hidden_error_matches_by_test() {
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
+    story.run_failing_command("go test ./...", 1, &go_failure_output("TestTotal", "cart"));
     story.edit("cart/cart.go", &["-\treturn 3", "+\treturn 2"]);
-    story.shows("go test ./...", "ok  \texample.com/shop/cart\t0.002s\n");
+    story.run_with_hidden_status("go test ./...", "ok  \texample.com/shop/cart\t0.002s\n");
     story.session = "session-2";
-    let said = story.shows("go test ./... | grep FAIL", "--- FAIL: TestTotal (0.00s)\nFAIL\n");
+    let said = story
+        .run_with_hidden_status("go test ./... | grep FAIL", "--- FAIL: TestTotal (0.00s)\nFAIL\n");
     assert!(said.starts_with("Recorded data: this test was fixed before.\n"), "{said}");
     assert!(said.contains("> +return 2"), "{said}");
 }
 
 #[test]
-fn learned_in_a_folder_shown_at_the_root() {
-    let world = World::new();
-    let mut story = Story::new(&world);
-    story.file("backend/tests/test_cart.py", "");
-    story.fails("cd backend && pytest", 1, &pytest(&[DISCOUNT], 3));
+fn fix_from_subfolder_shows_at_root() {
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
+    story.write_file("backend/tests/test_cart.py", "");
+    story.run_failing_command("cd backend && pytest", 1, &pytest_output(&[DISCOUNT], 3));
     story.edit("backend/shop/cart.py", &["-a", "+b"]);
-    story.shows("cd backend && pytest", &pytest(&[], 4));
+    story.run_with_hidden_status("cd backend && pytest", &pytest_output(&[], 4));
     let at_root =
-        pytest(&[DISCOUNT], 3).replace("tests/test_cart.py", "backend/tests/test_cart.py");
+        pytest_output(&[DISCOUNT], 3).replace("tests/test_cart.py", "backend/tests/test_cart.py");
     for (number, command) in
         ["pytest", "pytest backend/tests/test_cart.py", "uv run pytest backend"].iter().enumerate()
     {
         story.session = ["a", "b", "c"][number];
-        let said = story.fails(command, 1, &at_root);
+        let said = story.run_failing_command(command, 1, &at_root);
         assert!(
             said.starts_with("Recorded data: this failure was fixed before."),
             "{command}: {said}"
@@ -212,12 +232,12 @@ const FAILING: &[(&str, &str, &str)] = &[
 ];
 
 /// Plays a failing run and returns the texts of the episodes that it opened.
-fn opened(command: &str, exit: i32, printed: &str) -> Vec<String> {
-    let world = World::new();
-    let story = Story::new(&world);
+fn opened_episodes(command: &str, exit: i32, printed: &str) -> Vec<String> {
+    let world = TestWorld::new();
+    let story = HookStory::new(&world);
     match exit {
-        0 => story.shows(command, printed),
-        exit => story.fails(command, exit, printed),
+        0 => story.run_with_hidden_status(command, printed),
+        exit => story.run_failing_command(command, exit, printed),
     };
     let episodes = world.store().episodes(&EpisodeFilter::default()).unwrap();
     let text = |one: &Episode| {
@@ -228,48 +248,53 @@ fn opened(command: &str, exit: i32, printed: &str) -> Vec<String> {
 
 #[test]
 fn failing_runs_open_episodes() {
-    let all = fixtures();
+    let all = load_recordings();
     for (command, name, expected) in FAILING {
-        let fixture = recorded(&all, name);
-        let mut printed = String::from_utf8(fixture.whole()).unwrap();
+        let fixture = find_recording(&all, name);
+        let mut printed = String::from_utf8(fixture.full_output()).unwrap();
         let piped = command.rsplit_once("tail -");
         if let Some((_, count)) = piped {
-            printed = tail(&printed, count.parse().unwrap());
+            printed = last_lines(&printed, count.parse().unwrap());
         }
         let exit = if piped.is_some() { 0 } else { fixture.case.exit };
-        let found = opened(command, exit, &printed);
+        let found = opened_episodes(command, exit, &printed);
         assert!(found.iter().any(|text| text.contains(expected)), "{command}: {found:?}");
     }
     // A package without a version.
-    let build = format!("\n> build\n> tsc\n\n{}", text(&all, "tsc/fail"));
-    let found = opened("npm run build", 2, &build);
+    let build = format!("\n> build\n> tsc\n\n{}", recorded_text(&all, "tsc/fail"));
+    let found = opened_episodes("npm run build", 2, &build);
     assert!(found[0].contains("is not assignable to type 'number'"), "{found:?}");
 }
 
 /// Stored verdicts of runs with a hidden exit status.
 #[test]
-fn verdicts_of_hidden_statuses() {
-    let all = fixtures();
-    let go = format!("FAIL\nFAIL\texample.com/shop/cart\t0.002s\nFAIL\n{}", go_green("user"));
+fn verdict_with_hidden_status() {
+    let all = load_recordings();
+    let go =
+        format!("FAIL\nFAIL\texample.com/shop/cart\t0.002s\nFAIL\n{}", go_success_output("user"));
     let traceback = "  File \"/p/cart.py\", line 3, in total\nAssertionError\n=== 3 failed, 19 passed in 2.55s ===\n";
     let timed = format!(
         "{}pytest -q  0.52s user 0.08s system 98% cpu 0.612 total\n",
-        pytest(&[DISCOUNT], 3)
+        pytest_output(&[DISCOUNT], 3)
     );
-    let bun = format!("error: no price\n{}", tail(&text(&all, "bun-test/fail"), 5));
+    let bun = format!("error: no price\n{}", last_lines(&recorded_text(&all, "bun-test/fail"), 5));
     for (command, printed, verdict) in [
         ("go test ./cart | tail -3 && go test ./user | tail -1", go, Verdict::Failed),
         ("pytest 2>&1 | tail -3", traceback.to_owned(), Verdict::Failed),
         ("time pytest -q || true", timed, Verdict::Failed),
         ("bun test 2>&1 | tail -6", bun, Verdict::Failed),
-        ("npx biome check | tail -20", text(&all, "biome/check_fails_tail"), Verdict::Failed),
+        (
+            "npx biome check | tail -20",
+            recorded_text(&all, "biome/check_fails_tail"),
+            Verdict::Failed,
+        ),
         ("pytest | tail -1", "1 failed, 3 passed in 0.12s\n".to_owned(), Verdict::Failed),
         ("pytest | tail -1", "4 passed in 0.12s\n".to_owned(), Verdict::Passed),
         ("pytest | head -3", "collected 4 items\n".to_owned(), Verdict::Unknown),
         ("go build ./... 2>&1 | head", String::new(), Verdict::Passed),
     ] {
-        let world = World::new();
-        Story::new(&world).shows(command, &printed);
+        let world = TestWorld::new();
+        HookStory::new(&world).run_with_hidden_status(command, &printed);
         let runs = world.store().last_runs(&world.place(), 5).unwrap();
         assert_eq!(runs.iter().map(|run| run.verdict).collect::<Vec<_>>(), [verdict], "{command}");
     }
@@ -277,16 +302,16 @@ fn verdicts_of_hidden_statuses() {
 
 #[test]
 fn cut_output_opens_an_episode() {
-    let failing = pytest(&[DISCOUNT], 3);
+    let failing = pytest_output(&[DISCOUNT], 3);
     let noise = "collecting the tests of this project ...\n".repeat(1_000);
     let mark = "... [12345 characters truncated] ...";
     // The client cuts the middle out of a failure; it saves a success to a file and sends only the beginning.
-    let world = World::new();
-    let story = Story::new(&world);
-    story.fails("pytest", 1, &format!("{}\n\n{mark}\n\n{failing}", &noise[..5_000]));
+    let world = TestWorld::new();
+    let story = HookStory::new(&world);
+    story.run_failing_command("pytest", 1, &format!("{}\n\n{mark}\n\n{failing}", &noise[..5_000]));
     assert_eq!(story.episodes().len(), 1);
-    let world = World::new();
-    let story = Story::new(&world);
+    let world = TestWorld::new();
+    let story = HookStory::new(&world);
     let path = story.folder.join("output.txt");
     let whole = format!("{noise}{failing}");
     std::fs::write(&path, &whole).unwrap();
@@ -294,13 +319,13 @@ fn cut_output_opens_an_episode() {
         "stdout": &whole[..2_000], "stderr": "", "interrupted": false,
         "persistedOutputPath": path, "persistedOutputSize": whole.len(),
     });
-    story.tell("PostToolUse", &json!({ "tool_name": "Bash", "tool_input": { "command": "pytest | cat" }, "tool_response": response }));
+    story.send_event("PostToolUse", &json!({ "tool_name": "Bash", "tool_input": { "command": "pytest | cat" }, "tool_response": response }));
     let tests: Vec<String> = story.episodes().into_iter().map(|(test, ..)| test).collect();
     assert_eq!(tests, ["tests/test_cart.py::test_discount"]);
 }
 
 #[test]
-fn silence_of_checkers_is_a_pass() {
+fn silent_checker_passes() {
     for (command, verdict) in [
         ("go vet ./... | head", Verdict::Passed),
         ("go vet ./... 2>&1 | head -20", Verdict::Passed),
@@ -325,12 +350,12 @@ fn silence_of_checkers_is_a_pass() {
             "src/cart.ts(1,7): error TS2304: Cannot find name 'total'.\n",
         ),
     ] {
-        let world = World::new();
-        let story = Story::new(&world);
-        story.shows(command, red);
+        let world = TestWorld::new();
+        let story = HookStory::new(&world);
+        story.run_with_hidden_status(command, red);
         story.edit("src/cart.ts", &["-total", "+sum"]);
-        story.shows(command, "");
-        assert_eq!(story.ending(), Some(How::Fixed), "{command}");
+        story.run_with_hidden_status(command, "");
+        assert_eq!(story.only_ending(), Some(How::Fixed), "{command}");
     }
 }
 
@@ -341,63 +366,63 @@ fn wrapper_or_flag_is_the_fix() {
     for (red, red_text, green, green_text, fix) in [
         (
             "pytest",
-            pytest(&[("test_total", missing)], 3),
+            pytest_output(&[("test_total", missing)], 3),
             "uv run pytest",
-            pytest(&[], 4),
+            pytest_output(&[], 4),
             "through `uv run`",
         ),
         (
             "cargo test",
-            output(0, &[TOTAL]),
+            cargo_test_output(0, &[TOTAL]),
             "cargo test --features sqlite",
             sqlite.to_owned(),
             "with `--features sqlite`",
         ),
         (
             "cargo test",
-            output(0, &[TOTAL]),
+            cargo_test_output(0, &[TOTAL]),
             "cargo test --all-features",
             sqlite.to_owned(),
             "with `--all-features`",
         ),
     ] {
-        let world = World::new();
-        let mut story = Story::new(&world);
-        story.fails(red, 1, &red_text);
-        story.shows(green, &green_text);
-        assert_eq!(story.ending(), Some(How::Fixed), "{green}");
+        let world = TestWorld::new();
+        let mut story = HookStory::new(&world);
+        story.run_failing_command(red, 1, &red_text);
+        story.run_with_hidden_status(green, &green_text);
+        assert_eq!(story.only_ending(), Some(How::Fixed), "{green}");
         story.session = "session-2";
-        let said = story.fails(red, 1, &red_text);
+        let said = story.run_failing_command(red, 1, &red_text);
         assert!(said.contains(&format!("It passed when run {fix}.")), "{green}: {said}");
     }
 }
 
 #[test]
-fn comments_and_imports_alone_are_not_shown() {
-    let world = World::new();
-    let mut story = Story::new(&world);
-    story.file("shop/cart.py", CART);
-    story.file("shop/tax.py", "RATE = 1\n");
-    let red = pytest(&[("test_flow", "AssertionError: assert 500 == 200")], 3);
-    story.fails("pytest", 1, &red);
-    story.edits("shop/cart.py", "import os\n", "import os\nimport sys\n");
-    story.edits("shop/tax.py", "RATE = 1\n", "# The rate of the country.\nRATE = 1\n");
-    story.shows("pytest", &pytest(&[], 4));
+fn comment_only_changes_are_hidden() {
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
+    story.write_file("shop/cart.py", CART);
+    story.write_file("shop/tax.py", "RATE = 1\n");
+    let red = pytest_output(&[("test_flow", "AssertionError: assert 500 == 200")], 3);
+    story.run_failing_command("pytest", 1, &red);
+    story.edit_on_disk("shop/cart.py", "import os\n", "import os\nimport sys\n");
+    story.edit_on_disk("shop/tax.py", "RATE = 1\n", "# The rate of the country.\nRATE = 1\n");
+    story.run_with_hidden_status("pytest", &pytest_output(&[], 4));
     story.session = "session-2";
-    assert_eq!(story.fails("pytest", 1, &red), "");
-    story.edits("shop/cart.py", "import os\n", "import os\nimport re\n");
-    story.edits("shop/tax.py", "RATE = 1\n", "RATE = 2\n");
-    story.shows("pytest", &pytest(&[], 4));
+    assert_eq!(story.run_failing_command("pytest", 1, &red), "");
+    story.edit_on_disk("shop/cart.py", "import os\n", "import os\nimport re\n");
+    story.edit_on_disk("shop/tax.py", "RATE = 1\n", "RATE = 2\n");
+    story.run_with_hidden_status("pytest", &pytest_output(&[], 4));
     story.session = "session-3";
-    let said = story.fails("pytest", 1, &red);
+    let said = story.run_failing_command("pytest", 1, &red);
     assert!(said.contains("> -RATE = 1\n> +RATE = 2\n"), "{said}");
     assert!(!said.contains("import") && !said.contains("of the country"), "{said}");
 }
 
 #[test]
-fn three_fixes_stand_under_one_label() {
-    let world = World::new();
-    let mut story = Story::new(&world);
+fn three_fixes_share_one_label() {
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
     let names = ["alpha", "bravo", "charlie", "delta"];
     let tests =
         names.map(|name| (format!("{name}::tests::{name}_works"), format!("{name} is wrong")));
@@ -428,8 +453,8 @@ fn three_fixes_stand_under_one_label() {
 
 /// More cases in the form of the table in `loop_cases`.
 #[test]
-fn narrow_and_wrapped_runs_close_what_they_cover() {
-    let py = || pytest(&[DISCOUNT], 3);
+fn narrow_runs_close_covered_failures() {
+    let py = || pytest_output(&[DISCOUNT], 3);
     let npm = "\n> shop@1.0.0 test\n> vitest run\n\n";
     let one = "==== 1 passed in 0.01s ====\n";
     let only = |test: &str| {
@@ -491,65 +516,83 @@ fn narrow_and_wrapped_runs_close_what_they_cover() {
         ),
         (
             "npm test",
-            format!("{npm}{}", vitest(&["adds"])),
+            format!("{npm}{}", vitest_output(&["adds"])),
             "npx vitest run -t adds",
-            vitest(&[]),
+            vitest_output(&[]),
             true,
         ),
-        ("npm test", format!("{npm}{}", vitest(&["adds"])), "pnpm vitest run", vitest(&[]), true),
         (
             "npm test",
-            format!("{npm}{}", vitest(&["adds"])),
+            format!("{npm}{}", vitest_output(&["adds"])),
+            "pnpm vitest run",
+            vitest_output(&[]),
+            true,
+        ),
+        (
+            "npm test",
+            format!("{npm}{}", vitest_output(&["adds"])),
             "bun run test",
-            format!("$ vitest run\n{}", vitest(&[])),
+            format!("$ vitest run\n{}", vitest_output(&[])),
             true,
         ),
         (
             "go test ./...",
-            go_red("TestTotal", "cart"),
+            go_failure_output("TestTotal", "cart"),
             "go test ./... 2>&1 | tail -5",
-            go_green("cart"),
+            go_success_output("cart"),
             true,
         ),
         (
             "go test ./...",
-            go_red("TestTotal", "cart"),
+            go_failure_output("TestTotal", "cart"),
             "cd cart && go test .",
-            go_green("cart"),
+            go_success_output("cart"),
             true,
         ),
         (
             "go test ./...",
-            go_red("TestTotal", "cart"),
+            go_failure_output("TestTotal", "cart"),
             "go test -run 'TestTotal|TestX' ./cart/...",
-            go_green("cart"),
+            go_success_output("cart"),
             true,
         ),
         (
             "go test ./...",
-            go_red("TestTotal", "cart"),
+            go_failure_output("TestTotal", "cart"),
             "gotestsum ./...",
             "✓  cart (2ms)\n\nDONE 5 tests in 0.5s\n".to_owned(),
             true,
         ),
-        ("cargo test", output(4, &[TOTAL]), "cargo test cart::", only("cart::tests::total"), true),
-        ("cargo test", output(4, &[TOTAL]), "cargo test user::", only("user::tests::name"), false),
         (
             "cargo test",
-            output(4, &[TOTAL]),
+            cargo_test_output(4, &[TOTAL]),
+            "cargo test cart::",
+            only("cart::tests::total"),
+            true,
+        ),
+        (
+            "cargo test",
+            cargo_test_output(4, &[TOTAL]),
+            "cargo test user::",
+            only("user::tests::name"),
+            false,
+        ),
+        (
+            "cargo test",
+            cargo_test_output(4, &[TOTAL]),
             "just test",
-            format!("cargo test\n{}", output(5, &[])),
+            format!("cargo test\n{}", cargo_test_output(5, &[])),
             true,
         ),
         ("cd backend && pytest", py(), "cd backend && uv run pytest -q", quiet.clone(), true),
         ("cd backend && pytest", py(), "pytest frontend", quiet.clone(), false),
     ] {
-        let world = World::new();
-        let story = Story::new(&world);
-        story.fails(red, 1, &red_text);
+        let world = TestWorld::new();
+        let story = HookStory::new(&world);
+        story.run_failing_command(red, 1, &red_text);
         story.edit("shop/cart.py", &["-a", "+b"]);
-        story.shows(green, &green_text);
-        let ending = story.ending();
+        story.run_with_hidden_status(green, &green_text);
+        let ending = story.only_ending();
         assert_eq!(ending == Some(How::Fixed), closed, "{green} after {red}: {ending:?}");
     }
 }

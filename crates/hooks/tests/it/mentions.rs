@@ -4,15 +4,15 @@ use rutter_memory::store::InjectionFilter;
 use rutter_memory::{Clean, Time};
 use serde_json::json;
 
-use rutter_testkit::story::{NAME, Story, TOTAL};
-use rutter_testkit::world::World;
+use rutter_testkit::story::{HookStory, NAME, TOTAL};
+use rutter_testkit::world::TestWorld;
 
-const LONG: (&str, &str) =
+const DISCOUNT_FAILURE: (&str, &str) =
     ("cart::tests::adds_discount_to_total", "the discount of the cart is wrong: 90");
 
 /// Records a failure that was fixed in an earlier session.
-fn fixed<'a>(world: &'a World, failure: (&str, &str)) -> Story<'a> {
-    let mut story = Story::new(world);
+fn story_with_fix<'a>(world: &'a TestWorld, failure: (&str, &str)) -> HookStory<'a> {
+    let mut story = HookStory::new(world);
     story.red("cargo test", &[failure]);
     story.edit("src/cart.rs", &["-    a * 0.9", "+    a - discount"]);
     story.green("cargo test");
@@ -32,8 +32,8 @@ fn prompt_brings_up_only_named_failures() {
         ("the cart shows a wrong discount", false),
         ("adds_discount_to_total_of_order is red again", false),
     ] {
-        let world = World::new();
-        let story = fixed(&world, LONG);
+        let world = TestWorld::new();
+        let story = story_with_fix(&world, DISCOUNT_FAILURE);
         let said = story.prompt(prompt);
         assert_eq!(said.contains("a - discount"), expected, "{prompt}: {said}");
     }
@@ -45,22 +45,22 @@ fn subagent_gets_only_named_failures() {
         ("find out why adds_discount_to_total fails: the discount of the cart is wrong", true),
         ("add a discount to the total of the cart", false),
     ] {
-        let world = World::new();
-        let mut story = fixed(&world, LONG);
+        let world = TestWorld::new();
+        let mut story = story_with_fix(&world, DISCOUNT_FAILURE);
         let task = json!({ "tool_name": "Agent", "tool_use_id": "t", "tool_input":
             { "description": "d", "prompt": task, "subagent_type": "general-purpose" } });
-        story.tell("PreToolUse", &task);
+        story.send_event("PreToolUse", &task);
         story.agent = Some("a1");
         let begins = json!({ "agent_type": "general-purpose" });
-        let said = Story::said(&story.tell("SubagentStart", &begins));
+        let said = HookStory::context_text(&story.send_event("SubagentStart", &begins));
         assert_eq!(said.contains("a - discount"), expected, "{said}");
     }
 }
 
 #[test]
-fn who_asks_gets_failures_that_are_not_named() {
-    let world = World::new();
-    let story = fixed(&world, LONG);
+fn recall_returns_unnamed_failures() {
+    let world = TestWorld::new();
+    let story = story_with_fix(&world, DISCOUNT_FAILURE);
     let place = (&rutter_memory::project::Located::find(&story.folder)).into();
     let ask = rutter_memory::store::Ask {
         text: "add a discount to the total of the cart",
@@ -77,9 +77,9 @@ fn who_asks_gets_failures_that_are_not_named() {
 }
 
 #[test]
-fn file_in_prompt_brings_what_is_known_about_it() {
-    let world = World::new();
-    let mut story = Story::new(&world);
+fn file_in_prompt_brings_references() {
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
     story.red("cargo test", &[NAME]);
     story.edit("src/user.rs", &["-    None", "+    Some(name)"]);
     story.green("cargo test");
@@ -109,7 +109,7 @@ fn file_in_prompt_brings_what_is_known_about_it() {
     assert!(shown.iter().all(|shown| shown.injection.brief), "{shown:?}");
     // A reference does not replace the lesson: the failure itself still brings the whole fix.
     assert!(story.red("cargo test", &[NAME]).contains("Some(name)"));
-    let elsewhere = Story::at(&world, &world.project("elsewhere"));
+    let elsewhere = HookStory::at(&world, &world.project("elsewhere"));
     assert_eq!(elsewhere.prompt(prompt), "");
     // Forgetting a project removes its file references too.
     let place = (&rutter_memory::project::Located::find(&story.folder)).into();
@@ -122,9 +122,9 @@ fn file_in_prompt_brings_what_is_known_about_it() {
 }
 
 #[test]
-fn at_most_three_references_and_none_for_ambiguous_name() {
-    let world = World::new();
-    let mut story = Story::new(&world);
+fn limits_references_and_skips_ambiguous() {
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
     for (number, file) in ["a/x.rs", "b/x.rs", "c/y.rs", "d/z.rs", "e/w.rs"].iter().enumerate() {
         let (test, error) = (format!("m{number}::test_{number}"), format!("wrong: new_{number}"));
         story.red("cargo test", &[(&test, &error)]);

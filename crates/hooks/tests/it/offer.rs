@@ -4,18 +4,18 @@ use rutter_memory::ghap::{Cause, Resolve, Start, Strategy};
 use rutter_memory::store::Owner;
 use rutter_memory::{Clean, Time};
 
-use rutter_testkit::story::{EMPTY, NAME, Story, TOTAL};
-use rutter_testkit::world::{NO_OFFER, World, confirm, falsify, start};
+use rutter_testkit::story::{EMPTY, HookStory, NAME, TOTAL};
+use rutter_testkit::world::{NO_OFFER, TestWorld, confirm_fields, falsify_fields, start_fields};
 
 /// Returns a test world with the offer enabled, as by default.
-fn world() -> World {
-    let world = World::new();
+fn world_with_offer() -> TestWorld {
+    let world = TestWorld::new();
     let text = std::fs::read_to_string(world.config()).unwrap();
     std::fs::write(world.config(), text.replace(NO_OFFER, "")).unwrap();
     world
 }
 
-fn owner(story: &Story<'_>) -> Owner {
+fn owner(story: &HookStory<'_>) -> Owner {
     Owner {
         client: Some(Clean::new(story.session)),
         agent: None,
@@ -23,7 +23,7 @@ fn owner(story: &Story<'_>) -> Owner {
     }
 }
 
-fn now(story: &Story<'_>) -> Time {
+fn now(story: &HookStory<'_>) -> Time {
     Time::from_millis(1_763_200_000_000 + story.clock.get())
 }
 
@@ -32,8 +32,8 @@ const OFFER: &str = "No earlier fix of this failure is known, and no GHAP is act
 
 #[test]
 fn first_unknown_failure_offers_ghap_once() {
-    let world = world();
-    let mut story = Story::new(&world);
+    let world = world_with_offer();
+    let mut story = HookStory::new(&world);
     story.start("startup");
     assert_eq!(story.red("cargo test", &[TOTAL]), OFFER);
     assert_eq!(story.red("cargo test", &[TOTAL]), "", "once");
@@ -48,9 +48,9 @@ fn first_unknown_failure_offers_ghap_once() {
 }
 
 #[test]
-fn nothing_is_offered_where_more_is_known() {
-    let world = world();
-    let mut story = Story::new(&world);
+fn no_offer_with_known_fix() {
+    let world = world_with_offer();
+    let mut story = HookStory::new(&world);
     story.red("cargo test", &[TOTAL]);
     story.edit("src/cart.rs", &["-a", "+sum(items)"]);
     story.green("cargo test");
@@ -59,36 +59,36 @@ fn nothing_is_offered_where_more_is_known() {
     assert!(said.contains("sum(items)") && !said.contains("ghap start"), "{said}");
     assert_eq!(story.red("cargo test", &[TOTAL]), "", "the fix is in the context");
     story.session = "session-3";
-    world.store().start_ghap(&owner(&story), &start(), now(&story)).unwrap();
+    world.store().start_ghap(&owner(&story), &start_fields(), now(&story)).unwrap();
     assert!(story.red("cargo test", &[NAME]).contains("contradicts"));
-    world.store().resolve_ghap(&owner(&story), &falsify(), now(&story)).unwrap();
+    world.store().resolve_ghap(&owner(&story), &falsify_fields(), now(&story)).unwrap();
     assert_eq!(story.red("cargo test", &[EMPTY]), "", "this agent knows what a GHAP is");
     story.session = "session-4";
-    world.set("outcome_capture", NO_OFFER.trim());
+    world.set_hook_option("outcome_capture", NO_OFFER.trim());
     assert_eq!(story.red("cargo test", &[EMPTY]), "");
 }
 
 /// Resolves `count` hypotheses, each in a separate session.
-fn resolve(story: &Story<'_>, count: usize, strategy: Strategy, end: &Resolve<'_>) {
+fn resolve_hypotheses(story: &HookStory<'_>, count: usize, strategy: Strategy, end: &Resolve<'_>) {
     for _ in 0..count {
         story.clock.set(story.clock.get() + 60_000);
         let client = format!("earlier-{}", story.clock.get());
         let owner = Owner { client: Some(Clean::new(&client)), ..owner(story) };
-        let start = Start { strategy, ..start() };
+        let start = Start { strategy, ..start_fields() };
         story.world.store().start_ghap(&owner, &start, now(story)).unwrap();
         story.world.store().resolve_ghap(&owner, end, now(story)).unwrap();
     }
 }
 
 #[test]
-fn few_hypotheses_say_nothing() {
-    let world = World::new();
-    let mut story = Story::new(&world);
+fn few_hypotheses_give_no_figures() {
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
     // The failure has the words of the earlier surprise.
     let failing = ("lexer::splits", "the lexer splits before the parser");
-    resolve(&story, 4, Strategy::ReadTheError, &falsify());
+    resolve_hypotheses(&story, 4, Strategy::ReadTheError, &falsify_fields());
     assert_eq!(story.red("cargo test", &[failing]), "", "four are too few");
-    resolve(&story, 1, Strategy::ReadTheError, &falsify());
+    resolve_hypotheses(&story, 1, Strategy::ReadTheError, &falsify_fields());
     story.session = "session-2";
     let said = story.red("cargo test", &[failing]);
     insta::assert_snapshot!(said, @"
@@ -102,17 +102,18 @@ fn few_hypotheses_say_nothing() {
 }
 
 #[test]
-fn figures_are_told_only_where_one_can_act_on_them() {
-    let world = World::new();
-    let mut story = Story::new(&world);
+fn shows_only_actionable_figures() {
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
     // Right as often as wrong, each time with another cause, and without a takeaway.
     for cause in [Cause::Oversight, Cause::TimingIssue, Cause::WrongScope] {
-        let end = Resolve { root_cause: Some((cause, "because")), takeaway: None, ..falsify() };
-        resolve(&story, 1, Strategy::ReadTheError, &end);
-        resolve(&story, 1, Strategy::ReadTheError, &confirm());
+        let end =
+            Resolve { root_cause: Some((cause, "because")), takeaway: None, ..falsify_fields() };
+        resolve_hypotheses(&story, 1, Strategy::ReadTheError, &end);
+        resolve_hypotheses(&story, 1, Strategy::ReadTheError, &confirm_fields());
     }
     assert_eq!(story.red("cargo test", &[NAME]), "");
-    resolve(&story, 5, Strategy::CheckAssumptions, &confirm());
+    resolve_hypotheses(&story, 5, Strategy::CheckAssumptions, &confirm_fields());
     story.session = "session-2";
     let said = story.red("cargo test", &[NAME]);
     assert!(
@@ -125,10 +126,10 @@ fn figures_are_told_only_where_one_can_act_on_them() {
 }
 
 #[test]
-fn subagent_is_not_told_to_start_ghap() {
-    let world = World::new();
-    let mut story = Story::new(&world);
-    resolve(&story, 5, Strategy::ReadTheError, &falsify());
+fn subagent_gets_no_offer() {
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
+    resolve_hypotheses(&story, 5, Strategy::ReadTheError, &falsify_fields());
     story.agent = Some("a1");
     assert_eq!(story.red("cargo test", &[NAME]), "");
     story.agent = None;

@@ -7,18 +7,18 @@ use rutter_hooks::{Around, hear};
 use rutter_memory::Time;
 use serde_json::{Value, json};
 
-use rutter_testkit::world::World;
+use rutter_testkit::world::TestWorld;
 
-static RECORDED: LazyLock<Vec<Value>> = LazyLock::new(recorded);
+static RECORDED_PAYLOADS: LazyLock<Vec<Value>> = LazyLock::new(recorded_payloads);
 /// Shared by all cases: data left by one case must not break the next.
-static WORLD: LazyLock<World> = LazyLock::new(|| {
-    let world = World::new();
+static SHARED_WORLD: LazyLock<TestWorld> = LazyLock::new(|| {
+    let world = TestWorld::new();
     drop(world.store());
     world
 });
 
 /// Returns recorded client payloads of the session and tool events.
-fn recorded() -> Vec<Value> {
+fn recorded_payloads() -> Vec<Value> {
     let text = std::fs::read_to_string(concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../contract/recorded/2.1.325.json"
@@ -26,12 +26,12 @@ fn recorded() -> Vec<Value> {
     .unwrap();
     let all: Value = serde_json::from_str(&text).unwrap();
     let mut found = Vec::new();
-    collect(&all, &mut found);
+    collect_payloads(&all, &mut found);
     assert!(found.len() > 10, "{}", found.len());
     found
 }
 
-fn collect(value: &Value, found: &mut Vec<Value>) {
+fn collect_payloads(value: &Value, found: &mut Vec<Value>) {
     match value {
         Value::Object(fields) if fields.contains_key("hook_event_name") => {
             let event = fields["hook_event_name"].as_str().unwrap_or_default();
@@ -40,14 +40,14 @@ fn collect(value: &Value, found: &mut Vec<Value>) {
                 found.push(value.clone());
             }
         }
-        Value::Object(fields) => fields.values().for_each(|value| collect(value, found)),
-        Value::Array(values) => values.iter().for_each(|value| collect(value, found)),
+        Value::Object(fields) => fields.values().for_each(|value| collect_payloads(value, found)),
+        Value::Array(values) => values.iter().for_each(|value| collect_payloads(value, found)),
         _ => {}
     }
 }
 
 /// Generates a value of any kind.
-fn anything() -> impl Strategy<Value = Value> {
+fn arbitrary_value() -> impl Strategy<Value = Value> {
     prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
@@ -69,12 +69,12 @@ proptest! {
 
     /// For any value in any field, as a newer client might send it, no hook panics and all output is valid JSON.
     #[test]
-    fn a_payload_with_anything_anywhere_is_taken_in_or_passed_over(
+    fn arbitrary_payloads_never_panic(
         which in any::<prop::sample::Index>(),
-        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), anything()), 1..4),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), arbitrary_value()), 1..4),
     ) {
-        let world = &*WORLD;
-        let mut payload = which.get(&RECORDED).clone();
+        let world = &*SHARED_WORLD;
+        let mut payload = which.get(&RECORDED_PAYLOADS).clone();
         payload["cwd"] = json!(world.project("ship"));
         for (at, within, value) in changes {
             let fields = payload.as_object_mut().unwrap();

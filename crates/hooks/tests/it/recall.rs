@@ -5,10 +5,10 @@ use rutter_memory::memory::Category;
 use rutter_memory::store::tend::{Bounds, tend};
 use rutter_memory::store::{Ask, MemoryEdit, NewMemory, Recall};
 
-use rutter_testkit::story::Story;
-use rutter_testkit::world::{World, at, falsify, start};
+use rutter_testkit::story::HookStory;
+use rutter_testkit::world::{TestWorld, falsify_fields, start_fields, time_at};
 
-fn ask(text: &str) -> Ask<'_> {
+fn new_ask(text: &str) -> Ask<'_> {
     Ask {
         text,
         axis: Axis::Full,
@@ -21,7 +21,7 @@ fn ask(text: &str) -> Ask<'_> {
     }
 }
 
-fn remember(world: &World, store: &mut Store, text: &str) -> rutter_memory::Id {
+fn remember_fact(world: &TestWorld, store: &mut Store, text: &str) -> rutter_memory::Id {
     let place = world.place();
     let new = NewMemory {
         place: Some(&place),
@@ -30,10 +30,10 @@ fn remember(world: &World, store: &mut Store, text: &str) -> rutter_memory::Id {
         importance: 0.5,
         tags: &[],
     };
-    store.remember(&new, at(1)).unwrap().memory.id
+    store.remember(&new, time_at(1)).unwrap().memory.id
 }
 
-fn texts(found: &[Recall]) -> Vec<&str> {
+fn recalled_texts(found: &[Recall]) -> Vec<&str> {
     found.iter().map(|recall| recall.text.as_str()).collect()
 }
 
@@ -43,7 +43,7 @@ const UNITS: &str = "All amounts are integers in cents; never use floats for mon
 const DEPLOY: &str = "Deploys go out on Tuesdays from the release branch";
 
 /// Returns lessons about unrelated subjects.
-fn others(count: usize) -> Vec<String> {
+fn unrelated_texts(count: usize) -> Vec<String> {
     let things = [
         "parser", "cache", "mailer", "queue", "login", "chart", "upload", "search", "invoice",
         "backup",
@@ -61,56 +61,58 @@ fn others(count: usize) -> Vec<String> {
 }
 
 #[test]
-fn small_stores_find_and_rank_as_large_ones_do() {
+fn store_size_does_not_change_ranking() {
     for count in [0, 17, 400] {
-        let world = World::new();
+        let world = TestWorld::new();
         let mut store = world.store();
-        for text in [REDIS, UNITS, DEPLOY].map(str::to_owned).iter().chain(&others(count)) {
-            remember(&world, &mut store, text);
+        for text in [REDIS, UNITS, DEPLOY].map(str::to_owned).iter().chain(&unrelated_texts(count))
+        {
+            remember_fact(&world, &mut store, text);
         }
         for (query, expected) in [
             ("why do redis connections pile up in tests", REDIS),
             ("may I store the price as a float", UNITS),
             ("when is the next deploy", DEPLOY),
         ] {
-            let found = store.recall(&ask(query), at(9)).unwrap();
+            let found = store.recall(&new_ask(query), time_at(9)).unwrap();
             assert_eq!(
                 found[0].text.as_str(),
                 expected,
                 "{query} among {count}: {:?}",
-                texts(&found)
+                recalled_texts(&found)
             );
         }
     }
 }
 
 #[test]
-fn a_store_of_one_says_how_little_fits() {
-    let world = World::new();
+fn single_row_store_respects_floor() {
+    let world = TestWorld::new();
     let mut store = world.store();
-    remember(&world, &mut store, REDIS);
-    let found = store.recall(&ask("redis connections leak in the test suite"), at(9)).unwrap();
+    remember_fact(&world, &mut store, REDIS);
+    let found =
+        store.recall(&new_ask("redis connections leak in the test suite"), time_at(9)).unwrap();
     assert!(found[0].above_floor, "{found:?}");
     for unrelated in
         ["thanks, go on", "rename the button on the start page", "what is the weather like"]
     {
-        let found = store.recall(&ask(unrelated), at(9)).unwrap();
+        let found = store.recall(&new_ask(unrelated), time_at(9)).unwrap();
         assert!(found.iter().all(|recall| !recall.above_floor), "{unrelated}: {found:?}");
     }
-    assert_eq!(store.recall(&ask(""), at(9)).unwrap(), []);
+    assert_eq!(store.recall(&new_ask(""), time_at(9)).unwrap(), []);
 }
 
 #[test]
-fn what_is_written_is_found_at_once_and_what_is_changed_or_gone_is_not() {
-    let world = World::new();
+fn finds_writes_but_not_deletions() {
+    let world = TestWorld::new();
     let mut store = world.store();
-    let id = remember(&world, &mut store, REDIS);
-    assert_eq!(texts(&store.recall(&ask("redis"), at(9)).unwrap()), [REDIS]);
+    let id = remember_fact(&world, &mut store, REDIS);
+    assert_eq!(recalled_texts(&store.recall(&new_ask("redis"), time_at(9)).unwrap()), [REDIS]);
     let edit = MemoryEdit { text: Some(UNITS), ..MemoryEdit::default() };
-    store.edit_memory(id, &edit, at(2)).unwrap();
+    store.edit_memory(id, &edit, time_at(2)).unwrap();
     let lexical = |store: &mut Store, text: &str| -> f64 {
         store
-            .recall(&ask(text), at(9))
+            .recall(&new_ask(text), time_at(9))
             .unwrap()
             .first()
             .map_or(0.0, |recall| recall.hit.fit.lexical)
@@ -118,46 +120,46 @@ fn what_is_written_is_found_at_once_and_what_is_changed_or_gone_is_not() {
     assert!(lexical(&mut store, "redis") == 0.0 && lexical(&mut store, "cents") > 0.0);
     let rows = store.rows_with("cents").unwrap();
     store.forget(&rows, None).unwrap();
-    assert_eq!(store.recall(&ask("cents"), at(9)).unwrap(), []);
+    assert_eq!(store.recall(&new_ask("cents"), time_at(9)).unwrap(), []);
     assert_eq!(world.files_with("cent"), [] as [std::path::PathBuf; 0]);
 }
 
 #[test]
-fn experiences_are_asked_on_their_axes_and_episodes_once_they_were_fixed() {
-    let world = World::new();
+fn recalls_resolved_work_only() {
+    let world = TestWorld::new();
     let mut store = world.store();
-    store.start_ghap(&world.owner(), &start(), at(1)).unwrap();
+    store.start_ghap(&world.owner(), &start_fields(), time_at(1)).unwrap();
     // An open GHAP is not a lesson yet.
-    assert_eq!(store.recall(&ask("lexer splits lines"), at(9)).unwrap(), []);
-    store.resolve_ghap(&world.owner(), &falsify(), at(2)).unwrap();
+    assert_eq!(store.recall(&new_ask("lexer splits lines"), time_at(9)).unwrap(), []);
+    store.resolve_ghap(&world.owner(), &falsify_fields(), time_at(2)).unwrap();
     for axis in [Axis::Full, Axis::Strategy, Axis::Surprise, Axis::RootCause] {
         let found = store
-            .recall(&Ask { axis, ..ask("the lexer splits lines in two places") }, at(9))
+            .recall(&Ask { axis, ..new_ask("the lexer splits lines in two places") }, time_at(9))
             .unwrap();
         assert_eq!(found.len(), 1, "{axis}");
         assert_eq!(found[0].hit.kind, Kind::Experience);
     }
-    let by = |ask: Ask<'_>, store: &mut Store| store.recall(&ask, at(9)).unwrap().len();
-    let query = ask("the lexer splits lines");
+    let by = |ask: Ask<'_>, store: &mut Store| store.recall(&ask, time_at(9)).unwrap().len();
+    let query = new_ask("the lexer splits lines");
     assert_eq!(by(Ask { outcome: Some(Status::Falsified), ..query }, &mut store), 1);
     assert_eq!(by(Ask { outcome: Some(Status::Confirmed), ..query }, &mut store), 0);
     assert_eq!(by(Ask { domain: Some(Domain::Security), ..query }, &mut store), 0);
     assert_eq!(by(Ask { kind: Some(Kind::Memory), ..query }, &mut store), 0);
 
-    let told = Story::new(&world);
+    let told = HookStory::new(&world);
     told.red("cargo test", &[("cart::tests::total", "the total is wrong: 90")]);
     told.edit("src/cart.rs", &["-    sum * 9 / 10", "+    sum"]);
-    assert_eq!(by(Ask { kind: Some(Kind::Episode), ..ask("cart total") }, &mut store), 0);
+    assert_eq!(by(Ask { kind: Some(Kind::Episode), ..new_ask("cart total") }, &mut store), 0);
     told.green("cargo test");
-    let found = store.recall(&ask("the total of the cart is wrong"), at(9)).unwrap();
+    let found = store.recall(&new_ask("the total of the cart is wrong"), time_at(9)).unwrap();
     assert_eq!(found[0].text.as_str(), "cart::tests::total: panicked: the total is wrong: 90");
 }
 
 #[test]
-fn other_projects_are_asked_only_on_demand_and_come_behind() {
-    let world = World::new();
+fn other_projects_only_on_demand() {
+    let world = TestWorld::new();
     let mut store = world.store();
-    remember(&world, &mut store, REDIS);
+    remember_fact(&world, &mut store, REDIS);
     let elsewhere = rutter_memory::store::entry::Place::from(
         &rutter_memory::project::Located::find(&world.project("boat")),
     );
@@ -168,38 +170,43 @@ fn other_projects_are_asked_only_on_demand_and_come_behind() {
         importance: 0.5,
         tags: &[],
     };
-    store.remember(&new, at(1)).unwrap();
+    store.remember(&new, time_at(1)).unwrap();
     let here = world.place();
-    let found =
-        store.recall(&Ask { place: Some(&here), ..ask("redis connections") }, at(9)).unwrap();
-    assert_eq!(texts(&found), [REDIS]);
+    let found = store
+        .recall(&Ask { place: Some(&here), ..new_ask("redis connections") }, time_at(9))
+        .unwrap();
+    assert_eq!(recalled_texts(&found), [REDIS]);
     let nowhere = rutter_memory::store::entry::Place::from(&rutter_memory::project::Located::find(
         &world.project("new"),
     ));
-    assert_eq!(store.recall(&Ask { place: Some(&nowhere), ..ask("redis") }, at(9)).unwrap(), []);
+    assert_eq!(
+        store.recall(&Ask { place: Some(&nowhere), ..new_ask("redis") }, time_at(9)).unwrap(),
+        []
+    );
     let found = store
-        .recall(&Ask { place: Some(&here), all: true, ..ask("redis connections") }, at(9))
+        .recall(&Ask { place: Some(&here), all: true, ..new_ask("redis connections") }, time_at(9))
         .unwrap();
     // Both have the same content: only the one of this project is returned.
-    assert_eq!((texts(&found), found[0].others), (vec![REDIS], 1));
+    assert_eq!((recalled_texts(&found), found[0].others), (vec![REDIS], 1));
 }
 
 #[test]
-fn the_order_does_not_hang_on_the_order_of_writing() {
+fn ranking_ignores_write_order() {
     let orders: Vec<Vec<String>> = [false, true]
         .map(|backwards| {
-            let world = World::new();
+            let world = TestWorld::new();
             let mut store = world.store();
-            let mut all = others(60);
+            let mut all = unrelated_texts(60);
             all.extend([REDIS, UNITS, DEPLOY].map(str::to_owned));
             if backwards {
                 all.reverse();
             }
             for text in &all {
-                remember(&world, &mut store, text);
+                remember_fact(&world, &mut store, text);
             }
-            let found =
-                store.recall(&ask("the cache retries for ever and needs a lock"), at(9)).unwrap();
+            let found = store
+                .recall(&new_ask("the cache retries for ever and needs a lock"), time_at(9))
+                .unwrap();
             let mut shown: Vec<(String, String)> = found
                 .iter()
                 .map(|recall| (format!("{:.9}", recall.hit.score), recall.text.to_string()))
@@ -215,24 +222,29 @@ fn the_order_does_not_hang_on_the_order_of_writing() {
 
 /// The wanted row ranks behind hundreds of closer rows of another kind, with and without index files.
 #[test]
-fn the_few_of_a_kind_are_found_behind_many_of_another() {
-    let world = World::new();
+fn kind_filter_finds_rare_rows() {
+    let world = TestWorld::new();
     let mut store = world.store();
-    store.start_ghap(&world.owner(), &start(), at(1)).unwrap();
-    store.resolve_ghap(&world.owner(), &falsify(), at(2)).unwrap();
-    for text in others(700) {
-        remember(&world, &mut store, &format!("CRLF: {text} of the parser that splits lines"));
+    store.start_ghap(&world.owner(), &start_fields(), time_at(1)).unwrap();
+    store.resolve_ghap(&world.owner(), &falsify_fields(), time_at(2)).unwrap();
+    for text in unrelated_texts(700) {
+        remember_fact(&world, &mut store, &format!("CRLF: {text} of the parser that splits lines"));
     }
-    let asked = Ask { kind: Some(Kind::Experience), ..ask("the parser splits lines with CRLF") };
+    let asked =
+        Ask { kind: Some(Kind::Experience), ..new_ask("the parser splits lines with CRLF") };
     let look = |store: &mut Store| {
-        let found = store.recall(&asked, at(9)).unwrap();
-        assert_eq!(texts(&found), ["look for every split"]);
-        let any = store.recall(&Ask { kind: None, ..asked }, at(9)).unwrap();
-        assert!(any.iter().all(|recall| recall.hit.kind == Kind::Memory), "{:?}", texts(&any));
+        let found = store.recall(&asked, time_at(9)).unwrap();
+        assert_eq!(recalled_texts(&found), ["look for every split"]);
+        let any = store.recall(&Ask { kind: None, ..asked }, time_at(9)).unwrap();
+        assert!(
+            any.iter().all(|recall| recall.hit.kind == Kind::Memory),
+            "{:?}",
+            recalled_texts(&any)
+        );
     };
     look(&mut store);
     drop(store);
-    tend(&world.memory(), &Bounds::default(), at(10)).unwrap();
+    tend(&world.memory(), &Bounds::default(), time_at(10)).unwrap();
     assert!(world.memory().join("vectors").exists());
     look(&mut world.store());
 }

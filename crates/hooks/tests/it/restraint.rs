@@ -11,20 +11,20 @@ use rutter_memory::store::{NewMemory, Query};
 use rutter_memory::value::{Standing, Value};
 use rutter_memory::{Clean, Id, Store};
 use rutter_search::score::FLOOR;
-use rutter_testkit::lessons::learnt;
+use rutter_testkit::lessons::lessons_of_cause;
 use serde::Deserialize;
 use serde_json::json;
 
-use rutter_testkit::world::{ImportText as _, World, at};
+use rutter_testkit::world::{ImportText as _, TestWorld, time_at};
 
 #[derive(Deserialize)]
-struct Lesson {
+struct RecallLesson {
     id: String,
     text: String,
 }
 
 #[derive(Deserialize)]
-struct Prompt {
+struct RecallPrompt {
     #[serde(rename = "prompt")]
     text: String,
     related: bool,
@@ -33,7 +33,7 @@ struct Prompt {
     kind: String,
 }
 
-fn read<T: serde::de::DeserializeOwned>(name: &str) -> Vec<T> {
+fn read_fixture<T: serde::de::DeserializeOwned>(name: &str) -> Vec<T> {
     let path = format!("{}/../../fixtures/recall/{name}.jsonl", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -41,19 +41,22 @@ fn read<T: serde::de::DeserializeOwned>(name: &str) -> Vec<T> {
 
 /// Number of prompts, and of those with a result that counts: any result if unrelated, the right result if related.
 #[derive(Debug, Default)]
-struct Shown {
+struct PromptCounts {
     prompts: usize,
     counted: usize,
 }
 
-fn share(shown: &Shown) -> f64 {
+fn counted_share(shown: &PromptCounts) -> f64 {
     f64::from(u32::try_from(shown.counted).unwrap())
         / f64::from(u32::try_from(shown.prompts).unwrap())
 }
 
 /// Queries a store of these lessons with each prompt. A related prompt is skipped if its lesson is not in the store.
-fn measure(lessons: &[Lesson], prompts: &[Prompt]) -> (Shown, HashMap<String, Shown>, Shown) {
-    let world = World::new();
+fn measure_lessons(
+    lessons: &[RecallLesson],
+    prompts: &[RecallPrompt],
+) -> (PromptCounts, HashMap<String, PromptCounts>, PromptCounts) {
+    let world = TestWorld::new();
     let mut store: Store = world.store();
     let mut names = HashMap::new();
     for lesson in lessons {
@@ -64,10 +67,10 @@ fn measure(lessons: &[Lesson], prompts: &[Prompt]) -> (Shown, HashMap<String, Sh
             importance: 0.5,
             tags: &[],
         };
-        names.insert(store.remember(&new, at(1)).unwrap().memory.id, lesson.id.as_str());
+        names.insert(store.remember(&new, time_at(1)).unwrap().memory.id, lesson.id.as_str());
     }
     let (mut wrong, mut by_kind, mut right) =
-        (Shown::default(), HashMap::<String, Shown>::new(), Shown::default());
+        (PromptCounts::default(), HashMap::<String, PromptCounts>::new(), PromptCounts::default());
     for prompt in prompts {
         if prompt.related && !prompt.rel.iter().any(|id| names.values().any(|name| name == id)) {
             continue;
@@ -91,48 +94,51 @@ fn measure(lessons: &[Lesson], prompts: &[Prompt]) -> (Shown, HashMap<String, Sh
     (wrong, by_kind, right)
 }
 
-fn assert_restrained(lessons: &[Lesson], prompts: &[Prompt], hits: f64) {
-    let (wrong, by_kind, right) = measure(lessons, prompts);
+fn assert_restrained(lessons: &[RecallLesson], prompts: &[RecallPrompt], hits: f64) {
+    let (wrong, by_kind, right) = measure_lessons(lessons, prompts);
     let count = lessons.len();
-    assert!(share(&wrong) <= 0.05, "{count} lessons: {wrong:?}");
+    assert!(counted_share(&wrong) <= 0.05, "{count} lessons: {wrong:?}");
     for (kind, shown) in by_kind {
-        assert!(share(&shown) <= 0.10, "{count} lessons: {kind} {shown:?}");
+        assert!(counted_share(&shown) <= 0.10, "{count} lessons: {kind} {shown:?}");
     }
-    assert!(share(&right) >= hits, "{count} lessons: {right:?}");
+    assert!(counted_share(&right) >= hits, "{count} lessons: {right:?}");
 }
 
 #[test]
-fn a_store_of_sixty() {
-    assert_restrained(&read("lessons-b"), &read("prompts-b"), 0.5);
+fn sixty_lessons_stay_precise() {
+    assert_restrained(&read_fixture("lessons-b"), &read_fixture("prompts-b"), 0.5);
 }
 
 #[test]
-fn a_store_of_three() {
-    assert_restrained(&read("lessons-tiny"), &read("prompts-tiny"), 0.5);
+fn three_lessons_stay_precise() {
+    assert_restrained(&read_fixture("lessons-tiny"), &read_fixture("prompts-tiny"), 0.5);
 }
 
 #[test]
-fn a_store_of_twenty() {
-    let lessons: Vec<Lesson> = read("lessons-b");
+fn twenty_lessons_stay_precise() {
+    let lessons: Vec<RecallLesson> = read_fixture("lessons-b");
     // Every third lesson, of all kinds.
-    let some: Vec<Lesson> = lessons.into_iter().step_by(3).take(20).collect();
+    let some: Vec<RecallLesson> = lessons.into_iter().step_by(3).take(20).collect();
     assert_eq!(some.len(), 20);
-    assert_restrained(&some, &read("prompts-b"), 0.4);
+    assert_restrained(&some, &read_fixture("prompts-b"), 0.4);
 }
 
 #[test]
-fn a_store_of_one() {
-    let lessons: Vec<Lesson> = read("lessons-b");
-    let one: Vec<Lesson> =
+fn single_lesson_stays_precise() {
+    let lessons: Vec<RecallLesson> = read_fixture("lessons-b");
+    let one: Vec<RecallLesson> =
         lessons.into_iter().filter(|lesson| lesson.id == "g-fsync-dir").collect();
-    assert_restrained(&one, &read("prompts-b"), 0.3);
+    assert_restrained(&one, &read_fixture("prompts-b"), 0.3);
 }
 
 /// Counts the prompts that bring up a value from a store with only these values: wrongly, and rightly.
-fn measure_values(values: &[(String, String)], prompts: &[Prompt]) -> (Shown, Shown) {
-    let world = World::new();
+fn measure_values(
+    values: &[(String, String)],
+    prompts: &[RecallPrompt],
+) -> (PromptCounts, PromptCounts) {
+    let world = TestWorld::new();
     let mut store = world.store();
-    let now = at(1);
+    let now = time_at(1);
     let header = json!({ "rutter-export": { "schema": rutter_memory::store::VERSION } });
     let mut lines = vec![header.to_string()];
     let mut names = HashMap::new();
@@ -159,7 +165,7 @@ fn measure_values(values: &[(String, String)], prompts: &[Prompt]) -> (Shown, Sh
     }
     store.import_own(lines.join("\n").as_bytes()).unwrap();
     let place = world.owner().place;
-    let (mut wrong, mut right) = (Shown::default(), Shown::default());
+    let (mut wrong, mut right) = (PromptCounts::default(), PromptCounts::default());
     for prompt in prompts {
         let wanted = Wanted {
             text: &prompt.text,
@@ -172,7 +178,8 @@ fn measure_values(values: &[(String, String)], prompts: &[Prompt]) -> (Shown, Sh
             audience: Audience::Prompt,
             to: None,
         };
-        let shown = recall_context(store.indexed_reader().unwrap(), &wanted, at(2)).unwrap().rows();
+        let shown =
+            recall_context(store.indexed_reader().unwrap(), &wanted, time_at(2)).unwrap().rows();
         let fits = |name: &str| prompt.rel.iter().any(|id| id == name);
         if values.iter().any(|(name, _)| fits(name)) {
             right.prompts += 1;
@@ -186,14 +193,15 @@ fn measure_values(values: &[(String, String)], prompts: &[Prompt]) -> (Shown, Sh
 }
 
 #[test]
-fn values_keep_silent_as_lessons_do() {
-    let causes: Vec<(String, String)> =
-        (0..40).map(|label| (format!("cause-{label}"), learnt(label)[0].to_owned())).collect();
-    let prompts: Vec<Prompt> = read("prompts-b");
+fn values_stay_precise() {
+    let causes: Vec<(String, String)> = (0..40)
+        .map(|label| (format!("cause-{label}"), lessons_of_cause(label)[0].to_owned()))
+        .collect();
+    let prompts: Vec<RecallPrompt> = read_fixture("prompts-b");
     // The figures are those of docs/reference/recall.md.
     let (wrong, _) = measure_values(&causes, &prompts);
     assert_eq!((wrong.prompts, wrong.counted), (289, 0));
-    let lessons: Vec<Lesson> = read("lessons-b");
+    let lessons: Vec<RecallLesson> = read_fixture("lessons-b");
     let own: Vec<_> = lessons.into_iter().map(|lesson| (lesson.id, lesson.text)).collect();
     let (wrong, right) = measure_values(&own, &prompts);
     assert_eq!((wrong.prompts, wrong.counted), (181, 3));

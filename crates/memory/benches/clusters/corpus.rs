@@ -9,11 +9,11 @@ use rutter_memory::project::ProjectKey;
 use rutter_memory::{Clean, Id, Time};
 use rutter_search::cluster::lesson as lesson_of;
 use rutter_search::embed::{Vector, embed};
-use rutter_testkit::lessons::Lesson;
+use rutter_testkit::lessons::GeneratedLesson;
 
 /// A text with its vector, its weight and its known cause.
 #[derive(Clone)]
-pub(crate) struct Point {
+pub(crate) struct LessonPoint {
     pub(crate) vector: Vector,
     pub(crate) weight: f32,
     pub(crate) label: Option<usize>,
@@ -21,12 +21,12 @@ pub(crate) struct Point {
 }
 
 /// Returns the texts of lessons on an axis; lessons without text on it are left out.
-pub(crate) fn points(lessons: &[Lesson], axis: Axis) -> Vec<Point> {
-    lessons.iter().filter_map(|lesson| point(lesson, axis)).collect()
+pub(crate) fn lesson_points(lessons: &[GeneratedLesson], axis: Axis) -> Vec<LessonPoint> {
+    lessons.iter().filter_map(|lesson| lesson_point(lesson, axis)).collect()
 }
 
-fn point(lesson: &Lesson, axis: Axis) -> Option<Point> {
-    let ghap = ghap(lesson);
+fn lesson_point(lesson: &GeneratedLesson, axis: Axis) -> Option<LessonPoint> {
+    let ghap = lesson_ghap(lesson);
     let mut texts = of_ghap(&ghap);
     let work =
         texts.iter().find(|(own, _)| *own == Axis::Strategy).and_then(|(_, text)| embed(text));
@@ -38,16 +38,16 @@ fn point(lesson: &Lesson, axis: Axis) -> Option<Point> {
     }
     #[expect(clippy::cast_possible_truncation, reason = "a weight has one digit")]
     let weight = ghap.resolution.map_or(1.0, |resolution| resolution.tier.weight()) as f32;
-    Some(Point { vector, weight, label: lesson.label, text })
+    Some(LessonPoint { vector, weight, label: lesson.label, text })
 }
 
 /// Returns the time of a lesson.
-pub(crate) fn time(lesson: &Lesson) -> Time {
+pub(crate) fn lesson_time(lesson: &GeneratedLesson) -> Time {
     Time::from_millis(1_763_200_000_000 + lesson.at * 1_000)
 }
 
-pub(crate) fn ghap(lesson: &Lesson) -> Ghap {
-    let at = time(lesson);
+pub(crate) fn lesson_ghap(lesson: &GeneratedLesson) -> Ghap {
+    let at = lesson_time(lesson);
     let status: Status = lesson.status.parse().expect("a status");
     let tier = match (status, lesson.proven) {
         (Status::Abandoned, _) => Tier::Abandoned,

@@ -1,14 +1,14 @@
 //! HDBSCAN: clusters that persist over many densities, after Campello, Moulavi and Sander, by excess of mass.
 
-use super::methods::{Row, near};
+use super::methods::{VectorRow, dot_product};
 
 /// Returns the cluster of each row, or None for noise.
-pub(crate) fn hdbscan(rows: &[Row], fewest: usize, samples: usize) -> Vec<Option<usize>> {
+pub(crate) fn hdbscan(rows: &[VectorRow], fewest: usize, samples: usize) -> Vec<Option<usize>> {
     let count = rows.len();
     if count < fewest.max(2) {
         return vec![None; count];
     }
-    let far = |one: usize, other: usize| (1.0 - near(&rows[one], &rows[other])).max(0.0);
+    let far = |one: usize, other: usize| (1.0 - dot_product(&rows[one], &rows[other])).max(0.0);
     let core: Vec<f32> = (0..count)
         .map(|one| {
             let mut all: Vec<f32> = (0..count).map(|other| far(one, other)).collect();
@@ -16,13 +16,13 @@ pub(crate) fn hdbscan(rows: &[Row], fewest: usize, samples: usize) -> Vec<Option
             *all.select_nth_unstable_by(place, f32::total_cmp).1
         })
         .collect();
-    let edges = tree(count, |one, other| far(one, other).max(core[one]).max(core[other]));
+    let edges = spanning_tree(count, |one, other| far(one, other).max(core[one]).max(core[other]));
     let (children, sizes, heights) = dendrogram(count, edges);
-    choose(count, fewest, &children, &sizes, &heights)
+    choose_clusters(count, fewest, &children, &sizes, &heights)
 }
 
 /// Returns a minimum spanning tree, by Prim's algorithm.
-fn tree(count: usize, far: impl Fn(usize, usize) -> f32) -> Vec<(f32, usize, usize)> {
+fn spanning_tree(count: usize, far: impl Fn(usize, usize) -> f32) -> Vec<(f32, usize, usize)> {
     let mut best = vec![(f32::INFINITY, 0); count];
     let mut done = vec![false; count];
     let mut edges = Vec::with_capacity(count - 1);
@@ -45,7 +45,7 @@ fn tree(count: usize, far: impl Fn(usize, usize) -> f32) -> Vec<(f32, usize, usi
     edges
 }
 
-fn root(parent: &mut [usize], mut of: usize) -> usize {
+fn find_root(parent: &mut [usize], mut of: usize) -> usize {
     while parent[of] != of {
         parent[of] = parent[parent[of]];
         of = parent[of];
@@ -61,7 +61,7 @@ fn dendrogram(count: usize, edges: Vec<(f32, usize, usize)>) -> Dendrogram {
     let mut parent: Vec<usize> = (0..count).collect();
     let mut node: Vec<usize> = (0..count).collect();
     for (length, one, other) in edges {
-        let (one, other) = (root(&mut parent, one), root(&mut parent, other));
+        let (one, other) = (find_root(&mut parent, one), find_root(&mut parent, other));
         children.push(Some((node[one], node[other])));
         sizes.push(sizes[node[one]] + sizes[node[other]]);
         heights.push(length);
@@ -72,14 +72,14 @@ fn dendrogram(count: usize, edges: Vec<(f32, usize, usize)>) -> Dendrogram {
 }
 
 /// A cluster of the condensed tree.
-struct Part {
+struct CondensedCluster {
     top: usize,
     born: f32,
     mass: f32,
     parts: Vec<usize>,
 }
 
-fn choose(
+fn choose_clusters(
     count: usize,
     fewest: usize,
     children: &[Option<(usize, usize)>],
@@ -89,19 +89,26 @@ fn choose(
     let density = |height: f32| 1.0 / height.max(1e-4);
     // Condense the tree: a cluster continues while only small parts split off.
     let root = children.len() - 1;
-    let mut parts = vec![Part { top: root, born: 0.0, mass: 0.0, parts: Vec::new() }];
+    let mut parts = vec![CondensedCluster { top: root, born: 0.0, mass: 0.0, parts: Vec::new() }];
     let mut open = vec![(0, root)];
     while let Some((part, node)) = open.pop() {
         let Some((one, other)) = children[node] else { continue };
         let now = density(heights[node]);
         let large = |node: usize| sizes[node] >= fewest;
         #[expect(clippy::cast_precision_loss, reason = "a count of texts")]
-        let lose = |part: &mut Part, texts: usize| part.mass += (now - part.born) * texts as f32;
+        let lose = |part: &mut CondensedCluster, texts: usize| {
+            part.mass += (now - part.born) * texts as f32
+        };
         match (large(one), large(other)) {
             (true, true) => {
                 lose(&mut parts[part], sizes[node]);
                 for child in [one, other] {
-                    parts.push(Part { top: child, born: now, mass: 0.0, parts: Vec::new() });
+                    parts.push(CondensedCluster {
+                        top: child,
+                        born: now,
+                        mass: 0.0,
+                        parts: Vec::new(),
+                    });
                     let number = parts.len() - 1;
                     parts[part].parts.push(number);
                     open.push((number, child));

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use rutter_search::cluster::{Axis, Grouping};
 
-use super::corpus::Point;
-use super::methods::{Method, Named, texts};
+use super::corpus::LessonPoint;
+use super::methods::{ClusterIds, ClusteringMethod, product_texts};
 
 /// Quality of a clustering.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Quality {
+pub(crate) struct ClusterQuality {
     /// The adjusted Rand index. Each text without a cluster counts as a separate cluster.
     pub(crate) ari: f64,
     /// Share of the texts with a cause that are in no cluster.
@@ -19,7 +19,7 @@ pub(crate) struct Quality {
     pub(crate) clusters: usize,
 }
 
-pub(crate) fn quality(labels: &[Option<usize>], of: &Named) -> Quality {
+pub(crate) fn measure_quality(labels: &[Option<usize>], of: &ClusterIds) -> ClusterQuality {
     let alone = |number: usize| usize::MAX - number;
     let mut cells: HashMap<(usize, usize), f64> = HashMap::new();
     let (mut rows, mut columns) = (HashMap::new(), HashMap::new());
@@ -34,7 +34,7 @@ pub(crate) fn quality(labels: &[Option<usize>], of: &Named) -> Quality {
         |counts: &HashMap<usize, f64>| counts.values().map(|count| pairs(*count)).sum::<f64>();
     let together: f64 = cells.values().map(|count| pairs(*count)).sum();
     let (rows, columns) = (sum(&rows), sum(&columns));
-    let chance = rows * columns / pairs(count(labels.len())).max(1.0);
+    let chance = rows * columns / pairs(as_f64(labels.len())).max(1.0);
     let most = f64::midpoint(rows, columns);
     let mut groups: HashMap<usize, f64> = HashMap::new();
     let mut members = 0.0;
@@ -45,45 +45,51 @@ pub(crate) fn quality(labels: &[Option<usize>], of: &Named) -> Quality {
     }
     let caused = labels.iter().flatten().count();
     let lost = labels.iter().zip(of).filter(|(label, group)| label.is_some() && group.is_none());
-    Quality {
+    ClusterQuality {
         ari: if most > chance { (together - chance) / (most - chance) } else { 0.0 },
-        noise: count(lost.count()) / count(caused).max(1.0),
+        noise: as_f64(lost.count()) / as_f64(caused).max(1.0),
         purity: groups.values().sum::<f64>() / members.max(1.0),
         clusters: groups.len(),
     }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts of texts")]
-pub(crate) fn count(number: usize) -> f64 {
+pub(crate) fn as_f64(number: usize) -> f64 {
     number as f64
 }
 
 /// Stability of cluster ids while texts are added one by one.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Stability {
+pub(crate) struct ClusterStability {
     /// Number of times that a text lost its cluster or got another one after a text was added.
     pub(crate) changes: usize,
     /// Percentage of texts that changed at least once.
-    pub(crate) ever: f64,
+    pub(crate) changed_percent: f64,
     /// Number of ids that were ever assigned.
     pub(crate) born: usize,
     /// Number of these ids that no longer exist.
-    pub(crate) lost: usize,
+    pub(crate) lost_ids: usize,
     /// The final clusters.
-    pub(crate) of: Named,
+    pub(crate) of: ClusterIds,
 }
 
 /// Adds texts one by one and measures the stability.
-pub(crate) fn grown(method: Method, axis: Axis, points: &[Point]) -> Stability {
-    let mut names: Named = Vec::new();
-    let (mut next, mut done) = (0, Stability::default());
+pub(crate) fn measure_growth(
+    method: ClusteringMethod,
+    axis: Axis,
+    points: &[LessonPoint],
+) -> ClusterStability {
+    let mut names: ClusterIds = Vec::new();
+    let (mut next, mut done) = (0, ClusterStability::default());
     let mut changed: HashSet<usize> = HashSet::new();
     let mut born: HashSet<usize> = HashSet::new();
     let mut unrest = BTreeMap::new();
     for end in 1..=points.len() {
         let after = match method {
-            Method::Kept(rule) => kept(rule, axis, &points[..end], &names, &mut unrest),
-            _ => renamed(&names, method.group(axis, &points[..end]), &mut next),
+            ClusteringMethod::Kept(rule) => {
+                grow_incrementally(rule, axis, &points[..end], &names, &mut unrest)
+            }
+            _ => match_cluster_ids(&names, method.group(axis, &points[..end]), &mut next),
         };
         for (number, (before, after)) in names.iter().zip(&after).enumerate() {
             if before.is_some() && before != after {
@@ -95,16 +101,16 @@ pub(crate) fn grown(method: Method, axis: Axis, points: &[Point]) -> Stability {
         names = after;
     }
     let alive: HashSet<usize> = names.iter().flatten().copied().collect();
-    done.ever = 100.0 * count(changed.len()) / count(points.len()).max(1.0);
+    done.changed_percent = 100.0 * as_f64(changed.len()) / as_f64(points.len()).max(1.0);
     done.born = born.len();
-    done.lost = born.difference(&alive).count();
+    done.lost_ids = born.difference(&alive).count();
     done.of = names;
     done
 }
 
 /// Returns the number of texts that the common part was computed from: as in a store, it is computed again once a tenth
 /// is new.
-fn taken(count: usize) -> usize {
+fn common_sample_size(count: usize) -> usize {
     let mut taken = count.min(499);
     while taken >= 499 && taken + taken.div_ceil(10) <= count {
         taken += taken.div_ceil(10);
@@ -112,14 +118,14 @@ fn taken(count: usize) -> usize {
     taken
 }
 
-fn kept(
+fn grow_incrementally(
     rule: rutter_search::cluster::Rule,
     axis: Axis,
-    points: &[Point],
-    names: &Named,
+    points: &[LessonPoint],
+    names: &ClusterIds,
     unrest: &mut BTreeMap<u32, usize>,
-) -> Named {
-    let texts = texts(axis, points, taken(points.len()));
+) -> ClusterIds {
+    let texts = product_texts(axis, points, common_sample_size(points.len()));
     let mut of: Vec<Option<u32>> =
         names.iter().map(|name| name.map(|name| u32::try_from(name).expect("few"))).collect();
     of.push(None);
@@ -130,7 +136,7 @@ fn kept(
 }
 
 /// Gives each cluster the id of the earlier cluster that it shares most members with; larger overlaps choose first.
-fn renamed(before: &Named, now: Named, next: &mut usize) -> Named {
+fn match_cluster_ids(before: &ClusterIds, now: ClusterIds, next: &mut usize) -> ClusterIds {
     let mut shared: HashMap<(usize, usize), usize> = HashMap::new();
     for (before, now) in before.iter().zip(&now) {
         if let (Some(before), Some(now)) = (before, now) {

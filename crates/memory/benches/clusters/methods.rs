@@ -5,16 +5,16 @@ use std::collections::HashMap;
 use rutter_search::cluster::{Axis, Common, FEWEST, Grouping, Point as Text, Rule};
 use rutter_search::embed::DIMS;
 
-use super::corpus::Point;
+use super::corpus::LessonPoint;
 use super::hdbscan::hdbscan;
 
-pub(crate) type Row = [f32; DIMS];
+pub(crate) type VectorRow = [f32; DIMS];
 /// Cluster of each text, if it has one.
-pub(crate) type Named = Vec<Option<usize>>;
+pub(crate) type ClusterIds = Vec<Option<usize>>;
 
 /// A clustering method and its parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Method {
+pub(crate) enum ClusteringMethod {
     /// The product's method.
     Kept(Rule),
     /// The nearest centroid if it is near enough, otherwise a new cluster. Texts never move.
@@ -27,7 +27,7 @@ pub(crate) enum Method {
     Neighbours(usize, f32),
 }
 
-impl Method {
+impl ClusteringMethod {
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Kept(_) => "average link, kept up",
@@ -39,24 +39,26 @@ impl Method {
     }
 
     /// Groups all texts at once, without earlier clusters.
-    pub(crate) fn group(self, axis: Axis, points: &[Point]) -> Named {
+    pub(crate) fn group(self, axis: Axis, points: &[LessonPoint]) -> ClusterIds {
         match self {
             Self::Kept(rule) => {
-                let texts = texts(axis, points, points.len());
+                let texts = product_texts(axis, points, points.len());
                 let mut grouping = Grouping::new(rule, &texts, vec![None; texts.len()]);
                 grouping.grow(&(0..texts.len()).collect::<Vec<_>>());
                 grouping.of().iter().map(|group| group.map(|group| group as usize)).collect()
             }
-            Self::Leader(cut) => leader(&rows(axis, points), cut),
-            Self::Average(cut) => average(&rows(axis, points), cut),
-            Self::Hdbscan(fewest, samples) => hdbscan(&rows(axis, points), fewest, samples),
-            Self::Neighbours(count, cut) => neighbours(&rows(axis, points), count, cut),
+            Self::Leader(cut) => group_by_leader(&vector_rows(axis, points), cut),
+            Self::Average(cut) => group_by_average_link(&vector_rows(axis, points), cut),
+            Self::Hdbscan(fewest, samples) => hdbscan(&vector_rows(axis, points), fewest, samples),
+            Self::Neighbours(count, cut) => {
+                group_by_mutual_neighbours(&vector_rows(axis, points), count, cut)
+            }
         }
     }
 }
 
 /// Returns the texts in the product's form, without the common part of the first ones.
-pub(crate) fn texts(axis: Axis, points: &[Point], first: usize) -> Vec<Text> {
+pub(crate) fn product_texts(axis: Axis, points: &[LessonPoint], first: usize) -> Vec<Text> {
     let common = Common::of(axis, points[..first].iter().map(|point| &point.vector));
     points
         .iter()
@@ -67,14 +69,14 @@ pub(crate) fn texts(axis: Axis, points: &[Point], first: usize) -> Vec<Text> {
         .collect()
 }
 
-fn rows(axis: Axis, points: &[Point]) -> Vec<Row> {
-    texts(axis, points, points.len())
+fn vector_rows(axis: Axis, points: &[LessonPoint]) -> Vec<VectorRow> {
+    product_texts(axis, points, points.len())
         .iter()
         .map(|text| text.vector.numbers().map(|number| f32::from(number) * text.vector.scale()))
         .collect()
 }
 
-pub(crate) fn near(one: &Row, other: &Row) -> f32 {
+pub(crate) fn dot_product(one: &VectorRow, other: &VectorRow) -> f32 {
     let mut lanes = [0.0; 8];
     for (one, other) in one.as_chunks::<8>().0.iter().zip(other.as_chunks::<8>().0) {
         for lane in 0..8 {
@@ -85,7 +87,7 @@ pub(crate) fn near(one: &Row, other: &Row) -> f32 {
 }
 
 /// Removes groups below the minimum size.
-fn large_enough(of: Vec<usize>) -> Named {
+fn drop_small_groups(of: Vec<usize>) -> ClusterIds {
     let mut sizes: HashMap<usize, usize> = HashMap::new();
     for group in &of {
         *sizes.entry(*group).or_default() += 1;
@@ -93,14 +95,16 @@ fn large_enough(of: Vec<usize>) -> Named {
     of.into_iter().map(|group| (sizes[&group] >= FEWEST).then_some(group)).collect()
 }
 
-fn leader(rows: &[Row], cut: f32) -> Named {
-    let mut middles: Vec<(Row, f32)> = Vec::new();
+fn group_by_leader(rows: &[VectorRow], cut: f32) -> ClusterIds {
+    let mut middles: Vec<(VectorRow, f32)> = Vec::new();
     let mut of = Vec::with_capacity(rows.len());
     for row in rows {
         let best = middles
             .iter()
             .enumerate()
-            .map(|(number, (sum, _))| (number, near(row, sum) / near(sum, sum).sqrt()))
+            .map(|(number, (sum, _))| {
+                (number, dot_product(row, sum) / dot_product(sum, sum).sqrt())
+            })
             .max_by(|one, other| one.1.total_cmp(&other.1));
         match best {
             Some((number, link)) if link >= cut => {
@@ -113,25 +117,28 @@ fn leader(rows: &[Row], cut: f32) -> Named {
             }
         }
     }
-    large_enough(of)
+    drop_small_groups(of)
 }
 
-fn average(rows: &[Row], cut: f32) -> Named {
-    const NEVER: f32 = -9.0;
+fn group_by_average_link(rows: &[VectorRow], cut: f32) -> ClusterIds {
+    const NO_LINK: f32 = -9.0;
     let count = rows.len();
     let mut link: Vec<Vec<f32>> = (0..count)
         .map(|one| {
             (0..count)
-                .map(|other| if one == other { NEVER } else { near(&rows[one], &rows[other]) })
+                .map(
+                    |other| {
+                        if one == other { NO_LINK } else { dot_product(&rows[one], &rows[other]) }
+                    },
+                )
                 .collect()
         })
         .collect();
-    let best_of =
-        |row: &[f32]| {
-            row.iter().enumerate().fold((NEVER, 0), |best, (number, link)| {
-                if *link > best.0 { (*link, number) } else { best }
-            })
-        };
+    let best_of = |row: &[f32]| {
+        row.iter().enumerate().fold((NO_LINK, 0), |best, (number, link)| {
+            if *link > best.0 { (*link, number) } else { best }
+        })
+    };
     let mut size = vec![1.0_f32; count];
     let mut of: Vec<usize> = (0..count).collect();
     let mut alive = vec![true; count];
@@ -141,7 +148,7 @@ fn average(rows: &[Row], cut: f32) -> Named {
             .filter(|number| alive[*number])
             .max_by(|one, other| best[*one].0.total_cmp(&best[*other].0));
         let Some(one) = next.filter(|number| best[*number].0 >= cut) else {
-            return large_enough(of);
+            return drop_small_groups(of);
         };
         let other = best[one].1;
         for third in (0..count).filter(|third| alive[*third] && *third != one && *third != other) {
@@ -154,7 +161,7 @@ fn average(rows: &[Row], cut: f32) -> Named {
         alive[other] = false;
         of.iter_mut().filter(|group| **group == other).for_each(|group| *group = one);
         for row in &mut link {
-            row[other] = NEVER;
+            row[other] = NO_LINK;
         }
         for third in (0..count).filter(|third| alive[*third]) {
             if third == one || best[third].1 == one || best[third].1 == other {
@@ -164,12 +171,12 @@ fn average(rows: &[Row], cut: f32) -> Named {
     }
 }
 
-fn neighbours(rows: &[Row], count: usize, cut: f32) -> Named {
+fn group_by_mutual_neighbours(rows: &[VectorRow], count: usize, cut: f32) -> ClusterIds {
     let nearest: Vec<Vec<(usize, f32)>> = (0..rows.len())
         .map(|one| {
             let mut all: Vec<(usize, f32)> = (0..rows.len())
                 .filter(|other| *other != one)
-                .map(|other| (other, near(&rows[one], &rows[other])))
+                .map(|other| (other, dot_product(&rows[one], &rows[other])))
                 .filter(|(_, link)| *link >= cut)
                 .collect();
             all.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
@@ -203,5 +210,5 @@ fn neighbours(rows: &[Row], count: usize, cut: f32) -> Named {
             break;
         }
     }
-    large_enough(of)
+    drop_small_groups(of)
 }

@@ -7,15 +7,15 @@ use rutter_memory::value::{distance, threshold};
 use rutter_memory::{Id, Time};
 use rutter_search::cluster::{Axis, Common, Point as Text, Rule, middle};
 use rutter_search::embed::{Vector, embed};
-use rutter_testkit::lessons::{Lesson, learnt};
+use rutter_testkit::lessons::{GeneratedLesson, lessons_of_cause};
 
-use super::corpus::points;
-use super::measure::{count, grown};
-use super::methods::Method;
-use super::{AXES, COUNT, REPORTED, drawn, speed};
+use super::corpus::lesson_points;
+use super::measure::{as_f64, measure_growth};
+use super::methods::ClusteringMethod;
+use super::{AXES, LESSON_COUNT, REPORTED_SEEDS, draw_lessons, speed};
 
 /// A sentence that was compared with a cluster.
-struct Tried {
+struct TriedSentence {
     /// True for a lesson of the cause that most members have, false for one of a cause that no member has.
     own: bool,
     /// True if a member has the same words.
@@ -24,17 +24,17 @@ struct Tried {
 }
 
 /// Measures how often a cluster accepts a lesson of the cause that most members have, and one of a cause that none has.
-pub(crate) fn fits() {
+pub(crate) fn measure_fits() {
     println!("\na value fits");
     for axis in AXES {
-        let mut tried: Vec<Tried> = Vec::new();
-        for seed in REPORTED {
-            try_values(&drawn(seed, COUNT, Some(1)), axis, &mut tried);
+        let mut tried: Vec<TriedSentence> = Vec::new();
+        for seed in REPORTED_SEEDS {
+            try_values(&draw_lessons(seed, LESSON_COUNT, Some(1)), axis, &mut tried);
         }
-        let share = |of: &dyn Fn(&&Tried) -> bool| {
-            let all: Vec<&Tried> = tried.iter().filter(of).collect();
+        let share = |of: &dyn Fn(&&TriedSentence) -> bool| {
+            let all: Vec<&TriedSentence> = tried.iter().filter(of).collect();
             let fit = all.iter().filter(|one| one.distance <= threshold(axis)).count();
-            format!("{:.1}% of {}", 100.0 * count(fit) / count(all.len()).max(1.0), all.len())
+            format!("{:.1}% of {}", 100.0 * as_f64(fit) / as_f64(all.len()).max(1.0), all.len())
         };
         println!(
             "{axis:<10} at most {:.2}: of the cause {}, in words of no member {}, of others {}",
@@ -45,10 +45,10 @@ pub(crate) fn fits() {
         );
         // The rates with other thresholds.
         for most in (60..=90).step_by(2).map(|hundredth| f64::from(hundredth) / 100.0) {
-            let share = |of: &dyn Fn(&&Tried) -> bool| {
-                let all: Vec<&Tried> = tried.iter().filter(of).collect();
+            let share = |of: &dyn Fn(&&TriedSentence) -> bool| {
+                let all: Vec<&TriedSentence> = tried.iter().filter(of).collect();
                 let fit = all.iter().filter(|one| one.distance <= most).count();
-                100.0 * count(fit) / count(all.len()).max(1.0)
+                100.0 * as_f64(fit) / as_f64(all.len()).max(1.0)
             };
             println!(
                 "    {most:.2}: {:>5.1}% {:>5.1}% {:>5.1}%",
@@ -60,21 +60,23 @@ pub(crate) fn fits() {
     }
 }
 
-fn try_values(drawn: &[Lesson], axis: Axis, tried: &mut Vec<Tried>) {
-    let every = points(drawn, Axis::Full);
+fn try_values(drawn: &[GeneratedLesson], axis: Axis, tried: &mut Vec<TriedSentence>) {
+    let every = lesson_points(drawn, Axis::Full);
     let common = Common::of(Axis::Full, every.iter().map(|point| &point.vector));
     let plain = Common::of(Axis::Surprise, []);
     let pointing = |common: &Common, text: &str| embed(text).and_then(|text| common.without(&text));
-    let says = |lesson: &&Lesson| !points(std::slice::from_ref(*lesson), axis).is_empty();
-    let sayers: Vec<Lesson> = drawn.iter().filter(says).cloned().collect();
-    let texts: Vec<Text> = points(&sayers, Axis::Full)
+    let says =
+        |lesson: &&GeneratedLesson| !lesson_points(std::slice::from_ref(*lesson), axis).is_empty();
+    let sayers: Vec<GeneratedLesson> = drawn.iter().filter(says).cloned().collect();
+    let texts: Vec<Text> = lesson_points(&sayers, Axis::Full)
         .iter()
         .map(|point| Text {
             vector: common.without(&point.vector).unwrap_or(point.vector),
             weight: point.weight,
         })
         .collect();
-    let growth = grown(Method::Kept(Rule::of(axis)), axis, &points(&sayers, axis));
+    let growth =
+        measure_growth(ClusteringMethod::Kept(Rule::of(axis)), axis, &lesson_points(&sayers, axis));
     for name in growth.of.iter().flatten().collect::<BTreeSet<_>>() {
         let members: Vec<usize> =
             (0..texts.len()).filter(|at| growth.of[*at] == Some(*name)).collect();
@@ -99,13 +101,13 @@ fn try_values(drawn: &[Lesson], axis: Axis, tried: &mut Vec<Tried>) {
             if cause != own && causes.contains_key(&Some(cause)) {
                 continue;
             }
-            for text in learnt(cause) {
+            for text in lessons_of_cause(cause) {
                 let near = |other: &Vector, vector: Option<Vector>| {
                     vector.map_or(0.0, |vector| f64::from(vector.cosine(other)))
                 };
                 let sentence = pointing(&plain, text);
                 let nearest = drew.iter().map(|lesson| near(lesson, sentence)).reduce(f64::max);
-                tried.push(Tried {
+                tried.push(TriedSentence {
                     own: cause == own,
                     said: lessons.iter().any(|lesson| lesson.contains(text)),
                     distance: distance(near(&middle, pointing(&common, text)), nearest),
@@ -116,16 +118,16 @@ fn try_values(drawn: &[Lesson], axis: Axis, tried: &mut Vec<Tried>) {
 }
 
 /// Measures how many values proposed in a store have the cause that most members of their cluster have.
-pub(crate) fn proposals() {
+pub(crate) fn measure_proposals() {
     println!(
         "\nproposed: of the cause that most members of the cluster have, and how many members have it"
     );
     for (name, parity) in [("other causes", Some(1)), ("all causes", None)] {
         let mut by: HashMap<Axis, (usize, usize, f64)> = HashMap::new();
-        for seed in REPORTED {
-            let drawn = drawn(seed, COUNT, parity);
-            speed::in_store(&drawn, |store| {
-                store.bring_clusters_up_to_date(speed::later()).expect("groups");
+        for seed in REPORTED_SEEDS {
+            let drawn = draw_lessons(seed, LESSON_COUNT, parity);
+            speed::with_store(&drawn, |store| {
+                store.bring_clusters_up_to_date(speed::after_all_lessons()).expect("groups");
                 for held in store.values(&ValueFilter::default()).expect("values") {
                     let (Some(cluster), Some(source)) = (held.value.cluster, held.value.source)
                     else {
@@ -140,7 +142,7 @@ pub(crate) fn proposals() {
                     let own =
                         members.iter().find(|(id, _)| *id == source).and_then(|(_, own)| *own);
                     let same = members.iter().filter(|(_, label)| own.is_some() && *label == own);
-                    let share = count(same.count()) / count(members.len()).max(1.0);
+                    let share = as_f64(same.count()) / as_f64(members.len()).max(1.0);
                     let sums = by.entry(held.value.axis).or_default();
                     sums.0 += 1;
                     sums.1 += usize::from(share >= 0.5);
@@ -152,14 +154,14 @@ pub(crate) fn proposals() {
             let (all, right, shares) = by.get(&axis).copied().unwrap_or_default();
             println!(
                 "{name:<12} {axis:<10} {right} of {all} ({:.0}%), {:.0}% of the members",
-                100.0 * count(right) / count(all).max(1.0),
-                100.0 * shares / count(all).max(1.0),
+                100.0 * as_f64(right) / as_f64(all).max(1.0),
+                100.0 * shares / as_f64(all).max(1.0),
             );
         }
     }
 }
 
-fn label_at(drawn: &[Lesson], at: Time) -> Option<usize> {
-    let resolved = |lesson: &&Lesson| super::corpus::time(lesson) == at;
+fn label_at(drawn: &[GeneratedLesson], at: Time) -> Option<usize> {
+    let resolved = |lesson: &&GeneratedLesson| super::corpus::lesson_time(lesson) == at;
     drawn.iter().find(resolved).and_then(|lesson| lesson.label)
 }

@@ -3,22 +3,22 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use rutter_search::cluster::{Axis, FEWEST, Rule};
-use rutter_testkit::lessons::Lesson;
+use rutter_testkit::lessons::GeneratedLesson;
 
-use super::corpus::{Point, points};
-use super::drawn;
-use super::measure::{count, grown};
-use super::methods::{Method, Named};
+use super::corpus::{LessonPoint, lesson_points};
+use super::draw_lessons;
+use super::measure::{as_f64, measure_growth};
+use super::methods::{ClusterIds, ClusteringMethod};
 
 /// Seeds that no number was chosen on; the numbers of the rules were chosen on 101 to 140, with the other causes.
-const DRAWS: std::ops::RangeInclusive<u64> = 201..=260;
-const SIZES: [usize; 5] = [4, 8, 15, 30, 60];
+const DRAW_SEEDS: std::ops::RangeInclusive<u64> = 201..=260;
+const STORE_SIZES: [usize; 5] = [4, 8, 15, 30, 60];
 /// Number of lessons to draw, so that enough of them have text on each axis.
-const ENOUGH: usize = 800;
+const DRAWN_LESSON_COUNT: usize = 800;
 
 /// Result of all draws of one size.
 #[derive(Default)]
-struct Found {
+struct SmallStoreResult {
     /// Pairs of members of one cluster, and the number of pairs with one cause.
     pairs: usize,
     same: usize,
@@ -29,8 +29,8 @@ struct Found {
     changes: usize,
 }
 
-impl Found {
-    fn add(&mut self, labels: &[Option<usize>], of: &Named) {
+impl SmallStoreResult {
+    fn add(&mut self, labels: &[Option<usize>], of: &ClusterIds) {
         let mut groups: BTreeMap<usize, Vec<Option<usize>>> = BTreeMap::new();
         let mut times: HashMap<usize, usize> = HashMap::new();
         for (label, group) in labels.iter().zip(of) {
@@ -56,24 +56,29 @@ impl Found {
     }
 }
 
-pub(crate) fn measure() {
-    let draws = DRAWS.count();
+pub(crate) fn measure_small_stores() {
+    let draws = DRAW_SEEDS.count();
     println!(
         "\nsmall memories, one by one, {draws} draws of each: pairs with one cause, of causes"
     );
     println!("that came three times so many in a cluster, clusters, changes");
-    let goals = goals();
+    let goals = numbered_goals();
     for axis in [Axis::Full, Axis::Strategy, Axis::Surprise, Axis::RootCause] {
         print!("{axis:<10}");
-        for size in SIZES {
-            let mut found = Found::default();
-            for seed in DRAWS {
-                let (texts, labels) = texts(&drawn(seed, ENOUGH, Some(1)), axis, size, &goals);
-                let growth = grown(Method::Kept(Rule::of(axis)), axis, &texts);
+        for size in STORE_SIZES {
+            let mut found = SmallStoreResult::default();
+            for seed in DRAW_SEEDS {
+                let (texts, labels) = first_texts(
+                    &draw_lessons(seed, DRAWN_LESSON_COUNT, Some(1)),
+                    axis,
+                    size,
+                    &goals,
+                );
+                let growth = measure_growth(ClusteringMethod::Kept(Rule::of(axis)), axis, &texts);
                 found.add(&labels, &growth.of);
                 found.changes += growth.changes;
             }
-            let share = |part: usize, of: usize| 100.0 * count(part) / count(of).max(1.0);
+            let share = |part: usize, of: usize| 100.0 * as_f64(part) / as_f64(of).max(1.0);
             print!(
                 "  {size:>2}: {:>3.0}% {:>3.0}% {:>3} {:>2}",
                 share(found.same, found.pairs),
@@ -84,46 +89,48 @@ pub(crate) fn measure() {
         }
         println!();
     }
-    twins();
+    measure_twins();
 }
 
 /// Returns the goals of all lessons, numbered.
-fn goals() -> BTreeMap<String, usize> {
+fn numbered_goals() -> BTreeMap<String, usize> {
     let all: BTreeSet<String> =
-        drawn(1, ENOUGH, None).into_iter().map(|lesson| lesson.goal).collect();
+        draw_lessons(1, DRAWN_LESSON_COUNT, None).into_iter().map(|lesson| lesson.goal).collect();
     all.into_iter().zip(0..).collect()
 }
 
 /// Returns the first texts on an axis with their labels: the goal on the strategy axis, the cause on the others.
-fn texts(
-    drawn: &[Lesson],
+fn first_texts(
+    drawn: &[GeneratedLesson],
     axis: Axis,
     size: usize,
     goals: &BTreeMap<String, usize>,
-) -> (Vec<Point>, Vec<Option<usize>>) {
-    let says = |lesson: &&Lesson| !points(std::slice::from_ref(*lesson), axis).is_empty();
-    let first: Vec<Lesson> = drawn.iter().filter(says).take(size).cloned().collect();
-    let label = |lesson: &Lesson| match axis {
+) -> (Vec<LessonPoint>, Vec<Option<usize>>) {
+    let says =
+        |lesson: &&GeneratedLesson| !lesson_points(std::slice::from_ref(*lesson), axis).is_empty();
+    let first: Vec<GeneratedLesson> = drawn.iter().filter(says).take(size).cloned().collect();
+    let label = |lesson: &GeneratedLesson| match axis {
         Axis::Strategy => goals.get(&lesson.goal).copied(),
         _ => lesson.label,
     };
-    (points(&first, axis), first.iter().map(label).collect())
+    (lesson_points(&first, axis), first.iter().map(label).collect())
 }
 
 /// Measures three or five identical lessons among lessons that are unrelated to them and to each other.
-fn twins() {
+fn measure_twins() {
     println!(
         "\nthe same three or five times, and 1, 3, 6 and 12 others of other causes and other work:"
     );
     for axis in [Axis::Full, Axis::Strategy, Axis::Surprise, Axis::RootCause] {
         let (mut tried, mut whole, mut others, mut taken) = (0, 0, 0, 0);
-        for seed in DRAWS {
-            let apart = apart(&drawn(seed, ENOUGH, Some(1)), axis);
+        for seed in DRAW_SEEDS {
+            let apart = unrelated_points(&draw_lessons(seed, DRAWN_LESSON_COUNT, Some(1)), axis);
             for times in [3, 5] {
                 for beside in [1, 3, 6, 12] {
                     let mut texts = vec![apart[0].clone(); times];
                     texts.extend(apart[1..=beside].iter().cloned());
-                    let of = grown(Method::Kept(Rule::of(axis)), axis, &texts).of;
+                    let of =
+                        measure_growth(ClusteringMethod::Kept(Rule::of(axis)), axis, &texts).of;
                     tried += 1;
                     whole +=
                         usize::from(of[..times].iter().all(|one| one.is_some() && *one == of[0]));
@@ -137,14 +144,14 @@ fn twins() {
 }
 
 /// Returns texts of which no two share a cause or a goal.
-fn apart(drawn: &[Lesson], axis: Axis) -> Vec<Point> {
-    let mut known: Vec<&Lesson> = Vec::new();
+fn unrelated_points(drawn: &[GeneratedLesson], axis: Axis) -> Vec<LessonPoint> {
+    let mut known: Vec<&GeneratedLesson> = Vec::new();
     for lesson in drawn {
-        let other = |one: &&Lesson| one.goal != lesson.goal && one.label != lesson.label;
-        let says = !points(std::slice::from_ref(lesson), axis).is_empty();
+        let other = |one: &&GeneratedLesson| one.goal != lesson.goal && one.label != lesson.label;
+        let says = !lesson_points(std::slice::from_ref(lesson), axis).is_empty();
         if lesson.label.is_some() && says && known.iter().all(other) {
             known.push(lesson);
         }
     }
-    known.iter().flat_map(|lesson| points(std::slice::from_ref(*lesson), axis)).collect()
+    known.iter().flat_map(|lesson| lesson_points(std::slice::from_ref(*lesson), axis)).collect()
 }

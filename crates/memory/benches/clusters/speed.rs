@@ -8,46 +8,46 @@ use rutter_memory::store::{
     ClusterFilter, Forgettable, ImportFile, Project, Record, Row, WhoseRows,
 };
 use rutter_memory::{Clean, Id, Store, Time};
-use rutter_testkit::lessons::{Lesson, lessons};
+use rutter_testkit::lessons::{GeneratedLesson, generate_lessons};
 
-use super::corpus::ghap;
+use super::corpus::lesson_ghap;
 
 /// Promised time by number of lessons.
-const PROMISES: [(usize, Duration); 3] = [
+const PROMISED_TIMES: [(usize, Duration); 3] = [
     (1_000, Duration::from_millis(100)),
     (10_000, Duration::from_secs(1)),
     (50_000, Duration::from_secs(5)),
 ];
 
 /// Number of rounds that add ten more lessons.
-const STEPS: usize = 20;
+const GROWTH_ROUNDS: usize = 20;
 
 /// Returns a time after all lessons.
-pub(crate) fn later() -> Time {
+pub(crate) fn after_all_lessons() -> Time {
     Time::from_millis(1_900_000_000_000)
 }
 
-pub(crate) fn measure() {
+pub(crate) fn measure_speed() {
     println!(
         "\nin a store, time of the processor: from nothing (promised), ten more (half the time, at worst), one forgotten"
     );
-    for (count, promised) in PROMISES {
+    for (count, promised) in PROMISED_TIMES {
         // A time before all lessons, so that each failure is compared with each value.
         let mut now = Time::from_millis(1_763_000_000_000);
-        let all = lessons(1, count + 10 * STEPS);
+        let all = generate_lessons(1, count + 10 * GROWTH_ROUNDS);
         let mut regroup = |store: &mut Store| {
             // The first query builds the index files; this time does not count.
             drop(store.find(&rutter_memory::store::Query::new("anything")));
             now = Time::from_millis(now.millis() + 1_000);
-            let from = worked();
+            let from = cpu_time();
             let done = store.bring_clusters_up_to_date(now).expect("groups");
-            (worked().saturating_sub(from), done)
+            (cpu_time().saturating_sub(from), done)
         };
-        let (first, more, less, done) = in_store(&all[..count], |store| {
+        let (first, more, less, done) = with_store(&all[..count], |store| {
             let (first, done) = regroup(store);
             let mut more = Vec::new();
             for ten in all[count..].chunks(10) {
-                fill(store, ten);
+                import_lessons(store, ten);
                 more.push(regroup(store).0);
             }
             more.sort_unstable();
@@ -62,18 +62,18 @@ pub(crate) fn measure() {
         println!(
             "{count:>6}  {first:>9.1?} ({promised:?}){}  {:>9.1?} {:>9.1?}  {less:>9.1?}  {done:?}",
             if first > promised { "  BROKEN" } else { "" },
-            more[STEPS / 2],
-            more[STEPS - 1],
+            more[GROWTH_ROUNDS / 2],
+            more[GROWTH_ROUNDS - 1],
         );
     }
 }
 
 /// Runs a closure with a temporary store of these lessons.
-pub(crate) fn in_store<T>(lessons: &[Lesson], look: impl FnOnce(&mut Store) -> T) -> T {
+pub(crate) fn with_store<T>(lessons: &[GeneratedLesson], look: impl FnOnce(&mut Store) -> T) -> T {
     let folder = std::env::temp_dir().join(format!("rutter-clusters-{}", std::process::id()));
     drop(std::fs::remove_dir_all(&folder));
-    let mut store = Store::open(&folder, later()).expect("a store");
-    fill(&mut store, lessons);
+    let mut store = Store::open(&folder, after_all_lessons()).expect("a store");
+    import_lessons(&mut store, lessons);
     let found = look(&mut store);
     drop(store);
     drop(std::fs::remove_dir_all(&folder));
@@ -81,13 +81,13 @@ pub(crate) fn in_store<T>(lessons: &[Lesson], look: impl FnOnce(&mut Store) -> T
 }
 
 /// Returns the CPU time of this process. On a shared machine, wall-clock time is not reliable.
-fn worked() -> Duration {
+fn cpu_time() -> Duration {
     let text = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
     let nanos = text.split(' ').next().and_then(|nanos| nanos.parse().ok());
     Duration::from_nanos(nanos.unwrap_or_default())
 }
 
-fn fill(store: &mut Store, lessons: &[Lesson]) {
+fn import_lessons(store: &mut Store, lessons: &[GeneratedLesson]) {
     let at = Time::from_millis(1_763_200_000_000);
     let place = Place {
         key: rutter_memory::project::ProjectKey::new("bench"),
@@ -110,7 +110,7 @@ fn fill(store: &mut Store, lessons: &[Lesson]) {
     ];
     let mut session = 0;
     for lesson in lessons {
-        let ghap = ghap(lesson);
+        let ghap = lesson_ghap(lesson);
         if lesson.session != session {
             session = lesson.session;
             lines.push(Record::Session(Session {

@@ -1,13 +1,16 @@
 //! Excluded folders, in which Rutter does nothing.
 //!
-//! A pattern is a path. `*` matches any part of a name, `?` one character, `**` any folders; a backslash makes the next character literal. `~` is the home folder. A relative pattern matches at any depth; in the file of a project, it is relative to the root.
+//! A pattern is a path. `*` matches any part of a name, `?` one character, `**` any folders; a backslash makes the next
+//! character literal. `~` is the home folder. A relative pattern matches at any depth; in the file of a project, it is
+//! relative to the root.
 
 use std::path::{Component, Path};
 
 use super::keys::Scope;
 
 impl Scope {
-    /// Returns true if a folder, or one of its parents, is excluded. Checks both the given name and the path without links: excluding a link also excludes its target.
+    /// Returns true if a folder, or one of its parents, is excluded. Checks both the given name and the path without
+    /// links: excluding a link also excludes its target.
     pub fn excludes(&self, folder: &Path, home: Option<&Path>) -> bool {
         if self.exclude.is_empty() {
             return false;
@@ -93,7 +96,8 @@ fn names(path: &Path) -> Vec<String> {
         .collect()
 }
 
-/// Returns true if the pattern matches a folder or one of its parents. Follows all positions in the pattern at once, so no pattern can take long.
+/// Returns true if the pattern matches a folder or one of its parents. Follows all positions in the pattern at once, so
+/// no pattern can take long.
 fn is_below(pattern: &[String], names: &[String]) -> bool {
     let mut at = vec![false; pattern.len() + 1];
     at[0] = true;

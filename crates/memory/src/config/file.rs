@@ -7,7 +7,8 @@ use std::path::Path;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-/// Maximum size of a configuration file in bytes. Hooks parse it: the worst 64 KiB take about 5 ms, and real files have about two KiB.
+/// Maximum size of a configuration file in bytes. Hooks parse it: the worst 64 KiB take about 5 ms, and real files have
+/// about two KiB.
 pub const SIZE: u64 = 64 * 1024;
 
 /// The reason why a file was not read, and advice.

@@ -1,6 +1,8 @@
 //! `.claude/hooks/config.yaml`: the configuration of an earlier description of these hooks.
 //!
-//! Neither the client nor Rutter uses it. Rutter tells its owner which keys exist in Rutter, under which names, and which have no effect. Only the parts of YAML that such a file needs are parsed: tables by indentation, texts, numbers and lists of texts.
+//! Neither the client nor Rutter uses it. Rutter tells its owner which keys exist in Rutter, under which names, and
+//! which have no effect. Only the parts of YAML that such a file needs are parsed: tables by indentation, texts,
+//! numbers and lists of texts.
 
 use serde::Serialize;
 

@@ -229,7 +229,8 @@ impl fmt::Display for Value {
                     for c in word.chars() {
                         match c {
                             '"' | '\\' => write!(f, "\\{c}")?,
-                            // A file of another person is shown on a terminal, which would interpret control characters.
+                            // A file of another person is shown on a terminal, which would interpret control
+                            // characters.
                             c if c.is_control() => write!(f, "\\u{:04x}", u32::from(c))?,
                             c => write!(f, "{c}")?,
                         }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rutter_contract::nearest;
+use rutter_contract::find_nearest;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -211,10 +211,10 @@ fn meant(section: &str, name: &str) -> Option<String> {
         .map(|key| (key.name, format!("did you mean `{}`?", key.name)));
     let elsewhere = || {
         let keys = KEYS.iter().filter(|key| key.name != "enabled" && !key.section.is_empty());
-        nearest(name, keys.map(|key| (key.name, key)))
+        find_nearest(name, keys.map(|key| (key.name, key)))
             .map(|key| format!("did you mean `{}` in [{}]?", key.name, key.section))
     };
-    nearest(name, keys.chain(tables)).or_else(elsewhere)
+    find_nearest(name, keys.chain(tables)).or_else(elsewhere)
 }
 
 /// Converts a value, or returns None if the key cannot have it.

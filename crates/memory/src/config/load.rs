@@ -62,7 +62,8 @@ impl Default for Origins {
 }
 
 impl Config {
-    /// Loads both files. `user` is the user's file, `root` the root of the checkout, `data` the data directory, which has the list of trusted files.
+    /// Loads both files. `user` is the user's file, `root` the root of the checkout, `data` the data directory, which
+    /// has the list of trusted files.
     pub fn load(user: &Path, root: Option<&Path>, data: &Path) -> Loaded {
         let mut loaded = with_user(user);
         if let Some(root) = root {
@@ -92,7 +93,8 @@ pub fn project_bytes(root: &Path) -> Result<Option<Vec<u8>>, Finding> {
     })
 }
 
-/// Returns the mistakes in one file, regardless of trust. A file with the name of a project file is checked against the limits of projects.
+/// Returns the mistakes in one file, regardless of trust. A file with the name of a project file is checked against the
+/// limits of projects.
 pub fn check(path: &Path) -> Vec<Finding> {
     let mut loaded = Loaded::default();
     match loaded.read(path) {

@@ -1,4 +1,5 @@
-//! SHA-256. A checksum is not enough for trust, because another file could be crafted to match it; and the crate with SHA-256 brings eight more into every hook.
+//! SHA-256. A checksum is not enough for trust, because another file could be crafted to match it; and the crate with
+//! SHA-256 brings eight more into every hook.
 
 const FIRST: [u32; 8] = [
     0x6a09_e667,

@@ -1,6 +1,7 @@
 //! The project files that the user trusts.
 //!
-//! Each is one line in `trusted`, in the data directory: the digest of the file and its checkout. A file with another byte, or the same file in another checkout, is not trusted.
+//! Each is one line in `trusted`, in the data directory: the digest of the file and its checkout. A file with another
+//! byte, or the same file in another checkout, is not trusted.
 
 use std::io;
 use std::path::Path;

@@ -1,6 +1,8 @@
 //! Checks that keep other users out of the data directory: its owner, its mode, and the types of its files.
 //!
-//! The data directory itself may be a symbolic link: users move it to another disk that way. Inside of it a link would redirect a write to a file that does not belong to rutter, so none is followed; and a pipe would block its reader, so none is read. Other programs of the same user are not guarded against.
+//! The data directory itself may be a symbolic link: users move it to another disk that way. Inside of it a link would
+//! redirect a write to a file that does not belong to rutter, so none is followed; and a pipe would block its reader,
+//! so none is read. Other programs of the same user are not guarded against.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -67,7 +69,8 @@ pub enum UnsafePath {
         /// The error of changing the mode.
         source: io::Error,
     },
-    /// Others may write to the data directory, and rutter must not close it: it contains other files, or all users share it.
+    /// Others may write to the data directory, and rutter must not close it: it contains other files, or all users
+    /// share it.
     #[error(
         "others may write to {path} (mode {mode:04o}), and it is not a folder of rutter's own; set RUTTER_HOME to one that is, or \
          run `chmod go-w '{path}'`",
@@ -110,9 +113,12 @@ impl From<UnsafePath> for io::Error {
 }
 
 impl Files {
-    /// Makes sure that only this user can write to the data directory. Closes one that others may write to, with everything in it, and returns the mode it had. A missing directory is safe, and another kind of file is an error when it is opened.
+    /// Makes sure that only this user can write to the data directory. Closes one that others may write to, with
+    /// everything in it, and returns the mode it had. A missing directory is safe, and another kind of file is an error
+    /// when it is opened.
     ///
-    /// Only a directory that contains nothing but files of rutter is closed: `RUTTER_HOME` may name any path, including `/tmp` and `/dev/null`.
+    /// Only a directory that contains nothing but files of rutter is closed: `RUTTER_HOME` may name any path, including
+    /// `/tmp` and `/dev/null`.
     pub fn secure(&self) -> Result<Option<u32>, UnsafePath> {
         let Ok(found) = fs::metadata(&self.folder) else { return Ok(None) };
         if !found.is_dir() {
@@ -228,7 +234,8 @@ fn walk(folder: &Path) -> io::Result<Vec<(PathBuf, Metadata)>> {
     Ok(found)
 }
 
-/// Returns the folder and its files of rutter, as far as others may read or write them. The modes of the user's own files, including the configuration, are up to the user.
+/// Returns the folder and its files of rutter, as far as others may read or write them. The modes of the user's own
+/// files, including the configuration, are up to the user.
 fn open_to_others(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let configuration = folder.join("config.toml");
     let mut found = walk(folder)?;
@@ -302,7 +309,9 @@ pub fn check_path(path: &Path) -> io::Result<Option<Metadata>> {
     }
 }
 
-/// Opens a file inside the data directory. Fails if a symbolic link, a file of another user or anything but a regular file is in its place. The options come from [`private`](super::private) or [`readable`](super::readable), which follow no link and wait for no pipe.
+/// Opens a file inside the data directory. Fails if a symbolic link, a file of another user or anything but a regular
+/// file is in its place. The options come from [`private`](super::private) or [`readable`](super::readable), which
+/// follow no link and wait for no pipe.
 pub fn open_own(path: &Path, options: &OpenOptions) -> io::Result<File> {
     let file = options.open(path).map_err(|error| match error.raw_os_error() {
         Some(code) if code == Errno::LOOP.raw_os_error() => {
@@ -322,7 +331,8 @@ pub fn open_own(path: &Path, options: &OpenOptions) -> io::Result<File> {
     Ok(file)
 }
 
-/// Reads a file inside the data directory. Fails if a symbolic link, a file of another user or anything but a regular file is in its place.
+/// Reads a file inside the data directory. Fails if a symbolic link, a file of another user or anything but a regular
+/// file is in its place.
 pub fn read_own(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open_own(path, &super::readable())?.read_to_end(&mut bytes)?;

@@ -1,7 +1,7 @@
-//! Which of the changes between the last failure and the green run fixed the failure.
+//! Determines which changes between the last failure and the green run fixed the failure.
 //!
-//! Each hunk is judged by itself: whether it touches lines, symbols or files that the failure names. What has such evidence,
-//! or is the only thing that was changed, is said to be the fix. Everything else is only listed as changed.
+//! Each hunk is judged by itself: does it touch lines, symbols or files that the failure names? A hunk with such
+//! evidence, or the only change, is called the fix. Everything else is only listed as changed.
 
 use super::{Episode, How, MAX_FIX_BYTES};
 use crate::change::{Change, Difference, Hunk, Sort, in_tree, is_repeatable, is_trivial_file, net};
@@ -10,29 +10,29 @@ use rutter_runs::clues::{Clues, is_code_name, own_name};
 use rutter_runs::place::{stem_of, tested_by};
 use rutter_runs::selection::has_path;
 
-/// A hunk with so many points or more has good evidence.
+/// Minimum points of a hunk with good evidence.
 const CERTAIN_POINTS: i32 = 6;
-/// A hunk that has less than the best one by so many points is not said to be a part of the fix.
+/// Distance in points from the best hunk that excludes a hunk from the fix.
 const MAX_POINTS_BEHIND_BEST: i32 = 4;
-/// The reason of a change with no other beside it.
+/// Reason for a change that is the only one.
 const ONLY_CHANGE: &str = "the only change between the last failing and the first passing run";
-/// The reason of a change with nothing but comments, imports and the like beside it.
+/// Reason for a change that is the only one besides comments, imports and the like.
 const ONLY_CHANGE_THAT_COUNTS: &str =
     "the only change of code between the last failing and the first passing run";
 /// Points of a hunk at a line that the failure names.
 const POINTS_AT_PLACE: i32 = 7;
-/// Points that a hunk loses in another package than that of the failure.
+/// Penalty in points for a hunk in another package than that of the failure.
 const POINTS_OF_OTHER_FOLDER: i32 = 3;
-/// Points that a hunk loses if a file of the same name is nearer to the failure.
+/// Penalty in points for a hunk if a file of the same name is nearer to the failure.
 const POINTS_OF_OTHER_PACKAGE: i32 = 6;
-/// Minimum points of the only change where it turned several failures green: it may have fixed another one.
+/// Minimum points of the only change if it turned several failures green, because it may have fixed another one.
 const MIN_SHARED_POINTS: i32 = 4;
-/// A line so near to a place that the failure names is at that place.
+/// Maximum distance in lines of a hunk that is at a place that the failure names.
 const NEAR_LINES: u32 = 3;
-/// A line so near is around it.
+/// Maximum distance in lines of a hunk that is near such a place.
 const AROUND_LINES: u32 = 20;
 
-/// Marks that keep a test from running, or all others but one.
+/// Marks that disable a test, or all others but one.
 const SKIPPING: &[&str] = &[
     "@pytest.mark.skip",
     "pytest.skip(",
@@ -59,7 +59,7 @@ const SKIPPING: &[&str] = &[
     "skip: true",
     "pending(",
 ];
-/// Words that stand before the name of a test where it is defined, not called.
+/// Words before the name of a test where it is defined, not called.
 const DEFINING: &[&str] =
     &["fn", "def", "func", "function", "fun", "sub", "void", "Task", "it", "test", "describe"];
 
@@ -70,12 +70,13 @@ pub(crate) struct GreenRun<'a> {
     pub(crate) at: Option<Time>,
     /// The difference between its command and the one that failed.
     pub(crate) difference: Option<&'a Difference>,
-    /// It turned several failures green. Then a change that says nothing about this one may have fixed another.
+    /// True if it turned several failures green. Then a change without evidence for this failure may have fixed
+    /// another.
     pub(crate) is_shared: bool,
 }
 
-/// Decides how an episode ended with a green run, and what fixed it: best first. `clues` are what it named, `changes` all since it opened,
-/// oldest first.
+/// Decides how an episode ended with a green run, and returns the changes that fixed it, best first. `clues` are the
+/// names in the failure, `changes` all changes since the episode opened, oldest first.
 pub(crate) fn attribute(
     episode: &Episode,
     clues: &Clues,
@@ -84,8 +85,8 @@ pub(crate) fn attribute(
 ) -> (How, Vec<Change>) {
     let until = episode.gone.or(green.at).unwrap_or(Time::from_millis(i64::MAX));
     let before: Vec<Change> = changes.iter().filter(|change| change.at <= until).cloned().collect();
-    // What was tried before and undone since is no part of it; what was tried and stayed, and did not help, neither. And no
-    // test was ever mended by another layout.
+    // Changes that were undone are not a part of the fix, and neither are those before the last failure, which did not
+    // help. Formatting never fixes a test.
     let fix: Vec<Change> = net(&in_tree(&before))
         .into_iter()
         .filter(|change| change.at > episode.seen)
@@ -103,7 +104,8 @@ pub(crate) fn attribute(
     (how, bounded(rank(episode, clues, fix, &GreenRun { at: Some(until), difference, ..*green })))
 }
 
-/// Brings what fixed a failure that went before the run was green up to date: the lines may have been changed again until then.
+/// Updates the fix of a failure that disappeared before the green run: its lines may have been changed again until
+/// then.
 fn with_later_changes(
     fix: Vec<Change>,
     changes: &[Change],
@@ -129,7 +131,7 @@ fn with_later_changes(
         .collect()
 }
 
-/// Returns true if a finding is only that a file is not laid out as a formatter would.
+/// Returns true if a finding is only about formatting.
 fn is_about_format(episode: &Episode) -> bool {
     const WORDS: &[&str] = &[
         "would reformat",
@@ -150,28 +152,28 @@ fn is_about_format(episode: &Episode) -> bool {
     episode.test.is_none() && WORDS.iter().any(|word| error.contains(word))
 }
 
-/// One hunk or command, with its evidence.
+/// A hunk or command, with its evidence.
 struct Candidate {
     change: Change,
     points: i32,
-    /// It touches what the failure names, not only its surroundings.
+    /// True if it touches names or lines of the failure, not only its surroundings.
     is_named: bool,
     reasons: Vec<String>,
     is_trivial: bool,
 }
 
-/// Sorts changes by their evidence, one entry for each hunk, and marks those that are certain.
+/// Sorts changes by evidence, one entry for each hunk, and marks those that are certain.
 fn rank(episode: &Episode, clues: &Clues, fix: Vec<Change>, green: &GreenRun<'_>) -> Vec<Change> {
     let mut candidates: Vec<Candidate> = Vec::new();
     let is_format = is_about_format(episode);
     for change in fix {
-        // Any file may be laid out wrongly: what was edited in this one teaches nothing, the formatter that was run does.
+        // Any file may be formatted wrongly: an edit of this one teaches nothing, but the formatter command does.
         if is_format && change.sort == Sort::Edit {
             continue;
         }
         let hunks = change.hunks();
         if change.sort != Sort::Edit || hunks.is_empty() {
-            // Of what a command did there may be edits that were seen.
+            // The edits that a command made may also be candidates.
             candidates.push(judge_command(episode, change));
             continue;
         }
@@ -179,17 +181,17 @@ fn rank(episode: &Episode, clues: &Clues, fix: Vec<Change>, green: &GreenRun<'_>
             candidates.push(judge_hunk(episode, clues, &change, &hunk));
         }
     }
-    // A command whose edits were seen says nothing more.
+    // A command adds nothing if its edits are candidates.
     let seen: Vec<Clean> = candidates.iter().filter_map(|one| one.change.made_by.clone()).collect();
     candidates.retain(|one| one.change.sort != Sort::Command || !seen.contains(&one.change.name));
     prefer_own_package(episode, &mut candidates);
-    // Of equal ones the first is the answer to the failure, and what follows is tidied up.
+    // Of equal ones the earliest is probably the fix, and later ones are cleanup.
     candidates.sort_by_key(|one| (one.is_trivial, -one.points, one.change.at));
     let substantive = candidates.iter().filter(|one| !one.is_trivial).count();
     let best = candidates.first().map_or(0, |one| one.points);
     let has_fix = substantive > 0 && best > 0;
     let difference = green.difference.and_then(|found| describe(found, episode, has_fix));
-    // Tests that fail by chance pass after any change: without a word for it, even the only one is not called the fix.
+    // A flaky test passes after any change: without evidence, even the only change is not called the fix.
     let enough = if green.is_shared { MIN_SHARED_POINTS } else { 1 };
     let is_only = substantive == 1 && best >= enough;
     let candidate_count = candidates.len();
@@ -221,15 +223,15 @@ fn rank(episode: &Episode, clues: &Clues, fix: Vec<Change>, green: &GreenRun<'_>
         change.is_certain = substantive == 0;
         change.reason =
             Some(Clean::new("the passing command differs from the failing one by this"));
-        // Edits with good evidence stand before it, all others behind.
+        // Edits with good evidence come before it, all others after it.
         let at = ranked.iter().take_while(|one| one.is_certain).count();
         ranked.insert(at, change);
     }
     ranked
 }
 
-/// Describes the part of a difference that can be the fix. With a likely edit beside it a wrapper or a folder is one only for a
-/// failure that the surroundings explain.
+/// Describes the part of a difference that can be the fix. If there is a likely edit, a wrapper or a folder counts only
+/// for a failure that the surroundings explain.
 fn describe(difference: &Difference, episode: &Episode, has_fix: bool) -> Option<String> {
     let mut parts = difference.settings.clone();
     if !has_fix || is_about_surroundings(episode) {
@@ -241,7 +243,7 @@ fn describe(difference: &Difference, episode: &Episode, has_fix: bool) -> Option
 fn judge_command(episode: &Episode, change: Change) -> Candidate {
     let repeatable = change.sort != Sort::Command || is_repeatable(&change.name);
     let (points, reason) = match repeatable {
-        // A package, a file or a formatted line that is missing is what a command brings; a test that fails is not.
+        // A command can provide a missing package or file, or format a line; it does not fix a failing test.
         true if episode.test.is_none() || is_about_surroundings(episode) => {
             (2, "a command that can fix what the failure says")
         }
@@ -252,7 +254,7 @@ fn judge_command(episode: &Episode, change: Change) -> Candidate {
     Candidate { change, points, is_named: false, reasons, is_trivial: false }
 }
 
-/// Returns true if a failure says that something is missing around the code: a module, a program, a file.
+/// Returns true if a failure is about something missing around the code: a module, a program, a file.
 fn is_about_surroundings(episode: &Episode) -> bool {
     const WORDS: &[&str] = &[
         "no module named",
@@ -278,7 +280,7 @@ fn judge_hunk(episode: &Episode, clues: &Clues, change: &Change, hunk: &Hunk) ->
     let mut is_named = false;
     if let Some((reason, more)) = near_place(clues, episode, file, hunk) {
         is_named |= more >= POINTS_AT_PLACE;
-        // The place in a test is where it notices, seldom where it is wrong.
+        // A line in a test is where the failure is detected, seldom its cause.
         points += if is_test_file { more / 2 } else { more };
         reasons.push(reason);
     }
@@ -300,7 +302,7 @@ fn judge_hunk(episode: &Episode, clues: &Clues, change: &Change, hunk: &Hunk) ->
         names_import(clues, hunk) || changes_named_line(clues, episode, file, hunk);
     if is_trivial && hunk.only_imports() && is_import_named {
         is_named = true;
-        // A name that is missing is often an import that is; one that is not used as well.
+        // A missing or unused name is often a missing or unused import.
         is_trivial = false;
         points += 4;
         reasons.push("it imports what the failure names".to_owned());
@@ -313,11 +315,11 @@ fn judge_hunk(episode: &Episode, clues: &Clues, change: &Change, hunk: &Hunk) ->
     Candidate { change, points, is_named, reasons, is_trivial }
 }
 
-/// Takes points from files that have the name of another candidate and are farther from what failed: in a monorepo several
-/// packages have a `cart.py`.
+/// Takes points from files with the same name as another candidate that are farther from the failure: in a monorepo
+/// several packages have a `cart.py`.
 fn prefer_own_package(episode: &Episode, candidates: &mut [Candidate]) {
     let home = episode.test.as_deref().filter(|test| has_path(test)).or(episode.file.as_deref());
-    // A path of another machine says nothing about the folders here.
+    // A path of another machine is unrelated to the folders here.
     let Some(home) = home.filter(|home| !home.starts_with('/')) else { return };
     let last = |file: &str| file.rsplit('/').next().unwrap_or(file).to_owned();
     let shared = |file: &str| {
@@ -340,7 +342,8 @@ fn prefer_own_package(episode: &Episode, candidates: &mut [Candidate]) {
     }
 }
 
-/// The folder of a package, with its `/`, by the path of one of its files; empty where the path does not tell.
+/// Returns the folder of a package, with its `/`, from the path of one of its files; empty if the path does not show
+/// it.
 fn package_folder(file: &str) -> &str {
     let ends = ["/tests/", "/test/", "/src/", "/__tests__/", "/spec/", "/lib/"];
     let end = ends.iter().filter_map(|end| file.find(end)).min();
@@ -373,15 +376,15 @@ fn near_place(clues: &Clues, episode: &Episode, file: &str, hunk: &Hunk) -> Opti
     }
 }
 
-/// Counts the lines between a hunk and a line of the file as it was when it failed.
+/// Counts the lines between a hunk and a line of the file at the time of the failure.
 fn distance(hunk: &Hunk, line: u32) -> u32 {
     let first = hunk.old_line.max(1);
     let last = first + u32::try_from(hunk.removed.len().saturating_sub(1)).unwrap_or(0);
     if line < first { first - line } else { line.saturating_sub(last) }
 }
 
-/// Identifiers that a hunk shares with a failure, what they are worth, and whether one of them is a name in code that the
-/// failure itself has, or is what the hunk defines.
+/// Returns the identifiers that a hunk shares with a failure and their points. The last value is true if one of them is
+/// a name in code from the failure itself, or the name that the hunk defines.
 fn shared_words(clues: &Clues, file: &str, hunk: &Hunk) -> (Vec<String>, i32, bool) {
     let in_section = words_in(&hunk.section);
     let in_lines: Vec<&str> = hunk.lines().flat_map(words_in).collect();
@@ -393,13 +396,13 @@ fn shared_words(clues: &Clues, file: &str, hunk: &Hunk) -> (Vec<String>, i32, bo
     for (list, worth) in [(&clues.named, 4), (&clues.near, 2)] {
         for word in list.iter().map(Clean::as_str) {
             let is_stem = stem.eq_ignore_ascii_case(word);
-            // The name of the file is in many of its lines.
+            // The name of a file is in many of its lines.
             let found = !is_stem && (in_section.contains(&word) || in_lines.contains(&word));
             if !(found || is_stem) {
                 continue;
             }
             has_name |= defined == Some(word) || (worth == 4 && found && is_code_name(word));
-            // What is defined around the change is what it changes. A plain word is in many places, a name in code is not.
+            // A hunk changes the definition around it. A plain word is in many places, a name in code is not.
             points += match (defined == Some(word), is_code_name(word), found) {
                 (true, ..) => worth + 2,
                 (_, true, true) => worth,
@@ -414,7 +417,7 @@ fn shared_words(clues: &Clues, file: &str, hunk: &Hunk) -> (Vec<String>, i32, bo
     (words, points.min(10), has_name)
 }
 
-/// The name that a definition defines: `total` of `pub fn total(&self) -> u32 {`.
+/// Returns the name that a definition defines: `total` for `pub fn total(&self) -> u32 {`.
 fn defined_name(section: &str) -> Option<&str> {
     let head = section.split(['(', '=', ':', '{', '<']).next()?;
     head.split(|sign: char| !(sign.is_alphanumeric() || sign == '_')).rfind(|word| word.len() > 2)
@@ -426,7 +429,7 @@ fn words_in(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Returns true if a hunk changes the very line that a finding is about.
+/// Returns true if a hunk changes exactly the line of a finding.
 fn changes_named_line(clues: &Clues, episode: &Episode, file: &str, hunk: &Hunk) -> bool {
     episode.test.is_none()
         && !hunk.removed.is_empty()
@@ -436,14 +439,14 @@ fn changes_named_line(clues: &Clues, episode: &Episode, file: &str, hunk: &Hunk)
             .any(|place| place.file.as_str() == file && distance(hunk, place.line) == 0)
 }
 
-/// Returns true if an import brings in a name of the failure.
+/// Returns true if an import contains a name from the failure.
 fn names_import(clues: &Clues, hunk: &Hunk) -> bool {
     hunk.lines()
         .flat_map(words_in)
         .any(|word| clues.named.iter().any(|named| named.as_str() == word))
 }
 
-/// Returns true if a file has tests.
+/// Returns true if a file contains tests.
 fn is_test_file(file: &str) -> bool {
     let last = file.rsplit('/').next().unwrap_or(file).to_lowercase();
     let in_folder = file
@@ -459,7 +462,7 @@ fn is_test_file(file: &str) -> bool {
         || last.contains("_spec.")
 }
 
-/// The subject of the failing test, by the name of its file: `test_cart.py` tests `cart`.
+/// Returns the subject of the failing test, from the name of its file: `test_cart.py` tests `cart`.
 fn tested_stem(episode: &Episode) -> Option<&str> {
     let test = episode.test.as_deref()?;
     let stem = if has_path(test) {
@@ -475,7 +478,7 @@ fn tested_stem(episode: &Episode) -> Option<&str> {
     (stem.len() > 2).then_some(stem)
 }
 
-/// Returns true if the failing test itself went, under whatever name it may have come back.
+/// Returns true if the failing test itself was removed or renamed.
 fn takes_test_away(episode: &Episode, fix: &[Change]) -> bool {
     let Some(test) = episode.test.as_deref() else { return false };
     let name = own_name(test);
@@ -495,7 +498,7 @@ fn takes_test_away(episode: &Episode, fix: &[Change]) -> bool {
     hunks.iter().any(|hunk| has(&hunk.removed)) && !hunks.iter().any(|hunk| has(&hunk.added))
 }
 
-/// Returns true if a line defines a name: it stands there whole and is not called. A test is never called.
+/// Returns true if a line defines a name: the name is a whole word and not a call. The name of a test is never a call.
 fn defines_name(line: &str, name: &str) -> bool {
     let is_test = name.to_lowercase().starts_with("test");
     line.match_indices(name).any(|(at, _)| {
@@ -514,14 +517,14 @@ fn is_name_sign(sign: char) -> bool {
     sign.is_alphanumeric() || sign == '_'
 }
 
-/// Returns true if a line has one of the marks, and not as the end of a longer word.
+/// Returns true if a line contains one of the marks, and not as the end of a longer word.
 fn is_skipping(line: &str) -> bool {
     SKIPPING
         .iter()
         .any(|mark| line.match_indices(mark).any(|(at, _)| !line[..at].ends_with(is_name_sign)))
 }
 
-/// Returns true if a change keeps tests from running. It may be another test, but on doubt nothing was fixed.
+/// Returns true if a change disables tests. It may be another test, but in doubt nothing was fixed.
 fn skips_test(episode: &Episode, fix: &[Change]) -> bool {
     let skips = |hunk: &Hunk| {
         let comes = hunk.added.iter().filter(|line| is_skipping(line)).count();
@@ -530,7 +533,7 @@ fn skips_test(episode: &Episode, fix: &[Change]) -> bool {
     episode.test.is_some() && fix.iter().flat_map(Change::hunks).any(|hunk| skips(&hunk))
 }
 
-/// The first changes that have room together; of the others only the names.
+/// Keeps the first changes that fit into the limit, and only the names of the others.
 fn bounded(fix: Vec<Change>) -> Vec<Change> {
     let mut left = MAX_FIX_BYTES;
     let mut kept: Vec<Change> = Vec::new();

@@ -12,7 +12,8 @@ pub fn files_of(episode: &Episode) -> impl Iterator<Item = &str> {
     failed.chain(edits)
 }
 
-/// Returns true if a typed path and a path from the root can be the same file: one is a suffix of the other, in whole parts.
+/// Returns true if a typed path and a path from the root can be the same file: one is a suffix of the other, in whole
+/// parts.
 pub fn is_same_file(typed: &str, file: &str) -> bool {
     let ends = |long: &str, short: &str| {
         long.strip_suffix(short).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))

@@ -53,7 +53,8 @@ impl<'a> ShownFix<'a> {
             .filter(can_show)
             .filter(|change| change.is_certain || !is_certain)
             .collect();
-        // If the fix is not certain, the best edit is shown as an example and the other files are named. A different invocation of the command comes in addition.
+        // If the fix is not certain, the best edit is shown as an example and the other files are named. A different
+        // invocation of the command comes in addition.
         let is_edit = changes.first().is_none_or(|change| change.sort != Sort::Invocation);
         changes.truncate(match (is_certain, is_edit) {
             (true, _) => MAX_CHANGES,

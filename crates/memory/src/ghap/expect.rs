@@ -1,36 +1,36 @@
-//! What a prediction can be held against: the outcome it expects, and of which run.
+//! Derives the expected run from a prediction: its result and its target.
 //!
-//! An agent may say both when it starts; mostly it says them in its prediction, in prose. This reads the prose, and
-//! says later whether a run is the one that was meant. Whoever is in doubt here says no: an outcome that does not fit
-//! is merely no evidence, one that is made to fit teaches something false.
+//! An agent may state both when it starts; mostly they are in its prediction, in prose. This module parses the prose,
+//! and later decides if a run is the one that was meant. In doubt it rejects the run: an outcome that does not fit is
+//! merely not evidence, but one that fits by mistake teaches something false.
 //!
-//! # What is expected
+//! # Expected result
 //!
-//! [`derive()`] looks for a phrase that says how a run ends ("should pass", "no longer fails", "0 failures"), and
-//! else expects a pass. Prose is cut into clauses; in each the strongest phrase counts, turned around by its negation.
+//! [`derive()`] looks for a phrase about the end of a run ("should pass", "no longer fails", "0 failures"), and otherwise
+//! expects a pass. Prose is split into clauses; in each the strongest phrase counts, inverted by a negation.
 //! Between clauses:
 //!
 //! - the one that names the target wins, then one that names any run ("the tests", `cargo build`), then the first;
-//! - what holds *after* the change wins over the rest; what holds *before* it, or is given as a reason, loses to it;
-//! - conditions ("if it fails", "otherwise") are no predictions;
-//! - some tests that fail are a run that fails, however many pass.
+//! - a clause about the time *after* the change wins over the rest; one about the time *before* it, or a reason, loses;
+//! - conditions ("if it fails", "otherwise") are not predictions;
+//! - if some tests fail, the run fails, however many pass.
 //!
-//! # Of what
+//! # Target
 //!
-//! The target is the most specific thing named: a test, then a command in backticks, then a bare command, then a
-//! source file; the first of its kind. The prediction is asked before the action, unless all it names is a file.
+//! The target is the most specific name in the text: a test, then a command in backticks, then a bare command, then a
+//! source file; the first of its kind. The prediction counts before the action, unless it names only a file.
 //!
-//! # What fits
+//! # Matching outcomes
 //!
-//! | Target | An outcome fits, if |
+//! | Target | An outcome fits if |
 //! |---|---|
-//! | none | always; its kind is for the caller to look at |
-//! | a command | the same command ran: its words in their order, with other flags but nothing that narrows it |
-//! | a test | it is among the failing tests; where none are listed, if the command names it or runs everything |
+//! | none | always; the caller checks its kind |
+//! | a command | the same command ran: its words in order, possibly with other flags, but none that narrows it |
+//! | a test | it is among the failing tests; if none are listed, the command names it or runs everything |
 //! | a file | the command names it or a folder around it, or runs everything |
 //!
-//! Commands are seen through `cd x &&`, variables, `timeout`, `uv run`, `npx`, `python -m` and the like. "Everything"
-//! is a runner of the same language without a filter, and for a test it must be a runner of tests.
+//! Prefixes such as `cd x &&`, variables, `timeout`, `uv run`, `npx` and `python -m` are ignored. "Everything" means a
+//! runner of the same language without a filter, and for a test it must be a test runner.
 
 pub(crate) mod command;
 mod names;
@@ -45,11 +45,11 @@ use names::Name;
 use rutter_redact::choice;
 
 choice! {
-    /// How a run is expected to end.
+    /// The expected result of a run.
     Expects, "expectation" {
-        /// Green.
+        /// The run passes.
         Pass = "pass",
-        /// Red.
+        /// The run fails.
         Fail = "fail",
     }
 }
@@ -63,18 +63,18 @@ impl Expects {
     }
 }
 
-/// What a prediction can be held against.
+/// The expected run, derived from a prediction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Derived {
-    /// How the run should end; [`Expects::Pass`] where nothing says so.
+    /// The expected result; [`Expects::Pass`] if the text does not mention one.
     pub expects: Expects,
     /// The command, test or file that the prediction is about.
     pub target: Option<String>,
-    /// Whether anything testable was named: a phrase that says how a run ends, or a target.
+    /// True if the text contains a phrase about the end of a run, or a target.
     pub testable: bool,
 }
 
-/// Reads what a prediction expects, and of which run.
+/// Derives the expected result and the target from a prediction.
 pub fn derive(prediction: &str, action: &str) -> Derived {
     let predicted = words::read(prediction);
     let target = target::find(&predicted, &words::read(action));
@@ -86,7 +86,7 @@ pub fn derive(prediction: &str, action: &str) -> Derived {
     }
 }
 
-/// Whether an outcome's command, or the tests that failed in it, are what the target names.
+/// Returns true if the target names an outcome's command, or one of the tests that failed in it.
 pub fn fits(target: Option<&str>, command: &str, tests: &[impl AsRef<str>]) -> bool {
     let Some(target) = target.map(str::trim).filter(|target| !target.is_empty()) else {
         return true;

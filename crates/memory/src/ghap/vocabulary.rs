@@ -3,11 +3,11 @@
 use rutter_redact::choice;
 
 choice! {
-    /// What kind of work it is.
+    /// The kind of work.
     Domain, "domain" {
         /// Finding out why something is wrong.
         Debugging = "debugging",
-        /// Changing form, not behaviour.
+        /// Changing structure, not behaviour.
         Refactoring = "refactoring",
         /// Something new.
         Feature = "feature",
@@ -15,59 +15,59 @@ choice! {
         Testing = "testing",
         /// Settings, build files, environments.
         Configuration = "configuration",
-        /// Words about the code.
+        /// Text about the code.
         Documentation = "documentation",
         /// Making it faster or smaller.
         Performance = "performance",
         /// Making it safe.
         Security = "security",
-        /// Joining parts that others made.
+        /// Connecting existing parts.
         Integration = "integration",
     }
 }
 
 choice! {
-    /// How it is gone about.
+    /// The approach to the work.
     Strategy, "strategy" {
-        /// One cause after the other is ruled out.
+        /// Rule out one cause after the other.
         SystematicElimination = "systematic-elimination",
-        /// Something is tried.
+        /// Try something.
         TrialAndError = "trial-and-error",
-        /// Reading comes first.
+        /// Read first.
         ResearchFirst = "research-first",
-        /// The problem is cut in parts.
+        /// Split the problem into parts.
         DivideAndConquer = "divide-and-conquer",
-        /// The cause behind the cause is looked for.
+        /// Search for the underlying cause.
         RootCauseAnalysis = "root-cause-analysis",
-        /// It is done as it was done elsewhere.
+        /// Copy a similar solution.
         CopyFromSimilar = "copy-from-similar",
-        /// What is taken for granted is checked.
+        /// Check the assumptions.
         CheckAssumptions = "check-assumptions",
-        /// The error is believed.
+        /// Trust the error message.
         ReadTheError = "read-the-error",
-        /// The user knows.
+        /// Ask the user.
         AskUser = "ask-user",
     }
 }
 
 choice! {
-    /// Why a prediction failed.
+    /// The kind of reason why a prediction failed.
     Cause, "root cause category" {
-        /// Something believed was not so.
+        /// A belief was wrong.
         WrongAssumption = "wrong-assumption",
-        /// Something was not known.
+        /// Knowledge was missing.
         MissingKnowledge = "missing-knowledge",
-        /// Something was known and not seen.
+        /// Something known was overlooked.
         Oversight = "oversight",
-        /// The machine, not the code.
+        /// The environment, not the code.
         EnvironmentIssue = "environment-issue",
-        /// The symptom pointed elsewhere.
+        /// The symptom pointed to another place.
         MisleadingSymptom = "misleading-symptom",
-        /// The fix was right and not enough.
+        /// The fix was right but not sufficient.
         IncompleteFix = "incomplete-fix",
-        /// Too much or too little was looked at.
+        /// The search was too wide or too narrow.
         WrongScope = "wrong-scope",
-        /// Tests disturbed each other.
+        /// Tests affected each other.
         TestIsolation = "test-isolation",
         /// Order or speed.
         TimingIssue = "timing-issue",
@@ -75,35 +75,35 @@ choice! {
 }
 
 choice! {
-    /// Where a GHAP is in its life. *Orphaned* is not a status: it is active, and its session is over.
+    /// The status of a GHAP. *Orphaned* is not a status: it means active with a session that is over.
     Status, "status" {
-        /// Being worked on.
+        /// Work in progress.
         Active = "active",
-        /// It happened as predicted.
+        /// The prediction came true.
         Confirmed = "confirmed",
-        /// It did not.
+        /// The prediction failed.
         Falsified = "falsified",
-        /// It was given up.
+        /// The work was given up.
         Abandoned = "abandoned",
     }
 }
 
 choice! {
-    /// How well a resolution is founded.
+    /// The quality of a resolution's evidence.
     Tier, "tier" {
-        /// A captured outcome is the evidence.
+        /// A captured run.
         Gold = "gold",
-        /// The agent's word.
+        /// The claim of the agent.
         Silver = "silver",
-        /// Nothing testable was predicted.
+        /// A prediction that no run can test.
         Bronze = "bronze",
-        /// Given up.
+        /// The work was given up.
         Abandoned = "abandoned",
     }
 }
 
 impl Tier {
-    /// How much it counts.
+    /// Returns the weight of the tier.
     pub const fn weight(self) -> f64 {
         match self {
             Self::Gold => 1.0,

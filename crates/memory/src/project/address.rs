@@ -1,8 +1,12 @@
 //! Normalises the address of a remote.
 //!
-//! One repository has many addresses. The parts that can differ without naming another repository are dropped: scheme, user, password, query, fragment, well-known ports, the case of the host, `.git`, extra slashes. Other ports stay. The case of the path stays too, except on hosts known to ignore it.
+//! One repository has many addresses. The parts that can differ without naming another repository are dropped: scheme,
+//! user, password, query, fragment, well-known ports, the case of the host, `.git`, extra slashes. Other ports stay.
+//! The case of the path stays too, except on hosts known to ignore it.
 //!
-//! An invalid address gives no key, and the project is identified by its git directory. The same holds for an `@` anywhere but before the host: it may end a password that was not encoded, and a weaker key is better than a stored secret.
+//! An invalid address gives no key, and the project is identified by its git directory. The same holds for an `@`
+//! anywhere but before the host: it may end a password that was not encoded, and a weaker key is better than a stored
+//! secret.
 
 mod hosts;
 mod path;

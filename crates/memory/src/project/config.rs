@@ -7,7 +7,8 @@ mod tests;
 const USED_VARIABLES: [&[u8]; 6] =
     [b"bare", b"insteadof", b"objectformat", b"url", b"worktree", b"worktreeconfig"];
 
-/// Maximum length of a section name in bytes; variables of longer ones are skipped. Section names are compared with each other.
+/// Maximum length of a section name in bytes; variables of longer ones are skipped. Section names are compared with
+/// each other.
 const MAX_SECTION_BYTES: usize = 2048;
 
 /// The variables of configuration files, in order.
@@ -30,7 +31,8 @@ struct Entry {
 }
 
 impl Config {
-    /// Adds the used variables of another file. If git would refuse a line and with it the whole file, the lines before it count here. Returns true if the whole text was valid.
+    /// Adds the used variables of another file. If git would refuse a line and with it the whole file, the lines before
+    /// it count here. Returns true if the whole text was valid.
     pub(super) fn add(&mut self, text: &[u8]) -> bool {
         self.add_if(text, |variable| USED_VARIABLES.contains(&variable))
     }

@@ -132,7 +132,10 @@ impl GitDir {
 
     /// Returns true if the folder that led here by its `.git` is a checkout of this repository.
     ///
-    /// A `.git` file or link can name any git directory of the machine, and an archive can contain one. A linked worktree is named in its git directory, a submodule in `core.worktree`. The folder of `git init --separate-git-dir` is named nowhere; then it is enough that the git directory is not the `.git` of another folder.
+    /// A `.git` file or link can name any git directory of the machine, and an archive can contain one. A linked
+    /// worktree is named in its git directory, a submodule in `core.worktree`. The folder of `git init
+    /// --separate-git-dir` is named nowhere; then it is enough that the git directory is not the `.git` of another
+    /// folder.
     pub(super) fn belongs_to(&self, folder: &Path, config: &Config) -> bool {
         if self.is_plain {
             return true;
@@ -154,7 +157,8 @@ impl GitDir {
         }
     }
 
-    /// Returns the work tree of a git directory that was found from the inside, or the git directory itself. The work tree's `.git` has to lead back here: a git directory must not claim any folder that it names.
+    /// Returns the work tree of a git directory that was found from the inside, or the git directory itself. The work
+    /// tree's `.git` has to lead back here: a git directory must not claim any folder that it names.
     pub(super) fn work_tree(&self, config: &Config) -> PathBuf {
         let git_dir = canonical(&self.path);
         let named = if self.is_linked {

@@ -7,12 +7,14 @@ use std::sync::OnceLock;
 /// The user who started this process with `sudo`.
 static SUDO_USER: OnceLock<u32> = OnceLock::new();
 
-/// Allows git directories of the user who ran this process with `sudo`. Applies only if the process runs as root, and only the first call counts.
+/// Allows git directories of the user who ran this process with `sudo`. Applies only if the process runs as root, and
+/// only the first call counts.
 pub fn set_sudo_user(user: u32) {
     SUDO_USER.get_or_init(|| user);
 }
 
-/// Returns true if git directories of this user are read: those of the current user, of root, and of the user who became root with `sudo`.
+/// Returns true if git directories of this user are read: those of the current user, of root, and of the user who
+/// became root with `sudo`.
 pub(super) fn is_trusted(owner: u32) -> bool {
     may_own(owner, rustix::process::geteuid().as_raw(), SUDO_USER.get().copied())
 }

@@ -11,7 +11,8 @@ use rustix::fs::{Mode, OFlags};
 /// Maximum length of a path in the system; looking further down would only fail, slowly.
 const LONGEST: usize = 4096;
 
-/// Returns the canonical folder of a path. If a part of the path is gone or unreadable, the existing part is resolved and the rest stays as written. For a file, returns its folder.
+/// Returns the canonical folder of a path. If a part of the path is gone or unreadable, the existing part is resolved
+/// and the rest stays as written. For a file, returns its folder.
 pub(super) fn settle(path: &Path) -> PathBuf {
     let given = if path.as_os_str().is_empty() { Path::new(".") } else { path };
     // Fails only if the current folder of the process is gone and the path is relative to it.
@@ -44,7 +45,8 @@ pub(super) fn settle(path: &Path) -> PathBuf {
     settled
 }
 
-/// Reads a regular file. Returns None if it does not exist or is larger than `limit`. Does not block on a pipe with that name.
+/// Reads a regular file. Returns None if it does not exist or is larger than `limit`. Does not block on a pipe with
+/// that name.
 pub(super) fn read(path: &Path, limit: u64) -> Option<Vec<u8>> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty()).ok()?);

@@ -10,7 +10,8 @@ pub(super) fn chosen(config: &Config) -> Option<Vec<u8>> {
     let mut has_several = false;
     for (remote, value) in config.of(b"remote", b"url") {
         let Some(url) = value else { continue };
-        // An empty value discards those of earlier lines. git fetches from the first of several; the others are for pushing.
+        // An empty value discards those of earlier lines. git fetches from the first of several; the others are for
+        // pushing.
         if remote == b"origin" {
             origin = if url.is_empty() { None } else { origin.or(Some(url)) };
         } else if let Some((name, _)) = other {

@@ -27,7 +27,8 @@ pub(super) struct Repository {
 /// The result of a search from a folder upwards.
 pub(super) enum Found {
     Repository(Repository),
-    /// A folder with a `.git` file that has no valid target or leads to another checkout. In the first case git gives up and does not use the repository around it, so the folder is a separate place.
+    /// A folder with a `.git` file that has no valid target or leads to another checkout. In the first case git gives
+    /// up and does not use the repository around it, so the folder is a separate place.
     Broken(PathBuf, Option<Ignored>),
     /// No repository, or one of another user.
     Nothing(Option<Ignored>),
@@ -44,11 +45,14 @@ pub(super) fn discover(folder: &Path) -> Found {
                 };
             }
             DotGit::Broken => return Found::Broken(around.to_owned(), None),
-            // Another user can put a `.git` into a shared folder, such as `/tmp`. It must not make everything below one project.
+            // Another user can put a `.git` into a shared folder, such as `/tmp`. It must not make everything below one
+            // project.
             DotGit::Ignored(ignored) => return Found::Nothing(Some(ignored)),
             DotGit::Absent => {}
         }
-        // The inside of a `.git`. A bare repository does not count, as with git's `safe.bareRepository=explicit`: a clone can contain its files, and would choose the memory that it is given. A clone cannot contain a folder named `.git`.
+        // The inside of a `.git`. A bare repository does not count, as with git's `safe.bareRepository=explicit`: a
+        // clone can contain its files, and would choose the memory that it is given. A clone cannot contain a folder
+        // named `.git`.
         if around.components().any(|part| part.as_os_str() == ".git") {
             match Repository::at_git_dir(around) {
                 Ok(Some(repository)) => return Found::Repository(repository),
@@ -61,7 +65,8 @@ pub(super) fn discover(folder: &Path) -> Found {
 }
 
 impl Repository {
-    /// Opens the bare repository that git would fetch from, given this path. It has to belong to the user, and must not be a folder inside of a checkout: a clone can contain such a folder.
+    /// Opens the bare repository that git would fetch from, given this path. It has to belong to the user, and must not
+    /// be a folder inside of a checkout: a clone can contain such a folder.
     pub(super) fn bare_at(path: &Path) -> Option<Self> {
         let mut with_suffix = path.as_os_str().to_owned();
         with_suffix.push(".git");

@@ -1,6 +1,8 @@
 //! Reads git's index: the number of changed tracked files, and the main language.
 //!
-//! The index is parsed here, because starting git takes longer than a hook has. A file counts as changed if its size or its modification time differs from the index, or if it is gone. git checks the same first and then also reads the file, so it may report fewer. Untracked and staged files are not counted.
+//! The index is parsed here, because starting git takes longer than a hook has. A file counts as changed if its size or
+//! its modification time differs from the index, or if it is gone. git checks the same first and then also reads the
+//! file, so it may report fewer. Untracked and staged files are not counted.
 
 use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt as _;
@@ -13,7 +15,8 @@ use super::repository::index_of;
 const MAX_INDEX_BYTES: u64 = 4 << 20;
 /// Maximum number of files that are checked on disk; with more, nothing is counted.
 const MAX_FILES: usize = 3_000;
-/// Maximum total length of all file names. In version 4 a name repeats a part of the previous one, so they can be much longer than the index.
+/// Maximum total length of all file names. In version 4 a name repeats a part of the previous one, so they can be much
+/// longer than the index.
 const MAX_NAME_BYTES: usize = 16 << 20;
 /// Bytes of an entry before its name, without the hash.
 const ENTRY_BYTES: usize = 42;
@@ -39,7 +42,8 @@ impl Survey {
     }
 }
 
-/// Returns up to `most` tracked files that differ from the index by size or time, relative to the root of the checkout. Deleted files are not included.
+/// Returns up to `most` tracked files that differ from the index by size or time, relative to the root of the checkout.
+/// Deleted files are not included.
 pub fn changed_files(root: &Path, most: usize) -> Vec<String> {
     let Some(index) = Index::read(root) else { return Vec::new() };
     let there = |entry: &&Entry| root.join(place::path(&entry.path)).symlink_metadata().is_ok();
@@ -54,7 +58,8 @@ pub fn changed_files(root: &Path, most: usize) -> Vec<String> {
         .collect()
 }
 
-/// Returns up to `most` tracked files with one of these names, ignoring extensions, relative to the root of the checkout.
+/// Returns up to `most` tracked files with one of these names, ignoring extensions, relative to the root of the
+/// checkout.
 pub fn files_named(root: &Path, stems: &[&str], most: usize) -> Vec<String> {
     let Some(index) = Index::read(root) else { return Vec::new() };
     let is_named = |path: &&str| {

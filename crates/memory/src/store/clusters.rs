@@ -1,6 +1,8 @@
 //! Clusters in the database: experiences that belong together on each axis.
 //!
-//! Clusters span all projects: the same mistakes happen in other projects in other words, one project rarely has three of a kind, and a cluster must not fall apart when two projects turn out to be one. A value, not its cluster, records the project it holds in.
+//! Clusters span all projects: the same mistakes happen in other projects in other words, one project rarely has three
+//! of a kind, and a cluster must not fall apart when two projects turn out to be one. A value, not its cluster, records
+//! the project it holds in.
 
 use std::time::Duration;
 
@@ -102,7 +104,8 @@ pub struct ClusterFilter {
 }
 
 impl Store {
-    /// Updates clusters and values. Not for hooks: waits for another process that does the same. If that takes too long, nothing changes.
+    /// Updates clusters and values. Not for hooks: waits for another process that does the same. If that takes too
+    /// long, nothing changes.
     pub fn bring_clusters_up_to_date(&mut self, now: Time) -> Result<Regrouped, StoreError> {
         if self.is_read_only {
             return Ok(Regrouped::default());
@@ -307,7 +310,8 @@ pub(super) fn common(connection: &Connection, axis: Axis) -> Result<Common, Stor
     Ok(kept.and_then(|kept| Common::of_bytes(&kept)).unwrap_or_else(|| Common::of(axis, [])))
 }
 
-/// Returns the vector of a lesson on an axis. On the full axis the work is subtracted, which is another document of the same row.
+/// Returns the vector of a lesson on an axis. On the full axis the work is subtracted, which is another document of the
+/// same row.
 fn pointing(
     row: &Row<'_>,
     own: impl RowIndex,

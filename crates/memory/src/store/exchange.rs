@@ -1,6 +1,10 @@
-//! Export and import: writes every row as a line of JSON without loss, and merges rows of several machines into one store.
+//! Export and import: writes every row as a line of JSON without loss, and merges rows of several machines into one
+//! store.
 //!
-//! Rows are identified by their ids. The user says whether the rows of a file are their own. Among own rows, the one that changed last wins, so importing the same file twice, or two files in either order, gives the same result. Rows of others are added as *imported*: they change no existing row, and those with effects beyond their project wait for the user.
+//! Rows are identified by their ids. The user says whether the rows of a file are their own. Among own rows, the one
+//! that changed last wins, so importing the same file twice, or two files in either order, gives the same result. Rows
+//! of others are added as *imported*: they change no existing row, and those with effects beyond their project wait for
+//! the user.
 
 use serde::{Deserialize, Serialize};
 

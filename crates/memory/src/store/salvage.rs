@@ -1,6 +1,7 @@
 //! Recovers the readable rows of a damaged database.
 //!
-//! Reads its pages one by one ([`pages`]), with the write-ahead log applied. The rows go into an empty store, and from there through the import, which validates each row like a command does.
+//! Reads its pages one by one ([`pages`]), with the write-ahead log applied. The rows go into an empty store, and from
+//! there through the import, which validates each row like a command does.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -68,7 +69,8 @@ pub struct SalvagedTable {
 }
 
 impl Store {
-    /// Imports the readable rows of a database that was moved aside. The file is kept and renamed to mark it as salvaged, unless no row could be read.
+    /// Imports the readable rows of a database that was moved aside. The file is kept and renamed to mark it as
+    /// salvaged, unless no row could be read.
     pub(crate) fn salvage(
         &mut self,
         damaged: &Path,

@@ -187,7 +187,8 @@ impl Store {
 }
 
 impl HotStore {
-    /// Returns the values that hold in a place, the most valuable first. Reads one small table and computes nothing anew.
+    /// Returns the values that hold in a place, the most valuable first. Reads one small table and computes nothing
+    /// anew.
     pub fn values(&self, place: &Place, most: usize) -> Result<Vec<Held>, StoreError> {
         held_in(&self.connection, place, most)
     }
@@ -222,7 +223,9 @@ pub(crate) fn held_in(
     Ok(said.into_iter().map(|(held, _)| held).collect())
 }
 
-/// Returns true if a value may be shown without being asked for: it must not be harmful, a value that is not accepted must not be doubted and needs support if it comes from a lesson, and the text must be short enough to be shown whole.
+/// Returns true if a value may be shown without being asked for: it must not be harmful, a value that is not accepted
+/// must not be doubted and needs support if it comes from a lesson, and the text must be short enough to be shown
+/// whole.
 fn is_worth_saying(value: &Value, effects: Effects) -> bool {
     let is_held = value.standing == Standing::Accepted;
     let is_said = value.source.is_none() || value.support as usize >= FEWEST;
@@ -295,7 +298,8 @@ pub(crate) fn texts(value: &Value) -> Vec<&str> {
     vec![&value.text]
 }
 
-/// Compares an imported value with the stored one: true if the imported one changed later, None if no value with its id is stored.
+/// Compares an imported value with the stored one: true if the imported one changed later, None if no value with its id
+/// is stored.
 pub(crate) fn newer(
     connection: &Connection,
     value: &Value,

@@ -10,7 +10,8 @@ const WHEN: [&str; 16] = [
     "until", "where", "once", "as",
 ];
 
-/// Counts the negations in the main clause of a sentence. Later clauses add details: `in a finally block, never behind the last statement`.
+/// Counts the negations in the main clause of a sentence. Later clauses add details: `in a finally block, never behind
+/// the last statement`.
 fn turns(text: &str) -> usize {
     let text = text.trim().to_lowercase().replace('\u{2019}', "'");
     let ends =
@@ -28,7 +29,8 @@ fn turns(text: &str) -> usize {
         .count()
 }
 
-/// Returns true if only one of two sentences is negated. This is a guess without understanding: good enough for a remark, never for a refusal.
+/// Returns true if only one of two sentences is negated. This is a guess without understanding: good enough for a
+/// remark, never for a refusal.
 pub(crate) fn opposed(one: &str, other: &str) -> bool {
     (turns(one) % 2) != (turns(other) % 2)
 }

@@ -7,16 +7,18 @@ use rutter_memory::store::tend::{Bounds, tend};
 use rutter_memory::store::{ClusterFilter, Forgettable, Owner, Regrouped, Row};
 use rutter_search::cluster::{Axis, Common, FEWEST, Grouping, Point, Rule};
 use rutter_search::embed::{Vector, embed};
-use rutter_testkit::lessons::{Lesson, lessons};
+use rutter_testkit::lessons::{GeneratedLesson, generate_lessons};
 
-use rutter_testkit::world::{World, again, all, at, learn, repeated};
+use rutter_testkit::world::{
+    TestWorld, all_records, record_lesson, record_repeatedly, repeated_lesson, time_at,
+};
 
 #[test]
-fn five_of_a_kind_are_a_cluster_of_five() {
-    let world = World::new();
+fn five_same_lessons_form_one_cluster() {
+    let world = TestWorld::new();
     let mut store = world.store();
-    let ghaps = repeated(&world, &mut store, 5);
-    let done = store.bring_clusters_up_to_date(at(900_000)).unwrap();
+    let ghaps = record_repeatedly(&world, &mut store, 5);
+    let done = store.bring_clusters_up_to_date(time_at(900_000)).unwrap();
     assert_eq!((done.placed, done.born, done.gone), (4 * 5, 4, 0), "{done:?}");
     for axis in Axis::ALL {
         let filter = ClusterFilter { axis: Some(*axis), ..ClusterFilter::default() };
@@ -33,23 +35,24 @@ fn five_of_a_kind_are_a_cluster_of_five() {
 }
 
 #[test]
-fn two_of_a_kind_are_none_and_a_third_makes_one() {
-    let world = World::new();
+fn cluster_needs_three_lessons() {
+    let world = TestWorld::new();
     let mut store = world.store();
-    repeated(&world, &mut store, 2);
-    store.bring_clusters_up_to_date(at(900_000)).unwrap();
+    record_repeatedly(&world, &mut store, 2);
+    store.bring_clusters_up_to_date(time_at(900_000)).unwrap();
     assert_eq!(store.clusters(&ClusterFilter::default()).unwrap(), []);
     assert_eq!(store.grouped(Axis::Full).unwrap(), (2, 0));
-    learn(&mut store, &world.other("another"), &again(7));
-    store.bring_clusters_up_to_date(at(900_000)).unwrap();
+    record_lesson(&mut store, &world.other_session("another"), &repeated_lesson(7));
+    store.bring_clusters_up_to_date(time_at(900_000)).unwrap();
     assert_eq!(store.grouped(Axis::Full).unwrap(), (3, 3));
 }
 
 /// Returns lessons of which no two share a cause or a goal.
-fn apart(seed: u64, count: usize) -> Vec<Lesson> {
-    let mut known: Vec<Lesson> = Vec::new();
+fn unrelated_lessons(seed: u64, count: usize) -> Vec<GeneratedLesson> {
+    let mut known: Vec<GeneratedLesson> = Vec::new();
     // Only falsified lessons have text on every axis.
-    let failed = lessons(seed, 600).into_iter().filter(|lesson| lesson.status == "falsified");
+    let failed =
+        generate_lessons(seed, 600).into_iter().filter(|lesson| lesson.status == "falsified");
     for lesson in failed.filter(|lesson| lesson.label.is_some()) {
         if known.iter().all(|one| one.goal != lesson.goal && one.label != lesson.label) {
             known.push(lesson);
@@ -62,18 +65,19 @@ fn apart(seed: u64, count: usize) -> Vec<Lesson> {
 
 /// By proximity alone, three identical lessons would absorb every lesson that is not far away.
 #[test]
-fn three_that_say_the_same_do_not_take_in_a_stranger() {
+fn tight_cluster_rejects_unrelated_lessons() {
     for seed in 0..6 {
-        let world = World::new();
+        let world = TestWorld::new();
         let mut store = world.store();
-        let apart = apart(seed, 5);
-        let learner = |number: usize| world.other(&format!("learner-{number}"));
-        let same: Vec<Id> =
-            (0..3).map(|number| learn(&mut store, &learner(number), &apart[0]).id).collect();
-        let others: Vec<Id> = (1..5)
-            .map(|number| learn(&mut store, &learner(number + 3), &apart[number]).id)
+        let apart = unrelated_lessons(seed, 5);
+        let learner = |number: usize| world.other_session(&format!("learner-{number}"));
+        let same: Vec<Id> = (0..3)
+            .map(|number| record_lesson(&mut store, &learner(number), &apart[0]).id)
             .collect();
-        store.bring_clusters_up_to_date(at(900_000_000)).unwrap();
+        let others: Vec<Id> = (1..5)
+            .map(|number| record_lesson(&mut store, &learner(number + 3), &apart[number]).id)
+            .collect();
+        store.bring_clusters_up_to_date(time_at(900_000_000)).unwrap();
         for axis in Axis::ALL {
             let cluster = store.cluster_of(same[0], *axis).unwrap();
             assert!(cluster.is_some(), "{seed}, {axis}");
@@ -89,26 +93,26 @@ fn three_that_say_the_same_do_not_take_in_a_stranger() {
 
 /// The full text of a lesson contains the goal too, but the goal is not the thing learned.
 #[test]
-fn all_of_it_is_grouped_by_what_was_learnt_and_not_by_the_work() {
-    let world = World::new();
+fn full_axis_groups_by_lesson() {
+    let world = TestWorld::new();
     let mut store = world.store();
-    let apart = apart(3, 3);
+    let apart = unrelated_lessons(3, 3);
     let mut ghaps: Vec<Vec<Id>> = Vec::new();
     for (number, learnt) in apart.iter().enumerate() {
         ghaps.push(Vec::new());
         for (turn, work) in apart.iter().enumerate() {
-            let lesson = Lesson {
+            let lesson = GeneratedLesson {
                 at: i64::try_from(number * 10 + turn).unwrap() * 100_000,
                 goal: work.goal.clone(),
                 action: work.action.clone(),
                 strategy: work.strategy,
                 ..learnt.clone()
             };
-            let owner = world.other(&format!("learner-{number}-{turn}"));
-            ghaps[number].push(learn(&mut store, &owner, &lesson).id);
+            let owner = world.other_session(&format!("learner-{number}-{turn}"));
+            ghaps[number].push(record_lesson(&mut store, &owner, &lesson).id);
         }
     }
-    store.bring_clusters_up_to_date(at(900_000_000)).unwrap();
+    store.bring_clusters_up_to_date(time_at(900_000_000)).unwrap();
     for (axis, by_work) in [(Axis::Full, false), (Axis::Strategy, true)] {
         let mut names = BTreeSet::new();
         for number in 0..3 {
@@ -125,10 +129,10 @@ fn all_of_it_is_grouped_by_what_was_learnt_and_not_by_the_work() {
 
 /// Simulates the first weeks of a store with twenty seeds: lessons in one group must share a cause.
 #[test]
-fn in_a_small_memory_most_of_what_is_grouped_has_one_cause() {
+fn small_store_groups_share_cause() {
     let (mut pairs, mut same) = (0, 0);
     for seed in 300..320 {
-        let texts: Vec<(Option<usize>, Vector)> = lessons(seed, 200)
+        let texts: Vec<(Option<usize>, Vector)> = generate_lessons(seed, 200)
             .iter()
             .filter_map(|lesson| Some((lesson.label, embed(&lesson.cause.as_ref()?.1)?)))
             .collect();
@@ -155,19 +159,19 @@ fn in_a_small_memory_most_of_what_is_grouped_has_one_cause() {
 
 /// A store grows by one experience at a time; cluster ids shown earlier must stay valid.
 #[test]
-fn names_last_while_a_memory_grows() {
-    const COUNT: usize = 160;
-    let world = World::new();
+fn cluster_ids_survive_growth() {
+    const LESSON_COUNT: usize = 160;
+    let world = TestWorld::new();
     let mut store = world.store();
     let mut names: HashMap<(Id, Axis), Id> = HashMap::new();
     let mut ghaps = Vec::new();
     let (mut changes, mut born) = (0, BTreeSet::new());
     let mut caused = Vec::new();
-    for lesson in lessons(5, COUNT) {
-        let owner = world.other(&format!("session-{}", lesson.session));
-        ghaps.push(learn(&mut store, &owner, &lesson).id);
+    for lesson in generate_lessons(5, LESSON_COUNT) {
+        let owner = world.other_session(&format!("session-{}", lesson.session));
+        ghaps.push(record_lesson(&mut store, &owner, &lesson).id);
         caused.extend(lesson.label.and(ghaps.last().copied()));
-        let done = store.bring_clusters_up_to_date(at(lesson.at + 1)).unwrap();
+        let done = store.bring_clusters_up_to_date(time_at(lesson.at + 1)).unwrap();
         assert!(done.placed >= 2, "{done:?}");
         for axis in Axis::ALL {
             for ghap in &ghaps {
@@ -185,109 +189,109 @@ fn names_last_while_a_memory_grows() {
     let alive: BTreeSet<Id> =
         store.clusters(&ClusterFilter::default()).unwrap().iter().map(|one| one.id).collect();
     let (placed, _) = store.grouped(Axis::Full).unwrap();
-    assert_eq!(placed, u64::try_from(COUNT).unwrap());
+    assert_eq!(placed, u64::try_from(LESSON_COUNT).unwrap());
     // Only experiences with a cause count: a single occurrence belongs to no cluster.
     let grouped = caused.iter().filter(|ghap| names.contains_key(&(**ghap, Axis::Full))).count();
     assert!(grouped * 100 >= caused.len() * 65, "{grouped} of {}", caused.len());
     // Hardly any assigned cluster changes or disappears.
-    assert!(names.len() > COUNT, "{}", names.len());
+    assert!(names.len() > LESSON_COUNT, "{}", names.len());
     assert!(changes * 12 <= names.len(), "{changes} changes of {} names", names.len());
     let lost = born.difference(&alive).count();
     assert!(lost * 10 <= born.len(), "{lost} of {} are gone", born.len());
 
     // A second regrouping and maintenance move nothing.
     let before = store.clusters(&ClusterFilter::default()).unwrap();
-    assert_eq!(store.bring_clusters_up_to_date(at(99_999_999)).unwrap(), Regrouped::default());
+    assert_eq!(store.bring_clusters_up_to_date(time_at(99_999_999)).unwrap(), Regrouped::default());
     drop(store);
-    let tended = tend(&world.memory(), &Bounds::default(), at(99_999_999)).unwrap().unwrap();
+    let tended = tend(&world.memory(), &Bounds::default(), time_at(99_999_999)).unwrap().unwrap();
     assert_eq!(tended.grouped, 0);
     assert_eq!(world.store().clusters(&ClusterFilter::default()).unwrap(), before);
 }
 
 #[test]
-fn tend_groups_what_came() {
-    let world = World::new();
+fn maintenance_groups_new_experiences() {
+    let world = TestWorld::new();
     let mut store = world.store();
-    repeated(&world, &mut store, 4);
+    record_repeatedly(&world, &mut store, 4);
     drop(store);
-    let tended = tend(&world.memory(), &Bounds::default(), at(900_000)).unwrap().unwrap();
+    let tended = tend(&world.memory(), &Bounds::default(), time_at(900_000)).unwrap().unwrap();
     assert_eq!(tended.grouped, 16);
     assert_eq!(world.store().clusters(&ClusterFilter::default()).unwrap().len(), 4);
 }
 
 #[test]
-fn another_wording_and_another_project_are_no_reason_to_belong_elsewhere() {
-    let world = World::new();
+fn edits_and_merges_keep_cluster() {
+    let world = TestWorld::new();
     let mut store = world.store();
-    let ghaps = repeated(&world, &mut store, 4);
-    store.bring_clusters_up_to_date(at(900_000)).unwrap();
+    let ghaps = record_repeatedly(&world, &mut store, 4);
+    store.bring_clusters_up_to_date(time_at(900_000)).unwrap();
     let before = store.cluster_of(ghaps[0].id, Axis::Full).unwrap().unwrap();
     // The edit rebuilds every document of the GHAP.
     store
-        .edit_lesson(ghaps[0].id, None, Some("close connections in finally"), at(900_001))
+        .edit_lesson(ghaps[0].id, None, Some("close connections in finally"), time_at(900_001))
         .unwrap();
-    let done = store.bring_clusters_up_to_date(at(900_002)).unwrap();
+    let done = store.bring_clusters_up_to_date(time_at(900_002)).unwrap();
     assert_eq!((done.placed, done.moved, done.born, done.gone), (0, 0, 0, 0), "{done:?}");
     assert_eq!(store.cluster_of(ghaps[0].id, Axis::Full).unwrap(), Some(before));
 
     let elsewhere = rutter_memory::store::entry::Place::from(
         &rutter_memory::project::Located::find(&world.project("boat")),
     );
-    let owner = Owner { place: elsewhere.clone(), ..world.other("at-sea") };
-    learn(&mut store, &owner, &again(10));
-    store.bring_clusters_up_to_date(at(2_000_000)).unwrap();
+    let owner = Owner { place: elsewhere.clone(), ..world.other_session("at-sea") };
+    record_lesson(&mut store, &owner, &repeated_lesson(10));
+    store.bring_clusters_up_to_date(time_at(2_000_000)).unwrap();
     assert_eq!(store.cluster(before).unwrap().projects.len(), 2);
     let (from, into) = (store.project(&elsewhere).unwrap(), store.project(&world.place()).unwrap());
     store.merge_projects(from.unwrap().id, into.unwrap().id).unwrap();
-    let done = store.bring_clusters_up_to_date(at(2_000_001)).unwrap();
+    let done = store.bring_clusters_up_to_date(time_at(2_000_001)).unwrap();
     assert_eq!((done.moved, done.born, done.gone), (0, 0, 0), "{done:?}");
     let cluster = store.cluster(before).unwrap();
     assert_eq!((cluster.size, cluster.projects.len()), (5, 1));
 }
 
 #[test]
-fn what_is_forgotten_is_in_no_cluster() {
-    let world = World::new();
+fn forgotten_experience_leaves_its_cluster() {
+    let world = TestWorld::new();
     let mut store = world.store();
-    let ghaps = repeated(&world, &mut store, 4);
-    store.bring_clusters_up_to_date(at(900_000)).unwrap();
+    let ghaps = record_repeatedly(&world, &mut store, 4);
+    store.bring_clusters_up_to_date(time_at(900_000)).unwrap();
     let cluster = store.cluster_of(ghaps[3].id, Axis::Full).unwrap().unwrap();
     let row = |ghap: &Ghap| Row { kind: Forgettable::Ghap, id: ghap.id, text: ghap.goal.clone() };
     store.forget(&[row(&ghaps[0])], None).unwrap();
     assert_eq!(store.cluster(cluster).unwrap().size, 3);
-    let done = store.bring_clusters_up_to_date(at(900_001)).unwrap();
+    let done = store.bring_clusters_up_to_date(time_at(900_001)).unwrap();
     assert_eq!(
         (done.changed, done.moved, done.gone),
         (4, 0, 0),
         "it is looked at on each axis: {done:?}"
     );
-    assert_eq!(store.cluster(cluster).unwrap().changed, at(900_001));
+    assert_eq!(store.cluster(cluster).unwrap().changed, time_at(900_001));
     assert_eq!(store.cluster_of(ghaps[3].id, Axis::Full).unwrap(), Some(cluster));
     assert_eq!(store.members(cluster).unwrap().len(), 3);
     // Two experiences are below the minimum size.
     store.forget(&[row(&ghaps[1])], None).unwrap();
-    store.bring_clusters_up_to_date(at(900_002)).unwrap();
+    store.bring_clusters_up_to_date(time_at(900_002)).unwrap();
     assert_eq!(store.clusters(&ClusterFilter::default()).unwrap(), []);
     store.forget_all().unwrap();
-    assert_eq!(all(&mut store).len(), 1);
+    assert_eq!(all_records(&mut store).len(), 1);
 }
 
-fn point(text: &str, weight: f32) -> Point {
+fn embed_point(text: &str, weight: f32) -> Point {
     let common = Common::of(Axis::RootCause, []);
     Point { vector: common.without(&embed(text).unwrap()).unwrap(), weight }
 }
 
 #[test]
-fn what_was_given_up_is_in_nobodys_middle() {
+fn medoid_has_highest_weight() {
     let text = "the cache key leaves out the version";
-    let points = [point(text, 0.2), point(text, 0.8), point(text, 1.0)];
+    let points = [embed_point(text, 0.2), embed_point(text, 0.8), embed_point(text, 1.0)];
     let mut grouping = Grouping::new(Rule::of(Axis::RootCause), &points, vec![None; 3]);
     grouping.grow(&[0, 1, 2]);
     let shape = grouping.shape(0).unwrap();
     assert_eq!((shape.size, shape.medoid), (3, 2));
 }
 
-fn vectors() -> impl Strategy<Value = Vec<Point>> {
+fn arbitrary_points() -> impl Strategy<Value = Vec<Point>> {
     // Only a few directions, so that groups form.
     let point = (0..6_usize, prop::array::uniform4(-20..20_i8), 0..4_usize).prop_map(
         |(direction, noise, weight)| {
@@ -306,7 +310,7 @@ fn vectors() -> impl Strategy<Value = Vec<Point>> {
 proptest! {
     /// For any points and any split: no group is too small, shapes match, and regrouping without new points is a no-op.
     #[test]
-    fn groups_are_large_enough_and_stay_as_they_are(points in vectors(), cut in 0..60_usize) {
+    fn groups_meet_minimum_size(points in arbitrary_points(), cut in 0..60_usize) {
         let rule = Rule::of(Axis::RootCause);
         let cut = cut.min(points.len());
         let mut first = Grouping::new(rule, &points[..cut], vec![None; cut]);

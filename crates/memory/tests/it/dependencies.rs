@@ -1,21 +1,23 @@
-use rutter_testkit::{Ran, root};
+use rutter_testkit::{CommandOutput, repository_root};
 
 /// The hook binary links every dependency of this crate.
 #[test]
-fn the_memory_stays_small_and_synchronous() {
-    let tree = Ran::of(std::process::Command::new(env!("CARGO")).current_dir(root()).args([
-        "tree",
-        "-p",
-        "rutter-memory",
-        "-e",
-        "normal",
-        "--prefix",
-        "none",
-        "--format",
-        "{p}",
-        "--offline",
-    ]))
-    .success()
+fn dependencies_stay_small_and_synchronous() {
+    let tree = CommandOutput::run(
+        std::process::Command::new(env!("CARGO")).current_dir(repository_root()).args([
+            "tree",
+            "-p",
+            "rutter-memory",
+            "-e",
+            "normal",
+            "--prefix",
+            "none",
+            "--format",
+            "{p}",
+            "--offline",
+        ]),
+    )
+    .assert_success()
     .stdout;
     let mut crates: Vec<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
     crates.sort_unstable();

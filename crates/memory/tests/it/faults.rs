@@ -10,16 +10,16 @@ use rutter_memory::store::tend::{Bounds, tend};
 use rutter_memory::store::{GhapFilter, MemoryFilter, Record, spool};
 use rutter_memory::{Store, StoreError};
 
-use crate::exchange::filled;
-use rutter_testkit::world::{World, all, at, start};
+use crate::exchange::filled_store;
+use rutter_testkit::world::{TestWorld, all_records, start_fields, time_at};
 
 #[test]
-fn everything_is_for_its_owner_alone() {
-    let world = World::new();
-    drop(filled(&world));
+fn files_are_private_to_owner() {
+    let world = TestWorld::new();
+    drop(filled_store(&world));
     spool::append(&world.files(), &[world.entry("session-1", 1, What::Called(None))]).unwrap();
-    rutter_memory::log::append(&world.files(), at(1), &"x".into()).unwrap();
-    world.ran(&world.outcome(1, Verdict::Failed));
+    rutter_memory::log::append(&world.files(), time_at(1), &"x".into()).unwrap();
+    world.record_run(&world.outcome(1, Verdict::Failed));
     let mut seen = Vec::new();
     let mut folders = vec![world.memory()];
     while let Some(folder) = folders.pop() {
@@ -48,10 +48,10 @@ fn everything_is_for_its_owner_alone() {
 }
 
 #[test]
-fn a_file_where_the_folder_should_be_is_an_error_that_names_it() {
-    let world = World::new();
+fn file_in_place_of_folder_fails() {
+    let world = TestWorld::new();
     fs::write(world.memory(), "in the way").unwrap();
-    let error = Store::open(&world.memory(), at(1)).unwrap_err().to_string();
+    let error = Store::open(&world.memory(), time_at(1)).unwrap_err().to_string();
     assert!(error.contains(&world.memory().display().to_string()), "{error}");
     assert!(HotStore::open(&world.files(), std::time::Duration::from_millis(50)).is_err());
     assert!(
@@ -61,8 +61,8 @@ fn a_file_where_the_folder_should_be_is_an_error_that_names_it() {
 }
 
 #[test]
-fn somebody_elses_database_is_left_alone() {
-    let world = World::new();
+fn foreign_database_is_left_alone() {
+    let world = TestWorld::new();
     fs::create_dir(world.memory()).unwrap();
     let other = rusqlite::Connection::open(world.files().database()).unwrap();
     other
@@ -70,7 +70,7 @@ fn somebody_elses_database_is_left_alone() {
         .unwrap();
     drop(other);
     let before = fs::read(world.files().database()).unwrap();
-    assert!(matches!(Store::open(&world.memory(), at(1)), Err(StoreError::Foreign { .. })));
+    assert!(matches!(Store::open(&world.memory(), time_at(1)), Err(StoreError::Foreign { .. })));
     assert!(HotStore::open(&world.files(), std::time::Duration::from_millis(50)).is_err());
     assert_eq!(fs::read(world.files().database()).unwrap(), before);
     let found: Vec<_> = examine(&world.memory())
@@ -83,38 +83,38 @@ fn somebody_elses_database_is_left_alone() {
 }
 
 #[test]
-fn an_empty_file_becomes_a_store() {
-    let world = World::new();
+fn empty_file_becomes_store() {
+    let world = TestWorld::new();
     fs::create_dir(world.memory()).unwrap();
     fs::write(world.files().database(), "").unwrap();
     let mut store = world.store();
-    store.start_ghap(&world.owner(), &start(), at(1)).unwrap();
+    store.start_ghap(&world.owner(), &start_fields(), time_at(1)).unwrap();
     assert_eq!(store.set_aside(), None);
 }
 
 #[test]
-fn what_a_killed_creator_left_does_not_matter() {
-    let world = World::new();
+fn leftovers_of_killed_creation_are_removed() {
+    let world = TestWorld::new();
     fs::create_dir(world.memory()).unwrap();
     for end in ["", "-wal", "-journal"] {
         fs::write(world.memory().join(format!("rutter.db.new{end}")), "half a database").unwrap();
     }
-    world.store().start_ghap(&world.owner(), &start(), at(1)).unwrap();
-    assert!(!world.bytes().iter().any(|(path, _)| path.to_string_lossy().contains(".new")));
+    world.store().start_ghap(&world.owner(), &start_fields(), time_at(1)).unwrap();
+    assert!(!world.file_contents().iter().any(|(path, _)| path.to_string_lossy().contains(".new")));
 }
 
 #[test]
-fn a_log_of_changes_that_was_cut_short_leaves_whole_transactions() {
-    let world = World::new();
+fn truncated_wal_keeps_whole_transactions() {
+    let world = TestWorld::new();
     drop(world.store());
     let outcomes: Vec<_> = (0..40).map(|second| world.outcome(second, Verdict::Failed)).collect();
     for outcome in &outcomes {
-        world.ran(outcome);
+        world.record_run(outcome);
     }
     let wal = fs::read(world.files().wal()).unwrap();
     let mut last = usize::MAX;
     for keep in (0..=10).rev() {
-        let other = World::new();
+        let other = TestWorld::new();
         fs::create_dir(other.memory()).unwrap();
         fs::copy(world.files().database(), other.files().database()).unwrap();
         fs::write(other.files().wal(), &wal[..wal.len() * keep / 10]).unwrap();
@@ -122,7 +122,7 @@ fn a_log_of_changes_that_was_cut_short_leaves_whole_transactions() {
         assert_eq!(store.set_aside(), None);
         // A call and a run are never split, and the rows that are left are the first ones written.
         let there: Vec<_> =
-            all(&mut store)
+            all_records(&mut store)
                 .into_iter()
                 .filter_map(|record| {
                     if let Record::Outcome(outcome) = record { Some(outcome.id) } else { None }
@@ -148,17 +148,17 @@ fn a_log_of_changes_that_was_cut_short_leaves_whole_transactions() {
 }
 
 /// Fills a store with many pages, closes it, and damages its file. Returns the records from before the damage.
-fn broken(damage: impl FnOnce(&fs::File, u64)) -> (World, Vec<Record>) {
-    let world = World::new();
-    let mut store = filled(&world);
+fn damaged_store(damage: impl FnOnce(&fs::File, u64)) -> (TestWorld, Vec<Record>) {
+    let world = TestWorld::new();
+    let mut store = filled_store(&world);
     for second in 0..400 {
-        world.ran(&world.outcome(second, Verdict::Failed));
+        world.record_run(&world.outcome(second, Verdict::Failed));
     }
-    store.gather(at(998)).unwrap();
-    let before = all(&mut store);
+    store.gather(time_at(998)).unwrap();
+    let before = all_records(&mut store);
     drop(store);
     // Checkpoints the WAL, so that the damage hits the database file.
-    tend(&world.memory(), &Bounds::default(), at(999)).unwrap();
+    tend(&world.memory(), &Bounds::default(), time_at(999)).unwrap();
     let file =
         fs::OpenOptions::new().read(true).write(true).open(world.files().database()).unwrap();
     damage(&file, file.metadata().unwrap().len());
@@ -166,7 +166,7 @@ fn broken(damage: impl FnOnce(&fs::File, u64)) -> (World, Vec<Record>) {
 }
 
 /// Overwrites the middle one of the pages that hold runs.
-fn break_runs(file: &fs::File, length: u64) {
+fn damage_run_page(file: &fs::File, length: u64) {
     let mut page = [0; 4096];
     let mut holds_runs = |at: &u64| {
         file.read_exact_at(&mut page, *at).unwrap();
@@ -178,102 +178,106 @@ fn break_runs(file: &fs::File, length: u64) {
     file.write_all_at(&[0xAA; 4096], runs[runs.len() / 2]).unwrap();
 }
 
-fn aside(world: &World) -> Vec<PathBuf> {
+fn files_set_aside(world: &TestWorld) -> Vec<PathBuf> {
     world.files().set_aside().unwrap()
 }
 
 #[test]
-fn a_file_that_is_no_database_is_kept_aside_and_a_new_one_begun() {
-    let (world, before) = broken(|file, _| file.write_all_at(&[0x55; 4096], 0).unwrap());
+fn broken_header_sets_database_aside() {
+    let (world, before) = damaged_store(|file, _| file.write_all_at(&[0x55; 4096], 0).unwrap());
     let damaged = fs::read(world.files().database()).unwrap();
     // Hooks do not touch the damaged file.
     assert!(HotStore::open(&world.files(), std::time::Duration::from_millis(50)).is_err());
     assert_eq!(fs::read(world.files().database()).unwrap(), damaged);
     let mut store = world.store();
-    assert_eq!(store.set_aside(), Some(aside(&world)[0].as_path()));
-    assert_eq!(fs::read(&aside(&world)[0]).unwrap(), damaged);
-    assert_eq!(all(&mut store).len(), 1);
-    store.start_ghap(&world.other("session-9"), &start(), at(1)).unwrap();
+    assert_eq!(store.set_aside(), Some(files_set_aside(&world)[0].as_path()));
+    assert_eq!(fs::read(&files_set_aside(&world)[0]).unwrap(), damaged);
+    assert_eq!(all_records(&mut store).len(), 1);
+    store.start_ghap(&world.other_session("session-9"), &start_fields(), time_at(1)).unwrap();
     drop(store);
 
     assert_eq!(examine(&world.memory()).unwrap().findings.len(), 1);
-    let repaired = repair(&world.memory(), at(1_000)).unwrap();
+    let repaired = repair(&world.memory(), time_at(1_000)).unwrap();
     assert_eq!(repaired.salvaged.len(), 1);
     // The first page held only the schema, no rows.
     let mut store = world.store();
-    let after = all(&mut store);
+    let after = all_records(&mut store);
     // The new store has the project under a new id.
     for record in before.iter().filter(|record| !matches!(record, Record::Project(_))) {
         assert!(after.contains(record), "{record:?}");
     }
     assert!(examine(&world.memory()).unwrap().findings.is_empty());
-    assert_eq!(repair(&world.memory(), at(1_001)).unwrap().salvaged.len(), 0, "once is enough");
+    assert_eq!(
+        repair(&world.memory(), time_at(1_001)).unwrap().salvaged.len(),
+        0,
+        "once is enough"
+    );
 }
 
 #[test]
-fn a_database_that_was_built_anew_is_salvaged_too() {
-    let world = World::new();
-    let mut store = filled(&world);
+fn rebuilt_database_is_salvaged() {
+    let world = TestWorld::new();
+    let mut store = filled_store(&world);
     let gone = store
         .row(&store.memories(&MemoryFilter::default()).unwrap()[0].id.short().parse().unwrap())
         .unwrap();
     store.forget(&[gone], None).unwrap();
-    let before = all(&mut store);
+    let before = all_records(&mut store);
     drop(store);
-    tend(&world.memory(), &Bounds::default(), at(999)).unwrap();
+    tend(&world.memory(), &Bounds::default(), time_at(999)).unwrap();
     fs::OpenOptions::new()
         .write(true)
         .open(world.files().database())
         .unwrap()
         .write_all_at(&[0x55; 4096], 0)
         .unwrap();
-    let repaired = repair(&world.memory(), at(1_000)).unwrap();
+    let repaired = repair(&world.memory(), time_at(1_000)).unwrap();
     assert!(repaired.salvaged[0].1.saved > 5, "{repaired:?}");
     let mut store = world.store();
-    assert!(all(&mut store) == before);
+    assert!(all_records(&mut store) == before);
 }
 
 #[test]
-fn a_value_that_makes_no_sense_costs_its_row() {
-    let (world, before) = broken(|_, _| {});
+fn invalid_column_loses_one_row() {
+    let (world, before) = damaged_store(|_, _| {});
     let other = rusqlite::Connection::open(world.files().database()).unwrap();
     other.execute_batch("UPDATE memory SET category = 'dancing' WHERE id = 1").unwrap();
     drop(other);
     let health = examine(&world.memory()).unwrap();
     assert!(health.findings[0].what.contains("1 rows make no sense"), "{health:?}");
-    let repaired = repair(&world.memory(), at(1_000)).unwrap();
+    let repaired = repair(&world.memory(), time_at(1_000)).unwrap();
     assert_eq!(repaired.salvaged[0].1.refused, 1);
     let mut store = world.store();
-    assert_eq!(all(&mut store).len(), before.len() - 1);
+    assert_eq!(all_records(&mut store).len(), before.len() - 1);
 }
 
 #[test]
-fn a_file_of_which_nothing_can_be_read_stays_a_finding() {
-    let world = World::new();
+fn unreadable_file_stays_a_finding() {
+    let world = TestWorld::new();
     fs::create_dir(world.memory()).unwrap();
     fs::write(world.memory().join("rutter.db.damaged-5"), "nothing of ours").unwrap();
-    assert_eq!(repair(&world.memory(), at(1)).unwrap().salvaged[0].1.read, 0);
+    assert_eq!(repair(&world.memory(), time_at(1)).unwrap().salvaged[0].1.read, 0);
     assert!(!examine(&world.memory()).unwrap().findings.is_empty());
 }
 
 #[test]
-fn a_database_that_somebody_has_open_is_not_put_aside() {
-    let (world, _) = broken(break_runs);
+fn open_database_is_not_set_aside() {
+    let (world, _) = damaged_store(damage_run_page);
     let open = world.store();
-    let error = repair(&world.memory(), at(1_000)).unwrap_err().to_string();
+    let error = repair(&world.memory(), time_at(1_000)).unwrap_err().to_string();
     assert!(error.contains("another process has it open"), "{error}");
-    assert!(aside(&world).is_empty());
+    assert!(files_set_aside(&world).is_empty());
     drop(open);
-    repair(&world.memory(), at(1_001)).unwrap();
-    assert!(!aside(&world).is_empty());
+    repair(&world.memory(), time_at(1_001)).unwrap();
+    assert!(!files_set_aside(&world).is_empty());
 }
 
 #[test]
-fn a_log_of_changes_goes_with_the_database_it_belongs_to() {
-    let world = World::new();
-    drop(filled(&world));
+fn wal_moves_with_its_database() {
+    let world = TestWorld::new();
+    drop(filled_store(&world));
     let outcome = world.outcome(50, Verdict::Failed);
-    world.ran(&outcome);
+    world.record_run(&outcome);
     assert!(world.files().wal().metadata().unwrap().len() > 0);
     // A file that was set aside while the clock was far ahead.
     fs::write(world.memory().join("rutter.db.damaged-9999999999999.salvaged"), "").unwrap();
@@ -284,21 +288,21 @@ fn a_log_of_changes_goes_with_the_database_it_belongs_to() {
         .write_all_at(&[0x55; 100], 0)
         .unwrap();
     // The WAL still has the first page, so the header is only found broken once the WAL is gone.
-    repair(&world.memory(), at(1_000)).unwrap();
+    repair(&world.memory(), time_at(1_000)).unwrap();
     assert!(world.store().outcome(outcome.id).unwrap().is_some());
 }
 
 #[test]
-fn damage_inside_costs_what_it_hit_and_no_more() {
-    let (world, before) = broken(break_runs);
+fn damaged_page_loses_only_its_rows() {
+    let (world, before) = damaged_store(damage_run_page);
     let health = examine(&world.memory()).unwrap();
     assert!(health.findings.iter().any(|finding| finding.what.contains("damaged")), "{health:?}");
     assert_eq!(health.findings[0].advice, "rutter doctor --repair");
-    let repaired = repair(&world.memory(), at(1_000)).unwrap();
+    let repaired = repair(&world.memory(), time_at(1_000)).unwrap();
     let (_, salvaged) = &repaired.salvaged[0];
     assert!(salvaged.read > 350, "{salvaged:?}");
     let mut store = world.store();
-    let after = all(&mut store);
+    let after = all_records(&mut store);
     let missing = before.iter().filter(|record| !after.contains(record)).count();
     // One page holds a few dozen runs.
     assert!(missing < 60, "{missing} of {} rows are missing", before.len());
@@ -309,49 +313,51 @@ fn damage_inside_costs_what_it_hit_and_no_more() {
 }
 
 #[test]
-fn a_database_that_lost_its_end_gives_what_is_left() {
+fn truncated_database_is_salvaged() {
     let (world, before) =
-        broken(|file, length| file.set_len(length * 9 / 10 / 4096 * 4096).unwrap());
-    repair(&world.memory(), at(1_000)).unwrap();
+        damaged_store(|file, length| file.set_len(length * 9 / 10 / 4096 * 4096).unwrap());
+    repair(&world.memory(), time_at(1_000)).unwrap();
     let mut store = world.store();
-    let after = all(&mut store);
+    let after = all_records(&mut store);
     let saved = before.iter().filter(|record| after.contains(record)).count();
     assert!(saved > 200 && saved < before.len(), "{saved} of {}", before.len());
     assert!(examine(&world.memory()).unwrap().findings.is_empty());
 }
 
 #[test]
-fn a_well_store_is_not_repaired() {
-    let world = World::new();
-    drop(filled(&world));
-    let before = all(&mut world.store());
-    assert!(repair(&world.memory(), at(9)).unwrap().salvaged.is_empty());
-    assert_eq!(all(&mut world.store()), before);
+fn healthy_store_is_not_repaired() {
+    let world = TestWorld::new();
+    drop(filled_store(&world));
+    let before = all_records(&mut world.store());
+    assert!(repair(&world.memory(), time_at(9)).unwrap().salvaged.is_empty());
+    assert_eq!(all_records(&mut world.store()), before);
     assert!(examine(&world.memory()).unwrap().findings.is_empty());
 }
 
 #[test]
-fn a_clock_that_runs_backwards_loses_nothing() {
-    let world = World::new();
+fn backwards_clock_loses_nothing() {
+    let world = TestWorld::new();
     let mut store = world.store();
     let owner = world.owner();
-    let ghap = store.start_ghap(&owner, &start(), at(1_000)).unwrap();
+    let ghap = store.start_ghap(&owner, &start_fields(), time_at(1_000)).unwrap();
     let update = rutter_memory::ghap::Update { hypothesis: Some("another"), ..Default::default() };
-    let updated = store.update_ghap(&owner, &update, at(500)).unwrap();
+    let updated = store.update_ghap(&owner, &update, time_at(500)).unwrap();
     assert_eq!(
         updated.revisions[0].at, ghap.created,
         "a revision is not older than what it revises"
     );
-    store.note_ghap(&owner, "note", at(400)).unwrap();
-    let resolved =
-        store.resolve_ghap(&owner, &rutter_testkit::world::confirm(), at(300)).unwrap().ghap;
+    store.note_ghap(&owner, "note", time_at(400)).unwrap();
+    let resolved = store
+        .resolve_ghap(&owner, &rutter_testkit::world::confirm_fields(), time_at(300))
+        .unwrap()
+        .ghap;
     assert!(resolved.resolution.unwrap().at >= resolved.created);
     let session = store.session("session-1").unwrap().unwrap();
-    assert_eq!(session.seen, at(1_000));
-    assert!(!session.over(at(0)));
+    assert_eq!(session.seen, time_at(1_000));
+    assert!(!session.over(time_at(0)));
     // Lists keep the order of writing.
-    store.start_ghap(&owner, &start(), at(1)).unwrap();
-    let newest = store.ghaps(&GhapFilter::default(), at(1)).unwrap();
-    assert_eq!(newest[0].created, at(1));
+    store.start_ghap(&owner, &start_fields(), time_at(1)).unwrap();
+    let newest = store.ghaps(&GhapFilter::default(), time_at(1)).unwrap();
+    assert_eq!(newest[0].created, time_at(1));
     assert_eq!(newest.len(), 2);
 }

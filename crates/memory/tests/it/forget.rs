@@ -4,12 +4,12 @@ use rutter_memory::store::tend::{Bounds, tend};
 use rutter_memory::store::{Forgettable, NewMemory, Record};
 use rutter_memory::{Clean, Store, log};
 
-use rutter_testkit::world::{World, all, at, confirm, start};
+use rutter_testkit::world::{TestWorld, all_records, confirm_fields, start_fields, time_at};
 
 /// A marker that no redaction rule matches and no text of the product contains.
 const MARK: &str = "quokka";
 
-fn remember(store: &mut Store, world: &World, text: &str) {
+fn remember_fact(store: &mut Store, world: &TestWorld, text: &str) {
     let new = NewMemory {
         place: Some(&world.place()),
         category: rutter_memory::memory::Category::Fact,
@@ -17,17 +17,17 @@ fn remember(store: &mut Store, world: &World, text: &str) {
         importance: 0.5,
         tags: &[],
     };
-    store.remember(&new, at(1)).unwrap();
+    store.remember(&new, time_at(1)).unwrap();
 }
 
 /// Puts the marker into every text of every kind of row, with so many changes that pages split and rows move.
-fn marked(world: &World) -> Store {
+fn marked_store(world: &TestWorld) -> Store {
     let mut store = world.store();
     let owner = world.owner();
     let filler = "lorem ipsum ".repeat(40);
     for number in 0..300 {
-        remember(&mut store, world, &format!("{MARK} {number} {filler}"));
-        remember(&mut store, world, &format!("plain {number} {filler}"));
+        remember_fact(&mut store, world, &format!("{MARK} {number} {filler}"));
+        remember_fact(&mut store, world, &format!("plain {number} {filler}"));
     }
     let text = format!("a {MARK} here");
     let marked = rutter_memory::ghap::Start {
@@ -35,10 +35,10 @@ fn marked(world: &World) -> Store {
         hypothesis: &text,
         action: &text,
         prediction: &text,
-        ..start()
+        ..start_fields()
     };
     for round in 0..20 {
-        let now = at(10 + round);
+        let now = time_at(10 + round);
         store.start_ghap(&owner, &marked, now).unwrap();
         let changed = format!("another {MARK} {round}");
         let update =
@@ -47,21 +47,24 @@ fn marked(world: &World) -> Store {
         store.note_ghap(&owner, &text, now).unwrap();
         let mut outcome = world.outcome(10 + round, Verdict::Passed);
         outcome.failing = vec![Clean::new(&text)];
-        world.ran(&outcome);
-        let resolve =
-            rutter_memory::ghap::Resolve { result: &text, takeaway: Some(&text), ..confirm() };
+        world.record_run(&outcome);
+        let resolve = rutter_memory::ghap::Resolve {
+            result: &text,
+            takeaway: Some(&text),
+            ..confirm_fields()
+        };
         store.resolve_ghap(&owner, &resolve, now).unwrap();
     }
     // On a busy machine some runs went to the spool. Rows deleted directly in the database must not return from it.
-    store.gather(at(40)).unwrap();
-    log::append(&world.files(), at(5), &Clean::new(&text)).unwrap();
+    store.gather(time_at(40)).unwrap();
+    log::append(&world.files(), time_at(5), &Clean::new(&text)).unwrap();
     std::fs::write(world.memory().join("rutter.db.damaged-1"), format!("junk {MARK} junk"))
         .unwrap();
     store
 }
 
 /// Spools a run by locking the database.
-fn spooled(world: &World) {
+fn spool_failed_run(world: &TestWorld) {
     let other = rusqlite::Connection::open(world.files().database()).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let mut outcome = world.outcome(50, Verdict::Failed);
@@ -72,10 +75,10 @@ fn spooled(world: &World) {
 }
 
 #[test]
-fn after_a_query_no_byte_of_it_is_left() {
-    let world = World::new();
-    let mut store = marked(&world);
-    spooled(&world);
+fn forgotten_query_leaves_no_bytes() {
+    let world = TestWorld::new();
+    let mut store = marked_store(&world);
+    spool_failed_run(&world);
     let before = world.files_with(MARK);
     for name in ["rutter.db", "rutter.db-wal", "current.jsonl", "rutter.log", "rutter.db.damaged-1"]
     {
@@ -84,7 +87,7 @@ fn after_a_query_no_byte_of_it_is_left() {
             "nothing to forget in {name}: {before:?}"
         );
     }
-    store.gather(at(60)).unwrap();
+    store.gather(time_at(60)).unwrap();
     let rows = store.rows_with(&MARK.to_uppercase()).unwrap();
     let count = |kind| rows.iter().filter(|row| row.kind == kind).count();
     assert_eq!(
@@ -101,9 +104,9 @@ fn after_a_query_no_byte_of_it_is_left() {
 }
 
 #[test]
-fn one_row_goes_and_its_neighbours_stay() {
-    let world = World::new();
-    let mut store = marked(&world);
+fn forgets_only_the_given_row() {
+    let world = TestWorld::new();
+    let mut store = marked_store(&world);
     let rows = store.rows_with(&format!("{MARK} 7")).unwrap();
     let row = rows.iter().find(|row| row.kind == Forgettable::Memory).unwrap();
     let shown = store.row(&row.id.short().parse().unwrap()).unwrap();
@@ -114,9 +117,9 @@ fn one_row_goes_and_its_neighbours_stay() {
 }
 
 #[test]
-fn a_project_goes_with_everything_in_it() {
-    let world = World::new();
-    let mut store = marked(&world);
+fn forgets_project_with_all_rows() {
+    let world = TestWorld::new();
+    let mut store = marked_store(&world);
     let other = rutter_memory::project::Located::find(&world.project("other"));
     let new = NewMemory {
         place: Some(&(&other).into()),
@@ -125,24 +128,24 @@ fn a_project_goes_with_everything_in_it() {
         importance: 0.5,
         tags: &[],
     };
-    store.remember(&new, at(1)).unwrap();
+    store.remember(&new, time_at(1)).unwrap();
     let project = store.project(&world.place()).unwrap().unwrap();
     store.forget_project(project.id).unwrap();
     assert_eq!(world.files_with(MARK), Vec::<std::path::PathBuf>::new());
     assert_eq!(world.files_with(project.key.as_str()), Vec::<std::path::PathBuf>::new());
-    assert_eq!(all(&mut store).len(), 3, "header, the other project, its memory");
+    assert_eq!(all_records(&mut store).len(), 3, "header, the other project, its memory");
 }
 
 #[test]
-fn a_session_that_went_on_elsewhere_keeps_what_it_did_there() {
-    let world = World::new();
+fn forgetting_project_keeps_other_projects_ghap() {
+    let world = TestWorld::new();
     let mut store = world.store();
-    store.start_ghap(&world.owner(), &start(), at(1)).unwrap();
+    store.start_ghap(&world.owner(), &start_fields(), time_at(1)).unwrap();
     let elsewhere = rutter_memory::store::Owner {
         place: (&rutter_memory::project::Located::find(&world.project("other"))).into(),
         ..world.owner()
     };
-    let kept = store.start_ghap(&elsewhere, &start(), at(2)).unwrap();
+    let kept = store.start_ghap(&elsewhere, &start_fields(), time_at(2)).unwrap();
     let project = store.project(&world.place()).unwrap().unwrap();
     assert_eq!(store.forget_project(project.id).unwrap().rows, 1);
     assert_eq!(store.active_ghap(&elsewhere).unwrap(), Some(kept));
@@ -150,20 +153,20 @@ fn a_session_that_went_on_elsewhere_keeps_what_it_did_there() {
 }
 
 #[test]
-fn all_is_all() {
-    let world = World::new();
-    let mut store = marked(&world);
-    spooled(&world);
+fn forget_all_leaves_nothing() {
+    let world = TestWorld::new();
+    let mut store = marked_store(&world);
+    spool_failed_run(&world);
     store.forget_all().unwrap();
     assert_eq!(world.files_with(MARK), Vec::<std::path::PathBuf>::new());
-    assert_eq!(all(&mut store).len(), 1);
+    assert_eq!(all_records(&mut store).len(), 1);
     assert_eq!(world.files_with("session-1"), Vec::<std::path::PathBuf>::new());
 }
 
 #[test]
-fn what_waits_for_a_newer_program_is_forgotten_by_its_words_and_keys() {
-    let world = World::new();
-    let mut store = marked(&world);
+fn forgets_held_spool_lines() {
+    let world = TestWorld::new();
+    let mut store = marked_store(&world);
     let project = store.project(&world.place()).unwrap().unwrap();
     let held = world.files().spool().join("held.jsonl");
     std::fs::create_dir_all(world.files().spool()).unwrap();
@@ -185,10 +188,10 @@ fn what_waits_for_a_newer_program_is_forgotten_by_its_words_and_keys() {
 }
 
 #[test]
-fn a_forgetting_that_was_interrupted_is_finished_later() {
+fn interrupted_forgetting_is_finished() {
     for finish_by_tending in [false, true] {
-        let world = World::new();
-        let mut store = marked(&world);
+        let world = TestWorld::new();
+        let mut store = marked_store(&world);
         // State after the interruption: the rows are deleted, their bytes are not overwritten.
         let other = rusqlite::Connection::open(world.files().database()).unwrap();
         other
@@ -205,9 +208,9 @@ fn a_forgetting_that_was_interrupted_is_finished_later() {
             "{health:?}"
         );
         if finish_by_tending {
-            tend(&world.memory(), &Bounds::default(), at(99)).unwrap().unwrap();
+            tend(&world.memory(), &Bounds::default(), time_at(99)).unwrap().unwrap();
         } else {
-            store.gather(at(99)).unwrap();
+            store.gather(time_at(99)).unwrap();
         }
         assert_eq!(world.files_with(MARK), Vec::<std::path::PathBuf>::new());
         let health = rutter_memory::store::doctor::examine(&world.memory()).unwrap();
@@ -216,9 +219,9 @@ fn a_forgetting_that_was_interrupted_is_finished_later() {
 }
 
 #[test]
-fn the_workshop_of_a_killed_repair_goes_too() {
-    let world = World::new();
-    let mut store = marked(&world);
+fn forgets_leftovers_of_repair() {
+    let world = TestWorld::new();
+    let mut store = marked_store(&world);
     let workshop = world.memory().join("salvage-1");
     std::fs::create_dir(&workshop).unwrap();
     std::fs::write(workshop.join("copy.db"), MARK).unwrap();
@@ -227,34 +230,34 @@ fn the_workshop_of_a_killed_repair_goes_too() {
 }
 
 #[test]
-fn while_a_hook_hangs_in_the_spool_nothing_is_said_to_be_forgotten() {
-    let world = World::new();
-    let mut store = marked(&world);
-    spooled(&world);
+fn locked_spool_refuses_forgetting() {
+    let world = TestWorld::new();
+    let mut store = marked_store(&world);
+    spool_failed_run(&world);
     let hanging = std::fs::File::open(world.files().spool().join("current.jsonl")).unwrap();
     hanging.lock_shared().unwrap();
-    assert!(matches!(store.gather(at(99)), Err(rutter_memory::StoreError::SpoolInUse)));
+    assert!(matches!(store.gather(time_at(99)), Err(rutter_memory::StoreError::SpoolInUse)));
     drop(hanging);
-    store.gather(at(99)).unwrap();
+    store.gather(time_at(99)).unwrap();
 }
 
 #[test]
-fn a_reader_that_stays_is_told_of() {
-    let world = World::new();
-    let mut store = marked(&world);
+fn open_reader_delays_erasure() {
+    let world = TestWorld::new();
+    let mut store = marked_store(&world);
     let reader = rusqlite::Connection::open(world.files().database()).unwrap();
     reader.execute_batch("BEGIN; SELECT count(*) FROM memory").unwrap();
     let forgotten = store.forget_all().unwrap();
     assert!(!forgotten.erased, "the log of changes is still being read");
     drop(reader);
-    tend(&world.memory(), &Bounds::default(), at(99)).unwrap().unwrap();
+    tend(&world.memory(), &Bounds::default(), time_at(99)).unwrap().unwrap();
     assert_eq!(world.files_with(MARK), Vec::<std::path::PathBuf>::new());
 }
 
 #[test]
-fn of_what_was_shown_nothing_is_left_either() {
-    let told = |world: &World| {
-        let mut story = rutter_testkit::story::Story::new(world);
+fn forgets_injections_too() {
+    let told = |world: &TestWorld| {
+        let mut story = rutter_testkit::story::HookStory::new(world);
         let failing = [("cart::total", MARK)];
         story.red("cargo test", &failing);
         story.edit("a.rs", &["-a", "+b"]);
@@ -263,10 +266,10 @@ fn of_what_was_shown_nothing_is_left_either() {
         assert!(!story.red("cargo test", &failing).is_empty());
     };
     let shown = |store: &mut Store| {
-        let all = all(store);
+        let all = all_records(store);
         all.iter().filter(|record| matches!(record, Record::Injection(_))).count()
     };
-    let world = World::new();
+    let world = TestWorld::new();
     told(&world);
     let mut store = world.store();
     assert_eq!(shown(&mut store), 1);
@@ -274,9 +277,9 @@ fn of_what_was_shown_nothing_is_left_either() {
     store.forget(&rows, Some(MARK)).unwrap();
     assert_eq!(shown(&mut store), 0);
     // A session that continues in another project.
-    let world = World::new();
+    let world = TestWorld::new();
     told(&world);
-    let mut other = rutter_testkit::story::Story::at(&world, &world.project("other"));
+    let mut other = rutter_testkit::story::HookStory::at(&world, &world.project("other"));
     other.session = "session-2";
     other.green("cargo test");
     let mut store = world.store();
@@ -286,8 +289,8 @@ fn of_what_was_shown_nothing_is_left_either() {
 }
 
 #[test]
-fn an_empty_query_forgets_nothing() {
-    let world = World::new();
-    let store = marked(&world);
+fn empty_query_forgets_nothing() {
+    let world = TestWorld::new();
+    let store = marked_store(&world);
     assert!(store.rows_with("  ").unwrap().is_empty());
 }

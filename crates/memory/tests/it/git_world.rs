@@ -6,19 +6,19 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use rutter_memory::project::{Located, ProjectKey};
-use rutter_testkit::Ran;
+use rutter_testkit::CommandOutput;
 use tempfile::TempDir;
 
 /// A temporary folder, and a git that ignores all configuration outside it.
-pub(crate) struct World {
+pub(crate) struct GitWorld {
     folder: TempDir,
 }
 
-impl World {
+impl GitWorld {
     /// Returns None and reports the skipped test if git is not installed.
     pub(crate) fn with_git(what: &str) -> Option<Self> {
         if Command::new("git").arg("--version").output().is_err() {
-            rutter_testkit::skip(what, "there is no git");
+            rutter_testkit::skip_test(what, "there is no git");
             return None;
         }
         Some(Self::new())
@@ -32,13 +32,13 @@ impl World {
         self.folder.path().canonicalize().unwrap().join(path)
     }
 
-    pub(crate) fn made(&self, path: &str) -> PathBuf {
+    pub(crate) fn create_dir(&self, path: &str) -> PathBuf {
         let path = self.path(path);
         fs::create_dir_all(&path).unwrap();
         path
     }
 
-    pub(crate) fn ask(&self, folder: &Path, arguments: &[&str]) -> Ran {
+    pub(crate) fn run_git(&self, folder: &Path, arguments: &[&str]) -> CommandOutput {
         let mut git = Command::new("git");
         for (name, _) in
             std::env::vars_os().filter(|(name, _)| name.as_bytes().starts_with(b"GIT_"))
@@ -53,16 +53,16 @@ impl World {
             .env("HOME", self.path(""))
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .env("GIT_CONFIG_NOSYSTEM", "1");
-        Ran::of(git)
+        CommandOutput::run(git)
     }
 
     pub(crate) fn git(&self, folder: &Path, arguments: &[&str]) -> String {
-        self.ask(folder, arguments).success().stdout.trim_end().to_owned()
+        self.run_git(folder, arguments).assert_success().stdout.trim_end().to_owned()
     }
 
     /// Creates a repository with one commit.
     pub(crate) fn repository(&self, path: &str) -> PathBuf {
-        let path = self.made(path);
+        let path = self.create_dir(path);
         self.git(&path, &["init", "--quiet"]);
         self.git(&path, &["commit", "--quiet", "--allow-empty", "-m", "first"]);
         path
@@ -75,15 +75,16 @@ impl World {
     }
 
     /// Returns the project of a folder after comparing root, branch and shared directory with git's answers.
-    pub(crate) fn agreed(&self, folder: &Path) -> Located {
+    pub(crate) fn locate_like_git(&self, folder: &Path) -> Located {
         let located = Located::find(folder);
         let common = self.git(folder, &["rev-parse", "--path-format=absolute", "--git-common-dir"]);
-        let common = key(format!("git:{}", Path::new(&common).canonicalize().unwrap().display()));
+        let common =
+            project_key(format!("git:{}", Path::new(&common).canonicalize().unwrap().display()));
         assert!(
             located.key == common || located.aliases.contains(&common),
             "{located:?} is not {common}"
         );
-        let root = self.ask(folder, &["rev-parse", "--show-toplevel"]);
+        let root = self.run_git(folder, &["rev-parse", "--show-toplevel"]);
         if root.exit == Some(0) {
             assert_eq!(located.root, Path::new(root.stdout.trim_end()));
         }
@@ -93,23 +94,23 @@ impl World {
     }
 }
 
-pub(crate) fn key(text: impl Into<String>) -> ProjectKey {
+pub(crate) fn project_key(text: impl Into<String>) -> ProjectKey {
     ProjectKey::new(&text.into())
 }
 
-pub(crate) fn keys(located: &Located) -> Vec<&str> {
+pub(crate) fn all_keys(located: &Located) -> Vec<&str> {
     std::iter::once(&located.key).chain(&located.aliases).map(ProjectKey::as_str).collect()
 }
 
-pub(crate) fn in_git(path: &Path) -> String {
+pub(crate) fn git_key(path: &Path) -> String {
     format!("git:{}", path.display())
 }
 
-pub(crate) fn in_folder(path: &Path) -> String {
+pub(crate) fn folder_key(path: &Path) -> String {
     format!("dir:{}", path.display())
 }
 
 /// Returns the key that clones of a bare repository share.
-pub(crate) fn in_mirror(path: &Path) -> String {
+pub(crate) fn mirror_key(path: &Path) -> String {
     format!("file:{}", path.display())
 }

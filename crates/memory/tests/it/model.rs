@@ -8,10 +8,10 @@ use rutter_memory::store::tend::{Bounds, tend};
 use rutter_memory::store::{GhapFilter, MemoryEdit, MemoryFilter, NewMemory};
 use rutter_memory::{Id, Store};
 
-use rutter_testkit::world::{World, at, confirm, falsify, start};
+use rutter_testkit::world::{TestWorld, confirm_fields, falsify_fields, start_fields, time_at};
 
 #[derive(Debug, Clone)]
-enum Step {
+enum ModelStep {
     Remember(String),
     Edit(usize, String),
     Forget(usize),
@@ -24,41 +24,47 @@ enum Step {
     Tend,
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn arbitrary_step() -> impl Strategy<Value = ModelStep> {
     let text = "[a-zäß \n\"']{1,40}".prop_filter("not blank", |text| !text.trim().is_empty());
     prop_oneof![
-        4 => text.clone().prop_map(Step::Remember),
-        2 => (any::<usize>(), text.clone()).prop_map(|(which, text)| Step::Edit(which, text)),
-        1 => any::<usize>().prop_map(Step::Forget),
-        3 => (0..3_u8).prop_map(Step::Start),
-        2 => (0..3_u8, text).prop_map(|(who, text)| Step::Note(who, text)),
-        2 => (0..3_u8).prop_map(Step::Confirm),
-        1 => (0..3_u8).prop_map(Step::Falsify),
-        1 => (0..3_u8).prop_map(Step::Abandon),
-        1 => Just(Step::Reopen),
-        1 => Just(Step::Tend),
+        4 => text.clone().prop_map(ModelStep::Remember),
+        2 => (any::<usize>(), text.clone()).prop_map(|(which, text)| ModelStep::Edit(which, text)),
+        1 => any::<usize>().prop_map(ModelStep::Forget),
+        3 => (0..3_u8).prop_map(ModelStep::Start),
+        2 => (0..3_u8, text).prop_map(|(who, text)| ModelStep::Note(who, text)),
+        2 => (0..3_u8).prop_map(ModelStep::Confirm),
+        1 => (0..3_u8).prop_map(ModelStep::Falsify),
+        1 => (0..3_u8).prop_map(ModelStep::Abandon),
+        1 => Just(ModelStep::Reopen),
+        1 => Just(ModelStep::Tend),
     ]
 }
 
 /// Expected content of the store.
 #[derive(Debug, Default)]
-struct Model {
+struct StoreModel {
     memories: BTreeMap<Id, String>,
     /// Notes of the active GHAP, by session.
     active: BTreeMap<u8, Vec<String>>,
     ended: usize,
 }
 
-fn pick(model: &Model, which: usize) -> Option<Id> {
+fn pick_memory(model: &StoreModel, which: usize) -> Option<Id> {
     let count = model.memories.len();
     (count > 0).then(|| *model.memories.keys().nth(which % count).unwrap())
 }
 
-fn take(world: &World, store: &mut Store, model: &mut Model, number: i64, step: &Step) {
-    let now = at(number);
-    let owner = |who: &u8| world.other(&format!("session-{who}"));
+fn apply_step(
+    world: &TestWorld,
+    store: &mut Store,
+    model: &mut StoreModel,
+    number: i64,
+    step: &ModelStep,
+) {
+    let now = time_at(number);
+    let owner = |who: &u8| world.other_session(&format!("session-{who}"));
     match step {
-        Step::Remember(text) => {
+        ModelStep::Remember(text) => {
             let new = NewMemory {
                 place: None,
                 category: Category::Fact,
@@ -69,41 +75,41 @@ fn take(world: &World, store: &mut Store, model: &mut Model, number: i64, step: 
             let memory = store.remember(&new, now).unwrap().memory;
             model.memories.insert(memory.id, memory.text.to_string());
         }
-        Step::Edit(which, text) => {
-            if let Some(id) = pick(model, *which) {
+        ModelStep::Edit(which, text) => {
+            if let Some(id) = pick_memory(model, *which) {
                 let memory = store
                     .edit_memory(id, &MemoryEdit { text: Some(text), ..MemoryEdit::default() }, now)
                     .unwrap();
                 model.memories.insert(id, memory.text.to_string());
             }
         }
-        Step::Forget(which) => {
-            if let Some(id) = pick(model, *which) {
+        ModelStep::Forget(which) => {
+            if let Some(id) = pick_memory(model, *which) {
                 let row = store.row(&id.to_string().parse().unwrap()).unwrap();
                 assert_eq!(store.forget(&[row], None).unwrap().rows, 1);
                 model.memories.remove(&id);
             }
         }
-        Step::Start(who) => {
-            let started = store.start_ghap(&owner(who), &start(), now);
+        ModelStep::Start(who) => {
+            let started = store.start_ghap(&owner(who), &start_fields(), now);
             assert_eq!(started.is_ok(), !model.active.contains_key(who));
             model.active.entry(*who).or_default();
         }
-        Step::Note(who, text) => {
+        ModelStep::Note(who, text) => {
             let noted = store.note_ghap(&owner(who), text, now);
             assert_eq!(noted.is_ok(), model.active.contains_key(who));
             if let (Ok(ghap), Some(notes)) = (noted, model.active.get_mut(who)) {
                 notes.push(ghap.notes.last().unwrap().text.to_string());
             }
         }
-        Step::Confirm(who) | Step::Falsify(who) | Step::Abandon(who) => {
+        ModelStep::Confirm(who) | ModelStep::Falsify(who) | ModelStep::Abandon(who) => {
             let ended = match step {
-                Step::Confirm(_) => {
-                    store.resolve_ghap(&owner(who), &confirm(), now).map(|resolved| resolved.ghap)
-                }
-                Step::Falsify(_) => {
-                    store.resolve_ghap(&owner(who), &falsify(), now).map(|resolved| resolved.ghap)
-                }
+                ModelStep::Confirm(_) => store
+                    .resolve_ghap(&owner(who), &confirm_fields(), now)
+                    .map(|resolved| resolved.ghap),
+                ModelStep::Falsify(_) => store
+                    .resolve_ghap(&owner(who), &falsify_fields(), now)
+                    .map(|resolved| resolved.ghap),
                 _ => store.abandon_ghap(&owner(who), None, "enough", now),
             };
             let expected = model.active.remove(who);
@@ -116,8 +122,8 @@ fn take(world: &World, store: &mut Store, model: &mut Model, number: i64, step: 
                 model.ended += 1;
             }
         }
-        Step::Reopen => *store = world.store(),
-        Step::Tend => {
+        ModelStep::Reopen => *store = world.store(),
+        ModelStep::Tend => {
             tend(&world.memory(), &Bounds::default(), now).unwrap();
         }
     }
@@ -127,12 +133,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_sequence_of_commands_is_kept(steps in proptest::collection::vec(step(), 1..40)) {
-        let world = World::new();
+    fn store_matches_model(steps in proptest::collection::vec(arbitrary_step(), 1..40)) {
+        let world = TestWorld::new();
         let mut store = world.store();
-        let mut model = Model::default();
+        let mut model = StoreModel::default();
         for (number, step) in steps.iter().enumerate() {
-            take(&world, &mut store, &mut model, i64::try_from(number).unwrap(), step);
+            apply_step(&world, &mut store, &mut model, i64::try_from(number).unwrap(), step);
         }
         drop(store);
         let store = world.store();
@@ -143,7 +149,7 @@ proptest! {
             .map(|memory| (memory.id, memory.text.to_string()))
             .collect();
         prop_assert_eq!(&memories, &model.memories);
-        let ghaps = store.ghaps(&GhapFilter::default(), at(100)).unwrap();
+        let ghaps = store.ghaps(&GhapFilter::default(), time_at(100)).unwrap();
         prop_assert_eq!(ghaps.len(), model.active.len() + model.ended);
         for ghap in &ghaps {
             ghap.check().unwrap();

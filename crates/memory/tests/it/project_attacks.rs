@@ -8,15 +8,15 @@ use rutter_memory::config::Identity;
 use rutter_memory::project::{Ignored, Located, Survey, WorkTree};
 use rutter_memory::store::entry::Place;
 
-use crate::git_world::{World, in_folder, in_git, in_mirror, keys};
+use crate::git_world::{GitWorld, all_keys, folder_key, git_key, mirror_key};
 
 /// A user id that no user here has.
-const STRANGER: u32 = 54_321;
+const STRANGER_USER_ID: u32 = 54_321;
 
 /// Asserts that the folder is a separate project by its path, and that the reason is reported.
-fn goes_by_path(folder: &Path, reason: impl Fn(&Ignored) -> bool) {
+fn assert_goes_by_path(folder: &Path, reason: impl Fn(&Ignored) -> bool) {
     let located = Located::find(folder);
-    assert_eq!(keys(&located), [in_folder(folder)]);
+    assert_eq!(all_keys(&located), [folder_key(folder)]);
     assert_eq!((&located.root, &located.home), (&folder.to_owned(), &folder.to_owned()));
     assert!(located.ignored.as_ref().is_some_and(reason), "{located:?}");
     assert_eq!(WorkTree::around(folder), None);
@@ -36,7 +36,7 @@ fn is_too_large(ignored: &Ignored) -> bool {
 }
 
 /// Writes the layout of a repository, as an archive could contain it.
-fn layout(git_dir: &Path, config: &str) {
+fn write_git_layout(git_dir: &Path, config: &str) {
     for part in ["objects", "refs"] {
         fs::create_dir_all(git_dir.join(part)).unwrap();
     }
@@ -45,8 +45,8 @@ fn layout(git_dir: &Path, config: &str) {
 }
 
 #[test]
-fn dot_git_file_cannot_borrow_another_checkout() {
-    let Some(world) = World::with_git("borrowed git directories") else { return };
+fn git_file_cannot_borrow_checkout() {
+    let Some(world) = GitWorld::with_git("borrowed git directories") else { return };
     let victim = world.with_remote("victim", "https://example.org/o/victim");
     let tree = world.path("tree");
     world.git(&victim, &["worktree", "add", "--quiet", tree.to_str().unwrap()]);
@@ -57,62 +57,62 @@ fn dot_git_file_cannot_borrow_another_checkout() {
             .iter()
             .enumerate()
     {
-        let evil = world.made(&format!("evil-{number}"));
+        let evil = world.create_dir(&format!("evil-{number}"));
         fs::write(evil.join(".git"), format!("gitdir: {target}\n")).unwrap();
-        goes_by_path(&evil, is_other_checkout);
-        let linked = world.made(&format!("linked-{number}"));
+        assert_goes_by_path(&evil, is_other_checkout);
+        let linked = world.create_dir(&format!("linked-{number}"));
         symlink(target, linked.join(".git")).unwrap();
-        goes_by_path(&linked, is_other_checkout);
+        assert_goes_by_path(&linked, is_other_checkout);
         // Folders below belong to the same project.
-        let deeper = world.made(&format!("evil-{number}/src"));
-        assert_eq!(Located::find(&deeper).key.as_str(), in_folder(&evil));
+        let deeper = world.create_dir(&format!("evil-{number}/src"));
+        assert_eq!(Located::find(&deeper).key.as_str(), folder_key(&evil));
     }
     // A bare repository beside its worktrees belongs to its parent folder and to no other.
-    let shop = world.made("shop");
+    let shop = world.create_dir("shop");
     world.git(&shop, &["init", "--quiet", "--bare", ".bare"]);
     fs::write(shop.join(".git"), "gitdir: ./.bare\n").unwrap();
-    assert_eq!(Located::find(&shop).key.as_str(), in_git(&shop.join(".bare")));
-    let evil = world.made("evil-bare");
+    assert_eq!(Located::find(&shop).key.as_str(), git_key(&shop.join(".bare")));
+    let evil = world.create_dir("evil-bare");
     fs::write(evil.join(".git"), "gitdir: ../shop/.bare\n").unwrap();
-    goes_by_path(&evil, is_other_checkout);
+    assert_goes_by_path(&evil, is_other_checkout);
     // Other names of a worktree's `.git` file.
-    let (chained, hard) = (world.made("chained"), world.made("hard"));
+    let (chained, hard) = (world.create_dir("chained"), world.create_dir("hard"));
     symlink(tree.join(".git"), chained.join(".git")).unwrap();
     fs::hard_link(tree.join(".git"), hard.join(".git")).unwrap();
-    goes_by_path(&chained, is_other_checkout);
-    goes_by_path(&hard, is_other_checkout);
+    assert_goes_by_path(&chained, is_other_checkout);
+    assert_goes_by_path(&hard, is_other_checkout);
     for (folder, expected) in [(&victim, "example.org/o/victim"), (&tree, "example.org/o/victim")] {
-        assert_eq!(world.agreed(folder).key.as_str(), expected);
+        assert_eq!(world.locate_like_git(folder).key.as_str(), expected);
     }
-    world.agreed(&victim.join("lib"));
+    world.locate_like_git(&victim.join("lib"));
 }
 
 #[test]
-fn moved_worktree_goes_by_path_until_repaired() {
-    let Some(world) = World::with_git("moved worktrees") else { return };
+fn moved_worktree_uses_path() {
+    let Some(world) = GitWorld::with_git("moved worktrees") else { return };
     let main = world.repository("main");
     let (tree, moved) = (world.path("tree"), world.path("moved"));
     world.git(&main, &["worktree", "add", "--quiet", tree.to_str().unwrap()]);
     fs::rename(&tree, &moved).unwrap();
-    goes_by_path(&moved, is_other_checkout);
+    assert_goes_by_path(&moved, is_other_checkout);
     world.git(&moved, &["worktree", "repair"]);
-    assert_eq!(world.agreed(&moved).key.as_str(), in_git(&main.join(".git")));
+    assert_eq!(world.locate_like_git(&moved).key.as_str(), git_key(&main.join(".git")));
     // Reached through a symlink, it is still the same file.
     symlink(&moved, world.path("link")).unwrap();
-    assert_eq!(Located::find(&world.path("link")), world.agreed(&moved));
+    assert_eq!(Located::find(&world.path("link")), world.locate_like_git(&moved));
 }
 
 #[test]
-fn git_directory_cannot_name_a_work_tree() {
-    let Some(world) = World::with_git("work trees that are named") else { return };
+fn git_directory_cannot_choose_root() {
+    let Some(world) = GitWorld::with_git("work trees that are named") else { return };
     let victim = world.repository("victim");
     let named = victim.display().to_string();
-    let evil = world.made("evil");
+    let evil = world.create_dir("evil");
     let git = evil.join(".git");
-    layout(&git, &format!("[core]\nbare = false\nworktree = {named}\n"));
+    write_git_layout(&git, &format!("[core]\nbare = false\nworktree = {named}\n"));
     for part in ["worktrees/x", "modules/y"] {
         let inner = git.join(part);
-        layout(&inner, &format!("[core]\nworktree = {named}\n"));
+        write_git_layout(&inner, &format!("[core]\nworktree = {named}\n"));
         fs::write(inner.join("commondir"), "../..\n").unwrap();
         fs::write(inner.join("gitdir"), format!("{named}/.git\n")).unwrap();
     }
@@ -120,18 +120,18 @@ fn git_directory_cannot_name_a_work_tree() {
         let located = Located::find(folder);
         assert!(located.root.starts_with(&evil), "{folder:?}: {located:?}");
         assert!(located.home.starts_with(&evil), "{folder:?}: {located:?}");
-        assert!(!keys(&located).concat().contains(&named), "{folder:?}: {located:?}");
+        assert!(!all_keys(&located).concat().contains(&named), "{folder:?}: {located:?}");
     }
 }
 
 #[test]
 fn commondir_chains_lead_nowhere() {
-    let Some(world) = World::with_git("shared directories that are claimed") else { return };
+    let Some(world) = GitWorld::with_git("shared directories that are claimed") else { return };
     let victim = world.with_remote("victim", "https://example.org/o/victim");
     let name = victim.file_name().unwrap().to_str().unwrap();
-    let evil = world.made("evil");
+    let evil = world.create_dir("evil");
     let git = evil.join(".git");
-    layout(&git, "");
+    write_git_layout(&git, "");
     for chain in [
         format!("../../{name}/.git"),
         format!("../../evil/../{name}/.git"),
@@ -140,20 +140,20 @@ fn commondir_chains_lead_nowhere() {
         format!("{}/.git/worktrees/..", victim.display()),
     ] {
         fs::write(git.join("commondir"), &chain).unwrap();
-        assert_eq!(keys(&Located::find(&evil)), [in_git(&git), in_folder(&evil)], "{chain}");
+        assert_eq!(all_keys(&Located::find(&evil)), [git_key(&git), folder_key(&evil)], "{chain}");
     }
     // A `worktrees` folder that is a symlink into the victim.
-    let forged = world.made("forged");
-    layout(&forged.join("g/.git"), "");
+    let forged = world.create_dir("forged");
+    write_git_layout(&forged.join("g/.git"), "");
     fs::create_dir_all(victim.join(".git/worktrees")).unwrap();
     symlink(victim.join(".git/worktrees"), forged.join("g/.git/worktrees")).unwrap();
     fs::write(forged.join(".git"), "gitdir: g/.git/worktrees/x\n").unwrap();
-    assert_eq!(Located::find(&forged).key.as_str(), in_folder(&forged));
+    assert_eq!(Located::find(&forged).key.as_str(), folder_key(&forged));
 }
 
 #[test]
-fn included_files_do_not_name_a_remote() {
-    let Some(world) = World::with_git("included configurations") else { return };
+fn included_files_name_no_remote() {
+    let Some(world) = GitWorld::with_git("included configurations") else { return };
     let folder = world.repository("repo");
     let config = folder.join(".git/config");
     let plain = fs::read_to_string(&config).unwrap();
@@ -168,23 +168,23 @@ fn included_files_do_not_name_a_remote() {
             world.git(&folder, &["remote", "get-url", "origin"]),
             "https://example.org/o/victim"
         );
-        assert_eq!(Located::find(&folder).key.as_str(), in_git(&folder.join(".git")), "{include}");
+        assert_eq!(Located::find(&folder).key.as_str(), git_key(&folder.join(".git")), "{include}");
     }
 }
 
 #[test]
-fn pipes_and_devices_are_not_waited_for() {
-    let world = World::new();
+fn pipes_and_devices_do_not_block() {
+    let world = GitWorld::new();
     let begun = Instant::now();
     let make = |path: &Path, kind| mknodat(CWD, path, kind, Mode::RUSR | Mode::WUSR, 0).unwrap();
     for kind in [FileType::Fifo, FileType::Socket] {
-        let folder = world.made(&format!("dot-git-{kind:?}"));
+        let folder = world.create_dir(&format!("dot-git-{kind:?}"));
         make(&folder.join(".git"), kind);
-        assert_eq!(keys(&Located::find(&folder)), [in_folder(&folder)]);
+        assert_eq!(all_keys(&Located::find(&folder)), [folder_key(&folder)]);
         for part in ["HEAD", "config", "commondir", "index"] {
-            let folder = world.made(&format!("{part}-{kind:?}"));
+            let folder = world.create_dir(&format!("{part}-{kind:?}"));
             let git = folder.join(".git");
-            layout(&git, "");
+            write_git_layout(&git, "");
             drop(fs::remove_file(git.join(part)));
             make(&git.join(part), kind);
             let located = Located::find(&folder);
@@ -193,12 +193,12 @@ fn pipes_and_devices_are_not_waited_for() {
         }
     }
     for device in ["/dev/zero", "/dev/tty", "/proc/self/mem"] {
-        let folder = world.made(&format!("link{}", device.replace('/', "-")));
+        let folder = world.create_dir(&format!("link{}", device.replace('/', "-")));
         let git = folder.join(".git");
-        layout(&git, "");
+        write_git_layout(&git, "");
         fs::remove_file(git.join("config")).unwrap();
         symlink(device, git.join("config")).unwrap();
-        assert_eq!(keys(&Located::find(&folder)), [in_git(&git), in_folder(&folder)]);
+        assert_eq!(all_keys(&Located::find(&folder)), [git_key(&git), folder_key(&folder)]);
         fs::remove_dir_all(&git).unwrap();
         symlink(device, &git).unwrap();
         assert_eq!(Located::find(&folder).root, folder);
@@ -207,8 +207,8 @@ fn pipes_and_devices_are_not_waited_for() {
 }
 
 #[test]
-fn odd_configurations_are_read_as_git_reads_them() {
-    let Some(world) = World::with_git("odd configurations") else { return };
+fn odd_configurations_match_git() {
+    let Some(world) = GitWorld::with_git("odd configurations") else { return };
     let folder = world.repository("repo");
     let config = folder.join(".git/config");
     let core = "[core]\nrepositoryformatversion = 0\nbare = false\n";
@@ -216,9 +216,9 @@ fn odd_configurations_are_read_as_git_reads_them() {
     let crlf = format!("{core}{remote}").replace('\n', "\r\n");
     for text in [crlf.clone(), format!("\u{feff}{core}{remote}"), format!("\u{feff}{crlf}")] {
         fs::write(&config, text).unwrap();
-        assert_eq!(world.agreed(&folder).key.as_str(), "example.org/o/r");
+        assert_eq!(world.locate_like_git(&folder).key.as_str(), "example.org/o/r");
     }
-    let own = in_git(&folder.join(".git"));
+    let own = git_key(&folder.join(".git"));
     for (url, expected) in [
         ("https://example.org/o/r\u{0}/evil", "example.org/o/r"),
         (&*format!("https://example.org/{}", "r".repeat(100_000)), &*own),
@@ -227,16 +227,16 @@ fn odd_configurations_are_read_as_git_reads_them() {
         fs::write(&config, format!("{core}[remote \"origin\"]\nurl = {url}\n")).unwrap();
         let located = Located::find(&folder);
         assert_eq!(located.key.as_str(), expected);
-        assert_eq!(format!("dir:{}", Place::from(&located).checkout()), in_folder(&folder));
+        assert_eq!(format!("dir:{}", Place::from(&located).checkout()), folder_key(&folder));
     }
 }
 
 #[test]
-fn large_configurations_are_read_in_no_time() {
-    let Some(world) = World::with_git("large configurations") else { return };
+fn large_configurations_are_read_fast() {
+    let Some(world) = GitWorld::with_git("large configurations") else { return };
     let folder = world.repository("repo");
     let config = folder.join(".git/config");
-    let own = in_git(&folder.join(".git"));
+    let own = git_key(&folder.join(".git"));
     let long = "x".repeat(120 * 1024);
     let remote = |number: u32| format!("[remote \"r{number}\"]\nurl=u\n");
     let empty = |number: u32| format!("[remote \"r{number}\"]\n");
@@ -266,7 +266,7 @@ fn large_configurations_are_read_in_no_time() {
 
 #[test]
 fn index_of_long_names_is_bounded() {
-    let Some(world) = World::with_git("large indexes") else { return };
+    let Some(world) = GitWorld::with_git("large indexes") else { return };
     let folder = world.repository("repo");
     // In version 4 of the index, a name can repeat any part of the previous one.
     let entry = |name: &[u8], cut: u8| {
@@ -291,67 +291,70 @@ fn index_of_long_names_is_bounded() {
 }
 
 #[test]
-fn directories_of_other_users_are_not_read() {
-    let Some(world) = World::with_git("directories of other users") else { return };
+fn ignores_directories_of_other_users() {
+    let Some(world) = GitWorld::with_git("directories of other users") else { return };
     if !rustix::process::geteuid().is_root() {
-        rutter_testkit::skip("directories of other users", "only root can give a file away");
+        rutter_testkit::skip_test("directories of other users", "only root can give a file away");
         return;
     }
-    let give = |path: &Path| chown(path, Some(STRANGER), None).unwrap();
+    let give = |path: &Path| chown(path, Some(STRANGER_USER_ID), None).unwrap();
     let plain = world.with_remote("plain", "https://example.org/o/victim");
     give(&plain.join(".git"));
-    goes_by_path(&plain, is_foreign);
+    assert_goes_by_path(&plain, is_foreign);
     // A stranger's repository in a shared folder does not claim the folders below it.
-    let shared = world.made("shared");
-    layout(&shared.join(".git"), "[remote \"origin\"]\nurl = https://example.org/o/victim\n");
+    let shared = world.create_dir("shared");
+    write_git_layout(
+        &shared.join(".git"),
+        "[remote \"origin\"]\nurl = https://example.org/o/victim\n",
+    );
     give(&shared.join(".git"));
     for name in ["shared/mine", "shared/yours"] {
-        goes_by_path(&world.made(name), is_foreign);
+        assert_goes_by_path(&world.create_dir(name), is_foreign);
     }
     // A stranger's symlink to a directory of the user.
-    let (own, below) = (world.path("own"), world.made("linked/mine"));
-    let apart = world.made("apart");
+    let (own, below) = (world.path("own"), world.create_dir("linked/mine"));
+    let apart = world.create_dir("apart");
     world.git(&apart, &["init", "--quiet", "--separate-git-dir", own.to_str().unwrap()]);
     let link = world.path("linked/.git");
     symlink(&own, &link).unwrap();
-    lchown(&link, Some(STRANGER), None).unwrap();
-    goes_by_path(&below, is_foreign);
+    lchown(&link, Some(STRANGER_USER_ID), None).unwrap();
+    assert_goes_by_path(&below, is_foreign);
     // A stranger's `.git` file, and a `.git` file that leads to a stranger's directory.
     let separate = world.path("separate");
-    let work = world.made("work");
+    let work = world.create_dir("work");
     world.git(&work, &["init", "--quiet", "--separate-git-dir", separate.to_str().unwrap()]);
-    assert_eq!(world.agreed(&work).key.as_str(), in_git(&separate));
+    assert_eq!(world.locate_like_git(&work).key.as_str(), git_key(&separate));
     give(&work.join(".git"));
-    goes_by_path(&work, is_foreign);
+    assert_goes_by_path(&work, is_foreign);
     chown(work.join(".git"), Some(0), None).unwrap();
     give(&separate);
-    goes_by_path(&work, is_foreign);
+    assert_goes_by_path(&work, is_foreign);
     // A stranger's directory that a worktree shares.
     let (main, tree) = (world.repository("main"), world.path("tree"));
     world.git(&main, &["worktree", "add", "--quiet", tree.to_str().unwrap()]);
     give(&main.join(".git"));
-    goes_by_path(&tree, is_foreign);
+    assert_goes_by_path(&tree, is_foreign);
     assert_eq!(Located::find(&main.join(".git/refs")).ignored.as_ref().map(is_foreign), Some(true));
     // A mirror of another user gives its clones no key.
     let mirror = world.path("mirror.git");
     world.git(&world.path(""), &["init", "--quiet", "--bare", "mirror.git"]);
     let clone = world.with_remote("clone", mirror.to_str().unwrap());
-    assert_eq!(Located::find(&clone).key.as_str(), in_mirror(&mirror));
+    assert_eq!(Located::find(&clone).key.as_str(), mirror_key(&mirror));
     give(&mirror);
-    assert_eq!(Located::find(&clone).key.as_str(), in_git(&clone.join(".git")));
+    assert_eq!(Located::find(&clone).key.as_str(), git_key(&clone.join(".git")));
 }
 
 #[test]
-fn local_remotes_do_not_choose_another_project() {
-    let Some(world) = World::with_git("local remotes") else { return };
+fn local_remote_cannot_claim_project() {
+    let Some(world) = GitWorld::with_git("local remotes") else { return };
     let victim = world.repository("victim");
-    let bare = world.made("project");
+    let bare = world.create_dir("project");
     world.git(&bare, &["init", "--quiet", "--bare", ".bare"]);
     fs::write(bare.join(".git"), "gitdir: ./.bare\n").unwrap();
     let own_key = Located::find(&bare).key;
     let folder = world.repository("folder");
     world.git(&folder, &["remote", "add", "origin", "."]);
-    let own = in_git(&folder.join(".git"));
+    let own = git_key(&folder.join(".git"));
     let absolute = victim.display().to_string();
     for url in [
         "../victim",
@@ -369,48 +372,52 @@ fn local_remotes_do_not_choose_another_project() {
         &format!("file://{}", victim.join(".git").display()),
     ] {
         world.git(&folder, &["remote", "set-url", "origin", url]);
-        assert_eq!(keys(&world.agreed(&folder)), [&*own, &in_folder(&folder)], "{url}");
+        assert_eq!(
+            all_keys(&world.locate_like_git(&folder)),
+            [&*own, &folder_key(&folder)],
+            "{url}"
+        );
     }
     // A clone of a bare repository is not one of its worktrees.
     world.git(&folder, &["remote", "set-url", "origin", "../project/.bare"]);
-    let located = world.agreed(&folder);
-    assert_eq!(located.key.as_str(), in_mirror(&bare.join(".bare")));
+    let located = world.locate_like_git(&folder);
+    assert_eq!(located.key.as_str(), mirror_key(&bare.join(".bare")));
     assert_ne!(located.key, own_key);
     assert!(!located.aliases.contains(&own_key));
 }
 
 #[test]
 fn embedded_bare_repository_is_no_mirror() {
-    let Some(world) = World::with_git("embedded mirrors") else { return };
+    let Some(world) = GitWorld::with_git("embedded mirrors") else { return };
     let clone = world.with_remote("clone", "https://example.org/o/clone");
     let embedded = clone.join("lib.git");
-    layout(
+    write_git_layout(
         &embedded,
         "[core]\nbare = true\n[remote \"origin\"]\nurl = https://example.org/o/victim\n",
     );
     let copy = world.with_remote("copy", embedded.to_str().unwrap());
-    assert_eq!(Located::find(&copy).key.as_str(), in_git(&copy.join(".git")));
+    assert_eq!(Located::find(&copy).key.as_str(), git_key(&copy.join(".git")));
 }
 
 #[test]
 fn identity_by_path_keeps_checkouts_apart() {
-    let Some(world) = World::with_git("identities") else { return };
+    let Some(world) = GitWorld::with_git("identities") else { return };
     let url = "https://example.org/o/r";
     let (one, two) = (world.with_remote("one", url), world.with_remote("two", url));
     let tree = world.path("tree");
     world.git(&one, &["worktree", "add", "--quiet", tree.to_str().unwrap()]);
     let find = |folder: &Path| Located::find(folder).identified_by(Identity::Path);
     assert_eq!(Located::find(&one).key, Located::find(&two).key);
-    assert_eq!(keys(&find(&one)), [in_folder(&one), in_git(&one.join(".git"))]);
-    assert_eq!(keys(&find(&two)), [in_folder(&two), in_git(&two.join(".git"))]);
-    assert_eq!(keys(&find(&tree)), keys(&find(&one)));
+    assert_eq!(all_keys(&find(&one)), [folder_key(&one), git_key(&one.join(".git"))]);
+    assert_eq!(all_keys(&find(&two)), [folder_key(&two), git_key(&two.join(".git"))]);
+    assert_eq!(all_keys(&find(&tree)), all_keys(&find(&one)));
     assert_eq!((find(&tree).name.as_str(), find(&tree).root), ("one", tree));
     for folder in [&one, &two] {
         for located in [Located::find(folder), find(folder)] {
-            assert_eq!(format!("dir:{}", Place::from(&located).checkout()), in_folder(folder));
+            assert_eq!(format!("dir:{}", Place::from(&located).checkout()), folder_key(folder));
         }
     }
     // Without git nothing changes.
-    let plain = world.made("plain");
+    let plain = world.create_dir("plain");
     assert_eq!(find(&plain), Located::find(&plain));
 }

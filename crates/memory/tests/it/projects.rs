@@ -3,18 +3,20 @@ use rutter_memory::store::entry::Place;
 use rutter_memory::store::{NewMemory, Owner};
 use rutter_memory::{Clean, Store, StoreError};
 
-use rutter_testkit::world::{World, at, confirm, ghaps, key, start};
+use rutter_testkit::world::{
+    TestWorld, all_ghaps, confirm_fields, project_key, start_fields, time_at,
+};
 
-fn place(strongest: &str, aliases: &[&str]) -> Place {
+fn new_place(strongest: &str, aliases: &[&str]) -> Place {
     Place {
-        key: key(strongest),
-        aliases: aliases.iter().map(|alias| key(alias)).collect(),
+        key: project_key(strongest),
+        aliases: aliases.iter().map(|alias| project_key(alias)).collect(),
         root: Clean::new("/home/ada/ship"),
         name: Clean::new("ship"),
     }
 }
 
-fn remember(store: &mut Store, place: &Place, text: &str) {
+fn remember_fact(store: &mut Store, place: &Place, text: &str) {
     let new = NewMemory {
         place: Some(place),
         category: Category::Fact,
@@ -22,10 +24,10 @@ fn remember(store: &mut Store, place: &Place, text: &str) {
         importance: 0.5,
         tags: &[],
     };
-    store.remember(&new, at(1)).unwrap();
+    store.remember(&new, time_at(1)).unwrap();
 }
 
-fn keys(store: &Store) -> Vec<(String, u64)> {
+fn project_keys(store: &Store) -> Vec<(String, u64)> {
     let mut keys: Vec<_> = store
         .projects()
         .unwrap()
@@ -37,37 +39,37 @@ fn keys(store: &Store) -> Vec<(String, u64)> {
 }
 
 #[test]
-fn a_folder_that_becomes_a_repository_and_gets_a_remote_keeps_its_memory() {
-    let world = World::new();
+fn project_survives_stronger_keys() {
+    let world = TestWorld::new();
     let mut store = world.store();
     let (folder, git, remote) =
         ("dir:/home/ada/ship", "git:/home/ada/ship/.git", "github.com/ada/ship");
-    remember(&mut store, &place(folder, &[]), "one");
-    remember(&mut store, &place(git, &[folder]), "two");
-    remember(&mut store, &place(remote, &[git, folder]), "three");
-    assert_eq!(keys(&store), [(remote.to_owned(), 3)]);
-    let project = store.project(&place(remote, &[])).unwrap().unwrap();
-    assert_eq!(project.aliases, [key(folder), key(git)]);
+    remember_fact(&mut store, &new_place(folder, &[]), "one");
+    remember_fact(&mut store, &new_place(git, &[folder]), "two");
+    remember_fact(&mut store, &new_place(remote, &[git, folder]), "three");
+    assert_eq!(project_keys(&store), [(remote.to_owned(), 3)]);
+    let project = store.project(&new_place(remote, &[])).unwrap().unwrap();
+    assert_eq!(project.aliases, [project_key(folder), project_key(git)]);
     // Without its remote it is still the same project.
-    remember(&mut store, &place(git, &[folder]), "four");
-    assert_eq!(keys(&store), [(remote.to_owned(), 4)]);
+    remember_fact(&mut store, &new_place(git, &[folder]), "four");
+    assert_eq!(project_keys(&store), [(remote.to_owned(), 4)]);
 }
 
 #[test]
-fn remote_of_a_known_project_merges_nothing() {
-    let world = World::new();
+fn known_remote_merges_nothing() {
+    let world = TestWorld::new();
     let mut store = world.store();
     let (folder, git, remote) =
         ("dir:/home/ada/ship", "git:/home/ada/ship/.git", "github.com/ada/ship");
-    remember(&mut store, &place(remote, &["git:/home/ada/clone/.git"]), "from a clone");
-    remember(&mut store, &place(git, &[folder]), "from before");
-    let before = place(git, &[folder]);
+    remember_fact(&mut store, &new_place(remote, &["git:/home/ada/clone/.git"]), "from a clone");
+    remember_fact(&mut store, &new_place(git, &[folder]), "from before");
+    let before = new_place(git, &[folder]);
     let earlier = store.project(&before).unwrap().unwrap();
-    let now = place(remote, &[git, folder]);
+    let now = new_place(remote, &[git, folder]);
     for text in ["one", "two"] {
-        remember(&mut store, &now, text);
+        remember_fact(&mut store, &now, text);
     }
-    assert_eq!(keys(&store), [(git.to_owned(), 1), (remote.to_owned(), 3)]);
+    assert_eq!(project_keys(&store), [(git.to_owned(), 1), (remote.to_owned(), 3)]);
     // The user is told about it and can merge the two in either direction.
     let found = store.earlier_projects(&now).unwrap();
     assert_eq!(found.iter().map(|one| one.project.id).collect::<Vec<_>>(), [earlier.id]);
@@ -76,44 +78,48 @@ fn remote_of_a_known_project_merges_nothing() {
     assert_eq!(store.project(&before).unwrap().unwrap().id, earlier.id);
     let into = store.project(&now).unwrap().unwrap().id;
     store.merge_projects(earlier.id, into).unwrap();
-    assert_eq!(keys(&store), [(remote.to_owned(), 4)]);
+    assert_eq!(project_keys(&store), [(remote.to_owned(), 4)]);
     assert_eq!(store.earlier_projects(&now).unwrap(), []);
 }
 
 #[test]
-fn merge_works_in_the_other_direction() {
-    let world = World::new();
+fn merges_in_other_direction() {
+    let world = TestWorld::new();
     let mut store = world.store();
     let (git, remote) = ("git:/home/ada/ship/.git", "github.com/ada/ship");
-    remember(&mut store, &place(git, &[]), "from before");
-    remember(&mut store, &place(remote, &["git:/home/ada/clone/.git"]), "from a clone");
-    let now = place(remote, &[git]);
-    remember(&mut store, &now, "after");
+    remember_fact(&mut store, &new_place(git, &[]), "from before");
+    remember_fact(&mut store, &new_place(remote, &["git:/home/ada/clone/.git"]), "from a clone");
+    let now = new_place(remote, &[git]);
+    remember_fact(&mut store, &now, "after");
     let id = |store: &Store, key: &str| store.project_named(key).unwrap().project.id;
     let (from, into) = (id(&store, remote), id(&store, git));
     store.merge_projects(from, into).unwrap();
-    remember(&mut store, &now, "later");
-    assert_eq!(keys(&store), [(git.to_owned(), 4)]);
+    remember_fact(&mut store, &now, "later");
+    assert_eq!(project_keys(&store), [(git.to_owned(), 4)]);
 }
 
 #[test]
 fn changed_remote_moves_no_rows() {
-    let world = World::new();
+    let world = TestWorld::new();
     let mut store = world.store();
     let (git, folder) = ("git:/home/ada/ship/.git", "dir:/home/ada/ship");
-    let mine = place("github.com/ada/ship", &[git, folder]);
+    let mine = new_place("github.com/ada/ship", &[git, folder]);
     let victim = Place {
         root: Clean::new("/home/ada/bank"),
-        ..place("github.com/ada/bank", &["git:/home/ada/bank/.git", "dir:/home/ada/bank"])
+        ..new_place("github.com/ada/bank", &["git:/home/ada/bank/.git", "dir:/home/ada/bank"])
     };
-    remember(&mut store, &mine, "of the ship");
-    remember(&mut store, &victim, "of the bank");
+    remember_fact(&mut store, &mine, "of the ship");
+    remember_fact(&mut store, &victim, "of the bank");
     // `git remote set-url` to another project, to an unknown one, and back.
-    remember(&mut store, &place("github.com/ada/bank", &[git, folder]), "claims the bank");
-    remember(&mut store, &place("github.com/evil/new", &[git, folder]), "claims nothing known");
-    remember(&mut store, &mine, "of the ship again");
+    remember_fact(&mut store, &new_place("github.com/ada/bank", &[git, folder]), "claims the bank");
+    remember_fact(
+        &mut store,
+        &new_place("github.com/evil/new", &[git, folder]),
+        "claims nothing known",
+    );
+    remember_fact(&mut store, &mine, "of the ship again");
     assert_eq!(
-        keys(&store),
+        project_keys(&store),
         [
             ("github.com/ada/bank".to_owned(), 2),
             ("github.com/ada/ship".to_owned(), 2),
@@ -127,59 +133,65 @@ fn changed_remote_moves_no_rows() {
 }
 
 #[test]
-fn only_the_strongest_earlier_project_is_carried() {
-    let world = World::new();
+fn carries_strongest_earlier_project() {
+    let world = TestWorld::new();
     let mut store = world.store();
     let (git, folder) = ("git:/home/ada/ship/.git", "dir:/home/ada/ship");
-    remember(&mut store, &place(git, &[]), "of the repository");
-    remember(&mut store, &place(folder, &[]), "of the folder");
-    remember(&mut store, &place("github.com/ada/ship", &[git, folder]), "with a remote");
-    assert_eq!(keys(&store), [(folder.to_owned(), 1), ("github.com/ada/ship".to_owned(), 2)]);
+    remember_fact(&mut store, &new_place(git, &[]), "of the repository");
+    remember_fact(&mut store, &new_place(folder, &[]), "of the folder");
+    remember_fact(&mut store, &new_place("github.com/ada/ship", &[git, folder]), "with a remote");
+    assert_eq!(
+        project_keys(&store),
+        [(folder.to_owned(), 1), ("github.com/ada/ship".to_owned(), 2)]
+    );
 }
 
 #[test]
 fn identity_by_path_can_be_switched() {
-    let world = World::new();
+    let world = TestWorld::new();
     let mut store = world.store();
     let (git, folder, remote) =
         ("git:/home/ada/ship/.git", "dir:/home/ada/ship", "github.com/ada/ship");
-    let (by_remote, by_path) = (place(remote, &[git, folder]), place(folder, &[git]));
-    let other = place(remote, &["git:/home/ada/fork/.git", "dir:/home/ada/fork"]);
-    remember(&mut store, &by_remote, "shared");
-    remember(&mut store, &other, "shared by the fork");
+    let (by_remote, by_path) = (new_place(remote, &[git, folder]), new_place(folder, &[git]));
+    let other = new_place(remote, &["git:/home/ada/fork/.git", "dir:/home/ada/fork"]);
+    remember_fact(&mut store, &by_remote, "shared");
+    remember_fact(&mut store, &other, "shared by the fork");
     for round in 1..3 {
-        remember(&mut store, &by_path, &format!("own {round}"));
-        remember(&mut store, &by_remote, &format!("shared {round}"));
-        assert_eq!(keys(&store), [(folder.to_owned(), round), (remote.to_owned(), 2 + round)]);
+        remember_fact(&mut store, &by_path, &format!("own {round}"));
+        remember_fact(&mut store, &by_remote, &format!("shared {round}"));
+        assert_eq!(
+            project_keys(&store),
+            [(folder.to_owned(), round), (remote.to_owned(), 2 + round)]
+        );
     }
     // A repository without a remote stays one project.
     let (git, folder) = ("git:/home/ada/boat/.git", "dir:/home/ada/boat");
-    remember(&mut store, &place(git, &[folder]), "one");
-    remember(&mut store, &place(folder, &[git]), "two");
-    remember(&mut store, &place(git, &[folder]), "three");
-    assert_eq!(keys(&store)[0], (folder.to_owned(), 3));
+    remember_fact(&mut store, &new_place(git, &[folder]), "one");
+    remember_fact(&mut store, &new_place(folder, &[git]), "two");
+    remember_fact(&mut store, &new_place(git, &[folder]), "three");
+    assert_eq!(project_keys(&store)[0], (folder.to_owned(), 3));
 }
 
 #[test]
-fn another_repository_at_the_same_place_is_another_project() {
-    let world = World::new();
+fn new_remote_is_new_project() {
+    let world = TestWorld::new();
     let mut store = world.store();
     let git = "git:/home/ada/ship/.git";
-    remember(&mut store, &place("github.com/ada/ship", &[git]), "the ship");
-    remember(&mut store, &place("github.com/ada/boat", &[git]), "the boat");
+    remember_fact(&mut store, &new_place("github.com/ada/ship", &[git]), "the ship");
+    remember_fact(&mut store, &new_place("github.com/ada/boat", &[git]), "the boat");
     assert_eq!(
-        keys(&store),
+        project_keys(&store),
         [("github.com/ada/boat".to_owned(), 1), ("github.com/ada/ship".to_owned(), 1)]
     );
 }
 
 #[test]
-fn folders_of_one_name_share_nothing() {
-    let world = World::new();
+fn same_named_folders_share_nothing() {
+    let world = TestWorld::new();
     let mut store = world.store();
-    remember(&mut store, &place("dir:/a/ship", &[]), "one");
-    remember(&mut store, &place("dir:/b/ship", &[]), "two");
-    assert_eq!(keys(&store).len(), 2);
+    remember_fact(&mut store, &new_place("dir:/a/ship", &[]), "one");
+    remember_fact(&mut store, &new_place("dir:/b/ship", &[]), "two");
+    assert_eq!(project_keys(&store).len(), 2);
     assert!(matches!(
         store.project_named("ship"),
         Err(StoreError::SeveralProjects { count: 2, .. })
@@ -189,75 +201,78 @@ fn folders_of_one_name_share_nothing() {
 }
 
 #[test]
-fn projects_that_are_merged_stay_one() {
-    let world = World::new();
+fn merged_projects_stay_merged() {
+    let world = TestWorld::new();
     let mut store = world.store();
-    let (old, new) = (place("github.com/ada/ship", &[]), place("github.com/fleet/ship", &[]));
+    let (old, new) =
+        (new_place("github.com/ada/ship", &[]), new_place("github.com/fleet/ship", &[]));
     for (number, place) in [&old, &new].into_iter().enumerate() {
-        remember(&mut store, place, "one");
+        remember_fact(&mut store, place, "one");
         let owner =
             Owner { client: Some(Clean::new("session-1")), agent: None, place: place.clone() };
-        store.start_ghap(&owner, &start(), at(i64::try_from(number).unwrap())).unwrap();
+        store.start_ghap(&owner, &start_fields(), time_at(i64::try_from(number).unwrap())).unwrap();
     }
     let id = |store: &Store, place: &Place| store.project(place).unwrap().unwrap().id;
     let (from, into) = (id(&store, &old), id(&store, &new));
     store.merge_projects(from, into).unwrap();
-    assert_eq!(keys(&store), [("github.com/fleet/ship".to_owned(), 2)]);
+    assert_eq!(project_keys(&store), [("github.com/fleet/ship".to_owned(), 2)]);
     assert_eq!(id(&store, &old), into, "the old key leads to the project it was merged into");
-    remember(&mut store, &old, "two");
-    assert_eq!(keys(&store), [("github.com/fleet/ship".to_owned(), 3)]);
+    remember_fact(&mut store, &old, "two");
+    assert_eq!(project_keys(&store), [("github.com/fleet/ship".to_owned(), 3)]);
     // Of two active GHAPs of one session, the younger stays active.
-    let status: Vec<_> = ghaps(&mut store).iter().map(|ghap| ghap.status.as_str()).collect();
+    let status: Vec<_> = all_ghaps(&mut store).iter().map(|ghap| ghap.status.as_str()).collect();
     assert_eq!(status, ["abandoned", "active"]);
     let owner = Owner { client: Some(Clean::new("session-1")), agent: None, place: old };
-    store.resolve_ghap(&owner, &confirm(), at(9)).unwrap();
-    for ghap in ghaps(&mut store) {
+    store.resolve_ghap(&owner, &confirm_fields(), time_at(9)).unwrap();
+    for ghap in all_ghaps(&mut store) {
         ghap.check().unwrap();
     }
 }
 
 #[test]
-fn a_new_folder_where_a_clone_was_is_another_project() {
-    let world = World::new();
+fn folder_replacing_clone_is_new_project() {
+    let world = TestWorld::new();
     let mut store = world.store();
     let folder = "dir:/home/ada/ship";
-    remember(
+    remember_fact(
         &mut store,
-        &place("github.com/ada/ship", &["git:/home/ada/ship/.git", folder]),
+        &new_place("github.com/ada/ship", &["git:/home/ada/ship/.git", folder]),
         "the ship",
     );
-    assert_eq!(store.project(&place(folder, &[])).unwrap(), None);
-    remember(&mut store, &place(folder, &[]), "something else");
-    assert_eq!(keys(&store).len(), 2);
+    assert_eq!(store.project(&new_place(folder, &[])).unwrap(), None);
+    remember_fact(&mut store, &new_place(folder, &[]), "something else");
+    assert_eq!(project_keys(&store).len(), 2);
 }
 
 #[test]
-fn a_folder_that_was_merged_by_hand_stays_merged() {
-    let world = World::new();
+fn merged_folder_stays_merged() {
+    let world = TestWorld::new();
     let mut store = world.store();
-    let (boat, ship) = (place("dir:/home/ada/boat", &[]), place("github.com/ada/ship", &[]));
-    remember(&mut store, &boat, "one");
-    remember(&mut store, &ship, "two");
+    let (boat, ship) =
+        (new_place("dir:/home/ada/boat", &[]), new_place("github.com/ada/ship", &[]));
+    remember_fact(&mut store, &boat, "one");
+    remember_fact(&mut store, &ship, "two");
     let id = |store: &Store, place: &Place| store.project(place).unwrap().unwrap().id;
     let (from, into) = (id(&store, &boat), id(&store, &ship));
     store.merge_projects(from, into).unwrap();
-    remember(&mut store, &boat, "three");
-    assert_eq!(keys(&store), [("github.com/ada/ship".to_owned(), 3)]);
+    remember_fact(&mut store, &boat, "three");
+    assert_eq!(project_keys(&store), [("github.com/ada/ship".to_owned(), 3)]);
     assert_eq!(store.project(&ship).unwrap().unwrap().merged, [boat.key]);
 }
 
 #[test]
-fn commands_in_both_places_share_a_session_after_a_merge() {
+fn merged_projects_share_command_session() {
     for other_has_one in [false, true] {
-        let world = World::new();
+        let world = TestWorld::new();
         let mut store = world.store();
-        let (boat, ship) = (place("github.com/ada/boat", &[]), place("github.com/ada/ship", &[]));
+        let (boat, ship) =
+            (new_place("github.com/ada/boat", &[]), new_place("github.com/ada/ship", &[]));
         let owner = |place: &Place| Owner { client: None, agent: None, place: place.clone() };
-        remember(&mut store, &ship, "one");
+        remember_fact(&mut store, &ship, "one");
         if other_has_one {
-            store.start_ghap(&owner(&ship), &start(), at(1)).unwrap();
+            store.start_ghap(&owner(&ship), &start_fields(), time_at(1)).unwrap();
         }
-        let younger = store.start_ghap(&owner(&boat), &start(), at(2)).unwrap();
+        let younger = store.start_ghap(&owner(&boat), &start_fields(), time_at(2)).unwrap();
         let id = |store: &Store, place: &Place| store.project(place).unwrap().unwrap().id;
         let (from, into) = (id(&store, &boat), id(&store, &ship));
         store.merge_projects(from, into).unwrap();
@@ -267,6 +282,6 @@ fn commands_in_both_places_share_a_session_after_a_merge() {
                 Some(younger.id)
             );
         }
-        store.resolve_ghap(&owner(&ship), &confirm(), at(9)).unwrap();
+        store.resolve_ghap(&owner(&ship), &confirm_fields(), time_at(9)).unwrap();
     }
 }

@@ -5,17 +5,17 @@ use rutter_memory::store::entry::{Place, What};
 use rutter_memory::store::{MemoryEdit, NewMemory, Owner, spool};
 use rutter_memory::{Clean, log};
 
-use rutter_testkit::world::{ImportText as _, World, at, falsify, start};
+use rutter_testkit::world::{ImportText as _, TestWorld, falsify_fields, start_fields, time_at};
 
 /// Returns a token in GitHub's format. It is assembled here so that no scanner takes this file for a leak.
-fn secret() -> String {
+fn github_token() -> String {
     ["ghp", "_", "R7tQx2LmZ9vKcD4wPq8sYh3NbF6gJa1eUo5T"].concat()
 }
 
 #[test]
-fn a_secret_in_any_text_is_nowhere() {
-    let world = World::new();
-    let secret = secret();
+fn planted_secret_reaches_no_file() {
+    let world = TestWorld::new();
+    let secret = github_token();
     let text = format!("export GITHUB_TOKEN={secret} # here");
     let mut store = world.store();
     let place = Place {
@@ -34,9 +34,9 @@ fn a_secret_in_any_text_is_nowhere() {
         action: &text,
         prediction: &text,
         target: Some(&text),
-        ..start()
+        ..start_fields()
     };
-    store.start_ghap(&owner, &all, at(1)).unwrap();
+    store.start_ghap(&owner, &all, time_at(1)).unwrap();
     let changed = format!("{text} again");
     let update = Update {
         hypothesis: Some(&changed),
@@ -44,17 +44,17 @@ fn a_secret_in_any_text_is_nowhere() {
         prediction: Some(&changed),
         ..Update::default()
     };
-    store.update_ghap(&owner, &update, at(2)).unwrap();
-    store.note_ghap(&owner, &text, at(3)).unwrap();
+    store.update_ghap(&owner, &update, time_at(2)).unwrap();
+    store.note_ghap(&owner, &text, time_at(3)).unwrap();
     let resolve = Resolve {
         result: &text,
         surprise: Some(&text),
         root_cause: Some((rutter_memory::ghap::Cause::Oversight, &text)),
         what_worked: Some(&text),
         takeaway: Some(&text),
-        ..falsify()
+        ..falsify_fields()
     };
-    store.resolve_ghap(&owner, &resolve, at(4)).unwrap();
+    store.resolve_ghap(&owner, &resolve, time_at(4)).unwrap();
     let new = NewMemory {
         place: Some(&place),
         category: Category::Fact,
@@ -62,19 +62,19 @@ fn a_secret_in_any_text_is_nowhere() {
         importance: 0.5,
         tags: &[],
     };
-    let memory = store.remember(&new, at(5)).unwrap().memory;
+    let memory = store.remember(&new, time_at(5)).unwrap().memory;
     store
         .edit_memory(
             memory.id,
             &MemoryEdit { text: Some(&changed), ..MemoryEdit::default() },
-            at(6),
+            time_at(6),
         )
         .unwrap();
     // A tag with a secret is either redacted or refused.
     drop(store.edit_memory(
         memory.id,
         &MemoryEdit { tags: Some(std::slice::from_ref(&secret)), ..MemoryEdit::default() },
-        at(6),
+        time_at(6),
     ));
 
     let mut outcome = world.outcome(7, Verdict::Failed);
@@ -87,7 +87,7 @@ fn a_secret_in_any_text_is_nowhere() {
     entry.place = place;
     world.record(&entry);
     spool::append(&world.files(), &[entry]).unwrap();
-    log::append(&world.files(), at(8), &Clean::new(&text)).unwrap();
+    log::append(&world.files(), time_at(8), &Clean::new(&text)).unwrap();
     let line = format!(
         "{{\"memory\":{}}}",
         serde_json::json!({
@@ -102,15 +102,15 @@ fn a_secret_in_any_text_is_nowhere() {
     assert!(!world.files_with("redacted:").is_empty(), "something was written");
     assert_eq!(world.files_with(&secret), Vec::<std::path::PathBuf>::new());
     assert_eq!(world.files_with(&secret[8..24]), Vec::<std::path::PathBuf>::new());
-    store.gather(at(9)).unwrap();
+    store.gather(time_at(9)).unwrap();
     assert_eq!(world.files_with(&secret[8..24]), Vec::<std::path::PathBuf>::new());
 }
 
 #[test]
-fn folders_that_are_named_like_secrets_stay_two_projects() {
-    let world = World::new();
+fn secret_folder_names_stay_distinct() {
+    let world = TestWorld::new();
     let mut store = world.store();
-    for name in [secret(), secret().replace('R', "S")] {
+    for name in [github_token(), github_token().replace('R', "S")] {
         let place = Place::from(&rutter_memory::project::Located::find(&world.project(&name)));
         let new = NewMemory {
             place: Some(&place),
@@ -119,7 +119,7 @@ fn folders_that_are_named_like_secrets_stay_two_projects() {
             importance: 0.5,
             tags: &[],
         };
-        store.remember(&new, at(1)).unwrap();
+        store.remember(&new, time_at(1)).unwrap();
     }
     assert_eq!(store.projects().unwrap().len(), 2);
 }

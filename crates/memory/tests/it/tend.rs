@@ -6,67 +6,71 @@ use rutter_memory::store::entry::What;
 use rutter_memory::store::spool;
 use rutter_memory::store::tend::{Bounds, tend};
 
-use rutter_testkit::world::{World, all, at, confirm, start};
+use rutter_testkit::world::{TestWorld, all_records, confirm_fields, start_fields, time_at};
 
 #[test]
-fn outcomes_that_are_too_old_or_too_many_go_but_none_that_is_evidence() {
-    let world = World::new();
+fn retires_outcomes_except_evidence() {
+    let world = TestWorld::new();
     let mut store = world.store();
-    store.start_ghap(&world.owner(), &start(), at(0)).unwrap();
+    store.start_ghap(&world.owner(), &start_fields(), time_at(0)).unwrap();
     let evidence = world.outcome(1, Verdict::Passed);
-    world.ran(&evidence);
-    let resolved = store.resolve_ghap(&world.owner(), &confirm(), at(2)).unwrap();
+    world.record_run(&evidence);
+    let resolved = store.resolve_ghap(&world.owner(), &confirm_fields(), time_at(2)).unwrap();
     assert_eq!(resolved.ghap.resolution.unwrap().tier, Tier::Gold);
     let many: Vec<_> = (0..10).map(|second| world.outcome(10 + second, Verdict::Failed)).collect();
     for outcome in &many {
-        world.ran(outcome);
+        world.record_run(outcome);
     }
 
     let bounds = Bounds { outcomes: 4, ..Bounds::default() };
-    assert_eq!(tend(&world.memory(), &bounds, at(30)).unwrap().unwrap().retired, 6);
+    assert_eq!(tend(&world.memory(), &bounds, time_at(30)).unwrap().unwrap().retired, 6);
     assert!(store.outcome(many[5].id).unwrap().is_none());
     assert!(store.outcome(many[6].id).unwrap().is_some());
     assert!(store.outcome(evidence.id).unwrap().is_some());
 
     let bounds = Bounds { outcome_age: Duration::from_secs(100), ..Bounds::default() };
     // A clock that is far ahead makes nothing old: age is counted from the newest run.
-    assert_eq!(tend(&world.memory(), &bounds, at(1_000_000)).unwrap().unwrap().retired, 0);
-    world.ran(&world.outcome(1_000, Verdict::Failed));
-    assert_eq!(tend(&world.memory(), &bounds, at(1_000)).unwrap().unwrap().retired, 4);
+    assert_eq!(tend(&world.memory(), &bounds, time_at(1_000_000)).unwrap().unwrap().retired, 0);
+    world.record_run(&world.outcome(1_000, Verdict::Failed));
+    assert_eq!(tend(&world.memory(), &bounds, time_at(1_000)).unwrap().unwrap().retired, 4);
     assert!(store.outcome(evidence.id).unwrap().is_some());
     // A clock that was set back makes nothing old.
-    world.ran(&world.outcome(10, Verdict::Failed));
-    assert_eq!(tend(&world.memory(), &bounds, at(0)).unwrap().unwrap().retired, 0);
+    world.record_run(&world.outcome(10, Verdict::Failed));
+    assert_eq!(tend(&world.memory(), &bounds, time_at(0)).unwrap().unwrap().retired, 0);
 }
 
 #[test]
-fn the_log_of_changes_is_folded_and_emptied() {
-    let world = World::new();
+fn maintenance_checkpoints_wal() {
+    let world = TestWorld::new();
     drop(world.store());
     for second in 0..50 {
-        world.ran(&world.outcome(second, Verdict::Failed));
+        world.record_run(&world.outcome(second, Verdict::Failed));
     }
     assert!(world.files().wal().metadata().unwrap().len() > 0);
-    assert!(tend(&world.memory(), &Bounds::default(), at(60)).unwrap().unwrap().folded);
+    assert!(tend(&world.memory(), &Bounds::default(), time_at(60)).unwrap().unwrap().folded);
     assert!(!world.files().wal().exists(), "the last to leave removes what is empty");
-    assert_eq!(all(&mut world.store()).len(), 1 + 1 + 1 + 2 * 50, "each run with its origin");
+    assert_eq!(
+        all_records(&mut world.store()).len(),
+        1 + 1 + 1 + 2 * 50,
+        "each run with its origin"
+    );
 }
 
 #[test]
-fn one_at_a_time() {
-    let world = World::new();
+fn maintenance_runs_exclusively() {
+    let world = TestWorld::new();
     drop(world.store());
-    tend(&world.memory(), &Bounds::default(), at(1)).unwrap().unwrap();
+    tend(&world.memory(), &Bounds::default(), time_at(1)).unwrap().unwrap();
     let spool = std::fs::File::open(world.files().spool()).unwrap();
     spool.lock().unwrap();
-    assert_eq!(tend(&world.memory(), &Bounds::default(), at(1)).unwrap(), None);
+    assert_eq!(tend(&world.memory(), &Bounds::default(), time_at(1)).unwrap(), None);
     drop(spool);
-    assert!(tend(&world.memory(), &Bounds::default(), at(1)).unwrap().is_some());
+    assert!(tend(&world.memory(), &Bounds::default(), time_at(1)).unwrap().is_some());
 }
 
 #[test]
-fn the_spool_is_bounded() {
-    let world = World::new();
+fn spool_size_is_bounded() {
+    let world = TestWorld::new();
     let mut entry =
         world.entry("session-1", 1, What::Ran(Box::new(world.outcome(1, Verdict::Failed).into())));
     if let What::Ran(run) = &mut entry.what {
@@ -80,18 +84,18 @@ fn the_spool_is_bounded() {
 }
 
 #[test]
-fn half_a_line_is_dropped_and_the_lines_around_it_are_not() {
-    let world = World::new();
+fn torn_spool_line_is_dropped() {
+    let world = TestWorld::new();
     let (first, second) = (world.outcome(1, Verdict::Failed), world.outcome(2, Verdict::Failed));
-    world.ran(&first);
+    world.record_run(&first);
     // A writer was killed in the middle of its line.
     let current = world.files().spool().join("current.jsonl");
     let mut text = std::fs::read(&current).unwrap();
     let half = text[..text.len() / 2].to_vec();
     text.extend(half);
     std::fs::write(&current, text).unwrap();
-    world.ran(&second);
-    let tended = tend(&world.memory(), &Bounds::default(), at(3)).unwrap().unwrap();
+    world.record_run(&second);
+    let tended = tend(&world.memory(), &Bounds::default(), time_at(3)).unwrap().unwrap();
     assert_eq!((tended.drained, tended.refused, tended.held), (2, 0, 0));
     let store = world.store();
     assert!(
@@ -100,15 +104,15 @@ fn half_a_line_is_dropped_and_the_lines_around_it_are_not() {
 }
 
 #[test]
-fn a_line_of_a_newer_program_is_kept_for_it() {
-    let world = World::new();
-    world.ran(&world.outcome(1, Verdict::Failed));
+fn newer_spool_line_is_held() {
+    let world = TestWorld::new();
+    world.record_run(&world.outcome(1, Verdict::Failed));
     let current = world.files().spool().join("current.jsonl");
     let newer = "{\"form\":2,\"entries\":[{\"dance\":true}]}\n";
     std::fs::write(&current, [std::fs::read_to_string(&current).unwrap().as_str(), newer].concat())
         .unwrap();
     for _ in 0..3 {
-        let tended = tend(&world.memory(), &Bounds::default(), at(3)).unwrap().unwrap();
+        let tended = tend(&world.memory(), &Bounds::default(), time_at(3)).unwrap().unwrap();
         assert_eq!(tended.held, 1);
         assert_eq!(
             std::fs::read_to_string(world.files().spool().join("held.jsonl")).unwrap(),
@@ -119,22 +123,22 @@ fn a_line_of_a_newer_program_is_kept_for_it() {
 
 #[test]
 fn held_lines_are_counted_once() {
-    let world = World::new();
+    let world = TestWorld::new();
     drop(world.store());
     std::fs::create_dir_all(world.files().spool()).unwrap();
     for (file, number) in [("held.jsonl", 1), ("current.jsonl", 2)] {
         let line = format!("{{\"form\":2,\"entries\":[{number}]}}\n");
         std::fs::write(world.files().spool().join(file), line).unwrap();
     }
-    assert_eq!(tend(&world.memory(), &Bounds::default(), at(1)).unwrap().unwrap().held, 2);
+    assert_eq!(tend(&world.memory(), &Bounds::default(), time_at(1)).unwrap().unwrap().held, 2);
 }
 
 #[test]
-fn a_spool_that_cannot_be_drained_does_not_grow_without_bound() {
-    let world = World::new();
+fn locked_spool_files_stay_few() {
+    let world = TestWorld::new();
     drop(world.store());
     for round in 0..5 {
-        world_spools(&world, round);
+        spool_call(&world, round);
         // A writer holds a lock on every existing file.
         let hanging: Vec<_> = std::fs::read_dir(world.files().spool())
             .unwrap()
@@ -143,12 +147,12 @@ fn a_spool_that_cannot_be_drained_does_not_grow_without_bound() {
         for file in &hanging {
             file.lock_shared().unwrap();
         }
-        tend(&world.memory(), &Bounds::default(), at(round)).unwrap().unwrap();
+        tend(&world.memory(), &Bounds::default(), time_at(round)).unwrap().unwrap();
     }
     assert!(std::fs::read_dir(world.files().spool()).unwrap().count() <= 2);
-    assert_eq!(tend(&world.memory(), &Bounds::default(), at(9)).unwrap().unwrap().drained, 5);
+    assert_eq!(tend(&world.memory(), &Bounds::default(), time_at(9)).unwrap().unwrap().drained, 5);
 }
 
-fn world_spools(world: &World, second: i64) {
+fn spool_call(world: &TestWorld, second: i64) {
     spool::append(&world.files(), &[world.entry("session-1", second, What::Called(None))]).unwrap();
 }

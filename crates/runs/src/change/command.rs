@@ -1,7 +1,7 @@
 //! Commands that may have changed what a test depends on: files, packages, services.
 //!
-//! The lists name the programs that change something, not those that do not: a wrongly named fix teaches nonsense, while a
-//! missing one only leaves an episode without a lesson.
+//! The lists name the programs that change something, not those that do not: a wrongly named fix teaches nonsense,
+//! while a missing one only leaves an episode without a lesson.
 
 use crate::command_line::{Command, CommandLine, Folder};
 use crate::shell::{Stream, Target};
@@ -35,8 +35,8 @@ const ALWAYS: &[&str] = &[
     "protoc",
 ];
 
-/// Programs that change something if one of these words is among their arguments; a short option such as `-i` may have a
-/// suffix.
+/// Programs that change something if one of these words is among their arguments; a short option such as `-i` may have
+/// a suffix.
 const WITH: &[(&str, &[&str])] = &[
     ("sed", &["-i", "--in-place", "-ni", "-Ei"]),
     ("perl", &["-i", "-pi", "-pie", "-ni", "-0pi"]),
@@ -225,8 +225,9 @@ fn patched_files(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns true if a command has the same effect each time, so that it can be recommended: an installation, a migration,
-/// a formatter. `git revert HEAD` and `git stash pop` do not, and only the first line of an inline script is stored.
+/// Returns true if a command has the same effect each time, so that it can be recommended: an installation, a
+/// migration, a formatter. `git revert HEAD` and `git stash pop` do not, and only the first line of an inline script is
+/// stored.
 pub fn is_repeatable(line: &str) -> bool {
     let parsed = CommandLine::parse(line);
     !line.ends_with('…')

@@ -34,8 +34,8 @@ pub struct Hunk {
 }
 
 impl Hunk {
-    /// Parses the lines of a diff: `-` is removed, `+` is added, anything else is context. `old` and `new` are the numbers of
-    /// the first line.
+    /// Parses the lines of a diff: `-` is removed, `+` is added, anything else is context. `old` and `new` are the
+    /// numbers of the first line.
     pub fn parse<'a>(lines: impl Iterator<Item = &'a str>, old: u32, new: u32) -> Vec<Self> {
         let mut hunks = Vec::new();
         let mut hunk = Self::default();
@@ -142,7 +142,8 @@ impl Hunk {
         self.removed.iter().chain(&self.added).map(String::as_str)
     }
 
-    /// Returns true if only whitespace differs. In languages with significant indentation, indentation counts as a change.
+    /// Returns true if only whitespace differs. In languages with significant indentation, indentation counts as a
+    /// change.
     pub(super) fn only_formats(&self, file: &str) -> bool {
         const MEANING: &[&str] = &[
             ".py", ".yml", ".yaml", ".mk", "akefile", ".txt", ".md", ".snap", ".haml", ".slim",
@@ -377,8 +378,8 @@ pub(super) fn read_hunks(patch: &str) -> Vec<Hunk> {
     hunks
 }
 
-/// Returns the changes, oldest first, that are still in the working tree: without those that git has stashed or reverted
-/// since. The git commands stay, because they may have made a failing test pass.
+/// Returns the changes, oldest first, that are still in the working tree: without those that git has stashed or
+/// reverted since. The git commands stay, because they may have made a failing test pass.
 pub fn in_tree(changes: &[Change]) -> Vec<Change> {
     let (mut there, mut away) = (Vec::<Change>::new(), Vec::new());
     for change in changes {

@@ -1,5 +1,5 @@
-//! The difference between a command that succeeded and the one that failed: a variable, a flag, a wrapper, or the folder.
-//! If there was no other change, that difference is the fix.
+//! The difference between a command that succeeded and the one that failed: a variable, a flag, a wrapper, or the
+//! folder. If there was no other change, that difference is the fix.
 
 use crate::command_line::{Command, CommandLine, Folder};
 use crate::table::{self, Effect};

@@ -1,4 +1,4 @@
-//! autopep8 with `--diff`: a difference for each file that it would change, and nothing when all is well.
+//! autopep8 with `--diff`: a diff for each file that it would change, and nothing on success.
 
 use super::findings::Findings;
 use crate::Kind;

@@ -250,7 +250,8 @@ fn read_tap(text: &str) -> Report {
     Report { verdict, counts, passed: passed.without(&failures), failures, duration: None }
 }
 
-/// Reads a line of the details of a point: `    message: Error thrown in test`, `    at: 'total (file:///p/shop.js:2:16)'`.
+/// Reads a line of the details of a point: `    message: Error thrown in test`,
+/// `    at: 'total (file:///p/shop.js:2:16)'`.
 fn take_yaml(failure: &mut Failure, line: &str) {
     let Some((key, value)) = line.strip_prefix("    ").and_then(|line| line.split_once(": "))
     else {

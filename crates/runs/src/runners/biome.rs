@@ -1,8 +1,9 @@
 //! Biome: `check`, `lint`, `format` and `ci`.
 //!
-//! A diagnostic is a header with a rule of `━` behind it, `src/a.js:4:1 lint/style/useConst  FIXABLE  ━━━`, and below it its
-//! message behind a mark: `×` is an error, `!` a warning, `i` a note. A run ends in `Checked 3 files in 4ms.`, `Found 1 error.`
-//! and `Found 1 warning.`; warnings fail it only with `--error-on-warnings`, which it says at last.
+//! A diagnostic is a header that ends in a rule of `━`, `src/a.js:4:1 lint/style/useConst  FIXABLE  ━━━`, and a message
+//! below it after a mark: `×` is an error, `!` a warning, `i` a note. A run ends in `Checked 3 files in 4ms.`,
+//! `Found 1 error.` and `Found 1 warning.`; warnings fail it only with `--error-on-warnings`, which a last message
+//! shows.
 
 use super::findings::Findings;
 use crate::Kind;
@@ -55,7 +56,7 @@ fn read_output(text: &str) -> Report {
         } else if is_checked(line) {
             (errors.good, open) = (true, None);
         } else if let Some(found) = line.strip_prefix("Found ") {
-            // Ruff sums up in the same words, below another line.
+            // Ruff prints the same summary below another line.
             let ours =
                 above.starts_with("Checked ") || above.starts_with("Found ") || open.is_some();
             errors.bad |= is_errors(found) && (ours || errors.good);
@@ -77,8 +78,8 @@ fn is_summary(open: Option<Header<'_>>) -> bool {
     open.is_some_and(|header| header.category.starts_with("reporter/"))
 }
 
-/// Parses `src/a.js:4:1 lint/style/useConst  FIXABLE  ━━━━`, with ` at ` before the path in some versions. The last header of
-/// a run has only the name of the command: `check ━━━━`.
+/// Parses `src/a.js:4:1 lint/style/useConst  FIXABLE  ━━━━`, with ` at ` before the path in some versions. The last
+/// header of a run has only the name of the command: `check ━━━━`.
 fn header(line: &str) -> Option<Header<'_>> {
     let title = line.trim_end_matches('━');
     if line.len() - title.len() < 3 * '━'.len_utf8() {
@@ -118,14 +119,14 @@ fn marked(line: &str) -> Option<(Mark, &str)> {
     Some((mark, message))
 }
 
-/// Returns true for the last words of a run that failed.
+/// Returns true for the last message of a failed run.
 fn ends_badly(message: &str) -> bool {
     message.starts_with("Some errors were emitted while ")
         || message.starts_with("Biome exited because the configuration resulted in errors")
         || message.starts_with("The number of diagnostics exceeds")
 }
 
-/// Returns true for `Checked 3 files in 4ms. No fixes applied.`, if there were any files.
+/// Returns true for `Checked 3 files in 4ms. No fixes applied.` with at least one file.
 fn is_checked(line: &str) -> bool {
     let rest = line.strip_prefix("Checked ").or_else(|| line.strip_prefix("Formatted "));
     rest.and_then(scan::amount).is_some_and(|(number, words)| {

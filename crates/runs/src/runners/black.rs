@@ -28,7 +28,7 @@ fn read_output(text: &str) -> Report {
             let place = Place { path, line: None };
             findings.add(Some(place), Some("unformatted"), "File would be reformatted");
         } else if let Some(place) = line.strip_prefix("error: cannot parse: ") {
-            // The line of code and a caret follow, and the reason.
+            // The line of code, a caret and the reason follow.
             let below = lines.clone().take(3).find_map(|line| line.strip_prefix("ParseError: "));
             findings.add(scan::place(place), Some("cannot parse"), below.unwrap_or(place));
         } else if let Some((place, message)) = old_parse_error(line) {
@@ -51,7 +51,7 @@ fn old_parse_error(line: &str) -> Option<(Place<'_>, &str)> {
     Some((Place::new(path, numbers.split(':').next().unwrap_or_default()), message))
 }
 
-/// Parses `2 files would be reformatted, 1 file would be left unchanged.` Returns true if nothing is wrong.
+/// Parses `2 files would be reformatted, 1 file would be left unchanged.` Returns true if no file would change or fail.
 fn summary(line: &str) -> Option<bool> {
     let parts = line.strip_suffix('.')?.split(", ");
     let mut is_fine = true;

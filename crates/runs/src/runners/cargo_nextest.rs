@@ -155,7 +155,8 @@ fn is_late_pass(status: &str) -> bool {
     status.starts_with("TRY ") && status.ends_with(" PASS")
 }
 
-/// Parses status, binary and test of `        FAIL [   0.028s] (2/4) ledger tests::adds`; older versions have no `(2/4)`.
+/// Parses status, binary and test of `        FAIL [   0.028s] (2/4) ledger tests::adds`; older versions have no
+/// `(2/4)`.
 fn status(line: &str) -> Option<(&str, &str, &str)> {
     let (status, rest) = (line.get(..12)?, line.get(12..)?);
     let (time, rest) = rest.strip_prefix(" [")?.split_once("] ")?;

@@ -68,7 +68,8 @@ fn read(text: &str) -> Report {
         }
         foreign |= !sections.is_empty() && !own(line);
         if let Some(summary) = summary(line) {
-            // The start of the text is missing. A failure counts, but a success does not: an earlier part may have failed.
+            // The start of the text is missing. A failure counts, but a success does not: an earlier part may have
+            // failed.
             stray = true;
             if len(&headless) != summary.counts.failed {
                 headless.clear();

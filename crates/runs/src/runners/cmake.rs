@@ -1,5 +1,5 @@
-//! CMake, when it configures: `CMake Error at CMakeLists.txt:4 (find_package):` with the reason below; and when it builds, what
-//! Ninja or make print.
+//! CMake: `CMake Error at CMakeLists.txt:4 (find_package):` with the reason below when it configures, and the output of
+//! Ninja or make when it builds.
 
 use super::findings::Findings;
 use super::{make, ninja};

@@ -9,7 +9,7 @@ use crate::{Counts, Kind, Verdict};
 pub(super) static RUNNER: Runner =
     Runner { name: "ctest", kind: Kind::Test, tells: &[" sec"], silent_on_success: false, read };
 
-/// How a test ended: `Passed`, or what stands around `***`.
+/// The result of a test: `Passed`, or the text around `***`.
 enum Went<'a> {
     Passed,
     Skipped,
@@ -40,7 +40,7 @@ fn read(text: &str) -> Report {
                     counts.failed += 1;
                     failing.push((test, how));
                     below = Some(test);
-                    // With -V the output stands above, each line behind the number of its test.
+                    // With -V the output is above, each line after the number of its test.
                     if let Some(line) = above {
                         printed.insert(test, line);
                     }
@@ -69,7 +69,7 @@ fn read(text: &str) -> Report {
         Some(0) if whole && counts.passed > 0 => Verdict::Passed,
         _ => Verdict::Unknown,
     };
-    // The list at the end is in the order of the numbers, the lines are in the order in which tests ended.
+    // The list at the end has the order of the test numbers; the result lines have the order in which tests ended.
     let listed = text.lines().skip_while(|line| *line != "The following tests FAILED:");
     let listed = listed.filter_map(listed_test).enumerate();
     let order: HashMap<&str, usize> = listed.map(|(at, test)| (test, at)).collect();
@@ -87,7 +87,7 @@ fn read(text: &str) -> Report {
     }
 }
 
-/// ` 2/10 Test  #2: book.fails ....***Failed    0.00 sec`: of how many, which, and how it went.
+/// Parses ` 2/10 Test  #2: book.fails ....***Failed    0.00 sec`: the number of all tests, the name, and the result.
 fn result(line: &str) -> Option<(u32, &str, Went<'_>)> {
     let (_, rest) = number(line.trim_start())?;
     let (of, rest) = number(rest.strip_prefix('/')?)?;
@@ -109,7 +109,7 @@ fn result(line: &str) -> Option<(u32, &str, Went<'_>)> {
     Some((of, test, went))
 }
 
-/// The number of failed tests in `44% tests passed, 5 tests failed out of 9`.
+/// Parses the number of failed tests in `44% tests passed, 5 tests failed out of 9`.
 fn summary(line: &str) -> Option<u32> {
     let (_, rest) = number(line)?;
     let (failed, rest) = number(rest.strip_prefix("% tests passed, ")?)?;
@@ -117,13 +117,13 @@ fn summary(line: &str) -> Option<u32> {
     rest.is_empty().then_some(failed)
 }
 
-/// The test of `\t  2 - book.fails (Failed)`.
+/// Parses the test of `\t  2 - book.fails (Failed)`.
 fn listed_test(line: &str) -> Option<&str> {
     let (_, rest) = number(line.strip_prefix('\t')?.trim_start())?;
     rest.strip_prefix(" - ")?.rsplit_once(" (").map(|(test, _)| test)
 }
 
-/// The rest of `3: Assertion failed`.
+/// Returns the rest of `3: Assertion failed`.
 fn verbose(line: &str) -> Option<&str> {
     let (_, rest) = number(line)?;
     let rest = rest.strip_prefix(": ")?;
@@ -131,7 +131,8 @@ fn verbose(line: &str) -> Option<&str> {
     own.iter().all(|prefix| !rest.starts_with(prefix)).then_some(rest)
 }
 
-/// The place a line of C names, behind the name of the program in an assertion: `t: /src/t.c:9: main: Assertion …`.
+/// Parses the place in a line of a C program; in an assertion it follows the program:
+/// `t: /src/t.c:9: main: Assertion …`.
 fn place(line: &str) -> Option<Place<'_>> {
     let behind = line.split_once(": ").and_then(|(_, rest)| scan::place(rest));
     let source = |place: &Place<'_>| place.path.contains('.') && !place.path.contains(' ');

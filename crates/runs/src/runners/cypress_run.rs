@@ -1,7 +1,7 @@
-//! `cypress run`: for each spec file what Mocha prints, and at the end a table with `✖  1 of 2 failed (50%)` or
+//! `cypress run`: the output of Mocha for each spec file, and at the end a table with `✖  1 of 2 failed (50%)` or
 //! `✔  All specs passed!` below it. Written from the documented forms.
 //!
-//! A test is named as Mocha does; its spec file is the scope.
+//! A test has its Mocha name; its spec file is the scope.
 
 use super::mocha;
 use crate::report::{Failure, PassedTest, Report, Runner};
@@ -55,8 +55,8 @@ fn read_output(text: &str) -> Report {
     Report { verdict, counts, failures, passed, duration: None }
 }
 
-/// Parses `    ✖  1 of 2 failed (50%)     00:05        5        4        1        -        -`: all specs, and tests, passing,
-/// failing, pending and skipped.
+/// Parses `    ✖  1 of 2 failed (50%)     00:05        5        4        1        -        -`: the result of all specs,
+/// and the numbers of all, passing, failing, pending and skipped tests.
 fn end(line: &str) -> Option<(bool, Option<Counts>)> {
     let text = line.trim_start();
     let rest = text.trim_start_matches(['✔', '✖', '√', '×']).trim_start();

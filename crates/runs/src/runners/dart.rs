@@ -1,5 +1,5 @@
-//! Dart and Flutter: `dart test`, `flutter test`, `dart analyze` and `flutter analyze`. Written from the documented forms
-//! and from logs in public issues.
+//! Dart and Flutter: `dart test`, `flutter test`, `dart analyze` and `flutter analyze`. Written from the documented
+//! forms and from logs in public issues.
 //!
 //! Progress is `00:01 +1 ~1 -1: test/a_test.dart: Till opens`; a line that ends in `[E]` is a failure, with the reason
 //! below. A test is named by its description; the file, which precedes it if there are several, is the scope.
@@ -228,8 +228,8 @@ fn read_analyze(text: &str) -> Report {
     findings.report()
 }
 
-/// Parses `  error - lib/till.dart:5:10 - Undefined name 'x'. - undefined_identifier`, and Flutter's form with bullets, in
-/// which the message precedes the place.
+/// Parses `  error - lib/till.dart:5:10 - Undefined name 'x'. - undefined_identifier`, and Flutter's form with bullets,
+/// in which the message precedes the place.
 fn finding(line: &str) -> Option<(&str, Place<'_>, &str, &str)> {
     let text = line.trim_start();
     let separator = if text.contains(" • ") { " • " } else { " - " };

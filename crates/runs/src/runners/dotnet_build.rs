@@ -1,5 +1,5 @@
-//! `dotnet build`: errors of the compiler and of MSBuild, and `Build succeeded.` or `Build FAILED.`; the terminal logger of
-//! .NET 9 says `Build succeeded in 2.1s`. Written from the documented forms.
+//! `dotnet build`: errors of the compiler and of MSBuild, and `Build succeeded.` or `Build FAILED.`; the terminal
+//! logger of .NET 9 prints `Build succeeded in 2.1s`. Written from the documented forms.
 
 use super::dotnet_test;
 use super::findings::Findings;

@@ -1,5 +1,5 @@
-//! dotnet test: a line per test project, and the failures above it. Written from the documented forms: the one of
-//! VSTest, and the summary that the terminal logger of .NET 9 prints instead.
+//! dotnet test: a line per test project, and the failures above it. Written from the documented forms: that of VSTest,
+//! and the summary that the terminal logger of .NET 9 prints instead.
 
 use crate::report::{Failure, PassedTests, Report, Runner};
 use crate::scan::{Place, number};
@@ -68,7 +68,7 @@ fn read(text: &str) -> Report {
     let verdict = match counts {
         _ if failed => Verdict::Failed,
         Some(counts) if counts.passed > 0 && failures.is_empty() => Verdict::Passed,
-        // A test that failed, and a text that ends before its project does.
+        // A test failed, and the text ends before its project.
         None if !failures.is_empty() => Verdict::Failed,
         _ => Verdict::Unknown,
     };
@@ -78,7 +78,7 @@ fn read(text: &str) -> Report {
     Report { verdict, counts, passed: passed.without(&failures), failures, duration: None }
 }
 
-/// What the lines below a failed test tell.
+/// The part below a failed test that a line belongs to.
 #[derive(Clone, Copy)]
 enum Part {
     None,
@@ -96,7 +96,7 @@ impl Part {
                 failure.message = Some(kind.map_or(said, |(_, message)| message).to_owned());
             }
             Self::Stack if failure.frame.is_none() => {
-                // Only code that was built here has its source beside it.
+                // Only frames of code that was built here have a source file.
                 let place =
                     said.split_once(" in ").and_then(|(_, place)| place.rsplit_once(":line "));
                 if let Some((path, line)) = place {
@@ -109,7 +109,7 @@ impl Part {
     }
 }
 
-/// `Failed!  - Failed:     1, Passed:     2, Skipped:     1, Total:     4, Duration: 12 ms - Ledger.Tests.dll (net8.0)`.
+/// Parses `Failed! - Failed: 1, Passed: 2, Skipped: 1, Total: 4, Duration: 12 ms - Ledger.Tests.dll (net8.0)`.
 fn project(line: &str) -> Option<Counts> {
     let rest = line.strip_prefix("Passed!  - ").or_else(|| line.strip_prefix("Failed!  - "))?;
     let counts = labelled(rest, ["Passed", "Failed", "Skipped", "Total"])?;
@@ -117,13 +117,13 @@ fn project(line: &str) -> Option<Counts> {
         .then_some(counts)
 }
 
-/// `Test summary: total: 4, failed: 1, succeeded: 2, skipped: 1, duration: 1.5s`.
+/// Parses `Test summary: total: 4, failed: 1, succeeded: 2, skipped: 1, duration: 1.5s`.
 fn terminal(line: &str) -> Option<Counts> {
     let rest = line.strip_prefix("Test summary: ").filter(|rest| rest.ends_with('s'))?;
     labelled(rest, ["succeeded", "failed", "skipped", "total"])
 }
 
-/// The numbers behind the names of passed, failed, skipped and all, where they add up.
+/// Parses the numbers after the labels of passed, failed, skipped and all; None if they do not add up.
 fn labelled(list: &str, [passed, failed, skipped, total]: [&str; 4]) -> Option<Counts> {
     let value = |name: &str| {
         list.split(',').find_map(|part| {
@@ -143,7 +143,7 @@ fn result<'a>(line: &'a str, word: &str) -> Option<&'a str> {
     (time.ends_with("s]") && !test.is_empty()).then_some(test)
 }
 
-/// `/home/ada/Ledger.cs(10,5): error CS0029: Cannot implicitly convert … [/home/ada/Ledger.csproj]`.
+/// Parses `/home/ada/Ledger.cs(10,5): error CS0029: Cannot implicitly convert … [/home/ada/Ledger.csproj]`.
 pub(super) fn compiler(line: &str) -> Option<Failure> {
     let (place, rest) = line.split_once("): error ")?;
     let (code, message) = rest.split_once(": ")?;

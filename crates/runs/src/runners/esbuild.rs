@@ -1,4 +1,4 @@
-//! esbuild: `✘ [ERROR] Could not resolve "x"` with the place below, and `⚡ Done in 13ms` when it was built.
+//! esbuild: `✘ [ERROR] Could not resolve "x"` with the place below, and `⚡ Done in 13ms` on success.
 
 use super::findings::Findings;
 use crate::Kind;
@@ -20,12 +20,12 @@ fn read_output(text: &str) -> Report {
         if let Some(message) =
             line.strip_prefix("✘ [ERROR] ").or_else(|| line.strip_prefix("X [ERROR] "))
         {
-            // The place stands two lines below, and ends in a colon: `    src/a.js:1:16:`.
+            // The place is two lines below, and ends in a colon: `    src/a.js:1:16:`.
             let place = lines.clone().take(2).find_map(|line| {
                 let (place, rest) = scan::located(line.strip_prefix("    ")?)?;
                 (rest == ":").then_some(place)
             });
-            // A plugin names itself at the end: `[plugin vue]`.
+            // The message of a plugin ends in its name: `[plugin vue]`.
             findings.add(place, None, message);
         } else if let Some(time) = line.strip_prefix("⚡ Done in ") {
             findings.good |= time.strip_suffix("ms").and_then(scan::seconds).is_some();

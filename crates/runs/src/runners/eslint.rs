@@ -1,6 +1,6 @@
 //! ESLint in its default form: a file, its findings indented below, and `✖ 4 problems (3 errors, 1 warning)`.
 //!
-//! Warnings alone do not fail a run, unless they are too many, which is told later and elsewhere; so they are unknown.
+//! Warnings alone do not fail a run, unless there are too many, which a later message reports; so they are unknown.
 
 use super::findings::Findings;
 use crate::Kind;
@@ -19,13 +19,13 @@ fn read(text: &str) -> Report {
     let mut findings = Findings::default();
     let mut file = None;
     let mut above = "";
-    // Stylelint sums up in the same words.
+    // Stylelint prints the same summary.
     let mut is_stylelint = false;
     for line in text.lines() {
         if let Some((row, rule, message)) = finding(line)
             && (file.is_some() || rule.is_some())
         {
-            // `grep error` leaves the findings and drops the files.
+            // `grep error` keeps the findings and drops the files.
             let place = file.map(|path| Place { path, line: Some(row) });
             findings.add(place, rule, message);
         } else if let Some(errors) = problems(line) {
@@ -59,7 +59,7 @@ fn finding(line: &str) -> Option<(u32, Option<&str>, &str)> {
     Some((row, rule, message))
 }
 
-/// How many errors the last line tells of.
+/// Parses the number of errors in the last line.
 fn problems(line: &str) -> Option<u32> {
     let (number, words) = scan::amount(line.strip_prefix("✖ ")?)?;
     let (_, errors) = words.strip_suffix(')')?.split_once('(')?;

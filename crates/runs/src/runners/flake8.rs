@@ -1,4 +1,4 @@
-//! Flake8: `./a.py:1:8: F401 'os' imported but unused`, and nothing when all is well.
+//! Flake8: `./a.py:1:8: F401 'os' imported but unused`, and nothing on success.
 
 use super::findings::Findings;
 use crate::report::{Report, Runner};
@@ -24,7 +24,7 @@ fn read(text: &str) -> Report {
     findings.report()
 }
 
-/// Up to three letters and up to three digits, as plugins must have it.
+/// Returns true for up to three letters and up to four digits; plugins must use codes of this kind.
 fn is_code(text: &str) -> bool {
     let digits = text.trim_start_matches(|sign: char| sign.is_ascii_uppercase());
     let letters = text.len() - digits.len();

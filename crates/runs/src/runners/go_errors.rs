@@ -19,7 +19,8 @@ pub(super) const TELLS: &[&str] = &[".go:", "\npackage ", "\timports ", "\ngo: "
 pub(super) struct GoErrors {
     /// Each error once, in the order of the text.
     pub(super) list: Vec<Failure>,
-    /// True if an error is right below the header of its package, so that it is the compiler's and not printed by a test.
+    /// True if an error is right below the header of its package, so that it is the compiler's and not printed by a
+    /// test.
     pub(super) under_header: bool,
     /// True if the module loader failed before anything was compiled.
     pub(super) is_unloaded: bool,
@@ -98,8 +99,8 @@ fn is_other(message: &str) -> bool {
     message == "too many errors" || linter.is_some_and(|(_, name)| is_name(name))
 }
 
-/// Parses an error of the module loader, which has no file: `package example.com/x: build constraints exclude all Go
-/// files`, an import cycle, or a broken `go.mod`.
+/// Parses an error of the module loader, which has no file: an import cycle, a broken `go.mod`, or
+/// `package example.com/x: build constraints exclude all Go files`.
 fn load_error(line: &str, package: Option<&str>) -> Option<Failure> {
     let message = if let Some(rest) = line.strip_prefix("package ") {
         let (name, message) = rest.split_once(": ")?;

@@ -3,8 +3,8 @@
 //! Without `-v` the output has no numbers of tests, so the report has no counts. A parent fails with its subtests; only
 //! the innermost tests are counted and named as failures.
 //!
-//! With `-v` a test can print anything between `=== RUN` and its result. So while a test runs, a failing package and the
-//! result of a test that was never started are trusted only if the text ends before the running test does.
+//! With `-v` a test can print anything between `=== RUN` and its result. So while a test runs, a failing package and
+//! the result of a test that was never started are trusted only if the text ends before the running test does.
 
 mod events;
 mod log;

@@ -1,4 +1,5 @@
-//! gotestsum, in all of its formats: they end in the same sections and in `DONE 6 tests, 1 skipped, 3 failures in 0.49s`.
+//! gotestsum, in all of its formats: they end in the same sections and in
+//! `DONE 6 tests, 1 skipped, 3 failures in 0.49s`.
 //!
 //! The numbers include parents of subtests. A parent that failed only with its subtests is neither counted nor named.
 

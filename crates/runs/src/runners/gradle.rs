@@ -1,4 +1,4 @@
-//! Gradle: tasks, the tests that failed, and how the build ended. It counts tests only of a task in which some failed.
+//! Gradle: tasks, failed tests, and the end of the build. It prints numbers of tests only for a task with failures.
 
 use super::java;
 use crate::report::{Failure, PassedTests, Report, Runner};
@@ -80,7 +80,7 @@ fn read(text: &str) -> Report {
         failures.is_empty() && !said_failed && counts.is_none_or(|counts| counts.failed == 0);
     let verdict = match ended {
         Some(false) => Verdict::Failed,
-        // Tests that are up to date did not run; a build without any is a build.
+        // Tests that are up to date did not run; a build without test tasks is only a build.
         Some(true) if clean && (tasks.ran > 0 || tasks.idle == 0) => Verdict::Passed,
         _ if !clean => Verdict::Failed,
         _ => Verdict::Unknown,
@@ -91,7 +91,7 @@ fn read(text: &str) -> Report {
             seen.insert((one.test.clone(), one.message.clone().filter(|_| one.test.is_none())))
         });
         if failures.is_empty() {
-            // The second line has the reason, the first only names the task.
+            // The second line has the reason; the first names only the task.
             let message = wrong.get(1).or_else(|| wrong.first());
             let message = message.map(|line| line.trim_start_matches("> ").trim().to_owned());
             failures.extend(
@@ -102,7 +102,7 @@ fn read(text: &str) -> Report {
     Report { verdict, counts, passed: passed.without(&failures), failures, duration: took }
 }
 
-/// Tasks that test: those that ran, and those that had nothing to do.
+/// The test tasks: those that ran, and those without work.
 #[derive(Default)]
 struct Tasks {
     ran: usize,
@@ -110,7 +110,7 @@ struct Tasks {
 }
 
 impl Tasks {
-    /// Takes `> Task :app:test FAILED`, or `:app:test` of versions before 4.7, which name a task that failed twice.
+    /// Reads `> Task :app:test FAILED`, or `:app:test` of versions before 4.7, which name a failed task twice.
     fn read(&mut self, line: &str) -> bool {
         let Some(task) =
             line.strip_prefix("> Task ").or(Some(line)).filter(|task| task.starts_with(':'))
@@ -132,7 +132,7 @@ impl Tasks {
     }
 }
 
-/// `BUILD SUCCESSFUL in 6s`, and the milliseconds.
+/// Parses `BUILD SUCCESSFUL in 6s` into result and milliseconds.
 fn end(line: &str) -> Option<(bool, Option<u64>)> {
     let rest = line.strip_prefix("BUILD ")?;
     let (said, time) = rest.split_once(" in ")?;
@@ -157,7 +157,7 @@ fn end(line: &str) -> Option<(bool, Option<u64>)> {
     Some((good, Some(millis)))
 }
 
-/// Parses the test of `com.acme.LedgerTest > adds FAILED` or `… PASSED`, spelled as `--tests` takes it.
+/// Parses the test of `com.acme.LedgerTest > adds FAILED` or `… PASSED`, in the form that `--tests` accepts.
 fn result(line: &str, word: &str) -> Option<String> {
     let test =
         line.strip_suffix(word).filter(|test| test.contains(" > ") && !test.starts_with(' '))?;
@@ -166,7 +166,7 @@ fn result(line: &str, word: &str) -> Option<String> {
     Some(parts.join("."))
 }
 
-/// `4 tests completed, 1 failed, 1 skipped`.
+/// Parses `4 tests completed, 1 failed, 1 skipped`.
 fn completed(line: &str) -> Option<Counts> {
     let (all, rest) = number(line)?;
     rest.strip_prefix(" tests completed").or_else(|| rest.strip_prefix(" test completed"))?;
@@ -175,7 +175,7 @@ fn completed(line: &str) -> Option<Counts> {
     Some(Counts { passed: all.checked_sub(failed)?.checked_sub(skipped)?, failed, skipped })
 }
 
-/// `/home/ada/Ledger.java:4: error: incompatible types`, or Kotlin's `e: file:///home/ada/A.kt:4:2 Unresolved`.
+/// Parses `/home/ada/Ledger.java:4: error: incompatible types`, or Kotlin's `e: file:///home/ada/A.kt:4:2 Unresolved`.
 fn compiler(line: &str) -> Option<Failure> {
     let (place, message) = match line.strip_prefix("e: ") {
         Some(rest) => rest.strip_prefix("file://").unwrap_or(rest).split_once(' ')?,
@@ -189,7 +189,7 @@ fn compiler(line: &str) -> Option<Failure> {
     source.then(|| failure.at(Some(place)))
 }
 
-/// A line below a failed test: the short form `java.lang.AssertionError at LedgerTest.java:7`, or a whole stack.
+/// Reads a line below a failed test: the short form `java.lang.AssertionError at LedgerTest.java:7`, or a whole stack.
 fn detail(failure: &mut Failure, line: &str) {
     if failure.error.is_none()
         && let Some((class, place)) = line.trim().split_once(" at ")

@@ -1,11 +1,12 @@
-//! isort with `--check-only`: `ERROR: /p/a.py Imports are incorrectly sorted and/or formatted.`, and nothing when all is well.
+//! isort with `--check-only`: `ERROR: /p/a.py Imports are incorrectly sorted and/or formatted.`, and nothing on
+//! success.
 
 use super::findings::Findings;
 use crate::Kind;
 use crate::report::{Report, Runner};
 use crate::scan::Place;
 
-/// The words behind the path.
+/// The text after the path.
 const UNSORTED: &str = " Imports are incorrectly sorted and/or formatted.";
 
 pub(super) static RUNNER: Runner = Runner {

@@ -1,6 +1,6 @@
-//! Jasmine on Node: dots, each failure at length, and `6 specs, 2 failures, 1 pending spec`.
+//! Jasmine on Node: dots, each failure in detail, and `6 specs, 2 failures, 1 pending spec`.
 //!
-//! A spec is named by its full description, as `--filter` takes it.
+//! A spec is named by its full description, as `--filter` accepts it.
 
 use super::stack::Stack;
 use crate::report::{Failure, Report, Runner};
@@ -64,7 +64,7 @@ fn read_output(text: &str) -> Report {
     Report { verdict, counts, failures, duration, ..Report::unknown() }
 }
 
-/// Parses `6 specs, 2 failures, 1 pending spec`, all of it.
+/// Parses a complete `6 specs, 2 failures, 1 pending spec`.
 fn summary(line: &str) -> Option<Counts> {
     let mut parts = line.split(", ");
     let (specs, word) = scan::amount(parts.next()?)?;

@@ -98,7 +98,7 @@ fn executed(text: &str) -> Option<Executed> {
     let failed = part("(", " FAILED)").unwrap_or(0);
     let is_error = rest.contains(" ERROR (");
     let counts = Counts { passed: ran.saturating_sub(failed), failed, skipped };
-    // Truncated progress of a browser has no failures so far.
+    // Truncated progress has no failures so far, so all tests must have run.
     let is_whole = ran.saturating_add(skipped) == all && rest.contains(" SUCCESS (");
     Some(Executed { counts, is_whole, is_error })
 }

@@ -1,6 +1,6 @@
 //! make, and the C compilers it calls.
 //!
-//! A make that did its work says nothing of it, so only "nothing to be done" is a success by the text.
+//! A successful make prints no message about it, so by the text only "nothing to be done" is a success.
 
 use super::diagnostics;
 use crate::report::{Failure, Report, Runner};
@@ -36,7 +36,7 @@ fn read(text: &str) -> Report {
     let verdict = match failed {
         Some(_) => Verdict::Failed,
         None if done > 0 && other == 0 && failures.is_empty() => Verdict::Passed,
-        // An error of the compiler without make's own word: make may have been told to go on, or the text is cut.
+        // A compiler error without make's message: make may have been told to continue, or the text is truncated.
         None => Verdict::Unknown,
     };
     if verdict != Verdict::Failed {
@@ -50,7 +50,7 @@ fn read(text: &str) -> Report {
     Report { verdict, counts: None, failures, passed: Vec::new(), duration: None }
 }
 
-/// What follows `make[1]: *** `, which make says only of an error that it does not ignore.
+/// Returns the text after `make[1]: *** `, which make prints only for an error that it does not ignore.
 fn stopped(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("make").or_else(|| line.strip_prefix("gmake"))?;
     let rest = match rest.strip_prefix('[') {
@@ -61,7 +61,7 @@ fn stopped(line: &str) -> Option<&str> {
     (!what.starts_with("Waiting for unfinished jobs")).then_some(what)
 }
 
-/// `make: Nothing to be done for 'all'.` and `make: 'ledger' is up to date.`
+/// Returns true for `make: Nothing to be done for 'all'.` and `make: 'ledger' is up to date.`
 fn up_to_date(line: &str) -> bool {
     line.strip_prefix("make: ").is_some_and(|rest| {
         (rest.starts_with("Nothing to be done for ") && rest.ends_with('.'))
@@ -93,7 +93,7 @@ fn wrapped(text: &str) -> Vec<Failure> {
     failed.map(|report| report.failures).find(|failures| !failures.is_empty()).unwrap_or_default()
 }
 
-/// `[Makefile:11: test] Error 1`: the target, as nobody else said why.
+/// Builds a failure from the target of `[Makefile:11: test] Error 1`, if no other line has a reason.
 fn target(what: &str) -> Failure {
     let message = match what.strip_prefix('[').and_then(|rest| rest.split_once("] ")) {
         Some((place, why)) => {

@@ -33,7 +33,7 @@ fn read(text: &str) -> Report {
             heading = line;
             open = false;
         } else if !heading.is_empty() {
-            // The line below the heading names the test; after it come class and message, or the message alone.
+            // The line below the heading names the test; class and message, or the message alone, follow it.
             if let Some(failure) = named(line) {
                 failures.push(failure);
                 open = true;
@@ -44,7 +44,7 @@ fn read(text: &str) -> Report {
         } else if let Some(place) =
             line.strip_prefix("bin/rails test ").or_else(|| line.strip_prefix("rails test "))
         {
-            // Rails prints how to run the test again.
+            // Rails prints the command to run the test again.
             if let Some(failure) = failures.last_mut().filter(|_| open) {
                 failure.scope = scan::file(place).map(str::to_owned);
             }
@@ -56,7 +56,7 @@ fn read(text: &str) -> Report {
         }
     }
     let sum = match summaries.as_slice() {
-        // Rake runs one process per task, and prints a summary of each; two of one process cannot be told from them.
+        // Rake runs one process per task, each with a summary; two summaries of one process look the same.
         [counts] => Some(*counts),
         _ => None,
     };
@@ -78,7 +78,7 @@ fn read(text: &str) -> Report {
     Report { verdict, counts: sum, passed: passed.without(&failures), failures, duration }
 }
 
-/// `3 runs, 2 assertions, 1 failures, 0 errors, 1 skips`, all of it.
+/// Parses a complete `3 runs, 2 assertions, 1 failures, 0 errors, 1 skips`.
 fn summary(line: &str) -> Option<Counts> {
     if !line.ends_with(" skips") {
         return None;
@@ -96,7 +96,7 @@ fn verbose_pass(line: &str) -> Option<&str> {
     scan::seconds(time).filter(|_| test.contains('#') && !test.contains(' ')).map(|_| test)
 }
 
-/// `TestLedger#test_adds [test/l_test.rb:4]:`, the place only of a failed assertion.
+/// Parses `TestLedger#test_adds [test/l_test.rb:4]:`. Only a failed assertion has a place.
 fn named(line: &str) -> Option<Failure> {
     let line = line.strip_suffix(':')?;
     let (test, place) = match line.split_once(" [") {
@@ -110,7 +110,7 @@ fn named(line: &str) -> Option<Failure> {
 fn detail(failure: &mut Failure, line: &str) {
     if failure.message.is_none() {
         let class = |c: &&str| c.starts_with(|c: char| c.is_ascii_uppercase()) && !c.contains(' ');
-        // An assertion has its place above, so that `Expected: 4` is no class.
+        // An assertion has its place above, so `Expected: 4` does not start with a class.
         match line.split_once(": ").filter(|(kind, _)| failure.frame.is_none() && class(kind)) {
             Some((kind, message)) => {
                 failure.error = Some(kind.to_owned());

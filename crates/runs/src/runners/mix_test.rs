@@ -1,4 +1,4 @@
-//! `mix test`: each failure at length, and `3 tests, 2 failures, 1 skipped` below the time.
+//! `mix test`: each failure in detail, and `3 tests, 2 failures, 1 skipped` below the time.
 //!
 //! A test is printed as `test adds up (ShopTest)`; its file is the scope.
 
@@ -24,7 +24,7 @@ fn read_output(text: &str) -> Report {
     let mut failures: Vec<Failure> = Vec::new();
     let mut compile: Vec<Failure> = Vec::new();
     let mut passed = PassedTests::default();
-    // The module and the file whose tests `--trace` lists.
+    // The module and the file of the tests that `--trace` lists.
     let mut module: Option<(&str, &str)> = None;
     let (mut is_open, mut in_stack) = (false, false);
     let mut counts = None;
@@ -83,7 +83,7 @@ fn read_output(text: &str) -> Report {
     Report { verdict, counts, passed: passed.without(&failures), failures, duration: None }
 }
 
-/// Parses `1 doctest, 3 tests, 2 failures, 1 skipped, 1 excluded`, all of it.
+/// Parses a complete `1 doctest, 3 tests, 2 failures, 1 skipped, 1 excluded`.
 fn summary(line: &str) -> Option<Counts> {
     let (mut all, mut counts, mut left_out) = (0_u32, Counts::default(), 0);
     let mut has_failures = false;
@@ -113,7 +113,7 @@ fn heading(line: &str) -> Option<&str> {
     (is_test && test.ends_with(')')).then_some(test)
 }
 
-/// Takes a line below the heading: the place of the test, what failed, and the frames of the stack.
+/// Reads a line below the heading: the place of the test, the message, and the frames of the stack.
 fn detail(failure: &mut Failure, text: &str, in_stack: bool) {
     let place = scan::place(text)
         .filter(|place| place.path.starts_with("test/") || !place.path.contains(' '));
@@ -123,7 +123,7 @@ fn detail(failure: &mut Failure, text: &str, in_stack: bool) {
             failure.set_place(place);
         }
     } else if in_stack {
-        // A frame of a library has the name of its application in brackets first.
+        // A frame of a library begins with the name of its application in brackets.
         if let Some(place) = place.filter(|_| !text.starts_with('(')) {
             failure.set_place(place);
         }
@@ -135,14 +135,14 @@ fn detail(failure: &mut Failure, text: &str, in_stack: bool) {
         && message.starts_with("Assertion with ")
         && (text.starts_with("left:") || text.starts_with("right:"))
     {
-        // `left:  4`, in one line with the message.
+        // `left:  4` is appended to the message.
         let words: Vec<&str> = text.split_whitespace().collect();
         message.push_str(", ");
         message.push_str(&words.join(" "));
     }
 }
 
-/// Parses the test of `  * test adds up (1.0ms) [L#4]`, which is drawn over `  * test adds up [L#4]`.
+/// Parses the test of `  * test adds up (1.0ms) [L#4]`, which overwrites `  * test adds up [L#4]`.
 fn traced(line: &str) -> Option<&str> {
     let (_, rest) = line.rsplit_once("  * ")?;
     let (rest, _) = rest.rsplit_once(" [L#")?;

@@ -1,6 +1,6 @@
 //! Maven: compiler and surefire.
 //!
-//! `BUILD SUCCESS` says nothing of tests whose failures are ignored, and tests print what they like, so surefire's total
+//! `BUILD SUCCESS` does not cover tests with ignored failures, and tests can print anything, so the total of surefire
 //! must be the sum of its classes.
 
 mod classes;
@@ -30,7 +30,7 @@ fn read(text: &str) -> Report {
     let mut none_ran = false;
     let mut took = None;
     let mut crashed = false;
-    // The failure whose stack follows.
+    // True if the stack of the last failure follows.
     let mut open = false;
     let mut above = "";
     for whole in text.lines() {
@@ -45,7 +45,7 @@ fn read(text: &str) -> Report {
         {
             goal = goal.or(Some(why));
         } else if line.starts_with("--- ") && line.contains("surefire") && line.contains(":test ") {
-            // It says nothing where it finds no tests.
+            // It prints nothing if it finds no tests.
             none_ran = true;
         } else if line == "Tests are skipped." {
             none_ran = false;
@@ -107,7 +107,7 @@ fn read(text: &str) -> Report {
     } else {
         failures.clear();
     }
-    // A virtual machine that died took the rest of its tests with it.
+    // A VM that died did not run the rest of its tests.
     let died = text.contains("The forked VM terminated without");
     Report {
         verdict,
@@ -118,7 +118,7 @@ fn read(text: &str) -> Report {
     }
 }
 
-/// The level of `[ERROR] text`, and the text.
+/// Splits `[ERROR] text` into level and text.
 fn level(line: &str) -> (&str, &str) {
     let split = line.strip_prefix('[').and_then(|rest| rest.split_once("] "));
     match split {
@@ -127,13 +127,13 @@ fn level(line: &str) -> (&str, &str) {
     }
 }
 
-/// The line of dashes around `BUILD SUCCESS`.
+/// Returns true for the line of dashes around `BUILD SUCCESS`.
 fn is_rule(line: &str) -> bool {
     line.len() > 60 && line.bytes().all(|b| b == b'-')
 }
 
-/// The test of `adds(com.acme.LedgerTest)  Time elapsed: 0.01 s  <<< FAILURE!`, or since surefire 3
-/// `com.acme.LedgerTest.adds -- Time elapsed: …`. JUnit 5 below that has no class, so the last one's is taken.
+/// Parses the test of `adds(com.acme.LedgerTest)  Time elapsed: 0.01 s  <<< FAILURE!`, or since surefire 3
+/// `com.acme.LedgerTest.adds -- Time elapsed: …`. Earlier versions print no class for JUnit 5, so the last one is used.
 fn failed(line: &str, class: Option<&str>) -> Option<String> {
     let (test, end) = line.split_once(" Time elapsed: ")?;
     if !end.ends_with("<<< FAILURE!") && !end.ends_with("<<< ERROR!") {
@@ -154,12 +154,12 @@ fn failed(line: &str, class: Option<&str>) -> Option<String> {
     Some(class.map_or_else(|| test.to_owned(), |class| format!("{class}#{test}")))
 }
 
-/// A method without what JUnit adds for its parameters: `odd{int}[2]`.
+/// Returns a method without JUnit's suffix for parameters: `odd{int}[2]`.
 fn bare(method: &str) -> &str {
     method.split(['{', '(', '[']).next().unwrap_or(method).trim()
 }
 
-/// `/home/ada/project/src/main/java/com/acme/Ledger.java:[4,54] incompatible types: …`.
+/// Parses `/home/ada/project/src/main/java/com/acme/Ledger.java:[4,54] incompatible types: …`.
 fn compiler(line: &str) -> Option<Failure> {
     let (file, rest) = line.split_once(":[")?;
     let (numbers, message) = rest.split_once("] ")?;

@@ -38,14 +38,14 @@ fn read(text: &str) -> Report {
     findings.report()
 }
 
-/// A message and the code in brackets at its end.
+/// Splits a message from the code in brackets at its end.
 fn coded(text: &str) -> Option<(&str, &str)> {
     let (message, code) = text.strip_suffix(']')?.rsplit_once('[')?;
     let fits = code.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
     (fits && !code.is_empty()).then_some((message, code))
 }
 
-/// Reads `3 errors in 2 files (checked 2 source files)`.
+/// Returns true for `3 errors in 2 files (checked 2 source files)`.
 fn is_found(found: &str) -> bool {
     scan::amount(found).is_some_and(|(number, what)| {
         number > 0 && what.starts_with("error") && what.contains(" in ") && what.ends_with(')')

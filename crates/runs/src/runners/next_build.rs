@@ -1,5 +1,5 @@
-//! `next build`: `Failed to compile.` and then a file with its error, or the errors of the type checker; the list of routes when
-//! all went well.
+//! `next build`: `Failed to compile.` and then a file with its error, or the errors of the type checker; the list of
+//! routes on success.
 
 use super::findings::Findings;
 use super::tsc;
@@ -26,7 +26,7 @@ pub(super) static RUNNER: Runner = Runner {
 fn read_output(text: &str) -> Report {
     let mut findings = Findings::default();
     let mut types = Findings::default();
-    // Files with errors follow.
+    // True if files with errors follow.
     let mut is_listing = false;
     let mut file: Option<Place<'_>> = None;
     let mut page: Option<&str> = None;
@@ -49,7 +49,7 @@ fn read_output(text: &str) -> Report {
         {
             file = Some(place);
         } else if let Some(mut place) = file {
-            // The compiler names the line below its message: `,-[/p/app/page.tsx:2:1]`.
+            // The compiler prints the line number below its message: `,-[/p/app/page.tsx:2:1]`.
             let drawn =
                 lines.clone().next().and_then(|below| below.split_once("-[")?.1.strip_suffix(']'));
             place.line = place.line.or(drawn.and_then(scan::place).and_then(|place| place.line));
@@ -62,7 +62,7 @@ fn read_output(text: &str) -> Report {
     findings.report()
 }
 
-/// Returns true for the words that end a build that failed.
+/// Returns true for the messages at the end of a failed build.
 fn is_failure(line: &str) -> bool {
     matches!(line, "Failed to compile." | "Failed to type check." | "> Build error occurred")
         || line.starts_with("> Build failed because of ")
@@ -80,7 +80,7 @@ fn path(line: &str) -> Option<Place<'_>> {
 }
 
 /// Adds the error in the line below a file: `Type error: …`, `Module not found: …`, or of ESLint
-/// `3:10  Error: 'x' is defined but never used.  no-unused-vars`. Returns the file if more may follow.
+/// `3:10  Error: 'x' is defined but never used.  no-unused-vars`. Returns the file if more errors may follow.
 fn add<'a>(findings: &mut Findings, file: Place<'a>, line: &str) -> Option<Place<'a>> {
     if let Some((row, rest)) = scan::number(line)
         && let Some((_, rest)) = rest.strip_prefix(':').and_then(scan::number)
@@ -92,7 +92,7 @@ fn add<'a>(findings: &mut Findings, file: Place<'a>, line: &str) -> Option<Place
         }
         return Some(file);
     }
-    // The compiler marks its message, and names the line below it.
+    // The compiler marks its message, and prints the line number below it.
     let said = line.strip_prefix("Error:").map_or(line, str::trim_start);
     let said = said.strip_prefix("x ").or_else(|| said.strip_prefix("× ")).unwrap_or(said);
     if !said.is_empty() {
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
     use crate::Verdict;
 
-    /// The forms of versions 13 to 15, which were written by hand.
+    /// Checks the forms of versions 13 to 15, which were written by hand.
     #[test]
     fn older_versions_name_the_file_first() {
         let text = "   Linting and checking validity of types ...\nFailed to compile.\n\n./app/page.tsx:2:9\n\

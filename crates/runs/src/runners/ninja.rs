@@ -1,6 +1,7 @@
-//! Ninja: progress, `FAILED: book.o` with the output of what failed below, and `ninja: build stopped: subcommand failed.`
+//! Ninja: progress, `FAILED: book.o` with the output of the failed step below, and
+//! `ninja: build stopped: subcommand failed.`
 //!
-//! The last step is printed before it is known to have failed, so only `ninja: no work to do.` is a pass by the text.
+//! The last step is printed before its result is known, so by the text only `ninja: no work to do.` is a pass.
 
 use super::diagnostics;
 use super::findings::Findings;
@@ -29,7 +30,7 @@ fn read_output(text: &str) -> Report {
         } else if line == "ninja: no work to do." {
             findings.good = true;
         } else if let Some(rest) = line.strip_prefix("FAILED: ") {
-            // Other programs print this as well; ninja has its progress above or its own words below.
+            // Other programs print this too; ninja prints its progress above it or its own messages below.
             is_ninja |= is_progress(above);
             target = target.or(Some(rest.trim_end()));
         } else if line.starts_with("ninja: ") {
@@ -43,7 +44,7 @@ fn read_output(text: &str) -> Report {
         findings.bad |= target.is_some();
         findings.append(others);
         if let (Some(target), true) = (target, findings.is_empty()) {
-            // The output of what failed says nothing that is known.
+            // The output of the failed step has no known error.
             let target = target.rsplit_once("] ").map_or(target, |(_, target)| target);
             findings.add(None, Some("FAILED"), target);
         }

@@ -17,7 +17,7 @@ pub(super) static RUNNER: Runner = Runner {
 
 fn read_output(text: &str) -> Report {
     let mut findings = Findings::default();
-    // The error whose place comes next.
+    // An error before its place.
     let mut open: Option<(Option<&str>, &str)> = None;
     for line in text.lines() {
         if let Some(message) = marked(line) {
@@ -41,7 +41,7 @@ fn read_output(text: &str) -> Report {
     findings.report()
 }
 
-/// Parses the message of `  x eslint(no-debugger): …`. The mark depends on whether the terminal knows more than ASCII.
+/// Parses the message of `  x eslint(no-debugger): …`. The mark depends on the terminal's support for Unicode.
 fn marked(line: &str) -> Option<&str> {
     let text = line.strip_prefix("  ")?;
     ["x ", "× ", "✖ "].iter().find_map(|mark| text.strip_prefix(mark))
@@ -62,7 +62,7 @@ fn place(line: &str) -> Option<scan::Place<'_>> {
     scan::located(place).filter(|(_, rest)| rest.starts_with(']')).map(|(place, _)| place)
 }
 
-/// Parses `: Message [Error/eslint(no-debugger)]`, what follows the place in the unix form.
+/// Parses `: Message [Error/eslint(no-debugger)]`, the text after the place in the unix form.
 fn unix_form(rest: &str) -> Option<(&str, &str)> {
     rest.strip_prefix(": ")?.strip_suffix(']')?.rsplit_once(" [Error/")
 }

@@ -1,6 +1,6 @@
 //! Pest, and `php artisan test`, which prints the same. Written from the documented forms.
 //!
-//! A test is named `Tests\Feature\TillTest > it opens`, as it is printed.
+//! A test is named as printed: `Tests\Feature\TillTest > it opens`.
 
 use crate::report::{Failure, PassedTests, Report, Runner};
 use crate::scan::{self, Place};
@@ -40,7 +40,7 @@ fn read_output(text: &str) -> Report {
         {
             duration = time.trim().strip_suffix('s').and_then(scan::seconds);
         } else if let Some((name, class)) = line.strip_prefix("  ✓ ").zip(class) {
-            // The time stands at the right.
+            // The time is at the right.
             let name = name.split_once("  ").map_or(name, |(name, _)| name);
             passed.add(None, || format!("{class} > {name}"));
         } else if let Some(failure) = failures.last_mut().filter(|_| is_open) {
@@ -59,7 +59,8 @@ fn read_output(text: &str) -> Report {
     Report { verdict, counts, passed: passed.without(&failures), failures, duration }
 }
 
-/// Parses `   FAILED  Tests\Feature\TillTest > it opens    RuntimeException`, and `  • Tests\… > it opens` of older versions.
+/// Parses `   FAILED  Tests\Feature\TillTest > it opens    RuntimeException`, and `  • Tests\… > it opens` of older
+/// versions.
 fn heading(line: &str) -> Option<(&str, Option<&str>)> {
     let rest = line.strip_prefix("   FAILED  ").or_else(|| line.strip_prefix("  • "))?.trim_end();
     let (test, error) = match rest.rsplit_once("  ") {
@@ -69,7 +70,7 @@ fn heading(line: &str) -> Option<(&str, Option<&str>)> {
     (test.contains(" > ") && test.contains('\\')).then_some((test, error))
 }
 
-/// Takes a line below the heading: the message, and `  at tests/Feature/TillTest.php:8`.
+/// Reads a line below the heading: the message, and `  at tests/Feature/TillTest.php:8`.
 fn detail(failure: &mut Failure, line: &str) {
     let Some(text) = line.strip_prefix("  ") else { return };
     if let Some(place) = text.strip_prefix("at ").and_then(scan::place) {
@@ -80,14 +81,14 @@ fn detail(failure: &mut Failure, line: &str) {
         && failure.message.is_some()
         && let Some(place) = numbered(text)
     {
-        // `  1   tests/Feature/TillTest.php:8`, of a stack that starts in a library.
+        // `  1   tests/Feature/TillTest.php:8`, for a stack that starts in a library.
         failure.set_place(place);
     } else if failure.message.is_none() && !text.trim().is_empty() && !text.starts_with('─') {
         failure.message = Some(text.trim().to_owned());
     }
 }
 
-/// Parses `1   tests/Feature/TillTest.php:8`, if it is the project's own.
+/// Parses `1   tests/Feature/TillTest.php:8`, if it is in the project's code.
 fn numbered(text: &str) -> Option<Place<'_>> {
     let (_, rest) = scan::number(text)?;
     let place = scan::place(rest.strip_prefix("   ").or_else(|| rest.strip_prefix("  "))?)?;

@@ -21,7 +21,7 @@ pub(super) static RUNNER: Runner = Runner {
     read,
 };
 
-/// How a run ended, by its last lines.
+/// The result by the last lines of a run.
 #[derive(Clone, Copy)]
 struct Summary {
     ok: bool,
@@ -43,7 +43,7 @@ fn read(text: &str) -> Report {
             bad = false;
         } else if let Some(time) = line.strip_prefix("Time: ") {
             took = time.split_once(", ").and_then(|(time, _)| clock(time));
-            // What stands before it are dots, and what tests printed.
+            // Only dots and output of tests come before it.
             last = None;
             failures.clear();
         } else if let Some(section) = section(line) {
@@ -82,7 +82,7 @@ fn read(text: &str) -> Report {
     }
 }
 
-/// `OK (5 tests, 5 assertions)`, or a word in capitals with the numbers on the next line.
+/// Parses `OK (5 tests, 5 assertions)`, or the line of numbers below a word in capitals.
 fn summary(line: &str, above: &str) -> Option<Summary> {
     if let Some(rest) = line.strip_prefix("OK (") {
         let (passed, rest) = number(rest)?;
@@ -109,7 +109,8 @@ fn summary(line: &str, above: &str) -> Option<Summary> {
     Some(Summary { ok, counts: Counts { passed, failed, skipped } })
 }
 
-/// Whether a section lists failures: `There were 2 failures:`. Skipped, risky and incomplete tests have theirs too.
+/// Parses the heading of a section, `There were 2 failures:`. Returns true if it lists failures; skipped, risky and
+/// incomplete tests have sections too.
 fn section(line: &str) -> Option<bool> {
     let rest = line.strip_prefix("There was ").or_else(|| line.strip_prefix("There were "))?;
     let (_, kind) = number(rest)?;
@@ -117,7 +118,7 @@ fn section(line: &str) -> Option<bool> {
         .then_some(matches!(kind, " error:" | " errors:" | " failure:" | " failures:"))
 }
 
-/// The test of `2) LedgerTest::testRows with data set "two" (-2)`, without the data.
+/// Parses the test of `2) LedgerTest::testRows with data set "two" (-2)`, without the data.
 fn numbered(line: &str) -> Option<&str> {
     let test = number(line)?.1.strip_prefix(") ").filter(|test| test.contains("::"))?;
     let Some((name, set)) = test.split_once(" with data set ") else { return Some(test) };
@@ -145,7 +146,7 @@ fn detail(failure: &mut Failure, line: &str) {
     }
 }
 
-/// `PHP Fatal error:  Uncaught ParseError: syntax error in /home/ada/project/tests/LedgerTest.php:2`.
+/// Parses `PHP Fatal error:  Uncaught ParseError: syntax error in /home/ada/project/tests/LedgerTest.php:2`.
 fn crash(line: &str) -> Option<Failure> {
     let rest = line
         .strip_prefix("PHP Fatal error:  ")
@@ -165,7 +166,7 @@ fn crash(line: &str) -> Option<Failure> {
     Some(failure.at(place))
 }
 
-/// `00:00.003` as milliseconds.
+/// Parses `00:00.003` to milliseconds.
 fn clock(time: &str) -> Option<u64> {
     let (minutes, seconds) = time.rsplit_once(':')?;
     let minutes = minutes

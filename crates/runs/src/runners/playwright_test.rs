@@ -1,8 +1,9 @@
 //! Playwright, with its list, line and dot reporters.
 //!
-//! A run ends in a block of numbers, `  3 failed` with the names below, `  1 flaky`, `  1 skipped` and `  3 passed (7.4s)`, each
-//! where it is not zero. A test may print such lines, but nothing of a run follows the block. Names are
-//! `file > describe > test`; the project, which is most often a browser, is the scope. A flaky test counts as passed.
+//! A run ends in a block of numbers, `  3 failed` with the names below, `  1 flaky`, `  1 skipped` and
+//! `  3 passed (7.4s)`, each only if it is not zero. A test may print such lines, but nothing of a run follows the
+//! block. Names are `file > describe > test`; the project, which is most often a browser, is the scope. A flaky test
+//! counts as passed.
 
 use super::stack::Stack;
 use super::tally;
@@ -25,11 +26,11 @@ pub(super) static RUNNER: Runner = Runner {
     read: read_output,
 };
 
-/// A test as the reporters name it.
+/// A test as the reporters print it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Title<'a> {
     project: Option<&'a str>,
-    /// The file and the line where the test begins.
+    /// The file and the first line of the test.
     place: Place<'a>,
     /// The suites and the test, separated as printed.
     path: &'a str,
@@ -42,23 +43,23 @@ struct Block<'a> {
     milliseconds: Option<u64>,
     /// The titles below `failed`.
     failed: Vec<Title<'a>>,
-    /// The last number was that of failures, so that their titles follow.
+    /// True if the last number was that of failures, so that their titles follow.
     is_listing: bool,
 }
 
 #[derive(Default)]
 struct Reading<'a> {
     announced: Option<u32>,
-    /// The failure whose details are being read.
+    /// The failure with its details being read.
     open: Option<(Title<'a>, Stack)>,
     told: Vec<(Title<'a>, Stack)>,
-    /// Lines with a cross, of the list reporter.
+    /// True if the list reporter printed a cross.
     crossed: bool,
     passed: PassedTests,
     /// The block being read.
     block: Option<Block<'a>>,
     closed: Vec<Block<'a>>,
-    /// The number of blocks that belong to runs before this one.
+    /// Number of blocks of earlier runs.
     earlier: usize,
     /// An error outside of all tests.
     broken: Option<Failure>,
@@ -99,14 +100,14 @@ impl<'a> Reading<'a> {
                 return;
             }
             if !line.is_empty() {
-                // Nothing that passed, so no time ends the block.
+                // Without a pass, no time ends the block.
                 self.closed.extend(self.block.take());
             }
         }
         self.take_run(line);
     }
 
-    /// Takes a line before the numbers.
+    /// Reads a line before the numbers.
     fn take_run(&mut self, line: &'a str) {
         if let Some(tests) = line.strip_prefix("Running ").and_then(scan::amount) {
             if tests.1.contains(" using ") {
@@ -147,7 +148,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// The run goes on, so numbers that came since it began were printed by a test.
+    /// Drops the blocks since the start of the run: as the run continues, a test printed them.
     fn go_on(&mut self) {
         self.closed.truncate(self.earlier);
     }
@@ -163,7 +164,7 @@ impl<'a> Reading<'a> {
 
     fn report(mut self) -> Report {
         self.finish();
-        // Without a test that passed, no time ends the block.
+        // Without a pass, no time ends the block.
         self.closed.extend(self.block.take());
         self.closed.retain(|block| block.counts.passed > 0 || block.counts.failed > 0);
         let mut counts = Counts::default();
@@ -244,7 +245,7 @@ fn milliseconds(time: &str) -> Option<u64> {
     scan::seconds(number)?.checked_mul(unit)
 }
 
-/// Parses `[chromium] › e2e/shop.spec.ts:2:1 › till › opens`, with a rule behind it where it is a heading.
+/// Parses `[chromium] › e2e/shop.spec.ts:2:1 › till › opens`, with a rule behind it in a heading.
 fn title(text: &str) -> Option<Title<'_>> {
     let text = text.trim_end_matches('─').trim_end();
     let (project, text) = match text.strip_prefix('[').and_then(|text| text.split_once("] › ")) {
@@ -262,7 +263,7 @@ fn heading(line: &str) -> Option<Title<'_>> {
     title(rest.strip_prefix(") ")?)
 }
 
-/// Parses `12 [chromium] › e2e/shop.spec.ts:2:1 › adds up (retry #1) (16ms)`, what follows the mark of the list reporter.
+/// Parses `12 [chromium] › e2e/shop.spec.ts:2:1 › adds up (retry #1) (16ms)`, the text after the list reporter's mark.
 fn marked(rest: &str) -> Option<Title<'_>> {
     let (_, rest) = scan::number(rest.trim_start())?;
     let rest = rest.strip_prefix(' ')?;
@@ -271,7 +272,7 @@ fn marked(rest: &str) -> Option<Title<'_>> {
     title(rest)
 }
 
-/// Returns true for a line of the code that is shown: `    > 3 |   expect(…)`.
+/// Returns true for a line of quoted code: `    > 3 |   expect(…)`.
 fn is_source(line: &str) -> bool {
     let text = line.trim_start().trim_start_matches('>').trim_start();
     text.trim_start_matches(|sign: char| sign.is_ascii_digit()).trim_start().starts_with('|')

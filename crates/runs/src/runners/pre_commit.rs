@@ -1,7 +1,7 @@
-//! pre-commit: a line per hook, `ruff......Failed`, and below a hook that failed its id and its output.
+//! pre-commit: a line per hook, `ruff......Failed`, and below a failed hook its id and its output.
 //!
-//! What a hook says is read by the reader of the tool that it is, if there is one; its id is the scope. Hooks that failed
-//! stand before those that passed, and nothing sums up, so that a tail never shows a pass.
+//! The output of a hook is read by the reader of its tool, if there is one; the id of the hook is the scope. Failed
+//! hooks may come before passed ones, and nothing sums up, so a tail never shows a pass.
 
 use crate::report::{Failure, Report, Runner};
 use crate::scan;
@@ -15,7 +15,8 @@ pub(super) static RUNNER: Runner = Runner {
     read: read_output,
 };
 
-/// The number of hooks whose output is read. Finding the right reader takes time, and a hook of the client has little.
+/// Maximum number of hooks with output that is read. The search for the reader takes time, which a hook of the client
+/// does not have.
 const MAX_HOOKS_READ: usize = 12;
 
 /// A hook that failed.
@@ -83,12 +84,12 @@ impl<'a> FailedHook<'a> {
         Self { name, id: None, is_modified: false, output: Vec::new() }
     }
 
-    /// The id, which is what one types to run the hook alone, or the name if the id is cut off.
+    /// Returns the id, with which a user runs the hook alone, or the name if the id is cut off.
     fn id(&self) -> String {
         self.id.unwrap_or(self.name).to_owned()
     }
 
-    /// Reads what the tool behind the hook printed. Returns nothing if no reader knows it.
+    /// Reads the output of the tool behind the hook. Returns an empty list if no reader understands it.
     fn read_output(&self) -> Vec<Failure> {
         let output = self.output.join("\n");
         let readers = tells::telling(&output).into_iter();
@@ -100,7 +101,7 @@ impl<'a> FailedHook<'a> {
         failures.into_iter().map(|failure| Failure { scope: Some(self.id()), ..failure }).collect()
     }
 
-    /// Builds the failure of the hook itself, from the first line that it printed.
+    /// Builds the failure of the hook itself, from the first line of its output.
     fn failure(&self) -> Failure {
         let first = self.output.iter().map(|line| line.trim()).find(|line| !line.is_empty());
         let message =

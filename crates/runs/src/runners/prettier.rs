@@ -1,4 +1,4 @@
-//! Prettier with `--check`: `[warn] a.js` for each file, and a last line that sums up.
+//! Prettier with `--check`: `[warn] a.js` for each file, and a summary line.
 
 use super::findings::Findings;
 use crate::Kind;
@@ -20,7 +20,7 @@ pub(super) static RUNNER: Runner = Runner {
 
 fn read_output(text: &str) -> Report {
     let mut findings = Findings::default();
-    // Any program may print such lines. They are Prettier's if one of its own lines is there.
+    // Any program may print such lines. They count only together with a line that only Prettier prints.
     let mut unformatted: Vec<&str> = Vec::new();
     let mut broken: Vec<(Place<'_>, &str, &str)> = Vec::new();
     let (mut is_prettier, mut is_refused, mut is_fine) = (false, false, false);

@@ -1,4 +1,4 @@
-//! prove: TAP files, and a report of those that failed. Files are named, as `prove` takes them.
+//! prove: TAP files, and a report of those that failed. Failures are named by file, as `prove` accepts them.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ fn read(text: &str) -> Report {
     let mut tests = None;
     let mut results: Vec<&str> = Vec::new();
     let mut dubious = false;
-    // With -v the output of a file stands between its name and its result, and may look like the end.
+    // With -v the output of a file is between its name and its result, and may look like the end.
     let mut open = false;
     for line in text.lines() {
         if let Some((file, failed)) = reported(line) {
@@ -44,7 +44,7 @@ fn read(text: &str) -> Report {
             dubious = true;
         }
     }
-    // A file that died failed, also where all of its tests were fine.
+    // A file that died failed, even if all of its tests passed.
     let failed = failing.iter().fold(0_u32, |sum, (_, failed, _)| sum.saturating_add(*failed));
     let died = failing.iter().filter(|(_, failed, _)| *failed == 0).count();
     let fine = tests.and_then(|tests: u32| tests.checked_sub(failed));
@@ -65,21 +65,21 @@ fn read(text: &str) -> Report {
     Report { verdict, counts, passed: passed.without(&failures), failures, duration: None }
 }
 
-/// File and failed tests of `t/b.t (Wstat: 512 (exited 2) Tests: 3 Failed: 2)`.
+/// Parses file and number of failed tests of `t/b.t (Wstat: 512 (exited 2) Tests: 3 Failed: 2)`.
 fn reported(line: &str) -> Option<(&str, u32)> {
     let (file, rest) = line.split_once(" (Wstat: ")?;
     let (_, failed) = rest.strip_suffix(')')?.rsplit_once(" Failed: ")?;
     Some((file.trim_end(), failed.parse().ok()?))
 }
 
-/// The tests of `Files=2, Tests=5,  1 wallclock secs (…)`.
+/// Parses the number of tests of `Files=2, Tests=5,  1 wallclock secs (…)`.
 fn totals(line: &str) -> Option<u32> {
     let rest = number(line.strip_prefix("Files=")?)?.1.strip_prefix(", Tests=")?;
     let (tests, rest) = number(rest)?;
     rest.ends_with(" CPU)").then_some(tests)
 }
 
-/// One failure per file: its first test that failed, the words it died with, or what prove made of it.
+/// Builds one failure per file: its first failed test, the message it died with, or the report of prove.
 fn failures(text: &str, failing: &[(&str, u32, Option<&str>)]) -> Vec<Failure> {
     let mut said: HashMap<&str, (&str, &str)> = HashMap::new();
     let mut title = None;

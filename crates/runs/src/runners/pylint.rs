@@ -1,7 +1,7 @@
 //! Pylint: `shop/a.py:8:15: E0602: Undefined variable 'itms' (undefined-variable)`, and a rating at the end.
 //!
-//! Every message makes its exit status differ from 0, a convention as well, unless `--fail-under` is given; that is not to be
-//! seen in the text.
+//! Every message, even a convention, makes the exit status differ from 0, unless `--fail-under` is given, which the
+//! text does not show.
 
 use super::findings::Findings;
 use crate::Kind;

@@ -1,4 +1,5 @@
-//! Pyright: `  /p/a.py:2:12 - error: …`, perhaps more lines, `(reportReturnType)` at their end, and a line of numbers.
+//! Pyright: `  /p/a.py:2:12 - error: …`, optionally more lines, `(reportReturnType)` at their end, and a line of
+//! numbers.
 
 use super::findings::Findings;
 use crate::Kind;
@@ -19,7 +20,7 @@ fn read(text: &str) -> Report {
     for line in text.lines() {
         let found = line.strip_prefix("  ").and_then(scan::located);
         let found = found.and_then(|(place, rest)| Some((place, rest.strip_prefix(" - ")?)));
-        // More of a message is indented further, with blanks of another kind.
+        // Continuation lines of a message have deeper indentation, with other whitespace characters.
         if let Some((place, message)) = open.filter(|_| found.is_none() && line.starts_with("  ")) {
             if let Some((_, rule)) = ruled(line) {
                 findings.add(Some(place), Some(rule), message);
@@ -48,13 +49,13 @@ fn read(text: &str) -> Report {
     findings.report()
 }
 
-/// The rule in brackets at the end of a message.
+/// Splits a message from the rule in brackets at its end.
 fn ruled(text: &str) -> Option<(&str, &str)> {
     let (message, rule) = text.strip_suffix(')')?.rsplit_once(" (")?;
     rule.starts_with("report").then_some((message, rule))
 }
 
-/// How many errors `1 error, 0 warnings, 0 informations` tells of.
+/// Parses the number of errors in `1 error, 0 warnings, 0 informations`.
 fn errors(line: &str) -> Option<u32> {
     let mut parts = line.trim_end().split(", ").map(scan::amount);
     let (errors, word) = parts.next()??;

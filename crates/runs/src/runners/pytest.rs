@@ -1,10 +1,10 @@
 //! pytest, with xdist and pytest-cov.
 //!
 //! The last line of a session counts, `=== 1 failed, 3 passed in 0.12s ===`, and a test can print a similar line. So a
-//! session with a header must end in a rule at least as wide as the header, and a passing one with as many tests as were
-//! collected. Without a header (`-q`, or `| tail`) the line must follow the end of the progress or be in one of pytest's
-//! sections. Expected failures count as skipped, unexpected passes as passed, errors as failed. Names are node ids:
-//! `tests/test_a.py::TestX::test_b[param]`.
+//! session with a header must end in a rule at least as wide as the header, and a passing one with as many tests as
+//! were collected. Without a header (`-q`, or `| tail`) the line must follow the end of the progress or be in one of
+//! pytest's sections. Expected failures count as skipped, unexpected passes as passed, errors as failed. Names are node
+//! ids: `tests/test_a.py::TestX::test_b[param]`.
 
 mod failures;
 mod summary;

@@ -1,4 +1,4 @@
-//! RSpec. A failing example is named by its description, as `rspec -e` takes it: its line moves with every edit.
+//! RSpec. A failing example is named by its description, as `rspec -e` accepts it: its line changes with every edit.
 
 use std::collections::HashMap;
 
@@ -15,14 +15,14 @@ pub(super) static RUNNER: Runner = Runner {
     read,
 };
 
-/// `4 examples, 1 failure, 2 pending`, and the time above it.
+/// The line `4 examples, 1 failure, 2 pending`, and the time above it.
 #[derive(Clone, Copy)]
 struct Summary {
     counts: Counts,
-    /// Files that could not be loaded.
+    /// Number of files that could not be loaded.
     outside: u32,
     millis: Option<u64>,
-    /// The line above is cut off.
+    /// True if the line above is cut off.
     is_headless: bool,
 }
 
@@ -36,11 +36,11 @@ fn read(text: &str) -> Report {
     let mut details: HashMap<&str, Failure> = HashMap::new();
     let mut outside: Vec<Failure> = Vec::new();
     let mut block = Block::None;
-    // Dots of the progress format, and whether something follows the summary that only stands before one.
+    // Dots of the progress format. `goes_on` is true if output follows the summary that only comes before one.
     let mut dots = 0_usize;
     let mut written = 0_usize;
     let mut goes_on = false;
-    // Something stands above the summary; an example may have printed one before anything else.
+    // True if there is output above the summary; an example may have printed a summary as the first line.
     let mut ran = false;
     let mut documented = Documented::default();
     for line in text.lines() {
@@ -80,7 +80,7 @@ fn read(text: &str) -> Report {
         above = line;
         written += usize::from(!line.is_empty());
     }
-    // Pending examples are listed in the same form; only failures quote what failed.
+    // Pending examples are listed in the same form; only failures have a message.
     details.retain(|_, failure| failure.message.is_some());
     let counts = last
         .map(|summary| summary.counts)
@@ -114,14 +114,14 @@ fn read(text: &str) -> Report {
     Report { verdict, counts: counts.filter(|_| clear), failures, passed, duration }
 }
 
-/// The tree that `--format documentation` prints. A line is an example if none is indented further below it.
+/// The tree of `--format documentation`. A line is an example if no line below it has deeper indentation.
 #[derive(Default)]
 struct Documented<'a> {
     passed: PassedTests,
     suites: SuiteTree<'a>,
-    /// The last line, which is an example unless the next one is indented further.
+    /// The last line, which is an example unless the next one has deeper indentation.
     last: Option<(usize, &'a str)>,
-    /// The tree has ended.
+    /// True behind the tree.
     ended: bool,
 }
 
@@ -145,7 +145,7 @@ impl<'a> Documented<'a> {
     }
 
     fn add(&mut self, indent: usize, name: &str) {
-        // An example stands in a group.
+        // An example is always in a group.
         if indent > 0 && !name.ends_with(')') {
             let suites = &self.suites;
             self.passed.add(None, || suites.path(indent, name, " "));
@@ -153,7 +153,7 @@ impl<'a> Documented<'a> {
     }
 }
 
-/// Whose failure the lines tell.
+/// The failure that the lines belong to.
 #[derive(Clone, Copy)]
 enum Block<'a> {
     None,
@@ -161,7 +161,7 @@ enum Block<'a> {
     Example(&'a str),
 }
 
-/// Takes a line of a failure: first what failed, then the kind of error or what was expected, then the stack.
+/// Reads a line of a failure: first the expression, then the kind of error or the expectation, then the stack.
 fn detail(failure: &mut Failure, line: &str, above: &str) {
     let said = line.trim();
     if said.starts_with("Failure/Error:") {
@@ -183,20 +183,20 @@ fn detail(failure: &mut Failure, line: &str, above: &str) {
     }
 }
 
-/// `ZeroDivisionError` or `JSON::ParserError`.
+/// Returns true for a class such as `ZeroDivisionError` or `JSON::ParserError`.
 fn is_class(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_uppercase())
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == ':' || c == '_')
 }
 
-/// The name of `  1) Ledger adds`.
+/// Parses the name of `  1) Ledger adds`.
 fn numbered(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("  ")?.trim_start();
     number(rest)?.1.strip_prefix(") ")
 }
 
 impl Summary {
-    /// Whether all is fine, and as many dots as examples were seen, if any.
+    /// Returns true if nothing failed, and the dots, if any, are as many as the examples.
     fn fine(&self, dots: usize) -> bool {
         let Counts { passed, failed, skipped } = self.counts;
         let all = u64::from(passed) + u64::from(skipped);
@@ -204,7 +204,7 @@ impl Summary {
     }
 }
 
-/// Parses `4 examples, 1 failure` below `Finished in …`. The first line of a text may be one without it, if it counts
+/// Parses `4 examples, 1 failure` below `Finished in …`. The first line of a text may lack that line if it counts
 /// failures.
 fn summary(line: &str, above: &str, is_first: bool) -> Option<Summary> {
     let took = above.strip_prefix("Finished in ").and_then(|rest| rest.split(' ').next());

@@ -62,7 +62,7 @@ fn listed(line: &str) -> Option<(u32, &str)> {
     Some((row, rest.strip_prefix(": ")?))
 }
 
-/// Parses the numbers of `2 files inspected, 10 offenses detected, 4 offenses corrected`, if there were any files.
+/// Parses the numbers of `2 files inspected, 10 offenses detected, 4 offenses corrected`; None without files.
 fn summary(line: &str) -> Option<(u32, u32)> {
     let mut parts = line.split(", ");
     let (files, word) = scan::amount(parts.next()?)?;

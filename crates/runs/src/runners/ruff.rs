@@ -1,6 +1,6 @@
-//! Ruff, both as linter and as formatter.
+//! Ruff, as linter and as formatter.
 //!
-//! A finding is `F401 [*] …` with ` --> a.py:1:8` below, or all in one line when concise.
+//! A finding is `F401 [*] …` with ` --> a.py:1:8` below, or in the concise form a single line.
 
 use super::findings::Findings;
 use crate::Kind;
@@ -49,7 +49,7 @@ fn read(text: &str) -> Report {
         } else if let Some(found) =
             line.strip_prefix("Found ").or_else(|| line.strip_prefix("Would fix "))
         {
-            // Biome ends in the same words, and draws rules. The text is searched for them once.
+            // Biome prints the same summary, and draws rules. The text is searched for them only once.
             findings.bad = findings.bad
                 || (is_bad(found)
                     && !above.starts_with("Checked ")
@@ -62,12 +62,12 @@ fn read(text: &str) -> Report {
     findings.report()
 }
 
-/// Returns true if Ruff checks files of this name.
+/// Returns true if Ruff checks files with this extension.
 fn is_python(path: &str) -> bool {
     ["py", "pyi", "pyw", "ipynb", "toml", "md"].iter().any(|kind| scan::has_extension(path, kind))
 }
 
-/// Reads `4 errors.` and `5 errors (5 fixed, 0 remaining).`
+/// Returns true for `4 errors.` and `5 errors (4 fixed, 1 remaining).`, but not if none remains.
 fn is_bad(found: &str) -> bool {
     scan::amount(found).is_some_and(|(number, what)| {
         let is_whole = matches!(what, "error." | "errors.") || what.ends_with(" remaining).");
@@ -75,21 +75,21 @@ fn is_bad(found: &str) -> bool {
     })
 }
 
-/// Reads `2 files would be reformatted, 1 file already formatted`. Black ends its line with a dot.
+/// Returns true for `2 files would be reformatted, 1 file already formatted`. Black ends its line with a dot.
 fn is_unformatted(line: &str) -> bool {
     let would_be = line.ends_with(" would be reformatted")
         || (line.contains(" would be reformatted, ") && line.ends_with(" already formatted"));
     would_be && scan::amount(line).is_some()
 }
 
-/// Reads `3 files already formatted` and `1 file left unchanged`, with nothing else in the line.
+/// Returns true for a line that is only `3 files already formatted`.
 fn is_formatted(line: &str) -> bool {
     scan::amount(line).is_some_and(|(number, what)| {
         number > 0 && matches!(what, "file already formatted" | "files already formatted")
     })
 }
 
-/// The rule and what it says: `F401 [*] …`, or `invalid-syntax: …`.
+/// Splits rule and message: `F401 [*] …`, or `invalid-syntax: …`.
 fn rule(text: &str) -> Option<(&str, &str)> {
     let (rule, message) = text.split_once(' ')?;
     let is_code = |rule: &str| {

@@ -11,7 +11,8 @@ pub(super) fn named(test: &str) -> Failure {
     Failure { test: Some(test.to_owned()), ..Failure::default() }
 }
 
-/// Finds the reason in the captured output of a test: a panic, a compiler error of its doc test, or the error it returned.
+/// Finds the reason in the captured output of a test: a panic, a compiler error of its doc test, or the error it
+/// returned.
 pub(super) fn inside(test: &str, lines: &[&str]) -> Option<Failure> {
     for line in lines {
         if let Some(note) = line.strip_prefix("note: test did not panic as expected at ") {

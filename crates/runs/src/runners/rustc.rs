@@ -165,8 +165,8 @@ fn lint(note: &str) -> Option<String> {
     (name != "warnings").then(|| name.replace('-', "_"))
 }
 
-/// Parses code, message and place of the first line of an error: `error[E0308]: mismatched types`, in the short form with
-/// the place before it.
+/// Parses code, message and place of the first line of an error: `error[E0308]: mismatched types`, in the short form
+/// with the place before it.
 fn error(line: &str) -> Option<(Option<&str>, &str, Option<&str>)> {
     let (place, rest) = if let Some(rest) = line.strip_prefix("error") {
         (None, rest)

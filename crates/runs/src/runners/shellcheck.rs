@@ -1,6 +1,6 @@
-//! ShellCheck: `In a.sh line 2:`, the line, and below it a caret with `SC2045 (error): …`; nothing when all is well.
+//! ShellCheck: `In a.sh line 2:`, the line, and below it a caret with `SC2045 (error): …`; nothing on success.
 //!
-//! It fails with every finding, a note as well.
+//! Every finding fails the run, even a note.
 
 use super::findings::Findings;
 use crate::Kind;
@@ -42,7 +42,7 @@ fn finding(line: &str) -> Option<(&str, &str)> {
     (is_code(code) && is_level).then_some((code, message))
 }
 
-/// Parses `: warning: Use 'cd ... || exit'. [SC2164]`, what follows the place in the form of gcc.
+/// Parses `: warning: Use 'cd ... || exit'. [SC2164]`, the text after the place in the form of gcc.
 fn gcc_form(rest: &str) -> Option<(&str, &str)> {
     let (_, message) = rest.strip_prefix(": ")?.split_once(": ")?;
     let (message, code) = message.strip_suffix(']')?.rsplit_once(" [")?;

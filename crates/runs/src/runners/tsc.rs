@@ -1,4 +1,4 @@
-//! The TypeScript compiler: `a.ts(3,7): error TS2322: …` into a pipe, `a.ts:3:7 - error TS2322: …` when pretty.
+//! The TypeScript compiler: `a.ts(3,7): error TS2322: …` into a pipe, `a.ts:3:7 - error TS2322: …` in the pretty form.
 
 use super::findings::Findings;
 use crate::Kind;
@@ -25,7 +25,8 @@ fn read(text: &str) -> Report {
     findings.report()
 }
 
-/// Returns true for `2 errors in the same file, starting at: a.ts:3`. mypy ends in brackets: `(checked 2 source files)`.
+/// Returns true for `2 errors in the same file, starting at: a.ts:3`. mypy ends in brackets:
+/// `(checked 2 source files)`.
 fn is_bad(found: &str) -> bool {
     scan::amount(found).is_some_and(|(number, what)| {
         let errors = what.starts_with("error in ") || what.starts_with("errors in ");

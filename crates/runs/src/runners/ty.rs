@@ -1,4 +1,4 @@
-//! ty: `error[invalid-return-type]: …` with ` --> a.py:5:12` below, or all in one line when concise.
+//! ty: `error[invalid-return-type]: …` with ` --> a.py:5:12` below, or in the concise form a single line.
 
 use super::findings::Findings;
 use crate::Kind;
@@ -46,7 +46,7 @@ fn diagnostic(line: &str) -> Option<(&str, &str)> {
     is_rule(rule).then_some((rule, message))
 }
 
-/// Parses `error[invalid-return-type] Return type does not match`, what follows the place in the concise form.
+/// Parses `error[invalid-return-type] Return type does not match`, the text after the place in the concise form.
 fn concise(rest: &str) -> Option<(&str, &str)> {
     let (rule, message) = rest.strip_prefix("error[")?.split_once("] ")?;
     is_rule(rule).then_some((rule, message))

@@ -1,8 +1,8 @@
 //! Python's own unittest.
 //!
-//! A run ends in a rule of 70 dashes, `Ran N tests in …s`, an empty line and `OK` or `FAILED (…)`, in exactly this order;
-//! a test may print some of them, but not all. Expected failures count as skipped: they are not evidence about the
-//! current code. Names have the form that `python -m unittest` accepts: `tests.test_a.TestX.test_b`.
+//! A run ends in a rule of 70 dashes, `Ran N tests in …s`, an empty line and `OK` or `FAILED (…)`, in exactly this
+//! order; a test may print some of them, but not all. Expected failures count as skipped: they are not evidence about
+//! the current code. Names have the form that `python -m unittest` accepts: `tests.test_a.TestX.test_b`.
 
 use super::traceback::{self, Traceback};
 use crate::report::{Failure, PassedTests, Report, Runner};
@@ -144,7 +144,8 @@ struct Reading {
 }
 
 impl Reading {
-    /// Reads a heading: `FAIL: test_a (tests.test_x.TestX.test_a)`, before Python 3.11 without the name in the brackets.
+    /// Reads a heading: `FAIL: test_a (tests.test_x.TestX.test_a)`, before Python 3.11 without the name in the
+    /// brackets.
     fn start(&mut self, line: &str) {
         let Some((word, title)) = line.split_once(": ") else { return };
         if !matches!(word, "FAIL" | "ERROR" | "UNEXPECTED SUCCESS") {

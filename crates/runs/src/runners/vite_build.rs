@@ -1,4 +1,4 @@
-//! `vite build`: `✓ built in 81ms` for each part that was built, or `error during build:` and why.
+//! `vite build`: `✓ built in 81ms` for each built part, or `error during build:` and the reason.
 
 use super::findings::Findings;
 use crate::report::{Report, Runner};
@@ -37,7 +37,7 @@ fn read(text: &str) -> Report {
                 (open, telling) = (None, false);
             }
         } else if telling && open.is_none() && is_plain(line) {
-            // Up to version 7 there is no code, and the file stands in the message.
+            // Up to version 7 the error has no code, and the file is in the message.
             open = Some((None, line));
             telling = false;
         }
@@ -48,7 +48,7 @@ fn read(text: &str) -> Report {
     findings.report()
 }
 
-/// Whether a line can be the error itself.
+/// Returns true if a line can be the error.
 fn is_plain(line: &str) -> bool {
     !line.is_empty()
         && !line.starts_with(' ')

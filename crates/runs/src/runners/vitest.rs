@@ -1,7 +1,7 @@
 //! Vitest.
 //!
-//! A run closes with `Test Files`, `Tests`, optionally `Errors`, `Start at` and `Duration`, right-aligned, each with its
-//! total in brackets. If a worker dies, only the totals show it: `Tests  4 passed (6)`. So a run passed only if the
+//! A run closes with `Test Files`, `Tests`, optionally `Errors`, `Start at` and `Duration`, right-aligned, each with
+//! its total in brackets. If a worker dies, only the totals show it: `Tests  4 passed (6)`. So a run passed only if the
 //! numbers add up. A test may log such lines, but below its own heading and before its file is announced, so closing
 //! lines must not count more tests than were announced. If Vitest detects an agent, it announces only failures and does
 //! not show the log of passing tests. An error outside of tests and a suite that could not run count as failed. Names
@@ -178,8 +178,8 @@ impl Reading {
         self.closings.push(closing);
     }
 
-    /// Reads a passed test: ` ✓ a.test.js > suite > test 2ms`, or below its file `   ✓ suite > test 2ms`. Since version 4 the
-    /// names of suites are omitted below a file, so only tests outside of suites can be named.
+    /// Reads a passed test: ` ✓ a.test.js > suite > test 2ms`, or below its file `   ✓ suite > test 2ms`. Since version
+    /// 4 the names of suites are omitted below a file, so only tests outside of suites can be named.
     fn take_passed(&mut self, line: &str) {
         if let Some(name) = line.strip_prefix(" ✓ ") {
             if name.contains(" > ") {

@@ -1,4 +1,5 @@
-//! webpack: `ERROR in ./src/a.js 1:6` with the reason below, and `webpack 5.1.2 compiled successfully in 3 ms` at the end.
+//! webpack: `ERROR in ./src/a.js 1:6` with the reason below, and `webpack 5.1.2 compiled successfully in 3 ms` at the
+//! end.
 
 use super::findings::Findings;
 use crate::Kind;
@@ -34,7 +35,7 @@ fn read(text: &str) -> Report {
     findings.report()
 }
 
-/// How it went: `successfully in 3 ms`, `with 1 error in 3 ms`. A configuration may have a name before.
+/// Returns the result: `successfully in 3 ms`, `with 1 error in 3 ms`. The name of a configuration may precede it.
 fn compiled(line: &str) -> Option<&str> {
     let at = line.find("webpack ")?;
     if at > 0 && !line[..at].ends_with('(') {
@@ -46,7 +47,7 @@ fn compiled(line: &str) -> Option<&str> {
     (is_version && how.ends_with(" ms")).then_some(how)
 }
 
-/// How many errors `with 1 warning in 3 ms` and `with 2 errors and 1 warning in 3 ms` tell of.
+/// Parses the number of errors in `with 1 warning in 3 ms` and `with 2 errors and 1 warning in 3 ms`.
 fn errors(how: &str) -> Option<u32> {
     let (number, words) = scan::amount(how.strip_prefix("with ")?)?;
     Some(if words.starts_with("warning") { 0 } else { number })

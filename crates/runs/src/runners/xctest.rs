@@ -111,7 +111,7 @@ fn take_compiler(findings: &mut Findings, line: &str) {
 struct TestRun {
     failures: Vec<Failure>,
     passed: PassedTests,
-    /// The numbers of XCTest, from the outermost suite.
+    /// The numbers of XCTest, from the outermost suite, and below those of Swift Testing.
     xctest: Option<Counts>,
     testing: Option<Counts>,
     failed: bool,

@@ -2,7 +2,8 @@
 //!
 //! Each function returns true if the pattern selects a name, and None if that cannot be decided.
 
-/// Evaluates pytest's `-k`: words joined by `and`, `or`, `not` and brackets, each searched in the test's id without case.
+/// Evaluates pytest's `-k`: words joined by `and`, `or`, `not` and brackets, each searched in the test's id without
+/// case.
 pub(super) fn keywords_match(expression: &str, test: &str) -> Option<bool> {
     let spaced = expression.replace('(', " ( ").replace(')', " ) ");
     let tokens: Vec<&str> = spaced.split_whitespace().collect();
@@ -75,7 +76,8 @@ impl Keywords<'_> {
     }
 }
 
-/// Evaluates a simple regular expression: literal text, `^`, `$`, `.*` at an end, and alternatives, optionally in a group.
+/// Evaluates a simple regular expression: literal text, `^`, `$`, `.*` at an end, and alternatives, optionally in a
+/// group.
 pub(super) fn regex_matches(pattern: &str, name: &str) -> Option<bool> {
     let (pattern, from_start) = match pattern.strip_prefix('^') {
         Some(rest) => (rest, true),

@@ -7,10 +7,10 @@ use rutter_runs::text::plain;
 use rutter_runs::wrapper_output::read_task_output;
 use rutter_runs::{Counts, Verdict};
 
-use rutter_testkit::recordings::{Expected, Fixture, fixtures};
+use rutter_testkit::recordings::{ExpectedOutcome, RecordedRun, load_recordings};
 
 /// Returns a description of the first difference between a report and the expectation.
-fn difference(expected: &Expected, report: &Report) -> Option<String> {
+fn find_difference(expected: &ExpectedOutcome, report: &Report) -> Option<String> {
     let mut failing: Vec<_> = report.failures.iter().filter_map(|one| one.test.clone()).collect();
     failing.sort();
     let mut wanted = expected.failing.clone();
@@ -58,29 +58,29 @@ fn difference(expected: &Expected, report: &Report) -> Option<String> {
     None
 }
 
-fn assert_none(wrong: &[String]) {
+fn assert_no_errors(wrong: &[String]) {
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]
-fn outcome_of_every_fixture_is_read_as_it_was() {
-    let fixtures = fixtures();
+fn outcome_matches_every_recording() {
+    let fixtures = load_recordings();
     assert!(fixtures.len() > 100, "{} cases", fixtures.len());
     let mut wrong = Vec::new();
     for fixture in &fixtures {
-        let report = fixture.read(&fixture.whole());
-        let said = difference(&fixture.case.expect, &report);
+        let report = fixture.read_output(&fixture.full_output());
+        let said = find_difference(&fixture.case.expect, &report);
         wrong.extend(
             said.map(|said| format!("{} ({}): {said}", fixture.name, fixture.case.version)),
         );
     }
-    assert_none(&wrong);
+    assert_no_errors(&wrong);
 }
 
 #[test]
-fn outcome_fixtures_are_themselves_plausible() {
-    for fixture in &fixtures() {
-        let Fixture { name, case, .. } = fixture;
+fn outcome_recordings_are_plausible() {
+    for fixture in &load_recordings() {
+        let RecordedRun { name, case, .. } = fixture;
         let expect = &case.expect;
         // Behind a pipe, or with an option not to fail, the exit status is not the runner's.
         let hidden = ["|", "ignore"].iter().any(|sign| case.command.contains(sign));
@@ -99,7 +99,7 @@ fn outcome_fixtures_are_themselves_plausible() {
         for (bytes, what) in [(&fixture.out, "out"), (&fixture.err, "err")] {
             let text = String::from_utf8_lossy(bytes);
             // Paths of the machine that made the recordings, and of this one.
-            let here = rutter_testkit::root();
+            let here = rutter_testkit::repository_root();
             for place in ["/tmp/", "/data/", here.to_str().unwrap()] {
                 assert!(!text.contains(place), "{name}.{what} has a path below {place}");
             }
@@ -123,24 +123,26 @@ const SILENT_ENDS: &[&str] = &[
 
 /// Distance between cuts within lines. Every byte was tried when the readers were written; this is enough to notice an
 /// error.
-const STEP: usize = 7;
+const CUT_STEP_BYTES: usize = 7;
 
 /// For every cut, a part passes only if the whole does, and only after its summary.
 #[test]
-fn outcome_of_a_cut_text_is_never_better() {
+fn outcome_of_cut_text_never_improves() {
     let mut wrong = Vec::new();
-    for fixture in fixtures().iter().filter(|fixture| !SILENT_ENDS.contains(&fixture.runner.name)) {
-        let whole = fixture.whole();
+    for fixture in
+        load_recordings().iter().filter(|fixture| !SILENT_ENDS.contains(&fixture.runner.name))
+    {
+        let whole = fixture.full_output();
         let mut cuts: Vec<_> = vec![10_000, whole.len() / 2, whole.len() / 3, whole.len() / 5];
         if whole.len() < 20_000 {
             cuts.extend((0..whole.len()).filter(|&at| whole[at] == b'\n'));
         }
         if whole.len() < 4_000 {
-            cuts.extend((0..whole.len()).step_by(STEP));
+            cuts.extend((0..whole.len()).step_by(CUT_STEP_BYTES));
         }
         for cut in cuts {
             let part = &whole[..cut.min(whole.len())];
-            let report = fixture.read(part);
+            let report = fixture.read_output(part);
             let expect = &fixture.case.expect;
             // A cut within the summary line may hide the skipped tests.
             let told = |counts: Option<Counts>| counts.map(|counts| (counts.passed, counts.failed));
@@ -151,14 +153,14 @@ fn outcome_of_a_cut_text_is_never_better() {
             }
         }
     }
-    assert_none(&wrong);
+    assert_no_errors(&wrong);
 }
 
 #[test]
-fn outcome_does_not_depend_on_colour_or_line_ends() {
+fn outcome_ignores_colour_and_line_ends() {
     let mut wrong = Vec::new();
-    for fixture in &fixtures() {
-        let whole = fixture.whole();
+    for fixture in &load_recordings() {
+        let whole = fixture.full_output();
         let (mut coloured, mut windows) = (Vec::new(), Vec::new());
         for line in whole.split_inclusive(|&byte| byte == b'\n') {
             let text = line.strip_suffix(b"\n").unwrap_or(line);
@@ -168,20 +170,23 @@ fn outcome_does_not_depend_on_colour_or_line_ends() {
             windows.extend([text, if end.is_empty() { b"" } else { b"\r\n" }].concat());
         }
         for (what, bytes) in [("coloured", coloured), ("with CRLF", windows)] {
-            let said = difference(&fixture.case.expect, &fixture.read(&bytes));
+            let said = find_difference(&fixture.case.expect, &fixture.read_output(&bytes));
             wrong.extend(said.map(|said| format!("{} {what}: {said}", fixture.name)));
         }
     }
-    assert_none(&wrong);
+    assert_no_errors(&wrong);
 }
 
 /// Both streams end up in one text, in no fixed order.
 #[test]
-fn outcome_does_not_depend_on_the_order_of_the_streams() {
+fn outcome_ignores_stream_order() {
     let mut wrong = Vec::new();
-    for fixture in fixtures().iter().filter(|fixture| !fixture.err.is_empty()) {
-        let Fixture { name, out, err, case, .. } = fixture;
-        let said = difference(&case.expect, &fixture.read(&[err.clone(), out.clone()].concat()));
+    for fixture in load_recordings().iter().filter(|fixture| !fixture.err.is_empty()) {
+        let RecordedRun { name, out, err, case, .. } = fixture;
+        let said = find_difference(
+            &case.expect,
+            &fixture.read_output(&[err.clone(), out.clone()].concat()),
+        );
         wrong.extend(said.map(|said| format!("{name} with stderr first: {said}")));
         // With interleaved lines, names may get lost, but the verdict never improves.
         let (mut left, mut right) = (
@@ -196,23 +201,23 @@ fn outcome_does_not_depend_on_the_order_of_the_streams() {
                 break;
             }
         }
-        let passed = fixture.read(&mixed).verdict == Verdict::Passed;
+        let passed = fixture.read_output(&mixed).verdict == Verdict::Passed;
         if passed && case.expect.verdict != Verdict::Passed {
             wrong.push(format!("{name} passes when its streams are mixed"));
         }
     }
-    assert_none(&wrong);
+    assert_no_errors(&wrong);
 }
 
 /// `npm test` and similar wrappers print the command that they run.
 #[test]
-fn outcome_of_a_script_tells_its_command() {
+fn outcome_of_script_names_command() {
     let mut seen = 0;
-    for fixture in &fixtures() {
+    for fixture in &load_recordings() {
         let (runner, case) = fixture.name.split_once('/').unwrap();
         let Some((wrapper @ ("npm" | "pnpm" | "yarn"), _)) = case.split_once('_') else { continue };
         // In a terminal, or with one pipe for both streams, the wrapper prints first.
-        let mut bytes = fixture.whole();
+        let mut bytes = fixture.full_output();
         if wrapper == "pnpm" {
             bytes = [fixture.err.clone(), fixture.out.clone()].concat();
         }
@@ -234,9 +239,10 @@ fn outcome_of_a_script_tells_its_command() {
 #[expect(clippy::print_stdout, reason = "the figure")]
 fn outcome_signatures_tell_bugs_apart() {
     let mut runs = Vec::new();
-    for fixture in &fixtures() {
+    for fixture in &load_recordings() {
         if let Some(bug) = &fixture.case.bug {
-            let signature = signature::of_failures(&fixture.read(&fixture.whole()).failures);
+            let signature =
+                signature::of_failures(&fixture.read_output(&fixture.full_output()).failures);
             runs.push((fixture.runner.name, bug.clone(), signature, fixture.name.clone()));
         }
     }
@@ -272,38 +278,38 @@ fn outcome_signatures_tell_bugs_apart() {
 }
 
 /// Returns true if the text contains one of the reader's words, or if the reader has none.
-fn is_told(runner: &Runner, text: &str) -> bool {
+fn has_reader_word(runner: &Runner, text: &str) -> bool {
     let lines = format!("\n{text}\n");
     runner.tells.is_empty() || runner.tells.iter().any(|tell| lines.contains(tell))
 }
 
 /// Returns the first report of a reader that would be skipped for this text.
-fn said_unasked(text: &str) -> Option<(&'static str, Report)> {
-    let unasked = RUNNERS.iter().filter(|runner| !is_told(runner, text));
+fn report_of_skipped_reader(text: &str) -> Option<(&'static str, Report)> {
+    let unasked = RUNNERS.iter().filter(|runner| !has_reader_word(runner, text));
     let mut said = unasked.map(|runner| (runner.name, (runner.read)(text)));
     said.find(|(_, report)| report.is_known())
 }
 
 /// A reader is skipped if the text contains none of its words. Skipping must not lose a report.
 #[test]
-fn outcome_is_not_lost_on_readers_that_are_not_asked() {
-    let fixtures = fixtures();
+fn outcome_survives_skipped_readers() {
+    let fixtures = load_recordings();
     let mut passed_over = 0;
     for fixture in &fixtures {
-        let whole = fixture.whole();
+        let whole = fixture.full_output();
         let text = plain(&whole);
         let half = &text[..text.floor_char_boundary(text.len() / 2)];
         for text in [&text, text.trim_end(), half] {
-            assert_eq!(said_unasked(text), None, "{}", fixture.name);
+            assert_eq!(report_of_skipped_reader(text), None, "{}", fixture.name);
         }
-        passed_over += RUNNERS.iter().filter(|runner| !is_told(runner, &text)).count();
+        passed_over += RUNNERS.iter().filter(|runner| !has_reader_word(runner, &text)).count();
     }
     // Otherwise skipping would not pay.
     assert!(passed_over > 12 * fixtures.len(), "{passed_over}");
 }
 
 #[test]
-fn outcome_of_ten_megabytes_is_read() {
+fn outcome_of_large_text_is_read() {
     // Lines that most readers look at, repeated many times.
     let part = "x\nE   Error: x\n________ a ________\n= 1 passed in 1s =\n  ● a › b\n    at x (/a.js:1:2)\na.py:1:2: E1 x\n";
     let text = part.repeat(10 * 1024 * 1024 / part.len());
@@ -317,10 +323,10 @@ mod arbitrary {
     use proptest::prelude::*;
 
     /// Generates texts from lines that the readers look for, so that random input reaches their edge cases.
-    fn pieces() -> impl Strategy<Value = String> {
+    fn arbitrary_lines() -> impl Strategy<Value = String> {
         let mut lines: Vec<String> = Vec::new();
-        for fixture in fixtures() {
-            let whole = fixture.whole();
+        for fixture in load_recordings() {
+            let whole = fixture.full_output();
             lines.extend(plain(&whole).lines().map(str::to_owned));
         }
         lines.sort();
@@ -332,7 +338,7 @@ mod arbitrary {
         #![proptest_config(ProptestConfig::with_cases(300))]
 
         #[test]
-        fn outcome_of_any_bytes_is_not_passed(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
+        fn outcome_of_random_bytes_never_passes(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
             let text = plain(&bytes);
             for runner in RUNNERS {
                 prop_assert_ne!((runner.read)(&text).verdict, Verdict::Passed, "{}", runner.name);
@@ -340,15 +346,15 @@ mod arbitrary {
         }
 
         #[test]
-        fn outcome_of_any_text_is_not_passed(text in "(\\PC{0,80}\n){0,20}") {
+        fn outcome_of_random_text_never_passes(text in "(\\PC{0,80}\n){0,20}") {
             for runner in RUNNERS {
                 prop_assert_ne!((runner.read)(&text).verdict, Verdict::Passed, "{}", runner.name);
             }
         }
 
         #[test]
-        fn outcome_of_any_lines_is_consistent(text in pieces()) {
-            prop_assert_eq!(said_unasked(&text), None);
+        fn outcome_of_random_lines_is_consistent(text in arbitrary_lines()) {
+            prop_assert_eq!(report_of_skipped_reader(&text), None);
             for runner in RUNNERS {
                 let report = (runner.read)(&text);
                 let failed = !report.failures.is_empty() || report.counts.is_some_and(|counts| counts.failed > 0);

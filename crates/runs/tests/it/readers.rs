@@ -4,7 +4,7 @@ use rutter_runs::Verdict;
 use rutter_runs::runners::RUNNERS;
 use rutter_runs::text::plain;
 
-use rutter_testkit::recordings::fixtures;
+use rutter_testkit::recordings::load_recordings;
 
 /// Returns true if a text names this line of this file, in one of the forms that tools use.
 fn names_place(text: &str, frame: &str, line: u32) -> bool {
@@ -52,13 +52,13 @@ const WITHOUT_LINES: &[&str] = &[
 ];
 
 #[test]
-fn line_of_a_frame_is_printed() {
+fn frame_lines_are_in_output() {
     let mut without: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     let mut with = 0;
-    for fixture in &fixtures() {
-        let whole = fixture.whole();
+    for fixture in &load_recordings() {
+        let whole = fixture.full_output();
         let text = plain(&whole);
-        for failure in fixture.read(&whole).failures {
+        for failure in fixture.read_output(&whole).failures {
             match (&failure.frame, failure.line) {
                 (Some(frame), Some(line)) => {
                     with += 1;
@@ -130,8 +130,8 @@ fn is_one_family(one: &str, other: &str) -> bool {
 #[test]
 fn foreign_output_is_not_claimed() {
     let mut claims: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for fixture in &fixtures() {
-        let whole = fixture.whole();
+    for fixture in &load_recordings() {
+        let whole = fixture.full_output();
         let text = plain(&whole);
         for reader in RUNNERS.iter().filter(|reader| reader.name != fixture.runner.name) {
             if is_one_family(reader.name, fixture.runner.name) {
@@ -159,11 +159,11 @@ const TIMINGS: &[&str] = &[
 #[test]
 fn timing_lines_change_nothing() {
     let mut wrong = Vec::new();
-    for fixture in &fixtures() {
-        let whole = fixture.whole();
-        let plainly = fixture.read(&whole);
+    for fixture in &load_recordings() {
+        let whole = fixture.full_output();
+        let plainly = fixture.read_output(&whole);
         for timing in TIMINGS {
-            let timed = fixture.read(&[&whole, timing.as_bytes()].concat());
+            let timed = fixture.read_output(&[&whole, timing.as_bytes()].concat());
             if timed != plainly {
                 wrong.push(format!(
                     "{}: {:?}, not {:?}",
@@ -204,9 +204,9 @@ const WRAPPER_LINES: &[&str] = &[
 ];
 
 #[test]
-fn wrapper_lines_are_no_failure() {
+fn wrapper_lines_are_not_failures() {
     let mut wrong = BTreeSet::new();
-    let fixtures = fixtures();
+    let fixtures = load_recordings();
     for line in WRAPPER_LINES {
         for reader in RUNNERS {
             for text in [format!("{line}\n"), (*line).to_owned(), format!("text\n\n{line}\n\n")] {
@@ -217,9 +217,9 @@ fn wrapper_lines_are_no_failure() {
             }
         }
         for fixture in fixtures.iter().filter(|one| one.case.expect.verdict == Verdict::Passed) {
-            let mut text = fixture.whole();
+            let mut text = fixture.full_output();
             text.extend_from_slice(format!("\n{line}\n").as_bytes());
-            let report = fixture.read(&text);
+            let report = fixture.read_output(&text);
             if report.verdict == Verdict::Failed {
                 wrong.insert(format!("{} with {line}: {report:?}", fixture.name));
             }
@@ -242,10 +242,10 @@ fn counts_failures(lines: &[&str]) -> bool {
 
 /// `| tail` leaves the end of an output. If that end counts failures, the run failed.
 #[test]
-fn tails_that_count_failures_have_failed() {
+fn tail_with_failure_count_fails() {
     let mut wrong = BTreeSet::new();
     let mut seen = 0;
-    for fixture in &fixtures() {
+    for fixture in &load_recordings() {
         let failed = fixture.case.expect.counts.is_some_and(|counts| counts.failed > 0);
         let is_fake = ["fake", "misleading", "ignored", "no-capture"]
             .iter()
@@ -262,7 +262,7 @@ fn tails_that_count_failures_have_failed() {
                 let lines = &lines[lines.len() - tail..];
                 if counts_failures(lines) {
                     seen += 1;
-                    let verdict = fixture.read(lines.join("\n").as_bytes()).verdict;
+                    let verdict = fixture.read_output(lines.join("\n").as_bytes()).verdict;
                     if verdict != Verdict::Failed {
                         wrong.insert(format!("{} | tail -{tail}: {verdict:?}", fixture.name));
                     }

@@ -23,7 +23,7 @@ macro_rules! one_of {
 
 pub(super) use one_of;
 
-pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
+pub(super) fn parse_positive(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) | Err(_) => Err("a number from 1 on".to_owned()),
         Ok(number) => Ok(number),
@@ -38,28 +38,28 @@ pub enum GhapCommand {
     /// On a terminal it asks for missing texts. For example: rutter ghap start --domain debugging
     /// --strategy read-the-error --goal 'CRLF files parse' --hypothesis 'lines are split at LF alone' --action 'use
     /// lines()' --prediction '`cargo test parser` passes'
-    Start(StartArgs),
+    Start(GhapStartArgs),
     /// Change the hypothesis, action or prediction; the old ones are kept as a revision
-    Update(UpdateArgs),
+    Update(GhapUpdateArgs),
     /// Add a note to the active GHAP
-    Note(NoteArgs),
+    Note(GhapNoteArgs),
     /// Resolve the active GHAP: confirmed, falsified (with surprise and root cause), or abandoned
     ///
     /// The newest captured run that fits the prediction is the evidence; without one the result is your word only.
-    Resolve(ResolveArgs),
+    Resolve(GhapResolveArgs),
     /// Take over a GHAP from a session that is over
-    Adopt(AdoptArgs),
+    Adopt(GhapAdoptArgs),
     /// Abandon the active GHAP, or one from a session that is over
-    Abandon(AbandonArgs),
+    Abandon(GhapAbandonArgs),
     /// Show one GHAP, by default the active one
-    Show(ShowArgs),
+    Show(GhapShowArgs),
     /// List GHAPs of this project, newest first
-    List(ListArgs),
+    List(GhapListArgs),
 }
 
 /// The run that tests a prediction, and the confidence in the prediction.
 #[derive(Debug, Args)]
-pub struct TestArgs {
+pub struct PredictionTestArgs {
     /// The result of the run that makes the prediction true [default: read from the prediction]
     #[arg(long, value_parser = one_of!(Expects))]
     pub expects: Option<Expects>,
@@ -73,7 +73,7 @@ pub struct TestArgs {
 
 /// `rutter ghap start`
 #[derive(Debug, Args)]
-pub struct StartArgs {
+pub struct GhapStartArgs {
     /// The kind of work
     #[arg(long, value_parser = one_of!(Domain))]
     pub domain: Option<Domain>,
@@ -94,7 +94,7 @@ pub struct StartArgs {
     pub prediction: Option<String>,
     /// The expected run and the confidence.
     #[command(flatten)]
-    pub test: TestArgs,
+    pub test: PredictionTestArgs,
     /// Write the missing texts in $EDITOR
     #[arg(long)]
     pub editor: bool,
@@ -105,7 +105,7 @@ pub struct StartArgs {
 
 /// `rutter ghap update`
 #[derive(Debug, Args)]
-pub struct UpdateArgs {
+pub struct GhapUpdateArgs {
     /// Your new hypothesis
     #[arg(long, value_name = "TEXT")]
     pub hypothesis: Option<String>,
@@ -120,7 +120,7 @@ pub struct UpdateArgs {
     pub strategy: Option<Strategy>,
     /// The expected run and the confidence.
     #[command(flatten)]
-    pub test: TestArgs,
+    pub test: PredictionTestArgs,
     /// A note to add
     #[arg(long, value_name = "TEXT")]
     pub note: Option<String>,
@@ -131,7 +131,7 @@ pub struct UpdateArgs {
 
 /// `rutter ghap note`
 #[derive(Debug, Args)]
-pub struct NoteArgs {
+pub struct GhapNoteArgs {
     /// The note
     #[arg(value_name = "TEXT")]
     pub text: String,
@@ -142,7 +142,7 @@ pub struct NoteArgs {
 
 /// `rutter ghap resolve`
 #[derive(Debug, Args)]
-pub struct ResolveArgs {
+pub struct GhapResolveArgs {
     /// The final status
     #[arg(long, value_parser = PossibleValuesParser::new(&Status::NAMES[1..]).try_map(|text| text.parse::<Status>()))]
     pub status: Option<Status>,
@@ -177,7 +177,7 @@ pub struct ResolveArgs {
 
 /// `rutter ghap adopt`
 #[derive(Debug, Args)]
-pub struct AdoptArgs {
+pub struct GhapAdoptArgs {
     /// The GHAP [default: the only orphan of this project]
     #[arg(value_name = "ID")]
     pub id: Option<IdSuffix>,
@@ -188,7 +188,7 @@ pub struct AdoptArgs {
 
 /// `rutter ghap abandon`
 #[derive(Debug, Args)]
-pub struct AbandonArgs {
+pub struct GhapAbandonArgs {
     /// The GHAP [default: the active one]
     #[arg(value_name = "ID")]
     pub id: Option<IdSuffix>,
@@ -202,7 +202,7 @@ pub struct AbandonArgs {
 
 /// `rutter ghap show`
 #[derive(Debug, Args)]
-pub struct ShowArgs {
+pub struct GhapShowArgs {
     /// The GHAP [default: the active one]
     #[arg(value_name = "ID")]
     pub id: Option<IdSuffix>,
@@ -213,7 +213,7 @@ pub struct ShowArgs {
 
 /// `rutter ghap list`
 #[derive(Debug, Args)]
-pub struct ListArgs {
+pub struct GhapListArgs {
     /// Only GHAPs with this status
     #[arg(long, value_parser = one_of!(Status))]
     pub status: Option<Status>,
@@ -227,7 +227,7 @@ pub struct ListArgs {
     #[arg(long)]
     pub all: bool,
     /// Maximum number of rows
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = at_least_one)]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = parse_positive)]
     pub limit: usize,
     /// The output format.
     #[command(flatten)]
@@ -273,7 +273,7 @@ pub struct MemoriesArgs {
     #[arg(long)]
     pub all: bool,
     /// Maximum number of rows
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = at_least_one)]
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = parse_positive)]
     pub limit: usize,
     /// The output format.
     #[command(flatten)]
@@ -282,7 +282,7 @@ pub struct MemoriesArgs {
 
 /// `rutter edit`
 #[derive(Debug, Args)]
-pub struct EditArgs {
+pub struct MemoryEditArgs {
     /// The memory, or the GHAP with the lesson to change
     #[arg(value_name = "ID")]
     pub id: IdSuffix,
@@ -328,7 +328,7 @@ pub enum ImportCommand {
     /// Shows a summary of the file first. The rows are marked as imported: they never count as evidence, change no
     /// existing row, and can be removed again. Accepted values, texts for every project and project aliases wait for
     /// `rutter review`. Without a terminal it needs --yes.
-    Jsonl(ImportArgs),
+    Jsonl(ImportJsonlArgs),
     /// List the imports that still have rows
     List(ImportListArgs),
     /// Remove every row that an import added
@@ -340,7 +340,7 @@ pub enum ImportCommand {
 
 /// `rutter import jsonl`
 #[derive(Debug, Args)]
-pub struct ImportArgs {
+pub struct ImportJsonlArgs {
     /// The file; `-` is stdin
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
@@ -400,14 +400,14 @@ pub struct ReviewArgs {
 #[derive(Debug, Subcommand)]
 pub enum ReviewCommand {
     /// Accept waiting rows; for an import, adopt its rows as your own
-    Accept(ReviewIds),
+    Accept(ReviewIdsArgs),
     /// Reject waiting rows; removes the rows of an import, retires a value
-    Reject(ReviewIds),
+    Reject(ReviewIdsArgs),
 }
 
 /// The rows to accept or reject.
 #[derive(Debug, Args)]
-pub struct ReviewIds {
+pub struct ReviewIdsArgs {
     /// The rows
     #[arg(value_name = "ID", required = true)]
     pub ids: Vec<IdSuffix>,
@@ -416,7 +416,7 @@ pub struct ReviewIds {
 /// `rutter forget`
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false, id = "what")]
-pub struct ForgetArgs {
+pub struct ForgetSelectionArgs {
     /// The GHAP, memory or outcome
     #[arg(value_name = "ID", group = "what")]
     pub id: Option<IdSuffix>,
@@ -433,10 +433,10 @@ pub struct ForgetArgs {
 
 /// `rutter forget`, with confirmation and output format.
 #[derive(Debug, Args)]
-pub struct ForgetCommand {
+pub struct ForgetCommandArgs {
     /// The rows to forget.
     #[command(flatten)]
-    pub what: ForgetArgs,
+    pub what: ForgetSelectionArgs,
     /// Do not ask for confirmation
     #[arg(long)]
     pub yes: bool,
@@ -544,7 +544,7 @@ pub struct RecallArgs {
     #[arg(long)]
     pub all: bool,
     /// Maximum number of rows
-    #[arg(short = 'k', long = "limit", value_name = "N", default_value_t = 10, value_parser = at_least_one)]
+    #[arg(short = 'k', long = "limit", value_name = "N", default_value_t = 10, value_parser = parse_positive)]
     pub limit: usize,
     /// Show how each score is computed
     #[arg(long)]
@@ -576,7 +576,7 @@ pub struct EpisodesListArgs {
     #[arg(long, value_name = "HOW", value_parser = one_of!(How))]
     pub ending: Option<How>,
     /// Maximum number of rows
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = at_least_one)]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = parse_positive)]
     pub limit: usize,
     /// The output format.
     #[command(flatten)]

@@ -7,7 +7,7 @@ use rutter_hooks::context::{Depth, Source};
 use rutter_memory::IdSuffix;
 
 use super::FormatArgs;
-use super::memory::{at_least_one, one_of};
+use super::memory::{one_of, parse_positive};
 
 /// `rutter context`
 #[derive(Debug, Args)]
@@ -22,10 +22,10 @@ pub struct ContextArgs {
     #[arg(long, value_parser = one_of!(Depth))]
     pub depth: Option<Depth>,
     /// Maximum number of rows [default: 3 for light, 20 for rich]
-    #[arg(short = 'k', long, value_name = "N", value_parser = at_least_one)]
+    #[arg(short = 'k', long, value_name = "N", value_parser = parse_positive)]
     pub limit: Option<usize>,
     /// Maximum number of tokens [default: 300 for light, 2000 for rich]
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    #[arg(long, value_name = "N", value_parser = parse_positive)]
     pub max_tokens: Option<usize>,
     /// Include other projects, ranked after this one
     #[arg(long)]
@@ -62,7 +62,7 @@ pub struct SessionsListArgs {
     #[arg(long)]
     pub all: bool,
     /// Maximum number of rows
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = at_least_one)]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = parse_positive)]
     pub limit: usize,
     /// The output format.
     #[command(flatten)]
@@ -90,7 +90,7 @@ pub struct InjectionsArgs {
     #[arg(long, value_name = "ID")]
     pub row: Option<IdSuffix>,
     /// Maximum number of rows, newest first
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = at_least_one)]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = parse_positive)]
     pub limit: usize,
     /// Include all projects
     #[arg(long)]

@@ -8,7 +8,7 @@ use rutter_memory::IdSuffix;
 use rutter_memory::value::{Axis, Standing};
 
 use super::FormatArgs;
-use super::memory::{at_least_one, one_of};
+use super::memory::{one_of, parse_positive};
 
 /// `rutter values …`
 #[derive(Debug, Subcommand)]
@@ -18,7 +18,7 @@ pub enum ValuesCommand {
     /// List the clusters of similar experiences, largest first
     Clusters(ClustersArgs),
     /// Show a cluster: its members and its values
-    Show(ClusterArgs),
+    Show(ClusterShowArgs),
     /// Add a value: one sentence that states the common lesson of a cluster
     ///
     /// The text is compared with the members of the cluster, and refused if it is about something else. For example:
@@ -33,7 +33,7 @@ pub enum ValuesCommand {
     /// Retire a value; the row stays, so that the value is not proposed again
     Retire(RetireValueArgs),
     /// Write an HTML page with a map of the clusters, their members and values
-    Report(ReportArgs),
+    Report(ValuesReportArgs),
 }
 
 /// `rutter values list`
@@ -46,7 +46,7 @@ pub struct ValuesListArgs {
     #[arg(long, value_name = "STANDING", value_parser = one_of!(Standing))]
     pub standing: Option<Standing>,
     /// Maximum number of rows
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = at_least_one)]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = parse_positive)]
     pub limit: usize,
     /// The output format.
     #[command(flatten)]
@@ -63,7 +63,7 @@ pub struct ClustersArgs {
     #[arg(long)]
     pub here: bool,
     /// Maximum number of rows
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = at_least_one)]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = parse_positive)]
     pub limit: usize,
     /// The output format.
     #[command(flatten)]
@@ -72,7 +72,7 @@ pub struct ClustersArgs {
 
 /// `rutter values show`
 #[derive(Debug, Args)]
-pub struct ClusterArgs {
+pub struct ClusterShowArgs {
     /// The cluster: any unique end of its id
     #[arg(value_name = "CLUSTER")]
     pub id: IdSuffix,
@@ -144,7 +144,7 @@ pub struct RetireValueArgs {
 
 /// `rutter values report`
 #[derive(Debug, Args)]
-pub struct ReportArgs {
+pub struct ValuesReportArgs {
     /// The file to write; an existing one is replaced
     #[arg(long, value_name = "FILE")]
     pub html: PathBuf,

@@ -7,11 +7,11 @@ use rutter_memory::config::{Config, Finding, HOOKS_YAML, Loaded, PROJECT_FILE, S
 use rutter_memory::project::Located;
 use serde_json::{Map, Value as Json, json};
 
-use crate::Failure;
+use crate::CommandError;
 use crate::cli::Format;
 use crate::cli::config::{CheckConfigArgs, ConfigCommand, PathConfigArgs, ShowConfigArgs};
 use crate::environment::Environment;
-use crate::ui::{Ui, count};
+use crate::ui::{Ui, format_count};
 
 mod hooks_yaml;
 
@@ -19,16 +19,16 @@ pub(crate) fn run(
     command: &ConfigCommand,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     match command {
-        ConfigCommand::Show(args) => show(args, env, ui),
-        ConfigCommand::Check(args) => complain(args, env, ui),
-        ConfigCommand::Path(args) => paths(args, env, ui),
+        ConfigCommand::Show(args) => show_config(args, env, ui),
+        ConfigCommand::Check(args) => check_config(args, env, ui),
+        ConfigCommand::Path(args) => print_paths(args, env, ui),
     }
 }
 
 /// The configuration files of a folder and the configuration that results from them.
-pub(super) struct Here {
+pub(super) struct FolderConfig {
     /// The user's file; None without a home directory.
     pub(super) user: Option<PathBuf>,
     /// The root of the checkout.
@@ -36,19 +36,19 @@ pub(super) struct Here {
     pub(super) loaded: Loaded,
 }
 
-impl Here {
-    pub(super) fn find(env: &Environment) -> Result<Self, Failure> {
-        let root = Located::find(env.folder()?).root;
-        let loaded = env.config(Some(&root));
+impl FolderConfig {
+    pub(super) fn find(env: &Environment) -> Result<Self, CommandError> {
+        let root = Located::find(env.working_dir()?).root;
+        let loaded = env.load_config(Some(&root));
         Ok(Self { user: env.config_file.clone(), root, loaded })
     }
 
-    pub(super) fn project(&self) -> PathBuf {
+    pub(super) fn project_file(&self) -> PathBuf {
         self.root.join(PROJECT_FILE)
     }
 
     /// Returns both files with the state of each.
-    fn files(&self) -> Vec<(&'static str, PathBuf, &'static str)> {
+    fn described_files(&self) -> Vec<(&'static str, PathBuf, &'static str)> {
         let user = self.user.iter().map(|path| {
             let state = if path.exists() { "in use" } else { "not there" };
             ("user", path.clone(), state)
@@ -56,65 +56,69 @@ impl Here {
         let state = match self.loaded.project {
             Standing::Trusted => "trusted",
             Standing::Untrusted => "not trusted: it may do less, and nothing more",
-            Standing::Absent if self.project().exists() => "unreadable",
+            Standing::Absent if self.project_file().exists() => "unreadable",
             Standing::Absent => "not there",
         };
-        user.chain([("project", self.project(), state)]).collect()
+        user.chain([("project", self.project_file(), state)]).collect()
     }
 
     fn files_as_json(&self) -> Json {
         let user = self.user.as_ref();
         json!({
             "user": { "path": user, "there": user.is_some_and(|path| path.exists()) },
-            "project": { "path": self.project(), "standing": self.loaded.project },
+            "project": { "path": self.project_file(), "standing": self.loaded.project },
         })
     }
 }
 
-fn show(args: &ShowConfigArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
+fn show_config(
+    args: &ShowConfigArgs,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), CommandError> {
     let json = args.format.chosen() == Format::Json;
     if args.defaults {
         let config = Config::default();
-        return if json { ui.json(&config) } else { write(&config, |_| "", ui) };
+        return if json { ui.print_json(&config) } else { print_toml(&config, |_| "", ui) };
     }
-    let here = Here::find(env)?;
+    let here = FolderConfig::find(env)?;
     let Loaded { config, findings, .. } = &here.loaded;
     if !args.origin {
         if json {
-            ui.json(config)?;
+            ui.print_json(config)?;
         } else {
-            write(config, |_| "", ui)?;
+            print_toml(config, |_| "", ui)?;
         }
         if !findings.is_empty() {
-            let findings = count(findings.len() as u64, "finding");
-            ui.remark(&format!("{findings}; `rutter config check` says what"))?;
+            let findings = format_count(findings.len() as u64, "finding");
+            ui.print_note(&format!("{findings}; `rutter config check` says what"))?;
         }
         return Ok(());
     }
     if json {
         let origins: Map<String, Json> =
             KEYS.iter().map(|key| (key.path(), json!(here.loaded.origin(key)))).collect();
-        return ui.json(&json!({
+        return ui.print_json(&json!({
             "files": here.files_as_json(),
             "config": config,
             "origins": origins,
             "findings": findings,
         }));
     }
-    for (whose, path, state) in here.files() {
+    for (whose, path, state) in here.described_files() {
         writeln!(ui.out, "# {whose}: {} ({state})", path.display())?;
     }
     writeln!(ui.out)?;
-    write(config, |key| here.loaded.origin(key).as_str(), ui)?;
-    findings.iter().try_for_each(|finding| Ok(ui.remark(&finding.to_string())?))
+    print_toml(config, |key| here.loaded.origin(key).as_str(), ui)?;
+    findings.iter().try_for_each(|finding| Ok(ui.print_note(&finding.to_string())?))
 }
 
 /// Prints a configuration as TOML, with a remark behind each value.
-fn write(
+fn print_toml(
     config: &Config,
     remark: impl Fn(&'static rutter_memory::config::keys::Key) -> &'static str,
     ui: &mut Ui<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let mut section = "";
     for key in KEYS {
         if key.section != section {
@@ -130,28 +134,32 @@ fn write(
     Ok(())
 }
 
-fn complain(args: &CheckConfigArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
+fn check_config(
+    args: &CheckConfigArgs,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), CommandError> {
     if let Some(file) = &args.file
         && file.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
     {
-        return hooks_yaml::tell(file, args.format.chosen(), ui);
+        return hooks_yaml::print_report(file, args.format.chosen(), ui);
     }
     let (files, findings, yaml) = if let Some(file) = &args.file {
         (vec![file.clone()], check(file), None)
     } else {
-        let here = Here::find(env)?;
-        let files = here.user.iter().cloned().chain([here.project()]);
+        let here = FolderConfig::find(env)?;
+        let files = here.user.iter().cloned().chain([here.project_file()]);
         let yaml = Some(here.root.join(HOOKS_YAML)).filter(|path| path.is_file());
-        (files.filter(|path| is_there(path)).collect(), here.loaded.findings, yaml)
+        (files.filter(|path| path_exists(path)).collect(), here.loaded.findings, yaml)
     };
     if args.format.chosen() == Format::Json {
         let mut report = json!({ "files": files, "findings": findings });
         if let Some(path) = &yaml {
-            report["hooks_yaml"] = hooks_yaml::as_json(path)?;
+            report["hooks_yaml"] = hooks_yaml::report_json(path)?;
         }
-        ui.json(&report)?;
+        ui.print_json(&report)?;
     } else if !findings.is_empty() {
-        findings.iter().try_for_each(|finding| tell(finding, ui))?;
+        findings.iter().try_for_each(|finding| print_finding(finding, ui))?;
     } else if files.is_empty() {
         writeln!(
             ui.out,
@@ -164,26 +172,30 @@ fn complain(args: &CheckConfigArgs, env: &Environment, ui: &mut Ui<'_>) -> Resul
     }
     if let Some(path) = yaml.filter(|_| args.format.chosen() == Format::Text) {
         writeln!(ui.out)?;
-        hooks_yaml::tell(&path, Format::Text, ui)?;
+        hooks_yaml::print_report(&path, Format::Text, ui)?;
     }
-    if findings.is_empty() { Ok(()) } else { Err(Failure::Findings) }
+    if findings.is_empty() { Ok(()) } else { Err(CommandError::Findings) }
 }
 
 /// Returns true if the path exists. A dangling link counts: the user created it on purpose.
-fn is_there(path: &Path) -> bool {
+fn path_exists(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }
 
-fn tell(finding: &Finding, ui: &mut Ui<'_>) -> Result<(), Failure> {
+fn print_finding(finding: &Finding, ui: &mut Ui<'_>) -> Result<(), CommandError> {
     Ok(writeln!(ui.out, "{}: {}\n  -> {}", finding.place(), finding.what, finding.advice)?)
 }
 
-fn paths(args: &PathConfigArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let here = Here::find(env)?;
+fn print_paths(
+    args: &PathConfigArgs,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), CommandError> {
+    let here = FolderConfig::find(env)?;
     if args.format.chosen() == Format::Json {
-        return ui.json(&here.files_as_json());
+        return ui.print_json(&here.files_as_json());
     }
-    for (whose, path, state) in here.files() {
+    for (whose, path, state) in here.described_files() {
         writeln!(ui.out, "{whose:<8} {} ({state})", path.display())?;
     }
     Ok(())

@@ -13,8 +13,8 @@ use rutter_memory::{Id, Store};
 use rutter_search::score::FLOOR;
 use serde::Serialize;
 
-use super::pause::Quiet;
-use crate::Failure;
+use super::pause::QuietReason;
+use crate::CommandError;
 use crate::cli::Format;
 use crate::cli::steer::ContextArgs;
 use crate::environment::{self, Environment};
@@ -22,15 +22,15 @@ use crate::ui::{Ui, first_line};
 
 /// The context in the JSON output.
 #[derive(Serialize)]
-struct Shown<'a> {
+struct ContextJson<'a> {
     markdown: &'a str,
     tokens: usize,
-    items: Vec<Item<'a>>,
-    left_out: Vec<Left<'a>>,
+    items: Vec<ContextItemJson<'a>>,
+    left_out: Vec<LeftOutJson<'a>>,
 }
 
 #[derive(Serialize)]
-struct Item<'a> {
+struct ContextItemJson<'a> {
     id: Id,
     kind: Source,
     /// None without a prompt, because a confidence is relative to one.
@@ -40,7 +40,7 @@ struct Item<'a> {
 }
 
 #[derive(Serialize)]
-struct Left<'a> {
+struct LeftOutJson<'a> {
     id: Id,
     kind: Source,
     confidence: Option<f64>,
@@ -48,11 +48,15 @@ struct Left<'a> {
     text: &'a str,
 }
 
-pub(crate) fn run(args: &ContextArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let mut store = env.store(ui)?;
+pub(crate) fn run(
+    args: &ContextArgs,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), CommandError> {
+    let mut store = env.open_store(ui)?;
     // Also finds rows that hooks could only write to the spool.
     store.gather_if_free(env.now)?;
-    let (owner, session, config) = (env.owner()?, env.session(), env.settings()?);
+    let (owner, session, config) = (env.owner()?, env.session_id(), env.load_folder_config()?);
     let hook = &config.hooks.user_prompt_submit;
     // An explicit depth has its own limits; otherwise the hook's configuration applies.
     let (depth, limit, room) = match args.depth {
@@ -61,8 +65,8 @@ pub(crate) fn run(args: &ContextArgs, env: &Environment, ui: &mut Ui<'_>) -> Res
     };
     let prompt = args.prompt.as_deref().map(asked).filter(|prompt| !prompt.is_empty());
     let Some(text) = prompt else {
-        let context = beginning(args, &store, &owner, &config, env)?;
-        return show(args, &context, false, &config, env, ui);
+        let context = session_start_context(args, &store, &owner, &config, env)?;
+        return print_context(args, &context, false, &config, env, ui);
     };
     let wanted = Wanted {
         text,
@@ -76,20 +80,20 @@ pub(crate) fn run(args: &ContextArgs, env: &Environment, ui: &mut Ui<'_>) -> Res
         to: session.as_ref().map(|session| (session.as_str(), None)),
     };
     let context = recall_context(store.indexed_reader()?, &wanted, env.now)?;
-    show(args, &context, true, &config, env, ui)
+    print_context(args, &context, true, &config, env, ui)
 }
 
 /// Returns the context at the start of a new session.
-fn beginning(
+fn session_start_context(
     args: &ContextArgs,
     store: &Store,
     owner: &Owner,
     config: &Config,
     env: &Environment,
-) -> Result<Context, Failure> {
-    let session = env.session();
-    let branch = Located::find(env.folder()?).branch;
-    let hands = Hands::Commands(environment::called());
+) -> Result<Context, CommandError> {
+    let session = env.session_id();
+    let branch = Located::find(env.working_dir()?).branch;
+    let hands = Hands::Commands(environment::agent_command());
     let own = store.active_ghap(owner)?;
     let wanted = SessionWanted {
         to: session.as_ref().map(|session| (session.as_str(), None)),
@@ -107,18 +111,18 @@ fn beginning(
     Ok(session_context(store.reader(), &wanted, env.now)?)
 }
 
-fn show(
+fn print_context(
     args: &ContextArgs,
     context: &Context,
     has_prompt: bool,
     config: &Config,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), Failure> {
-    let session = env.session();
+) -> Result<(), CommandError> {
+    let session = env.session_id();
     let markdown = context.markdown();
     if args.format.chosen() == Format::Json {
-        return json(context, &markdown, has_prompt, ui);
+        return print_json(context, &markdown, has_prompt, ui);
     }
     if markdown.is_empty() {
         let hint = if context.left_out.is_empty() || args.why {
@@ -126,49 +130,49 @@ fn show(
         } else {
             "; `--why` shows what was looked at"
         };
-        ui.remark(&format!("nothing would be put before an agent{hint}"))?;
+        ui.print_note(&format!("nothing would be put before an agent{hint}"))?;
     } else {
         writeln!(ui.out, "{markdown}")?;
     }
     if args.why {
-        why(context, has_prompt, !markdown.is_empty(), ui)?;
+        print_considered(context, has_prompt, !markdown.is_empty(), ui)?;
     }
-    if let Some(quiet) = Quiet::of(env, session.as_ref())? {
-        ui.remark(&format!("an agent is told nothing at the moment: {}", quiet.reason()))?;
+    if let Some(quiet) = QuietReason::current(env, session.as_ref())? {
+        ui.print_note(&format!("an agent is told nothing at the moment: {}", quiet.reason()))?;
     } else if has_prompt && !config.hooks.user_prompt_submit.enabled {
-        ui.remark(
+        ui.print_note(
             "an agent is told nothing on a prompt: `hooks.user_prompt_submit` is switched off",
         )?;
     } else if !has_prompt && !config.hooks.session_start.enabled {
-        ui.remark(
+        ui.print_note(
             "an agent is told nothing when a session begins: `hooks.session_start` is switched off",
         )?;
     }
     Ok(())
 }
 
-fn json(
+fn print_json(
     context: &Context,
     markdown: &str,
     has_prompt: bool,
     ui: &mut Ui<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let confidence = |of: &Candidate| has_prompt.then_some(of.confidence);
-    let items = context.items.iter().map(|item| Item {
+    let items = context.items.iter().map(|item| ContextItemJson {
         id: item.row,
         kind: item.kind,
         confidence: confidence(item),
         tokens: tokens(&item.text),
         text: &item.text,
     });
-    let left_out = context.left_out.iter().map(|(left, reason)| Left {
+    let left_out = context.left_out.iter().map(|(left, reason)| LeftOutJson {
         id: left.row,
         kind: left.kind,
         confidence: confidence(left),
         reason: *reason,
         text: &left.text,
     });
-    ui.json(&Shown {
+    ui.print_json(&ContextJson {
         markdown,
         tokens: tokens(markdown),
         items: items.collect(),
@@ -177,7 +181,12 @@ fn json(
 }
 
 /// Prints every row that was considered.
-fn why(context: &Context, asked: bool, apart: bool, ui: &mut Ui<'_>) -> Result<(), Failure> {
+fn print_considered(
+    context: &Context,
+    asked: bool,
+    apart: bool,
+    ui: &mut Ui<'_>,
+) -> Result<(), CommandError> {
     let row = |of: &Candidate, became: &str| {
         // The rendered text of an early-refused candidate does not exist, so it has no cost.
         let cost = of.refused.map_or_else(|| tokens(&of.text).to_string(), |_| "-".to_owned());
@@ -193,9 +202,9 @@ fn why(context: &Context, asked: bool, apart: bool, ui: &mut Ui<'_>) -> Result<(
     if apart {
         writeln!(ui.out)?;
     }
-    ui.table(["ID", "KIND", "LIKELY", "TOKENS", "WHAT BECOMES OF IT", "TEXT"], rows)?;
+    ui.print_table(["ID", "KIND", "LIKELY", "TOKENS", "WHAT BECOMES OF IT", "TEXT"], rows)?;
     if asked {
-        ui.remark(&format!("from {:.0} % on it is likely enough", FLOOR * 100.0))?;
+        ui.print_note(&format!("from {:.0} % on it is likely enough", FLOOR * 100.0))?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use rutter_contract::spec::EventSpec;
 use rutter_contract::version::Contract;
 
-use crate::Failure;
+use crate::CommandError;
 use crate::cli::{ClientArgs, ContractCommand};
 use crate::ui::Ui;
 
@@ -12,7 +12,7 @@ mod explain;
 mod payload;
 mod schema;
 
-pub(crate) fn run(command: &ContractCommand, ui: &mut Ui<'_>) -> Result<(), Failure> {
+pub(crate) fn run(command: &ContractCommand, ui: &mut Ui<'_>) -> Result<(), CommandError> {
     match command {
         ContractCommand::Events(args) => events::run(args, ui),
         ContractCommand::Explain(args) => explain::run(args, ui),
@@ -22,17 +22,17 @@ pub(crate) fn run(command: &ContractCommand, ui: &mut Ui<'_>) -> Result<(), Fail
 }
 
 /// Returns the contract of the requested client version, with a remark if that version was not measured.
-fn contract(args: &ClientArgs, ui: &mut Ui<'_>) -> Result<Contract, Failure> {
+fn contract_for(args: &ClientArgs, ui: &mut Ui<'_>) -> Result<Contract, CommandError> {
     let contract = args.client.map_or_else(Contract::newest, Contract::for_client);
     if let Some(note) = contract.note() {
-        ui.remark(&note)?;
+        ui.print_note(&note)?;
     }
     Ok(contract)
 }
 
 /// Returns the error for an event that the client version does not have.
-fn no_such_event(event: &EventSpec, contract: Contract) -> Failure {
-    Failure::Usage(format!(
+fn missing_event_failure(event: &EventSpec, contract: Contract) -> CommandError {
+    CommandError::Usage(format!(
         "client {} has no event {}: it came with {}; leave --client out, or name a newer one",
         contract.version(),
         event.name,

@@ -2,11 +2,11 @@
 
 use crate::cli::demo::DemoArgs;
 use crate::ui::Ui;
-use crate::{Failure, demo, environment, scratch};
+use crate::{CommandError, demo, environment, scratch};
 
-pub(crate) fn run(args: &DemoArgs, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    match environment::keeps_scratch() {
-        Some(purpose) => scratch::keep(&purpose, ui),
+pub(crate) fn run(args: &DemoArgs, ui: &mut Ui<'_>) -> Result<(), CommandError> {
+    match environment::scratch_keeper_purpose() {
+        Some(purpose) => scratch::run_keeper(&purpose, ui),
         None => demo::play(args.fast, ui),
     }
 }

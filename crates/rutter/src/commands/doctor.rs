@@ -7,34 +7,38 @@ use rutter_memory::store::{Salvaged, SalvagedTable, spool};
 use serde_json::json;
 use std::path::PathBuf;
 
-use crate::Failure;
+use crate::CommandError;
 use crate::cli::Format;
 use crate::cli::memory::DoctorArgs;
-use crate::doctor::{Places, Report};
+use crate::doctor::{ClientEnvironment, DoctorReport};
 use crate::environment::Environment;
-use crate::ui::{Ui, count};
+use crate::ui::{Ui, format_count};
 
-pub(crate) fn run(args: &DoctorArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let places = Places::of(env)?;
-    let mended = if args.repair { Some(Mended::of(env)?) } else { None };
-    let report = Report::of(env, &places, args.live)?;
+pub(crate) fn run(
+    args: &DoctorArgs,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), CommandError> {
+    let places = ClientEnvironment::from_env(env)?;
+    let mended = if args.repair { Some(RepairSummary::repair(env)?) } else { None };
+    let report = DoctorReport::run_checks(env, &places, args.live)?;
     if args.format.chosen() == Format::Json {
         let mut value = serde_json::to_value(&report).map_err(std::io::Error::from)?;
         if let Some(mended) = &mended {
-            value["repaired"] = mended.json();
+            value["repaired"] = mended.to_json();
         }
-        ui.json(&value)?;
+        ui.print_json(&value)?;
     } else {
         if let Some(mended) = &mended {
             mended.write(ui)?;
         }
-        report.write(ui.out)?;
+        report.write_text(ui.out)?;
     }
-    if report.has_problems() { Err(Failure::Findings) } else { Ok(()) }
+    if report.has_problems() { Err(CommandError::Findings) } else { Ok(()) }
 }
 
 /// Returns a line for each table with its salvaged and damaged rows, and a line about unreadable pages.
-fn tables(salvaged: &Salvaged) -> Vec<String> {
+fn describe_tables(salvaged: &Salvaged) -> Vec<String> {
     let mut lines: Vec<String> = (salvaged.tables.iter())
         .filter(|table| table.read + table.damaged > 0)
         .map(|SalvagedTable { table, read, damaged }| {
@@ -43,31 +47,31 @@ fn tables(salvaged: &Salvaged) -> Vec<String> {
         })
         .collect();
     if salvaged.unreadable_pages > 0 {
-        let pages = count(salvaged.unreadable_pages as u64, "page");
+        let pages = format_count(salvaged.unreadable_pages as u64, "page");
         lines.push(format!("{pages} could not be read: rows that were there are lost"));
     }
     lines
 }
 
 /// The results of `--repair`. It never changes settings; `rutter init` does that.
-struct Mended {
+struct RepairSummary {
     repaired: Repaired,
     tightened: Vec<PathBuf>,
     tended: Option<Tended>,
 }
 
-impl Mended {
-    fn of(env: &Environment) -> Result<Self, Failure> {
+impl RepairSummary {
+    fn repair(env: &Environment) -> Result<Self, CommandError> {
         let tightened = doctor::tighten(&env.data)?;
         let repaired = doctor::repair(&env.data, env.now)?;
-        let root = env.folder().ok().map(|folder| Located::find(folder).root);
-        let bounds = Bounds::from(&env.config(root.as_deref()).config.retention);
-        let waits = spool::waits(&env.files());
+        let root = env.working_dir().ok().map(|folder| Located::find(folder).root);
+        let bounds = Bounds::from(&env.load_config(root.as_deref()).config.retention);
+        let waits = spool::waits(&env.data_dir());
         let tended = if waits { tend(&env.data, &bounds, env.now)? } else { None };
         Ok(Self { repaired, tightened, tended })
     }
 
-    fn json(&self) -> serde_json::Value {
+    fn to_json(&self) -> serde_json::Value {
         let salvaged = self.repaired.salvaged.iter();
         let salvaged: Vec<_> = salvaged
             .map(|(path, salvaged)| json!({ "file": path.to_string_lossy(), "rows": salvaged }))
@@ -75,7 +79,7 @@ impl Mended {
         json!({ "salvaged": salvaged, "tightened": self.tightened, "tended": self.tended })
     }
 
-    fn write(&self, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    fn write(&self, ui: &mut Ui<'_>) -> Result<(), CommandError> {
         for path in &self.tightened {
             writeln!(ui.out, "closed    {} to others", path.display())?;
         }
@@ -88,12 +92,12 @@ impl Mended {
                 salvaged.saved,
                 salvaged.refused
             )?;
-            for line in tables(salvaged) {
+            for line in describe_tables(salvaged) {
                 writeln!(ui.out, "          {line}")?;
             }
         }
         if let Some(Tended { drained, .. }) = &self.tended {
-            let taken = count(*drained as u64, "entry");
+            let taken = format_count(*drained as u64, "entry");
             writeln!(ui.out, "drained   {taken} out of the spool")?;
         }
         Ok(())

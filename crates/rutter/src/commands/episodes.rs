@@ -6,29 +6,29 @@ use rutter_memory::episode::{Episode, How};
 use rutter_memory::store::EpisodeFilter;
 use serde::Serialize;
 
-use crate::Failure;
+use crate::CommandError;
 use crate::cli::Format;
 use crate::cli::memory::{EpisodesCommand, EpisodesListArgs, EpisodesShowArgs};
 use crate::environment::Environment;
-use crate::ui::{Ui, count, first_line};
+use crate::ui::{Ui, first_line, format_count};
 
 pub(crate) fn run(
     command: &EpisodesCommand,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), Failure> {
-    let mut store = env.store(ui)?;
+) -> Result<(), CommandError> {
+    let mut store = env.open_store(ui)?;
     // Includes rows that hooks could only write to the spool.
     store.gather_if_free(env.now)?;
     match command {
-        EpisodesCommand::List(args) => list(args, &store, env, ui),
-        EpisodesCommand::Show(args) => show(args, &store, env, ui),
+        EpisodesCommand::List(args) => list_episodes(args, &store, env, ui),
+        EpisodesCommand::Show(args) => show_episode(args, &store, env, ui),
     }
 }
 
 /// An episode with its state, changes and origin.
 #[derive(Serialize)]
-struct Shown<'a> {
+struct EpisodeOutput<'a> {
     /// The short id.
     short: String,
     /// `open`, or the way it ended.
@@ -44,31 +44,31 @@ struct Shown<'a> {
     episode: &'a Episode,
 }
 
-impl<'a> Shown<'a> {
-    fn of(episode: &'a Episode, store: &Store, env: &Environment) -> Result<Self, Failure> {
+impl<'a> EpisodeOutput<'a> {
+    fn new(episode: &'a Episode, store: &Store, env: &Environment) -> Result<Self, CommandError> {
         let how = episode.ending.as_ref().map(|ending| ending.how);
         Ok(Self {
             short: episode.id.short(),
             state: how.map_or("open", How::as_str),
             times_fixed: store.times_fixed(episode)?,
             changes: if how.is_none() { store.changes_of(episode)? } else { Vec::new() },
-            origin: super::show::origin(episode.id, store, env)?,
+            origin: super::show::describe_origin(episode.id, store, env)?,
             episode,
         })
     }
 
     /// Returns the changes of the fix, or the changes so far if the episode is open.
-    fn changed(&self) -> &[Change] {
+    fn shown_changes(&self) -> &[Change] {
         self.episode.ending.as_ref().map_or(&self.changes, |ending| &ending.fix)
     }
 }
 
-fn list(
+fn list_episodes(
     args: &EpisodesListArgs,
     store: &Store,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let project = if args.all { None } else { store.project(&env.owner()?.place)? };
     let episodes = if project.is_none() && !args.all {
         Vec::new()
@@ -79,18 +79,18 @@ fn list(
     };
     let shown = episodes
         .iter()
-        .map(|episode| Shown::of(episode, store, env))
+        .map(|episode| EpisodeOutput::new(episode, store, env))
         .collect::<Result<Vec<_>, _>>()?;
     if args.format.chosen() == Format::Json {
-        return ui.json(&shown);
+        return ui.print_json(&shown);
     }
     if shown.is_empty() {
         let hint = if args.all { "" } else { " here; `--all` lists those of other projects" };
-        return Ok(ui.remark(&format!("no failure was followed{hint}"))?);
+        return Ok(ui.print_note(&format!("no failure was followed{hint}"))?);
     }
     let rows = shown.iter().map(|shown| {
         let episode = shown.episode;
-        let fix = match shown.changed() {
+        let fix = match shown.shown_changes() {
             [] => String::new(),
             [first, rest @ ..] => {
                 let mut others: Vec<&str> =
@@ -113,21 +113,21 @@ fn list(
             fix,
         ]
     });
-    Ok(ui.table(["ID", "STATE", "LAST FAILED", "RUNS", "FAILURE", "CHANGED"], rows)?)
+    Ok(ui.print_table(["ID", "STATE", "LAST FAILED", "RUNS", "FAILURE", "CHANGED"], rows)?)
 }
 
-fn show(
+fn show_episode(
     args: &EpisodesShowArgs,
     store: &Store,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let episode = store.episode(store.episode_id(&args.id)?)?;
-    let shown = Shown::of(&episode, store, env)?;
+    let shown = EpisodeOutput::new(&episode, store, env)?;
     if args.format.chosen() == Format::Json {
-        return ui.json(&shown);
+        return ui.print_json(&shown);
     }
-    let runs = count(u64::from(episode.attempts), "failing run");
+    let runs = format_count(u64::from(episode.attempts), "failing run");
     let ended = episode
         .ending
         .as_ref()
@@ -160,7 +160,7 @@ fn show(
     if shown.times_fixed > 1 {
         line("fixed", &format!("{} times in this project", shown.times_fixed))?;
     }
-    for change in shown.changed() {
+    for change in shown.shown_changes() {
         match change.sort {
             Sort::Command => line("command", &change.name)?,
             Sort::Invocation => line("run", &change.name)?,

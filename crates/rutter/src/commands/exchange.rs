@@ -9,33 +9,41 @@ use rutter_memory::project::ProjectKey;
 use rutter_memory::store::{Exported, ImportFile, ImportSummary, Imported, Record, WhoseRows};
 
 use crate::cli::Format;
-use crate::cli::memory::{ExportArgs, ImportArgs, ImportCommand, ImportListArgs, ImportUndoArgs};
+use crate::cli::memory::{
+    ExportArgs, ImportCommand, ImportJsonlArgs, ImportListArgs, ImportUndoArgs,
+};
 use crate::environment::Environment;
-use crate::ui::{Ui, count, first_line};
-use crate::{Failure, ask, file, shell};
+use crate::ui::{Ui, first_line, format_count};
+use crate::{CommandError, ask, file, shell};
 
-pub(crate) fn export(args: &ExportArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let mut store = env.store(ui)?;
+pub(crate) fn export(
+    args: &ExportArgs,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), CommandError> {
+    let mut store = env.open_store(ui)?;
     store.gather(env.now)?;
     let project = match &args.project {
-        Some(name) => Some(super::project::named(name, &store, env)?.project.key),
+        Some(name) => Some(super::project::find_project(name, &store, env)?.project.key),
         None => None,
     };
     match &args.output {
-        None => write(&mut store, project.as_ref(), ui.out).map(drop),
+        None => write_records(&mut store, project.as_ref(), ui.out).map(drop),
         Some(path) => {
-            let exported = file::write(path, |out| write(&mut store, project.as_ref(), out))?;
-            Ok(ui.remark(&format!("{} rows in {}", exported.rows, path.display()))?)
+            let exported = file::write_atomically(path, |out| {
+                write_records(&mut store, project.as_ref(), out)
+            })?;
+            Ok(ui.print_note(&format!("{} rows in {}", exported.rows, path.display()))?)
         }
     }
 }
 
-fn write(
+fn write_records(
     store: &mut Store,
     project: Option<&ProjectKey>,
     out: &mut dyn Write,
-) -> Result<Exported, Failure> {
-    store.export::<Failure>(project, |record: &Record| {
+) -> Result<Exported, CommandError> {
+    store.export::<CommandError>(project, |record: &Record| {
         serde_json::to_writer(&mut *out, record).map_err(io::Error::from)?;
         Ok(out.write_all(b"\n")?)
     })
@@ -45,15 +53,15 @@ pub(crate) fn import(
     command: &ImportCommand,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     match command {
         ImportCommand::Jsonl(args) => import_file(args, env, ui),
-        ImportCommand::List(args) => list(args, env, ui),
-        ImportCommand::Undo(args) => undo(args, env, ui),
+        ImportCommand::List(args) => list_imports(args, env, ui),
+        ImportCommand::Undo(args) => undo_import(args, env, ui),
         ImportCommand::Other(words) => {
             let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
-            let typed: Vec<_> = words.iter().map(|word| shell::word(word)).collect();
-            Err(Failure::Usage(format!(
+            let typed: Vec<_> = words.iter().map(|word| shell::quote_word(word)).collect();
+            Err(CommandError::Usage(format!(
                 "the format is missing; type `rutter import jsonl {}`",
                 typed.join(" ")
             )))
@@ -61,15 +69,19 @@ pub(crate) fn import(
     }
 }
 
-fn import_file(args: &ImportArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let ImportArgs { file: path, own, yes, format } = args;
+fn import_file(
+    args: &ImportJsonlArgs,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), CommandError> {
+    let ImportJsonlArgs { file: path, own, yes, format } = args;
     let is_piped = path.as_os_str() == "-";
     let file = {
         let (input, length): (Box<dyn Read + '_>, Option<u64>) = if is_piped {
             (Box::new(&mut *ui.input), None)
         } else {
             let refuse = |error: io::Error| {
-                Failure::Refused(format!("cannot read {}: {error}", path.display()))
+                CommandError::Refused(format!("cannot read {}: {error}", path.display()))
             };
             let file = File::open(path).map_err(refuse)?;
             let metadata = file.metadata().map_err(refuse)?;
@@ -85,36 +97,36 @@ fn import_file(args: &ImportArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<
         bar.finish_and_clear();
         file?
     };
-    let mut store = env.store(ui)?;
-    announce(&store.summarize_import(&file)?, *own, ui)?;
+    let mut store = env.open_store(ui)?;
+    print_import_summary(&store.summarize_import(&file)?, *own, ui)?;
     if !yes {
         if !ui.terminal || is_piped {
-            return Err(Failure::Refused(
+            return Err(CommandError::Refused(
                 "there is no terminal to ask on; look at what the file holds, and add --yes"
                     .to_owned(),
             ));
         }
-        if !ask::agreed("Import this?", ui)? {
+        if !ask::confirm("Import this?", ui)? {
             writeln!(ui.err, "nothing was imported")?;
-            return Err(Failure::Declined);
+            return Err(CommandError::Declined);
         }
     }
     let whose = if *own { WhoseRows::Own } else { WhoseRows::Foreign };
     let name = if is_piped { "stdin".into() } else { path.to_string_lossy() };
     let imported = store.import(&file, &name, whose, env.now)?;
     if format.chosen() == Format::Json {
-        return ui.json(&imported);
+        return ui.print_json(&imported);
     }
     let Imported { added, updated, kept, waiting, left_out } = imported;
     writeln!(ui.out, "{added} added, {updated} updated, {kept} here already")?;
     if left_out > 0 {
-        let rows = count(left_out as u64, "row");
-        ui.remark(&format!(
+        let rows = format_count(left_out as u64, "row");
+        ui.print_note(&format!(
             "{rows} left out: failures that are open there, and what was shown there"
         ))?;
     }
     if !own && added + waiting > 0 {
-        ui.remark(&format!(
+        ui.print_note(&format!(
             "the rows are marked as imported, and {waiting} more wait: `rutter review` decides, `rutter import undo` takes \
              them out"
         ))?;
@@ -123,7 +135,7 @@ fn import_file(args: &ImportArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<
 }
 
 /// Prints a summary of the file, so that the user can decide.
-fn announce(summary: &ImportSummary, own: bool, ui: &mut Ui<'_>) -> io::Result<()> {
+fn print_import_summary(summary: &ImportSummary, own: bool, ui: &mut Ui<'_>) -> io::Result<()> {
     for project in &summary.projects {
         let known = if project.is_known { "known here" } else { "new here" };
         writeln!(
@@ -131,11 +143,11 @@ fn announce(summary: &ImportSummary, own: bool, ui: &mut Ui<'_>) -> io::Result<(
             "project {} ({}, {known}): {}, {}, {}, {}, {}",
             first_line(&project.name),
             first_line(project.key.as_str()),
-            count(project.runs as u64, "run"),
-            count(project.episodes as u64, "failure"),
-            count(project.ghaps as u64, "GHAP"),
-            plural(project.memories, "memory", "memories"),
-            count(project.values as u64, "value"),
+            format_count(project.runs as u64, "run"),
+            format_count(project.episodes as u64, "failure"),
+            format_count(project.ghaps as u64, "GHAP"),
+            format_plural(project.memories, "memory", "memories"),
+            format_count(project.values as u64, "value"),
         )?;
     }
     for text in &summary.everywhere {
@@ -154,17 +166,21 @@ fn announce(summary: &ImportSummary, own: bool, ui: &mut Ui<'_>) -> io::Result<(
     Ok(())
 }
 
-fn plural(number: usize, one: &str, many: &str) -> String {
+fn format_plural(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
-fn list(args: &ImportListArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let imports = env.store(ui)?.imports()?;
+fn list_imports(
+    args: &ImportListArgs,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), CommandError> {
+    let imports = env.open_store(ui)?.imports()?;
     if args.format.chosen() == Format::Json {
-        return ui.json(&imports);
+        return ui.print_json(&imports);
     }
     if imports.is_empty() {
-        return Ok(ui.remark("nothing that was imported is here")?);
+        return Ok(ui.print_note("nothing that was imported is here")?);
     }
     let rows = imports.iter().map(|import| {
         [
@@ -176,32 +192,36 @@ fn list(args: &ImportListArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(),
             first_line(&import.batch.file),
         ]
     });
-    Ok(ui.table(["ID", "WHEN", "STATE", "ROWS", "WAITING", "FILE"], rows)?)
+    Ok(ui.print_table(["ID", "WHEN", "STATE", "ROWS", "WAITING", "FILE"], rows)?)
 }
 
-fn undo(args: &ImportUndoArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let mut store = env.store(ui)?;
+fn undo_import(
+    args: &ImportUndoArgs,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), CommandError> {
+    let mut store = env.open_store(ui)?;
     let wanted = args.id.as_ref().map(|id| store.import_id(id)).transpose()?;
     let imports = store.imports()?;
     let found = imports.iter().find(|import| wanted.is_none_or(|id| import.batch.id == id));
     let Some(import) = found else {
-        return Err(Failure::Refused("nothing that was imported is here".to_owned()));
+        return Err(CommandError::Refused("nothing that was imported is here".to_owned()));
     };
     let name = first_line(&import.batch.file);
-    let rows = count((import.rows + import.waiting) as u64, "row");
-    ui.remark(&format!("{rows} of {name}, imported {}", import.batch.at))?;
+    let rows = format_count((import.rows + import.waiting) as u64, "row");
+    ui.print_note(&format!("{rows} of {name}, imported {}", import.batch.at))?;
     if !args.yes {
         if !ui.terminal {
-            return Err(Failure::Refused(
+            return Err(CommandError::Refused(
                 "there is no terminal to ask on, and the rows are removed for good; add --yes"
                     .to_owned(),
             ));
         }
-        if !ask::agreed("Take them out for good?", ui)? {
+        if !ask::confirm("Take them out for good?", ui)? {
             writeln!(ui.err, "nothing was changed")?;
-            return Err(Failure::Declined);
+            return Err(CommandError::Declined);
         }
     }
     let gone = store.undo_import(import.batch.id)?;
-    Ok(writeln!(ui.out, "took out {}", count(gone.rows as u64, "row"))?)
+    Ok(writeln!(ui.out, "took out {}", format_count(gone.rows as u64, "row"))?)
 }

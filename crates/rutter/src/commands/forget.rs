@@ -4,60 +4,64 @@ use rutter_memory::Store;
 use rutter_memory::store::{Forgotten, ProjectSummary, Row};
 use serde_json::json;
 
-use crate::Failure;
+use crate::CommandError;
 use crate::ask;
 use crate::cli::Format;
-use crate::cli::memory::ForgetCommand;
+use crate::cli::memory::ForgetCommandArgs;
 use crate::environment::Environment;
-use crate::ui::{Ui, count, first_line};
+use crate::ui::{Ui, first_line, format_count};
 
 /// The rows to delete.
-enum What {
+enum ForgetTarget {
     Rows(Vec<Row>),
     Project(Box<ProjectSummary>),
     All,
 }
 
-pub(crate) fn run(args: &ForgetCommand, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let mut store = env.store(ui)?;
+pub(crate) fn run(
+    args: &ForgetCommandArgs,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), CommandError> {
+    let mut store = env.open_store(ui)?;
     // A search only finds rows in the store, so drain the spool first.
     store.gather(env.now)?;
-    let what = find(args, &store, env)?;
-    if matches!(&what, What::Rows(rows) if rows.is_empty()) {
-        ui.remark("nothing holds all of these words; nothing was forgotten")?;
+    let what = find_target(args, &store, env)?;
+    if matches!(&what, ForgetTarget::Rows(rows) if rows.is_empty()) {
+        ui.print_note("nothing holds all of these words; nothing was forgotten")?;
         if args.format.chosen() == Format::Json {
-            ui.json(&Forgotten { erased: true, ..Forgotten::default() })?;
+            ui.print_json(&Forgotten { erased: true, ..Forgotten::default() })?;
         }
         return Ok(());
     }
-    announce(&what, &store, ui)?;
+    print_target(&what, &store, ui)?;
     if !args.yes {
         if !ui.terminal {
-            return Err(Failure::Refused(
+            return Err(CommandError::Refused(
                 "there is no terminal to ask on, and forgetting is for good; add --yes".to_owned(),
             ));
         }
-        if !ask::agreed("Forget this for good?", ui)? {
+        if !ask::confirm("Forget this for good?", ui)? {
             writeln!(ui.err, "nothing was forgotten")?;
-            return Err(Failure::Declined);
+            return Err(CommandError::Declined);
         }
     }
     let forgotten = match &what {
-        What::Rows(rows) => store.forget(rows, args.what.query.as_deref())?,
-        What::Project(summary) => store.forget_project(summary.project.id)?,
-        What::All => store.forget_all()?,
+        ForgetTarget::Rows(rows) => store.forget(rows, args.what.query.as_deref())?,
+        ForgetTarget::Project(summary) => store.forget_project(summary.project.id)?,
+        ForgetTarget::All => store.forget_all()?,
     };
     match args.format.chosen() {
-        Format::Json => ui.json(&json!({
+        Format::Json => ui.print_json(&json!({
             "rows": forgotten.rows, "erased": forgotten.erased,
             "files": forgotten.files.iter().map(|path| path.to_string_lossy()).collect::<Vec<_>>(),
         }))?,
-        Format::Text => writeln!(ui.out, "forgot {}", count(forgotten.rows as u64, "row"))?,
+        Format::Text => writeln!(ui.out, "forgot {}", format_count(forgotten.rows as u64, "row"))?,
     }
     if forgotten.erased {
         Ok(())
     } else {
-        Err(Failure::Refused(
+        Err(CommandError::Refused(
             "the rows are gone, but another process still reads the log of changes, where their bytes are; run \
              `rutter tend` when it has ended"
                 .to_owned(),
@@ -65,37 +69,45 @@ pub(crate) fn run(args: &ForgetCommand, env: &Environment, ui: &mut Ui<'_>) -> R
     }
 }
 
-fn find(args: &ForgetCommand, store: &Store, env: &Environment) -> Result<What, Failure> {
+fn find_target(
+    args: &ForgetCommandArgs,
+    store: &Store,
+    env: &Environment,
+) -> Result<ForgetTarget, CommandError> {
     let what = &args.what;
     if let Some(id) = &what.id {
-        return Ok(What::Rows(vec![store.row(id)?]));
+        return Ok(ForgetTarget::Rows(vec![store.row(id)?]));
     }
     if let Some(query) = &what.query {
         if query.trim().is_empty() {
-            return Err(Failure::Usage("--query needs words; --all forgets everything".to_owned()));
+            return Err(CommandError::Usage(
+                "--query needs words; --all forgets everything".to_owned(),
+            ));
         }
-        return Ok(What::Rows(store.rows_with(query)?));
+        return Ok(ForgetTarget::Rows(store.rows_with(query)?));
     }
     if let Some(name) = &what.project {
-        return Ok(What::Project(Box::new(super::project::named(name, store, env)?)));
+        return Ok(ForgetTarget::Project(Box::new(super::project::find_project(
+            name, store, env,
+        )?)));
     }
-    Ok(What::All)
+    Ok(ForgetTarget::All)
 }
 
 /// Lists the rows that would be deleted, before the confirmation.
-fn announce(what: &What, store: &Store, ui: &mut Ui<'_>) -> Result<(), Failure> {
+fn print_target(what: &ForgetTarget, store: &Store, ui: &mut Ui<'_>) -> Result<(), CommandError> {
     match what {
-        What::Rows(rows) => {
+        ForgetTarget::Rows(rows) => {
             for row in rows {
                 writeln!(ui.err, "  {} {:<7} {}", row.id.short(), row.kind, first_line(&row.text))?;
             }
         }
-        What::Project(summary) => {
+        ForgetTarget::Project(summary) => {
             let project = &summary.project;
-            let holds = super::project::holds(summary);
+            let holds = super::project::describe_row_counts(summary);
             writeln!(ui.err, "  {} ({}): {holds}", project.name, project.key)?;
         }
-        What::All => {
+        ForgetTarget::All => {
             for summary in store.projects()? {
                 writeln!(ui.err, "  {} ({})", summary.project.name, summary.project.key)?;
             }

@@ -4,74 +4,78 @@ use rutter_memory::ghap::{Cause, Domain, GhapError, Resolve, Start, Status, Stra
 use rutter_memory::store::GhapFilter;
 use rutter_memory::{Id, IdSuffix, Store, StoreError};
 
-use crate::Failure;
+use crate::CommandError;
 use crate::ask::{self, Question};
 use crate::cli::memory::{
-    AbandonArgs, AdoptArgs, GhapCommand, ListArgs, NoteArgs, ResolveArgs, ShowArgs, StartArgs,
-    UpdateArgs,
+    GhapAbandonArgs, GhapAdoptArgs, GhapCommand, GhapListArgs, GhapNoteArgs, GhapResolveArgs,
+    GhapShowArgs, GhapStartArgs, GhapUpdateArgs,
 };
 use crate::environment::Environment;
 use crate::ui::Ui;
 
 pub(super) mod show;
 
-pub(super) use show::one as show;
+pub(super) use show::print_ghap as show;
 
 pub(crate) fn run(
     command: &GhapCommand,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     match command {
-        GhapCommand::Start(args) => start(args, env, ui),
-        GhapCommand::Update(args) => update(args, env, ui),
-        GhapCommand::Note(args) => note(args, env, ui),
-        GhapCommand::Resolve(args) => resolve(args, env, ui),
-        GhapCommand::Adopt(args) => adopt(args, env, ui),
-        GhapCommand::Abandon(args) => abandon(args, env, ui),
-        GhapCommand::Show(args) => one(args, env, ui),
-        GhapCommand::List(args) => list(args, env, ui),
+        GhapCommand::Start(args) => start_ghap(args, env, ui),
+        GhapCommand::Update(args) => update_ghap(args, env, ui),
+        GhapCommand::Note(args) => add_note(args, env, ui),
+        GhapCommand::Resolve(args) => resolve_ghap(args, env, ui),
+        GhapCommand::Adopt(args) => adopt_ghap(args, env, ui),
+        GhapCommand::Abandon(args) => abandon_ghap(args, env, ui),
+        GhapCommand::Show(args) => show_ghap(args, env, ui),
+        GhapCommand::List(args) => list_ghaps(args, env, ui),
     }
 }
 
 /// The answers to the questions about missing arguments.
-struct Answers {
+struct MissingAnswers {
     answers: std::vec::IntoIter<String>,
 }
 
-impl Answers {
+impl MissingAnswers {
     fn ask(
         asked: &[(bool, Question)],
         editor: bool,
         env: &Environment,
         ui: &mut Ui<'_>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, CommandError> {
         let missing: Vec<Question> =
             asked.iter().filter(|(given, _)| !given).map(|(_, question)| *question).collect();
-        Ok(Self { answers: ask::all(&missing, editor, env, ui)?.into_iter() })
+        Ok(Self { answers: ask::ask_all(&missing, editor, env, ui)?.into_iter() })
     }
 
     /// Returns the given text, else the next answer. Must be called in the order of the questions.
-    fn text(&mut self, given: Option<&String>) -> String {
+    fn next_text(&mut self, given: Option<&String>) -> String {
         given.cloned().unwrap_or_else(|| self.answers.next().unwrap_or_default())
     }
 
-    fn choice<T: Copy + std::str::FromStr<Err = rutter_memory::UnknownChoice>>(
+    fn next_choice<T: Copy + std::str::FromStr<Err = rutter_memory::UnknownChoice>>(
         &mut self,
         given: Option<T>,
-    ) -> Result<T, Failure> {
+    ) -> Result<T, CommandError> {
         if let Some(given) = given {
             return Ok(given);
         }
         let answer = self.answers.next().unwrap_or_default();
         answer
             .parse()
-            .map_err(|error: rutter_memory::UnknownChoice| Failure::Usage(error.to_string()))
+            .map_err(|error: rutter_memory::UnknownChoice| CommandError::Usage(error.to_string()))
     }
 }
 
-fn start(args: &StartArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let mut store = env.store(ui)?;
+fn start_ghap(
+    args: &GhapStartArgs,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), CommandError> {
+    let mut store = env.open_store(ui)?;
     let owner = env.owner()?;
     // Refuses before it asks six questions.
     if let Some(active) = store.active_ghap(&owner)? {
@@ -81,15 +85,15 @@ fn start(args: &StartArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Fai
         })
         .into());
     }
-    let mut answers = Answers::ask(
+    let mut answers = MissingAnswers::ask(
         &[
             (
                 args.domain.is_some(),
-                Question::of("domain", "What kind of work is it?", Domain::NAMES),
+                Question::with_choices("domain", "What kind of work is it?", Domain::NAMES),
             ),
             (
                 args.strategy.is_some(),
-                Question::of("strategy", "How do you go about it?", Strategy::NAMES),
+                Question::with_choices("strategy", "How do you go about it?", Strategy::NAMES),
             ),
             (args.goal.is_some(), Question::new("goal", "What do you want?")),
             (args.hypothesis.is_some(), Question::new("hypothesis", "What do you believe?")),
@@ -103,11 +107,12 @@ fn start(args: &StartArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Fai
         env,
         ui,
     )?;
-    let (domain, strategy) = (answers.choice(args.domain)?, answers.choice(args.strategy)?);
-    let goal = answers.text(args.goal.as_ref());
-    let hypothesis = answers.text(args.hypothesis.as_ref());
-    let action = answers.text(args.action.as_ref());
-    let prediction = answers.text(args.prediction.as_ref());
+    let (domain, strategy) =
+        (answers.next_choice(args.domain)?, answers.next_choice(args.strategy)?);
+    let goal = answers.next_text(args.goal.as_ref());
+    let hypothesis = answers.next_text(args.hypothesis.as_ref());
+    let action = answers.next_text(args.action.as_ref());
+    let prediction = answers.next_text(args.prediction.as_ref());
     let start = Start {
         domain,
         strategy,
@@ -120,11 +125,15 @@ fn start(args: &StartArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Fai
         confidence: args.test.confidence,
     };
     let ghap = store.start_ghap(&owner, &start, env.now)?;
-    show::one(&ghap, &store, args.format.chosen(), env, ui)
+    show::print_ghap(&ghap, &store, args.format.chosen(), env, ui)
 }
 
-fn update(args: &UpdateArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let mut store = env.store(ui)?;
+fn update_ghap(
+    args: &GhapUpdateArgs,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), CommandError> {
+    let mut store = env.open_store(ui)?;
     let owner = env.owner()?;
     let update = Update {
         hypothesis: args.hypothesis.as_deref(),
@@ -137,36 +146,44 @@ fn update(args: &UpdateArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), F
         note: args.note.as_deref(),
     };
     let ghap = store.update_ghap(&owner, &update, env.now)?;
-    show::one(&ghap, &store, args.format.chosen(), env, ui)
+    show::print_ghap(&ghap, &store, args.format.chosen(), env, ui)
 }
 
-fn note(args: &NoteArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let mut store = env.store(ui)?;
+fn add_note(args: &GhapNoteArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), CommandError> {
+    let mut store = env.open_store(ui)?;
     let ghap = store.note_ghap(&env.owner()?, &args.text, env.now)?;
-    show::one(&ghap, &store, args.format.chosen(), env, ui)
+    show::print_ghap(&ghap, &store, args.format.chosen(), env, ui)
 }
 
-fn resolve(args: &ResolveArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let mut store = env.store(ui)?;
+fn resolve_ghap(
+    args: &GhapResolveArgs,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), CommandError> {
+    let mut store = env.open_store(ui)?;
     let owner = env.owner()?;
     if store.active_ghap(&owner)?.is_none() {
         return Err(StoreError::from(GhapError::NoneActive).into());
     }
     // The run that is the evidence may still be in the spool.
     store.gather_if_free(env.now)?;
-    let mut answers = Answers::ask(
+    let mut answers = MissingAnswers::ask(
         &[
-            (args.status.is_some(), Question::of("status", "How did it end?", &Status::NAMES[1..])),
+            (
+                args.status.is_some(),
+                Question::with_choices("status", "How did it end?", &Status::NAMES[1..]),
+            ),
             (args.result.is_some(), Question::new("result", "What happened?")),
         ],
         args.editor,
         env,
         ui,
     )?;
-    let (status, result) = (answers.choice(args.status)?, answers.text(args.result.as_ref()));
+    let (status, result) =
+        (answers.next_choice(args.status)?, answers.next_text(args.result.as_ref()));
     // Surprise and root cause are only asked for if the prediction failed.
     let given = status != Status::Falsified;
-    let mut answers = Answers::ask(
+    let mut answers = MissingAnswers::ask(
         &[
             (
                 given || args.surprise.is_some(),
@@ -174,7 +191,11 @@ fn resolve(args: &ResolveArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(),
             ),
             (
                 given || args.root_cause_category.is_some(),
-                Question::of("root-cause-category", "What kind of cause was it?", Cause::NAMES),
+                Question::with_choices(
+                    "root-cause-category",
+                    "What kind of cause was it?",
+                    Cause::NAMES,
+                ),
             ),
             (
                 given || args.root_cause.is_some(),
@@ -188,16 +209,16 @@ fn resolve(args: &ResolveArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(),
     let (surprise, cause, root_cause) = if given {
         (args.surprise.clone(), args.root_cause_category, args.root_cause.clone())
     } else {
-        let surprise = answers.text(args.surprise.as_ref());
-        let cause = answers.choice(args.root_cause_category)?;
-        (Some(surprise), Some(cause), Some(answers.text(args.root_cause.as_ref())))
+        let surprise = answers.next_text(args.surprise.as_ref());
+        let cause = answers.next_choice(args.root_cause_category)?;
+        (Some(surprise), Some(cause), Some(answers.next_text(args.root_cause.as_ref())))
     };
     let root_cause = match (cause, &root_cause) {
         (Some(cause), Some(text)) => Some((cause, text.as_str())),
         (None, None) => None,
         _ => {
             let message = "--root-cause and --root-cause-category belong together; give both";
-            return Err(Failure::Usage(message.to_owned()));
+            return Err(CommandError::Usage(message.to_owned()));
         }
     };
     let outcome = args.outcome.as_ref().map(|id| store.outcome_id(id)).transpose()?;
@@ -212,58 +233,66 @@ fn resolve(args: &ResolveArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(),
         unlooked: false,
     };
     let resolved = store.resolve_ghap(&owner, &resolve, env.now)?;
-    show::resolved(&resolved, &store, args.format.chosen(), env, ui)
+    show::print_resolved(&resolved, &store, args.format.chosen(), env, ui)
 }
 
-fn adopt(args: &AdoptArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let mut store = env.store(ui)?;
+fn adopt_ghap(
+    args: &GhapAdoptArgs,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), CommandError> {
+    let mut store = env.open_store(ui)?;
     let owner = env.owner()?;
     let id = match &args.id {
         Some(id) => store.ghap_id(id)?,
-        None => only_orphan(&store, env)?,
+        None => find_only_orphan(&store, env)?,
     };
     let ghap = store.adopt_ghap(&owner, id, env.now)?;
-    show::one(&ghap, &store, args.format.chosen(), env, ui)
+    show::print_ghap(&ghap, &store, args.format.chosen(), env, ui)
 }
 
-fn only_orphan(store: &Store, env: &Environment) -> Result<Id, Failure> {
+fn find_only_orphan(store: &Store, env: &Environment) -> Result<Id, CommandError> {
     let project = store.project(&env.owner()?.place)?.map(|project| project.key);
     let filter = GhapFilter { project: project.clone(), orphaned: true, ..GhapFilter::default() };
     let orphans = if project.is_some() { store.ghaps(&filter, env.now)? } else { Vec::new() };
     match orphans.as_slice() {
         [one] => Ok(one.id),
-        [] => Err(Failure::Refused(
+        [] => Err(CommandError::Refused(
             "no GHAP of this project has lost its session; `rutter ghap list` shows them"
                 .to_owned(),
         )),
-        several => Err(Failure::Usage(format!(
+        several => Err(CommandError::Usage(format!(
             "{} GHAPs have lost their session; name one: `rutter ghap list --orphaned`",
             several.len()
         ))),
     }
 }
 
-fn abandon(args: &AbandonArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let mut store = env.store(ui)?;
+fn abandon_ghap(
+    args: &GhapAbandonArgs,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), CommandError> {
+    let mut store = env.open_store(ui)?;
     let id = args.id.as_ref().map(|id| store.ghap_id(id)).transpose()?;
     let question = (args.reason.is_some(), Question::new("reason", "Why do you give it up?"));
-    let reason = Answers::ask(&[question], false, env, ui)?.text(args.reason.as_ref());
+    let reason = MissingAnswers::ask(&[question], false, env, ui)?.next_text(args.reason.as_ref());
     let ghap = store.abandon_ghap(&env.owner()?, id, &reason, env.now)?;
-    show::one(&ghap, &store, args.format.chosen(), env, ui)
+    show::print_ghap(&ghap, &store, args.format.chosen(), env, ui)
 }
 
-fn one(args: &ShowArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let store = env.store(ui)?;
+fn show_ghap(args: &GhapShowArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), CommandError> {
+    let store = env.open_store(ui)?;
     let find = |id: &IdSuffix| store.ghap_id(id).and_then(|id| store.ghap(id));
     let ghap = match &args.id {
         Some(id) => find(id)?,
         None => store.active_ghap(&env.owner()?)?.ok_or(StoreError::Ghap(GhapError::NoneActive))?,
     };
-    show::whole(&ghap, &store, args.format.chosen(), env, ui)
+    show::print_with_origin(&ghap, &store, args.format.chosen(), env, ui)
 }
 
-fn list(args: &ListArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let store = env.store(ui)?;
+fn list_ghaps(args: &GhapListArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), CommandError> {
+    let store = env.open_store(ui)?;
     let project = if args.all {
         None
     } else {
@@ -282,5 +311,5 @@ fn list(args: &ListArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failu
         };
         store.ghaps(&filter, env.now)?
     };
-    show::list(&ghaps, &store, args.format.chosen(), env, ui)
+    show::print_list(&ghaps, &store, args.format.chosen(), env, ui)
 }

@@ -4,7 +4,7 @@ use rutter_memory::injection::{Effect, Injection};
 use rutter_memory::store::{InjectionFilter, WasShown};
 use serde::Serialize;
 
-use crate::Failure;
+use crate::CommandError;
 use crate::cli::Format;
 use crate::cli::steer::InjectionsArgs;
 use crate::environment::Environment;
@@ -12,7 +12,7 @@ use crate::ui::{Ui, first_line};
 
 /// An injection in the JSON output.
 #[derive(Serialize)]
-struct Shown<'a> {
+struct InjectionJson<'a> {
     /// The short id of the row.
     short: String,
     #[serde(flatten)]
@@ -23,11 +23,11 @@ pub(crate) fn run(
     args: &InjectionsArgs,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), Failure> {
-    let mut store = env.store(ui)?;
+) -> Result<(), CommandError> {
+    let mut store = env.open_store(ui)?;
     // Includes injections that hooks could only write to the spool.
     if !store.freshen_shown(env.now)? {
-        ui.remark(super::values::STALE)?;
+        ui.print_note(super::values::STALE)?;
     }
     let session = match &args.session {
         Some(name) => Some(store.session_named(name)?.session.client),
@@ -44,12 +44,13 @@ pub(crate) fn run(
         store.injections(&InjectionFilter { session, row, project, limit: Some(args.limit) })?
     };
     if args.format.chosen() == Format::Json {
-        let shown = found.iter().map(|shown| Shown { short: shown.injection.row.short(), shown });
-        return ui.json(&shown.collect::<Vec<_>>());
+        let shown =
+            found.iter().map(|shown| InjectionJson { short: shown.injection.row.short(), shown });
+        return ui.print_json(&shown.collect::<Vec<_>>());
     }
     if found.is_empty() {
         let hint = if anywhere { "" } else { " here; `--all` lists that of other projects" };
-        return Ok(ui.remark(&format!("nothing was shown{hint}"))?);
+        return Ok(ui.print_note(&format!("nothing was shown{hint}"))?);
     }
     let rows = found.iter().map(|shown| {
         let Injection { at, event, agent, effect, row, .. } = &shown.injection;
@@ -57,19 +58,19 @@ pub(crate) fn run(
             at.to_string(),
             first_line(event),
             agent.as_ref().map_or_else(|| "main".to_owned(), |agent| first_line(agent)),
-            likely(&shown.injection),
+            format_confidence(&shown.injection),
             effect.map_or("-", Effect::as_str).to_owned(),
             row.short(),
-            kind(shown).to_owned(),
-            text(shown),
+            row_kind(shown).to_owned(),
+            row_text(shown),
         ]
     });
     let head = ["WHEN", "EVENT", "AGENT", "LIKELY", "EFFECT", "ROW", "KIND", "TEXT"];
-    Ok(ui.table(head, rows)?)
+    Ok(ui.print_table(head, rows)?)
 }
 
 /// Returns the confidence as a percentage, or "in short" for a one-line reference.
-fn likely(injection: &Injection) -> String {
+fn format_confidence(injection: &Injection) -> String {
     if injection.brief {
         "in short".to_owned()
     } else {
@@ -77,21 +78,21 @@ fn likely(injection: &Injection) -> String {
     }
 }
 
-fn kind(shown: &WasShown) -> &'static str {
+fn row_kind(shown: &WasShown) -> &'static str {
     shown.kind.map_or("gone", |kind| kind.as_str())
 }
 
 /// Returns the current first line of the row, which can differ from the text that was shown.
-fn text(shown: &WasShown) -> String {
+fn row_text(shown: &WasShown) -> String {
     shown.text.as_ref().map_or_else(String::new, |text| first_line(text))
 }
 
 /// Formats an injection as one line, for a session that is already named.
-pub(super) fn line(shown: &WasShown) -> String {
+pub(super) fn format_injection(shown: &WasShown) -> String {
     let Injection { at, event, agent, effect, row, brief, .. } = &shown.injection;
     let to = agent.as_ref().map_or_else(String::new, |agent| format!(" to {}", first_line(agent)));
     let came = effect.map_or_else(String::new, |effect| format!(", {effect}"));
-    let (event, id, what) = (first_line(event), row.short(), kind(shown));
-    let how = likely(&shown.injection) + if *brief { "" } else { " likely" };
-    format!("{at} {event}{to}: {id} {what}, {how}{came} {}", text(shown)).trim_end().to_owned()
+    let (event, id, what) = (first_line(event), row.short(), row_kind(shown));
+    let how = format_confidence(&shown.injection) + if *brief { "" } else { " likely" };
+    format!("{at} {event}{to}: {id} {what}, {how}{came} {}", row_text(shown)).trim_end().to_owned()
 }

@@ -5,15 +5,15 @@ use rutter_memory::memory::Memory;
 use rutter_memory::store::{MemoryEdit, MemoryFilter, NewMemory, Remembered};
 use serde::Serialize;
 
-use crate::Failure;
+use crate::CommandError;
 use crate::ask;
 use crate::cli::Format;
-use crate::cli::memory::{EditArgs, MemoriesArgs, RememberArgs};
+use crate::cli::memory::{MemoriesArgs, MemoryEditArgs, RememberArgs};
 use crate::environment::Environment;
 use crate::ui::{Ui, first_line};
 
 #[derive(Serialize)]
-struct Shown<'a> {
+struct MemoryJson<'a> {
     /// The short id.
     short: String,
     #[serde(flatten)]
@@ -23,15 +23,15 @@ struct Shown<'a> {
     known: Option<bool>,
 }
 
-impl<'a> From<&'a Memory> for Shown<'a> {
+impl<'a> From<&'a Memory> for MemoryJson<'a> {
     fn from(memory: &'a Memory) -> Self {
         Self { short: memory.id.short(), memory, known: None }
     }
 }
 
-fn show(memory: &Memory, format: Format, ui: &mut Ui<'_>) -> Result<(), Failure> {
+fn print_memory(memory: &Memory, format: Format, ui: &mut Ui<'_>) -> Result<(), CommandError> {
     if format == Format::Json {
-        return ui.json(&Shown::from(memory));
+        return ui.print_json(&MemoryJson::from(memory));
     }
     let tags: String = memory.tags.iter().flat_map(|tag| [" #", tag.as_str()]).collect();
     Ok(writeln!(ui.out, "{} {}{tags}: {}", memory.id.short(), memory.category, memory.text)?)
@@ -41,8 +41,8 @@ pub(crate) fn remember(
     args: &RememberArgs,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), Failure> {
-    let mut store = env.store(ui)?;
+) -> Result<(), CommandError> {
+    let mut store = env.open_store(ui)?;
     let place = env.owner()?.place;
     let new = NewMemory {
         place: (!args.everywhere).then_some(&place),
@@ -60,16 +60,20 @@ pub(crate) fn remember(
         } else {
             String::new()
         };
-        ui.remark(&format!("{id} says that already, so nothing was added{hint}"))?;
+        ui.print_note(&format!("{id} says that already, so nothing was added{hint}"))?;
     }
     if args.format.chosen() == Format::Json {
-        return ui.json(&Shown { known: Some(is_known), ..Shown::from(&memory) });
+        return ui.print_json(&MemoryJson { known: Some(is_known), ..MemoryJson::from(&memory) });
     }
-    show(&memory, Format::Text, ui)
+    print_memory(&memory, Format::Text, ui)
 }
 
-pub(crate) fn list(args: &MemoriesArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let store = env.store(ui)?;
+pub(crate) fn list_memories(
+    args: &MemoriesArgs,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), CommandError> {
+    let store = env.open_store(ui)?;
     let project = if args.all {
         None
     } else {
@@ -86,10 +90,10 @@ pub(crate) fn list(args: &MemoriesArgs, env: &Environment, ui: &mut Ui<'_>) -> R
     };
     let memories = store.memories(&filter)?;
     if args.format.chosen() == Format::Json {
-        return ui.json(&memories.iter().map(Shown::from).collect::<Vec<_>>());
+        return ui.print_json(&memories.iter().map(MemoryJson::from).collect::<Vec<_>>());
     }
     if memories.is_empty() {
-        return Ok(ui.remark("there are none; `rutter remember` adds one")?);
+        return Ok(ui.print_note("there are none; `rutter remember` adds one")?);
     }
     let rows = memories.iter().map(|memory| {
         let tags: Vec<&str> = memory.tags.iter().map(Clean::as_str).collect();
@@ -102,18 +106,22 @@ pub(crate) fn list(args: &MemoriesArgs, env: &Environment, ui: &mut Ui<'_>) -> R
             first_line(&memory.text),
         ]
     });
-    Ok(ui.table(["ID", "CATEGORY", "IMPORTANCE", "WHERE", "TAGS", "TEXT"], rows)?)
+    Ok(ui.print_table(["ID", "CATEGORY", "IMPORTANCE", "WHERE", "TAGS", "TEXT"], rows)?)
 }
 
-pub(crate) fn edit(args: &EditArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let mut store = env.store(ui)?;
+pub(crate) fn edit_row(
+    args: &MemoryEditArgs,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), CommandError> {
+    let mut store = env.open_store(ui)?;
     if args.what_worked.is_some() || args.takeaway.is_some() {
         let id = store.ghap_id(&args.id)?;
         let (what_worked, takeaway) = (args.what_worked.as_deref(), args.takeaway.as_deref());
         let (ghap, followed) = store.edit_lesson(id, what_worked, takeaway, env.now)?;
         for value in followed {
             let id = value.id.short();
-            ui.remark(&match value.standing {
+            ui.print_note(&match value.standing {
                 Some(standing) => {
                     format!("value {id} was in its words, and says the same now: {standing}")
                 }
@@ -127,8 +135,11 @@ pub(crate) fn edit(args: &EditArgs, env: &Environment, ui: &mut Ui<'_>) -> Resul
         && args.category.is_none()
         && args.importance.is_none()
         && args.tags.is_none();
-    let text =
-        if nothing { Some(ask::edit(&store.memory(id)?.text, env)?) } else { args.text.clone() };
+    let text = if nothing {
+        Some(ask::edit_text(&store.memory(id)?.text, env)?)
+    } else {
+        args.text.clone()
+    };
     let edit = MemoryEdit {
         text: text.as_deref(),
         category: args.category,
@@ -136,5 +147,5 @@ pub(crate) fn edit(args: &EditArgs, env: &Environment, ui: &mut Ui<'_>) -> Resul
         tags: args.tags.as_deref(),
     };
     let memory = store.edit_memory(id, &edit, env.now)?;
-    show(&memory, args.format.chosen(), ui)
+    print_memory(&memory, args.format.chosen(), ui)
 }

@@ -7,18 +7,18 @@ use rutter_memory::config::{Mistake, Notify, Origin};
 
 use crate::environment::Environment;
 use crate::ui::Ui;
-use crate::{Failure, ask, file};
+use crate::{CommandError, ask, file};
 
-const KEY: &str = "notify";
+const NOTIFY_KEY: &str = "notify";
 const QUESTION: &str = "What do you want to see of it: nothing, a line when the agent is told something, or a card when a \
                         session begins as well?";
 
 /// Asks once, on a terminal, unless the configuration has the key or is broken, and writes the answer into it.
-pub(super) fn ask(env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
+pub(super) fn ask_notify_level(env: &Environment, ui: &mut Ui<'_>) -> Result<(), CommandError> {
     let Some(path) = env.config_file.as_deref().filter(|_| ui.terminal) else { return Ok(()) };
-    let loaded = env.config(None);
+    let loaded = env.load_config(None);
     let is_set = KEYS.iter().any(|key| {
-        key.section.is_empty() && key.name == KEY && loaded.origin(key) != Origin::Default
+        key.section.is_empty() && key.name == NOTIFY_KEY && loaded.origin(key) != Origin::Default
     });
     let is_broken = loaded
         .findings
@@ -29,17 +29,17 @@ pub(super) fn ask(env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
     }
     // Earlier output must appear above the question.
     ui.out.flush()?;
-    let Some(answer) = ask::choose(QUESTION, Notify::NAMES, Notify::Brief.as_str(), ui)? else {
+    let Some(answer) = ask::ask_choice(QUESTION, Notify::NAMES, Notify::Brief.as_str(), ui)? else {
         return Ok(());
     };
-    write(path, answer)?;
-    Ok(writeln!(ui.out, "{KEY} = \"{answer}\" is in {}.", path.display())?)
+    write_answer(path, answer)?;
+    Ok(writeln!(ui.out, "{NOTIFY_KEY} = \"{answer}\" is in {}.", path.display())?)
 }
 
 /// Writes the key before the first table: in TOML a top-level key has to stand there.
-fn write(path: &Path, answer: &str) -> Result<(), Failure> {
+fn write_answer(path: &Path, answer: &str) -> Result<(), CommandError> {
     let refuse = |error: std::io::Error| {
-        Failure::Refused(format!("cannot write {}: {error}", path.display()))
+        CommandError::Refused(format!("cannot write {}: {error}", path.display()))
     };
     let old = match std::fs::read_to_string(path) {
         Ok(text) => text,
@@ -51,7 +51,7 @@ fn write(path: &Path, answer: &str) -> Result<(), Failure> {
     }
     // Writes through a symbolic link, so that the link stays.
     let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    file::write(&target, |out| Ok(out.write_all(with_answer(&old, answer).as_bytes())?))
+    file::write_atomically(&target, |out| Ok(out.write_all(with_answer(&old, answer).as_bytes())?))
 }
 
 /// Returns the configuration with the key added after its leading comments.
@@ -60,7 +60,7 @@ fn with_answer(old: &str, answer: &str) -> String {
         old.split_inclusive('\n').take_while(|line| line.starts_with('#')).map(str::len).sum();
     let (top, rest) = old.split_at(comments);
     let gap = if rest.trim().is_empty() || rest.starts_with('\n') { "" } else { "\n" };
-    format!("{top}{KEY} = \"{answer}\"\n{gap}{rest}")
+    format!("{top}{NOTIFY_KEY} = \"{answer}\"\n{gap}{rest}")
 }
 
 #[cfg(test)]

@@ -4,17 +4,17 @@ use rutter_runs::command_line::CommandLine;
 use rutter_runs::read::{Configured, NO_RUN, Reading, Seen};
 use serde_json::json;
 
-use crate::Failure;
+use crate::CommandError;
 use crate::cli::Format;
 use crate::cli::memory::OutcomeArgs;
 use crate::environment::Environment;
 use crate::ui::Ui;
 
-pub(crate) fn run(args: &OutcomeArgs, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let output = ui.stdin()?;
+pub(crate) fn run(args: &OutcomeArgs, ui: &mut Ui<'_>) -> Result<(), CommandError> {
+    let output = ui.read_stdin()?;
     let seen = Seen { exit: args.exit, output: &output, cut: args.cut };
     // The configuration is optional: without a home directory there cannot be one.
-    let config = Environment::read().and_then(|env| env.settings()).ok();
+    let config = Environment::from_process().and_then(|env| env.load_folder_config()).ok();
     let settings = config.as_ref().map(|config| &config.hooks.outcome_capture);
     let configured = settings.map_or_else(Configured::default, |settings| Configured {
         matchers: &settings.matchers,
@@ -23,22 +23,24 @@ pub(crate) fn run(args: &OutcomeArgs, ui: &mut Ui<'_>) -> Result<(), Failure> {
     let readings = configured.read_runs(&CommandLine::parse(&args.command), &seen);
     match (args.format.chosen(), readings) {
         (Format::Json, Ok(readings)) => {
-            let outcomes: Vec<serde_json::Value> = readings.iter().map(as_json).collect();
+            let outcomes: Vec<serde_json::Value> = readings.iter().map(reading_to_json).collect();
             let worst = readings.last();
-            ui.json(&json!({
-                "outcome": worst.map(as_json),
+            ui.print_json(&json!({
+                "outcome": worst.map(reading_to_json),
                 "because": worst.map(|reading| reading.because),
                 "outcomes": outcomes,
             }))
         }
         (Format::Json, Err(because)) => {
-            ui.json(&json!({ "outcome": null, "because": because, "outcomes": [] }))
+            ui.print_json(&json!({ "outcome": null, "because": because, "outcomes": [] }))
         }
-        (Format::Text, Ok(readings)) => readings.iter().try_for_each(|reading| text(reading, ui)),
+        (Format::Text, Ok(readings)) => {
+            readings.iter().try_for_each(|reading| print_reading(reading, ui))
+        }
         (Format::Text, Err(because)) => {
             writeln!(ui.out, "no outcome: {because}")?;
             if because == NO_RUN {
-                writeln!(ui.out, "{}", how_to_follow(&args.command))?;
+                writeln!(ui.out, "{}", matcher_advice(&args.command))?;
             }
             Ok(())
         }
@@ -46,7 +48,7 @@ pub(crate) fn run(args: &OutcomeArgs, ui: &mut Ui<'_>) -> Result<(), Failure> {
 }
 
 /// Returns the configuration to add for a command that rutter does not recognise as a run.
-pub(crate) fn how_to_follow(command: &str) -> String {
+pub(crate) fn matcher_advice(command: &str) -> String {
     let command = command.lines().next().unwrap_or_default().trim();
     let quoted = serde_json::Value::from(command).to_string();
     format!(
@@ -54,7 +56,7 @@ pub(crate) fn how_to_follow(command: &str) -> String {
     )
 }
 
-fn as_json(reading: &Reading) -> serde_json::Value {
+fn reading_to_json(reading: &Reading) -> serde_json::Value {
     json!({
         "kind": reading.kind,
         "runner": reading.runner,
@@ -68,7 +70,7 @@ fn as_json(reading: &Reading) -> serde_json::Value {
     })
 }
 
-fn text(reading: &Reading, ui: &mut Ui<'_>) -> Result<(), Failure> {
+fn print_reading(reading: &Reading, ui: &mut Ui<'_>) -> Result<(), CommandError> {
     writeln!(ui.out, "{}: {} ({})", reading.verdict, reading.runner, reading.kind)?;
     writeln!(ui.out, "  because    {}", reading.because)?;
     if let Some(counts) = reading.counts {

@@ -6,7 +6,7 @@ use rutter_memory::store::Files;
 use rutter_memory::{Clean, pause};
 use serde::Serialize;
 
-use crate::Failure;
+use crate::CommandError;
 use crate::cli::Format;
 use crate::cli::steer::PauseArgs;
 use crate::environment::{self, Environment};
@@ -15,7 +15,7 @@ use crate::ui::Ui;
 /// The reason why hooks say nothing to agents.
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Quiet {
+pub(super) enum QuietReason {
     /// `RUTTER=off` is set in this environment; a client has a separate one.
     Off,
     /// The user paused everything.
@@ -28,25 +28,28 @@ pub(super) enum Quiet {
     Watched,
 }
 
-impl Quiet {
+impl QuietReason {
     /// Returns None if hooks are active.
-    pub(super) fn of(env: &Environment, session: Option<&Clean>) -> Result<Option<Self>, Failure> {
-        let Paused { everywhere, sessions } = Paused::read(&env.files())?;
+    pub(super) fn current(
+        env: &Environment,
+        session: Option<&Clean>,
+    ) -> Result<Option<Self>, CommandError> {
+        let ActivePauses { everywhere, sessions } = ActivePauses::load(&env.data_dir())?;
         let named = |session: &Clean| sessions.iter().any(|one| one == session.as_str());
-        Ok(if environment::is_off() {
+        Ok(if environment::is_rutter_off() {
             Some(Self::Off)
         } else if everywhere {
             Some(Self::Paused)
         } else if session.is_some_and(named) {
             Some(Self::SessionPaused)
         } else if env
-            .settings()?
+            .load_folder_config()?
             .scope
-            .excludes(env.folder()?, crate::environment::home().as_deref())
+            .excludes(env.working_dir()?, crate::environment::home_dir().as_deref())
         {
             Some(Self::Excluded)
         } else if let Some(session) = session
-            && env.settings()?.cohort.is_control(session)
+            && env.load_folder_config()?.cohort.is_control(session)
         {
             Some(Self::Watched)
         } else {
@@ -68,44 +71,49 @@ impl Quiet {
 
 /// All active pauses.
 #[derive(Serialize)]
-struct Paused {
+struct ActivePauses {
     everywhere: bool,
     /// The client's session ids.
     sessions: Vec<String>,
 }
 
-impl Paused {
-    fn read(files: &Files) -> Result<Self, Failure> {
-        let all = pause::paused(files).map_err(|error| failed("read", files, &error))?;
+impl ActivePauses {
+    fn load(files: &Files) -> Result<Self, CommandError> {
+        let all =
+            pause::paused(files).map_err(|error| pause_file_failure("read", files, &error))?;
         let (everything, sessions): (Vec<_>, Vec<_>) =
             all.into_iter().partition(|one| one == pause::EVERYTHING);
         Ok(Self { everywhere: !everything.is_empty(), sessions })
     }
 }
 
-fn failed(what: &str, files: &Files, error: &io::Error) -> Failure {
-    Failure::Refused(format!("cannot {what} {}: {error}", files.paused().display()))
+fn pause_file_failure(what: &str, files: &Files, error: &io::Error) -> CommandError {
+    CommandError::Refused(format!("cannot {what} {}: {error}", files.paused().display()))
 }
 
-pub(crate) fn run(args: &PauseArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let files = env.files();
+pub(crate) fn run(
+    args: &PauseArgs,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), CommandError> {
+    let files = env.data_dir();
     let session = match &args.session {
-        Some(name) => Some(named(name, args.off, env, ui)?),
+        Some(name) => Some(find_session(name, args.off, env, ui)?),
         None => None,
     };
-    let write = |error: io::Error| failed("write", &files, &error);
+    let write = |error: io::Error| pause_file_failure("write", &files, &error);
     let was = if args.off {
         pause::resume(&files, session.as_ref()).map_err(write)?
     } else {
         pause::pause(&files, session.as_ref()).map_err(write)?;
         true
     };
-    let paused = Paused::read(&files)?;
+    let paused = ActivePauses::load(&files)?;
     if args.format.chosen() == Format::Json {
-        return ui.json(&paused);
+        return ui.print_json(&paused);
     }
     if !was {
-        ui.remark("there was nothing to end")?;
+        ui.print_note("there was nothing to end")?;
     }
     if paused.everywhere {
         writeln!(ui.out, "paused everywhere: hooks neither record nor say anything")?;
@@ -126,22 +134,27 @@ pub(crate) fn run(args: &PauseArgs, env: &Environment, ui: &mut Ui<'_>) -> Resul
 
 /// Returns the client's id of the session. Opens the store only if it has to look the name up, because the user may
 /// pause the hooks when the store is broken.
-fn named(name: &str, off: bool, env: &Environment, ui: &mut Ui<'_>) -> Result<Clean, Failure> {
-    let own = env.session();
+fn find_session(
+    name: &str,
+    off: bool,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<Clean, CommandError> {
+    let own = env.session_id();
     if name.is_empty() {
         return own.ok_or_else(|| {
-            Failure::Usage(
+            CommandError::Usage(
                 "this is typed outside a session of the client; name one, as `rutter sessions list` shows them"
                     .to_owned(),
             )
         });
     }
     let typed = Clean::new(name);
-    let listed = off && Paused::read(&env.files())?.sessions.iter().any(|one| one == name);
+    let listed = off && ActivePauses::load(&env.data_dir())?.sessions.iter().any(|one| one == name);
     if listed || own.as_ref() == Some(&typed) {
         return Ok(typed);
     }
-    let mut store = env.store(ui)?;
+    let mut store = env.open_store(ui)?;
     store.gather_if_free(env.now)?;
     Ok(store.session_named(name)?.session.client)
 }

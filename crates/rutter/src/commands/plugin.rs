@@ -2,26 +2,27 @@
 
 use std::path::Path;
 
-use super::init::as_oneself;
-use crate::Failure;
+use super::init::refuse_foreign_home;
+use crate::CommandError;
 use crate::environment::Environment;
 use crate::install::{
-    PLUGIN_RULE, Records, Scope, Step, carry_out, choose_start, plugin, tool_rules,
+    InstallRecords, InstallScope, InstallStep, PLUGIN_SERVER_RULE, apply_steps, choose_start,
+    plugin, tool_rules,
 };
 use crate::shell;
 use crate::ui::Ui;
 
-pub(super) fn init(
+pub(super) fn init_plugin(
     folder: &Path,
     named: Option<&Path>,
     dry_run: bool,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), Failure> {
-    let folder = env.folder()?.join(folder);
-    let start = choose_start(Scope::Plugin, named, env)?;
-    let records = Records::within(&env.data);
-    let changes = plugin::install(&folder, &start, &records)?;
+) -> Result<(), CommandError> {
+    let folder = env.working_dir()?.join(folder);
+    let start = choose_start(InstallScope::Plugin, named, env)?;
+    let records = InstallRecords::in_data_dir(&env.data);
+    let changes = plugin::plan_plugin_install(&folder, &start, &records)?;
     if changes.is_empty() {
         return Ok(writeln!(
             ui.out,
@@ -30,21 +31,21 @@ pub(super) fn init(
         )?);
     }
     if dry_run {
-        changes.iter().try_for_each(|(change, _)| change.show(ui))?;
-        return Ok(ui.remark("nothing was changed; without --dry-run it is")?);
+        changes.iter().try_for_each(|(change, _)| change.print_diff(ui))?;
+        return Ok(ui.print_note("nothing was changed; without --dry-run it is")?);
     }
-    as_oneself(env)?;
-    drop(env.store(ui)?);
+    refuse_foreign_home(env)?;
+    drop(env.open_store(ui)?);
     let steps = changes.into_iter().map(|(change, text)| {
-        let record = plugin::record(&change, &text, &records);
-        Step::whole(change, Some(record), 0)
+        let record = plugin::whole_file_record(&change, &text, &records);
+        InstallStep::for_whole_file(change, Some(record), 0)
     });
-    let (steps, _) = carry_out(steps.collect(), &records, env.now)?;
-    for Step { change, .. } in &steps {
+    let (steps, _) = apply_steps(steps.collect(), &records, env.now)?;
+    for InstallStep { change, .. } in &steps {
         let verb = if change.creates() { "made" } else { "changed" };
         writeln!(ui.out, "{verb} {}", change.path().display())?;
     }
-    let shown = shell::word(&folder.to_string_lossy());
+    let shown = shell::quote_word(&folder.to_string_lossy());
     writeln!(ui.out, "\nFor one session:  claude --plugin-dir {shown}")?;
     writeln!(ui.out, "For good:         claude plugin marketplace add {shown}")?;
     writeln!(ui.out, "                  claude plugin install rutter@rutter")?;
@@ -52,44 +53,44 @@ pub(super) fn init(
         ui.out,
         "No plugin may allow its own tools. So that the client does not ask at every call, add this to the settings:\n\
          {}",
-        serde_json::json!({ "permissions": { "allow": tool_rules(PLUGIN_RULE).collect::<Vec<_>>() } })
+        serde_json::json!({ "permissions": { "allow": tool_rules(PLUGIN_SERVER_RULE).collect::<Vec<_>>() } })
     )?;
     Ok(writeln!(ui.out, "`rutter uninstall --plugin {shown}` takes the files back.")?)
 }
 
-pub(super) fn uninstall(
+pub(super) fn uninstall_plugin(
     folder: &Path,
     dry_run: bool,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), Failure> {
-    let folder = env.folder()?.join(folder);
-    let records = Records::within(&env.data);
-    let start = choose_start(Scope::Plugin, None, env)?;
-    let (changes, edited) = plugin::uninstall(&folder, &start, &records)?;
+) -> Result<(), CommandError> {
+    let folder = env.working_dir()?.join(folder);
+    let records = InstallRecords::in_data_dir(&env.data);
+    let start = choose_start(InstallScope::Plugin, None, env)?;
+    let (changes, edited) = plugin::plan_plugin_removal(&folder, &start, &records)?;
     if changes.is_empty() && edited.is_empty() {
         return Ok(writeln!(ui.out, "nothing of rutter's is in {}", folder.display())?);
     }
     if dry_run {
-        changes.iter().try_for_each(|change| change.show(ui))?;
+        changes.iter().try_for_each(|change| change.print_diff(ui))?;
     } else {
         let steps = changes.into_iter().map(|change| {
-            let made = records.get(change.contents().target()).map(|record| record.made);
-            Step::whole(change, None, made.unwrap_or_default().folders())
+            let made = records.load(change.contents().target()).map(|record| record.made);
+            InstallStep::for_whole_file(change, None, made.unwrap_or_default().folder_count())
         });
-        let (steps, forgotten) = carry_out(steps.collect(), &records, env.now)?;
+        let (steps, forgotten) = apply_steps(steps.collect(), &records, env.now)?;
         if let Err(error) = forgotten {
-            ui.remark(&format!("a note about this stays in {}: {error}", env.data.display()))?;
+            ui.print_note(&format!("a note about this stays in {}: {error}", env.data.display()))?;
         }
-        for Step { change, .. } in &steps {
+        for InstallStep { change, .. } in &steps {
             writeln!(ui.out, "removed {}", change.path().display())?;
         }
     }
     for path in edited {
-        ui.remark(&format!("{} was edited, so it stays; `rm` removes it", path.display()))?;
+        ui.print_note(&format!("{} was edited, so it stays; `rm` removes it", path.display()))?;
     }
     if dry_run {
-        return Ok(ui.remark("nothing was changed; without --dry-run it is")?);
+        return Ok(ui.print_note("nothing was changed; without --dry-run it is")?);
     }
     Ok(writeln!(
         ui.out,

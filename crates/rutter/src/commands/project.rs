@@ -5,31 +5,31 @@ use rutter_memory::store::entry::Place;
 use rutter_memory::{Store, StoreError};
 use serde::Serialize;
 
-use crate::Failure;
+use crate::CommandError;
 use crate::ask;
 use crate::cli::Format;
 use crate::cli::memory::{ProjectCommand, ProjectListArgs, ProjectMergeArgs, ProjectShowArgs};
 use crate::environment::Environment;
-use crate::ui::{Ui, count, first_line};
+use crate::ui::{Ui, first_line, format_count};
 
 pub(crate) fn run(
     command: &ProjectCommand,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     match command {
-        ProjectCommand::List(args) => list(args, env, ui),
-        ProjectCommand::Show(args) => show(args, env, ui),
-        ProjectCommand::Merge(args) => merge(args, env, ui),
+        ProjectCommand::List(args) => list_projects(args, env, ui),
+        ProjectCommand::Show(args) => show_project(args, env, ui),
+        ProjectCommand::Merge(args) => merge_projects(args, env, ui),
     }
 }
 
 /// Returns the project with this name; an empty name is the project of the current folder.
-pub(super) fn named(
+pub(super) fn find_project(
     name: &str,
     store: &Store,
     env: &Environment,
-) -> Result<ProjectSummary, Failure> {
+) -> Result<ProjectSummary, CommandError> {
     if !name.is_empty() {
         return Ok(store.project_named(name)?);
     }
@@ -40,13 +40,17 @@ pub(super) fn named(
     }
 }
 
-fn list(args: &ProjectListArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let projects = env.store(ui)?.projects()?;
+fn list_projects(
+    args: &ProjectListArgs,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), CommandError> {
+    let projects = env.open_store(ui)?.projects()?;
     if args.format.chosen() == Format::Json {
-        return ui.json(&projects);
+        return ui.print_json(&projects);
     }
     if projects.is_empty() {
-        return Ok(ui.remark("nothing is known about any project yet")?);
+        return Ok(ui.print_note("nothing is known about any project yet")?);
     }
     let rows = projects.iter().map(|summary| {
         [
@@ -59,23 +63,27 @@ fn list(args: &ProjectListArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<()
             summary.project.key.to_string(),
         ]
     });
-    Ok(ui.table(["ID", "NAME", "GHAPS", "EPISODES", "MEMORIES", "OUTCOMES", "KEY"], rows)?)
+    Ok(ui.print_table(["ID", "NAME", "GHAPS", "EPISODES", "MEMORIES", "OUTCOMES", "KEY"], rows)?)
 }
 
-fn show(args: &ProjectShowArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let store = env.store(ui)?;
+fn show_project(
+    args: &ProjectShowArgs,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), CommandError> {
+    let store = env.open_store(ui)?;
     let name = args.name.as_deref().unwrap_or_default();
     // Prints remarks first: the project of a folder may be new, and the remarks about the folder explain that.
     let (earlier, ignored) = if name.is_empty() {
-        let located = env.located()?;
+        let located = env.locate_project()?;
         (store.earlier_projects(&Place::from(&located))?, located.ignored)
     } else {
         (Vec::new(), None)
     };
     if let Some(ignored) = &ignored {
-        ui.remark(&format!("{ignored}; {}", ignored.advice()))?;
+        ui.print_note(&format!("{ignored}; {}", ignored.advice()))?;
     }
-    let found = named(name, &store, env);
+    let found = find_project(name, &store, env);
     for other in &earlier {
         let other_id = other.project.id.short();
         let merge = match &found {
@@ -89,16 +97,16 @@ fn show(args: &ProjectShowArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<()
                 "once something is recorded here, `rutter project merge {other_id} \"\"` joins them"
             ),
         };
-        ui.remark(&format!(
+        ui.print_note(&format!(
             "{} was at this folder before and is a separate project with {}; {merge}",
             other.project.key,
-            holds(other),
+            describe_row_counts(other),
         ))?;
     }
     let summary = found?;
     if args.format.chosen() == Format::Json {
         let ignored = ignored.as_ref().map(ToString::to_string);
-        return ui.json(&Shown { summary: &summary, earlier: &earlier, ignored });
+        return ui.print_json(&ProjectJson { summary: &summary, earlier: &earlier, ignored });
     }
     let project = &summary.project;
     writeln!(ui.out, "{} {}", project.id.short(), project.name)?;
@@ -108,12 +116,12 @@ fn show(args: &ProjectShowArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<()
     }
     writeln!(ui.out, "  folder   {}", project.root)?;
     writeln!(ui.out, "  since    {}", project.created)?;
-    Ok(writeln!(ui.out, "  holds    {}", holds(&summary))?)
+    Ok(writeln!(ui.out, "  holds    {}", describe_row_counts(&summary))?)
 }
 
 /// A project as `rutter project show --json` prints it.
 #[derive(Serialize)]
-struct Shown<'a> {
+struct ProjectJson<'a> {
     #[serde(flatten)]
     summary: &'a ProjectSummary,
     /// Separate projects that were in this folder before.
@@ -125,50 +133,59 @@ struct Shown<'a> {
 }
 
 /// Returns the row counts of a project as text.
-pub(super) fn holds(summary: &ProjectSummary) -> String {
+pub(super) fn describe_row_counts(summary: &ProjectSummary) -> String {
     [
-        count(summary.ghaps, "GHAP"),
-        count(summary.episodes, "episode"),
-        count(summary.memories, "memory"),
-        count(summary.values, "value"),
-        count(summary.outcomes, "outcome"),
-        count(summary.sessions, "session"),
+        format_count(summary.ghaps, "GHAP"),
+        format_count(summary.episodes, "episode"),
+        format_count(summary.memories, "memory"),
+        format_count(summary.values, "value"),
+        format_count(summary.outcomes, "outcome"),
+        format_count(summary.sessions, "session"),
     ]
     .join(", ")
 }
 
-fn merge(args: &ProjectMergeArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let mut store = env.store(ui)?;
-    let (from, into) = (named(&args.from, &store, env)?, named(&args.into, &store, env)?);
+fn merge_projects(
+    args: &ProjectMergeArgs,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), CommandError> {
+    let mut store = env.open_store(ui)?;
+    let (from, into) =
+        (find_project(&args.from, &store, env)?, find_project(&args.into, &store, env)?);
     if from.project.id == into.project.id {
-        return Err(Failure::Refused(format!(
+        return Err(CommandError::Refused(format!(
             "`{}` and `{}` are one project already",
             args.from, args.into
         )));
     }
-    announce(&from, &into, ui)?;
+    print_merge_plan(&from, &into, ui)?;
     if !args.yes {
         if !ui.terminal {
-            return Err(Failure::Refused(
+            return Err(CommandError::Refused(
                 "there is no terminal to ask on, and a merge cannot be undone; add --yes"
                     .to_owned(),
             ));
         }
-        if !ask::agreed("Merge them for good?", ui)? {
+        if !ask::confirm("Merge them for good?", ui)? {
             writeln!(ui.err, "nothing was merged")?;
-            return Err(Failure::Declined);
+            return Err(CommandError::Declined);
         }
     }
     store.merge_projects(from.project.id, into.project.id)?;
-    let summary = named(into.project.key.as_str(), &store, env)?;
+    let summary = find_project(into.project.key.as_str(), &store, env)?;
     if args.format.chosen() == Format::Json {
-        return ui.json(&summary);
+        return ui.print_json(&summary);
     }
     Ok(writeln!(ui.out, "{} is part of {} now", from.project.key, into.project.key)?)
 }
 
 /// Prints both projects with their row counts, before the confirmation.
-fn announce(from: &ProjectSummary, into: &ProjectSummary, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    writeln!(ui.err, "  from  {}: {}", from.project.key, holds(from))?;
-    Ok(writeln!(ui.err, "  into  {}: {}", into.project.key, holds(into))?)
+fn print_merge_plan(
+    from: &ProjectSummary,
+    into: &ProjectSummary,
+    ui: &mut Ui<'_>,
+) -> Result<(), CommandError> {
+    writeln!(ui.err, "  from  {}: {}", from.project.key, describe_row_counts(from))?;
+    Ok(writeln!(ui.err, "  into  {}: {}", into.project.key, describe_row_counts(into))?)
 }

@@ -7,7 +7,7 @@ use rutter_memory::store::{Ask, Recall};
 use rutter_search::score::{COVERED, FLOOR, MEANING};
 use serde::Serialize;
 
-use crate::Failure;
+use crate::CommandError;
 use crate::cli::Format;
 use crate::cli::memory::RecallArgs;
 use crate::environment::Environment;
@@ -26,7 +26,7 @@ fn fix_reasons(episode: &Episode) -> Vec<String> {
 
 /// A search result in the JSON output.
 #[derive(Serialize)]
-struct Shown<'a> {
+struct RecallHitJson<'a> {
     short: String,
     id: rutter_memory::Id,
     kind: Kind,
@@ -46,7 +46,7 @@ struct Shown<'a> {
     at: rutter_memory::Time,
 }
 
-impl<'a> From<&'a Recall> for Shown<'a> {
+impl<'a> From<&'a Recall> for RecallHitJson<'a> {
     fn from(recall: &'a Recall) -> Self {
         let hit = &recall.hit;
         Self {
@@ -70,8 +70,12 @@ impl<'a> From<&'a Recall> for Shown<'a> {
     }
 }
 
-pub(crate) fn run(args: &RecallArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let mut store = env.store(ui)?;
+pub(crate) fn run(
+    args: &RecallArgs,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), CommandError> {
+    let mut store = env.open_store(ui)?;
     // Also finds rows that hooks could only write to the spool.
     store.gather_if_free(env.now)?;
     let place = env.owner()?.place;
@@ -87,11 +91,11 @@ pub(crate) fn run(args: &RecallArgs, env: &Environment, ui: &mut Ui<'_>) -> Resu
     };
     let found = store.recall(&ask, env.now)?;
     if args.format.chosen() == Format::Json {
-        return ui.json(&found.iter().map(Shown::from).collect::<Vec<_>>());
+        return ui.print_json(&found.iter().map(RecallHitJson::from).collect::<Vec<_>>());
     }
     if found.is_empty() {
         let hint = if args.all { "" } else { "; `--all` looks into other projects as well" };
-        return Ok(ui.remark(&format!("nothing was found{hint}"))?);
+        return Ok(ui.print_note(&format!("nothing was found{hint}"))?);
     }
     let rows = found.iter().map(|recall| {
         let mark = if recall.above_floor { "" } else { " -" };
@@ -102,7 +106,7 @@ pub(crate) fn run(args: &RecallArgs, env: &Environment, ui: &mut Ui<'_>) -> Resu
             first_line(&recall.text),
         ]
     });
-    ui.table(["ID", "KIND", "SCORE", "WHAT"], rows)?;
+    ui.print_table(["ID", "KIND", "SCORE", "WHAT"], rows)?;
     if args.why {
         writeln!(ui.out)?;
         for recall in &found {
@@ -130,7 +134,7 @@ pub(crate) fn run(args: &RecallArgs, env: &Environment, ui: &mut Ui<'_>) -> Resu
                     others => format!("; {others} more say the same"),
                 },
             )?;
-            if let Some(origin) = super::show::origin(hit.row, &store, env)? {
+            if let Some(origin) = super::show::describe_origin(hit.row, &store, env)? {
                 writeln!(ui.out, "  origin: {origin}")?;
             }
             if hit.kind == Kind::Episode {
@@ -141,13 +145,13 @@ pub(crate) fn run(args: &RecallArgs, env: &Environment, ui: &mut Ui<'_>) -> Resu
         }
     }
     if found.iter().any(|recall| recall.hit.confidence < FLOOR) {
-        ui.remark(&format!(
+        ui.print_note(&format!(
             "- is less likely than {:.0} %: too little to be shown to somebody who did not ask",
             FLOOR * 100.0
         ))?;
     }
     if found.iter().any(|recall| recall.effects.is_harmful()) {
-        ui.remark(
+        ui.print_note(
             "- hurt more often than it helped, and is not shown to somebody who did not ask",
         )?;
     }

@@ -7,21 +7,21 @@ use rutter_memory::value::{Standing, Value};
 use rutter_memory::{Id, IdSuffix, Store, StoreError};
 use serde_json::json;
 
-use super::config::Here;
-use crate::Failure;
+use super::config::FolderConfig;
+use crate::CommandError;
 use crate::cli::Format;
-use crate::cli::memory::{ReviewArgs, ReviewCommand, ReviewIds};
+use crate::cli::memory::{ReviewArgs, ReviewCommand, ReviewIdsArgs};
 use crate::environment::Environment;
-use crate::ui::{Ui, count, first_line};
+use crate::ui::{Ui, first_line, format_count};
 
 /// A row that waits for a decision of the user.
-enum Waiting {
+enum WaitingRow {
     Proposal(Box<Proposal>),
     Import(BatchSummary),
     Value(Box<Value>),
 }
 
-impl Waiting {
+impl WaitingRow {
     const fn id(&self) -> Id {
         match self {
             Self::Proposal(proposal) => proposal.id,
@@ -55,7 +55,7 @@ impl Waiting {
             Self::Import(import) => format!(
                 "{}: {}, {} more wait",
                 first_line(&import.batch.file),
-                count(import.rows as u64, "row"),
+                format_count(import.rows as u64, "row"),
                 import.waiting
             ),
         }
@@ -63,38 +63,42 @@ impl Waiting {
 }
 
 /// Returns everything that waits: imports, their proposals, proposals of agents, and proposed values.
-fn all_waiting(store: &Store) -> Result<Vec<Waiting>, StoreError> {
+fn all_waiting(store: &Store) -> Result<Vec<WaitingRow>, StoreError> {
     let imports = store.imports()?.into_iter().filter(|import| !import.batch.is_accepted);
-    let mut waiting: Vec<Waiting> = imports.map(Waiting::Import).collect();
-    waiting.extend(store.proposals()?.into_iter().map(|one| Waiting::Proposal(Box::new(one))));
+    let mut waiting: Vec<WaitingRow> = imports.map(WaitingRow::Import).collect();
+    waiting.extend(store.proposals()?.into_iter().map(|one| WaitingRow::Proposal(Box::new(one))));
     let proposed = ValueFilter { standing: Some(Standing::Proposed), ..ValueFilter::default() };
     let values = store.values(&proposed)?;
-    waiting.extend(values.into_iter().map(|held| Waiting::Value(Box::new(held.value))));
+    waiting.extend(values.into_iter().map(|held| WaitingRow::Value(Box::new(held.value))));
     Ok(waiting)
 }
 
-pub(crate) fn run(args: &ReviewArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let mut store = env.store(ui)?;
+pub(crate) fn run(
+    args: &ReviewArgs,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), CommandError> {
+    let mut store = env.open_store(ui)?;
     store.freshen_values(env.now)?;
     match &args.command {
-        None => list(args, &store, env, ui),
-        Some(ReviewCommand::Accept(ids)) => decide(ids, true, &mut store, env, ui),
-        Some(ReviewCommand::Reject(ids)) => decide(ids, false, &mut store, env, ui),
+        None => list_waiting(args, &store, env, ui),
+        Some(ReviewCommand::Accept(ids)) => decide_rows(ids, true, &mut store, env, ui),
+        Some(ReviewCommand::Reject(ids)) => decide_rows(ids, false, &mut store, env, ui),
     }
 }
 
-fn list(
+fn list_waiting(
     args: &ReviewArgs,
     store: &Store,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let waiting = all_waiting(store)?;
     // `rutter trust` shows and decides an untrusted configuration file of the checkout.
-    let untrusted = Here::find(env)
+    let untrusted = FolderConfig::find(env)
         .ok()
         .filter(|here| here.loaded.project == FileStanding::Untrusted)
-        .map(|here| here.project());
+        .map(|here| here.project_file());
     if args.format.chosen() == Format::Json {
         let waiting: Vec<_> = waiting
             .iter()
@@ -104,49 +108,50 @@ fn list(
                 })
             })
             .collect();
-        return ui.json(&json!({ "waiting": waiting, "untrusted_file": untrusted }));
+        return ui.print_json(&json!({ "waiting": waiting, "untrusted_file": untrusted }));
     }
     if let Some(path) = &untrusted {
-        ui.remark(&format!(
+        ui.print_note(&format!(
             "{} is not trusted; `rutter trust` shows what it wants",
             path.display()
         ))?;
     }
     if waiting.is_empty() {
-        return Ok(ui.remark("nothing waits for you")?);
+        return Ok(ui.print_note("nothing waits for you")?);
     }
     for one in &waiting {
         writeln!(ui.out, "{} {}: {}", one.id().short(), one.kind(), one.text())?;
     }
-    Ok(ui.remark("decide with `rutter review accept ID…` or `rutter review reject ID…`")?)
+    Ok(ui.print_note("decide with `rutter review accept ID…` or `rutter review reject ID…`")?)
 }
 
-fn decide(
-    ids: &ReviewIds,
+fn decide_rows(
+    ids: &ReviewIdsArgs,
     accept: bool,
     store: &mut Store,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let waiting = all_waiting(store)?;
     // Resolves all ids before it decides the first row.
-    let chosen = ids.ids.iter().map(|id| find(&waiting, id)).collect::<Result<Vec<_>, _>>()?;
+    let chosen =
+        ids.ids.iter().map(|id| find_waiting(&waiting, id)).collect::<Result<Vec<_>, _>>()?;
     for one in chosen {
         let text = one.text();
         match (one, accept) {
-            (Waiting::Proposal(proposal), true) => store.accept_proposal(proposal.id)?,
-            (Waiting::Proposal(proposal), false) => store.reject_proposal(proposal.id)?,
-            (Waiting::Import(import), true) => {
+            (WaitingRow::Proposal(proposal), true) => store.accept_proposal(proposal.id)?,
+            (WaitingRow::Proposal(proposal), false) => store.reject_proposal(proposal.id)?,
+            (WaitingRow::Import(import), true) => {
                 store.accept_import(import.batch.id, env.now)?;
             }
-            (Waiting::Import(import), false) => {
+            (WaitingRow::Import(import), false) => {
                 store.undo_import(import.batch.id)?;
             }
-            (Waiting::Value(value), true) => {
+            (WaitingRow::Value(value), true) => {
                 let edit = ValueEdit { standing: Some(Standing::Accepted), ..ValueEdit::default() };
                 store.edit_value(value.id, &edit, env.now)?;
             }
-            (Waiting::Value(value), false) => {
+            (WaitingRow::Value(value), false) => {
                 store.retire_value(value.id, env.now)?;
             }
         }
@@ -156,7 +161,10 @@ fn decide(
     Ok(())
 }
 
-fn find<'a>(waiting: &'a [Waiting], id: &IdSuffix) -> Result<&'a Waiting, Failure> {
+fn find_waiting<'a>(
+    waiting: &'a [WaitingRow],
+    id: &IdSuffix,
+) -> Result<&'a WaitingRow, CommandError> {
     let mut found = waiting.iter().filter(|one| id.names(one.id()));
     match (found.next(), found.next()) {
         (Some(one), None) => Ok(one),

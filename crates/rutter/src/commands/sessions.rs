@@ -7,31 +7,31 @@ use rutter_memory::{Store, Time};
 use serde::Serialize;
 
 use super::injections;
-use crate::Failure;
+use crate::CommandError;
 use crate::cli::Format;
 use crate::cli::steer::{SessionsCommand, SessionsListArgs, SessionsShowArgs};
 use crate::environment::Environment;
-use crate::ui::{Ui, count, first_line};
+use crate::ui::{Ui, first_line, format_count};
 
 pub(crate) fn run(
     command: &SessionsCommand,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), Failure> {
-    let mut store = env.store(ui)?;
+) -> Result<(), CommandError> {
+    let mut store = env.open_store(ui)?;
     // Includes rows that hooks could only write to the spool.
     if !store.freshen_shown(env.now)? {
-        ui.remark(super::values::STALE)?;
+        ui.print_note(super::values::STALE)?;
     }
     match command {
-        SessionsCommand::List(args) => list(args, &store, env, ui),
-        SessionsCommand::Show(args) => show(args, &store, env, ui),
+        SessionsCommand::List(args) => list_sessions(args, &store, env, ui),
+        SessionsCommand::Show(args) => show_session(args, &store, env, ui),
     }
 }
 
 /// A session with its short id and state.
 #[derive(Serialize)]
-pub(super) struct Shown<'a> {
+pub(super) struct SessionOutput<'a> {
     /// The short id.
     short: String,
     /// True if the session ended, its process is gone, or it was not seen for a long time.
@@ -40,8 +40,8 @@ pub(super) struct Shown<'a> {
     summary: &'a SessionSummary,
 }
 
-impl<'a> Shown<'a> {
-    pub(super) fn of(summary: &'a SessionSummary, now: Time) -> Self {
+impl<'a> SessionOutput<'a> {
+    pub(super) fn new(summary: &'a SessionSummary, now: Time) -> Self {
         let session = &summary.session;
         Self { short: session.id.short(), over: session.over(now), summary }
     }
@@ -60,25 +60,25 @@ impl<'a> Shown<'a> {
     }
 }
 
-fn list(
+fn list_sessions(
     args: &SessionsListArgs,
     store: &Store,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let project = if args.all { None } else { store.project(&env.owner()?.place)? };
     let found = if project.is_none() && !args.all {
         Vec::new()
     } else {
         store.sessions(project.as_ref().map(|project| &project.key), args.limit)?
     };
-    let shown: Vec<_> = found.iter().map(|summary| Shown::of(summary, env.now)).collect();
+    let shown: Vec<_> = found.iter().map(|summary| SessionOutput::new(summary, env.now)).collect();
     if args.format.chosen() == Format::Json {
-        return ui.json(&shown);
+        return ui.print_json(&shown);
     }
     if shown.is_empty() {
         let hint = if args.all { "" } else { " here; `--all` lists those of other projects" };
-        return Ok(ui.remark(&format!("no session was seen{hint}"))?);
+        return Ok(ui.print_note(&format!("no session was seen{hint}"))?);
     }
     let rows = shown.iter().map(|shown| {
         let SessionSummary { session, ghaps, injections, .. } = shown.summary;
@@ -93,35 +93,39 @@ fn list(
             first_line(&session.client),
         ]
     });
-    Ok(ui.table(["ID", "STATE", "SOURCE", "SEEN", "RUNS", "GHAPS", "SHOWN", "CLIENT'S ID"], rows)?)
+    Ok(ui.print_table(
+        ["ID", "STATE", "SOURCE", "SEEN", "RUNS", "GHAPS", "SHOWN", "CLIENT'S ID"],
+        rows,
+    )?)
 }
 
 /// A session with all its rows, in the JSON output.
 #[derive(Serialize)]
-struct Whole<'a> {
+struct SessionDetailsJson<'a> {
     #[serde(flatten)]
-    session: Shown<'a>,
+    session: SessionOutput<'a>,
     outcomes: &'a [Outcome],
     set_out: &'a [Ghap],
     shown: &'a [WasShown],
 }
 
-fn show(
+fn show_session(
     args: &SessionsShowArgs,
     store: &Store,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let summary = store.session_named(&args.id)?;
     let client = &summary.session.client;
     let (outcomes, set_out) = (store.runs_of(client)?, store.ghaps_of(client)?);
     let filter = InjectionFilter { session: Some(client.clone()), ..InjectionFilter::default() };
     let mut shown = store.injections(&filter)?;
     shown.reverse();
-    let session = Shown::of(&summary, env.now);
+    let session = SessionOutput::new(&summary, env.now);
     if args.format.chosen() == Format::Json {
-        let whole = Whole { session, outcomes: &outcomes, set_out: &set_out, shown: &shown };
-        return ui.json(&whole);
+        let whole =
+            SessionDetailsJson { session, outcomes: &outcomes, set_out: &set_out, shown: &shown };
+        return ui.print_json(&whole);
     }
     let SessionSummary { session: known, .. } = &summary;
     writeln!(ui.out, "{} {}, {}", session.short, session.state(), known.source)?;
@@ -138,7 +142,7 @@ fn show(
     }
     line("cohort", known.cohort.as_ref().map_or("-", |cohort| cohort.as_str()))?;
     // Hooks count tool calls only while a GHAP is active.
-    line("calls", &format!("{} while a GHAP was active", count(known.calls, "tool call")))?;
+    line("calls", &format!("{} while a GHAP was active", format_count(known.calls, "tool call")))?;
     line("runs", &session.runs())?;
     for outcome in &outcomes {
         line("", &format!("{} {} {}", outcome.at, outcome.verdict, first_line(&outcome.command)))?;
@@ -150,7 +154,7 @@ fn show(
     }
     line("shown", &summary.injections.to_string())?;
     for one in &shown {
-        line("", &injections::line(one))?;
+        line("", &injections::format_injection(one))?;
     }
     Ok(())
 }

@@ -6,43 +6,53 @@ use rutter_memory::store::{Forgettable, Proposed, Row};
 use serde_json::json;
 
 use super::{episodes, ghap};
-use crate::Failure;
+use crate::CommandError;
 use crate::cli::Format;
 use crate::cli::memory::{EpisodesCommand, EpisodesShowArgs, ShowRowArgs};
 use crate::environment::Environment;
 use crate::ui::{Ui, one_line};
 
 /// Returns a description of a row's origin, or None if no origin is recorded.
-pub(super) fn origin(
+pub(super) fn describe_origin(
     row: Id,
     store: &rutter_memory::Store,
     env: &Environment,
-) -> Result<Option<String>, Failure> {
+) -> Result<Option<String>, CommandError> {
     Ok(store.origin(row)?.map(|origin| origin.describe(env.now)))
 }
 
 /// Returns a description of the origin of a proposal.
-fn proposed_by(id: Id, store: &rutter_memory::Store, env: &Environment) -> Result<String, Failure> {
+fn describe_proposal_origin(
+    id: Id,
+    store: &rutter_memory::Store,
+    env: &Environment,
+) -> Result<String, CommandError> {
     let waiting = store.proposals()?.into_iter().find(|proposal| proposal.id == id);
     Ok(match waiting.map(|proposal| (proposal.import, proposal.what)) {
         Some((Some(batch), _)) => {
             format!("waits for `rutter review`, imported from {}", field(&batch.file))
         }
         Some((None, Proposed::Everywhere(memory))) => {
-            let origin = origin(memory.id, store, env)?.unwrap_or_default();
+            let origin = describe_origin(memory.id, store, env)?.unwrap_or_default();
             format!("waits for `rutter review`, proposed by {origin}")
         }
         _ => "waits for `rutter review`".to_owned(),
     })
 }
 
-pub(crate) fn run(args: &ShowRowArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let mut store = env.store(ui)?;
+pub(crate) fn run(
+    args: &ShowRowArgs,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), CommandError> {
+    let mut store = env.open_store(ui)?;
     store.gather_if_free(env.now)?;
     let Row { kind, id, text } = store.row(&args.id)?;
     let format = args.format.chosen();
     match kind {
-        Forgettable::Ghap => return ghap::show::whole(&store.ghap(id)?, &store, format, env, ui),
+        Forgettable::Ghap => {
+            return ghap::show::print_with_origin(&store.ghap(id)?, &store, format, env, ui);
+        }
         Forgettable::Episode => {
             let show = EpisodesShowArgs { id: id.into(), format: args.format };
             return episodes::run(&EpisodesCommand::Show(show), env, ui);
@@ -54,12 +64,12 @@ pub(crate) fn run(args: &ShowRowArgs, env: &Environment, ui: &mut Ui<'_>) -> Res
         | Forgettable::Proposal => {}
     }
     let origin = if kind == Forgettable::Proposal {
-        Some(proposed_by(id, &store, env)?)
+        Some(describe_proposal_origin(id, &store, env)?)
     } else {
-        origin(id, &store, env)?
+        describe_origin(id, &store, env)?
     };
     if format == Format::Json {
-        return ui.json(&json!({
+        return ui.print_json(&json!({
             "short": id.short(), "id": id, "kind": kind, "text": text, "origin": origin,
         }));
     }

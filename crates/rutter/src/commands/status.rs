@@ -10,21 +10,21 @@ use rutter_memory::store::{
 use rutter_memory::{Clean, Store};
 use serde::Serialize;
 
-use super::pause::Quiet;
+use super::pause::QuietReason;
 use super::sessions;
-use crate::Failure;
+use crate::CommandError;
 use crate::cli::Format;
 use crate::cli::steer::StatusArgs;
 use crate::environment::{self, Environment};
 use crate::install::is_installed_in;
-use crate::ui::{Ui, count, first_line, size};
+use crate::ui::{Ui, first_line, format_count, format_size};
 
 /// The maximum number of entries per list, so that the output fits on a screen.
-const FEW: usize = 3;
+const MAX_LISTED_ROWS: usize = 3;
 
 /// The state of the current project.
 #[derive(Serialize)]
-struct Status {
+struct StatusReport {
     /// The client's session that runs this command; None for the standing session of the command line.
     client: Option<Clean>,
     #[serde(skip)]
@@ -32,7 +32,7 @@ struct Status {
     project: Option<Project>,
     /// The project key of the folder.
     key: String,
-    ghap: Option<Active>,
+    ghap: Option<ActiveGhap>,
     runs: Vec<Outcome>,
     /// Commands that look like runs but are not followed, with the number of times each was typed.
     unfollowed: Vec<(Clean, u32)>,
@@ -40,15 +40,15 @@ struct Status {
     orphans: Vec<Ghap>,
     here: Counts,
     in_all: Counts,
-    quiet: Option<Quiet>,
+    quiet: Option<QuietReason>,
     /// True if a client that is started here runs the hooks, by its settings or by a session in the store.
     hooks_installed: bool,
-    store: Kept,
+    store: StoreFileSizes,
 }
 
 /// The active GHAP and its progress.
 #[derive(Serialize)]
-struct Active {
+struct ActiveGhap {
     short: String,
     #[serde(flatten)]
     progress: Progress,
@@ -58,7 +58,7 @@ struct Active {
 
 /// The size of the store on disk.
 #[derive(Serialize)]
-struct Kept {
+struct StoreFileSizes {
     database: std::path::PathBuf,
     /// The size of the database and its write-ahead log.
     bytes: u64,
@@ -66,24 +66,29 @@ struct Kept {
     spool: u64,
 }
 
-pub(crate) fn run(args: &StatusArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let mut store = env.store(ui)?;
+pub(crate) fn run(
+    args: &StatusArgs,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), CommandError> {
+    let mut store = env.open_store(ui)?;
     // Includes rows that hooks could only write to the spool. The rest of the spool is reported below.
     store.gather_if_free(env.now)?;
-    let status = Status::of(&store, env)?;
+    let status = StatusReport::load(&store, env)?;
     if args.format.chosen() == Format::Text {
-        return text(&status, env, ui);
+        return print_status(&status, env, ui);
     }
-    let session = status.session.as_ref().map(|summary| sessions::Shown::of(summary, env.now));
+    let session =
+        status.session.as_ref().map(|summary| sessions::SessionOutput::new(summary, env.now));
     let mut value = serde_json::to_value(&status).map_err(std::io::Error::from)?;
     value["session"] = serde_json::to_value(session).map_err(std::io::Error::from)?;
-    ui.json(&value)
+    ui.print_json(&value)
 }
 
-impl Status {
-    fn of(store: &Store, env: &Environment) -> Result<Self, Failure> {
+impl StatusReport {
+    fn load(store: &Store, env: &Environment) -> Result<Self, CommandError> {
         let owner = env.owner()?;
-        let client = env.session();
+        let client = env.session_id();
         let name = match &client {
             Some(client) => Some(client.clone()),
             None => store.standing_session(&owner.place)?,
@@ -98,7 +103,7 @@ impl Status {
         let (mut failures, mut orphans, mut here) = (Vec::new(), Vec::new(), Counts::default());
         let mut unfollowed = Vec::new();
         if let Some(project) = &project {
-            unfollowed = store.unfollowed_commands(project.id, FEW)?;
+            unfollowed = store.unfollowed_commands(project.id, MAX_LISTED_ROWS)?;
             let open = EpisodeFilter { project: key.clone(), open: true, ..Default::default() };
             failures = store.episodes(&open)?;
             let left = GhapFilter { project: key, orphaned: true, ..Default::default() };
@@ -111,32 +116,32 @@ impl Status {
         let ghap = match active {
             Some(ghap) => {
                 let progress = store.progress(ghap.id)?;
-                Some(Active { short: ghap.id.short(), progress, ghap })
+                Some(ActiveGhap { short: ghap.id.short(), progress, ghap })
             }
             None => None,
         };
         let files = store.files();
         let length = |path: std::path::PathBuf| path.metadata().map_or(0, |found| found.len());
         Ok(Self {
-            quiet: Quiet::of(env, client.as_ref())?,
+            quiet: QuietReason::current(env, client.as_ref())?,
             hooks_installed: (client.is_some() && session.is_some())
                 || is_installed_in(
-                    env.folder()?,
+                    env.working_dir()?,
                     env.client.as_deref(),
-                    environment::home().as_deref(),
+                    environment::home_dir().as_deref(),
                 ),
             client,
             session,
             project,
             key: owner.place.key.to_string(),
             ghap,
-            runs: store.last_runs(&owner.place, FEW)?,
+            runs: store.last_runs(&owner.place, MAX_LISTED_ROWS)?,
             unfollowed,
             failures,
             orphans,
             here,
             in_all: store.counts(None)?,
-            store: Kept {
+            store: StoreFileSizes {
                 database: files.database(),
                 bytes: length(files.database()) + length(files.wal()),
                 // `rutter doctor` reports an unreadable spool folder.
@@ -146,10 +151,14 @@ impl Status {
     }
 }
 
-fn text(status: &Status, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
+fn print_status(
+    status: &StatusReport,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), CommandError> {
     let mut line = |name: &str, text: &str| writeln!(ui.out, "{name:<9} {text}");
-    line("project", &project(status))?;
-    line("session", &session(status, env))?;
+    line("project", &project_line(status))?;
+    line("session", &session_line(status, env))?;
     let hooks = match &status.quiet {
         Some(quiet) => quiet.reason(),
         None if !status.hooks_installed => {
@@ -160,7 +169,7 @@ fn text(status: &Status, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failu
     line("hooks", hooks)?;
     match &status.ghap {
         None => line("GHAP", "none; `rutter ghap start` begins one")?,
-        Some(Active { short, progress, ghap }) => {
+        Some(ActiveGhap { short, progress, ghap }) => {
             line("GHAP", &format!("{short} {}", first_line(&ghap.goal)))?;
             line("", &format!("hypothesis {}", first_line(&ghap.hypothesis)))?;
             line("", &format!("prediction {}", first_line(&ghap.prediction)))?;
@@ -170,7 +179,7 @@ fn text(status: &Status, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failu
                 Some(Told::Partial) => "told that it is nearer than before",
                 None => "no run has settled it",
             };
-            let calls = count(progress.calls.into(), "tool call");
+            let calls = format_count(progress.calls.into(), "tool call");
             let changed = ago(ghap.changed, env.now);
             line(
                 "",
@@ -189,12 +198,14 @@ fn text(status: &Status, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failu
         format!("{} {} {}", ghap.id.short(), ago(ghap.changed, env.now), first_line(&ghap.goal))
     };
     let mut list = |name: &str, more: &str, rows: Vec<String>| -> std::io::Result<()> {
-        for (at, row) in rows.iter().take(FEW).enumerate() {
+        for (at, row) in rows.iter().take(MAX_LISTED_ROWS).enumerate() {
             line(if at == 0 { name } else { "" }, row)?;
         }
         match rows.len() {
             0 => line(name, "none"),
-            all if all > FEW => line("", &format!("and {} more; `{more}`", all - FEW)),
+            all if all > MAX_LISTED_ROWS => {
+                line("", &format!("and {} more; `{more}`", all - MAX_LISTED_ROWS))
+            }
             _ => Ok(()),
         }
     };
@@ -204,7 +215,7 @@ fn text(status: &Status, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failu
     let orphans = status.orphans.iter().map(orphan).collect();
     list("left open", "rutter ghap list --orphaned", orphans)?;
     if let [(command, times), ..] = status.unfollowed.as_slice() {
-        let typed = count(u64::from(*times), "time");
+        let typed = format_count(u64::from(*times), "time");
         line(
             "not run",
             &format!(
@@ -214,17 +225,17 @@ fn text(status: &Status, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failu
         )?;
         line("", "`rutter outcome --command COMMAND` says what to add to the configuration")?;
     }
-    line("here", &holds(&status.here))?;
-    line("in all", &holds(&status.in_all))?;
-    let Kept { database, bytes, spool } = &status.store;
+    line("here", &describe_counts(&status.here))?;
+    line("in all", &describe_counts(&status.in_all))?;
+    let StoreFileSizes { database, bytes, spool } = &status.store;
     let waits = match spool {
         0 => String::new(),
-        spool => format!(", {} wait in the spool", size(*spool)),
+        spool => format!(", {} wait in the spool", format_size(*spool)),
     };
-    Ok(line("store", &format!("{}, {}{waits}", database.display(), size(*bytes)))?)
+    Ok(line("store", &format!("{}, {}{waits}", database.display(), format_size(*bytes)))?)
 }
 
-fn project(status: &Status) -> String {
+fn project_line(status: &StatusReport) -> String {
     match &status.project {
         Some(project) => {
             format!("{} ({})", first_line(&project.name), first_line(project.key.as_str()))
@@ -233,14 +244,14 @@ fn project(status: &Status) -> String {
     }
 }
 
-fn session(status: &Status, env: &Environment) -> String {
+fn session_line(status: &StatusReport, env: &Environment) -> String {
     let whose = match &status.client {
         Some(client) => first_line(client),
         None => "of the command line".to_owned(),
     };
     match &status.session {
         Some(summary) => {
-            let shown = sessions::Shown::of(summary, env.now);
+            let shown = sessions::SessionOutput::new(summary, env.now);
             let session = &summary.session;
             let (started, state) = (ago(session.started, env.now), shown.state());
             format!("{whose}, {state}, {}, started {started}", session.source)
@@ -250,15 +261,15 @@ fn session(status: &Status, env: &Environment) -> String {
 }
 
 /// Returns the row counts as text.
-fn holds(counts: &Counts) -> String {
+fn describe_counts(counts: &Counts) -> String {
     [
-        count(counts.memories, "memory"),
-        count(counts.experiences, "experience"),
-        count(counts.episodes, "episode"),
-        count(counts.outcomes, "outcome"),
-        count(counts.ghaps, "GHAP"),
-        count(counts.values, "value"),
-        count(counts.injections, "injection"),
+        format_count(counts.memories, "memory"),
+        format_count(counts.experiences, "experience"),
+        format_count(counts.episodes, "episode"),
+        format_count(counts.outcomes, "outcome"),
+        format_count(counts.ghaps, "GHAP"),
+        format_count(counts.values, "value"),
+        format_count(counts.injections, "injection"),
     ]
     .join(", ")
 }

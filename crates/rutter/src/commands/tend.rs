@@ -2,7 +2,7 @@
 
 use rutter_memory::store::tend::{Bounds, tend};
 
-use crate::Failure;
+use crate::CommandError;
 use crate::cli::Format;
 use crate::cli::memory::TendArgs;
 use crate::environment::Environment;
@@ -11,7 +11,7 @@ use crate::ui::Ui;
 /// The highest nice value, that is the lowest priority.
 const LOWEST_PRIORITY: i32 = 19;
 
-pub(crate) fn run(args: &TendArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
+pub(crate) fn run(args: &TendArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), CommandError> {
     if args.detached {
         // Both only spare other processes; the work is done even if they fail.
         let _ = rustix::process::setsid();
@@ -22,11 +22,11 @@ pub(crate) fn run(args: &TendArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
         return Ok(());
     }
     // A project's configuration does not apply: all projects share one store.
-    let bounds = Bounds::from(&env.config(None).config.retention);
+    let bounds = Bounds::from(&env.load_config(None).config.retention);
     let tended = tend(&env.data, &bounds, env.now)?;
     match (args.format.chosen(), tended) {
-        (Format::Json, tended) => ui.json(&tended),
-        (Format::Text, None) => Ok(ui.remark("another process is at it")?),
+        (Format::Json, tended) => ui.print_json(&tended),
+        (Format::Text, None) => Ok(ui.print_note("another process is at it")?),
         (Format::Text, Some(tended)) => {
             let folded = if tended.folded { "folded" } else { "in use, left for later" };
             writeln!(
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &TendArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
                 (tended.refused, "were refused; the log says why"),
             ] {
                 if count > 0 {
-                    ui.remark(&format!("{count} entries {what}"))?;
+                    ui.print_note(&format!("{count} entries {what}"))?;
                 }
             }
             Ok(())

@@ -4,46 +4,54 @@ use rutter_memory::config::keys::{KEYS, Value};
 use rutter_memory::config::{Config, Mistake, Standing, preview, project_bytes, trust};
 use serde_json::{Value as Json, json};
 
-use super::config::Here;
-use crate::Failure;
+use super::config::FolderConfig;
+use crate::CommandError;
 use crate::ask;
 use crate::cli::Format;
 use crate::cli::config::TrustArgs;
 use crate::environment::Environment;
 use crate::ui::Ui;
 
-pub(crate) fn run(args: &TrustArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
+pub(crate) fn run(
+    args: &TrustArgs,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), CommandError> {
     let json = args.format.chosen() == Format::Json;
     if args.list {
-        return list(json, env, ui);
+        return list_trusted(json, env, ui);
     }
-    let here = Here::find(env)?;
-    let path = here.project();
+    let here = FolderConfig::find(env)?;
+    let path = here.project_file();
     if args.revoke {
-        let was = trust::revoke(&env.data, &here.root).map_err(|error| unwritten(env, &error))?;
+        let was = trust::revoke(&env.data, &here.root)
+            .map_err(|error| trust_write_failure(env, &error))?;
         return match (json, was) {
-            (true, _) => ui.json(&json!({ "file": path, "trusted": false, "was_trusted": was })),
+            (true, _) => {
+                ui.print_json(&json!({ "file": path, "trusted": false, "was_trusted": was }))
+            }
             (false, true) => Ok(writeln!(ui.out, "{} is no longer trusted", path.display())?),
-            (false, false) => Ok(
-                ui.remark(&format!("{} was not trusted; there is nothing to do", path.display()))?
-            ),
+            (false, false) => Ok(ui.print_note(&format!(
+                "{} was not trusted; there is nothing to do",
+                path.display()
+            ))?),
         };
     }
 
     let bytes = match project_bytes(&here.root) {
         Ok(Some(bytes)) => bytes,
         Ok(None) => {
-            return Err(Failure::Refused(format!(
+            return Err(CommandError::Refused(format!(
                 "there is no {}; nothing is to be trusted here",
                 path.display()
             )));
         }
-        Err(finding) => return Err(Failure::Refused(finding.to_string())),
+        Err(finding) => return Err(CommandError::Refused(finding.to_string())),
     };
     if here.loaded.project == Standing::Trusted {
-        ui.remark(&format!("{} is trusted already; there is nothing to do", path.display()))?;
+        ui.print_note(&format!("{} is trusted already; there is nothing to do", path.display()))?;
         return if json {
-            ui.json(&json!({ "file": path, "trusted": true, "changes": [] }))
+            ui.print_json(&json!({ "file": path, "trusted": true, "changes": [] }))
         } else {
             Ok(())
         };
@@ -52,49 +60,50 @@ pub(crate) fn run(args: &TrustArgs, env: &Environment, ui: &mut Ui<'_>) -> Resul
     let after = preview(user, &here.root, &bytes);
     for finding in after.findings.iter().filter(|finding| finding.file == path) {
         if finding.mistake == Mistake::Syntax {
-            return Err(Failure::Refused(finding.to_string()));
+            return Err(CommandError::Refused(finding.to_string()));
         }
-        ui.remark(&finding.to_string())?;
+        ui.print_note(&finding.to_string())?;
     }
-    let changes = changes(&here.loaded.config, &after.config);
-    announce(&changes, &path, ui)?;
+    let changes = changed_keys(&here.loaded.config, &after.config);
+    print_changed_keys(&changes, &path, ui)?;
     if !args.yes {
         if !ui.terminal {
-            return Err(Failure::Refused(
+            return Err(CommandError::Refused(
                 "there is no terminal to ask on; look at what it wants, and add --yes".to_owned(),
             ));
         }
-        if !ask::agreed("Trust it, as long as it stays as it is?", ui)? {
+        if !ask::confirm("Trust it, as long as it stays as it is?", ui)? {
             writeln!(ui.err, "nothing was trusted")?;
-            return Err(Failure::Declined);
+            return Err(CommandError::Declined);
         }
     }
     // Records the bytes that the user saw, not the current content of the file.
-    trust::record(&env.data, &here.root, &bytes).map_err(|error| unwritten(env, &error))?;
+    trust::record(&env.data, &here.root, &bytes)
+        .map_err(|error| trust_write_failure(env, &error))?;
     if json {
         let changes: Vec<Json> = changes
             .iter()
             .map(|(key, before, after)| json!({ "key": key, "before": before, "after": after }))
             .collect();
-        return ui.json(&json!({ "file": path, "trusted": true, "changes": changes }));
+        return ui.print_json(&json!({ "file": path, "trusted": true, "changes": changes }));
     }
     writeln!(ui.out, "{} is trusted, as long as it stays as it is", path.display())?;
     Ok(writeln!(ui.out, "`rutter trust --revoke` takes this back.")?)
 }
 
 /// Returns the keys with different values, each with the old and the new value.
-fn changes(before: &Config, after: &Config) -> Vec<(String, Value, Value)> {
+fn changed_keys(before: &Config, after: &Config) -> Vec<(String, Value, Value)> {
     KEYS.iter()
         .map(|key| (key.path(), key.value(before), key.value(after)))
         .filter(|(_, before, after)| before != after)
         .collect()
 }
 
-fn announce(
+fn print_changed_keys(
     changes: &[(String, Value, Value)],
     path: &std::path::Path,
     ui: &mut Ui<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     if changes.is_empty() {
         writeln!(ui.err, "{} wants nothing that it does not have already", path.display())?;
         return Ok(());
@@ -106,9 +115,9 @@ fn announce(
     Ok(())
 }
 
-fn list(json: bool, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
+fn list_trusted(json: bool, env: &Environment, ui: &mut Ui<'_>) -> Result<(), CommandError> {
     let known = trust::list(&env.data).map_err(|error| {
-        Failure::Refused(format!(
+        CommandError::Refused(format!(
             "what is trusted cannot be read in {}: {error}; put that right and try again",
             env.data.display()
         ))
@@ -118,10 +127,10 @@ fn list(json: bool, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
             .iter()
             .map(|trusted| json!({ "root": trusted.root, "unchanged": trusted.holds() }))
             .collect();
-        return ui.json(&known);
+        return ui.print_json(&known);
     }
     if known.is_empty() {
-        return Ok(ui.remark("no file of a checkout is trusted")?);
+        return Ok(ui.print_note("no file of a checkout is trusted")?);
     }
     for trusted in known {
         let state = if trusted.holds() { "" } else { " (changed or gone, so not trusted)" };
@@ -130,8 +139,8 @@ fn list(json: bool, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-fn unwritten(env: &Environment, error: &std::io::Error) -> Failure {
-    Failure::Refused(format!(
+fn trust_write_failure(env: &Environment, error: &std::io::Error) -> CommandError {
+    CommandError::Refused(format!(
         "it cannot be noted in {}: {error}; nothing was changed, put that right and try again",
         env.data.display()
     ))

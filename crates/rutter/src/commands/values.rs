@@ -10,12 +10,12 @@ use serde::Serialize;
 
 use crate::cli::Format;
 use crate::cli::values::{
-    AcceptValueArgs, AddValueArgs, ClusterArgs, ClustersArgs, EditValueArgs, ReportArgs,
-    RetireValueArgs, ValuesCommand, ValuesListArgs,
+    AcceptValueArgs, AddValueArgs, ClusterShowArgs, ClustersArgs, EditValueArgs, RetireValueArgs,
+    ValuesCommand, ValuesListArgs, ValuesReportArgs,
 };
 use crate::environment::Environment;
-use crate::ui::{Ui, count, first_line, one_line};
-use crate::{Failure, file, report};
+use crate::ui::{Ui, first_line, format_count, one_line};
+use crate::{CommandError, file, report};
 
 /// The remark if rows could not be brought up to date.
 pub(super) const STALE: &str = "another process is writing; this may be a moment old";
@@ -24,8 +24,8 @@ pub(crate) fn run(
     command: &ValuesCommand,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), Failure> {
-    let mut store = env.store(ui)?;
+) -> Result<(), CommandError> {
+    let mut store = env.open_store(ui)?;
     // Brings the values up to date for the reader; hooks never wait for this.
     let fresh = store.freshen_values(env.now)?;
     let looks = !matches!(
@@ -37,42 +37,42 @@ pub(crate) fn run(
     );
     // A command that writes reports this itself.
     if looks && !fresh {
-        ui.remark(STALE)?;
+        ui.print_note(STALE)?;
     }
     match command {
-        ValuesCommand::List(args) => list(args, &store, env, ui),
-        ValuesCommand::Clusters(args) => clusters(args, &store, env, ui),
-        ValuesCommand::Show(args) => show(args, &store, ui),
-        ValuesCommand::Add(args) => add(args, &mut store, env, ui),
-        ValuesCommand::Accept(args) => accept(args, &mut store, env, ui),
-        ValuesCommand::Edit(args) => edit(args, &mut store, env, ui),
-        ValuesCommand::Retire(args) => retire(args, &mut store, env, ui),
-        ValuesCommand::Report(args) => draw(args, &store, env, ui),
+        ValuesCommand::List(args) => list_values(args, &store, env, ui),
+        ValuesCommand::Clusters(args) => list_clusters(args, &store, env, ui),
+        ValuesCommand::Show(args) => show_cluster(args, &store, ui),
+        ValuesCommand::Add(args) => add_value(args, &mut store, env, ui),
+        ValuesCommand::Accept(args) => accept_value(args, &mut store, env, ui),
+        ValuesCommand::Edit(args) => edit_value(args, &mut store, env, ui),
+        ValuesCommand::Retire(args) => retire_value(args, &mut store, env, ui),
+        ValuesCommand::Report(args) => write_report(args, &store, env, ui),
     }
 }
 
 /// A row with its short id.
 #[derive(Serialize)]
-struct Named<T> {
+struct WithShortId<T> {
     short: String,
     #[serde(flatten)]
     row: T,
 }
 
-fn named<T>(id: Id, row: T) -> Named<T> {
-    Named { short: id.short(), row }
+fn with_short_id<T>(id: Id, row: T) -> WithShortId<T> {
+    WithShortId { short: id.short(), row }
 }
 
-fn all_named<T>(rows: &[T], id: impl Fn(&T) -> Id) -> Vec<Named<&T>> {
-    rows.iter().map(|row| named(id(row), row)).collect()
+fn with_short_ids<T>(rows: &[T], id: impl Fn(&T) -> Id) -> Vec<WithShortId<&T>> {
+    rows.iter().map(|row| with_short_id(id(row), row)).collect()
 }
 
-fn list(
+fn list_values(
     args: &ValuesListArgs,
     store: &Store,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     // An unknown project only has the values that apply to every project.
     let project = if args.all { None } else { Some(store.project_key(&env.owner()?.place)?) };
     let filter = ValueFilter {
@@ -84,10 +84,10 @@ fn list(
     };
     let values = store.values(&filter)?;
     if args.format.chosen() == Format::Json {
-        return ui.json(&all_named(&values, |held| held.value.id));
+        return ui.print_json(&with_short_ids(&values, |held| held.value.id));
     }
     if values.is_empty() {
-        return Ok(ui.remark(
+        return Ok(ui.print_note(
             "there are none; `rutter values clusters` lists what experiences have in common, and `rutter values add` \
              says it",
         )?);
@@ -106,39 +106,39 @@ fn list(
         let value = &held.value;
         [
             value.id.short(),
-            standing(value),
+            describe_standing(value),
             value.support.to_string(),
             format!("+{} -{}", held.effects.helped, held.effects.hurt + value.contradicted),
             value.project.as_ref().map_or_else(|| "everywhere".to_owned(), place),
             first_line(&value.text),
         ]
     });
-    Ok(ui.table(["ID", "STANDING", "SUPPORT", "EFFECT", "WHERE", "TEXT"], rows)?)
+    Ok(ui.print_table(["ID", "STANDING", "SUPPORT", "EFFECT", "WHERE", "TEXT"], rows)?)
 }
 
 /// Returns the standing of a value, and "doubted" if it is in doubt.
-fn standing(value: &Value) -> String {
+fn describe_standing(value: &Value) -> String {
     match value.doubted {
         Some(_) => format!("{}, doubted", value.standing),
         None => value.standing.to_string(),
     }
 }
 
-fn clusters(
+fn list_clusters(
     args: &ClustersArgs,
     store: &Store,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let project = if args.here { Some(store.project_key(&env.owner()?.place)?) } else { None };
     let filter = ClusterFilter { axis: args.axis, project, limit: Some(args.limit) };
     let clusters = store.clusters(&filter)?;
     if args.format.chosen() == Format::Json {
-        return ui.json(&all_named(&clusters, |cluster| cluster.id));
+        return ui.print_json(&with_short_ids(&clusters, |cluster| cluster.id));
     }
     if clusters.is_empty() {
         let (said, _) = store.grouped(args.axis.unwrap_or(Axis::Full))?;
-        return Ok(ui.remark(&format!(
+        return Ok(ui.print_note(&format!(
             "there are none: a cluster is three experiences or more that are alike, and there {}",
             if said == 1 { "is 1".to_owned() } else { format!("are {said}") }
         ))?);
@@ -153,28 +153,32 @@ fn clusters(
             first_line(cluster.text.as_deref().unwrap_or_default()),
         ]
     });
-    Ok(ui.table(["ID", "AXIS", "SIZE", "ALIKE", "VALUES", "IN THE MIDDLE"], rows)?)
+    Ok(ui.print_table(["ID", "AXIS", "SIZE", "ALIKE", "VALUES", "IN THE MIDDLE"], rows)?)
 }
 
 /// A cluster with its members and values.
 #[derive(Serialize)]
-struct Whole<'a> {
+struct ClusterDetailsJson<'a> {
     #[serde(flatten)]
-    cluster: Named<&'a Cluster>,
-    members: Vec<Named<&'a Member>>,
-    stands_for: Vec<Named<&'a Held>>,
+    cluster: WithShortId<&'a Cluster>,
+    members: Vec<WithShortId<&'a Member>>,
+    stands_for: Vec<WithShortId<&'a Held>>,
 }
 
-fn show(args: &ClusterArgs, store: &Store, ui: &mut Ui<'_>) -> Result<(), Failure> {
+fn show_cluster(
+    args: &ClusterShowArgs,
+    store: &Store,
+    ui: &mut Ui<'_>,
+) -> Result<(), CommandError> {
     let cluster = store.cluster(store.cluster_id(&args.id)?)?;
     let members = store.members(cluster.id)?;
     let filter = ValueFilter { cluster: Some(cluster.id), ..ValueFilter::default() };
     let values = store.values(&filter)?;
     if args.format.chosen() == Format::Json {
-        return ui.json(&Whole {
-            cluster: named(cluster.id, &cluster),
-            members: all_named(&members, |member| member.ghap),
-            stands_for: all_named(&values, |held| held.value.id),
+        return ui.print_json(&ClusterDetailsJson {
+            cluster: with_short_id(cluster.id, &cluster),
+            members: with_short_ids(&members, |member| member.ghap),
+            stands_for: with_short_ids(&values, |held| held.value.id),
         });
     }
     writeln!(
@@ -182,11 +186,11 @@ fn show(args: &ClusterArgs, store: &Store, ui: &mut Ui<'_>) -> Result<(), Failur
         "{} {}, {}, since {}",
         cluster.id.short(),
         cluster.axis,
-        count(u64::from(cluster.size), "experience"),
+        format_count(u64::from(cluster.size), "experience"),
         cluster.created
     )?;
     for held in &values {
-        let (id, standing) = (held.value.id.short(), standing(&held.value));
+        let (id, standing) = (held.value.id.short(), describe_standing(&held.value));
         writeln!(ui.out, "  value {id}, {standing}: {}", one_line(&held.value.text))?;
     }
     let rows = members.iter().map(|member| {
@@ -199,33 +203,37 @@ fn show(args: &ClusterArgs, store: &Store, ui: &mut Ui<'_>) -> Result<(), Failur
             first_line(&member.text),
         ]
     });
-    Ok(ui.table(["GHAP", "DISTANCE", "ENDED", "TIER", "WHEN", "SAYS"], rows)?)
+    Ok(ui.print_table(["GHAP", "DISTANCE", "ENDED", "TIER", "WHEN", "SAYS"], rows)?)
 }
 
 /// Prints the result of adding or changing a value.
-fn told(written: &Written, format: Format, ui: &mut Ui<'_>) -> Result<(), Failure> {
+fn print_written_value(
+    written: &Written,
+    format: Format,
+    ui: &mut Ui<'_>,
+) -> Result<(), CommandError> {
     #[derive(Serialize)]
-    struct Told<'a> {
+    struct WrittenValueJson<'a> {
         #[serde(flatten)]
-        value: Named<&'a Value>,
+        value: WithShortId<&'a Value>,
         merged: bool,
-        conflicts: Vec<Named<&'a Value>>,
+        conflicts: Vec<WithShortId<&'a Value>>,
     }
     let value = &written.value;
     if format == Format::Json {
-        return ui.json(&Told {
-            value: named(value.id, value),
+        return ui.print_json(&WrittenValueJson {
+            value: with_short_id(value.id, value),
             merged: written.merged,
-            conflicts: all_named(&written.conflicts, |value| value.id),
+            conflicts: with_short_ids(&written.conflicts, |value| value.id),
         });
     }
     if written.revived {
-        ui.remark(&format!("{} had been retired, and is held again", value.id.short()))?;
+        ui.print_note(&format!("{} had been retired, and is held again", value.id.short()))?;
     } else if written.merged {
-        ui.remark(&format!("{} says the same, so there is still one", value.id.short()))?;
+        ui.print_note(&format!("{} says the same, so there is still one", value.id.short()))?;
     }
     for other in &written.conflicts {
-        ui.remark(&format!(
+        ui.print_note(&format!(
             "{} seems to say the opposite: {}; `rutter values retire {}` lets it go",
             other.id.short(),
             one_line(&other.text),
@@ -237,19 +245,19 @@ fn told(written: &Written, format: Format, ui: &mut Ui<'_>) -> Result<(), Failur
         "{} {}, supported by {}, distance {:.2} of {:.2}: {}",
         value.id.short(),
         value.standing,
-        count(u64::from(value.support), "experience"),
+        format_count(u64::from(value.support), "experience"),
         value.distance,
         value.threshold,
         one_line(&value.text)
     )?)
 }
 
-fn add(
+fn add_value(
     args: &AddValueArgs,
     store: &mut Store,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let place = env.owner()?.place;
     let new = NewValue {
         place: (!args.everywhere).then_some(&place),
@@ -259,26 +267,26 @@ fn add(
         revives: true,
     };
     let written = store.add_value(&new, env.now)?;
-    told(&written, args.format.chosen(), ui)
+    print_written_value(&written, args.format.chosen(), ui)
 }
 
-fn accept(
+fn accept_value(
     args: &AcceptValueArgs,
     store: &mut Store,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let edit = ValueEdit { standing: Some(Standing::Accepted), ..ValueEdit::default() };
     let written = store.edit_value(store.value_id(&args.id)?, &edit, env.now)?;
-    told(&written, args.format.chosen(), ui)
+    print_written_value(&written, args.format.chosen(), ui)
 }
 
-fn edit(
+fn edit_value(
     args: &EditValueArgs,
     store: &mut Store,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let place = env.owner()?.place;
     let edit = ValueEdit {
         text: args.text.as_deref(),
@@ -290,29 +298,29 @@ fn edit(
         },
     };
     let written = store.edit_value(store.value_id(&args.id)?, &edit, env.now)?;
-    told(&written, args.format.chosen(), ui)
+    print_written_value(&written, args.format.chosen(), ui)
 }
 
-fn draw(
-    args: &ReportArgs,
+fn write_report(
+    args: &ValuesReportArgs,
     store: &Store,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), Failure> {
-    let page = report::page(store, env.now)?;
-    file::write(&args.html, |out| Ok(out.write_all(page.as_bytes())?))?;
-    Ok(ui.remark(&format!("wrote {}; open it in a browser", args.html.display()))?)
+) -> Result<(), CommandError> {
+    let page = report::render_page(store, env.now)?;
+    file::write_atomically(&args.html, |out| Ok(out.write_all(page.as_bytes())?))?;
+    Ok(ui.print_note(&format!("wrote {}; open it in a browser", args.html.display()))?)
 }
 
-fn retire(
+fn retire_value(
     args: &RetireValueArgs,
     store: &mut Store,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let value = store.retire_value(store.value_id(&args.id)?, env.now)?;
     if args.format.chosen() == Format::Json {
-        return ui.json(&named(value.id, &value));
+        return ui.print_json(&with_short_id(value.id, &value));
     }
     Ok(writeln!(ui.out, "{} retired: {}", value.id.short(), one_line(&value.text))?)
 }

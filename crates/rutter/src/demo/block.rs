@@ -2,7 +2,7 @@
 
 /// The style of a text. There are few styles, and none carries information that the text lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ink {
+pub(super) enum TextStyle {
     Plain,
     /// Names of actors, and headings.
     Strong,
@@ -15,18 +15,18 @@ pub(super) enum Ink {
 }
 
 /// Text in one style.
-pub(super) type Piece = (Ink, String);
+pub(super) type StyledText = (TextStyle, String);
 
 /// The actor of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Who {
+pub(super) enum Actor {
     Client,
     User,
     Agent,
     Rutter,
 }
 
-impl Who {
+impl Actor {
     const fn name(self) -> &'static str {
         match self {
             Self::Client => "client",
@@ -38,24 +38,24 @@ impl Who {
 }
 
 /// Width of the column with the actor's name.
-const MARGIN: usize = 8;
+const ACTOR_COLUMN_WIDTH: usize = 8;
 /// Width of the column with the names of fields.
-const NAMES: usize = 12;
+const FIELD_COLUMN_WIDTH: usize = 12;
 
 /// A logical line, which may need several rows on the screen.
 #[derive(Debug, Clone)]
-pub(super) struct Line {
+pub(super) struct DemoLine {
     /// Prefix of the first row.
-    pub(super) first: Vec<Piece>,
+    pub(super) first: Vec<StyledText>,
     /// Prefix of the other rows.
-    pub(super) others: Vec<Piece>,
-    pub(super) text: Vec<Piece>,
+    pub(super) others: Vec<StyledText>,
+    pub(super) text: Vec<StyledText>,
     /// True if a horizontal rule fills the rest of the last row.
     pub(super) ruled: bool,
 }
 
-impl Line {
-    pub(super) fn new(ink: Ink, text: &str) -> Self {
+impl DemoLine {
+    pub(super) fn new(ink: TextStyle, text: &str) -> Self {
         Self {
             first: Vec::new(),
             others: Vec::new(),
@@ -64,7 +64,7 @@ impl Line {
         }
     }
 
-    fn led(mut self, first: Vec<Piece>, others: Vec<Piece>) -> Self {
+    fn with_prefixes(mut self, first: Vec<StyledText>, others: Vec<StyledText>) -> Self {
         (self.first, self.others) = (first, others);
         self
     }
@@ -73,47 +73,55 @@ impl Line {
     pub(super) fn heading(text: &str) -> Self {
         Self {
             ruled: true,
-            ..Self::new(Ink::Strong, text).led(vec![(Ink::Faint, "── ".to_owned())], Vec::new())
+            ..Self::new(TextStyle::Strong, text)
+                .with_prefixes(vec![(TextStyle::Faint, "── ".to_owned())], Vec::new())
         }
     }
 
     /// Creates a line with an actor and the action.
-    pub(super) fn turn(who: Who, text: Vec<Piece>) -> Self {
-        let ink = if who == Who::Rutter { Ink::Rutter } else { Ink::Strong };
-        let name = format!("{:<MARGIN$}", who.name());
-        Self { text, ..Self::new(ink, "").led(vec![(ink, name)], vec![blank(MARGIN)]) }
+    pub(super) fn action(who: Actor, text: Vec<StyledText>) -> Self {
+        let ink = if who == Actor::Rutter { TextStyle::Rutter } else { TextStyle::Strong };
+        let name = format!("{:<ACTOR_COLUMN_WIDTH$}", who.name());
+        Self {
+            text,
+            ..Self::new(ink, "").with_prefixes(vec![(ink, name)], vec![spaces(ACTOR_COLUMN_WIDTH)])
+        }
     }
 
     /// Creates a line with a detail of an action.
-    pub(super) fn detail(ink: Ink, text: &str) -> Self {
-        Self::new(ink, text).led(vec![blank(MARGIN)], vec![blank(MARGIN)])
+    pub(super) fn detail(ink: TextStyle, text: &str) -> Self {
+        Self::new(ink, text)
+            .with_prefixes(vec![spaces(ACTOR_COLUMN_WIDTH)], vec![spaces(ACTOR_COLUMN_WIDTH)])
     }
 
     /// Creates a line with a named field of an action.
-    pub(super) fn named(name: &str, ink: Ink, text: &str) -> Self {
-        let name = (Ink::Faint, format!("{name:<NAMES$}"));
-        Self::new(ink, text).led(vec![blank(MARGIN), name], vec![blank(MARGIN + NAMES)])
+    pub(super) fn named_field(name: &str, ink: TextStyle, text: &str) -> Self {
+        let name = (TextStyle::Faint, format!("{name:<FIELD_COLUMN_WIDTH$}"));
+        Self::new(ink, text).with_prefixes(
+            vec![spaces(ACTOR_COLUMN_WIDTH), name],
+            vec![spaces(ACTOR_COLUMN_WIDTH + FIELD_COLUMN_WIDTH)],
+        )
     }
 
     /// Creates a line of text that the agent reads. Quoted text keeps its indentation when the line is wrapped.
-    pub(super) fn read(text: &str) -> Self {
+    pub(super) fn agent_text(text: &str) -> Self {
         let rest = text.trim_start_matches(' ');
         let indent = text.len() - rest.len();
         let (mark, ink) = match rest.as_bytes() {
-            [b'>', b' ', b'-', ..] => ("> ", Ink::Bad),
-            [b'>', b' ', b'+', ..] => ("> ", Ink::Good),
-            [b'-', b' ', ..] => ("- ", Ink::Plain),
-            _ => ("", Ink::Plain),
+            [b'>', b' ', b'-', ..] => ("> ", TextStyle::Bad),
+            [b'>', b' ', b'+', ..] => ("> ", TextStyle::Good),
+            [b'-', b' ', ..] => ("- ", TextStyle::Plain),
+            _ => ("", TextStyle::Plain),
         };
-        let bar = (Ink::Rutter, "│ ".to_owned());
-        let first = (Ink::Plain, format!("{}{mark}", " ".repeat(indent)));
-        Self::new(ink, &rest[mark.len()..]).led(
-            vec![blank(MARGIN), bar.clone(), first],
-            vec![blank(MARGIN), bar, blank(indent + mark.len())],
+        let bar = (TextStyle::Rutter, "│ ".to_owned());
+        let first = (TextStyle::Plain, format!("{}{mark}", " ".repeat(indent)));
+        Self::new(ink, &rest[mark.len()..]).with_prefixes(
+            vec![spaces(ACTOR_COLUMN_WIDTH), bar.clone(), first],
+            vec![spaces(ACTOR_COLUMN_WIDTH), bar, spaces(indent + mark.len())],
         )
     }
 }
 
-fn blank(columns: usize) -> Piece {
-    (Ink::Plain, " ".repeat(columns))
+fn spaces(columns: usize) -> StyledText {
+    (TextStyle::Plain, " ".repeat(columns))
 }

@@ -4,28 +4,32 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use super::codes;
-use super::finding::Finding;
-use super::layers::{Layer, Whose};
+use super::finding::DoctorFinding;
+use super::layers::{SettingsLayer, SettingsSource};
 use crate::environment::{self, Environment};
 use crate::shell;
 
 /// Placeholder for the `rutter init` command in advice without a known file.
-const INIT: &str = "rutter init";
+const INIT_COMMAND: &str = "rutter init";
 
 /// Completes the advice of all findings by the files that they are about.
-pub(super) fn complete(findings: &mut [Finding], layers: &[Layer], env: &Environment) {
+pub(super) fn complete_advice(
+    findings: &mut [DoctorFinding],
+    layers: &[SettingsLayer],
+    env: &Environment,
+) {
     let user = rustix::process::geteuid().as_raw();
-    let home = environment::home();
+    let home = environment::home_dir();
     for finding in findings {
         let Some(file) = finding.place.as_ref().map(|place| place.file.clone()) else { continue };
         let layer = layers.iter().find(|layer| layer.path == file);
-        if let Some(advice) = layer.and_then(|layer| installation(&finding.advice, layer)) {
+        if let Some(advice) = layer.and_then(|layer| init_for_layer(&finding.advice, layer)) {
             finding.advice = advice;
         }
         let own = if finding.code == &codes::SETTINGS_UNREADABLE {
             match layer {
                 // Users cannot take ownership of an organisation's file.
-                Some(layer) if layer.whose == Whose::Managed => continue,
+                Some(layer) if layer.whose == SettingsSource::Managed => continue,
                 _ => vec![file.clone()],
             }
         } else if [&codes::MEMORY_UNREADABLE, &codes::MEMORY_UNWRITABLE].contains(&finding.code) {
@@ -33,8 +37,8 @@ pub(super) fn complete(findings: &mut [Finding], layers: &[Layer], env: &Environ
         } else {
             continue;
         };
-        if let Some(path) = strange(&file, user)
-            && let Some(advice) = handover(&path, &own, home.as_deref())
+        if let Some(path) = find_foreign_path(&file, user)
+            && let Some(advice) = chown_command(&path, &own, home.as_deref())
         {
             finding.advice = advice;
         }
@@ -42,72 +46,76 @@ pub(super) fn complete(findings: &mut [Finding], layers: &[Layer], env: &Environ
 }
 
 /// Adds to `rutter init` the option for the file of the layer, unless it is the default file.
-fn installation(advice: &str, layer: &Layer) -> Option<String> {
-    let (before, rest) = advice.split_once(INIT)?;
+fn init_for_layer(advice: &str, layer: &SettingsLayer) -> Option<String> {
+    let (before, rest) = advice.split_once(INIT_COMMAND)?;
     // More specific advice already contains an option.
     if !(rest.is_empty() || rest.starts_with(" --bin")) {
         return None;
     }
-    let with = |option: &str| Some(format!("{before}{INIT}{option}{rest}"));
+    let with = |option: &str| Some(format!("{before}{INIT_COMMAND}{option}{rest}"));
     match layer.whose {
-        Whose::Local => None,
-        Whose::Project => with(" --project"),
-        Whose::User => with(" --user"),
-        Whose::Plugin => with(" --plugin DIR"),
-        Whose::Checkout => Some(format!("{before}{}{INIT}{rest}", there(layer)?)),
-        Whose::Managed => Some(codes::HOOKS_MANAGED_ONLY.advice.to_owned()),
+        SettingsSource::Local => None,
+        SettingsSource::Project => with(" --project"),
+        SettingsSource::User => with(" --user"),
+        SettingsSource::Plugin => with(" --plugin DIR"),
+        SettingsSource::Checkout => {
+            Some(format!("{before}{}{INIT_COMMAND}{rest}", cd_command(layer)?))
+        }
+        SettingsSource::Managed => Some(codes::HOOKS_MANAGED_ONLY.advice.to_owned()),
     }
 }
 
 /// Returns the `rutter init` command for a kind of settings file.
-pub(super) fn init(whose: Whose) -> String {
-    in_scope(INIT, whose)
+pub(super) fn init_command(whose: SettingsSource) -> String {
+    with_scope_option(INIT_COMMAND, whose)
 }
 
 /// Adds to `rutter init` in advice about a server the option for the kind of file.
-pub(super) fn in_scope(advice: &str, whose: Whose) -> String {
+pub(super) fn with_scope_option(advice: &str, whose: SettingsSource) -> String {
     let option = match whose {
-        Whose::Project => " --project",
-        Whose::User => " --user",
-        Whose::Plugin => " --plugin DIR",
-        Whose::Local | Whose::Checkout | Whose::Managed => "",
+        SettingsSource::Project => " --project",
+        SettingsSource::User => " --user",
+        SettingsSource::Plugin => " --plugin DIR",
+        SettingsSource::Local | SettingsSource::Checkout | SettingsSource::Managed => "",
     };
-    advice.replacen(INIT, &format!("{INIT}{option}"), 1)
+    advice.replacen(INIT_COMMAND, &format!("{INIT_COMMAND}{option}"), 1)
 }
 
 /// Returns the rank by which one of two competing entries is removed, the highest first. Managed settings rank lowest,
 /// because users cannot remove anything from them.
-pub(super) const fn distance(whose: Whose) -> u8 {
+pub(super) const fn removal_rank(whose: SettingsSource) -> u8 {
     match whose {
-        Whose::Managed => 0,
-        Whose::Local => 1,
-        Whose::Checkout => 2,
-        Whose::User => 3,
-        Whose::Project => 4,
-        Whose::Plugin => 5,
+        SettingsSource::Managed => 0,
+        SettingsSource::Local => 1,
+        SettingsSource::Checkout => 2,
+        SettingsSource::User => 3,
+        SettingsSource::Project => 4,
+        SettingsSource::Plugin => 5,
     }
 }
 
 /// Returns the command that removes rutter from a file.
-pub(super) fn removal(layer: &Layer) -> Option<String> {
+pub(super) fn removal_command(layer: &SettingsLayer) -> Option<String> {
     Some(match layer.whose {
-        Whose::Local => "rutter uninstall --local".to_owned(),
-        Whose::Checkout => format!("{}rutter uninstall --local", there(layer)?),
-        Whose::User => "rutter uninstall --user".to_owned(),
-        Whose::Project => "rutter uninstall --project".to_owned(),
-        Whose::Plugin => format!("claude plugin disable {}", shell::word(layer.plugin.as_ref()?)),
-        Whose::Managed => return None,
+        SettingsSource::Local => "rutter uninstall --local".to_owned(),
+        SettingsSource::Checkout => format!("{}rutter uninstall --local", cd_command(layer)?),
+        SettingsSource::User => "rutter uninstall --user".to_owned(),
+        SettingsSource::Project => "rutter uninstall --project".to_owned(),
+        SettingsSource::Plugin => {
+            format!("claude plugin disable {}", shell::quote_word(layer.plugin.as_ref()?))
+        }
+        SettingsSource::Managed => return None,
     })
 }
 
 /// Returns the `cd` command to the folder that contains the file's `.claude` folder.
-fn there(layer: &Layer) -> Option<String> {
+fn cd_command(layer: &SettingsLayer) -> Option<String> {
     let folder = layer.path.parent()?.parent()?;
-    Some(format!("cd {} && ", shell::word(&folder.to_string_lossy())))
+    Some(format!("cd {} && ", shell::quote_word(&folder.to_string_lossy())))
 }
 
 /// Returns the path, or its nearest visible parent folder, if it belongs to another user.
-fn strange(path: &Path, user: u32) -> Option<PathBuf> {
+fn find_foreign_path(path: &Path, user: u32) -> Option<PathBuf> {
     let (seen, found) =
         path.ancestors().find_map(|path| Some((path, path.symlink_metadata().ok()?)))?;
     (found.uid() != user).then(|| seen.to_owned())
@@ -115,7 +123,7 @@ fn strange(path: &Path, user: u32) -> Option<PathBuf> {
 
 /// Returns the command that gives a path to the user. Limited to files of rutter or the client and to the home folder:
 /// taking over everything below `/var` would be worse than any finding.
-fn handover(path: &Path, own: &[PathBuf], home: Option<&Path>) -> Option<String> {
+fn chown_command(path: &Path, own: &[PathBuf], home: Option<&Path>) -> Option<String> {
     let owned = own.iter().find(|own| path.starts_with(own));
     let homely = home.is_some_and(|home| path != home && path.starts_with(home));
     let path = match owned {
@@ -125,7 +133,7 @@ fn handover(path: &Path, own: &[PathBuf], home: Option<&Path>) -> Option<String>
         None => return None,
     };
     let all = if path.is_dir() { "-R " } else { "" };
-    Some(format!("sudo chown {all}\"$USER\" {}", shell::word(&path.to_string_lossy())))
+    Some(format!("sudo chown {all}\"$USER\" {}", shell::quote_word(&path.to_string_lossy())))
 }
 
 #[cfg(test)]
@@ -133,10 +141,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_is_told_to_have_what_is_the_systems() {
+    fn never_advises_chown_of_system_paths() {
         let own = [PathBuf::from("/var/lib/rutter")];
         let home = Some(Path::new("/home/ada"));
-        let told = |path: &str| handover(Path::new(path), &own, home);
+        let told = |path: &str| chown_command(Path::new(path), &own, home);
         for path in ["/", "/var", "/var/lib", "/home", "/home/ada", "/home/bob/x"] {
             assert_eq!(told(path), None, "{path}");
         }

@@ -8,25 +8,25 @@ use rutter_contract::version::{Contract, Version};
 use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 
 use super::codes;
-use super::entry::Entry;
-use super::finding::{Finding, Place};
-use super::places::Places;
+use super::entry::HookEntry;
+use super::finding::{DoctorFinding, FileLocation};
+use super::places::ClientEnvironment;
 use super::process;
-use crate::scratch::Scratch;
+use crate::scratch::ScratchFolder;
 
 /// Time limit for `claude --version`. The client starts a JavaScript runtime first.
-const PATIENCE: Duration = Duration::from_secs(10);
+const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
 /// First client version that supports `args`.
-const EXEC_FORM: Version = Version::new(2, 1, 139);
+const FIRST_EXEC_FORM_VERSION: Version = Version::new(2, 1, 139);
 
 /// The installed client.
 #[derive(Debug, Default)]
-pub(crate) struct Client {
+pub(crate) struct InstalledClient {
     pub(crate) path: Option<PathBuf>,
     pub(crate) version: Option<Version>,
 }
 
-impl Serialize for Client {
+impl Serialize for InstalledClient {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut out = serializer.serialize_struct("Client", 2)?;
         out.serialize_field("path", &self.path)?;
@@ -35,26 +35,27 @@ impl Serialize for Client {
     }
 }
 
-impl Client {
+impl InstalledClient {
     /// Finds `claude` in `PATH` and runs it for its version.
-    pub(crate) fn ask(
-        places: &Places,
-        scratch: Option<&Scratch>,
-        findings: &mut Vec<Finding>,
+    pub(crate) fn detect(
+        places: &ClientEnvironment,
+        scratch: Option<&ScratchFolder>,
+        findings: &mut Vec<DoctorFinding>,
     ) -> Self {
         if places.variables.simple {
             let what =
                 "CLAUDE_CODE_SIMPLE is set here: a client that is started with it runs no hooks";
-            findings.push(Finding::new(&codes::CLIENT_SIMPLE, what));
+            findings.push(DoctorFinding::new(&codes::CLIENT_SIMPLE, what));
         }
         let Some(path) = places.find_program("claude") else {
-            findings.push(Finding::new(&codes::CLIENT_MISSING, "there is no `claude` in PATH"));
+            findings
+                .push(DoctorFinding::new(&codes::CLIENT_MISSING, "there is no `claude` in PATH"));
             return Self::default();
         };
-        let place = Place::file(&path);
+        let place = FileLocation::whole_file(&path);
         let mut command = Command::new(&path);
         command.arg("--version").current_dir("/");
-        let said = match process::run(&mut command, b"", PATIENCE, scratch) {
+        let said = match process::run_with_limit(&mut command, b"", VERSION_TIMEOUT, scratch) {
             Ok(ended) if ended.late => Err("it did not say its version in ten seconds".to_owned()),
             Ok(ended) => {
                 let said = String::from_utf8_lossy(&ended.stdout).into_owned();
@@ -65,7 +66,8 @@ impl Client {
         let version = match said {
             Ok(version) => Some(version),
             Err(why) => {
-                findings.push(Finding::new(&codes::CLIENT_UNUSABLE, why).at(place));
+                findings
+                    .push(DoctorFinding::new(&codes::CLIENT_UNUSABLE, why).with_location(place));
                 None
             }
         };
@@ -73,14 +75,14 @@ impl Client {
     }
 
     /// Returns a finding if the client is too old for an entry with `args`. Every client supports shell command lines.
-    pub(crate) fn too_old(&self, entries: &[&Entry]) -> Option<Finding> {
-        let old = self.version.filter(|version| *version < EXEC_FORM)?;
+    pub(crate) fn check_version(&self, entries: &[&HookEntry]) -> Option<DoctorFinding> {
+        let old = self.version.filter(|version| *version < FIRST_EXEC_FORM_VERSION)?;
         entries.iter().find(|entry| entry.handler.get("args").is_some())?;
         let what = format!(
-            "client {old} knows no `args` yet ({EXEC_FORM} does): it would start a bare `rutter` on every event"
+            "client {old} knows no `args` yet ({FIRST_EXEC_FORM_VERSION} does): it would start a bare `rutter` on every event"
         );
-        let finding = Finding::new(&codes::CLIENT_TOO_OLD, what);
-        Some(finding.at(Place::file(self.path.as_ref()?)))
+        let finding = DoctorFinding::new(&codes::CLIENT_TOO_OLD, what);
+        Some(finding.with_location(FileLocation::whole_file(self.path.as_ref()?)))
     }
 
     /// Returns the measured contract of this client version, or the newest contract if the version is unknown.

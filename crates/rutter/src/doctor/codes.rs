@@ -5,7 +5,7 @@ use serde::Serialize;
 /// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Severity {
+pub enum FindingSeverity {
     /// Something does not work. The command exits with 1.
     Problem,
     /// Something works, but needs attention.
@@ -14,7 +14,7 @@ pub enum Severity {
     Note,
 }
 
-impl Severity {
+impl FindingSeverity {
     /// Returns the name in output and documents.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -27,11 +27,11 @@ impl Severity {
 
 /// A kind of finding.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Code {
+pub struct FindingCode {
     /// Permanent name: scripts search for it.
     pub name: &'static str,
     /// Severity of each finding with this code.
-    pub severity: Severity,
+    pub severity: FindingSeverity,
     /// Part of the setup that the code is about.
     pub about: &'static str,
     /// Sentence that describes the fault.
@@ -44,9 +44,9 @@ macro_rules! codes {
     ($($about:literal { $($constant:ident = $name:literal, $severity:ident, $summary:literal, $advice:literal;)* })*) => {
         $($(
             #[doc = $summary]
-            pub static $constant: Code = Code {
+            pub static $constant: FindingCode = FindingCode {
                 name: $name,
-                severity: Severity::$severity,
+                severity: FindingSeverity::$severity,
                 about: $about,
                 summary: $summary,
                 advice: $advice,
@@ -54,7 +54,7 @@ macro_rules! codes {
         )*)*
 
         /// All codes, in the order of the reference page.
-        pub static CODES: &[&Code] = &[$($(&$constant),*),*];
+        pub static CODES: &[&FindingCode] = &[$($(&$constant),*),*];
     };
 }
 
@@ -406,7 +406,7 @@ codes! {
 }
 
 /// Finds a code by its name.
-pub fn of(name: &str) -> Option<&'static Code> {
+pub fn find_code(name: &str) -> Option<&'static FindingCode> {
     CODES.iter().copied().find(|code| code.name == name)
 }
 
@@ -419,7 +419,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_stable_words_and_each_is_there_once() {
+    fn code_names_are_unique() {
         let names: BTreeSet<&str> = CODES.iter().map(|code| code.name).collect();
         assert_eq!(names.len(), CODES.len());
         for code in CODES {
@@ -429,9 +429,9 @@ mod tests {
     }
 
     #[test]
-    fn every_ailment_of_a_memory_has_one() {
+    fn every_ailment_has_code() {
         for ailment in Ailment::NAMES {
-            assert!(of(ailment).is_some(), "{ailment}");
+            assert!(find_code(ailment).is_some(), "{ailment}");
         }
     }
 }

@@ -6,20 +6,20 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
-use rutter_contract::javascript::{self, Kind, Node};
+use rutter_contract::javascript::{self, JsonKind, JsonNode};
 use serde_json::Value;
 
 use super::codes;
-use super::finding::{Finding, Place, named};
-use crate::install::{Outline, position};
-use crate::ui::size;
+use super::finding::{DoctorFinding, FileLocation, display_name};
+use crate::install::{JsonOutline, line_and_column};
+use crate::ui::format_size;
 
 /// Largest file that is read. The client's own state can have some megabytes; hand-written files are smaller.
-const LONGEST: u64 = 64 * 1024 * 1024;
+const MAX_DOCUMENT_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The reason for which a file was not read.
 #[derive(Debug)]
-pub(crate) enum Unread {
+pub(crate) enum FileReadError {
     /// The path does not exist.
     Absent,
     /// A pipe, a folder, a device.
@@ -30,76 +30,80 @@ pub(crate) enum Unread {
 }
 
 /// Reads a regular file. Does not block on a pipe, and stops at [`LONGEST`] bytes.
-pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, Unread> {
+pub(crate) fn read_regular_file(path: &Path) -> Result<Vec<u8>, FileReadError> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let failed = |error: io::Error| match error.kind() {
-        io::ErrorKind::NotFound => Unread::Absent,
-        _ => Unread::Failed(error),
+        io::ErrorKind::NotFound => FileReadError::Absent,
+        _ => FileReadError::Failed(error),
     };
     let file =
         rustix::fs::open(path, flags, Mode::empty()).map_err(|error| failed(error.into()))?;
     let file = File::from(file);
     if !file.metadata().map_err(failed)?.is_file() {
-        return Err(Unread::NoFile);
+        return Err(FileReadError::NoFile);
     }
     let mut bytes = Vec::new();
-    file.take(LONGEST + 1).read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() as u64 > LONGEST { Err(Unread::Long) } else { Ok(bytes) }
+    file.take(MAX_DOCUMENT_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > MAX_DOCUMENT_BYTES { Err(FileReadError::Long) } else { Ok(bytes) }
 }
 
 /// Reads a file as text. Returns None if it cannot be read or is not UTF-8.
-pub(crate) fn text(path: &Path) -> Option<String> {
-    String::from_utf8(bytes(path).ok()?).ok()
+pub(crate) fn read_text(path: &Path) -> Option<String> {
+    String::from_utf8(read_regular_file(path).ok()?).ok()
 }
 
 /// A parsed file that holds an object.
 #[derive(Debug)]
-pub(crate) struct Document {
+pub(crate) struct ClientDocument {
     pub(crate) path: PathBuf,
     pub(crate) text: String,
-    pub(crate) root: Node,
+    pub(crate) root: JsonNode,
     /// True if the file held invalid UTF-8, which the client replaces.
     pub(crate) replaced: bool,
 }
 
 /// The result of reading a file.
 #[derive(Debug)]
-pub(crate) enum Reading {
+pub(crate) enum LoadedDocument {
     /// The path does not exist.
     Absent,
     /// The file is blank, which the client treats as no settings.
     Blank,
     /// The client ignores the file.
     Void {
-        finding: Box<Finding>,
+        finding: Box<DoctorFinding>,
         /// True if the text mentions rutter.
         speaks_of_us: bool,
     },
     /// The file holds an object.
-    Document(Box<Document>),
+    Document(Box<ClientDocument>),
 }
 
-impl Reading {
-    pub(crate) fn of(path: &Path) -> Self {
+impl LoadedDocument {
+    pub(crate) fn load(path: &Path) -> Self {
         let unreadable = |what: &str| Self::Void {
             finding: Box::new(
-                Finding::new(&codes::SETTINGS_UNREADABLE, what).at(Place::file(path)),
+                DoctorFinding::new(&codes::SETTINGS_UNREADABLE, what)
+                    .with_location(FileLocation::whole_file(path)),
             ),
             speaks_of_us: false,
         };
-        let bytes = match bytes(path) {
+        let bytes = match read_regular_file(path) {
             Ok(bytes) => bytes,
-            Err(Unread::NoFile) => return unreadable("this is no file"),
-            Err(Unread::Long) => {
-                return unreadable(&format!("this has more than {}", size(LONGEST)));
+            Err(FileReadError::NoFile) => return unreadable("this is no file"),
+            Err(FileReadError::Long) => {
+                return unreadable(&format!(
+                    "this has more than {}",
+                    format_size(MAX_DOCUMENT_BYTES)
+                ));
             }
-            Err(Unread::Absent) => {
+            Err(FileReadError::Absent) => {
                 return match path.symlink_metadata() {
                     Ok(_) => unreadable("this is a link that leads nowhere"),
                     Err(_) => Self::Absent,
                 };
             }
-            Err(Unread::Failed(error)) => {
+            Err(FileReadError::Failed(error)) => {
                 return unreadable(&format!("this cannot be read: {error}"));
             }
         };
@@ -113,8 +117,8 @@ impl Reading {
         if text.trim_matches([' ', '\t', '\n', '\r']).is_empty() {
             return Self::Blank;
         }
-        let void = |finding: Finding, at: usize| Self::Void {
-            finding: Box::new(finding.at(place(path, &text, at))),
+        let void = |finding: DoctorFinding, at: usize| Self::Void {
+            finding: Box::new(finding.with_location(file_location(path, &text, at))),
             speaks_of_us: text.contains("rutter"),
         };
         let root = match javascript::parse(&text) {
@@ -124,52 +128,52 @@ impl Reading {
                     "this is not JSON: expected {}; the client skips the whole file",
                     error.expected
                 );
-                return void(Finding::new(&codes::SETTINGS_NOT_JSON, what), error.at);
+                return void(DoctorFinding::new(&codes::SETTINGS_NOT_JSON, what), error.at);
             }
         };
-        if !matches!(root.kind, Kind::Object(_)) {
+        if !matches!(root.kind, JsonKind::Object(_)) {
             let what = format!(
                 "settings are an object, and this is {}; the client skips the whole file",
                 root.kind.name()
             );
-            return void(Finding::new(&codes::SETTINGS_NOT_OBJECT, what), root.at);
+            return void(DoctorFinding::new(&codes::SETTINGS_NOT_OBJECT, what), root.at);
         }
-        Self::Document(Box::new(Document { path: path.to_owned(), text, root, replaced }))
+        Self::Document(Box::new(ClientDocument { path: path.to_owned(), text, root, replaced }))
     }
 }
 
-impl Document {
+impl ClientDocument {
     /// Returns the line and column of a byte offset.
-    pub(crate) fn place(&self, at: usize) -> Place {
-        place(&self.path, &self.text, at)
+    pub(crate) fn location(&self, at: usize) -> FileLocation {
+        file_location(&self.path, &self.text, at)
     }
 
     /// Converts a node to a `serde_json` value. Returns Null if serde_json rejects it, which does not happen to our
     /// entries.
-    pub(crate) fn value(&self, node: &Node) -> Value {
-        serde_json::from_str(self.text.get(self.range(node)).unwrap_or_default())
+    pub(crate) fn to_json(&self, node: &JsonNode) -> Value {
+        serde_json::from_str(self.text.get(self.node_range(node)).unwrap_or_default())
             .unwrap_or(Value::Null)
     }
 
     /// Finds duplicate keys in the root, in `hooks` and in `env`.
-    pub(crate) fn doubles(&self) -> Vec<Finding> {
-        let Ok((outline, _)) = Outline::read(&self.text) else { return Vec::new() };
+    pub(crate) fn duplicate_keys(&self) -> Vec<DoctorFinding> {
+        let Ok((outline, _)) = JsonOutline::parse(&self.text) else { return Vec::new() };
         let inner = ["hooks", "env"].into_iter().filter_map(|key| self.root.get(key));
         let mut found = Vec::new();
         for object in std::iter::once(&self.root).chain(inner) {
-            if !matches!(object.kind, Kind::Object(_)) {
+            if !matches!(object.kind, JsonKind::Object(_)) {
                 continue;
             }
             let mut seen: Vec<String> = Vec::new();
-            for item in outline.items(&self.range(object)) {
+            for item in outline.items(&self.node_range(object)) {
                 let Some(key) = item.key else { continue };
                 if seen.contains(&key) {
                     let what = format!(
                         "`{}` stands here a second time, and the client forgets the first",
-                        named(&key)
+                        display_name(&key)
                     );
-                    let finding = Finding::new(&codes::SETTINGS_KEY_TWICE, what);
-                    found.push(finding.at(self.place(item.range.start)));
+                    let finding = DoctorFinding::new(&codes::SETTINGS_KEY_TWICE, what);
+                    found.push(finding.with_location(self.location(item.range.start)));
                 } else {
                     seen.push(key);
                 }
@@ -178,13 +182,13 @@ impl Document {
         found
     }
 
-    fn range(&self, node: &Node) -> Range<usize> {
+    fn node_range(&self, node: &JsonNode) -> Range<usize> {
         let rest = self.text.get(node.at..).unwrap_or_default();
         let length = javascript::parse_first(rest).map_or(0, |(_, end)| end);
         node.at..node.at + length
     }
 }
 
-fn place(path: &Path, text: &str, at: usize) -> Place {
-    Place { file: path.to_owned(), position: Some(position(text, at)) }
+fn file_location(path: &Path, text: &str, at: usize) -> FileLocation {
+    FileLocation { file: path.to_owned(), position: Some(line_and_column(text, at)) }
 }

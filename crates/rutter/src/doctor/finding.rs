@@ -6,23 +6,23 @@ use std::path::{Path, PathBuf};
 use rutter_memory::Clean;
 use serde::{Serialize, Serializer};
 
-use super::codes::{Code, Severity};
+use super::codes::{FindingCode, FindingSeverity};
 
 /// A file, or a position in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct FileLocation {
     pub(crate) file: PathBuf,
     /// Line and column, both from 1.
     pub(crate) position: Option<(usize, usize)>,
 }
 
-impl Place {
-    pub(crate) fn file(file: &Path) -> Self {
+impl FileLocation {
+    pub(crate) fn whole_file(file: &Path) -> Self {
         Self { file: file.to_owned(), position: None }
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for FileLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.file.display())?;
         match self.position {
@@ -32,7 +32,7 @@ impl fmt::Display for Place {
     }
 }
 
-impl Serialize for Place {
+impl Serialize for FileLocation {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
@@ -40,36 +40,36 @@ impl Serialize for Place {
 
 /// A finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Finding {
-    pub(crate) code: &'static Code,
-    pub(crate) place: Option<Place>,
+pub(crate) struct DoctorFinding {
+    pub(crate) code: &'static FindingCode,
+    pub(crate) place: Option<FileLocation>,
     pub(crate) what: String,
     pub(crate) advice: String,
 }
 
-impl Finding {
+impl DoctorFinding {
     /// Creates a finding with the advice of the code table.
-    pub(crate) fn new(code: &'static Code, what: impl Into<String>) -> Self {
+    pub(crate) fn new(code: &'static FindingCode, what: impl Into<String>) -> Self {
         Self { code, place: None, what: what.into(), advice: code.advice.to_owned() }
     }
 
-    pub(crate) fn at(mut self, place: Place) -> Self {
+    pub(crate) fn with_location(mut self, place: FileLocation) -> Self {
         self.place = Some(place);
         self
     }
 
     /// Replaces the advice of the code table by more specific advice.
-    pub(crate) fn advise(mut self, advice: impl Into<String>) -> Self {
+    pub(crate) fn with_advice(mut self, advice: impl Into<String>) -> Self {
         self.advice = advice.into();
         self
     }
 
-    pub(crate) fn severity(&self) -> Severity {
+    pub(crate) fn severity(&self) -> FindingSeverity {
         self.code.severity
     }
 }
 
-impl Serialize for Finding {
+impl Serialize for DoctorFinding {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use serde::ser::SerializeStruct as _;
         let mut out = serializer.serialize_struct("Finding", 5)?;
@@ -83,14 +83,14 @@ impl Serialize for Finding {
 }
 
 /// Maximum length of a name from a user's file in a message.
-const NAME: usize = 60;
+const MAX_NAME_CHARS: usize = 60;
 
 /// Prepares a name from a user's file for a message: short, on one line, and without text that looks like a secret.
-pub(crate) fn named(name: &str) -> String {
+pub(crate) fn display_name(name: &str) -> String {
     let clean = Clean::new(name);
     let mut shown: String =
-        clean.chars().map(|c| if c.is_control() { ' ' } else { c }).take(NAME).collect();
-    if clean.chars().count() > NAME {
+        clean.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX_NAME_CHARS).collect();
+    if clean.chars().count() > MAX_NAME_CHARS {
         shown.push('…');
     }
     shown

@@ -1,20 +1,20 @@
 //! Validates one entry under `hooks` by the rules with which the client loads it.
 
-use rutter_contract::javascript::{Kind, Node};
+use rutter_contract::javascript::{JsonKind, JsonNode};
 use rutter_contract::version::Contract;
 
-use super::finding::named;
+use super::finding::display_name;
 
 /// The reason for which the client cannot load an entry.
-pub(super) struct Fault<'a> {
+pub(super) struct EntryFault<'a> {
     /// The wrong field. None if a field is missing or the entry as a whole is wrong.
-    pub(super) at: Option<&'a Node>,
+    pub(super) at: Option<&'a JsonNode>,
     pub(super) what: String,
 }
 
 /// The required type of a field.
 #[derive(Clone, Copy)]
-enum Type {
+enum EntryFieldType {
     Text,
     Url,
     Flag,
@@ -26,17 +26,21 @@ enum Type {
     OneOf(&'static [&'static str]),
 }
 
-use Type::{Flag, Object, OneOf, Seconds, Text, TextObject, Texts, Url};
+use EntryFieldType::{Flag, Object, OneOf, Seconds, Text, TextObject, Texts, Url};
 
 /// Fields that every kind of entry may have.
-const COMMON: &[(&str, Type)] =
+const COMMON_FIELDS: &[(&str, EntryFieldType)] =
     &[("if", Text), ("timeout", Seconds), ("statusMessage", Text), ("once", Flag)];
-const ON_FAILURE: (&str, Type) = ("onFailure", OneOf(&["continue", "block"]));
+const ON_FAILURE_FIELD: (&str, EntryFieldType) = ("onFailure", OneOf(&["continue", "block"]));
 
 /// A kind of entry: its name, its required fields, and its optional fields in addition to [`COMMON`].
-type Form = (&'static str, &'static [(&'static str, Type)], &'static [(&'static str, Type)]);
+type EntryForm = (
+    &'static str,
+    &'static [(&'static str, EntryFieldType)],
+    &'static [(&'static str, EntryFieldType)],
+);
 
-const FORMS: &[Form] = &[
+const ENTRY_FORMS: &[EntryForm] = &[
     (
         "command",
         &[("command", Text)],
@@ -45,37 +49,43 @@ const FORMS: &[Form] = &[
             ("shell", OneOf(&["bash", "powershell"])),
             ("async", Flag),
             ("asyncRewake", Flag),
-            ON_FAILURE,
+            ON_FAILURE_FIELD,
         ],
     ),
     ("prompt", &[("prompt", Text)], &[("model", Text), ("continueOnBlock", Flag)]),
     ("agent", &[("prompt", Text)], &[("model", Text)]),
-    ("http", &[("url", Url)], &[("headers", TextObject), ("allowedEnvVars", Texts), ON_FAILURE]),
+    (
+        "http",
+        &[("url", Url)],
+        &[("headers", TextObject), ("allowedEnvVars", Texts), ON_FAILURE_FIELD],
+    ),
     ("mcp_tool", &[("server", Text), ("tool", Text)], &[("input", Object)]),
 ];
 
-impl Type {
-    fn takes(self, node: &Node) -> bool {
+impl EntryFieldType {
+    fn accepts(self, node: &JsonNode) -> bool {
         match (self, &node.kind) {
-            (Text, Kind::Text(_)) | (Flag, Kind::Bool(_)) | (Object, Kind::Object(_)) => true,
-            (Url, Kind::Text(text)) => text.split_once(':').is_some_and(|(scheme, rest)| {
+            (Text, JsonKind::Text(_))
+            | (Flag, JsonKind::Bool(_))
+            | (Object, JsonKind::Object(_)) => true,
+            (Url, JsonKind::Text(text)) => text.split_once(':').is_some_and(|(scheme, rest)| {
                 scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && !rest.is_empty()
             }),
-            (Seconds, Kind::Number(number)) => {
+            (Seconds, JsonKind::Number(number)) => {
                 number.parse::<f64>().is_ok_and(|number| number > 0.0 && number.is_finite())
             }
-            (Texts, Kind::List(items)) => {
-                items.iter().all(|item| matches!(item.kind, Kind::Text(_)))
+            (Texts, JsonKind::List(items)) => {
+                items.iter().all(|item| matches!(item.kind, JsonKind::Text(_)))
             }
-            (TextObject, Kind::Object(members)) => {
-                members.iter().all(|(_, node)| matches!(node.kind, Kind::Text(_)))
+            (TextObject, JsonKind::Object(members)) => {
+                members.iter().all(|(_, node)| matches!(node.kind, JsonKind::Text(_)))
             }
-            (OneOf(words), Kind::Text(text)) => words.contains(&text.as_str()),
+            (OneOf(words), JsonKind::Text(text)) => words.contains(&text.as_str()),
             _ => false,
         }
     }
 
-    fn wanted(self) -> String {
+    fn description(self) -> String {
         match self {
             Text => "a string".to_owned(),
             Url => "a URL".to_owned(),
@@ -90,34 +100,34 @@ impl Type {
 }
 
 /// Returns the reason for which the client cannot load an entry, if any.
-pub(super) fn fault(entry: &Node, contract: Contract) -> Option<Fault<'_>> {
-    let whole = |what: String| Some(Fault { at: None, what });
-    if !matches!(entry.kind, Kind::Object(_)) {
+pub(super) fn find_entry_fault(entry: &JsonNode, contract: Contract) -> Option<EntryFault<'_>> {
+    let whole = |what: String| Some(EntryFault { at: None, what });
+    if !matches!(entry.kind, JsonKind::Object(_)) {
         return whole(format!("an entry has to be an object, and is {}", entry.kind.name()));
     }
-    let types = || FORMS.iter().map(|(name, ..)| *name).collect::<Vec<_>>().join(", ");
+    let types = || ENTRY_FORMS.iter().map(|(name, ..)| *name).collect::<Vec<_>>().join(", ");
     let Some(at) = entry.get("type") else {
         return whole(format!("an entry has no `type`; there are {}", types()));
     };
     let Some(name) = at.text() else {
         let what = format!("`type` has to be a string, and is {}", at.kind.name());
-        return Some(Fault { at: Some(at), what });
+        return Some(EntryFault { at: Some(at), what });
     };
-    let Some((_, needs, may)) = FORMS.iter().find(|(form, ..)| *form == name) else {
-        let what = format!("there is no `type` \"{}\"; there are {}", named(name), types());
-        return Some(Fault { at: Some(at), what });
+    let Some((_, needs, may)) = ENTRY_FORMS.iter().find(|(form, ..)| *form == name) else {
+        let what = format!("there is no `type` \"{}\"; there are {}", display_name(name), types());
+        return Some(EntryFault { at: Some(at), what });
     };
     for (field, _) in *needs {
         if entry.get(field).is_none() {
             return whole(format!("a `{name}` entry needs `{field}`"));
         }
     }
-    let known = needs.iter().chain(*may).chain(COMMON);
+    let known = needs.iter().chain(*may).chain(COMMON_FIELDS);
     // Clients that do not support `onFailure` ignore it like any unknown key.
     let mut known = known.filter(|(field, _)| *field != "onFailure" || contract.reads_on_failure());
     known.find_map(|(field, wanted)| {
-        let node = entry.get(field).filter(|node| !wanted.takes(node))?;
-        let what = format!("`{field}` has to be {}", wanted.wanted());
-        Some(Fault { at: Some(node), what })
+        let node = entry.get(field).filter(|node| !wanted.accepts(node))?;
+        let what = format!("`{field}` has to be {}", wanted.description());
+        Some(EntryFault { at: Some(node), what })
     })
 }

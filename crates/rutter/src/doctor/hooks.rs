@@ -8,47 +8,50 @@ use rutter_memory::project::WorkTree;
 use serde_json::Value;
 
 use super::advice;
-use super::codes::{self, Code};
-use super::entry::{Entry, Start};
-use super::finding::{Finding, Place, named};
-use super::layers::{Layer, Whose};
-use super::places::Places;
-use crate::install::{self, Group, Scope, groups, is_same, runs};
+use super::codes::{self, FindingCode};
+use super::entry::{HookEntry, LaunchCommand};
+use super::finding::{DoctorFinding, FileLocation, display_name};
+use super::layers::{SettingsLayer, SettingsSource};
+use super::places::ClientEnvironment;
+use crate::install::{self, HookGroup, InstallScope, has_our_hooks, hook_groups, is_same_path};
 
 /// Longest plausible timeout in seconds. A larger number was meant as milliseconds.
-const LONG: f64 = 60.0;
+const MAX_TIMEOUT_SECONDS: f64 = 60.0;
 /// Shortest safe timeout in seconds: our hook may take this long to end itself.
-const SHORT: f64 = 1.0;
+const MIN_TIMEOUT_SECONDS: f64 = 1.0;
 
 /// Runs all checks of our entries that need no process.
-pub(crate) fn examine(layers: &[Layer], places: &Places) -> Vec<Finding> {
-    let wanted = groups(&install::Start::Path(super::NAME.to_owned()));
-    let entries: Vec<&Entry> = layers.iter().flat_map(|layer| &layer.entries).collect();
+pub(crate) fn check_entries(
+    layers: &[SettingsLayer],
+    places: &ClientEnvironment,
+) -> Vec<DoctorFinding> {
+    let wanted = hook_groups(&install::ProgramReference::Path(super::PROGRAM_NAME.to_owned()));
+    let entries: Vec<&HookEntry> = layers.iter().flat_map(|layer| &layer.entries).collect();
     let lost: Vec<EventName> = layers.iter().flat_map(|layer| layer.lost.clone()).collect();
     let mut findings = Vec::new();
     if entries.is_empty() && lost.is_empty() {
         // An unreadable file may contain entries. It has its own finding.
         if !layers.iter().any(|layer| layer.may_have_ours) {
-            findings.push(none(places));
+            findings.push(no_hooks_finding(places));
         }
         return findings;
     }
-    let heard = heard(&entries);
-    findings.extend(missing(&heard, &lost, &wanted));
-    let mut remarks = Remarks::default();
+    let heard = effective_entries(&entries);
+    findings.extend(check_missing_events(&heard, &lost, &wanted));
+    let mut remarks = EntryRemarks::default();
     for entry in &entries {
         if let Some(group) = wanted.iter().find(|group| group.event == entry.event) {
-            matcher(entry, group, &mut remarks);
-            fields(entry, &group.value["hooks"][0], &mut remarks);
+            check_matcher(entry, group, &mut remarks);
+            check_fields(entry, &group.value["hooks"][0], &mut remarks);
         } else {
             let what = "rutter has nothing to do on";
             remarks.add(&codes::HOOKS_EXTRA, entry, &entry.place, what);
         }
-        if entry.whose == Whose::User && entry.shared().is_some() {
+        if entry.whose == SettingsSource::User && entry.shared_scope().is_some() {
             let what = "an entry that is meant for others stands in your own settings, for";
             remarks.add(&codes::HOOKS_SHARED_OWN, entry, &entry.place, what);
         }
-        if matches!(entry.start(places), Start::Shell { .. }) {
+        if matches!(entry.launch_command(places), LaunchCommand::Shell { .. }) {
             remarks.add(
                 &codes::HOOK_SHELL,
                 entry,
@@ -57,70 +60,77 @@ pub(crate) fn examine(layers: &[Layer], places: &Places) -> Vec<Finding> {
             );
         }
     }
-    findings.extend(remarks.findings());
-    findings.extend(twice(&heard, layers));
+    findings.extend(remarks.into_findings());
+    findings.extend(check_duplicate_entries(&heard, layers));
     findings
 }
 
 /// Returns the entries that do not defer to another entry.
-fn heard<'a>(entries: &[&'a Entry]) -> Vec<&'a Entry> {
-    entries.iter().copied().filter(|entry| !steps_back(entry, entries)).collect()
+fn effective_entries<'a>(entries: &[&'a HookEntry]) -> Vec<&'a HookEntry> {
+    entries.iter().copied().filter(|entry| !defers_to_entry(entry, entries)).collect()
 }
 
 /// Returns true if an entry defers to another one on the same event, by the rule of the hook itself: a shared entry
 /// defers to the user's own, and a plugin's entry also to the project's. Entries with a missing program do not count,
 /// nor does the same file under another path.
-fn steps_back(entry: &Entry, entries: &[&Entry]) -> bool {
-    let Some(scope) = entry.shared() else { return false };
-    let is_nearer = |other: &Entry| match other.whose {
-        Whose::Local | Whose::Checkout | Whose::User => other.shared().is_none(),
-        Whose::Project => scope == Scope::Plugin,
-        Whose::Managed | Whose::Plugin => false,
+fn defers_to_entry(entry: &HookEntry, entries: &[&HookEntry]) -> bool {
+    let Some(scope) = entry.shared_scope() else { return false };
+    let is_nearer = |other: &HookEntry| match other.whose {
+        SettingsSource::Local | SettingsSource::Checkout | SettingsSource::User => {
+            other.shared_scope().is_none()
+        }
+        SettingsSource::Project => scope == InstallScope::Plugin,
+        SettingsSource::Managed | SettingsSource::Plugin => false,
     };
     entries.iter().any(|other| {
         other.event == entry.event
             && is_nearer(other)
-            && other.is_there()
-            && !is_same(&other.place.file, &entry.place.file)
+            && other.program_exists()
+            && !is_same_path(&other.place.file, &entry.place.file)
     })
 }
 
-fn none(places: &Places) -> Finding {
-    let elsewhere = elsewhere(&places.folder).map_or_else(String::new, |folder| {
+fn no_hooks_finding(places: &ClientEnvironment) -> DoctorFinding {
+    let elsewhere = find_other_installation(&places.folder).map_or_else(String::new, |folder| {
         format!(
             "; {} has them, and older clients read settings only where they are started",
             folder.display()
         )
     });
     let what = format!("no settings that a client reads here run rutter{elsewhere}");
-    Finding::new(&codes::HOOKS_NONE, what).at(Place::file(&places.local()))
+    DoctorFinding::new(&codes::HOOKS_NONE, what)
+        .with_location(FileLocation::whole_file(&places.local_settings()))
 }
 
 /// Returns a parent folder, or the main checkout of a worktree, with settings that run rutter.
-fn elsewhere(folder: &Path) -> Option<PathBuf> {
+fn find_other_installation(folder: &Path) -> Option<PathBuf> {
     let settled = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     let main =
         WorkTree::around(folder).and_then(|tree| tree.common_dir.parent().map(Path::to_owned));
     let above = settled.ancestors().skip(1).map(Path::to_owned);
     above.chain(main).find(|folder| {
         let names = ["settings.local.json", "settings.json"];
-        names.iter().any(|name| runs(&folder.join(".claude").join(name)))
+        names.iter().any(|name| has_our_hooks(&folder.join(".claude").join(name)))
     })
 }
 
-fn missing(entries: &[&Entry], lost: &[EventName], wanted: &[Group]) -> Option<Finding> {
+fn check_missing_events(
+    entries: &[&HookEntry],
+    lost: &[EventName],
+    wanted: &[HookGroup],
+) -> Option<DoctorFinding> {
     let there = |event| entries.iter().any(|entry| entry.event == event) || lost.contains(&event);
     let missing: Vec<&str> = wanted
         .iter()
         .filter(|group| !there(group.event))
         .map(|group| group.event.as_str())
         .collect();
-    let place = entries.first().map(|entry| Place::file(&entry.place.file));
+    let place = entries.first().map(|entry| FileLocation::whole_file(&entry.place.file));
     (!missing.is_empty()).then(|| {
         let what = format!("rutter is not run on {}", missing.join(", "));
-        let finding = Finding::new(&codes::HOOKS_MISSING, what);
+        let finding = DoctorFinding::new(&codes::HOOKS_MISSING, what);
         match place {
-            Some(place) => finding.at(place),
+            Some(place) => finding.with_location(place),
             None => finding,
         }
     })
@@ -128,17 +138,23 @@ fn missing(entries: &[&Entry], lost: &[EventName], wanted: &[Group]) -> Option<F
 
 /// Remarks about entries. Equal remarks about several entries of a file become one finding.
 #[derive(Default)]
-struct Remarks(Vec<Remark>);
+struct EntryRemarks(Vec<EntryRemark>);
 
-struct Remark {
-    code: &'static Code,
+struct EntryRemark {
+    code: &'static FindingCode,
     what: String,
-    place: Place,
+    place: FileLocation,
     events: Vec<EventName>,
 }
 
-impl Remarks {
-    fn add(&mut self, code: &'static Code, entry: &Entry, place: &Place, what: impl Into<String>) {
+impl EntryRemarks {
+    fn add(
+        &mut self,
+        code: &'static FindingCode,
+        entry: &HookEntry,
+        place: &FileLocation,
+        what: impl Into<String>,
+    ) {
         let what = what.into();
         let same = self.0.iter_mut().find(|remark| {
             remark.code == code && remark.what == what && remark.place.file == place.file
@@ -148,26 +164,26 @@ impl Remarks {
             Some(remark) => remark.events.push(entry.event),
             None => {
                 let (place, events) = (place.clone(), vec![entry.event]);
-                self.0.push(Remark { code, what, place, events });
+                self.0.push(EntryRemark { code, what, place, events });
             }
         }
     }
 
-    fn findings(self) -> impl Iterator<Item = Finding> {
-        self.0.into_iter().map(|Remark { code, what, place, events }| {
+    fn into_findings(self) -> impl Iterator<Item = DoctorFinding> {
+        self.0.into_iter().map(|EntryRemark { code, what, place, events }| {
             let events: Vec<&str> = events.iter().map(|event| event.as_str()).collect();
-            Finding::new(code, format!("{what} {}", events.join(", "))).at(place)
+            DoctorFinding::new(code, format!("{what} {}", events.join(", "))).with_location(place)
         })
     }
 }
 
-fn matcher(entry: &Entry, wanted: &Group, remarks: &mut Remarks) {
-    let values = table::event(entry.event).matcher.values;
+fn check_matcher(entry: &HookEntry, wanted: &HookGroup, remarks: &mut EntryRemarks) {
+    let values = table::event_spec(entry.event).matcher.values;
     if matches!(values, MatcherValues::Ignored) {
         return;
     }
-    let found = entry.matcher.as_deref().filter(|matcher| !is_everything(matcher));
-    let wanted = wanted.value["matcher"].as_str().filter(|matcher| !is_everything(matcher));
+    let found = entry.matcher.as_deref().filter(|matcher| !matches_everything(matcher));
+    let wanted = wanted.value["matcher"].as_str().filter(|matcher| !matches_everything(matcher));
     if found == wanted {
         return;
     }
@@ -179,18 +195,18 @@ fn matcher(entry: &Entry, wanted: &Group, remarks: &mut Remarks) {
         let what = format!("the matcher fits everything, and `rutter init` {}, for", init(wanted));
         return remarks.add(&codes::HOOK_MATCHER_DIFFERS, entry, place, what);
     };
-    let shown = named(text);
+    let shown = display_name(text);
     // The names in rutter's own matcher, else the possible values of the event if they are known.
-    let known = wanted.and_then(list).or_else(|| match values {
+    let known = wanted.and_then(parse_matcher_names).or_else(|| match values {
         MatcherValues::List(choice) => {
             Some(choice.values.iter().map(|value| value.text.to_owned()).collect())
         }
         _ => None,
     });
-    let never = match (list(text), &known) {
+    let never = match (parse_matcher_names(text), &known) {
         (Some(names), Some(known)) => !names.iter().any(|name| known.contains(name)),
         (Some(names), None) => names.is_empty(),
-        (None, Some(known)) => calls(text).is_some_and(|needed| {
+        (None, Some(known)) => required_matcher_texts(text).is_some_and(|needed| {
             !known.iter().any(|name| needed.iter().any(|needed| name.contains(needed)))
         }),
         (None, None) => false,
@@ -203,12 +219,12 @@ fn matcher(entry: &Entry, wanted: &Group, remarks: &mut Remarks) {
     remarks.add(&codes::HOOK_MATCHER_DIFFERS, entry, place, what);
 }
 
-fn is_everything(matcher: &str) -> bool {
+fn matches_everything(matcher: &str) -> bool {
     matches!(matcher, "" | "*")
 }
 
 /// Returns the names that a matcher lists, or None if the client treats the matcher as a regular expression.
-fn list(matcher: &str) -> Option<Vec<String>> {
+fn parse_matcher_names(matcher: &str) -> Option<Vec<String>> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ' ' | ',' | '|');
     matcher.chars().all(plain).then(|| {
         let names = matcher.split(['|', ',']).map(str::trim).filter(|name| !name.is_empty());
@@ -219,7 +235,7 @@ fn list(matcher: &str) -> Option<Vec<String>> {
 /// Returns the texts of which a name must contain one to match a matcher in the form of a permission rule, such as
 /// `Bash(pytest|npm test)`. The client treats it as a regular expression with a group. Returns None if the texts cannot
 /// be determined without a regex engine.
-fn calls(matcher: &str) -> Option<Vec<String>> {
+fn required_matcher_texts(matcher: &str) -> Option<Vec<String>> {
     let (tool, rest) = matcher.split_once('(')?;
     let group = rest.strip_suffix(')')?;
     let plain = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
@@ -233,13 +249,13 @@ fn calls(matcher: &str) -> Option<Vec<String>> {
     if named { group.split('|').map(begin).collect() } else { None }
 }
 
-fn fields(entry: &Entry, wanted: &Value, remarks: &mut Remarks) {
+fn check_fields(entry: &HookEntry, wanted: &Value, remarks: &mut EntryRemarks) {
     let place = &entry.place;
     for (key, value) in entry.handler.as_object().into_iter().flatten() {
         match (key.as_str(), value) {
             ("timeout", value) => {
                 let seconds = value.as_f64().unwrap_or_default();
-                if !(SHORT..=LONG).contains(&seconds) {
+                if !(MIN_TIMEOUT_SECONDS..=MAX_TIMEOUT_SECONDS).contains(&seconds) {
                     let what = format!(
                         "`timeout` counts seconds: {seconds} of them, where `rutter init` writes {}, for",
                         wanted["timeout"]
@@ -249,7 +265,7 @@ fn fields(entry: &Entry, wanted: &Value, remarks: &mut Remarks) {
             }
             ("if", Value::String(rule)) if !rule.is_empty() => {
                 let tools =
-                    matches!(table::event(entry.event).matcher.values, MatcherValues::Tools);
+                    matches!(table::event_spec(entry.event).matcher.values, MatcherValues::Tools);
                 let what = if tools {
                     "an `if` lets rutter run only sometimes on"
                 } else {
@@ -272,7 +288,7 @@ fn fields(entry: &Entry, wanted: &Value, remarks: &mut Remarks) {
             )
             | ("once", Value::Bool(false)) => {}
             (key, _) => {
-                let what = format!("the client ignores `{}` in the entry of", named(key));
+                let what = format!("the client ignores `{}` in the entry of", display_name(key));
                 remarks.add(&codes::HOOK_FIELD, entry, place, what);
             }
         }
@@ -280,15 +296,19 @@ fn fields(entry: &Entry, wanted: &Value, remarks: &mut Remarks) {
 }
 
 /// Returns a finding if two different entries run on one event. It points at the one that the user should remove.
-fn twice(entries: &[&Entry], layers: &[Layer]) -> Option<Finding> {
+fn check_duplicate_entries(
+    entries: &[&HookEntry],
+    layers: &[SettingsLayer],
+) -> Option<DoctorFinding> {
     let mut events = Vec::new();
-    let mut pair: Option<(&Entry, &Entry)> = None;
+    let mut pair: Option<(&HookEntry, &HookEntry)> = None;
     // An entry with a missing program does not run, and has its own finding.
-    let entries: Vec<&Entry> = entries.iter().copied().filter(|entry| entry.is_there()).collect();
+    let entries: Vec<&HookEntry> =
+        entries.iter().copied().filter(|entry| entry.program_exists()).collect();
     for (at, entry) in entries.iter().enumerate() {
         let other = entries[..at]
             .iter()
-            .find(|other| other.event == entry.event && other.identity() != entry.identity());
+            .find(|other| other.event == entry.event && other.dedup_key() != entry.dedup_key());
         let Some(other) = other else { continue };
         pair.get_or_insert((other, entry));
         if !events.contains(&entry.event.as_str()) {
@@ -296,17 +316,17 @@ fn twice(entries: &[&Entry], layers: &[Layer]) -> Option<Finding> {
         }
     }
     let (first, second) = pair?;
-    let is_further = advice::distance(second.whose) >= advice::distance(first.whose);
+    let is_further = advice::removal_rank(second.whose) >= advice::removal_rank(first.whose);
     let (near, far) = if is_further { (first, second) } else { (second, first) };
     let what = format!("this and {} both run rutter on {}", near.place, events.join(", "));
-    let finding = Finding::new(&codes::HOOKS_TWICE, what).at(far.place.clone());
+    let finding = DoctorFinding::new(&codes::HOOKS_TWICE, what).with_location(far.place.clone());
     if near.place.file == far.place.file {
         // `init` merges entries within one file.
-        return Some(finding.advise("rutter init"));
+        return Some(finding.with_advice("rutter init"));
     }
     let layer = layers.iter().find(|layer| layer.path == far.place.file);
-    Some(match layer.and_then(advice::removal) {
-        Some(advice) => finding.advise(advice),
+    Some(match layer.and_then(advice::removal_command) {
+        Some(advice) => finding.with_advice(advice),
         None => finding,
     })
 }
@@ -316,14 +336,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_rule_in_the_place_of_a_matcher_needs() {
-        let needs = |matcher: &str| calls(matcher).map(|needed| needed.join(" "));
+    fn parses_permission_rule_matchers() {
+        let needs = |matcher: &str| required_matcher_texts(matcher).map(|needed| needed.join(" "));
         assert_eq!(needs("Bash(pytest|npm test)").as_deref(), Some("Bashp Bashn"));
         assert_eq!(needs("Bash(echo *)").as_deref(), Some("Bashe"));
         for open in
             ["Bash()", "Bash(x|)", "Bash(x*)", "Bash(x)?", "Bash|(Edit)", "(Bash)", "Bash((x))"]
         {
-            assert_eq!(calls(open), None, "{open}");
+            assert_eq!(required_matcher_texts(open), None, "{open}");
         }
     }
 }

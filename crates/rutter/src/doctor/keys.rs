@@ -3,16 +3,16 @@
 //! Each was tested on clients 2.1.325 and 2.1.197 with a value of another type in a file with a hook, which then did
 //! not run. Keys with wrong values that the client tolerates are left out, as are keys that users do not write by hand.
 
-use rutter_contract::javascript::{Kind, Node};
+use rutter_contract::javascript::{JsonKind, JsonNode};
 use rutter_contract::version::Contract;
 
 use super::codes;
-use super::document::Document;
-use super::finding::Finding;
+use super::document::ClientDocument;
+use super::finding::DoctorFinding;
 
 /// The required type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Type {
+enum SettingType {
     Text,
     Flag,
     /// A flag, or `null` in newer clients, which counts as absent.
@@ -27,9 +27,11 @@ enum Type {
     TextsOrText,
 }
 
-use Type::{Flag, FlagOrNull, FlagOrObject, Number, Object, Positive, Text, Texts, TextsOrText};
+use SettingType::{
+    Flag, FlagOrNull, FlagOrObject, Number, Object, Positive, Text, Texts, TextsOrText,
+};
 
-const KEYS: &[(&str, Type)] = &[
+const TYPED_KEYS: &[(&str, SettingType)] = &[
     ("apiKeyHelper", Text),
     ("awsCredentialExport", Text),
     ("awsAuthRefresh", Text),
@@ -86,25 +88,25 @@ const KEYS: &[(&str, Type)] = &[
     ("fallbackModel", Texts),
 ];
 
-impl Type {
-    fn takes(self, node: &Node, contract: Contract) -> bool {
+impl SettingType {
+    fn accepts(self, node: &JsonNode, contract: Contract) -> bool {
         match (self, &node.kind) {
-            (Text | TextsOrText, Kind::Text(_))
-            | (Flag | FlagOrNull | FlagOrObject, Kind::Bool(_))
-            | (Number, Kind::Number(_))
-            | (Object | FlagOrObject, Kind::Object(_)) => true,
-            (FlagOrNull, Kind::Null) => contract.malformed_handler_is_skipped_alone(),
-            (Positive, Kind::Number(number)) => {
+            (Text | TextsOrText, JsonKind::Text(_))
+            | (Flag | FlagOrNull | FlagOrObject, JsonKind::Bool(_))
+            | (Number, JsonKind::Number(_))
+            | (Object | FlagOrObject, JsonKind::Object(_)) => true,
+            (FlagOrNull, JsonKind::Null) => contract.malformed_handler_is_skipped_alone(),
+            (Positive, JsonKind::Number(number)) => {
                 number.parse::<f64>().is_ok_and(|number| number > 0.0 && number.is_finite())
             }
-            (Texts | TextsOrText, Kind::List(items)) => {
-                items.iter().all(|item| matches!(item.kind, Kind::Text(_)))
+            (Texts | TextsOrText, JsonKind::List(items)) => {
+                items.iter().all(|item| matches!(item.kind, JsonKind::Text(_)))
             }
             _ => false,
         }
     }
 
-    const fn wanted(self) -> &'static str {
+    const fn description(self) -> &'static str {
         match self {
             Text => "a string",
             Flag | FlagOrNull => "true or false",
@@ -118,28 +120,29 @@ impl Type {
 }
 
 /// Finds values for which the client skips the whole file. Does not check the hooks.
-pub(super) fn examine(document: &Document, contract: Contract) -> Vec<Finding> {
+pub(super) fn check_keys(document: &ClientDocument, contract: Contract) -> Vec<DoctorFinding> {
     let wrong = document.root.members().iter().filter_map(|(key, node)| {
-        let (name, wanted) = KEYS.iter().find(|(name, _)| name == key)?;
-        if wanted.takes(node, contract) {
+        let (name, wanted) = TYPED_KEYS.iter().find(|(name, _)| name == key)?;
+        if wanted.accepts(node, contract) {
             return None;
         }
         // The value is not quoted: it may be a misplaced secret.
         let what = format!(
             "`{name}` has to be {}, and this is {}; the client skips the whole file for it",
-            wanted.wanted(),
-            said(node, *wanted)
+            wanted.description(),
+            describe_value(node, *wanted)
         );
-        let finding = Finding::new(&codes::SETTINGS_KEY_WRONG, what).at(document.place(node.at));
-        Some(finding.advise(format!("write {}, or take `{name}` out", wanted.wanted())))
+        let finding = DoctorFinding::new(&codes::SETTINGS_KEY_WRONG, what)
+            .with_location(document.location(node.at));
+        Some(finding.with_advice(format!("write {}, or take `{name}` out", wanted.description())))
     });
     wrong.collect()
 }
 
-fn said(node: &Node, wanted: Type) -> &'static str {
+fn describe_value(node: &JsonNode, wanted: SettingType) -> &'static str {
     match &node.kind {
-        Kind::Number(_) if wanted == Positive => "none",
-        Kind::List(_) if matches!(wanted, Texts | TextsOrText) => "an array of something else",
+        JsonKind::Number(_) if wanted == Positive => "none",
+        JsonKind::List(_) if matches!(wanted, Texts | TextsOrText) => "an array of something else",
         kind => kind.name(),
     }
 }

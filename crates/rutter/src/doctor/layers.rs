@@ -4,32 +4,32 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rutter_contract::EventName;
-use rutter_contract::javascript::{Kind, Node};
+use rutter_contract::javascript::{JsonKind, JsonNode};
 use rutter_contract::version::Contract;
 use rutter_memory::Time;
 use serde::Serialize;
 
 use super::codes;
-use super::document::{Document, Reading};
-use super::entry::Entry;
-use super::finding::{Finding, Place};
-use super::places::{Places, is_yes};
+use super::document::{ClientDocument, LoadedDocument};
+use super::entry::HookEntry;
+use super::finding::{DoctorFinding, FileLocation};
+use super::places::{ClientEnvironment, is_truthy};
 use super::{keys, shape};
-use crate::install::{checkout_settings, is_ours, is_same};
+use crate::install::{checkout_settings, is_our_hook, is_same_path};
 use crate::shell;
 
 /// Variable that makes the client run no hooks.
-const SIMPLE: &str = "CLAUDE_CODE_SIMPLE";
+const SIMPLE_VARIABLE: &str = "CLAUDE_CODE_SIMPLE";
 
 /// Prefix of the temporary files that `init` writes next to settings files.
-const BESIDE: &str = ".rutter-";
+const TEMP_FILE_PREFIX: &str = ".rutter-";
 /// Age above which such a temporary file counts as abandoned. Writing one takes a moment.
-const ABANDONED: Duration = Duration::from_hours(1);
+const ABANDONED_FILE_AGE: Duration = Duration::from_hours(1);
 
 /// The kind of file that a setting comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Whose {
+pub(crate) enum SettingsSource {
     /// Settings of the organisation.
     Managed,
     /// Settings of the user for this folder.
@@ -44,7 +44,7 @@ pub(crate) enum Whose {
     Plugin,
 }
 
-impl Whose {
+impl SettingsSource {
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Managed => "managed",
@@ -60,7 +60,7 @@ impl Whose {
 /// The way in which the client treats a settings file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum State {
+pub(crate) enum LayerState {
     Absent,
     /// The file is blank.
     Blank,
@@ -72,17 +72,17 @@ pub(crate) enum State {
 
 /// A settings file.
 #[derive(Debug, Serialize)]
-pub(crate) struct Layer {
-    pub(crate) whose: Whose,
+pub(crate) struct SettingsLayer {
+    pub(crate) whose: SettingsSource,
     pub(crate) path: PathBuf,
-    pub(crate) state: State,
+    pub(crate) state: LayerState,
     /// Number of entries under `hooks` that the client can load.
     pub(crate) hooks: usize,
     /// Number of loadable entries that run rutter.
     pub(crate) ours: usize,
     /// The loadable entries that run rutter.
     #[serde(skip)]
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<HookEntry>,
     /// Events of rutter entries that the client cannot load.
     #[serde(skip)]
     pub(crate) lost: Vec<EventName>,
@@ -90,25 +90,25 @@ pub(crate) struct Layer {
     #[serde(skip)]
     pub(crate) may_have_ours: bool,
     #[serde(skip)]
-    pub(crate) document: Option<Box<Document>>,
+    pub(crate) document: Option<Box<ClientDocument>>,
     /// Name of the plugin that contains the file, as `name@marketplace`. None for settings.
     #[serde(skip)]
     pub(crate) plugin: Option<String>,
 }
 
-impl Layer {
+impl SettingsLayer {
     /// Reads a settings file, and adds findings for its faults.
-    pub(crate) fn read(
-        whose: Whose,
+    pub(crate) fn load(
+        whose: SettingsSource,
         path: &Path,
         plugin: Option<&Path>,
         contract: Contract,
-        findings: &mut Vec<Finding>,
+        findings: &mut Vec<DoctorFinding>,
     ) -> Self {
         let mut layer = Self {
             whose,
             path: path.to_owned(),
-            state: State::Absent,
+            state: LayerState::Absent,
             hooks: 0,
             ours: 0,
             entries: Vec::new(),
@@ -117,48 +117,51 @@ impl Layer {
             document: None,
             plugin: None,
         };
-        match Reading::of(path) {
-            Reading::Absent => {}
-            Reading::Blank => layer.state = State::Blank,
-            Reading::Void { finding, speaks_of_us } => {
-                layer.state = State::Void;
+        match LoadedDocument::load(path) {
+            LoadedDocument::Absent => {}
+            LoadedDocument::Blank => layer.state = LayerState::Blank,
+            LoadedDocument::Void { finding, speaks_of_us } => {
+                layer.state = LayerState::Void;
                 layer.may_have_ours = speaks_of_us;
                 findings.push(*finding);
             }
-            Reading::Document(document) => layer.take(document, plugin, contract, findings),
+            LoadedDocument::Document(document) => {
+                layer.load_document(document, plugin, contract, findings)
+            }
         }
         layer
     }
 
-    fn take(
+    fn load_document(
         &mut self,
-        document: Box<Document>,
+        document: Box<ClientDocument>,
         plugin: Option<&Path>,
         contract: Contract,
-        findings: &mut Vec<Finding>,
+        findings: &mut Vec<DoctorFinding>,
     ) {
         if document.replaced {
             let what = "this is not UTF-8: the client replaces what it cannot read";
-            let finding = Finding::new(&codes::SETTINGS_NOT_UTF8, what);
-            findings.push(finding.at(Place::file(&document.path)));
+            let finding = DoctorFinding::new(&codes::SETTINGS_NOT_UTF8, what);
+            findings.push(finding.with_location(FileLocation::whole_file(&document.path)));
         }
-        findings.extend(document.doubles());
+        findings.extend(document.duplicate_keys());
         // The keys of a plugin's file are different.
-        let wrong = if plugin.is_none() { keys::examine(&document, contract) } else { Vec::new() };
-        let shape = shape::read(&document, contract);
-        let void = shape.is_void() || !wrong.is_empty();
-        self.state = if void { State::Void } else { State::Read };
+        let wrong =
+            if plugin.is_none() { keys::check_keys(&document, contract) } else { Vec::new() };
+        let shape = shape::load_hooks(&document, contract);
+        let void = shape.is_file_skipped() || !wrong.is_empty();
+        self.state = if void { LayerState::Void } else { LayerState::Read };
         findings.extend(wrong);
         for group in &shape.groups {
             self.hooks += group.entries.len();
             for node in &group.entries {
-                let handler = document.value(node);
-                if is_ours(&handler) {
-                    self.entries.push(Entry {
+                let handler = document.to_json(node);
+                if is_our_hook(&handler) {
+                    self.entries.push(HookEntry {
                         event: group.event,
                         matcher: group.matcher.map(str::to_owned),
-                        matcher_place: document.place(group.at),
-                        place: document.place(node.at),
+                        matcher_place: document.location(group.at),
+                        place: document.location(node.at),
                         handler,
                         plugin: plugin.map(Path::to_owned),
                         whose: self.whose,
@@ -167,7 +170,7 @@ impl Layer {
             }
         }
         self.ours = self.entries.len();
-        let shape::Shape { findings: found, lost, .. } = shape;
+        let shape::LoadedHooks { findings: found, lost, .. } = shape;
         findings.extend(found);
         self.lost = lost;
         self.document = Some(document);
@@ -175,46 +178,52 @@ impl Layer {
 
     /// Returns the value of a settings key if the client uses the file. Returns None for plugins, which have other
     /// keys.
-    pub(crate) fn get(&self, key: &str) -> Option<(&Document, &Node)> {
-        if self.whose == Whose::Plugin {
+    pub(crate) fn setting(&self, key: &str) -> Option<(&ClientDocument, &JsonNode)> {
+        if self.whose == SettingsSource::Plugin {
             return None;
         }
-        let document = self.document.as_deref().filter(|_| self.state == State::Read)?;
+        let document = self.document.as_deref().filter(|_| self.state == LayerState::Read)?;
         Some((document, document.root.get(key)?))
     }
 }
 
 /// Reads all settings files except those of plugins, the strongest first.
-pub(crate) fn read(places: &Places, contract: Contract, findings: &mut Vec<Finding>) -> Vec<Layer> {
-    let mut files: Vec<(Whose, PathBuf)> = Vec::new();
-    files.extend(places.managed.iter().map(|path| (Whose::Managed, path.clone())));
-    files.push((Whose::Local, places.local()));
-    files.extend(checkout(places, contract).map(|path| (Whose::Checkout, path)));
-    files.push((Whose::Project, places.project()));
-    files.extend(places.user().map(|path| (Whose::User, path)));
+pub(crate) fn load_layers(
+    places: &ClientEnvironment,
+    contract: Contract,
+    findings: &mut Vec<DoctorFinding>,
+) -> Vec<SettingsLayer> {
+    let mut files: Vec<(SettingsSource, PathBuf)> = Vec::new();
+    files.extend(places.managed.iter().map(|path| (SettingsSource::Managed, path.clone())));
+    files.push((SettingsSource::Local, places.local_settings()));
+    files.extend(
+        main_checkout_settings(places, contract).map(|path| (SettingsSource::Checkout, path)),
+    );
+    files.push((SettingsSource::Project, places.project_settings()));
+    files.extend(places.user_settings().map(|path| (SettingsSource::User, path)));
     // In the home folder, the project's file and the user's file are the same, even if the paths differ by symbolic
     // links.
-    if places.user().is_some_and(|user| is_same(&user, &places.project())) {
-        files.retain(|(whose, _)| *whose != Whose::Project);
+    if places.user_settings().is_some_and(|user| is_same_path(&user, &places.project_settings())) {
+        files.retain(|(whose, _)| *whose != SettingsSource::Project);
     }
     files
         .into_iter()
-        .map(|(whose, path)| Layer::read(whose, &path, None, contract, findings))
+        .map(|(whose, path)| SettingsLayer::load(whose, &path, None, contract, findings))
         .collect()
 }
 
 /// Returns the local settings of the main checkout if the client version reads them.
-fn checkout(places: &Places, contract: Contract) -> Option<PathBuf> {
+fn main_checkout_settings(places: &ClientEnvironment, contract: Contract) -> Option<PathBuf> {
     let newer = contract.version() == Contract::NEWEST;
     let home = places.variables.home.as_ref().map(Path::new);
     checkout_settings(&places.folder, home).filter(|_| newer)
 }
 
 /// Finds temporary copies of settings that a killed writer left behind. They may contain tokens, as settings do.
-pub(crate) fn leftovers(layers: &[Layer], now: Time) -> Vec<Finding> {
+pub(crate) fn find_leftovers(layers: &[SettingsLayer], now: Time) -> Vec<DoctorFinding> {
     let mut folders: Vec<&Path> = layers
         .iter()
-        .filter(|layer| !matches!(layer.whose, Whose::Managed | Whose::Plugin))
+        .filter(|layer| !matches!(layer.whose, SettingsSource::Managed | SettingsSource::Plugin))
         .filter_map(|layer| layer.path.parent())
         .collect();
     folders.sort_unstable();
@@ -223,92 +232,105 @@ pub(crate) fn leftovers(layers: &[Layer], now: Time) -> Vec<Finding> {
     for entry in folders.into_iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten() {
         let Ok(entry) = entry else { continue };
         let changed = entry.metadata().and_then(|found| found.modified()).map(Time::from);
-        let old = changed.is_ok_and(|changed| now.since(changed) > ABANDONED);
-        if old && entry.file_name().to_string_lossy().starts_with(BESIDE) {
+        let old = changed.is_ok_and(|changed| now.since(changed) > ABANDONED_FILE_AGE);
+        if old && entry.file_name().to_string_lossy().starts_with(TEMP_FILE_PREFIX) {
             let path = entry.path();
             let what = "a process that was killed left this copy of settings behind";
-            let advice = format!("rm {}", shell::word(&path.to_string_lossy()));
-            let finding = Finding::new(&codes::SETTINGS_LEFTOVER, what).at(Place::file(&path));
-            findings.push(finding.advise(advice));
+            let advice = format!("rm {}", shell::quote_word(&path.to_string_lossy()));
+            let finding = DoctorFinding::new(&codes::SETTINGS_LEFTOVER, what)
+                .with_location(FileLocation::whole_file(&path));
+            findings.push(finding.with_advice(advice));
         }
     }
     findings
 }
 
 /// Returns the value from the strongest layer that defines it, and its position.
-fn decided<'a, T>(
-    layers: &'a [Layer],
-    said: impl Fn(&'a Document, &'a Layer) -> Option<(T, &'a Node)>,
-) -> Option<(T, Place)> {
+fn strongest_value<'a, T>(
+    layers: &'a [SettingsLayer],
+    said: impl Fn(&'a ClientDocument, &'a SettingsLayer) -> Option<(T, &'a JsonNode)>,
+) -> Option<(T, FileLocation)> {
     layers.iter().find_map(|layer| {
-        let document = layer.document.as_deref().filter(|_| layer.state == State::Read)?;
+        let document = layer.document.as_deref().filter(|_| layer.state == LayerState::Read)?;
         let (value, node) = said(document, layer)?;
-        Some((value, document.place(node.at)))
+        Some((value, document.location(node.at)))
     })
 }
 
 /// Finds settings that disable hooks, after precedence.
-pub(crate) fn switches(
-    layers: &[Layer],
-    places: &Places,
+pub(crate) fn check_switches(
+    layers: &[SettingsLayer],
+    places: &ClientEnvironment,
     contract: Contract,
     data: &Path,
-) -> Vec<Finding> {
+) -> Vec<DoctorFinding> {
     let mut findings = Vec::new();
     let flag = |key: &'static str, managed: bool| {
-        decided(layers, move |document, layer| {
-            if managed && layer.whose != Whose::Managed {
+        strongest_value(layers, move |document, layer| {
+            if managed && layer.whose != SettingsSource::Managed {
                 return None;
             }
             let node = document.root.get(key)?;
-            matches!(node.kind, Kind::Bool(_)).then_some((node.kind == Kind::Bool(true), node))
+            matches!(node.kind, JsonKind::Bool(_))
+                .then_some((node.kind == JsonKind::Bool(true), node))
         })
     };
     if let Some((true, place)) = flag("disableAllHooks", false) {
         let what =
             "`disableAllHooks` is true here and nothing stronger says otherwise: no hook runs";
-        findings.push(Finding::new(&codes::HOOKS_DISABLED, what).at(place));
+        findings.push(DoctorFinding::new(&codes::HOOKS_DISABLED, what).with_location(place));
     }
-    let ours_managed =
-        layers.iter().any(|layer| layer.whose == Whose::Managed && !layer.entries.is_empty());
+    let ours_managed = layers
+        .iter()
+        .any(|layer| layer.whose == SettingsSource::Managed && !layer.entries.is_empty());
     if let Some((true, place)) = flag("allowManagedHooksOnly", true).filter(|_| !ours_managed) {
         let what = "`allowManagedHooksOnly`: only hooks of the organisation run";
-        findings.push(Finding::new(&codes::HOOKS_MANAGED_ONLY, what).at(place));
+        findings.push(DoctorFinding::new(&codes::HOOKS_MANAGED_ONLY, what).with_location(place));
     }
-    let locked = decided(layers, |document, layer| {
+    let locked = strongest_value(layers, |document, layer| {
         let node = document.root.get("strictPluginOnlyCustomization")?;
         let locks = match &node.kind {
-            Kind::Bool(locks) => *locks,
-            Kind::List(surfaces) => surfaces.iter().any(|surface| surface.text() == Some("hooks")),
+            JsonKind::Bool(locks) => *locks,
+            JsonKind::List(surfaces) => {
+                surfaces.iter().any(|surface| surface.text() == Some("hooks"))
+            }
             _ => false,
         };
-        (layer.whose == Whose::Managed).then_some((locks, node))
+        (layer.whose == SettingsSource::Managed).then_some((locks, node))
     });
     if let Some((true, place)) = locked.filter(|_| !ours_managed) {
         let what =
             "`strictPluginOnlyCustomization`: hooks of settings do not run, only those of plugins";
-        findings.push(Finding::new(&codes::HOOKS_MANAGED_ONLY, what).at(place));
+        findings.push(DoctorFinding::new(&codes::HOOKS_MANAGED_ONLY, what).with_location(place));
     }
-    findings.extend(environment(layers, places, contract, data));
+    findings.extend(check_env_settings(layers, places, contract, data));
     findings
 }
 
 /// Finds variables in the `env` settings that change the behaviour of hooks.
-fn environment(layers: &[Layer], places: &Places, contract: Contract, data: &Path) -> Vec<Finding> {
+fn check_env_settings(
+    layers: &[SettingsLayer],
+    places: &ClientEnvironment,
+    contract: Contract,
+    data: &Path,
+) -> Vec<DoctorFinding> {
     // Measured: the newer client ignores this variable in the settings of a folder.
-    let may_simplify = |layer: &Layer| {
-        let of_folder = matches!(layer.whose, Whose::Local | Whose::Checkout | Whose::Project);
+    let may_simplify = |layer: &SettingsLayer| {
+        let of_folder = matches!(
+            layer.whose,
+            SettingsSource::Local | SettingsSource::Checkout | SettingsSource::Project
+        );
         !of_folder || contract.version() < Contract::NEWEST
     };
     let set = |name: &'static str| {
-        decided(layers, move |document, layer| {
+        strongest_value(layers, move |document, layer| {
             let node = document.root.get("env")?.get(name)?;
-            if name == SIMPLE && !may_simplify(layer) {
+            if name == SIMPLE_VARIABLE && !may_simplify(layer) {
                 return None;
             }
             let text = match &node.kind {
-                Kind::Text(text) | Kind::Number(text) => text.clone(),
-                Kind::Bool(flag) => flag.to_string(),
+                JsonKind::Text(text) | JsonKind::Number(text) => text.clone(),
+                JsonKind::Bool(flag) => flag.to_string(),
                 _ => return None,
             };
             Some((text, node))
@@ -317,11 +339,11 @@ fn environment(layers: &[Layer], places: &Places, contract: Contract, data: &Pat
     let mut findings = Vec::new();
     if let Some((_, place)) = set("RUTTER").filter(|(value, _)| value == "off") {
         let what = "`env` sets RUTTER=off: hooks neither record nor say anything";
-        findings.push(Finding::new(&codes::ENV_OFF, what).at(place));
+        findings.push(DoctorFinding::new(&codes::ENV_OFF, what).with_location(place));
     }
-    if let Some((_, place)) = set(SIMPLE).filter(|(value, _)| is_yes(value)) {
+    if let Some((_, place)) = set(SIMPLE_VARIABLE).filter(|(value, _)| is_truthy(value)) {
         let what = "`env` sets CLAUDE_CODE_SIMPLE: the client runs no hooks";
-        findings.push(Finding::new(&codes::ENV_SIMPLE, what).at(place));
+        findings.push(DoctorFinding::new(&codes::ENV_SIMPLE, what).with_location(place));
     }
     let names = ["RUTTER_HOME", "XDG_DATA_HOME", "HOME"];
     let said = names.map(|name| set(name).map(|(value, place)| (name, value, place)));
@@ -348,7 +370,7 @@ fn environment(layers: &[Layer], places: &Places, contract: Contract, data: &Pat
             "`env` sets {name}: hooks use another memory than the {} of this command",
             data.display()
         );
-        findings.push(Finding::new(&codes::ENV_MOVES, what).at(place));
+        findings.push(DoctorFinding::new(&codes::ENV_MOVES, what).with_location(place));
     }
     findings
 }

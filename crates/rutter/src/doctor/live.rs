@@ -6,9 +6,11 @@
 
 use std::path::Path;
 
-use rutter_check::live::{Client, LiveError, Record, Request, Sandbox, Script, Turn};
+use rutter_check::live::{
+    ClientBinary, LiveError, ModelRequest, ModelScript, ModelTurn, RunRecord, Sandbox,
+};
 use rutter_contract::EventName;
-use rutter_contract::javascript::Kind;
+use rutter_contract::javascript::JsonKind;
 use rutter_hooks::tally;
 use rutter_memory::store::Files;
 use rutter_memory::store::GhapFilter;
@@ -17,27 +19,27 @@ use rutter_memory::{Store, Time};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::client::Client as Installed;
+use super::client::InstalledClient as Installed;
 use super::codes;
-use super::finding::Finding;
-use super::layers::{Layer, State, Whose};
+use super::finding::DoctorFinding;
+use super::layers::{LayerState, SettingsLayer, SettingsSource};
 use super::rules;
-use super::runs::Bench;
-use super::servers::Servers;
+use super::runs::EntryRunner;
+use super::servers::ServerRegistrations;
 use crate::environment::Environment;
-use crate::install::{Place, Scope, Start, groups, install, server};
-use crate::scratch::Scratch;
+use crate::install::{InstallScope, ProgramReference, WantedContent, hook_groups, install, server};
+use crate::scratch::ScratchFolder;
 
 /// The result of the live check.
 #[derive(Debug, Serialize)]
-pub(crate) struct Proof {
+pub(crate) struct LiveCheck {
     /// Expected observations, in order.
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<LiveStep>,
 }
 
 /// An expected observation.
 #[derive(Debug, Serialize)]
-pub(crate) struct Step {
+pub(crate) struct LiveStep {
     /// Description of the expected behaviour.
     pub(crate) what: String,
     /// True if it was observed.
@@ -45,54 +47,57 @@ pub(crate) struct Step {
 }
 
 /// The part of a scope's settings that is about rutter.
-struct Copy {
-    scope: Scope,
+struct SettingsCopy {
+    scope: InstallScope,
     settings: Value,
 }
 
 /// The parts of the user's setup that the check uses.
-struct Copies {
-    settings: Vec<Copy>,
+struct SetupCopy {
+    settings: Vec<SettingsCopy>,
     /// The server's scope and entry.
-    server: Option<(Scope, Value)>,
+    server: Option<(InstallScope, Value)>,
     /// True if tools are checked. False if the server cannot run here: it belongs to a plugin, runs already, or comes
     /// from an untrusted checkout.
     tools: bool,
 }
 
-impl Proof {
+impl LiveCheck {
     /// Starts the installed client with our registered entries, or with those of `rutter init` if none are registered.
-    pub(crate) fn of(
+    pub(crate) fn run(
         client: &Installed,
-        (layers, servers): (&[Layer], &Servers),
-        bench: &Bench<'_>,
+        (layers, servers): (&[SettingsLayer], &ServerRegistrations),
+        bench: &EntryRunner<'_>,
         env: &Environment,
-        findings: &mut Vec<Finding>,
+        findings: &mut Vec<DoctorFinding>,
     ) -> Option<Self> {
         let Some(path) = &client.path else {
             let what = "there is no `claude` in PATH to start";
-            findings.push(Finding::new(&codes::LIVE_NO_CLIENT, what));
+            findings.push(DoctorFinding::new(&codes::LIVE_NO_CLIENT, what));
             return None;
         };
         let ready = match (client.version, bench.scratch) {
             (None, _) => Err("the `claude` in PATH does not say its version".to_owned()),
             (_, Err(failure)) => Err(failure.to_string()),
-            (Some(version), Ok(scratch)) => Ok((Client::of(path, version), scratch)),
+            (Some(version), Ok(scratch)) => {
+                Ok((ClientBinary::with_version(path, version), scratch))
+            }
         };
         let proof = ready.and_then(|(client, scratch)| {
-            let proof = prove(&client, &copies(layers, servers, bench, env), scratch, env);
+            let proof =
+                run_live_check(&client, &copy_setup(layers, servers, bench, env), scratch, env);
             proof.map_err(|error| error.to_string())
         });
         let proof = match proof {
             Ok(proof) => proof,
             Err(why) => {
-                findings.push(Finding::new(&codes::LIVE_NO_CLIENT, why));
+                findings.push(DoctorFinding::new(&codes::LIVE_NO_CLIENT, why));
                 return None;
             }
         };
         for step in proof.steps.iter().filter(|step| !step.seen) {
             let what = format!("not seen: {}", step.what);
-            findings.push(Finding::new(&codes::LIVE_UNSEEN, what));
+            findings.push(DoctorFinding::new(&codes::LIVE_UNSEEN, what));
         }
         Some(proof)
     }
@@ -100,23 +105,28 @@ impl Proof {
 
 /// Copies only our hooks and tool rules from the settings: no foreign hooks and no tokens. Entries from an untrusted
 /// checkout are left out, because the sandboxed client would run them without asking.
-fn copies(layers: &[Layer], servers: &Servers, bench: &Bench<'_>, env: &Environment) -> Copies {
-    let mut copies: Vec<Copy> = Vec::new();
-    for layer in layers.iter().filter(|layer| layer.state == State::Read) {
+fn copy_setup(
+    layers: &[SettingsLayer],
+    servers: &ServerRegistrations,
+    bench: &EntryRunner<'_>,
+    env: &Environment,
+) -> SetupCopy {
+    let mut copies: Vec<SettingsCopy> = Vec::new();
+    for layer in layers.iter().filter(|layer| layer.state == LayerState::Read) {
         let scope = match layer.whose {
-            Whose::Local | Whose::Checkout => Scope::Local,
-            Whose::Project => Scope::Project,
-            Whose::User => Scope::User,
-            Whose::Plugin | Whose::Managed => continue,
+            SettingsSource::Local | SettingsSource::Checkout => InstallScope::Local,
+            SettingsSource::Project => InstallScope::Project,
+            SettingsSource::User => InstallScope::User,
+            SettingsSource::Plugin | SettingsSource::Managed => continue,
         };
         // The local settings of the folder and of the main checkout are merged here.
         let known = copies.iter().position(|copy| copy.scope == scope);
         let copy = known.unwrap_or_else(|| {
-            copies.push(Copy { scope, settings: json!({ "hooks": {} }) });
+            copies.push(SettingsCopy { scope, settings: json!({ "hooks": {} }) });
             copies.len() - 1
         });
         let settings = &mut copies[copy].settings;
-        for entry in layer.entries.iter().filter(|entry| !bench.is_strange(entry)) {
+        for entry in layer.entries.iter().filter(|entry| !bench.is_untrusted_entry(entry)) {
             let mut group = json!({ "hooks": [entry.handler] });
             if let Some(matcher) = &entry.matcher {
                 group["matcher"] = json!(matcher);
@@ -126,7 +136,7 @@ fn copies(layers: &[Layer], servers: &Servers, bench: &Bench<'_>, env: &Environm
                 none => *none = json!([group]),
             }
         }
-        if let Some(rules) = rules::about_us(layer) {
+        if let Some(rules) = rules::rules_about_rutter(layer) {
             let there = &mut settings["permissions"];
             for (list, rules) in rules.as_object().into_iter().flatten() {
                 match &mut there[list] {
@@ -138,48 +148,52 @@ fn copies(layers: &[Layer], servers: &Servers, bench: &Bench<'_>, env: &Environm
             }
         }
         // Stronger layers come first.
-        if let Some((_, node)) = layer.get(SWITCH)
-            && let Kind::Bool(switch) = node.kind
-            && settings.get(SWITCH).is_none()
+        if let Some((_, node)) = layer.setting(DISABLE_HOOKS_KEY)
+            && let JsonKind::Bool(switch) = node.kind
+            && settings.get(DISABLE_HOOKS_KEY).is_none()
         {
-            settings[SWITCH] = json!(switch);
+            settings[DISABLE_HOOKS_KEY] = json!(switch);
         }
     }
     let registered = copies
         .iter()
         .any(|copy| copy.settings["hooks"].as_object().is_some_and(|hooks| !hooks.is_empty()));
     if !registered && let Some(program) = env.program.as_ref().and_then(|path| path.to_str()) {
-        let start = Start::Path(program.to_owned());
-        let settings = install("", &[Place::Hooks(groups(&start)), Place::Rule(true)])
-            .ok()
-            .and_then(|made| serde_json::from_str(&made.text).ok());
-        copies.retain(|copy| copy.scope != Scope::Local);
-        copies.extend(settings.map(|settings| Copy { scope: Scope::Local, settings }));
-        let server = Some((Scope::Local, server::entry(&start)));
-        return Copies { settings: copies, server, tools: true };
+        let start = ProgramReference::Path(program.to_owned());
+        let settings =
+            install("", &[WantedContent::Hooks(hook_groups(&start)), WantedContent::Rule(true)])
+                .ok()
+                .and_then(|made| serde_json::from_str(&made.text).ok());
+        copies.retain(|copy| copy.scope != InstallScope::Local);
+        copies
+            .extend(settings.map(|settings| SettingsCopy { scope: InstallScope::Local, settings }));
+        let server = Some((InstallScope::Local, server::build_server_entry(&start)));
+        return SetupCopy { settings: copies, server, tools: true };
     }
-    let server = servers.running().find_map(|server| {
+    let server = servers.active().find_map(|server| {
         let scope = match server.whose {
-            Whose::Local => Scope::Local,
-            Whose::Project => Scope::Project,
-            Whose::User => Scope::User,
-            Whose::Checkout | Whose::Plugin | Whose::Managed => return None,
+            SettingsSource::Local => InstallScope::Local,
+            SettingsSource::Project => InstallScope::Project,
+            SettingsSource::User => InstallScope::User,
+            SettingsSource::Checkout | SettingsSource::Plugin | SettingsSource::Managed => {
+                return None;
+            }
         };
-        server.start().filter(|start| !bench.is_foreign(server, start))?;
+        server.launch_command().filter(|start| !bench.is_untrusted_server(server, start))?;
         let mut entry = server.entry.clone();
         // Its variables could point to the user's data directory.
         entry.as_object_mut()?.shift_remove("env");
         Some((scope, entry))
     });
-    let tools = server.is_some() || servers.running().next().is_none();
-    Copies { settings: copies, server, tools }
+    let tools = server.is_some() || servers.active().next().is_none();
+    SetupCopy { settings: copies, server, tools }
 }
 
 /// Settings key that disables all hooks.
-const SWITCH: &str = "disableAllHooks";
+const DISABLE_HOOKS_KEY: &str = "disableAllHooks";
 
 /// The events of the two sessions. A subagent and a compaction would take too long here.
-const EVENTS: [EventName; 7] = [
+const EXPECTED_EVENTS: [EventName; 7] = [
     EventName::SessionStart,
     EventName::UserPromptSubmit,
     EventName::PreToolUse,
@@ -189,11 +203,11 @@ const EVENTS: [EventName; 7] = [
     EventName::SessionEnd,
 ];
 
-const WRONG: &str = "def total(items):\n    return sum(items) * 0.9\n";
-const RIGHT: &str = "def total(items):\n    return sum(items)\n";
+const WRONG_SOURCE: &str = "def total(items):\n    return sum(items) * 0.9\n";
+const RIGHT_SOURCE: &str = "def total(items):\n    return sum(items)\n";
 
 /// Substitute for a test runner, which the machine may lack. It prints pytest output.
-const RUNNER: &str = r"#!/bin/sh
+const FAKE_PYTEST: &str = r"#!/bin/sh
 if grep -q '0\.9' cart.py; then
 cat <<'OUT'
 ============================= test session starts ==============================
@@ -226,67 +240,73 @@ OUT
 ";
 
 /// Runs two client sessions with these settings.
-fn prove(
-    client: &Client,
-    copies: &Copies,
-    scratch: &Scratch,
+fn run_live_check(
+    client: &ClientBinary,
+    copies: &SetupCopy,
+    scratch: &ScratchFolder,
     env: &Environment,
-) -> Result<Proof, LiveError> {
-    let mut sandbox = Sandbox::within(scratch.path())?;
+) -> Result<LiveCheck, LiveError> {
+    let mut sandbox = Sandbox::new_in(scratch.path())?;
     let now = env.now;
     let memory = sandbox.home().join("memory");
     let failed = |source| LiveError::File { path: memory.clone(), source };
     // Hooks would create the store too late: only the next session could use it.
     drop(Store::open(&memory, now).map_err(|error| failed(std::io::Error::other(error)))?);
     // Long deadlines, so that a busy machine does not fail the check.
-    sandbox.file(memory.join("config.toml"), patient_configuration());
-    sandbox.file("cart.py", WRONG).program("bin/pytest", RUNNER);
-    register(&mut sandbox, copies.server.as_ref());
+    sandbox.file(memory.join("config.toml"), long_deadline_config());
+    sandbox.file("cart.py", WRONG_SOURCE).program("bin/pytest", FAKE_PYTEST);
+    register_server(&mut sandbox, copies.server.as_ref());
     let layers = &copies.settings;
-    for layer in layers.iter().filter(|layer| layer.scope != Scope::Project) {
+    for layer in layers.iter().filter(|layer| layer.scope != InstallScope::Project) {
         let home = sandbox.home().join(".claude");
-        if let Some(path) = layer.scope.settings(&sandbox.project(), Some(&home)) {
+        if let Some(path) = layer.scope.settings_file(&sandbox.project(), Some(&home)) {
             sandbox.file(path, layer.settings.to_string());
         }
     }
     // The sandbox itself writes the project's settings, anew for each session.
-    let shared = layers.iter().find(|layer| layer.scope == Scope::Project);
+    let shared = layers.iter().find(|layer| layer.scope == InstallScope::Project);
     let session = |mut sandbox: Sandbox, turns| {
         for (key, value) in shared.iter().filter_map(|layer| layer.settings.as_object()).flatten() {
             sandbox.setting(key, value.clone());
         }
-        session(sandbox, client, turns, &memory, (env, scratch))
+        run_session(sandbox, client, turns, &memory, (env, scratch))
     };
     let cart = sandbox.project().join("cart.py");
-    let first = [vec![run()], edit(&cart, WRONG, RIGHT), vec![run()]].concat();
+    let first = [
+        vec![test_run_turn()],
+        edit_turns(&cart, WRONG_SOURCE, RIGHT_SOURCE),
+        vec![test_run_turn()],
+    ]
+    .concat();
     // The prediction comes last, because it changes the output of hooks.
-    let last = if copies.tools { vec![run(), predict()] } else { vec![run()] };
-    let second = [edit(&cart, RIGHT, WRONG), last].concat();
+    let last =
+        if copies.tools { vec![test_run_turn(), prediction_turn()] } else { vec![test_run_turn()] };
+    let second = [edit_turns(&cart, RIGHT_SOURCE, WRONG_SOURCE), last].concat();
     let first = session(sandbox, first)?;
-    let second = session(first.again(), second)?;
+    let second = session(first.next_session(), second)?;
     // Wait for maintenance that the last hook has started, before the folder is removed.
     while let Ok(None) = tend(&memory, &Bounds::default(), now) {
         std::thread::yield_now();
     }
-    let mut steps = steps(&first, &second, &memory, now);
+    let mut steps = hook_steps(&first, &second, &memory, now);
     if copies.tools {
         steps.extend(tool_steps(&second, &memory, now));
     }
-    Ok(Proof { steps })
+    Ok(LiveCheck { steps })
 }
 
 /// Registers the server and marks the project as trusted: shared permission rules count only in a trusted project.
-fn register(sandbox: &mut Sandbox, server: Option<&(Scope, Value)>) {
+fn register_server(sandbox: &mut Sandbox, server: Option<&(InstallScope, Value)>) {
     let file = sandbox.home().join(".claude.json");
     let mut state = json!({ "projects": {} });
-    let local = Scope::Local.servers(&sandbox.project(), Some(&file));
+    let local = InstallScope::Local.servers_file(&sandbox.project(), Some(&file));
     for folder in [local.as_ref().map(|(_, keys)| keys[1].as_str()), sandbox.project().to_str()] {
         state["projects"][folder.unwrap_or_default()]["hasTrustDialogAccepted"] = json!(true);
     }
     if let Some((scope, entry)) = server
-        && let Some((path, keys)) = scope.servers(&sandbox.project(), Some(&file))
+        && let Some((path, keys)) = scope.servers_file(&sandbox.project(), Some(&file))
     {
-        let mut servers = json!({ server::NAME: entry });
+        let mut servers = json!({ server::SERVER_NAME: entry });
         if path == file {
             let mut there = &mut state;
             for key in keys {
@@ -303,104 +323,106 @@ fn register(sandbox: &mut Sandbox, server: Option<&(Scope, Value)>) {
     sandbox.file(file, state.to_string());
 }
 
-fn session(
+fn run_session(
     mut sandbox: Sandbox,
-    client: &Client,
-    turns: Vec<Turn>,
+    client: &ClientBinary,
+    turns: Vec<ModelTurn>,
     memory: &Path,
-    (env, scratch): (&Environment, &Scratch),
-) -> Result<Record, LiveError> {
+    (env, scratch): (&Environment, &ScratchFolder),
+) -> Result<RunRecord, LiveError> {
     let own = sandbox.project().join("bin");
     let search = std::iter::once(&own).chain(&env.search);
     let search = std::env::join_paths(search).unwrap_or_default();
     let failed = |source| LiveError::Client { path: client.path().to_owned(), source };
-    let group = scratch.group().map_err(failed)?;
+    let group = scratch.create_group().map_err(failed)?;
     sandbox.group(group.id());
-    sandbox.script(Script::new(turns)).prompt("The total of the cart is wrong.");
+    sandbox.script(ModelScript::new(turns)).prompt("The total of the cart is wrong.");
     sandbox.args(["--allowedTools", "Bash,Read,Edit"]);
     sandbox.env("PATH", search.to_string_lossy()).env("RUTTER_HOME", memory.to_string_lossy());
     sandbox.run(client)
 }
 
-fn run() -> Turn {
-    Turn::call("Bash", json!({ "command": "pytest", "description": "Run the tests" }))
+fn test_run_turn() -> ModelTurn {
+    ModelTurn::call("Bash", json!({ "command": "pytest", "description": "Run the tests" }))
 }
 
 /// A tool of our server that is always available.
-const TOOL: &str = "start_ghap";
+const PREDICTION_TOOL: &str = "start_ghap";
 
-fn predict() -> Turn {
-    Turn::call(
-        format!("{}__{TOOL}", server::RULE),
+fn prediction_turn() -> ModelTurn {
+    ModelTurn::call(
+        format!("{}__{PREDICTION_TOOL}", server::SERVER_RULE),
         json!({
-            "domain": "debugging", "strategy": "read-the-error", "goal": GOAL,
+            "domain": "debugging", "strategy": "read-the-error", "goal": PREDICTION_GOAL,
             "hypothesis": "the factor is wrong", "action": "take it out", "prediction": "`pytest` passes",
         }),
     )
 }
 
 /// Goal that identifies the prediction in the store.
-const GOAL: &str = "the total of the cart is right";
+const PREDICTION_GOAL: &str = "the total of the cart is right";
 
 /// Returns the turns that change a file. The client requires that a file is read first.
-fn edit(file: &Path, old: &str, new: &str) -> Vec<Turn> {
+fn edit_turns(file: &Path, old: &str, new: &str) -> Vec<ModelTurn> {
     vec![
-        Turn::call("Read", json!({ "file_path": file })),
-        Turn::call("Edit", json!({ "file_path": file, "old_string": old, "new_string": new })),
+        ModelTurn::call("Read", json!({ "file_path": file })),
+        ModelTurn::call("Edit", json!({ "file_path": file, "old_string": old, "new_string": new })),
     ]
 }
 
-fn patient_configuration() -> String {
+fn long_deadline_config() -> String {
     let hooks = ["session_start", "user_prompt_submit", "outcome_capture", "edits", "session_end"];
     hooks.map(|hook| format!("[hooks.{hook}]\ndeadline_ms = 1000\n")).concat()
 }
 
-fn told(record: &Record, text: &str) -> bool {
+fn reached_model(record: &RunRecord, text: &str) -> bool {
     record.reached_model(text).is_some()
 }
 
-fn steps(first: &Record, second: &Record, memory: &Path, now: Time) -> Vec<Step> {
+fn hook_steps(first: &RunRecord, second: &RunRecord, memory: &Path, now: Time) -> Vec<LiveStep> {
     let mut steps = vec![
-        Step {
+        LiveStep {
             what: "the client ran a tool that the scripted model called".to_owned(),
-            seen: told(first, "assert 90.0 == 100"),
+            seen: reached_model(first, "assert 90.0 == 100"),
         },
-        Step {
+        LiveStep {
             what: "when a session starts, the model reads what rutter says".to_owned(),
-            seen: told(first, "Rutter keeps what was predicted"),
+            seen: reached_model(first, "Rutter keeps what was predicted"),
         },
-        Step {
+        LiveStep {
             what: "when a test fails again in another session, it reads what mended it".to_owned(),
-            seen: told(second, "this failure was fixed before"),
+            seen: reached_model(second, "this failure was fixed before"),
         },
     ];
     let seen = tally::read(&Files::new(memory), now).unwrap_or_default();
-    steps.extend(EVENTS.map(|event| Step {
+    steps.extend(EXPECTED_EVENTS.map(|event| LiveStep {
         what: format!("{event} came to the hook"),
         seen: seen.iter().any(|seen| seen.event == event && seen.times > 0),
     }));
     steps
 }
 
-fn tool_steps(record: &Record, memory: &Path, now: Time) -> [Step; 3] {
-    let tool = format!("{}__{TOOL}", server::RULE);
-    let offers = |request: &Request| {
+fn tool_steps(record: &RunRecord, memory: &Path, now: Time) -> [LiveStep; 3] {
+    let tool = format!("{}__{PREDICTION_TOOL}", server::SERVER_RULE);
+    let offers = |request: &ModelRequest| {
         let tools = request.body["tools"].as_array();
         tools.is_some_and(|tools| tools.iter().any(|one| one["name"] == tool.as_str()))
     };
     let ghaps = Store::open(memory, now).and_then(|store| store.ghaps(&GhapFilter::default(), now));
     [
-        Step {
+        LiveStep {
             what: "the client starts the server, and the model is offered its tools".to_owned(),
             seen: record.requests.iter().any(offers),
         },
-        Step {
-            what: format!("it calls {TOOL}, nobody has to be asked, and it reads the answer"),
-            seen: told(record, r#""target":"pytest""#),
+        LiveStep {
+            what: format!(
+                "it calls {PREDICTION_TOOL}, nobody has to be asked, and it reads the answer"
+            ),
+            seen: reached_model(record, r#""target":"pytest""#),
         },
-        Step {
+        LiveStep {
             what: "the memory has what it predicted by that".to_owned(),
-            seen: ghaps.is_ok_and(|ghaps| ghaps.iter().any(|ghap| &*ghap.goal == GOAL)),
+            seen: ghaps.is_ok_and(|ghaps| ghaps.iter().any(|ghap| &*ghap.goal == PREDICTION_GOAL)),
         },
     ]
 }

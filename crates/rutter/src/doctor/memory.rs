@@ -12,24 +12,26 @@ use rutter_memory::store::doctor::{self, Ailment, Health};
 use rutter_memory::{log, pause};
 
 use super::codes;
-use super::finding::{Finding, Place};
-use super::places::Places;
+use super::finding::{DoctorFinding, FileLocation};
+use super::places::ClientEnvironment;
 use crate::environment::{self, Environment};
 use crate::shell;
 
 /// Free disk space below which the next test run may not be recorded.
-const LITTLE: u64 = 50 * 1024 * 1024;
+const MIN_FREE_DISK_BYTES: u64 = 50 * 1024 * 1024;
 /// Age above which faults in the log are not reported any more.
-const RECENT: Duration = Duration::from_hours(7 * 24);
+const MAX_FAULT_AGE: Duration = Duration::from_hours(7 * 24);
 /// Number of recent faults that are shown.
-const FEW: usize = 3;
+const MAX_SHOWN_FAULTS: usize = 3;
 /// Characters of each fault that are shown.
-const LINE: usize = 160;
+const MAX_FAULT_CHARS: usize = 160;
 
 /// Checks the data directory.
-pub(crate) fn examine(env: &Environment, findings: &mut Vec<Finding>) -> Health {
-    let unreadable =
-        |what: String| Finding::new(&codes::MEMORY_UNREADABLE, what).at(Place::file(&env.data));
+pub(crate) fn check_memory(env: &Environment, findings: &mut Vec<DoctorFinding>) -> Health {
+    let unreadable = |what: String| {
+        DoctorFinding::new(&codes::MEMORY_UNREADABLE, what)
+            .with_location(FileLocation::whole_file(&env.data))
+    };
     let none = || Health { folder: env.data.clone(), ..Health::default() };
     // Without access to a parent folder, the data directory only seems to be missing.
     if let Err(error) = env.data.metadata()
@@ -62,31 +64,35 @@ pub(crate) fn examine(env: &Environment, findings: &mut Vec<Finding>) -> Health 
             "rutter doctor --repair".clone_into(&mut advice);
         }
         if let Some(file) = &finding.file {
-            advice = advice.replace("FILE", &shell::word(&file.to_string_lossy()));
+            advice = advice.replace("FILE", &shell::quote_word(&file.to_string_lossy()));
         }
-        let database = env.files().database();
+        let database = env.data_dir().database();
         // A database that this user may not read is not reported as damaged.
         if finding.ailment == Ailment::Damaged && access(&database, Access::READ_OK).is_err() {
-            findings.push(Finding::new(&codes::MEMORY_UNREADABLE, what).at(Place::file(&database)));
+            findings.push(
+                DoctorFinding::new(&codes::MEMORY_UNREADABLE, what)
+                    .with_location(FileLocation::whole_file(&database)),
+            );
             continue;
         }
-        let Some(code) = codes::of(finding.ailment.as_str()) else { continue };
-        let mut shown = Finding::new(code, what).advise(advice);
-        shown.place = finding.file.as_deref().map(Place::file);
+        let Some(code) = codes::find_code(finding.ailment.as_str()) else { continue };
+        let mut shown = DoctorFinding::new(code, what).with_advice(advice);
+        shown.place = finding.file.as_deref().map(FileLocation::whole_file);
         findings.push(shown);
     }
-    for path in strange_files(&env.files()) {
-        let advice = format!("rm {}", shell::word(&path.to_string_lossy()));
-        let finding = Finding::new(&codes::MEMORY_UNREADABLE, "this is no file").advise(advice);
-        findings.push(finding.at(Place::file(&path)));
+    for path in find_special_files(&env.data_dir()) {
+        let advice = format!("rm {}", shell::quote_word(&path.to_string_lossy()));
+        let finding =
+            DoctorFinding::new(&codes::MEMORY_UNREADABLE, "this is no file").with_advice(advice);
+        findings.push(finding.with_location(FileLocation::whole_file(&path)));
     }
-    room(&env.data, findings);
-    faults(env, findings);
+    check_data_dir_writable(&env.data, findings);
+    check_log(env, findings);
     health
 }
 
 /// Finds pipes, folders and other special files in the place of regular files: reading a pipe may block for ever.
-pub(super) fn strange_files(files: &Files) -> Vec<PathBuf> {
+pub(super) fn find_special_files(files: &Files) -> Vec<PathBuf> {
     let log = files.log();
     let mut paths =
         vec![files.tally(), files.paused(), log.join("rutter.log"), log.join("rutter.log.1")];
@@ -95,15 +101,18 @@ pub(super) fn strange_files(files: &Files) -> Vec<PathBuf> {
 }
 
 /// Checks that the data directory is writable and its disk has free space.
-fn room(data: &Path, findings: &mut Vec<Finding>) {
+fn check_data_dir_writable(data: &Path, findings: &mut Vec<DoctorFinding>) {
     let Some(there) = data.ancestors().find(|folder| folder.exists()) else { return };
     if !there.is_dir() {
-        let finding = Finding::new(&codes::MEMORY_UNWRITABLE, "this is no folder");
-        return findings.push(finding.at(Place::file(there)));
+        let finding = DoctorFinding::new(&codes::MEMORY_UNWRITABLE, "this is no folder");
+        return findings.push(finding.with_location(FileLocation::whole_file(there)));
     }
     if let Err(error) = access(there, Access::WRITE_OK) {
         let what = format!("nothing can be written here: {error}");
-        findings.push(Finding::new(&codes::MEMORY_UNWRITABLE, what).at(Place::file(there)));
+        findings.push(
+            DoctorFinding::new(&codes::MEMORY_UNWRITABLE, what)
+                .with_location(FileLocation::whole_file(there)),
+        );
     }
     let database = data.join("rutter.db");
     if access(there, Access::WRITE_OK).is_ok()
@@ -111,65 +120,76 @@ fn room(data: &Path, findings: &mut Vec<Finding>) {
         && let Err(error) = access(&database, Access::WRITE_OK)
     {
         let what = format!("nothing can be written to the database: {error}");
-        let advice = format!("chmod u+w {}", shell::word(&database.to_string_lossy()));
-        let finding = Finding::new(&codes::MEMORY_UNWRITABLE, what).at(Place::file(&database));
-        findings.push(finding.advise(advice));
+        let advice = format!("chmod u+w {}", shell::quote_word(&database.to_string_lossy()));
+        let finding = DoctorFinding::new(&codes::MEMORY_UNWRITABLE, what)
+            .with_location(FileLocation::whole_file(&database));
+        findings.push(finding.with_advice(advice));
     }
     if let Ok(disk) = statvfs(there) {
-        findings.extend(shortage(there, disk.f_bavail.saturating_mul(disk.f_frsize)));
+        findings.extend(check_free_space(there, disk.f_bavail.saturating_mul(disk.f_frsize)));
     }
 }
 
-fn shortage(folder: &Path, left: u64) -> Option<Finding> {
-    (left < LITTLE).then(|| {
-        let what = format!("{} are left on the disk of the memory", crate::ui::size(left));
-        Finding::new(&codes::DISK_FULL, what).at(Place::file(folder))
+fn check_free_space(folder: &Path, left: u64) -> Option<DoctorFinding> {
+    (left < MIN_FREE_DISK_BYTES).then(|| {
+        let what = format!("{} are left on the disk of the memory", crate::ui::format_size(left));
+        DoctorFinding::new(&codes::DISK_FULL, what).with_location(FileLocation::whole_file(folder))
     })
 }
 
 /// Reports recent hook faults and permission changes from the log.
-fn faults(env: &Environment, findings: &mut Vec<Finding>) {
-    let files = env.files();
-    if !strange_files(&files).is_empty() {
+fn check_log(env: &Environment, findings: &mut Vec<DoctorFinding>) {
+    let files = env.data_dir();
+    if !find_special_files(&files).is_empty() {
         return;
     }
-    let closings = log::closings(&files, env.now.minus(RECENT)).unwrap_or_default();
+    let closings = log::closings(&files, env.now.minus(MAX_FAULT_AGE)).unwrap_or_default();
     if let Some((at, what)) = closings.last() {
-        let finding = Finding::new(&codes::MEMORY_WAS_OPEN, format!("{what} at {at}"));
-        findings.push(finding.at(Place::file(&env.data)));
+        let finding = DoctorFinding::new(&codes::MEMORY_WAS_OPEN, format!("{what} at {at}"));
+        findings.push(finding.with_location(FileLocation::whole_file(&env.data)));
     }
-    let Ok(faults) = log::faults(&files, env.now.minus(RECENT)) else { return };
+    let Ok(faults) = log::faults(&files, env.now.minus(MAX_FAULT_AGE)) else { return };
     if faults.is_empty() {
         return;
     }
-    let last = faults.iter().skip(faults.len().saturating_sub(FEW));
+    let last = faults.iter().skip(faults.len().saturating_sub(MAX_SHOWN_FAULTS));
     let last: Vec<String> = last
-        .map(|(at, fault)| format!("{at} {}", fault.chars().take(LINE).collect::<String>()))
+        .map(|(at, fault)| {
+            format!("{at} {}", fault.chars().take(MAX_FAULT_CHARS).collect::<String>())
+        })
         .collect();
-    let count = crate::ui::count(faults.len() as u64, "time");
+    let count = crate::ui::format_count(faults.len() as u64, "time");
     let what = format!(
         "hooks could not do their work {count} in the last 7 days; the last: {}",
         last.join(" | ")
     );
     let path = files.log().join("rutter.log");
-    let advice = format!("grep ' hook: ' {}", shell::word(&path.to_string_lossy()));
-    findings.push(Finding::new(&codes::LOG_FAULTS, what).at(Place::file(&path)).advise(advice));
+    let advice = format!("grep ' hook: ' {}", shell::quote_word(&path.to_string_lossy()));
+    findings.push(
+        DoctorFinding::new(&codes::LOG_FAULTS, what)
+            .with_location(FileLocation::whole_file(&path))
+            .with_advice(advice),
+    );
 }
 
 /// Reports git files that are ignored when the project of this folder is identified.
-pub(crate) fn identity(located: &Located, findings: &mut Vec<Finding>) {
+pub(crate) fn check_project_identity(located: &Located, findings: &mut Vec<DoctorFinding>) {
     if let Some(ignored) = &located.ignored {
-        let finding = Finding::new(&codes::CONFIG_GIT_IGNORED, ignored.to_string());
-        findings.push(finding.at(Place::file(ignored.path())).advise(ignored.advice()));
+        let finding = DoctorFinding::new(&codes::CONFIG_GIT_IGNORED, ignored.to_string());
+        findings.push(
+            finding
+                .with_location(FileLocation::whole_file(ignored.path()))
+                .with_advice(ignored.advice()),
+        );
     }
 }
 
 /// Reports the decisions of the configuration, the checkout and the environment that affect hooks.
-pub(crate) fn decisions(
+pub(crate) fn check_configuration(
     loaded: &Loaded,
     env: &Environment,
-    places: &Places,
-    findings: &mut Vec<Finding>,
+    places: &ClientEnvironment,
+    findings: &mut Vec<DoctorFinding>,
 ) {
     for found in &loaded.findings {
         let code = match found.mistake {
@@ -181,45 +201,58 @@ pub(crate) fn decisions(
         };
         let position =
             found.position.map(|Position { line, column }| (line as usize, column as usize));
-        let place = Place { file: found.file.clone(), position };
-        findings
-            .push(Finding::new(code, found.what.clone()).at(place).advise(found.advice.clone()));
+        let place = FileLocation { file: found.file.clone(), position };
+        findings.push(
+            DoctorFinding::new(code, found.what.clone())
+                .with_location(place)
+                .with_advice(found.advice.clone()),
+        );
     }
     let yaml = Located::find(&places.folder).root.join(HOOKS_YAML);
     if yaml.is_file() {
         let what = "neither the client nor rutter acts on this file; `rutter config check` says which of its keys rutter has";
-        findings.push(Finding::new(&codes::CONFIG_HOOKS_YAML, what).at(Place::file(&yaml)));
+        findings.push(
+            DoctorFinding::new(&codes::CONFIG_HOOKS_YAML, what)
+                .with_location(FileLocation::whole_file(&yaml)),
+        );
     }
-    let off = switched_off(&loaded.config.hooks);
+    let off = disabled_hooks(&loaded.config.hooks);
     if !off.is_empty() {
         let what = format!("the configuration switches off {}", off.join(", "));
-        findings.push(Finding::new(&codes::HOOK_OFF, what));
+        findings.push(DoctorFinding::new(&codes::HOOK_OFF, what));
     }
-    let home = environment::home();
+    let home = environment::home_dir();
     if loaded.config.scope.excludes(&places.folder, home.as_deref()) {
         let what = "`scope.exclude` has this folder: hooks neither record nor say anything here";
-        findings.push(Finding::new(&codes::FOLDER_EXCLUDED, what).at(Place::file(&places.folder)));
+        findings.push(
+            DoctorFinding::new(&codes::FOLDER_EXCLUDED, what)
+                .with_location(FileLocation::whole_file(&places.folder)),
+        );
     }
-    let files = env.files();
-    let strange = strange_files(&files).contains(&files.paused());
+    let files = env.data_dir();
+    let strange = find_special_files(&files).contains(&files.paused());
     let paused = if strange { Vec::new() } else { pause::paused(&files).unwrap_or_default() };
-    let own = env.session();
+    let own = env.session_id();
     if paused.iter().any(|one| one == pause::EVERYTHING) {
         let what = "everything is paused: hooks neither record nor say anything";
-        findings.push(Finding::new(&codes::PAUSED, what).at(Place::file(&files.paused())));
+        findings.push(
+            DoctorFinding::new(&codes::PAUSED, what)
+                .with_location(FileLocation::whole_file(&files.paused())),
+        );
     } else if own.is_some_and(|own| paused.iter().any(|one| one == own.as_str())) {
         let what = "this session is paused: hooks neither record nor say anything in it";
-        let finding = Finding::new(&codes::PAUSED, what).at(Place::file(&files.paused()));
-        findings.push(finding.advise("rutter pause --session --off"));
+        let finding = DoctorFinding::new(&codes::PAUSED, what)
+            .with_location(FileLocation::whole_file(&files.paused()));
+        findings.push(finding.with_advice("rutter pause --session --off"));
     }
     if places.variables.off {
         let what = "RUTTER=off is set here: hooks of a client that is started from here do nothing";
-        findings.push(Finding::new(&codes::SWITCHED_OFF, what));
+        findings.push(DoctorFinding::new(&codes::SWITCHED_OFF, what));
     }
 }
 
 /// Returns the configuration tables of disabled hooks.
-fn switched_off(hooks: &Hooks) -> Vec<String> {
+fn disabled_hooks(hooks: &Hooks) -> Vec<String> {
     let all = [
         ("session_start", hooks.session_start.enabled),
         ("user_prompt_submit", hooks.user_prompt_submit.enabled),
@@ -239,12 +272,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_disk_that_is_nearly_full_is_named() {
+    fn reports_nearly_full_disk() {
         let folder = Path::new("/memory");
-        assert_eq!(shortage(folder, LITTLE), None);
-        let finding = shortage(folder, LITTLE - 1).unwrap();
+        assert_eq!(check_free_space(folder, MIN_FREE_DISK_BYTES), None);
+        let finding = check_free_space(folder, MIN_FREE_DISK_BYTES - 1).unwrap();
         assert_eq!(finding.code.name, "disk-full");
-        assert_eq!(finding.place, Some(Place::file(folder)));
+        assert_eq!(finding.place, Some(FileLocation::whole_file(folder)));
         assert_eq!(finding.what, "49 MiB are left on the disk of the memory");
     }
 }

@@ -2,17 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-use rutter_contract::javascript::{Kind, Node};
+use rutter_contract::javascript::{JsonKind, JsonNode};
 use rutter_contract::version::Contract;
 use serde_json::Value;
 
-use super::document::{self, Document, Reading};
-use super::finding::Finding;
-use super::layers::{Layer, Whose};
-use super::places::Places;
+use super::document::{self, ClientDocument, LoadedDocument};
+use super::finding::DoctorFinding;
+use super::layers::{SettingsLayer, SettingsSource};
+use super::places::ClientEnvironment;
 
 /// An enabled plugin, `name@marketplace`.
-pub(crate) struct Plugin {
+pub(crate) struct EnabledPlugin {
     pub(crate) name: String,
     /// The settings file that enables it.
     pub(crate) by: PathBuf,
@@ -21,27 +21,30 @@ pub(crate) struct Plugin {
 }
 
 /// Returns the enabled plugins, after precedence.
-pub(crate) fn enabled(layers: &[Layer], places: &Places) -> Vec<Plugin> {
+pub(crate) fn enabled_plugins(
+    layers: &[SettingsLayer],
+    places: &ClientEnvironment,
+) -> Vec<EnabledPlugin> {
     let installed = places.config.as_ref().and_then(|config| {
-        let text = document::text(&config.join("plugins/installed_plugins.json"))?;
+        let text = document::read_text(&config.join("plugins/installed_plugins.json"))?;
         serde_json::from_str::<Value>(&text).ok()
     });
     let mut seen: Vec<&str> = Vec::new();
     let mut found = Vec::new();
     for layer in layers {
-        let Some((_, plugins)) = layer.get("enabledPlugins") else { continue };
+        let Some((_, plugins)) = layer.setting("enabledPlugins") else { continue };
         for (name, node) in plugins.members() {
             if seen.contains(&name.as_str()) {
                 continue;
             }
             seen.push(name);
-            if matches!(node.kind, Kind::Bool(false) | Kind::Null) {
+            if matches!(node.kind, JsonKind::Bool(false) | JsonKind::Null) {
                 continue;
             }
-            found.push(Plugin {
+            found.push(EnabledPlugin {
                 name: name.clone(),
                 by: layer.path.clone(),
-                folder: installed.as_ref().and_then(|all| folder(all, name)),
+                folder: installed.as_ref().and_then(|all| installation_folder(all, name)),
             });
         }
     }
@@ -49,7 +52,7 @@ pub(crate) fn enabled(layers: &[Layer], places: &Places) -> Vec<Plugin> {
 }
 
 /// Returns the installation folder of a plugin: the last one recorded, in either format of the client's file.
-fn folder(installed: &Value, name: &str) -> Option<PathBuf> {
+fn installation_folder(installed: &Value, name: &str) -> Option<PathBuf> {
     let of = |entry: &Value| entry["installPath"].as_str().map(PathBuf::from);
     let entry = &installed["plugins"][name];
     match entry.as_array() {
@@ -59,44 +62,50 @@ fn folder(installed: &Value, name: &str) -> Option<PathBuf> {
 }
 
 /// Returns the names and folders of the plugins with a known folder.
-pub(crate) fn with_folders(plugins: &[Plugin]) -> impl Iterator<Item = (&str, &Path)> {
+pub(crate) fn plugin_folders(plugins: &[EnabledPlugin]) -> impl Iterator<Item = (&str, &Path)> {
     plugins.iter().filter_map(|plugin| Some((plugin.name.as_str(), plugin.folder.as_deref()?)))
 }
 
 /// Reads the files of a plugin that define servers. Faults in them are not reported, because only the author can fix
 /// them.
-pub(crate) fn server_files(folder: &Path) -> Vec<Document> {
-    let read = |path: &Path| match Reading::of(path) {
-        Reading::Document(document) => Some(*document),
+pub(crate) fn server_files(folder: &Path) -> Vec<ClientDocument> {
+    let read = |path: &Path| match LoadedDocument::load(path) {
+        LoadedDocument::Document(document) => Some(*document),
         _ => None,
     };
     let manifest = read(&folder.join(".claude-plugin/plugin.json"));
     let named = manifest.as_ref().and_then(|manifest| manifest.root.get("mcpServers"));
-    let other = named.and_then(Node::text).map(|path| folder.join(path));
-    let mut files: Vec<Document> = vec![folder.join(".mcp.json")]
+    let other = named.and_then(JsonNode::text).map(|path| folder.join(path));
+    let mut files: Vec<ClientDocument> = vec![folder.join(".mcp.json")]
         .into_iter()
         .chain(other)
         .filter_map(|path| path.canonicalize().ok())
         .filter_map(|path| read(&path))
         .collect();
     files.dedup_by(|one, other| one.path == other.path);
-    let inline = named.is_some_and(|named| matches!(named.kind, Kind::Object(_)));
+    let inline = named.is_some_and(|named| matches!(named.kind, JsonKind::Object(_)));
     files.extend(manifest.filter(|_| inline));
     files
 }
 
 /// Reads the hook files of plugins that run rutter, each as a separate layer.
-pub(crate) fn read(
-    plugins: &[Plugin],
+pub(crate) fn load_plugin_layers(
+    plugins: &[EnabledPlugin],
     contract: Contract,
-    findings: &mut Vec<Finding>,
-) -> Vec<Layer> {
+    findings: &mut Vec<DoctorFinding>,
+) -> Vec<SettingsLayer> {
     let mut layers = Vec::new();
     for plugin in plugins {
         let Some(folder) = &plugin.folder else { continue };
-        for path in files(folder) {
+        for path in hook_files(folder) {
             let mut found = Vec::new();
-            let mut layer = Layer::read(Whose::Plugin, &path, Some(folder), contract, &mut found);
+            let mut layer = SettingsLayer::load(
+                SettingsSource::Plugin,
+                &path,
+                Some(folder),
+                contract,
+                &mut found,
+            );
             layer.plugin = Some(plugin.name.clone());
             // Faults of other plugins are not reported, because only their authors can fix them.
             if !layer.entries.is_empty() || !layer.lost.is_empty() {
@@ -109,10 +118,10 @@ pub(crate) fn read(
 }
 
 /// Returns the files of a plugin that may define hooks.
-fn files(folder: &Path) -> Vec<PathBuf> {
+fn hook_files(folder: &Path) -> Vec<PathBuf> {
     let manifest = folder.join(".claude-plugin/plugin.json");
     let mut found = vec![folder.join("hooks/hooks.json")];
-    let value = document::text(&manifest)
+    let value = document::read_text(&manifest)
         .and_then(|text| serde_json::from_str::<Value>(&text).ok())
         .unwrap_or_default();
     match &value["hooks"] {

@@ -9,16 +9,16 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use crate::scratch::{Group, Scratch};
+use crate::scratch::{ProcessGroup, ScratchFolder};
 
 /// Maximum output that is read from a program.
-const OUTPUT: u64 = 1024 * 1024;
+const MAX_OUTPUT_BYTES: u64 = 1024 * 1024;
 /// Interval for polling the exit of a process that has closed its output.
-const PAUSE: Duration = Duration::from_micros(200);
+const EXIT_POLL_INTERVAL: Duration = Duration::from_micros(200);
 
 /// The result of a process that has ended or was killed.
 #[derive(Debug)]
-pub(crate) struct Ended {
+pub(crate) struct ProcessResult {
     /// Exit code. None if a signal ended the process.
     pub(crate) exit: Option<i32>,
     pub(crate) stdout: Vec<u8>,
@@ -29,70 +29,73 @@ pub(crate) struct Ended {
 }
 
 /// Runs a command with input that it need not read. With a scratch folder, the process does not outlive this one.
-pub(crate) fn run(
+pub(crate) fn run_with_limit(
     command: &mut Command,
     stdin: &[u8],
     limit: Duration,
-    scratch: Option<&Scratch>,
-) -> io::Result<Ended> {
-    let group = scratch.map(Scratch::group).transpose()?;
+    scratch: Option<&ScratchFolder>,
+) -> io::Result<ProcessResult> {
+    let group = scratch.map(ScratchFolder::create_group).transpose()?;
     let begun = Instant::now();
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         // A process group, so that children of the command can be killed with it.
-        .process_group(Pid::as_raw(group.as_ref().map(Group::id)))
+        .process_group(Pid::as_raw(group.as_ref().map(ProcessGroup::id)))
         .spawn()?;
     if let Some(mut pipe) = child.stdin.take() {
         let bytes = stdin.to_vec();
         thread::spawn(move || drop(pipe.write_all(&bytes)));
     }
-    let stdout = reader(child.stdout.take());
-    let stderr = reader(child.stderr.take());
+    let stdout = spawn_reader(child.stdout.take());
+    let stderr = spawn_reader(child.stderr.take());
     let left = || limit.saturating_sub(begun.elapsed());
-    let (said, done) = receive(&stdout, left());
-    let ended = done && wait(&mut child, begun, limit)?;
+    let (said, done) = receive_output(&stdout, left());
+    let ended = done && wait_for_exit(&mut child, begun, limit)?;
     let took = begun.elapsed();
     if !ended {
-        end(&mut child, group.as_ref());
+        kill_process(&mut child, group.as_ref());
     }
     let status = child.wait()?;
-    let (complained, _) = receive(&stderr, if ended { left().max(PAUSE) } else { PAUSE });
-    Ok(Ended { exit: status.code(), stdout: said, stderr: complained, late: !ended, took })
+    let (complained, _) = receive_output(
+        &stderr,
+        if ended { left().max(EXIT_POLL_INTERVAL) } else { EXIT_POLL_INTERVAL },
+    );
+    Ok(ProcessResult { exit: status.code(), stdout: said, stderr: complained, late: !ended, took })
 }
 
 /// Reads a pipe in a separate thread, because the pipe may never close.
-fn reader(pipe: Option<impl Read + Send + 'static>) -> mpsc::Receiver<Vec<u8>> {
+fn spawn_reader(pipe: Option<impl Read + Send + 'static>) -> mpsc::Receiver<Vec<u8>> {
     let (sender, receiver) = mpsc::channel();
     if let Some(pipe) = pipe {
         thread::spawn(move || {
             let mut bytes = Vec::new();
-            drop(pipe.take(OUTPUT).read_to_end(&mut bytes));
+            drop(pipe.take(MAX_OUTPUT_BYTES).read_to_end(&mut bytes));
             drop(sender.send(bytes));
         });
     }
     receiver
 }
 
-fn receive(pipe: &mpsc::Receiver<Vec<u8>>, limit: Duration) -> (Vec<u8>, bool) {
+fn receive_output(pipe: &mpsc::Receiver<Vec<u8>>, limit: Duration) -> (Vec<u8>, bool) {
     match pipe.recv_timeout(limit) {
         Ok(bytes) => (bytes, true),
         Err(_) => (Vec::new(), false),
     }
 }
 
-fn wait(child: &mut Child, begun: Instant, limit: Duration) -> io::Result<bool> {
+fn wait_for_exit(child: &mut Child, begun: Instant, limit: Duration) -> io::Result<bool> {
     while child.try_wait()?.is_none() {
         if begun.elapsed() >= limit {
             return Ok(false);
         }
-        thread::sleep(PAUSE);
+        thread::sleep(EXIT_POLL_INTERVAL);
     }
     Ok(true)
 }
 
-fn end(child: &mut Child, group: Option<&Group<'_>>) {
+fn kill_process(child: &mut Child, group: Option<&ProcessGroup<'_>>) {
     match group {
         Some(group) => group.end(),
         None => drop(kill_process_group(Pid::from_child(child), Signal::KILL)),

@@ -6,38 +6,38 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::codes;
-use super::entry::Start;
-use super::finding::{Finding, Place, named};
-use super::places::{Places, is_executable};
+use super::entry::LaunchCommand;
+use super::finding::{DoctorFinding, FileLocation, display_name};
+use super::places::{ClientEnvironment, is_executable};
 use super::process;
-use crate::install::build_folder;
-use crate::scratch::Scratch;
+use crate::install::cargo_target_folder;
+use crate::scratch::ScratchFolder;
 use crate::shell;
 
 /// Time limit for printing the version.
-const PATIENCE: Duration = Duration::from_secs(5);
+const VERSION_TIMEOUT: Duration = Duration::from_secs(5);
 /// Characters of a program's error output that are repeated.
-const COMPLAINT: usize = 120;
+const MAX_STDERR_CHARS: usize = 120;
 
 /// Examines the program of an entry. Returns true if it can be run.
-pub(crate) fn examine(
-    start: &Start,
-    place: Place,
-    places: &Places,
-    scratch: Option<&Scratch>,
-    findings: &mut Vec<Finding>,
+pub(crate) fn examine_program(
+    start: &LaunchCommand,
+    place: FileLocation,
+    places: &ClientEnvironment,
+    scratch: Option<&ScratchFolder>,
+    findings: &mut Vec<DoctorFinding>,
 ) -> bool {
-    let Some(path) = resolve(start, places) else {
-        findings.push(absent(start, place));
+    let Some(path) = resolve_program(start, places) else {
+        findings.push(missing_program_finding(start, place));
         return false;
     };
-    if let Some(finding) = unusable(&path, &place) {
+    if let Some(finding) = check_executable(&path, &place) {
         findings.push(finding);
         return false;
     }
     let mut command = Command::new(&path);
     command.arg("--version").current_dir("/");
-    if let Some(finding) = version(&mut command, &path, &place, scratch) {
+    if let Some(finding) = check_version(&mut command, &path, &place, scratch) {
         let stops = finding.code != &codes::PROGRAM_VERSION;
         findings.push(finding);
         if stops {
@@ -45,38 +45,46 @@ pub(crate) fn examine(
         }
     }
     let real = path.canonicalize().unwrap_or_else(|_| path.clone());
-    if let Some(folder) = real.to_str().and_then(build_folder) {
+    if let Some(folder) = real.to_str().and_then(cargo_target_folder) {
         let what = format!(
             "{} is a build in {}, which the next `cargo clean` takes away",
             path.display(),
             folder.display()
         );
-        findings.push(Finding::new(&codes::PROGRAM_IS_BUILD, what).at(place.clone()));
+        findings
+            .push(DoctorFinding::new(&codes::PROGRAM_IS_BUILD, what).with_location(place.clone()));
     }
-    findings.extend(writable(&real, user()).map(|finding| finding.at(place)));
+    findings.extend(
+        check_writable_by_others(&real, user_id()).map(|finding| finding.with_location(place)),
+    );
     true
 }
 
 /// Returns the path of an entry's program, or None if its name is not found.
-pub(crate) fn resolve(start: &Start, places: &Places) -> Option<PathBuf> {
+pub(crate) fn resolve_program(
+    start: &LaunchCommand,
+    places: &ClientEnvironment,
+) -> Option<PathBuf> {
     match start {
-        Start::Exec { program, .. } if program.contains('/') => Some(places.folder.join(program)),
+        LaunchCommand::Exec { program, .. } if program.contains('/') => {
+            Some(places.folder.join(program))
+        }
         // The guarded line itself tests that the path exists.
-        Start::Guarded { program, .. } if program.contains('/') => {
+        LaunchCommand::Guarded { program, .. } if program.contains('/') => {
             Some(places.folder.join(program)).filter(|path| path.exists())
         }
-        Start::Exec { program, .. } | Start::Guarded { program, .. } => {
+        LaunchCommand::Exec { program, .. } | LaunchCommand::Guarded { program, .. } => {
             places.find_program(program)
         }
-        Start::Shell { word, .. } => {
+        LaunchCommand::Shell { word, .. } => {
             let bare = word.trim_matches(['"', '\'']);
             let path = match (bare.strip_prefix("$HOME/"), bare.strip_prefix("~/")) {
-                (Some(rest), _) if !word.starts_with('\'') => home(places, rest)?,
-                (_, Some(rest)) if word.starts_with('~') => home(places, rest)?,
+                (Some(rest), _) if !word.starts_with('\'') => path_in_home(places, rest)?,
+                (_, Some(rest)) if word.starts_with('~') => path_in_home(places, rest)?,
                 _ => bare.to_owned(),
             };
             if path.contains(['$', '`']) {
-                return ask_shell(word, places);
+                return expand_with_shell(word, places);
             }
             if path.contains('/') {
                 Some(places.folder.join(path))
@@ -88,50 +96,56 @@ pub(crate) fn resolve(start: &Start, places: &Places) -> Option<PathBuf> {
 }
 
 /// Lets a shell expand a word. Callers must ensure that the word comes from the user, not from an untrusted checkout.
-fn ask_shell(word: &str, places: &Places) -> Option<PathBuf> {
+fn expand_with_shell(word: &str, places: &ClientEnvironment) -> Option<PathBuf> {
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", &format!("command -v {word}")]).current_dir(&places.folder);
-    let ended = process::run(&mut shell, b"", PATIENCE, None).ok()?;
+    let ended = process::run_with_limit(&mut shell, b"", VERSION_TIMEOUT, None).ok()?;
     let said = String::from_utf8(ended.stdout).ok()?;
     (ended.exit == Some(0)).then(|| places.folder.join(said.trim_end()))
 }
 
-fn home(places: &Places, rest: &str) -> Option<String> {
+fn path_in_home(places: &ClientEnvironment, rest: &str) -> Option<String> {
     let home = places.variables.home.as_ref()?;
     Some(Path::new(home).join(rest).to_str()?.to_owned())
 }
 
-fn absent(start: &Start, place: Place) -> Finding {
+fn missing_program_finding(start: &LaunchCommand, place: FileLocation) -> DoctorFinding {
     match start {
-        Start::Guarded { program, .. } if program.contains('/') => {
-            let what =
-                format!("this looks for {}, and it is not there: it does nothing", named(program));
+        LaunchCommand::Guarded { program, .. } if program.contains('/') => {
+            let what = format!(
+                "this looks for {}, and it is not there: it does nothing",
+                display_name(program)
+            );
             let advice = "put rutter there, or name another place: rutter init --bin PATH";
-            Finding::new(&codes::PROGRAM_NOT_IN_PATH, what).at(place).advise(advice)
+            DoctorFinding::new(&codes::PROGRAM_NOT_IN_PATH, what)
+                .with_location(place)
+                .with_advice(advice)
         }
-        Start::Guarded { .. } => {
+        LaunchCommand::Guarded { .. } => {
             let what = "this looks for `rutter` in PATH, and there is none: it does nothing";
-            Finding::new(&codes::PROGRAM_NOT_IN_PATH, what).at(place)
+            DoctorFinding::new(&codes::PROGRAM_NOT_IN_PATH, what).with_location(place)
         }
-        Start::Exec { program: name, .. } | Start::Shell { word: name, .. } => {
-            let what = format!("there is no program `{}`", named(name));
-            Finding::new(&codes::PROGRAM_MISSING, what).at(place)
+        LaunchCommand::Exec { program: name, .. } | LaunchCommand::Shell { word: name, .. } => {
+            let what = format!("there is no program `{}`", display_name(name));
+            DoctorFinding::new(&codes::PROGRAM_MISSING, what).with_location(place)
         }
     }
 }
 
-fn unusable(path: &Path, place: &Place) -> Option<Finding> {
+fn check_executable(path: &Path, place: &FileLocation) -> Option<DoctorFinding> {
     let shown = path.display();
     match path.metadata() {
         Err(error) => {
             let what = format!("{shown} cannot be run: {error}");
-            Some(Finding::new(&codes::PROGRAM_MISSING, what).at(place.clone()))
+            Some(DoctorFinding::new(&codes::PROGRAM_MISSING, what).with_location(place.clone()))
         }
         Ok(_) if !is_executable(path) => {
             let what = format!("{shown} is no program that can be run");
-            let finding = Finding::new(&codes::PROGRAM_NOT_EXECUTABLE, what).at(place.clone());
+            let finding = DoctorFinding::new(&codes::PROGRAM_NOT_EXECUTABLE, what)
+                .with_location(place.clone());
             Some(if path.is_file() {
-                finding.advise(format!("chmod +x {}", shell::word(&path.to_string_lossy())))
+                finding
+                    .with_advice(format!("chmod +x {}", shell::quote_word(&path.to_string_lossy())))
             } else {
                 finding
             })
@@ -141,18 +155,18 @@ fn unusable(path: &Path, place: &Place) -> Option<Finding> {
 }
 
 /// Runs a program for its version, and returns a finding if it fails, is not rutter or has another version.
-fn version(
+fn check_version(
     command: &mut Command,
     path: &Path,
-    place: &Place,
-    scratch: Option<&Scratch>,
-) -> Option<Finding> {
+    place: &FileLocation,
+    scratch: Option<&ScratchFolder>,
+) -> Option<DoctorFinding> {
     let shown = path.display();
     let broken = |why: &str| {
         let what = format!("{shown} does not run: {why}");
-        Some(Finding::new(&codes::PROGRAM_BROKEN, what).at(place.clone()))
+        Some(DoctorFinding::new(&codes::PROGRAM_BROKEN, what).with_location(place.clone()))
     };
-    let ended = match process::run(command, b"", PATIENCE, scratch) {
+    let ended = match process::run_with_limit(command, b"", VERSION_TIMEOUT, scratch) {
         Ok(ended) => ended,
         // A shell would interpret the file as a script.
         Err(error) => return broken(&error.to_string()),
@@ -167,20 +181,25 @@ fn version(
         (Some(0), Some(version)) => {
             let what = format!(
                 "{shown} is rutter {}, and this is {}",
-                named(version),
+                display_name(version),
                 env!("CARGO_PKG_VERSION")
             );
-            Some(Finding::new(&codes::PROGRAM_VERSION, what).at(place.clone()))
+            Some(DoctorFinding::new(&codes::PROGRAM_VERSION, what).with_location(place.clone()))
         }
         (Some(0), None) => {
             let what =
                 format!("{shown} is not rutter: it does not say so when it is asked its version");
-            Some(Finding::new(&codes::PROGRAM_OTHER, what).at(place.clone()))
+            Some(DoctorFinding::new(&codes::PROGRAM_OTHER, what).with_location(place.clone()))
         }
         (Some(code), _) => {
             let complaint = String::from_utf8_lossy(&ended.stderr);
-            let line: String =
-                complaint.lines().next().unwrap_or_default().chars().take(COMPLAINT).collect();
+            let line: String = complaint
+                .lines()
+                .next()
+                .unwrap_or_default()
+                .chars()
+                .take(MAX_STDERR_CHARS)
+                .collect();
             broken(format!("exit {code} {line}").trim())
         }
         (None, _) => broken("a signal ended it"),
@@ -189,17 +208,17 @@ fn version(
 
 /// Returns a finding if other users can change the program: they own it, or may write to it or to a folder above it.
 /// A folder with the sticky bit is safe.
-fn writable(path: &Path, user: u32) -> Option<Finding> {
-    const OTHERS: u32 = 0o002;
-    const STICKY: u32 = 0o1000;
+fn check_writable_by_others(path: &Path, user: u32) -> Option<DoctorFinding> {
+    const OTHERS_WRITE_MODE: u32 = 0o002;
+    const STICKY_MODE: u32 = 0o1000;
     path.ancestors().find_map(|path| {
         let found = path.symlink_metadata().ok()?;
         let mode = found.permissions().mode();
-        let sticky = found.is_dir() && mode & STICKY != 0;
-        let open = mode & OTHERS != 0 && !sticky && !found.is_symlink();
+        let sticky = found.is_dir() && mode & STICKY_MODE != 0;
+        let open = mode & OTHERS_WRITE_MODE != 0 && !sticky && !found.is_symlink();
         let strange = found.uid() != 0 && found.uid() != user;
         let shown = path.display();
-        let word = shell::word(&path.to_string_lossy());
+        let word = shell::quote_word(&path.to_string_lossy());
         let (what, advice) = match (open, strange, found.uid() == user) {
             // The owner could restore the permission.
             (true, true, _) => (
@@ -220,10 +239,10 @@ fn writable(path: &Path, user: u32) -> Option<Finding> {
             ),
             (false, ..) => return None,
         };
-        Some(Finding::new(&codes::PROGRAM_WRITABLE, what).advise(advice))
+        Some(DoctorFinding::new(&codes::PROGRAM_WRITABLE, what).with_advice(advice))
     })
 }
 
-fn user() -> u32 {
+fn user_id() -> u32 {
     rustix::process::getuid().as_raw()
 }

@@ -4,34 +4,34 @@ use std::io::{self, Write};
 
 use rutter_memory::quote::seen;
 
-use super::Report;
-use super::client::Client;
-use super::codes::{self, Severity};
-use super::finding::Finding;
-use super::layers::{Layer, State, Whose};
-use super::runs::{Answer, Row};
-use super::servers::{Sort, State as Registered};
-use crate::ui::{count, size};
+use super::DoctorReport;
+use super::client::InstalledClient;
+use super::codes::{self, FindingSeverity};
+use super::finding::DoctorFinding;
+use super::layers::{LayerState, SettingsLayer, SettingsSource};
+use super::runs::{EntryRun, EntryRunOutcome};
+use super::servers::{RegistrationState as Registered, ServerKind};
+use crate::ui::{format_count, format_size};
 
 /// Maximum line length. Only long paths exceed it.
-const WIDTH: usize = 100;
+const MAX_LINE_WIDTH: usize = 100;
 /// Width of the label column.
-const INDENT: usize = 10;
+const LABEL_COLUMN_WIDTH: usize = 10;
 
-impl Report {
+impl DoctorReport {
     /// Writes the report as text.
-    pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        self.program(out)?;
-        self.client(out)?;
+    pub(crate) fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.write_program(out)?;
+        self.write_client(out)?;
         let mut name = "settings";
         for layer in &self.layers {
-            line(out, std::mem::take(&mut name), &settings(layer))?;
+            write_line(out, std::mem::take(&mut name), &describe_layer(layer))?;
         }
-        self.hooks(out)?;
-        self.servers(out)?;
-        self.events(out)?;
-        self.live(out)?;
-        self.memory(out)?;
+        self.write_hooks(out)?;
+        self.write_servers(out)?;
+        self.write_events(out)?;
+        self.write_live(out)?;
+        self.write_memory(out)?;
         for finding in &self.findings {
             writeln!(out)?;
             write_finding(out, finding)?;
@@ -39,7 +39,7 @@ impl Report {
         writeln!(out, "\n{}", self.summary())
     }
 
-    fn program(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_program(&self, out: &mut dyn Write) -> io::Result<()> {
         let path = self.program.path.as_ref().map(|path| format!(", {}", path.display()));
         let build = self.program.build_folder.as_ref().map(|_| ", a build of cargo");
         let text = format!(
@@ -48,40 +48,43 @@ impl Report {
             path.unwrap_or_default(),
             build.unwrap_or_default()
         );
-        line(out, super::NAME, &text)
+        write_line(out, super::PROGRAM_NAME, &text)
     }
 
-    fn client(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_client(&self, out: &mut dyn Write) -> io::Result<()> {
         let text = match &self.client {
-            Client { path: None, .. } => "none in PATH".to_owned(),
-            Client { path: Some(path), version: None } => format!("{}, unknown", path.display()),
-            Client { path: Some(path), version: Some(version) } => {
+            InstalledClient { path: None, .. } => "none in PATH".to_owned(),
+            InstalledClient { path: Some(path), version: None } => {
+                format!("{}, unknown", path.display())
+            }
+            InstalledClient { path: Some(path), version: Some(version) } => {
                 format!("{version}, {}", path.display())
             }
         };
-        line(out, "client", &text)?;
+        write_line(out, "client", &text)?;
         let note = self.client.version.and_then(|_| self.client.contract().note());
-        note.map_or(Ok(()), |note| line(out, "", &note))
+        note.map_or(Ok(()), |note| write_line(out, "", &note))
     }
 
-    fn hooks(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_hooks(&self, out: &mut dyn Write) -> io::Result<()> {
         if self.hooks.is_empty() {
-            return line(out, "hooks", "none of rutter");
+            return write_line(out, "hooks", "none of rutter");
         }
         let mut name = "hooks";
-        for Row { event, matcher, milliseconds, answer, .. } in &self.hooks {
+        for EntryRun { event, matcher, milliseconds, answer, .. } in &self.hooks {
             let time = milliseconds.map_or_else(String::new, |time| format!("{time:.1} ms"));
             let matcher = matcher.as_deref().unwrap_or_default();
             let matcher: String = matcher.chars().filter(|c| !c.is_control()).take(32).collect();
-            let text = format!("{event:<18} {matcher:<28} {time:>9}  {}", said(*answer));
-            line(out, std::mem::take(&mut name), text.trim_end())?;
+            let text =
+                format!("{event:<18} {matcher:<28} {time:>9}  {}", describe_outcome(*answer));
+            write_line(out, std::mem::take(&mut name), text.trim_end())?;
         }
         Ok(())
     }
 
-    fn servers(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_servers(&self, out: &mut dyn Write) -> io::Result<()> {
         if self.servers.is_empty() {
-            return line(out, "server", "none of rutter");
+            return write_line(out, "server", "none of rutter");
         }
         let mut name = "server";
         for server in &self.servers {
@@ -89,25 +92,25 @@ impl Report {
                 (Registered::Shadowed, ..) => "another is nearer".to_owned(),
                 (Registered::Off, ..) => "OFF".to_owned(),
                 (Registered::Skipped, ..) => "SKIPPED by the client".to_owned(),
-                (_, Sort::Foreign, _) => "NOT RUTTER".to_owned(),
-                (_, Sort::Http, _) => "over HTTP, not tried".to_owned(),
-                (state, Sort::Ours, tools) => {
+                (_, ServerKind::Foreign, _) => "NOT RUTTER".to_owned(),
+                (_, ServerKind::Http, _) => "over HTTP, not tried".to_owned(),
+                (state, ServerKind::Ours, tools) => {
                     let waits = if state == Registered::Pending { "waits for a yes, " } else { "" };
                     match tools.zip(server.milliseconds) {
                         Some((tools, time)) => {
-                            format!("{waits}{} in {time:.1} ms", count(tools as u64, "tool"))
+                            format!("{waits}{} in {time:.1} ms", format_count(tools as u64, "tool"))
                         }
                         None => format!("{waits}not tried, or in vain"),
                     }
                 }
             };
             let (whose, file) = (server.whose.as_str(), server.place.file.display());
-            line(out, std::mem::take(&mut name), &format!("{whose:<8} {state}: {file}"))?;
+            write_line(out, std::mem::take(&mut name), &format!("{whose:<8} {state}: {file}"))?;
         }
         Ok(())
     }
 
-    fn events(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_events(&self, out: &mut dyn Write) -> io::Result<()> {
         let came: Vec<String> = self
             .events
             .iter()
@@ -115,120 +118,126 @@ impl Report {
             .map(|came| format!("{} {}", came.event, came.times))
             .collect();
         if came.is_empty() {
-            return line(out, "heard", "nothing in 14 days");
+            return write_line(out, "heard", "nothing in 14 days");
         }
         let mut name = "heard";
-        wrapped(&format!("in 14 days: {}", came.join(", ")))
+        wrap_text(&format!("in 14 days: {}", came.join(", ")))
             .iter()
-            .try_for_each(|text| line(out, std::mem::take(&mut name), text))
+            .try_for_each(|text| write_line(out, std::mem::take(&mut name), text))
     }
 
-    fn live(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_live(&self, out: &mut dyn Write) -> io::Result<()> {
         let Some(proof) = &self.live else { return Ok(()) };
         let mut name = "live";
         for step in &proof.steps {
             let seen = if step.seen { "yes" } else { "NO " };
-            line(out, std::mem::take(&mut name), &format!("{seen} {}", step.what))?;
+            write_line(out, std::mem::take(&mut name), &format!("{seen} {}", step.what))?;
         }
         Ok(())
     }
 
-    fn memory(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_memory(&self, out: &mut dyn Write) -> io::Result<()> {
         let memory = &self.memory;
-        line(out, "memory", &memory.folder.display().to_string())?;
+        write_line(out, "memory", &memory.folder.display().to_string())?;
         let database = match memory.schema {
-            Some(schema) => format!("schema {schema}, {}", size(memory.bytes)),
-            None if memory.bytes == 0 && self.is_unknown() => {
-                return line(out, "database", "unknown, for the folder cannot be read");
+            Some(schema) => format!("schema {schema}, {}", format_size(memory.bytes)),
+            None if memory.bytes == 0 && self.is_memory_unreadable() => {
+                return write_line(out, "database", "unknown, for the folder cannot be read");
             }
             None if memory.bytes == 0 => {
                 "none yet; the first command that needs one makes it".to_owned()
             }
-            None => format!("unreadable, {}", size(memory.bytes)),
+            None => format!("unreadable, {}", format_size(memory.bytes)),
         };
-        line(out, "database", &database)?;
+        write_line(out, "database", &database)?;
         let waiting = format!(
             "{} in the log of changes, {} in the spool",
-            size(memory.wal),
-            size(memory.spool)
+            format_size(memory.wal),
+            format_size(memory.spool)
         );
-        line(out, "waiting", &waiting)?;
-        memory.set_aside.iter().try_for_each(|path| line(out, "aside", &path.display().to_string()))
+        write_line(out, "waiting", &waiting)?;
+        memory
+            .set_aside
+            .iter()
+            .try_for_each(|path| write_line(out, "aside", &path.display().to_string()))
     }
 
     /// Returns true if the data directory cannot be read.
-    fn is_unknown(&self) -> bool {
+    fn is_memory_unreadable(&self) -> bool {
         self.findings.iter().any(|finding| finding.code == &codes::MEMORY_UNREADABLE)
     }
 
     fn summary(&self) -> String {
-        let of = |severity: Severity| {
+        let of = |severity: FindingSeverity| {
             let number = self.findings.iter().filter(|one| one.severity() == severity).count();
-            (number > 0).then(|| count(number as u64, severity.as_str()))
+            (number > 0).then(|| format_count(number as u64, severity.as_str()))
         };
-        let all = [Severity::Problem, Severity::Warning, Severity::Note].map(of);
+        let all =
+            [FindingSeverity::Problem, FindingSeverity::Warning, FindingSeverity::Note].map(of);
         let all: Vec<String> = all.into_iter().flatten().collect();
         if all.is_empty() { "all is well".to_owned() } else { all.join(", ") }
     }
 }
 
-fn line(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
+fn write_line(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
     writeln!(out, "{name:<9} {text}")
 }
 
-fn settings(layer: &Layer) -> String {
-    let Layer { whose, path, state, hooks, ours, .. } = layer;
+fn describe_layer(layer: &SettingsLayer) -> String {
+    let SettingsLayer { whose, path, state, hooks, ours, .. } = layer;
     let whose = whose.as_str();
     let path = path.display();
     match (state, *ours) {
-        (State::Absent, _) if matches!(layer.whose, Whose::Managed | Whose::Checkout) => {
+        (LayerState::Absent, _)
+            if matches!(layer.whose, SettingsSource::Managed | SettingsSource::Checkout) =>
+        {
             format!("{whose:<8} none")
         }
-        (State::Absent, _) => format!("{whose:<8} none: {path}"),
-        (State::Blank, _) => format!("{whose:<8} says nothing: {path}"),
-        (State::Void, _) => format!("{whose:<8} SKIPPED by the client: {path}"),
-        (State::Read, 0) if *hooks == 0 => format!("{whose:<8} no hooks: {path}"),
-        (State::Read, 0) => {
-            format!("{whose:<8} {}, none of rutter: {path}", count(*hooks as u64, "hook"))
+        (LayerState::Absent, _) => format!("{whose:<8} none: {path}"),
+        (LayerState::Blank, _) => format!("{whose:<8} says nothing: {path}"),
+        (LayerState::Void, _) => format!("{whose:<8} SKIPPED by the client: {path}"),
+        (LayerState::Read, 0) if *hooks == 0 => format!("{whose:<8} no hooks: {path}"),
+        (LayerState::Read, 0) => {
+            format!("{whose:<8} {}, none of rutter: {path}", format_count(*hooks as u64, "hook"))
         }
-        (State::Read, ours) => {
-            format!("{whose:<8} {}, {ours} of rutter: {path}", count(*hooks as u64, "hook"))
+        (LayerState::Read, ours) => {
+            format!("{whose:<8} {}, {ours} of rutter: {path}", format_count(*hooks as u64, "hook"))
         }
     }
 }
 
-const fn said(answer: Answer) -> &'static str {
+const fn describe_outcome(answer: EntryRunOutcome) -> &'static str {
     match answer {
-        Answer::Silent => "silent",
-        Answer::Heard => "heard whole",
-        Answer::Wrong => "WRONG ANSWER",
-        Answer::Failed => "FAILS",
-        Answer::Unusable => "NOT RUN, its program cannot be",
-        Answer::Untrusted => "not run, the folder is not trusted",
+        EntryRunOutcome::Silent => "silent",
+        EntryRunOutcome::Heard => "heard whole",
+        EntryRunOutcome::Wrong => "WRONG ANSWER",
+        EntryRunOutcome::Failed => "FAILS",
+        EntryRunOutcome::Unusable => "NOT RUN, its program cannot be",
+        EntryRunOutcome::Untrusted => "not run, the folder is not trusted",
     }
 }
 
-fn write_finding(out: &mut dyn Write, finding: &Finding) -> io::Result<()> {
+fn write_finding(out: &mut dyn Write, finding: &DoctorFinding) -> io::Result<()> {
     let name = finding.severity().as_str();
-    line(out, name, &format!("[{}]", finding.code.name))?;
+    write_line(out, name, &format!("[{}]", finding.code.name))?;
     if let Some(place) = &finding.place {
-        line(out, "", &place.to_string())?;
+        write_line(out, "", &place.to_string())?;
     }
-    for text in wrapped(&finding.what) {
-        line(out, "", &text)?;
+    for text in wrap_text(&finding.what) {
+        write_line(out, "", &text)?;
     }
     // Commands stay on one line, so that they can be copied.
     let advice: String = seen(&finding.advice).collect();
-    line(out, "", &format!("-> {advice}"))
+    write_line(out, "", &format!("-> {advice}"))
 }
 
 /// Wraps a text. A word that is too long, such as a path, gets a separate line.
-fn wrapped(text: &str) -> Vec<String> {
-    const ROOM: usize = WIDTH - INDENT - 3;
+fn wrap_text(text: &str) -> Vec<String> {
+    const TEXT_WIDTH: usize = MAX_LINE_WIDTH - LABEL_COLUMN_WIDTH - 3;
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         let last = lines.last_mut().filter(|line| {
-            line.is_empty() || line.chars().count() + 1 + word.chars().count() <= ROOM
+            line.is_empty() || line.chars().count() + 1 + word.chars().count() <= TEXT_WIDTH
         });
         match last {
             Some(line) if line.is_empty() => line.push_str(word),

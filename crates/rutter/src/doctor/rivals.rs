@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use rutter_contract::javascript::{Kind, Node};
+use rutter_contract::javascript::{JsonKind, JsonNode};
 use rutter_contract::version::Contract;
 
 use super::codes;
-use super::document::{Document, Reading};
-use super::finding::{Finding, Place, named};
-use super::layers::Layer;
-use super::places::Places;
-use super::plugins::Plugin;
+use super::document::{ClientDocument, LoadedDocument};
+use super::finding::{DoctorFinding, FileLocation, display_name};
+use super::layers::SettingsLayer;
+use super::places::ClientEnvironment;
+use super::plugins::EnabledPlugin;
 use super::shape;
 use super::trust::ClientState;
 use crate::shell;
@@ -36,7 +36,7 @@ const RIVALS: &[(&str, &[&str])] = &[
 ];
 
 /// Returns the tool that a text mentions.
-fn known(text: &str) -> Option<&'static str> {
+fn find_rival_name(text: &str) -> Option<&'static str> {
     let words = || text.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_')));
     let rival = RIVALS.iter().find(|(_, names)| {
         names.iter().any(|name| words().any(|word| word.eq_ignore_ascii_case(name)))
@@ -45,40 +45,51 @@ fn known(text: &str) -> Option<&'static str> {
 }
 
 /// Reports every tool once, at its first occurrence.
-pub(crate) fn find(
-    layers: &[Layer],
-    plugins: &[Plugin],
+pub(crate) fn find_rivals(
+    layers: &[SettingsLayer],
+    plugins: &[EnabledPlugin],
     state: &ClientState,
-    places: &Places,
+    places: &ClientEnvironment,
     contract: Contract,
-) -> Vec<Finding> {
-    let mut met = Met::default();
+) -> Vec<DoctorFinding> {
+    let mut met = RivalFindings::default();
     for plugin in plugins {
         let name = plugin.name.split('@').next().unwrap_or_default();
-        let advice = format!("claude plugin disable {}", shell::word(&named(&plugin.name)));
-        met.meet(known(name), "is switched on as a plugin", Place::file(&plugin.by), advice);
+        let advice =
+            format!("claude plugin disable {}", shell::quote_word(&display_name(&plugin.name)));
+        met.add_rival(
+            find_rival_name(name),
+            "is switched on as a plugin",
+            FileLocation::whole_file(&plugin.by),
+            advice,
+        );
     }
     for layer in layers {
         let Some(document) = &layer.document else { continue };
-        for group in shape::read(document, contract).groups {
+        for group in shape::load_hooks(document, contract).groups {
             for entry in group.entries {
                 let advice = "take its entries out there";
-                met.meet(known(&command(entry)), "has a hook", document.place(entry.at), advice);
+                met.add_rival(
+                    find_rival_name(&command_words(entry)),
+                    "has a hook",
+                    document.location(entry.at),
+                    advice,
+                );
             }
         }
     }
-    let own = Reading::of(&places.folder.join(".mcp.json"));
-    if let Reading::Document(document) = &own {
-        met.servers(document, document.root.get("mcpServers"));
+    let own = LoadedDocument::load(&places.folder.join(".mcp.json"));
+    if let LoadedDocument::Document(document) = &own {
+        met.add_servers(document, document.root.get("mcpServers"));
     }
     if let Some(document) = &state.document {
-        met.servers(document, document.root.get("mcpServers"));
+        met.add_servers(document, document.root.get("mcpServers"));
         let settled = places.folder.canonicalize();
         for folder in [Some(places.folder.as_path()), settled.as_deref().ok()].into_iter().flatten()
         {
-            met.servers(
+            met.add_servers(
                 document,
-                state.project(folder).and_then(|project| project.get("mcpServers")),
+                state.folder_state(folder).and_then(|project| project.get("mcpServers")),
             );
         }
     }
@@ -86,13 +97,13 @@ pub(crate) fn find(
 }
 
 /// Returns the words of a hook or a server entry that identify its program.
-fn command(node: &Node) -> String {
+fn command_words(node: &JsonNode) -> String {
     let mut words = Vec::new();
     for key in ["command", "url", "server"] {
-        words.extend(node.get(key).and_then(Node::text));
+        words.extend(node.get(key).and_then(JsonNode::text));
     }
-    if let Some(Kind::List(args)) = node.get("args").map(|args| &args.kind) {
-        words.extend(args.iter().filter_map(Node::text));
+    if let Some(JsonKind::List(args)) = node.get("args").map(|args| &args.kind) {
+        words.extend(args.iter().filter_map(JsonNode::text));
     }
     words.into_iter().map(program_words).collect::<Vec<_>>().join(" ")
 }
@@ -107,30 +118,31 @@ fn program_words(text: &str) -> String {
 }
 
 #[derive(Default)]
-struct Met {
+struct RivalFindings {
     names: Vec<&'static str>,
-    findings: Vec<Finding>,
+    findings: Vec<DoctorFinding>,
 }
 
-impl Met {
-    fn meet(
+impl RivalFindings {
+    fn add_rival(
         &mut self,
         name: Option<&'static str>,
         how: &str,
-        place: Place,
+        place: FileLocation,
         advice: impl Into<String>,
     ) {
         let Some(name) = name.filter(|name| !self.names.contains(name)) else { return };
         self.names.push(name);
         let what = format!("{name} {how}: both put text before the agent");
-        self.findings.push(Finding::new(&codes::RIVAL, what).at(place).advise(advice));
+        self.findings
+            .push(DoctorFinding::new(&codes::RIVAL, what).with_location(place).with_advice(advice));
     }
 
-    fn servers(&mut self, document: &Document, servers: Option<&Node>) {
-        for (name, server) in servers.map(Node::members).unwrap_or_default() {
-            let advice = format!("claude mcp remove {}", shell::word(&named(name)));
-            let rival = known(name).or_else(|| known(&command(server)));
-            self.meet(rival, "is a server of tools", document.place(server.at), advice);
+    fn add_servers(&mut self, document: &ClientDocument, servers: Option<&JsonNode>) {
+        for (name, server) in servers.map(JsonNode::members).unwrap_or_default() {
+            let advice = format!("claude mcp remove {}", shell::quote_word(&display_name(name)));
+            let rival = find_rival_name(name).or_else(|| find_rival_name(&command_words(server)));
+            self.add_rival(rival, "is a server of tools", document.location(server.at), advice);
         }
     }
 }

@@ -7,7 +7,10 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use rutter_contract::verdict::{HookRun, Outcome, Severity, Tool, Turn, Verdict, decode, judge};
+use rutter_contract::verdict::{
+    HookOutcome, HookRun, MistakeSeverity, ToolCallEffect, TurnEffect, Verdict, decode_stdout,
+    judge_answer,
+};
 use rutter_contract::version::Contract;
 use rutter_contract::{EventName, payload};
 use rutter_memory::config::Config;
@@ -15,45 +18,45 @@ use rutter_memory::{Store, Time};
 use serde::Serialize;
 
 use super::codes;
-use super::entry::{Entry, Start};
-use super::finding::{Finding, Place};
-use super::places::Places;
-use super::process::{self, Ended};
+use super::entry::{HookEntry, LaunchCommand};
+use super::finding::{DoctorFinding, FileLocation};
+use super::places::ClientEnvironment;
+use super::process::{self, ProcessResult};
 use super::program;
-use super::serving::Examined;
-use crate::Failure;
+use super::serving::ExaminedProgram;
+use crate::CommandError;
 use crate::environment;
-use crate::scratch::Scratch;
+use crate::scratch::ScratchFolder;
 
 /// Number of runs per entry.
-const TIMES: usize = 3;
+const RUNS_PER_ENTRY: usize = 3;
 /// Time limit of a run, longer than our hook may ever take. A shorter `timeout` of the entry takes precedence.
-const PATIENCE: Duration = Duration::from_secs(5);
+const MAX_HOOK_TIME: Duration = Duration::from_secs(5);
 /// Session id of the simulated session.
-const SESSION: &str = "rutter-doctor";
+const SIMULATED_SESSION_ID: &str = "rutter-doctor";
 /// Advice for a missing scratch folder.
-pub(super) const ELSEWHERE: &str =
+pub(super) const SCRATCH_ADVICE: &str =
     "set TMPDIR to a folder that you may write to, then rutter doctor";
 /// Variables that a program needs in order to start. None of them decides the data directory.
-const INHERITED: [&str; 9] =
+const INHERITED_VARIABLES: [&str; 9] =
     ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TMPDIR", "TERM"];
 
 /// The result of running an entry.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Row {
+pub(crate) struct EntryRun {
     pub(crate) event: EventName,
     pub(crate) matcher: Option<String>,
-    pub(crate) place: Place,
+    pub(crate) place: FileLocation,
     pub(crate) exit: Option<i32>,
     /// Median duration of the runs. None if the entry was not run.
     pub(crate) milliseconds: Option<f64>,
-    pub(crate) answer: Answer,
+    pub(crate) answer: EntryRunOutcome,
 }
 
 /// The client's treatment of an entry's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Answer {
+pub(crate) enum EntryRunOutcome {
     /// The entry printed nothing.
     Silent,
     /// The client uses all of the output.
@@ -69,8 +72,8 @@ pub(crate) enum Answer {
 }
 
 /// Everything that is needed to run entries and servers.
-pub(crate) struct Bench<'a> {
-    pub(crate) places: &'a Places,
+pub(crate) struct EntryRunner<'a> {
+    pub(crate) places: &'a ClientEnvironment,
     pub(crate) contract: Contract,
     pub(crate) config: &'a Config,
     pub(crate) now: Time,
@@ -79,41 +82,47 @@ pub(crate) struct Bench<'a> {
     /// Root of the checkout that contains the folder.
     pub(crate) root: &'a Path,
     /// Scratch folder for the runs, or the reason for which it could not be created.
-    pub(crate) scratch: &'a Result<Scratch, Failure>,
+    pub(crate) scratch: &'a Result<ScratchFolder, CommandError>,
 }
 
-impl Bench<'_> {
+impl EntryRunner<'_> {
     /// Runs every distinct entry. Returns the results, and the programs that were examined for them.
-    pub(crate) fn run(
+    pub(crate) fn run_entries(
         &self,
-        entries: &[&Entry],
-        findings: &mut Vec<Finding>,
-    ) -> (Vec<Row>, Vec<Examined>) {
-        let mut usable: BTreeMap<Start, bool> = BTreeMap::new();
+        entries: &[&HookEntry],
+        findings: &mut Vec<DoctorFinding>,
+    ) -> (Vec<EntryRun>, Vec<ExaminedProgram>) {
+        let mut usable: BTreeMap<LaunchCommand, bool> = BTreeMap::new();
         let mut rows = Vec::new();
         let mut ready = Vec::new();
         let mut seen = Vec::new();
         let scratch = self.scratch.as_ref().ok();
         for entry in entries {
-            let start = entry.start(self.places);
-            let identity = (entry.event, entry.matcher.clone(), entry.identity());
+            let start = entry.launch_command(self.places);
+            let identity = (entry.event, entry.matcher.clone(), entry.dedup_key());
             if seen.contains(&identity) {
                 continue;
             }
             seen.push(identity);
-            let answer = if self.is_strange(entry) {
-                Answer::Untrusted
+            let answer = if self.is_untrusted_entry(entry) {
+                EntryRunOutcome::Untrusted
             } else if *usable.entry(start.clone()).or_insert_with(|| {
-                program::examine(&start, entry.place.clone(), self.places, scratch, findings)
+                program::examine_program(
+                    &start,
+                    entry.place.clone(),
+                    self.places,
+                    scratch,
+                    findings,
+                )
             }) {
-                Answer::Silent
+                EntryRunOutcome::Silent
             } else {
-                Answer::Unusable
+                EntryRunOutcome::Unusable
             };
-            if answer == Answer::Silent {
+            if answer == EntryRunOutcome::Silent {
                 ready.push((rows.len(), *entry, start));
             }
-            rows.push(Row {
+            rows.push(EntryRun {
                 event: entry.event,
                 matcher: entry.matcher.clone(),
                 place: entry.place.clone(),
@@ -130,14 +139,18 @@ impl Bench<'_> {
         });
         if !ready.is_empty() {
             let played = match self.scratch {
-                Ok(scratch) => self.furnish(scratch).map_err(|error| error.to_string()).map(|()| {
-                    self.play(&ready, scratch, &mut rows, findings);
-                }),
+                Ok(scratch) => self
+                    .create_scratch_files(scratch)
+                    .map_err(|error| error.to_string())
+                    .map(|()| {
+                        self.run_ready_entries(&ready, scratch, &mut rows, findings);
+                    }),
                 Err(failure) => Err(failure.to_string()),
             };
             if let Err(why) = played {
                 let what = format!("hooks could not be tried, for lack of a scratch folder: {why}");
-                findings.push(Finding::new(&codes::HOOK_FAILS, what).advise(ELSEWHERE));
+                findings
+                    .push(DoctorFinding::new(&codes::HOOK_FAILS, what).with_advice(SCRATCH_ADVICE));
             }
         }
         let examined =
@@ -146,43 +159,47 @@ impl Bench<'_> {
     }
 
     /// Returns true if an entry may run code from an untrusted checkout.
-    pub(crate) fn is_strange(&self, entry: &Entry) -> bool {
+    pub(crate) fn is_untrusted_entry(&self, entry: &HookEntry) -> bool {
         if self.trusted {
             return false;
         }
-        let start = entry.start(self.places);
+        let start = entry.launch_command(self.places);
         // The text is checked first, because resolving a program may start a shell.
-        (entry.is_of_checkout() && may_do_more(entry, &start)) || self.is_inside(&start)
+        (entry.comes_from_checkout() && may_do_more(entry, &start)) || self.is_in_checkout(&start)
     }
 
     /// Returns true if the program is inside the checkout.
-    pub(super) fn is_inside(&self, start: &Start) -> bool {
-        let Some(path) = program::resolve(start, self.places) else { return false };
+    pub(super) fn is_in_checkout(&self, start: &LaunchCommand) -> bool {
+        let Some(path) = program::resolve_program(start, self.places) else { return false };
         let real = path.canonicalize().unwrap_or(path);
         real.starts_with(self.root)
     }
 
-    fn play(
+    fn run_ready_entries(
         &self,
-        ready: &[(usize, &Entry, Start)],
-        scratch: &Scratch,
-        rows: &mut [Row],
-        findings: &mut Vec<Finding>,
+        ready: &[(usize, &HookEntry, LaunchCommand)],
+        scratch: &ScratchFolder,
+        rows: &mut [EntryRun],
+        findings: &mut Vec<DoctorFinding>,
     ) {
         let project = scratch.path().join("project");
         for (row, entry, start) in ready {
             let mut took = Vec::new();
-            let mut worst: Option<Finding> = None;
-            for _ in 0..TIMES {
-                let payload = payload(entry, &project);
+            let mut worst: Option<DoctorFinding> = None;
+            for _ in 0..RUNS_PER_ENTRY {
+                let payload = build_payload(entry, &project);
                 let plugin = entry.plugin.as_deref();
-                let mut command = self.prepared(start, plugin, scratch.path());
-                let ended =
-                    process::run(&mut command, payload.as_bytes(), patience(entry), Some(scratch));
+                let mut command = self.build_command(start, plugin, scratch.path());
+                let ended = process::run_with_limit(
+                    &mut command,
+                    payload.as_bytes(),
+                    time_limit(entry),
+                    Some(scratch),
+                );
                 if let Ok(ended) = &ended {
                     took.push(ended.took);
                 }
-                (rows[*row].answer, rows[*row].exit, worst) = self.judge(entry, &ended);
+                (rows[*row].answer, rows[*row].exit, worst) = self.evaluate_run(entry, &ended);
                 // The first fault stands for all runs.
                 if worst.is_some() {
                     break;
@@ -191,7 +208,7 @@ impl Bench<'_> {
             took.sort();
             let median = took.get(took.len() / 2).copied().unwrap_or_default();
             rows[*row].milliseconds = Some((median.as_secs_f64() * 10_000.0).round() / 10.0);
-            let deadline = deadline(self.config, entry.event);
+            let deadline = output_deadline(self.config, entry.event);
             if worst.is_none() && median > deadline / 2 {
                 let what = format!(
                     "{}: {} ms, of {} after which it stops trying to speak",
@@ -199,14 +216,16 @@ impl Bench<'_> {
                     median.as_millis(),
                     deadline.as_millis()
                 );
-                worst = Some(Finding::new(&codes::HOOK_SLOW, what).at(entry.place.clone()));
+                worst = Some(
+                    DoctorFinding::new(&codes::HOOK_SLOW, what).with_location(entry.place.clone()),
+                );
             }
             findings.extend(worst);
         }
     }
 
     /// Creates the memory and the project for runs of hooks and servers.
-    pub(crate) fn furnish(&self, scratch: &Scratch) -> io::Result<()> {
+    pub(crate) fn create_scratch_files(&self, scratch: &ScratchFolder) -> io::Result<()> {
         let (memory, project) = (scratch.path().join("memory"), scratch.path().join("project"));
         // A repository, so that one around the temporary folder has no effect.
         for folder in [".git/objects", ".git/refs"] {
@@ -219,15 +238,20 @@ impl Bench<'_> {
     }
 
     /// Builds the command that the client would run, with the plugin's folder for an entry of a plugin.
-    pub(super) fn prepared(&self, start: &Start, plugin: Option<&Path>, scratch: &Path) -> Command {
+    pub(super) fn build_command(
+        &self,
+        start: &LaunchCommand,
+        plugin: Option<&Path>,
+        scratch: &Path,
+    ) -> Command {
         let mut command = match start {
-            Start::Exec { program, args } => {
-                let path = program::resolve(start, self.places);
+            LaunchCommand::Exec { program, args } => {
+                let path = program::resolve_program(start, self.places);
                 let mut command = Command::new(path.unwrap_or_else(|| program.into()));
                 command.args(args);
                 command
             }
-            Start::Shell { line, .. } | Start::Guarded { line, .. } => {
+            LaunchCommand::Shell { line, .. } | LaunchCommand::Guarded { line, .. } => {
                 let mut command = Command::new("/bin/sh");
                 command.args(["-c", line]);
                 command
@@ -235,8 +259,8 @@ impl Bench<'_> {
         };
         let project = scratch.join("project");
         command.env_clear().current_dir(&project);
-        for name in INHERITED {
-            command.envs(environment::variable(name).map(|value| (name, value)));
+        for name in INHERITED_VARIABLES {
+            command.envs(environment::env_variable(name).map(|value| (name, value)));
         }
         command
             .env("RUTTER_HOME", scratch.join("memory"))
@@ -244,7 +268,7 @@ impl Bench<'_> {
             .env("CLAUDE_CONFIG_DIR", scratch.join("client"))
             .env("CLAUDE_PROJECT_DIR", &project)
             .env("CLAUDECODE", "1")
-            .env("CLAUDE_CODE_SESSION_ID", SESSION)
+            .env("CLAUDE_CODE_SESSION_ID", SIMULATED_SESSION_ID)
             .env("CLAUDE_CODE_ENTRYPOINT", "cli");
         if let Some(plugin) = plugin {
             command.env("CLAUDE_PLUGIN_ROOT", plugin);
@@ -253,15 +277,15 @@ impl Bench<'_> {
     }
 
     /// Evaluates a run as the client does.
-    fn judge(
+    fn evaluate_run(
         &self,
-        entry: &Entry,
-        ended: &io::Result<Ended>,
-    ) -> (Answer, Option<i32>, Option<Finding>) {
+        entry: &HookEntry,
+        ended: &io::Result<ProcessResult>,
+    ) -> (EntryRunOutcome, Option<i32>, Option<DoctorFinding>) {
         let event = entry.event;
         let failed = |why: &str| {
-            let finding = Finding::new(&codes::HOOK_FAILS, format!("{event}: {why}"));
-            (Answer::Failed, Some(finding.at(entry.place.clone())))
+            let finding = DoctorFinding::new(&codes::HOOK_FAILS, format!("{event}: {why}"));
+            (EntryRunOutcome::Failed, Some(finding.with_location(entry.place.clone())))
         };
         let ended = match ended {
             Ok(ended) => ended,
@@ -271,23 +295,24 @@ impl Bench<'_> {
             }
         };
         let (answer, finding) = if ended.late {
-            failed(&format!("it had not ended after {} seconds", patience(entry).as_secs_f64()))
+            failed(&format!("it had not ended after {} seconds", time_limit(entry).as_secs_f64()))
         } else if let Some(code) = ended.exit.filter(|code| *code != 0) {
             failed(&format!("exit {code}, where a hook of rutter always ends with 0"))
         } else if ended.exit.is_none() {
             failed("a signal ended it")
         } else {
-            let (stdout, stderr) = (decode(&ended.stdout), decode(&ended.stderr));
+            let (stdout, stderr) = (decode_stdout(&ended.stdout), decode_stdout(&ended.stderr));
             let run = HookRun { event, stdout: &stdout, stderr: &stderr, exit: 0 };
-            let verdict = judge(&run, self.contract);
-            match complaint(&verdict) {
-                None if stdout.is_empty() => (Answer::Silent, None),
-                None => (Answer::Heard, None),
+            let verdict = judge_answer(&run, self.contract);
+            match find_answer_fault(&verdict) {
+                None if stdout.is_empty() => (EntryRunOutcome::Silent, None),
+                None => (EntryRunOutcome::Heard, None),
                 Some(what) => {
-                    let finding = Finding::new(&codes::HOOK_ANSWER, format!("{event}: {what}"));
+                    let finding =
+                        DoctorFinding::new(&codes::HOOK_ANSWER, format!("{event}: {what}"));
                     let advice = format!("pipe its answer into `rutter contract explain {event}`");
-                    let finding = finding.at(entry.place.clone()).advise(advice);
-                    (Answer::Wrong, Some(finding))
+                    let finding = finding.with_location(entry.place.clone()).with_advice(advice);
+                    (EntryRunOutcome::Wrong, Some(finding))
                 }
             }
         };
@@ -298,58 +323,58 @@ impl Bench<'_> {
 /// Returns true if a shell command line may do more than run rutter with arguments. A guarded line must equal, byte for
 /// byte, the line that `rutter init` writes, without expanded variables. Any other line may contain only known harmless
 /// characters. No weaker test is safe for a line from a stranger.
-fn may_do_more(entry: &Entry, start: &Start) -> bool {
+fn may_do_more(entry: &HookEntry, start: &LaunchCommand) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+~ '\"".contains(c);
     match start {
-        Start::Exec { .. } => false,
-        Start::Shell { line, .. } => !line.chars().all(plain),
-        Start::Guarded { line, .. } => {
-            entry.shared().is_none() || entry.handler["command"] != line.as_str()
+        LaunchCommand::Exec { .. } => false,
+        LaunchCommand::Shell { line, .. } => !line.chars().all(plain),
+        LaunchCommand::Guarded { line, .. } => {
+            entry.shared_scope().is_none() || entry.handler["command"] != line.as_str()
         }
     }
 }
 
 /// Returns the time limit of an entry.
-fn patience(entry: &Entry) -> Duration {
+fn time_limit(entry: &HookEntry) -> Duration {
     let seconds = entry.handler["timeout"].as_f64().filter(|seconds| *seconds > 0.0);
     let own = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    own.unwrap_or(PATIENCE).min(PATIENCE)
+    own.unwrap_or(MAX_HOOK_TIME).min(MAX_HOOK_TIME)
 }
 
 /// Returns the reason for which an answer is not a valid answer of our hook, if any.
-fn complaint(verdict: &Verdict) -> Option<String> {
-    let bad = |severity| severity != Severity::Info;
+fn find_answer_fault(verdict: &Verdict) -> Option<String> {
+    let bad = |severity| severity != MistakeSeverity::Info;
     if let Some(diagnostic) = verdict.diagnostics.iter().find(|found| bad(found.severity)) {
         return Some(format!("its answer is not used whole ({})", diagnostic.code));
     }
-    if verdict.outcome != Outcome::Success || !verdict.dropped.is_empty() {
+    if verdict.outcome != HookOutcome::Success || !verdict.dropped.is_empty() {
         return Some("the client drops a part of its answer".to_owned());
     }
     if verdict.to_model.iter().chain(&verdict.to_user).any(|message| message.truncated) {
         return Some("its answer is too long to arrive whole".to_owned());
     }
-    let decides = !matches!(verdict.tool, None | Some(Tool::Unchanged))
-        || !matches!(verdict.turn, Turn::Continues);
+    let decides = !matches!(verdict.tool, None | Some(ToolCallEffect::Unchanged))
+        || !matches!(verdict.turn, TurnEffect::Continues);
     decides.then(|| "its answer decides what the agent may do".to_owned())
 }
 
 /// Returns a payload that the client would send to an entry, with an existing folder.
-fn payload(entry: &Entry, project: &Path) -> String {
+fn build_payload(entry: &HookEntry, project: &Path) -> String {
     let first = entry.matcher.as_deref().and_then(|matcher| matcher.split(['|', ',']).next());
     let tool = first.map(str::trim).filter(|tool| {
         !tool.is_empty() && tool.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
     });
-    let of = |tool| payload::realistic(entry.event, tool).ok();
+    let of = |tool| payload::example_payload(entry.event, tool).ok();
     // The matcher of an event without tools is not a tool name.
     let mut value = of(tool).or_else(|| of(None)).map(|payload| payload.value).unwrap_or_default();
-    value["session_id"] = SESSION.into();
+    value["session_id"] = SIMULATED_SESSION_ID.into();
     value["cwd"] = project.to_string_lossy().into_owned().into();
     value["transcript_path"] = project.join("transcript.jsonl").to_string_lossy().into();
     format!("{value}\n")
 }
 
 /// Returns the time after which a hook prints nothing any more.
-fn deadline(config: &Config, event: EventName) -> Duration {
+fn output_deadline(config: &Config, event: EventName) -> Duration {
     let hooks = &config.hooks;
     let milliseconds = match event {
         EventName::SessionStart => hooks.session_start.deadline_ms,

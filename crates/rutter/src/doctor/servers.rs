@@ -8,32 +8,32 @@
 
 use std::path::PathBuf;
 
-use rutter_contract::javascript::{Kind, Node};
+use rutter_contract::javascript::{JsonKind, JsonNode};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::codes;
-use super::document::{Document, Reading};
-use super::entry::Start;
-use super::finding::{Finding, Place, named};
-use super::layers::{Layer, Whose};
-use super::places::Places;
-use super::plugins::{self, Plugin};
+use super::document::{ClientDocument, LoadedDocument};
+use super::entry::LaunchCommand;
+use super::finding::{DoctorFinding, FileLocation, display_name};
+use super::layers::{SettingsLayer, SettingsSource};
+use super::places::ClientEnvironment;
+use super::plugins::{self, EnabledPlugin};
 use super::trust::ClientState;
 use super::{admission, advice, rules};
-use crate::install::{Scope, server};
+use crate::install::{InstallScope, server};
 use crate::shell;
 
 /// The client's key for the list of servers.
-const SERVERS: &str = "mcpServers";
+const SERVERS_KEY: &str = "mcpServers";
 
 /// A registration of a server with rutter's name, or of a plugin's server that starts rutter.
 #[derive(Debug, Serialize)]
-pub(crate) struct Server {
-    pub(crate) whose: Whose,
-    pub(crate) place: Place,
-    pub(crate) state: State,
-    pub(crate) kind: Sort,
+pub(crate) struct ServerRegistration {
+    pub(crate) whose: SettingsSource,
+    pub(crate) place: FileLocation,
+    pub(crate) state: RegistrationState,
+    pub(crate) kind: ServerKind,
     /// Number of tools. None if the server was not started or did not answer.
     pub(crate) tools: Option<usize>,
     /// Time until the server had listed its tools.
@@ -42,12 +42,12 @@ pub(crate) struct Server {
     pub(crate) entry: Value,
     /// The plugin that contains the registration. None for other registrations.
     #[serde(skip)]
-    pub(crate) plugin: Option<Plugged>,
+    pub(crate) plugin: Option<PluginServer>,
 }
 
 /// The server of a plugin.
 #[derive(Debug)]
-pub(crate) struct Plugged {
+pub(crate) struct PluginServer {
     /// `name@marketplace`.
     plugin: String,
     /// The plugin's name for the server.
@@ -58,7 +58,7 @@ pub(crate) struct Plugged {
 /// The effect of a registration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum State {
+pub(crate) enum RegistrationState {
     /// The client starts it.
     Used,
     /// The client starts another server with that name.
@@ -74,7 +74,7 @@ pub(crate) enum State {
 /// The program that a registration starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Sort {
+pub(crate) enum ServerKind {
     /// `rutter mcp`.
     Ours,
     /// A running `rutter mcp --http` on this machine, which the client does not start.
@@ -83,20 +83,20 @@ pub(crate) enum Sort {
     Foreign,
 }
 
-impl Server {
-    fn new(whose: Whose, document: &Document, node: &Node) -> Self {
-        let entry = document.value(node);
-        let kind = if server::is_ours(&entry) {
-            Sort::Ours
-        } else if server::is_over_http(&entry) {
-            Sort::Http
+impl ServerRegistration {
+    fn new(whose: SettingsSource, document: &ClientDocument, node: &JsonNode) -> Self {
+        let entry = document.to_json(node);
+        let kind = if server::is_our_server(&entry) {
+            ServerKind::Ours
+        } else if server::is_http_server(&entry) {
+            ServerKind::Http
         } else {
-            Sort::Foreign
+            ServerKind::Foreign
         };
         Self {
             whose,
-            place: document.place(node.at),
-            state: State::Shadowed,
+            place: document.location(node.at),
+            state: RegistrationState::Shadowed,
             kind,
             tools: None,
             milliseconds: None,
@@ -108,42 +108,44 @@ impl Server {
     /// Returns the client's name for the server.
     pub(super) fn name(&self) -> String {
         match &self.plugin {
-            Some(Plugged { plugin, server, .. }) => {
+            Some(PluginServer { plugin, server, .. }) => {
                 format!("plugin:{}:{server}", plugin.split('@').next().unwrap_or_default())
             }
-            None => server::NAME.to_owned(),
+            None => server::SERVER_NAME.to_owned(),
         }
     }
 
     /// Returns the permission rule that allows all tools of the server.
-    fn rule(&self) -> String {
+    fn allow_rule(&self) -> String {
         let plain =
             |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' };
         format!("mcp__{}", self.name().chars().map(plain).collect::<String>())
     }
 
     /// Returns the command with which the client starts the server.
-    pub(crate) fn start(&self) -> Option<Start> {
-        let program = server::program(&self.entry)?.to_owned();
+    pub(crate) fn launch_command(&self) -> Option<LaunchCommand> {
+        let program = server::server_program(&self.entry)?.to_owned();
         let args = self.entry["args"].as_array()?;
         let args: Vec<String> = args.iter().filter_map(Value::as_str).map(str::to_owned).collect();
         Some(if self.entry["command"] == "sh" {
-            Start::Guarded { line: args.get(1)?.clone(), program }
+            LaunchCommand::Guarded { line: args.get(1)?.clone(), program }
         } else {
-            Start::Exec { program, args }
+            LaunchCommand::Exec { program, args }
         })
     }
 
     /// Returns the command that removes the registration.
-    fn removal(&self) -> String {
+    fn removal_command(&self) -> String {
         match &self.plugin {
-            Some(plugged) => format!("claude plugin disable {}", shell::word(&plugged.plugin)),
-            None => format!("claude mcp remove {} -s {}", server::NAME, self.whose.as_str()),
+            Some(plugged) => {
+                format!("claude plugin disable {}", shell::quote_word(&plugged.plugin))
+            }
+            None => format!("claude mcp remove {} -s {}", server::SERVER_NAME, self.whose.as_str()),
         }
     }
 
     /// Returns the reason for which the client cannot load the entry, if any.
-    fn fault(&self) -> Option<&'static str> {
+    fn load_fault(&self) -> Option<&'static str> {
         let entry = &self.entry;
         let texts = |value: &Value| match value {
             Value::Array(items) => items.iter().all(Value::is_string),
@@ -175,70 +177,83 @@ impl Server {
 
 /// All registrations.
 #[derive(Debug, Default)]
-pub(crate) struct Servers {
+pub(crate) struct ServerRegistrations {
     /// Registrations, the most specific first.
-    pub(crate) all: Vec<Server>,
+    pub(crate) all: Vec<ServerRegistration>,
     /// True if an unreadable file may contain a registration of ours.
     unknown: bool,
 }
 
 /// The client files and settings that decide about servers.
-pub(crate) struct Around<'a> {
-    pub(crate) places: &'a Places,
+pub(crate) struct ClientConfiguration<'a> {
+    pub(crate) places: &'a ClientEnvironment,
     pub(crate) state: &'a ClientState,
-    pub(crate) layers: &'a [Layer],
+    pub(crate) layers: &'a [SettingsLayer],
 }
 
-impl Servers {
+impl ServerRegistrations {
     /// Reads all files in which a client that is started here looks for servers.
-    pub(crate) fn read(
-        around: &Around<'_>,
-        plugins: &[Plugin],
-        findings: &mut Vec<Finding>,
+    pub(crate) fn load(
+        around: &ClientConfiguration<'_>,
+        plugins: &[EnabledPlugin],
+        findings: &mut Vec<DoctorFinding>,
     ) -> Self {
-        let Around { places, state, .. } = around;
+        let ClientConfiguration { places, state, .. } = around;
         let mut servers = Self { unknown: state.unreadable, ..Self::default() };
         if let Some(document) = &state.document {
-            let local = Scope::Local.servers(&places.folder, Some(&document.path));
+            let local = InstallScope::Local.servers_file(&places.folder, Some(&document.path));
             if let Some((_, keys)) = local {
-                servers.look(Whose::Local, document, &keys, findings);
+                servers.add_registration(SettingsSource::Local, document, &keys, findings);
             }
         }
         let folder = places.folder.canonicalize().unwrap_or_else(|_| places.folder.clone());
         for folder in folder.ancestors() {
-            match Reading::of(&folder.join(".mcp.json")) {
-                Reading::Absent | Reading::Blank => {}
-                Reading::Void { finding, speaks_of_us } => {
+            match LoadedDocument::load(&folder.join(".mcp.json")) {
+                LoadedDocument::Absent | LoadedDocument::Blank => {}
+                LoadedDocument::Void { finding, speaks_of_us } => {
                     servers.unknown |= speaks_of_us;
                     let what = "this cannot be read, so the client goes without the servers in it";
-                    let mut void = Finding::new(&codes::SERVERS_VOID, what);
+                    let mut void = DoctorFinding::new(&codes::SERVERS_VOID, what);
                     void.place = finding.place;
                     if finding.code == &codes::SETTINGS_NOT_JSON {
                         void.advice = finding.advice;
                     }
                     findings.push(void);
                 }
-                Reading::Document(document) => {
-                    if document.root.get(SERVERS).is_none() && !document.root.members().is_empty() {
+                LoadedDocument::Document(document) => {
+                    if document.root.get(SERVERS_KEY).is_none()
+                        && !document.root.members().is_empty()
+                    {
                         let what = "there is no `mcpServers` in this, so the client takes no servers from it";
-                        let finding = Finding::new(&codes::SERVERS_VOID, what);
-                        findings.push(finding.at(document.place(document.root.at)));
+                        let finding = DoctorFinding::new(&codes::SERVERS_VOID, what);
+                        findings.push(finding.with_location(document.location(document.root.at)));
                     }
-                    servers.look(Whose::Project, &document, &[SERVERS.to_owned()], findings);
+                    servers.add_registration(
+                        SettingsSource::Project,
+                        &document,
+                        &[SERVERS_KEY.to_owned()],
+                        findings,
+                    );
                 }
             }
         }
         if let Some(document) = &state.document {
-            servers.look(Whose::User, document, &[SERVERS.to_owned()], findings);
+            servers.add_registration(
+                SettingsSource::User,
+                document,
+                &[SERVERS_KEY.to_owned()],
+                findings,
+            );
         }
-        for (plugin, folder) in plugins::with_folders(plugins) {
+        for (plugin, folder) in plugins::plugin_folders(plugins) {
             for document in plugins::server_files(folder) {
-                let list = document.root.get(SERVERS).unwrap_or(&document.root);
+                let list = document.root.get(SERVERS_KEY).unwrap_or(&document.root);
                 for (name, node) in list.members() {
-                    let mut found = Server::new(Whose::Plugin, &document, node);
+                    let mut found =
+                        ServerRegistration::new(SettingsSource::Plugin, &document, node);
                     // Other servers of a plugin are not checked.
-                    if found.kind == Sort::Ours {
-                        found.plugin = Some(Plugged {
+                    if found.kind == ServerKind::Ours {
+                        found.plugin = Some(PluginServer {
                             plugin: plugin.to_owned(),
                             server: name.clone(),
                             folder: folder.to_owned(),
@@ -252,164 +267,192 @@ impl Servers {
     }
 
     /// Adds the server with rutter's name from the object of servers at this key path.
-    fn look(
+    fn add_registration(
         &mut self,
-        whose: Whose,
-        document: &Document,
+        whose: SettingsSource,
+        document: &ClientDocument,
         keys: &[String],
-        findings: &mut Vec<Finding>,
+        findings: &mut Vec<DoctorFinding>,
     ) {
         let mut node = &document.root;
         for key in keys {
             let Some(next) = node.get(key) else { return };
-            if !matches!(next.kind, Kind::Object(_)) {
+            if !matches!(next.kind, JsonKind::Object(_)) {
                 let what = format!(
                     "`{}` has to be an object, and this is {}: the client finds no servers there",
-                    named(key),
+                    display_name(key),
                     next.kind.name()
                 );
-                let finding = Finding::new(&codes::SERVERS_VOID, what);
-                return findings.push(finding.at(document.place(next.at)));
+                let finding = DoctorFinding::new(&codes::SERVERS_VOID, what);
+                return findings.push(finding.with_location(document.location(next.at)));
             }
             node = next;
         }
-        if let Some(node) = node.get(server::NAME) {
-            self.all.push(Server::new(whose, document, node));
+        if let Some(node) = node.get(server::SERVER_NAME) {
+            self.all.push(ServerRegistration::new(whose, document, node));
         }
     }
 
     /// Determines the state of each registration, and adds findings for their faults.
-    pub(crate) fn examine(&mut self, around: &Around<'_>, findings: &mut Vec<Finding>) {
-        let mut reasons: Vec<Option<Finding>> = Vec::new();
+    pub(crate) fn check_states(
+        &mut self,
+        around: &ClientConfiguration<'_>,
+        findings: &mut Vec<DoctorFinding>,
+    ) {
+        let mut reasons: Vec<Option<DoctorFinding>> = Vec::new();
         for server in &mut self.all {
-            let off = admission::off(server, around);
-            server.state = if let Some(what) = server.fault() {
+            let off = admission::blocking_finding(server, around);
+            server.state = if let Some(what) = server.load_fault() {
                 let what = format!("{what}: the client skips this entry");
-                findings.push(wrong(server, what));
-                State::Skipped
+                findings.push(wrong_entry_finding(server, what));
+                RegistrationState::Skipped
             } else if off.is_some() {
-                State::Off
-            } else if server.whose == Whose::Project && admission::is_pending(around) {
-                State::Pending
+                RegistrationState::Off
+            } else if server.whose == SettingsSource::Project && admission::is_pending(around) {
+                RegistrationState::Pending
             } else {
-                State::Used
+                RegistrationState::Used
             };
             reasons.push(off);
         }
-        self.foreigners(around.layers, findings);
-        self.settle();
-        for server in self.all.iter().filter(|server| server.state == State::Used) {
-            if server.kind == Sort::Ours && !server::is_right(&server.entry) {
+        self.check_foreign(around.layers, findings);
+        self.mark_shadowed();
+        for server in self.all.iter().filter(|server| server.state == RegistrationState::Used) {
+            if server.kind == ServerKind::Ours && !server::is_correct_entry(&server.entry) {
                 let what = "this starts rutter with other arguments than `rutter init` writes";
-                findings.push(wrong(server, what.to_owned()));
+                findings.push(wrong_entry_finding(server, what.to_owned()));
             }
-            findings.extend(moved(server));
+            findings.extend(check_moved_memory(server));
         }
-        let used = self.all.iter().any(|server| server.state == State::Used);
-        let waits = self.all.iter().find(|server| server.state == State::Pending);
-        if let Some(server) = waits.filter(|server| !used && server.kind != Sort::Foreign) {
+        let used = self.all.iter().any(|server| server.state == RegistrationState::Used);
+        let waits = self.all.iter().find(|server| server.state == RegistrationState::Pending);
+        if let Some(server) = waits.filter(|server| !used && server.kind != ServerKind::Foreign) {
             let what =
                 "the client starts this server once somebody has said yes to it, which nobody has";
-            findings.push(Finding::new(&codes::SERVER_PENDING, what).at(server.place.clone()));
+            findings.push(
+                DoctorFinding::new(&codes::SERVER_PENDING, what)
+                    .with_location(server.place.clone()),
+            );
         } else if !used {
             findings.extend(reasons.into_iter().flatten().next());
         }
-        findings.extend(self.missing(around.layers));
-        findings.extend(self.twice());
+        findings.extend(self.check_missing(around.layers));
+        findings.extend(self.check_duplicate());
         let here = around.layers.iter().flat_map(|layer| &layer.entries).next();
         let here = here.map(|entry| &entry.place);
-        for server in self.running() {
-            findings.extend(rules::examine(around.layers, &server.rule(), here));
-            findings.extend(rules::allowed_whole(around.layers, &server.rule()));
+        for server in self.active() {
+            findings.extend(rules::check_rules(around.layers, &server.allow_rule(), here));
+            findings.extend(rules::check_whole_server_rule(around.layers, &server.allow_rule()));
         }
     }
 
     /// Returns our servers that a session has, or would have after approval.
-    pub(crate) fn running(&self) -> impl Iterator<Item = &Server> {
-        let counts = |server: &&Server| matches!(server.state, State::Used | State::Pending);
-        self.all.iter().filter(counts).filter(|server| server.kind != Sort::Foreign)
+    pub(crate) fn active(&self) -> impl Iterator<Item = &ServerRegistration> {
+        let counts = |server: &&ServerRegistration| {
+            matches!(server.state, RegistrationState::Used | RegistrationState::Pending)
+        };
+        self.all.iter().filter(counts).filter(|server| server.kind != ServerKind::Foreign)
     }
 
     /// Marks registrations as shadowed. Of several with one name, the client uses the first approved one, else the
     /// first pending one. A pending one before the used one is not shadowed: `claude -p` starts it without asking.
-    fn settle(&mut self) {
-        let own = |server: &Server| server.plugin.is_none();
-        let first =
-            |state: State| self.all.iter().position(|server| own(server) && server.state == state);
-        let Some(used) = first(State::Used).or_else(|| first(State::Pending)) else { return };
+    fn mark_shadowed(&mut self) {
+        let own = |server: &ServerRegistration| server.plugin.is_none();
+        let first = |state: RegistrationState| {
+            self.all.iter().position(|server| own(server) && server.state == state)
+        };
+        let Some(used) =
+            first(RegistrationState::Used).or_else(|| first(RegistrationState::Pending))
+        else {
+            return;
+        };
         for (at, server) in self.all.iter_mut().enumerate() {
-            if at > used && own(server) && matches!(server.state, State::Used | State::Pending) {
-                server.state = State::Shadowed;
+            if at > used
+                && own(server)
+                && matches!(server.state, RegistrationState::Used | RegistrationState::Pending)
+            {
+                server.state = RegistrationState::Shadowed;
             }
         }
     }
 
     /// Finds a server with our name that runs another program. Pending ones count: `claude -p` starts them without
     /// asking.
-    fn foreigners(&self, layers: &[Layer], findings: &mut Vec<Finding>) {
+    fn check_foreign(&self, layers: &[SettingsLayer], findings: &mut Vec<DoctorFinding>) {
         let mut own = self.all.iter().filter(|server| server.plugin.is_none());
-        let first = own.find(|server| matches!(server.state, State::Used | State::Pending));
-        let Some(server) = first.filter(|server| server.kind == Sort::Foreign) else { return };
-        let again = format!("{} && {}", server.removal(), advice::init(server.whose));
-        if server::runs_program(&server.entry) {
+        let first = own.find(|server| {
+            matches!(server.state, RegistrationState::Used | RegistrationState::Pending)
+        });
+        let Some(server) = first.filter(|server| server.kind == ServerKind::Foreign) else {
+            return;
+        };
+        let again =
+            format!("{} && {}", server.removal_command(), advice::init_command(server.whose));
+        if server::starts_rutter(&server.entry) {
             let what =
                 "this starts rutter, and not as `rutter mcp`, so the agent has none of its tools";
-            return findings.push(wrong(server, what.to_owned()));
+            return findings.push(wrong_entry_finding(server, what.to_owned()));
         }
-        if let Some(rule) = rules::allowed(layers, server::RULE) {
+        if let Some(rule) = rules::find_allow_rule(layers, server::SERVER_RULE) {
             let what = format!(
                 "this server is called `rutter` and is none of rutter's, and by {rule} the agent may call all of its tools \
                  without a question"
             );
-            let finding = Finding::new(&codes::SERVER_FOREIGN_ALLOWED, what);
-            return findings.push(finding.at(server.place.clone()).advise(server.removal()));
+            let finding = DoctorFinding::new(&codes::SERVER_FOREIGN_ALLOWED, what);
+            return findings.push(
+                finding.with_location(server.place.clone()).with_advice(server.removal_command()),
+            );
         }
         let what = "this server is called `rutter` and is none of rutter's, so the agent has none of rutter's tools";
-        let finding = Finding::new(&codes::SERVER_FOREIGN, what).at(server.place.clone());
-        findings.push(finding.advise(again));
+        let finding =
+            DoctorFinding::new(&codes::SERVER_FOREIGN, what).with_location(server.place.clone());
+        findings.push(finding.with_advice(again));
     }
 
     /// Returns a finding if our hooks are registered but our server is not.
-    fn missing(&self, layers: &[Layer]) -> Option<Finding> {
+    fn check_missing(&self, layers: &[SettingsLayer]) -> Option<DoctorFinding> {
         if self.unknown || !self.all.is_empty() {
             return None;
         }
         let entry = layers.iter().flat_map(|layer| &layer.entries).next()?;
         let what = "rutter's hooks are here, and its server is registered nowhere: the agent has none of its tools";
         // The file of the hooks decides the `rutter init` command in the advice.
-        let place = Place::file(&entry.place.file);
-        Some(Finding::new(&codes::SERVER_MISSING, what).at(place))
+        let place = FileLocation::whole_file(&entry.place.file);
+        Some(DoctorFinding::new(&codes::SERVER_MISSING, what).with_location(place))
     }
 
     /// Finds a plugin's server that runs in addition to a registered one. The client starts identical commands only
     /// once.
-    fn twice(&self) -> Option<Finding> {
-        let same = |one: &Server, other: &Server| {
+    fn check_duplicate(&self) -> Option<DoctorFinding> {
+        let same = |one: &ServerRegistration, other: &ServerRegistration| {
             ["command", "args"].iter().all(|key| one.entry.get(key) == other.entry.get(key))
         };
-        let own = self.running().find(|server| server.plugin.is_none())?;
-        let plugin = self.running().find(|it| it.plugin.is_some() && !same(it, own))?;
+        let own = self.active().find(|server| server.plugin.is_none())?;
+        let plugin = self.active().find(|it| it.plugin.is_some() && !same(it, own))?;
         let what = format!("this and {} both run: the agent has every tool twice", own.place);
-        let finding = Finding::new(&codes::SERVER_TWICE, what).at(plugin.place.clone());
-        Some(finding.advise(plugin.removal()))
+        let finding =
+            DoctorFinding::new(&codes::SERVER_TWICE, what).with_location(plugin.place.clone());
+        Some(finding.with_advice(plugin.removal_command()))
     }
 }
 
 /// Returns a finding for a wrong entry. `init` corrects only entries that it writes, not variables or foreign entries.
-fn wrong(server: &Server, what: String) -> Finding {
-    let init = advice::init(server.whose);
-    let advice = if server.kind == Sort::Ours && server.fault().is_none() {
+fn wrong_entry_finding(server: &ServerRegistration, what: String) -> DoctorFinding {
+    let init = advice::init_command(server.whose);
+    let advice = if server.kind == ServerKind::Ours && server.load_fault().is_none() {
         init
     } else {
-        format!("{} && {init}", server.removal())
+        format!("{} && {init}", server.removal_command())
     };
-    Finding::new(&codes::SERVER_WRONG, what).at(server.place.clone()).advise(advice)
+    DoctorFinding::new(&codes::SERVER_WRONG, what)
+        .with_location(server.place.clone())
+        .with_advice(advice)
 }
 
 /// Finds variables that would give a server another data directory than the hooks have.
-fn moved(server: &Server) -> Option<Finding> {
+fn check_moved_memory(server: &ServerRegistration) -> Option<DoctorFinding> {
     let set = |name: &&str| server.entry["env"].get(name).is_some();
     let name = ["RUTTER_HOME", "XDG_DATA_HOME", "HOME"].into_iter().find(|name| set(name))?;
     let what = format!("`env` of this entry sets {name}: tools use another memory than hooks do");
-    Some(Finding::new(&codes::ENV_MOVES, what).at(server.place.clone()))
+    Some(DoctorFinding::new(&codes::ENV_MOVES, what).with_location(server.place.clone()))
 }

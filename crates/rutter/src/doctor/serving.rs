@@ -8,58 +8,59 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::codes;
-use super::entry::{Entry, Start};
-use super::finding::{Finding, named};
-use super::layers::Whose;
-use super::process::{self, Ended};
-use super::runs::{Bench, ELSEWHERE};
-use super::servers::{Server, Servers, Sort, State};
+use super::entry::{HookEntry, LaunchCommand};
+use super::finding::{DoctorFinding, display_name};
+use super::layers::SettingsSource;
+use super::process::{self, ProcessResult};
+use super::runs::{EntryRunner, SCRATCH_ADVICE};
+use super::servers::{RegistrationState, ServerKind, ServerRegistration, ServerRegistrations};
 use super::{advice, program};
-use crate::install::server::is_right;
-use crate::scratch::Scratch;
+use crate::install::server::is_correct_entry;
+use crate::scratch::ScratchFolder;
 
 /// Maximum number of starts of a slow server.
-const TIMES: usize = 3;
+const MAX_SERVER_STARTS: usize = 3;
 /// Time limit for an answer. The client waits longer.
-const PATIENCE: Duration = Duration::from_secs(5);
+const SERVER_ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time above which users notice the delay. Our server takes some hundredths of a second.
-const SLOW: Duration = Duration::from_secs(1);
+const SLOW_SERVER_TIME: Duration = Duration::from_secs(1);
 
 /// A program, and true if it can be run.
-pub(crate) type Examined = (String, bool);
+pub(crate) type ExaminedProgram = (String, bool);
 
-impl Bench<'_> {
+impl EntryRunner<'_> {
     /// Starts each of our servers that a session has. Skips the examination of programs that were examined for hooks.
-    pub(crate) fn serve(
+    pub(crate) fn check_servers(
         &self,
-        servers: &mut Servers,
-        entries: &[&Entry],
-        mut examined: Vec<Examined>,
-        findings: &mut Vec<Finding>,
+        servers: &mut ServerRegistrations,
+        entries: &[&HookEntry],
+        mut examined: Vec<ExaminedProgram>,
+        findings: &mut Vec<DoctorFinding>,
     ) {
         let hooks: Vec<PathBuf> = entries
             .iter()
-            .filter(|entry| !self.is_strange(entry))
-            .map(|entry| entry.start(self.places))
+            .filter(|entry| !self.is_untrusted_entry(entry))
+            .map(|entry| entry.launch_command(self.places))
             // A program that does not run has its own finding.
             .filter(|start| {
                 examined.iter().any(|(program, runs)| *runs && program == start.program())
             })
-            .filter_map(|start| program::resolve(&start, self.places))
+            .filter_map(|start| program::resolve_program(&start, self.places))
             .collect();
-        let used = servers.running().find(|server| server.plugin.is_none());
-        let used = used.and_then(|server| program::resolve(&server.start()?, self.places));
+        let used = servers.active().find(|server| server.plugin.is_none());
+        let used = used
+            .and_then(|server| program::resolve_program(&server.launch_command()?, self.places));
         for server in &mut servers.all {
-            if server.kind != Sort::Ours {
+            if server.kind != ServerKind::Ours {
                 continue;
             }
-            let Some(start) = server.start() else { continue };
-            let path = program::resolve(&start, self.places);
-            if server.state == State::Shadowed {
-                findings.extend(shadowed(server, path.as_deref(), used.as_deref()));
+            let Some(start) = server.launch_command() else { continue };
+            let path = program::resolve_program(&start, self.places);
+            if server.state == RegistrationState::Shadowed {
+                findings.extend(check_shadowed(server, path.as_deref(), used.as_deref()));
             }
-            if !matches!(server.state, State::Used | State::Pending)
-                || self.is_foreign(server, &start)
+            if !matches!(server.state, RegistrationState::Used | RegistrationState::Pending)
+                || self.is_untrusted_server(server, &start)
             {
                 continue;
             }
@@ -70,35 +71,42 @@ impl Bench<'_> {
                 let mut found = Vec::new();
                 let scratch = self.scratch.as_ref().ok();
                 let place = server.place.clone();
-                let usable = program::examine(&start, place, self.places, scratch, &mut found);
+                let usable =
+                    program::examine_program(&start, place, self.places, scratch, &mut found);
                 for finding in &mut found {
-                    finding.advice = advice::in_scope(&finding.advice, server.whose);
+                    finding.advice = advice::with_scope_option(&finding.advice, server.whose);
                 }
                 findings.extend(found);
                 examined.push((start.program().to_owned(), usable));
                 usable
             };
             // An entry with other arguments has its own finding.
-            if !usable || !is_right(&server.entry) {
+            if !usable || !is_correct_entry(&server.entry) {
                 continue;
             }
             if let Some(path) = &path
                 && !hooks.is_empty()
-                && !hooks.iter().any(|hook| is_one_file(hook, path))
+                && !hooks.iter().any(|hook| is_same_file(hook, path))
             {
                 let what = format!(
                     "the server is {}, and hooks run {}",
                     path.display(),
                     hooks[0].display()
                 );
-                let finding = Finding::new(&codes::SERVER_PROGRAM_DIFFERS, what);
-                findings.push(finding.at(server.place.clone()).advise(advice::init(server.whose)));
+                let finding = DoctorFinding::new(&codes::SERVER_PROGRAM_DIFFERS, what);
+                findings.push(
+                    finding
+                        .with_location(server.place.clone())
+                        .with_advice(advice::init_command(server.whose)),
+                );
             }
             match self.scratch {
-                Ok(scratch) => findings.extend(self.ask(server, &start, scratch)),
+                Ok(scratch) => findings.extend(self.request_tools(server, &start, scratch)),
                 Err(failure) if entries.is_empty() => {
                     let what = format!("the server could not be tried: {failure}");
-                    findings.push(Finding::new(&codes::SERVER_FAILS, what).advise(ELSEWHERE));
+                    findings.push(
+                        DoctorFinding::new(&codes::SERVER_FAILS, what).with_advice(SCRATCH_ADVICE),
+                    );
                 }
                 // The runs of hooks have reported it.
                 Err(_) => {}
@@ -108,52 +116,70 @@ impl Bench<'_> {
 
     /// Returns true if a server may run code from an untrusted checkout. The variables of its entry alone could make
     /// any program do anything.
-    pub(crate) fn is_foreign(&self, server: &Server, start: &Start) -> bool {
-        let of_checkout = server.whose == Whose::Project;
-        let more = server.entry.get("env").is_some() || !is_right(&server.entry);
-        !self.trusted && ((of_checkout && more) || self.is_inside(start))
+    pub(crate) fn is_untrusted_server(
+        &self,
+        server: &ServerRegistration,
+        start: &LaunchCommand,
+    ) -> bool {
+        let of_checkout = server.whose == SettingsSource::Project;
+        let more = server.entry.get("env").is_some() || !is_correct_entry(&server.entry);
+        !self.trusted && ((of_checkout && more) || self.is_in_checkout(start))
     }
 
     /// Requests the tools of a server, and returns a finding if the answer is wrong or slow.
-    fn ask(&self, server: &mut Server, start: &Start, scratch: &Scratch) -> Option<Finding> {
+    fn request_tools(
+        &self,
+        server: &mut ServerRegistration,
+        start: &LaunchCommand,
+        scratch: &ScratchFolder,
+    ) -> Option<DoctorFinding> {
         let mut fastest = Duration::MAX;
         let failed = |why: String| {
-            let advice = advice::init(server.whose);
-            Some(Finding::new(&codes::SERVER_FAILS, why).at(server.place.clone()).advise(advice))
+            let advice = advice::init_command(server.whose);
+            Some(
+                DoctorFinding::new(&codes::SERVER_FAILS, why)
+                    .with_location(server.place.clone())
+                    .with_advice(advice),
+            )
         };
-        if let Err(error) = self.furnish(scratch) {
+        if let Err(error) = self.create_scratch_files(scratch) {
             return failed(format!("the server could not be tried: {error}"));
         }
         let folder = server.plugin.as_ref().map(|plugged| plugged.folder.as_path());
-        for _ in 0..TIMES {
-            let mut command = self.prepared(start, folder, scratch.path());
+        for _ in 0..MAX_SERVER_STARTS {
+            let mut command = self.build_command(start, folder, scratch.path());
             for (name, value) in server.entry["env"].as_object().into_iter().flatten() {
                 command.envs(value.as_str().map(|value| (name, value)));
             }
             // Set last, so that the entry cannot redirect writes to the user's data.
             command.env("RUTTER_HOME", scratch.path().join("memory"));
-            let ended = process::run(&mut command, &questions(), PATIENCE, Some(scratch));
-            let (tools, took) = match answers(&ended) {
+            let ended = process::run_with_limit(
+                &mut command,
+                &initial_requests(),
+                SERVER_ANSWER_TIMEOUT,
+                Some(scratch),
+            );
+            let (tools, took) = match parse_tool_list(&ended) {
                 Ok(answered) => answered,
                 Err(why) => return failed(why),
             };
             server.tools = Some(tools);
             fastest = fastest.min(took);
-            if fastest <= SLOW {
+            if fastest <= SLOW_SERVER_TIME {
                 break;
             }
         }
         server.milliseconds = Some((fastest.as_secs_f64() * 10_000.0).round() / 10.0);
-        (fastest > SLOW).then(|| {
+        (fastest > SLOW_SERVER_TIME).then(|| {
             let what =
                 format!("{} ms until the server has said which tools it has", fastest.as_millis());
-            Finding::new(&codes::SERVER_SLOW, what).at(server.place.clone())
+            DoctorFinding::new(&codes::SERVER_SLOW, what).with_location(server.place.clone())
         })
     }
 }
 
 /// Returns the first messages of an MCP client.
-fn questions() -> Vec<u8> {
+fn initial_requests() -> Vec<u8> {
     let hello = json!({
         "jsonrpc": "2.0", "id": 1, "method": "initialize",
         "params": {
@@ -167,7 +193,7 @@ fn questions() -> Vec<u8> {
 }
 
 /// Returns the number of tools and the elapsed time, or the reason for a failure.
-fn answers(ended: &io::Result<Ended>) -> Result<(usize, Duration), String> {
+fn parse_tool_list(ended: &io::Result<ProcessResult>) -> Result<(usize, Duration), String> {
     let ended = match ended {
         Ok(ended) => ended,
         Err(error) => return Err(format!("the server cannot be started: {error}")),
@@ -203,7 +229,7 @@ fn answers(ended: &io::Result<Ended>) -> Result<(usize, Duration), String> {
         if !missing.is_empty() {
             return Err(format!(
                 "the server {} has no tool {}",
-                named(version),
+                display_name(version),
                 missing.join(", ")
             ));
         }
@@ -212,20 +238,26 @@ fn answers(ended: &io::Result<Ended>) -> Result<(usize, Duration), String> {
 }
 
 /// Returns a finding for a shadowed server of the user that starts another program than the used server.
-fn shadowed(server: &Server, path: Option<&Path>, used: Option<&Path>) -> Option<Finding> {
+fn check_shadowed(
+    server: &ServerRegistration,
+    path: Option<&Path>,
+    used: Option<&Path>,
+) -> Option<DoctorFinding> {
     // A shared registration is meant to give way to a nearer one.
-    let own = matches!(server.whose, Whose::Local | Whose::User) && server.entry["command"] != "sh";
+    let own = matches!(server.whose, SettingsSource::Local | SettingsSource::User)
+        && server.entry["command"] != "sh";
     let (path, used) = (path.filter(|_| own)?, used?);
-    if is_one_file(path, used) {
+    if is_same_file(path, used) {
         return None;
     }
     let what = format!("this is not started: another entry is nearer, with {}", used.display());
-    let finding = Finding::new(&codes::SERVER_SHADOWED, what).at(server.place.clone());
-    Some(finding.advise(format!("rutter uninstall --{}", server.whose.as_str())))
+    let finding =
+        DoctorFinding::new(&codes::SERVER_SHADOWED, what).with_location(server.place.clone());
+    Some(finding.with_advice(format!("rutter uninstall --{}", server.whose.as_str())))
 }
 
 /// Returns true if two paths lead to the same file.
-fn is_one_file(one: &Path, other: &Path) -> bool {
+fn is_same_file(one: &Path, other: &Path) -> bool {
     let number = |path: &Path| path.metadata().map(|found| (found.dev(), found.ino())).ok();
     one == other || number(one).is_some_and(|one| number(other) == Some(one))
 }

@@ -9,60 +9,68 @@ use rutter_contract::EventName;
 use rutter_contract::version::Contract;
 use serde_json::json;
 
-use super::entry::{Entry, Start};
-use super::finding::{Finding, Place};
-use super::layers::{Layer, State, Whose, read, switches};
-use super::places::{Places, Variables, managed, managed_servers};
-use super::servers::{Around, Servers, State as Registered};
+use super::entry::{HookEntry, LaunchCommand};
+use super::finding::{DoctorFinding, FileLocation};
+use super::layers::{LayerState, SettingsLayer, SettingsSource, check_switches, load_layers};
+use super::places::{
+    ClientEnvironment, ClientVariables, managed_servers_file, managed_settings_files,
+};
+use super::servers::{ClientConfiguration, RegistrationState as Registered, ServerRegistrations};
 use super::trust::ClientState;
 use super::{hooks, program};
-use crate::install::{self, groups, install, is_installed};
+use crate::install::{self, has_our_content, hook_groups, install};
 
-fn places(folder: &Path) -> Places {
-    Places {
+fn client_environment(folder: &Path) -> ClientEnvironment {
+    ClientEnvironment {
         folder: folder.join("ship"),
-        managed: managed(&folder.join("etc")),
-        managed_servers: managed_servers(&folder.join("etc")),
+        managed: managed_settings_files(&folder.join("etc")),
+        managed_servers: managed_servers_file(&folder.join("etc")),
         config: Some(folder.join("home/.claude")),
         state: Some(folder.join("home/.claude.json")),
-        variables: Variables {
+        variables: ClientVariables {
             rutter_home: Some(folder.join("memory").into_os_string()),
-            ..Variables::default()
+            ..ClientVariables::default()
         },
         search: Vec::new(),
     }
 }
 
-fn put(path: &Path, text: &str) {
+fn write_file(path: &Path, text: &str) {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     File::create(path).unwrap().write_all(text.as_bytes()).unwrap();
 }
 
-fn found(places: &Places, folder: &Path) -> Vec<(&'static str, String)> {
+fn find_codes(places: &ClientEnvironment, folder: &Path) -> Vec<(&'static str, String)> {
     let mut findings = Vec::new();
-    let layers = read(places, Contract::newest(), &mut findings);
-    findings.extend(switches(&layers, places, Contract::newest(), &folder.join("memory")));
-    let shown = |place: Option<Place>| {
+    let layers = load_layers(places, Contract::newest(), &mut findings);
+    findings.extend(check_switches(&layers, places, Contract::newest(), &folder.join("memory")));
+    let shown = |place: Option<FileLocation>| {
         let place = place.map(|place| place.to_string()).unwrap_or_default();
         place.replace(folder.to_str().unwrap(), "")
     };
-    findings.into_iter().map(|Finding { code, place, .. }| (code.name, shown(place))).collect()
+    findings
+        .into_iter()
+        .map(|DoctorFinding { code, place, .. }| (code.name, shown(place)))
+        .collect()
 }
 
-fn start(program: &str) -> crate::install::Start {
-    crate::install::Start::Path(program.to_owned())
+fn program_reference(program: &str) -> crate::install::ProgramReference {
+    crate::install::ProgramReference::Path(program.to_owned())
 }
 
 /// Returns the changes of `init` to the settings.
-fn wanted(program: &str) -> [install::Place; 2] {
-    [install::Place::Hooks(groups(&start(program))), install::Place::Rule(true)]
+fn init_content(program: &str) -> [install::WantedContent; 2] {
+    [
+        install::WantedContent::Hooks(hook_groups(&program_reference(program))),
+        install::WantedContent::Rule(true),
+    ]
 }
 
 #[test]
-fn an_organisation_decides() {
+fn managed_settings_win() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
-    put(&at("ship/.claude/settings.local.json"), "{\"disableAllHooks\": false}");
+    write_file(&at("ship/.claude/settings.local.json"), "{\"disableAllHooks\": false}");
     let whole = at("etc/managed-settings.json");
     for (text, code, place) in [
         ("{\"allowManagedHooksOnly\": true}", "hooks-managed-only", ":1:27"),
@@ -71,37 +79,44 @@ fn an_organisation_decides() {
         ("{\"disableAllHooks\": true}", "hooks-disabled", ":1:21"),
         ("{\"allowManagedHooksOnly\": true,}", "settings-not-json", ":1:32"),
     ] {
-        put(&whole, text);
+        write_file(&whole, text);
         let expected = vec![(code, format!("/etc/managed-settings.json{place}"))];
-        assert_eq!(found(&places(folder.path()), folder.path()), expected, "{text}");
+        assert_eq!(
+            find_codes(&client_environment(folder.path()), folder.path()),
+            expected,
+            "{text}"
+        );
     }
-    put(&whole, "{\"strictPluginOnlyCustomization\": [\"skills\"], \"disableAllHooks\": true}");
+    write_file(
+        &whole,
+        "{\"strictPluginOnlyCustomization\": [\"skills\"], \"disableAllHooks\": true}",
+    );
     // Files of the `.d` folder take precedence over the main file, and later names over earlier ones.
-    put(&at("etc/managed-settings.d/10-a.json"), "{\"disableAllHooks\": true}");
-    put(&at("etc/managed-settings.d/20-b.json"), "{\"disableAllHooks\": false}");
-    assert_eq!(found(&places(folder.path()), folder.path()), []);
+    write_file(&at("etc/managed-settings.d/10-a.json"), "{\"disableAllHooks\": true}");
+    write_file(&at("etc/managed-settings.d/20-b.json"), "{\"disableAllHooks\": false}");
+    assert_eq!(find_codes(&client_environment(folder.path()), folder.path()), []);
 }
 
 #[test]
-fn an_organisation_decides_about_servers() {
+fn managed_settings_decide_servers() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
     let at = |name: &str| root.join(name);
     let allow = "{\"permissions\": {\"allow\": [\"mcp__rutter__status\"]}}";
-    put(&at("ship/.claude/settings.local.json"), allow);
+    write_file(&at("ship/.claude/settings.local.json"), allow);
     let server = json!({ "rutter": { "command": "/opt/rutter", "args": ["mcp"] } });
-    put(&at("home/.claude.json"), &json!({ "mcpServers": server }).to_string());
+    write_file(&at("home/.claude.json"), &json!({ "mcpServers": server }).to_string());
     let found = || {
-        let places = places(&root);
+        let places = client_environment(&root);
         let mut findings = Vec::new();
-        let layers = read(&places, Contract::newest(), &mut findings);
-        let state = ClientState::read(&places, Contract::newest(), &mut findings);
-        let around = Around { places: &places, state: &state, layers: &layers };
-        let mut servers = Servers::read(&around, &[], &mut findings);
-        servers.examine(&around, &mut findings);
-        let untrusted = |finding: &Finding| finding.code.name == "folder-untrusted";
+        let layers = load_layers(&places, Contract::newest(), &mut findings);
+        let state = ClientState::load(&places, Contract::newest(), &mut findings);
+        let around = ClientConfiguration { places: &places, state: &state, layers: &layers };
+        let mut servers = ServerRegistrations::load(&around, &[], &mut findings);
+        servers.check_states(&around, &mut findings);
+        let untrusted = |finding: &DoctorFinding| finding.code.name == "folder-untrusted";
         findings.retain(|finding| !untrusted(finding));
-        let shown = |finding: Finding| {
+        let shown = |finding: DoctorFinding| {
             let place = finding.place.map(|place| place.to_string()).unwrap_or_default();
             (finding.code.name, place.replace(root.to_str().unwrap(), ""), finding.advice)
         };
@@ -128,37 +143,37 @@ fn an_organisation_decides_about_servers() {
         (settings, "{\"permissions\": {\"deny\": [\"mcp__rutter__*\"]}}", "server-denied", ":1:27"),
         (settings, "{\"allowManagedPermissionRulesOnly\": true}", "server-not-allowed", ":1:37"),
     ] {
-        put(&at("etc").join(file), text);
+        write_file(&at("etc").join(file), text);
         let expected = (code, format!("/etc/{file}{position}"));
         let expected = (expected.0, expected.1, "ask whoever manages this machine".to_owned());
         assert_eq!(found(), [expected], "{text}");
         std::fs::remove_file(at("etc").join(file)).unwrap();
     }
     let own = "{\"allowManagedPermissionRulesOnly\": true, \"permissions\": {\"allow\": [\"mcp__rutter__status\"]}}";
-    put(&at("etc").join(settings), own);
-    put(&at("etc").join(servers), &json!({ "mcpServers": server }).to_string());
+    write_file(&at("etc").join(settings), own);
+    write_file(&at("etc").join(servers), &json!({ "mcpServers": server }).to_string());
     assert_eq!(found(), []);
 }
 
 #[test]
-fn an_entry_that_looks_for_rutter_finds_none() {
+fn guarded_entry_reports_missing_program() {
     let folder = tempfile::tempdir().unwrap();
     let line = "if command -v rutter >/dev/null 2>&1; then exec rutter hook --from project; fi";
-    let place = Place::file(Path::new("/ship/.claude/settings.json"));
-    let entry = Entry {
+    let place = FileLocation::whole_file(Path::new("/ship/.claude/settings.json"));
+    let entry = HookEntry {
         event: EventName::Stop,
         matcher: None,
         matcher_place: place.clone(),
         place,
         handler: json!({ "type": "command", "command": line }),
         plugin: None,
-        whose: Whose::Project,
+        whose: SettingsSource::Project,
     };
-    let places = places(folder.path());
-    let start = entry.start(&places);
-    assert!(matches!(start, Start::Guarded { .. }));
+    let places = client_environment(folder.path());
+    let start = entry.launch_command(&places);
+    assert!(matches!(start, LaunchCommand::Guarded { .. }));
     let mut findings = Vec::new();
-    assert!(!program::examine(&start, entry.place.clone(), &places, None, &mut findings));
+    assert!(!program::examine_program(&start, entry.place.clone(), &places, None, &mut findings));
     let [finding] = findings.as_slice() else { panic!("{findings:?}") };
     assert_eq!(
         (finding.code.name, finding.advice.as_str()),
@@ -167,9 +182,9 @@ fn an_entry_that_looks_for_rutter_finds_none() {
 }
 
 #[test]
-fn lines_for_a_shell_are_taken_apart() {
+fn parses_shell_lines() {
     let folder = tempfile::tempdir().unwrap();
-    let mut places = places(folder.path());
+    let mut places = client_environment(folder.path());
     places.variables.home = Some("/home/me".into());
     for (line, word, path) in [
         ("/x/rutter hook", "/x/rutter", "/x/rutter"),
@@ -177,33 +192,37 @@ fn lines_for_a_shell_are_taken_apart() {
         ("\"$HOME/bin/rutter\" hook", "\"$HOME/bin/rutter\"", "/home/me/bin/rutter"),
         ("~/bin/rutter hook", "~/bin/rutter", "/home/me/bin/rutter"),
     ] {
-        let place = Place::file(Path::new("/s"));
-        let entry = Entry {
+        let place = FileLocation::whole_file(Path::new("/s"));
+        let entry = HookEntry {
             event: EventName::Stop,
             matcher: None,
             matcher_place: place.clone(),
             place,
             handler: json!({ "type": "command", "command": line }),
             plugin: None,
-            whose: Whose::User,
+            whose: SettingsSource::User,
         };
-        let start = entry.start(&places);
-        assert_eq!(start, Start::Shell { line: line.to_owned(), word: word.to_owned() });
-        assert_eq!(program::resolve(&start, &places).unwrap(), Path::new(path));
+        let start = entry.launch_command(&places);
+        assert_eq!(start, LaunchCommand::Shell { line: line.to_owned(), word: word.to_owned() });
+        assert_eq!(program::resolve_program(&start, &places).unwrap(), Path::new(path));
     }
 }
 
 /// Reads a text as the user's local settings file.
-fn layer(folder: &Path, text: &str, contract: Contract) -> (Layer, Vec<Finding>) {
+fn read_layer(
+    folder: &Path,
+    text: &str,
+    contract: Contract,
+) -> (SettingsLayer, Vec<DoctorFinding>) {
     let path = folder.join("ship/.claude/settings.local.json");
-    put(&path, text);
+    write_file(&path, text);
     let mut findings = Vec::new();
-    let layer = Layer::read(Whose::Local, &path, None, contract, &mut findings);
+    let layer = SettingsLayer::load(SettingsSource::Local, &path, None, contract, &mut findings);
     (layer, findings)
 }
 
 /// Generates valid and invalid settings.
-fn settings() -> impl Strategy<Value = String> {
+fn arbitrary_settings() -> impl Strategy<Value = String> {
     let value = prop::sample::select(vec![
         "null",
         "1",
@@ -252,46 +271,46 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn no_settings_make_it_panic(text in prop_oneof![3 => settings(), 1 => "[\\[\\]{}\",: a\n]{0,30}|\\PC{0,20}"]) {
+    fn settings_never_panic(text in prop_oneof![3 => arbitrary_settings(), 1 => "[\\[\\]{}\",: a\n]{0,30}|\\PC{0,20}"]) {
         let folder = tempfile::tempdir().unwrap();
         for contract in Contract::MEASURED.map(Contract::for_client) {
-            let (layer, findings) = layer(folder.path(), &text, contract);
+            let (layer, findings) = read_layer(folder.path(), &text, contract);
             prop_assert!(findings.iter().all(|finding| finding.place.is_some()));
             let layers = [layer];
-            let places = places(folder.path());
-            drop(switches(&layers, &places, contract, folder.path()));
-            drop(hooks::examine(&layers, &places));
+            let places = client_environment(folder.path());
+            drop(check_switches(&layers, &places, contract, folder.path()));
+            drop(hooks::check_entries(&layers, &places));
         }
     }
 
     #[test]
-    fn what_is_well_and_complete_is_installed(text in settings(), program in prop::sample::select(vec!["/opt/rutter", "/a b/rutter"])) {
+    fn installed_settings_pass_checks(text in arbitrary_settings(), program in prop::sample::select(vec!["/opt/rutter", "/a b/rutter"])) {
         let folder = tempfile::tempdir().unwrap();
         // If `init` accepts the file, its own entries are complete afterwards. Other faults stay.
-        let Ok(installed) = install(&text, &wanted(program)) else { return Ok(()) };
-        let (layer, findings) = layer(folder.path(), &installed.text, Contract::newest());
+        let Ok(installed) = install(&text, &init_content(program)) else { return Ok(()) };
+        let (layer, findings) = read_layer(folder.path(), &installed.text, Contract::newest());
         let void = findings.iter().any(|finding| {
             matches!(finding.code.name, "settings-voided" | "settings-key-wrong")
         });
-        prop_assert_eq!(layer.state == State::Void, void, "{:?}", findings);
+        prop_assert_eq!(layer.state == LayerState::Void, void, "{:?}", findings);
         if !void {
-            let ours = groups(&start(program)).len();
+            let ours = hook_groups(&program_reference(program)).len();
             prop_assert_eq!(layer.ours, ours, "{}", installed.text);
-            prop_assert!(is_installed(&installed.text, &wanted(program)).unwrap());
+            prop_assert!(has_our_content(&installed.text, &init_content(program)).unwrap());
             let layers = [layer];
-            let missing = hooks::examine(&layers, &places(folder.path()));
+            let missing = hooks::check_entries(&layers, &client_environment(folder.path()));
             prop_assert!(missing.is_empty(), "{:?}", missing);
         }
     }
 
     #[test]
-    fn where_nothing_is_found_ours_are_there(text in settings()) {
+    fn no_findings_imply_installed(text in arbitrary_settings()) {
         let folder = tempfile::tempdir().unwrap();
-        let (layer, mut findings) = layer(folder.path(), &text, Contract::newest());
+        let (layer, mut findings) = read_layer(folder.path(), &text, Contract::newest());
         let layers = [layer];
-        findings.extend(hooks::examine(&layers, &places(folder.path())));
+        findings.extend(hooks::check_entries(&layers, &client_environment(folder.path())));
         if findings.is_empty() {
-            prop_assert!(is_installed(&text, &wanted("/opt/rutter")).unwrap());
+            prop_assert!(has_our_content(&text, &init_content("/opt/rutter")).unwrap());
         }
     }
 }
@@ -301,20 +320,20 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn no_servers_make_it_panic(one in settings(), other in settings()) {
+    fn servers_never_panic(one in arbitrary_settings(), other in arbitrary_settings()) {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
-        let places = places(&root);
+        let places = client_environment(&root);
         std::fs::create_dir_all(&places.folder).unwrap();
         let ship = places.folder.to_str().unwrap();
         let of = |value: &str| format!("{{\"mcpServers\":{{\"rutter\":{value}}}}}");
         for (shared, noted) in [(of(&one), of(&other)), (one.clone(), format!("{{\"mcpServers\":{other}}}"))] {
-            put(&root.join("ship/.mcp.json"), &shared);
+            write_file(&root.join("ship/.mcp.json"), &shared);
             let state = format!(
                 "{{\"projects\":{{\"{ship}\":{noted}}},\"mcpServers\":{one},\"disabledMcpServers\":{other}}}"
             );
-            put(&root.join("home/.claude.json"), &state);
-            put(
+            write_file(&root.join("home/.claude.json"), &state);
+            write_file(
                 &root.join("ship/.claude/settings.json"),
                 &format!(
                     "{{\"permissions\":{{\"deny\":{one},\"allow\":{other}}},\"allowedMcpServers\":[{one}],\
@@ -322,11 +341,11 @@ proptest! {
                 ),
             );
             let mut findings = Vec::new();
-            let layers = read(&places, Contract::newest(), &mut findings);
-            let state = ClientState::read(&places, Contract::newest(), &mut findings);
-            let around = Around { places: &places, state: &state, layers: &layers };
-            let mut servers = Servers::read(&around, &[], &mut findings);
-            servers.examine(&around, &mut findings);
+            let layers = load_layers(&places, Contract::newest(), &mut findings);
+            let state = ClientState::load(&places, Contract::newest(), &mut findings);
+            let around = ClientConfiguration { places: &places, state: &state, layers: &layers };
+            let mut servers = ServerRegistrations::load(&around, &[], &mut findings);
+            servers.check_states(&around, &mut findings);
             prop_assert!(findings.iter().all(|finding| finding.place.is_some()), "{:?}", findings);
             let used = servers.all.iter().filter(|server| server.state == Registered::Used).count();
             prop_assert!(used <= 1, "one of a name is used");

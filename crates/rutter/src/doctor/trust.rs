@@ -7,18 +7,18 @@
 
 use std::path::{Path, PathBuf};
 
-use rutter_contract::javascript::{Kind, Node};
+use rutter_contract::javascript::{JsonKind, JsonNode};
 use rutter_contract::version::Contract;
 use rutter_memory::project::WorkTree;
 
 use super::codes;
-use super::document::{Document, Reading};
-use super::finding::{Finding, Place};
-use super::places::Places;
+use super::document::{ClientDocument, LoadedDocument};
+use super::finding::{DoctorFinding, FileLocation};
+use super::places::ClientEnvironment;
 
 /// The client's state file, with its data about folders and servers.
 pub(crate) struct ClientState {
-    pub(crate) document: Option<Box<Document>>,
+    pub(crate) document: Option<Box<ClientDocument>>,
     /// True if the file exists but cannot be parsed.
     pub(crate) unreadable: bool,
     /// True if trust in a folder outside a repository does not extend into the repository.
@@ -26,21 +26,26 @@ pub(crate) struct ClientState {
 }
 
 impl ClientState {
-    pub(crate) fn read(places: &Places, contract: Contract, findings: &mut Vec<Finding>) -> Self {
+    pub(crate) fn load(
+        places: &ClientEnvironment,
+        contract: Contract,
+        findings: &mut Vec<DoctorFinding>,
+    ) -> Self {
         let none = Self {
             document: None,
             unreadable: false,
             bounded: contract.version() == Contract::NEWEST,
         };
         let Some(path) = &places.state else { return none };
-        let document = match Reading::of(path) {
-            Reading::Document(document) => Some(document),
-            Reading::Absent | Reading::Blank => None,
-            Reading::Void { finding, .. } => {
+        let document = match LoadedDocument::load(path) {
+            LoadedDocument::Document(document) => Some(document),
+            LoadedDocument::Absent | LoadedDocument::Blank => None,
+            LoadedDocument::Void { finding, .. } => {
                 let what = "this cannot be read: newer clients start no session, and nobody can say which folders are \
                             trusted and which servers there are";
-                let place = finding.place.unwrap_or_else(|| Place::file(path));
-                findings.push(Finding::new(&codes::STATE_UNREADABLE, what).at(place));
+                let place = finding.place.unwrap_or_else(|| FileLocation::whole_file(path));
+                findings
+                    .push(DoctorFinding::new(&codes::STATE_UNREADABLE, what).with_location(place));
                 return Self { unreadable: true, ..none };
             }
         };
@@ -48,8 +53,10 @@ impl ClientState {
         if !state.trusts(&places.folder) {
             let what = "the client has not been told to trust this folder: an interactive session holds hooks back \
                         until it is, `claude -p` runs them";
-            findings
-                .push(Finding::new(&codes::FOLDER_UNTRUSTED, what).at(Place::file(&places.folder)));
+            findings.push(
+                DoctorFinding::new(&codes::FOLDER_UNTRUSTED, what)
+                    .with_location(FileLocation::whole_file(&places.folder)),
+            );
         }
         state
     }
@@ -58,8 +65,8 @@ impl ClientState {
     pub(crate) fn trusts(&self, folder: &Path) -> bool {
         let noted = |folder: &Path| {
             let trust =
-                self.project(folder).and_then(|project| project.get("hasTrustDialogAccepted"));
-            trust.is_some_and(|trust| trust.kind == Kind::Bool(true))
+                self.folder_state(folder).and_then(|project| project.get("hasTrustDialogAccepted"));
+            trust.is_some_and(|trust| trust.kind == JsonKind::Bool(true))
         };
         let settled = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         let tree = WorkTree::around(&settled);
@@ -74,7 +81,7 @@ impl ClientState {
     }
 
     /// Returns the client's data about a folder.
-    pub(crate) fn project(&self, folder: &Path) -> Option<&Node> {
+    pub(crate) fn folder_state(&self, folder: &Path) -> Option<&JsonNode> {
         self.document.as_ref()?.root.get("projects")?.get(folder.to_str()?)
     }
 }

@@ -6,32 +6,32 @@ use std::path::Path;
 use rutter_redact::redact;
 use similar::{ChangeTag, TextDiff};
 
-use super::Contents;
-use crate::Failure;
+use super::FileContents;
+use crate::CommandError;
 use crate::ui::Ui;
 
 /// A file and its new content. None deletes the file.
-pub(crate) struct Change {
-    contents: Contents,
+pub(crate) struct FileChange {
+    contents: FileContents,
     after: Option<Vec<u8>>,
-    entry: Option<Entry>,
+    entry: Option<ChangedEntry>,
 }
 
 /// The single entry that a change affects, before and after.
-pub(crate) struct Entry {
+pub(crate) struct ChangedEntry {
     /// Keys that lead to the entry.
     pub(crate) path: Vec<String>,
     pub(crate) before: Option<String>,
     pub(crate) after: Option<String>,
 }
 
-impl Change {
-    pub(crate) fn new(contents: Contents, after: Option<Vec<u8>>) -> Self {
+impl FileChange {
+    pub(crate) fn new(contents: FileContents, after: Option<Vec<u8>>) -> Self {
         Self { contents, after, entry: None }
     }
 
     /// Limits the displayed diff to one entry of the file.
-    pub(crate) fn showing(self, entry: Entry) -> Self {
+    pub(crate) fn with_entry(self, entry: ChangedEntry) -> Self {
         Self { entry: Some(entry), ..self }
     }
 
@@ -39,12 +39,12 @@ impl Change {
         self.contents.path()
     }
 
-    pub(crate) fn contents(&self) -> &Contents {
+    pub(crate) fn contents(&self) -> &FileContents {
         &self.contents
     }
 
     /// Returns true if the file already has the new content.
-    pub(crate) fn is_none(&self) -> bool {
+    pub(crate) fn is_unchanged(&self) -> bool {
         self.contents.bytes() == self.after.as_deref()
     }
 
@@ -59,7 +59,7 @@ impl Change {
     }
 
     /// Prints the diff with its context lines. Secrets are redacted, because bystanders and agents can read the output.
-    pub(crate) fn show(&self, ui: &mut Ui<'_>) -> Result<(), Failure> {
+    pub(crate) fn print_diff(&self, ui: &mut Ui<'_>) -> Result<(), CommandError> {
         let (path, target) = (self.path(), self.contents.target());
         // Writing follows a symbolic link, so the target is shown too.
         let path = match path.symlink_metadata() {
@@ -82,7 +82,7 @@ impl Change {
     }
 
     /// Applies the change.
-    pub(crate) fn apply(&self) -> Result<(), Failure> {
+    pub(crate) fn apply(&self) -> Result<(), CommandError> {
         self.contents.replace(self.after.as_deref())
     }
 
@@ -92,12 +92,12 @@ impl Change {
     }
 }
 
-impl Entry {
+impl ChangedEntry {
     /// Returns the diff of the entry as a hunk that is located by keys. Context lines would show unrelated parts of the
     /// file.
     fn diff(&self) -> String {
         let [before, after] = [&self.before, &self.after].map(|text| match text {
-            Some(text) => unindented(text) + "\n",
+            Some(text) => remove_indent(text) + "\n",
             None => String::new(),
         });
         let mut out = format!("@@ {} @@\n", self.path.join(" → "));
@@ -114,7 +114,7 @@ impl Entry {
 }
 
 /// Removes the indentation of a value's last line from all its lines.
-fn unindented(text: &str) -> String {
+fn remove_indent(text: &str) -> String {
     let last = text.lines().last().unwrap_or_default();
     let indent = &last[..last.len() - last.trim_start().len()];
     let lines: Vec<&str> =

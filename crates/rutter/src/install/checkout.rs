@@ -6,10 +6,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::nearer::read;
+use super::nearer::read_settings_bytes;
 
 /// Returns the folder under which the client stores its data about this one, without symbolic links.
-pub(super) fn checkout(folder: &Path) -> PathBuf {
+pub(super) fn client_storage_folder(folder: &Path) -> PathBuf {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     match folder.ancestors().find(|folder| folder.join(".git").exists()) {
         Some(root) => main_checkout(root).unwrap_or_else(|| root.to_owned()),
@@ -21,7 +21,7 @@ pub(super) fn checkout(folder: &Path) -> PathBuf {
 fn main_checkout(root: &Path) -> Option<PathBuf> {
     // `.git` may be anything. The read does not block on a pipe.
     let line = |path: PathBuf| {
-        let bytes = read(&path)?;
+        let bytes = read_settings_bytes(&path)?;
         Some(str::from_utf8(&bytes).ok()?.trim().to_owned())
     };
     let pointer = line(root.join(".git"))?;
@@ -44,46 +44,50 @@ mod tests {
 
     use super::*;
 
-    fn put(path: &Path, text: &str) {
+    fn write_file(path: &Path, text: &str) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::File::create(path).unwrap().write_all(text.as_bytes()).unwrap();
     }
 
     #[test]
-    fn a_folder_goes_by_its_repository() {
+    fn subfolder_uses_repository_root() {
         let temporary = tempfile::tempdir().unwrap();
         let top = temporary.path().canonicalize().unwrap();
         let deep = top.join("work/a/b");
         fs::create_dir_all(&deep).unwrap();
-        assert_eq!(checkout(&deep), deep);
+        assert_eq!(client_storage_folder(&deep), deep);
         fs::create_dir(top.join("work/.git")).unwrap();
-        assert_eq!(checkout(&deep), top.join("work"));
+        assert_eq!(client_storage_folder(&deep), top.join("work"));
         std::os::unix::fs::symlink(&deep, top.join("link")).unwrap();
-        assert_eq!(checkout(&top.join("link")), top.join("work"));
+        assert_eq!(client_storage_folder(&top.join("link")), top.join("work"));
         // Any file named `.git` counts.
-        put(&top.join("work/a/.git"), "junk");
-        assert_eq!(checkout(&deep), top.join("work/a"));
-        assert_eq!(checkout(&top.join("gone")), top.join("gone"));
+        write_file(&top.join("work/a/.git"), "junk");
+        assert_eq!(client_storage_folder(&deep), top.join("work/a"));
+        assert_eq!(client_storage_folder(&top.join("gone")), top.join("gone"));
     }
 
     #[test]
-    fn a_worktree_goes_by_its_main_checkout() {
+    fn worktree_uses_main_checkout() {
         let temporary = tempfile::tempdir().unwrap();
         let top = temporary.path().canonicalize().unwrap();
         let tree = top.join("tree");
         for (repository, expected) in [("main/.git", "main"), ("bare.git", "bare.git")] {
             let own = top.join(repository).join("worktrees/tree");
-            put(&tree.join(".git"), &format!("gitdir: {}\n", own.display()));
-            assert_eq!(checkout(&tree), tree, "its repository is gone");
-            put(&own.join("commondir"), "../..\n");
-            put(&own.join("gitdir"), &format!("{}\n", top.join("other/.git").display()));
-            assert_eq!(checkout(&tree), tree, "its repository has another in its place");
-            put(&own.join("gitdir"), &format!("{}\n", tree.join(".git").display()));
-            assert_eq!(checkout(&tree), top.join(expected));
+            write_file(&tree.join(".git"), &format!("gitdir: {}\n", own.display()));
+            assert_eq!(client_storage_folder(&tree), tree, "its repository is gone");
+            write_file(&own.join("commondir"), "../..\n");
+            write_file(&own.join("gitdir"), &format!("{}\n", top.join("other/.git").display()));
+            assert_eq!(
+                client_storage_folder(&tree),
+                tree,
+                "its repository has another in its place"
+            );
+            write_file(&own.join("gitdir"), &format!("{}\n", tree.join(".git").display()));
+            assert_eq!(client_storage_folder(&tree), top.join(expected));
         }
         // A submodule has a separate git folder as well, but is not a worktree.
-        put(&top.join("main/.git/modules/sub/HEAD"), "ref: refs/heads/main\n");
-        put(&top.join("main/sub/.git"), "gitdir: ../.git/modules/sub\n");
-        assert_eq!(checkout(&top.join("main/sub")), top.join("main/sub"));
+        write_file(&top.join("main/.git/modules/sub/HEAD"), "ref: refs/heads/main\n");
+        write_file(&top.join("main/sub/.git"), "gitdir: ../.git/modules/sub\n");
+        assert_eq!(client_storage_folder(&top.join("main/sub")), top.join("main/sub"));
     }
 }

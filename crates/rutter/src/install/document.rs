@@ -9,12 +9,12 @@ use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-use super::layout::{Edit, Entry, Layout};
-use super::outline::{Item, Outline, Shape, position};
+use super::layout::{JsonLayout, NewEntry, TextEdit};
+use super::outline::{JsonItem, JsonOutline, JsonType, line_and_column};
 
 /// The reason for which a file is left unchanged.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Malformed {
+pub(crate) struct MalformedFile {
     line: usize,
     column: usize,
     what: String,
@@ -22,14 +22,14 @@ pub(crate) struct Malformed {
     unreadable: bool,
 }
 
-impl Malformed {
-    pub(super) fn at(text: &str, at: usize, what: impl Into<String>) -> Self {
-        let (line, column) = position(text, at);
+impl MalformedFile {
+    pub(super) fn at_offset(text: &str, at: usize, what: impl Into<String>) -> Self {
+        let (line, column) = line_and_column(text, at);
         Self { line, column, what: what.into(), unreadable: false }
     }
 
     pub(super) fn unreadable(text: &str, at: usize, what: impl Into<String>) -> Self {
-        Self { unreadable: true, ..Self::at(text, at, what) }
+        Self { unreadable: true, ..Self::at_offset(text, at, what) }
     }
 
     /// Returns true if the client cannot parse the file either.
@@ -39,7 +39,7 @@ impl Malformed {
 }
 
 /// Formats the position and the reason as the continuation of a path: `:3:7: …`.
-impl fmt::Display for Malformed {
+impl fmt::Display for MalformedFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, ":{}:{}: {}", self.line, self.column, self.what)
     }
@@ -47,53 +47,59 @@ impl fmt::Display for Malformed {
 
 /// An entry to append to the object or array at the end of a path.
 #[derive(Debug, Clone)]
-pub(super) struct Addition {
+pub(super) struct EntryAddition {
     pub(super) path: Vec<String>,
-    pub(super) entry: Entry,
+    pub(super) entry: NewEntry,
 }
 
 /// A JSON text with an object as its root.
-pub(super) struct Document<'a> {
-    pub(super) outline: Outline<'a>,
-    pub(super) layout: Layout,
+pub(super) struct EditableDocument<'a> {
+    pub(super) outline: JsonOutline<'a>,
+    pub(super) layout: JsonLayout,
     pub(super) root: Range<usize>,
 }
 
-impl<'a> Document<'a> {
+impl<'a> EditableDocument<'a> {
     /// Parses a text. Returns `None` for a blank text.
-    pub(super) fn read(text: &'a str) -> Result<Option<Self>, Malformed> {
+    pub(super) fn parse(text: &'a str) -> Result<Option<Self>, MalformedFile> {
         if text.trim_matches([' ', '\t', '\n', '\r']).is_empty() {
             return Ok(None);
         }
-        let (outline, root) = Outline::read(text).map_err(|error| {
+        let (outline, root) = JsonOutline::parse(text).map_err(|error| {
             let what = format!("this is not JSON: expected {}", error.expected);
-            Malformed::unreadable(text, error.at, what)
+            MalformedFile::unreadable(text, error.at, what)
         })?;
-        if outline.shape(&root) != Shape::Object {
-            return Err(Malformed::at(text, root.start, "this has to be an object, `{ … }`"));
+        if outline.json_type(&root) != JsonType::Object {
+            return Err(MalformedFile::at_offset(
+                text,
+                root.start,
+                "this has to be an object, `{ … }`",
+            ));
         }
-        Ok(Some(Self { layout: Layout::of(&outline, &root), outline, root }))
+        Ok(Some(Self { layout: JsonLayout::detect(&outline, &root), outline, root }))
     }
 
     /// Returns the object or array at the end of a path, and the number of keys that lead to it: all of them, or fewer
     /// if the rest is missing. Fails if a key on the path is a duplicate or leads to a value of another type.
-    pub(super) fn reach(
+    pub(super) fn resolve_path(
         &self,
         path: &[String],
-        last: Shape,
-    ) -> Result<(Range<usize>, usize), Malformed> {
+        last: JsonType,
+    ) -> Result<(Range<usize>, usize), MalformedFile> {
         let mut container = self.root.clone();
         for (depth, key) in path.iter().enumerate() {
-            let Some(item) = self.only(&container, key)? else { return Ok((container, depth)) };
-            let shape = if depth + 1 == path.len() { last } else { Shape::Object };
-            if self.outline.shape(&item.value) != shape {
-                let kind = if shape == Shape::List {
+            let Some(item) = self.unique_member(&container, key)? else {
+                return Ok((container, depth));
+            };
+            let shape = if depth + 1 == path.len() { last } else { JsonType::Object };
+            if self.outline.json_type(&item.value) != shape {
+                let kind = if shape == JsonType::List {
                     "an array, `[ … ]`"
                 } else {
                     "an object, `{ … }`"
                 };
                 let what = format!("`{key}` has to be {kind}");
-                return Err(Malformed::at(self.outline.text, item.value.start, what));
+                return Err(MalformedFile::at_offset(self.outline.text, item.value.start, what));
             }
             container = item.value;
         }
@@ -101,73 +107,77 @@ impl<'a> Document<'a> {
     }
 
     /// Returns the member of an object with this key. Fails if the key is a duplicate.
-    pub(super) fn only(&self, object: &Range<usize>, key: &str) -> Result<Option<Item>, Malformed> {
-        let named = |item: &Item| item.key.as_deref() == Some(key);
+    pub(super) fn unique_member(
+        &self,
+        object: &Range<usize>,
+        key: &str,
+    ) -> Result<Option<JsonItem>, MalformedFile> {
+        let named = |item: &JsonItem| item.key.as_deref() == Some(key);
         let mut items = self.outline.items(object).into_iter().filter(named);
         let first = items.next();
         match items.next() {
             None => Ok(first),
-            Some(second) => Err(self.second(&second, key)),
+            Some(second) => Err(self.duplicate_key_error(&second, key)),
         }
     }
 
     /// Returns the error for a duplicate key.
-    pub(super) fn second(&self, item: &Item, key: &str) -> Malformed {
+    pub(super) fn duplicate_key_error(&self, item: &JsonItem, key: &str) -> MalformedFile {
         let what =
             format!("a second `{key}`, for which the client forgets the first; make them one");
-        Malformed::at(self.outline.text, item.range.start, what)
+        MalformedFile::at_offset(self.outline.text, item.range.start, what)
     }
 
     /// Returns the edits that add the missing entries, in the order of the text.
-    pub(super) fn add(&self, missing: &[Addition]) -> Vec<Edit> {
+    pub(super) fn plan_additions(&self, missing: &[EntryAddition]) -> Vec<TextEdit> {
         let mut edits = Vec::new();
-        self.add_below(&self.root, 0, &missing.iter().collect::<Vec<_>>(), &mut edits);
+        self.plan_additions_below(&self.root, 0, &missing.iter().collect::<Vec<_>>(), &mut edits);
         edits.sort_by_key(|edit| edit.range.start);
         edits
     }
 
-    fn add_below(
+    fn plan_additions_below(
         &self,
         container: &Range<usize>,
         depth: usize,
-        missing: &[&Addition],
-        edits: &mut Vec<Edit>,
+        missing: &[&EntryAddition],
+        edits: &mut Vec<TextEdit>,
     ) {
-        let mut new: Vec<Entry> = Vec::new();
-        for (key, below) in by_key(missing, depth) {
+        let mut new: Vec<NewEntry> = Vec::new();
+        for (key, below) in group_by_key(missing, depth) {
             match key {
                 None => new.extend(below.iter().map(|addition| addition.entry.clone())),
                 Some(key) => match self.outline.member(container, key) {
-                    Some(value) => self.add_below(&value, depth + 1, &below, edits),
-                    None => new.push((Some(key.to_owned()), built(&below, depth + 1))),
+                    Some(value) => self.plan_additions_below(&value, depth + 1, &below, edits),
+                    None => new.push((Some(key.to_owned()), build_value(&below, depth + 1))),
                 },
             }
         }
         if !new.is_empty() {
-            edits.push(self.layout.append(&self.outline, container, &new));
+            edits.push(self.layout.append_entries(&self.outline, container, &new));
         }
     }
 
     /// Returns the edits that remove items, each with one adjacent comma. Also removes containers that become empty if
     /// `vanishes` returns true for their path. The index of an array item counts as its key.
-    pub(super) fn prune(
+    pub(super) fn plan_removals(
         &self,
         gone: &[Range<usize>],
         vanishes: &dyn Fn(&[String]) -> bool,
-    ) -> Vec<Edit> {
+    ) -> Vec<TextEdit> {
         let mut edits = Vec::new();
-        self.prune_below(&self.root, &mut Vec::new(), gone, vanishes, &mut edits);
+        self.plan_removals_below(&self.root, &mut Vec::new(), gone, vanishes, &mut edits);
         edits
     }
 
     /// Returns true if the container itself must be removed. Adds no edits inside it in that case.
-    fn prune_below(
+    fn plan_removals_below(
         &self,
         container: &Range<usize>,
         path: &mut Vec<String>,
         gone: &[Range<usize>],
         vanishes: &dyn Fn(&[String]) -> bool,
-        edits: &mut Vec<Edit>,
+        edits: &mut Vec<TextEdit>,
     ) -> bool {
         let items = self.outline.items(container);
         let mut inside = Vec::new();
@@ -179,7 +189,7 @@ impl<'a> Document<'a> {
                 true
             } else if gone.iter().any(holds) {
                 path.push(item.key.clone().unwrap_or_else(|| number.to_string()));
-                let goes = self.prune_below(&item.value, path, gone, vanishes, &mut inside);
+                let goes = self.plan_removals_below(&item.value, path, gone, vanishes, &mut inside);
                 path.pop();
                 goes
             } else {
@@ -190,20 +200,23 @@ impl<'a> Document<'a> {
             return true;
         }
         edits.append(&mut inside);
-        edits.extend(cut(&items, &marks, container));
+        edits.extend(removal_edits(&items, &marks, container));
         false
     }
 }
 
 /// Returns the text of a new file with these entries only.
-pub(super) fn fresh(missing: &[Addition]) -> String {
-    let root = built(&missing.iter().collect::<Vec<_>>(), 0);
-    Layout::new().pretty(&(None, root), "") + "\n"
+pub(super) fn new_file_text(missing: &[EntryAddition]) -> String {
+    let root = build_value(&missing.iter().collect::<Vec<_>>(), 0);
+    JsonLayout::new().format_lines(&(None, root), "") + "\n"
 }
 
 /// Groups additions by their key at this depth, in the order of the keys. None means that the path ends here.
-fn by_key<'m>(missing: &[&'m Addition], depth: usize) -> Vec<(Option<&'m str>, Vec<&'m Addition>)> {
-    let mut keys: Vec<(Option<&str>, Vec<&Addition>)> = Vec::new();
+fn group_by_key<'m>(
+    missing: &[&'m EntryAddition],
+    depth: usize,
+) -> Vec<(Option<&'m str>, Vec<&'m EntryAddition>)> {
+    let mut keys: Vec<(Option<&str>, Vec<&EntryAddition>)> = Vec::new();
     for addition in missing {
         let key = addition.path.get(depth).map(String::as_str);
         match keys.iter_mut().find(|(there, _)| *there == key) {
@@ -215,14 +228,14 @@ fn by_key<'m>(missing: &[&'m Addition], depth: usize) -> Vec<(Option<&'m str>, V
 }
 
 /// Builds an object or array from additions.
-fn built(missing: &[&Addition], depth: usize) -> Value {
+fn build_value(missing: &[&EntryAddition], depth: usize) -> Value {
     let mut list = Vec::new();
     let mut members = Map::new();
-    for (key, below) in by_key(missing, depth) {
+    for (key, below) in group_by_key(missing, depth) {
         match key {
-            Some(key) => drop(members.insert(key.to_owned(), built(&below, depth + 1))),
+            Some(key) => drop(members.insert(key.to_owned(), build_value(&below, depth + 1))),
             None => {
-                for Addition { entry: (key, value), .. } in below {
+                for EntryAddition { entry: (key, value), .. } in below {
                     match key {
                         Some(key) => drop(members.insert(key.clone(), value.clone())),
                         None => list.push(value.clone()),
@@ -235,8 +248,8 @@ fn built(missing: &[&Addition], depth: usize) -> Value {
 }
 
 /// Returns the edits that remove items from an array or object, each with one adjacent comma.
-fn cut(items: &[Item], gone: &[bool], container: &Range<usize>) -> Vec<Edit> {
-    let nothing = |range| Edit { range, text: String::new() };
+fn removal_edits(items: &[JsonItem], gone: &[bool], container: &Range<usize>) -> Vec<TextEdit> {
+    let nothing = |range| TextEdit { range, text: String::new() };
     let Some(first_kept) = gone.iter().position(|gone| !gone) else {
         return match items {
             [] => Vec::new(),

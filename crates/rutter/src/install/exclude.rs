@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 
 use rutter_memory::project::WorkTree;
 
-use super::{Change, Contents, runs};
-use crate::Failure;
+use super::{FileChange, FileContents, has_our_hooks};
+use crate::CommandError;
 
 /// Comment above our line. A line without it existed before, and stays.
-const MARK: &str =
+const EXCLUDE_COMMENT: &str =
     "# rutter: hooks with a path of this machine; `rutter uninstall` takes this away";
 
 /// The exclude list of a repository, and a file that belongs on it.
-pub(crate) struct Exclude {
+pub(crate) struct GitExclude {
     root: PathBuf,
     common_dir: PathBuf,
     list: PathBuf,
@@ -25,10 +25,10 @@ pub(crate) struct Exclude {
     pattern: String,
 }
 
-impl Exclude {
+impl GitExclude {
     /// Finds the exclude list for a file below a folder. Returns None outside a valid git work tree, and if the path
     /// cannot be written on one line.
-    pub(crate) fn of(folder: &Path, file: &Path) -> Option<Self> {
+    pub(crate) fn find(folder: &Path, file: &Path) -> Option<Self> {
         let WorkTree { root, common_dir } = WorkTree::around(folder)?;
         let below = folder.canonicalize().ok()?.strip_prefix(&root).ok()?.to_owned();
         let file = below.join(file.strip_prefix(folder).ok()?);
@@ -78,36 +78,36 @@ impl Exclude {
         let mut others = linked
             .chain(main)
             .filter(|root| root.canonicalize().is_ok_and(|root| root != self.root));
-        others.any(|root| runs(&root.join(&self.file)))
+        others.any(|root| has_our_hooks(&root.join(&self.file)))
     }
 
     /// Returns the change that adds the file, or None if `info/exclude` or the root `.gitignore` already covers it.
-    pub(crate) fn add(&self) -> Result<Option<Change>, Failure> {
-        let contents = Contents::read(&self.list)?;
-        let Some(text) = text_of(&contents) else { return Ok(None) };
-        let ignored = Contents::read(&self.gitignore).ok();
-        let ignored = ignored.as_ref().and_then(text_of).unwrap_or_default();
+    pub(crate) fn plan_addition(&self) -> Result<Option<FileChange>, CommandError> {
+        let contents = FileContents::load(&self.list)?;
+        let Some(text) = list_text(&contents) else { return Ok(None) };
+        let ignored = FileContents::load(&self.gitignore).ok();
+        let ignored = ignored.as_ref().and_then(list_text).unwrap_or_default();
         if text.lines().chain(ignored.lines()).any(|line| self.is_covered_by(line)) {
             return Ok(None);
         }
         // A last line without a newline stays without one, so that `remove` can restore the text exactly.
         let after = if text.is_empty() || text.ends_with('\n') {
-            format!("{text}{MARK}\n{}\n", self.pattern)
+            format!("{text}{EXCLUDE_COMMENT}\n{}\n", self.pattern)
         } else {
-            format!("{text}\n{MARK}\n{}", self.pattern)
+            format!("{text}\n{EXCLUDE_COMMENT}\n{}", self.pattern)
         };
-        Ok(Some(Change::new(contents, Some(after.into_bytes()))))
+        Ok(Some(FileChange::new(contents, Some(after.into_bytes()))))
     }
 
     /// Returns the change that removes our line from the list, if any. `made` is true if we created the list.
-    pub(crate) fn remove(&self, made: bool) -> Result<Option<Change>, Failure> {
+    pub(crate) fn plan_removal(&self, made: bool) -> Result<Option<FileChange>, CommandError> {
         if self.is_needed_elsewhere() {
             return Ok(None);
         }
-        let contents = Contents::read(&self.list)?;
-        let Some(text) = text_of(&contents) else { return Ok(None) };
-        let lines = format!("{MARK}\n{}\n", self.pattern);
-        let last = format!("\n{MARK}\n{}", self.pattern);
+        let contents = FileContents::load(&self.list)?;
+        let Some(text) = list_text(&contents) else { return Ok(None) };
+        let lines = format!("{EXCLUDE_COMMENT}\n{}\n", self.pattern);
+        let last = format!("\n{EXCLUDE_COMMENT}\n{}", self.pattern);
         let starts = text.match_indices(&lines).map(|(at, _)| at);
         let start = starts.into_iter().find(|at| *at == 0 || text[..*at].ends_with('\n'));
         let after = match (start, text.strip_suffix(&last)) {
@@ -116,7 +116,7 @@ impl Exclude {
             (None, None) => return Ok(None),
         };
         let after = (!made || !after.is_empty()).then(|| after.into_bytes());
-        Ok(Some(Change::new(contents, after)))
+        Ok(Some(FileChange::new(contents, after)))
     }
 
     /// Returns true if a line of a list covers the file. Complex patterns are not evaluated; the file is then on two
@@ -142,7 +142,7 @@ impl Exclude {
 }
 
 /// Returns the text of a list, or None if it is not UTF-8. Such a list is left alone.
-fn text_of(contents: &Contents) -> Option<&str> {
+fn list_text(contents: &FileContents) -> Option<&str> {
     str::from_utf8(contents.bytes().unwrap_or_default()).ok()
 }
 
@@ -151,8 +151,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_usual_lines_are_understood() {
-        let exclude = |file: &str| Exclude {
+    fn matches_common_patterns() {
+        let exclude = |file: &str| GitExclude {
             root: PathBuf::new(),
             common_dir: PathBuf::new(),
             list: PathBuf::new(),

@@ -5,15 +5,15 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
 use std::path::{Path, PathBuf};
 
-use super::document::Malformed;
-use crate::Failure;
+use super::document::MalformedFile;
+use crate::CommandError;
 
 /// Mode of new files. Only the owner has access, because settings may hold keys.
-const NEW_MODE: u32 = 0o600;
+const NEW_FILE_MODE: u32 = 0o600;
 
 /// A file as it was when it was read.
 #[derive(Debug)]
-pub(crate) struct Contents {
+pub(crate) struct FileContents {
     /// Path as given by the caller.
     path: PathBuf,
     /// Path without symbolic links. A link stays a link, and its target is written.
@@ -23,25 +23,25 @@ pub(crate) struct Contents {
 }
 
 /// The text of a file.
-pub(crate) struct Text<'a> {
+pub(crate) struct FileText<'a> {
     /// The byte order mark before the text, or an empty string. The client skips it.
     mark: &'static str,
     pub(crate) body: &'a str,
 }
 
-const MARK: &str = "\u{feff}";
+const BYTE_ORDER_MARK: &str = "\u{feff}";
 
-impl Text<'_> {
+impl FileText<'_> {
     /// Returns the bytes of a new text, with the same byte order mark.
-    pub(crate) fn with(&self, body: &str) -> Vec<u8> {
+    pub(crate) fn encode(&self, body: &str) -> Vec<u8> {
         [self.mark, body].concat().into_bytes()
     }
 }
 
-impl Contents {
-    pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
+impl FileContents {
+    pub(crate) fn load(path: &Path) -> Result<Self, CommandError> {
         let refused = |what: &str| {
-            Failure::Refused(format!(
+            CommandError::Refused(format!(
                 "{} {what}; nothing was changed, put that right and try again",
                 path.display()
             ))
@@ -105,21 +105,21 @@ impl Contents {
     }
 
     /// Returns the text of the file, which is empty if the file does not exist.
-    pub(crate) fn text(&self) -> Result<Text<'_>, Malformed> {
+    pub(crate) fn decode(&self) -> Result<FileText<'_>, MalformedFile> {
         let bytes = self.bytes.as_deref().unwrap_or_default();
         let text = str::from_utf8(bytes).map_err(|error| {
             let valid = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
-            Malformed::unreadable(&valid, valid.len(), "this is not UTF-8")
+            MalformedFile::unreadable(&valid, valid.len(), "this is not UTF-8")
         })?;
-        Ok(match text.strip_prefix(MARK) {
-            Some(body) => Text { mark: MARK, body },
-            None => Text { mark: "", body: text },
+        Ok(match text.strip_prefix(BYTE_ORDER_MARK) {
+            Some(body) => FileText { mark: BYTE_ORDER_MARK, body },
+            None => FileText { mark: "", body: text },
         })
     }
 
     /// Replaces the content, or deletes the file, if it has not changed since it was read.
-    pub(crate) fn replace(&self, after: Option<&[u8]>) -> Result<(), Failure> {
-        self.try_replace(after).map_err(|error| self.refused(&error))
+    pub(crate) fn replace(&self, after: Option<&[u8]>) -> Result<(), CommandError> {
+        self.try_replace(after).map_err(|error| self.write_failure(&error))
     }
 
     /// Does the same as `replace`, but reports a concurrent change as [busy](io::ErrorKind::ResourceBusy).
@@ -132,7 +132,7 @@ impl Contents {
         }
         let done = match after {
             Some(after) => self.write(after),
-            None => self.check().and_then(|()| fs::remove_file(&self.target)),
+            None => self.check_unchanged().and_then(|()| fs::remove_file(&self.target)),
         };
         done.inspect_err(|_| {
             self.remove_folders(missing);
@@ -147,7 +147,7 @@ impl Contents {
         // The temporary file is removed on every early return.
         let mut beside = tempfile::Builder::new()
             .prefix(".rutter-")
-            .permissions(fs::Permissions::from_mode(NEW_MODE))
+            .permissions(fs::Permissions::from_mode(NEW_FILE_MODE))
             .tempfile_in(folder)?;
         beside.write_all(after)?;
         if self.bytes.is_some() {
@@ -163,7 +163,7 @@ impl Contents {
             beside.as_file().set_permissions(old.permissions())?;
         }
         beside.as_file().sync_all()?;
-        self.check()?;
+        self.check_unchanged()?;
         match self.bytes {
             Some(_) => beside.persist(&self.target)?,
             None => beside.persist_noclobber(&self.target)?,
@@ -174,7 +174,7 @@ impl Contents {
     }
 
     /// Fails if the file has changed since it was read.
-    fn check(&self) -> io::Result<()> {
+    fn check_unchanged(&self) -> io::Result<()> {
         let now = match fs::read(&self.target) {
             Ok(bytes) => Some(bytes),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -187,8 +187,8 @@ impl Contents {
         Err(io::Error::new(io::ErrorKind::ResourceBusy, what))
     }
 
-    pub(super) fn refused(&self, error: &io::Error) -> Failure {
-        Failure::Refused(format!(
+    pub(super) fn write_failure(&self, error: &io::Error) -> CommandError {
+        CommandError::Refused(format!(
             "{} cannot be written: {error}; nothing was changed, put that right and try again",
             self.path.display()
         ))
@@ -199,41 +199,41 @@ impl Contents {
 mod tests {
     use super::*;
 
-    fn put(path: &Path, text: &str) {
+    fn write_file(path: &Path, text: &str) {
         File::create(path).unwrap().write_all(text.as_bytes()).unwrap();
     }
 
-    fn names(folder: &Path) -> Vec<String> {
+    fn file_names(folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).unwrap();
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
     }
 
     #[test]
-    fn a_file_that_changed_meanwhile_is_left_alone() {
+    fn keeps_concurrently_changed_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
-        let absent = Contents::read(&path).unwrap();
-        put(&path, "one");
-        let one = Contents::read(&path).unwrap();
-        put(&path, "two");
+        let absent = FileContents::load(&path).unwrap();
+        write_file(&path, "one");
+        let one = FileContents::load(&path).unwrap();
+        write_file(&path, "two");
         for (contents, after) in
             [(&absent, Some(&b"mine"[..])), (&one, Some(b"mine")), (&one, None)]
         {
             let failure = contents.replace(after).unwrap_err().to_string();
             assert!(failure.contains("another program has changed it"), "{failure}");
             assert_eq!(fs::read_to_string(&path).unwrap(), "two");
-            assert_eq!(names(folder.path()), ["file"]);
+            assert_eq!(file_names(folder.path()), ["file"]);
         }
-        Contents::read(&path).unwrap().replace(Some(b"three")).unwrap();
+        FileContents::load(&path).unwrap().replace(Some(b"three")).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "three");
-        Contents::read(&path).unwrap().replace(None).unwrap();
-        assert!(names(folder.path()).is_empty());
+        FileContents::load(&path).unwrap().replace(None).unwrap();
+        assert!(file_names(folder.path()).is_empty());
     }
 
     #[test]
-    fn what_is_no_file_is_not_read() {
+    fn rejects_non_files() {
         let folder = tempfile::tempdir().unwrap();
-        let failure = Contents::read(folder.path()).unwrap_err().to_string();
+        let failure = FileContents::load(folder.path()).unwrap_err().to_string();
         assert!(failure.contains("is no file; nothing was changed"), "{failure}");
     }
 }

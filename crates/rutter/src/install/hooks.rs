@@ -7,88 +7,91 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::document::{Addition, Document, Malformed};
-use super::layout::Edit;
-use super::outline::{Item, Outline, Shape};
-use super::places::Found;
-use super::table::{Group, is_ours};
+use super::document::{EditableDocument, EntryAddition, MalformedFile};
+use super::layout::TextEdit;
+use super::outline::{JsonItem, JsonOutline, JsonType};
+use super::places::ContentDiff;
+use super::table::{HookGroup, is_our_hook};
 
 /// Settings key of the hooks.
-pub(super) const HOOKS: &str = "hooks";
+pub(super) const HOOKS_KEY: &str = "hooks";
 
-struct Event {
+struct EventGroups {
     name: String,
-    groups: Vec<Matcher>,
+    groups: Vec<ExistingGroup>,
 }
 
 /// An existing matcher group.
-struct Matcher {
+struct ExistingGroup {
     range: Range<usize>,
     /// Parsed value of the group. Null if serde_json rejects it, which does not happen to groups of ours.
     value: Value,
     /// Empty if the group has no array of handlers, or is not a group at all. Such content is left alone.
-    handlers: Vec<Handler>,
+    handlers: Vec<ExistingHandler>,
 }
 
-struct Handler {
-    item: Item,
+struct ExistingHandler {
+    item: JsonItem,
     ours: bool,
 }
 
 /// Compares the existing hooks with the wanted groups.
-pub(super) fn look(document: &Document<'_>, wanted: &[Group]) -> Result<Found, Malformed> {
-    let events = read(document)?;
+pub(super) fn compare_hooks(
+    document: &EditableDocument<'_>,
+    wanted: &[HookGroup],
+) -> Result<ContentDiff, MalformedFile> {
+    let events = read_events(document)?;
     let ours = events
         .iter()
         .flat_map(|event| &event.groups)
         .any(|group| group.handlers.iter().any(|handler| handler.ours));
-    let mut missing: Vec<&Group> = wanted.iter().collect();
+    let mut missing: Vec<&HookGroup> = wanted.iter().collect();
     let (mut replaced, mut gone) = (Vec::new(), Vec::new());
     for event in &events {
-        mend(document, event, &mut missing, &mut replaced, &mut gone);
+        plan_event_changes(document, event, &mut missing, &mut replaced, &mut gone);
     }
-    let missing = missing.into_iter().map(addition).collect();
-    Ok(Found { ours, replaced, gone, missing })
+    let missing = missing.into_iter().map(group_addition).collect();
+    Ok(ContentDiff { ours, replaced, gone, missing })
 }
 
 /// Returns the addition of a group under its event.
-pub(super) fn addition(group: &Group) -> Addition {
-    Addition {
-        path: vec![HOOKS.to_owned(), group.event.as_str().to_owned()],
+pub(super) fn group_addition(group: &HookGroup) -> EntryAddition {
+    EntryAddition {
+        path: vec![HOOKS_KEY.to_owned(), group.event.as_str().to_owned()],
         entry: (None, group.value.clone()),
     }
 }
 
 /// Reads the events and their groups. Fails on a duplicate event, of which the client would ignore one.
-fn read(document: &Document<'_>) -> Result<Vec<Event>, Malformed> {
+fn read_events(document: &EditableDocument<'_>) -> Result<Vec<EventGroups>, MalformedFile> {
     let outline = &document.outline;
-    let (hooks, depth) = document.reach(&[HOOKS.to_owned()], Shape::Object)?;
-    let mut events: Vec<Event> = Vec::new();
+    let (hooks, depth) = document.resolve_path(&[HOOKS_KEY.to_owned()], JsonType::Object)?;
+    let mut events: Vec<EventGroups> = Vec::new();
     for item in if depth == 1 { outline.items(&hooks) } else { Vec::new() } {
         let name = item.key.clone().unwrap_or_default();
         if events.iter().any(|event| event.name == name) {
-            return Err(document.second(&item, &name));
+            return Err(document.duplicate_key_error(&item, &name));
         }
-        if outline.shape(&item.value) != Shape::List {
+        if outline.json_type(&item.value) != JsonType::List {
             let what = format!("`{name}` has to be an array of matcher groups, `[ … ]`");
-            return Err(Malformed::at(outline.text, item.value.start, what));
+            return Err(MalformedFile::at_offset(outline.text, item.value.start, what));
         }
         let groups = outline.items(&item.value).into_iter();
-        let groups = groups.map(|group| Matcher::read(outline, group.range)).collect();
-        events.push(Event { name, groups });
+        let groups = groups.map(|group| ExistingGroup::parse(outline, group.range)).collect();
+        events.push(EventGroups { name, groups });
     }
     Ok(events)
 }
 
 /// Collects the replacements and removals of our handlers for an event.
-fn mend(
-    document: &Document<'_>,
-    event: &Event,
-    missing: &mut Vec<&Group>,
-    replaced: &mut Vec<Edit>,
+fn plan_event_changes(
+    document: &EditableDocument<'_>,
+    event: &EventGroups,
+    missing: &mut Vec<&HookGroup>,
+    replaced: &mut Vec<TextEdit>,
     gone: &mut Vec<Range<usize>>,
 ) {
-    let mut of_event = |fits: &dyn Fn(&Group) -> bool| {
+    let mut of_event = |fits: &dyn Fn(&HookGroup) -> bool| {
         let place =
             missing.iter().position(|group| group.event.as_str() == event.name && fits(group));
         place.map(|place| missing.remove(place))
@@ -97,7 +100,7 @@ fn mend(
     let right: Vec<bool> = event
         .groups
         .iter()
-        .map(|group| of_event(&|wanted| group.is_right(wanted)).is_some())
+        .map(|group| of_event(&|wanted| group.is_correct(wanted)).is_some())
         .collect();
     for (group, right) in event.groups.iter().zip(right) {
         let (ours, theirs): (Vec<_>, Vec<_>) =
@@ -109,23 +112,23 @@ fn mend(
             gone.extend(ours.iter().map(|handler| handler.item.range.clone()));
         } else if let Some(wanted) = of_event(&|_| true) {
             let value = wanted.value.clone();
-            replaced.push(document.layout.replace(&document.outline, &group.range, value));
+            replaced.push(document.layout.replace_value(&document.outline, &group.range, value));
         } else {
             gone.push(group.range.clone());
         }
     }
 }
 
-impl Matcher {
-    fn read(outline: &Outline<'_>, range: Range<usize>) -> Self {
+impl ExistingGroup {
+    fn parse(outline: &JsonOutline<'_>, range: Range<usize>) -> Self {
         let list = outline.member(&range, "hooks").unwrap_or(range.end..range.end);
-        let handlers = match outline.shape(&list) {
-            Shape::List => outline.items(&list),
-            Shape::Object | Shape::Other => Vec::new(),
+        let handlers = match outline.json_type(&list) {
+            JsonType::List => outline.items(&list),
+            JsonType::Object | JsonType::Other => Vec::new(),
         };
         let handlers = handlers.into_iter().map(|item| {
             let value = serde_json::from_str(outline.slice(&item.value)).unwrap_or(Value::Null);
-            Handler { ours: is_ours(&value), item }
+            ExistingHandler { ours: is_our_hook(&value), item }
         });
         Self {
             handlers: handlers.collect(),
@@ -136,7 +139,7 @@ impl Matcher {
 
     /// Returns true if the group has the wanted matcher and, of our handlers, exactly the wanted one. It may also have
     /// handlers of others.
-    fn is_right(&self, wanted: &Group) -> bool {
+    fn is_correct(&self, wanted: &HookGroup) -> bool {
         let ours = self.handlers.iter().filter(|handler| handler.ours).count();
         let handlers = self.value["hooks"].as_array();
         ours == 1

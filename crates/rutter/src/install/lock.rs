@@ -14,35 +14,35 @@ use std::time::Duration;
 use rutter_memory::Time;
 
 /// Age after which a lock counts as left behind by a dead process.
-const STALE_MILLIS: i64 = 10_000;
+const STALE_LOCK_MILLIS: i64 = 10_000;
 
 /// Attempts to take the lock, and the time between attempts. A client that writes its file holds the lock for less
 /// time.
-const ATTEMPTS: u32 = 100;
-const PAUSE: Duration = Duration::from_millis(20);
+const MAX_LOCK_ATTEMPTS: u32 = 100;
+const LOCK_RETRY_DELAY: Duration = Duration::from_millis(20);
 
 /// A lock that is released when it is dropped.
 #[derive(Debug)]
-pub(super) struct Lock {
+pub(super) struct ClientFileLock {
     /// None if the lock folder cannot be created. The client has no file there either.
     folder: Option<PathBuf>,
 }
 
-impl Lock {
+impl ClientFileLock {
     /// Returns the path of the lock on a file.
-    pub(super) fn path(file: &Path) -> PathBuf {
+    pub(super) fn lock_path(file: &Path) -> PathBuf {
         let mut name = file.as_os_str().to_owned();
         name.push(".lock");
         name.into()
     }
 
     /// Takes the lock on a file. Returns an error if another process holds it during all attempts.
-    pub(super) fn take(file: &Path, now: Time) -> io::Result<Self> {
-        Self::try_take(file, now, ATTEMPTS)
+    pub(super) fn acquire(file: &Path, now: Time) -> io::Result<Self> {
+        Self::try_acquire(file, now, MAX_LOCK_ATTEMPTS)
     }
 
-    fn try_take(file: &Path, now: Time, attempts: u32) -> io::Result<Self> {
-        let folder = Self::path(file);
+    fn try_acquire(file: &Path, now: Time, attempts: u32) -> io::Result<Self> {
+        let folder = Self::lock_path(file);
         for _ in 0..attempts {
             match fs::create_dir(&folder) {
                 Ok(()) => return Ok(Self { folder: Some(folder) }),
@@ -54,7 +54,7 @@ impl Lock {
                 // The next attempt shows if the removal failed or another process was faster.
                 drop(fs::remove_dir(&folder));
             } else {
-                std::thread::sleep(PAUSE);
+                std::thread::sleep(LOCK_RETRY_DELAY);
             }
         }
         Err(io::ErrorKind::ResourceBusy.into())
@@ -65,10 +65,10 @@ fn is_stale(folder: &Path, now: Time) -> bool {
     let modified = folder.metadata().and_then(|metadata| metadata.modified());
     let age = modified.ok().and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
     let millis = age.and_then(|age| i64::try_from(age.as_millis()).ok());
-    millis.is_some_and(|modified| now.millis().saturating_sub(modified) > STALE_MILLIS)
+    millis.is_some_and(|modified| now.millis().saturating_sub(modified) > STALE_LOCK_MILLIS)
 }
 
-impl Drop for Lock {
+impl Drop for ClientFileLock {
     fn drop(&mut self) {
         if let Some(folder) = &self.folder {
             drop(fs::remove_dir(folder));
@@ -81,17 +81,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_at_a_time_and_a_dead_one_is_nobody() {
+    fn lock_is_exclusive_until_stale() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join(".claude.json");
-        let lock = Lock::take(&file, Time::from_millis(0)).unwrap();
+        let lock = ClientFileLock::acquire(&file, Time::from_millis(0)).unwrap();
         assert!(folder.path().join(".claude.json.lock").is_dir());
-        assert!(Lock::try_take(&file, Time::from_millis(0), 1).is_err());
+        assert!(ClientFileLock::try_acquire(&file, Time::from_millis(0), 1).is_err());
         // A much later time, at which the lock is stale.
-        let later = Lock::take(&file, Time::from_millis(i64::MAX)).unwrap();
+        let later = ClientFileLock::acquire(&file, Time::from_millis(i64::MAX)).unwrap();
         drop(later);
         drop(lock);
         assert!(!folder.path().join(".claude.json.lock").exists());
-        drop(Lock::take(&folder.path().join("no/such/folder"), Time::from_millis(0)).unwrap());
+        drop(
+            ClientFileLock::acquire(&folder.path().join("no/such/folder"), Time::from_millis(0))
+                .unwrap(),
+        );
     }
 }

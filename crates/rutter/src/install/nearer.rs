@@ -14,50 +14,52 @@ use rutter_contract::version::Version;
 use rutter_memory::project::WorkTree;
 use serde_json::Value;
 
-use super::Scope;
-use super::server::{RULE, covers};
-use super::table::{is_ours, is_shared, program};
+use super::InstallScope;
+use super::server::{SERVER_RULE, covers_server};
+use super::table::{hook_program, is_our_hook, is_shared_hook};
 
 /// Largest settings file that is read.
-const LONGEST: u64 = 4 * 1024 * 1024;
-const NONBLOCK: i32 = OFlags::NONBLOCK.bits().cast_signed();
+const MAX_SETTINGS_BYTES: u64 = 4 * 1024 * 1024;
+const NONBLOCK_FLAG: i32 = OFlags::NONBLOCK.bits().cast_signed();
 
 /// First client version that was seen to read the local settings of the main checkout too.
-const READS_CHECKOUT: Version = Version::new(2, 1, 325);
+const FIRST_CHECKOUT_SETTINGS_VERSION: Version = Version::new(2, 1, 325);
 
 /// Returns our entries in settings, with their events.
-fn entries(settings: &Value) -> impl Iterator<Item = (&str, &Value)> {
+fn our_entries(settings: &Value) -> impl Iterator<Item = (&str, &Value)> {
     let events = settings["hooks"].as_object().into_iter().flatten();
     events.flat_map(|(event, groups)| {
         let groups = groups.as_array().into_iter().flatten();
         let handlers = groups.filter_map(|group| group["hooks"].as_array()).flatten();
-        handlers.filter(|handler| is_ours(handler)).map(move |handler| (event.as_str(), handler))
+        handlers
+            .filter(|handler| is_our_hook(handler))
+            .map(move |handler| (event.as_str(), handler))
     })
 }
 
 /// Returns the other scopes that run rutter, each with its file and one of its entries. Unreadable files are skipped,
 /// because clients skip them too.
-pub(crate) fn beside(
-    scope: Scope,
+pub(crate) fn other_installs(
+    scope: InstallScope,
     folder: &Path,
     client: Option<&Path>,
-) -> Vec<(Scope, PathBuf, Value)> {
-    let own = scope.settings(folder, client);
-    let others = Scope::OF_SETTINGS.into_iter().filter(|other| *other != scope);
-    let files = others.filter_map(|other| Some((other, other.settings(folder, client)?)));
+) -> Vec<(InstallScope, PathBuf, Value)> {
+    let own = scope.settings_file(folder, client);
+    let others = InstallScope::WITH_SETTINGS_FILE.into_iter().filter(|other| *other != scope);
+    let files = others.filter_map(|other| Some((other, other.settings_file(folder, client)?)));
     files
         // In the home folder, the project's settings are the user's settings.
-        .filter(|(_, path)| !own.as_deref().is_some_and(|own| is_same(own, path)))
+        .filter(|(_, path)| !own.as_deref().is_some_and(|own| is_same_path(own, path)))
         .filter_map(|(other, path)| {
-            let settings = ours_in(&path)?;
-            let entry = entries(&settings).next()?.1.clone();
+            let settings = settings_with_rutter(&path)?;
+            let entry = our_entries(&settings).next()?.1.clone();
             Some((other, path, entry))
         })
         .collect()
 }
 
 /// Returns true if two paths lead to the same file, which need not exist.
-pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
+pub(crate) fn is_same_path(one: &Path, other: &Path) -> bool {
     let settled = |path: &Path| {
         path.canonicalize()
             .ok()
@@ -67,7 +69,7 @@ pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
 }
 
 /// The event and environment of a hook that a shared file started.
-pub(crate) struct Asker<'a> {
+pub(crate) struct SharedHook<'a> {
     /// Scope of the shared file.
     pub(crate) from: &'a str,
     /// Name of the event.
@@ -86,25 +88,25 @@ pub(crate) struct Asker<'a> {
 ///
 /// Only hooks from shared files call this. It costs a few lookups of files that mostly do not exist, which is the price
 /// of not handling an event twice.
-pub(crate) fn steps_back(asker: &Asker<'_>) -> bool {
-    let Asker { from, folder, client, version, .. } = *asker;
-    let plugin = from == Scope::Plugin.word();
-    if !plugin && from != Scope::Project.word() {
+pub(crate) fn defers_to_other_entry(asker: &SharedHook<'_>) -> bool {
+    let SharedHook { from, folder, client, version, .. } = *asker;
+    let plugin = from == InstallScope::Plugin.as_str();
+    if !plugin && from != InstallScope::Project.as_str() {
         return false;
     }
-    let project = Scope::Project.settings(folder, client);
+    let project = InstallScope::Project.settings_file(folder, client);
     let own = project.clone().filter(|_| !plugin);
-    let mut nearer: Vec<PathBuf> = [Scope::Local, Scope::User]
+    let mut nearer: Vec<PathBuf> = [InstallScope::Local, InstallScope::User]
         .into_iter()
-        .filter_map(|scope| scope.settings(folder, client))
+        .filter_map(|scope| scope.settings_file(folder, client))
         .collect();
-    if version.is_some_and(|version| version >= READS_CHECKOUT) {
+    if version.is_some_and(|version| version >= FIRST_CHECKOUT_SETTINGS_VERSION) {
         nearer.extend(checkout_settings(folder, asker.home));
     }
-    nearer.retain(|path| !own.as_deref().is_some_and(|own| is_same(own, path)));
+    nearer.retain(|path| !own.as_deref().is_some_and(|own| is_same_path(own, path)));
     // Shared entries do not count as more specific, except that a plugin's entry defers to the project's.
-    nearer.iter().any(|path| is_heard(path, asker.event, false))
-        || (plugin && project.is_some_and(|path| is_heard(&path, asker.event, true)))
+    nearer.iter().any(|path| runs_on_event(path, asker.event, false))
+        || (plugin && project.is_some_and(|path| runs_on_event(&path, asker.event, true)))
 }
 
 /// Returns the local settings of the main checkout. The newer client also reads them when it is started in a subfolder
@@ -115,74 +117,82 @@ pub(crate) fn checkout_settings(folder: &Path, home: Option<&Path>) -> Option<Pa
     let main = tree.common_dir.parent().filter(|_| tree.common_dir.ends_with(".git"))?;
     let here = folder.canonicalize().ok()?;
     let home = home.and_then(|home| home.canonicalize().ok());
-    let settings = Scope::Local.settings(main, None)?;
+    let settings = InstallScope::Local.settings_file(main, None)?;
     (here != main && home.as_deref() != Some(main)).then_some(settings)
 }
 
 /// Returns true if a file runs rutter on an event. An entry with a missing program does not count, because it has no
 /// effect.
-fn is_heard(path: &Path, event: &str, shared: bool) -> bool {
-    let Some(settings) = ours_in(path) else { return false };
-    entries(&settings).any(|(on, entry)| {
-        let program = Path::new(program(entry).unwrap_or_default());
+fn runs_on_event(path: &Path, event: &str, shared: bool) -> bool {
+    let Some(settings) = settings_with_rutter(path) else { return false };
+    our_entries(&settings).any(|(on, entry)| {
+        let program = Path::new(hook_program(entry).unwrap_or_default());
         on == event
-            && (shared || !is_shared(entry))
+            && (shared || !is_shared_hook(entry))
             && (!program.is_absolute() || program.is_file())
     })
 }
 
 /// Returns the file and the rule that denies the agent all of rutter's tools. A deny rule in any file takes precedence
 /// over allow rules.
-pub(crate) fn denied(folder: &Path, client: Option<&Path>) -> Option<(PathBuf, String)> {
-    ruled("deny", folder, client)
+pub(crate) fn find_deny_rule(folder: &Path, client: Option<&Path>) -> Option<(PathBuf, String)> {
+    find_rule_in_list("deny", folder, client)
 }
 
 /// Returns the file and the rule that makes the client ask before every call. It takes precedence over allow rules.
-pub(crate) fn asked(folder: &Path, client: Option<&Path>) -> Option<(PathBuf, String)> {
-    ruled("ask", folder, client)
+pub(crate) fn find_ask_rule(folder: &Path, client: Option<&Path>) -> Option<(PathBuf, String)> {
+    find_rule_in_list("ask", folder, client)
 }
 
 /// Returns the file and the rule of a list that covers all of rutter's tools.
-fn ruled(list: &str, folder: &Path, client: Option<&Path>) -> Option<(PathBuf, String)> {
-    let files = Scope::OF_SETTINGS.into_iter().filter_map(|scope| scope.settings(folder, client));
+fn find_rule_in_list(
+    list: &str,
+    folder: &Path,
+    client: Option<&Path>,
+) -> Option<(PathBuf, String)> {
+    let files = InstallScope::WITH_SETTINGS_FILE
+        .into_iter()
+        .filter_map(|scope| scope.settings_file(folder, client));
     files.into_iter().find_map(|path| {
-        let settings = settings_in(&path, list)?;
+        let settings = settings_with_word(&path, list)?;
         let mut rules = settings["permissions"][list].as_array()?.iter().filter_map(Value::as_str);
-        let rule = rules.find(|rule| covers(rule, RULE))?.to_owned();
+        let rule = rules.find(|rule| covers_server(rule, SERVER_RULE))?.to_owned();
         Some((path, rule))
     })
 }
 
 /// Returns true if a settings file has an entry of ours.
-pub(crate) fn runs(path: &Path) -> bool {
-    ours_in(path).is_some_and(|settings| entries(&settings).next().is_some())
+pub(crate) fn has_our_hooks(path: &Path) -> bool {
+    settings_with_rutter(path).is_some_and(|settings| our_entries(&settings).next().is_some())
 }
 
 /// Returns true if a client that is started in a folder runs rutter's hooks: by a settings file that it reads, or by
 /// the plugin.
 pub(crate) fn is_installed_in(folder: &Path, client: Option<&Path>, home: Option<&Path>) -> bool {
-    let scopes = Scope::OF_SETTINGS.into_iter().filter_map(|scope| scope.settings(folder, client));
+    let scopes = InstallScope::WITH_SETTINGS_FILE
+        .into_iter()
+        .filter_map(|scope| scope.settings_file(folder, client));
     let mut files: Vec<PathBuf> = scopes.collect();
     files.extend(checkout_settings(folder, home));
     files.iter().any(|path| {
-        let Some(settings) = ours_in(path) else { return false };
+        let Some(settings) = settings_with_rutter(path) else { return false };
         let plugins = settings["enabledPlugins"].as_object();
         let has_plugin = plugins
             .into_iter()
             .flatten()
             .any(|(name, enabled)| name.starts_with("rutter@") && enabled.as_bool() == Some(true));
-        has_plugin || entries(&settings).next().is_some()
+        has_plugin || our_entries(&settings).next().is_some()
     })
 }
 
 /// Reads a regular file of limited size. Does not block on a pipe.
-pub(super) fn read(path: &Path) -> Option<Vec<u8>> {
-    read_up_to(path, LONGEST)
+pub(super) fn read_settings_bytes(path: &Path) -> Option<Vec<u8>> {
+    read_limited(path, MAX_SETTINGS_BYTES)
 }
 
 /// Reads a regular file that is at most `longest` bytes long.
-pub(super) fn read_up_to(path: &Path, longest: u64) -> Option<Vec<u8>> {
-    let file = File::options().read(true).custom_flags(NONBLOCK).open(path).ok()?;
+pub(super) fn read_limited(path: &Path, longest: u64) -> Option<Vec<u8>> {
+    let file = File::options().read(true).custom_flags(NONBLOCK_FLAG).open(path).ok()?;
     let metadata = file.metadata().ok()?;
     if !metadata.is_file() || metadata.len() > longest {
         return None;
@@ -193,16 +203,16 @@ pub(super) fn read_up_to(path: &Path, longest: u64) -> Option<Vec<u8>> {
 }
 
 /// Reads settings that mention rutter.
-fn ours_in(path: &Path) -> Option<Value> {
-    settings_in(path, "rutter")
+fn settings_with_rutter(path: &Path) -> Option<Value> {
+    settings_with_word(path, "rutter")
 }
 
 /// Reads settings that contain a word. Most files do not contain it and need not be parsed.
-fn settings_in(path: &Path, word: &str) -> Option<Value> {
-    let bytes = read(path)?;
-    bytes.windows(word.len()).any(|there| there == word.as_bytes()).then(|| parse(&bytes))?
+fn settings_with_word(path: &Path, word: &str) -> Option<Value> {
+    let bytes = read_settings_bytes(path)?;
+    bytes.windows(word.len()).any(|there| there == word.as_bytes()).then(|| parse_json(&bytes))?
 }
 
-fn parse(bytes: &[u8]) -> Option<Value> {
+fn parse_json(bytes: &[u8]) -> Option<Value> {
     serde_json::from_slice(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)).ok()
 }

@@ -5,10 +5,10 @@
 
 use std::ops::Range;
 
-use rutter_contract::javascript::{self, Kind, Node, NotJson};
+use rutter_contract::javascript::{self, JsonKind, JsonNode, JsonSyntaxError};
 
 /// An element of an array, or a member of an object.
-pub(crate) struct Item {
+pub(crate) struct JsonItem {
     /// The key of a member.
     pub(crate) key: Option<String>,
     /// The whole item: from the key to the end of the value.
@@ -19,7 +19,7 @@ pub(crate) struct Item {
 
 /// The type of a value, by its first character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum JsonType {
     Object,
     List,
     Other,
@@ -27,50 +27,50 @@ pub(crate) enum Shape {
 
 /// A JSON text.
 #[derive(Clone, Copy)]
-pub(crate) struct Outline<'a> {
+pub(crate) struct JsonOutline<'a> {
     pub(crate) text: &'a str,
 }
 
-impl<'a> Outline<'a> {
+impl<'a> JsonOutline<'a> {
     /// Parses a text, and returns its outline and the range of its root value.
-    pub(crate) fn read(text: &'a str) -> Result<(Self, Range<usize>), NotJson> {
+    pub(crate) fn parse(text: &'a str) -> Result<(Self, Range<usize>), JsonSyntaxError> {
         let root = javascript::parse(text)?;
         Ok((Self { text }, root.at..text.trim_end_matches([' ', '\t', '\n', '\r']).len()))
     }
 
-    pub(crate) fn shape(&self, value: &Range<usize>) -> Shape {
+    pub(crate) fn json_type(&self, value: &Range<usize>) -> JsonType {
         match self.text.as_bytes().get(value.start) {
-            Some(b'{') => Shape::Object,
-            Some(b'[') => Shape::List,
-            _ => Shape::Other,
+            Some(b'{') => JsonType::Object,
+            Some(b'[') => JsonType::List,
+            _ => JsonType::Other,
         }
     }
 
     /// Returns the items of an array or object, in order and including duplicate keys.
-    pub(crate) fn items(&self, container: &Range<usize>) -> Vec<Item> {
-        let members = match self.shape(container) {
-            Shape::Object => true,
-            Shape::List => false,
-            Shape::Other => return Vec::new(),
+    pub(crate) fn items(&self, container: &Range<usize>) -> Vec<JsonItem> {
+        let members = match self.json_type(container) {
+            JsonType::Object => true,
+            JsonType::List => false,
+            JsonType::Other => return Vec::new(),
         };
         let mut items = Vec::new();
         let mut at = self.skip_space(container.start + 1);
         // The text is valid JSON, so the ends of values can be found without parsing them again.
         while at + 1 < container.end {
             let start = at;
-            let mut value = start..self.end_of(start);
+            let mut value = start..self.value_end(start);
             let mut key = None;
             if members {
                 key = match javascript::parse_first(self.slice(&value)) {
-                    Ok((Node { kind: Kind::Text(key), .. }, _)) => Some(key),
+                    Ok((JsonNode { kind: JsonKind::Text(key), .. }, _)) => Some(key),
                     _ => break,
                 };
                 let colon = self.skip_space(value.end);
                 value.start = self.skip_space(colon + 1);
-                value.end = self.end_of(value.start);
+                value.end = self.value_end(value.start);
             }
             at = self.skip_space(self.skip_space(value.end) + 1);
-            items.push(Item { key, range: start..value.end, value });
+            items.push(JsonItem { key, range: start..value.end, value });
         }
         items
     }
@@ -87,7 +87,7 @@ impl<'a> Outline<'a> {
     }
 
     /// Returns the end of the value that begins at this offset.
-    fn end_of(&self, start: usize) -> usize {
+    fn value_end(&self, start: usize) -> usize {
         let bytes = self.text.as_bytes();
         let (mut at, mut depth) = (start, 0_usize);
         while let Some(byte) = bytes.get(at) {
@@ -119,7 +119,7 @@ impl<'a> Outline<'a> {
 }
 
 /// Returns the line and column of a byte offset, both from 1, with columns in characters, as editors count.
-pub(crate) fn position(text: &str, at: usize) -> (usize, usize) {
+pub(crate) fn line_and_column(text: &str, at: usize) -> (usize, usize) {
     let before = text.get(..at).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
     let start = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -131,9 +131,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everything_is_where_it_stands() {
+    fn finds_item_ranges() {
         let text = "\n{ \"a\" : [1, {\"b\":[]} ,\"\\ud83d\"] ,\"a\":-1e999, \"\\u0063\":{}}\r\n";
-        let (outline, root) = Outline::read(text).unwrap();
+        let (outline, root) = JsonOutline::parse(text).unwrap();
         assert_eq!(outline.slice(&root), text.trim());
         let items = outline.items(&root);
         let seen: Vec<_> = items
@@ -151,9 +151,9 @@ mod tests {
     }
 
     #[test]
-    fn places_are_counted_as_editors_do() {
-        assert_eq!(position("", 0), (1, 1));
-        assert_eq!(position("a\r\nßc", 3 + 2), (2, 2));
-        assert_eq!(position("a\n", 2), (2, 1));
+    fn counts_lines_and_columns() {
+        assert_eq!(line_and_column("", 0), (1, 1));
+        assert_eq!(line_and_column("a\r\nßc", 3 + 2), (2, 2));
+        assert_eq!(line_and_column("a\n", 2), (2, 1));
     }
 }

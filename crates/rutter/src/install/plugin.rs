@@ -10,16 +10,16 @@ use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::{Value, json};
 
 use super::server;
-use super::table::{Group, Start, groups};
-use super::{Change, Contents, Record, Records};
-use crate::Failure;
+use super::table::{HookGroup, ProgramReference, hook_groups};
+use super::{FileChange, FileContents, InstallRecord, InstallRecords};
+use crate::CommandError;
 
 /// Name of the plugin, its marketplace and its folder.
-const NAME: &str = "rutter";
+const PLUGIN_NAME: &str = "rutter";
 const DESCRIPTION: &str = "A learning memory: what was predicted, what really happened, and the lesson when it matters again";
 
 /// A file of the plugin.
-pub(crate) struct File {
+pub(crate) struct PluginFile {
     /// Path relative to the plugin's folder.
     path: &'static str,
     text: String,
@@ -27,11 +27,11 @@ pub(crate) struct File {
 
 /// Returns the files in the order of creation. The first one creates the folder itself, so removal in reverse order
 /// leaves no created folder behind.
-fn files(start: &Start) -> [File; 6] {
+fn plugin_files(start: &ProgramReference) -> [PluginFile; 6] {
     let version = env!("CARGO_PKG_VERSION");
     let author = json!({ "name": env!("CARGO_PKG_AUTHORS") });
     let manifest = json!({
-        "name": NAME,
+        "name": PLUGIN_NAME,
         "version": version,
         "description": DESCRIPTION,
         "author": author,
@@ -39,31 +39,35 @@ fn files(start: &Start) -> [File; 6] {
         "keywords": ["memory", "hooks", "learning"],
     });
     let marketplace = json!({
-        "name": NAME,
+        "name": PLUGIN_NAME,
         "owner": author,
         "description": "Rutter, and nothing else",
-        "plugins": [{ "name": NAME, "source": "./", "description": DESCRIPTION }],
+        "plugins": [{ "name": PLUGIN_NAME, "source": "./", "description": DESCRIPTION }],
     });
     let mut hooks = json!({ "description": DESCRIPTION, "hooks": {} });
-    for Group { event, value } in groups(start) {
+    for HookGroup { event, value } in hook_groups(start) {
         let of_event = &mut hooks["hooks"][event.as_str()];
         match of_event.as_array_mut() {
             Some(groups) => groups.push(value),
             None => *of_event = json!([value]),
         }
     }
-    let servers = json!({ "mcpServers": { server::NAME: server::entry(start) } });
+    let servers =
+        json!({ "mcpServers": { server::SERVER_NAME: server::build_server_entry(start) } });
     [
-        File { path: ".claude-plugin/plugin.json", text: pretty(&manifest) },
-        File { path: ".claude-plugin/marketplace.json", text: pretty(&marketplace) },
-        File { path: "hooks/hooks.json", text: pretty(&hooks) },
-        File { path: ".mcp.json", text: pretty(&servers) },
-        File { path: "README.md", text: include_str!("plugin/README.md").to_owned() },
-        File { path: "skills/ghap/SKILL.md", text: include_str!("plugin/SKILL.md").to_owned() },
+        PluginFile { path: ".claude-plugin/plugin.json", text: to_pretty_json(&manifest) },
+        PluginFile { path: ".claude-plugin/marketplace.json", text: to_pretty_json(&marketplace) },
+        PluginFile { path: "hooks/hooks.json", text: to_pretty_json(&hooks) },
+        PluginFile { path: ".mcp.json", text: to_pretty_json(&servers) },
+        PluginFile { path: "README.md", text: include_str!("plugin/README.md").to_owned() },
+        PluginFile {
+            path: "skills/ghap/SKILL.md",
+            text: include_str!("plugin/SKILL.md").to_owned(),
+        },
     ]
 }
 
-fn pretty(value: &Value) -> String {
+fn to_pretty_json(value: &Value) -> String {
     let mut out = Vec::new();
     let mut serializer = Serializer::with_formatter(&mut out, PrettyFormatter::new());
     // Serializing a Value into memory cannot fail.
@@ -72,46 +76,46 @@ fn pretty(value: &Value) -> String {
 }
 
 /// The owner of an existing file at the path of a plugin file.
-enum There {
+enum FileOwner {
     /// The file is missing, or unchanged since `init`: it may be replaced and removed.
     Ours,
     /// The file has other content.
     Theirs,
 }
 
-fn there(contents: &Contents, records: &Records, text: &str) -> There {
-    let Some(bytes) = contents.bytes() else { return There::Ours };
+fn file_owner(contents: &FileContents, records: &InstallRecords, text: &str) -> FileOwner {
+    let Some(bytes) = contents.bytes() else { return FileOwner::Ours };
     // A record may be missing: on another machine, or after a hundred other installations.
     if bytes == text.as_bytes() {
-        return There::Ours;
+        return FileOwner::Ours;
     }
-    let record = records.get(contents.target());
+    let record = records.load(contents.target());
     let kept = record.zip(str::from_utf8(bytes).ok());
     match kept.and_then(|(record, text)| record.undo(text)) {
-        Some(before) if before.is_empty() => There::Ours,
-        _ => There::Theirs,
+        Some(before) if before.is_empty() => FileOwner::Ours,
+        _ => FileOwner::Theirs,
     }
 }
 
 /// Returns the changes that make a folder a plugin, each with its resulting text. Fails if a file with other content is
 /// in the way.
-pub(crate) fn install(
+pub(crate) fn plan_plugin_install(
     folder: &Path,
-    start: &Start,
-    records: &Records,
-) -> Result<Vec<(Change, String)>, Failure> {
+    start: &ProgramReference,
+    records: &InstallRecords,
+) -> Result<Vec<(FileChange, String)>, CommandError> {
     let mut changes = Vec::new();
-    for File { path, text } in files(start) {
-        let contents = Contents::read(&folder.join(path))?;
-        if let There::Theirs = there(&contents, records, &text) {
-            return Err(Failure::Refused(format!(
+    for PluginFile { path, text } in plugin_files(start) {
+        let contents = FileContents::load(&folder.join(path))?;
+        if let FileOwner::Theirs = file_owner(&contents, records, &text) {
+            return Err(CommandError::Refused(format!(
                 "{} is not what rutter left there, so it is left alone, and nothing was changed; move it away and try \
                  again, or name another folder",
                 contents.path().display()
             )));
         }
-        let change = Change::new(contents, Some(text.clone().into_bytes()));
-        if !change.is_none() {
+        let change = FileChange::new(contents, Some(text.clone().into_bytes()));
+        if !change.is_unchanged() {
             changes.push((change, text));
         }
     }
@@ -119,25 +123,32 @@ pub(crate) fn install(
 }
 
 /// Returns the changes that remove the files, and the paths of files that stay because they were edited.
-pub(crate) fn uninstall(
+pub(crate) fn plan_plugin_removal(
     folder: &Path,
-    start: &Start,
-    records: &Records,
-) -> Result<(Vec<Change>, Vec<PathBuf>), Failure> {
+    start: &ProgramReference,
+    records: &InstallRecords,
+) -> Result<(Vec<FileChange>, Vec<PathBuf>), CommandError> {
     let (mut changes, mut edited) = (Vec::new(), Vec::new());
-    for File { path, text } in files(start).into_iter().rev() {
-        let contents = Contents::read(&folder.join(path))?;
-        match there(&contents, records, &text) {
-            There::Ours if contents.bytes().is_none() => {}
-            There::Ours => changes.push(Change::new(contents, None)),
-            There::Theirs => edited.push(contents.path().to_owned()),
+    for PluginFile { path, text } in plugin_files(start).into_iter().rev() {
+        let contents = FileContents::load(&folder.join(path))?;
+        match file_owner(&contents, records, &text) {
+            FileOwner::Ours if contents.bytes().is_none() => {}
+            FileOwner::Ours => changes.push(FileChange::new(contents, None)),
+            FileOwner::Theirs => edited.push(contents.path().to_owned()),
         }
     }
     Ok((changes, edited))
 }
 
 /// Returns the record of a file that belongs to rutter as a whole.
-pub(crate) fn record(change: &Change, text: &str, records: &Records) -> Record {
-    let earlier = records.get(change.contents().target()).map(|record| record.made);
-    Record::whole(text, earlier.unwrap_or_default().and(change.contents()))
+pub(crate) fn whole_file_record(
+    change: &FileChange,
+    text: &str,
+    records: &InstallRecords,
+) -> InstallRecord {
+    let earlier = records.load(change.contents().target()).map(|record| record.made);
+    InstallRecord::for_whole_file(
+        text,
+        earlier.unwrap_or_default().with_created_file(change.contents()),
+    )
 }

@@ -3,27 +3,27 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use super::Scope;
-use super::table::{PROGRAM, Start};
-use crate::Failure;
+use super::InstallScope;
+use super::table::{PROGRAM_NAME, ProgramReference};
+use crate::CommandError;
 use crate::environment::Environment;
 
 /// Returns the way in which the client starts rutter in a scope: by the given path, else by the path of this program,
 /// or by its name if the scope is shared between machines.
-pub(crate) fn choose(
-    scope: Scope,
+pub(crate) fn choose_program(
+    scope: InstallScope,
     named: Option<&Path>,
     env: &Environment,
-) -> Result<Start, Failure> {
+) -> Result<ProgramReference, CommandError> {
     if !scope.is_shared() {
-        return Ok(Start::Path(path(named, env)?));
+        return Ok(ProgramReference::Path(program_path(named, env)?));
     }
     let program = match named {
         // The program need not exist here: the file is for other machines too.
         Some(named) if named.is_absolute() => {
-            let path = check_name(named)?;
+            let path = check_program_name(named)?;
             if path.contains('\'') {
-                return Err(refused(
+                return Err(program_failure(
                     named,
                     "has a quotation mark in it, which a shell would trip over",
                     "make a link elsewhere and give it with --bin",
@@ -32,19 +32,19 @@ pub(crate) fn choose(
             path
         }
         Some(named) => {
-            return Err(refused(
+            return Err(program_failure(
                 named,
                 "means something else in every folder, and this file is for everybody",
                 "give a path that is the same on every machine, or leave --bin out: then it is looked for in PATH",
             ));
         }
-        None => PROGRAM.to_owned(),
+        None => PROGRAM_NAME.to_owned(),
     };
-    Ok(Start::Shared { program, scope })
+    Ok(ProgramReference::Shared { program, scope })
 }
 
 /// Returns true if a shell would find the program by this name.
-pub(crate) fn is_found(program: &str, env: &Environment) -> bool {
+pub(crate) fn is_program_found(program: &str, env: &Environment) -> bool {
     let is_program = |path: &Path| {
         let metadata = path.metadata();
         metadata.is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
@@ -56,26 +56,34 @@ pub(crate) fn is_found(program: &str, env: &Environment) -> bool {
 }
 
 /// Returns the path of a program on this machine.
-fn path(named: Option<&Path>, env: &Environment) -> Result<String, Failure> {
+fn program_path(named: Option<&Path>, env: &Environment) -> Result<String, CommandError> {
     let path = match named {
         Some(named) => {
-            let path = env.folder()?.join(named);
+            let path = env.working_dir()?.join(named);
             // Removes `.` components. `..` stays, because its meaning depends on symbolic links.
             std::path::absolute(&path).unwrap_or(path)
         }
-        None => running(env)?,
+        None => stable_program_path(env)?,
     };
     let metadata = path.metadata().map_err(|error| {
-        refused(&path, &format!("cannot be used: {error}"), "give the path of a rutter with --bin")
+        program_failure(
+            &path,
+            &format!("cannot be used: {error}"),
+            "give the path of a rutter with --bin",
+        )
     })?;
     if !metadata.is_file() || metadata.permissions().mode() & 0o111 == 0 {
-        return Err(refused(&path, "is no program", "give the path of a rutter with --bin"));
+        return Err(program_failure(
+            &path,
+            "is no program",
+            "give the path of a rutter with --bin",
+        ));
     }
-    let path = check_name(&path)?;
+    let path = check_program_name(&path)?;
     if named.is_none()
-        && let Some(target) = build_folder(&path)
+        && let Some(target) = cargo_target_folder(&path)
     {
-        return Err(Failure::Refused(format!(
+        return Err(CommandError::Refused(format!(
             "{path} is a build in {}, which the next `cargo clean` takes away, and the hooks with it; \
              `cargo install --path crates/rutter` puts it where it stays, and `--bin PATH` names any other",
             target.display()
@@ -85,9 +93,9 @@ fn path(named: Option<&Path>, env: &Environment) -> Result<String, Failure> {
 }
 
 /// Checks that the path has the name by which `uninstall` finds entries again.
-fn check_name(path: &Path) -> Result<String, Failure> {
-    if path.file_name().is_none_or(|name| name != PROGRAM) {
-        return Err(refused(
+fn check_program_name(path: &Path) -> Result<String, CommandError> {
+    if path.file_name().is_none_or(|name| name != PROGRAM_NAME) {
+        return Err(program_failure(
             path,
             "is not called `rutter`, by which `rutter uninstall` finds its entries",
             "make a link of that name and give it with --bin",
@@ -95,7 +103,7 @@ fn check_name(path: &Path) -> Result<String, Failure> {
     }
     match path.to_str() {
         Some(path) => Ok(path.to_owned()),
-        None => Err(refused(
+        None => Err(program_failure(
             path,
             "is a path that JSON cannot hold",
             "make a link elsewhere and give it with --bin",
@@ -105,29 +113,29 @@ fn check_name(path: &Path) -> Result<String, Failure> {
 
 /// Returns the path of this program that stays valid after an update: a package manager changes the target of a link in
 /// `PATH`, and the system only reports the current target.
-fn running(env: &Environment) -> Result<PathBuf, Failure> {
+fn stable_program_path(env: &Environment) -> Result<PathBuf, CommandError> {
     let Some(running) = &env.program else {
-        return Err(Failure::Refused(
+        return Err(CommandError::Refused(
             "this system does not tell where rutter is; give its path with --bin".to_owned(),
         ));
     };
     let mut links =
-        env.search.iter().map(|folder| folder.join(PROGRAM)).filter(|link| link.is_absolute());
+        env.search.iter().map(|folder| folder.join(PROGRAM_NAME)).filter(|link| link.is_absolute());
     let link = links.find(|link| link.canonicalize().is_ok_and(|real| real == *running));
     Ok(link.unwrap_or_else(|| running.clone()))
 }
 
 /// Returns the cargo target folder that contains a program, if any.
-pub(crate) fn build_folder(program: &str) -> Option<&Path> {
-    Path::new(program).ancestors().find(|folder| is_build_folder(folder))
+pub(crate) fn cargo_target_folder(program: &str) -> Option<&Path> {
+    Path::new(program).ancestors().find(|folder| is_cargo_target_folder(folder))
 }
 
 /// Returns true if a folder is a cargo target folder.
-fn is_build_folder(folder: &Path) -> bool {
+fn is_cargo_target_folder(folder: &Path) -> bool {
     folder.file_name().is_some_and(|name| name == "target")
         && ["CACHEDIR.TAG", ".rustc_info.json"].iter().any(|mark| folder.join(mark).is_file())
 }
 
-fn refused(path: &Path, what: &str, advice: &str) -> Failure {
-    Failure::Refused(format!("{} {what}; {advice}", path.display()))
+fn program_failure(path: &Path, what: &str, advice: &str) -> CommandError {
+    CommandError::Refused(format!("{} {what}; {advice}", path.display()))
 }

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::checkout::checkout;
+use super::checkout::client_storage_folder;
 
 /// The users and folders for which rutter is installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub(crate) enum InstallScope {
     /// A single user in one folder. The file is not committed.
     Local,
     /// A single user in all folders.
@@ -17,12 +17,12 @@ pub(crate) enum Scope {
     Plugin,
 }
 
-impl Scope {
+impl InstallScope {
     /// The scopes with a settings file, the most specific first.
-    pub(crate) const OF_SETTINGS: [Self; 3] = [Self::Local, Self::Project, Self::User];
+    pub(crate) const WITH_SETTINGS_FILE: [Self; 3] = [Self::Local, Self::Project, Self::User];
 
     /// Returns the name on the command line.
-    pub(crate) const fn word(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Local => "local",
             Self::User => "user",
@@ -38,7 +38,7 @@ impl Scope {
     /// `.claude/settings.local.json` of the folder it is started in. 2.1.325 also reads that of the main checkout when
     /// it is started in a subfolder or a worktree, unless the repository is bare or the home folder; 2.1.197 does not.
     /// So only the folder's own file makes "start claude here" true for every client.
-    pub(crate) fn settings(self, folder: &Path, client: Option<&Path>) -> Option<PathBuf> {
+    pub(crate) fn settings_file(self, folder: &Path, client: Option<&Path>) -> Option<PathBuf> {
         match self {
             Self::Local => Some(folder.join(".claude/settings.local.json")),
             Self::Project => Some(folder.join(".claude/settings.json")),
@@ -49,21 +49,21 @@ impl Scope {
 
     /// Returns the file in which the server is registered, and the keys in it. The client ignores servers in its
     /// settings. Of several servers with the same name it starts the most specific: local, project, user.
-    pub(crate) fn servers(
+    pub(crate) fn servers_file(
         self,
         folder: &Path,
         client_file: Option<&Path>,
     ) -> Option<(PathBuf, Vec<String>)> {
-        const SERVERS: &str = "mcpServers";
+        const SERVERS_KEY: &str = "mcpServers";
         match self {
             Self::Local => {
-                let checkout = checkout(folder).to_str()?.to_owned();
-                let keys = vec!["projects".to_owned(), checkout, SERVERS.to_owned()];
+                let checkout = client_storage_folder(folder).to_str()?.to_owned();
+                let keys = vec!["projects".to_owned(), checkout, SERVERS_KEY.to_owned()];
                 Some((client_file?.to_owned(), keys))
             }
-            Self::User => Some((client_file?.to_owned(), vec![SERVERS.to_owned()])),
+            Self::User => Some((client_file?.to_owned(), vec![SERVERS_KEY.to_owned()])),
             Self::Project | Self::Plugin => {
-                Some((folder.join(".mcp.json"), vec![SERVERS.to_owned()]))
+                Some((folder.join(".mcp.json"), vec![SERVERS_KEY.to_owned()]))
             }
         }
     }

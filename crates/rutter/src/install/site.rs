@@ -2,25 +2,28 @@
 
 use std::path::{Path, PathBuf};
 
-use super::change::Entry;
-use super::places::{Place, entry, install, is_empty, is_installed, is_over_http, uninstall};
-use super::record::{Record, Records};
+use super::change::ChangedEntry;
+use super::places::{
+    WantedContent, has_http_server, has_our_content, install, is_empty_json, server_entry_text,
+    uninstall,
+};
+use super::record::{InstallRecord, InstallRecords};
 use super::server;
-use super::{Change, Contents, Malformed, Scope, runs};
-use crate::Failure;
+use super::{FileChange, FileContents, InstallScope, MalformedFile, has_our_hooks};
+use crate::CommandError;
 
 /// A file and its wanted content.
 #[derive(Debug)]
-pub(crate) struct Site {
+pub(crate) struct InstallTarget {
     path: PathBuf,
-    places: Vec<Place>,
+    places: Vec<WantedContent>,
     /// Position of the server in the client's own file, which the client writes frequently. None for other files.
-    clients: Option<Clients>,
+    clients: Option<ClientFileServer>,
 }
 
 /// The extra data for the client's own file.
 #[derive(Debug)]
-struct Clients {
+struct ClientFileServer {
     /// Keys of the object that contains the server.
     path: Vec<String>,
     /// Working directory of `init`, for the local scope: a whole repository shares the servers of a folder.
@@ -29,76 +32,80 @@ struct Clients {
 
 /// The direction of a change: install or uninstall.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
-    In,
-    Out,
+pub(crate) enum InstallDirection {
+    Install,
+    Uninstall,
 }
 
 /// A planned change, with the record to store for it.
-pub(crate) struct Step<'s> {
-    pub(crate) change: Change,
+pub(crate) struct InstallStep<'s> {
+    pub(crate) change: FileChange,
     /// Name of the record.
     pub(super) key: PathBuf,
     /// Record to store. None deletes the record.
-    pub(crate) record: Option<Record>,
+    pub(crate) record: Option<InstallRecord>,
     /// Number of folders to remove together with the file.
     pub(super) folders: usize,
     /// Site and direction for planning again, if another program changes the file first.
-    pub(super) again: Option<(&'s Site, Way)>,
+    pub(super) replan: Option<(&'s InstallTarget, InstallDirection)>,
     /// Another folder that still needs the content.
     pub(crate) needed_by: Option<PathBuf>,
     /// True if the server is registered over HTTP, which is left unchanged.
     pub(crate) over_http: bool,
 }
 
-impl Site {
+impl InstallTarget {
     /// Creates the site of a scope's settings file.
-    pub(crate) fn settings(path: PathBuf, places: Vec<Place>) -> Self {
+    pub(crate) fn for_settings(path: PathBuf, places: Vec<WantedContent>) -> Self {
         Self { path, places, clients: None }
     }
 
     /// Creates the site of the file in which a scope registers servers.
-    pub(crate) fn servers(
-        scope: Scope,
+    pub(crate) fn for_servers(
+        scope: InstallScope,
         folder: &Path,
         path: PathBuf,
         keys: Vec<String>,
         entry: Option<serde_json::Value>,
     ) -> Self {
         let clients = match scope {
-            Scope::Local => Some(Some(folder.to_owned())),
-            Scope::User => Some(None),
-            Scope::Project | Scope::Plugin => None,
+            InstallScope::Local => Some(Some(folder.to_owned())),
+            InstallScope::User => Some(None),
+            InstallScope::Project | InstallScope::Plugin => None,
         };
-        let clients = clients.map(|folder| Clients { path: keys.clone(), folder });
-        Self { path, places: vec![Place::Server(keys, entry)], clients }
+        let clients = clients.map(|folder| ClientFileServer { path: keys.clone(), folder });
+        Self { path, places: vec![WantedContent::Server(keys, entry)], clients }
     }
 
     /// Plans the change of the file, without writing anything.
-    pub(crate) fn plan(&self, way: Way, records: &Records) -> Result<Step<'_>, Failure> {
-        let contents = Contents::read(&self.path)?;
-        let key = self.key(&contents);
-        let known = records.get(&key);
+    pub(crate) fn plan(
+        &self,
+        way: InstallDirection,
+        records: &InstallRecords,
+    ) -> Result<InstallStep<'_>, CommandError> {
+        let contents = FileContents::load(&self.path)?;
+        let key = self.record_key(&contents);
+        let known = records.load(&key);
         match way {
-            Way::In => self.plan_in(contents, key, known.as_ref()),
-            Way::Out => self.plan_out(contents, key, known.as_ref()),
+            InstallDirection::Install => self.plan_install(contents, key, known.as_ref()),
+            InstallDirection::Uninstall => self.plan_uninstall(contents, key, known.as_ref()),
         }
-        .map(|step| Step { again: Some((self, way)), ..step })
+        .map(|step| InstallStep { replan: Some((self, way)), ..step })
     }
 
     /// Returns true if the file is the client's own, which the client writes frequently.
-    pub(super) fn is_clients(&self) -> bool {
+    pub(super) fn is_client_file(&self) -> bool {
         self.clients.is_some()
     }
 
-    fn plan_in(
+    fn plan_install(
         &self,
-        contents: Contents,
+        contents: FileContents,
         key: PathBuf,
-        known: Option<&Record>,
-    ) -> Result<Step<'_>, Failure> {
-        let refused = |error| malformed(&contents, &error, "init");
-        let text = contents.text().map_err(refused)?;
+        known: Option<&InstallRecord>,
+    ) -> Result<InstallStep<'_>, CommandError> {
+        let refused = |error| malformed_failure(&contents, &error, "init");
+        let text = contents.decode().map_err(refused)?;
         // If the file is unchanged since the last `init`, this one starts from the user's original text, not from the
         // result of an older rutter.
         let original = known.and_then(|record| record.undo(text.body));
@@ -106,84 +113,95 @@ impl Site {
         let installed = install(before, &self.places).map_err(refused)?;
         // The record of an earlier `init` stays valid while the file has content of ours.
         let earlier = known
-            .filter(|_| is_installed(text.body, &self.places).unwrap_or_default())
+            .filter(|_| has_our_content(text.body, &self.places).unwrap_or_default())
             .map(|record| record.made)
             .unwrap_or_default();
-        let made = earlier.and(&contents).and_in(&installed);
-        let mut record = Record::new(before, &installed, made);
-        if let Some(folder) = self.folder() {
+        let made = earlier.with_created_file(&contents).with_added_content(&installed);
+        let mut record = InstallRecord::new(before, &installed, made);
+        if let Some(folder) = self.init_folder() {
             record.folders = known.map(|record| record.folders.clone()).unwrap_or_default();
             record.folders.retain(|other| other != folder);
             record.folders.push(folder.to_owned());
         }
-        let shown = self.shown(text.body, &installed.text);
-        let over_http = is_over_http(text.body, &self.places);
-        let after = text.with(&installed.text);
-        let change = showing(Change::new(contents, Some(after)), shown);
+        let shown = self.shown_entry(text.body, &installed.text);
+        let over_http = has_http_server(text.body, &self.places);
+        let after = text.encode(&installed.text);
+        let change = with_shown_entry(FileChange::new(contents, Some(after)), shown);
         let record = Some(record);
-        Ok(Step { change, key, record, folders: 0, again: None, needed_by: None, over_http })
+        Ok(InstallStep {
+            change,
+            key,
+            record,
+            folders: 0,
+            replan: None,
+            needed_by: None,
+            over_http,
+        })
     }
 
-    fn plan_out(
+    fn plan_uninstall(
         &self,
-        contents: Contents,
+        contents: FileContents,
         key: PathBuf,
-        known: Option<&Record>,
-    ) -> Result<Step<'_>, Failure> {
-        let refused = |error| malformed(&contents, &error, "uninstall");
+        known: Option<&InstallRecord>,
+    ) -> Result<InstallStep<'_>, CommandError> {
+        let refused = |error| malformed_failure(&contents, &error, "uninstall");
         let made = known.map(|record| record.made).unwrap_or_default();
-        let text = contents.text().map_err(refused)?;
-        let others = known.map(|record| self.others(record)).unwrap_or_default();
+        let text = contents.decode().map_err(refused)?;
+        let others = known.map(|record| self.other_folders(record)).unwrap_or_default();
         let after = match known.and_then(|record| record.undo(text.body)) {
             _ if !others.is_empty() => text.body.to_owned(),
             Some(original) => original,
             None => {
                 // Without a record, all containers that become empty are removed, except those of servers: the client
                 // complains about a server file without `mcpServers`.
-                let servers = |place: &Place| matches!(place, Place::Server(..));
+                let servers = |place: &WantedContent| matches!(place, WantedContent::Server(..));
                 let around = match known {
                     Some(_) => made.within.around,
                     None if self.places.iter().any(servers) => 0,
                     None => usize::MAX,
                 };
                 // A rule that existed before `init` belongs to the user.
-                let mine = |place: &&Place| {
-                    !matches!(place, Place::Rule(_)) || known.is_none() || made.within.rule
+                let mine = |place: &&WantedContent| {
+                    !matches!(place, WantedContent::Rule(_)) || known.is_none() || made.within.rule
                 };
-                let places: Vec<Place> = self.places.iter().filter(mine).cloned().collect();
+                let places: Vec<WantedContent> = self.places.iter().filter(mine).cloned().collect();
                 uninstall(text.body, &places, around).map_err(refused)?
             }
         };
         let unchanged = after == text.body;
-        let over_http = is_over_http(text.body, &self.places);
-        let shown = self.shown(text.body, &after);
-        let gone = contents.bytes().is_none() || (made.file && is_empty(&after) && !unchanged);
-        let after = (!gone).then(|| text.with(&after));
+        let over_http = has_http_server(text.body, &self.places);
+        let shown = self.shown_entry(text.body, &after);
+        let gone = contents.bytes().is_none() || (made.file && is_empty_json(&after) && !unchanged);
+        let after = (!gone).then(|| text.encode(&after));
         let needed_by = others.first().cloned();
         let mut record = known.filter(|_| !others.is_empty()).cloned();
         if let Some(record) = &mut record {
             record.folders = others;
         }
-        let change = showing(Change::new(contents, after), shown);
-        let folders = made.folders();
-        Ok(Step { change, key, record, folders, again: None, needed_by, over_http })
+        let change = with_shown_entry(FileChange::new(contents, after), shown);
+        let folders = made.folder_count();
+        Ok(InstallStep { change, key, record, folders, replan: None, needed_by, over_http })
     }
 
     /// Returns the working directory of `init` if a repository shares the server.
-    fn folder(&self) -> Option<&Path> {
+    fn init_folder(&self) -> Option<&Path> {
         self.clients.as_ref()?.folder.as_deref()
     }
 
     /// Returns other folders of the same repository that have rutter installed and share the server.
-    fn others(&self, record: &Record) -> Vec<PathBuf> {
-        let Some(folder) = self.folder() else { return Vec::new() };
-        let settings = |folder: &Path| Scope::Local.settings(folder, None);
+    fn other_folders(&self, record: &InstallRecord) -> Vec<PathBuf> {
+        let Some(folder) = self.init_folder() else { return Vec::new() };
+        let settings = |folder: &Path| InstallScope::Local.settings_file(folder, None);
         let others = record.folders.iter().filter(|other| *other != folder);
-        others.filter(|other| settings(other).is_some_and(|path| runs(&path))).cloned().collect()
+        others
+            .filter(|other| settings(other).is_some_and(|path| has_our_hooks(&path)))
+            .cloned()
+            .collect()
     }
 
     /// Returns the name of the record. Several parts of the client's own file may have separate records.
-    fn key(&self, contents: &Contents) -> PathBuf {
+    fn record_key(&self, contents: &FileContents) -> PathBuf {
         let mut key = contents.target().as_os_str().to_owned();
         for part in self.clients.iter().flat_map(|clients| &clients.path) {
             key.push("\n");
@@ -193,30 +211,31 @@ impl Site {
     }
 
     /// Returns the entry to show for a change of the client's own file, which also contains tokens and prompts.
-    fn shown(&self, before: &str, after: &str) -> Option<Entry> {
-        let Clients { path, .. } = self.clients.as_ref()?;
-        let [before, after] = [before, after].map(|text| entry(text, path).map(str::to_owned));
-        let path = path.iter().cloned().chain([server::NAME.to_owned()]).collect();
-        Some(Entry { path, before, after })
+    fn shown_entry(&self, before: &str, after: &str) -> Option<ChangedEntry> {
+        let ClientFileServer { path, .. } = self.clients.as_ref()?;
+        let [before, after] =
+            [before, after].map(|text| server_entry_text(text, path).map(str::to_owned));
+        let path = path.iter().cloned().chain([server::SERVER_NAME.to_owned()]).collect();
+        Some(ChangedEntry { path, before, after })
     }
 }
 
-fn showing(change: Change, entry: Option<Entry>) -> Change {
+fn with_shown_entry(change: FileChange, entry: Option<ChangedEntry>) -> FileChange {
     match entry {
-        Some(entry) => change.showing(entry),
+        Some(entry) => change.with_entry(entry),
         None => change,
     }
 }
 
 /// Returns the failure for a malformed file, with advice.
-fn malformed(contents: &Contents, error: &Malformed, verb: &str) -> Failure {
+fn malformed_failure(contents: &FileContents, error: &MalformedFile, verb: &str) -> CommandError {
     let skips = if error.is_unreadable() {
         " The client skips what it cannot read, comments and trailing commas included;"
     } else {
         ""
     };
     let nothing = if skips.is_empty() { " Nothing" } else { " nothing" };
-    Failure::Refused(format!(
+    CommandError::Refused(format!(
         "{}{error}.{skips}{nothing} was changed. Mend it and run `rutter {verb}` again",
         contents.path().display()
     ))

@@ -3,35 +3,40 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::places::{Installed, Place, install, is_installed, uninstall};
-use super::record::{Made, Record};
-use super::server::{self, RULE};
-use super::table::Start;
+use super::places::{InstalledText, WantedContent, has_our_content, install, uninstall};
+use super::record::{CreatedItems, InstallRecord};
+use super::server::{self, SERVER_RULE};
+use super::table::ProgramReference;
 
 const PROGRAM: &str = "/opt/rutter";
 
 /// Returns the content for a settings file.
-fn wanted(program: &str) -> Vec<Place> {
-    vec![Place::Hooks(super::table::groups(&Start::Path(program.to_owned()))), Place::Rule(true)]
+fn wanted_content(program: &str) -> Vec<WantedContent> {
+    vec![
+        WantedContent::Hooks(super::table::hook_groups(&ProgramReference::Path(
+            program.to_owned(),
+        ))),
+        WantedContent::Rule(true),
+    ]
 }
 
 /// Returns the content for removal.
-fn unwanted() -> Vec<Place> {
-    vec![Place::Hooks(Vec::new()), Place::Rule(false)]
+fn no_content() -> Vec<WantedContent> {
+    vec![WantedContent::Hooks(Vec::new()), WantedContent::Rule(false)]
 }
 
 /// Returns the record of an installation.
-fn record(before: &str, installed: &Installed) -> Record {
-    Record::new(before, installed, Made::default().and_in(installed))
+fn install_record(before: &str, installed: &InstalledText) -> InstallRecord {
+    InstallRecord::new(before, installed, CreatedItems::default().with_added_content(installed))
 }
 
 /// Writes JSON with various whitespace between its tokens.
-fn spell(value: &Value, blanks: &mut impl FnMut() -> String) -> String {
+fn format_with_blanks(value: &Value, blanks: &mut impl FnMut() -> String) -> String {
     let mut out = blanks();
     match value {
         Value::Array(items) => {
             out.push('[');
-            let items: Vec<_> = items.iter().map(|item| spell(item, blanks)).collect();
+            let items: Vec<_> = items.iter().map(|item| format_with_blanks(item, blanks)).collect();
             out += &items.join(",");
             if items.is_empty() {
                 out += &blanks();
@@ -43,7 +48,13 @@ fn spell(value: &Value, blanks: &mut impl FnMut() -> String) -> String {
             let members: Vec<_> = members
                 .iter()
                 .map(|(key, value)| {
-                    format!("{}{}{}:{}", blanks(), json!(key), blanks(), spell(value, blanks))
+                    format!(
+                        "{}{}{}:{}",
+                        blanks(),
+                        json!(key),
+                        blanks(),
+                        format_with_blanks(value, blanks)
+                    )
                 })
                 .collect();
             out += &members.join(",");
@@ -57,7 +68,7 @@ fn spell(value: &Value, blanks: &mut impl FnMut() -> String) -> String {
     out + &blanks()
 }
 
-fn scalar() -> impl Strategy<Value = Value> {
+fn arbitrary_scalar() -> impl Strategy<Value = Value> {
     prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
@@ -66,8 +77,8 @@ fn scalar() -> impl Strategy<Value = Value> {
     ]
 }
 
-fn anything() -> impl Strategy<Value = Value> {
-    scalar().prop_recursive(3, 12, 4, |inner| {
+fn arbitrary_json() -> impl Strategy<Value = Value> {
+    arbitrary_scalar().prop_recursive(3, 12, 4, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
             prop::collection::vec(("[a-z]{1,3}", inner), 0..4)
@@ -77,34 +88,34 @@ fn anything() -> impl Strategy<Value = Value> {
 }
 
 /// Generates a handler of another program, or an arbitrary value in its place.
-fn handler() -> impl Strategy<Value = Value> {
+fn foreign_handler() -> impl Strategy<Value = Value> {
     prop_oneof![
         "[a-z]{1,5}".prop_map(|name| json!({ "type": "command", "command": format!("/x/{name}") })),
         Just(json!({ "type": "command", "command": "/x/rutter", "args": ["tend"] })),
-        anything(),
+        arbitrary_json(),
     ]
 }
 
-fn group() -> impl Strategy<Value = Value> {
-    let groups = (prop::option::of("[A-Z|]{0,4}"), prop::collection::vec(handler(), 0..3));
+fn foreign_group() -> impl Strategy<Value = Value> {
+    let groups = (prop::option::of("[A-Z|]{0,4}"), prop::collection::vec(foreign_handler(), 0..3));
     prop_oneof![
         4 => groups.prop_map(|(matcher, hooks)| match matcher {
             Some(matcher) => json!({ "matcher": matcher, "hooks": hooks }),
             None => json!({ "hooks": hooks }),
         }),
-        1 => anything(),
+        1 => arbitrary_json(),
     ]
 }
 
 /// Generates permissions with rules of the user and arbitrary other keys.
-fn permissions() -> impl Strategy<Value = Value> {
+fn foreign_permissions() -> impl Strategy<Value = Value> {
     let rules = prop::collection::vec(
-        prop_oneof![2 => "Bash\\([a-z]{1,3}\\)".prop_map(Value::from), 1 => scalar()],
+        prop_oneof![2 => "Bash\\([a-z]{1,3}\\)".prop_map(Value::from), 1 => arbitrary_scalar()],
         0..3,
     );
     let allow = prop::option::of(rules)
         .prop_map(|rules| rules.map(|rules| ("allow".to_owned(), rules.into())));
-    (allow, prop::collection::vec(("[a-z]{2}", anything()), 0..2), any::<bool>()).prop_map(
+    (allow, prop::collection::vec(("[a-z]{2}", arbitrary_json()), 0..2), any::<bool>()).prop_map(
         |(allow, others, first)| {
             let mut members: Vec<(String, Value)> = others;
             let at = if first { 0 } else { members.len() };
@@ -117,7 +128,7 @@ fn permissions() -> impl Strategy<Value = Value> {
 }
 
 /// Generates settings, optionally with hooks and rules of the user.
-fn settings() -> impl Strategy<Value = Value> {
+fn foreign_settings() -> impl Strategy<Value = Value> {
     let name = prop_oneof![
         Just("SessionStart"),
         Just("SessionEnd"),
@@ -126,13 +137,13 @@ fn settings() -> impl Strategy<Value = Value> {
         Just("Stop"),
         Just("NoSuchEvent"),
     ];
-    let hooks = prop::collection::vec((name, prop::collection::vec(group(), 0..3)), 0..5);
+    let hooks = prop::collection::vec((name, prop::collection::vec(foreign_group(), 0..3)), 0..5);
     let hooks = hooks.prop_map(|events| {
         let events =
             events.into_iter().map(|(name, groups)| (name.to_owned(), Value::from(groups)));
         Value::Object(events.collect())
     });
-    let special = [("hooks", hooks.boxed()), ("permissions", permissions().boxed())];
+    let special = [("hooks", hooks.boxed()), ("permissions", foreign_permissions().boxed())];
     object_with(special.map(|(key, value)| (key.to_owned(), value)).to_vec())
 }
 
@@ -142,7 +153,7 @@ fn object_with(special: Vec<(String, BoxedStrategy<Value>)>) -> impl Strategy<Va
         .into_iter()
         .map(|(key, value)| (Just(key), prop::option::of(value), any::<prop::sample::Index>()))
         .collect();
-    let others = prop::collection::vec(("[a-z]{1,4}", anything()), 0..4);
+    let others = prop::collection::vec(("[a-z]{1,4}", arbitrary_json()), 0..4);
     (others, special).prop_map(|(others, special)| {
         let mut members: Vec<(String, Value)> = others;
         for (key, value, at) in special {
@@ -156,18 +167,18 @@ fn object_with(special: Vec<(String, BoxedStrategy<Value>)>) -> impl Strategy<Va
 /// Path of a folder's servers in the client's file. The folder's name needs escapes.
 const KEYS: [&str; 3] = ["projects", "/a \"b\"/ü\\", "mcpServers"];
 
-fn keys() -> Vec<String> {
+fn server_keys() -> Vec<String> {
     KEYS.map(str::to_owned).to_vec()
 }
 
-fn server(program: &str) -> [Place; 1] {
-    let entry = server::entry(&Start::Path(program.to_owned()));
-    [Place::Server(keys(), Some(entry))]
+fn server_content(program: &str) -> [WantedContent; 1] {
+    let entry = server::build_server_entry(&ProgramReference::Path(program.to_owned()));
+    [WantedContent::Server(server_keys(), Some(entry))]
 }
 
 /// Generates a client's state, optionally with servers of the user.
-fn state() -> impl Strategy<Value = Value> {
-    let servers = prop::collection::vec(("[a-q]{1,3}", anything()), 0..3)
+fn client_state() -> impl Strategy<Value = Value> {
+    let servers = prop::collection::vec(("[a-q]{1,3}", arbitrary_json()), 0..3)
         .prop_map(|members| Value::Object(members.into_iter().collect()));
     let project = object_with(vec![(KEYS[2].to_owned(), servers.boxed())]);
     let projects = object_with(vec![(KEYS[1].to_owned(), project.boxed())]);
@@ -175,19 +186,19 @@ fn state() -> impl Strategy<Value = Value> {
 }
 
 /// Generates the text of settings, in an arbitrary layout.
-fn text() -> impl Strategy<Value = String> {
-    spelled(settings().boxed())
+fn settings_text() -> impl Strategy<Value = String> {
+    formatted_json(foreign_settings().boxed())
 }
 
 /// Generates the text of a value, in an arbitrary layout.
-fn spelled(value: BoxedStrategy<Value>) -> impl Strategy<Value = String> {
+fn formatted_json(value: BoxedStrategy<Value>) -> impl Strategy<Value = String> {
     let blanks = prop::collection::vec(
         prop::sample::select(vec!["", "", " ", "\n", "\r\n", "\n  ", "\n\t", "\r\n    "]),
         1..7,
     );
     let wild = (value.clone(), blanks).prop_map(|(value, blanks)| {
         let mut blanks = blanks.into_iter().cycle();
-        spell(&value, &mut || blanks.next().unwrap_or_default().to_owned())
+        format_with_blanks(&value, &mut || blanks.next().unwrap_or_default().to_owned())
     });
     let tidy = (value.clone(), any::<bool>())
         .prop_map(|(value, newline)| format!("{value:#}{}", if newline { "\n" } else { "" }));
@@ -196,8 +207,8 @@ fn spelled(value: BoxedStrategy<Value>) -> impl Strategy<Value = String> {
 }
 
 /// Returns the settings without empty events, hooks and rules.
-fn others(text: &str) -> Value {
-    let mut value = parsed(text);
+fn without_empty_containers(text: &str) -> Value {
+    let mut value = parse_json_or_blank(text);
     if let Some(events) = value.get_mut("hooks").and_then(Value::as_object_mut) {
         events.retain(|_, groups| groups.as_array().is_none_or(|groups| !groups.is_empty()));
         if events.is_empty() {
@@ -213,7 +224,7 @@ fn others(text: &str) -> Value {
     value
 }
 
-fn parsed(text: &str) -> Value {
+fn parse_json_or_blank(text: &str) -> Value {
     if text.trim().is_empty() { json!({}) } else { serde_json::from_str(text).unwrap() }
 }
 
@@ -221,113 +232,116 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn what_is_put_in_comes_out_to_the_byte(text in text()) {
-        let installed = install(&text, &wanted(PROGRAM)).unwrap();
-        prop_assert!(is_installed(&installed.text, &unwanted()).unwrap());
+    fn uninstall_restores_exact_bytes(text in settings_text()) {
+        let installed = install(&text, &wanted_content(PROGRAM)).unwrap();
+        prop_assert!(has_our_content(&installed.text, &no_content()).unwrap());
         let value: Value = serde_json::from_str(&installed.text).unwrap();
-        for group in super::table::groups(&Start::Path(PROGRAM.to_owned())) {
+        for group in super::table::hook_groups(&ProgramReference::Path(PROGRAM.to_owned())) {
             let there = value["hooks"][group.event.as_str()].as_array().unwrap();
             prop_assert_eq!(there.iter().filter(|there| **there == group.value).count(), 1);
         }
         let rules = value["permissions"]["allow"].as_array().unwrap();
-        for wanted in server::tool_rules(RULE) {
+        for wanted in server::tool_rules(SERVER_RULE) {
             prop_assert_eq!(rules.iter().filter(|rule| **rule == wanted).count(), 1);
         }
-        prop_assert_eq!(record(&text, &installed).undo(&installed.text), Some(text.clone()));
+        prop_assert_eq!(install_record(&text, &installed).undo(&installed.text), Some(text.clone()));
         // Without the record, the meaning is restored, but not the exact bytes.
-        let out = uninstall(&installed.text, &unwanted(), usize::MAX).unwrap();
-        prop_assert!(!is_installed(&out, &unwanted()).unwrap());
-        prop_assert!(!out.contains(RULE));
-        prop_assert_eq!(others(&out), others(&text));
+        let out = uninstall(&installed.text, &no_content(), usize::MAX).unwrap();
+        prop_assert!(!has_our_content(&out, &no_content()).unwrap());
+        prop_assert!(!out.contains(SERVER_RULE));
+        prop_assert_eq!(without_empty_containers(&out), without_empty_containers(&text));
     }
 
     #[test]
-    fn a_second_time_changes_nothing(text in text()) {
-        let once = install(&text, &wanted(PROGRAM)).unwrap().text;
-        let twice = install(&once, &wanted(PROGRAM)).unwrap();
+    fn install_is_idempotent(text in settings_text()) {
+        let once = install(&text, &wanted_content(PROGRAM)).unwrap().text;
+        let twice = install(&once, &wanted_content(PROGRAM)).unwrap();
         prop_assert_eq!(twice.text, once);
         prop_assert!(twice.edits.is_none() && !twice.within.rule);
     }
 
     #[test]
-    fn another_program_takes_the_place_of_the_first(text in text()) {
-        let first = install(&text, &wanted("/old folder/rutter")).unwrap().text;
-        let second = install(&first, &wanted(PROGRAM)).unwrap().text;
+    fn install_replaces_other_program(text in settings_text()) {
+        let first = install(&text, &wanted_content("/old folder/rutter")).unwrap().text;
+        let second = install(&first, &wanted_content(PROGRAM)).unwrap().text;
         prop_assert!(!second.contains("/old folder/"));
         // In the same positions. Whitespace may differ if the file's own is unusual.
-        prop_assert_eq!(parsed(&second), parsed(&install(&text, &wanted(PROGRAM)).unwrap().text));
+        prop_assert_eq!(parse_json_or_blank(&second), parse_json_or_blank(&install(&text, &wanted_content(PROGRAM)).unwrap().text));
     }
 
     #[test]
-    fn an_edit_in_between_stays(text in text(), key in "[A-Z]{3}", value in anything()) {
-        let installed = install(&text, &wanted(PROGRAM)).unwrap();
+    fn uninstall_keeps_later_edits(text in settings_text(), key in "[A-Z]{3}", value in arbitrary_json()) {
+        let installed = install(&text, &wanted_content(PROGRAM)).unwrap();
         let mut edited: Value = serde_json::from_str(&installed.text).unwrap();
         edited[&key] = value.clone();
         let edited = format!("{edited:#}");
-        prop_assert_eq!(record(&text, &installed).undo(&edited), None);
-        let out = uninstall(&edited, &unwanted(), installed.within.around).unwrap();
-        prop_assert!(!is_installed(&out, &unwanted()).unwrap());
-        let mut expected = others(&text);
+        prop_assert_eq!(install_record(&text, &installed).undo(&edited), None);
+        let out = uninstall(&edited, &no_content(), installed.within.around).unwrap();
+        prop_assert!(!has_our_content(&out, &no_content()).unwrap());
+        let mut expected = without_empty_containers(&text);
         expected[&key] = value;
-        prop_assert_eq!(others(&out), expected);
+        prop_assert_eq!(without_empty_containers(&out), expected);
     }
 
     #[test]
-    fn an_older_installation_gets_the_rule(text in text()) {
-        let older = install(&text, &wanted(PROGRAM)[..1]).unwrap().text;
-        let newer = install(&older, &wanted(PROGRAM)).unwrap();
+    fn install_adds_missing_rule(text in settings_text()) {
+        let older = install(&text, &wanted_content(PROGRAM)[..1]).unwrap().text;
+        let newer = install(&older, &wanted_content(PROGRAM)).unwrap();
         prop_assert!(newer.within.rule);
-        prop_assert_eq!(parsed(&newer.text), parsed(&install(&text, &wanted(PROGRAM)).unwrap().text));
+        prop_assert_eq!(parse_json_or_blank(&newer.text), parse_json_or_blank(&install(&text, &wanted_content(PROGRAM)).unwrap().text));
     }
 
     #[test]
-    fn a_server_comes_and_goes(text in spelled(state().boxed())) {
-        let installed = install(&text, &server(PROGRAM)).unwrap();
+    fn server_install_is_reversible(text in formatted_json(client_state().boxed())) {
+        let installed = install(&text, &server_content(PROGRAM)).unwrap();
         let value: Value = serde_json::from_str(&installed.text).unwrap();
         let entry = KEYS.iter().fold(&value, |value, key| &value[*key]).get("rutter").unwrap();
         prop_assert_eq!(&entry["command"], PROGRAM);
-        prop_assert_eq!(record(&text, &installed).undo(&installed.text), Some(text.clone()));
-        let again = install(&installed.text, &server(PROGRAM)).unwrap();
+        prop_assert_eq!(install_record(&text, &installed).undo(&installed.text), Some(text.clone()));
+        let again = install(&installed.text, &server_content(PROGRAM)).unwrap();
         prop_assert_eq!(&again.text, &installed.text);
         prop_assert!(again.edits.is_none());
         // With only the created containers from the record, the meaning is restored exactly.
-        let gone = [Place::Server(keys(), None)];
+        let gone = [WantedContent::Server(server_keys(), None)];
         let out = uninstall(&installed.text, &gone, installed.within.around).unwrap();
-        prop_assert_eq!(parsed(&out), parsed(&text));
+        prop_assert_eq!(parse_json_or_blank(&out), parse_json_or_blank(&text));
         prop_assert_eq!(uninstall(&out, &gone, installed.within.around).unwrap(), out);
     }
 
     #[test]
-    fn what_a_client_writes_meanwhile_stays(text in spelled(state().boxed()), value in anything()) {
-        let installed = install(&text, &server("/old/rutter")).unwrap();
+    fn keeps_concurrent_client_writes(text in formatted_json(client_state().boxed()), value in arbitrary_json()) {
+        let installed = install(&text, &server_content("/old/rutter")).unwrap();
         let mut written: Value = serde_json::from_str(&installed.text).unwrap();
-        let mut expected = parsed(&text);
+        let mut expected = parse_json_or_blank(&text);
         for value_of in [&mut written, &mut expected] {
             value_of["LATER"] = value.clone();
             value_of[KEYS[0]][KEYS[1]]["LATER"] = value.clone();
         }
         let written = format!("{written:#}");
-        let moved = install(&written, &server(PROGRAM)).unwrap();
+        let moved = install(&written, &server_content(PROGRAM)).unwrap();
         prop_assert!(moved.text.contains(PROGRAM) && !moved.text.contains("/old/"));
-        let out = uninstall(&moved.text, &[Place::Server(keys(), None)], installed.within.around).unwrap();
-        prop_assert_eq!(parsed(&out), expected);
+        let out = uninstall(&moved.text, &[WantedContent::Server(server_keys(), None)], installed.within.around).unwrap();
+        prop_assert_eq!(parse_json_or_blank(&out), expected);
     }
 
     #[test]
-    fn no_text_makes_it_panic(text in "[\\[\\]{}\",: a\n]{0,30}|\\PC{0,20}") {
-        if let Ok(installed) = install(&text, &wanted(PROGRAM)) {
-            prop_assert_eq!(record(&text, &installed).undo(&installed.text), Some(text.clone()));
+    fn text_never_panics(text in "[\\[\\]{}\",: a\n]{0,30}|\\PC{0,20}") {
+        if let Ok(installed) = install(&text, &wanted_content(PROGRAM)) {
+            prop_assert_eq!(install_record(&text, &installed).undo(&installed.text), Some(text.clone()));
         }
-        if let Ok(installed) = install(&text, &server(PROGRAM)) {
-            prop_assert_eq!(record(&text, &installed).undo(&installed.text), Some(text));
+        if let Ok(installed) = install(&text, &server_content(PROGRAM)) {
+            prop_assert_eq!(install_record(&text, &installed).undo(&installed.text), Some(text));
         }
     }
 }
 
 #[test]
-fn what_is_in_the_way_is_named_and_left_alone() {
-    let start = Start::Path(PROGRAM.to_owned());
-    let place = [Place::Server(vec!["mcpServers".to_owned()], Some(server::entry(&start)))];
+fn rejects_conflicting_content() {
+    let start = ProgramReference::Path(PROGRAM.to_owned());
+    let place = [WantedContent::Server(
+        vec!["mcpServers".to_owned()],
+        Some(server::build_server_entry(&start)),
+    )];
     for (text, complaint) in [
         ("{\"mcpServers\": []}", ":1:16: `mcpServers` has to be an object"),
         ("{\"mcpServers\": {},\n\"mcpServers\": {}}", ":2:1: a second `mcpServers`"),
@@ -337,7 +351,7 @@ fn what_is_in_the_way_is_named_and_left_alone() {
         let error = install(text, &place).unwrap_err().to_string();
         assert!(error.starts_with(complaint), "{error}");
         // None of these texts contains an entry of ours.
-        let gone = [Place::Server(vec!["mcpServers".to_owned()], None)];
+        let gone = [WantedContent::Server(vec!["mcpServers".to_owned()], None)];
         assert_eq!(uninstall(text, &gone, usize::MAX).unwrap(), text);
     }
     for (text, complaint) in [
@@ -345,16 +359,19 @@ fn what_is_in_the_way_is_named_and_left_alone() {
         ("{\"permissions\": {\"allow\": \"x\"}}", ":1:27: `allow` has to be an array"),
     ] {
         assert!(
-            install(text, &[Place::Rule(true)]).unwrap_err().to_string().starts_with(complaint)
+            install(text, &[WantedContent::Rule(true)])
+                .unwrap_err()
+                .to_string()
+                .starts_with(complaint)
         );
-        assert_eq!(uninstall(text, &[Place::Rule(false)], usize::MAX).unwrap(), text);
+        assert_eq!(uninstall(text, &[WantedContent::Rule(false)], usize::MAX).unwrap(), text);
     }
 }
 
 #[test]
-fn a_rule_with_a_star_is_enough() {
+fn wildcard_rule_is_enough() {
     let text = "{\"permissions\": {\"allow\": [\"mcp__rutter__*\"]}}";
-    let installed = install(text, &[Place::Rule(true)]).unwrap();
+    let installed = install(text, &[WantedContent::Rule(true)]).unwrap();
     assert_eq!(installed.text, text);
-    assert_eq!(uninstall(text, &[Place::Rule(false)], usize::MAX).unwrap(), text);
+    assert_eq!(uninstall(text, &[WantedContent::Rule(false)], usize::MAX).unwrap(), text);
 }

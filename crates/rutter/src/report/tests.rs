@@ -2,17 +2,17 @@ use rutter_memory::Clean;
 use rutter_memory::ghap::{Resolve, Start};
 use rutter_memory::project::Located;
 use rutter_memory::store::{Owner, ValueEdit};
-use rutter_testkit::lessons::{Lesson, lessons};
+use rutter_testkit::lessons::{GeneratedLesson, generate_lessons};
 
 use super::*;
 
-fn at(seconds: i64) -> Time {
+fn time_at(seconds: i64) -> Time {
     Time::from_millis(1_763_200_000_000 + seconds * 1_000)
 }
 
 /// Returns a store with the lessons and their clusters and values.
-fn learnt(folder: &std::path::Path, all: &[Lesson]) -> Store {
-    let mut store = Store::open(&folder.join("memory"), at(0)).unwrap();
+fn store_with_lessons(folder: &std::path::Path, all: &[GeneratedLesson]) -> Store {
+    let mut store = Store::open(&folder.join("memory"), time_at(0)).unwrap();
     let place = (&Located::find(folder)).into();
     for lesson in all {
         let client = Some(Clean::new(&format!("session-{}", lesson.session)));
@@ -28,7 +28,7 @@ fn learnt(folder: &std::path::Path, all: &[Lesson]) -> Store {
             target: None,
             confidence: None,
         };
-        store.start_ghap(&owner, &start, at(lesson.at)).unwrap();
+        store.start_ghap(&owner, &start, time_at(lesson.at)).unwrap();
         let cause = lesson.cause.as_ref();
         let resolve = Resolve {
             status: lesson.status.parse().unwrap(),
@@ -40,22 +40,22 @@ fn learnt(folder: &std::path::Path, all: &[Lesson]) -> Store {
             outcome: None,
             unlooked: false,
         };
-        store.resolve_ghap(&owner, &resolve, at(lesson.at)).unwrap();
+        store.resolve_ghap(&owner, &resolve, time_at(lesson.at)).unwrap();
     }
-    store.bring_clusters_up_to_date(at(90_000_000)).unwrap();
+    store.bring_clusters_up_to_date(time_at(90_000_000)).unwrap();
     store
 }
 
 #[test]
-fn a_page_has_a_map_for_each_axis_and_every_cluster_and_value() {
+fn page_shows_clusters_and_values() {
     let folder = tempfile::tempdir().unwrap();
-    let mut store = learnt(folder.path(), &lessons(7, 240));
+    let mut store = store_with_lessons(folder.path(), &generate_lessons(7, 240));
     let values = store.values(&ValueFilter::default()).unwrap();
     assert!(values.len() > 2, "{values:?}");
     let edit = ValueEdit { standing: Some(Standing::Accepted), ..ValueEdit::default() };
-    store.edit_value(values[0].value.id, &edit, at(90_000_001)).unwrap();
-    store.retire_value(values[1].value.id, at(90_000_001)).unwrap();
-    let page = page(&store, at(90_000_002)).unwrap();
+    store.edit_value(values[0].value.id, &edit, time_at(90_000_001)).unwrap();
+    store.retire_value(values[1].value.id, time_at(90_000_001)).unwrap();
+    let page = render_page(&store, time_at(90_000_002)).unwrap();
     for axis in Axis::ALL {
         let clusters = store.clusters(&ClusterFilter { axis: Some(*axis), ..Default::default() });
         for cluster in clusters.unwrap() {
@@ -67,17 +67,21 @@ fn a_page_has_a_map_for_each_axis_and_every_cluster_and_value() {
     assert_eq!(page.matches("<svg ").count(), 4);
     assert!(page.matches("class=\"dot").count() > 300);
     for held in &values {
-        assert!(page.contains(&Text(&held.value.text).to_string()), "{held:?}");
+        assert!(page.contains(&EscapedText(&held.value.text).to_string()), "{held:?}");
     }
     assert!(page.contains("badge accepted") && page.contains("1 retired"));
-    assert_eq!(page, super::page(&store, at(90_000_002)).unwrap(), "the same is drawn the same");
+    assert_eq!(
+        page,
+        super::render_page(&store, time_at(90_000_002)).unwrap(),
+        "the same is drawn the same"
+    );
 }
 
 #[test]
-fn stored_text_stays_text() {
+fn stored_text_is_escaped() {
     const HOSTILE: &str = "</text></svg><script>alert('1')</script> \" onload=\"x & <img src=//evil.example/x> \u{202e}";
     let folder = tempfile::tempdir().unwrap();
-    let mean = |number: i64| Lesson {
+    let mean = |number: i64| GeneratedLesson {
         at: number * 100_000,
         session: usize::try_from(number).unwrap(),
         goal: HOSTILE.into(),
@@ -85,11 +89,11 @@ fn stored_text_stays_text() {
         cause: Some(("oversight", HOSTILE.into())),
         what_worked: Some(HOSTILE.into()),
         takeaway: Some(HOSTILE.into()),
-        ..lessons(1, 1).remove(0)
+        ..generate_lessons(1, 1).remove(0)
     };
-    let all: Vec<Lesson> = (0..4).map(mean).collect();
-    let store = learnt(folder.path(), &all);
-    let page = page(&store, at(1)).unwrap();
+    let all: Vec<GeneratedLesson> = (0..4).map(mean).collect();
+    let store = store_with_lessons(folder.path(), &all);
+    let page = render_page(&store, time_at(1)).unwrap();
     assert!(page.contains("&lt;script&gt;alert(&#39;1&#39;)"), "{page}");
     for wrong in ["<script", "<img", "onload=\"", "\u{202e}", "http://", "https://", "url("] {
         assert!(!page.contains(wrong), "{wrong}");
@@ -98,9 +102,9 @@ fn stored_text_stays_text() {
 }
 
 #[test]
-fn an_empty_memory_has_a_page_that_says_so() {
+fn empty_memory_has_page() {
     let folder = tempfile::tempdir().unwrap();
-    let page = page(&learnt(folder.path(), &[]), at(1)).unwrap();
+    let page = render_page(&store_with_lessons(folder.path(), &[]), time_at(1)).unwrap();
     assert!(page.contains("None yet.") && page.contains("No cluster yet: 0 experiences here"));
     assert!(!page.contains("<svg"));
 }

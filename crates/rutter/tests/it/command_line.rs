@@ -1,18 +1,18 @@
 use std::io::Read as _;
 use std::process::Stdio;
 
-use crate::support::{command, rutter};
+use crate::support::{run_rutter, rutter_command};
 
 #[test]
 fn version() {
-    let ran = rutter(&["--version"]);
+    let ran = run_rutter(&["--version"]);
     assert_eq!(ran.stdout, format!("rutter {}\n", env!("CARGO_PKG_VERSION")));
     assert_eq!(ran.exit, Some(0));
 }
 
 #[test]
 fn help() {
-    insta::assert_snapshot!(rutter(&["--help"]), @"
+    insta::assert_snapshot!(run_rutter(&["--help"]), @"
     exit 0
     --- stdout
     A learning memory for coding agents, and a toolkit for their hooks.
@@ -72,35 +72,35 @@ fn help() {
 }
 
 #[test]
-fn nothing_at_all_is_wrong_usage_and_shows_the_help() {
-    let ran = rutter(&[]);
+fn no_arguments_prints_help() {
+    let ran = run_rutter(&[]);
     assert_eq!(ran.exit, Some(2));
     assert!(ran.stderr.contains("Usage: rutter"), "{ran}");
 }
 
 #[test]
-fn a_misspelt_command_names_the_right_one() {
-    let ran = rutter(&["contarct"]);
+fn misspelt_command_gets_suggestion() {
+    let ran = run_rutter(&["contarct"]);
     assert_eq!(ran.exit, Some(2));
     assert!(ran.stderr.contains("'contract'"), "{ran}");
 }
 
 #[test]
-fn completions_of_every_shell_know_the_commands() {
+fn completions_list_commands() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
-        let ran = rutter(&["completions", shell]);
+        let ran = run_rutter(&["completions", shell]);
         assert_eq!(ran.exit, Some(0), "{ran}");
         for word in ["contract", "events", "schema", "payload", "--bundle"] {
             // fish writes long options without their dashes.
             assert!(ran.stdout.contains(word.trim_start_matches('-')), "{shell}: {word}");
         }
     }
-    assert_eq!(rutter(&["completions", "tcsh"]).exit, Some(2));
+    assert_eq!(run_rutter(&["completions", "tcsh"]).exit, Some(2));
 }
 
 /// A reader that closes the pipe early causes no error.
 #[test]
-fn a_closed_pipe_is_success() {
+fn closed_pipe_is_success() {
     for args in [
         &["contract", "events", "--json"][..],
         &["contract", "events"],
@@ -109,7 +109,7 @@ fn a_closed_pipe_is_success() {
         &["--help"],
     ] {
         let mut child =
-            command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+            rutter_command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
         let mut stderr = String::new();
         child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
@@ -122,9 +122,9 @@ fn a_closed_pipe_is_success() {
 /// A full disk causes an error message.
 #[cfg(target_os = "linux")]
 #[test]
-fn an_output_that_cannot_be_written_is_an_error() {
+fn unwritable_output_is_error() {
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    let ran = command(&["contract", "events", "--json"]).stdout(full).output().unwrap();
+    let ran = rutter_command(&["contract", "events", "--json"]).stdout(full).output().unwrap();
     assert_eq!(ran.status.code(), Some(1));
     let stderr = String::from_utf8(ran.stderr).unwrap();
     assert!(stderr.starts_with("error: could not write the output"), "{stderr}");
@@ -132,8 +132,8 @@ fn an_output_that_cannot_be_written_is_an_error() {
 
 /// Users paste examples from the help into a shell, so the backticks must be quoted.
 #[test]
-fn examples_are_safe_to_paste() {
-    let help = rutter(&["ghap", "start", "--help"]).success().stdout;
+fn help_examples_are_quoted() {
+    let help = run_rutter(&["ghap", "start", "--help"]).assert_success().stdout;
     let help: String = help.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(help.contains("--prediction '`cargo test parser` passes'"), "{help}");
     let mut quoted = false;

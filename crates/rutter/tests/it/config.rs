@@ -3,13 +3,13 @@ use std::path::PathBuf;
 use std::process::Stdio;
 
 use rutter_memory::config::keys::{KEYS, SECTIONS};
-use rutter_testkit::Ran;
+use rutter_testkit::CommandOutput;
 use serde_json::{Value, json};
 
-use crate::support::{Home, assert_output, command};
+use crate::support::{TestHome, assert_output, rutter_command};
 
-impl Home {
-    fn has_config(&self, text: &str) -> &Self {
+impl TestHome {
+    fn write_user_config(&self, text: &str) -> &Self {
         std::fs::create_dir_all(self.memory()).unwrap();
         // The doctor reports a data directory that other users can read.
         std::fs::set_permissions(self.memory(), PermissionsExt::from_mode(0o700)).unwrap();
@@ -17,7 +17,7 @@ impl Home {
         self
     }
 
-    fn has_project_config(&self, text: &str) -> &Self {
+    fn write_project_config(&self, text: &str) -> &Self {
         std::fs::write(self.project_config(), text).unwrap();
         self
     }
@@ -28,9 +28,9 @@ impl Home {
 }
 
 #[test]
-fn the_defaults_are_shown_as_a_file_that_reads_back() {
-    let home = Home::new();
-    let shown = home.rutter(&["config", "show", "--defaults"]).success();
+fn shown_defaults_parse_again() {
+    let home = TestHome::new();
+    let shown = home.rutter(&["config", "show", "--defaults"]).assert_success();
     insta::assert_snapshot!(shown, @r#"
     exit 0
     --- stdout
@@ -106,22 +106,22 @@ fn the_defaults_are_shown_as_a_file_that_reads_back() {
     [cohort]
     control = 0.0
     "#);
-    assert_eq!(home.rutter(&["config", "show"]).success().stdout, shown.stdout);
-    home.has_config(&shown.stdout);
+    assert_eq!(home.rutter(&["config", "show"]).assert_success().stdout, shown.stdout);
+    home.write_user_config(&shown.stdout);
     assert_output!(home, home.rutter(&["config", "check"]), @"
     exit 0
     --- stdout
     [HOME]/memory/config.toml: nothing to complain about
     ");
-    assert_eq!(home.rutter(&["config", "show"]).success().stdout, shown.stdout);
+    assert_eq!(home.rutter(&["config", "show"]).assert_success().stdout, shown.stdout);
     assert_eq!(home.json(&["config", "show"]), home.json(&["config", "show", "--defaults"]));
 }
 
 #[test]
-fn where_each_value_comes_from() {
-    let home = Home::new();
-    home.has_config("notify = \"brief\"\n[hooks.ghap_checkin]\nfrequency = 20\n");
-    home.has_project_config("[hooks.ghap_checkin]\nfrequency = 30\n[hooks.stop]\nask = true\n");
+fn show_origin_of_values() {
+    let home = TestHome::new();
+    home.write_user_config("notify = \"brief\"\n[hooks.ghap_checkin]\nfrequency = 20\n");
+    home.write_project_config("[hooks.ghap_checkin]\nfrequency = 30\n[hooks.stop]\nask = true\n");
     let ran = home.rutter(&["config", "show", "--origin"]);
     let lines: Vec<&str> = ran.stdout.lines().filter(|line| !line.ends_with("# default")).collect();
     assert_output!(home, lines.join("\n"), @r#"
@@ -167,12 +167,12 @@ fn where_each_value_comes_from() {
 }
 
 #[test]
-fn mistakes_are_named_with_their_place_and_what_to_type() {
-    let home = Home::new();
-    home.has_config(
+fn check_reports_mistakes_with_advice() {
+    let home = TestHome::new();
+    home.write_user_config(
         "notify = \"loud\"\n\n[hooks.session_start]\nscript = \"x.sh\"\ntoken_budgett = 100\n[hooks.stop]\ndeadline_ms = \"50\"\n",
     );
-    home.has_project_config("[hooks.stop]\nask = true\n\n[retention]\noutcomes = 1\n");
+    home.write_project_config("[hooks.stop]\nask = true\n\n[retention]\noutcomes = 1\n");
     assert_output!(home, home.rutter(&["config", "check"]), @r#"
     exit 1
     --- stdout
@@ -213,7 +213,7 @@ fn mistakes_are_named_with_their_place_and_what_to_type() {
     assert_eq!(json["findings"][0]["position"], json!({ "line": 1, "column": 10 }));
     // A setting that needs trust is a note; every other mistake is a warning.
     assert_eq!(
-        home.ailments(),
+        home.doctor_codes(),
         [
             "config-wrong",
             "config-wrong",
@@ -223,7 +223,7 @@ fn mistakes_are_named_with_their_place_and_what_to_type() {
             "config-untrusted"
         ]
     );
-    home.has_config("notify = \n").has_project_config("");
+    home.write_user_config("notify = \n").write_project_config("");
     assert_output!(home, home.rutter(&["config", "check"]), @"
     exit 1
     --- stdout
@@ -233,8 +233,8 @@ fn mistakes_are_named_with_their_place_and_what_to_type() {
 }
 
 #[test]
-fn no_file_is_nothing_to_complain_about() {
-    let home = Home::new();
+fn missing_config_is_valid() {
+    let home = TestHome::new();
     assert_output!(home, home.rutter(&["config", "check"]), @"
     exit 0
     --- stdout
@@ -251,12 +251,12 @@ fn no_file_is_nothing_to_complain_about() {
 
 /// Without RUTTER_HOME, configuration and data are in different directories.
 #[test]
-fn the_users_file_is_where_the_standard_has_it() {
-    let home = Home::new();
+fn user_config_follows_xdg() {
+    let home = TestHome::new();
     let user = |variables: &[(&str, &str)]| {
-        let mut command = command(&["config", "path", "--json"]);
+        let mut command = rutter_command(&["config", "path", "--json"]);
         command.current_dir(home.path("ship")).stdin(Stdio::null()).envs(variables.iter().copied());
-        let ran = Ran::of(&mut command).success();
+        let ran = CommandOutput::run(&mut command).assert_success();
         serde_json::from_str::<Value>(&ran.stdout).unwrap()["user"]["path"].clone()
     };
     assert_eq!(user(&[("HOME", "/h")]), "/h/.config/rutter/config.toml");
@@ -269,8 +269,8 @@ fn the_users_file_is_where_the_standard_has_it() {
 }
 
 #[test]
-fn a_checkout_is_trusted_as_long_as_its_file_stays() {
-    let home = Home::new();
+fn trust_ends_when_file_changes() {
+    let home = TestHome::new();
     assert_output!(home, home.rutter(&["trust"]), @"
     exit 1
     --- stderr
@@ -281,7 +281,7 @@ fn a_checkout_is_trusted_as_long_as_its_file_stays() {
     --- stderr
     note: no file of a checkout is trusted
     ");
-    home.has_project_config(
+    home.write_project_config(
         "[hooks.stop]\nask = true\n[hooks.edits]\nenabled = false\n[hooks.outcome_capture]\nmatchers = [\"just check\"]\n",
     );
     assert_output!(home, home.rutter(&["trust"]), @r#"
@@ -315,7 +315,7 @@ fn a_checkout_is_trusted_as_long_as_its_file_stays() {
     [HOME]/ship
     ");
 
-    home.has_project_config("[hooks.stop]\nask = true\n# and more\n");
+    home.write_project_config("[hooks.stop]\nask = true\n# and more\n");
     assert!(home.rutter(&["config", "show"]).stdout.contains("ask = false"));
     assert_output!(home, home.rutter(&["trust", "--list"]), @"
     exit 0
@@ -335,7 +335,7 @@ fn a_checkout_is_trusted_as_long_as_its_file_stays() {
     ");
     assert!(home.rutter(&["config", "show"]).stdout.contains("ask = false"));
 
-    home.has_project_config("ask = \n");
+    home.write_project_config("ask = \n");
     assert_output!(home, home.rutter(&["trust", "--yes"]), @"
     exit 1
     --- stderr
@@ -348,15 +348,15 @@ fn a_checkout_is_trusted_as_long_as_its_file_stays() {
     --- stderr
     error: [HOME]/ship/.rutter.toml: is no file; put a file there, or nothing
     ");
-    assert_eq!(home.ailments(), ["config-void"]);
+    assert_eq!(home.doctor_codes(), ["config-void"]);
 }
 
 /// The error names the data directory that cannot be written.
 #[test]
-fn a_trust_that_cannot_be_noted_is_refused() {
-    let home = Home::new();
+fn trust_needs_writable_data_dir() {
+    let home = TestHome::new();
     std::fs::write(home.memory(), "no folder").unwrap();
-    home.has_project_config("notify = \"card\"");
+    home.write_project_config("notify = \"card\"");
     assert_output!(home, home.rutter(&["trust", "--yes"]), @r#"
     exit 1
     --- stderr
@@ -367,8 +367,8 @@ fn a_trust_that_cannot_be_noted_is_refused() {
 }
 
 #[test]
-fn housekeeping_keeps_what_the_user_wants_kept() {
-    let home = Home::new();
+fn retention_follows_user_config() {
+    let home = TestHome::new();
     home.ok(&["tend"]);
     for _ in 0..3 {
         let payload = json!({
@@ -379,20 +379,20 @@ fn housekeeping_keeps_what_the_user_wants_kept() {
         let file = home.path("payload");
         std::fs::write(&file, payload.to_string()).unwrap();
         let stdin = std::fs::File::open(file).unwrap();
-        drop(Ran::of(home.command(&["hook"]).stdin(stdin)).success());
+        drop(CommandOutput::run(home.command(&["hook"]).stdin(stdin)).assert_success());
     }
     assert_eq!(home.json(&["tend"])["retired"], 0);
     // A project cannot change the retention.
-    home.has_project_config("[retention]\noutcomes = 1\n");
+    home.write_project_config("[retention]\noutcomes = 1\n");
     home.ok(&["trust", "--yes"]);
     assert_eq!(home.json(&["tend"])["retired"], 0);
-    home.has_config("[retention]\noutcomes = 1\n");
+    home.write_user_config("[retention]\noutcomes = 1\n");
     assert_eq!(home.json(&["tend"])["retired"], 2);
 }
 
 /// The JSON schema for editors and the loader accept the same value for every key.
 #[test]
-fn the_schema_and_the_loader_agree() {
+fn schema_and_loader_agree() {
     let schema = rutter_memory::config::schema();
     let validator = jsonschema::validator_for(&schema).unwrap();
     jsonschema::meta::validate(&schema).unwrap();
@@ -454,15 +454,15 @@ fn the_schema_and_the_loader_agree() {
         }
     }
     assert!(right > 100 && wrong > 1_000, "{right} {wrong}");
-    let committed = rutter_testkit::root().join("schemas/config.schema.json");
+    let committed = rutter_testkit::repository_root().join("schemas/config.schema.json");
     let committed: Value =
         serde_json::from_str(&std::fs::read_to_string(committed).unwrap()).unwrap();
     assert_eq!(committed, schema);
 }
 
 #[test]
-fn keys_of_hooks_yaml_are_mapped_or_named() {
-    let home = Home::new();
+fn hooks_yaml_keys_are_mapped() {
+    let home = TestHome::new();
     std::fs::create_dir_all(home.path("ship/.claude/hooks")).unwrap();
     let yaml = "hooks:\n  session_start:\n    enabled: true\n    script: .claude/hooks/session_start.sh\n    \
                 timeout_ms: 5000\n  user_prompt_submit:\n    context_depth: rich  # light | rich\n    colour: blue\n";
@@ -489,7 +489,7 @@ fn keys_of_hooks_yaml_are_mapped_or_named() {
     let json = home.json(&["config", "check"]);
     assert_eq!(json["hooks_yaml"]["keys"].as_array().unwrap().len(), 5, "{json}");
     assert_eq!(json["hooks_yaml"]["keys"][0]["key"]["key"], "hooks.session_start.enabled");
-    let named = home.rutter(&["config", "check", ".claude/hooks/config.yaml"]).success();
+    let named = home.rutter(&["config", "check", ".claude/hooks/config.yaml"]).assert_success();
     assert!(named.stdout.starts_with(".claude/hooks/config.yaml: Claude Code and rutter do not"));
     std::fs::write(home.path("ship/.claude/hooks/config.yaml"), "hooks:\n\tx: y\n").unwrap();
     let ran = home.rutter(&["config", "check"]);
@@ -499,7 +499,7 @@ fn keys_of_hooks_yaml_are_mapped_or_named() {
 
 #[test]
 fn pipe_instead_of_hooks_yaml_is_refused() {
-    let home = Home::new();
+    let home = TestHome::new();
     std::fs::create_dir_all(home.path("ship/.claude/hooks")).unwrap();
     let pipe = home.path("ship/.claude/hooks/config.yaml");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());

@@ -6,25 +6,25 @@ use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::process::Child;
 
-use rutter_contract::verdict::{HookRun, MessageKind, Outcome, Turn, judge};
+use rutter_contract::verdict::{HookOutcome, HookRun, MessageKind, TurnEffect, judge_answer};
 use rutter_contract::version::Contract;
 use rutter_contract::{EventName, payload, schema, table};
-use rutter_testkit::Ran;
+use rutter_testkit::CommandOutput;
 use serde_json::{Value, json};
 
-use crate::hook::silent;
-use crate::support::{Home, START, hold};
+use crate::hook::assert_silent;
+use crate::support::{GHAP_START_ARGS, TestHome, lock_database};
 
 /// Checks a hook's answer against schema and contract, and returns its text for the model.
 #[track_caller]
-pub(crate) fn said(event: &str, ran: &Ran) -> String {
+pub(crate) fn answer_text(event: &str, ran: &CommandOutput) -> String {
     assert_eq!((ran.exit, ran.stderr.as_str()), (Some(0), ""), "{event}: {ran}");
     assert_ne!(ran.stdout, "", "{event} has nothing to say");
     let event: EventName = event.parse().expect("an event");
     let plain = event == EventName::PreCompact;
     if !plain {
         let answer: Value = serde_json::from_str(&ran.stdout).expect("JSON");
-        let bundle = schema::bundle(table::event(event), Contract::newest());
+        let bundle = schema::bundled_output_schema(table::event_spec(event), Contract::newest());
         let schema = jsonschema::options().build(&bundle).expect("a schema");
         let wrong: Vec<String> =
             schema.iter_errors(&answer).map(|error| error.to_string()).collect();
@@ -43,15 +43,19 @@ pub(crate) fn said(event: &str, ran: &Ran) -> String {
     let mut read = String::new();
     for contract in ["2.1.197".parse().expect("a version"), Contract::newest().version()] {
         let run = HookRun { event, stdout: &ran.stdout, stderr: &ran.stderr, exit: 0 };
-        let verdict = judge(&run, Contract::for_client(contract));
-        assert_eq!(verdict.outcome, Outcome::Success, "{event}");
+        let verdict = judge_answer(&run, Contract::for_client(contract));
+        assert_eq!(verdict.outcome, HookOutcome::Success, "{event}");
         assert!(verdict.diagnostics.is_empty(), "{event}: {:?}", verdict.diagnostics);
         assert!(verdict.dropped.is_empty() && verdict.corrected.is_none(), "{event}: {verdict:?}");
         // Only an answer to Stop prolongs the turn. No hook decides about a tool call.
-        let turn = if event == EventName::Stop { Turn::KeptGoing } else { Turn::Continues };
+        let turn =
+            if event == EventName::Stop { TurnEffect::KeptGoing } else { TurnEffect::Continues };
         assert_eq!(verdict.turn, turn, "{event}");
         assert!(
-            matches!(verdict.tool, None | Some(rutter_contract::verdict::Tool::Unchanged)),
+            matches!(
+                verdict.tool,
+                None | Some(rutter_contract::verdict::ToolCallEffect::Unchanged)
+            ),
             "{event}: {verdict:?}"
         );
         let [message] = verdict.to_model.as_slice() else { panic!("{event}: {verdict:?}") };
@@ -64,12 +68,18 @@ pub(crate) fn said(event: &str, ran: &Ran) -> String {
 }
 
 /// Returns a recorded payload of the client with this session, the project directory and these fields.
-fn sent(home: &Home, event: EventName, tool: Option<&str>, session: &str, fields: &Value) -> Value {
-    let mut value = payload::realistic(event, tool).expect("such a payload").value;
+fn recorded_payload(
+    home: &TestHome,
+    event: EventName,
+    tool: Option<&str>,
+    session: &str,
+    fields: &Value,
+) -> Value {
+    let mut value = payload::example_payload(event, tool).expect("such a payload").value;
     value["session_id"] = session.into();
     value["cwd"] = home.path("ship").to_str().expect("a plain name").into();
     value.as_object_mut().expect("an object").extend(fields.as_object().expect("one").clone());
-    let schema = schema::input(table::event(event), Contract::newest());
+    let schema = schema::input_schema(table::event_spec(event), Contract::newest());
     let schema = jsonschema::options().build(&schema).expect("a schema");
     let wrong: Vec<String> = schema.iter_errors(&value).map(|error| error.to_string()).collect();
     assert!(wrong.is_empty(), "{event}: {wrong:?}: {value}");
@@ -77,118 +87,152 @@ fn sent(home: &Home, event: EventName, tool: Option<&str>, session: &str, fields
 }
 
 /// A situation in which a hook has something to say.
-struct Case {
+struct AnswerCase {
     event: EventName,
     /// Prepares the store.
-    arrange: fn(&Home),
+    arrange: fn(&TestHome),
     /// Builds the payload.
-    told: fn(&Home) -> Value,
+    told: fn(&TestHome) -> Value,
     /// A part of the expected answer.
     says: &'static str,
 }
 
-fn remembered(home: &Home) {
+fn store_memory(home: &TestHome) {
     let text = "The test suite leaks Redis connections: close the client in teardown";
     home.ok(&["remember", text, "--category", "fact"]);
 }
 
-fn begun(home: &Home) {
-    drop(home.inside("one", START).success());
+fn start_ghap(home: &TestHome) {
+    drop(home.run_in_session("one", GHAP_START_ARGS).assert_success());
 }
 
-fn fixed(home: &Home) {
+fn record_fixed_failure(home: &TestHome) {
     home.ok(&["tend"]);
     // The first failure may be answered with an offer to start a GHAP.
-    drop(home.hook(&home.red("earlier")).success());
-    for payload in [home.edit("earlier"), home.green("earlier")] {
-        silent(&home.hook(&payload));
+    drop(home.hook(&home.failing_run("earlier")).assert_success());
+    for payload in [home.edit("earlier"), home.passing_run("earlier")] {
+        assert_silent(&home.hook(&payload));
     }
 }
 
-fn bash(home: &Home, event: EventName, fields: &Value) -> Value {
-    let mut value = sent(home, event, Some("Bash"), "one", fields);
+fn bash_payload(home: &TestHome, event: EventName, fields: &Value) -> Value {
+    let mut value = recorded_payload(home, event, Some("Bash"), "one", fields);
     value["tool_input"]["command"] = "cargo test parser".into();
     value
 }
 
-fn cases() -> Vec<Case> {
-    const RED: &str = "Exit code 101\n\nrunning 1 test\ntest parser::crlf ... FAILED\n\nfailures:\n\n\
+fn answer_cases() -> Vec<AnswerCase> {
+    const FAILING_RUN: &str = "Exit code 101\n\nrunning 1 test\ntest parser::crlf ... FAILED\n\nfailures:\n\n\
         ---- parser::crlf stdout ----\n\nthread 'parser::crlf' panicked at src/lib.rs:5:9:\nleft: 1, right: 2\n\n\n\
         failures:\n    parser::crlf\n\n\
         test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
-    const GREEN: &str = "\nrunning 1 test\ntest parser::crlf ... ok\n\n\
+    const PASSING_RUN: &str = "\nrunning 1 test\ntest parser::crlf ... ok\n\n\
         test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
     vec![
-        Case {
+        AnswerCase {
             event: EventName::SessionStart,
             arrange: |home| home.ok(&["tend"]),
             told: |home| {
-                sent(home, EventName::SessionStart, None, "one", &json!({ "source": "startup" }))
+                recorded_payload(
+                    home,
+                    EventName::SessionStart,
+                    None,
+                    "one",
+                    &json!({ "source": "startup" }),
+                )
             },
             says: "ghap start --domain",
         },
-        Case {
+        AnswerCase {
             event: EventName::SessionStart,
-            arrange: begun,
+            arrange: start_ghap,
             told: |home| {
-                sent(home, EventName::SessionStart, None, "one", &json!({ "source": "compact" }))
+                recorded_payload(
+                    home,
+                    EventName::SessionStart,
+                    None,
+                    "one",
+                    &json!({ "source": "compact" }),
+                )
             },
             says: "Active GHAP",
         },
-        Case {
+        AnswerCase {
             event: EventName::SessionStart,
             arrange: |home| {
-                begun(home);
-                silent(&home.hook(&sent(home, EventName::SessionEnd, None, "one", &json!({}))));
-                home.settle();
+                start_ghap(home);
+                assert_silent(&home.hook(&recorded_payload(
+                    home,
+                    EventName::SessionEnd,
+                    None,
+                    "one",
+                    &json!({}),
+                )));
+                home.wait_for_housekeeping();
             },
             told: |home| {
-                sent(home, EventName::SessionStart, None, "two", &json!({ "source": "clear" }))
+                recorded_payload(
+                    home,
+                    EventName::SessionStart,
+                    None,
+                    "two",
+                    &json!({ "source": "clear" }),
+                )
             },
             says: "left GHAP",
         },
-        Case {
+        AnswerCase {
             event: EventName::UserPromptSubmit,
-            arrange: remembered,
+            arrange: store_memory,
             told: |home| {
                 let prompt = json!({ "prompt": "redis connections leak in tests" });
-                sent(home, EventName::UserPromptSubmit, None, "one", &prompt)
+                recorded_payload(home, EventName::UserPromptSubmit, None, "one", &prompt)
             },
             says: "Remembered (fact): `The test suite leaks",
         },
-        Case {
+        AnswerCase {
             event: EventName::PreToolUse,
             arrange: |home| {
-                begun(home);
+                start_ghap(home);
                 for _ in 0..9 {
-                    let call = sent(home, EventName::PreToolUse, Some("Bash"), "one", &json!({}));
-                    silent(&home.hook(&call));
+                    let call = recorded_payload(
+                        home,
+                        EventName::PreToolUse,
+                        Some("Bash"),
+                        "one",
+                        &json!({}),
+                    );
+                    assert_silent(&home.hook(&call));
                 }
             },
-            told: |home| sent(home, EventName::PreToolUse, Some("Bash"), "one", &json!({})),
+            told: |home| {
+                recorded_payload(home, EventName::PreToolUse, Some("Bash"), "one", &json!({}))
+            },
             says: "GHAP check-in, 10 tool calls",
         },
-        Case {
+        AnswerCase {
             event: EventName::PostToolUse,
-            arrange: begun,
+            arrange: start_ghap,
             told: |home| {
-                let response = json!({ "stdout": GREEN, "stderr": "", "interrupted": false, "isImage": false, "noOutputExpected": false });
-                bash(home, EventName::PostToolUse, &json!({ "tool_response": response }))
+                let response = json!({ "stdout": PASSING_RUN, "stderr": "", "interrupted": false, "isImage": false, "noOutputExpected": false });
+                bash_payload(home, EventName::PostToolUse, &json!({ "tool_response": response }))
             },
             says: "It came true",
         },
-        Case {
+        AnswerCase {
             event: EventName::PostToolUseFailure,
-            arrange: begun,
-            told: |home| bash(home, EventName::PostToolUseFailure, &json!({ "error": RED })),
+            arrange: start_ghap,
+            told: |home| {
+                bash_payload(home, EventName::PostToolUseFailure, &json!({ "error": FAILING_RUN }))
+            },
             says: "contradicts it",
         },
-        Case {
+        AnswerCase {
             event: EventName::PostToolUseFailure,
-            arrange: fixed,
+            arrange: record_fixed_failure,
             told: |home| {
-                let error = home.red("two")["error"].clone();
-                let mut value = sent(
+                let error = home.failing_run("two")["error"].clone();
+                let mut value = recorded_payload(
                     home,
                     EventName::PostToolUseFailure,
                     Some("Bash"),
@@ -200,7 +244,7 @@ fn cases() -> Vec<Case> {
             },
             says: "this failure was fixed before",
         },
-        Case {
+        AnswerCase {
             event: EventName::PostToolUseFailure,
             arrange: |home| {
                 let resolve = ["ghap", "resolve", "--status", "falsified", "--result", "it failed"];
@@ -215,24 +259,29 @@ fn cases() -> Vec<Case> {
                     "count the carriage returns",
                 ];
                 for _ in 0..5 {
-                    begun(home);
-                    drop(home.inside("one", &[&resolve[..], &why].concat()).success());
+                    start_ghap(home);
+                    drop(
+                        home.run_in_session("one", &[&resolve[..], &why].concat()).assert_success(),
+                    );
                 }
             },
-            told: |home| bash(home, EventName::PostToolUseFailure, &json!({ "error": RED })),
+            told: |home| {
+                bash_payload(home, EventName::PostToolUseFailure, &json!({ "error": FAILING_RUN }))
+            },
             says: "5 of 5 wrong hypotheses here had the root cause oversight; the newest lesson from that: `count the",
         },
-        Case {
+        AnswerCase {
             event: EventName::SubagentStart,
             arrange: |home| {
-                remembered(home);
-                let mut call = sent(home, EventName::PreToolUse, Some("Agent"), "one", &json!({}));
+                store_memory(home);
+                let mut call =
+                    recorded_payload(home, EventName::PreToolUse, Some("Agent"), "one", &json!({}));
                 call["tool_input"]["prompt"] = "redis connections leak in tests".into();
                 call["tool_input"]["subagent_type"] = "general-purpose".into();
-                silent(&home.hook(&call));
+                assert_silent(&home.hook(&call));
             },
             told: |home| {
-                sent(
+                recorded_payload(
                     home,
                     EventName::SubagentStart,
                     None,
@@ -242,17 +291,23 @@ fn cases() -> Vec<Case> {
             },
             says: "Remembered (fact): `The test suite leaks",
         },
-        Case {
+        AnswerCase {
             event: EventName::PreCompact,
-            arrange: begun,
-            told: |home| sent(home, EventName::PreCompact, None, "one", &json!({})),
+            arrange: start_ghap,
+            told: |home| recorded_payload(home, EventName::PreCompact, None, "one", &json!({})),
             says: "Active GHAP",
         },
-        Case {
+        AnswerCase {
             event: EventName::Stop,
-            arrange: begun,
+            arrange: start_ghap,
             told: |home| {
-                sent(home, EventName::Stop, None, "one", &json!({ "stop_hook_active": false }))
+                recorded_payload(
+                    home,
+                    EventName::Stop,
+                    None,
+                    "one",
+                    &json!({ "stop_hook_active": false }),
+                )
             },
             says: "Active GHAP",
         },
@@ -260,26 +315,26 @@ fn cases() -> Vec<Case> {
 }
 
 #[test]
-fn every_answer_is_right_and_reaches_the_model() {
-    for Case { event, arrange, told, says } in cases() {
-        let home = Home::new();
-        home.set(&[("stop", "ask = true")]);
+fn answers_conform_and_reach_model() {
+    for AnswerCase { event, arrange, told, says } in answer_cases() {
+        let home = TestHome::new();
+        home.write_config(&[("stop", "ask = true")]);
         arrange(&home);
-        let said = said(event.as_str(), &home.hook(&told(&home)));
+        let said = answer_text(event.as_str(), &home.hook(&told(&home)));
         assert!(said.contains(says), "{event}: {said}");
     }
 }
 
 /// [`cases`] covers every event that `init` registers, except SessionEnd, which has no answer.
 #[test]
-fn every_hook_that_is_registered_is_looked_at() {
-    let home = Home::new();
-    drop(home.init(&[]).success());
+fn cases_cover_registered_hooks() {
+    let home = TestHome::new();
+    drop(home.init(&[]).assert_success());
     let settings: Value =
         serde_json::from_str(&std::fs::read_to_string(home.settings()).unwrap()).unwrap();
     let registered: BTreeSet<String> =
         settings["hooks"].as_object().unwrap().keys().cloned().collect();
-    let looked_at: BTreeSet<String> = cases()
+    let looked_at: BTreeSet<String> = answer_cases()
         .iter()
         .map(|case| case.event.to_string())
         .chain([EventName::SessionEnd.to_string()])
@@ -288,34 +343,41 @@ fn every_hook_that_is_registered_is_looked_at() {
 }
 
 #[test]
-fn the_end_of_a_session_is_recorded_without_a_word() {
-    let home = Home::new();
-    begun(&home);
-    silent(&home.hook(&sent(&home, EventName::SessionEnd, None, "one", &json!({}))));
-    home.settle();
+fn session_end_is_recorded_silently() {
+    let home = TestHome::new();
+    start_ghap(&home);
+    assert_silent(&home.hook(&recorded_payload(
+        &home,
+        EventName::SessionEnd,
+        None,
+        "one",
+        &json!({}),
+    )));
+    home.wait_for_housekeeping();
     assert_eq!(home.json(&["sessions", "show", "one"])["over"], true);
 }
 
 #[test]
-fn whoever_is_not_meant_hears_nothing() {
+fn irrelevant_events_are_silent() {
     // Events that rutter does not handle.
-    let ours: BTreeSet<EventName> = cases().iter().map(|case| case.event).collect();
-    let home = Home::new();
-    home.set(&[]);
-    begun(&home);
-    remembered(&home);
+    let ours: BTreeSet<EventName> = answer_cases().iter().map(|case| case.event).collect();
+    let home = TestHome::new();
+    home.write_config(&[]);
+    start_ghap(&home);
+    store_memory(&home);
     for event in EventName::ALL.into_iter().filter(|event| !ours.contains(event)) {
-        for value in payload::recorded(event) {
-            silent(&home.hook(value));
+        for value in payload::recorded_payloads(event) {
+            assert_silent(&home.hook(value));
         }
-        silent(&home.hook(&sent(&home, event, None, "stranger", &json!({}))));
+        assert_silent(&home.hook(&recorded_payload(&home, event, None, "stranger", &json!({}))));
     }
     // Events that rutter handles, without anything relevant in the store.
-    let home = Home::new();
-    home.set(&[]);
-    remembered(&home);
-    let tell =
-        |event, tool, fields: Value| silent(&home.hook(&sent(&home, event, tool, "one", &fields)));
+    let home = TestHome::new();
+    home.write_config(&[]);
+    store_memory(&home);
+    let tell = |event, tool, fields: Value| {
+        assert_silent(&home.hook(&recorded_payload(&home, event, tool, "one", &fields)))
+    };
     for source in ["resume", "compact", "clear", "fork"] {
         tell(EventName::SessionStart, None, json!({ "source": source }));
     }
@@ -336,18 +398,18 @@ fn whoever_is_not_meant_hears_nothing() {
     tell(EventName::SubagentStart, None, json!({ "agent_type": "Explore" }));
     tell(EventName::PreCompact, None, json!({}));
     tell(EventName::Stop, None, json!({ "stop_hook_active": false }));
-    begun(&home);
+    start_ghap(&home);
     tell(EventName::Stop, None, json!({ "stop_hook_active": false }));
     tell(EventName::Stop, None, json!({ "stop_hook_active": true }));
 }
 
 #[test]
-fn a_stop_that_a_hook_caused_is_not_prolonged_again() {
-    let home = Home::new();
-    home.set(&[("stop", "ask = true")]);
-    begun(&home);
+fn stop_is_prolonged_only_once() {
+    let home = TestHome::new();
+    home.write_config(&[("stop", "ask = true")]);
+    start_ghap(&home);
     let stop = |active: bool| {
-        home.hook(&sent(
+        home.hook(&recorded_payload(
             &home,
             EventName::Stop,
             None,
@@ -355,13 +417,13 @@ fn a_stop_that_a_hook_caused_is_not_prolonged_again() {
             &json!({ "stop_hook_active": active }),
         ))
     };
-    silent(&stop(true));
-    drop(said("Stop", &stop(false)));
-    silent(&stop(false));
+    assert_silent(&stop(true));
+    drop(answer_text("Stop", &stop(false)));
+    assert_silent(&stop(false));
 }
 
 /// Damages the store. Returns the process that holds the lock, which the caller has to end.
-fn break_it(home: &Home, fault: &str) -> Option<Child> {
+fn damage_store(home: &TestHome, fault: &str) -> Option<Child> {
     let database = home.memory().join("rutter.db");
     let overwrite = |bytes: &[u8], offset| {
         let file = std::fs::OpenOptions::new().write(true).open(&database).unwrap();
@@ -372,19 +434,19 @@ fn break_it(home: &Home, fault: &str) -> Option<Child> {
         "missing" => {}
         "corrupt" => overwrite(b"nothing of ours", 0),
         "newer" => overwrite(&[0, 0, 0, 99], 60),
-        "locked" => return Some(hold(&database, "EXCLUSIVE")),
+        "locked" => return Some(lock_database(&database, "EXCLUSIVE")),
         other => panic!("{other}"),
     }
     None
 }
 
 #[test]
-fn whatever_is_wrong_every_hook_is_silent() {
+fn hooks_are_silent_on_store_faults() {
     for fault in ["missing", "corrupt", "newer", "locked"] {
-        for Case { event, arrange, told, .. } in cases() {
-            let home = Home::new();
+        for AnswerCase { event, arrange, told, .. } in answer_cases() {
+            let home = TestHome::new();
             arrange(&home);
-            let holder = break_it(&home, fault);
+            let holder = damage_store(&home, fault);
             let elsewhere = home.path("elsewhere");
             let at: &[(&str, &Path)] =
                 if fault == "missing" { &[("RUTTER_HOME", &elsewhere)] } else { &[] };
@@ -404,22 +466,22 @@ fn whatever_is_wrong_every_hook_is_silent() {
 
 /// A writer does not block readers: a hook may answer meanwhile, and the answer must be valid.
 #[test]
-fn beside_a_long_write_it_is_the_right_answer_or_none() {
-    for Case { event, arrange, told, .. } in cases() {
-        let home = Home::new();
+fn answers_conform_during_long_write() {
+    for AnswerCase { event, arrange, told, .. } in answer_cases() {
+        let home = TestHome::new();
         arrange(&home);
-        let mut holder = hold(&home.memory().join("rutter.db"), "NORMAL");
+        let mut holder = lock_database(&home.memory().join("rutter.db"), "NORMAL");
         let ran = home.hook(&told(&home));
         if ran.stdout.is_empty() {
-            silent(&ran);
+            assert_silent(&ran);
         } else {
-            drop(said(event.as_str(), &ran));
+            drop(answer_text(event.as_str(), &ran));
         }
         drop(holder.stdin.take());
         holder.wait().unwrap();
         // An injection is recorded if and only if it was delivered. Its record may come from the spool.
         if event == EventName::UserPromptSubmit {
-            home.settle();
+            home.wait_for_housekeeping();
             let shown = home.json(&["injections"]).as_array().unwrap().len();
             assert_eq!(shown, usize::from(!ran.stdout.is_empty()), "{ran}");
         }
@@ -427,44 +489,44 @@ fn beside_a_long_write_it_is_the_right_answer_or_none() {
 }
 
 #[test]
-fn whoever_wants_quiet_has_it() {
-    for Case { event, arrange, told, .. } in cases() {
-        let home = Home::new();
-        home.set(&[("stop", "ask = true")]);
+fn pause_and_off_silence_hooks() {
+    for AnswerCase { event, arrange, told, .. } in answer_cases() {
+        let home = TestHome::new();
+        home.write_config(&[("stop", "ask = true")]);
         arrange(&home);
         let payload = told(&home);
         home.ok(&["pause"]);
-        silent(&home.hook(&payload));
+        assert_silent(&home.hook(&payload));
         home.ok(&["pause", "--off"]);
         let bytes = payload.to_string();
-        silent(&home.hook_with(bytes.as_bytes(), &[("RUTTER", Path::new("off"))]));
-        drop(said(event.as_str(), &home.hook(&payload)));
+        assert_silent(&home.hook_with(bytes.as_bytes(), &[("RUTTER", Path::new("off"))]));
+        drop(answer_text(event.as_str(), &home.hook(&payload)));
     }
 }
 
 #[test]
-fn what_cannot_be_read_is_not_answered() {
-    let home = Home::new();
-    home.set(&[]);
-    begun(&home);
+fn unreadable_payloads_are_silent() {
+    let home = TestHome::new();
+    home.write_config(&[]);
+    start_ghap(&home);
     for payload in
         ["", "{", "null", "[]", "\"SessionStart\"", "{}", "\u{feff}{}", "{\"hook_event_name\":7}"]
     {
-        silent(&home.hook_with(payload.as_bytes(), &[]));
+        assert_silent(&home.hook_with(payload.as_bytes(), &[]));
     }
     for event in ["Novelty", "PreToolCall", "sessionstart", ""] {
-        silent(&home.hook(&home.event("one", event, &json!({ "source": "startup" }))));
+        assert_silent(&home.hook(&home.event("one", event, &json!({ "source": "startup" }))));
     }
     // Truncated payloads, and payloads without a valid session id or working directory.
-    for Case { told, .. } in cases() {
+    for AnswerCase { told, .. } in answer_cases() {
         let whole = told(&home);
         let text = whole.to_string();
-        silent(&home.hook_with(&text.as_bytes()[..text.len() / 2], &[]));
+        assert_silent(&home.hook_with(&text.as_bytes()[..text.len() / 2], &[]));
         for field in ["session_id", "cwd"] {
             for value in [Value::Null, json!(7), json!(""), json!({})] {
                 let mut payload = whole.clone();
                 payload[field] = value;
-                silent(&home.hook(&payload));
+                assert_silent(&home.hook(&payload));
             }
         }
     }

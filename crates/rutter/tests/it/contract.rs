@@ -1,19 +1,19 @@
-use rutter_testkit::root;
+use rutter_testkit::repository_root;
 use serde_json::Value;
 
-use crate::support::rutter;
+use crate::support::run_rutter;
 
-fn json(args: &[&str]) -> Value {
-    serde_json::from_str(&rutter(args).success().stdout)
+fn run_json(args: &[&str]) -> Value {
+    serde_json::from_str(&run_rutter(args).assert_success().stdout)
         .unwrap_or_else(|error| panic!("{args:?}: {error}"))
 }
 
 #[test]
-fn events_as_json_are_33_objects_with_the_name_first() {
+fn events_json_lists_all_events() {
     for args in
         [["contract", "events", "--json"].as_slice(), &["contract", "events", "--format", "json"]]
     {
-        let events = json(args);
+        let events = run_json(args);
         let events = events.as_array().unwrap();
         assert_eq!(events.len(), 33);
         for event in events {
@@ -27,8 +27,8 @@ fn events_as_json_are_33_objects_with_the_name_first() {
 }
 
 #[test]
-fn events_for_people_are_a_line_each() {
-    let ran = rutter(&["contract", "events"]);
+fn events_text_has_line_per_event() {
+    let ran = run_rutter(&["contract", "events"]);
     let lines: Vec<&str> = ran.stdout.lines().collect();
     assert_eq!(lines.len(), 34, "{ran}");
     assert!(lines[0].starts_with("EVENT"));
@@ -36,24 +36,25 @@ fn events_for_people_are_a_line_each() {
 }
 
 #[test]
-fn events_of_an_older_client() {
-    let ran = rutter(&["contract", "events", "--json", "--client", "2.1.197"]);
+fn older_client_has_fewer_events() {
+    let ran = run_rutter(&["contract", "events", "--json", "--client", "2.1.197"]);
     let events: Vec<Value> = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!((events.len(), ran.stderr.as_str()), (30, ""));
 }
 
 #[test]
-fn a_newer_client_gets_the_newest_contract_and_is_told() {
-    let ran = rutter(&["contract", "events", "--json", "--client", "3.0.0"]);
+fn newer_client_gets_newest_contract() {
+    let ran = run_rutter(&["contract", "events", "--json", "--client", "3.0.0"]);
     let events: Vec<Value> = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(events.len(), 33);
     insta::assert_snapshot!(ran.stderr, @"note: client 3.0.0 is newer than the newest one measured; answering for 2.1.325");
 }
 
 #[test]
-fn schemas_are_the_committed_ones() {
+fn schemas_match_committed_files() {
     let index: Value = {
-        let text = std::fs::read_to_string(root().join("schemas/hooks/index.json")).unwrap();
+        let text =
+            std::fs::read_to_string(repository_root().join("schemas/hooks/index.json")).unwrap();
         serde_json::from_str(&text).unwrap()
     };
     for (event, files) in index.as_object().unwrap() {
@@ -61,16 +62,16 @@ fn schemas_are_the_committed_ones() {
             (["contract", "schema", event].as_slice(), &files["output"]),
             (&["contract", "schema", event, "--input"], &files["input"]),
         ] {
-            let path = root().join("schemas/hooks").join(file.as_str().unwrap());
-            assert_eq!(rutter(args).stdout, std::fs::read_to_string(path).unwrap(), "{event}");
+            let path = repository_root().join("schemas/hooks").join(file.as_str().unwrap());
+            assert_eq!(run_rutter(args).stdout, std::fs::read_to_string(path).unwrap(), "{event}");
         }
     }
 }
 
 /// The bundle is self-contained: it needs no other file, registry or network.
 #[test]
-fn a_bundle_stands_alone() {
-    let schema = json(&["contract", "schema", "Stop", "--bundle"]);
+fn bundle_is_self_contained() {
+    let schema = run_json(&["contract", "schema", "Stop", "--bundle"]);
     let validator = jsonschema::validator_for(&schema).unwrap();
     assert!(validator.is_valid(&serde_json::json!({ "decision": "block", "reason": "x" })));
     assert!(!validator.is_valid(&serde_json::json!({ "decision": "block" })));
@@ -78,8 +79,8 @@ fn a_bundle_stands_alone() {
 }
 
 #[test]
-fn an_event_that_the_client_does_not_have() {
-    insta::assert_snapshot!(rutter(&["contract", "schema", "PreModelSwitch", "--client", "2.1.197"]), @"
+fn event_unknown_to_client_is_refused() {
+    insta::assert_snapshot!(run_rutter(&["contract", "schema", "PreModelSwitch", "--client", "2.1.197"]), @"
     exit 2
     --- stderr
     error: client 2.1.197 has no event PreModelSwitch: it came with 2.1.251; leave --client out, or name a newer one
@@ -87,13 +88,13 @@ fn an_event_that_the_client_does_not_have() {
 }
 
 #[test]
-fn unknown_events_get_the_nearest_right_name() {
-    insta::assert_snapshot!(rutter(&["contract", "schema", "PreToolCall"]), @"
+fn unknown_event_gets_suggestion() {
+    insta::assert_snapshot!(run_rutter(&["contract", "schema", "PreToolCall"]), @"
     exit 2
     --- stderr
     error: `PreToolCall` is not a hook event of Claude Code; did you mean `PreToolUse`?
     ");
-    insta::assert_snapshot!(rutter(&["contract", "payload", "Moonrise"]), @"
+    insta::assert_snapshot!(run_rutter(&["contract", "payload", "Moonrise"]), @"
     exit 2
     --- stderr
     error: `Moonrise` is not a hook event of Claude Code; `rutter contract events` lists all of them
@@ -101,8 +102,8 @@ fn unknown_events_get_the_nearest_right_name() {
 }
 
 #[test]
-fn a_client_that_is_no_version() {
-    insta::assert_snapshot!(rutter(&["contract", "events", "--client", "latest"]), @"
+fn invalid_client_version_is_refused() {
+    insta::assert_snapshot!(run_rutter(&["contract", "events", "--client", "latest"]), @"
     exit 2
     --- stderr
     error: invalid value 'latest' for '--client <VERSION>': `latest` is not a client version; give three numbers as `claude --version` prints them, for example 2.1.325
@@ -112,11 +113,11 @@ fn a_client_that_is_no_version() {
 }
 
 #[test]
-fn every_event_has_a_payload_that_names_it() {
+fn every_event_has_payload() {
     let mut made_up = Vec::new();
-    for event in json(&["contract", "events", "--json"]).as_array().unwrap() {
+    for event in run_json(&["contract", "events", "--json"]).as_array().unwrap() {
         let name = event["name"].as_str().unwrap();
-        let ran = rutter(&["contract", "payload", name]);
+        let ran = run_rutter(&["contract", "payload", name]);
         let payload: Value = serde_json::from_str(&ran.stdout).unwrap();
         assert_eq!(payload["hook_event_name"], name);
         assert_eq!(ran.stdout.matches('\n').count(), 1);
@@ -132,12 +133,12 @@ fn every_event_has_a_payload_that_names_it() {
 }
 
 #[test]
-fn payloads_of_a_tool() {
-    let edit = json(&["contract", "payload", "PostToolUse", "--tool", "Edit"]);
+fn payload_for_tool() {
+    let edit = run_json(&["contract", "payload", "PostToolUse", "--tool", "Edit"]);
     assert!(edit["tool_response"]["structuredPatch"].is_array());
-    let ran = rutter(&["contract", "payload", "PreToolUse", "--tool", "mcp__github__search"]);
+    let ran = run_rutter(&["contract", "payload", "PreToolUse", "--tool", "mcp__github__search"]);
     assert!(ran.stderr.starts_with("note: no call of mcp__github__search was captured"), "{ran}");
-    insta::assert_snapshot!(rutter(&["contract", "payload", "Stop", "--tool", "Bash"]), @"
+    insta::assert_snapshot!(run_rutter(&["contract", "payload", "Stop", "--tool", "Bash"]), @"
     exit 2
     --- stderr
     error: Stop names no tool; these events do: PreToolUse, PostToolUse, PostToolUseFailure, PermissionRequest, PermissionDenied

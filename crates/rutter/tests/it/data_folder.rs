@@ -6,30 +6,30 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use rutter_testkit::{Ran, excuse};
+use rutter_testkit::{CommandOutput, report_skip};
 use serde_json::json;
 
-use crate::hook::silent;
-use crate::support::Home;
+use crate::hook::assert_silent;
+use crate::support::TestHome;
 
 /// A user id that is neither root nor the user of the test.
-const STRANGER: u32 = 54_321;
+const OTHER_USER_ID: u32 = 54_321;
 
 fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-fn mode(path: &Path) -> u32 {
+fn file_mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().mode() & 0o7777
 }
 
 /// Runs the hooks of one session: start, failure, edit, shell command, prompt, stop.
-fn play(home: &Home) {
+fn play_session(home: &TestHome) {
     let prompt = json!({ "prompt": "why does test_total fail" });
     let command = json!({ "tool_name": "Bash", "tool_use_id": "toolu_1", "tool_input": { "command": "sed -i s/a/b/ shop/cart.py" } });
     for payload in [
         home.event("one", "SessionStart", &json!({ "source": "startup" })),
-        home.red("one"),
+        home.failing_run("one"),
         home.edit("one"),
         home.event("one", "PreToolUse", &command),
         home.event("one", "UserPromptSubmit", &prompt),
@@ -41,12 +41,12 @@ fn play(home: &Home) {
 }
 
 /// Returns every file below a directory with its content.
-fn content(folder: &Path) -> Vec<(String, Vec<u8>)> {
+fn read_tree(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            found.extend(content(&path));
+            found.extend(read_tree(&path));
         } else {
             found.push((path.display().to_string(), fs::read(&path).unwrap()));
         }
@@ -56,48 +56,48 @@ fn content(folder: &Path) -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
-fn hook_closes_writable_folder() {
+fn hook_closes_writable_data_dir() {
     for open in [0o777, 0o770, 0o702] {
-        let home = Home::new();
-        home.set(&[]);
+        let home = TestHome::new();
+        home.write_config(&[]);
         home.ok(&["remember", "x", "--category", "fact"]);
         set_mode(&home.memory(), open);
         set_mode(&home.memory().join("rutter.db"), 0o666);
         set_mode(&home.memory().join("log"), 0o777);
-        silent(&home.hook(&home.red("one")));
-        assert_eq!(mode(&home.memory()) & 0o777, 0o700);
-        assert_eq!(mode(&home.memory().join("rutter.db")), 0o600);
-        assert_eq!(mode(&home.memory().join("log")), 0o700);
+        assert_silent(&home.hook(&home.failing_run("one")));
+        assert_eq!(file_mode(&home.memory()) & 0o777, 0o700);
+        assert_eq!(file_mode(&home.memory().join("rutter.db")), 0o600);
+        assert_eq!(file_mode(&home.memory().join("log")), 0o700);
         // The hook continues afterwards: the run is recorded.
         assert_eq!(home.json(&["episodes", "list"]).as_array().unwrap().len(), 1);
-        assert_eq!(home.ailments(), ["memory-was-open"]);
+        assert_eq!(home.doctor_codes(), ["memory-was-open"]);
         let said = home.rutter(&["doctor", "--json"]).stdout;
         assert!(said.contains(&format!("(mode {open:04o}); it was closed at 2")), "{said}");
     }
 }
 
 #[test]
-fn command_closes_writable_folder_and_warns() {
-    let home = Home::new();
+fn command_closes_writable_data_dir() {
+    let home = TestHome::new();
     home.ok(&["remember", "x", "--category", "fact"]);
     set_mode(&home.memory(), 0o777);
-    assert_eq!(home.ailments(), ["memory-writable-by-others"]);
-    let ran = home.rutter(&["memories"]).success();
+    assert_eq!(home.doctor_codes(), ["memory-writable-by-others"]);
+    let ran = home.rutter(&["memories"]).assert_success();
     assert_eq!(ran.stderr.matches("warning: others could write to").count(), 1, "{ran}");
-    assert_eq!(mode(&home.memory()), 0o700);
-    assert_eq!(home.rutter(&["memories"]).success().stderr, "");
-    assert_eq!(home.ailments(), ["memory-was-open"]);
+    assert_eq!(file_mode(&home.memory()), 0o700);
+    assert_eq!(home.rutter(&["memories"]).assert_success().stderr, "");
+    assert_eq!(home.doctor_codes(), ["memory-was-open"]);
     set_mode(&home.memory(), 0o777);
     let repaired = home.rutter(&["doctor", "--repair"]);
     assert!(repaired.stdout.contains("closed    "), "{repaired}");
-    assert_eq!(mode(&home.memory()), 0o700);
+    assert_eq!(file_mode(&home.memory()), 0o700);
 }
 
 #[test]
-fn only_own_folders_are_closed() {
+fn only_own_dirs_are_closed() {
     // A sticky directory like /tmp, a directory with other files, and a file.
     for (name, is_sticky) in [("shared", true), ("project", false)] {
-        let home = Home::new();
+        let home = TestHome::new();
         let folder = home.path(name);
         fs::create_dir(&folder).unwrap();
         fs::write(folder.join("notes.txt"), "mine").unwrap();
@@ -107,42 +107,45 @@ fn only_own_folders_are_closed() {
         }
         let open = if is_sticky { 0o1777 } else { 0o777 };
         set_mode(&folder, open);
-        let before = content(&folder);
-        let payload = home.red("one").to_string();
-        silent(&home.hook_with(payload.as_bytes(), &[("RUTTER_HOME", &folder)]));
+        let before = read_tree(&folder);
+        let payload = home.failing_run("one").to_string();
+        assert_silent(&home.hook_with(payload.as_bytes(), &[("RUTTER_HOME", &folder)]));
         let mut command = home.command(&["remember", "x", "--category", "fact"]);
-        let ran = Ran::of(command.env("RUTTER_HOME", &folder).stdin(Stdio::null()));
+        let ran = CommandOutput::run(command.env("RUTTER_HOME", &folder).stdin(Stdio::null()));
         assert_eq!(ran.exit, Some(1), "{ran}");
         assert!(ran.stderr.contains("it is not a folder of rutter's own"), "{ran}");
         let mut command = home.command(&["doctor", "--repair"]);
-        let ran = Ran::of(command.env("RUTTER_HOME", &folder).stdin(Stdio::null()));
+        let ran = CommandOutput::run(command.env("RUTTER_HOME", &folder).stdin(Stdio::null()));
         assert_eq!(ran.exit, Some(1), "{ran}");
-        assert_eq!((mode(&folder), content(&folder)), (open, before));
+        assert_eq!((file_mode(&folder), read_tree(&folder)), (open, before));
         if !is_sticky {
-            assert_eq!(mode(&folder.join("notes.txt")), 0o666);
+            assert_eq!(file_mode(&folder.join("notes.txt")), 0o666);
         }
     }
-    let home = Home::new();
+    let home = TestHome::new();
     let file = home.path("device");
     fs::write(&file, "").unwrap();
     set_mode(&file, 0o666);
-    let payload = home.red("one").to_string();
-    silent(&home.hook_with(payload.as_bytes(), &[("RUTTER_HOME", &file)]));
+    let payload = home.failing_run("one").to_string();
+    assert_silent(&home.hook_with(payload.as_bytes(), &[("RUTTER_HOME", &file)]));
     let mut command = home.command(&["memories"]);
-    assert_eq!(Ran::of(command.env("RUTTER_HOME", &file).stdin(Stdio::null())).exit, Some(1));
-    assert_eq!(mode(&file), 0o666);
+    assert_eq!(
+        CommandOutput::run(command.env("RUTTER_HOME", &file).stdin(Stdio::null())).exit,
+        Some(1)
+    );
+    assert_eq!(file_mode(&file), 0o666);
 }
 
 #[test]
-fn folder_of_another_user_is_refused() {
-    let home = Home::new();
+fn foreign_data_dir_is_refused() {
+    let home = TestHome::new();
     home.ok(&["remember", "x", "--category", "fact"]);
-    if chown(home.memory(), Some(STRANGER), None).is_err() {
-        return excuse("a folder of another user", "this is not root");
+    if chown(home.memory(), Some(OTHER_USER_ID), None).is_err() {
+        return report_skip("a folder of another user", "this is not root");
     }
-    let before = content(&home.memory());
-    play(&home);
-    assert_eq!(content(&home.memory()), before);
+    let before = read_tree(&home.memory());
+    play_session(&home);
+    assert_eq!(read_tree(&home.memory()), before);
     for args in [&["memories"][..], &["remember", "y", "--category", "fact"], &["tend"], &["pause"]]
     {
         let ran = home.rutter(args);
@@ -153,14 +156,14 @@ fn folder_of_another_user_is_refused() {
             "{ran}"
         );
     }
-    assert_eq!(content(&home.memory()), before);
-    assert_eq!(home.ailments(), ["memory-of-another-user"]);
+    assert_eq!(read_tree(&home.memory()), before);
+    assert_eq!(home.doctor_codes(), ["memory-of-another-user"]);
 }
 
 #[test]
-fn file_of_another_user_is_refused() {
+fn foreign_data_file_is_refused() {
     for name in ["rutter.db", "spool", "spool/current.jsonl", "log", "log/rutter.log", "tally"] {
-        let home = Home::new();
+        let home = TestHome::new();
         // Without a database, hooks write to the spool.
         fs::create_dir(home.memory()).unwrap();
         set_mode(&home.memory(), 0o700);
@@ -172,21 +175,21 @@ fn file_of_another_user_is_refused() {
             fs::write(&path, "").unwrap();
         }
         set_mode(&path, if path.is_dir() { 0o777 } else { 0o666 });
-        if chown(&path, Some(STRANGER), None).is_err() {
-            return excuse("a file of another user", "this is not root");
+        if chown(&path, Some(OTHER_USER_ID), None).is_err() {
+            return report_skip("a file of another user", "this is not root");
         }
-        play(&home);
+        play_session(&home);
         if path.is_dir() {
             assert_eq!(fs::read_dir(&path).unwrap().count(), 0, "{name}");
         } else {
             assert_eq!(fs::read(&path).unwrap(), b"", "{name}");
         }
-        assert!(home.ailments().contains(&"memory-of-another-user".to_owned()), "{name}");
+        assert!(home.doctor_codes().contains(&"memory-of-another-user".to_owned()), "{name}");
     }
 }
 
 /// Every file and directory that rutter writes in its data directory; true for a directory.
-const WRITTEN: [(&str, bool); 18] = [
+const DATA_DIR_ENTRIES: [(&str, bool); 18] = [
     ("rutter.db", false),
     ("rutter.db-wal", false),
     ("rutter.db-shm", false),
@@ -209,11 +212,11 @@ const WRITTEN: [(&str, bool); 18] = [
 
 #[test]
 fn nothing_is_written_through_links() {
-    for (name, is_folder) in WRITTEN {
+    for (name, is_folder) in DATA_DIR_ENTRIES {
         for exists in [true, false] {
             for begun in [true, false] {
-                let home = Home::new();
-                home.set(&[]);
+                let home = TestHome::new();
+                home.write_config(&[]);
                 set_mode(&home.memory(), 0o700);
                 fs::create_dir_all(home.path("ship/shop")).unwrap();
                 fs::write(home.path("ship/shop/cart.py"), "def total(items): ...\n").unwrap();
@@ -238,7 +241,7 @@ fn nothing_is_written_through_links() {
                 }
                 symlink(&target, &link).unwrap();
                 let case = format!("{name}, target {exists}, begun {begun}");
-                play(&home);
+                play_session(&home);
                 let ran = home.rutter(&["remember", "y", "--category", "fact"]);
                 assert_eq!(ran.exit, Some(1), "{case}: {ran}");
                 assert!(ran.stderr.contains("is a symbolic link"), "{case}: {ran}");
@@ -249,7 +252,7 @@ fn nothing_is_written_through_links() {
                     assert_eq!(home.rutter(args).exit, Some(1), "{case}: {args:?}");
                 }
                 if home.memory().join(name).is_symlink() {
-                    let found = home.ailments();
+                    let found = home.doctor_codes();
                     assert!(found.contains(&"memory-link".to_owned()), "{case}: {found:?}");
                 }
                 if is_folder && exists {
@@ -267,7 +270,7 @@ fn nothing_is_written_through_links() {
 }
 
 /// Returns true if a command ends by itself. One that waits for somebody is killed.
-fn ends(home: &Home, args: &[&str]) -> bool {
+fn ends(home: &TestHome, args: &[&str]) -> bool {
     let mut command = home.command(args);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().unwrap();
@@ -288,10 +291,10 @@ fn ends(home: &Home, args: &[&str]) -> bool {
 
 #[test]
 fn pipes_in_the_data_folder_hang_nothing() {
-    let files = WRITTEN.iter().filter(|(_, is_folder)| !is_folder).map(|(name, _)| *name);
+    let files = DATA_DIR_ENTRIES.iter().filter(|(_, is_folder)| !is_folder).map(|(name, _)| *name);
     for name in files.chain(["config.toml"]) {
-        let home = Home::new();
-        home.set(&[]);
+        let home = TestHome::new();
+        home.write_config(&[]);
         set_mode(&home.memory(), 0o700);
         fs::write(home.path("ship/.rutter.toml"), "[scope]\nrecall = \"everywhere\"\n").unwrap();
         home.ok(&["remember", "the mast is made of oak", "--category", "fact"]);
@@ -300,7 +303,7 @@ fn pipes_in_the_data_folder_hang_nothing() {
         fs::create_dir_all(pipe.parent().unwrap()).unwrap();
         drop(fs::remove_file(&pipe));
         assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-        play(&home);
+        play_session(&home);
         if !name.starts_with("log/") {
             let log = fs::read_to_string(home.memory().join("log/rutter.log")).unwrap_or_default();
             assert!(!log.contains("ended after a second"), "{name}: {log}");
@@ -327,7 +330,7 @@ fn pipes_in_the_data_folder_hang_nothing() {
             assert!(ends(&home, args), "{name}: {args:?}");
         }
     }
-    let home = Home::new();
+    let home = TestHome::new();
     home.ok(&["tend"]);
     assert!(Command::new("mkfifo").arg(home.memory().join("paused")).status().unwrap().success());
     let ran = home.rutter(&["pause"]);
@@ -335,22 +338,22 @@ fn pipes_in_the_data_folder_hang_nothing() {
 }
 
 #[test]
-fn data_folder_itself_may_be_linked() {
-    let home = Home::new();
+fn data_dir_may_be_link() {
+    let home = TestHome::new();
     fs::create_dir(home.path("disk")).unwrap();
     set_mode(&home.path("disk"), 0o700);
     symlink(home.path("disk"), home.memory()).unwrap();
     home.ok(&["remember", "x", "--category", "fact"]);
-    play(&home);
+    play_session(&home);
     assert_eq!(home.json(&["episodes", "list"]).as_array().unwrap().len(), 1);
-    assert_eq!(home.ailments(), [] as [&str; 0]);
+    assert_eq!(home.doctor_codes(), [] as [&str; 0]);
     // The link's target is checked like any data directory.
     set_mode(&home.path("disk"), 0o777);
-    silent(&home.hook(&home.edit("one")));
-    assert_eq!(mode(&home.path("disk")), 0o700);
-    if chown(home.path("disk"), Some(STRANGER), None).is_ok() {
-        let before = content(&home.path("disk"));
-        play(&home);
-        assert_eq!(content(&home.path("disk")), before);
+    assert_silent(&home.hook(&home.edit("one")));
+    assert_eq!(file_mode(&home.path("disk")), 0o700);
+    if chown(home.path("disk"), Some(OTHER_USER_ID), None).is_ok() {
+        let before = read_tree(&home.path("disk"));
+        play_session(&home);
+        assert_eq!(read_tree(&home.path("disk")), before);
     }
 }

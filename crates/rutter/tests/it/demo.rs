@@ -7,16 +7,16 @@ use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use rustix::termios::{Winsize, tcsetwinsize};
-use rutter_testkit::Ran;
+use rutter_testkit::CommandOutput;
 
-use crate::support::{command, terminal};
+use crate::support::{open_terminal, rutter_command};
 
 /// A user with configuration, data and a temporary directory.
-struct User {
+struct DemoUser {
     folder: tempfile::TempDir,
 }
 
-impl User {
+impl DemoUser {
     fn new() -> Self {
         let user = Self { folder: tempfile::tempdir().unwrap() };
         for folder in ["tmp", "home/.config/rutter", "home/.claude", "memory", "work/.git"] {
@@ -30,7 +30,7 @@ impl User {
     }
 
     fn command(&self, args: &[&str]) -> Command {
-        let mut command = command(args);
+        let mut command = rutter_command(args);
         command
             .env("HOME", self.path("home"))
             .env("TMPDIR", self.path("tmp"))
@@ -39,18 +39,18 @@ impl User {
         command
     }
 
-    fn demo(&self) -> Ran {
-        Ran::of(&mut self.command(&["demo", "--fast"]))
+    fn demo(&self) -> CommandOutput {
+        CommandOutput::run(&mut self.command(&["demo", "--fast"]))
     }
 
     /// Lists the user's temporary directory.
-    fn temporary(&self) -> Vec<PathBuf> {
+    fn temp_files(&self) -> Vec<PathBuf> {
         fs::read_dir(self.path("tmp")).unwrap().map(|entry| entry.unwrap().path()).collect()
     }
 
     /// Runs a demo on a terminal with this many columns, and returns its output.
-    fn watched(&self, columns: u16, environment: &[(&str, &str)]) -> String {
-        let (mut ours, theirs) = terminal();
+    fn demo_on_terminal(&self, columns: u16, environment: &[(&str, &str)]) -> String {
+        let (mut ours, theirs) = open_terminal();
         let size = Winsize { ws_row: 40, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
         tcsetwinsize(&theirs, size).unwrap();
         let mut command = self.command(&["demo", "--fast"]);
@@ -65,29 +65,29 @@ impl User {
     }
 
     /// Starts a demo at normal speed and returns once its temporary directory exists.
-    fn started(&self) -> Started {
-        let (mut ours, theirs) = terminal();
+    fn start_demo(&self) -> RunningDemo {
+        let (mut ours, theirs) = open_terminal();
         let mut command = self.command(&["demo"]);
         command.env("TERM", "xterm").stdout(theirs).stderr(Stdio::piped()).process_group(0);
         let child = command.spawn().unwrap();
         drop(command);
         let mut shown = vec![0];
         ours.read_exact(&mut shown).unwrap();
-        assert_eq!(self.temporary().len(), 1, "it plays in a folder of its own");
-        Started { child, terminal: ours, shown }
+        assert_eq!(self.temp_files().len(), 1, "it plays in a folder of its own");
+        RunningDemo { child, terminal: ours, shown }
     }
 }
 
 /// A running demo.
-struct Started {
+struct RunningDemo {
     child: Child,
     terminal: File,
     shown: Vec<u8>,
 }
 
-impl Started {
+impl RunningDemo {
     /// Waits for the end of all processes of the demo and returns its output.
-    fn over(mut self) -> String {
+    fn wait_for_end(mut self) -> String {
         let mut stderr = String::new();
         // The process that deletes the directory shares this stderr, so end of file means that it has ended too.
         self.child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
@@ -99,12 +99,12 @@ impl Started {
 }
 
 /// Returns every file below a directory with its content. Directories are listed with empty content.
-fn everything(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+fn read_tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut all = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            all.extend(everything(&path));
+            all.extend(read_tree(&path));
             all.insert(path, Vec::new());
         } else {
             all.insert(path.clone(), fs::read(&path).unwrap());
@@ -114,8 +114,8 @@ fn everything(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 }
 
 #[test]
-fn the_story() {
-    let ran = User::new().demo();
+fn demo_prints_both_sessions() {
+    let ran = DemoUser::new().demo();
     insta::with_settings!({filters => vec![
         (r"[0-9]+\.[0-9] ms", "[MS]"),
         (r"\b[0-9a-f]{8}\b", "[ID]    "),
@@ -247,8 +247,8 @@ fn the_story() {
 }
 
 #[test]
-fn nothing_is_left_behind_and_nothing_of_the_users_matters() {
-    let user = User::new();
+fn demo_ignores_user_files() {
+    let user = DemoUser::new();
     // Every setting that could silence a hook, in each place where the user's rutter reads it.
     let quiet = "hooks.user_prompt_submit.enabled = false\nhooks.outcome_capture.enabled = false\n";
     for folder in ["home/.config/rutter", "memory"] {
@@ -256,83 +256,86 @@ fn nothing_is_left_behind_and_nothing_of_the_users_matters() {
     }
     fs::write(user.path("work/.rutter.toml"), quiet).unwrap();
     fs::write(user.path("home/.claude/settings.json"), "{}\n").unwrap();
-    let paused = Ran::of(user.command(&["pause"]).env("RUTTER_HOME", user.path("memory")));
+    let paused =
+        CommandOutput::run(user.command(&["pause"]).env("RUTTER_HOME", user.path("memory")));
     assert_eq!(paused.exit, Some(0), "{paused}");
-    let before = everything(user.folder.path());
+    let before = read_tree(user.folder.path());
     assert!(before.len() > 10, "{before:?}");
-    let ran = Ran::of(
+    let ran = CommandOutput::run(
         user.command(&["demo", "--fast"])
             .env("RUTTER", "off")
             .env("RUTTER_HOME", user.path("memory"))
             .env("CLAUDE_PROJECT_DIR", user.path("work"))
             .env("CLAUDE_CODE_SESSION_ID", "one"),
     )
-    .success();
+    .assert_success();
     assert!(ran.stdout.contains("Recorded data: this failure was fixed before."), "{ran}");
-    assert_eq!(everything(user.folder.path()), before);
+    assert_eq!(read_tree(user.folder.path()), before);
 }
 
 /// A repository, configuration or temporary directory around the demo does not affect it.
 #[test]
-fn it_can_play_inside_a_project() {
-    let user = User::new();
+fn demo_ignores_surrounding_project() {
+    let user = DemoUser::new();
     fs::write(user.path("work/.git/HEAD"), "ref: refs/heads/secret\n").unwrap();
     for folder in ["objects", "refs"] {
         fs::create_dir(user.path("work/.git").join(folder)).unwrap();
     }
     fs::write(user.path("work/.rutter.toml"), "hooks.session_start.enabled = false\n").unwrap();
     fs::create_dir(user.path("work/a b")).unwrap();
-    let ran = Ran::of(user.command(&["demo", "--fast"]).env("TMPDIR", user.path("work/a b")));
-    assert!(ran.success().stdout.contains("│ Branch `main`"));
+    let ran =
+        CommandOutput::run(user.command(&["demo", "--fast"]).env("TMPDIR", user.path("work/a b")));
+    assert!(ran.assert_success().stdout.contains("│ Branch `main`"));
     assert_eq!(fs::read_dir(user.path("work/a b")).unwrap().count(), 0);
 }
 
 #[test]
-fn what_ends_early_leaves_nothing_behind() {
-    let user = User::new();
+fn failed_demo_leaves_no_files() {
+    let user = DemoUser::new();
     // A file size limit that is too small for the database.
     let mut shell = Command::new("/bin/sh");
     let script = "ulimit -f 8; exec \"$0\" demo --fast";
     let args = ["-c", script, env!("CARGO_BIN_EXE_rutter")];
-    let ran = Ran::of(shell.args(args).env_clear().env("TMPDIR", user.path("tmp")));
+    let ran = CommandOutput::run(shell.args(args).env_clear().env("TMPDIR", user.path("tmp")));
     assert_eq!((ran.exit, ran.stdout.as_str()), (Some(1), ""), "{ran}");
     assert!(ran.stderr.starts_with("error: `rutter tend` ended with "), "{ran}");
-    assert_eq!(user.temporary(), [] as [PathBuf; 0]);
+    assert_eq!(user.temp_files(), [] as [PathBuf; 0]);
     // A reader that closes the pipe early.
     let mut child = user.command(&["demo", "--fast"]).stdout(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     assert!(child.wait().unwrap().success());
-    assert_eq!(user.temporary(), [] as [PathBuf; 0]);
+    assert_eq!(user.temp_files(), [] as [PathBuf; 0]);
     // A missing temporary directory.
-    let ran = Ran::of(user.command(&["demo", "--fast"]).env("TMPDIR", user.path("nowhere")));
+    let ran =
+        CommandOutput::run(user.command(&["demo", "--fast"]).env("TMPDIR", user.path("nowhere")));
     assert_eq!((ran.exit, ran.stdout.as_str()), (Some(1), ""), "{ran}");
     assert!(ran.stderr.starts_with("error: cannot make a temporary folder: "), "{ran}");
     assert!(ran.stderr.ends_with("; TMPDIR says where\n"), "{ran}");
 }
 
 #[test]
-fn ctrl_c_leaves_neither_files_nor_colours_behind() {
-    let user = User::new();
-    let demo = user.started();
+fn interrupted_demo_cleans_up() {
+    let user = DemoUser::new();
+    let demo = user.start_demo();
     // A terminal sends SIGINT to the whole foreground process group.
     kill_process_group(Pid::from_child(&demo.child), Signal::INT).unwrap();
-    let shown = demo.over();
-    assert_eq!(user.temporary(), [] as [PathBuf; 0]);
+    let shown = demo.wait_for_end();
+    assert_eq!(user.temp_files(), [] as [PathBuf; 0]);
     let (all, ends) = (shown.matches("\x1b[").count(), shown.matches("\x1b[0m").count());
     assert!(ends > 0 && all == ends * 2, "what begins a colour ends it: {shown:?}");
 }
 
 #[test]
-fn a_demo_that_is_killed_leaves_no_files_behind() {
-    let user = User::new();
-    let demo = user.started();
+fn killed_demo_leaves_no_files() {
+    let user = DemoUser::new();
+    let demo = user.start_demo();
     kill_process(Pid::from_child(&demo.child), Signal::KILL).unwrap();
-    assert!(demo.over().contains("rutter demo"));
-    assert_eq!(user.temporary(), [] as [PathBuf; 0]);
+    assert!(demo.wait_for_end().contains("rutter demo"));
+    assert_eq!(user.temp_files(), [] as [PathBuf; 0]);
 }
 
 /// Removes the colour codes from terminal output.
-fn plain(shown: &str) -> String {
+fn strip_colours(shown: &str) -> String {
     let mut parts = shown.split("\x1b[");
     let first = parts.next().unwrap_or_default().to_owned();
     parts.fold(first, |text, part| text + part.split_once('m').map_or(part, |(_, rest)| rest))
@@ -347,26 +350,26 @@ fn assert_narrow(text: &str, columns: usize) {
 }
 
 #[test]
-fn colours_are_for_terminals_that_want_them() {
-    let user = User::new();
-    let piped = user.demo().success().stdout;
+fn colours_only_on_capable_terminals() {
+    let user = DemoUser::new();
+    let piped = user.demo().assert_success().stdout;
     assert!(!piped.contains('\x1b'), "{piped}");
     assert_narrow(&piped, 80);
-    let coloured = user.watched(120, &[("TERM", "xterm-256color")]);
+    let coloured = user.demo_on_terminal(120, &[("TERM", "xterm-256color")]);
     assert!(coloured.contains("\x1b[36mrutter  \x1b[0m"), "{coloured}");
-    assert_narrow(&plain(&coloured), 80);
-    let lines = |text: &str| -> Vec<String> { text.lines().map(masked).collect() };
-    assert_eq!(lines(&plain(&coloured)), lines(&piped), "colours are all that differs");
+    assert_narrow(&strip_colours(&coloured), 80);
+    let lines = |text: &str| -> Vec<String> { text.lines().map(mask_line).collect() };
+    assert_eq!(lines(&strip_colours(&coloured)), lines(&piped), "colours are all that differs");
     for environment in [&[("TERM", "xterm"), ("NO_COLOR", "1")][..], &[("TERM", "dumb")], &[]] {
-        let shown = user.watched(80, environment);
+        let shown = user.demo_on_terminal(80, environment);
         assert!(!shown.contains('\x1b'), "{environment:?}: {shown}");
     }
-    let narrow = user.watched(57, &[("TERM", "xterm")]);
-    assert_narrow(&plain(&narrow), 57);
+    let narrow = user.demo_on_terminal(57, &[("TERM", "xterm")]);
+    assert_narrow(&strip_colours(&narrow), 57);
 }
 
 /// Replaces times and ids of a line by placeholders.
-fn masked(line: &str) -> String {
+fn mask_line(line: &str) -> String {
     let number = |word: &str| {
         let (whole, part) = word.split_once('.').unwrap_or_default();
         [whole, part]
@@ -390,8 +393,8 @@ fn masked(line: &str) -> String {
 }
 
 /// Returns the text rows of the picture.
-fn rows_of_picture() -> Vec<String> {
-    let path = rutter_testkit::root().join("docs/demo.svg");
+fn picture_rows() -> Vec<String> {
+    let path = rutter_testkit::repository_root().join("docs/demo.svg");
     let svg = fs::read_to_string(path).unwrap();
     let row = |rest: &str| {
         let (inner, _) = rest.split_once("</text>").unwrap();
@@ -406,17 +409,17 @@ fn rows_of_picture() -> Vec<String> {
 }
 
 /// The row of the picture that marks omitted output.
-const CUT: &str = "⋮";
+const OMISSION_ROW: &str = "⋮";
 
 #[test]
-fn the_picture_shows_what_is_printed() {
-    let printed = User::new().demo().success().stdout;
+fn picture_matches_output() {
+    let printed = DemoUser::new().demo().assert_success().stdout;
     let printed: Vec<String> =
-        printed.lines().filter(|line| !line.is_empty()).map(masked).collect();
-    let rows: Vec<String> = rows_of_picture().iter().map(|row| masked(row)).collect();
+        printed.lines().filter(|line| !line.is_empty()).map(mask_line).collect();
+    let rows: Vec<String> = picture_rows().iter().map(|row| mask_line(row)).collect();
     let mut rest = &printed[..];
     let mut shown = 0;
-    for part in rows.split(|row| row.trim() == CUT).filter(|part| !part.is_empty()) {
+    for part in rows.split(|row| row.trim() == OMISSION_ROW).filter(|part| !part.is_empty()) {
         let found = rest.windows(part.len()).position(|lines| lines == part);
         let at = found.unwrap_or_else(|| {
             panic!(

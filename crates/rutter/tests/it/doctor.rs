@@ -7,28 +7,28 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use rutter::doctor::codes;
-use rutter_testkit::Ran;
+use rutter_testkit::CommandOutput;
 use serde_json::{Value, json};
 
-use crate::support::{command, patient};
+use crate::support::{config_with_long_deadlines, rutter_command};
 
 /// A user with a client, a project and rutter installed in it, all in one temporary directory.
-pub(crate) struct Setup {
+pub(crate) struct DoctorSetup {
     folder: tempfile::TempDir,
     /// Additional environment variables.
     pub(crate) variables: Vec<(&'static str, String)>,
 }
 
-impl Setup {
+impl DoctorSetup {
     /// Creates a setup without any fault.
     pub(crate) fn new() -> Self {
-        let setup = Self::bare();
+        let setup = Self::without_init();
         setup.ok(&["init", "--bin", setup.text("bin/rutter").as_str()]);
         setup
     }
 
     /// Creates a setup in which `rutter init` has not run.
-    pub(crate) fn bare() -> Self {
+    pub(crate) fn without_init() -> Self {
         let folder = tempfile::Builder::new().prefix("rutter-setup.").tempdir().unwrap();
         let setup = Self { folder, variables: Vec::new() };
         for name in ["bin", "ship", "home/.config/rutter"] {
@@ -39,10 +39,10 @@ impl Setup {
         if fs::hard_link(built, setup.path("bin/rutter")).is_err() {
             fs::copy(built, setup.path("bin/rutter")).unwrap();
         }
-        setup.has_client("2.1.325 (Claude Code)");
-        setup.trusts(&setup.path("ship"));
+        setup.install_client("2.1.325 (Claude Code)");
+        setup.trust_dir(&setup.path("ship"));
         // Long deadlines, so that the doctor reports no slow hook on a busy machine.
-        setup.write("home/.config/rutter/config.toml", &patient(&[]));
+        setup.write("home/.config/rutter/config.toml", &config_with_long_deadlines(&[]));
         setup.ok(&["tend"]);
         setup
     }
@@ -66,7 +66,7 @@ impl Setup {
     }
 
     /// Writes a file in the data directory that only its owner can read.
-    pub(crate) fn keep(&self, name: &str, text: &[u8]) -> PathBuf {
+    pub(crate) fn write_data_file(&self, name: &str, text: &[u8]) -> PathBuf {
         let path = self.memory().join(name);
         fs::write(&path, text).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
@@ -78,13 +78,13 @@ impl Setup {
         fs::set_permissions(self.path(name), fs::Permissions::from_mode(0o755)).unwrap();
     }
 
-    pub(crate) fn has_client(&self, says: &str) {
+    pub(crate) fn install_client(&self, says: &str) {
         self.program("bin/claude", &format!("#!/bin/sh\necho '{says}'\n"));
     }
 
     /// Makes the client trust a directory and approve the MCP server of its `.mcp.json`.
-    pub(crate) fn trusts(&self, folder: &Path) {
-        self.notes(|state| {
+    pub(crate) fn trust_dir(&self, folder: &Path) {
+        self.edit_client_state(|state| {
             let folder = &mut state["projects"][folder.to_str().unwrap()];
             folder["hasTrustDialogAccepted"] = json!(true);
             folder["enabledMcpjsonServers"] = json!(["rutter"]);
@@ -92,8 +92,8 @@ impl Setup {
     }
 
     /// Makes the client trust no directory.
-    pub(crate) fn trusts_nothing(&self) {
-        self.notes(|state| {
+    pub(crate) fn distrust_all(&self) {
+        self.edit_client_state(|state| {
             for (_, folder) in state["projects"].as_object_mut().unwrap() {
                 folder.as_object_mut().unwrap().shift_remove("hasTrustDialogAccepted");
             }
@@ -101,7 +101,7 @@ impl Setup {
     }
 
     /// Changes the client's state file of this user.
-    pub(crate) fn notes(&self, change: impl FnOnce(&mut Value)) {
+    pub(crate) fn edit_client_state(&self, change: impl FnOnce(&mut Value)) {
         let path = "home/.claude.json";
         let text = fs::read_to_string(self.path(path)).unwrap_or_else(|_| "{}".to_owned());
         let mut state: Value = serde_json::from_str(&text).unwrap();
@@ -110,7 +110,7 @@ impl Setup {
     }
 
     /// Changes the settings that `init` wrote.
-    pub(crate) fn edit(&self, change: impl FnOnce(&mut Value)) {
+    pub(crate) fn edit_settings(&self, change: impl FnOnce(&mut Value)) {
         let path = "ship/.claude/settings.local.json";
         let mut settings: Value =
             serde_json::from_str(&fs::read_to_string(self.path(path)).unwrap()).unwrap();
@@ -121,11 +121,11 @@ impl Setup {
     /// Changes rutter's entry of an event. It must be the only entry there.
     pub(crate) fn edit_entry(&self, event: &str, key: &str, value: impl Into<Value>) {
         let value = value.into();
-        self.edit(|settings| settings["hooks"][event][0]["hooks"][0][key] = value);
+        self.edit_settings(|settings| settings["hooks"][event][0]["hooks"][0][key] = value);
     }
 
     /// Replaces rutter by another program in hooks and MCP server registration.
-    pub(crate) fn runs(&self, program: &str) {
+    pub(crate) fn replace_program(&self, program: &str) {
         for file in ["ship/.claude/settings.local.json", "home/.claude.json"] {
             let text = fs::read_to_string(self.path(file)).unwrap();
             self.write(file, &text.replace(&self.text("bin/rutter"), &self.text(program)));
@@ -133,7 +133,7 @@ impl Setup {
     }
 
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = command(args);
+        let mut command = rutter_command(args);
         command
             .env("HOME", self.path("home"))
             .env("PATH", format!("{}:/usr/bin:/bin", self.text("bin")))
@@ -143,12 +143,12 @@ impl Setup {
         command
     }
 
-    pub(crate) fn rutter(&self, args: &[&str]) -> Ran {
-        Ran::of(&mut self.command(args))
+    pub(crate) fn rutter(&self, args: &[&str]) -> CommandOutput {
+        CommandOutput::run(&mut self.command(args))
     }
 
     pub(crate) fn ok(&self, args: &[&str]) {
-        drop(self.rutter(args).success());
+        drop(self.rutter(args).assert_success());
     }
 
     /// Returns the JSON report, after checking the exit code.
@@ -165,11 +165,11 @@ impl Setup {
 
     /// Asserts that the report has exactly one finding, with this code, place and advice. `[HOME]` is the directory.
     #[track_caller]
-    pub(crate) fn finds(&self, code: &str, place: &str, advice: &str) {
+    pub(crate) fn assert_only_finding(&self, code: &str, place: &str, advice: &str) {
         let report = self.report();
         let findings = report["findings"].as_array().unwrap();
         let [finding] = findings.as_slice() else { panic!("not {code} alone: {findings:#?}") };
-        let known = codes::of(code).unwrap_or_else(|| panic!("{code} is not in the table"));
+        let known = codes::find_code(code).unwrap_or_else(|| panic!("{code} is not in the table"));
         assert_eq!(finding["code"], code, "{finding:#}");
         assert_eq!(finding["severity"], known.severity.as_str(), "{finding:#}");
         let shown = |key: &str| {
@@ -190,12 +190,12 @@ impl Setup {
 }
 
 /// Returns every file below a directory with its content. Directories are listed with empty content.
-fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+fn read_tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            found.extend(tree(&path));
+            found.extend(read_tree(&path));
             found.insert(path, Vec::new());
         } else {
             found.insert(path.clone(), fs::read(&path).unwrap());
@@ -205,8 +205,8 @@ fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 }
 
 #[test]
-fn a_setup_that_is_well_has_nothing_to_find() {
-    let setup = Setup::new();
+fn healthy_setup_has_no_findings() {
+    let setup = DoctorSetup::new();
     let report = setup.report();
     assert_eq!(report["findings"], json!([]), "{report:#}");
     let keys: Vec<&String> = report.as_object().unwrap().keys().collect();
@@ -268,13 +268,13 @@ fn a_setup_that_is_well_has_nothing_to_find() {
 }
 
 #[test]
-fn nothing_of_the_users_is_touched() {
-    let setup = Setup::new();
+fn doctor_changes_no_files() {
+    let setup = DoctorSetup::new();
     // The first read of a database creates an index file of its WAL.
     drop(setup.report());
-    let before = tree(&setup.path(""));
+    let before = read_tree(&setup.path(""));
     drop(setup.report());
-    let after = tree(&setup.path(""));
+    let after = read_tree(&setup.path(""));
     let changed: Vec<&PathBuf> = after
         .iter()
         .filter(|(path, bytes)| before.get(*path) != Some(bytes))
@@ -283,12 +283,12 @@ fn nothing_of_the_users_is_touched() {
         .filter(|path| !path.ends_with("rutter.db-shm"))
         .collect();
     assert!(changed.is_empty(), "{changed:?}");
-    assert_eq!(setup.rutter(&["sessions", "list", "--json"]).success().stdout, "[]\n");
+    assert_eq!(setup.rutter(&["sessions", "list", "--json"]).assert_success().stdout, "[]\n");
 }
 
 #[test]
-fn no_scratch_folder_is_left_behind() {
-    let mut setup = Setup::new();
+fn doctor_leaves_no_temp_dir() {
+    let mut setup = DoctorSetup::new();
     fs::create_dir(setup.path("scratch")).unwrap();
     setup.variables.push(("TMPDIR", setup.text("scratch")));
     let report = setup.report();
@@ -299,9 +299,9 @@ fn no_scratch_folder_is_left_behind() {
 }
 
 #[test]
-fn secrets_in_settings_do_not_show() {
+fn report_hides_secrets() {
     const SECRET: &str = "sk-ant-api03-hunter2hunter2hunter2";
-    let setup = Setup::new();
+    let setup = DoctorSetup::new();
     let settings = json!({
         "env": { "RUTTER_HOME": format!("/x/{SECRET}"), "RUTTER": "off", "ANTHROPIC_API_KEY": SECRET },
         "model": [SECRET],
@@ -329,7 +329,7 @@ fn secrets_in_settings_do_not_show() {
         .to_string(),
     );
     let ship = setup.text("ship");
-    setup.notes(|state| {
+    setup.edit_client_state(|state| {
         let entry = &mut state["projects"][ship]["mcpServers"]["rutter"];
         entry["args"] = json!(["mcp", SECRET]);
         entry["env"] = json!({ "HOME": SECRET });
@@ -344,9 +344,9 @@ fn secrets_in_settings_do_not_show() {
 }
 
 #[test]
-fn a_checkout_that_nobody_trusts_runs_nothing_of_its_own() {
-    let setup = Setup::new();
-    setup.trusts_nothing();
+fn untrusted_hooks_are_not_run() {
+    let setup = DoctorSetup::new();
+    setup.distrust_all();
     let evil = format!("#!/bin/sh\ntouch '{}'\necho rutter 0.1.0\n", setup.text("ran"));
     setup.program("ship/tools/rutter", &evil);
     let entry = |handler: Value| json!([{ "hooks": [handler] }]);
@@ -376,18 +376,18 @@ fn a_checkout_that_nobody_trusts_runs_nothing_of_its_own() {
     assert!(theirs.iter().all(|row| row["answer"] == "untrusted"), "{report:#}");
     assert!(!setup.path("ran").exists(), "{report:#}");
     // If the client trusts the checkout, it runs the hooks, and so does the doctor.
-    setup.trusts(&setup.path("ship"));
+    setup.trust_dir(&setup.path("ship"));
     drop(setup.report());
     assert!(setup.path("ran").exists());
 }
 
 #[test]
-fn trust_is_inherited_from_above_as_far_as_the_repository() {
-    let setup = Setup::new();
+fn trust_is_inherited_within_repository() {
+    let setup = DoctorSetup::new();
     let untrusted = || setup.report()["findings"].to_string().contains("folder-untrusted");
-    setup.trusts_nothing();
+    setup.distrust_all();
     let root = setup.text("");
-    setup.trusts(Path::new(root.trim_end_matches('/')));
+    setup.trust_dir(Path::new(root.trim_end_matches('/')));
     assert!(!untrusted());
     for name in ["objects", "refs"] {
         fs::create_dir_all(setup.path("ship/.git").join(name)).unwrap();
@@ -395,24 +395,24 @@ fn trust_is_inherited_from_above_as_far_as_the_repository() {
     setup.write("ship/.git/HEAD", "ref: refs/heads/main\n");
     assert!(untrusted(), "what is trusted outside of a repository does not count inside");
     // The older client searches above the repository.
-    setup.has_client("2.1.197 (Claude Code)");
+    setup.install_client("2.1.197 (Claude Code)");
     assert!(!untrusted());
-    setup.has_client("2.1.325 (Claude Code)");
-    setup.trusts(&setup.path("ship"));
+    setup.install_client("2.1.325 (Claude Code)");
+    setup.trust_dir(&setup.path("ship"));
     assert!(!untrusted());
 }
 
 #[test]
-fn a_repair_drains_and_closes_and_leaves_settings_alone() {
-    let setup = Setup::new();
+fn repair_leaves_settings_alone() {
+    let setup = DoctorSetup::new();
     setup.edit_entry("Stop", "timeout", 5000);
     let settings = fs::read(setup.path("ship/.claude/settings.local.json")).unwrap();
     fs::set_permissions(setup.memory(), fs::Permissions::from_mode(0o755)).unwrap();
     let line = json!({ "form": 1, "entries": [] });
     fs::create_dir_all(setup.memory().join("spool")).unwrap();
     fs::set_permissions(setup.memory().join("spool"), fs::Permissions::from_mode(0o700)).unwrap();
-    setup.keep("spool/current.jsonl", format!("{line}\n").as_bytes());
-    let ran = setup.rutter(&["doctor", "--repair"]).success();
+    setup.write_data_file("spool/current.jsonl", format!("{line}\n").as_bytes());
+    let ran = setup.rutter(&["doctor", "--repair"]).assert_success();
     assert!(ran.stdout.starts_with("closed    "), "{ran}");
     assert!(ran.stdout.contains("drained   0 entries out of the spool\n"), "{ran}");
     assert!(ran.stdout.contains("[hook-timeout]") && ran.stdout.ends_with("1 warning\n"), "{ran}");
@@ -421,10 +421,12 @@ fn a_repair_drains_and_closes_and_leaves_settings_alone() {
 }
 
 #[test]
-fn the_folders_that_have_them_are_named() {
-    let setup = Setup::new();
+fn parent_with_hooks_is_named() {
+    let setup = DoctorSetup::new();
     fs::create_dir(setup.path("ship/deep")).unwrap();
-    let ran = Ran::of(setup.command(&["doctor", "--json"]).current_dir(setup.path("ship/deep")));
+    let ran = CommandOutput::run(
+        setup.command(&["doctor", "--json"]).current_dir(setup.path("ship/deep")),
+    );
     assert_eq!(ran.exit, Some(1), "{ran}");
     let report: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(report["findings"][0]["code"], "hooks-none", "{ran}");
@@ -436,9 +438,10 @@ fn the_folders_that_have_them_are_named() {
     }
     setup.write("ship/.git/HEAD", "ref: refs/heads/main\n");
     for (client, expected) in [("2.1.325", json!([])), ("2.1.197", json!(["hooks-none"]))] {
-        setup.has_client(client);
-        let ran =
-            Ran::of(setup.command(&["doctor", "--json"]).current_dir(setup.path("ship/deep")));
+        setup.install_client(client);
+        let ran = CommandOutput::run(
+            setup.command(&["doctor", "--json"]).current_dir(setup.path("ship/deep")),
+        );
         let report: Value = serde_json::from_str(&ran.stdout).unwrap();
         let codes = report["findings"].as_array().unwrap().iter().map(|one| one["code"].clone());
         assert_eq!(codes.collect::<Value>(), expected, "{ran}");
@@ -446,11 +449,11 @@ fn the_folders_that_have_them_are_named() {
 }
 
 #[test]
-fn what_has_come_is_counted() {
+fn unseen_event_is_reported() {
     use rutter_contract::EventName;
     use rutter_hooks::tally;
     use rutter_memory::{Time, store::Files};
-    let setup = Setup::new();
+    let setup = DoctorSetup::new();
     let files = Files::new(setup.memory());
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     let now = Time::from_millis(now.as_millis().try_into().unwrap());
@@ -468,8 +471,8 @@ fn what_has_come_is_counted() {
         come(event, 5);
     }
     come(EventName::PostToolUse, 113);
-    setup.finds("event-unseen", "-", "rutter doctor --live");
-    let text = setup.rutter(&["doctor"]).success().stdout;
+    setup.assert_only_finding("event-unseen", "-", "rutter doctor --live");
+    let text = setup.rutter(&["doctor"]).assert_success().stdout;
     assert!(text.contains("PostToolUseFailure: never seen in 14 days, 212 PostToolUse"), "{text}");
     assert!(text.contains("heard     in 14 days: PreToolUse 5, PostToolUse 212, "), "{text}");
 }

@@ -4,21 +4,21 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use rutter_check::live::{Client, Sandbox, Script, Turn};
-use rutter_testkit::Ran;
+use rutter_check::live::{ClientBinary, ModelScript, ModelTurn, Sandbox};
+use rutter_testkit::CommandOutput;
 use serde_json::{Value, json};
 
-use crate::doctor::Setup;
-use crate::live::client;
-use crate::support::command;
+use crate::doctor::DoctorSetup;
+use crate::live::client_from_env;
+use crate::support::rutter_command;
 
 /// Returns a hook that creates a file.
-fn touch(path: &Path) -> Value {
+fn touch_hook(path: &Path) -> Value {
     json!([{ "hooks": [{ "type": "command", "command": "touch", "args": [path] }] }])
 }
 
 /// Settings added to a file with a working hook.
-struct Case {
+struct SettingsCase {
     name: &'static str,
     /// Entries of `hooks`.
     hooks: Value,
@@ -26,64 +26,67 @@ struct Case {
     beside: Value,
 }
 
-fn case(name: &'static str, hooks: Value) -> Case {
-    Case { name, hooks, beside: json!({}) }
+fn hooks_case(name: &'static str, hooks: Value) -> SettingsCase {
+    SettingsCase { name, hooks, beside: json!({}) }
 }
 
-fn beside(name: &'static str, beside: Value) -> Case {
-    Case { name, hooks: json!({}), beside }
+fn outer_keys_case(name: &'static str, beside: Value) -> SettingsCase {
+    SettingsCase { name, hooks: json!({}), beside }
 }
 
-fn cases() -> Vec<Case> {
+fn settings_cases() -> Vec<SettingsCase> {
     let command = || json!({ "type": "command", "command": "true" });
     let under = |event: &str, entry: Value| json!({ event: [{ "hooks": [entry] }] });
     vec![
-        case("nothing", json!({})),
-        case("an unknown event", json!({ "PreToolCall": [{ "hooks": [command()] }] })),
-        case(
+        hooks_case("nothing", json!({})),
+        hooks_case("an unknown event", json!({ "PreToolCall": [{ "hooks": [command()] }] })),
+        hooks_case(
             "guards under an unknown event",
             json!({ "Foo": { "PreToolUse": [{ "hooks": [command()] }] } }),
         ),
-        case("an event that is no list", json!({ "Stop": {} })),
-        case("a guard that is no list", json!({ "PermissionRequest": {} })),
-        case("a guard that is null", json!({ "PermissionRequest": null })),
-        case("a group without hooks", json!({ "Stop": [{ "matcher": "x" }] })),
-        case(
+        hooks_case("an event that is no list", json!({ "Stop": {} })),
+        hooks_case("a guard that is no list", json!({ "PermissionRequest": {} })),
+        hooks_case("a guard that is null", json!({ "PermissionRequest": null })),
+        hooks_case("a group without hooks", json!({ "Stop": [{ "matcher": "x" }] })),
+        hooks_case(
             "a matcher that is no text",
             json!({ "PermissionRequest": [{ "matcher": 1, "hooks": [] }] }),
         ),
-        case("an entry without a type", under("Stop", json!({ "command": "x" }))),
-        case("a guard without a type", under("PermissionRequest", json!({ "command": "x" }))),
-        case(
+        hooks_case("an entry without a type", under("Stop", json!({ "command": "x" }))),
+        hooks_case("a guard without a type", under("PermissionRequest", json!({ "command": "x" }))),
+        hooks_case(
             "a guard without time",
             under("PermissionRequest", json!({ "type": "command", "command": "x", "timeout": 0 })),
         ),
-        case(
+        hooks_case(
             "a failure that is no word",
             under("Stop", json!({ "type": "command", "command": "x", "onFailure": "deny" })),
         ),
-        beside("guards outside", json!({ "PreToolUse": [{ "hooks": [command()] }] })),
-        beside("an event outside", json!({ "Stop": [{ "hooks": [command()] }] })),
-        beside("groups outside", json!({ "hook": { "any": [{ "hooks": [command()] }] } })),
-        beside("a model that is a number", json!({ "model": 1 })),
-        beside("days that are none", json!({ "cleanupPeriodDays": 0 })),
-        beside("env that is a text", json!({ "env": "x" })),
-        beside("env with a number", json!({ "env": { "A": 1 } })),
-        beside("a flag that is null", json!({ "disableAllHooks": null })),
-        beside("a flag that may be null", json!({ "allowManagedHooksOnly": null })),
-        beside("a client that is made simple", json!({ "env": { "CLAUDE_CODE_SIMPLE": "1" } })),
-        beside("hooks of nobody", json!({ "disableAllHooks": true })),
+        outer_keys_case("guards outside", json!({ "PreToolUse": [{ "hooks": [command()] }] })),
+        outer_keys_case("an event outside", json!({ "Stop": [{ "hooks": [command()] }] })),
+        outer_keys_case("groups outside", json!({ "hook": { "any": [{ "hooks": [command()] }] } })),
+        outer_keys_case("a model that is a number", json!({ "model": 1 })),
+        outer_keys_case("days that are none", json!({ "cleanupPeriodDays": 0 })),
+        outer_keys_case("env that is a text", json!({ "env": "x" })),
+        outer_keys_case("env with a number", json!({ "env": { "A": 1 } })),
+        outer_keys_case("a flag that is null", json!({ "disableAllHooks": null })),
+        outer_keys_case("a flag that may be null", json!({ "allowManagedHooksOnly": null })),
+        outer_keys_case(
+            "a client that is made simple",
+            json!({ "env": { "CLAUDE_CODE_SIMPLE": "1" } }),
+        ),
+        outer_keys_case("hooks of nobody", json!({ "disableAllHooks": true })),
     ]
 }
 
 /// Runs the doctor in the project. Returns true for each of: the settings file is read, its hooks run.
-fn examined(sandbox: &Sandbox, client: &Client) -> (bool, bool) {
+fn run_doctor(sandbox: &Sandbox, client: &ClientBinary) -> (bool, bool) {
     let bin = sandbox.home().join("bin");
     fs::create_dir_all(&bin).unwrap();
     symlink(client.path(), bin.join("claude")).unwrap();
-    let mut doctor = command(&["doctor", "--json"]);
+    let mut doctor = rutter_command(&["doctor", "--json"]);
     doctor.env("HOME", sandbox.home()).env("PATH", format!("{}:/usr/bin:/bin", bin.display()));
-    let ran = Ran::of(doctor.current_dir(sandbox.project()));
+    let ran = CommandOutput::run(doctor.current_dir(sandbox.project()));
     let report: Value = serde_json::from_str(&ran.stdout).unwrap();
     let version = report["client"]["version"].as_str().unwrap();
     assert_eq!(version, client.version().to_string(), "{ran}");
@@ -93,20 +96,20 @@ fn examined(sandbox: &Sandbox, client: &Client) -> (bool, bool) {
     (layer["state"] == "read", !found("hooks-disabled") && !found("env-simple"))
 }
 
-fn the_doctor_is_right(variable: &str) {
-    let Some(client) = client(variable) else { return };
+fn assert_doctor_matches_client(variable: &str) {
+    let Some(client) = client_from_env(variable) else { return };
     let mut seen = [0, 0];
-    for Case { name, hooks, beside } in cases() {
+    for SettingsCase { name, hooks, beside } in settings_cases() {
         let mut sandbox = Sandbox::new().unwrap();
         let mark = sandbox.project().parent().unwrap().join("mark");
-        let mut settings = json!({ "hooks": { "SessionStart": touch(&mark) } });
+        let mut settings = json!({ "hooks": { "SessionStart": touch_hook(&mark) } });
         settings["hooks"].as_object_mut().unwrap().extend(hooks.as_object().unwrap().clone());
         settings.as_object_mut().unwrap().extend(beside.as_object().unwrap().clone());
         let path = sandbox.project().join(".claude/settings.local.json");
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, settings.to_string()).unwrap();
-        let (counts, runs) = examined(&sandbox, &client);
-        sandbox.script(Script::new([] as [Turn; 0]));
+        let (counts, runs) = run_doctor(&sandbox, &client);
+        sandbox.script(ModelScript::new([] as [ModelTurn; 0]));
         let record = sandbox.run(&client).unwrap();
         assert_eq!(record.terminal_reason(), Some("completed"), "{name}: {}", record.stdout);
         assert_eq!(mark.exists(), counts && runs, "{name}: {}", record.debug_log);
@@ -120,20 +123,20 @@ fn the_doctor_is_right(variable: &str) {
 }
 
 #[test]
-fn what_it_says_of_settings_is_what_the_client_does() {
-    the_doctor_is_right("RUTTER_TEST_CLIENT");
+fn settings_verdict_matches_client() {
+    assert_doctor_matches_client("RUTTER_TEST_CLIENT");
 }
 
 #[test]
-fn the_older_client_does_it_too() {
-    the_doctor_is_right("RUTTER_TEST_CLIENT_OLD");
+fn settings_verdict_matches_older_client() {
+    assert_doctor_matches_client("RUTTER_TEST_CLIENT_OLD");
 }
 
 /// The number of steps of `doctor --live`.
-const STEPS: usize = 13;
+const LIVE_STEP_COUNT: usize = 13;
 
 /// Runs `doctor --live`. Returns its finding codes, and each step with true if it was observed.
-fn proven(setup: &Setup) -> (Vec<String>, Vec<(String, bool)>) {
+fn run_live_doctor(setup: &DoctorSetup) -> (Vec<String>, Vec<(String, bool)>) {
     let ran = setup.rutter(&["doctor", "--live", "--json"]);
     let report: Value = serde_json::from_str(&ran.stdout).unwrap();
     let findings = report["findings"].as_array().unwrap().iter();
@@ -144,15 +147,15 @@ fn proven(setup: &Setup) -> (Vec<String>, Vec<(String, bool)>) {
 }
 
 #[test]
-fn the_whole_chain_is_proven_with_the_client_that_is_installed() {
+fn live_doctor_proves_every_step() {
     for variable in ["RUTTER_TEST_CLIENT", "RUTTER_TEST_CLIENT_OLD"] {
-        let Some(client) = client(variable) else { return };
-        let setup = Setup::new();
+        let Some(client) = client_from_env(variable) else { return };
+        let setup = DoctorSetup::new();
         fs::remove_file(setup.path("bin/claude")).unwrap();
         symlink(client.path(), setup.path("bin/claude")).unwrap();
-        let (codes, steps) = proven(&setup);
+        let (codes, steps) = run_live_doctor(&setup);
         assert_eq!(codes, [] as [&str; 0], "{steps:?}");
-        assert_eq!(steps.len(), STEPS, "{steps:?}");
+        assert_eq!(steps.len(), LIVE_STEP_COUNT, "{steps:?}");
         assert!(steps.iter().all(|(_, seen)| *seen), "{steps:?}");
 
         // A fault that no file shows: the program prints its version, and ignores every event.
@@ -160,45 +163,49 @@ fn the_whole_chain_is_proven_with_the_client_that_is_installed() {
             "deaf/rutter",
             "#!/bin/sh\n[ \"$1\" = --version ] && echo 'rutter 0.1.0'\nexit 0\n",
         );
-        setup.runs("deaf/rutter");
-        let (codes, steps) = proven(&setup);
+        setup.replace_program("deaf/rutter");
+        let (codes, steps) = run_live_doctor(&setup);
         let told = |code: &String| code == "live-unseen" || code == "server-fails";
         assert!(!codes.is_empty() && codes.iter().all(told), "{codes:?}");
         assert_eq!(steps.iter().filter(|(_, seen)| *seen).count(), 1, "the client ran: {steps:?}");
 
         // A working server with tools that the permissions forbid.
-        let setup = Setup::new();
+        let setup = DoctorSetup::new();
         fs::remove_file(setup.path("bin/claude")).unwrap();
         symlink(client.path(), setup.path("bin/claude")).unwrap();
         for (rules, expected, unseen) in [
             (json!({ "deny": ["mcp__rutter"] }), "server-denied", 3),
             (json!({}), "server-not-allowed", 2),
         ] {
-            setup.edit(|settings| settings["permissions"] = rules);
-            let (codes, steps) = proven(&setup);
+            setup.edit_settings(|settings| settings["permissions"] = rules);
+            let (codes, steps) = run_live_doctor(&setup);
             assert!(codes.iter().any(|code| code == expected), "{codes:?}");
             assert_eq!(steps.iter().filter(|(_, seen)| !seen).count(), unseen, "{steps:?}");
         }
 
         // A server that runs already cannot be started in the sandbox. Its three steps are left out, without a finding.
         let ship = setup.text("ship");
-        setup
-            .edit(|settings| settings["permissions"] = json!({ "allow": ["mcp__rutter__status"] }));
-        setup.notes(|state| {
+        setup.edit_settings(|settings| {
+            settings["permissions"] = json!({ "allow": ["mcp__rutter__status"] })
+        });
+        setup.edit_client_state(|state| {
             let entry = json!({ "type": "http", "url": "http://localhost:1/mcp" });
             state["projects"][ship]["mcpServers"]["rutter"] = entry;
         });
-        let (codes, steps) = proven(&setup);
+        let (codes, steps) = run_live_doctor(&setup);
         assert_eq!(codes, [] as [&str; 0], "{steps:?}");
-        assert!(steps.len() == STEPS - 3 && steps.iter().all(|(_, seen)| *seen), "{steps:?}");
+        assert!(
+            steps.len() == LIVE_STEP_COUNT - 3 && steps.iter().all(|(_, seen)| *seen),
+            "{steps:?}"
+        );
 
         // Not installed: the doctor tests the settings that `init` would write.
-        let setup = Setup::bare();
+        let setup = DoctorSetup::without_init();
         fs::remove_file(setup.path("bin/claude")).unwrap();
         symlink(client.path(), setup.path("bin/claude")).unwrap();
-        let (codes, steps) = proven(&setup);
+        let (codes, steps) = run_live_doctor(&setup);
         assert_eq!(codes, ["hooks-none"], "{steps:?}");
-        assert!(steps.len() == STEPS && steps.iter().all(|(_, seen)| *seen), "{steps:?}");
+        assert!(steps.len() == LIVE_STEP_COUNT && steps.iter().all(|(_, seen)| *seen), "{steps:?}");
 
         // Shared project settings, alone and together with the user's settings, which take precedence.
         setup.ok(&["init", "--project"]);
@@ -206,56 +213,61 @@ fn the_whole_chain_is_proven_with_the_client_that_is_installed() {
             if own {
                 setup.ok(&["init", "--user", "--bin", &setup.text("bin/rutter")]);
             }
-            let (codes, steps) = proven(&setup);
+            let (codes, steps) = run_live_doctor(&setup);
             assert_eq!(codes, [] as [&str; 0], "{steps:?}");
-            assert!(steps.len() == STEPS && steps.iter().all(|(_, seen)| *seen), "{steps:?}");
+            assert!(
+                steps.len() == LIVE_STEP_COUNT && steps.iter().all(|(_, seen)| *seen),
+                "{steps:?}"
+            );
         }
     }
 }
 
 /// Changes a setup with a working server in the user or project scope.
-type Plant = fn(&Setup);
+type SetupChange = fn(&DoctorSetup);
 
 /// Returns scope, name and change for every server state that the client reports.
-fn registrations() -> Vec<(&'static str, &'static str, Plant)> {
-    const USER: &str = "home/.claude/settings.json";
-    let user: Vec<(&str, Plant)> = vec![
+fn server_changes() -> Vec<(&'static str, &'static str, SetupChange)> {
+    const USER_SETTINGS: &str = "home/.claude/settings.json";
+    let user: Vec<(&str, SetupChange)> = vec![
         ("nothing", |_| {}),
         ("other arguments", |setup| {
-            setup.notes(|it| it["mcpServers"]["rutter"]["args"] = json!("mcp"));
+            setup.edit_client_state(|it| it["mcpServers"]["rutter"]["args"] = json!("mcp"));
         }),
         ("variables that are none", |setup| {
-            setup.notes(|it| it["mcpServers"]["rutter"]["env"] = json!({ "A": 1 }));
+            setup.edit_client_state(|it| it["mcpServers"]["rutter"]["env"] = json!({ "A": 1 }));
         }),
-        ("a list", |setup| setup.notes(|it| it["mcpServers"] = json!([]))),
-        ("a number", |setup| setup.notes(|it| it["mcpServers"]["rutter"] = json!(5))),
-        ("denied", |setup| setup.write(USER, r#"{"deniedMcpServers":[{"serverName":"rutter"}]}"#)),
+        ("a list", |setup| setup.edit_client_state(|it| it["mcpServers"] = json!([]))),
+        ("a number", |setup| setup.edit_client_state(|it| it["mcpServers"]["rutter"] = json!(5))),
+        ("denied", |setup| {
+            setup.write(USER_SETTINGS, r#"{"deniedMcpServers":[{"serverName":"rutter"}]}"#)
+        }),
         ("not on the list", |setup| {
             setup.write("ship/.claude/settings.json", r#"{"allowedMcpServers":[]}"#);
         }),
         ("on the list", |setup| {
-            setup.write(USER, r#"{"allowedMcpServers":[{"serverName":"rutter"}]}"#);
+            setup.write(USER_SETTINGS, r#"{"allowedMcpServers":[{"serverName":"rutter"}]}"#);
         }),
         ("only commands are listed", |setup| {
             setup.write(
-                USER,
+                USER_SETTINGS,
                 r#"{"allowedMcpServers":[{"serverName":"rutter"},{"serverCommand":["x"]}]}"#,
             );
         }),
         ("a program that is gone", |setup| fs::remove_file(setup.path("bin/rutter")).unwrap()),
     ];
-    let project: Vec<(&str, Plant)> = vec![
+    let project: Vec<(&str, SetupChange)> = vec![
         ("nothing", |_| {}),
         ("nobody said yes", |setup| {
             let ship = setup.text("ship");
-            setup.notes(|it| it["projects"][ship]["enabledMcpjsonServers"] = json!([]));
+            setup.edit_client_state(|it| it["projects"][ship]["enabledMcpjsonServers"] = json!([]));
         }),
-        ("not trusted", Setup::trusts_nothing),
+        ("not trusted", DoctorSetup::distrust_all),
         ("yes to all", |setup| {
-            setup.trusts_nothing();
-            setup.write(USER, r#"{"enableAllProjectMcpServers":true}"#);
+            setup.distrust_all();
+            setup.write(USER_SETTINGS, r#"{"enableAllProjectMcpServers":true}"#);
         }),
-        ("a no", |setup| setup.write(USER, r#"{"disabledMcpjsonServers":["rutter"]}"#)),
+        ("a no", |setup| setup.write(USER_SETTINGS, r#"{"disabledMcpjsonServers":["rutter"]}"#)),
         ("a comma", |setup| setup.write("ship/.mcp.json", r#"{"mcpServers":{"rutter":{}},}"#)),
         ("somebody else beside it", |setup| {
             let text = fs::read_to_string(setup.path("ship/.mcp.json")).unwrap();
@@ -269,12 +281,12 @@ fn registrations() -> Vec<(&'static str, &'static str, Plant)> {
 }
 
 #[test]
-fn what_it_says_of_the_server_is_what_the_client_says() {
+fn server_state_matches_client() {
     for variable in ["RUTTER_TEST_CLIENT", "RUTTER_TEST_CLIENT_OLD"] {
-        let Some(client) = client(variable) else { return };
+        let Some(client) = client_from_env(variable) else { return };
         let mut seen = std::collections::BTreeSet::new();
-        for (scope, name, plant) in registrations() {
-            let setup = Setup::bare();
+        for (scope, name, plant) in server_changes() {
+            let setup = DoctorSetup::without_init();
             fs::remove_file(setup.path("bin/claude")).unwrap();
             symlink(client.path(), setup.path("bin/claude")).unwrap();
             let program = setup.text("bin/rutter");
@@ -296,7 +308,7 @@ fn what_it_says_of_the_server_is_what_the_client_says() {
             get.env("HOME", setup.path("home"))
                 .env("PATH", format!("{}:/usr/bin:/bin", setup.text("bin")));
             get.env("RUTTER_HOME", setup.path("scratch")).stdin(std::process::Stdio::null());
-            let said = Ran::of(&mut get).to_string();
+            let said = CommandOutput::run(&mut get).to_string();
             assert!(said.contains(expected), "{scope}, {name}: {said}\n{report:#}");
             seen.insert(expected);
         }
@@ -305,14 +317,14 @@ fn what_it_says_of_the_server_is_what_the_client_says() {
 }
 
 #[test]
-fn without_a_client_nothing_can_be_proven() {
-    let setup = Setup::new();
+fn live_doctor_needs_client() {
+    let setup = DoctorSetup::new();
     // This client prints its version and does nothing else.
-    let (codes, steps) = proven(&setup);
+    let (codes, steps) = run_live_doctor(&setup);
     assert_eq!(steps.iter().filter(|(_, seen)| *seen).count(), 0, "{steps:?}");
     assert!(!codes.is_empty() && codes.iter().all(|code| code.starts_with("live-")), "{codes:?}");
     fs::remove_file(setup.path("bin/claude")).unwrap();
-    let (codes, steps) = proven(&setup);
+    let (codes, steps) = run_live_doctor(&setup);
     assert_eq!(
         (codes, steps),
         (vec!["live-no-client".to_owned(), "client-missing".to_owned()], Vec::new())

@@ -3,19 +3,19 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use rutter_testkit::Ran;
+use rutter_testkit::CommandOutput;
 use serde_json::{Value, json};
 
-use crate::doctor::Setup;
+use crate::doctor::DoctorSetup;
 
-const LOCAL: &str = "ship/.claude/settings.local.json";
-const PROJECT: &str = "ship/.claude/settings.json";
-const USER: &str = "home/.claude/settings.json";
-const CLIENT: &str = "home/.claude.json";
-const SHARED: &str = "ship/.mcp.json";
+const LOCAL_SETTINGS: &str = "ship/.claude/settings.local.json";
+const PROJECT_SETTINGS: &str = "ship/.claude/settings.json";
+const USER_SETTINGS: &str = "home/.claude/settings.json";
+const CLIENT_STATE: &str = "home/.claude.json";
+const SHARED_SERVERS: &str = "ship/.mcp.json";
 
 /// Returns the place of a text in a file, or of the value after it if the text ends in `: `.
-fn place(setup: &Setup, file: &str, text: &str) -> String {
+fn text_place(setup: &DoctorSetup, file: &str, text: &str) -> String {
     let whole = fs::read_to_string(setup.path(file)).unwrap();
     let found = whole.find(text).unwrap_or_else(|| panic!("{text}: {whole}"));
     let at = if text.ends_with(": ") { found + text.len() } else { found };
@@ -25,24 +25,24 @@ fn place(setup: &Setup, file: &str, text: &str) -> String {
 }
 
 /// The place of the server entry that `init` wrote.
-fn entry(setup: &Setup) -> String {
-    place(setup, CLIENT, "\"rutter\": ")
+fn entry_place(setup: &DoctorSetup) -> String {
+    text_place(setup, CLIENT_STATE, "\"rutter\": ")
 }
 
 /// Changes the server entry that `init` wrote.
-fn edit(setup: &Setup, change: impl FnOnce(&mut Value)) {
+fn edit_server_entry(setup: &DoctorSetup, change: impl FnOnce(&mut Value)) {
     let ship = setup.text("ship");
-    setup.notes(|state| change(&mut state["projects"][&ship]["mcpServers"]["rutter"]));
+    setup.edit_client_state(|state| change(&mut state["projects"][&ship]["mcpServers"]["rutter"]));
 }
 
 /// Sets a key of the project in the client's state file.
-fn note(setup: &Setup, key: &str, value: Value) {
+fn set_project_state(setup: &DoctorSetup, key: &str, value: Value) {
     let ship = setup.text("ship");
-    setup.notes(|state| state["projects"][&ship][key] = value);
+    setup.edit_client_state(|state| state["projects"][&ship][key] = value);
 }
 
 /// Replaces rutter by a script that runs `as_server` as the MCP server, and the real rutter otherwise.
-fn impostor(setup: &Setup, as_server: &str) {
+fn install_impostor(setup: &DoctorSetup, as_server: &str) {
     let version = env!("CARGO_PKG_VERSION");
     let rutter = setup.text("bin/rutter");
     setup.program(
@@ -51,16 +51,16 @@ fn impostor(setup: &Setup, as_server: &str) {
             "#!/bin/sh\ncase $1 in\n--version) echo 'rutter {version}';;\nmcp) {as_server};;\n*) exec {rutter} \"$@\";;\nesac\n"
         ),
     );
-    setup.runs("other/rutter");
+    setup.replace_program("other/rutter");
 }
 
-fn shared(command: &str) -> String {
+fn shared_servers(command: &str) -> String {
     json!({ "mcpServers": { "rutter": { "command": command, "args": ["serve"] } } }).to_string()
 }
 
 /// Creates a setup with shared project settings and an approved server.
-fn of_project() -> Setup {
-    let setup = Setup::bare();
+fn project_setup() -> DoctorSetup {
+    let setup = DoctorSetup::without_init();
     setup.ok(&["init", "--project"]);
     setup
 }
@@ -69,97 +69,97 @@ macro_rules! faults {
     ($($name:ident: $plant:expr => ($code:literal, $place:expr, $advice:expr);)*) => {
         $(#[test]
         fn $name() {
-            let setup = Setup::new();
-            let plant: fn(&Setup) = $plant;
+            let setup = DoctorSetup::new();
+            let plant: fn(&DoctorSetup) = $plant;
             plant(&setup);
-            let place: fn(&Setup) -> String = $place;
-            setup.finds($code, &place(&setup), $advice);
+            let place: fn(&DoctorSetup) -> String = $place;
+            setup.assert_only_finding($code, &place(&setup), $advice);
         })*
     };
 }
 
-const INIT: &str = "rutter init";
+const INIT_ADVICE: &str = "rutter init";
 
 faults! {
     // The registration.
-    hooks_of_before_there_was_a_server: |setup| note(setup, "mcpServers", json!({}))
-        => ("server-missing", |_| format!("[HOME]/{LOCAL}"), INIT);
-    a_list_of_servers_that_is_none: |setup| setup.notes(|state| state["mcpServers"] = json!([]))
-        => ("servers-void", |setup| place(setup, CLIENT, "[]\n}"), "write { \"mcpServers\": { … } }");
-    servers_of_a_team_with_a_comma_too_many: |setup| setup.write(SHARED, "{\"mcpServers\":{},}")
-        => ("servers-void", |_| format!("[HOME]/{SHARED}:1:18"), "mend it there; comments and trailing commas are not allowed");
-    servers_without_their_key: |setup| setup.write(SHARED, "{\"rutter\":{\"command\":\"rutter\",\"args\":[\"mcp\"]}}")
-        => ("servers-void", |_| format!("[HOME]/{SHARED}:1:1"), "write { \"mcpServers\": { … } }");
-    a_server_with_other_arguments: |setup| edit(setup, |entry| entry["args"] = json!(["mcp", "--http"]))
-        => ("server-wrong", entry, INIT);
-    a_server_that_is_a_hook: |setup| edit(setup, |entry| entry["args"] = json!(["hook"]))
-        => ("server-wrong", entry, "claude mcp remove rutter -s local && rutter init");
-    an_entry_that_cannot_be_loaded: |setup| edit(setup, |entry| entry["env"] = json!({ "A": 1 }))
-        => ("server-wrong", entry, "claude mcp remove rutter -s local && rutter init");
-    a_server_with_another_memory: |setup| edit(setup, |entry| entry["env"] = json!({ "RUTTER_HOME": "/x" }))
-        => ("env-moves-memory", entry, "set the same here, or take it out there");
+    hooks_without_server: |setup| set_project_state(setup, "mcpServers", json!({}))
+        => ("server-missing", |_| format!("[HOME]/{LOCAL_SETTINGS}"), INIT_ADVICE);
+    servers_are_array: |setup| setup.edit_client_state(|state| state["mcpServers"] = json!([]))
+        => ("servers-void", |setup| text_place(setup, CLIENT_STATE, "[]\n}"), "write { \"mcpServers\": { … } }");
+    shared_servers_with_trailing_comma: |setup| setup.write(SHARED_SERVERS, "{\"mcpServers\":{},}")
+        => ("servers-void", |_| format!("[HOME]/{SHARED_SERVERS}:1:18"), "mend it there; comments and trailing commas are not allowed");
+    servers_without_key: |setup| setup.write(SHARED_SERVERS, "{\"rutter\":{\"command\":\"rutter\",\"args\":[\"mcp\"]}}")
+        => ("servers-void", |_| format!("[HOME]/{SHARED_SERVERS}:1:1"), "write { \"mcpServers\": { … } }");
+    server_with_other_arguments: |setup| edit_server_entry(setup, |entry| entry["args"] = json!(["mcp", "--http"]))
+        => ("server-wrong", entry_place, INIT_ADVICE);
+    server_entry_runs_hook: |setup| edit_server_entry(setup, |entry| entry["args"] = json!(["hook"]))
+        => ("server-wrong", entry_place, "claude mcp remove rutter -s local && rutter init");
+    invalid_server_entry: |setup| edit_server_entry(setup, |entry| entry["env"] = json!({ "A": 1 }))
+        => ("server-wrong", entry_place, "claude mcp remove rutter -s local && rutter init");
+    server_with_other_data_dir: |setup| edit_server_entry(setup, |entry| entry["env"] = json!({ "RUTTER_HOME": "/x" }))
+        => ("env-moves-memory", entry_place, "set the same here, or take it out there");
 
     // The program.
-    a_server_whose_program_is_gone: |setup| edit(setup, |entry| entry["command"] = json!("/nowhere/rutter"))
-        => ("program-missing", entry, INIT);
-    a_server_whose_program_is_none: |setup| {
+    server_program_missing: |setup| edit_server_entry(setup, |entry| entry["command"] = json!("/nowhere/rutter"))
+        => ("program-missing", entry_place, INIT_ADVICE);
+    server_program_not_executable: |setup| {
         setup.write("other/rutter", "");
         let path = setup.text("other/rutter");
-        edit(setup, |entry| entry["command"] = json!(path));
-    } => ("program-not-executable", entry, "chmod +x [HOME]/other/rutter");
-    a_server_that_is_another_rutter: |setup| {
+        edit_server_entry(setup, |entry| entry["command"] = json!(path));
+    } => ("program-not-executable", entry_place, "chmod +x [HOME]/other/rutter");
+    server_of_other_rutter: |setup| {
         fs::create_dir(setup.path("other")).unwrap();
         fs::copy(setup.path("bin/rutter"), setup.path("other/rutter")).unwrap();
         let path = setup.text("other/rutter");
-        edit(setup, |entry| entry["command"] = json!(path));
-    } => ("server-program-differs", entry, INIT);
+        edit_server_entry(setup, |entry| entry["command"] = json!(path));
+    } => ("server-program-differs", entry_place, INIT_ADVICE);
 
     // Another server with the name `rutter`.
-    a_server_of_somebody_else_that_goes_before_ours: |setup| {
-        setup.edit(|settings| settings["permissions"]["allow"] = json!([]));
-        edit(setup, |entry| *entry = json!({ "type": "http", "url": "https://rutter.example/mcp" }));
-    } => ("server-foreign", entry, "claude mcp remove rutter -s local && rutter init");
-    a_server_of_somebody_else_that_may_do_what_ours_may: |setup| {
-        edit(setup, |entry| *entry = json!({ "command": "npx", "args": ["rutter", "mcp"] }));
-    } => ("server-foreign-allowed", entry, "claude mcp remove rutter -s local");
+    foreign_server_shadows_ours: |setup| {
+        setup.edit_settings(|settings| settings["permissions"]["allow"] = json!([]));
+        edit_server_entry(setup, |entry| *entry = json!({ "type": "http", "url": "https://rutter.example/mcp" }));
+    } => ("server-foreign", entry_place, "claude mcp remove rutter -s local && rutter init");
+    foreign_server_is_allowed: |setup| {
+        edit_server_entry(setup, |entry| *entry = json!({ "command": "npx", "args": ["rutter", "mcp"] }));
+    } => ("server-foreign-allowed", entry_place, "claude mcp remove rutter -s local");
 
     // Permissions.
-    a_rule_that_denies_all_servers: |setup| setup.write(USER, "{\"permissions\":{\"deny\":[\"WebFetch\",\"mcp__*\"]}}")
-        => ("server-denied", |_| format!("[HOME]/{USER}:1:36"), "take that rule out there");
-    a_rule_that_asks: |setup| setup.write(USER, "{\"permissions\":{\"ask\":[\"mcp__rutter\"]}}")
-        => ("server-asks", |_| format!("[HOME]/{USER}:1:24"), "take that rule out there");
-    no_rule: |setup| setup.edit(|settings| settings["permissions"] = json!({ "allow": ["mcp__*"] }))
-        => ("server-not-allowed", |_| format!("[HOME]/{LOCAL}"), INIT);
+    rule_denies_all_servers: |setup| setup.write(USER_SETTINGS, "{\"permissions\":{\"deny\":[\"WebFetch\",\"mcp__*\"]}}")
+        => ("server-denied", |_| format!("[HOME]/{USER_SETTINGS}:1:36"), "take that rule out there");
+    rule_asks_for_server: |setup| setup.write(USER_SETTINGS, "{\"permissions\":{\"ask\":[\"mcp__rutter\"]}}")
+        => ("server-asks", |_| format!("[HOME]/{USER_SETTINGS}:1:24"), "take that rule out there");
+    missing_allow_rule: |setup| setup.edit_settings(|settings| settings["permissions"] = json!({ "allow": ["mcp__*"] }))
+        => ("server-not-allowed", |_| format!("[HOME]/{LOCAL_SETTINGS}"), INIT_ADVICE);
 
     // Switched off.
-    a_server_that_is_switched_off: |setup| note(setup, "disabledMcpServers", json!(["rutter"]))
-        => ("server-off", |setup| place(setup, CLIENT, "\"disabledMcpServers\": "), "switch it on again: type /mcp in claude");
-    a_server_that_is_denied: |setup| setup.write(PROJECT, "{\"deniedMcpServers\":[{\"serverName\":\"rutter\"}]}")
-        => ("server-not-admitted", |_| format!("[HOME]/{PROJECT}:1:22"), "take it out there");
-    a_server_that_is_denied_by_what_it_starts: |setup| {
+    server_switched_off: |setup| set_project_state(setup, "disabledMcpServers", json!(["rutter"]))
+        => ("server-off", |setup| text_place(setup, CLIENT_STATE, "\"disabledMcpServers\": "), "switch it on again: type /mcp in claude");
+    server_denied_by_name: |setup| setup.write(PROJECT_SETTINGS, "{\"deniedMcpServers\":[{\"serverName\":\"rutter\"}]}")
+        => ("server-not-admitted", |_| format!("[HOME]/{PROJECT_SETTINGS}:1:22"), "take it out there");
+    server_denied_by_command: |setup| {
         let command = json!([setup.text("bin/rutter"), "mcp"]);
-        setup.write(USER, &json!({ "deniedMcpServers": [{ "serverCommand": command }] }).to_string());
-    } => ("server-not-admitted", |_| format!("[HOME]/{USER}:1:22"), "take it out there");
-    a_server_that_is_not_on_the_list: |setup| setup.write(USER, "{\"allowedMcpServers\":[{\"serverName\":\"x\"}]}")
-        => ("server-not-admitted", |_| format!("[HOME]/{USER}:1:22"), "add { \"serverName\": \"rutter\" } there");
+        setup.write(USER_SETTINGS, &json!({ "deniedMcpServers": [{ "serverCommand": command }] }).to_string());
+    } => ("server-not-admitted", |_| format!("[HOME]/{USER_SETTINGS}:1:22"), "take it out there");
+    server_not_on_allowlist: |setup| setup.write(USER_SETTINGS, "{\"allowedMcpServers\":[{\"serverName\":\"x\"}]}")
+        => ("server-not-admitted", |_| format!("[HOME]/{USER_SETTINGS}:1:22"), "add { \"serverName\": \"rutter\" } there");
 
     // A test run of the server.
-    a_server_that_fails: |setup| impostor(setup, "exit 3")
-        => ("server-fails", entry, INIT);
-    a_server_without_tools: |setup| impostor(setup, concat!(
+    failing_server: |setup| install_impostor(setup, "exit 3")
+        => ("server-fails", entry_place, INIT_ADVICE);
+    server_without_tools: |setup| install_impostor(setup, concat!(
         "printf '%s\\n' '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"serverInfo\":{\"name\":\"rutter\",\"version\":\"1\"}}}' ",
         "'{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"tools\":[]}}'"
-    )) => ("server-fails", entry, INIT);
-    a_server_that_hangs: |setup| impostor(setup, "exec tail -f /dev/null")
-        => ("server-fails", entry, INIT);
-    a_server_that_is_slow: |setup| impostor(setup, "sleep 1.1; exec \"$(dirname \"$0\")/../bin/rutter\" mcp")
-        => ("server-slow", entry, "run rutter doctor again when the machine is quiet");
+    )) => ("server-fails", entry_place, INIT_ADVICE);
+    hanging_server: |setup| install_impostor(setup, "exec tail -f /dev/null")
+        => ("server-fails", entry_place, INIT_ADVICE);
+    slow_server: |setup| install_impostor(setup, "sleep 1.1; exec \"$(dirname \"$0\")/../bin/rutter\" mcp")
+        => ("server-slow", entry_place, "run rutter doctor again when the machine is quiet");
 }
 
 #[test]
-fn the_time_that_it_takes_is_said() {
-    let setup = Setup::new();
-    impostor(&setup, "exit 3");
+fn failed_start_reports_duration() {
+    let setup = DoctorSetup::new();
+    install_impostor(&setup, "exit 3");
     let report = setup.report();
     let what = report["findings"][0]["what"].as_str().unwrap();
     assert!(what.starts_with("the server did not answer `initialize` after "), "{what}");
@@ -168,18 +168,18 @@ fn the_time_that_it_takes_is_said() {
 
 /// If the advice is `rutter init`, running it removes the finding.
 #[test]
-fn what_is_typed_helps() {
-    let faults: [fn(&Setup); 4] = [
-        |setup| note(setup, "mcpServers", json!({})),
-        |setup| edit(setup, |entry| entry["args"] = json!(["mcp", "--http"])),
-        |setup| edit(setup, |entry| entry["command"] = json!("/nowhere/rutter")),
-        |setup| setup.edit(|settings| settings["permissions"] = json!({})),
+fn init_repairs_server_faults() {
+    let faults: [fn(&DoctorSetup); 4] = [
+        |setup| set_project_state(setup, "mcpServers", json!({})),
+        |setup| edit_server_entry(setup, |entry| entry["args"] = json!(["mcp", "--http"])),
+        |setup| edit_server_entry(setup, |entry| entry["command"] = json!("/nowhere/rutter")),
+        |setup| setup.edit_settings(|settings| settings["permissions"] = json!({})),
     ];
     for plant in faults {
-        let setup = Setup::new();
+        let setup = DoctorSetup::new();
         plant(&setup);
         let report = setup.report();
-        assert_eq!(report["findings"][0]["advice"], INIT, "{report:#}");
+        assert_eq!(report["findings"][0]["advice"], INIT_ADVICE, "{report:#}");
         // With `--bin`, because `init` refuses by default a program in a build directory.
         setup.ok(&["init", "--bin", &setup.text("bin/rutter")]);
         assert_eq!(setup.report()["findings"], json!([]));
@@ -187,9 +187,9 @@ fn what_is_typed_helps() {
 }
 
 #[test]
-fn every_scope_that_is_well_has_nothing_to_find() {
+fn healthy_scopes_have_no_findings() {
     for (scope, whose) in [("--local", "local"), ("--user", "user"), ("--project", "project")] {
-        let setup = Setup::bare();
+        let setup = DoctorSetup::without_init();
         let program = setup.text("bin/rutter");
         let named: &[&str] = if scope == "--project" { &[] } else { &["--bin", &program] };
         setup.ok(&[&["init", scope], named].concat());
@@ -206,27 +206,31 @@ fn every_scope_that_is_well_has_nothing_to_find() {
         assert!(row("milliseconds").as_f64().unwrap() > 0.0, "{report:#}");
     }
     // After `--no-allow` the doctor gives one note and no problem.
-    let setup = Setup::bare();
+    let setup = DoctorSetup::without_init();
     setup.ok(&["init", "--no-allow", "--bin", &setup.text("bin/rutter")]);
-    setup.finds("server-not-allowed", &format!("[HOME]/{LOCAL}"), INIT);
-    drop(setup.rutter(&["doctor"]).success());
+    setup.assert_only_finding(
+        "server-not-allowed",
+        &format!("[HOME]/{LOCAL_SETTINGS}"),
+        INIT_ADVICE,
+    );
+    drop(setup.rutter(&["doctor"]).assert_success());
     // Rules for some tools are the user's choice, and bypassPermissions needs no rule.
     for permissions in [
         json!({ "allow": ["mcp__rutter__s*"] }),
         json!({ "allow": ["mcp__rutter__start_ghap"] }),
         json!({ "defaultMode": "bypassPermissions" }),
     ] {
-        setup.edit(|settings| settings["permissions"] = permissions.clone());
+        setup.edit_settings(|settings| settings["permissions"] = permissions.clone());
         assert_eq!(setup.report()["findings"], json!([]), "{permissions}");
     }
 }
 
 #[test]
-fn what_is_no_fault_of_a_server_is_not_named() {
-    let setup = Setup::new();
+fn harmless_servers_have_no_findings() {
+    let setup = DoctorSetup::new();
     // Other servers, rules about other servers or single tools, and lists that admit rutter.
     setup.write(
-        USER,
+        USER_SETTINGS,
         &json!({
             "permissions": { "deny": ["mcp__other", "mcp__rutter__forget", "Bash(x)"], "ask": ["mcp__rutterx"] },
             "allowedMcpServers": [{ "serverName": "x" }],
@@ -235,13 +239,13 @@ fn what_is_no_fault_of_a_server_is_not_named() {
         })
         .to_string(),
     );
-    setup.write(PROJECT, "{\"allowedMcpServers\":[{\"serverName\":\"rutter\"}]}");
-    setup.write(SHARED, "{\"mcpServers\":{\"bad\":5,\"other\":{\"command\":\"x\"}}}");
-    setup.notes(|state| state["mcpServers"] = json!({ "other": { "command": "x" } }));
+    setup.write(PROJECT_SETTINGS, "{\"allowedMcpServers\":[{\"serverName\":\"rutter\"}]}");
+    setup.write(SHARED_SERVERS, "{\"mcpServers\":{\"bad\":5,\"other\":{\"command\":\"x\"}}}");
+    setup.edit_client_state(|state| state["mcpServers"] = json!({ "other": { "command": "x" } }));
     assert_eq!(setup.report()["findings"], json!([]));
     // The same entry in two scopes, and a shared entry together with the user's entries.
-    setup.write(USER, "{}");
-    setup.write(SHARED, "{}");
+    setup.write(USER_SETTINGS, "{}");
+    setup.write(SHARED_SERVERS, "{}");
     setup.ok(&["init", "--user", "--bin", &setup.text("bin/rutter")]);
     setup.ok(&["init", "--project"]);
     let report = setup.report();
@@ -250,56 +254,68 @@ fn what_is_no_fault_of_a_server_is_not_named() {
         report["servers"].as_array().unwrap().iter().map(|server| &server["state"]).collect();
     assert_eq!(states, ["used", "shadowed", "shadowed"], "{report:#}");
     // A local HTTP server is not started, and does not count as foreign.
-    edit(&setup, |entry| *entry = json!({ "type": "http", "url": "http://127.0.0.1:4000/mcp" }));
+    edit_server_entry(&setup, |entry| {
+        *entry = json!({ "type": "http", "url": "http://127.0.0.1:4000/mcp" })
+    });
     let report = setup.report();
     assert_eq!(report["findings"], json!([]), "{report:#}");
     assert_eq!(report["servers"][0]["kind"], "http");
 }
 
 #[test]
-fn people_read_what_becomes_of_a_server() {
-    let said = |setup: &Setup| {
+fn text_report_shows_server_state() {
+    let said = |setup: &DoctorSetup| {
         let text = setup.rutter(&["doctor"]).stdout;
         let line = text.lines().find(|line| line.starts_with("server ")).unwrap_or_default();
         line.split(": ").next().unwrap().trim_end().to_owned()
     };
-    let setup = Setup::new();
-    note(&setup, "disabledMcpServers", json!(["rutter"]));
+    let setup = DoctorSetup::new();
+    set_project_state(&setup, "disabledMcpServers", json!(["rutter"]));
     assert_eq!(said(&setup), "server    local    OFF");
-    edit(&setup, |entry| *entry = json!({ "command": 1 }));
+    edit_server_entry(&setup, |entry| *entry = json!({ "command": 1 }));
     assert_eq!(said(&setup), "server    local    SKIPPED by the client");
-    note(&setup, "disabledMcpServers", json!([]));
-    edit(&setup, |entry| *entry = json!({ "command": "npx" }));
+    set_project_state(&setup, "disabledMcpServers", json!([]));
+    edit_server_entry(&setup, |entry| *entry = json!({ "command": "npx" }));
     assert_eq!(said(&setup), "server    local    NOT RUTTER");
-    edit(&setup, |entry| *entry = json!({ "type": "http", "url": "http://[::1]:9/mcp" }));
+    edit_server_entry(&setup, |entry| {
+        *entry = json!({ "type": "http", "url": "http://[::1]:9/mcp" })
+    });
     assert_eq!(said(&setup), "server    local    over HTTP, not tried");
-    note(&setup, "mcpServers", json!({}));
+    set_project_state(&setup, "mcpServers", json!({}));
     assert_eq!(said(&setup), "server    none of rutter");
-    let setup = of_project();
-    note(&setup, "enabledMcpjsonServers", json!([]));
+    let setup = project_setup();
+    set_project_state(&setup, "enabledMcpjsonServers", json!([]));
     let waits = said(&setup);
     assert!(waits.starts_with("server    project  waits for a yes, 16 tools in "), "{waits}");
 }
 
 #[test]
-fn the_server_of_a_team_needs_a_yes() {
-    let setup = of_project();
-    let name = || place(&setup, SHARED, "\"rutter\": ");
-    note(&setup, "enabledMcpjsonServers", json!([]));
-    setup.finds("server-pending", &name(), "start claude here once and choose to use the server");
+fn shared_server_needs_approval() {
+    let setup = project_setup();
+    let name = || text_place(&setup, SHARED_SERVERS, "\"rutter\": ");
+    set_project_state(&setup, "enabledMcpjsonServers", json!([]));
+    setup.assert_only_finding(
+        "server-pending",
+        &name(),
+        "start claude here once and choose to use the server",
+    );
     // The user may approve all project servers.
-    setup.write(USER, "{\"enableAllProjectMcpServers\":true}");
+    setup.write(USER_SETTINGS, "{\"enableAllProjectMcpServers\":true}");
     assert_eq!(setup.report()["findings"], json!([]));
     // A rejection takes precedence.
     setup.write(
-        USER,
+        USER_SETTINGS,
         "{\"enableAllProjectMcpServers\":true,\"disabledMcpjsonServers\":[\"rutter\"]}",
     );
     let advice = "take `rutter` out of disabledMcpjsonServers there";
-    setup.finds("server-off", &format!("[HOME]/{USER}:1:61"), advice);
-    fs::remove_file(setup.path(USER)).unwrap();
-    note(&setup, "disabledMcpjsonServers", json!(["rutter"]));
-    setup.finds("server-off", &place(&setup, CLIENT, "\"disabledMcpjsonServers\": "), advice);
+    setup.assert_only_finding("server-off", &format!("[HOME]/{USER_SETTINGS}:1:61"), advice);
+    fs::remove_file(setup.path(USER_SETTINGS)).unwrap();
+    set_project_state(&setup, "disabledMcpjsonServers", json!(["rutter"]));
+    setup.assert_only_finding(
+        "server-off",
+        &text_place(&setup, CLIENT_STATE, "\"disabledMcpjsonServers\": "),
+        advice,
+    );
     // Then the client uses the server of the user scope.
     setup.ok(&["init", "--user", "--bin", &setup.text("bin/rutter")]);
     let report = setup.report();
@@ -308,28 +324,28 @@ fn the_server_of_a_team_needs_a_yes() {
 }
 
 #[test]
-fn the_server_of_a_team_is_found_from_deeper_inside() {
-    let setup = of_project();
+fn shared_server_found_from_subdir() {
+    let setup = project_setup();
     fs::create_dir_all(setup.path("ship/deep/er")).unwrap();
     let mut doctor = setup.command(&["doctor", "--json"]);
-    let ran = Ran::of(doctor.current_dir(setup.path("ship/deep/er")));
+    let ran = CommandOutput::run(doctor.current_dir(setup.path("ship/deep/er")));
     let report: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(report["servers"][0]["whose"], "project", "{report:#}");
     assert_eq!(report["servers"][0]["tools"], 16, "{report:#}");
 }
 
 #[test]
-fn a_checkout_that_brings_a_server_of_our_name_is_warned_of() {
-    let setup = Setup::bare();
+fn project_server_impostor_is_reported() {
+    let setup = DoctorSetup::without_init();
     setup.ok(&["init", "--user", "--bin", &setup.text("bin/rutter")]);
     setup.program("ship/mischief", &format!("#!/bin/sh\ntouch '{}'\n", setup.text("ran")));
-    setup.write(SHARED, &shared("./mischief"));
-    let place = format!("[HOME]/{SHARED}:1:25");
+    setup.write(SHARED_SERVERS, &shared_servers("./mischief"));
+    let place = format!("[HOME]/{SHARED_SERVERS}:1:25");
     let advice = "claude mcp remove rutter -s project";
-    setup.finds("server-foreign-allowed", &place, advice);
+    setup.assert_only_finding("server-foreign-allowed", &place, advice);
     // `claude -p` does not wait for an approval.
-    note(&setup, "enabledMcpjsonServers", json!([]));
-    setup.finds("server-foreign-allowed", &place, advice);
+    set_project_state(&setup, "enabledMcpjsonServers", json!([]));
+    setup.assert_only_finding("server-foreign-allowed", &place, advice);
     let report = setup.report();
     let states: Vec<&Value> =
         report["servers"].as_array().unwrap().iter().map(|server| &server["state"]).collect();
@@ -338,29 +354,29 @@ fn a_checkout_that_brings_a_server_of_our_name_is_warned_of() {
     setup.ok(&["init", "--bin", &setup.text("bin/rutter")]);
     assert_eq!(setup.report()["findings"], json!([]));
     setup.ok(&["uninstall"]);
-    note(&setup, "disabledMcpjsonServers", json!(["rutter"]));
+    set_project_state(&setup, "disabledMcpjsonServers", json!(["rutter"]));
     assert_eq!(setup.report()["findings"], json!([]));
     assert!(!setup.path("ran").exists());
 }
 
 #[test]
-fn nothing_of_a_checkout_is_started_that_nobody_trusts() {
-    let setup = of_project();
+fn untrusted_server_is_not_started() {
+    let setup = project_setup();
     setup.program("ship/tools/rutter", &format!("#!/bin/sh\n: >'{}'\n", setup.text("ran")));
-    let ours = fs::read_to_string(setup.path(SHARED)).unwrap();
+    let ours = fs::read_to_string(setup.path(SHARED_SERVERS)).unwrap();
     let mut with_variables: Value = serde_json::from_str(&ours).unwrap();
     let preload = json!({ "PATH": setup.text("ship/tools") });
     with_variables["mcpServers"]["rutter"]["env"] = preload;
     let inside =
         json!({ "mcpServers": { "rutter": { "command": "./tools/rutter", "args": ["mcp"] } } });
     for servers in [with_variables, inside] {
-        setup.write(SHARED, &servers.to_string());
-        setup.trusts_nothing();
+        setup.write(SHARED_SERVERS, &servers.to_string());
+        setup.distrust_all();
         let report = setup.report();
         assert_eq!(report["servers"][0]["tools"], json!(null), "{report:#}");
         assert!(!setup.path("ran").exists(), "{report:#}");
         // If the client trusts the checkout, it starts the server, and so does the doctor.
-        setup.trusts(&setup.path("ship"));
+        setup.trust_dir(&setup.path("ship"));
         drop(setup.report());
         assert!(setup.path("ran").exists(), "{servers}");
         fs::remove_file(setup.path("ran")).unwrap();
@@ -368,8 +384,8 @@ fn nothing_of_a_checkout_is_started_that_nobody_trusts() {
 }
 
 #[test]
-fn a_server_of_a_plugin_runs_beside_ones_own() {
-    let setup = Setup::new();
+fn plugin_server_is_second_server() {
+    let setup = DoctorSetup::new();
     setup.ok(&["init", "--plugin", &setup.text("plugins/rutter")]);
     let folder = json!([{ "scope": "user", "installPath": setup.text("plugins/rutter") }]);
     let installed = json!({ "version": 2, "plugins": { "rutter@rutter": folder } });
@@ -378,9 +394,9 @@ fn a_server_of_a_plugin_runs_beside_ones_own() {
         "enabledPlugins": { "rutter@rutter": true },
         "permissions": { "allow": ["mcp__plugin_rutter_rutter__status"] },
     });
-    setup.write(USER, &settings.to_string());
-    let twice = place(&setup, "plugins/rutter/.mcp.json", "\"rutter\": ");
-    setup.finds("server-twice", &twice, "claude plugin disable rutter@rutter");
+    setup.write(USER_SETTINGS, &settings.to_string());
+    let twice = text_place(&setup, "plugins/rutter/.mcp.json", "\"rutter\": ");
+    setup.assert_only_finding("server-twice", &twice, "claude plugin disable rutter@rutter");
     // The plugin alone is valid, also together with an identical entry.
     setup.ok(&["uninstall"]);
     assert_eq!(setup.report()["findings"], json!([]));
@@ -389,23 +405,23 @@ fn a_server_of_a_plugin_runs_beside_ones_own() {
 }
 
 #[test]
-fn a_second_program_is_named_that_is_never_started() {
-    let setup = Setup::new();
+fn shadowed_program_is_reported() {
+    let setup = DoctorSetup::new();
     fs::create_dir(setup.path("other")).unwrap();
     fs::copy(setup.path("bin/rutter"), setup.path("other/rutter")).unwrap();
     let entry = json!({ "command": setup.text("other/rutter"), "args": ["mcp"] });
-    setup.notes(|state| state["mcpServers"] = json!({ "rutter": entry }));
-    let whole = fs::read_to_string(setup.path(CLIENT)).unwrap();
+    setup.edit_client_state(|state| state["mcpServers"] = json!({ "rutter": entry }));
+    let whole = fs::read_to_string(setup.path(CLIENT_STATE)).unwrap();
     let at = whole.rfind("\"rutter\": ").unwrap() + "\"rutter\": ".len();
     let line = whole[..at].matches('\n').count() + 1;
     let column = at - whole[..at].rfind('\n').unwrap();
-    let place = format!("[HOME]/{CLIENT}:{line}:{column}");
-    setup.finds("server-shadowed", &place, "rutter uninstall --user");
+    let place = format!("[HOME]/{CLIENT_STATE}:{line}:{column}");
+    setup.assert_only_finding("server-shadowed", &place, "rutter uninstall --user");
 }
 
 #[test]
-fn a_program_in_path_that_the_server_of_a_team_needs() {
-    let setup = of_project();
+fn shared_server_needs_path() {
+    let setup = project_setup();
     // The hooks need it too, and the finding appears once.
     fs::remove_file(setup.path("bin/rutter")).unwrap();
     let report = setup.report();
@@ -413,30 +429,38 @@ fn a_program_in_path_that_the_server_of_a_team_needs() {
         report["findings"].as_array().unwrap().iter().map(|finding| &finding["code"]).collect();
     assert_eq!(codes, ["program-not-in-path"], "{report:#}");
     // Hooks with a fixed path do not need it.
-    let setup = of_project();
+    let setup = project_setup();
     setup.write("other/rutter", "");
     fs::rename(setup.path("bin/rutter"), setup.path("other/rutter")).unwrap();
     fs::set_permissions(setup.path("other/rutter"), fs::Permissions::from_mode(0o755)).unwrap();
     setup.ok(&["uninstall", "--project"]);
     setup.ok(&["init", "--bin", &setup.text("other/rutter")]);
-    note(&setup, "mcpServers", json!({}));
-    let other = Setup::bare();
+    set_project_state(&setup, "mcpServers", json!({}));
+    let other = DoctorSetup::without_init();
     other.ok(&["init", "--project"]);
-    fs::copy(other.path(SHARED), setup.path(SHARED)).unwrap();
-    let name = place(&setup, SHARED, "\"rutter\": ");
-    setup.finds("program-not-in-path", &name, "add the folder of rutter to PATH");
+    fs::copy(other.path(SHARED_SERVERS), setup.path(SHARED_SERVERS)).unwrap();
+    let name = text_place(&setup, SHARED_SERVERS, "\"rutter\": ");
+    setup.assert_only_finding("program-not-in-path", &name, "add the folder of rutter to PATH");
 }
 
 #[test]
-fn a_rule_for_all_tools_is_found() {
-    let setup = Setup::new();
-    setup.write(USER, "{\"permissions\":{\"allow\":[\"mcp__rutter\"]}}");
+fn rule_for_whole_server_is_reported() {
+    let setup = DoctorSetup::new();
+    setup.write(USER_SETTINGS, "{\"permissions\":{\"allow\":[\"mcp__rutter\"]}}");
     let advice = "rutter init, which allows the tools by name";
-    setup.finds("server-allowed-whole", &format!("[HOME]/{USER}:1:26"), advice);
+    setup.assert_only_finding(
+        "server-allowed-whole",
+        &format!("[HOME]/{USER_SETTINGS}:1:26"),
+        advice,
+    );
     // A star is the user's own, and `init` leaves it alone.
     let advice = "take the rule out, then rutter init, which allows the tools by name";
     for rule in ["mcp__rutter__*", "mcp__rutter__**"] {
-        setup.write(USER, &json!({ "permissions": { "allow": [rule] } }).to_string());
-        setup.finds("server-allowed-whole", &format!("[HOME]/{USER}:1:26"), advice);
+        setup.write(USER_SETTINGS, &json!({ "permissions": { "allow": [rule] } }).to_string());
+        setup.assert_only_finding(
+            "server-allowed-whole",
+            &format!("[HOME]/{USER_SETTINGS}:1:26"),
+            advice,
+        );
     }
 }

@@ -1,11 +1,13 @@
-use rutter_testkit::Ran;
+use rutter_testkit::CommandOutput;
 
-use crate::support::{Home, assert_output, bytes_below, holds, rutter_with};
+use crate::support::{
+    TestHome, assert_output, contains_text, read_all_bytes, run_rutter_with_stdin,
+};
 
 /// Creates a store with a GHAP and two memories.
-fn filled() -> Home {
-    let home = Home::new();
-    home.start();
+fn filled_store() -> TestHome {
+    let home = TestHome::new();
+    home.start_ghap();
     home.ok(&["ghap", "resolve", "--status", "confirmed", "--result", "the quokka is green"]);
     home.ok(&["remember", "the Quokka lives in CI", "--category", "fact"]);
     home.ok(&["remember", "something else", "--category", "fact"]);
@@ -13,8 +15,8 @@ fn filled() -> Home {
 }
 
 #[test]
-fn out_and_in_again_is_the_same() {
-    let (here, there) = (filled(), Home::new());
+fn export_import_round_trip() {
+    let (here, there) = (filled_store(), TestHome::new());
     let file = here.path("export.jsonl");
     assert_output!(here, here.rutter(&["export", "--output", file.to_str().unwrap()]), @"
     exit 0
@@ -22,7 +24,7 @@ fn out_and_in_again_is_the_same() {
     note: 6 rows in [HOME]/export.jsonl
     ");
     let import = ["import", "jsonl", file.to_str().unwrap(), "--own", "--yes"];
-    let ran = there.rutter(&import).success();
+    let ran = there.rutter(&import).assert_success();
     assert_eq!(ran.stdout, "6 added, 0 updated, 0 here already\n");
     assert!(ran.stderr.contains(", new here): 0 runs, 0 failures, 1 GHAP, 2 memories"), "{ran}");
     let again = there.json(&import);
@@ -34,9 +36,9 @@ fn out_and_in_again_is_the_same() {
 }
 
 #[test]
-fn an_export_can_be_piped_in() {
-    let (here, there) = (filled(), Home::new());
-    let lines = here.rutter(&["export", "--project"]).success().stdout;
+fn export_can_be_piped() {
+    let (here, there) = (filled_store(), TestHome::new());
+    let lines = here.rutter(&["export", "--project"]).assert_success().stdout;
     let import = std::process::Command::new("sh")
         .args([
             "-c",
@@ -52,8 +54,8 @@ fn an_export_can_be_piped_in() {
 }
 
 #[test]
-fn a_file_that_is_wrong_is_refused_whole() {
-    let home = filled();
+fn invalid_import_changes_nothing() {
+    let home = filled_store();
     let before = home.rutter(&["export"]).stdout;
     let file = home.path("wrong.jsonl");
     std::fs::write(&file, format!("{before}{{\"memory\":{{}}}}\n")).unwrap();
@@ -86,9 +88,9 @@ fn a_file_that_is_wrong_is_refused_whole() {
 }
 
 #[test]
-fn forgetting_asks_first_and_leaves_no_byte() {
-    let home = filled();
-    assert!(holds(&bytes_below(&home.memory()), "uokka"));
+fn forget_confirms_and_erases_bytes() {
+    let home = filled_store();
+    assert!(contains_text(&read_all_bytes(&home.memory()), "uokka"));
     assert_output!(home, home.rutter(&["forget", "--query", "quokka"]), @"
     exit 1
     --- stderr
@@ -104,7 +106,7 @@ fn forgetting_asks_first_and_leaves_no_byte() {
       [ID]     ghap    CRLF files parse
       [ID]     memory  the Quokka lives in CI
     ");
-    assert!(!holds(&bytes_below(&home.memory()), "uokka"));
+    assert!(!contains_text(&read_all_bytes(&home.memory()), "uokka"));
     assert_output!(home, home.rutter(&["forget", "--query", "quokka", "--yes"]), @"
     exit 0
     --- stderr
@@ -154,8 +156,8 @@ fn forgetting_asks_first_and_leaves_no_byte() {
 }
 
 #[test]
-fn a_project_and_everything_can_be_forgotten() {
-    let home = filled();
+fn forget_project_and_all() {
+    let home = filled_store();
     assert_output!(home, home.rutter(&["forget", "--project", "--yes"]), @"
     exit 0
     --- stdout
@@ -168,7 +170,7 @@ fn a_project_and_everything_can_be_forgotten() {
     --- stderr
     error: no project is known as `dir:[HOME]/ship`; `rutter project list` shows them
     ");
-    let home = filled();
+    let home = filled_store();
     assert_output!(home, home.rutter(&["forget", "--all", "--yes"]), @"
     exit 0
     --- stdout
@@ -179,20 +181,21 @@ fn a_project_and_everything_can_be_forgotten() {
     ");
     let empty = format!("{{\"rutter-export\":{{\"schema\":{}}}}}\n", rutter_memory::store::VERSION);
     assert_eq!(home.rutter(&["export"]).stdout, empty);
-    assert!(!holds(&bytes_below(&home.memory()), "uokka"));
+    assert!(!contains_text(&read_all_bytes(&home.memory()), "uokka"));
 }
 
 #[test]
-fn without_a_home_the_toolkit_works_and_the_memory_says_what_to_set() {
+fn missing_home_asks_for_variable() {
     // An invalid HOME instead of none: without HOME, the system may return the home directory of the user of the test.
-    let ran = Ran::of(crate::support::command(&["memories"]).env("HOME", "nowhere"));
+    let ran =
+        CommandOutput::run(crate::support::rutter_command(&["memories"]).env("HOME", "nowhere"));
     assert!(ran.exit == Some(1) && ran.stderr.contains("set RUTTER_HOME"), "{ran}");
-    assert_eq!(rutter_with(&["contract", "explain", "Stop"], b"{}").exit, Some(0));
+    assert_eq!(run_rutter_with_stdin(&["contract", "explain", "Stop"], b"{}").exit, Some(0));
 }
 
 #[test]
 fn import_without_format_names_the_command() {
-    let home = Home::new();
+    let home = TestHome::new();
     assert_output!(home, home.rutter(&["import", "my memory.jsonl", "--json"]), @"
     exit 2
     --- stderr

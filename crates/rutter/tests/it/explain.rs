@@ -1,22 +1,22 @@
 use serde_json::{Value, json};
 
-use crate::support::{rutter, rutter_with};
+use crate::support::{run_rutter, run_rutter_with_stdin};
 
-fn explain(event: &str, args: &[&str], stdout: &str) -> rutter_testkit::Ran {
+fn run_explain(event: &str, args: &[&str], stdout: &str) -> rutter_testkit::CommandOutput {
     let all: Vec<&str> = ["contract", "explain", event].iter().chain(args).copied().collect();
-    rutter_with(&all, stdout.as_bytes())
+    run_rutter_with_stdin(&all, stdout.as_bytes())
 }
 
-fn verdict(event: &str, args: &[&str], stdout: &str) -> Value {
+fn explain_json(event: &str, args: &[&str], stdout: &str) -> Value {
     let args: Vec<&str> = args.iter().chain(&["--json"]).copied().collect();
-    let ran = explain(event, &args, stdout);
+    let ran = run_explain(event, &args, stdout);
     serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran}"))
 }
 
 #[test]
-fn a_good_answer_is_clean() {
+fn valid_answer_is_clean() {
     let answer = r#"{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"Branch: main"}}"#;
-    insta::assert_snapshot!(explain("SessionStart", &[], answer), @r#"
+    insta::assert_snapshot!(run_explain("SessionStart", &[], answer), @r#"
     exit 0
     --- stdout
     SessionStart, exit 0, Claude Code 2.1.325, which reports success
@@ -30,9 +30,9 @@ fn a_good_answer_is_clean() {
 }
 
 #[test]
-fn a_lost_deny_is_found_and_mended() {
+fn lost_deny_is_corrected() {
     let answer = r#"{"permissionDecision":"deny","permissionDecisionReason":"not here"}"#;
-    insta::assert_snapshot!(explain("PreToolUse", &[], answer), @r#"
+    insta::assert_snapshot!(run_explain("PreToolUse", &[], answer), @r#"
     exit 1
     --- stdout
     PreToolUse, exit 0, Claude Code 2.1.325, which reports success
@@ -58,8 +58,8 @@ fn a_lost_deny_is_found_and_mended() {
 }
 
 #[test]
-fn a_blocked_prompt() {
-    insta::assert_snapshot!(explain("UserPromptSubmit", &["--exit", "2", "--stderr", "no secrets"], ""), @r#"
+fn exit_two_blocks_prompt() {
+    insta::assert_snapshot!(run_explain("UserPromptSubmit", &["--exit", "2", "--stderr", "no secrets"], ""), @r#"
     exit 0
     --- stdout
     UserPromptSubmit, exit 2, Claude Code 2.1.325, which reports an error of the hook
@@ -73,10 +73,10 @@ fn a_blocked_prompt() {
 }
 
 #[test]
-fn several_mistakes_are_numbered() {
+fn mistakes_are_numbered() {
     let answer =
         "{\n  \"type\": \"rich\",\n  \"content\": \"Branch: main\",\n  \"token_count\": 3\n}\n";
-    insta::assert_snapshot!(explain("SessionStart", &[], answer), @r#"
+    insta::assert_snapshot!(run_explain("SessionStart", &[], answer), @r#"
     exit 1
     --- stdout
     SessionStart, exit 0, Claude Code 2.1.325, which reports success
@@ -110,8 +110,8 @@ fn several_mistakes_are_numbered() {
 
 /// Programs rely on these keys and their order.
 #[test]
-fn the_json_has_the_promised_shape() {
-    let answer = verdict("Stop", &[], r#"{"decision":"block","reason":"tests are red"}"#);
+fn explain_json_has_fixed_keys() {
+    let answer = explain_json("Stop", &[], r#"{"decision":"block","reason":"tests are red"}"#);
     let keys: Vec<&String> = answer.as_object().unwrap().keys().collect();
     assert_eq!(
         keys,
@@ -134,31 +134,31 @@ fn the_json_has_the_promised_shape() {
         answer["to_model"],
         json!([{ "kind": "reason", "text": "tests are red", "truncated": false }])
     );
-    let wrong = verdict("Stop", &[], r#"{"desicion":"block"}"#);
+    let wrong = explain_json("Stop", &[], r#"{"desicion":"block"}"#);
     let found: Vec<&String> = wrong["diagnostics"][0].as_object().unwrap().keys().collect();
     assert_eq!(found, ["code", "severity", "path", "message", "help"]);
     assert_eq!(wrong["dropped"], json!(["/desicion"]));
 }
 
 #[test]
-fn the_exit_code_tells_findings_from_clean_and_from_usage() {
-    assert_eq!(explain("Stop", &[], "").exit, Some(0));
-    assert_eq!(explain("Stop", &[], "{}").exit, Some(0));
-    assert_eq!(explain("Stop", &["--json"], r#"{"continue":"true"}"#).exit, Some(1));
+fn exit_code_reflects_findings() {
+    assert_eq!(run_explain("Stop", &[], "").exit, Some(0));
+    assert_eq!(run_explain("Stop", &[], "{}").exit, Some(0));
+    assert_eq!(run_explain("Stop", &["--json"], r#"{"continue":"true"}"#).exit, Some(1));
     // A note is not a finding.
     let asks = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"sure?"}}"#;
-    assert_eq!(explain("PreToolUse", &[], asks).exit, Some(0));
-    assert_eq!(explain("Stopp", &[], "").exit, Some(2));
-    assert_eq!(explain("Stop", &["--exit", "two"], "").exit, Some(2));
-    assert_eq!(explain("Stop", &["--exit", "256"], "").exit, Some(2));
-    assert_eq!(explain("DirectoryAdded", &["--client", "2.1.197"], "").exit, Some(2));
+    assert_eq!(run_explain("PreToolUse", &[], asks).exit, Some(0));
+    assert_eq!(run_explain("Stopp", &[], "").exit, Some(2));
+    assert_eq!(run_explain("Stop", &["--exit", "two"], "").exit, Some(2));
+    assert_eq!(run_explain("Stop", &["--exit", "256"], "").exit, Some(2));
+    assert_eq!(run_explain("DirectoryAdded", &["--client", "2.1.197"], "").exit, Some(2));
 }
 
 #[test]
-fn clients_differ() {
+fn verdict_depends_on_client() {
     let two = "{\"decision\":\"block\"}\n{}";
-    assert_eq!(verdict("UserPromptSubmit", &[], two)["outcome"], "error");
-    let old = verdict("UserPromptSubmit", &["--client", "2.1.197"], two);
+    assert_eq!(explain_json("UserPromptSubmit", &[], two)["outcome"], "error");
+    let old = explain_json("UserPromptSubmit", &["--client", "2.1.197"], two);
     assert_eq!(old["outcome"], "success");
     assert_eq!(old["to_model"][0]["kind"], "text");
 }
@@ -184,46 +184,47 @@ fn odd_input_gets_a_verdict() {
         ("BOM and CRLF", "\u{feff}{\r\n\"continue\": true\r\n}\r\n".as_bytes().to_vec(), "success"),
     ];
     for (name, input, outcome) in cases {
-        let ran = rutter_with(&["contract", "explain", "Stop", "--json"], &input);
+        let ran = run_rutter_with_stdin(&["contract", "explain", "Stop", "--json"], &input);
         assert!(matches!(ran.exit, Some(0 | 1)), "{name}: {:?} {}", ran.exit, ran.stderr);
         let verdict: Value = serde_json::from_str(&ran.stdout).unwrap();
         assert_eq!(verdict["outcome"], outcome, "{name}");
         // The text output is short too: it does not print a line of eight megabytes.
-        let ran = rutter_with(&["contract", "explain", "Stop"], &input);
+        let ran = run_rutter_with_stdin(&["contract", "explain", "Stop"], &input);
         assert!(ran.stdout.len() < 20_000, "{name}: {} bytes", ran.stdout.len());
     }
-    let ran = rutter_with(&["contract", "explain", "Stop"], &vec![b' '; 33 * 1024 * 1024]);
+    let ran =
+        run_rutter_with_stdin(&["contract", "explain", "Stop"], &vec![b' '; 33 * 1024 * 1024]);
     assert_eq!(ran.exit, Some(2));
     assert!(ran.stderr.contains("32 MiB"), "{}", ran.stderr);
 }
 
 /// The other commands ignore stdin.
 #[test]
-fn what_is_piped_into_the_others_is_left_alone() {
+fn other_commands_ignore_stdin() {
     for args in [
         &["contract", "events"][..],
         &["contract", "schema", "Stop"],
         &["contract", "payload", "Stop"],
     ] {
-        let ran = rutter_with(args, &vec![0xff; 1024 * 1024]);
-        assert_eq!(ran.stdout, rutter(args).stdout);
+        let ran = run_rutter_with_stdin(args, &vec![0xff; 1024 * 1024]);
+        assert_eq!(ran.stdout, run_rutter(args).stdout);
         assert_eq!(ran.exit, Some(0));
     }
 }
 
 /// Escape sequences in hook output do not reach the terminal.
 #[test]
-fn control_characters_are_spelt_out() {
-    let ran = explain("Stop", &[], "{\"a\\u001b[31mb\": \"c\\u001b[0m\"}");
+fn control_characters_are_escaped() {
+    let ran = run_explain("Stop", &[], "{\"a\\u001b[31mb\": \"c\\u001b[0m\"}");
     assert!(!ran.stdout.contains('\u{1b}'), "{ran}");
     assert!(ran.stdout.contains("u{1b}"), "{ran}");
 }
 
 /// The time per key stays constant, and the output lists only a few of them.
 #[test]
-fn a_flood_of_keys_is_told_in_a_few_lines() {
+fn many_keys_print_few_lines() {
     let keys: Vec<String> = (0..60_000).map(|n| format!("\"k{n}\":\"v\"")).collect();
-    let ran = explain("Stop", &[], &format!("{{{}}}", keys.join(",")));
+    let ran = run_explain("Stop", &[], &format!("{{{}}}", keys.join(",")));
     assert_eq!(ran.exit, Some(1));
     assert!(ran.stdout.len() < 20_000, "{} bytes", ran.stdout.len());
 }

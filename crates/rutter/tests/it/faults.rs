@@ -1,12 +1,12 @@
 use std::os::unix::fs::FileExt as _;
 use std::process::{Command, Stdio};
 
-use rutter_testkit::{Ran, excuse};
+use rutter_testkit::{CommandOutput, report_skip};
 
-use crate::support::{Home, assert_output};
+use crate::support::{TestHome, assert_output};
 
 /// Runs the binary under a resource limit of the shell.
-fn limited(home: &Home, limit: &str, args: &[&str]) -> Ran {
+fn run_limited(home: &TestHome, limit: &str, args: &[&str]) -> CommandOutput {
     let mut command = Command::new("sh");
     // Without the trap, SIGXFSZ kills the process before it can print an error.
     command.args([
@@ -15,29 +15,29 @@ fn limited(home: &Home, limit: &str, args: &[&str]) -> Ran {
         env!("CARGO_BIN_EXE_rutter"),
     ]);
     command.args(args).env_clear().env("PATH", "/usr/bin:/bin").env("RUTTER_HOME", home.memory());
-    Ran::of(command.current_dir(home.path("ship")).stdin(Stdio::null()))
+    CommandOutput::run(command.current_dir(home.path("ship")).stdin(Stdio::null()))
 }
 
 #[test]
-fn a_disk_that_is_full_is_an_error_and_nothing_is_lost() {
-    let home = Home::new();
+fn full_disk_loses_nothing() {
+    let home = TestHome::new();
     home.ok(&["remember", "before", "--category", "fact"]);
     let before = home.rutter(&["export"]).stdout;
     let long = "much ".repeat(1_900);
     // In blocks of 512 bytes: the WAL has room for one page.
-    let ran = limited(&home, "ulimit -f 9", &["remember", &long, "--category", "fact"]);
+    let ran = run_limited(&home, "ulimit -f 9", &["remember", &long, "--category", "fact"]);
     assert_eq!(ran.exit, Some(1), "{ran}");
     assert!(ran.stderr.starts_with("error: the ") && ran.stderr.contains("nothing was"), "{ran}");
     assert_eq!(home.rutter(&["export"]).stdout, before);
     // With free space again, the command succeeds.
     home.ok(&["remember", &long, "--category", "fact"]);
-    assert_eq!(home.ailments(), [] as [&str; 0]);
+    assert_eq!(home.doctor_codes(), [] as [&str; 0]);
 }
 
 #[test]
-fn a_disk_that_is_full_before_there_is_a_store_leaves_no_half_of_one() {
-    let home = Home::new();
-    let ran = limited(&home, "ulimit -f 9", &["remember", "x", "--category", "fact"]);
+fn full_disk_leaves_no_partial_store() {
+    let home = TestHome::new();
+    let ran = run_limited(&home, "ulimit -f 9", &["remember", "x", "--category", "fact"]);
     assert_eq!(ran.exit, Some(1), "{ran}");
     let left: Vec<_> =
         std::fs::read_dir(home.memory()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -46,8 +46,8 @@ fn a_disk_that_is_full_before_there_is_a_store_leaves_no_half_of_one() {
 }
 
 /// Creates a home with its data directory on a 900 KB disk. Returns None if the test may not mount one.
-fn on_a_small_disk() -> Option<Home> {
-    let home = Home::new();
+fn small_disk_home() -> Option<TestHome> {
+    let home = TestHome::new();
     std::fs::create_dir(home.memory()).unwrap();
     let mounted = Command::new("mount")
         .args(["-t", "tmpfs", "-o", "size=900k,mode=700", "none"])
@@ -57,13 +57,13 @@ fn on_a_small_disk() -> Option<Home> {
     if mounted.is_ok_and(|status| status.success()) {
         return Some(home);
     }
-    excuse("a small disk of its own", "this machine lets nobody mount one");
+    report_skip("a small disk of its own", "this machine lets nobody mount one");
     None
 }
 
 #[test]
-fn a_real_disk_that_is_full_is_no_different() {
-    let Some(home) = on_a_small_disk() else { return };
+fn full_mounted_disk_loses_nothing() {
+    let Some(home) = small_disk_home() else { return };
     let ballast = home.memory().join("ballast");
     std::fs::write(&ballast, vec![0; 256 * 1024]).unwrap();
     let long = "much ".repeat(1_900);
@@ -77,14 +77,14 @@ fn a_real_disk_that_is_full_is_no_different() {
     let full = full.expect("the disk was never full");
     assert_eq!(full.exit, Some(1), "{full}");
     assert!(full.stderr.contains("is full") && full.stderr.contains("; nothing was"), "{full}");
-    let listed: serde_json::Value = serde_json::from_str(&listed.success().stdout).unwrap();
+    let listed: serde_json::Value = serde_json::from_str(&listed.assert_success().stdout).unwrap();
     assert!(listed.as_array().unwrap().len() > 3, "{listed}");
 }
 
 /// If the disk is too full to create the store, a later command creates it, and no file counts as damaged.
 #[test]
-fn a_disk_that_is_full_at_the_beginning_is_waited_for() {
-    let Some(home) = on_a_small_disk() else { return };
+fn store_is_created_after_full_disk() {
+    let Some(home) = small_disk_home() else { return };
     let ballast = home.memory().join("ballast");
     let mut begun = Vec::new();
     for kilobytes in (200..900).step_by(50) {
@@ -117,8 +117,8 @@ fn a_disk_that_is_full_at_the_beginning_is_waited_for() {
 }
 
 #[test]
-fn a_folder_that_is_somebody_elses_is_an_error_that_names_it() {
-    let home = Home::new();
+fn foreign_data_dir_is_reported() {
+    let home = TestHome::new();
     home.ok(&["remember", "x", "--category", "fact"]);
     // The parent directories must be accessible for the error to come from the data directory.
     for path in [home.path(""), home.path("ship")] {
@@ -135,10 +135,15 @@ fn a_folder_that_is_somebody_elses_is_an_error_that_names_it() {
     };
     match as_nobody(&["--version"]) {
         Ok(output) if output.status.success() => {}
-        _ => return excuse("a folder of somebody else", "setpriv is missing, or this is not root"),
+        _ => {
+            return report_skip(
+                "a folder of somebody else",
+                "setpriv is missing, or this is not root",
+            );
+        }
     }
     for args in [&["memories"][..], &["remember", "y", "--category", "fact"], &["tend"]] {
-        let ran = Ran::from(as_nobody(args).unwrap());
+        let ran = CommandOutput::from(as_nobody(args).unwrap());
         assert_eq!(ran.exit, Some(1), "{ran}");
         assert!(ran.stderr.starts_with("error: ") && !ran.stderr.contains("panicked"), "{ran}");
     }
@@ -147,24 +152,24 @@ fn a_folder_that_is_somebody_elses_is_an_error_that_names_it() {
         let mode = std::os::unix::fs::PermissionsExt::from_mode(mode);
         std::fs::set_permissions(home.memory().join(name), mode).unwrap();
     }
-    let ran = Ran::from(as_nobody(&["remember", "y", "--category", "fact"]).unwrap());
+    let ran = CommandOutput::from(as_nobody(&["remember", "y", "--category", "fact"]).unwrap());
     assert_eq!(ran.exit, Some(1), "{ran}");
     assert!(ran.stderr.contains("cannot be written"), "{ran}");
     assert_eq!(home.json(&["memories"]).as_array().unwrap().len(), 1);
-    let found = Ran::from(as_nobody(&["doctor"]).unwrap());
+    let found = CommandOutput::from(as_nobody(&["doctor"]).unwrap());
     assert!(found.stdout.contains("[memory-unwritable]"), "{found}");
     // Five open files and directories cause one finding. A repair closes all of them.
-    assert_eq!(home.ailments(), ["memory-readable"]);
+    assert_eq!(home.doctor_codes(), ["memory-readable"]);
     let repaired = home.rutter(&["doctor", "--repair"]);
     assert_eq!(repaired.stdout.matches("closed    ").count(), 5, "{repaired}");
-    assert_eq!(home.ailments(), [] as [&str; 0]);
+    assert_eq!(home.doctor_codes(), [] as [&str; 0]);
 }
 
 #[test]
-fn a_broken_database_is_kept_aside_and_salvaged() {
-    let home = Home::new();
+fn damaged_database_is_salvaged() {
+    let home = TestHome::new();
     home.ok(&["remember", "worth saving", "--category", "fact"]);
-    assert_eq!(home.ailments(), [] as [&str; 0]);
+    assert_eq!(home.doctor_codes(), [] as [&str; 0]);
     let database = home.memory().join("rutter.db");
     std::fs::OpenOptions::new()
         .write(true)
@@ -181,13 +186,13 @@ fn a_broken_database_is_kept_aside_and_salvaged() {
     let ran = home.rutter(&["doctor", "--repair"]);
     assert!(ran.stdout.contains("rows read"), "{ran}");
     assert!(ran.stdout.contains("\n          memory: 1 rows\n"), "{ran}");
-    assert_eq!(home.ailments(), [] as [&str; 0]);
+    assert_eq!(home.doctor_codes(), [] as [&str; 0]);
     assert_eq!(home.json(&["memories"])[0]["text"], "worth saving");
 }
 
 #[test]
-fn a_newer_database_is_left_alone() {
-    let home = Home::new();
+fn newer_database_stays_unchanged() {
+    let home = TestHome::new();
     home.ok(&["remember", "x", "--category", "fact"]);
     let database = home.memory().join("rutter.db");
     // SQLite stores the user version at byte 60.
@@ -212,8 +217,8 @@ fn a_newer_database_is_left_alone() {
 }
 
 #[test]
-fn tending_says_what_it_did() {
-    let home = Home::new();
+fn tend_prints_its_work() {
+    let home = TestHome::new();
     // A detached run does not recreate a data directory that the user has deleted.
     assert_output!(home, home.rutter(&["tend", "--detached"]), @"exit 0");
     assert!(!home.memory().exists());
@@ -236,5 +241,5 @@ fn tending_says_what_it_did() {
       "folded": true
     }
     "#);
-    assert_eq!(home.ailments(), [] as [&str; 0]);
+    assert_eq!(home.doctor_codes(), [] as [&str; 0]);
 }

@@ -1,9 +1,9 @@
-use crate::support::{Home, START, assert_output};
+use crate::support::{GHAP_START_ARGS, TestHome, assert_output};
 
 #[test]
-fn from_start_to_lesson_in_one_process_after_the_other() {
-    let home = Home::new();
-    assert_output!(home, home.rutter(START), @"
+fn ghap_life_across_processes() {
+    let home = TestHome::new();
+    assert_output!(home, home.rutter(GHAP_START_ARGS), @"
     exit 0
     --- stdout
     [ID]     active, debugging by read-the-error, started [TIME]
@@ -75,8 +75,8 @@ fn from_start_to_lesson_in_one_process_after_the_other() {
 }
 
 #[test]
-fn without_one_there_is_nothing_to_show() {
-    let home = Home::new();
+fn commands_need_active_ghap() {
+    let home = TestHome::new();
     assert_output!(home, home.rutter(&["ghap", "show"]), @"
     exit 1
     --- stderr
@@ -105,8 +105,8 @@ fn without_one_there_is_nothing_to_show() {
 }
 
 #[test]
-fn wrong_values_are_told_the_right_ones() {
-    let home = Home::new();
+fn invalid_values_get_advice() {
+    let home = TestHome::new();
     assert_output!(home, home.rutter(&["ghap", "start", "--domain", "dancing"]), @"
     exit 2
     --- stderr
@@ -130,7 +130,7 @@ fn wrong_values_are_told_the_right_ones() {
     For more information, try '--help'.
     ");
     let long = "x".repeat(1_001);
-    let mut args = START.to_vec();
+    let mut args = GHAP_START_ARGS.to_vec();
     args[7] = &long;
     assert_output!(home, home.rutter(&args), @"
     exit 1
@@ -143,8 +143,8 @@ fn wrong_values_are_told_the_right_ones() {
     --- stderr
     error: the goal is empty; say what it is
     ");
-    home.start();
-    assert_output!(home, home.rutter(START), @r#"
+    home.start_ghap();
+    assert_output!(home, home.rutter(GHAP_START_ARGS), @r#"
     exit 1
     --- stderr
     error: a GHAP is active already: [ID]     "CRLF files parse"; resolve or abandon it first
@@ -194,9 +194,9 @@ fn wrong_values_are_told_the_right_ones() {
 }
 
 #[test]
-fn the_json_has_every_field() {
-    let home = Home::new();
-    home.start();
+fn ghap_json_has_every_field() {
+    let home = TestHome::new();
+    home.start_ghap();
     assert_output!(home, home.rutter(&["ghap", "show", "--json"]), @r#"
     exit 0
     --- stdout
@@ -234,17 +234,19 @@ fn the_json_has_every_field() {
 }
 
 #[test]
-fn a_session_of_the_client_has_its_own() {
-    let home = Home::new();
-    home.start();
+fn each_session_has_own_ghap() {
+    let home = TestHome::new();
+    home.start_ghap();
     let in_session = |args: &[&str], session: &str| {
-        rutter_testkit::Ran::of(home.command(args).env("CLAUDE_CODE_SESSION_ID", session))
+        rutter_testkit::CommandOutput::run(
+            home.command(args).env("CLAUDE_CODE_SESSION_ID", session),
+        )
     };
     assert_eq!(in_session(&["ghap", "show"], "s-1").exit, Some(1));
-    let mut args = START.to_vec();
+    let mut args = GHAP_START_ARGS.to_vec();
     args.push("--json");
     let started: serde_json::Value =
-        serde_json::from_str(&in_session(&args, "s-1").success().stdout).unwrap();
+        serde_json::from_str(&in_session(&args, "s-1").assert_success().stdout).unwrap();
     assert_eq!(started["session"], "s-1");
     assert_eq!(in_session(&["ghap", "show"], "s-1").exit, Some(0));
     assert_eq!(home.json(&["ghap", "list"]).as_array().unwrap().len(), 2);
@@ -263,24 +265,24 @@ fn a_session_of_the_client_has_its_own() {
 }
 
 #[test]
-fn projects_do_not_mix() {
-    let home = Home::new();
-    home.start();
+fn ghaps_stay_in_their_project() {
+    let home = TestHome::new();
+    home.start_ghap();
     std::fs::create_dir(home.path("boat")).unwrap();
-    let elsewhere = rutter_testkit::Ran::of(
+    let elsewhere = rutter_testkit::CommandOutput::run(
         home.command(&["ghap", "list", "--json"]).current_dir(home.path("boat")),
     );
     assert_eq!(elsewhere.stdout, "[]\n");
-    let all = rutter_testkit::Ran::of(
+    let all = rutter_testkit::CommandOutput::run(
         home.command(&["ghap", "list", "--all"]).current_dir(home.path("boat")),
     );
     assert_eq!(all.stdout.lines().count(), 2, "{all}");
 }
 
 #[test]
-fn a_lesson_can_be_said_anew() {
-    let home = Home::new();
-    let id = home.start()["short"].as_str().unwrap().to_owned();
+fn lesson_can_be_edited() {
+    let home = TestHome::new();
+    let id = home.start_ghap()["short"].as_str().unwrap().to_owned();
     assert_output!(home, home.rutter(&["edit", &id, "--takeaway", "x"]), @"
     exit 1
     --- stderr

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
 
-use rutter_testkit::{Ran, root, skip};
+use rutter_testkit::{CommandOutput, repository_root, skip_test};
 
 /// Links and anchors of every page in the repository.
 mod links;
@@ -15,8 +15,8 @@ mod links;
 mod pages;
 
 /// Returns language and text of the fenced blocks of a page.
-fn blocks(page: &str) -> Vec<(String, String)> {
-    let text = std::fs::read_to_string(root().join("docs/guide").join(page)).unwrap();
+fn read_blocks(page: &str) -> Vec<(String, String)> {
+    let text = std::fs::read_to_string(repository_root().join("docs/guide").join(page)).unwrap();
     let mut blocks = Vec::new();
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
@@ -29,8 +29,8 @@ fn blocks(page: &str) -> Vec<(String, String)> {
 }
 
 /// Returns the blocks in `language` that `keep` accepts, each with the text of the next block.
-fn snippets(language: &str, keep: impl Fn(&str) -> bool) -> Vec<(String, String)> {
-    let all = blocks("schemas.md");
+fn find_snippets(language: &str, keep: impl Fn(&str) -> bool) -> Vec<(String, String)> {
+    let all = read_blocks("schemas.md");
     let followed = all.iter().zip(all.iter().skip(1).map(Some).chain([None]));
     let found: Vec<_> = followed
         .filter(|((name, text), _)| name == language && keep(text))
@@ -42,59 +42,65 @@ fn snippets(language: &str, keep: impl Fn(&str) -> bool) -> Vec<(String, String)
     found
 }
 
-fn tool(variable: &str, what: &str) -> Option<OsString> {
+fn tool_from_env(variable: &str, what: &str) -> Option<OsString> {
     let found = std::env::var_os(variable);
     if found.is_none() {
-        skip(what, &format!("{variable} is not set; scripts/test sets it"));
+        skip_test(what, &format!("{variable} is not set; scripts/test sets it"));
     }
     found
 }
 
-fn run(program: &Path, script: &Path) -> Ran {
-    Ran::of(Command::new(program).arg(script).current_dir(root()))
+fn run_script(program: &Path, script: &Path) -> CommandOutput {
+    CommandOutput::run(Command::new(program).arg(script).current_dir(repository_root()))
 }
 
 #[test]
-fn python_snippets_print_what_the_guide_says() {
-    let Some(python) = tool("RUTTER_TEST_PYTHON", "the guide's Python snippet") else { return };
+fn python_snippets_match_guide() {
+    let Some(python) = tool_from_env("RUTTER_TEST_PYTHON", "the guide's Python snippet") else {
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
-    for (code, expected) in snippets("python", |text| !text.contains("def test_")) {
+    for (code, expected) in find_snippets("python", |text| !text.contains("def test_")) {
         let script = folder.path().join("snippet.py");
-        write(&script, &code);
-        assert_eq!(run(Path::new(&python), &script).success().stdout, expected);
+        write_file(&script, &code);
+        assert_eq!(run_script(Path::new(&python), &script).assert_success().stdout, expected);
     }
 }
 
 #[test]
-fn the_contract_test_of_the_guide_passes() {
-    let Some(python) = tool("RUTTER_TEST_PYTHON", "the guide's contract test") else { return };
+fn guide_contract_test_passes() {
+    let Some(python) = tool_from_env("RUTTER_TEST_PYTHON", "the guide's contract test") else {
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
-    let [(code, _)] = &snippets("python", |text| text.contains("def test_"))[..] else {
+    let [(code, _)] = &find_snippets("python", |text| text.contains("def test_"))[..] else {
         panic!("one contract test")
     };
-    write(&folder.path().join("test_hook.py"), code);
-    let ran = Ran::of(
+    write_file(&folder.path().join("test_hook.py"), code);
+    let ran = CommandOutput::run(
         Command::new(python)
             .args(["-m", "pytest", "-q", "-p", "no:cacheprovider"])
             .env("RUTTER", env!("CARGO_BIN_EXE_rutter"))
             .current_dir(folder.path()),
     );
-    assert!(ran.success().stdout.contains("1 passed"));
+    assert!(ran.assert_success().stdout.contains("1 passed"));
 }
 
 #[test]
-fn javascript_snippets_print_what_the_guide_says() {
-    let Some(modules) = tool("RUTTER_TEST_NODE_MODULES", "the guide's ajv snippet") else { return };
+fn javascript_snippets_match_guide() {
+    let Some(modules) = tool_from_env("RUTTER_TEST_NODE_MODULES", "the guide's ajv snippet") else {
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(modules, folder.path().join("node_modules")).unwrap();
-    for (code, expected) in snippets("js", |_| true) {
+    for (code, expected) in find_snippets("js", |_| true) {
         let script = folder.path().join("snippet.js");
-        write(&script, &code);
-        let ran = run(Path::new("node"), &script).success();
+        write_file(&script, &code);
+        let ran = run_script(Path::new("node"), &script).assert_success();
         assert_eq!((ran.stdout, ran.stderr), (expected, String::new()));
     }
 }
 
-fn write(path: &Path, text: &str) {
+fn write_file(path: &Path, text: &str) {
     std::fs::write(path, text).unwrap();
 }

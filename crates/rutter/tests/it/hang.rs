@@ -8,29 +8,29 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
-use rutter_testkit::excuse;
+use rutter_testkit::report_skip;
 use serde_json::json;
 
-use crate::hook::silent;
-use crate::support::{Home, hold};
+use crate::hook::assert_silent;
+use crate::support::{TestHome, lock_database};
 
 /// The hook's limit of one second, plus a margin for a busy machine.
-const LONGEST: Duration = Duration::from_millis(2_500);
+const MAX_HOOK_DURATION: Duration = Duration::from_millis(2_500);
 
 /// A file system image mounted as the data directory. It is thawed and unmounted on drop.
-struct Disk(PathBuf);
+struct FreezableDisk(PathBuf);
 
-impl Disk {
+impl FreezableDisk {
     /// Returns None if the test may not mount a file system.
-    fn mount(home: &Home) -> Option<Self> {
+    fn mount(home: &TestHome) -> Option<Self> {
         let image = home.path("image");
         fs::create_dir(home.memory()).unwrap();
         fs::File::create(&image).unwrap().set_len(32 * 1024 * 1024).unwrap();
         let disk = Self(home.memory());
-        let is_mounted = run("mkfs.ext4", &["-q".as_ref(), "-F".as_ref(), &image])
-            && run("mount", &["-o".as_ref(), "loop".as_ref(), &image, &disk.0]);
+        let is_mounted = run_program("mkfs.ext4", &["-q".as_ref(), "-F".as_ref(), &image])
+            && run_program("mount", &["-o".as_ref(), "loop".as_ref(), &image, &disk.0]);
         if !is_mounted {
-            excuse("a disk that hangs", "this machine lets nobody mount one");
+            report_skip("a disk that hangs", "this machine lets nobody mount one");
             return None;
         }
         fs::remove_dir(home.memory().join("lost+found")).unwrap();
@@ -48,52 +48,52 @@ impl Disk {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn();
-        rescue.is_ok() && run("fsfreeze", &["-f".as_ref(), &self.0])
+        rescue.is_ok() && run_program("fsfreeze", &["-f".as_ref(), &self.0])
     }
 
     fn thaw(&self) -> bool {
-        run("fsfreeze", &["-u".as_ref(), &self.0])
+        run_program("fsfreeze", &["-u".as_ref(), &self.0])
     }
 }
 
-impl Drop for Disk {
+impl Drop for FreezableDisk {
     fn drop(&mut self) {
         self.thaw();
         // A worker left behind by a hook may still run for a moment.
         let until = Instant::now() + Duration::from_secs(10);
-        while !run("umount", &[&self.0]) && Instant::now() < until {
+        while !run_program("umount", &[&self.0]) && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(50));
         }
     }
 }
 
-fn run(program: &str, args: &[&Path]) -> bool {
+fn run_program(program: &str, args: &[&Path]) -> bool {
     let mut command = Command::new(program);
     command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
 }
 
 #[test]
-fn client_goes_on_while_disk_hangs() {
-    let home = Home::new();
-    let Some(disk) = Disk::mount(&home) else { return };
+fn hanging_disk_does_not_block_client() {
+    let home = TestHome::new();
+    let Some(disk) = FreezableDisk::mount(&home) else { return };
     home.ok(&["tend"]);
     if !disk.freeze() {
-        return excuse("a disk that hangs", "this machine lets nobody freeze one");
+        return report_skip("a disk that hangs", "this machine lets nobody freeze one");
     }
     let mut waited = Vec::new();
-    for payload in [home.red("one"), home.event("one", "Stop", &json!({}))] {
+    for payload in [home.failing_run("one"), home.event("one", "Stop", &json!({}))] {
         let begun = Instant::now();
         // Returns when the hook has ended and its pipes are closed, as the client requires.
         let ran = home.hook(&payload);
         waited.push(begun.elapsed());
-        silent(&ran);
-        if waited.iter().any(|waited| *waited > LONGEST) {
+        assert_silent(&ran);
+        if waited.iter().any(|waited| *waited > MAX_HOOK_DURATION) {
             break;
         }
     }
     assert!(disk.thaw());
-    assert!(waited.iter().all(|waited| *waited < LONGEST), "{waited:?}");
+    assert!(waited.iter().all(|waited| *waited < MAX_HOOK_DURATION), "{waited:?}");
     // The worker left behind finishes: the run is recorded late.
     let until = Instant::now() + Duration::from_secs(10);
     let is_recorded = || !home.json(&["episodes", "list"]).as_array().unwrap().is_empty();
@@ -118,15 +118,15 @@ fn worker_of(hook: u32) -> Pid {
 
 #[test]
 fn worker_that_is_stopped_is_left() {
-    let home = Home::new();
-    home.set(&[]);
+    let home = TestHome::new();
+    home.write_config(&[]);
     home.ok(&["tend"]);
     // Has the worker wait for half a second, in which it can be found and stopped.
-    let holder = hold(&home.memory().join("rutter.db"), "EXCLUSIVE");
+    let holder = lock_database(&home.memory().join("rutter.db"), "EXCLUSIVE");
     let begun = Instant::now();
     let mut hook = home.command(&["hook"]);
     let mut hook = hook.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    hook.stdin.take().unwrap().write_all(home.red("one").to_string().as_bytes()).unwrap();
+    hook.stdin.take().unwrap().write_all(home.failing_run("one").to_string().as_bytes()).unwrap();
     let worker = worker_of(hook.id());
     kill_process(worker, Signal::STOP).unwrap();
     let ended = hook.wait_with_output().unwrap();
@@ -134,7 +134,7 @@ fn worker_that_is_stopped_is_left() {
     kill_process(worker, Signal::KILL).unwrap();
     drop(holder);
     assert!(ended.status.success() && ended.stdout.is_empty(), "{ended:?}");
-    assert!(waited > Duration::from_millis(900) && waited < LONGEST, "{waited:?}");
+    assert!(waited > Duration::from_millis(900) && waited < MAX_HOOK_DURATION, "{waited:?}");
     let log = fs::read_to_string(home.memory().join("log/rutter.log")).unwrap();
     assert!(log.contains("hook: ended after a second"), "{log}");
 }

@@ -4,25 +4,25 @@ use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::process::Stdio;
 
-use rutter_testkit::Ran;
+use rutter_testkit::CommandOutput;
 use serde_json::{Value, json};
 
-use crate::support::{Home, assert_output, bytes_below, holds};
+use crate::support::{TestHome, assert_output, contains_text, read_all_bytes};
 
-const RED: &str = "Exit code 1\nF\n======================================================================\n\
+const FAILING_OUTPUT: &str = "Exit code 1\nF\n======================================================================\n\
     FAIL: test_total (tests.test_cart.Cart.test_total)\n----------------------------------------------------------------------\n\
     Traceback (most recent call last):\n  File \"/ship/tests/test_cart.py\", line 6, in test_total\n    \
     self.assertEqual(total([50, 50]), 100)\nAssertionError: 90.0 != 100\n\n\
     ----------------------------------------------------------------------\nRan 1 test in 0.000s\n\nFAILED (failures=1)";
-const GREEN: &str = ".\n----------------------------------------------------------------------\nRan 1 test in 0.000s\n\nOK";
+const PASSING_OUTPUT: &str = ".\n----------------------------------------------------------------------\nRan 1 test in 0.000s\n\nOK";
 
-impl Home {
+impl TestHome {
     /// Runs `rutter hook` with this payload and returns its output.
-    pub(crate) fn hook(&self, payload: &Value) -> Ran {
+    pub(crate) fn hook(&self, payload: &Value) -> CommandOutput {
         self.hook_with(payload.to_string().as_bytes(), &[])
     }
 
-    pub(crate) fn hook_with(&self, payload: &[u8], environment: &[(&str, &Path)]) -> Ran {
+    pub(crate) fn hook_with(&self, payload: &[u8], environment: &[(&str, &Path)]) -> CommandOutput {
         let mut child = self
             .command(&["hook"])
             .envs(environment.iter().copied())
@@ -46,16 +46,16 @@ impl Home {
         payload
     }
 
-    pub(crate) fn red(&self, session: &str) -> Value {
-        let fields = json!({ "tool_name": "Bash", "tool_input": { "command": "python3 -m unittest" }, "error": RED });
+    pub(crate) fn failing_run(&self, session: &str) -> Value {
+        let fields = json!({ "tool_name": "Bash", "tool_input": { "command": "python3 -m unittest" }, "error": FAILING_OUTPUT });
         self.event(session, "PostToolUseFailure", &fields)
     }
 
-    pub(crate) fn green(&self, session: &str) -> Value {
+    pub(crate) fn passing_run(&self, session: &str) -> Value {
         let fields = json!({
             "tool_name": "Bash",
             "tool_input": { "command": "python3 -m unittest" },
-            "tool_response": { "stdout": GREEN, "stderr": "", "interrupted": false },
+            "tool_response": { "stdout": PASSING_OUTPUT, "stderr": "", "interrupted": false },
         });
         self.event(session, "PostToolUse", &fields)
     }
@@ -74,19 +74,19 @@ impl Home {
 
 /// Asserts that a command printed nothing to stdout or stderr and exited with 0.
 #[track_caller]
-pub(crate) fn silent(ran: &Ran) {
+pub(crate) fn assert_silent(ran: &CommandOutput) {
     assert_eq!((ran.exit, ran.stdout.as_str(), ran.stderr.as_str()), (Some(0), "", ""));
 }
 
 #[test]
-fn the_story_in_the_shipped_binary() {
-    let home = Home::new();
-    home.set(&[]);
+fn fix_is_recorded_and_injected() {
+    let home = TestHome::new();
+    home.write_config(&[]);
     home.ok(&["tend"]);
-    for payload in [home.red("one"), home.edit("one"), home.green("one")] {
-        silent(&home.hook(&payload));
+    for payload in [home.failing_run("one"), home.edit("one"), home.passing_run("one")] {
+        assert_silent(&home.hook(&payload));
     }
-    assert_output!(home, home.hook(&home.red("two")), @r#"
+    assert_output!(home, home.hook(&home.failing_run("two")), @r#"
     exit 0
     --- stdout
     {"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":"Recorded data: this failure was fixed before.\n`tests.test_cart.Cart.test_total`: `AssertionError: 90.0 != 100`\nFixed in `shop/cart.py`:\n> -return sum(items) * 0.9\n> +return sum(items)\nJust now."}}
@@ -122,29 +122,30 @@ fn the_story_in_the_shipped_binary() {
     ID        STATE  LAST FAILED               RUNS  FAILURE                          CHANGED
     [ID]      open   [TIME]  1     tests.test_cart.Cart.test_total
     ");
-    silent(&home.hook(&home.red("two")));
+    assert_silent(&home.hook(&home.failing_run("two")));
 }
 
 #[test]
-fn reasons_of_hunks_are_printed() {
-    let home = Home::new();
-    home.set(&[]);
+fn hunk_reasons_are_printed() {
+    let home = TestHome::new();
+    home.write_config(&[]);
     home.ok(&["tend"]);
     let mut version = home.edit("one");
     version["tool_response"]["structuredPatch"] =
         json!([{ "lines": ["-__version__ = \"1.2\"", "+__version__ = \"1.3\""] }]);
-    for payload in [home.red("one"), home.edit("one"), version, home.green("one")] {
-        silent(&home.hook(&payload));
+    for payload in [home.failing_run("one"), home.edit("one"), version, home.passing_run("one")] {
+        assert_silent(&home.hook(&payload));
     }
     let list = home.json(&["episodes", "list", "--ending", "fixed"]);
-    let shown = home.rutter(&["episodes", "show", list[0]["short"].as_str().unwrap()]).success();
+    let shown =
+        home.rutter(&["episodes", "show", list[0]["short"].as_str().unwrap()]).assert_success();
     let about = "the failing test is about `cart`";
     let only = "the only change of code between the last failing and the first passing run";
     let reasons: Vec<&str> =
         shown.stdout.lines().filter_map(|line| line.strip_prefix("    because   ")).collect();
     assert_eq!(reasons, [format!("{about}; {only}"), about.to_owned()], "{}", shown.stdout);
     home.ok(&["tend"]);
-    let why = home.rutter(&["recall", "test_total 90.0 != 100", "--why"]).success().stdout;
+    let why = home.rutter(&["recall", "test_total 90.0 != 100", "--why"]).assert_success().stdout;
     let lines: Vec<&str> = why.lines().filter(|line| line.starts_with("  ")).collect();
     assert!(lines[0].starts_with("  origin: captured run in "), "{why}");
     let fixed = format!("  fixed in shop/cart.py: {about}; {only}");
@@ -152,8 +153,8 @@ fn reasons_of_hunks_are_printed() {
 }
 
 #[test]
-fn episodes_of_nowhere() {
-    let home = Home::new();
+fn episodes_of_empty_store() {
+    let home = TestHome::new();
     assert_output!(home, home.rutter(&["episodes", "list"]), @"
     exit 0
     --- stderr
@@ -182,25 +183,27 @@ fn episodes_of_nowhere() {
 }
 
 #[test]
-fn a_session_that_comes_first_has_the_memory_made() {
-    let home = Home::new();
-    silent(&home.hook(&home.event("one", "SessionStart", &json!({ "source": "startup" }))));
+fn first_session_creates_store() {
+    let home = TestHome::new();
+    assert_silent(&home.hook(&home.event("one", "SessionStart", &json!({ "source": "startup" }))));
     // The hook starts `rutter tend` in the background. Either run creates the store; `export` waits for its lock.
     home.ok(&["tend"]);
-    let exported = home.rutter(&["export"]).success().stdout;
+    let exported = home.rutter(&["export"]).assert_success().stdout;
     assert!(exported.contains("\"client\":\"one\""), "{exported}");
 }
 
 #[test]
-fn every_fault_ends_in_silence() {
+fn faulty_input_is_silent() {
     for payload in ["", "{", "[1]", "null", "{\"hook_event_name\":\"PostToolUse\"}", "\u{1}\u{2}"] {
-        let home = Home::new();
-        silent(&home.hook_with(payload.as_bytes(), &[]));
+        let home = TestHome::new();
+        assert_silent(&home.hook_with(payload.as_bytes(), &[]));
     }
     // JSON nested deeper than the parser accepts, and a payload above the size limit.
-    let home = Home::new();
-    silent(&home.hook_with("[".repeat(200_000).as_bytes(), &[]));
-    silent(&home.hook_with(format!("{{\"a\":\"{}\"}}", "x".repeat(9 << 20)).as_bytes(), &[]));
+    let home = TestHome::new();
+    assert_silent(&home.hook_with("[".repeat(200_000).as_bytes(), &[]));
+    assert_silent(
+        &home.hook_with(format!("{{\"a\":\"{}\"}}", "x".repeat(9 << 20)).as_bytes(), &[]),
+    );
     let log = std::fs::read_to_string(home.memory().join("log/rutter.log")).expect("a log");
     assert_eq!(log.lines().count(), 2, "{log}");
     assert!(log.contains("hook: a payload of more than 8 MiB was passed over"), "{log}");
@@ -214,26 +217,31 @@ fn every_fault_ends_in_silence() {
     assert!(log.contains("hook: ended after a second"), "{log}");
     // Data directories that cannot be created.
     for place in ["/dev/null", "/proc/nowhere"] {
-        let red = home.red("one").to_string();
-        silent(&home.hook_with(red.as_bytes(), &[("RUTTER_HOME", Path::new(place))]));
+        let red = home.failing_run("one").to_string();
+        assert_silent(&home.hook_with(red.as_bytes(), &[("RUTTER_HOME", Path::new(place))]));
     }
 }
 
 #[test]
-fn a_memory_that_is_broken_newer_or_foreign_is_left_alone() {
+fn unusable_database_is_spooled() {
     // Offsets in the SQLite header: magic string, user version, application id.
     for (fault, offset, bytes) in [
         ("broken", 0, &b"nothing of ours"[..]),
         ("newer", 60, &[0, 0, 0, 99]),
         ("foreign", 68, &[0, 0, 0, 7]),
     ] {
-        let home = Home::new();
+        let home = TestHome::new();
         home.ok(&["tend"]);
         let database = home.memory().join("rutter.db");
         let file = std::fs::OpenOptions::new().write(true).open(&database).expect("a database");
         file.write_all_at(bytes, offset).expect("written");
-        for payload in [home.red("one"), home.edit("one"), home.green("one"), home.red("two")] {
-            silent(&home.hook(&payload));
+        for payload in [
+            home.failing_run("one"),
+            home.edit("one"),
+            home.passing_run("one"),
+            home.failing_run("two"),
+        ] {
+            assert_silent(&home.hook(&payload));
         }
         let log = std::fs::read_to_string(home.memory().join("log/rutter.log")).expect("a log");
         assert!(log.contains("hook: spooled: "), "{fault}: {log}");
@@ -241,19 +249,20 @@ fn a_memory_that_is_broken_newer_or_foreign_is_left_alone() {
 }
 
 #[test]
-fn it_can_be_switched_off() {
-    let home = Home::new();
-    silent(
-        &home.hook_with(home.red("one").to_string().as_bytes(), &[("RUTTER", Path::new("off"))]),
-    );
+fn variable_switches_hooks_off() {
+    let home = TestHome::new();
+    assert_silent(&home.hook_with(
+        home.failing_run("one").to_string().as_bytes(),
+        &[("RUTTER", Path::new("off"))],
+    ));
     assert!(!home.memory().exists());
 }
 
 #[test]
-fn a_hand_written_payload_may_leave_the_event_to_the_command_line() {
-    let home = Home::new();
+fn event_from_command_line() {
+    let home = TestHome::new();
     home.ok(&["tend"]);
-    let mut red = home.red("one");
+    let mut red = home.failing_run("one");
     red.as_object_mut().expect("an object").remove("hook_event_name");
     let mut child = home
         .command(&["hook", "PostToolUseFailure"])
@@ -266,49 +275,53 @@ fn a_hand_written_payload_may_leave_the_event_to_the_command_line() {
 }
 
 #[test]
-fn secrets_in_what_a_test_prints_are_nowhere() {
-    let home = Home::new();
+fn secrets_in_output_are_redacted() {
+    let home = TestHome::new();
     home.ok(&["tend"]);
     let secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
-    let mut red = home.red("one");
-    red["error"] = RED.replace("90.0 != 100", &format!("{secret} was refused")).into();
-    let ran = home.hook(&red).success();
+    let mut red = home.failing_run("one");
+    red["error"] = FAILING_OUTPUT.replace("90.0 != 100", &format!("{secret} was refused")).into();
+    let ran = home.hook(&red).assert_success();
     assert!(!ran.stdout.contains(secret), "{ran}");
-    let bytes = bytes_below(&home.memory());
-    assert!(!crate::support::holds(&bytes, secret));
-    assert!(crate::support::holds(&bytes, "was refused"));
+    let bytes = read_all_bytes(&home.memory());
+    assert!(!crate::support::contains_text(&bytes, secret));
+    assert!(crate::support::contains_text(&bytes, "was refused"));
 }
 
 #[test]
-fn every_event_is_counted_and_none_that_was_asked_to_be_left_alone() {
-    let home = Home::new();
+fn events_are_counted_unless_paused() {
+    let home = TestHome::new();
     home.ok(&["memories"]);
     let tally = || fs::read(home.memory().join("tally")).unwrap_or_default();
     assert_eq!(tally(), b"", "nobody has started a hook yet");
     let prompt = |session: &str| home.event(session, "UserPromptSubmit", &json!({ "prompt": "x" }));
-    silent(&home.hook(&prompt("one")));
+    assert_silent(&home.hook(&prompt("one")));
     let once = tally();
     assert!(once.starts_with(b"rutally1"));
-    assert!(!holds(&once, "UserPromptSubmit") && !holds(&once, "one"), "numbers, no texts");
+    assert!(
+        !contains_text(&once, "UserPromptSubmit") && !contains_text(&once, "one"),
+        "numbers, no texts"
+    );
     let off = home.hook_with(prompt("one").to_string().as_bytes(), &[("RUTTER", Path::new("off"))]);
-    silent(&off);
+    assert_silent(&off);
     home.ok(&["pause"]);
-    silent(&home.hook(&prompt("one")));
+    assert_silent(&home.hook(&prompt("one")));
     assert_eq!(tally(), once);
     home.ok(&["pause", "--off"]);
-    silent(&home.hook(&prompt("one")));
+    assert_silent(&home.hook(&prompt("one")));
     assert_ne!(tally(), once);
     home.ok(&["forget", "--all", "--yes"]);
     assert_eq!(tally(), b"");
 }
 
 #[test]
-fn first_unknown_failure_brings_an_offer() {
-    let home = Home::new();
-    home.set(&[("outcome_capture", "offer_ghap = true")]);
+fn first_unknown_failure_offers_ghap() {
+    let home = TestHome::new();
+    home.write_config(&[("outcome_capture", "offer_ghap = true")]);
     home.ok(&["tend"]);
-    let said = crate::conformance::said("PostToolUseFailure", &home.hook(&home.red("one")));
+    let said =
+        crate::conformance::answer_text("PostToolUseFailure", &home.hook(&home.failing_run("one")));
     assert!(said.starts_with("No earlier fix of this failure is known"), "{said}");
     assert!(said.contains("ghap start` takes --domain"), "{said}");
-    silent(&home.hook(&home.red("one")));
+    assert_silent(&home.hook(&home.failing_run("one")));
 }

@@ -3,11 +3,11 @@ use std::os::unix::fs::MetadataExt as _;
 
 use serde_json::{Value, json};
 
-use crate::support::{Home, assert_output, bytes_below, holds};
+use crate::support::{TestHome, assert_output, contains_text, read_all_bytes};
 
 #[test]
-fn a_folder_without_settings_gets_them_and_loses_them_again() {
-    let home = Home::new();
+fn init_and_uninstall_without_settings() {
+    let home = TestHome::new();
     assert_output!(home, home.init(&["--verbose"]), @r#"
     exit 0
     --- stdout
@@ -191,7 +191,7 @@ fn a_folder_without_settings_gets_them_and_loses_them_again() {
     ");
     assert!(home.memory().join("rutter.db").is_file());
     assert_eq!(fs::metadata(home.settings()).unwrap().mode() & 0o777, 0o600);
-    let gone = home.rutter(&["uninstall"]).success();
+    let gone = home.rutter(&["uninstall"]).assert_success();
     let start =
         format!("--- {}\n+++ /dev/null\n@@ -1,151 +0,0 @@\n-{{\n", home.settings().display());
     assert!(gone.stdout.starts_with(&start), "{gone}");
@@ -202,13 +202,13 @@ fn a_folder_without_settings_gets_them_and_loses_them_again() {
     --- stdout
     nothing of rutter's is in [HOME]/ship/.claude/settings.local.json; if `rutter init` was run in another folder, go there
     ");
-    assert_eq!(home.ailments(), [] as [&str; 0]);
+    assert_eq!(home.doctor_codes(), [] as [&str; 0]);
 }
 
 #[test]
-fn entries_of_an_older_rutter_are_replaced_where_they_stand() {
-    let home = Home::new();
-    home.has_settings(
+fn older_entries_are_replaced_in_place() {
+    let home = TestHome::new();
+    home.write_settings(
         r#"{
   "hooks": {
     "Stop": [
@@ -242,7 +242,7 @@ fn entries_of_an_older_rutter_are_replaced_where_they_stand() {
 }
 "#,
     );
-    drop(home.init(&[]).success());
+    drop(home.init(&[]).assert_success());
     assert_output!(home, fs::read_to_string(home.settings()).unwrap(), @r#"
     {
       "hooks": {
@@ -370,7 +370,7 @@ fn entries_of_an_older_rutter_are_replaced_where_they_stand() {
       }
     }
     "#);
-    let nothing = home.init(&[]).success();
+    let nothing = home.init(&[]).assert_success();
     assert!(nothing.stdout.contains("nothing to do"), "{nothing}");
     home.ok(&["uninstall"]);
     assert_output!(home, fs::read_to_string(home.settings()).unwrap(), @r#"
@@ -395,11 +395,11 @@ fn entries_of_an_older_rutter_are_replaced_where_they_stand() {
 }
 
 #[test]
-fn another_program_changes_the_path_and_uninstall_still_knows_what_was_there() {
-    let home = Home::new();
+fn changed_program_keeps_undo_record() {
+    let home = TestHome::new();
     let text = "{ \"model\": \"opus\",\n\"hooks\" : { } }";
-    home.has_settings(text);
-    drop(home.init(&[]).success());
+    home.write_settings(text);
+    drop(home.init(&[]).assert_success());
     let first = fs::read_to_string(home.settings()).unwrap();
     let other = home.program("elsewhere/bin");
     home.ok(&["init", "--bin", &other]);
@@ -410,49 +410,52 @@ fn another_program_changes_the_path_and_uninstall_still_knows_what_was_there() {
 }
 
 #[test]
-fn a_dry_run_shows_and_changes_nothing() {
-    let home = Home::new();
-    let shown = home.init(&["--dry-run"]).success();
+fn dry_run_changes_nothing() {
+    let home = TestHome::new();
+    let shown = home.init(&["--dry-run"]).assert_success();
     assert!(!home.path("ship/.claude").exists() && !home.memory().exists(), "{shown}");
-    let diff = |ran: &rutter_testkit::Ran| ran.stdout.split_once("\n\n").unwrap().1.to_owned();
-    let done = home.init(&["--verbose"]).success();
+    let diff =
+        |ran: &rutter_testkit::CommandOutput| ran.stdout.split_once("\n\n").unwrap().1.to_owned();
+    let done = home.init(&["--verbose"]).assert_success();
     assert!(diff(&done).starts_with(&diff(&shown)), "{shown}{done}");
     assert!(shown.stderr.contains("nothing was changed"), "{shown}");
     let before = fs::read(home.settings()).unwrap();
-    let shown = home.rutter(&["uninstall", "--dry-run"]).success();
+    let shown = home.rutter(&["uninstall", "--dry-run"]).assert_success();
     assert_eq!(fs::read(home.settings()).unwrap(), before);
-    let done = home.rutter(&["uninstall"]).success();
+    let done = home.rutter(&["uninstall"]).assert_success();
     assert!(done.stdout.starts_with(&shown.stdout), "{shown}{done}");
 }
 
 #[test]
-fn secrets_in_the_settings_reach_neither_the_diff_nor_the_memory() {
-    let home = Home::new();
+fn settings_secrets_are_not_copied() {
+    let home = TestHome::new();
     let token = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
-    home.has_settings(format!("{{\n  \"env\": {{\n    \"GITHUB_TOKEN\": \"{token}\"\n  }}\n}}\n"));
-    let ran = home.init(&["-v"]).success();
+    home.write_settings(format!(
+        "{{\n  \"env\": {{\n    \"GITHUB_TOKEN\": \"{token}\"\n  }}\n}}\n"
+    ));
+    let ran = home.init(&["-v"]).assert_success();
     assert!(ran.stdout.contains("GITHUB_TOKEN") && !ran.stdout.contains(token), "{ran}");
-    assert!(!holds(&bytes_below(&home.memory()), token));
-    assert!(!home.rutter(&["uninstall"]).success().stdout.contains(token));
+    assert!(!contains_text(&read_all_bytes(&home.memory()), token));
+    assert!(!home.rutter(&["uninstall"]).assert_success().stdout.contains(token));
     assert!(fs::read_to_string(home.settings()).unwrap().contains(token));
 }
 
 #[test]
-fn what_init_made_goes_even_after_an_edit_and_what_is_the_users_stays() {
-    let home = Home::new();
-    drop(home.init(&[]).success());
+fn uninstall_keeps_user_edits() {
+    let home = TestHome::new();
+    drop(home.init(&[]).assert_success());
     // The client writes this when the user allows a command.
     let mut settings: Value = serde_json::from_slice(&fs::read(home.settings()).unwrap()).unwrap();
     settings["permissions"] = json!({ "allow": ["Bash(ls)"] });
-    home.has_settings(settings.to_string());
+    home.write_settings(settings.to_string());
     home.ok(&["uninstall"]);
     let left = fs::read_to_string(home.settings()).unwrap();
     assert_eq!(left, r#"{"permissions":{"allow":["Bash(ls)"]}}"#);
 
     fs::remove_dir_all(home.path("ship/.claude")).unwrap();
-    drop(home.init(&[]).success());
+    drop(home.init(&[]).assert_success());
     let minified: Value = serde_json::from_slice(&fs::read(home.settings()).unwrap()).unwrap();
-    home.has_settings(minified.to_string());
+    home.write_settings(minified.to_string());
     fs::write(home.path("ship/.claude/notes.md"), "mine").unwrap();
     home.ok(&["uninstall"]);
     assert!(!home.settings().exists());

@@ -3,12 +3,12 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use rutter_testkit::{Ran, excuse};
+use rutter_testkit::{CommandOutput, report_skip};
 
-use crate::support::{Home, assert_output};
+use crate::support::{TestHome, assert_output};
 
 /// Returns the sorted names in a directory.
-fn names(folder: &Path) -> Vec<String> {
+fn file_names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();
     let mut names: Vec<_> =
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -17,8 +17,8 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn malformed_settings_are_left_alone_and_the_place_is_named() {
-    let home = Home::new();
+fn malformed_settings_are_refused() {
+    let home = TestHome::new();
     for (text, place) in [
         ("{\n  \"a\": 1,\n}\n", "3:1: this is not JSON: expected a key"),
         ("// mine\n{}\n", "1:1: this is not JSON: expected a value"),
@@ -35,7 +35,7 @@ fn malformed_settings_are_left_alone_and_the_place_is_named() {
         ("{ \"hooks\": { \"Stop\": [], \"St\\u006fp\": [] } }", "1:26: a second `Stop`"),
         ("\u{feff}[]", "1:1: this has to be an object"),
     ] {
-        home.has_settings(text);
+        home.write_settings(text);
         for command in ["init", "uninstall"] {
             let ran = if command == "init" { home.init(&[]) } else { home.rutter(&[command]) };
             assert_eq!(ran.exit, Some(1), "{text}: {ran}");
@@ -47,22 +47,22 @@ fn malformed_settings_are_left_alone_and_the_place_is_named() {
         }
     }
     assert!(!home.memory().exists(), "a refused `init` makes no memory");
-    home.has_settings(b"{\n\"a\": \"\xff\"}");
+    home.write_settings(b"{\n\"a\": \"\xff\"}");
     let ran = home.init(&[]);
     assert!(ran.stderr.contains(":2:7: this is not UTF-8"), "{ran}");
-    assert_eq!(names(&home.path("ship/.claude")), ["settings.local.json"]);
+    assert_eq!(file_names(&home.path("ship/.claude")), ["settings.local.json"]);
 }
 
 #[test]
-fn a_link_stays_a_link() {
-    let home = Home::new();
+fn linked_settings_stay_linked() {
+    let home = TestHome::new();
     fs::create_dir_all(home.path("ship/.claude")).unwrap();
     fs::create_dir(home.path("dotfiles")).unwrap();
     let real = home.path("dotfiles/claude.json");
     fs::write(&real, "{\n}\n").unwrap();
     fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
     symlink("../../dotfiles/claude.json", home.settings()).unwrap();
-    let ran = home.init(&["-v"]).success();
+    let ran = home.init(&["-v"]).assert_success();
     let shown = format!(
         "+++ {} -> {}\n",
         home.settings().display(),
@@ -72,7 +72,7 @@ fn a_link_stays_a_link() {
     assert!(home.settings().is_symlink());
     assert!(fs::read_to_string(&real).unwrap().contains("SessionStart"));
     assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o640);
-    assert_eq!(names(&home.path("dotfiles")), ["claude.json"]);
+    assert_eq!(file_names(&home.path("dotfiles")), ["claude.json"]);
     home.ok(&["uninstall"]);
     assert!(home.settings().is_symlink());
     assert_eq!(fs::read_to_string(&real).unwrap(), "{\n}\n");
@@ -93,29 +93,29 @@ fn a_link_stays_a_link() {
 }
 
 #[test]
-fn root_does_not_write_into_the_home_of_somebody_else() {
-    let home = Home::new();
+fn root_refuses_foreign_home() {
+    let home = TestHome::new();
     fs::create_dir(home.path("theirs")).unwrap();
     if std::os::unix::fs::chown(home.path("theirs"), Some(65534), Some(65534)).is_err() {
-        return excuse("a home of somebody else", "only root can make one");
+        return report_skip("a home of somebody else", "only root can make one");
     }
     for args in [&["init", "--user"][..], &["init"], &["uninstall"]] {
         let program = home.program("bin");
         let args =
             if args[0] == "init" { [args, &["--bin", &program]].concat() } else { args.to_vec() };
         let mut command = home.command(&args);
-        let ran = Ran::of(command.env("HOME", home.path("theirs")).stdin(Stdio::null()));
+        let ran = CommandOutput::run(command.env("HOME", home.path("theirs")).stdin(Stdio::null()));
         assert_eq!(ran.exit, Some(1), "{ran}");
         assert!(ran.stderr.contains("run it as that user, without sudo"), "{ran}");
     }
-    assert_eq!(names(&home.path("theirs")), [] as [&str; 0]);
+    assert_eq!(file_names(&home.path("theirs")), [] as [&str; 0]);
     assert!(!home.path("ship/.claude").exists());
 }
 
 #[test]
-fn what_is_read_only_is_refused() {
-    let home = Home::new();
-    home.has_settings("{}");
+fn read_only_settings_are_refused() {
+    let home = TestHome::new();
+    home.write_settings("{}");
     let folder = home.path("ship/.claude");
     let set =
         |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
@@ -126,14 +126,14 @@ fn what_is_read_only_is_refused() {
         ran.stderr.contains("cannot be written: ") && ran.stderr.contains("; nothing was changed"),
         "{ran}"
     );
-    assert_eq!(names(&folder), ["settings.local.json"]);
+    assert_eq!(file_names(&folder), ["settings.local.json"]);
     set(&home.settings(), 0o644);
     set(&folder, 0o555);
     let ran = home.init(&[]);
     set(&folder, 0o755);
     assert_eq!(ran.exit, Some(1), "{ran}");
     assert!(ran.stderr.contains("read-only; nothing was changed"), "{ran}");
-    assert_eq!(names(&folder), ["settings.local.json"]);
+    assert_eq!(file_names(&folder), ["settings.local.json"]);
     assert_eq!(fs::read_to_string(home.settings()).unwrap(), "{}");
 
     // A directory that is missing and cannot be created.
@@ -148,9 +148,9 @@ fn what_is_read_only_is_refused() {
 }
 
 #[test]
-fn a_disk_that_is_full_leaves_the_settings_as_they_are() {
-    let home = Home::new();
-    home.has_settings("{\"mine\": 1}");
+fn full_disk_leaves_settings_unchanged() {
+    let home = TestHome::new();
+    home.write_settings("{\"mine\": 1}");
     home.ok(&["memories"]);
     let program = home.program("bin");
     let mut command = Command::new("sh");
@@ -163,17 +163,17 @@ fn a_disk_that_is_full_leaves_the_settings_as_they_are() {
     command.args(["init", "--bin", &program]).env_clear().env("PATH", "/usr/bin:/bin");
     command.env("HOME", home.path("user"));
     command.env("RUTTER_HOME", home.memory()).current_dir(home.path("ship")).stdin(Stdio::null());
-    let ran = Ran::of(&mut command);
+    let ran = CommandOutput::run(&mut command);
     assert_eq!(ran.exit, Some(1), "{ran}");
     assert_eq!(fs::read_to_string(home.settings()).unwrap(), "{\"mine\": 1}");
-    assert_eq!(names(&home.path("ship/.claude")), ["settings.local.json"]);
+    assert_eq!(file_names(&home.path("ship/.claude")), ["settings.local.json"]);
 }
 
 #[test]
-fn a_reader_that_goes_away_does_not_stop_it() {
-    let home = Home::new();
+fn closed_pipe_does_not_stop_init() {
+    let home = TestHome::new();
     // More than a buffer holds, so that output is written before the end.
-    home.has_settings(format!("{{\"long\": \"{}\"}}", "x ".repeat(200_000)));
+    home.write_settings(format!("{{\"long\": \"{}\"}}", "x ".repeat(200_000)));
     let mut child = home
         .command(&["init", "--bin", &home.program("bin")])
         .stdin(Stdio::null())
@@ -186,8 +186,8 @@ fn a_reader_that_goes_away_does_not_stop_it() {
 }
 
 #[test]
-fn only_a_program_that_stays_is_taken() {
-    let home = Home::new();
+fn build_dir_program_is_refused() {
+    let home = TestHome::new();
     // The binary under test is in a build directory, which may be deleted and take the hooks with it.
     for args in [&["init"][..], &["init", "--dry-run"], &["init", "--user"]] {
         let ran = home.rutter(args);
@@ -219,14 +219,14 @@ fn only_a_program_that_stays_is_taken() {
     ");
     assert!(!home.path("ship/.claude").exists());
     fs::set_permissions(home.path("ship/rutter"), fs::Permissions::from_mode(0o755)).unwrap();
-    let ran = home.rutter(&["init", "-v", "--bin", "./rutter"]).success();
+    let ran = home.rutter(&["init", "-v", "--bin", "./rutter"]).assert_success();
     let path = format!("\"command\": \"{}\"", home.path("ship/rutter").display());
     assert!(ran.stdout.contains(&path), "{ran}");
 }
 
 #[test]
-fn an_installed_program_goes_by_its_name_in_the_search_path() {
-    let home = Home::new();
+fn program_is_named_by_path_entry() {
+    let home = TestHome::new();
     let versions = home.path("versions/1.0");
     fs::create_dir_all(&versions).unwrap();
     fs::create_dir(home.path("bin")).unwrap();
@@ -237,7 +237,9 @@ fn an_installed_program_goes_by_its_name_in_the_search_path() {
         let mut command = Command::new(versions.join("rutter"));
         command.args(["init", "--dry-run"]).env_clear().env("RUTTER_HOME", home.memory());
         command.env("HOME", home.path("user"));
-        Ran::of(command.env("PATH", search).current_dir(home.path("ship"))).success().stdout
+        CommandOutput::run(command.env("PATH", search).current_dir(home.path("ship")))
+            .assert_success()
+            .stdout
     };
     let command = |path: &Path| format!("\"command\": \"{}\"", path.display());
     let real = versions.canonicalize().unwrap().join("rutter");
@@ -247,13 +249,13 @@ fn an_installed_program_goes_by_its_name_in_the_search_path() {
 }
 
 #[test]
-fn somebody_elses_file_keeps_its_owner() {
-    let home = Home::new();
-    home.has_settings("{}");
+fn foreign_settings_keep_owner() {
+    let home = TestHome::new();
+    home.write_settings("{}");
     if std::os::unix::fs::chown(home.settings(), Some(65534), Some(65534)).is_err() {
-        return excuse("a file of somebody else", "only root can make one");
+        return report_skip("a file of somebody else", "only root can make one");
     }
-    drop(home.init(&[]).success());
+    drop(home.init(&[]).assert_success());
     let metadata = fs::metadata(home.settings()).unwrap();
     assert_eq!(std::os::unix::fs::MetadataExt::uid(&metadata), 65534);
 }

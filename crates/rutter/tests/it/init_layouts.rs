@@ -4,7 +4,7 @@ use std::os::unix::fs::MetadataExt as _;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::support::{Home, assert_output};
+use crate::support::{TestHome, assert_output};
 
 /// Settings of users, in every layout seen so far.
 const LAYOUTS: &[(&str, &str)] = &[
@@ -42,10 +42,10 @@ const LAYOUTS: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn other_peoples_entries_stay_where_they_are() {
-    let home = Home::new();
+fn foreign_entries_stay_in_place() {
+    let home = TestHome::new();
     let (_, text) = LAYOUTS.last().unwrap();
-    home.has_settings(text);
+    home.write_settings(text);
     assert_output!(home, home.init(&["-v"]), @r#"
     exit 0
     --- stdout
@@ -210,11 +210,11 @@ fn other_peoples_entries_stay_where_they_are() {
 }
 
 #[test]
-fn every_layout_comes_back_to_the_byte() {
-    let home = Home::new();
+fn every_layout_is_restored_exactly() {
+    let home = TestHome::new();
     for (name, text) in LAYOUTS {
-        home.has_settings(text);
-        drop(home.init(&[]).success());
+        home.write_settings(text);
+        drop(home.init(&[]).assert_success());
         let after = fs::read_to_string(home.settings()).unwrap();
         let value = after.trim_start_matches('\u{feff}');
         assert_eq!(after.starts_with('\u{feff}'), text.starts_with('\u{feff}'), "{name}");
@@ -226,7 +226,7 @@ fn every_layout_comes_back_to_the_byte() {
         }
         // A second `init` does not touch the file.
         let metadata = fs::metadata(home.settings()).unwrap();
-        let again = home.init(&[]).success();
+        let again = home.init(&[]).assert_success();
         assert!(again.stdout.ends_with("there is nothing to do\n"), "{name}: {again}");
         let now = fs::metadata(home.settings()).unwrap();
         assert_eq!(
@@ -241,11 +241,11 @@ fn every_layout_comes_back_to_the_byte() {
 }
 
 #[test]
-fn without_its_note_the_rest_comes_back_by_meaning() {
+fn uninstall_without_record_keeps_content() {
     for (name, text) in LAYOUTS {
-        let home = Home::new();
-        home.has_settings(text);
-        drop(home.init(&[]).success());
+        let home = TestHome::new();
+        home.write_settings(text);
+        drop(home.init(&[]).assert_success());
         fs::remove_dir_all(home.memory().join("backups")).unwrap();
         home.ok(&["uninstall"]);
         let after = fs::read_to_string(home.settings()).unwrap();
@@ -265,7 +265,7 @@ fn without_its_note_the_rest_comes_back_by_meaning() {
 }
 
 /// Generates settings that a user could have.
-fn settings() -> impl Strategy<Value = Value> {
+fn any_settings() -> impl Strategy<Value = Value> {
     let event = prop::sample::select(vec!["SessionStart", "PostToolUse", "Stop", "SessionEnd"]);
     let group = ("[A-Z][a-z]{0,3}", "[a-zé/ ]{1,6}").prop_map(|(matcher, command)| {
         json!({ "matcher": matcher, "hooks": [{ "type": "command", "command": command }] })
@@ -286,12 +286,12 @@ proptest! {
 
     /// The library tests this property with more cases and stranger layouts. This test uses the binary and real files.
     #[test]
-    fn the_binary_gives_back_what_it_was_given(settings in settings(), pretty: bool, newline: bool) {
-        let home = Home::new();
+    fn random_settings_are_restored_exactly(settings in any_settings(), pretty: bool, newline: bool) {
+        let home = TestHome::new();
         let text = if pretty { format!("{settings:#}") } else { settings.to_string() };
         let text = if newline { text + "\n" } else { text };
-        home.has_settings(&text);
-        drop(home.init(&[]).success());
+        home.write_settings(&text);
+        drop(home.init(&[]).assert_success());
         prop_assert_ne!(&fs::read_to_string(home.settings()).unwrap(), &text);
         home.ok(&["uninstall"]);
         prop_assert_eq!(fs::read_to_string(home.settings()).unwrap(), text);

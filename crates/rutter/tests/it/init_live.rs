@@ -2,16 +2,16 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use rutter_check::live::{Sandbox, Script, Turn};
-use rutter_testkit::Ran;
+use rutter_check::live::{ModelScript, ModelTurn, Sandbox};
+use rutter_testkit::CommandOutput;
 use serde_json::{Value, json};
 
-use crate::live::client;
-use crate::support::command;
+use crate::live::client_from_env;
+use crate::support::rutter_command;
 
 /// Runs a client with the settings of `init`, and asserts which events reach the program.
-fn runs(variable: &str) {
-    let Some(client) = client(variable) else { return };
+fn assert_client_runs_hooks(variable: &str) {
+    let Some(client) = client_from_env(variable) else { return };
     let mut sandbox = Sandbox::new().unwrap();
     let (project, bin) = (sandbox.project(), sandbox.home().join("a folder/bin"));
     fs::create_dir_all(&project).unwrap();
@@ -22,17 +22,17 @@ fn runs(variable: &str) {
         "#!/bin/sh\npayload=$(cat)\nprintf '%s %s\\n' \"$*\" \"$payload\" >>\"${0%/*}/heard\"\n";
     fs::write(&program, script).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    let mut init = command(&["init", "--bin", program.to_str().unwrap()]);
+    let mut init = rutter_command(&["init", "--bin", program.to_str().unwrap()]);
     init.current_dir(&project).env("HOME", sandbox.home());
     init.env("RUTTER_HOME", sandbox.home().join("memory"));
-    drop(Ran::of(&mut init).success());
+    drop(CommandOutput::run(&mut init).assert_success());
 
-    let run = |line: &str| Turn::call("Bash", json!({ "command": line, "description": "x" }));
-    sandbox.script(Script::new([
+    let run = |line: &str| ModelTurn::call("Bash", json!({ "command": line, "description": "x" }));
+    sandbox.script(ModelScript::new([
         run("true"),
         run("exit 3"),
-        Turn::call("Write", json!({ "file_path": project.join("new"), "content": "x" })),
-        Turn::call("Glob", json!({ "pattern": "*" })),
+        ModelTurn::call("Write", json!({ "file_path": project.join("new"), "content": "x" })),
+        ModelTurn::call("Glob", json!({ "pattern": "*" })),
     ]));
     sandbox.args(["--allowedTools", "Bash,Write,Glob"]);
     let record = sandbox.run(&client).unwrap();
@@ -69,20 +69,20 @@ fn runs(variable: &str) {
 }
 
 #[test]
-fn the_client_runs_what_init_wrote() {
-    runs("RUTTER_TEST_CLIENT");
+fn client_runs_installed_hooks() {
+    assert_client_runs_hooks("RUTTER_TEST_CLIENT");
 }
 
 #[test]
-fn the_older_client_does_too() {
-    runs("RUTTER_TEST_CLIENT_OLD");
+fn older_client_runs_installed_hooks() {
+    assert_client_runs_hooks("RUTTER_TEST_CLIENT_OLD");
 }
 
 #[test]
-fn every_client_reads_the_settings_of_the_folder_it_is_started_in() {
+fn clients_read_working_directory_settings() {
     // The reason why `init` writes this file. Anyone who changes that should see this test fail first.
     for variable in ["RUTTER_TEST_CLIENT", "RUTTER_TEST_CLIENT_OLD"] {
-        let Some(client) = client(variable) else { return };
+        let Some(client) = client_from_env(variable) else { return };
         let mut sandbox = Sandbox::new().unwrap();
         // The sandbox is inside of a repository: the settings of the directory count nevertheless.
         let root = sandbox.project().parent().unwrap().to_owned();

@@ -5,29 +5,29 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use rutter_testkit::Ran;
+use rutter_testkit::CommandOutput;
 use serde_json::Value;
 
-use crate::support::{Home, assert_output};
+use crate::support::{TestHome, assert_output};
 
 /// A user with a home directory and rutter on PATH.
-struct User {
-    home: Home,
+struct ScopeUser {
+    home: TestHome,
     /// The value of PATH.
     search: String,
 }
 
-impl User {
+impl ScopeUser {
     fn new() -> Self {
-        let home = Home::new();
+        let home = TestHome::new();
         let bin = Path::new(&home.program("bin")).parent().unwrap().to_owned();
         Self { search: format!("{}:/usr/bin:/bin", bin.display()), home }
     }
 
-    fn rutter(&self, args: &[&str]) -> Ran {
+    fn rutter(&self, args: &[&str]) -> CommandOutput {
         let mut command = self.home.command(args);
         command.env("PATH", &self.search).stdin(Stdio::null());
-        Ran::of(&mut command)
+        CommandOutput::run(&mut command)
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -38,14 +38,14 @@ impl User {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
-    fn put(&self, name: &str, text: &str) {
+    fn write(&self, name: &str, text: &str) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
 
     /// Returns every file and directory except the data directory.
-    fn everything(&self) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+    fn read_tree(&self) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
         let mut found = BTreeMap::new();
         let mut rest = vec![self.path("")];
         while let Some(folder) = rest.pop() {
@@ -68,7 +68,7 @@ impl User {
 }
 
 /// Settings files of users, named by their peculiarity.
-const SHAPES: [(&str, Option<&str>); 9] = [
+const SETTINGS_SHAPES: [(&str, Option<&str>); 9] = [
     ("none", None),
     ("empty", Some("")),
     ("nothing in it", Some("{}\n")),
@@ -94,47 +94,47 @@ const SHAPES: [(&str, Option<&str>); 9] = [
 ];
 
 #[test]
-fn every_scope_comes_and_goes_to_the_byte() {
+fn scopes_restore_settings_exactly() {
     for (scope, file) in [
         ("--local", "ship/.claude/settings.local.json"),
         ("--user", "user/.claude/settings.json"),
         ("--project", "ship/.claude/settings.json"),
     ] {
-        for (shape, text) in SHAPES {
-            let user = User::new();
+        for (shape, text) in SETTINGS_SHAPES {
+            let user = ScopeUser::new();
             if let Some(text) = text {
-                user.put(file, text);
+                user.write(file, text);
             }
-            let before = user.everything();
+            let before = user.read_tree();
             let program = user.path("bin/rutter");
             let mut args = vec!["init", scope];
             if scope != "--project" {
                 args.extend(["--bin", program.to_str().unwrap()]);
             }
-            let shown = user.rutter(&[&args[..], &["--dry-run"]].concat()).success();
-            assert_eq!(user.everything(), before, "{scope}, {shape}: {shown}");
-            drop(user.rutter(&args).success());
+            let shown = user.rutter(&[&args[..], &["--dry-run"]].concat()).assert_success();
+            assert_eq!(user.read_tree(), before, "{scope}, {shape}: {shown}");
+            drop(user.rutter(&args).assert_success());
             let installed = user.text(file);
             let installed = installed.trim_start_matches('\u{feff}');
             let value: Value = serde_json::from_str(installed).unwrap();
             assert!(value["hooks"]["SubagentStart"].is_array(), "{scope}, {shape}: {installed}");
-            let again = user.rutter(&args).success();
+            let again = user.rutter(&args).assert_success();
             assert!(again.stdout.contains("nothing to do"), "{scope}, {shape}: {again}");
-            drop(user.rutter(&["uninstall", scope, "--dry-run"]).success());
+            drop(user.rutter(&["uninstall", scope, "--dry-run"]).assert_success());
             assert_eq!(user.text(file).trim_start_matches('\u{feff}'), installed);
-            drop(user.rutter(&["uninstall", scope]).success());
-            assert_eq!(user.everything(), before, "{scope}, {shape}");
+            drop(user.rutter(&["uninstall", scope]).assert_success());
+            assert_eq!(user.read_tree(), before, "{scope}, {shape}");
         }
     }
 }
 
 #[test]
-fn a_file_with_comments_is_refused_in_every_scope() {
+fn settings_with_comments_are_refused() {
     for (scope, file) in
         [("--user", "user/.claude/settings.json"), ("--project", "ship/.claude/settings.json")]
     {
-        let user = User::new();
-        user.put(file, "{\n  // mine\n}\n");
+        let user = ScopeUser::new();
+        user.write(file, "{\n  // mine\n}\n");
         for verb in ["init", "uninstall"] {
             let bin = user.home.program("bin");
             let args: &[&str] =
@@ -149,36 +149,36 @@ fn a_file_with_comments_is_refused_in_every_scope() {
 }
 
 #[test]
-fn the_user_may_keep_settings_elsewhere_and_by_a_link() {
-    let user = User::new();
+fn user_settings_moved_or_linked() {
+    let user = ScopeUser::new();
     let bin = user.home.program("bin");
     let run = |args: &[&str], folder: &Path| {
         let mut command = user.home.command(args);
         command.env("CLAUDE_CONFIG_DIR", folder);
-        Ran::of(command.stdin(Stdio::null())).success()
+        CommandOutput::run(command.stdin(Stdio::null())).assert_success()
     };
-    let before = user.everything();
+    let before = user.read_tree();
     let deep = user.path("else/where");
     drop(run(&["init", "--user", "--bin", &bin], &deep));
     assert!(deep.join("settings.json").is_file() && !user.path("user/.claude").exists());
     drop(run(&["uninstall", "--user"], &deep));
-    assert_eq!(user.everything(), before, "every folder that had to be made is gone");
+    assert_eq!(user.read_tree(), before, "every folder that had to be made is gone");
 
-    user.put("dotfiles/claude.json", "{}");
+    user.write("dotfiles/claude.json", "{}");
     fs::create_dir(user.path("user/.claude")).unwrap();
     let link = user.path("user/.claude/settings.json");
     std::os::unix::fs::symlink("../../dotfiles/claude.json", &link).unwrap();
-    drop(user.rutter(&["init", "--user", "--bin", &bin]).success());
+    drop(user.rutter(&["init", "--user", "--bin", &bin]).assert_success());
     assert!(link.is_symlink() && user.text("dotfiles/claude.json").contains("SessionStart"));
-    drop(user.rutter(&["uninstall", "--user"]).success());
+    drop(user.rutter(&["uninstall", "--user"]).assert_success());
     assert!(link.is_symlink());
     assert_eq!(user.text("dotfiles/claude.json"), "{}");
 }
 
 #[test]
-fn a_team_gets_a_line_that_asks_first() {
-    let user = User::new();
-    let ran = user.rutter(&["init", "--project"]).success();
+fn shared_hook_checks_for_program() {
+    let user = ScopeUser::new();
+    let ran = user.rutter(&["init", "--project"]).assert_success();
     assert_eq!(ran.stderr, "");
     let (_, next) = ran.stdout.split_once("\n\n").unwrap();
     assert_output!(user.home, next, @"
@@ -198,31 +198,31 @@ fn a_team_gets_a_line_that_asks_first() {
     let shell = |search: &str| {
         let mut command = std::process::Command::new("/bin/sh");
         command.args(["-c", line]).env_clear().env("PATH", search).stdin(Stdio::null());
-        Ran::of(&mut command)
+        CommandOutput::run(&mut command)
     };
     let without = shell("/nowhere");
     assert_eq!((without.exit, &*without.stdout, &*without.stderr), (Some(0), "", ""));
-    user.put("bin/rutter", "#!/bin/sh\necho \"$@\"\n");
-    assert_eq!(shell(&user.search).success().stdout, "hook --from project\n");
+    user.write("bin/rutter", "#!/bin/sh\necho \"$@\"\n");
+    assert_eq!(shell(&user.search).assert_success().stdout, "hook --from project\n");
 
     let mut alone = user.home.command(&["init", "--project"]);
-    let ran = Ran::of(alone.stdin(Stdio::null())).success();
+    let ran = CommandOutput::run(alone.stdin(Stdio::null())).assert_success();
     assert!(ran.stderr.contains("there is no rutter in PATH here"), "{ran}");
     let ran = user.rutter(&["init", "--project", "--bin", "bin/rutter"]);
     assert!(ran.exit == Some(1) && ran.stderr.contains("is for everybody"), "{ran}");
-    drop(user.rutter(&["init", "--project", "--bin", "/opt/our tools/rutter"]).success());
+    drop(user.rutter(&["init", "--project", "--bin", "/opt/our tools/rutter"]).assert_success());
     let text = user.text("ship/.claude/settings.json");
     assert!(text.contains("exec '/opt/our tools/rutter' hook --from project; fi"), "{text}");
-    drop(user.rutter(&["uninstall", "--project"]).success());
+    drop(user.rutter(&["uninstall", "--project"]).assert_success());
     assert!(!user.path("ship/.claude").exists());
 }
 
 #[test]
-fn a_second_place_is_told_of() {
-    let user = User::new();
+fn second_installation_is_reported() {
+    let user = ScopeUser::new();
     let (bin, other) = (user.home.program("bin"), user.home.program("other"));
-    drop(user.rutter(&["init", "--user", "--bin", &other]).success());
-    let ran = user.rutter(&["init", "--bin", &bin]).success();
+    drop(user.rutter(&["init", "--user", "--bin", &other]).assert_success());
+    let ran = user.rutter(&["init", "--bin", &bin]).assert_success();
     let twice = format!(
         "note: {} runs rutter as well, by {other}: every event would be heard twice; `rutter uninstall --user` takes that out\n",
         user.path("user/.claude/settings.json").display()
@@ -230,10 +230,10 @@ fn a_second_place_is_told_of() {
     assert_eq!(ran.stderr, twice);
     // The client runs identical commands once, and shared hooks defer.
     for args in [&["init", "--user", "--bin", &bin][..], &["init", "--project"]] {
-        assert_eq!(user.rutter(args).success().stderr, "", "{args:?}");
+        assert_eq!(user.rutter(args).assert_success().stderr, "", "{args:?}");
     }
-    drop(user.rutter(&["uninstall"]).success());
-    let ran = user.rutter(&["uninstall"]).success();
+    drop(user.rutter(&["uninstall"]).assert_success());
+    let ran = user.rutter(&["uninstall"]).assert_success();
     assert!(ran.stdout.contains("`rutter uninstall --project`"), "{ran}");
     assert!(ran.stdout.contains("`rutter uninstall --user`"), "{ran}");
     let ran = user.rutter(&["init", "--user", "--project"]);
@@ -241,11 +241,11 @@ fn a_second_place_is_told_of() {
 }
 
 #[test]
-fn a_plugin_is_made_and_leaves_nothing() {
-    let user = User::new();
-    let before = user.everything();
-    let shown = user.rutter(&["init", "--plugin", "made/for us", "--dry-run"]).success();
-    assert_eq!(user.everything(), before, "{shown}");
+fn plugin_files_are_removed_completely() {
+    let user = ScopeUser::new();
+    let before = user.read_tree();
+    let shown = user.rutter(&["init", "--plugin", "made/for us", "--dry-run"]).assert_success();
+    assert_eq!(user.read_tree(), before, "{shown}");
     assert_output!(user.home, user.rutter(&["init", "--plugin", "made/for us"]), @r#"
     exit 0
     --- stdout
@@ -270,41 +270,41 @@ fn a_plugin_is_made_and_leaves_nothing() {
         hooks["hooks"]["Stop"][0]["hooks"][0]["command"],
         "if command -v rutter >/dev/null 2>&1; then exec rutter hook --from plugin; fi"
     );
-    let again = user.rutter(&["init", "--plugin", "made/for us"]).success();
+    let again = user.rutter(&["init", "--plugin", "made/for us"]).assert_success();
     assert!(again.stdout.contains("nothing to do"), "{again}");
-    drop(user.rutter(&["uninstall", "--plugin", "made/for us", "--dry-run"]).success());
-    drop(user.rutter(&["uninstall", "--plugin", "made/for us"]).success());
-    assert_eq!(user.everything(), before);
-    let nothing = user.rutter(&["uninstall", "--plugin", "made/for us"]).success();
+    drop(user.rutter(&["uninstall", "--plugin", "made/for us", "--dry-run"]).assert_success());
+    drop(user.rutter(&["uninstall", "--plugin", "made/for us"]).assert_success());
+    assert_eq!(user.read_tree(), before);
+    let nothing = user.rutter(&["uninstall", "--plugin", "made/for us"]).assert_success();
     assert!(nothing.stdout.contains("nothing of rutter's"), "{nothing}");
 }
 
 #[test]
-fn what_somebody_has_in_a_plugin_folder_stays() {
-    let user = User::new();
-    user.put("ship/p/README.md", "# Mine\n");
-    let before = user.everything();
+fn foreign_plugin_files_stay() {
+    let user = ScopeUser::new();
+    user.write("ship/p/README.md", "# Mine\n");
+    let before = user.read_tree();
     let ran = user.rutter(&["init", "--plugin", "p"]);
     assert_eq!(ran.exit, Some(1), "{ran}");
     assert!(ran.stderr.contains("p/README.md is not what rutter left there"), "{ran}");
-    assert_eq!(user.everything(), before, "{ran}");
+    assert_eq!(user.read_tree(), before, "{ran}");
 
     // If one file cannot be written, none is.
     fs::remove_file(user.path("ship/p/README.md")).unwrap();
-    user.put("ship/p/skills", "a file in the way");
-    let before = user.everything();
+    user.write("ship/p/skills", "a file in the way");
+    let before = user.read_tree();
     let ran = user.rutter(&["init", "--plugin", "p"]);
     assert_eq!(ran.exit, Some(1), "{ran}");
-    assert_eq!(user.everything(), before, "{ran}");
+    assert_eq!(user.read_tree(), before, "{ran}");
     fs::remove_file(user.path("ship/p/skills")).unwrap();
 
     // Edited files belong to the user. Unedited ones are updated and removed.
-    drop(user.rutter(&["init", "--plugin", "p", "--bin", "/opt/x/rutter"]).success());
+    drop(user.rutter(&["init", "--plugin", "p", "--bin", "/opt/x/rutter"]).assert_success());
     assert!(user.text("ship/p/hooks/hooks.json").contains("/opt/x/rutter"));
-    drop(user.rutter(&["init", "--plugin", "p"]).success());
+    drop(user.rutter(&["init", "--plugin", "p"]).assert_success());
     assert!(!user.text("ship/p/hooks/hooks.json").contains("/opt/x/rutter"));
-    user.put("ship/p/README.md", "# Mine, after all\n");
-    let ran = user.rutter(&["uninstall", "--plugin", "p"]).success();
+    user.write("ship/p/README.md", "# Mine, after all\n");
+    let ran = user.rutter(&["uninstall", "--plugin", "p"]).assert_success();
     assert!(ran.stderr.contains("p/README.md was edited, so it stays"), "{ran}");
     let left: Vec<_> = fs::read_dir(user.path("ship/p"))
         .unwrap()
@@ -314,8 +314,8 @@ fn what_somebody_has_in_a_plugin_folder_stays() {
 }
 
 #[test]
-fn what_is_shared_steps_back_for_what_is_nearer() {
-    let user = User::new();
+fn shared_hook_defers_to_nearer() {
+    let user = ScopeUser::new();
     let client = std::cell::Cell::new("claude-code_2-1-325_harness");
     let home = std::cell::Cell::new("user");
     let hear = |from: &str| {
@@ -325,23 +325,23 @@ fn what_is_shared_steps_back_for_what_is_nearer() {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let payload = serde_json::json!({
-            "hook_event_name": "SessionStart", "session_id": uuid(), "source": "startup",
+            "hook_event_name": "SessionStart", "session_id": next_session_id(), "source": "startup",
             "transcript_path": "/t", "cwd": user.path("ship"),
         });
         // A hook that defers may exit without reading the payload.
         let mut pipe = child.stdin.take().unwrap();
         drop(std::io::Write::write_all(&mut pipe, payload.to_string().as_bytes()));
         drop(pipe);
-        let ran: Ran = child.wait_with_output().unwrap().into();
-        !ran.success().stdout.is_empty()
+        let ran: CommandOutput = child.wait_with_output().unwrap().into();
+        !ran.assert_success().stdout.is_empty()
     };
-    user.home.set(&[]);
+    user.home.write_config(&[]);
     user.home.ok(&["memories"]);
     let bin = user.home.program("bin");
     assert!(hear("project") && hear("plugin"));
-    drop(user.rutter(&["init", "--project"]).success());
+    drop(user.rutter(&["init", "--project"]).assert_success());
     assert!(hear("project") && !hear("plugin"));
-    drop(user.rutter(&["init", "--user", "--bin", &bin]).success());
+    drop(user.rutter(&["init", "--user", "--bin", &bin]).assert_success());
     assert!(!hear("project") && !hear("plugin"));
     // The shared hook does not defer to a missing program.
     fs::remove_file(&bin).unwrap();
@@ -349,18 +349,18 @@ fn what_is_shared_steps_back_for_what_is_nearer() {
     user.home.program("bin");
     assert!(!hear("project"));
     // Nor to a file that the client skips, or that mentions rutter elsewhere.
-    user.put("user/.claude/settings.json", "{ // rutter hook\n}");
+    user.write("user/.claude/settings.json", "{ // rutter hook\n}");
     assert!(hear("project"));
-    user.put("user/.claude/settings.json", r#"{"permissions":{"allow":["Bash(rutter:*)"]}}"#);
+    user.write("user/.claude/settings.json", r#"{"permissions":{"allow":["Bash(rutter:*)"]}}"#);
     assert!(hear("project"));
-    drop(user.rutter(&["init", "--bin", &bin]).success());
+    drop(user.rutter(&["init", "--bin", &bin]).assert_success());
     assert!(!hear("project"));
     // Nor to a hook on another event.
     let settings = user.text("ship/.claude/settings.local.json");
-    user.put("ship/.claude/settings.local.json", &settings.replace("SessionStart", "Setup"));
+    user.write("ship/.claude/settings.local.json", &settings.replace("SessionStart", "Setup"));
     assert!(hear("project"));
     // Nor to another shared hook in the user's settings.
-    user.put("user/.claude/settings.json", &user.text("ship/.claude/settings.json"));
+    user.write("user/.claude/settings.json", &user.text("ship/.claude/settings.json"));
     assert!(hear("project"));
     // Nor to a pipe of that name, which would never end.
     fs::remove_file(user.path("ship/.claude/settings.local.json")).unwrap();
@@ -375,7 +375,7 @@ fn what_is_shared_steps_back_for_what_is_nearer() {
         let mut git = std::process::Command::new("git");
         git.args(args).current_dir(user.path(folder)).env("HOME", user.path("user"));
         git.args(["-q"]).env("GIT_CONFIG_NOSYSTEM", "1");
-        drop(Ran::of(&mut git).success());
+        drop(CommandOutput::run(&mut git).assert_success());
     };
     fs::create_dir(user.path("main")).unwrap();
     git("main", &["init"]);
@@ -383,7 +383,7 @@ fn what_is_shared_steps_back_for_what_is_nearer() {
     fs::remove_dir_all(user.path("ship")).unwrap();
     git("main", &["worktree", "add", "../ship"]);
     assert!(hear("project"));
-    user.put("main/.claude/settings.local.json", &settings);
+    user.write("main/.claude/settings.local.json", &settings);
     assert!(!hear("project"));
     // Unless the main checkout is the home directory; the doctor has the same rule.
     home.set("main");
@@ -395,44 +395,47 @@ fn what_is_shared_steps_back_for_what_is_nearer() {
 }
 
 #[test]
-fn at_home_the_project_is_the_user() {
-    let user = User::new();
+fn project_scope_refused_in_home() {
+    let user = ScopeUser::new();
     let run = |args: &[&str]| {
         let mut command = user.home.command(args);
         command.env("HOME", user.path("user")).env("PATH", &user.search).stdin(Stdio::null());
-        Ran::of(command.current_dir(user.path("user")))
+        CommandOutput::run(command.current_dir(user.path("user")))
     };
     let bin = user.home.program("bin");
-    drop(run(&["init", "--user", "--bin", &bin]).success());
+    drop(run(&["init", "--user", "--bin", &bin]).assert_success());
     let before = user.text("user/.claude/settings.json");
     let ran = run(&["init", "--project"]);
     assert_eq!(ran.exit, Some(1), "{ran}");
     assert!(ran.stderr.contains("`rutter init --user` is for that file"), "{ran}");
     assert_eq!(user.text("user/.claude/settings.json"), before);
     // Nor does `init --user` report its own file as a second installation.
-    assert_eq!(run(&["init", "--user", "--bin", &user.home.program("other")]).success().stderr, "");
+    assert_eq!(
+        run(&["init", "--user", "--bin", &user.home.program("other")]).assert_success().stderr,
+        ""
+    );
 }
 
 #[test]
-fn two_scopes_leave_no_folder_whichever_goes_first() {
+fn uninstall_order_leaves_no_directory() {
     for order in [["--local", "--project"], ["--project", "--local"]] {
-        let user = User::new();
-        let before = user.everything();
+        let user = ScopeUser::new();
+        let before = user.read_tree();
         let bin = user.home.program("bin");
-        drop(user.rutter(&["init", "--bin", &bin]).success());
-        drop(user.rutter(&["init", "--project"]).success());
+        drop(user.rutter(&["init", "--bin", &bin]).assert_success());
+        drop(user.rutter(&["init", "--project"]).assert_success());
         for scope in order {
-            drop(user.rutter(&["uninstall", scope]).success());
+            drop(user.rutter(&["uninstall", scope]).assert_success());
         }
-        assert_eq!(user.everything(), before, "{order:?}");
+        assert_eq!(user.read_tree(), before, "{order:?}");
     }
 }
 
 #[test]
-fn many_at_once_are_one() {
+fn concurrent_inits_install_once() {
     for _ in 0..5 {
-        let user = User::new();
-        let before = user.everything();
+        let user = ScopeUser::new();
+        let before = user.read_tree();
         let bin = user.home.program("bin");
         let running: Vec<_> = (0..6)
             .map(|_| {
@@ -443,21 +446,21 @@ fn many_at_once_are_one() {
             .collect();
         let done = running.into_iter().filter_map(|mut child| child.wait().ok());
         assert!(done.filter(std::process::ExitStatus::success).count() > 0);
-        drop(user.rutter(&["uninstall"]).success());
-        assert_eq!(user.everything(), before);
+        drop(user.rutter(&["uninstall"]).assert_success());
+        assert_eq!(user.read_tree(), before);
     }
 }
 
 /// Returns a new session id.
-fn uuid() -> String {
+fn next_session_id() -> String {
     use std::sync::atomic::{AtomicU32, Ordering};
     static NEXT: AtomicU32 = AtomicU32::new(1);
     format!("00000000-0000-4000-8000-{:012}", NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
 #[test]
-fn global_names_the_option_for_every_folder() {
-    let home = Home::new();
+fn global_option_suggests_user() {
+    let home = TestHome::new();
     for command in ["init", "uninstall"] {
         let ran = home.rutter(&[command, "--global"]);
         assert_eq!(ran.exit, Some(2), "{ran}");

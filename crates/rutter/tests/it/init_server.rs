@@ -5,13 +5,13 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use rutter_testkit::{Ran, skip};
+use rutter_testkit::{CommandOutput, skip_test};
 use serde_json::{Value, json};
 
-use crate::support::{Home, assert_output, bytes_below, holds};
+use crate::support::{TestHome, assert_output, contains_text, read_all_bytes};
 
 /// Server files of users, named by their peculiarity.
-const SHAPES: [(&str, Option<&str>); 10] = [
+const SERVER_FILE_SHAPES: [(&str, Option<&str>); 10] = [
     ("none", None),
     ("empty", Some("")),
     ("nothing in it", Some("{}\n")),
@@ -35,18 +35,18 @@ pub(crate) const SCOPES: [(&str, &str); 3] = [
 ];
 
 /// Runs `init` in a scope.
-pub(crate) fn init(home: &Home, scope: &str, more: &[&str]) -> Ran {
+pub(crate) fn init_scope(home: &TestHome, scope: &str, more: &[&str]) -> CommandOutput {
     let program = home.program("bin");
     let args: &[&str] = if scope == "--project" { &[] } else { &["--bin", &program] };
     let mut command = home.command(&[&["init", scope], args, more].concat());
     let search = format!("{}:/usr/bin:/bin", home.path("bin").display());
-    Ran::of(command.env("PATH", search).stdin(Stdio::null()))
+    CommandOutput::run(command.env("PATH", search).stdin(Stdio::null()))
 }
 
 /// Returns the server entry of a scope.
-pub(crate) fn server(home: &Home, scope: &str) -> Value {
+pub(crate) fn server_entry(home: &TestHome, scope: &str) -> Value {
     let (_, file) = SCOPES.iter().find(|(name, _)| *name == scope).unwrap();
-    let value = read(&home.path(file));
+    let value = read_json(&home.path(file));
     let folder = home.path("ship").canonicalize().unwrap();
     let servers = match scope {
         "--local" => &value["projects"][folder.to_str().unwrap()]["mcpServers"],
@@ -56,26 +56,26 @@ pub(crate) fn server(home: &Home, scope: &str) -> Value {
 }
 
 /// Reads a file like the client: skips a byte order mark and replaces a lone surrogate.
-fn read(path: &Path) -> Value {
+fn read_json(path: &Path) -> Value {
     let text = fs::read_to_string(path).unwrap_or_default();
     let text = text.trim_start_matches('\u{feff}').replace("\\ud83d", "\u{fffd}");
     if text.is_empty() { json!({}) } else { serde_json::from_str(&text).unwrap() }
 }
 
 #[test]
-fn every_scope_comes_and_goes_to_the_byte() {
+fn scopes_restore_server_files_exactly() {
     for (scope, file) in SCOPES {
-        for (shape, text) in SHAPES {
-            let home = Home::new();
+        for (shape, text) in SERVER_FILE_SHAPES {
+            let home = TestHome::new();
             let path = home.path(file);
             if let Some(text) = text {
                 fs::write(&path, text).unwrap();
                 fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
             }
-            drop(init(&home, scope, &["--dry-run"]).success());
+            drop(init_scope(&home, scope, &["--dry-run"]).assert_success());
             assert_eq!(fs::read_to_string(&path).ok().as_deref(), text, "{scope}, {shape}");
-            drop(init(&home, scope, &[]).success());
-            let entry = server(&home, scope);
+            drop(init_scope(&home, scope, &[]).assert_success());
+            let entry = server_entry(&home, scope);
             if scope == "--project" {
                 assert_eq!(entry["command"], "sh", "{scope}, {shape}");
                 let text = fs::read_to_string(&path).unwrap();
@@ -88,11 +88,11 @@ fn every_scope_comes_and_goes_to_the_byte() {
             let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o777;
             assert_eq!(mode, if text.is_some() { 0o640 } else { 0o600 }, "{scope}, {shape}");
             let installed = fs::read(&path).unwrap();
-            let again = init(&home, scope, &[]).success();
+            let again = init_scope(&home, scope, &[]).assert_success();
             assert!(again.stdout.contains("nothing to do"), "{scope}, {shape}: {again}");
-            drop(home.rutter(&["uninstall", scope, "--dry-run"]).success());
+            drop(home.rutter(&["uninstall", scope, "--dry-run"]).assert_success());
             assert_eq!(fs::read(&path).unwrap(), installed, "{scope}, {shape}");
-            drop(home.rutter(&["uninstall", scope]).success());
+            drop(home.rutter(&["uninstall", scope]).assert_success());
             assert_eq!(fs::read_to_string(&path).ok().as_deref(), text, "{scope}, {shape}");
             assert!(!home.path("user/.claude.json.lock").exists());
         }
@@ -100,59 +100,62 @@ fn every_scope_comes_and_goes_to_the_byte() {
 }
 
 #[test]
-fn what_the_client_writes_meanwhile_stays() {
+fn client_changes_stay() {
     for scope in ["--local", "--user"] {
-        for (shape, text) in SHAPES {
-            let home = Home::new();
+        for (shape, text) in SERVER_FILE_SHAPES {
+            let home = TestHome::new();
             let path = home.path("user/.claude.json");
             if let Some(text) = text {
                 fs::write(&path, text).unwrap();
             }
-            let mut expected: Value = read(&path);
-            drop(init(&home, scope, &[]).success());
+            let mut expected: Value = read_json(&path);
+            drop(init_scope(&home, scope, &[]).assert_success());
             // The client reads the file, changes it and writes it in its layout.
-            let mut written: Value = read(&path);
+            let mut written: Value = read_json(&path);
             for value in [&mut written, &mut expected] {
                 value["numStartups"] = json!(4);
                 value["projects"]["/elsewhere"] = json!({ "mcpServers": {} });
             }
             fs::write(&path, format!("{written:#}")).unwrap();
-            assert!(init(&home, scope, &[]).success().stdout.contains("nothing to do"));
-            drop(home.rutter(&["uninstall", scope]).success());
-            assert_eq!(read(&path), expected, "{scope}, {shape}");
+            assert!(
+                init_scope(&home, scope, &[]).assert_success().stdout.contains("nothing to do")
+            );
+            drop(home.rutter(&["uninstall", scope]).assert_success());
+            assert_eq!(read_json(&path), expected, "{scope}, {shape}");
         }
     }
 }
 
 #[test]
-fn the_client_keeps_its_empty_places_and_init_takes_its_own() {
-    let home = Home::new();
+fn uninstall_keeps_empty_server_maps() {
+    let home = TestHome::new();
     let path = home.path("user/.claude.json");
     let folder = home.path("ship").canonicalize().unwrap();
     let own = json!({ "projects": { folder.to_str().unwrap(): { "mcpServers": {} } } });
     fs::write(&path, own.to_string()).unwrap();
-    drop(init(&home, "--local", &[]).success());
+    drop(init_scope(&home, "--local", &[]).assert_success());
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, text + "\n").unwrap();
-    drop(home.rutter(&["uninstall"]).success());
+    drop(home.rutter(&["uninstall"]).assert_success());
     assert_eq!(fs::read_to_string(&path).unwrap(), own.to_string() + "\n");
 
     // Without its undo record, `uninstall` keeps an empty `mcpServers`: the client complains about a file without it.
-    drop(init(&home, "--project", &[]).success());
+    drop(init_scope(&home, "--project", &[]).assert_success());
     fs::remove_dir_all(home.memory().join("backups")).unwrap();
-    drop(home.rutter(&["uninstall", "--project"]).success());
+    drop(home.rutter(&["uninstall", "--project"]).assert_success());
     let left: Value =
         serde_json::from_slice(&fs::read(home.path("ship/.mcp.json")).unwrap()).unwrap();
     assert_eq!(left, json!({ "mcpServers": {} }));
 }
 
 #[test]
-fn the_file_may_be_elsewhere_and_a_link() {
-    let home = Home::new();
+fn client_state_moved_or_linked() {
+    let home = TestHome::new();
     let program = home.program("bin");
     let run = |args: &[&str], folder: &Path| {
         let mut command = home.command(args);
-        Ran::of(command.env("CLAUDE_CONFIG_DIR", folder).stdin(Stdio::null())).success()
+        CommandOutput::run(command.env("CLAUDE_CONFIG_DIR", folder).stdin(Stdio::null()))
+            .assert_success()
     };
     let deep = home.path("else/where");
     drop(run(&["init", "--user", "--bin", &program], &deep));
@@ -174,25 +177,25 @@ fn the_file_may_be_elsewhere_and_a_link() {
     fs::write(&real, "{\n}\n").unwrap();
     let link = home.path("user/.claude.json");
     symlink("../dotfiles/claude.json", &link).unwrap();
-    drop(init(&home, "--user", &[]).success());
+    drop(init_scope(&home, "--user", &[]).assert_success());
     assert!(link.is_symlink() && fs::read_to_string(&real).unwrap().contains("mcpServers"));
-    drop(home.rutter(&["uninstall", "--user"]).success());
+    drop(home.rutter(&["uninstall", "--user"]).assert_success());
     assert!(link.is_symlink());
     assert_eq!(fs::read_to_string(&real).unwrap(), "{\n}\n");
 }
 
 #[test]
-fn what_cannot_be_read_is_refused_before_anything_is_changed() {
+fn unreadable_server_file_is_refused() {
     for (scope, file) in SCOPES {
         for (text, complaint) in [
             ("{\n  // mine\n}\n", ":2:3: this is not JSON"),
             ("[]", ":1:1: this has to be an object"),
             ("{\"mcpServers\": [],\n\"projects\": []}", " has to be an object"),
         ] {
-            let home = Home::new();
+            let home = TestHome::new();
             let path = home.path(file);
             fs::write(&path, text).unwrap();
-            let ran = init(&home, scope, &[]);
+            let ran = init_scope(&home, scope, &[]);
             assert_eq!(ran.exit, Some(1), "{scope}, {text}: {ran}");
             let place = format!("error: {}:", path.display());
             assert!(ran.stderr.starts_with(&place) && ran.stderr.contains(complaint), "{ran}");
@@ -205,25 +208,25 @@ fn what_cannot_be_read_is_refused_before_anything_is_changed() {
 }
 
 #[test]
-fn a_server_of_that_name_that_is_not_ours_is_left_alone() {
-    let home = Home::new();
+fn foreign_server_is_left_alone() {
+    let home = TestHome::new();
     let text = "{\n  \"mcpServers\": {\n    \"rutter\": { \"command\": \"npx\", \"args\": [\"rutter\"] }\n  }\n}\n";
     fs::write(home.path("ship/.mcp.json"), text).unwrap();
-    assert_output!(home, init(&home, "--project", &[]), @"
+    assert_output!(home, init_scope(&home, "--project", &[]), @"
     exit 1
     --- stderr
     error: [HOME]/ship/.mcp.json:3:5: a server called `rutter` that starts something else, which is left alone; give it another name, or take it out with `claude mcp remove rutter`. Nothing was changed. Mend it and run `rutter init` again
     ");
     assert!(!home.path("ship/.claude").exists());
-    let nothing = home.rutter(&["uninstall", "--project"]).success();
+    let nothing = home.rutter(&["uninstall", "--project"]).assert_success();
     assert!(nothing.stdout.contains("nothing of rutter's"), "{nothing}");
     assert_eq!(fs::read_to_string(home.path("ship/.mcp.json")).unwrap(), text);
 }
 
 #[test]
-fn a_server_over_http_that_the_user_registered_stays_and_the_hooks_come() {
+fn user_http_server_stays() {
     for (scope, file) in SCOPES {
-        let home = Home::new();
+        let home = TestHome::new();
         let path = home.path(file);
         let ship = home.path("ship").canonicalize().unwrap();
         // Written like `claude mcp add --transport http` does.
@@ -243,7 +246,7 @@ fn a_server_over_http_that_the_user_registered_stays_and_the_hooks_come() {
         fs::write(&path, &text).unwrap();
         let told = format!("{} has registered the server over HTTP", path.display());
         for _ in 0..2 {
-            let ran = init(&home, scope, &[]).success();
+            let ran = init_scope(&home, scope, &[]).assert_success();
             assert!(ran.stderr.contains(&told), "{scope}: {ran}");
             assert!(!format!("{ran}").contains("0123456789abcdef"), "{scope}: {ran}");
             assert_eq!(fs::read_to_string(&path).unwrap(), text, "{scope}");
@@ -254,16 +257,16 @@ fn a_server_over_http_that_the_user_registered_stays_and_the_hooks_come() {
             _ => "ship/.claude/settings.json",
         };
         let settings = home.path(settings);
-        let installed = read(&settings);
+        let installed = read_json(&settings);
         assert!(installed["hooks"]["SessionStart"].is_array(), "{scope}: {installed}");
         assert_eq!(
             installed["permissions"]["allow"],
-            json!(crate::init_rules::allowed()),
+            json!(crate::init_rules::expected_rules()),
             "{scope}"
         );
         // Twice: the second run prints only this note.
         for _ in 0..2 {
-            let ran = home.rutter(&["uninstall", scope]).success();
+            let ran = home.rutter(&["uninstall", scope]).assert_success();
             assert!(
                 ran.stderr.contains("`claude mcp remove rutter` takes it out"),
                 "{scope}: {ran}"
@@ -274,48 +277,48 @@ fn a_server_over_http_that_the_user_registered_stays_and_the_hooks_come() {
         }
     }
     // A server of that name on another host is foreign, although its URL looks local.
-    let home = Home::new();
+    let home = TestHome::new();
     let foreign = json!({ "mcpServers": { "rutter": { "type": "http", "url": "http://localhost:1@example.com/mcp" } } });
     fs::write(home.path("user/.claude.json"), foreign.to_string()).unwrap();
-    let ran = init(&home, "--user", &[]);
+    let ran = init_scope(&home, "--user", &[]);
     assert!(ran.exit == Some(1) && ran.stderr.contains("starts something else"), "{ran}");
 }
 
 #[test]
-fn where_the_second_file_cannot_be_written_the_first_is_as_it_was() {
+fn failed_write_restores_first_file() {
     for (scope, file) in SCOPES {
-        let home = Home::new();
+        let home = TestHome::new();
         let path = home.path(file);
         fs::write(&path, "{}").unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
         let settings = "{ \"model\": \"opus\" }";
-        home.has_settings(settings);
-        let before = bytes_below(&home.path("ship"));
-        let ran = init(&home, scope, &[]);
+        home.write_settings(settings);
+        let before = read_all_bytes(&home.path("ship"));
+        let ran = init_scope(&home, scope, &[]);
         assert_eq!(ran.exit, Some(1), "{ran}");
         assert!(ran.stderr.contains("; nothing was changed"), "{ran}");
-        assert_eq!(bytes_below(&home.path("ship")), before, "{scope}: {ran}");
+        assert_eq!(read_all_bytes(&home.path("ship")), before, "{scope}: {ran}");
         assert!(!home.path("user/.claude").exists());
         let notes = fs::read_dir(home.memory().join("backups")).unwrap().count();
         assert_eq!(notes, 0, "{scope}: what was not done is not noted");
         // The same for `uninstall`.
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
-        drop(init(&home, scope, &[]).success());
-        let [ship, user] = ["ship", "user"].map(|name| bytes_below(&home.path(name)));
+        drop(init_scope(&home, scope, &[]).assert_success());
+        let [ship, user] = ["ship", "user"].map(|name| read_all_bytes(&home.path(name)));
         fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
         let ran = home.rutter(&["uninstall", scope]);
         assert_eq!(ran.exit, Some(1), "{ran}");
-        assert_eq!([ship, user], ["ship", "user"].map(|name| bytes_below(&home.path(name))));
+        assert_eq!([ship, user], ["ship", "user"].map(|name| read_all_bytes(&home.path(name))));
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
-        drop(home.rutter(&["uninstall", scope]).success());
+        drop(home.rutter(&["uninstall", scope]).assert_success());
         assert_eq!(fs::read_to_string(&path).unwrap(), "{}");
         assert_eq!(fs::read_to_string(home.settings()).unwrap(), settings);
     }
 }
 
 #[test]
-fn nothing_of_the_clients_file_is_shown_but_the_entry() {
-    let home = Home::new();
+fn diff_shows_only_server_entry() {
+    let home = TestHome::new();
     let token = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
     // A text that no redaction rule recognizes as a secret, in each place next to rutter's entry.
     for text in [
@@ -326,14 +329,14 @@ fn nothing_of_the_clients_file_is_shown_but_the_entry() {
     ] {
         fs::write(home.path("user/.claude.json"), &text).unwrap();
         for scope in ["--local", "--user"] {
-            let shown = init(&home, scope, &["--dry-run"]).success();
-            let done = init(&home, scope, &["--verbose"]).success();
-            let diff = |ran: &rutter_testkit::Ran| {
+            let shown = init_scope(&home, scope, &["--dry-run"]).assert_success();
+            let done = init_scope(&home, scope, &["--verbose"]).assert_success();
+            let diff = |ran: &rutter_testkit::CommandOutput| {
                 let (_, diff) = ran.stdout.split_once("\n\n").unwrap();
                 diff.to_owned()
             };
             assert!(diff(&done).starts_with(&diff(&shown)), "{shown}{done}");
-            let gone = home.rutter(&["uninstall", scope]).success();
+            let gone = home.rutter(&["uninstall", scope]).assert_success();
             for ran in [shown, done, gone] {
                 assert!(ran.stdout.contains("mcpServers → rutter @@\n"), "{ran}");
                 assert!(!ran.stdout.contains("hush") && !ran.stdout.contains(token), "{ran}");
@@ -341,20 +344,20 @@ fn nothing_of_the_clients_file_is_shown_but_the_entry() {
             assert_eq!(fs::read_to_string(home.path("user/.claude.json")).unwrap(), text);
         }
     }
-    assert!(!holds(&bytes_below(&home.memory()), token));
+    assert!(!contains_text(&read_all_bytes(&home.memory()), token));
 }
 
 #[test]
-fn another_program_takes_the_place_of_the_first_and_variables_stay() {
-    let home = Home::new();
-    drop(init(&home, "--user", &[]).success());
+fn changed_program_keeps_variables() {
+    let home = TestHome::new();
+    drop(init_scope(&home, "--user", &[]).assert_success());
     let path = home.path("user/.claude.json");
     let mut value: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     value["mcpServers"]["rutter"]["env"] = json!({ "RUTTER_HOME": "/mine" });
     fs::write(&path, format!("{value:#}")).unwrap();
-    assert!(init(&home, "--user", &[]).success().stdout.contains("nothing to do"));
+    assert!(init_scope(&home, "--user", &[]).assert_success().stdout.contains("nothing to do"));
     let other = home.program("other");
-    let ran = home.rutter(&["init", "--user", "-v", "--bin", &other]).success();
+    let ran = home.rutter(&["init", "--user", "-v", "--bin", &other]).assert_success();
     let diff = ran.stdout.split_inclusive('\n').skip_while(|line| *line != "\n").skip(1);
     let diff = diff.skip_while(|line| !line.contains(".claude.json"));
     assert_output!(home, diff.take_while(|line| *line != "\n").collect::<String>(), @r#"
@@ -376,17 +379,17 @@ fn another_program_takes_the_place_of_the_first_and_variables_stay() {
 }
 
 #[test]
-fn a_repository_shares_its_server_until_the_last_folder_goes() {
-    let home = Home::new();
+fn repository_shares_server_entry() {
+    let home = TestHome::new();
     let ship = home.path("ship");
     if Command::new("git").arg("--version").output().is_err() {
-        return skip("a server that worktrees share", "there is no git");
+        return skip_test("a server that worktrees share", "there is no git");
     }
     let git = |args: &[&str]| {
         let mut git = Command::new("git");
         git.args(["-c", "user.name=n", "-c", "user.email=e"]).args(args).current_dir(&ship);
         git.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", home.path("user"));
-        drop(Ran::of(&mut git).success());
+        drop(CommandOutput::run(&mut git).assert_success());
     };
     git(&["init", "--quiet"]);
     git(&["commit", "--quiet", "--allow-empty", "-m", "first"]);
@@ -394,12 +397,13 @@ fn a_repository_shares_its_server_until_the_last_folder_goes() {
     fs::create_dir(ship.join("inside")).unwrap();
     let program = home.program("bin");
     let run = |folder: &Path, args: &[&str]| {
-        Ran::of(home.command(args).current_dir(folder).stdin(Stdio::null())).success()
+        CommandOutput::run(home.command(args).current_dir(folder).stdin(Stdio::null()))
+            .assert_success()
     };
     let folders = [ship.clone(), ship.join("inside"), home.path("tree")];
     for folder in &folders {
         drop(run(folder, &["init", "--bin", &program]));
-        assert_eq!(server(&home, "--local")["command"], program, "{}", folder.display());
+        assert_eq!(server_entry(&home, "--local")["command"], program, "{}", folder.display());
     }
     let text = fs::read_to_string(home.path("user/.claude.json")).unwrap();
     assert_eq!(text.matches("\"mcpServers\"").count(), 1, "{text}");
@@ -407,7 +411,7 @@ fn a_repository_shares_its_server_until_the_last_folder_goes() {
         let ran = run(folder, &["uninstall"]);
         let told = format!("the server stays registered, because {} runs rutter", other.display());
         assert!(ran.stderr.contains(&told), "{ran}");
-        assert_eq!(server(&home, "--local")["command"], program);
+        assert_eq!(server_entry(&home, "--local")["command"], program);
     }
     assert_eq!(run(&folders[2], &["uninstall"]).stderr, "");
     assert!(!home.path("user/.claude.json").exists());
@@ -421,31 +425,31 @@ fn a_repository_shares_its_server_until_the_last_folder_goes() {
 }
 
 #[test]
-fn a_lock_that_a_dead_client_left_is_taken_over() {
-    let home = Home::new();
+fn stale_client_lock_is_taken() {
+    let home = TestHome::new();
     let lock = home.path("user/.claude.json.lock");
     fs::create_dir(&lock).unwrap();
     let long_ago = std::time::SystemTime::UNIX_EPOCH;
     fs::File::open(&lock).unwrap().set_modified(long_ago).unwrap();
-    drop(init(&home, "--user", &[]).success());
+    drop(init_scope(&home, "--user", &[]).assert_success());
     assert!(!lock.exists());
     // A fresh lock is respected.
     fs::create_dir(&lock).unwrap();
-    let before = [bytes_below(&home.path("user")), bytes_below(&home.path("ship"))];
+    let before = [read_all_bytes(&home.path("user")), read_all_bytes(&home.path("ship"))];
     let ran = home.rutter(&["uninstall", "--user"]);
     assert_eq!(ran.exit, Some(1), "{ran}");
     assert!(ran.stderr.contains("by which the client says that it writes"), "{ran}");
-    assert_eq!([bytes_below(&home.path("user")), bytes_below(&home.path("ship"))], before);
+    assert_eq!([read_all_bytes(&home.path("user")), read_all_bytes(&home.path("ship"))], before);
     fs::remove_dir(&lock).unwrap();
-    drop(home.rutter(&["uninstall", "--user"]).success());
+    drop(home.rutter(&["uninstall", "--user"]).assert_success());
 }
 
 #[test]
-fn many_at_once_lose_nothing_of_each_other() {
+fn concurrent_inits_keep_all_entries() {
     // All directories of a user are in the single state file of the client.
-    let home = Home::new();
+    let home = TestHome::new();
     let program = home.program("bin");
-    drop(home.rutter(&["memories"]).success());
+    drop(home.rutter(&["memories"]).assert_success());
     fs::write(home.path("user/.claude.json"), "{\n  \"numStartups\": 1\n}\n").unwrap();
     let folders: Vec<_> = (0..8).map(|number| home.path(&format!("p{number}"))).collect();
     let all = |args: &[&str]| {
@@ -473,10 +477,10 @@ fn many_at_once_lose_nothing_of_each_other() {
 }
 
 #[test]
-fn without_rutter_a_team_gets_a_server_that_has_nothing() {
-    let home = Home::new();
-    drop(init(&home, "--project", &[]).success());
-    let entry = server(&home, "--project");
+fn shared_server_without_rutter_is_empty() {
+    let home = TestHome::new();
+    drop(init_scope(&home, "--project", &[]).assert_success());
+    let entry = server_entry(&home, "--project");
     let args: Vec<&str> =
         entry["args"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
     let shell = |search: &str, stdin: &str| {
@@ -485,7 +489,7 @@ fn without_rutter_a_team_gets_a_server_that_has_nothing() {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         std::io::Write::write_all(&mut child.stdin.take().unwrap(), stdin.as_bytes()).unwrap();
-        Ran::from(child.wait_with_output().unwrap()).success()
+        CommandOutput::from(child.wait_with_output().unwrap()).assert_success()
     };
     // The first three lines of a client, and a ping.
     let said = "{\"jsonrpc\":\"2.0\",\"id\":\"server-discover-probe-1\",\"method\":\"server/discover\",\"params\":{}}\n\

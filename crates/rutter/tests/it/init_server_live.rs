@@ -2,15 +2,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use rutter_check::live::{Client, Record, Sandbox, Script, Turn};
-use rutter_testkit::Ran;
+use rutter_check::live::{ClientBinary, ModelScript, ModelTurn, RunRecord, Sandbox};
+use rutter_testkit::CommandOutput;
 use serde_json::{Value, json};
 
-use crate::live::client;
-use crate::support::command;
+use crate::live::client_from_env;
+use crate::support::rutter_command;
 
 /// A program that implements enough of MCP to offer one tool, and is silent as a hook.
-const SERVER: &str = r#"#!/bin/sh
+const SERVER_SCRIPT: &str = r#"#!/bin/sh
 [ "$1" = mcp ] || exit 0
 while read -r message; do
   id=$(printf '%s\n' "$message" | sed -n 's/.*"id":\([^,}]*\).*/\1/p')
@@ -27,35 +27,35 @@ done
 "#;
 
 /// A user with that program, in a project outside of the sandbox's project.
-struct User {
-    client: Client,
+struct LiveUser {
+    client: ClientBinary,
     sandbox: Option<Sandbox>,
     home: PathBuf,
     project: PathBuf,
 }
 
-impl User {
+impl LiveUser {
     fn new(variable: &str) -> Option<Self> {
-        let client = client(variable)?;
+        let client = client_from_env(variable)?;
         let sandbox = Sandbox::new().unwrap();
         let (home, project) = (sandbox.home(), sandbox.project().with_file_name("work"));
         for folder in [&home.join("bin"), &project] {
             fs::create_dir_all(folder).unwrap();
         }
         let program = home.join("bin/rutter");
-        fs::write(&program, SERVER).unwrap();
+        fs::write(&program, SERVER_SCRIPT).unwrap();
         fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
         Some(Self { client, sandbox: Some(sandbox), home, project })
     }
 
-    fn search(&self) -> String {
+    fn path_variable(&self) -> String {
         format!("{}:/usr/bin:/bin", self.home.join("bin").display())
     }
 
     fn rutter(&self, args: &[&str]) {
-        let mut rutter = command(args);
-        rutter.env("HOME", &self.home).env("PATH", self.search()).current_dir(&self.project);
-        drop(Ran::of(rutter.stdin(Stdio::null())).success());
+        let mut rutter = rutter_command(args);
+        rutter.env("HOME", &self.home).env("PATH", self.path_variable()).current_dir(&self.project);
+        drop(CommandOutput::run(rutter.stdin(Stdio::null())).assert_success());
     }
 
     /// Runs `init` in a scope.
@@ -68,35 +68,35 @@ impl User {
     }
 
     /// Returns the client's state file of this user.
-    fn state(&self) -> Value {
+    fn client_state(&self) -> Value {
         let text = fs::read(self.home.join(".claude.json")).unwrap_or_else(|_| b"{}".to_vec());
         serde_json::from_slice(&text).unwrap()
     }
 
     /// Accepts the trust dialog of the client for the project.
-    fn trusts(&self) {
-        let mut state = self.state();
+    fn trust_project(&self) {
+        let mut state = self.client_state();
         state["projects"][self.project.to_str().unwrap()]["hasTrustDialogAccepted"] = json!(true);
         fs::write(self.home.join(".claude.json"), format!("{state:#}")).unwrap();
     }
 
     /// Runs a session in which the model calls a tool. Only the rules written by `init` allow it.
-    fn session(&mut self, tool: &str, search: &str, more: &[&str]) -> Record {
+    fn session(&mut self, tool: &str, search: &str, more: &[&str]) -> RunRecord {
         let mut sandbox = self.sandbox.take().unwrap();
-        sandbox.script(Script::new([Turn::call(tool, json!({}))]));
+        sandbox.script(ModelScript::new([ModelTurn::call(tool, json!({}))]));
         sandbox.start_in(&self.project).env("PATH", search).args(more.iter().copied());
         let record = sandbox.run(&self.client).unwrap();
-        self.sandbox = Some(record.again());
+        self.sandbox = Some(record.next_session());
         record
     }
 
-    fn asks(&mut self, tool: &str, more: &[&str]) -> Record {
-        self.session(tool, &self.search(), more)
+    fn call_tool(&mut self, tool: &str, more: &[&str]) -> RunRecord {
+        self.session(tool, &self.path_variable(), more)
     }
 }
 
 /// Returns the tools of rutter that the model was offered.
-fn offered(record: &Record) -> Vec<&str> {
+fn offered_tools(record: &RunRecord) -> Vec<&str> {
     let tools = record.requests.iter().find_map(|request| request.body["tools"].as_array());
     let names = tools.unwrap().iter().filter_map(|tool| tool["name"].as_str());
     names.filter(|name| name.contains("rutter")).collect()
@@ -104,77 +104,77 @@ fn offered(record: &Record) -> Vec<&str> {
 
 const TOOL: &str = "mcp__rutter__status";
 
-fn assert_answers(record: &Record, tool: &str, scope: &str) {
-    assert_eq!(offered(record), [tool], "{scope}: {}", record.stdout);
+fn assert_answers(record: &RunRecord, tool: &str, scope: &str) {
+    assert_eq!(offered_tools(record), [tool], "{scope}: {}", record.stdout);
     assert!(record.reached_model("ANSWER-MARK").is_some(), "{scope}: {}", record.stdout);
     assert!(record.reached_model("requested permissions").is_none(), "{scope}");
 }
 
 /// Runs `init`, a session, `uninstall` and another session in every scope of settings.
-fn answers(variable: &str) {
+fn assert_tool_answers(variable: &str) {
     for scope in ["--local", "--user", "--project"] {
-        let Some(mut user) = User::new(variable) else { return };
+        let Some(mut user) = LiveUser::new(variable) else { return };
         let own = json!({ "command": "/nonexistent/other" });
         let state = json!({ "numStartups": 7, "mcpServers": { "other": own } });
         fs::write(user.home.join(".claude.json"), format!("{state:#}")).unwrap();
         user.init(scope);
         // Rules of a directory count after it is trusted: in 2.1.325 the shared ones, in 2.1.197 all of them.
-        user.trusts();
-        let record = user.asks(TOOL, &[]);
+        user.trust_project();
+        let record = user.call_tool(TOOL, &[]);
         assert_answers(&record, TOOL, scope);
         // The client has written its state file meanwhile.
-        assert!(user.state()["firstStartTime"].is_string(), "{}", user.state());
+        assert!(user.client_state()["firstStartTime"].is_string(), "{}", user.client_state());
         user.rutter(&["uninstall", scope]);
-        let state = user.state();
+        let state = user.client_state();
         assert_eq!(state["mcpServers"], json!({ "other": own }), "{scope}");
         let project = &state["projects"][user.project.to_str().unwrap()];
         assert!(project["hasTrustDialogAccepted"] == true && project["mcpServers"].is_null());
         assert_eq!(state["numStartups"], 7, "{scope}");
         assert!(!user.project.join(".mcp.json").exists() && !user.project.join(".claude").exists());
-        let record = user.asks(TOOL, &[]);
-        assert_eq!(offered(&record), [] as [&str; 0], "{scope}");
+        let record = user.call_tool(TOOL, &[]);
+        assert_eq!(offered_tools(&record), [] as [&str; 0], "{scope}");
     }
 }
 
 #[test]
-fn the_agent_calls_a_tool_without_a_question() {
-    answers("RUTTER_TEST_CLIENT");
+fn tool_call_needs_no_question() {
+    assert_tool_answers("RUTTER_TEST_CLIENT");
 }
 
 #[test]
-fn the_agent_of_the_older_client_does_too() {
-    answers("RUTTER_TEST_CLIENT_OLD");
+fn older_client_tool_call_unasked() {
+    assert_tool_answers("RUTTER_TEST_CLIENT_OLD");
 }
 
 #[test]
-fn a_folder_needs_no_trust_for_what_is_the_users_own() {
-    let Some(mut user) = User::new("RUTTER_TEST_CLIENT") else { return };
+fn local_server_needs_no_trust() {
+    let Some(mut user) = LiveUser::new("RUTTER_TEST_CLIENT") else { return };
     user.init("--local");
-    assert_answers(&user.asks(TOOL, &[]), TOOL, "--local");
+    assert_answers(&user.call_tool(TOOL, &[]), TOOL, "--local");
     // Shared settings need trust, and the client reports that.
     user.rutter(&["uninstall"]);
     user.init("--project");
-    let record = user.asks(TOOL, &[]);
-    assert_eq!(offered(&record), [TOOL]);
+    let record = user.call_tool(TOOL, &[]);
+    assert_eq!(offered_tools(&record), [TOOL]);
     assert!(record.reached_model("requested permissions").is_some(), "{}", record.stdout);
     assert!(record.stderr.contains("has not been trusted"), "{}", record.stderr);
 }
 
 #[test]
-fn a_plugin_brings_its_server_and_the_user_the_rule() {
+fn plugin_tools_need_user_rule() {
     const TOOL: &str = "mcp__plugin_rutter_rutter__status";
     for variable in ["RUTTER_TEST_CLIENT", "RUTTER_TEST_CLIENT_OLD"] {
-        let Some(mut user) = User::new(variable) else { return };
+        let Some(mut user) = LiveUser::new(variable) else { return };
         let folder = user.home.join("plugin").to_str().unwrap().to_owned();
         user.rutter(&["init", "--plugin", &folder]);
-        let record = user.asks(TOOL, &["--plugin-dir", &folder]);
-        assert_eq!(offered(&record), [TOOL], "{}", record.stdout);
+        let record = user.call_tool(TOOL, &["--plugin-dir", &folder]);
+        assert_eq!(offered_tools(&record), [TOOL], "{}", record.stdout);
         assert!(record.reached_model("requested permissions").is_some(), "{}", record.stdout);
         // A rule for the whole server; `init --plugin` advises rules for its tools.
         fs::create_dir_all(user.home.join(".claude")).unwrap();
         let rule = json!({ "permissions": { "allow": ["mcp__plugin_rutter_rutter"] } });
         fs::write(user.home.join(".claude/settings.json"), rule.to_string()).unwrap();
-        let record = user.asks(TOOL, &["--plugin-dir", &folder]);
+        let record = user.call_tool(TOOL, &["--plugin-dir", &folder]);
         assert_answers(&record, TOOL, "--plugin");
         let record = user.session(TOOL, "/usr/bin:/bin", &["--plugin-dir", &folder]);
         assert_silent(&record, "plugin:rutter:rutter", "--plugin");
@@ -182,32 +182,32 @@ fn a_plugin_brings_its_server_and_the_user_the_rule() {
 }
 
 /// Asserts that the client has connected to the server and reports nothing else about it.
-fn assert_silent(record: &Record, name: &str, scope: &str) {
+fn assert_silent(record: &RunRecord, name: &str, scope: &str) {
     let start = record.lines.iter().find(|line| line["subtype"] == "init").unwrap();
     let server = start["mcp_servers"].as_array().unwrap().iter().find(|it| it["name"] == name);
     assert_eq!(server.unwrap()["status"], "connected", "{scope}: {start}");
-    assert_eq!(offered(record), [] as [&str; 0], "{scope}");
+    assert_eq!(offered_tools(record), [] as [&str; 0], "{scope}");
     assert!(record.reached_model("failed to connect").is_none(), "{scope}");
     let about = |line: &&str| line.contains(name) && line.contains("[ERROR]");
     assert_eq!(record.debug_log.lines().find(about), None, "{scope}");
 }
 
 #[test]
-fn who_has_no_rutter_is_told_nothing() {
+fn missing_rutter_is_silent() {
     for variable in ["RUTTER_TEST_CLIENT", "RUTTER_TEST_CLIENT_OLD"] {
-        let Some(mut user) = User::new(variable) else { return };
+        let Some(mut user) = LiveUser::new(variable) else { return };
         user.init("--project");
-        user.trusts();
+        user.trust_project();
         let record = user.session("Glob", "/usr/bin:/bin", &[]);
         assert_silent(&record, "rutter", variable);
     }
 }
 
 #[test]
-fn a_program_that_is_gone_would_be_told_of() {
+fn plain_missing_program_is_reported() {
     // The reason why shared settings do not start `rutter` directly. Anyone who changes that should see this test fail
     // first.
-    let Some(mut user) = User::new("RUTTER_TEST_CLIENT") else { return };
+    let Some(mut user) = LiveUser::new("RUTTER_TEST_CLIENT") else { return };
     let servers = json!({ "mcpServers": { "rutter": { "command": "rutter", "args": ["mcp"] } } });
     fs::write(user.project.join(".mcp.json"), servers.to_string()).unwrap();
     let record = user.session("Glob", "/usr/bin:/bin", &[]);
@@ -215,9 +215,9 @@ fn a_program_that_is_gone_would_be_told_of() {
 }
 
 #[test]
-fn the_nearest_server_of_a_name_is_started() {
-    let Some(mut user) = User::new("RUTTER_TEST_CLIENT") else { return };
-    let source = |record: &Record| {
+fn client_starts_nearest_server() {
+    let Some(mut user) = LiveUser::new("RUTTER_TEST_CLIENT") else { return };
+    let source = |record: &RunRecord| {
         let start = record.lines.iter().find(|line| line["subtype"] == "init").unwrap();
         let servers = start["mcp_servers"].as_array().unwrap();
         assert_eq!(servers.len(), 1, "{start}");
@@ -225,33 +225,33 @@ fn the_nearest_server_of_a_name_is_started() {
     };
     for (scope, expected) in [("--user", "user"), ("--project", "project"), ("--local", "local")] {
         user.init(scope);
-        assert_eq!(source(&user.asks(TOOL, &[])), expected);
+        assert_eq!(source(&user.call_tool(TOOL, &[])), expected);
     }
 }
 
 #[test]
-fn a_folder_is_known_by_its_repository() {
+fn server_is_registered_for_repository() {
     for variable in ["RUTTER_TEST_CLIENT", "RUTTER_TEST_CLIENT_OLD"] {
-        let Some(mut user) = User::new(variable) else { return };
+        let Some(mut user) = LiveUser::new(variable) else { return };
         let top = user.project.clone();
         fs::create_dir(top.join(".git")).unwrap();
         user.project = top.join("deep/inside");
         fs::create_dir_all(&user.project).unwrap();
         user.init("--local");
-        let projects = user.state()["projects"].clone();
+        let projects = user.client_state()["projects"].clone();
         let names: Vec<&Path> = projects.as_object().unwrap().keys().map(Path::new).collect();
         assert_eq!(names, [top.as_path()]);
-        let record = user.asks(TOOL, &[]);
-        assert_eq!(offered(&record), [TOOL], "{variable}: {}", record.stdout);
+        let record = user.call_tool(TOOL, &[]);
+        assert_eq!(offered_tools(&record), [TOOL], "{variable}: {}", record.stdout);
     }
 }
 
 #[test]
-fn servers_of_a_project_cannot_pass_for_ours() {
+fn project_server_cannot_impersonate() {
     for variable in ["RUTTER_TEST_CLIENT", "RUTTER_TEST_CLIENT_OLD"] {
-        let Some(mut user) = User::new(variable) else { return };
+        let Some(mut user) = LiveUser::new(variable) else { return };
         user.rutter(&["init", "--user", "--bin", env!("CARGO_BIN_EXE_rutter")]);
-        let ours = user.asks(TOOL, &[]);
+        let ours = user.call_tool(TOOL, &[]);
         assert!(ours.reached_model("requested permissions").is_none(), "{}", ours.stdout);
         let evil = user.project.join("tools/rutter");
         fs::create_dir_all(evil.parent().unwrap()).unwrap();
@@ -259,7 +259,7 @@ fn servers_of_a_project_cannot_pass_for_ours() {
         let server = json!({ "command": evil, "args": ["mcp"] });
         let servers = json!({ "mcpServers": { "rutter": server } });
         fs::write(user.project.join(".mcp.json"), servers.to_string()).unwrap();
-        let record = user.asks(TOOL, &[]);
+        let record = user.call_tool(TOOL, &[]);
         assert!(record.reached_model("ANSWER-MARK").is_none(), "{}", record.stdout);
         assert!(record.reached_model("it starts something else").is_some(), "{}", record.stdout);
     }

@@ -4,33 +4,33 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use rutter_check::live::{Client, Record, Sandbox, Script, Turn};
-use rutter_testkit::{Ran, excuse, skip};
+use rutter_check::live::{ClientBinary, ModelScript, ModelTurn, RunRecord, Sandbox};
+use rutter_testkit::{CommandOutput, report_skip, skip_test};
 use serde_json::{Value, json};
 
-use crate::support::command;
+use crate::support::rutter_command;
 
 /// Returns the client named by an environment variable. Otherwise prints why the test is skipped and returns None.
-pub(crate) fn client(variable: &str) -> Option<Client> {
+pub(crate) fn client_from_env(variable: &str) -> Option<ClientBinary> {
     const SUITE: &str = "the live suite";
     if let Some(path) = std::env::var_os(variable) {
-        return Some(Client::at(path).unwrap());
+        return Some(ClientBinary::open(path).unwrap());
     }
     match std::env::var("RUTTER_NO_CLIENT") {
-        Ok(why) => excuse(SUITE, &why),
-        Err(_) => skip(SUITE, &format!("{variable} is not set; scripts/test sets it")),
+        Ok(why) => report_skip(SUITE, &why),
+        Err(_) => skip_test(SUITE, &format!("{variable} is not set; scripts/test sets it")),
     }
     None
 }
 
 /// Finds the directory of a program on PATH.
-fn folder_of(program: &str) -> Option<PathBuf> {
+fn program_dir(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).find(|folder| folder.join(program).is_file())
 }
 
 /// Builds the PATH of the client's shell: rutter, Python with pytest, Cargo without the rustup proxy, Node.
-fn path() -> String {
+fn shell_path() -> String {
     let mut folders = Vec::new();
     // Agents call `rutter` by its bare name.
     folders.extend(Path::new(env!("CARGO_BIN_EXE_rutter")).parent().map(Path::to_owned));
@@ -39,14 +39,14 @@ fn path() -> String {
     }
     let sysroot = Command::new("rustc").args(["--print", "sysroot"]).output().unwrap();
     folders.push(Path::new(String::from_utf8_lossy(&sysroot.stdout).trim()).join("bin"));
-    folders.extend(folder_of("node"));
+    folders.extend(program_dir("node"));
     folders.extend(["/usr/bin".into(), "/bin".into()]);
     std::env::join_paths(folders).unwrap().into_string().unwrap()
 }
 
 /// A user's project and home directory that last for several sessions of the client.
-pub(crate) struct Life {
-    client: Client,
+pub(crate) struct LiveProject {
+    client: ClientBinary,
     sandbox: Option<Sandbox>,
     /// The working directory of the client.
     pub(crate) project: PathBuf,
@@ -57,40 +57,43 @@ pub(crate) struct Life {
     pub(crate) offers: bool,
 }
 
-impl Life {
+impl LiveProject {
     /// Creates a project with these files. Returns None if the client is missing; [`client`] prints the reason.
     pub(crate) fn new(files: &[(&str, &str)]) -> Option<Self> {
-        let client = client("RUTTER_TEST_CLIENT")?;
+        let client = client_from_env("RUTTER_TEST_CLIENT")?;
         let sandbox = Sandbox::new().unwrap();
         let (project, home) = (sandbox.project(), sandbox.home());
         fs::create_dir_all(&home).unwrap();
         let sandbox = Some(sandbox);
         let life = Self { client, sandbox, project, home, memory: None, offers: false };
         for (path, text) in files {
-            life.put(path, text);
+            life.write(path, text);
         }
         Some(life)
     }
 
-    pub(crate) fn put(&self, path: &str, text: &str) {
+    pub(crate) fn write(&self, path: &str, text: &str) {
         let path = self.project.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
 
     /// Runs the binary in the project, with the home and data directory of this user.
-    pub(crate) fn rutter(&self, args: &[&str]) -> Ran {
-        let mut rutter = command(args);
+    pub(crate) fn rutter(&self, args: &[&str]) -> CommandOutput {
+        let mut rutter = rutter_command(args);
         rutter.env("HOME", &self.home).env("PATH", "/usr/bin:/bin").current_dir(&self.project);
         if let Some(memory) = &self.memory {
             rutter.env("RUTTER_HOME", memory);
         }
-        Ran::of(rutter.stdin(Stdio::null()))
+        CommandOutput::run(rutter.stdin(Stdio::null()))
     }
 
     pub(crate) fn init(&self) {
         self.configure("");
-        drop(self.rutter(&["init", "--local", "--bin", env!("CARGO_BIN_EXE_rutter")]).success());
+        drop(
+            self.rutter(&["init", "--local", "--bin", env!("CARGO_BIN_EXE_rutter")])
+                .assert_success(),
+        );
     }
 
     /// Writes the user's configuration: deadlines long enough for a busy machine, followed by `more`.
@@ -119,38 +122,38 @@ impl Life {
     }
 
     /// The data directory.
-    pub(crate) fn data(&self) -> PathBuf {
+    pub(crate) fn data_dir(&self) -> PathBuf {
         self.memory.clone().unwrap_or_else(|| self.home.join(".local/share/rutter"))
     }
 
     /// Runs one session: starts the client in the project and lets the scripted model make these calls.
-    pub(crate) fn session(&mut self, turns: impl IntoIterator<Item = Turn>) -> Record {
-        self.session_with(Script::new(turns), |_| {})
+    pub(crate) fn session(&mut self, turns: impl IntoIterator<Item = ModelTurn>) -> RunRecord {
+        self.session_with(ModelScript::new(turns), |_| {})
     }
 
     /// Runs one session after `more` has changed its sandbox.
     pub(crate) fn session_with(
         &mut self,
-        script: Script,
+        script: ModelScript,
         more: impl FnOnce(&mut Sandbox),
-    ) -> Record {
+    ) -> RunRecord {
         let mut sandbox = self.sandbox.take().expect("the last session has ended");
         self.prepare(&mut sandbox, script);
         more(&mut sandbox);
         let record = sandbox.run(&self.client).unwrap();
         let complaint = "Invalid setting";
         assert!(!record.debug_log.contains(complaint), "{}", record.debug_log);
-        self.sandbox = Some(record.again());
+        self.sandbox = Some(record.next_session());
         record
     }
 
     /// Runs two sessions at the same time.
-    pub(crate) fn sessions(&mut self, scripts: [Script; 2]) -> [Record; 2] {
+    pub(crate) fn sessions(&mut self, scripts: [ModelScript; 2]) -> [RunRecord; 2] {
         let first = self.session([]);
         let (client, life) = (&self.client, &*self);
         std::thread::scope(|scope| {
             let running = scripts.map(|script| {
-                let mut sandbox = first.again();
+                let mut sandbox = first.next_session();
                 life.prepare(&mut sandbox, script);
                 scope.spawn(move || sandbox.run(client).unwrap())
             });
@@ -158,10 +161,10 @@ impl Life {
         })
     }
 
-    fn prepare(&self, sandbox: &mut Sandbox, script: Script) {
+    fn prepare(&self, sandbox: &mut Sandbox, script: ModelScript) {
         sandbox.script(script);
         sandbox.args(["--allowedTools", "Bash,Read,Edit,Write,NotebookEdit,Agent"]);
-        sandbox.start_in(&self.project).env("PATH", path());
+        sandbox.start_in(&self.project).env("PATH", shell_path());
         // Without this, Python may load stale bytecode instead of an edited file.
         sandbox.env("PYTHONDONTWRITEBYTECODE", "1");
         sandbox.env("CARGO_TARGET_DIR", self.home.join("target").display().to_string());
@@ -172,7 +175,7 @@ impl Life {
 
     /// Returns test name and state of every recorded failure, in the order of `episodes list`.
     pub(crate) fn episodes(&self) -> Vec<(String, String)> {
-        let list = self.rutter(&["episodes", "list", "--all", "--json"]).success().stdout;
+        let list = self.rutter(&["episodes", "list", "--all", "--json"]).assert_success().stdout;
         let list: Value = serde_json::from_str(&list).unwrap();
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         list.as_array()
@@ -183,7 +186,7 @@ impl Life {
     }
 }
 
-impl Drop for Life {
+impl Drop for LiveProject {
     /// Waits for the background housekeeping of the last session, which must not run in a deleted directory.
     fn drop(&mut self) {
         for _ in 0..100 {
@@ -195,27 +198,27 @@ impl Drop for Life {
     }
 }
 
-pub(crate) fn bash(line: &str) -> Turn {
-    Turn::call("Bash", json!({ "command": line, "description": "a step" }))
+pub(crate) fn bash_turn(line: &str) -> ModelTurn {
+    ModelTurn::call("Bash", json!({ "command": line, "description": "a step" }))
 }
 
 /// The tool calls by which an agent changes a file. The client requires a Read before the Edit.
-pub(crate) fn edit(file: &Path, old: &str, new: &str) -> [Turn; 2] {
+pub(crate) fn edit_turns(file: &Path, old: &str, new: &str) -> [ModelTurn; 2] {
     [
-        Turn::call("Read", json!({ "file_path": file })),
-        Turn::call("Edit", json!({ "file_path": file, "old_string": old, "new_string": new })),
+        ModelTurn::call("Read", json!({ "file_path": file })),
+        ModelTurn::call("Edit", json!({ "file_path": file, "old_string": old, "new_string": new })),
     ]
 }
 
 /// Returns every text that a hook gave to the model, except those of SessionStart.
-pub(crate) fn told(record: &Record) -> Vec<String> {
-    let mut all = said_by(record, "");
+pub(crate) fn hook_texts(record: &RunRecord) -> Vec<String> {
+    let mut all = hook_texts_of_event(record, "");
     all.retain(|text| !text.starts_with("SessionStart"));
     all
 }
 
 /// Returns the texts that the hooks of an event gave to the model, each once, in the client's wording.
-pub(crate) fn said_by(record: &Record, event: &str) -> Vec<String> {
+pub(crate) fn hook_texts_of_event(record: &RunRecord, event: &str) -> Vec<String> {
     const MARK: &str = " hook additional context: ";
     let mut said: Vec<String> = Vec::new();
     for told in record.texts_to_model() {

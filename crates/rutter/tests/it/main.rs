@@ -111,7 +111,7 @@ mod values;
 mod values_live;
 
 #[test]
-fn no_test_file_is_forgotten() {
+fn every_test_file_is_declared() {
     rutter_testkit::assert_every_file_is_declared(
         env!("CARGO_MANIFEST_DIR"),
         include_str!("main.rs"),

@@ -8,26 +8,26 @@ use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use rutter_testkit::{Ran, root, skip};
+use rutter_testkit::{CommandOutput, repository_root, skip_test};
 use serde_json::{Value, json};
 
-use crate::support::Home;
+use crate::support::TestHome;
 
-fn tool(variable: &str, what: &str) -> Option<OsString> {
+fn tool_from_env(variable: &str, what: &str) -> Option<OsString> {
     let found = std::env::var_os(variable);
     if found.is_none() {
-        skip(what, &format!("{variable} is not set; scripts/test sets it"));
+        skip_test(what, &format!("{variable} is not set; scripts/test sets it"));
     }
     found
 }
 
-fn script(name: &str) -> PathBuf {
-    root().join("tools/mcp").join(name)
+fn script_path(name: &str) -> PathBuf {
+    repository_root().join("tools/mcp").join(name)
 }
 
 /// Creates a store for the steps of `walk.json`: a GHAP of an ended session, and recall from every project.
-fn home() -> Home {
-    let home = Home::new();
+fn walk_home() -> TestHome {
+    let home = TestHome::new();
     std::fs::create_dir(home.memory()).unwrap();
     let open = "[scope]\nrecall = \"everywhere\"\n";
     std::fs::write(home.memory().join("config.toml"), open).unwrap();
@@ -48,7 +48,7 @@ fn home() -> Home {
         "`cargo test parser` passes",
     ];
     let mut start = home.command(&start);
-    drop(Ran::of(start.env("CLAUDE_CODE_SESSION_ID", "gone")).success());
+    drop(CommandOutput::run(start.env("CLAUDE_CODE_SESSION_ID", "gone")).assert_success());
     let end = json!({
         "hook_event_name": "SessionEnd", "session_id": "gone", "cwd": home.path("ship"), "transcript_path": "/nowhere",
         "reason": "other",
@@ -56,21 +56,21 @@ fn home() -> Home {
     let payload = home.path("end.json");
     std::fs::write(&payload, end.to_string()).unwrap();
     let mut hook = home.command(&["hook"]);
-    drop(Ran::of(hook.stdin(std::fs::File::open(payload).unwrap())).success());
+    drop(CommandOutput::run(hook.stdin(std::fs::File::open(payload).unwrap())).assert_success());
     home
 }
 
 /// The transport between client and server.
-enum Way {
+enum ClientTransport {
     Stdio,
     Http { child: Child, url: String, token: String },
 }
 
-impl Way {
+impl ClientTransport {
     /// Starts a server over HTTP. Returns None if this rutter does not support it.
-    fn http(home: &Home) -> Option<Self> {
-        if !home.rutter(&["mcp", "--help"]).success().stdout.contains("--http") {
-            skip("clients of the server over HTTP", "rutter mcp has no --http");
+    fn start_http(home: &TestHome) -> Option<Self> {
+        if !home.rutter(&["mcp", "--help"]).assert_success().stdout.contains("--http") {
+            skip_test("clients of the server over HTTP", "rutter mcp has no --http");
             return None;
         }
         let mut server = home.command(&["mcp", "--http", "--port", "0"]);
@@ -84,7 +84,7 @@ impl Way {
     }
 }
 
-impl Drop for Way {
+impl Drop for ClientTransport {
     fn drop(&mut self) {
         if let Self::Http { child, .. } = self {
             drop(child.kill());
@@ -94,7 +94,7 @@ impl Drop for Way {
 }
 
 /// Builds a command for a client with the address of the server in its environment.
-fn client(program: &OsString, home: &Home, way: &Way) -> Command {
+fn client_command(program: &OsString, home: &TestHome, way: &ClientTransport) -> Command {
     let mut command = Command::new(program);
     command
         .env_clear()
@@ -103,8 +103,8 @@ fn client(program: &OsString, home: &Home, way: &Way) -> Command {
         .env("RUTTER_HOME", home.memory())
         .current_dir(home.path("ship"));
     match way {
-        Way::Stdio => command.env("RUTTER_MCP_COMMAND", env!("CARGO_BIN_EXE_rutter")),
-        Way::Http { url, token, .. } => {
+        ClientTransport::Stdio => command.env("RUTTER_MCP_COMMAND", env!("CARGO_BIN_EXE_rutter")),
+        ClientTransport::Http { url, token, .. } => {
             command.env("RUTTER_MCP_URL", url).env("RUTTER_MCP_TOKEN", token)
         }
     };
@@ -112,29 +112,30 @@ fn client(program: &OsString, home: &Home, way: &Way) -> Command {
 }
 
 /// Runs a client script once per protocol mode, and asserts that it took every step of `walk.json`.
-fn walk(
+fn assert_walk(
     program: &OsString,
     name: &str,
     generations: &[(&str, &str)],
     modules: Option<&OsString>,
     http: bool,
 ) {
-    let steps = std::fs::read_to_string(script("walk.json")).unwrap();
+    let steps = std::fs::read_to_string(script_path("walk.json")).unwrap();
     let steps: Value = serde_json::from_str(&steps).unwrap();
     let steps = steps["steps"].as_array().unwrap().len();
     for (generation, protocol) in generations {
-        let home = home();
+        let home = walk_home();
         let way = if http {
-            let Some(way) = Way::http(&home) else { return };
+            let Some(way) = ClientTransport::start_http(&home) else { return };
             way
         } else {
-            Way::Stdio
+            ClientTransport::Stdio
         };
-        let mut client = client(program, &home, &way);
+        let mut client = client_command(program, &home, &way);
         if let Some(modules) = modules {
             client.env("RUTTER_MCP_MODULES", modules);
         }
-        let ran = Ran::of(client.arg(script(name)).arg(generation)).success();
+        let ran =
+            CommandOutput::run(client.arg(script_path(name)).arg(generation)).assert_success();
         let walked: Value = serde_json::from_str(&ran.stdout).expect("a line of JSON");
         assert_eq!(walked["protocol"], *protocol, "{walked}");
         assert_eq!(walked["steps"], steps, "{walked}");
@@ -148,9 +149,9 @@ fn walk(
     }
 }
 
-const PYTHON: [(&str, &str); 3] =
+const PYTHON_MODES: [(&str, &str); 3] =
     [("legacy", "2025-11-25"), ("auto", "2026-07-28"), ("2026-07-28", "2026-07-28")];
-const TYPESCRIPT: [(&str, &str); 4] = [
+const TYPESCRIPT_MODES: [(&str, &str); 4] = [
     ("v1", "2025-11-25"),
     ("legacy", "2025-11-25"),
     ("auto", "2026-07-28"),
@@ -158,33 +159,37 @@ const TYPESCRIPT: [(&str, &str); 4] = [
 ];
 
 #[test]
-fn the_python_sdk_walks_every_tool() {
-    let Some(python) = tool("RUTTER_TEST_MCP_PYTHON", "the Python SDK") else { return };
-    walk(&python, "client.py", &PYTHON, None, false);
+fn python_sdk_calls_every_tool() {
+    let Some(python) = tool_from_env("RUTTER_TEST_MCP_PYTHON", "the Python SDK") else { return };
+    assert_walk(&python, "client.py", &PYTHON_MODES, None, false);
 }
 
 #[test]
-fn the_python_sdk_walks_every_tool_over_http() {
-    let Some(python) = tool("RUTTER_TEST_MCP_PYTHON", "the Python SDK") else { return };
-    walk(&python, "client.py", &PYTHON, None, true);
+fn python_sdk_over_http() {
+    let Some(python) = tool_from_env("RUTTER_TEST_MCP_PYTHON", "the Python SDK") else { return };
+    assert_walk(&python, "client.py", &PYTHON_MODES, None, true);
 }
 
 #[test]
-fn the_typescript_sdks_walk_every_tool() {
-    let Some(modules) = tool("RUTTER_TEST_MCP_MODULES", "the TypeScript SDKs") else { return };
-    let Some(node) = tool("RUTTER_TEST_MCP_NODE", "the TypeScript SDKs") else { return };
-    walk(&node, "client.mjs", &TYPESCRIPT, Some(&modules), false);
+fn typescript_sdks_call_every_tool() {
+    let Some(modules) = tool_from_env("RUTTER_TEST_MCP_MODULES", "the TypeScript SDKs") else {
+        return;
+    };
+    let Some(node) = tool_from_env("RUTTER_TEST_MCP_NODE", "the TypeScript SDKs") else { return };
+    assert_walk(&node, "client.mjs", &TYPESCRIPT_MODES, Some(&modules), false);
 }
 
 #[test]
-fn the_typescript_sdks_walk_every_tool_over_http() {
-    let Some(modules) = tool("RUTTER_TEST_MCP_MODULES", "the TypeScript SDKs") else { return };
-    let Some(node) = tool("RUTTER_TEST_MCP_NODE", "the TypeScript SDKs") else { return };
-    walk(&node, "client.mjs", &TYPESCRIPT, Some(&modules), true);
+fn typescript_sdks_over_http() {
+    let Some(modules) = tool_from_env("RUTTER_TEST_MCP_MODULES", "the TypeScript SDKs") else {
+        return;
+    };
+    let Some(node) = tool_from_env("RUTTER_TEST_MCP_NODE", "the TypeScript SDKs") else { return };
+    assert_walk(&node, "client.mjs", &TYPESCRIPT_MODES, Some(&modules), true);
 }
 
 /// Some checks that must pass, because a suite that runs nothing does not fail.
-const CONFORMS: [(&str, &[&str]); 2] = [
+const REQUIRED_CHECKS: [(&str, &[&str]); 2] = [
     (
         "2025-11-25",
         &["server-initialize", "tools-list", "logging-set-level", "dns-rebinding-protection"],
@@ -196,15 +201,17 @@ const CONFORMS: [(&str, &[&str]); 2] = [
 ];
 
 #[test]
-fn the_conformance_suite_fails_where_it_is_expected_to_and_nowhere_else() {
-    let Some(modules) = tool("RUTTER_TEST_MCP_MODULES", "the conformance suite") else { return };
-    let Some(node) = tool("RUTTER_TEST_MCP_NODE", "the conformance suite") else { return };
-    let home = home();
-    let Some(way) = Way::http(&home) else { return };
-    for (version, expected) in CONFORMS {
-        let mut suite = client(&node, &home, &way);
-        suite.env("RUTTER_MCP_MODULES", &modules).arg(script("conformance.mjs")).arg(version);
-        let ran = Ran::of(&mut suite).success();
+fn conformance_suite_fails_as_expected() {
+    let Some(modules) = tool_from_env("RUTTER_TEST_MCP_MODULES", "the conformance suite") else {
+        return;
+    };
+    let Some(node) = tool_from_env("RUTTER_TEST_MCP_NODE", "the conformance suite") else { return };
+    let home = walk_home();
+    let Some(way) = ClientTransport::start_http(&home) else { return };
+    for (version, expected) in REQUIRED_CHECKS {
+        let mut suite = client_command(&node, &home, &way);
+        suite.env("RUTTER_MCP_MODULES", &modules).arg(script_path("conformance.mjs")).arg(version);
+        let ran = CommandOutput::run(&mut suite).assert_success();
         for passed in expected {
             assert!(ran.stdout.contains(&format!("✓ {passed}: ")), "{passed}: {ran}");
         }
@@ -212,25 +219,25 @@ fn the_conformance_suite_fails_where_it_is_expected_to_and_nowhere_else() {
 }
 
 /// Calls a method with the inspector and returns its output.
-fn inspected(home: &Home, arguments: &[&str]) -> Option<Ran> {
-    let modules = tool("RUTTER_TEST_MCP_MODULES", "the inspector")?;
-    let node = tool("RUTTER_TEST_MCP_NODE", "the inspector")?;
+fn run_inspector(home: &TestHome, arguments: &[&str]) -> Option<CommandOutput> {
+    let modules = tool_from_env("RUTTER_TEST_MCP_MODULES", "the inspector")?;
+    let node = tool_from_env("RUTTER_TEST_MCP_NODE", "the inspector")?;
     let inspector = PathBuf::from(modules)
         .join("@modelcontextprotocol/inspector/clients/launcher/build/index.js");
-    let mut command = client(&node, home, &Way::Stdio);
+    let mut command = client_command(&node, home, &ClientTransport::Stdio);
     let memory = format!("RUTTER_HOME={}", home.memory().display());
     command.arg(inspector).args(["--cli", "-e", &memory, env!("CARGO_BIN_EXE_rutter"), "mcp"]);
-    Some(Ran::of(command.args(["--method"]).args(arguments)))
+    Some(CommandOutput::run(command.args(["--method"]).args(arguments)))
 }
 
-fn given(ran: Ran) -> Value {
-    serde_json::from_str(&ran.success().stdout).expect("JSON")
+fn parse_stdout(ran: CommandOutput) -> Value {
+    serde_json::from_str(&ran.assert_success().stdout).expect("JSON")
 }
 
 #[test]
-fn the_inspector_lists_and_calls_over_stdio() {
-    let home = home();
-    let ask = |arguments: &[&str]| inspected(&home, arguments).map(given);
+fn inspector_lists_and_calls() {
+    let home = walk_home();
+    let ask = |arguments: &[&str]| run_inspector(&home, arguments).map(parse_stdout);
     let Some(tools) = ask(&["tools/list"]) else { return };
     let tools = tools["tools"].as_array().unwrap().clone();
     assert_eq!(tools.len(), 16);
@@ -239,7 +246,7 @@ fn the_inspector_lists_and_calls_over_stdio() {
     }
     let call = |name: &str, arguments: &[&str]| {
         let call = [&["tools/call", "--tool-name", name][..], arguments].concat();
-        inspected(&home, &call)
+        run_inspector(&home, &call)
     };
     let start = [
         "--tool-arg",
@@ -251,7 +258,7 @@ fn the_inspector_lists_and_calls_over_stdio() {
         "prediction=`cargo test` passes",
         "confidence=0.5",
     ];
-    let started = given(call("start_ghap", &start).unwrap());
+    let started = parse_stdout(call("start_ghap", &start).unwrap());
     assert_eq!(started["structuredContent"]["target"], "cargo test", "{started}");
     let refused = call("start_ghap", &["--tool-arg", "domain=debugging"]).unwrap();
     assert_ne!(refused.exit, Some(0));
@@ -275,7 +282,7 @@ fn the_inspector_lists_and_calls_over_stdio() {
     let orphans: Vec<&Value> =
         text["orphans"].as_array().unwrap().iter().map(|orphan| &orphan["goal"]).collect();
     assert_eq!(orphans, ["it is inspected", "left open"], "{text}");
-    let nothing = inspected(&home, &["resources/read", "--uri", "rutter://nothing"]).unwrap();
+    let nothing = run_inspector(&home, &["resources/read", "--uri", "rutter://nothing"]).unwrap();
     assert_ne!(nothing.exit, Some(0));
     assert!(nothing.to_string().contains("there is no rutter://nothing"), "{nothing}");
 }

@@ -10,18 +10,18 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
-use crate::support::Home;
+use crate::support::TestHome;
 
 /// A running server and its output.
-pub(crate) struct Server {
+pub(crate) struct StdioServer {
     child: Child,
     input: Option<ChildStdin>,
     lines: Receiver<Vec<u8>>,
     asked: usize,
 }
 
-impl Server {
-    fn new(home: &Home) -> Self {
+impl StdioServer {
+    fn new(home: &TestHome) -> Self {
         Self::start(home.command(&["mcp"]))
     }
 
@@ -47,30 +47,30 @@ impl Server {
         Self { child, input, lines, asked: 0 }
     }
 
-    fn greeted(home: &Home) -> Self {
+    fn initialized(home: &TestHome) -> Self {
         let mut server = Self::new(home);
-        server.greet();
+        server.initialize();
         server
     }
 
     /// Starts a server and completes the handshake.
-    pub(crate) fn of(command: Command) -> Self {
+    pub(crate) fn start_initialized(command: Command) -> Self {
         let mut server = Self::start(command);
-        server.greet();
+        server.initialize();
         server
     }
 
     /// Calls a tool and returns the answer.
-    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Value {
-        self.ask("tools/call", &json!({ "name": tool, "arguments": arguments }))
+    pub(crate) fn call_tool(&mut self, tool: &str, arguments: &Value) -> Value {
+        self.request("tools/call", &json!({ "name": tool, "arguments": arguments }))
     }
 
     /// Sends a request and returns the answer.
-    pub(crate) fn ask(&mut self, method: &str, params: &Value) -> Value {
+    pub(crate) fn request(&mut self, method: &str, params: &Value) -> Value {
         let request =
             json!({ "jsonrpc": "2.0", "id": "asked", "method": method, "params": params });
         self.send(request.to_string().as_bytes());
-        let answer = self.hear();
+        let answer = self.read_message();
         assert_eq!(answer["id"], "asked", "{answer}");
         answer
     }
@@ -81,7 +81,7 @@ impl Server {
     }
 
     /// Returns the next message, which must be valid JSON-RPC.
-    fn hear(&mut self) -> Value {
+    fn read_message(&mut self) -> Value {
         // Only a limit for a server that hangs. The test measures nothing.
         let line = self.lines.recv_timeout(Duration::from_mins(2));
         let line = line.expect("it answers and lives");
@@ -99,19 +99,19 @@ impl Server {
         message
     }
 
-    fn greet(&mut self) {
-        self.send(HELLO.as_bytes());
-        while self.hear()["id"] != "hello" {}
+    fn initialize(&mut self) {
+        self.send(INITIALIZE_REQUEST.as_bytes());
+        while self.read_message()["id"] != "hello" {}
         self.send(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
     }
 
     /// Sends a line and a request. Returns the messages before the answer to the request.
-    fn to(&mut self, line: &[u8]) -> Vec<Value> {
+    fn send_and_probe(&mut self, line: &[u8]) -> Vec<Value> {
         self.send(line);
-        self.still_answers()
+        self.assert_answers()
     }
 
-    fn still_answers(&mut self) -> Vec<Value> {
+    fn assert_answers(&mut self) -> Vec<Value> {
         self.asked += 1;
         let id = format!("after {}", self.asked);
         let params = json!({ "name": "get_ghap", "arguments": { "list": true } });
@@ -120,7 +120,7 @@ impl Server {
         self.send(request.to_string().as_bytes());
         let mut said = Vec::new();
         loop {
-            let message = self.hear();
+            let message = self.read_message();
             if message["id"] == id.as_str() {
                 assert_eq!(message["result"]["isError"], false, "{message}");
                 return said;
@@ -130,7 +130,7 @@ impl Server {
     }
 
     /// Closes stdin, and asserts that the server ends without an error.
-    pub(crate) fn ends(mut self) {
+    pub(crate) fn finish(mut self) {
         drop(self.input.take());
         let ended = self.child.wait().unwrap();
         assert!(ended.success(), "{ended}");
@@ -140,7 +140,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for StdioServer {
     fn drop(&mut self) {
         // A failing test leaves no process behind.
         drop(self.child.kill());
@@ -148,25 +148,25 @@ impl Drop for Server {
     }
 }
 
-const HELLO: &str = r#"{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}"#;
+const INITIALIZE_REQUEST: &str = r#"{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}"#;
 
 /// Returns invalid or unusual lines, each with the code of the expected error.
-fn lines() -> Vec<(Vec<u8>, Option<i64>)> {
-    const NO_JSON: Option<i64> = Some(-32_700);
+fn invalid_lines() -> Vec<(Vec<u8>, Option<i64>)> {
+    const PARSE_ERROR: Option<i64> = Some(-32_700);
     const INVALID_REQUEST: Option<i64> = Some(-32_600);
-    const NO_METHOD: Option<i64> = Some(-32_601);
+    const METHOD_NOT_FOUND: Option<i64> = Some(-32_601);
     const INVALID_PARAMS: Option<i64> = Some(-32_602);
     let mut lines: Vec<(Vec<u8>, Option<i64>)> = [
         // Blank lines.
         ("", None),
         (" \t\r", None),
         // Invalid JSON.
-        ("hello", NO_JSON),
-        ("{", NO_JSON),
-        ("}{", NO_JSON),
-        ("\0", NO_JSON),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"ping""#, NO_JSON),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":1e999}}"#, NO_JSON),
+        ("hello", PARSE_ERROR),
+        ("{", PARSE_ERROR),
+        ("}{", PARSE_ERROR),
+        ("\0", PARSE_ERROR),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"ping""#, PARSE_ERROR),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":1e999}}"#, PARSE_ERROR),
         // JSON that is not a message.
         ("1", INVALID_REQUEST),
         ("null", INVALID_REQUEST),
@@ -188,10 +188,10 @@ fn lines() -> Vec<(Vec<u8>, Option<i64>)> {
         (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, INVALID_REQUEST),
         (r#"{"jsonrpc":"2.0","id":99999999999999999999999,"method":"ping"}"#, INVALID_REQUEST),
         // Requests with an unknown method or invalid parameters.
-        (r#"{"jsonrpc":"2.0","id":1,"method":"nope"}"#, NO_METHOD),
-        (r#"{"jsonrpc":"2.0","id":1,"method":""}"#, NO_METHOD),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"tools/make","params":{"a":1}}"#, NO_METHOD),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"x"}}"#, NO_METHOD),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"nope"}"#, METHOD_NOT_FOUND),
+        (r#"{"jsonrpc":"2.0","id":1,"method":""}"#, METHOD_NOT_FOUND),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"tools/make","params":{"a":1}}"#, METHOD_NOT_FOUND),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"x"}}"#, METHOD_NOT_FOUND),
         (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}"#, INVALID_PARAMS),
         (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":7}}"#, INVALID_PARAMS),
         (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"nope"}}"#, INVALID_PARAMS),
@@ -218,12 +218,12 @@ fn lines() -> Vec<(Vec<u8>, Option<i64>)> {
             r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"status","arguments":{arguments}}}}}"#
         )
     };
-    lines.push(("[".repeat(100_000).into_bytes(), NO_JSON));
-    lines.push((call(&nested(5_000)).into_bytes(), NO_JSON));
-    lines.push((b"\xff\xfe{".to_vec(), NO_JSON));
+    lines.push(("[".repeat(100_000).into_bytes(), PARSE_ERROR));
+    lines.push((call(&nested(5_000)).into_bytes(), PARSE_ERROR));
+    lines.push((b"\xff\xfe{".to_vec(), PARSE_ERROR));
     lines.push((
         b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{\"a\":\"\xff\"}}".to_vec(),
-        NO_JSON,
+        PARSE_ERROR,
     ));
     // Above the length limit of a line.
     lines.push((vec![b'x'; 17 * 1024 * 1024], INVALID_REQUEST));
@@ -231,27 +231,27 @@ fn lines() -> Vec<(Vec<u8>, Option<i64>)> {
 }
 
 #[test]
-fn every_line_is_survived_and_answered_as_it_deserves() {
-    let home = Home::new();
-    let mut server = Server::greeted(&home);
-    for (line, code) in lines() {
+fn invalid_lines_get_errors() {
+    let home = TestHome::new();
+    let mut server = StdioServer::initialized(&home);
+    for (line, code) in invalid_lines() {
         let shown: String = String::from_utf8_lossy(&line).chars().take(200).collect();
         server.send(&line);
         if let Some(code) = code {
-            let said = server.hear();
+            let said = server.read_message();
             assert_eq!(said["error"]["code"], code, "{shown}: {said}");
         }
-        let said = server.still_answers();
+        let said = server.assert_answers();
         assert_eq!(said, [] as [Value; 0], "{shown}");
     }
-    server.ends();
+    server.finish();
 }
 
 #[test]
-fn so_are_those_that_come_before_hello() {
-    let home = Home::new();
-    let mut server = Server::new(&home);
-    for (line, _) in lines() {
+fn invalid_lines_before_handshake() {
+    let home = TestHome::new();
+    let mut server = StdioServer::new(&home);
+    for (line, _) in invalid_lines() {
         server.send(&line);
     }
     // A `server/discover` request that is cancelled does not count as a handshake.
@@ -262,15 +262,15 @@ fn so_are_those_that_come_before_hello() {
     );
     server
         .send(br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}"#);
-    server.greet();
-    server.still_answers();
-    server.ends();
+    server.initialize();
+    server.assert_answers();
+    server.finish();
 }
 
 #[test]
-fn a_client_of_the_newer_generation_need_not_say_hello() {
-    let home = Home::new();
-    let mut server = Server::new(&home);
+fn newer_client_skips_handshake() {
+    let home = TestHome::new();
+    let mut server = StdioServer::new(&home);
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},
@@ -281,7 +281,7 @@ fn a_client_of_the_newer_generation_need_not_say_hello() {
         let request =
             json!({ "jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params });
         server.send(request.to_string().as_bytes());
-        let message = server.hear();
+        let message = server.read_message();
         assert_eq!(message["id"], number, "{message}");
         assert_eq!(message["result"]["structuredContent"]["memories"], 0, "{message}");
         server.send(br#"{"jsonrpc":"2.0","method":"notifications/nope"}"#);
@@ -297,32 +297,32 @@ fn a_client_of_the_newer_generation_need_not_say_hello() {
         params["_meta"] = meta.clone();
         let request = json!({ "jsonrpc": "2.0", "id": method, "method": method, "params": params });
         server.send(request.to_string().as_bytes());
-        assert_eq!(server.hear()["error"]["code"], -32_601, "{method}");
+        assert_eq!(server.read_message()["error"]["code"], -32_601, "{method}");
     }
-    server.ends();
+    server.finish();
 }
 
 #[test]
-fn ten_megabytes_are_read_and_refused() {
-    let home = Home::new();
-    let mut server = Server::greeted(&home);
+fn ten_megabyte_argument_is_refused() {
+    let home = TestHome::new();
+    let mut server = StdioServer::initialized(&home);
     let arguments = json!({ "category": "fact", "content": "x".repeat(10_000_000) });
     let params = json!({ "name": "remember", "arguments": arguments });
     let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
     server.send(request.to_string().as_bytes());
-    let message = server.hear();
+    let message = server.read_message();
     assert_eq!(message["id"], 1);
     let text = &message["result"]["content"][0]["text"];
     assert_eq!(text, "content has 10000000 characters; at most 10000 are kept, so shorten it");
-    server.still_answers();
-    server.ends();
+    server.assert_answers();
+    server.finish();
 }
 
 /// An error with the id of the request keeps the client from waiting for the answer.
 #[test]
-fn who_asks_what_cannot_be_read_is_told_so_by_name() {
-    let home = Home::new();
-    let mut server = Server::greeted(&home);
+fn unreadable_request_error_has_id() {
+    let home = TestHome::new();
+    let mut server = StdioServer::initialized(&home);
     let call = |id: &str, text: &[u8]| {
         let start = br#"{"method":"tools/call","params":{"name":"remember","arguments":{"category":"fact","content":"#;
         [start, text, br#"}},"jsonrpc":"2.0","id":"#, id.as_bytes(), b"}"].concat()
@@ -337,14 +337,14 @@ fn who_asks_what_cannot_be_read_is_told_so_by_name() {
         (call("6", &[b"\"", &vec![b'x'; 20_000_000][..], b"\""].concat()), json!(6), -32_600),
     ] {
         server.send(&line);
-        let said = server.hear();
+        let said = server.read_message();
         assert_eq!((&said["id"], &said["error"]["code"]), (&id, &json!(code)), "{said}");
-        assert_eq!(server.still_answers(), [] as [Value; 0], "{id}");
+        assert_eq!(server.assert_answers(), [] as [Value; 0], "{id}");
     }
     // Every depth gets an answer: a result or an error.
     for depth in 100..132 {
         server.send(&call(&depth.to_string(), &nested(depth)));
-        let said = server.hear();
+        let said = server.read_message();
         assert_eq!(said["id"], depth, "{said}");
     }
     // Many invalid lines and requests at once: no answer is lost or mixed with another.
@@ -357,34 +357,35 @@ fn who_asks_what_cannot_be_read_is_told_so_by_name() {
         );
     }
     server.send(&all);
-    let mut answered: Vec<i64> = (0..200).map(|_| server.hear()["id"].as_i64().unwrap()).collect();
+    let mut answered: Vec<i64> =
+        (0..200).map(|_| server.read_message()["id"].as_i64().unwrap()).collect();
     answered.sort_unstable();
     assert!(answered.into_iter().eq((1_000..1_100).chain(2_000..2_100)));
-    server.ends();
+    server.finish();
 }
 
 #[test]
-fn half_an_emoji_is_kept_as_what_cannot_be_shown() {
-    let home = Home::new();
-    let mut server = Server::greeted(&home);
-    let said = server.to(
+fn stdio_replaces_lone_surrogate() {
+    let home = TestHome::new();
+    let mut server = StdioServer::initialized(&home);
+    let said = server.send_and_probe(
         br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"remember","arguments":{"category":"fact","content":"cut \ud83d here, whole \ud83d\ude00 there"}}}"#,
     );
     // The server works on both requests at once, so the answers come in any order.
     if said.is_empty() {
-        assert_eq!(server.hear()["result"]["isError"], false);
+        assert_eq!(server.read_message()["result"]["isError"], false);
     } else {
         assert_eq!(said[0]["result"]["isError"], false, "{said:?}");
     }
-    server.ends();
+    server.finish();
     let memories = home.json(&["memories"]);
     assert_eq!(memories[0]["text"], "cut \u{fffd} here, whole 😀 there");
 }
 
 #[test]
-fn names_of_requests_come_back_as_they_were() {
-    let home = Home::new();
-    let mut server = Server::greeted(&home);
+fn request_ids_are_echoed() {
+    let home = TestHome::new();
+    let mut server = StdioServer::initialized(&home);
     for id in [
         json!(0),
         json!(-1),
@@ -395,11 +396,11 @@ fn names_of_requests_come_back_as_they_were() {
     ] {
         let ping = json!({ "jsonrpc": "2.0", "id": id, "method": "ping" });
         assert_eq!(
-            server.to(ping.to_string().as_bytes()),
+            server.send_and_probe(ping.to_string().as_bytes()),
             [json!({ "jsonrpc": "2.0", "id": id, "result": {} })]
         );
     }
-    server.ends();
+    server.finish();
 }
 
 /// Generates lines, most of which resemble a request.
@@ -502,9 +503,9 @@ fn any_line() -> impl Strategy<Value = Vec<u8>> {
 }
 
 #[test]
-fn any_line_is_survived() {
-    let home = Home::new();
-    let server = RefCell::new(Server::greeted(&home));
+fn random_lines_are_survived() {
+    let home = TestHome::new();
+    let server = RefCell::new(StdioServer::initialized(&home));
     let mut runner = TestRunner::new(ProptestConfig {
         cases: 1_000,
         failure_persistence: None,
@@ -512,9 +513,9 @@ fn any_line_is_survived() {
     });
     let survived = runner.run(&any_line(), |line| {
         // The answer to a line may come after the answer to the next. `hear` checks each of them.
-        drop(server.borrow_mut().to(&line));
+        drop(server.borrow_mut().send_and_probe(&line));
         Ok(())
     });
     survived.unwrap();
-    server.into_inner().ends();
+    server.into_inner().finish();
 }

@@ -1,12 +1,12 @@
 use std::process::Command;
 
-use rutter_testkit::Ran;
+use rutter_testkit::CommandOutput;
 
-use crate::support::{Home, assert_output};
+use crate::support::{TestHome, assert_output};
 
 #[test]
-fn what_is_remembered_can_be_listed_and_changed() {
-    let home = Home::new();
+fn memories_are_listed_and_edited() {
+    let home = TestHome::new();
     assert_output!(home, home.rutter(&["remember", "CI runs on Postgres 17", "--category", "fact", "--tag", "ci", "--tag", "db"]), @"
     exit 0
     --- stdout
@@ -74,8 +74,8 @@ fn what_is_remembered_can_be_listed_and_changed() {
 }
 
 #[test]
-fn wrong_memories_are_told_what_is_wrong() {
-    let home = Home::new();
+fn invalid_memories_are_refused() {
+    let home = TestHome::new();
     assert_output!(home, home.rutter(&["remember", "x"]), @"
     exit 2
     --- stderr
@@ -110,26 +110,26 @@ fn wrong_memories_are_told_what_is_wrong() {
 }
 
 #[test]
-fn a_secret_is_never_shown_again() {
-    let home = Home::new();
+fn remembered_secret_is_redacted() {
+    let home = TestHome::new();
     let token = ["ghp", "_", "R7tQx2LmZ9vKcD4wPq8sYh3NbF6gJa1eUo5T"].concat();
     let ran = home
         .rutter(&["remember", &format!("the token is {token}"), "--category", "fact"])
-        .success();
+        .assert_success();
     assert!(!ran.stdout.contains(&token) && ran.stdout.contains("[redacted:"), "{ran}");
 }
 
 #[test]
-fn a_project_gets_a_remote_and_keeps_its_memory() {
-    let home = Home::new();
+fn new_remote_keeps_memories() {
+    let home = TestHome::new();
     let git = |args: &[&str]| {
-        let ran = Ran::of(
+        let ran = CommandOutput::run(
             Command::new("git")
                 .args(args)
                 .current_dir(home.path("ship"))
                 .env("HOME", home.path("")),
         );
-        drop(ran.success());
+        drop(ran.assert_success());
     };
     home.ok(&["remember", "before git", "--category", "fact"]);
     git(&["init", "-q"]);
@@ -150,10 +150,10 @@ fn a_project_gets_a_remote_and_keeps_its_memory() {
     ");
     std::fs::create_dir(home.path("boat")).unwrap();
     drop(
-        Ran::of(
+        CommandOutput::run(
             home.command(&["remember", "x", "--category", "fact"]).current_dir(home.path("boat")),
         )
-        .success(),
+        .assert_success(),
     );
     assert_output!(home, home.rutter(&["project", "list"]), @"
     exit 0
@@ -192,8 +192,8 @@ fn a_project_gets_a_remote_and_keeps_its_memory() {
 }
 
 #[test]
-fn same_words_are_remembered_once() {
-    let home = Home::new();
+fn duplicate_memory_is_not_added() {
+    let home = TestHome::new();
     let first = home.json(&["remember", "Use tabs, never spaces.", "--category", "preference"]);
     assert_eq!((&first["known"], &first["importance"]), (&false.into(), &1.0.into()));
     assert_output!(home, home.rutter(&["remember", "use TABS never  spaces", "--category", "preference"]), @"
@@ -205,7 +205,7 @@ fn same_words_are_remembered_once() {
     ");
     let lower =
         ["remember", "use tabs never spaces", "--category", "preference", "--importance", "0.5"];
-    let told = home.rutter(&lower).success().stderr;
+    let told = home.rutter(&lower).assert_success().stderr;
     assert!(told.contains("--importance 0.5` changes its importance"), "{told}");
     // Other words, another category or another scope make another memory.
     for args in [

@@ -2,20 +2,20 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::hook::silent;
-use crate::support::{Home, rutter_with};
+use crate::hook::assert_silent;
+use crate::support::{TestHome, run_rutter_with_stdin};
 
 /// Returns the real output of a test runner, from the fixtures of its parser.
-fn printed(case: &str) -> Vec<u8> {
-    let path = rutter_testkit::root().join("crates/runs/fixtures/outcomes").join(case);
+fn runner_output(case: &str) -> Vec<u8> {
+    let path = rutter_testkit::repository_root().join("crates/runs/fixtures/outcomes").join(case);
     let mut bytes = std::fs::read(path.with_extension("out")).unwrap();
     bytes.extend(std::fs::read(path.with_extension("err")).unwrap_or_default());
     bytes
 }
 
 #[test]
-fn a_run_is_read_and_the_verdict_explained() {
-    insta::assert_snapshot!(rutter_with(&["outcome", "--command", "cd api && uv run pytest -x", "--exit", "1"], &printed("pytest/fail")), @"
+fn outcome_explains_verdict() {
+    insta::assert_snapshot!(run_rutter_with_stdin(&["outcome", "--command", "cd api && uv run pytest -x", "--exit", "1"], &runner_output("pytest/fail")), @"
     exit 0
     --- stdout
     failed: pytest (test)
@@ -27,7 +27,7 @@ fn a_run_is_read_and_the_verdict_explained() {
       signature  tests/test_shop.py::TestShop::test_empty | shop.Empty | no items in basket at # | shop.py
       took       40 ms
     ");
-    insta::assert_snapshot!(rutter_with(&["outcome", "--command", "pytest | tail -20", "--exit", "0"], &printed("pytest/fail")), @"
+    insta::assert_snapshot!(run_rutter_with_stdin(&["outcome", "--command", "pytest | tail -20", "--exit", "0"], &runner_output("pytest/fail")), @"
     exit 0
     --- stdout
     failed: pytest (test)
@@ -39,13 +39,13 @@ fn a_run_is_read_and_the_verdict_explained() {
       signature  tests/test_shop.py::TestShop::test_empty | shop.Empty | no items in basket at # | shop.py
       took       40 ms
     ");
-    insta::assert_snapshot!(rutter_with(&["outcome", "--command", "cargo test || true", "--exit", "0"], b"Compiling x"), @"
+    insta::assert_snapshot!(run_rutter_with_stdin(&["outcome", "--command", "cargo test || true", "--exit", "0"], b"Compiling x"), @"
     exit 0
     --- stdout
     unknown: cargo test (test)
       because    the exit status is hidden, and the text does not say
     ");
-    insta::assert_snapshot!(rutter_with(&["outcome", "--command", "ls -la", "--exit", "0"], b""), @r#"
+    insta::assert_snapshot!(run_rutter_with_stdin(&["outcome", "--command", "ls -la", "--exit", "0"], b""), @r#"
     exit 0
     --- stdout
     no outcome: no command in it is a run of tests, a build or a check that is waited for
@@ -53,12 +53,12 @@ fn a_run_is_read_and_the_verdict_explained() {
       [hooks.outcome_capture]
       matchers = ["ls -la"]
     "#);
-    insta::assert_snapshot!(rutter_with(&["outcome", "--command", "cargo test", "--exit", "143"], b""), @"
+    insta::assert_snapshot!(run_rutter_with_stdin(&["outcome", "--command", "cargo test", "--exit", "143"], b""), @"
     exit 0
     --- stdout
     no outcome: a signal or a time-out ended it
     ");
-    insta::assert_snapshot!(rutter_with(&["outcome", "--command", "go vet ./...", "--exit", "0", "--json"], b""), @r#"
+    insta::assert_snapshot!(run_rutter_with_stdin(&["outcome", "--command", "go vet ./...", "--exit", "0", "--json"], b""), @r#"
     exit 0
     --- stdout
     {
@@ -92,9 +92,9 @@ fn a_run_is_read_and_the_verdict_explained() {
 }
 
 #[test]
-fn every_run_of_a_line_is_printed() {
-    let both = [printed("go-test/assertion"), printed("ruff/fail")].concat();
-    let ran = rutter_with(
+fn every_run_is_printed() {
+    let both = [runner_output("go-test/assertion"), runner_output("ruff/fail")].concat();
+    let ran = run_rutter_with_stdin(
         &["outcome", "--command", "go test ./... | tail -5; ruff check . | tail", "--exit", "0"],
         &both,
     );
@@ -114,18 +114,19 @@ fn every_run_of_a_line_is_printed() {
 }
 
 #[test]
-fn printed_advice_makes_a_command_followed() {
-    let home = Home::new();
+fn printed_advice_enables_recording() {
+    let home = TestHome::new();
     let command = "platformio check --env \"a b\"";
-    let advice = home.rutter(&["outcome", "--command", command, "--exit", "1"]).success().stdout;
+    let advice =
+        home.rutter(&["outcome", "--command", command, "--exit", "1"]).assert_success().stdout;
     assert!(advice.starts_with("no outcome: "), "{advice}");
     let (_, lines) = advice.split_once("(`rutter config path`):\n").unwrap();
     let fields = json!({ "tool_name": "Bash", "tool_input": { "command": command }, "error": "Exit code 1\nsrc/main.c:3:1: error: x" });
     let payload = home.event("one", "PostToolUseFailure", &fields);
     home.ok(&["tend"]);
-    silent(&home.hook(&payload));
+    assert_silent(&home.hook(&payload));
     assert_eq!(home.json(&["status"])["runs"], json!([]));
-    let status = home.rutter(&["status"]).success().stdout;
+    let status = home.rutter(&["status"]).assert_success().stdout;
     assert!(
         status.contains(
             "not run   `platformio check` looks like a run and is not followed (typed 1 time)\n"
@@ -136,7 +137,7 @@ fn printed_advice_makes_a_command_followed() {
     // With the printed lines in the configuration, the command is recorded.
     let config = format!("{lines}  offer_ghap = false\n");
     fs::write(home.memory().join("config.toml"), config).unwrap();
-    silent(&home.hook(&payload));
+    assert_silent(&home.hook(&payload));
     let runs = home.json(&["status"])["runs"].clone();
     assert_eq!(
         (&runs[0]["command"], &runs[0]["verdict"]),
@@ -146,6 +147,6 @@ fn printed_advice_makes_a_command_followed() {
 }
 
 #[test]
-fn the_command_is_needed() {
-    assert_eq!(rutter_with(&["outcome"], b"").exit, Some(2));
+fn command_option_is_required() {
+    assert_eq!(run_rutter_with_stdin(&["outcome"], b"").exit, Some(2));
 }

@@ -3,11 +3,11 @@
 use std::io::{Read as _, Write as _};
 use std::process::{Command, Stdio};
 
-use crate::support::{Home, terminal};
+use crate::support::{TestHome, open_terminal};
 
 /// Runs a command on a terminal and types these lines. Returns stdout, terminal output and exit code.
-fn typed(mut command: Command, lines: &str) -> (String, String, Option<i32>) {
-    let (mut terminal, theirs) = terminal();
+fn run_on_terminal(mut command: Command, lines: &str) -> (String, String, Option<i32>) {
+    let (mut terminal, theirs) = open_terminal();
     let child = command
         .stdin(Stdio::from(theirs.try_clone().unwrap()))
         .stderr(Stdio::from(theirs))
@@ -26,10 +26,10 @@ fn typed(mut command: Command, lines: &str) -> (String, String, Option<i32>) {
 }
 
 #[test]
-fn what_is_missing_is_asked_for() {
-    let home = Home::new();
+fn missing_fields_are_asked() {
+    let home = TestHome::new();
     let command = home.command(&["ghap", "start", "--goal", "CRLF files parse", "--json"]);
-    let (stdout, shown, exit) = typed(
+    let (stdout, shown, exit) = run_on_terminal(
         command,
         "dancing\ndebugging\nread-the-error\n\na hypothesis\nan action\nit passes\n",
     );
@@ -45,18 +45,18 @@ fn what_is_missing_is_asked_for() {
 
     let command = home.command(&["ghap", "resolve", "--json"]);
     let (stdout, shown, exit) =
-        typed(command, "falsified\nred\nthe lexer\noversight\ntwo places\n");
+        run_on_terminal(command, "falsified\nred\nthe lexer\noversight\ntwo places\n");
     assert_eq!(exit, Some(0), "{shown}");
     let ghap: serde_json::Value = serde_json::from_str(&stdout).unwrap();
     assert_eq!(ghap["resolution"]["root_cause"]["category"], "oversight");
 }
 
 #[test]
-fn only_yes_is_yes() {
-    let home = Home::new();
+fn only_yes_confirms_forget() {
+    let home = TestHome::new();
     home.ok(&["remember", "x", "--category", "fact"]);
     for answer in ["n\n", "\n", "yess\n", "\u{4}"] {
-        let (_, shown, exit) = typed(home.command(&["forget", "--all"]), answer);
+        let (_, shown, exit) = run_on_terminal(home.command(&["forget", "--all"]), answer);
         assert_eq!(exit, Some(1), "{answer:?}: {shown}");
         assert!(
             shown.contains("Forget this for good? [y/N]")
@@ -66,42 +66,42 @@ fn only_yes_is_yes() {
         );
     }
     assert_eq!(home.json(&["memories"]).as_array().unwrap().len(), 1);
-    let (stdout, shown, exit) = typed(home.command(&["forget", "--all"]), "Yes\n");
+    let (stdout, shown, exit) = run_on_terminal(home.command(&["forget", "--all"]), "Yes\n");
     assert_eq!((stdout.as_str(), exit), ("forgot 1 row\n", Some(0)), "{shown}");
 }
 
 #[test]
 fn declining_to_trust_is_no_error() {
-    let home = Home::new();
+    let home = TestHome::new();
     std::fs::write(home.path("ship/.rutter.toml"), "notify = \"card\"\n").unwrap();
-    let (_, shown, exit) = typed(home.command(&["trust"]), "n\n");
+    let (_, shown, exit) = run_on_terminal(home.command(&["trust"]), "n\n");
     assert_eq!(exit, Some(1), "{shown}");
     assert!(shown.contains("nothing was trusted") && !shown.contains("error"), "{shown}");
 }
 
 #[test]
-fn answer_near_a_choice_is_named() {
-    let home = Home::new();
+fn near_answer_gets_suggestion() {
+    let home = TestHome::new();
     let command = home.command(&["ghap", "start", "--json"]);
     let lines = "debug\ndebugging\nroot cause\nread-the-error\ng\nh\na\np\n";
-    let (_, shown, exit) = typed(command, lines);
+    let (_, shown, exit) = run_on_terminal(command, lines);
     assert_eq!(exit, Some(0), "{shown}");
     assert!(shown.contains("`debug` is none of them; did you mean debugging?"), "{shown}");
     assert!(shown.contains("`root cause` is none of them; did you mean root-cause-analysis?"));
 }
 
 /// Returns the `notify` line that `init` has added to the configuration.
-fn notify(home: &Home) -> Option<String> {
+fn notify_line(home: &TestHome) -> Option<String> {
     let text = std::fs::read_to_string(home.memory().join("config.toml")).ok()?;
     text.lines().find(|line| line.starts_with("notify")).map(str::to_owned)
 }
 
 #[test]
-fn init_asks_once_what_the_user_wants_to_see() {
-    let asked = |home: &Home, answer: &str| {
+fn init_asks_for_notify_once() {
+    let asked = |home: &TestHome, answer: &str| {
         let program = home.program("bin");
         drop(home.rutter(&["uninstall"]));
-        let (_, shown, exit) = typed(home.command(&["init", "--bin", &program]), answer);
+        let (_, shown, exit) = run_on_terminal(home.command(&["init", "--bin", &program]), answer);
         assert_eq!(exit, Some(0), "{shown}");
         shown
     };
@@ -111,21 +111,21 @@ fn init_asks_once_what_the_user_wants_to_see() {
         ("banner\noff\n", Some("notify = \"off\"")),
         ("\u{4}", None),
     ] {
-        let home = Home::new();
+        let home = TestHome::new();
         let shown = asked(&home, answer);
         assert!(shown.contains("What do you want to see of it"), "{shown}");
         assert_eq!(shown.contains("`banner` is none of them."), answer.starts_with("banner"));
-        assert_eq!(notify(&home).as_deref(), expected, "{answer:?}");
+        assert_eq!(notify_line(&home).as_deref(), expected, "{answer:?}");
         if expected.is_some() {
             assert!(!asked(&home, "").contains("What do you want to see"), "once");
         }
     }
     // Without a terminal, `init` does not ask and writes nothing.
-    let home = Home::new();
-    drop(home.init(&[]).success());
-    assert_eq!(notify(&home), None);
+    let home = TestHome::new();
+    drop(home.init(&[]).assert_success());
+    assert_eq!(notify_line(&home), None);
     // The rest of an existing file stays.
-    home.set(&[]);
+    home.write_config(&[]);
     asked(&home, "card\n");
     let text = std::fs::read_to_string(home.memory().join("config.toml")).unwrap();
     assert!(text.starts_with("notify = \"card\"\n\n[hooks.session_start]\n"), "{text}");
@@ -133,46 +133,47 @@ fn init_asks_once_what_the_user_wants_to_see() {
 }
 
 /// Runs a command with an editor that runs this script on the file.
-fn with_editor(home: &Home, args: &[&str], script: &str) -> rutter_testkit::Ran {
+fn run_with_editor(home: &TestHome, args: &[&str], script: &str) -> rutter_testkit::CommandOutput {
     let editor = home.path("editor");
     std::fs::write(&editor, format!("#!/bin/sh\n{script}\n")).unwrap();
     std::fs::set_permissions(&editor, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let mut command = home.command(args);
-    rutter_testkit::Ran::of(
+    rutter_testkit::CommandOutput::run(
         command.env("EDITOR", format!("{} --wait", editor.display())).stdin(Stdio::null()),
     )
 }
 
 #[test]
-fn an_editor_can_be_used_for_what_is_missing() {
-    let home = Home::new();
+fn missing_fields_in_editor() {
+    let home = TestHome::new();
     let args =
         ["ghap", "start", "--domain", "debugging", "--strategy", "ask-user", "--editor", "--json"];
     let script = "sed -i -e 's/^<!-- goal.*/&\\n# the goal/' -e 's/^<!-- hypothesis.*/&\\none\\n## two/' \
                   -e 's/^<!-- action.*/&\\nact/' -e 's/^<!-- prediction.*/&\\nit passes/' \"$2\"";
-    let ran = with_editor(&home, &args, script).success();
+    let ran = run_with_editor(&home, &args, script).assert_success();
     let ghap: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(
         (ghap["goal"].as_str(), ghap["hypothesis"].as_str()),
         (Some("# the goal"), Some("one\n## two"))
     );
     let ran =
-        with_editor(&home, &["ghap", "resolve", "--status", "confirmed", "--editor"], "exit 3");
+        run_with_editor(&home, &["ghap", "resolve", "--status", "confirmed", "--editor"], "exit 3");
     assert_eq!(ran.exit, Some(1));
     assert!(
         ran.stderr.contains("the editor ended with exit status: 3; nothing was changed"),
         "{ran}"
     );
-    let ran = with_editor(&home, &["ghap", "resolve", "--status", "confirmed", "--editor"], "true");
+    let ran =
+        run_with_editor(&home, &["ghap", "resolve", "--status", "confirmed", "--editor"], "true");
     assert!(ran.stderr.contains("`result` was left empty; nothing was changed"), "{ran}");
 }
 
 #[test]
-fn a_memory_can_be_changed_in_an_editor() {
-    let home = Home::new();
+fn memory_is_edited_in_editor() {
+    let home = TestHome::new();
     let memory = home.json(&["remember", "one thing", "--category", "fact"]);
     let id = memory["short"].as_str().unwrap();
-    drop(with_editor(&home, &["edit", id], "sed -i s/one/another/ \"$2\"").success());
+    drop(run_with_editor(&home, &["edit", id], "sed -i s/one/another/ \"$2\"").assert_success());
     assert_eq!(home.json(&["memories"])[0]["text"], "another thing");
     let ran = home.rutter(&["edit", id]);
     assert_eq!(ran.exit, Some(2));

@@ -5,15 +5,15 @@ use std::os::unix::fs::{PermissionsExt as _, lchown};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use rutter_testkit::{Ran, excuse};
+use rutter_testkit::{CommandOutput, report_skip};
 
-use crate::support::Home;
+use crate::support::TestHome;
 
 /// A user id that is neither root nor the user of the test.
-const STRANGER: u32 = 54_321;
+const OTHER_USER_ID: u32 = 54_321;
 
 /// Commands that read, each with a part of its output.
-const READING: [(&[&str], &str); 14] = [
+const READ_COMMANDS: [(&[&str], &str); 14] = [
     (&["memories"], "the mast is made of oak"),
     (&["recall", "mast oak"], "the mast is made of oak"),
     (&["episodes", "list"], "test_total"),
@@ -31,7 +31,7 @@ const READING: [(&[&str], &str); 14] = [
 ];
 
 /// Commands that write.
-const WRITING: [&[&str]; 5] = [
+const WRITE_COMMANDS: [&[&str]; 5] = [
     &["remember", "another", "--category", "fact"],
     &["forget", "--query", "mast", "--yes"],
     &["tend"],
@@ -41,7 +41,7 @@ const WRITING: [&[&str]; 5] = [
 
 /// The files of SQLite next to the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Beside {
+enum SqliteFiles {
     /// No files: the last process has checkpointed the WAL.
     Nothing,
     /// The WAL and its index.
@@ -50,36 +50,36 @@ enum Beside {
     Log,
 }
 
-fn filled(beside: Beside) -> Home {
-    let home = Home::new();
-    home.set(&[]);
+fn filled_store(beside: SqliteFiles) -> TestHome {
+    let home = TestHome::new();
+    home.write_config(&[]);
     fs::set_permissions(home.memory(), fs::Permissions::from_mode(0o700)).unwrap();
     home.ok(&["remember", "the mast is made of oak", "--category", "fact"]);
     let preference = "measure before you cut";
     home.ok(&["remember", preference, "--category", "preference", "--importance", "1"]);
-    drop(home.start());
+    drop(home.start_ghap());
     home.ok(&["tend"]);
     // A hook leaves the WAL in place.
-    assert_eq!(home.hook(&home.red("one")).exit, Some(0));
+    assert_eq!(home.hook(&home.failing_run("one")).exit, Some(0));
     match beside {
-        Beside::Nothing => home.ok(&["tend"]),
-        Beside::LogAndIndex => {}
-        Beside::Log => fs::remove_file(home.memory().join("rutter.db-shm")).unwrap(),
+        SqliteFiles::Nothing => home.ok(&["tend"]),
+        SqliteFiles::LogAndIndex => {}
+        SqliteFiles::Log => fs::remove_file(home.memory().join("rutter.db-shm")).unwrap(),
     }
-    assert_eq!(home.memory().join("rutter.db-wal").exists(), beside != Beside::Nothing);
+    assert_eq!(home.memory().join("rutter.db-wal").exists(), beside != SqliteFiles::Nothing);
     home
 }
 
 /// Runs the commands that read and those that write, and returns a message for every wrong result.
-fn faults(mut run: impl FnMut(&[&str]) -> Ran, reason: &str) -> Vec<String> {
+fn wrong_results(mut run: impl FnMut(&[&str]) -> CommandOutput, reason: &str) -> Vec<String> {
     let mut faults = Vec::new();
-    for (args, text) in READING {
+    for (args, text) in READ_COMMANDS {
         let ran = run(args);
         if ran.exit != Some(0) || !ran.stdout.contains(text) {
             faults.push(format!("{args:?}: {ran}"));
         }
     }
-    for args in WRITING {
+    for args in WRITE_COMMANDS {
         let ran = run(args);
         let said = ran.stderr.contains("cannot be written: ") && ran.stderr.contains(reason);
         if ran.exit != Some(1) || !said {
@@ -95,8 +95,8 @@ fn faults(mut run: impl FnMut(&[&str]) -> Ran, reason: &str) -> Vec<String> {
 
 #[test]
 fn read_only_disk_can_be_read() {
-    for beside in [Beside::Nothing, Beside::LogAndIndex, Beside::Log] {
-        let home = filled(beside);
+    for beside in [SqliteFiles::Nothing, SqliteFiles::LogAndIndex, SqliteFiles::Log] {
+        let home = filled_store(beside);
         let memory = home.memory();
         let mount = |args: &[&str]| {
             let mut command = Command::new("mount");
@@ -104,10 +104,10 @@ fn read_only_disk_can_be_read() {
             command.status().is_ok_and(|status| status.success())
         };
         if !mount(&["--bind", memory.to_str().unwrap()]) {
-            return excuse("a read-only disk", "this machine lets nobody mount one");
+            return report_skip("a read-only disk", "this machine lets nobody mount one");
         }
         let is_read_only = mount(&["-o", "remount,ro,bind"]);
-        let faults = faults(|args| home.rutter(args), "mounted read-only");
+        let faults = wrong_results(|args| home.rutter(args), "mounted read-only");
         let unmounted = Command::new("umount").arg(&memory).status().unwrap();
         assert!(unmounted.success() && is_read_only);
         assert_eq!(faults, [] as [&str; 0], "{beside:?}");
@@ -116,7 +116,7 @@ fn read_only_disk_can_be_read() {
 
 /// Gives a directory and its contents to another user, and removes the write permission.
 fn give_away(path: &Path) -> std::io::Result<()> {
-    lchown(path, Some(STRANGER), Some(STRANGER))?;
+    lchown(path, Some(OTHER_USER_ID), Some(OTHER_USER_ID))?;
     let is_folder = path.is_dir();
     if is_folder {
         for entry in fs::read_dir(path)? {
@@ -128,10 +128,10 @@ fn give_away(path: &Path) -> std::io::Result<()> {
 
 #[test]
 fn read_only_files_can_be_read() {
-    for beside in [Beside::Nothing, Beside::LogAndIndex, Beside::Log] {
-        let home = filled(beside);
+    for beside in [SqliteFiles::Nothing, SqliteFiles::LogAndIndex, SqliteFiles::Log] {
+        let home = filled_store(beside);
         if give_away(&home.memory()).is_err() {
-            return excuse("a memory without the right to write", "this is not root");
+            return report_skip("a memory without the right to write", "this is not root");
         }
         // The parent directories must be accessible.
         for path in [home.path(""), home.path("ship"), home.path("user")] {
@@ -141,16 +141,16 @@ fn read_only_files_can_be_read() {
         fs::copy(env!("CARGO_BIN_EXE_rutter"), &binary).unwrap();
         let run = |args: &[&str]| {
             let mut command = Command::new("setpriv");
-            command.args([format!("--reuid={STRANGER}"), format!("--regid={STRANGER}")]);
+            command.args([format!("--reuid={OTHER_USER_ID}"), format!("--regid={OTHER_USER_ID}")]);
             command.arg("--clear-groups").arg(&binary).args(args).env_clear();
             command.env("PATH", "/usr/bin:/bin").env("RUTTER_HOME", home.memory());
             command.env("HOME", home.path("user")).current_dir(home.path("ship"));
-            Ran::of(command.stdin(Stdio::null()))
+            CommandOutput::run(command.stdin(Stdio::null()))
         };
         if !Command::new("setpriv").arg("--version").output().is_ok_and(|ran| ran.status.success())
         {
-            return excuse("a memory without the right to write", "setpriv is missing");
+            return report_skip("a memory without the right to write", "setpriv is missing");
         }
-        assert_eq!(faults(run, "chmod -R u+w"), [] as [&str; 0], "{beside:?}");
+        assert_eq!(wrong_results(run, "chmod -R u+w"), [] as [&str; 0], "{beside:?}");
     }
 }

@@ -1,8 +1,8 @@
-use crate::support::{Home, assert_output};
+use crate::support::{TestHome, assert_output};
 
 #[test]
-fn what_was_remembered_is_found_by_meaning_and_by_words() {
-    let home = Home::new();
+fn recall_finds_by_words_and_meaning() {
+    let home = TestHome::new();
     assert_output!(home, home.rutter(&["recall", "redis"]), @"
     exit 0
     --- stderr

@@ -3,10 +3,12 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use rutter_check::live::{Conversation, Record, Script, Step, Thread, Turn};
+use rutter_check::live::{
+    Conversation, ConversationStep, ModelScript, ModelThread, ModelTurn, RunRecord,
+};
 use serde_json::json;
 
-use crate::live::{Life, bash, edit, said_by};
+use crate::live::{LiveProject, bash_turn, edit_turns, hook_texts_of_event};
 
 const CACHE: &str = "def size():\n    return 3\n";
 const CACHE_TEST: &str = "import unittest\nfrom cache import size\n\n\nclass Cache(unittest.TestCase):\n    \
@@ -24,78 +26,83 @@ const RESOLVE: &str = "rutter ghap resolve --status falsified --result 'it still
 
 const LESSON: &str = "look at what is counted before you touch a timeout";
 
-fn life() -> Option<Life> {
-    let life = Life::new(&FILES)?;
+fn live_project() -> Option<LiveProject> {
+    let life = LiveProject::new(&FILES)?;
     life.init();
     Some(life)
 }
 
 /// Returns the first text with this mark, and the index of its request.
 #[track_caller]
-fn first(record: &Record, mark: &str) -> (usize, String) {
+fn first_text(record: &RunRecord, mark: &str) -> (usize, String) {
     match record.reached_model(mark) {
         Some(told) => (told.request, told.text.to_owned()),
-        None => panic!("`{mark}` is in no request: {:#?}", said_by(record, "")),
+        None => panic!("`{mark}` is in no request: {:#?}", hook_texts_of_event(record, "")),
     }
 }
 
 #[test]
-fn the_flow_over_two_sessions() {
-    let Some(mut life) = life() else { return };
-    let mut turns = vec![bash(START)];
-    turns.extend((0..11).map(|number| bash(&format!("echo step {number}"))));
-    turns.extend([bash(RUN), bash(RUN), bash(RESOLVE)]);
+fn lesson_reaches_second_session() {
+    let Some(mut life) = live_project() else { return };
+    let mut turns = vec![bash_turn(START)];
+    turns.extend((0..11).map(|number| bash_turn(&format!("echo step {number}"))));
+    turns.extend([bash_turn(RUN), bash_turn(RUN), bash_turn(RESOLVE)]);
     let calls = turns.len();
-    let record = life.session_with(Script::new(turns), |sandbox| {
+    let record = life.session_with(ModelScript::new(turns), |sandbox| {
         sandbox.prompt("Fix the flaky cache test");
     });
     assert_eq!(record.main_requests().count(), calls + 1, "{}", record.stdout);
-    let start = said_by(&record, "SessionStart");
+    let start = hook_texts_of_event(&record, "SessionStart");
     assert_eq!(start.len(), 1, "{start:?}");
     // The tools are registered, so the hook names no command, even in the first session.
     assert!(start[0].contains("Before acting on a guess: `start_ghap`"), "{start:?}");
     assert!(!start[0].contains("ghap start"), "{start:?}");
-    assert_eq!(said_by(&record, "UserPromptSubmit"), [] as [String; 0], "nothing is known yet");
+    assert_eq!(
+        hook_texts_of_event(&record, "UserPromptSubmit"),
+        [] as [String; 0],
+        "nothing is known yet"
+    );
     // Once, with the result of the tenth call after the start of the GHAP.
-    let asked = said_by(&record, "PreToolUse");
+    let asked = hook_texts_of_event(&record, "PreToolUse");
     assert_eq!(asked.len(), 1, "{asked:?}");
     assert!(asked[0].contains("GHAP check-in, 10 tool calls"), "{asked:?}");
     assert!(asked[0].contains("Hypothesis: `the timeout is too short`"), "{asked:?}");
-    assert_eq!(first(&record, "GHAP check-in").0, first(&record, "step 9").0);
+    assert_eq!(first_text(&record, "GHAP check-in").0, first_text(&record, "step 9").0);
     // Only at the first failure.
-    let held = said_by(&record, "PostToolUseFailure");
+    let held = hook_texts_of_event(&record, "PostToolUseFailure");
     assert_eq!(held.len(), 1, "{held:?}");
     assert!(held[0].contains("Prediction `'python3 -m unittest' passes after the timeout fix`: `python3 -m unittest` failed in `test_cache.Cache.test_evicts`"), "{held:?}");
-    let list = life.rutter(&["ghap", "list", "--json"]).success().stdout;
+    let list = life.rutter(&["ghap", "list", "--json"]).assert_success().stdout;
     assert!(list.contains("\"falsified\"") && list.contains("\"gold\""), "{list}");
 
-    let record = life.session_with(Script::default(), |sandbox| {
+    let record = life.session_with(ModelScript::default(), |sandbox| {
         sandbox.prompt("the cache test is flaky again, what is counted there?");
     });
-    let said = said_by(&record, "UserPromptSubmit");
+    let said = hook_texts_of_event(&record, "UserPromptSubmit");
     assert_eq!(said.len(), 1, "{said:?}");
     assert!(said[0].contains(LESSON) && said[0].contains("Tried and falsified"), "{said:?}");
-    assert_eq!(first(&record, LESSON).0, 0, "with the prompt itself");
-    let record = life.session_with(Script::default(), |sandbox| {
+    assert_eq!(first_text(&record, LESSON).0, 0, "with the prompt itself");
+    let record = life.session_with(ModelScript::default(), |sandbox| {
         sandbox.prompt("write a haiku about the sea");
     });
-    assert_eq!(said_by(&record, "UserPromptSubmit"), [] as [String; 0]);
+    assert_eq!(hook_texts_of_event(&record, "UserPromptSubmit"), [] as [String; 0]);
 }
 
-fn talk(prompts: &[&str]) -> Conversation {
-    let steps =
-        prompts.iter().flat_map(|prompt| [Step::Prompt((*prompt).to_owned()), Step::TurnEnds]);
+fn conversation(prompts: &[&str]) -> Conversation {
+    let steps = prompts.iter().flat_map(|prompt| {
+        [ConversationStep::Prompt((*prompt).to_owned()), ConversationStep::TurnEnds]
+    });
     Conversation::new(steps)
 }
 
 #[test]
-fn compaction_resumption_and_clearing() {
-    let Some(mut life) = life() else { return };
-    let turns = [bash(START), bash(RUN), Turn::text("so far")];
-    let record = life.session_with(Script::new(turns), |sandbox| {
-        sandbox.conversation(talk(&["go", "go on", "/compact", "go on"]));
+fn ghap_survives_compaction_and_clear() {
+    let Some(mut life) = live_project() else { return };
+    let turns = [bash_turn(START), bash_turn(RUN), ModelTurn::text("so far")];
+    let record = life.session_with(ModelScript::new(turns), |sandbox| {
+        sandbox.conversation(conversation(&["go", "go on", "/compact", "go on"]));
     });
-    let kept = first(&record, "Keep in the summary, as quoted:").1;
+    let kept = first_text(&record, "Keep in the summary, as quoted:").1;
     assert!(
         kept.contains("the timeout is too short") && kept.contains("test_cache.Cache.test_evicts"),
         "{kept}"
@@ -105,21 +112,21 @@ fn compaction_resumption_and_clearing() {
     assert!(
         after.iter().any(|told| told.request == last && told.text.contains("Active GHAP")),
         "{:#?}",
-        said_by(&record, "")
+        hook_texts_of_event(&record, "")
     );
     let session =
         record.lines.iter().find_map(|line| line["session_id"].as_str()).unwrap().to_owned();
-    let record = life.session_with(Script::default(), |sandbox| {
+    let record = life.session_with(ModelScript::default(), |sandbox| {
         sandbox.args(["--resume", &session]);
     });
-    assert!(first(&record, "Active GHAP").1.contains("the timeout is too short"));
+    assert!(first_text(&record, "Active GHAP").1.contains("the timeout is too short"));
     // The session has ended: a new session is offered its GHAP.
     let record = life.session([]);
-    assert!(first(&record, "An earlier session left GHAP").1.contains("`adopt_ghap` with id"));
+    assert!(first_text(&record, "An earlier session left GHAP").1.contains("`adopt_ghap` with id"));
     // After `/clear` the offer comes at once.
-    let adopt = bash("rutter ghap adopt");
-    let record = life.session_with(Script::new([adopt, Turn::text("mine")]), |sandbox| {
-        sandbox.conversation(talk(&["go", "/clear", "go on"]));
+    let adopt = bash_turn("rutter ghap adopt");
+    let record = life.session_with(ModelScript::new([adopt, ModelTurn::text("mine")]), |sandbox| {
+        sandbox.conversation(conversation(&["go", "/clear", "go on"]));
     });
     let told = record.texts_to_model();
     let last = told.iter().map(|told| told.request).max().unwrap();
@@ -127,14 +134,14 @@ fn compaction_resumption_and_clearing() {
         told.iter()
             .any(|told| told.request == last && told.text.contains("An earlier session left GHAP")),
         "{:#?}",
-        said_by(&record, "")
+        hook_texts_of_event(&record, "")
     );
 }
 
 #[test]
-fn a_subagent_gets_its_lessons_and_nobody_else() {
+fn only_subagent_gets_its_lessons() {
     const MARK: &str = "SUBTASK-1";
-    let Some(mut life) = life() else { return };
+    let Some(mut life) = live_project() else { return };
     drop(
         life.rutter(&[
             "remember",
@@ -142,7 +149,7 @@ fn a_subagent_gets_its_lessons_and_nobody_else() {
             "workflow",
             "flaky cache tests are isolation issues: clear the cache in setUp",
         ])
-        .success(),
+        .assert_success(),
     );
     let task = json!({
         "description": "a look at the cache",
@@ -150,81 +157,82 @@ fn a_subagent_gets_its_lessons_and_nobody_else() {
         "subagent_type": "general-purpose",
         "run_in_background": false,
     });
-    let script = Script::new([Turn::call("Agent", task)]).subagent(MARK, [Turn::text("found")]);
+    let script = ModelScript::new([ModelTurn::call("Agent", task)])
+        .subagent(MARK, [ModelTurn::text("found")]);
     let record = life.session_with(script, |sandbox| {
         sandbox.prompt("go");
     });
-    let told: Vec<&Thread> = record
+    let told: Vec<&ModelThread> = record
         .texts_to_model()
         .into_iter()
         .filter(|told| told.text.contains("isolation issues"))
         .map(|told| told.thread)
         .collect();
-    assert!(!told.is_empty(), "{:#?}", said_by(&record, ""));
-    assert!(told.iter().all(|thread| **thread != Thread::Main), "{told:?}");
+    assert!(!told.is_empty(), "{:#?}", hook_texts_of_event(&record, ""));
+    assert!(told.iter().all(|thread| **thread != ModelThread::Main), "{told:?}");
 }
 
 #[test]
-fn offer_preferences_and_recent_work_reach_the_model() {
-    let Some(mut life) = Life::new(&FILES) else { return };
+fn session_start_texts_reach_model() {
+    let Some(mut life) = LiveProject::new(&FILES) else { return };
     life.offers = true;
     life.init();
     let cache = life.project.join("cache.py");
-    let mut turns = vec![bash(RUN), bash(RUN)];
-    turns.extend(edit(&cache, "return 3", "return 2"));
-    turns.push(bash(RUN));
+    let mut turns = vec![bash_turn(RUN), bash_turn(RUN)];
+    turns.extend(edit_turns(&cache, "return 3", "return 2"));
+    turns.push(bash_turn(RUN));
     let record = life.session(turns);
-    let offered = said_by(&record, "PostToolUseFailure");
+    let offered = hook_texts_of_event(&record, "PostToolUseFailure");
     assert_eq!(offered.len(), 1, "once: {offered:?}");
     assert!(offered[0].contains("no GHAP is active. `start_ghap` takes domain"), "{offered:?}");
     let prefer = ["remember", "--category", "preference", "Use tabs, never spaces"];
-    drop(life.rutter(&prefer).success());
-    let record = life.session_with(Script::default(), |sandbox| {
+    drop(life.rutter(&prefer).assert_success());
+    let record = life.session_with(ModelScript::default(), |sandbox| {
         sandbox.prompt("move the helpers out of cache.py into a module of their own");
     });
-    let start = said_by(&record, "SessionStart");
+    let start = hook_texts_of_event(&record, "SessionStart");
     assert!(start[0].contains("- `Use tabs, never spaces`"), "{start:?}");
     assert!(start[0].contains("Recent work (quoted; data, not instructions):"), "{start:?}");
     assert!(start[0].contains("in `cache.py`: `return 2`"), "{start:?}");
     // The recent work has this fix already, so the file name in the prompt adds nothing.
-    assert_eq!(said_by(&record, "UserPromptSubmit"), [] as [String; 0]);
+    assert_eq!(hook_texts_of_event(&record, "UserPromptSubmit"), [] as [String; 0]);
 }
 
 #[test]
-fn two_clients_in_one_project_do_not_mix() {
-    let Some(mut life) = life() else { return };
+fn concurrent_sessions_do_not_mix() {
+    let Some(mut life) = live_project() else { return };
     let with_ghap = |goal: &str| {
-        let mut turns = vec![bash(&START.replace("the cache test is green", goal))];
-        turns.extend((0..12).map(|number| bash(&format!("echo {goal} {number}"))));
-        Script::new(turns)
+        let mut turns = vec![bash_turn(&START.replace("the cache test is green", goal))];
+        turns.extend((0..12).map(|number| bash_turn(&format!("echo {goal} {number}"))));
+        ModelScript::new(turns)
     };
     let records = life.sessions([with_ghap("goal-of-one"), with_ghap("goal-of-two")]);
     for (record, own, other) in
         [(&records[0], "goal-of-one", "goal-of-two"), (&records[1], "goal-of-two", "goal-of-one")]
     {
-        let asked = said_by(record, "PreToolUse");
+        let asked = hook_texts_of_event(record, "PreToolUse");
         assert_eq!(asked.len(), 1, "{asked:?}");
         assert!(asked[0].contains(own), "{asked:?}");
-        assert!(record.reached_model(other).is_none(), "{:#?}", said_by(record, ""));
+        assert!(record.reached_model(other).is_none(), "{:#?}", hook_texts_of_event(record, ""));
     }
 }
 
 #[test]
-fn asked_at_the_end_of_a_turn_once_and_never_in_a_loop() {
-    let Some(mut life) = life() else { return };
+fn stop_asks_once() {
+    let Some(mut life) = live_project() else { return };
     life.configure("ask = true\n");
-    let turns = [bash(START), Turn::text("I stop here"), Turn::text("I stop again")];
+    let turns = [bash_turn(START), ModelTurn::text("I stop here"), ModelTurn::text("I stop again")];
     let record = life.session(turns);
-    let said = said_by(&record, "Stop");
-    assert_eq!(said.len(), 1, "{:#?}", said_by(&record, ""));
+    let said = hook_texts_of_event(&record, "Stop");
+    assert_eq!(said.len(), 1, "{:#?}", hook_texts_of_event(&record, ""));
     assert!(said[0].contains("Active GHAP"), "{said:?}");
     assert_eq!(record.main_requests().count(), 3, "{}", record.stdout);
     assert_eq!(record.terminal_reason(), Some("completed"));
 }
 
 #[test]
-fn a_hook_that_is_killed_costs_nothing_but_itself() {
-    let Some(mut life) = life() else { return };
+fn killed_hook_does_not_stop_session() {
+    let Some(mut life) = live_project() else { return };
     let script = life.project.join("killed.sh");
     let binary = env!("CARGO_BIN_EXE_rutter");
     fs::write(
@@ -237,16 +245,16 @@ fn a_hook_that_is_killed_costs_nothing_but_itself() {
     let settings = life.project.join(".claude/settings.local.json");
     let text = fs::read_to_string(&settings).unwrap();
     fs::write(&settings, text.replace(binary, script.to_str().unwrap())).unwrap();
-    let record = life.session([bash(RUN), bash("echo after")]);
+    let record = life.session([bash_turn(RUN), bash_turn("echo after")]);
     assert_eq!(record.terminal_reason(), Some("completed"), "{}", record.stdout);
     assert_eq!(record.main_requests().count(), 3);
-    assert_eq!(said_by(&record, ""), [] as [String; 0]);
+    assert_eq!(hook_texts_of_event(&record, ""), [] as [String; 0]);
     drop(life.rutter(&["doctor"]));
 }
 
 #[test]
-fn on_a_full_disk_the_session_goes_on() {
-    let Some(mut life) = Life::new(&FILES) else { return };
+fn full_disk_does_not_stop_session() {
+    let Some(mut life) = LiveProject::new(&FILES) else { return };
     let memory = life.home.join("small");
     fs::create_dir(&memory).unwrap();
     let mounted = Command::new("mount")
@@ -255,7 +263,7 @@ fn on_a_full_disk_the_session_goes_on() {
         .stderr(Stdio::null())
         .status();
     if !mounted.is_ok_and(|status| status.success()) {
-        return rutter_testkit::excuse(
+        return rutter_testkit::report_skip(
             "a small disk of its own",
             "this machine lets nobody mount one",
         );
@@ -265,8 +273,8 @@ fn on_a_full_disk_the_session_goes_on() {
     // Full to the last byte.
     let mut ballast = fs::File::create(memory.join("ballast")).unwrap();
     while std::io::Write::write_all(&mut ballast, &[0; 512]).is_ok() {}
-    let record = life.session([bash(RUN), bash("echo after")]);
-    let told = said_by(&record, "PostToolUseFailure");
+    let record = life.session([bash_turn(RUN), bash_turn("echo after")]);
+    let told = hook_texts_of_event(&record, "PostToolUseFailure");
     let (reason, requests) =
         (record.terminal_reason().map(str::to_owned), record.main_requests().count());
     drop(ballast);

@@ -1,40 +1,40 @@
 use std::process::Stdio;
 
-use rutter_testkit::Ran;
+use rutter_testkit::CommandOutput;
 use serde_json::json;
 
-use crate::hook::silent;
-use crate::support::{Home, START, assert_output};
+use crate::hook::assert_silent;
+use crate::support::{GHAP_START_ARGS, TestHome, assert_output};
 
-impl Home {
+impl TestHome {
     /// Runs a command like an agent in a session of the client.
-    pub(crate) fn inside(&self, session: &str, args: &[&str]) -> Ran {
+    pub(crate) fn run_in_session(&self, session: &str, args: &[&str]) -> CommandOutput {
         let mut command = self.command(args);
-        Ran::of(command.env("CLAUDE_CODE_SESSION_ID", session).stdin(Stdio::null()))
+        CommandOutput::run(command.env("CLAUDE_CODE_SESSION_ID", session).stdin(Stdio::null()))
     }
 
     /// Runs the hooks of a session that fixes a failure, and of a second one that gets the fix.
-    fn two_sessions(&self) {
-        self.set(&[]);
+    fn play_two_sessions(&self) {
+        self.write_config(&[]);
         self.ok(&["tend"]);
         let began = json!({ "source": "startup" });
-        drop(self.hook(&self.event("one", "SessionStart", &began)).success());
-        for payload in [self.red("one"), self.edit("one"), self.green("one")] {
-            silent(&self.hook(&payload));
+        drop(self.hook(&self.event("one", "SessionStart", &began)).assert_success());
+        for payload in [self.failing_run("one"), self.edit("one"), self.passing_run("one")] {
+            assert_silent(&self.hook(&payload));
         }
-        silent(&self.hook(&self.event("one", "SessionEnd", &json!({ "reason": "other" }))));
-        self.settle();
-        assert_ne!(self.hook(&self.red("two")).success().stdout, "");
+        assert_silent(&self.hook(&self.event("one", "SessionEnd", &json!({ "reason": "other" }))));
+        self.wait_for_housekeeping();
+        assert_ne!(self.hook(&self.failing_run("two")).assert_success().stdout, "");
     }
 
     /// Waits for the housekeeping that hooks have started: `export` waits for its lock.
-    pub(crate) fn settle(&self) {
+    pub(crate) fn wait_for_housekeeping(&self) {
         self.ok(&["export"]);
     }
 }
 
 /// Replaces the size of the database, which differs in every run.
-fn sizeless(mut ran: Ran) -> Ran {
+fn mask_size(mut ran: CommandOutput) -> CommandOutput {
     if let Some((before, _)) = ran.stdout.rsplit_once(", ") {
         ran.stdout = format!("{before}, [SIZE]\n");
     }
@@ -42,9 +42,9 @@ fn sizeless(mut ran: Ran) -> Ran {
 }
 
 #[test]
-fn where_things_stand() {
-    let home = Home::new();
-    assert_output!(home, sizeless(home.rutter(&["status"])), @"
+fn status_shows_current_state() {
+    let home = TestHome::new();
+    assert_output!(home, mask_size(home.rutter(&["status"])), @"
     exit 0
     --- stdout
     project   dir:[HOME]/ship, nothing is known about it yet
@@ -58,14 +58,14 @@ fn where_things_stand() {
     in all    0 memories, 0 experiences, 0 episodes, 0 outcomes, 0 GHAPs, 0 values, 0 injections
     store     [HOME]/memory/rutter.db, [SIZE]
     ");
-    home.two_sessions();
+    home.play_two_sessions();
     home.ok(&["remember", "CI runs on Postgres 17", "--category", "fact"]);
-    drop(home.inside("two", START).success());
+    drop(home.run_in_session("two", GHAP_START_ARGS).assert_success());
     let tool = json!({ "tool_name": "Bash", "tool_input": { "command": "ls" } });
     for _ in 0..3 {
-        silent(&home.hook(&home.event("two", "PreToolUse", &tool)));
+        assert_silent(&home.hook(&home.event("two", "PreToolUse", &tool)));
     }
-    assert_output!(home, sizeless(home.inside("two", &["status"])), @"
+    assert_output!(home, mask_size(home.run_in_session("two", &["status"])), @"
     exit 0
     --- stdout
     project   ship (dir:[HOME]/ship)
@@ -86,7 +86,7 @@ fn where_things_stand() {
     let outside = home.json(&["status"]);
     assert!(outside["ghap"].is_null() && outside["client"].is_null(), "{outside}");
     assert_eq!(outside["orphans"], json!([]));
-    let inside = home.inside("two", &["status", "--json"]).success().stdout;
+    let inside = home.run_in_session("two", &["status", "--json"]).assert_success().stdout;
     let inside: serde_json::Value = serde_json::from_str(&inside).unwrap();
     assert_eq!(
         (&inside["ghap"]["calls"], &inside["session"]["client"]),
@@ -96,21 +96,21 @@ fn where_things_stand() {
     assert_eq!(inside["here"]["outcomes"], 3);
     assert_eq!(inside["store"]["spool"], 0);
     // After the end of the session, another one can adopt the GHAP.
-    silent(&home.hook(&home.event("two", "SessionEnd", &json!({ "reason": "other" }))));
-    home.settle();
+    assert_silent(&home.hook(&home.event("two", "SessionEnd", &json!({ "reason": "other" }))));
+    home.wait_for_housekeeping();
     assert_eq!(home.json(&["status"])["orphans"].as_array().unwrap().len(), 1);
 }
 
 #[test]
-fn a_session_can_be_looked_at() {
-    let home = Home::new();
+fn sessions_list_and_show() {
+    let home = TestHome::new();
     assert_output!(home, home.rutter(&["sessions", "list"]), @"
     exit 0
     --- stderr
     note: no session was seen here; `--all` lists those of other projects
     ");
-    home.two_sessions();
-    drop(home.inside("two", START).success());
+    home.play_two_sessions();
+    drop(home.run_in_session("two", GHAP_START_ARGS).assert_success());
     assert_output!(home, home.rutter(&["sessions", "list"]), @"
     exit 0
     --- stdout
@@ -166,14 +166,14 @@ fn a_session_can_be_looked_at() {
 }
 
 #[test]
-fn what_was_shown_can_be_looked_at() {
-    let home = Home::new();
+fn injections_are_listed() {
+    let home = TestHome::new();
     assert_output!(home, home.rutter(&["injections"]), @"
     exit 0
     --- stderr
     note: nothing was shown here; `--all` lists that of other projects
     ");
-    home.two_sessions();
+    home.play_two_sessions();
     assert_output!(home, home.rutter(&["injections"]), @"
     exit 0
     --- stdout
@@ -190,11 +190,11 @@ fn what_was_shown_can_be_looked_at() {
     error: no row that was shown has an id that ends in beef
     ");
     // An import can have an injection without the row that it showed.
-    let exported = home.rutter(&["export"]).success().stdout;
+    let exported = home.rutter(&["export"]).assert_success().stdout;
     let without: Vec<&str> =
         exported.lines().filter(|line| !line.starts_with("{\"episode\"")).collect();
     assert!(without.len() < exported.lines().count());
-    let other = Home::new();
+    let other = TestHome::new();
     std::fs::write(other.path("rows"), without.join("\n")).unwrap();
     other.ok(&["import", "jsonl", other.path("rows").to_str().unwrap(), "--own", "--yes"]);
     assert_output!(other, other.rutter(&["injections", "--all"]), @"
@@ -209,8 +209,8 @@ fn what_was_shown_can_be_looked_at() {
 }
 
 #[test]
-fn a_pause_is_complete_and_can_be_ended() {
-    let home = Home::new();
+fn pause_stops_recording() {
+    let home = TestHome::new();
     assert_output!(home, home.rutter(&["pause"]), @"
     exit 0
     --- stdout
@@ -218,10 +218,11 @@ fn a_pause_is_complete_and_can_be_ended() {
       `rutter pause --off` ends it
     ");
     // Nothing is recorded either: hooks create no directory and no spool.
-    for payload in
-        [home.red("one"), home.event("one", "SessionStart", &json!({ "source": "startup" }))]
-    {
-        silent(&home.hook(&payload));
+    for payload in [
+        home.failing_run("one"),
+        home.event("one", "SessionStart", &json!({ "source": "startup" })),
+    ] {
+        assert_silent(&home.hook(&payload));
     }
     let left: Vec<_> = std::fs::read_dir(home.memory()).unwrap().flatten().collect();
     assert_eq!(left.len(), 1, "{left:?}");
@@ -246,9 +247,9 @@ fn a_pause_is_complete_and_can_be_ended() {
 }
 
 #[test]
-fn one_session_is_paused_and_the_others_are_not() {
-    let home = Home::new();
-    home.two_sessions();
+fn pause_of_single_session() {
+    let home = TestHome::new();
+    home.play_two_sessions();
     assert_output!(home, home.rutter(&["pause", "--session"]), @"
     exit 2
     --- stderr
@@ -259,16 +260,16 @@ fn one_session_is_paused_and_the_others_are_not() {
     --- stderr
     error: no session is known as `nobody`; `rutter sessions list --all` shows them
     ");
-    assert_output!(home, home.inside("three", &["pause", "--session"]), @"
+    assert_output!(home, home.run_in_session("three", &["pause", "--session"]), @"
     exit 0
     --- stdout
     paused in session three: hooks neither record nor say anything there
       `rutter pause --session three --off` ends it
     ");
-    silent(&home.hook(&home.red("three")));
-    assert_ne!(home.hook(&home.red("four")).success().stdout, "");
-    home.settle();
-    assert_output!(home, sizeless(home.inside("three", &["status"])), @"
+    assert_silent(&home.hook(&home.failing_run("three")));
+    assert_ne!(home.hook(&home.failing_run("four")).assert_success().stdout, "");
+    home.wait_for_housekeeping();
+    assert_output!(home, mask_size(home.run_in_session("three", &["status"])), @"
     exit 0
     --- stdout
     project   ship (dir:[HOME]/ship)
@@ -290,7 +291,7 @@ fn one_session_is_paused_and_the_others_are_not() {
     assert_eq!(paused, json!({ "everywhere": false, "sessions": ["three", "four"] }));
     let paused = home.json(&["pause", "--session", "three", "--off"]);
     assert_eq!(paused, json!({ "everywhere": false, "sessions": ["four"] }));
-    assert_ne!(home.hook(&home.red("three")).success().stdout, "");
+    assert_ne!(home.hook(&home.failing_run("three")).assert_success().stdout, "");
     // Without a session, `--off` ends every pause.
     home.ok(&["pause"]);
     assert_eq!(home.json(&["status"])["quiet"], "paused");
@@ -298,15 +299,15 @@ fn one_session_is_paused_and_the_others_are_not() {
 }
 
 #[test]
-fn why_nobody_is_told_anything_is_said() {
-    let home = Home::new();
-    home.set(&[("user_prompt_submit", "enabled = false")]);
-    let said = home.inside("one", &["context", "x"]).success().stderr;
+fn silence_reason_is_shown() {
+    let home = TestHome::new();
+    home.write_config(&[("user_prompt_submit", "enabled = false")]);
+    let said = home.run_in_session("one", &["context", "x"]).assert_success().stderr;
     assert!(said.contains("`hooks.user_prompt_submit` is switched off"), "{said}");
     let config = home.memory().join("config.toml");
     let text = std::fs::read_to_string(&config).unwrap();
     std::fs::write(&config, format!("[cohort]\ncontrol = 1.0\n{text}")).unwrap();
-    let said = home.inside("one", &["status"]).success().stdout;
+    let said = home.run_in_session("one", &["status"]).assert_success().stdout;
     assert!(said.contains("recorded and told nothing"), "{said}");
     // The name of a slash command is not part of the query.
     home.ok(&["remember", "CI runs on Postgres 17", "--category", "fact"]);

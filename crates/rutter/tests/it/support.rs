@@ -8,18 +8,18 @@ use std::process::{Child, Command, Stdio};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rutter_testkit::Ran;
+use rutter_testkit::CommandOutput;
 
 /// Builds a command for the binary in an environment without any user settings.
-pub(crate) fn command(args: &[&str]) -> Command {
+pub(crate) fn rutter_command(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rutter"));
     command.args(args).env_clear().env("HOME", "/nonexistent").env("COLUMNS", "100");
     command
 }
 
 /// Runs the binary with these bytes on stdin. The binary may exit without reading them.
-pub(crate) fn rutter_with(args: &[&str], stdin: &[u8]) -> Ran {
-    let mut child = command(args)
+pub(crate) fn run_rutter_with_stdin(args: &[&str], stdin: &[u8]) -> CommandOutput {
+    let mut child = rutter_command(args)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -35,12 +35,12 @@ pub(crate) fn rutter_with(args: &[&str], stdin: &[u8]) -> Ran {
 }
 
 /// Runs the binary to completion.
-pub(crate) fn rutter(args: &[&str]) -> Ran {
-    Ran::of(&mut command(args))
+pub(crate) fn run_rutter(args: &[&str]) -> CommandOutput {
+    CommandOutput::run(&mut rutter_command(args))
 }
 
 /// Returns a configuration with long hook deadlines and these additional `(hook, line)` settings.
-pub(crate) fn patient(settings: &[(&str, &str)]) -> String {
+pub(crate) fn config_with_long_deadlines(settings: &[(&str, &str)]) -> String {
     const HOOKS: [&str; 9] = [
         "session_start",
         "user_prompt_submit",
@@ -65,11 +65,11 @@ pub(crate) fn patient(settings: &[(&str, &str)]) -> String {
 }
 
 /// A temporary data directory, project and home directory.
-pub(crate) struct Home {
+pub(crate) struct TestHome {
     folder: tempfile::TempDir,
 }
 
-impl Home {
+impl TestHome {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         for name in ["ship", "user"] {
@@ -87,15 +87,15 @@ impl Home {
     }
 
     /// Writes a configuration with deadlines long enough for a busy machine and these `(hook, line)` settings.
-    pub(crate) fn set(&self, settings: &[(&str, &str)]) {
+    pub(crate) fn write_config(&self, settings: &[(&str, &str)]) {
         std::fs::create_dir_all(self.memory()).expect("a folder");
-        let text = patient(settings);
+        let text = config_with_long_deadlines(settings);
         std::fs::write(self.memory().join("config.toml"), text).expect("a configuration");
     }
 
     /// Builds a command for the binary in the project, with this data directory.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = command(args);
+        let mut command = rutter_command(args);
         command
             .env("RUTTER_HOME", self.memory())
             .env("HOME", self.path("user"))
@@ -104,25 +104,25 @@ impl Home {
         command
     }
 
-    pub(crate) fn rutter(&self, args: &[&str]) -> Ran {
-        Ran::of(self.command(args).stdin(Stdio::null()))
+    pub(crate) fn rutter(&self, args: &[&str]) -> CommandOutput {
+        CommandOutput::run(self.command(args).stdin(Stdio::null()))
     }
 
     /// Runs the binary, asserts success and drops the output.
     pub(crate) fn ok(&self, args: &[&str]) {
-        drop(self.rutter(args).success());
+        drop(self.rutter(args).assert_success());
     }
 
     /// Returns the `--json` output of a command.
     pub(crate) fn json(&self, args: &[&str]) -> serde_json::Value {
         let mut args = args.to_vec();
         args.push("--json");
-        serde_json::from_str(&self.rutter(&args).success().stdout).expect("JSON")
+        serde_json::from_str(&self.rutter(&args).assert_success().stdout).expect("JSON")
     }
 
     /// Returns the doctor's finding codes about data directory and configuration. The other findings only say that
     /// rutter is not installed here.
-    pub(crate) fn ailments(&self) -> Vec<String> {
+    pub(crate) fn doctor_codes(&self) -> Vec<String> {
         let report = self.rutter(&["doctor", "--json"]).stdout;
         let report: serde_json::Value = serde_json::from_str(&report).expect("a report");
         let codes = report["findings"].as_array().expect("findings").iter();
@@ -148,7 +148,7 @@ impl Home {
     }
 
     /// Runs `rutter init` with such a program.
-    pub(crate) fn init(&self, args: &[&str]) -> Ran {
+    pub(crate) fn init(&self, args: &[&str]) -> CommandOutput {
         let program = self.program("bin");
         self.rutter(&[&["init", "--bin", &program], args].concat())
     }
@@ -159,19 +159,19 @@ impl Home {
     }
 
     /// Writes the settings file.
-    pub(crate) fn has_settings(&self, text: impl AsRef<[u8]>) -> &Self {
+    pub(crate) fn write_settings(&self, text: impl AsRef<[u8]>) -> &Self {
         std::fs::create_dir_all(self.path("ship/.claude")).expect("a folder");
         std::fs::write(self.settings(), text).expect("settings");
         self
     }
 
     /// Starts a GHAP with a prediction that a test run can decide.
-    pub(crate) fn start(&self) -> serde_json::Value {
-        self.json(START)
+    pub(crate) fn start_ghap(&self) -> serde_json::Value {
+        self.json(GHAP_START_ARGS)
     }
 }
 
-pub(crate) const START: &[&str] = &[
+pub(crate) const GHAP_START_ARGS: &[&str] = &[
     "ghap",
     "start",
     "--domain",
@@ -189,7 +189,7 @@ pub(crate) const START: &[&str] = &[
 ];
 
 /// Opens a pseudoterminal: the first end is for the test, the second one for the binary.
-pub(crate) fn terminal() -> (File, OwnedFd) {
+pub(crate) fn open_terminal() -> (File, OwnedFd) {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
     grantpt(&ours).expect("a terminal");
     unlockpt(&ours).expect("a terminal");
@@ -213,12 +213,12 @@ pub(crate) use assert_output;
 
 /// Returns the bytes of all files below a directory. If a file disappears meanwhile, a background process is still
 /// running, and all files are read again.
-pub(crate) fn bytes_below(folder: &Path) -> Vec<u8> {
-    fn read(folder: &Path, bytes: &mut Vec<u8>) -> std::io::Result<()> {
+pub(crate) fn read_all_bytes(folder: &Path) -> Vec<u8> {
+    fn collect_bytes(folder: &Path, bytes: &mut Vec<u8>) -> std::io::Result<()> {
         for entry in std::fs::read_dir(folder)? {
             let path = entry?.path();
             if path.is_dir() {
-                read(&path, bytes)?;
+                collect_bytes(&path, bytes)?;
             } else {
                 bytes.extend(std::fs::read(&path)?);
             }
@@ -227,7 +227,7 @@ pub(crate) fn bytes_below(folder: &Path) -> Vec<u8> {
     }
     loop {
         let mut bytes = Vec::new();
-        match read(folder, &mut bytes) {
+        match collect_bytes(folder, &mut bytes) {
             Ok(()) => return bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && folder.exists() => {}
             Err(error) => panic!("{}: {error}", folder.display()),
@@ -235,13 +235,13 @@ pub(crate) fn bytes_below(folder: &Path) -> Vec<u8> {
     }
 }
 
-pub(crate) fn holds(bytes: &[u8], text: &str) -> bool {
+pub(crate) fn contains_text(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
 /// Starts a process that locks the database until its stdin is closed: against writers (`NORMAL`), or against readers
 /// too (`EXCLUSIVE`).
-pub(crate) fn hold(database: &Path, mode: &str) -> Child {
+pub(crate) fn lock_database(database: &Path, mode: &str) -> Child {
     let program = "import sqlite3, sys\n\
         db = sqlite3.connect(sys.argv[1], isolation_level=None)\n\
         db.execute('PRAGMA locking_mode = ' + sys.argv[2])\n\

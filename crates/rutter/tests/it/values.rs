@@ -1,7 +1,9 @@
-use rutter_testkit::Ran;
+use rutter_testkit::CommandOutput;
 use serde_json::Value;
 
-use crate::support::{Home, START, assert_output, bytes_below, hold, holds};
+use crate::support::{
+    GHAP_START_ARGS, TestHome, assert_output, contains_text, lock_database, read_all_bytes,
+};
 
 /// The same mistake in different words.
 const CAUSES: [&str; 5] = [
@@ -12,10 +14,10 @@ const CAUSES: [&str; 5] = [
     "the amount was rounded before the fee was taken off",
 ];
 
-fn learnt(causes: &[&str]) -> Home {
-    let home = Home::new();
+fn home_with_lessons(causes: &[&str]) -> TestHome {
+    let home = TestHome::new();
     for cause in causes {
-        home.ok(START);
+        home.ok(GHAP_START_ARGS);
         home.ok(&[
             "ghap",
             "resolve",
@@ -36,16 +38,16 @@ fn learnt(causes: &[&str]) -> Home {
     home
 }
 
-fn cluster(home: &Home) -> Value {
+fn only_cluster(home: &TestHome) -> Value {
     let clusters = home.json(&["values", "clusters", "--axis", "root-cause"]);
     assert_eq!(clusters.as_array().unwrap().len(), 1, "{clusters}");
     clusters[0].clone()
 }
 
 #[test]
-fn from_experiences_to_a_sentence() {
-    let home = learnt(&CAUSES);
-    let cluster = cluster(&home);
+fn cluster_becomes_value() {
+    let home = home_with_lessons(&CAUSES);
+    let cluster = only_cluster(&home);
     assert_eq!(cluster["size"], 5);
     assert_eq!(cluster["axis"], "root-cause");
     let id = cluster["id"].as_str().unwrap();
@@ -84,15 +86,15 @@ fn from_experiences_to_a_sentence() {
 
 #[test]
 fn proposed_value_is_accepted() {
-    let home = learnt(&CAUSES);
-    let id = cluster(&home)["id"].as_str().unwrap().to_owned();
+    let home = home_with_lessons(&CAUSES);
+    let id = only_cluster(&home)["id"].as_str().unwrap().to_owned();
     let text = "Round an amount once, at the end, never before it is added up";
     let value = home.json(&["values", "add", &id, text, "--proposed"]);
     assert_eq!(value["standing"], "proposed", "{value}");
     let short = value["short"].as_str().unwrap();
     assert_eq!(home.json(&["values", "accept", short])["standing"], "accepted");
     home.ok(&["values", "retire", short]);
-    let ran = home.rutter(&["values", "accept", short]).success();
+    let ran = home.rutter(&["values", "accept", short]).assert_success();
     assert!(ran.stdout.contains(" accepted, supported by "), "{ran}");
     let unknown = home.rutter(&["values", "accept", "beef"]);
     assert_eq!(unknown.exit, Some(1), "{unknown}");
@@ -100,17 +102,17 @@ fn proposed_value_is_accepted() {
 
 /// Five near duplicates make a cluster of five.
 #[test]
-fn near_duplicates_count() {
-    let home = learnt(&[CAUSES[0]; 5]);
-    assert_eq!(cluster(&home)["size"], 5);
-    let id = cluster(&home)["short"].as_str().unwrap().to_owned();
+fn near_duplicates_form_cluster() {
+    let home = home_with_lessons(&[CAUSES[0]; 5]);
+    assert_eq!(only_cluster(&home)["size"], 5);
+    let id = only_cluster(&home)["short"].as_str().unwrap().to_owned();
     // A tight cluster accepts a value too.
     home.ok(&["values", "add", &id, "do not round the discount before the tax is added"]);
 }
 
 #[test]
-fn nothing_is_said_to_be_nothing() {
-    let home = Home::new();
+fn empty_store_has_no_values() {
+    let home = TestHome::new();
     assert_output!(home, home.rutter(&["values", "clusters"]), @"
     exit 0
     --- stderr
@@ -130,34 +132,35 @@ fn nothing_is_said_to_be_nothing() {
 }
 
 #[test]
-fn a_value_is_forgotten_to_the_byte_and_travels() {
-    let home = learnt(&CAUSES);
-    let id = cluster(&home)["short"].as_str().unwrap().to_owned();
+fn value_is_exported_and_erased() {
+    let home = home_with_lessons(&CAUSES);
+    let id = only_cluster(&home)["short"].as_str().unwrap().to_owned();
     let text = "Round an amount once, at the zebra end, never before it is added up";
     let added = home.json(&["values", "add", &id, text]);
-    let export = home.rutter(&["export"]).success().stdout;
+    let export = home.rutter(&["export"]).assert_success().stdout;
     assert!(export.contains("zebra"));
     home.ok(&["forget", added["short"].as_str().unwrap(), "--yes"]);
-    assert!(!holds(&bytes_below(&home.memory()), "zebra"));
-    let other = Home::new();
+    assert!(!contains_text(&read_all_bytes(&home.memory()), "zebra"));
+    let other = TestHome::new();
     std::fs::write(other.path("lines.jsonl"), export).unwrap();
     other.ok(&["import", "jsonl", other.path("lines.jsonl").to_str().unwrap(), "--own", "--yes"]);
     let listed = other.json(&["values", "list", "--all"]);
     assert_eq!(listed[0]["text"], text, "{listed}");
-    assert_eq!(cluster(&other)["size"], 5);
+    assert_eq!(only_cluster(&other)["size"], 5);
 }
 
 /// Every text of a value is printed on one line.
 #[test]
-fn no_text_forges_a_line_or_speaks_to_the_terminal() {
-    let home = learnt(&CAUSES);
-    let id = cluster(&home)["short"].as_str().unwrap().to_owned();
+fn value_text_cannot_forge_lines() {
+    let home = home_with_lessons(&CAUSES);
+    let id = only_cluster(&home)["short"].as_str().unwrap().to_owned();
     let text = "Round an amount once,\n0123abcd accepted: at the \u{202e}end,\u{1b}[31m\u{7}\tnever before it is added up";
-    let added = home.rutter(&["values", "add", &id, text]).success();
+    let added = home.rutter(&["values", "add", &id, text]).assert_success();
     let value = added.stdout[..8].to_owned();
-    let shown = home.rutter(&["values", "show", &id]).success();
-    let edited = home.rutter(&["values", "edit", &value, "--standing", "proposed"]).success();
-    let retired = home.rutter(&["values", "retire", &value]).success();
+    let shown = home.rutter(&["values", "show", &id]).assert_success();
+    let edited =
+        home.rutter(&["values", "edit", &value, "--standing", "proposed"]).assert_success();
+    let retired = home.rutter(&["values", "retire", &value]).assert_success();
     let line = "Round an amount once, 0123abcd accepted: at the end, never before it is added up";
     for ran in [&added, &edited, &retired] {
         assert_eq!(ran.stdout.lines().count(), 1, "{}", ran.stdout);
@@ -171,18 +174,18 @@ fn no_text_forges_a_line_or_speaks_to_the_terminal() {
 }
 
 /// Runs the binary in another project with the same store.
-fn elsewhere(home: &Home, project: &str, args: &[&str]) -> Ran {
+fn run_in_project(home: &TestHome, project: &str, args: &[&str]) -> CommandOutput {
     let folder = home.path(project);
     std::fs::create_dir_all(&folder).unwrap();
-    Ran::of(home.command(args).current_dir(folder))
+    CommandOutput::run(home.command(args).current_dir(folder))
 }
 
 #[test]
-fn of_values_of_all_projects_it_is_said_which() {
-    let home = learnt(&CAUSES);
-    let id = cluster(&home)["short"].as_str().unwrap().to_owned();
+fn list_all_names_projects() {
+    let home = home_with_lessons(&CAUSES);
+    let id = only_cluster(&home)["short"].as_str().unwrap().to_owned();
     let say = |project: &str, text: &str| {
-        drop(elsewhere(&home, project, &["values", "add", &id, text]).success());
+        drop(run_in_project(&home, project, &["values", "add", &id, text]).assert_success());
     };
     home.ok(&["values", "add", &id, "Round the sum at the end, once", "--everywhere"]);
     say("boat", "Add up the exact amounts, then round");
@@ -200,26 +203,26 @@ fn of_values_of_all_projects_it_is_said_which() {
     ");
     // Projects with the same name are listed by their keys.
     say("harbour/boat", "Take the tax from amounts that were never rounded");
-    let listed = home.rutter(&["values", "list", "--all"]).success().stdout;
+    let listed = home.rutter(&["values", "list", "--all"]).assert_success().stdout;
     for project in ["boat", "harbour/boat"] {
         let key = format!(" dir:{} ", home.path(project).display());
         assert_eq!(listed.matches(&key).count(), 1, "{listed}");
     }
-    let here = home.rutter(&["values", "list"]).success().stdout;
+    let here = home.rutter(&["values", "list"]).assert_success().stdout;
     assert!(here.contains("everywhere") && !here.contains("boat"), "{here}");
 }
 
 #[test]
-fn values_are_counted_and_what_forgets_a_project_names_them() {
-    let home = learnt(&CAUSES);
-    let id = cluster(&home)["short"].as_str().unwrap().to_owned();
+fn forget_project_counts_values() {
+    let home = home_with_lessons(&CAUSES);
+    let id = only_cluster(&home)["short"].as_str().unwrap().to_owned();
     let proposed = home.json(&["values", "list"]).as_array().unwrap().len() as u64;
     home.ok(&["values", "add", &id, "Round the sum at the end, once", "--everywhere"]);
     let own = home.json(&["values", "add", &id, "Add up the exact amounts, then round"]);
     let status = home.json(&["status"]);
     assert_eq!(status["here"]["values"], proposed + 1, "{status}");
     assert_eq!(status["in_all"]["values"], proposed + 2, "{status}");
-    let said = home.rutter(&["status"]).success().stdout;
+    let said = home.rutter(&["status"]).assert_success().stdout;
     assert!(said.contains(&format!("5 GHAPs, {} value", proposed + 1)), "{said}");
     // A retired value is not counted, but is forgotten like the others.
     home.ok(&["values", "retire", own["short"].as_str().unwrap()]);
@@ -232,21 +235,22 @@ fn values_are_counted_and_what_forgets_a_project_names_them() {
 }
 
 #[test]
-fn who_looks_while_another_process_writes_is_answered() {
-    let home = learnt(&CAUSES);
-    assert_eq!(cluster(&home)["size"], 5);
+fn clusters_readable_during_write() {
+    let home = home_with_lessons(&CAUSES);
+    assert_eq!(only_cluster(&home)["size"], 5);
     // Makes the clusters out of date.
-    home.ok(START);
+    home.ok(GHAP_START_ARGS);
     home.ok(&["ghap", "resolve", "--status", "confirmed", "--result", "green"]);
-    let mut holder = hold(&home.memory().join("rutter.db"), "NORMAL");
+    let mut holder = lock_database(&home.memory().join("rutter.db"), "NORMAL");
     let stale = "note: another process is writing; this may be a moment old\n";
-    let listed = home.rutter(&["values", "clusters", "--axis", "root-cause"]).success();
+    let listed = home.rutter(&["values", "clusters", "--axis", "root-cause"]).assert_success();
     assert_eq!((listed.stdout.lines().count(), listed.stderr.as_str()), (2, stale), "{listed}");
-    let found = home.rutter(&["call", "list_clusters", r#"{"axis": "root-cause"}"#]).success();
+    let found =
+        home.rutter(&["call", "list_clusters", r#"{"axis": "root-cause"}"#]).assert_success();
     assert!(found.stdout.contains("\"size\": 5"), "{found}");
-    let listed = home.rutter(&["values", "list"]).success();
+    let listed = home.rutter(&["values", "list"]).assert_success();
     assert!(listed.stderr.starts_with(stale), "{listed}");
     drop(holder.stdin.take());
     holder.wait().unwrap();
-    assert_eq!(home.rutter(&["values", "clusters"]).success().stderr, "");
+    assert_eq!(home.rutter(&["values", "clusters"]).assert_success().stderr, "");
 }

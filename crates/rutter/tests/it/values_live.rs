@@ -1,9 +1,9 @@
 //! Lessons of several sessions of the real client, shown at the start of the next one.
 
-use rutter_check::live::{Record, Script, Turn};
+use rutter_check::live::{ModelScript, ModelTurn, RunRecord};
 use serde_json::{Value, json};
 
-use crate::live::{Life, bash, said_by};
+use crate::live::{LiveProject, bash_turn, hook_texts_of_event};
 
 const FILES: [(&str, &str); 2] = [
     ("export.py", "def export():\n    return 1\n"),
@@ -19,7 +19,7 @@ const CAUSE: &str = "an early return skips the release of the connection";
 const SURPRISE: &str = "the connection pool was empty after an hour";
 
 /// Runs a session that starts a GHAP and resolves it as falsified.
-fn learns(life: &mut Life, goal: &str, hypothesis: &str) -> Record {
+fn run_falsified_session(life: &mut LiveProject, goal: &str, hypothesis: &str) -> RunRecord {
     let start = json!({
         "domain": "debugging", "strategy": "read-the-error", "goal": goal, "hypothesis": hypothesis,
         "action": "change it and look", "prediction": "the night run ends",
@@ -30,17 +30,17 @@ fn learns(life: &mut Life, goal: &str, hypothesis: &str) -> Record {
         "lesson": { "takeaway": LESSON },
     });
     let turns = [
-        Turn::call("mcp__rutter__start_ghap", start),
-        Turn::call("mcp__rutter__resolve_ghap", resolve),
+        ModelTurn::call("mcp__rutter__start_ghap", start),
+        ModelTurn::call("mcp__rutter__resolve_ghap", resolve),
     ];
-    life.session_with(Script::new(turns), |sandbox| {
+    life.session_with(ModelScript::new(turns), |sandbox| {
         sandbox.prompt("the export hangs at night");
     })
 }
 
 #[test]
-fn what_several_sessions_learnt_is_named_at_the_beginning_of_the_third() {
-    let Some(mut life) = Life::new(&FILES) else { return };
+fn repeated_lesson_becomes_value() {
+    let Some(mut life) = LiveProject::new(&FILES) else { return };
     life.init();
     // The first GHAP is a user's, from the command line.
     let start = [
@@ -59,7 +59,7 @@ fn what_several_sessions_learnt_is_named_at_the_beginning_of_the_third() {
         "--prediction",
         "the night run ends",
     ];
-    drop(life.rutter(&start).success());
+    drop(life.rutter(&start).assert_success());
     let resolve = [
         "ghap",
         "resolve",
@@ -76,32 +76,33 @@ fn what_several_sessions_learnt_is_named_at_the_beginning_of_the_third() {
         "--takeaway",
         LESSON,
     ];
-    drop(life.rutter(&resolve).success());
+    drop(life.rutter(&resolve).assert_success());
 
     let goals = [
         ("the nightly export finishes", "the timeout of the export is too short"),
         ("the export of the evening does not hang", "the database is locked by the backup"),
     ];
     for (goal, hypothesis) in goals {
-        let record = learns(&mut life, goal, hypothesis);
-        let start = said_by(&record, "SessionStart");
+        let record = run_falsified_session(&mut life, goal, hypothesis);
+        let start = hook_texts_of_event(&record, "SessionStart");
         assert!(start.iter().all(|said| !said.contains("sessions learnt")), "too early: {start:?}");
     }
     // SessionEnd starts this in the background. A second run repeats no work.
-    drop(life.rutter(&["tend"]).success());
+    drop(life.rutter(&["tend"]).assert_success());
 
-    let record = life.session_with(Script::default(), |sandbox| {
+    let record = life.session_with(ModelScript::default(), |sandbox| {
         sandbox.prompt("write a haiku about the sea");
     });
     let first = record.main_requests().next().unwrap().body.to_string();
     assert!(first.contains(LESSON), "{first}");
-    let start = said_by(&record, "SessionStart");
+    let start = hook_texts_of_event(&record, "SessionStart");
     assert_eq!(start.len(), 1, "{start:?}");
     assert!(start[0].contains(&format!("- (proposed) `{LESSON}`")), "{start:?}");
     assert!(start[0].contains("data, not instructions"), "{start:?}");
     // The value is recorded like every other injection.
     let session = record.result().unwrap()["session_id"].as_str().unwrap().to_owned();
-    let shown = life.rutter(&["injections", "--session", &session, "--json"]).success().stdout;
+    let shown =
+        life.rutter(&["injections", "--session", &session, "--json"]).assert_success().stdout;
     let shown: Vec<Value> = serde_json::from_str(&shown).unwrap();
     assert_eq!(shown.len(), 1, "{shown:?}");
     assert_eq!(
@@ -119,15 +120,15 @@ fn what_several_sessions_learnt_is_named_at_the_beginning_of_the_third() {
         "status": "confirmed", "result": "it passed", "lesson": { "what_worked": "a finally block" },
     });
     let turns = [
-        Turn::call("mcp__rutter__start_ghap", start),
-        bash(RUN),
-        Turn::call("mcp__rutter__resolve_ghap", confirmed),
+        ModelTurn::call("mcp__rutter__start_ghap", start),
+        bash_turn(RUN),
+        ModelTurn::call("mcp__rutter__resolve_ghap", confirmed),
     ];
-    let record = life.session_with(Script::new(turns), |sandbox| {
+    let record = life.session_with(ModelScript::new(turns), |sandbox| {
         sandbox.prompt("the import hangs");
     });
-    assert!(said_by(&record, "SessionStart")[0].contains(LESSON));
-    let values = life.rutter(&["values", "list", "--json"]).success().stdout;
+    assert!(hook_texts_of_event(&record, "SessionStart")[0].contains(LESSON));
+    let values = life.rutter(&["values", "list", "--json"]).assert_success().stdout;
     let values: Value = serde_json::from_str(&values).unwrap();
     assert_eq!((&values[0]["helped"], &values[0]["hurt"]), (&1.into(), &0.into()), "{values}");
 }

@@ -13,65 +13,65 @@ use tokio::time::Instant;
 
 /// The slots for connections.
 #[derive(Debug)]
-pub(super) struct Room {
+pub(super) struct ConnectionLimiter {
     most: usize,
-    taken: Mutex<Taken>,
+    taken: Mutex<TakenSlots>,
     /// Notified when a connection closes or changes between idle and working.
     changed: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Taken {
+struct TakenSlots {
     /// The connections by their number, in order of arrival.
-    seats: BTreeMap<u64, Place>,
+    seats: BTreeMap<u64, SlotState>,
     came: u64,
 }
 
 #[derive(Debug)]
-struct Place {
+struct SlotState {
     /// The start of the idle time; None while the connection is working.
-    waits: Option<Instant>,
+    idle_since: Option<Instant>,
     leave: Arc<Notify>,
 }
 
 /// A slot of one connection, freed on drop.
 #[derive(Debug)]
-pub(super) struct Seat {
-    room: Arc<Room>,
+pub(super) struct ConnectionSlot {
+    room: Arc<ConnectionLimiter>,
     number: u64,
     leave: Arc<Notify>,
 }
 
 /// Marks a connection as working, until it is dropped.
 #[derive(Debug)]
-pub(super) struct Work {
-    room: Arc<Room>,
+pub(super) struct WorkGuard {
+    room: Arc<ConnectionLimiter>,
     number: u64,
 }
 
-impl Room {
+impl ConnectionLimiter {
     pub(super) fn new(most: usize) -> Arc<Self> {
         Arc::new(Self { most, taken: Mutex::default(), changed: Notify::new() })
     }
 
     /// Returns a slot. If all are taken, closes the longest idle connection; if all are working, waits for one to
     /// finish.
-    pub(super) async fn seat(self: &Arc<Self>) -> Seat {
+    pub(super) async fn acquire(self: &Arc<Self>) -> ConnectionSlot {
         loop {
             // Registers before the check, so that no change in between is missed.
             let changed = self.changed.notified();
-            if let Some(seat) = self.try_seat() {
+            if let Some(seat) = self.try_acquire() {
                 return seat;
             }
             changed.await;
         }
     }
 
-    fn try_seat(self: &Arc<Self>) -> Option<Seat> {
-        let mut taken = self.taken();
+    fn try_acquire(self: &Arc<Self>) -> Option<ConnectionSlot> {
+        let mut taken = self.lock_slots();
         if taken.seats.len() >= self.most {
             let waiting =
-                taken.seats.iter().filter_map(|(number, place)| Some((place.waits?, *number)));
+                taken.seats.iter().filter_map(|(number, place)| Some((place.idle_since?, *number)));
             let (_, longest) = waiting.min()?;
             if let Some(place) = taken.seats.remove(&longest) {
                 place.leave.notify_one();
@@ -80,54 +80,55 @@ impl Room {
         let number = taken.came;
         taken.came += 1;
         let leave = Arc::new(Notify::new());
-        let place = Place { waits: Some(Instant::now()), leave: Arc::clone(&leave) };
+        let place = SlotState { idle_since: Some(Instant::now()), leave: Arc::clone(&leave) };
         taken.seats.insert(number, place);
-        Some(Seat { room: Arc::clone(self), number, leave })
+        Some(ConnectionSlot { room: Arc::clone(self), number, leave })
     }
 
     /// Closes all idle connections.
-    pub(super) fn dismiss(&self) {
-        self.change(|taken| {
+    pub(super) fn close_idle(&self) {
+        self.update_slots(|taken| {
             taken.seats.retain(|_, place| {
-                if place.waits.is_some() {
+                if place.idle_since.is_some() {
                     place.leave.notify_one();
                 }
-                place.waits.is_none()
+                place.idle_since.is_none()
             });
         });
     }
 
     /// Waits until all connections are closed.
-    pub(super) async fn empty(&self) {
+    pub(super) async fn wait_until_empty(&self) {
         loop {
             let changed = self.changed.notified();
-            if self.taken().seats.is_empty() {
+            if self.lock_slots().seats.is_empty() {
                 return;
             }
             changed.await;
         }
     }
 
-    fn taken(&self) -> MutexGuard<'_, Taken> {
+    fn lock_slots(&self) -> MutexGuard<'_, TakenSlots> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn change(&self, change: impl FnOnce(&mut Taken)) {
-        change(&mut self.taken());
+    fn update_slots(&self, change: impl FnOnce(&mut TakenSlots)) {
+        change(&mut self.lock_slots());
         self.changed.notify_waiters();
     }
 }
 
-impl Seat {
+impl ConnectionSlot {
     /// Waits until the slot is needed for another connection.
-    pub(super) async fn needed(&self) {
+    pub(super) async fn wait_until_evicted(&self) {
         self.leave.notified().await;
     }
 
     /// Waits until the connection has been idle for `patience`.
-    pub(super) async fn stale(&self, patience: Duration) {
+    pub(super) async fn wait_until_stale(&self, patience: Duration) {
         loop {
-            let waits = self.room.taken().seats.get(&self.number).and_then(|place| place.waits);
+            let waits =
+                self.room.lock_slots().seats.get(&self.number).and_then(|place| place.idle_since);
             let until = waits.unwrap_or_else(Instant::now) + patience;
             if until <= Instant::now() {
                 return;
@@ -137,32 +138,32 @@ impl Seat {
     }
 
     /// Marks the connection as working.
-    pub(super) fn work(&self) -> Work {
-        let work = Work { room: Arc::clone(&self.room), number: self.number };
-        work.set(None);
+    pub(super) fn begin_work(&self) -> WorkGuard {
+        let work = WorkGuard { room: Arc::clone(&self.room), number: self.number };
+        work.set_idle_since(None);
         work
     }
 }
 
-impl Drop for Seat {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        self.room.change(|taken| drop(taken.seats.remove(&self.number)));
+        self.room.update_slots(|taken| drop(taken.seats.remove(&self.number)));
     }
 }
 
-impl Work {
-    fn set(&self, waits: Option<Instant>) {
-        self.room.change(|taken| {
+impl WorkGuard {
+    fn set_idle_since(&self, waits: Option<Instant>) {
+        self.room.update_slots(|taken| {
             if let Some(place) = taken.seats.get_mut(&self.number) {
-                place.waits = waits;
+                place.idle_since = waits;
             }
         });
     }
 }
 
-impl Drop for Work {
+impl Drop for WorkGuard {
     fn drop(&mut self) {
-        self.set(Some(Instant::now()));
+        self.set_idle_since(Some(Instant::now()));
     }
 }
 
@@ -174,7 +175,7 @@ mod tests {
     use super::*;
 
     /// Returns the value of a future that is ready at once.
-    fn at_once<T>(future: impl Future<Output = T>) -> Option<T> {
+    fn poll_once<T>(future: impl Future<Output = T>) -> Option<T> {
         match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(value) => Some(value),
             Poll::Pending => None,
@@ -182,41 +183,41 @@ mod tests {
     }
 
     #[test]
-    fn who_has_waited_longest_leaves_for_who_comes_and_who_is_at_work_stays() {
-        let room = Room::new(3);
-        let [first, second, third] = [(); 3].map(|()| at_once(room.seat()).unwrap());
-        let work = first.work();
-        let fourth = at_once(room.seat()).unwrap();
-        assert!(at_once(second.needed()).is_some());
-        assert!(at_once(first.needed()).is_none());
+    fn evicts_longest_idle_connection() {
+        let room = ConnectionLimiter::new(3);
+        let [first, second, third] = [(); 3].map(|()| poll_once(room.acquire()).unwrap());
+        let work = first.begin_work();
+        let fourth = poll_once(room.acquire()).unwrap();
+        assert!(poll_once(second.wait_until_evicted()).is_some());
+        assert!(poll_once(first.wait_until_evicted()).is_none());
         // The slot has a new owner already, so a late drop must not free it.
         drop(second);
-        let busy = [third.work(), fourth.work()];
-        assert!(at_once(room.seat()).is_none(), "all are at work");
+        let busy = [third.begin_work(), fourth.begin_work()];
+        assert!(poll_once(room.acquire()).is_none(), "all are at work");
         drop(work);
-        let fifth = at_once(room.seat()).unwrap();
-        assert!(at_once(first.needed()).is_some());
+        let fifth = poll_once(room.acquire()).unwrap();
+        assert!(poll_once(first.wait_until_evicted()).is_some());
         drop((first, third, fourth, busy));
-        assert!(at_once(room.empty()).is_none());
-        let work = fifth.work();
-        room.dismiss();
-        assert!(at_once(fifth.needed()).is_none());
+        assert!(poll_once(room.wait_until_empty()).is_none());
+        let work = fifth.begin_work();
+        room.close_idle();
+        assert!(poll_once(fifth.wait_until_evicted()).is_none());
         drop(work);
-        room.dismiss();
-        assert!(at_once(fifth.needed()).is_some());
-        assert!(at_once(room.empty()).is_some());
+        room.close_idle();
+        assert!(poll_once(fifth.wait_until_evicted()).is_some());
+        assert!(poll_once(room.wait_until_empty()).is_some());
     }
 
     #[test]
-    fn who_waits_for_a_seat_gets_the_next_that_is_free() {
-        let room = Room::new(1);
-        let only = at_once(room.seat()).unwrap();
-        let work = only.work();
-        let mut next = pin!(room.seat());
+    fn waiter_gets_next_free_slot() {
+        let room = ConnectionLimiter::new(1);
+        let only = poll_once(room.acquire()).unwrap();
+        let work = only.begin_work();
+        let mut next = pin!(room.acquire());
         let mut context = Context::from_waker(Waker::noop());
         assert!(next.as_mut().poll(&mut context).is_pending());
         drop(work);
         assert!(next.as_mut().poll(&mut context).is_ready());
-        assert!(at_once(only.needed()).is_some());
+        assert!(poll_once(only.wait_until_evicted()).is_some());
     }
 }

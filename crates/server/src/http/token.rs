@@ -16,25 +16,25 @@ use hyper::HeaderMap;
 use hyper::header::AUTHORIZATION;
 
 /// The number of random bytes in a generated token.
-const BYTES: usize = 32;
+const RANDOM_TOKEN_BYTES: usize = 32;
 /// The minimum length of a token, in characters. Users can supply their own.
-const LEAST: usize = 32;
+const MIN_TOKEN_CHARS: usize = 32;
 /// The maximum length of a token, in characters.
-const MOST: usize = 512;
+const MAX_TOKEN_CHARS: usize = 512;
 
 /// A token. Its `Debug` output is redacted.
-pub(super) struct Token(String);
+pub(super) struct AccessToken(String);
 
 /// The reason why a token file cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum NoToken {
+pub enum TokenFileError {
     /// Other users can read the file.
     #[error(
         "others may read {path} (mode {mode:04o}), so it keeps nobody out; type: chmod 600 '{path}'\n\
          If somebody may have seen it, remove it instead: the next start makes another.",
         path = path.display()
     )]
-    Open {
+    ReadableByOthers {
         /// The file.
         path: PathBuf,
         /// The mode of the file.
@@ -42,13 +42,13 @@ pub enum NoToken {
     },
     /// The file does not contain a valid token.
     #[error(
-        "{path} holds no token: one line of {LEAST} to {MOST} letters, digits or -._~+/=; remove it, and the next start makes one",
+        "{path} holds no token: one line of {MIN_TOKEN_CHARS} to {MAX_TOKEN_CHARS} letters, digits or -._~+/=; remove it, and the next start makes one",
         path = .0.display()
     )]
-    Unusable(PathBuf),
+    InvalidToken(PathBuf),
     /// The path is not a regular file.
     #[error("{path} is no plain file; name another with --token-file", path = .0.display())]
-    NoFile(PathBuf),
+    NotRegularFile(PathBuf),
     /// An I/O operation failed.
     #[error("cannot {what} {path}: {source}", path = path.display())]
     Io {
@@ -61,17 +61,17 @@ pub enum NoToken {
     },
 }
 
-impl Token {
+impl AccessToken {
     /// Reads the token from a file, or creates both if the file does not exist.
-    pub(super) fn of(path: &Path) -> Result<Self, NoToken> {
-        match Self::read(path) {
-            Err(NoToken::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-                match Self::make(path) {
+    pub(super) fn load_or_create(path: &Path) -> Result<Self, TokenFileError> {
+        match Self::load(path) {
+            Err(TokenFileError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                match Self::create(path) {
                     // Another server created it first.
-                    Err(NoToken::Io { source, .. })
+                    Err(TokenFileError::Io { source, .. })
                         if source.kind() == io::ErrorKind::AlreadyExists =>
                     {
-                        Self::read(path)
+                        Self::load(path)
                     }
                     made => made,
                 }
@@ -81,34 +81,37 @@ impl Token {
     }
 
     /// Reads the token from a file.
-    pub(super) fn read(path: &Path) -> Result<Self, NoToken> {
-        let failed = |source| NoToken::Io { what: "read", path: path.to_owned(), source };
+    pub(super) fn load(path: &Path) -> Result<Self, TokenFileError> {
+        let failed = |source| TokenFileError::Io { what: "read", path: path.to_owned(), source };
         // Checks the type before opening: opening a pipe would block until a writer appears.
         if !fs::metadata(path).map_err(failed)?.is_file() {
-            return Err(NoToken::NoFile(path.to_owned()));
+            return Err(TokenFileError::NotRegularFile(path.to_owned()));
         }
         let file = File::open(path).map_err(failed)?;
         // The mode of the opened file, not of a file that has replaced it since.
         let mode = file.metadata().map_err(failed)?.permissions().mode() & 0o7777;
         if mode & 0o077 != 0 {
-            return Err(NoToken::Open { path: path.to_owned(), mode });
+            return Err(TokenFileError::ReadableByOthers { path: path.to_owned(), mode });
         }
         let mut bytes = Vec::new();
-        file.take(MOST as u64 + 2).read_to_end(&mut bytes).map_err(failed)?;
+        file.take(MAX_TOKEN_CHARS as u64 + 2).read_to_end(&mut bytes).map_err(failed)?;
         let text = bytes.trim_ascii_end();
         let fits = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(byte);
         match str::from_utf8(text) {
-            Ok(text) if (LEAST..=MOST).contains(&text.len()) && text.bytes().all(|b| fits(&b)) => {
+            Ok(text)
+                if (MIN_TOKEN_CHARS..=MAX_TOKEN_CHARS).contains(&text.len())
+                    && text.bytes().all(|b| fits(&b)) =>
+            {
                 Ok(Self(text.to_owned()))
             }
-            _ => Err(NoToken::Unusable(path.to_owned())),
+            _ => Err(TokenFileError::InvalidToken(path.to_owned())),
         }
     }
 
     /// Creates a token and its file: atomically, readable by the owner only, and without replacing an existing one.
-    fn make(path: &Path) -> Result<Self, NoToken> {
-        let failed = |source| NoToken::Io { what: "create", path: path.to_owned(), source };
-        let mut random = [0; BYTES];
+    fn create(path: &Path) -> Result<Self, TokenFileError> {
+        let failed = |source| TokenFileError::Io { what: "create", path: path.to_owned(), source };
+        let mut random = [0; RANDOM_TOKEN_BYTES];
         getrandom::fill(&mut random).map_err(|error| failed(io::Error::other(error)))?;
         let token = Self(random.iter().fold(String::new(), |mut text, byte| {
             let _ = write!(text, "{byte:02x}");
@@ -128,27 +131,28 @@ impl Token {
     }
 
     /// Returns the value of the `Authorization` header.
-    pub(super) fn header(&self) -> String {
+    pub(super) fn header_value(&self) -> String {
         format!("Bearer {}", self.0)
     }
 
     /// Returns true if a request has the token. A request with two `Authorization` headers is ambiguous and rejected.
-    pub(super) fn is_in(&self, headers: &HeaderMap) -> bool {
+    pub(super) fn matches_headers(&self, headers: &HeaderMap) -> bool {
         let mut all = headers.get_all(AUTHORIZATION).iter();
         let (Some(value), None) = (all.next(), all.next()) else { return false };
         let Some((scheme, word)) = value.as_bytes().split_at_checked(7) else { return false };
-        scheme.eq_ignore_ascii_case(b"bearer ") && same(word.trim_ascii(), self.0.as_bytes())
+        scheme.eq_ignore_ascii_case(b"bearer ")
+            && is_equal_constant_time(word.trim_ascii(), self.0.as_bytes())
     }
 }
 
-impl fmt::Debug for Token {
+impl fmt::Debug for AccessToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Token(…)")
     }
 }
 
 /// Compares two texts in time that depends on their length only. The length of a token is not secret.
-fn same(one: &[u8], other: &[u8]) -> bool {
+fn is_equal_constant_time(one: &[u8], other: &[u8]) -> bool {
     let differ =
         one.iter().zip(other).fold(0, |differ, (one, other)| black_box(differ | (one ^ other)));
     one.len() == other.len() && differ == 0
@@ -163,10 +167,10 @@ mod tests {
     }
 
     #[test]
-    fn one_header_with_the_whole_token_lets_in() {
-        let token = Token("abcdef".to_owned());
+    fn accepts_one_header_with_token() {
+        let token = AccessToken("abcdef".to_owned());
         for right in ["Bearer abcdef", "bearer abcdef", "BEARER  abcdef "] {
-            assert!(token.is_in(&headers(&[right])), "{right}");
+            assert!(token.matches_headers(&headers(&[right])), "{right}");
         }
         let wrong: [&[&str]; 11] = [
             &[],
@@ -182,26 +186,28 @@ mod tests {
             &["Bearerabcdef"],
         ];
         for values in wrong {
-            assert!(!token.is_in(&headers(values)), "{values:?}");
+            assert!(!token.matches_headers(&headers(values)), "{values:?}");
         }
     }
 
     #[test]
-    fn of_two_that_make_it_at_once_both_have_the_same() {
+    fn concurrent_creation_yields_one_token() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("token");
         let made: Vec<String> = std::thread::scope(|scope| {
-            let all: Vec<_> = (0..8).map(|_| scope.spawn(|| Token::of(&path).unwrap().0)).collect();
+            let all: Vec<_> = (0..8)
+                .map(|_| scope.spawn(|| AccessToken::load_or_create(&path).unwrap().0))
+                .collect();
             all.into_iter().map(|one| one.join().unwrap()).collect()
         });
-        assert_eq!(made[0].len(), 2 * BYTES);
+        assert_eq!(made[0].len(), 2 * RANDOM_TOKEN_BYTES);
         assert!(made.iter().all(|token| *token == made[0]));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, 0o600);
     }
 
     #[test]
-    fn what_is_shown_of_it_says_nothing() {
-        assert_eq!(format!("{:?}", Token("abcdef".to_owned())), "Token(…)");
+    fn debug_output_is_redacted() {
+        assert_eq!(format!("{:?}", AccessToken("abcdef".to_owned())), "Token(…)");
     }
 }

@@ -9,32 +9,32 @@ use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 
 /// A transport that drops everything but requests until the handshake.
-pub(super) struct Hello<T> {
-    way: T,
+pub(super) struct HandshakeTransport<T> {
+    inner: T,
     said: bool,
 }
 
-impl<T> Hello<T> {
-    pub(super) fn new(way: T) -> Self {
-        Self { way, said: false }
+impl<T> HandshakeTransport<T> {
+    pub(super) fn new(inner: T) -> Self {
+        Self { inner, said: false }
     }
 }
 
-impl<T: Transport<RoleServer>> Transport<RoleServer> for Hello<T> {
+impl<T: Transport<RoleServer>> Transport<RoleServer> for HandshakeTransport<T> {
     type Error = T::Error;
 
     fn send(
         &mut self,
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
-        self.way.send(message)
+        self.inner.send(message)
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
-            let message = self.way.receive().await?;
+            let message = self.inner.receive().await?;
             if let JsonRpcMessage::Request(request) = &message {
-                self.said |= is_hello(&request.request);
+                self.said |= completes_handshake(&request.request);
             } else if !self.said {
                 continue;
             }
@@ -43,13 +43,13 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Hello<T> {
     }
 
     async fn close(&mut self) -> Result<(), Self::Error> {
-        self.way.close().await
+        self.inner.close().await
     }
 }
 
 /// Returns true if a request completes the handshake: `initialize` of the older generation, or any request of the newer
 /// one that names the client's protocol version. A request for our versions does not.
-fn is_hello(request: &ClientRequest) -> bool {
+fn completes_handshake(request: &ClientRequest) -> bool {
     match request {
         ClientRequest::InitializeRequest(_) => true,
         ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => false,

@@ -16,45 +16,45 @@ use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::name::Name;
-use crate::halves::mend;
-use crate::no_json;
+use super::name::RequestIdScanner;
+use crate::describe_json_error;
+use crate::halves::replace_lone_surrogates;
 
 /// The maximum length of a line in bytes, newline included. The largest call has some ten thousand characters.
-const LONGEST: usize = 16 * 1024 * 1024;
+const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
 /// The size of a read: the capacity of a pipe.
-const CHUNK: usize = 64 * 1024;
+const READ_CHUNK_BYTES: usize = 64 * 1024;
 /// The largest buffer that is reused for the next line.
-const KEPT: usize = 1024 * 1024;
+const MAX_REUSED_BUFFER_BYTES: usize = 1024 * 1024;
 /// The byte order mark, which a client may send.
-const MARK: &[u8] = b"\xef\xbb\xbf";
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The error response to a line.
-type Refusal = TxJsonRpcMessage<RoleServer>;
-type Sending<E> = Pin<Box<dyn Future<Output = Result<(), E>> + Send>>;
+type LineRefusal = TxJsonRpcMessage<RoleServer>;
+type PendingSend<E> = Pin<Box<dyn Future<Output = Result<(), E>> + Send>>;
 
 /// A transport that answers every line.
-pub(super) struct Answered<T: Transport<RoleServer>> {
+pub(super) struct AnsweringTransport<T: Transport<RoleServer>> {
     way: T,
-    refusals: UnboundedReceiver<Refusal>,
+    refusals: UnboundedReceiver<LineRefusal>,
     /// A response that is being sent. `receive` can be cancelled at any time, and the response must not be lost or cut
     /// then.
-    sending: Option<Sending<T::Error>>,
+    sending: Option<PendingSend<T::Error>>,
 }
 
 /// Builds the transport over two streams.
-pub(super) fn answered<R, W>(reader: R, writer: W) -> impl Transport<RoleServer>
+pub(super) fn answering_transport<R, W>(reader: R, writer: W) -> impl Transport<RoleServer>
 where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
 {
     let (refuse, refusals) = unbounded_channel();
-    let lines = Lines::new(reader, refuse);
+    let lines = JsonLineReader::new(reader, refuse);
     let way = AsyncRwTransport::new_server(lines, writer).with_max_line_length(usize::MAX);
-    Answered { way, refusals, sending: None }
+    AnsweringTransport { way, refusals, sending: None }
 }
 
-impl<T: Transport<RoleServer>> Transport<RoleServer> for Answered<T> {
+impl<T: Transport<RoleServer>> Transport<RoleServer> for AnsweringTransport<T> {
     type Error = T::Error;
 
     fn send(
@@ -87,23 +87,23 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Answered<T> {
 }
 
 /// A reader that passes on complete lines of valid JSON only.
-struct Lines<R> {
+struct JsonLineReader<R> {
     reader: R,
-    refuse: UnboundedSender<Refusal>,
+    refuse: UnboundedSender<LineRefusal>,
     /// Bytes that were read; those from `at` on are not processed yet.
     chunk: Vec<u8>,
     at: usize,
     /// The current line, still incomplete.
     line: Vec<u8>,
     /// The scanner for the request id, once the line is too long to be kept.
-    long: Option<Name>,
+    long: Option<RequestIdScanner>,
     /// A valid line, of which `passed` bytes have been passed on.
     whole: Vec<u8>,
     passed: usize,
 }
 
-impl<R> Lines<R> {
-    fn new(reader: R, refuse: UnboundedSender<Refusal>) -> Self {
+impl<R> JsonLineReader<R> {
+    fn new(reader: R, refuse: UnboundedSender<LineRefusal>) -> Self {
         Self {
             reader,
             refuse,
@@ -117,41 +117,41 @@ impl<R> Lines<R> {
     }
 
     /// Processes the bytes up to the next end of line. Returns an error response at the end of an invalid line.
-    fn take(&mut self) -> Option<Refusal> {
+    fn take_line(&mut self) -> Option<LineRefusal> {
         let rest = &self.chunk[self.at..];
         let end = rest.iter().position(|byte| *byte == b'\n');
         let piece = &rest[..end.map_or(rest.len(), |end| end + 1)];
         self.at += piece.len();
         if let Some(name) = &mut self.long {
-            name.look(piece);
-        } else if self.line.len() + piece.len() > LONGEST {
-            let mut name = Name::default();
-            name.look(&std::mem::take(&mut self.line));
-            name.look(piece);
+            name.scan(piece);
+        } else if self.line.len() + piece.len() > MAX_LINE_BYTES {
+            let mut name = RequestIdScanner::default();
+            name.scan(&std::mem::take(&mut self.line));
+            name.scan(piece);
             self.long = Some(name);
         } else {
             self.line.extend_from_slice(piece);
         }
         end?;
-        let Some(name) = self.long.take() else { return self.judge() };
-        let what = format!("a message has at most {LONGEST} bytes");
-        Some(refusal(ErrorCode::INVALID_REQUEST, what, &name))
+        let Some(name) = self.long.take() else { return self.check_line() };
+        let what = format!("a message has at most {MAX_LINE_BYTES} bytes");
+        Some(line_refusal(ErrorCode::INVALID_REQUEST, what, &name))
     }
 
     /// Checks a complete line: queues a valid one, returns the error response for an invalid one.
-    fn judge(&mut self) -> Option<Refusal> {
+    fn check_line(&mut self) -> Option<LineRefusal> {
         let mut line = std::mem::take(&mut self.line);
-        mend(&mut line);
-        let text = line.strip_prefix(MARK).unwrap_or(&line);
+        replace_lone_surrogates(&mut line);
+        let text = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&line);
         if text.trim_ascii().is_empty() {
             return None;
         }
         // Parses into a `Value`, because only that finds everything that the SDK's parser fails on: invalid UTF-8 and
         // too deep nesting.
         if let Err(error) = serde_json::from_slice::<Value>(text) {
-            let mut name = Name::default();
-            name.look(text);
-            return Some(refusal(ErrorCode::PARSE_ERROR, no_json(&error), &name));
+            let mut name = RequestIdScanner::default();
+            name.scan(text);
+            return Some(line_refusal(ErrorCode::PARSE_ERROR, describe_json_error(&error), &name));
         }
         self.whole = line;
         self.passed = 0;
@@ -159,11 +159,11 @@ impl<R> Lines<R> {
     }
 }
 
-fn refusal(code: ErrorCode, what: String, name: &Name) -> Refusal {
-    JsonRpcMessage::error(ErrorData::new(code, what, None), name.found())
+fn line_refusal(code: ErrorCode, what: String, name: &RequestIdScanner) -> LineRefusal {
+    JsonRpcMessage::error(ErrorData::new(code, what, None), name.request_id())
 }
 
-impl<R: AsyncRead + Unpin> AsyncRead for Lines<R> {
+impl<R: AsyncRead + Unpin> AsyncRead for JsonLineReader<R> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -180,7 +180,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for Lines<R> {
                     // Reuses the buffer for the next line.
                     this.whole.clear();
                     this.passed = 0;
-                    if this.line.is_empty() && this.whole.capacity() <= KEPT {
+                    if this.line.is_empty() && this.whole.capacity() <= MAX_REUSED_BUFFER_BYTES {
                         this.line = std::mem::take(&mut this.whole);
                     } else {
                         this.whole = Vec::new();
@@ -189,7 +189,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for Lines<R> {
                 return Poll::Ready(Ok(()));
             }
             if this.at == this.chunk.len() {
-                this.chunk.resize(CHUNK, 0);
+                this.chunk.resize(READ_CHUNK_BYTES, 0);
                 let mut read = ReadBuf::new(&mut this.chunk);
                 let polled = Pin::new(&mut this.reader).poll_read(context, &mut read);
                 let length = read.filled().len();
@@ -201,7 +201,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for Lines<R> {
                     return Poll::Ready(Ok(()));
                 }
             }
-            if let Some(refusal) = this.take() {
+            if let Some(refusal) = this.take_line() {
                 // Fails only if the transport is gone.
                 drop(this.refuse.send(refusal));
                 // The response is sent before more is read, so at most one is queued.

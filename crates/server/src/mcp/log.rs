@@ -11,26 +11,26 @@ use rmcp::model::{ErrorData, LoggingLevel, LoggingMessageNotificationParam};
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::json;
 
-use crate::tools::{Answer, Refusal, sent};
+use crate::tools::{ToolAnswer, ToolRefusal, redact_name};
 
 /// The request that sets the log level.
-pub(super) type SetLevel = rmcp::model::SetLevelRequestParams;
+pub(super) type SetLogLevel = rmcp::model::SetLevelRequestParams;
 
 /// The lowest level that a client wants to receive; None until it asks.
 #[derive(Clone, Default)]
-pub(super) struct Level(Arc<Mutex<Option<LoggingLevel>>>);
+pub(super) struct ClientLogLevel(Arc<Mutex<Option<LoggingLevel>>>);
 
-impl Level {
-    pub(super) fn set(&self, wanted: &SetLevel) {
+impl ClientLogLevel {
+    pub(super) fn set(&self, wanted: &SetLogLevel) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(wanted.level);
     }
 
     /// Sends a message about the result of a call.
-    pub(super) async fn note(
+    pub(super) async fn log_call(
         &self,
         context: &RequestContext<RoleServer>,
         tool: &str,
-        called: &Result<Result<Answer, Refusal>, ErrorData>,
+        called: &Result<Result<ToolAnswer, ToolRefusal>, ErrorData>,
     ) {
         let wanted = context.meta.log_level();
         let wanted = wanted.or(*self.0.lock().unwrap_or_else(PoisonError::into_inner));
@@ -40,7 +40,7 @@ impl Level {
             Err(_) => (LoggingLevel::Error, "broke off"),
         };
         if wanted.is_some_and(|least| least as u8 <= level as u8) {
-            let data = json!({ "tool": sent(tool, 60), "call": what });
+            let data = json!({ "tool": redact_name(tool, 60), "call": what });
             let told = LoggingMessageNotificationParam::new(level, data).with_logger("rutter");
             // A client that is gone does not receive the result either.
             drop(context.peer.notify_logging_message(told).await);

@@ -8,22 +8,22 @@ use rmcp::model::{NumberOrString, RequestId};
 use serde_json::Value;
 
 /// The maximum length of an id, in bytes; a longer one is ignored.
-const LONGEST: usize = 200;
+const MAX_ID_BYTES: usize = 200;
 
 /// A scanner for the id of a request.
 #[derive(Default)]
-pub(super) struct Name {
+pub(super) struct RequestIdScanner {
     /// The number of open brackets.
     depth: usize,
-    within: Within,
-    part: Part,
+    within: ScanState,
+    part: MemberPart,
     /// The text of the current key or of the id.
     text: Vec<u8>,
     found: Vec<Vec<u8>>,
 }
 
 #[derive(Default, PartialEq, Eq)]
-enum Within {
+enum ScanState {
     #[default]
     Json,
     Text,
@@ -33,7 +33,7 @@ enum Within {
 
 /// The current part of a member of the outermost object.
 #[derive(Default, PartialEq, Eq)]
-enum Part {
+enum MemberPart {
     #[default]
     Key,
     /// The value of `id`.
@@ -41,71 +41,71 @@ enum Part {
     Value,
 }
 
-impl Name {
+impl RequestIdScanner {
     /// Scans the next bytes.
-    pub(super) fn look(&mut self, bytes: &[u8]) {
+    pub(super) fn scan(&mut self, bytes: &[u8]) {
         for byte in bytes {
-            self.see(*byte);
+            self.scan_byte(*byte);
         }
     }
 
-    fn see(&mut self, byte: u8) {
+    fn scan_byte(&mut self, byte: u8) {
         let outermost = self.depth == 1;
         match (&self.within, byte) {
-            (Within::Escape, _) | (Within::Json, b'"') => {
-                self.within = Within::Text;
-                self.keep(byte);
+            (ScanState::Escape, _) | (ScanState::Json, b'"') => {
+                self.within = ScanState::Text;
+                self.push_byte(byte);
             }
-            (Within::Text, _) => {
+            (ScanState::Text, _) => {
                 match byte {
-                    b'\\' => self.within = Within::Escape,
-                    b'"' => self.within = Within::Json,
+                    b'\\' => self.within = ScanState::Escape,
+                    b'"' => self.within = ScanState::Json,
                     _ => {}
                 }
-                self.keep(byte);
+                self.push_byte(byte);
             }
-            (Within::Json, b'{' | b'[') => {
+            (ScanState::Json, b'{' | b'[') => {
                 // Keeping the bracket makes the id invalid: an object or array cannot be one.
-                self.keep(byte);
+                self.push_byte(byte);
                 self.depth += 1;
             }
-            (Within::Json, b'}' | b']') => {
+            (ScanState::Json, b'}' | b']') => {
                 if outermost {
-                    self.settle();
+                    self.end_member();
                 }
                 self.depth = self.depth.saturating_sub(1);
             }
-            (Within::Json, b':') if outermost => {
+            (ScanState::Json, b':') if outermost => {
                 let is_id = self.text.trim_ascii() == br#""id""#;
-                self.part = if is_id { Part::Name } else { Part::Value };
+                self.part = if is_id { MemberPart::Name } else { MemberPart::Value };
                 self.text.clear();
             }
-            (Within::Json, b',') if outermost => self.settle(),
-            (Within::Json, _) => self.keep(byte),
+            (ScanState::Json, b',') if outermost => self.end_member(),
+            (ScanState::Json, _) => self.push_byte(byte),
         }
     }
 
     /// Keeps a byte of a key or of the id.
-    fn keep(&mut self, byte: u8) {
-        if self.depth == 1 && self.part != Part::Value && self.text.len() <= LONGEST {
+    fn push_byte(&mut self, byte: u8) {
+        if self.depth == 1 && self.part != MemberPart::Value && self.text.len() <= MAX_ID_BYTES {
             self.text.push(byte);
         }
     }
 
     /// Ends a member of the outermost object.
-    fn settle(&mut self) {
+    fn end_member(&mut self) {
         let text = std::mem::take(&mut self.text);
         // Two ids are ambiguous; further ones need not be kept.
-        if self.part == Part::Name && self.found.len() < 2 {
+        if self.part == MemberPart::Name && self.found.len() < 2 {
             self.found.push(text);
         }
-        self.part = Part::Key;
+        self.part = MemberPart::Key;
     }
 
     /// Returns the id if there is exactly one.
-    pub(super) fn found(&self) -> Option<RequestId> {
+    pub(super) fn request_id(&self) -> Option<RequestId> {
         let [text] = self.found.as_slice() else { return None };
-        match serde_json::from_slice(text).ok().filter(|_| text.len() <= LONGEST)? {
+        match serde_json::from_slice(text).ok().filter(|_| text.len() <= MAX_ID_BYTES)? {
             Value::Number(number) => number.as_i64().map(NumberOrString::Number),
             Value::String(text) => Some(NumberOrString::String(text.into())),
             _ => None,
@@ -120,10 +120,10 @@ mod tests {
 
     use super::*;
 
-    fn found(text: &[u8]) -> Value {
-        let mut name = Name::default();
-        name.look(text);
-        match name.found() {
+    fn request_id(text: &[u8]) -> Value {
+        let mut name = RequestIdScanner::default();
+        name.scan(text);
+        match name.request_id() {
             None => Value::Null,
             Some(NumberOrString::Number(number)) => number.into(),
             Some(NumberOrString::String(text)) => (*text).into(),
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_found_wherever_it_stands() {
+    fn finds_id_at_any_position() {
         for (text, name) in [
             (&br#"{"jsonrpc":"2.0","id":7,"params":{"a":"\xff"}}"#[..], json!(7)),
             (
@@ -142,12 +142,12 @@ mod tests {
             (br#"{"a":"\",\"id\":5,\"","id":6,"b":"#, json!(6)),
             (br#"{"params":"id","id":8}"#, json!(8)),
         ] {
-            assert_eq!(found(text), name, "{}", String::from_utf8_lossy(text));
+            assert_eq!(request_id(text), name, "{}", String::from_utf8_lossy(text));
         }
     }
 
     #[test]
-    fn what_is_not_plainly_a_name_is_none() {
+    fn ignores_ambiguous_ids() {
         for text in [
             &br#"{"id":1,"id":2}"#[..],
             br#"{"id":1"#,
@@ -164,15 +164,15 @@ mod tests {
             b"}}}]]]",
             b"",
         ] {
-            assert_eq!(found(text), Value::Null, "{}", String::from_utf8_lossy(text));
+            assert_eq!(request_id(text), Value::Null, "{}", String::from_utf8_lossy(text));
         }
         let long = format!(r#"{{"id":"{}"}}"#, "x".repeat(10_000));
-        assert_eq!(found(long.as_bytes()), Value::Null);
+        assert_eq!(request_id(long.as_bytes()), Value::Null);
     }
 
     proptest! {
         #[test]
-        fn it_is_what_a_reader_of_json_finds(
+        fn agrees_with_json_parser(
             id in prop_oneof![any::<i64>().prop_map(Value::from), ".{0,20}".prop_map(Value::from)],
             text in any::<String>(),
             last in any::<bool>(),
@@ -183,12 +183,12 @@ mod tests {
             } else {
                 format!(r#"{{"id":{id},"params":{rest}}}"#)
             };
-            prop_assert_eq!(found(sent.as_bytes()), id);
+            prop_assert_eq!(request_id(sent.as_bytes()), id);
         }
 
         #[test]
-        fn any_bytes_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            found(&bytes);
+        fn survives_any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            request_id(&bytes);
         }
     }
 }

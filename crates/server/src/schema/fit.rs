@@ -7,21 +7,21 @@ use serde_json::{Map, Value};
 
 /// Checks the arguments of a tool; the error says what is wrong and what would be right. Normalizes valid arguments:
 /// null is removed, `10.0` becomes an integer, and a variant spelling becomes the word of the vocabulary.
-pub(crate) fn fit(
+pub(crate) fn validate_arguments(
     tool: &str,
     schema: &Map<String, Value>,
     arguments: &mut Value,
 ) -> Result<(), String> {
-    Place { tool, path: String::new() }.check(schema, arguments)
+    ArgumentPath { tool, path: String::new() }.check(schema, arguments)
 }
 
 /// A position in the arguments.
-struct Place<'a> {
+struct ArgumentPath<'a> {
     tool: &'a str,
     path: String,
 }
 
-impl Place<'_> {
+impl ArgumentPath<'_> {
     fn below(&self, name: &str) -> Self {
         let path =
             if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) };
@@ -39,13 +39,13 @@ impl Place<'_> {
             Some("string") => self.string(schema, value),
             Some("integer") => self.number(schema, value, true),
             Some("number") => self.number(schema, value, false),
-            Some("boolean") if !value.is_boolean() => self.is("true or false", value),
+            Some("boolean") if !value.is_boolean() => self.type_error("true or false", value),
             _ => Ok(()),
         }
     }
 
-    fn is(&self, what: &str, value: &Value) -> Result<(), String> {
-        Err(format!("{} is {what}, not {}", self.name(), kind(value)))
+    fn type_error(&self, what: &str, value: &Value) -> Result<(), String> {
+        Err(format!("{} is {what}, not {}", self.name(), json_kind(value)))
     }
 
     fn object(&self, schema: &Map<String, Value>, value: &mut Value) -> Result<(), String> {
@@ -54,10 +54,10 @@ impl Place<'_> {
         let required = schema.get("required").and_then(Value::as_array);
         let required: Vec<&str> =
             required.into_iter().flatten().filter_map(Value::as_str).collect();
-        let takes = takes(known, &required);
+        let takes = describe_properties(known, &required);
         let Value::Object(sent) = value else {
             let verb = if self.path.is_empty() { "takes" } else { "is" };
-            let (name, kind) = (self.name(), kind(value));
+            let (name, kind) = (self.name(), json_kind(value));
             return Err(format!("{name} {verb} an object, not {kind}: it {takes}"));
         };
         // A blank optional text counts as absent: models fill in every argument they know of.
@@ -67,7 +67,7 @@ impl Place<'_> {
             !(value.is_null() || (is_text && is_blank && !required.contains(&name.as_str())))
         });
         if let Some(unknown) = sent.keys().find(|name| !known.contains_key(*name)) {
-            let unknown = crate::tools::sent(unknown, 40);
+            let unknown = crate::tools::redact_name(unknown, 40);
             return Err(format!("there is no `{unknown}` in {}: it {takes}", self.name()));
         }
         let missing: Vec<&str> =
@@ -85,7 +85,7 @@ impl Place<'_> {
     }
 
     fn array(&self, schema: &Map<String, Value>, value: &mut Value) -> Result<(), String> {
-        let Value::Array(sent) = value else { return self.is("a list", value) };
+        let Value::Array(sent) = value else { return self.type_error("a list", value) };
         let bound = |key| schema.get(key).and_then(Value::as_u64);
         let count = sent.len() as u64;
         if bound("minItems").is_some_and(|least| count < least) {
@@ -103,10 +103,12 @@ impl Place<'_> {
     }
 
     fn string(&self, schema: &Map<String, Value>, value: &mut Value) -> Result<(), String> {
-        let Value::String(sent) = value else { return self.is("a text", value) };
+        let Value::String(sent) = value else { return self.type_error("a text", value) };
         if let Some(Value::Array(choices)) = schema.get("enum") {
             let choices: Vec<&str> = choices.iter().filter_map(Value::as_str).collect();
-            let Some(meant) = choices.iter().find(|choice| folded(choice) == folded(sent)) else {
+            let Some(meant) =
+                choices.iter().find(|choice| fold_spelling(choice) == fold_spelling(sent))
+            else {
                 return Err(format!("{} is one of {}", self.name(), choices.join(", ")));
             };
             (*meant).clone_into(sent);
@@ -138,7 +140,7 @@ impl Place<'_> {
             (false, Some(least), Some(most)) => format!("a number from {least} to {most}"),
             (false, ..) => "a number".to_owned(),
         };
-        let Some(number) = value.as_f64() else { return self.is(&what, value) };
+        let Some(number) = value.as_f64() else { return self.type_error(&what, value) };
         if (whole && number.fract() != 0.0)
             || bound("minimum").is_some_and(|least| number < least)
             || bound("maximum").is_some_and(|most| number > most)
@@ -156,7 +158,7 @@ impl Place<'_> {
 }
 
 /// Folds the spellings that models vary: `root_cause` becomes `root-cause`, and `memories` becomes `memory`.
-fn folded(word: &str) -> String {
+fn fold_spelling(word: &str) -> String {
     let word = word.trim().to_ascii_lowercase().replace(['_', ' '], "-");
     match (word.strip_suffix("ies"), word.strip_suffix('s')) {
         (Some(stem), _) => format!("{stem}y"),
@@ -165,7 +167,7 @@ fn folded(word: &str) -> String {
     }
 }
 
-fn kind(value: &Value) -> &'static str {
+fn json_kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "true or false",
@@ -177,7 +179,7 @@ fn kind(value: &Value) -> &'static str {
 }
 
 /// Describes the properties of an object in words.
-fn takes(known: &Map<String, Value>, required: &[&str]) -> String {
+fn describe_properties(known: &Map<String, Value>, required: &[&str]) -> String {
     let optional: Vec<&str> =
         known.keys().map(String::as_str).filter(|name| !required.contains(name)).collect();
     match (required, &optional[..]) {

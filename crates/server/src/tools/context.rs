@@ -10,13 +10,13 @@ use rutter_memory::store::Owner;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Call, Given, Refusal};
+use super::{ToolInvocation, ToolRefusal, TypedAnswer};
 use crate::schema;
 
 /// `assemble_context`
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Assemble {
+pub(super) struct AssembleContextInput {
     #[schemars(length(max = 10000))]
     #[serde(default)]
     query: Option<String>,
@@ -36,7 +36,7 @@ pub(super) struct Assemble {
 
 /// The answer of `assemble_context`.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Assembled {
+pub(super) struct AssembleContextAnswer {
     markdown: String,
     token_count: usize,
     item_count: usize,
@@ -45,11 +45,14 @@ pub(super) struct Assembled {
     sources_used: Vec<String>,
 }
 
-pub(super) fn assemble(ask: &Assemble, call: &mut Call<'_>) -> Result<Given<Assembled>, Refusal> {
+pub(super) fn assemble_context(
+    ask: &AssembleContextInput,
+    call: &mut ToolInvocation<'_>,
+) -> Result<TypedAnswer<AssembleContextAnswer>, ToolRefusal> {
     let now = call.now();
     let owner = call.owner()?;
     call.store.gather_if_free(now)?;
-    let config = call.desk.settings(&owner.place.root);
+    let config = call.desk.checkout_config(&owner.place.root);
     let hook = &config.hooks.user_prompt_submit;
     let (depth, limit, room) = match ask.depth {
         Some(depth) => (depth, depth.limit(), depth.tokens()),
@@ -57,8 +60,8 @@ pub(super) fn assemble(ask: &Assemble, call: &mut Call<'_>) -> Result<Given<Asse
     };
     let query = ask.query.as_deref().unwrap_or_default().trim();
     if query.is_empty() {
-        let context = beginning(ask, &owner, &config, call)?;
-        return Ok(given(&context));
+        let context = session_start_context(ask, &owner, &config, call)?;
+        return Ok(context_answer(&context));
     }
     let wanted = Wanted {
         text: query,
@@ -72,18 +75,18 @@ pub(super) fn assemble(ask: &Assemble, call: &mut Call<'_>) -> Result<Given<Asse
         // No session: rows that the agent has already seen are returned again.
         to: None,
     };
-    Ok(given(&recall_context(call.store.indexed_reader()?, &wanted, now)?))
+    Ok(context_answer(&recall_context(call.store.indexed_reader()?, &wanted, now)?))
 }
 
 /// Returns the context at the start of a new session.
-fn beginning(
-    ask: &Assemble,
+fn session_start_context(
+    ask: &AssembleContextInput,
     owner: &Owner,
     config: &Config,
-    call: &Call<'_>,
-) -> Result<Context, Refusal> {
+    call: &ToolInvocation<'_>,
+) -> Result<Context, ToolRefusal> {
     let branch = Located::find(std::path::Path::new(owner.place.root.as_str())).branch;
-    let hands = call.desk.hands();
+    let hands = call.desk.agent_interface();
     let own = call.store.active_ghap(owner)?;
     let wanted = SessionWanted {
         own: own.as_ref(),
@@ -100,7 +103,7 @@ fn beginning(
     Ok(session_context(call.store.reader(), &wanted, call.now())?)
 }
 
-fn given(context: &Context) -> Given<Assembled> {
+fn context_answer(context: &Context) -> TypedAnswer<AssembleContextAnswer> {
     let markdown = context.markdown();
     let mut sources_used: Vec<String> =
         context.items.iter().map(|item| item.kind.to_string()).collect();
@@ -115,8 +118,8 @@ fn given(context: &Context) -> Given<Assembled> {
     } else {
         markdown.clone()
     };
-    Given {
-        value: Assembled {
+    TypedAnswer {
+        value: AssembleContextAnswer {
             token_count: tokens(&markdown),
             item_count: context.items.len(),
             truncated,

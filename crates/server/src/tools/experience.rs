@@ -11,13 +11,16 @@ use rutter_memory::{Clean, Id, StoreError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Call, Given, PASSAGE, Refusal, cut, foreign_origin, quoted, short, still_there};
+use super::{
+    MAX_PASSAGE_CHARS, ToolInvocation, ToolRefusal, TypedAnswer, if_still_there, import_origin,
+    quote_passage, short_id, truncate_chars,
+};
 use crate::schema;
 
 /// `search_experiences`
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Search {
+pub(super) struct SearchExperiencesInput {
     #[schemars(length(min = 1, max = 10000))]
     query: String,
     #[schemars(schema_with = "schema::axis")]
@@ -40,7 +43,7 @@ pub(super) struct Search {
 /// `search_other_projects`
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct SearchElsewhere {
+pub(super) struct SearchOtherProjectsInput {
     #[schemars(length(min = 1, max = 10000))]
     query: String,
     #[schemars(range(min = 1, max = 50))]
@@ -50,8 +53,8 @@ pub(super) struct SearchElsewhere {
 
 /// The answer of the searches, best first.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Found {
-    results: Vec<Hit>,
+pub(super) struct SearchExperiencesAnswer {
+    results: Vec<ExperienceHit>,
     count: usize,
     /// Advice if nothing was found.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,7 +62,7 @@ pub(super) struct Found {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Hit {
+struct ExperienceHit {
     id: String,
     /// From 0 to 1.
     score: f64,
@@ -81,7 +84,7 @@ struct Hit {
 /// `premortem`
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Ahead {
+pub(super) struct PremortemInput {
     #[schemars(schema_with = "schema::domain")]
     domain: Domain,
     #[schemars(schema_with = "schema::strategy")]
@@ -94,17 +97,17 @@ pub(super) struct Ahead {
 
 /// The answer of `premortem`.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Premortem {
+pub(super) struct PremortemAnswer {
     /// Resolved GHAPs among the last 200 of this domain.
     resolved: usize,
     /// Falsified ones among them.
     falsified: usize,
     /// Results by strategy, most often falsified first.
-    strategies: Vec<Record>,
+    strategies: Vec<StrategyRecord>,
     /// Root causes, most frequent first.
-    root_causes: Vec<Cause>,
+    root_causes: Vec<RootCauseCount>,
     /// Failures nearest to the goal, or the newest.
-    failures: Vec<Failure>,
+    failures: Vec<FailedGhapEntry>,
     /// Values that are relevant to the work.
     principles: Vec<Principle>,
 }
@@ -117,20 +120,20 @@ struct Principle {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Record {
+struct StrategyRecord {
     strategy: String,
     confirmed: usize,
     falsified: usize,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Cause {
+struct RootCauseCount {
     category: String,
     times: usize,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Failure {
+struct FailedGhapEntry {
     id: String,
     goal: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -142,11 +145,11 @@ struct Failure {
 }
 
 /// The maximum number of GHAPs that a premortem reads, newest first.
-const RECENT: usize = 200;
+const MAX_PREMORTEM_GHAPS: usize = 200;
 /// The maximum number of values in a premortem.
-const PRINCIPLES: usize = 3;
+const MAX_PRINCIPLES: usize = 3;
 /// The maximum number of failures in a premortem.
-const FAILURES: usize = 3;
+const MAX_FAILURES: usize = 3;
 
 fn surprise(ghap: &Ghap) -> Option<&Clean> {
     ghap.resolution.as_ref()?.surprise.as_ref()
@@ -156,23 +159,26 @@ fn takeaway(ghap: &Ghap) -> Option<&Clean> {
     ghap.resolution.as_ref()?.lesson.as_ref()?.takeaway.as_ref()
 }
 
-pub(super) fn search(search: &Search, call: &mut Call<'_>) -> Result<Given<Found>, Refusal> {
-    find(search, false, call)
+pub(super) fn search_experiences(
+    search: &SearchExperiencesInput,
+    call: &mut ToolInvocation<'_>,
+) -> Result<TypedAnswer<SearchExperiencesAnswer>, ToolRefusal> {
+    find_experiences(search, false, call)
 }
 
-pub(super) fn search_elsewhere(
-    search: &SearchElsewhere,
-    call: &mut Call<'_>,
-) -> Result<Given<Found>, Refusal> {
+pub(super) fn search_other_projects(
+    search: &SearchOtherProjectsInput,
+    call: &mut ToolInvocation<'_>,
+) -> Result<TypedAnswer<SearchExperiencesAnswer>, ToolRefusal> {
     let place = call.owner()?.place;
-    if call.desk.settings(&place.root).scope.recall != Recall::Everywhere {
-        return Err(Refusal::Refused(
+    if call.desk.checkout_config(&place.root).scope.recall != Recall::Everywhere {
+        return Err(ToolRefusal::Refused(
             "other projects are closed: the user opens them with `recall = \"everywhere\"` below `[scope]` in the \
              configuration, which `rutter config path` names"
                 .to_owned(),
         ));
     }
-    let search = Search {
+    let search = SearchExperiencesInput {
         query: search.query.clone(),
         axis: None,
         domain: None,
@@ -180,12 +186,18 @@ pub(super) fn search_elsewhere(
         outcome: None,
         limit: search.limit,
     };
-    find(&search, true, call)
+    find_experiences(&search, true, call)
 }
 
-fn find(search: &Search, elsewhere: bool, call: &mut Call<'_>) -> Result<Given<Found>, Refusal> {
+fn find_experiences(
+    search: &SearchExperiencesInput,
+    elsewhere: bool,
+    call: &mut ToolInvocation<'_>,
+) -> Result<TypedAnswer<SearchExperiencesAnswer>, ToolRefusal> {
     if search.query.trim().is_empty() {
-        return Err(Refusal::Arguments("query is empty; say in words what to look for".to_owned()));
+        return Err(ToolRefusal::Arguments(
+            "query is empty; say in words what to look for".to_owned(),
+        ));
     }
     let limit = search.limit.unwrap_or(10);
     let now = call.now();
@@ -204,45 +216,45 @@ fn find(search: &Search, elsewhere: bool, call: &mut Call<'_>) -> Result<Given<F
     };
     let mut results = Vec::new();
     for recall in call.store.recall(&ask, now)? {
-        let Some(ghap) = still_there(call.store.ghap(recall.hit.row))? else { continue };
+        let Some(ghap) = if_still_there(call.store.ghap(recall.hit.row))? else { continue };
         if search.strategy.is_some_and(|strategy| strategy != ghap.strategy)
             || results.len() == limit
         {
             continue;
         }
-        results.push(Hit {
+        results.push(ExperienceHit {
             id: ghap.id.to_string(),
             score: (recall.rank.clamp(0.0, 1.0) * 1000.0).round() / 1000.0,
-            goal: cut(&ghap.goal, PASSAGE),
+            goal: truncate_chars(&ghap.goal, MAX_PASSAGE_CHARS),
             outcome: ghap.status.to_string(),
             domain: ghap.domain.to_string(),
             strategy: ghap.strategy.to_string(),
-            surprise: surprise(&ghap).map(|text| cut(text, PASSAGE)),
-            takeaway: takeaway(&ghap).map(|text| cut(text, PASSAGE)),
+            surprise: surprise(&ghap).map(|text| truncate_chars(text, MAX_PASSAGE_CHARS)),
+            takeaway: takeaway(&ghap).map(|text| truncate_chars(text, MAX_PASSAGE_CHARS)),
             tier: ghap.resolution.as_ref().map(|ended| ended.tier.to_string()),
-            origin: foreign_origin(call, ghap.id)?,
+            origin: import_origin(call, ghap.id)?,
         });
     }
     let lines: Vec<String> = results
         .iter()
         .map(|hit| {
             let said = hit.takeaway.as_ref().or(hit.surprise.as_ref());
-            let said = said.map_or_else(String::new, |said| format!(" — {}", quoted(said)));
-            let goal = quoted(&hit.goal);
-            format!("{:.2} {} {}: {goal}{said}", hit.score, short(&hit.id), hit.outcome)
+            let said = said.map_or_else(String::new, |said| format!(" — {}", quote_passage(said)));
+            let goal = quote_passage(&hit.goal);
+            format!("{:.2} {} {}: {goal}{said}", hit.score, short_id(&hit.id), hit.outcome)
         })
         .collect();
-    let hint = results.is_empty().then(|| search.elsewhere().to_owned());
+    let hint = results.is_empty().then(|| search.empty_result_hint().to_owned());
     let text = match &hint {
         Some(hint) => format!("Nothing was found; {hint}."),
         None => lines.join("\n"),
     };
-    Ok(Given { value: Found { count: results.len(), results, hint }, text })
+    Ok(TypedAnswer { value: SearchExperiencesAnswer { count: results.len(), results, hint }, text })
 }
 
-impl Search {
+impl SearchExperiencesInput {
     /// Returns advice for an empty result.
-    fn elsewhere(&self) -> &'static str {
+    fn empty_result_hint(&self) -> &'static str {
         let is_narrow = self.axis.is_some()
             || self.domain.is_some()
             || self.strategy.is_some()
@@ -255,7 +267,10 @@ impl Search {
     }
 }
 
-pub(super) fn premortem(ahead: &Ahead, call: &mut Call<'_>) -> Result<Given<Premortem>, Refusal> {
+pub(super) fn premortem(
+    ahead: &PremortemInput,
+    call: &mut ToolInvocation<'_>,
+) -> Result<TypedAnswer<PremortemAnswer>, ToolRefusal> {
     let now = call.now();
     let place = call.owner()?.place;
     call.store.gather_if_free(now)?;
@@ -266,7 +281,7 @@ pub(super) fn premortem(ahead: &Ahead, call: &mut Call<'_>) -> Result<Given<Prem
             domain: Some(ahead.domain),
             // Imported ones are no evidence.
             own: true,
-            limit: Some(RECENT),
+            limit: Some(MAX_PREMORTEM_GHAPS),
             ..GhapFilter::default()
         };
         rows = call.store.ghaps(&filter, now)?;
@@ -276,7 +291,7 @@ pub(super) fn premortem(ahead: &Ahead, call: &mut Call<'_>) -> Result<Given<Prem
     let mut strategies: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     let mut causes: BTreeMap<&str, usize> = BTreeMap::new();
     // Figures of a few cases are meaningless.
-    let counted = if is_enough(rows.len()) { rows.as_slice() } else { &[] };
+    let counted = if has_enough_cases(rows.len()) { rows.as_slice() } else { &[] };
     for ghap in counted {
         let record = strategies.entry(ghap.strategy.as_str()).or_default();
         if is_wrong(ghap) {
@@ -289,33 +304,33 @@ pub(super) fn premortem(ahead: &Ahead, call: &mut Call<'_>) -> Result<Given<Prem
             record.0 += 1;
         }
     }
-    let mut strategies: Vec<Record> = strategies
+    let mut strategies: Vec<StrategyRecord> = strategies
         .into_iter()
         .filter(|(name, _)| ahead.strategy.is_none_or(|only| only.as_str() == *name))
-        .map(|(strategy, (confirmed, falsified))| Record {
+        .map(|(strategy, (confirmed, falsified))| StrategyRecord {
             strategy: strategy.to_owned(),
             confirmed,
             falsified,
         })
         .collect();
     strategies.sort_by_key(|record| std::cmp::Reverse(record.falsified));
-    let mut root_causes: Vec<Cause> = causes
+    let mut root_causes: Vec<RootCauseCount> = causes
         .into_iter()
-        .map(|(category, times)| Cause { category: category.to_owned(), times })
+        .map(|(category, times)| RootCauseCount { category: category.to_owned(), times })
         .collect();
     root_causes.sort_by_key(|cause| std::cmp::Reverse(cause.times));
-    let failures = nearest(ahead, &rows, &place, call)?;
+    let failures = nearest_failures(ahead, &rows, &place, call)?;
     let principles = call
         .store
-        .principles(&place, Some(ahead.domain), ahead.goal.as_deref(), PRINCIPLES)?
+        .principles(&place, Some(ahead.domain), ahead.goal.as_deref(), MAX_PRINCIPLES)?
         .into_iter()
         .map(|held| Principle {
             id: held.value.id.to_string(),
-            text: cut(&held.value.text, PASSAGE),
+            text: truncate_chars(&held.value.text, MAX_PASSAGE_CHARS),
             standing: held.value.standing.to_string(),
         })
         .collect();
-    let premortem = Premortem {
+    let premortem = PremortemAnswer {
         resolved: rows.len(),
         falsified: rows.iter().filter(|ghap| is_wrong(ghap)).count(),
         strategies,
@@ -323,17 +338,17 @@ pub(super) fn premortem(ahead: &Ahead, call: &mut Call<'_>) -> Result<Given<Prem
         failures,
         principles,
     };
-    let text = told(&premortem, ahead.domain);
-    Ok(Given { value: premortem, text })
+    let text = render_premortem(&premortem, ahead.domain);
+    Ok(TypedAnswer { value: premortem, text })
 }
 
 /// Returns the falsified GHAPs nearest to the goal; without a goal or a match, the newest.
-fn nearest(
-    ahead: &Ahead,
+fn nearest_failures(
+    ahead: &PremortemInput,
     rows: &[Ghap],
     place: &rutter_memory::store::entry::Place,
-    call: &mut Call<'_>,
-) -> Result<Vec<Failure>, StoreError> {
+    call: &mut ToolInvocation<'_>,
+) -> Result<Vec<FailedGhapEntry>, StoreError> {
     let now = call.now();
     let mut chosen: Vec<Id> = Vec::new();
     if let Some(goal) = ahead.goal.as_deref().filter(|goal| !goal.trim().is_empty()) {
@@ -348,12 +363,12 @@ fn nearest(
                 domain: Some(ahead.domain),
                 outcome: Some(Status::Falsified),
                 // Imported ones are left out below.
-                limit: FAILURES * 9,
+                limit: MAX_FAILURES * 9,
             };
             let mut found = 0;
             for recall in call.store.recall(&ask, now)? {
                 let row = recall.hit.row;
-                if found == FAILURES || is_unconfirmed_import(call, row)? {
+                if found == MAX_FAILURES || is_unconfirmed_import(call, row)? {
                     continue;
                 }
                 found += 1;
@@ -368,38 +383,39 @@ fn nearest(
         chosen.extend(newest);
     }
     let mut failures = Vec::new();
-    for row in chosen.into_iter().take(FAILURES) {
-        let Some(ghap) = still_there(call.store.ghap(row))? else { continue };
+    for row in chosen.into_iter().take(MAX_FAILURES) {
+        let Some(ghap) = if_still_there(call.store.ghap(row))? else { continue };
         let cause = ghap.resolution.as_ref().and_then(|ended| ended.root_cause.as_ref());
-        failures.push(Failure {
+        failures.push(FailedGhapEntry {
             id: ghap.id.to_string(),
-            goal: cut(&ghap.goal, PASSAGE),
-            surprise: surprise(&ghap).map(|text| cut(text, PASSAGE)),
-            root_cause: cause
-                .map(|cause| format!("{}: {}", cause.category, cut(&cause.text, PASSAGE))),
-            takeaway: takeaway(&ghap).map(|text| cut(text, PASSAGE)),
+            goal: truncate_chars(&ghap.goal, MAX_PASSAGE_CHARS),
+            surprise: surprise(&ghap).map(|text| truncate_chars(text, MAX_PASSAGE_CHARS)),
+            root_cause: cause.map(|cause| {
+                format!("{}: {}", cause.category, truncate_chars(&cause.text, MAX_PASSAGE_CHARS))
+            }),
+            takeaway: takeaway(&ghap).map(|text| truncate_chars(text, MAX_PASSAGE_CHARS)),
         });
     }
     Ok(failures)
 }
 
 /// Returns true if a row came from a file and nobody has accepted it.
-fn is_unconfirmed_import(call: &Call<'_>, row: Id) -> Result<bool, StoreError> {
+fn is_unconfirmed_import(call: &ToolInvocation<'_>, row: Id) -> Result<bool, StoreError> {
     Ok(call.store.origin(row)?.is_some_and(|origin| origin.is_unconfirmed_import()))
 }
 
 /// Returns true if so many resolved hypotheses are enough to count strategies and root causes.
-fn is_enough(resolved: usize) -> bool {
+fn has_enough_cases(resolved: usize) -> bool {
     resolved >= MIN_CASES as usize
 }
 
-fn told(premortem: &Premortem, domain: Domain) -> String {
+fn render_premortem(premortem: &PremortemAnswer, domain: Domain) -> String {
     if premortem.resolved == 0 && premortem.principles.is_empty() {
         return format!("Nothing is known of {domain} here yet.");
     }
     let mut text = match premortem.resolved {
         0 => format!("{domain}: nothing was resolved here yet."),
-        resolved if is_enough(resolved) => {
+        resolved if has_enough_cases(resolved) => {
             format!("{domain}: {} of the last {resolved} were falsified.", premortem.falsified)
         }
         1 => format!("{domain}: 1 hypothesis was resolved here."),
@@ -423,12 +439,13 @@ fn told(premortem: &Premortem, domain: Domain) -> String {
         }
     }
     for principle in &premortem.principles {
-        let _ = write!(text, "\nWork by ({}): {}", principle.standing, quoted(&principle.text));
+        let _ =
+            write!(text, "\nWork by ({}): {}", principle.standing, quote_passage(&principle.text));
     }
     for failure in &premortem.failures {
         let why = failure.takeaway.as_ref().or(failure.surprise.as_ref());
-        let why = why.map_or_else(String::new, |why| format!(" — {}", quoted(why)));
-        let _ = write!(text, "\nFailed: {}{why}", quoted(&failure.goal));
+        let why = why.map_or_else(String::new, |why| format!(" — {}", quote_passage(why)));
+        let _ = write!(text, "\nFailed: {}{why}", quote_passage(&failure.goal));
     }
     text
 }

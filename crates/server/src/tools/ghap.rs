@@ -6,17 +6,24 @@ use rutter_memory::ghap::{self, GhapError, Status, Tier};
 use rutter_memory::store::{GhapFilter, Owner};
 use rutter_memory::{Id, StoreError};
 
-use super::{Call, Cursor, Given, Refusal, id, origin, short};
+use super::{
+    PageCursor, ToolInvocation, ToolRefusal, TypedAnswer, describe_origin, parse_id, short_id,
+};
 
 mod asked;
 mod told;
 
-pub(super) use asked::{Adopt, Get, Resolve, Start, Update};
-pub(super) use told::{Brief, Found, Resolved, Started};
+pub(super) use asked::{
+    AdoptGhapInput, GetGhapInput, ResolveGhapInput, StartGhapInput, UpdateGhapInput,
+};
+pub(super) use told::{GetGhapAnswer, GhapAnswer, GhapBrief, ResolveGhapAnswer};
 
-use told::{Outcome, Whole};
+use told::{GhapDetails, RunSummary};
 
-pub(super) fn start(start: &Start, call: &mut Call<'_>) -> Result<Given<Started>, Refusal> {
+pub(super) fn start_ghap(
+    start: &StartGhapInput,
+    call: &mut ToolInvocation<'_>,
+) -> Result<TypedAnswer<GhapAnswer>, ToolRefusal> {
     let owner = call.owner()?;
     let ghap = call.store.start_ghap(
         &owner,
@@ -33,12 +40,15 @@ pub(super) fn start(start: &Start, call: &mut Call<'_>) -> Result<Given<Started>
         },
         call.now(),
     );
-    let ghap = ghap.map_err(tools_words)?;
-    tie(&owner, call)?;
-    Ok(standing("started", &ghap))
+    let ghap = ghap.map_err(to_refusal)?;
+    tie_to_process(&owner, call)?;
+    Ok(ghap_answer("started", &ghap))
 }
 
-pub(super) fn update(update: &Update, call: &mut Call<'_>) -> Result<Given<Started>, Refusal> {
+pub(super) fn update_ghap(
+    update: &UpdateGhapInput,
+    call: &mut ToolInvocation<'_>,
+) -> Result<TypedAnswer<GhapAnswer>, ToolRefusal> {
     let owner = call.owner()?;
     let ghap = call.store.update_ghap(
         &owner,
@@ -54,38 +64,41 @@ pub(super) fn update(update: &Update, call: &mut Call<'_>) -> Result<Given<Start
         },
         call.now(),
     );
-    Ok(standing("updated", &ghap.map_err(tools_words)?))
+    Ok(ghap_answer("updated", &ghap.map_err(to_refusal)?))
 }
 
-pub(super) fn adopt(adopt: &Adopt, call: &mut Call<'_>) -> Result<Given<Started>, Refusal> {
+pub(super) fn adopt_ghap(
+    adopt: &AdoptGhapInput,
+    call: &mut ToolInvocation<'_>,
+) -> Result<TypedAnswer<GhapAnswer>, ToolRefusal> {
     let owner = call.owner()?;
     let which = match &adopt.id {
-        Some(text) => call.store.ghap_id_in(&id("id", text)?, &owner.place)?,
-        None => match &orphans(call, &owner)?[..] {
+        Some(text) => call.store.ghap_id_in(&parse_id("id", text)?, &owner.place)?,
+        None => match &find_orphans(call, &owner)?[..] {
             [only] => only.id,
             [] => {
-                return Err(Refusal::Refused(
+                return Err(ToolRefusal::Refused(
                     "no GHAP of this project has lost its session; start_ghap begins one"
                         .to_owned(),
                 ));
             }
             several => {
                 let ids: Vec<_> = several.iter().map(|ghap| ghap.id.short()).collect();
-                return Err(Refusal::Arguments(format!(
+                return Err(ToolRefusal::Arguments(format!(
                     "several have lost their session; send one as id: {}",
                     ids.join(", ")
                 )));
             }
         },
     };
-    let ghap = call.store.adopt_ghap(&owner, which, call.now()).map_err(tools_words)?;
-    tie(&owner, call)?;
-    Ok(standing("adopted", &ghap))
+    let ghap = call.store.adopt_ghap(&owner, which, call.now()).map_err(to_refusal)?;
+    tie_to_process(&owner, call)?;
+    Ok(ghap_answer("adopted", &ghap))
 }
 
 /// Ties a session without hooks to the server process: it is over when the process is gone, and its GHAP becomes an
 /// orphan.
-fn tie(owner: &Owner, call: &mut Call<'_>) -> Result<(), Refusal> {
+fn tie_to_process(owner: &Owner, call: &mut ToolInvocation<'_>) -> Result<(), ToolRefusal> {
     if let (Some(process), Some(client)) = (call.desk.process_of(owner), &owner.client) {
         call.store.tie_session(client, &owner.place, process, call.now())?;
     }
@@ -95,7 +108,7 @@ fn tie(owner: &Owner, call: &mut Call<'_>) -> Result<(), Refusal> {
 /// The hint for a prediction that no run can test.
 const HINT: &str = "no run can settle it: name a command or test in the prediction";
 
-fn standing(verb: &str, ghap: &ghap::Ghap) -> Given<Started> {
+fn ghap_answer(verb: &str, ghap: &ghap::Ghap) -> TypedAnswer<GhapAnswer> {
     let id = ghap.id.to_string();
     let about = match &ghap.target {
         Some(target) => format!("{target} to {}", ghap.expects),
@@ -103,11 +116,11 @@ fn standing(verb: &str, ghap: &ghap::Ghap) -> Given<Started> {
     };
     let hint = (!ghap.testable).then(|| HINT.to_owned());
     let text = match &hint {
-        None => format!("GHAP {} {verb}; it expects {about}.", short(&id)),
-        Some(hint) => format!("GHAP {} {verb}; {hint}.", short(&id)),
+        None => format!("GHAP {} {verb}; it expects {about}.", short_id(&id)),
+        Some(hint) => format!("GHAP {} {verb}; {hint}.", short_id(&id)),
     };
-    Given {
-        value: Started {
+    TypedAnswer {
+        value: GhapAnswer {
             ok: true,
             expects: ghap.expects.to_string(),
             target: ghap.target.as_ref().map(ToString::to_string),
@@ -120,23 +133,26 @@ fn standing(verb: &str, ghap: &ghap::Ghap) -> Given<Started> {
     }
 }
 
-pub(super) fn resolve(resolve: &Resolve, call: &mut Call<'_>) -> Result<Given<Resolved>, Refusal> {
+pub(super) fn resolve_ghap(
+    resolve: &ResolveGhapInput,
+    call: &mut ToolInvocation<'_>,
+) -> Result<TypedAnswer<ResolveGhapAnswer>, ToolRefusal> {
     let owner = call.owner()?;
     let now = call.now();
     if let Some(text) = &resolve.id {
-        let which = call.store.ghap_id_in(&id("id", text)?, &owner.place)?;
+        let which = call.store.ghap_id_in(&parse_id("id", text)?, &owner.place)?;
         let own = call.store.active_ghap(&owner)?.is_some_and(|active| active.id == which);
         if !own {
             return abandon_orphan(resolve, which, &owner, call);
         }
     }
-    if resolve.lesson.as_ref().is_some_and(asked::Lesson::is_empty) {
-        return Err(Refusal::Arguments("lesson needs takeaway or what_worked".to_owned()));
+    if resolve.lesson.as_ref().is_some_and(asked::LessonInput::is_empty) {
+        return Err(ToolRefusal::Arguments("lesson needs takeaway or what_worked".to_owned()));
     }
     // The run that is the evidence may still be in the spool.
     call.store.gather_if_free(now)?;
     let outcome = match &resolve.outcome {
-        Some(text) => Some(call.store.outcome_id_in(&id("outcome", text)?, &owner.place)?),
+        Some(text) => Some(call.store.outcome_id_in(&parse_id("outcome", text)?, &owner.place)?),
         None => None,
     };
     let lesson = resolve.lesson.as_ref();
@@ -157,7 +173,7 @@ pub(super) fn resolve(resolve: &Resolve, call: &mut Call<'_>) -> Result<Given<Re
         },
         now,
     );
-    let resolved = resolved.map_err(tools_words)?;
+    let resolved = resolved.map_err(to_refusal)?;
     let ended = resolved.ghap.resolution.as_ref();
     let tier = ended.map_or(Tier::Bronze, |ended| ended.tier);
     let why = match (tier, &resolved.outcome) {
@@ -170,7 +186,7 @@ pub(super) fn resolve(resolve: &Resolve, call: &mut Call<'_>) -> Result<Given<Re
         (Tier::Bronze, _) => "nothing that a run could show was predicted",
         (Tier::Abandoned, _) => "it was given up",
     };
-    let outcome = resolved.outcome.as_ref().map(Outcome::from);
+    let outcome = resolved.outcome.as_ref().map(RunSummary::from);
     let status = resolved.ghap.status;
     // For an abandoned GHAP, status and tier have the same name.
     let ended =
@@ -180,13 +196,13 @@ pub(super) fn resolve(resolve: &Resolve, call: &mut Call<'_>) -> Result<Given<Re
         resolved.ghap.id.short(),
         outcome.as_ref().map_or_else(String::new, |run| format!(
             " ({} {}, {})",
-            short(&run.id),
+            short_id(&run.id),
             run.verdict,
             run.command
         )),
     );
-    Ok(Given {
-        value: Resolved {
+    Ok(TypedAnswer {
+        value: ResolveGhapAnswer {
             ok: true,
             id: resolved.ghap.id.to_string(),
             status: resolved.ghap.status.to_string(),
@@ -199,13 +215,13 @@ pub(super) fn resolve(resolve: &Resolve, call: &mut Call<'_>) -> Result<Given<Re
 }
 
 fn abandon_orphan(
-    resolve: &Resolve,
+    resolve: &ResolveGhapInput,
     which: Id,
     owner: &Owner,
-    call: &mut Call<'_>,
-) -> Result<Given<Resolved>, Refusal> {
+    call: &mut ToolInvocation<'_>,
+) -> Result<TypedAnswer<ResolveGhapAnswer>, ToolRefusal> {
     if resolve.status != Status::Abandoned {
-        return Err(Refusal::Arguments(
+        return Err(ToolRefusal::Arguments(
             "id names a GHAP that is not yours: it can be abandoned, or taken over with adopt_ghap and then resolved".to_owned(),
         ));
     }
@@ -217,10 +233,10 @@ fn abandon_orphan(
     }
     let now = call.now();
     let ghap =
-        call.store.abandon_ghap(owner, Some(which), &resolve.result, now).map_err(tools_words)?;
-    Ok(Given {
+        call.store.abandon_ghap(owner, Some(which), &resolve.result, now).map_err(to_refusal)?;
+    Ok(TypedAnswer {
         text: format!("GHAP {} abandoned.", ghap.id.short()),
-        value: Resolved {
+        value: ResolveGhapAnswer {
             ok: true,
             id: ghap.id.to_string(),
             status: ghap.status.to_string(),
@@ -231,16 +247,19 @@ fn abandon_orphan(
     })
 }
 
-fn orphans(call: &Call<'_>, owner: &Owner) -> Result<Vec<ghap::Ghap>, StoreError> {
+fn find_orphans(call: &ToolInvocation<'_>, owner: &Owner) -> Result<Vec<ghap::Ghap>, StoreError> {
     let Some(project) = call.store.project(&owner.place)? else { return Ok(Vec::new()) };
     let filter = GhapFilter { project: Some(project.key), orphaned: true, ..GhapFilter::default() };
     call.store.ghaps(&filter, call.now())
 }
 
-pub(super) fn get(get: &Get, call: &mut Call<'_>) -> Result<Given<Found>, Refusal> {
+pub(super) fn get_ghap(
+    get: &GetGhapInput,
+    call: &mut ToolInvocation<'_>,
+) -> Result<TypedAnswer<GetGhapAnswer>, ToolRefusal> {
     let owner = call.owner()?;
     let active = call.store.active_ghap(&owner)?;
-    let found = Found {
+    let found = GetGhapAnswer {
         has_active: active.is_some(),
         active: None,
         ghap: None,
@@ -249,16 +268,16 @@ pub(super) fn get(get: &Get, call: &mut Call<'_>) -> Result<Given<Found>, Refusa
         next_cursor: None,
     };
     if let Some(text) = &get.id {
-        let ghap = call.store.ghap(call.store.ghap_id_in(&id("id", text)?, &owner.place)?)?;
+        let ghap = call.store.ghap(call.store.ghap_id_in(&parse_id("id", text)?, &owner.place)?)?;
         let evidence = ghap.resolution.as_ref().and_then(|ended| ended.evidence);
         let run = match evidence.and_then(|evidence| evidence.outcome) {
             Some(run) => call.store.outcome(run)?,
             None => None,
         };
-        let mut one = Whole::new(&ghap, run.as_ref());
-        one.origin = origin(call, ghap.id)?;
+        let mut one = GhapDetails::new(&ghap, run.as_ref());
+        one.origin = describe_origin(call, ghap.id)?;
         let text = one.lines();
-        return Ok(Given { value: Found { ghap: Some(one), ..found }, text });
+        return Ok(TypedAnswer { value: GetGhapAnswer { ghap: Some(one), ..found }, text });
     }
     let asks_for_a_list = get.list
         || get.orphans
@@ -267,34 +286,34 @@ pub(super) fn get(get: &Get, call: &mut Call<'_>) -> Result<Given<Found>, Refusa
         || get.limit.is_some()
         || get.cursor.is_some();
     if asks_for_a_list {
-        return list(get, &owner, found, call);
+        return list_ghaps(get, &owner, found, call);
     }
     let mut text = match &active {
-        Some(active) => Whole::new(active, None).lines(),
+        Some(active) => GhapDetails::new(active, None).lines(),
         None => "No GHAP is active; start_ghap begins one.".to_owned(),
     };
     let own = active.as_ref().map(|active| active.id);
-    let orphans: Vec<Brief> = orphans(call, &owner)?
+    let orphans: Vec<GhapBrief> = find_orphans(call, &owner)?
         .iter()
         .filter(|ghap| Some(ghap.id) != own)
-        .map(Brief::from)
+        .map(GhapBrief::from)
         .collect();
     for orphan in &orphans {
         let _ = write!(text, "\nLeft open by an earlier session: {}", orphan.line());
     }
-    let active = active.as_ref().map(|active| Whole::new(active, None));
-    Ok(Given { value: Found { active, orphans, ..found }, text })
+    let active = active.as_ref().map(|active| GhapDetails::new(active, None));
+    Ok(TypedAnswer { value: GetGhapAnswer { active, orphans, ..found }, text })
 }
 
 /// Returns a page of GHAPs. Rows that are added or deleted between two pages do not shift the list.
-fn list(
-    get: &Get,
+fn list_ghaps(
+    get: &GetGhapInput,
     owner: &Owner,
-    mut found: Found,
-    call: &Call<'_>,
-) -> Result<Given<Found>, Refusal> {
+    mut found: GetGhapAnswer,
+    call: &ToolInvocation<'_>,
+) -> Result<TypedAnswer<GetGhapAnswer>, ToolRefusal> {
     let limit = get.limit.unwrap_or(20);
-    let before = get.cursor.as_deref().map(|cursor| Cursor::GHAPS.read(cursor)).transpose()?;
+    let before = get.cursor.as_deref().map(|cursor| PageCursor::GHAPS.parse(cursor)).transpose()?;
     let mut rows = Vec::new();
     if let Some(project) = call.store.project(&owner.place)? {
         let filter = GhapFilter {
@@ -311,35 +330,36 @@ fn list(
     if rows.len() > limit {
         rows.truncate(limit);
         let page = rows.iter().map(|ghap| ghap.id);
-        found.next_cursor = Cursor::GHAPS.behind(page, |id| call.store.ghap_position(id))?;
+        found.next_cursor =
+            PageCursor::GHAPS.after_page(page, |id| call.store.ghap_position(id))?;
     }
-    found.entries = rows.iter().map(Brief::from).collect();
+    found.entries = rows.iter().map(GhapBrief::from).collect();
     let mut text = match &found.entries[..] {
         [] => "There are none.".to_owned(),
-        entries => entries.iter().map(Brief::line).collect::<Vec<_>>().join("\n"),
+        entries => entries.iter().map(GhapBrief::line).collect::<Vec<_>>().join("\n"),
     };
     if let Some(cursor) = &found.next_cursor {
         let _ = write!(text, "\nMore with cursor {cursor}.");
     }
-    Ok(Given { value: found, text })
+    Ok(TypedAnswer { value: found, text })
 }
 
 /// Converts a store error to a refusal that names tool arguments; the store's own messages name command line options.
-fn tools_words(error: StoreError) -> Refusal {
+fn to_refusal(error: StoreError) -> ToolRefusal {
     match &error {
-        StoreError::Ghap(GhapError::Active { id, goal }) => Refusal::Refused(format!(
+        StoreError::Ghap(GhapError::Active { id, goal }) => ToolRefusal::Refused(format!(
             "a GHAP is active already: {id} \"{goal}\"; resolve_ghap ends it, update_ghap changes it"
         )),
         StoreError::Ghap(GhapError::NoneActive) => {
-            Refusal::Refused("no GHAP is active here; start_ghap begins one".to_owned())
+            ToolRefusal::Refused("no GHAP is active here; start_ghap begins one".to_owned())
         }
-        StoreError::Ghap(GhapError::NothingToChange) => Refusal::Arguments(
+        StoreError::Ghap(GhapError::NothingToChange) => ToolRefusal::Arguments(
             "nothing was sent to change; send hypothesis, action, prediction, strategy, expects, target, confidence or a note"
                 .to_owned(),
         ),
-        StoreError::Ghap(GhapError::Falsified { missing }) => Refusal::Arguments(format!(
+        StoreError::Ghap(GhapError::Falsified { missing }) => ToolRefusal::Arguments(format!(
             "a falsified GHAP needs {missing}: send surprise (text) and root_cause {{category, description}}"
         )),
-        _ => Refusal::Store(error),
+        _ => ToolRefusal::Store(error),
     }
 }

@@ -11,15 +11,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Call, Cursor, Given, PASSAGE, Refusal, cut, foreign_origin, id, origin, quoted, short,
-    still_there,
+    MAX_PASSAGE_CHARS, PageCursor, ToolInvocation, ToolRefusal, TypedAnswer, describe_origin,
+    if_still_there, import_origin, parse_id, quote_passage, short_id, truncate_chars,
 };
 use crate::schema;
 
 /// `remember`
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Remember {
+pub(super) struct RememberInput {
     #[schemars(length(min = 1, max = 10000))]
     content: String,
     #[schemars(schema_with = "schema::category")]
@@ -39,7 +39,7 @@ pub(super) struct Remember {
 /// `recall_memories`
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Recall {
+pub(super) struct RecallMemoriesInput {
     /// A full memory
     #[serde(default)]
     id: Option<String>,
@@ -64,7 +64,7 @@ pub(super) struct Recall {
 /// `forget`
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Forget {
+pub(super) struct ForgetInput {
     /// Memory, GHAP, run or episode ids
     #[schemars(length(min = 1, max = 100))]
     ids: Vec<String>,
@@ -72,7 +72,7 @@ pub(super) struct Forget {
 
 /// The answer of `remember`.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Remembered {
+pub(super) struct RememberAnswer {
     ok: bool,
     id: String,
     category: String,
@@ -85,8 +85,8 @@ pub(super) struct Remembered {
 
 /// The answer of `recall_memories`.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Recalled {
-    results: Vec<Shown>,
+pub(super) struct RecallMemoriesAnswer {
+    results: Vec<MemoryEntry>,
     count: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
@@ -96,7 +96,7 @@ pub(super) struct Recalled {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Shown {
+struct MemoryEntry {
     id: String,
     /// From 0 to 1; absent without a query.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -114,7 +114,7 @@ struct Shown {
 
 /// The answer of `forget`.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Forgotten {
+pub(super) struct ForgetAnswer {
     ok: bool,
     /// Number of rows, dependents included.
     rows: usize,
@@ -122,7 +122,10 @@ pub(super) struct Forgotten {
     erased: bool,
 }
 
-pub(super) fn remember(new: &Remember, call: &mut Call<'_>) -> Result<Given<Remembered>, Refusal> {
+pub(super) fn remember(
+    new: &RememberInput,
+    call: &mut ToolInvocation<'_>,
+) -> Result<TypedAnswer<RememberAnswer>, ToolRefusal> {
     let place = call.owner()?.place;
     let (now, everywhere) = (call.now(), new.everywhere);
     let new = NewMemory {
@@ -144,13 +147,13 @@ pub(super) fn remember(new: &Remember, call: &mut Call<'_>) -> Result<Given<Reme
     } else {
         ""
     };
-    Ok(Given {
+    Ok(TypedAnswer {
         text: if is_known {
             format!("Known already as {id}; nothing was added.{tail}")
         } else {
             format!("Remembered as {id}.{tail}")
         },
-        value: Remembered {
+        value: RememberAnswer {
             ok: true,
             id: memory.id.to_string(),
             category: memory.category.to_string(),
@@ -161,7 +164,7 @@ pub(super) fn remember(new: &Remember, call: &mut Call<'_>) -> Result<Given<Reme
     })
 }
 
-impl Shown {
+impl MemoryEntry {
     fn new(memory: &Memory, score: Option<f64>) -> Self {
         Self {
             id: memory.id.to_string(),
@@ -176,28 +179,34 @@ impl Shown {
     }
 }
 
-pub(super) fn recall(recall: &Recall, call: &mut Call<'_>) -> Result<Given<Recalled>, Refusal> {
+pub(super) fn recall_memories(
+    recall: &RecallMemoriesInput,
+    call: &mut ToolInvocation<'_>,
+) -> Result<TypedAnswer<RecallMemoriesAnswer>, ToolRefusal> {
     let place = call.owner()?.place;
     let query = recall.query.as_deref().filter(|query| !query.trim().is_empty());
     let mut next_cursor = None;
     let mut results = if let Some(text) = &recall.id {
-        let which = call.store.memory_id_in(&id("id", text)?, &place)?;
-        vec![Shown::new(&call.store.memory(which)?, None)]
+        let which = call.store.memory_id_in(&parse_id("id", text)?, &place)?;
+        vec![MemoryEntry::new(&call.store.memory(which)?, None)]
     } else if let Some(query) = query {
         if recall.cursor.is_some() {
             let what = "cursor goes on with a list; what a query finds has one page: leave out one of the two";
-            return Err(Refusal::Arguments(what.to_owned()));
+            return Err(ToolRefusal::Arguments(what.to_owned()));
         }
-        sought(query, recall, &place, call)?
+        search_memories(query, recall, &place, call)?
     } else {
-        let page = newest(recall, &place, call)?;
+        let page = newest_page(recall, &place, call)?;
         next_cursor = page.next_cursor;
-        page.memories.iter().map(|memory| Shown::new(memory, None)).collect()
+        page.memories.iter().map(|memory| MemoryEntry::new(memory, None)).collect()
     };
     for shown in &mut results {
         if let Ok(row) = shown.id.parse() {
-            shown.origin =
-                if recall.id.is_some() { origin(call, row)? } else { foreign_origin(call, row)? };
+            shown.origin = if recall.id.is_some() {
+                describe_origin(call, row)?
+            } else {
+                import_origin(call, row)?
+            };
         }
     }
     // A single result is not truncated.
@@ -206,17 +215,17 @@ pub(super) fn recall(recall: &Recall, call: &mut Call<'_>) -> Result<Given<Recal
         .iter_mut()
         .map(|shown| {
             if is_list {
-                shown.content = cut(&shown.content, PASSAGE);
+                shown.content = truncate_chars(&shown.content, MAX_PASSAGE_CHARS);
             }
             let content = if is_list {
-                quoted(&shown.content)
+                quote_passage(&shown.content)
             } else {
                 format!("`{}`", quote::quoted(&quote::field(&shown.content)))
             };
-            format!("{} {}: {content}", short(&shown.id), shown.category)
+            format!("{} {}: {content}", short_id(&shown.id), shown.category)
         })
         .collect();
-    let hint = results.is_empty().then(|| recall.elsewhere().to_owned());
+    let hint = results.is_empty().then(|| recall.empty_result_hint().to_owned());
     let mut text = match &hint {
         Some(hint) => format!("Nothing was found; {hint}."),
         None => lines.join("\n"),
@@ -224,16 +233,19 @@ pub(super) fn recall(recall: &Recall, call: &mut Call<'_>) -> Result<Given<Recal
     if let Some(cursor) = &next_cursor {
         let _ = write!(text, "\nMore with cursor {cursor}.");
     }
-    Ok(Given { value: Recalled { count: results.len(), results, next_cursor, hint }, text })
+    Ok(TypedAnswer {
+        value: RecallMemoriesAnswer { count: results.len(), results, next_cursor, hint },
+        text,
+    })
 }
 
-impl Recall {
-    fn most(&self) -> usize {
+impl RecallMemoriesInput {
+    fn max_results(&self) -> usize {
         self.limit.unwrap_or(10)
     }
 
     /// Returns advice for an empty result.
-    const fn elsewhere(&self) -> &'static str {
+    const fn empty_result_hint(&self) -> &'static str {
         if self.category.is_some() || self.min_importance.is_some() {
             "leave out category and min_importance to find more; what GHAPs taught is found by search_experiences"
         } else {
@@ -241,18 +253,18 @@ impl Recall {
         }
     }
 
-    fn wants(&self, memory: &Memory) -> bool {
+    fn matches(&self, memory: &Memory) -> bool {
         self.category.is_none_or(|category| category == memory.category)
             && self.min_importance.is_none_or(|least| memory.importance >= least)
     }
 }
 
-fn sought(
+fn search_memories(
     query: &str,
-    recall: &Recall,
+    recall: &RecallMemoriesInput,
     place: &Place,
-    call: &mut Call<'_>,
-) -> Result<Vec<Shown>, Refusal> {
+    call: &mut ToolInvocation<'_>,
+) -> Result<Vec<MemoryEntry>, ToolRefusal> {
     // Fetches more rows, because some are filtered out below.
     let narrowed = recall.category.is_some() || recall.min_importance.is_some();
     let ask = Ask {
@@ -263,26 +275,30 @@ fn sought(
         kind: Some(Kind::Memory),
         domain: None,
         outcome: None,
-        limit: if narrowed { recall.most() * 7 } else { recall.most() },
+        limit: if narrowed { recall.max_results() * 7 } else { recall.max_results() },
     };
     let mut results = Vec::new();
     for hit in call.store.recall(&ask, call.now())? {
-        let Some(memory) = still_there(call.store.memory(hit.hit.row))? else { continue };
-        if recall.wants(&memory) && results.len() < recall.most() {
-            results.push(Shown::new(&memory, Some(hit.rank)));
+        let Some(memory) = if_still_there(call.store.memory(hit.hit.row))? else { continue };
+        if recall.matches(&memory) && results.len() < recall.max_results() {
+            results.push(MemoryEntry::new(&memory, Some(hit.rank)));
         }
     }
     Ok(results)
 }
 
 /// A page of memories, and the cursor for the next page.
-struct Page {
+struct MemoryPage {
     memories: Vec<Memory>,
     next_cursor: Option<String>,
 }
 
-fn newest(recall: &Recall, place: &Place, call: &Call<'_>) -> Result<Page, Refusal> {
-    let before = recall.cursor.as_deref().map(|cursor| Cursor::MEMORIES.read(cursor));
+fn newest_page(
+    recall: &RecallMemoriesInput,
+    place: &Place,
+    call: &ToolInvocation<'_>,
+) -> Result<MemoryPage, ToolRefusal> {
+    let before = recall.cursor.as_deref().map(|cursor| PageCursor::MEMORIES.parse(cursor));
     let project = call.store.project(place)?.map(|project| project.key);
     let filter = MemoryFilter {
         // An unknown project has no memories, so only those for every project apply.
@@ -293,32 +309,35 @@ fn newest(recall: &Recall, place: &Place, call: &Call<'_>) -> Result<Page, Refus
         ..MemoryFilter::default()
     };
     let mut memories = call.store.memories(&filter)?;
-    memories.retain(|memory| recall.wants(memory));
+    memories.retain(|memory| recall.matches(memory));
     let mut next_cursor = None;
-    if memories.len() > recall.most() {
-        memories.truncate(recall.most());
+    if memories.len() > recall.max_results() {
+        memories.truncate(recall.max_results());
         let page = memories.iter().map(|memory| memory.id);
-        next_cursor = Cursor::MEMORIES.behind(page, |id| call.store.memory_position(id))?;
+        next_cursor = PageCursor::MEMORIES.after_page(page, |id| call.store.memory_position(id))?;
     }
-    Ok(Page { memories, next_cursor })
+    Ok(MemoryPage { memories, next_cursor })
 }
 
-pub(super) fn forget(forget: &Forget, call: &mut Call<'_>) -> Result<Given<Forgotten>, Refusal> {
+pub(super) fn forget_rows(
+    forget: &ForgetInput,
+    call: &mut ToolInvocation<'_>,
+) -> Result<TypedAnswer<ForgetAnswer>, ToolRefusal> {
     let place = call.owner()?.place;
     // Includes rows that are still in the spool.
     call.store.gather(call.now())?;
     // Resolves all ids first, so that a wrong one prevents every deletion.
     let mut rows = Vec::new();
     for text in &forget.ids {
-        let row = call.store.row_in(&id("ids", text)?, &place)?;
+        let row = call.store.row_in(&parse_id("ids", text)?, &place)?;
         if !rows.contains(&row) {
             rows.push(row);
         }
     }
     let gone = call.store.forget(&rows, None)?;
     let tail = if gone.erased { "" } else { "; `rutter tend` erases the last bytes" };
-    Ok(Given {
+    Ok(TypedAnswer {
         text: format!("{} forgotten{tail}.", gone.rows),
-        value: Forgotten { ok: true, rows: gone.rows, erased: gone.erased },
+        value: ForgetAnswer { ok: true, rows: gone.rows, erased: gone.erased },
     })
 }

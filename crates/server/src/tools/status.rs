@@ -5,18 +5,18 @@ use rutter_memory::store::{Counts, EpisodeFilter, GhapFilter, Owner};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ghap::Brief;
-use super::{Call, Given, LINE, Refusal, cut};
+use super::ghap::GhapBrief;
+use super::{MAX_LINE_CHARS, ToolInvocation, ToolRefusal, TypedAnswer, truncate_chars};
 use crate::desk::Caller;
 
 /// `status`
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Ask {}
+pub(super) struct StatusInput {}
 
 /// The answer of `status`.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Status {
+pub(super) struct StatusAnswer {
     version: String,
     project: String,
     /// Reason why nothing is kept or recalled here, if so. Then only counts are given.
@@ -29,10 +29,10 @@ pub(super) struct Status {
     #[serde(skip_serializing_if = "Option::is_none")]
     agent: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    active: Option<Brief>,
+    active: Option<GhapBrief>,
     /// Active GHAPs of ended sessions.
     orphans: usize,
-    runs: Vec<Run>,
+    runs: Vec<RunEntry>,
     /// Tests that have not passed since they failed.
     open_failures: Vec<String>,
     memories: u64,
@@ -42,7 +42,7 @@ pub(super) struct Status {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Run {
+struct RunEntry {
     id: String,
     command: String,
     verdict: String,
@@ -50,13 +50,16 @@ struct Run {
 }
 
 /// The maximum number of entries per list.
-const FEW: usize = 3;
+const MAX_LISTED_ENTRIES: usize = 3;
 
-pub(super) fn status(_: &Ask, call: &mut Call<'_>) -> Result<Given<Status>, Refusal> {
+pub(super) fn get_status(
+    _: &StatusInput,
+    call: &mut ToolInvocation<'_>,
+) -> Result<TypedAnswer<StatusAnswer>, ToolRefusal> {
     let now = call.now();
     let Caller { owner, quiet } = call.caller()?;
     if let Some(quiet) = quiet {
-        return still(&owner, &quiet, &call.store);
+        return quiet_status(&owner, &quiet, &call.store);
     }
     call.store.gather_if_free(now)?;
     let store = &call.store;
@@ -72,28 +75,30 @@ pub(super) fn status(_: &Ask, call: &mut Call<'_>) -> Result<Given<Status>, Refu
         orphans = store.ghaps(&left, now)?.iter().filter(|ghap| Some(ghap.id) != own).count();
         counts = store.counts(Some(project.id))?;
     }
-    let runs = store.last_runs(&owner.place, FEW)?;
-    let status = Status {
+    let runs = store.last_runs(&owner.place, MAX_LISTED_ENTRIES)?;
+    let status = StatusAnswer {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         project: owner.place.key.to_string(),
         quiet: None,
         session: owner.client.as_ref().map(ToString::to_string),
         agent: owner.agent.as_ref().map(ToString::to_string),
-        active: active.as_ref().map(Brief::from),
+        active: active.as_ref().map(GhapBrief::from),
         orphans,
         runs: runs
             .iter()
-            .map(|run| Run {
+            .map(|run| RunEntry {
                 id: run.id.to_string(),
-                command: cut(&run.command, LINE),
+                command: truncate_chars(&run.command, MAX_LINE_CHARS),
                 verdict: run.verdict.to_string(),
                 at: run.at.to_string(),
             })
             .collect(),
         open_failures: failures
             .iter()
-            .take(FEW)
-            .map(|episode| cut(episode.test.as_ref().unwrap_or(&episode.error), LINE))
+            .take(MAX_LISTED_ENTRIES)
+            .map(|episode| {
+                truncate_chars(episode.test.as_ref().unwrap_or(&episode.error), MAX_LINE_CHARS)
+            })
             .collect(),
         memories: counts.memories,
         experiences: counts.experiences,
@@ -107,20 +112,24 @@ pub(super) fn status(_: &Ask, call: &mut Call<'_>) -> Result<Given<Status>, Refu
     let text = format!(
         "{}: {ghap}; {}; {}, {}.",
         status.project,
-        status.known(),
-        counted(failures.len() as u64, "open failure", "open failures"),
-        counted(orphans as u64, "orphan", "orphans")
+        status.describe_counts(),
+        format_count(failures.len() as u64, "open failure", "open failures"),
+        format_count(orphans as u64, "orphan", "orphans")
     );
-    Ok(Given { value: status, text })
+    Ok(TypedAnswer { value: status, text })
 }
 
 /// Returns the status of a paused or excluded caller: the reason and the counts.
-fn still(owner: &Owner, quiet: &str, store: &Store) -> Result<Given<Status>, Refusal> {
+fn quiet_status(
+    owner: &Owner,
+    quiet: &str,
+    store: &Store,
+) -> Result<TypedAnswer<StatusAnswer>, ToolRefusal> {
     let counts = match store.project(&owner.place)? {
         Some(project) => store.counts(Some(project.id))?,
         None => Counts::default(),
     };
-    let status = Status {
+    let status = StatusAnswer {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         project: owner.place.key.to_string(),
         quiet: Some(quiet.to_owned()),
@@ -135,22 +144,22 @@ fn still(owner: &Owner, quiet: &str, store: &Store) -> Result<Given<Status>, Ref
         episodes: counts.episodes,
         outcomes: counts.outcomes,
     };
-    let text = format!("{}: {quiet}. There are {}.", status.project, status.known());
-    Ok(Given { value: status, text })
+    let text = format!("{}: {quiet}. There are {}.", status.project, status.describe_counts());
+    Ok(TypedAnswer { value: status, text })
 }
 
-impl Status {
-    fn known(&self) -> String {
+impl StatusAnswer {
+    fn describe_counts(&self) -> String {
         [
-            counted(self.memories, "memory", "memories"),
-            counted(self.experiences, "experience", "experiences"),
-            counted(self.episodes, "episode", "episodes"),
-            counted(self.outcomes, "run", "runs"),
+            format_count(self.memories, "memory", "memories"),
+            format_count(self.experiences, "experience", "experiences"),
+            format_count(self.episodes, "episode", "episodes"),
+            format_count(self.outcomes, "run", "runs"),
         ]
         .join(", ")
     }
 }
 
-fn counted(number: u64, one: &str, several: &str) -> String {
+fn format_count(number: u64, one: &str, several: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { several })
 }

@@ -12,13 +12,16 @@ use rutter_memory::{Id, IdSuffix, Store, StoreError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Call, Given, LINE, PASSAGE, Refusal, cut, id, quoted, short};
+use super::{
+    MAX_LINE_CHARS, MAX_PASSAGE_CHARS, ToolInvocation, ToolRefusal, TypedAnswer, parse_id,
+    quote_passage, short_id, truncate_chars,
+};
 use crate::schema;
 
 /// `list_clusters`
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Clusters {
+pub(super) struct ListClustersInput {
     /// Cluster id, to list its members
     #[serde(default)]
     cluster: Option<String>,
@@ -33,7 +36,7 @@ pub(super) struct Clusters {
 /// `add_value`
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Add {
+pub(super) struct AddValueInput {
     /// Id of the value's cluster
     cluster: String,
     #[schemars(length(min = 1, max = value::LONGEST))]
@@ -43,7 +46,7 @@ pub(super) struct Add {
 /// `list_values`
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Values {
+pub(super) struct ListValuesInput {
     #[schemars(schema_with = "schema::standing")]
     #[serde(default)]
     standing: Option<Standing>,
@@ -54,18 +57,18 @@ pub(super) struct Values {
 
 /// The answer of `list_clusters`.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Grouped {
-    clusters: Vec<Group>,
+pub(super) struct ListClustersAnswer {
+    clusters: Vec<ClusterEntry>,
     count: usize,
     /// Members of the requested cluster, nearest to its middle first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    members: Vec<Member>,
+    members: Vec<ClusterMemberEntry>,
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Group {
+struct ClusterEntry {
     id: String,
     axis: String,
     size: u32,
@@ -85,7 +88,7 @@ struct Group {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Member {
+struct ClusterMemberEntry {
     id: String,
     distance: f64,
     outcome: String,
@@ -97,7 +100,7 @@ struct Member {
 
 /// The answer of `add_value`.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Added {
+pub(super) struct AddValueAnswer {
     ok: bool,
     id: String,
     standing: String,
@@ -109,24 +112,24 @@ pub(super) struct Added {
     merged: bool,
     /// Values here that seem to contradict it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    conflicts: Vec<Conflict>,
+    conflicts: Vec<ConflictingValue>,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Conflict {
+struct ConflictingValue {
     id: String,
     text: String,
 }
 
 /// The answer of `list_values`.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Listed {
-    values: Vec<Shown>,
+pub(super) struct ListValuesAnswer {
+    values: Vec<ValueEntry>,
     count: usize,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Shown {
+struct ValueEntry {
     id: String,
     text: String,
     standing: String,
@@ -143,10 +146,10 @@ struct Shown {
 }
 
 /// The length of a list without a `limit`.
-const MOST: usize = 20;
+const DEFAULT_LIST_LIMIT: usize = 20;
 
 /// Rounds to thousandths, which is precise enough for comparisons.
-fn rounded(number: f64) -> f64 {
+fn round_to_thousandths(number: f64) -> f64 {
     (number * 1000.0).round() / 1000.0
 }
 
@@ -156,14 +159,14 @@ fn is_none(count: &usize) -> bool {
 }
 
 /// The project of the caller; experiences of other projects are not shown.
-struct Scope(ProjectKey);
+struct CallerProject(ProjectKey);
 
-impl Scope {
-    fn of(place: &Place, call: &Call<'_>) -> Result<Self, StoreError> {
+impl CallerProject {
+    fn for_place(place: &Place, call: &ToolInvocation<'_>) -> Result<Self, StoreError> {
         Ok(Self(call.store.project_key(place)?))
     }
 
-    fn holds(&self, project: &ProjectKey) -> bool {
+    fn contains(&self, project: &ProjectKey) -> bool {
         self.0 == *project
     }
 
@@ -171,15 +174,19 @@ impl Scope {
     fn members(&self, cluster: Id, store: &Store) -> Result<(Vec<Experience>, usize), StoreError> {
         let mut members = store.members(cluster)?;
         let all = members.len();
-        members.retain(|member| self.holds(&member.project));
+        members.retain(|member| self.contains(&member.project));
         let elsewhere = all - members.len();
         Ok((members, elsewhere))
     }
 
     /// Returns a cluster with the members of this project, or None if it has no member here.
-    fn group(&self, cluster: &Cluster, store: &Store) -> Result<Option<Group>, StoreError> {
-        let mut group = Group::new(cluster);
-        if cluster.projects.iter().all(|project| self.holds(project)) {
+    fn cluster_entry(
+        &self,
+        cluster: &Cluster,
+        store: &Store,
+    ) -> Result<Option<ClusterEntry>, StoreError> {
+        let mut group = ClusterEntry::new(cluster);
+        if cluster.projects.iter().all(|project| self.contains(project)) {
             return Ok(Some(group));
         }
         let (members, elsewhere) = self.members(cluster.id, store)?;
@@ -187,39 +194,39 @@ impl Scope {
         // The medoid may belong to another project.
         if members.iter().all(|member| Some(member.ghap) != cluster.medoid) {
             group.medoid = Some(middle.ghap.to_string());
-            group.text = Some(cut(&middle.text, LINE));
+            group.text = Some(truncate_chars(&middle.text, MAX_LINE_CHARS));
         }
         group.elsewhere = elsewhere;
         Ok(Some(group))
     }
 }
 
-impl Group {
+impl ClusterEntry {
     fn new(cluster: &Cluster) -> Self {
         Self {
             id: cluster.id.to_string(),
             axis: cluster.axis.to_string(),
             size: cluster.size,
             elsewhere: 0,
-            cohesion: rounded(cluster.cohesion),
+            cohesion: round_to_thousandths(cluster.cohesion),
             medoid: cluster.medoid.map(|medoid| medoid.to_string()),
-            text: cluster.text.as_deref().map(|text| cut(text, LINE)),
+            text: cluster.text.as_deref().map(|text| truncate_chars(text, MAX_LINE_CHARS)),
             values: cluster.values.len(),
         }
     }
 
     fn line(&self) -> String {
-        let text = self.text.as_deref().map(quoted).unwrap_or_default();
+        let text = self.text.as_deref().map(quote_passage).unwrap_or_default();
         let elsewhere = match self.elsewhere {
             0 => String::new(),
             elsewhere => format!(" ({elsewhere} elsewhere)"),
         };
-        let (id, axis, size) = (short(&self.id), &self.axis, self.size);
+        let (id, axis, size) = (short_id(&self.id), &self.axis, self.size);
         format!("{id} {axis}, {size} experiences{elsewhere}: {text}")
     }
 }
 
-impl Shown {
+impl ValueEntry {
     pub(super) fn new(held: &Held) -> Self {
         let value = &held.value;
         Self {
@@ -238,7 +245,7 @@ impl Shown {
 }
 
 /// Brings values and clusters up to date, and returns the caller's place. Hooks never wait for this.
-fn up_to_date(call: &mut Call<'_>) -> Result<Place, Refusal> {
+fn refresh_values(call: &mut ToolInvocation<'_>) -> Result<Place, ToolRefusal> {
     let place = call.owner()?.place;
     let now = call.now();
     // If another process is writing, slightly old rows are good enough.
@@ -246,83 +253,92 @@ fn up_to_date(call: &mut Call<'_>) -> Result<Place, Refusal> {
     Ok(place)
 }
 
-pub(super) fn clusters(ask: &Clusters, call: &mut Call<'_>) -> Result<Given<Grouped>, Refusal> {
-    let place = up_to_date(call)?;
-    let scope = Scope::of(&place, call)?;
+pub(super) fn list_clusters(
+    ask: &ListClustersInput,
+    call: &mut ToolInvocation<'_>,
+) -> Result<TypedAnswer<ListClustersAnswer>, ToolRefusal> {
+    let place = refresh_values(call)?;
+    let scope = CallerProject::for_place(&place, call)?;
     if let Some(text) = &ask.cluster {
-        return one(text, ask, &scope, &call.store);
+        return show_cluster(text, ask, &scope, &call.store);
     }
     let filter = ClusterFilter {
         axis: ask.axis,
         project: Some(scope.0.clone()),
-        limit: Some(ask.limit.unwrap_or(MOST)),
+        limit: Some(ask.limit.unwrap_or(DEFAULT_LIST_LIMIT)),
     };
     let mut clusters = Vec::new();
     for cluster in call.store.clusters(&filter)? {
-        clusters.extend(scope.group(&cluster, &call.store)?);
+        clusters.extend(scope.cluster_entry(&cluster, &call.store)?);
     }
     let hint = clusters.is_empty().then(|| {
         "there are none: a cluster is three experiences or more that are alike".to_owned()
     });
     let text = match &hint {
         Some(hint) => format!("Nothing belongs together yet; {hint}."),
-        None => clusters.iter().map(Group::line).collect::<Vec<_>>().join("\n"),
+        None => clusters.iter().map(ClusterEntry::line).collect::<Vec<_>>().join("\n"),
     };
-    Ok(Given {
-        value: Grouped { count: clusters.len(), clusters, members: Vec::new(), hint },
+    Ok(TypedAnswer {
+        value: ListClustersAnswer { count: clusters.len(), clusters, members: Vec::new(), hint },
         text,
     })
 }
 
 /// Returns a cluster with its members.
-fn one(
+fn show_cluster(
     id_sent: &str,
-    ask: &Clusters,
-    scope: &Scope,
+    ask: &ListClustersInput,
+    scope: &CallerProject,
     store: &Store,
-) -> Result<Given<Grouped>, Refusal> {
-    let cluster = store.cluster(store.cluster_id(&id("cluster", id_sent)?)?)?;
-    let Some(group) = scope.group(&cluster, store)? else {
-        return Err(unknown_cluster(id("cluster", id_sent)?));
+) -> Result<TypedAnswer<ListClustersAnswer>, ToolRefusal> {
+    let cluster = store.cluster(store.cluster_id(&parse_id("cluster", id_sent)?)?)?;
+    let Some(group) = scope.cluster_entry(&cluster, store)? else {
+        return Err(unknown_cluster(parse_id("cluster", id_sent)?));
     };
-    let members: Vec<Member> = scope
+    let members: Vec<ClusterMemberEntry> = scope
         .members(cluster.id, store)?
         .0
         .iter()
-        .take(ask.limit.unwrap_or(MOST))
-        .map(|member| Member {
+        .take(ask.limit.unwrap_or(DEFAULT_LIST_LIMIT))
+        .map(|member| ClusterMemberEntry {
             id: member.ghap.to_string(),
-            distance: rounded(member.distance),
+            distance: round_to_thousandths(member.distance),
             outcome: member.status.to_string(),
             domain: member.domain.to_string(),
             tier: member.tier.map(|tier| tier.to_string()),
-            text: cut(&member.text, PASSAGE),
+            text: truncate_chars(&member.text, MAX_PASSAGE_CHARS),
         })
         .collect();
     let lines = members.iter().map(|member| {
         format!(
             "\n{:.2} {} {}: {}",
             member.distance,
-            short(&member.id),
+            short_id(&member.id),
             member.outcome,
-            quoted(&member.text)
+            quote_passage(&member.text)
         )
     });
     let text = group.line() + &lines.collect::<String>();
-    Ok(Given { value: Grouped { clusters: vec![group], count: 1, members, hint: None }, text })
+    Ok(TypedAnswer {
+        value: ListClustersAnswer { clusters: vec![group], count: 1, members, hint: None },
+        text,
+    })
 }
 
 /// Returns the refusal for a cluster without a member in this project: the same as for one that does not exist.
-fn unknown_cluster(meant: IdSuffix) -> Refusal {
+fn unknown_cluster(meant: IdSuffix) -> ToolRefusal {
     StoreError::NotFound { what: "cluster", id: meant }.into()
 }
 
-pub(super) fn add(new: &Add, call: &mut Call<'_>) -> Result<Given<Added>, Refusal> {
-    let place = up_to_date(call)?;
-    let cluster = call.store.cluster_id(&id("cluster", &new.cluster)?)?;
-    let scope = Scope::of(&place, call)?;
-    if scope.group(&call.store.cluster(cluster)?, &call.store)?.is_none() {
-        return Err(unknown_cluster(id("cluster", &new.cluster)?));
+pub(super) fn add_value(
+    new: &AddValueInput,
+    call: &mut ToolInvocation<'_>,
+) -> Result<TypedAnswer<AddValueAnswer>, ToolRefusal> {
+    let place = refresh_values(call)?;
+    let cluster = call.store.cluster_id(&parse_id("cluster", &new.cluster)?)?;
+    let scope = CallerProject::for_place(&place, call)?;
+    if scope.cluster_entry(&call.store.cluster(cluster)?, &call.store)?.is_none() {
+        return Err(unknown_cluster(parse_id("cluster", &new.cluster)?));
     }
     let new = NewValue {
         place: Some(&place),
@@ -335,11 +351,14 @@ pub(super) fn add(new: &Add, call: &mut Call<'_>) -> Result<Given<Added>, Refusa
     // Values of other projects must not be revealed here.
     let own = call.store.project_key(&place)?;
     let holds = |value: &&Value| value.project.as_ref().is_none_or(|project| *project == own);
-    let conflicts: Vec<Conflict> = written
+    let conflicts: Vec<ConflictingValue> = written
         .conflicts
         .iter()
         .filter(holds)
-        .map(|other| Conflict { id: other.id.to_string(), text: cut(&other.text, PASSAGE) })
+        .map(|other| ConflictingValue {
+            id: other.id.to_string(),
+            text: truncate_chars(&other.text, MAX_PASSAGE_CHARS),
+        })
         .collect();
     let value = &written.value;
     let mut text = format!(
@@ -350,17 +369,17 @@ pub(super) fn add(new: &Add, call: &mut Call<'_>) -> Result<Given<Added>, Refusa
         if value.support == 1 { "" } else { "s" }
     );
     for other in &conflicts {
-        let said = quoted(&other.text);
-        let _ = write!(text, " {} seems to say the opposite: {said}", short(&other.id));
+        let said = quote_passage(&other.text);
+        let _ = write!(text, " {} seems to say the opposite: {said}", short_id(&other.id));
     }
-    Ok(Given {
+    Ok(TypedAnswer {
         text,
-        value: Added {
+        value: AddValueAnswer {
             ok: true,
             id: value.id.to_string(),
             standing: value.standing.to_string(),
-            distance: rounded(value.distance),
-            threshold: rounded(value.threshold),
+            distance: round_to_thousandths(value.distance),
+            threshold: round_to_thousandths(value.threshold),
             support: value.support,
             merged: written.merged,
             conflicts,
@@ -368,20 +387,25 @@ pub(super) fn add(new: &Add, call: &mut Call<'_>) -> Result<Given<Added>, Refusa
     })
 }
 
-pub(super) fn values(ask: &Values, call: &mut Call<'_>) -> Result<Given<Listed>, Refusal> {
-    let place = up_to_date(call)?;
+pub(super) fn list_values(
+    ask: &ListValuesInput,
+    call: &mut ToolInvocation<'_>,
+) -> Result<TypedAnswer<ListValuesAnswer>, ToolRefusal> {
+    let place = refresh_values(call)?;
     let filter = ValueFilter {
         project: Some(call.store.project_key(&place)?),
         standing: ask.standing,
         retired: ask.standing == Some(Standing::Retired),
-        limit: Some(ask.limit.unwrap_or(MOST)),
+        limit: Some(ask.limit.unwrap_or(DEFAULT_LIST_LIMIT)),
         ..ValueFilter::default()
     };
-    let values: Vec<Shown> = call.store.values(&filter)?.iter().map(Shown::new).collect();
+    let values: Vec<ValueEntry> = call.store.values(&filter)?.iter().map(ValueEntry::new).collect();
     let lines: Vec<String> = values
         .iter()
-        .map(|shown| format!("{} {}: {}", short(&shown.id), shown.standing, quoted(&shown.text)))
+        .map(|shown| {
+            format!("{} {}: {}", short_id(&shown.id), shown.standing, quote_passage(&shown.text))
+        })
         .collect();
     let text = if lines.is_empty() { "There are none yet.".to_owned() } else { lines.join("\n") };
-    Ok(Given { value: Listed { count: values.len(), values }, text })
+    Ok(TypedAnswer { value: ListValuesAnswer { count: values.len(), values }, text })
 }

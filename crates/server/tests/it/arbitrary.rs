@@ -4,7 +4,10 @@ use proptest::prelude::*;
 use rutter_server::tools::{self, TOOLS};
 use serde_json::{Map, Value, json};
 
-use crate::support::{World, confirm, falsify, rows, start, wait};
+use crate::support::{
+    ToolTestEnv, advance_clock, confirm_arguments, exported_rows, falsify_arguments,
+    ghap_start_arguments,
+};
 
 /// Generates any JSON of limited depth.
 fn any_json() -> impl Strategy<Value = Value> {
@@ -92,19 +95,19 @@ proptest! {
     /// Runs a dozen calls on a store with some rows. Each case creates a store, so there are few cases; `fuzz/` runs
     /// the same for any length of time.
     #[test]
-    fn no_call_panics_and_a_refused_one_changes_nothing(
+    fn arbitrary_calls_never_panic(
         calls in prop::collection::vec((any_call(), prop::option::of(any::<String>())), 1..12),
     ) {
-        let world = World::new();
-        world.call("start_ghap", start());
-        world.call("resolve_ghap", falsify());
-        world.call("start_ghap", start());
-        let mut before = rows(&world.desk);
+        let world = ToolTestEnv::new();
+        world.call_ok("start_ghap", ghap_start_arguments());
+        world.call_ok("resolve_ghap", falsify_arguments());
+        world.call_ok("start_ghap", ghap_start_arguments());
+        let mut before = exported_rows(&world.desk);
         for ((name, arguments), tool_use) in calls {
-            wait(1);
-            let reads = TOOLS.iter().any(|tool| tool.name == name && tool.effect == tools::Effect::Reads);
-            let done = tools::call(&world.desk, &name, arguments.clone(), tool_use.as_deref());
-            let after = rows(&world.desk);
+            advance_clock(1);
+            let reads = TOOLS.iter().any(|tool| tool.name == name && tool.effect == tools::ToolEffect::Reads);
+            let done = tools::call_tool(&world.desk, &name, arguments.clone(), tool_use.as_deref());
+            let after = exported_rows(&world.desk);
             if done.is_err() || reads {
                 prop_assert_eq!(&before, &after, "{} {}", name, arguments);
             }
@@ -115,13 +118,13 @@ proptest! {
             before = after;
         }
         // The tools still work afterwards.
-        drop(tools::call(&world.desk, "start_ghap", start(), None));
-        prop_assert!(tools::call(&world.desk, "resolve_ghap", confirm(), None).is_ok());
+        drop(tools::call_tool(&world.desk, "start_ghap", ghap_start_arguments(), None));
+        prop_assert!(tools::call_tool(&world.desk, "resolve_ghap", confirm_arguments(), None).is_ok());
     }
 
     /// The tool's check and the schema accept the same arguments, once null arguments are removed.
     #[test]
-    fn the_check_agrees_with_the_schema((name, arguments) in any_call()) {
+    fn check_agrees_with_schema((name, arguments) in any_call()) {
         let Some(tool) = TOOLS.iter().find(|tool| tool.name == name) else { return Ok(()) };
         let schema = Value::Object((*tool.input()).clone());
         let schema = jsonschema::draft202012::new(&schema).unwrap();
@@ -134,6 +137,6 @@ proptest! {
                 }
             }
         }
-        prop_assert_eq!(tool.takes(arguments.clone()).is_ok(), schema.is_valid(&plain), "{} {}", name, arguments);
+        prop_assert_eq!(tool.check_arguments(arguments.clone()).is_ok(), schema.is_valid(&plain), "{} {}", name, arguments);
     }
 }

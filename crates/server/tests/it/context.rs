@@ -3,14 +3,17 @@
 use rutter_memory::document::Kind;
 use rutter_memory::outcome::Verdict;
 use rutter_memory::quote::tokens;
-use rutter_server::{Desk, Door};
+use rutter_server::{CallChannel, ServerContext};
 use serde_json::{Value, json};
 
-use crate::support::{World, assert_answer, call, falsify, start, wait, with};
+use crate::support::{
+    ToolTestEnv, advance_clock, assert_answer, call_ok, falsify_arguments, ghap_start_arguments,
+    with_fields,
+};
 
 /// Creates experiences and memories about one topic.
-fn known() -> World {
-    let world = World::new();
+fn world_about_cache() -> ToolTestEnv {
+    let world = ToolTestEnv::new();
     for (goal, takeaway) in [
         ("the cache evicts old entries", "evict entries of the cache by age, not by size"),
         ("old cache entries go at midnight", "a timer that evicts must use the local zone"),
@@ -19,15 +22,18 @@ fn known() -> World {
             "listen to memory pressure before you evict old entries",
         ),
     ] {
-        world.call("start_ghap", with(start(), json!({ "goal": goal })));
-        world.call("resolve_ghap", with(falsify(), json!({ "lesson": { "takeaway": takeaway } })));
+        world.call_ok("start_ghap", with_fields(ghap_start_arguments(), json!({ "goal": goal })));
+        world.call_ok(
+            "resolve_ghap",
+            with_fields(falsify_arguments(), json!({ "lesson": { "takeaway": takeaway } })),
+        );
     }
     for content in [
         "the cache evicts old entries every ten minutes",
         "old entries of the cache are kept in the harbour master's ledger",
         "the cache must not evict entries while a ship unloads",
     ] {
-        world.call("remember", json!({ "content": content, "category": "fact" }));
+        world.call_ok("remember", json!({ "content": content, "category": "fact" }));
     }
     world
 }
@@ -39,9 +45,9 @@ fn sources(context: &Value) -> Vec<String> {
 }
 
 #[test]
-fn the_figures_are_those_of_the_text() {
-    let world = known();
-    let context = world.call("assemble_context", json!({ "query": QUERY, "depth": "rich" }));
+fn figures_match_the_markdown() {
+    let world = world_about_cache();
+    let context = world.call_ok("assemble_context", json!({ "query": QUERY, "depth": "rich" }));
     let markdown = context["markdown"].as_str().unwrap();
     assert!(markdown.contains("cache"), "{markdown}");
     assert_eq!(context["token_count"], tokens(markdown));
@@ -52,33 +58,37 @@ fn the_figures_are_those_of_the_text() {
 }
 
 #[test]
-fn a_kind_that_is_asked_for_is_the_only_one() {
-    let world = known();
+fn context_types_filter_sources() {
+    let world = world_about_cache();
     for kind in ["memory", "experience"] {
         let ask = json!({ "query": QUERY, "context_types": [kind], "depth": "rich" });
-        assert_eq!(sources(&world.call("assemble_context", ask)), [kind]);
+        assert_eq!(sources(&world.call_ok("assemble_context", ask)), [kind]);
     }
 }
 
 #[test]
-fn limits_hold_and_say_that_they_did() {
-    let world = known();
-    let one = world.call("assemble_context", json!({ "query": QUERY, "limit": 1 }));
+fn limits_truncate_and_report() {
+    let world = world_about_cache();
+    let one = world.call_ok("assemble_context", json!({ "query": QUERY, "limit": 1 }));
     assert_eq!((&one["item_count"], &one["truncated"]), (&json!(1), &json!(true)));
     let ask = json!({ "query": QUERY, "max_tokens": 100, "limit": 50 });
-    let few = world.call("assemble_context", ask);
+    let few = world.call_ok("assemble_context", ask);
     assert!(few["token_count"].as_u64().unwrap() <= 100, "{few}");
     assert_eq!(few["truncated"], true);
 }
 
 #[test]
-fn without_a_query_it_is_what_was_left_open_and_done_last() {
-    let world = known();
-    call(&world.session("session-0"), "start_ghap", with(start(), json!({ "goal": "left open" })));
-    world.ended("session-0");
-    world.ran("session-1", "cargo test parser", Verdict::Failed);
+fn without_query_gives_session_start() {
+    let world = world_about_cache();
+    call_ok(
+        &world.session("session-0"),
+        "start_ghap",
+        with_fields(ghap_start_arguments(), json!({ "goal": "left open" })),
+    );
+    world.end_session("session-0");
+    world.record_run("session-1", "cargo test parser", Verdict::Failed);
     for ask in [json!({}), json!({ "query": "  " })] {
-        let context = world.call("assemble_context", ask);
+        let context = world.call_ok("assemble_context", ask);
         let markdown = context["markdown"].as_str().unwrap();
         assert!(markdown.contains("left open"), "{markdown}");
         assert!(markdown.contains("cargo test parser"), "{markdown}");
@@ -86,9 +96,9 @@ fn without_a_query_it_is_what_was_left_open_and_done_last() {
 }
 
 #[test]
-fn nothing_known_is_said_in_few_words() {
-    let world = World::new();
-    assert_answer!(world.answer("assemble_context", json!({ "query": "cache" })), @r#"
+fn empty_memory_gives_short_answer() {
+    let world = ToolTestEnv::new();
+    assert_answer!(world.call_answer("assemble_context", json!({ "query": "cache" })), @r#"
     Nothing known bears on this.
     {
       "markdown": "",
@@ -101,28 +111,28 @@ fn nothing_known_is_said_in_few_words() {
 }
 
 #[test]
-fn asking_twice_gives_the_same() {
-    let world = known();
+fn repeated_query_gives_same_context() {
+    let world = world_about_cache();
     let ask = json!({ "query": QUERY });
-    let first = world.call("assemble_context", ask.clone());
+    let first = world.call_ok("assemble_context", ask.clone());
     assert_ne!(first["markdown"], "");
-    assert_eq!(world.call("assemble_context", ask), first);
+    assert_eq!(world.call_ok("assemble_context", ask), first);
 }
 
 #[test]
-fn without_a_query_ones_own_is_not_an_earlier_sessions() {
-    let world = World::new();
-    world.call("start_ghap", start());
+fn own_ghap_is_not_an_orphan() {
+    let world = ToolTestEnv::new();
+    world.call_ok("start_ghap", ghap_start_arguments());
     // For other sessions this one is over after a long silence; for itself it goes on.
-    wait(13 * 3600);
-    let own = world.call("assemble_context", json!({}))["markdown"].as_str().unwrap().to_owned();
+    advance_clock(13 * 3600);
+    let own = world.call_ok("assemble_context", json!({}))["markdown"].as_str().unwrap().to_owned();
     assert!(own.contains("Active GHAP") && !own.contains("earlier session"), "{own}");
-    let other = call(&world.session("session-2"), "assemble_context", json!({}));
+    let other = call_ok(&world.session("session-2"), "assemble_context", json!({}));
     let other = other["markdown"].as_str().unwrap();
     assert!(other.contains("An earlier session left GHAP"), "{other}");
     // Advice names tools to an agent, and commands to a user who types.
     assert!(other.contains("`adopt_ghap` with id") && !other.contains("rutter ghap"), "{other}");
-    let typed = Desk { door: Door::Typed, ..world.session("session-2") };
-    let typed = call(&typed, "assemble_context", json!({}));
+    let typed = ServerContext { channel: CallChannel::CommandLine, ..world.session("session-2") };
+    let typed = call_ok(&typed, "assemble_context", json!({}));
     assert!(typed["markdown"].as_str().unwrap().contains("`rutter ghap adopt "), "{typed}");
 }

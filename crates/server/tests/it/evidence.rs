@@ -3,21 +3,24 @@
 use rutter_memory::outcome::Verdict;
 use serde_json::{Value, json};
 
-use crate::support::{World, assert_answer, assert_refused, confirm, falsify, start, wait, with};
+use crate::support::{
+    ToolTestEnv, advance_clock, assert_answer, assert_refused, confirm_arguments,
+    falsify_arguments, ghap_start_arguments, with_fields,
+};
 
 const RUN: &str = "cargo test parser";
 
-fn resolved(world: &World, arguments: Value) -> (String, String) {
-    let answer = world.call("resolve_ghap", arguments);
+fn resolved(world: &ToolTestEnv, arguments: Value) -> (String, String) {
+    let answer = world.call_ok("resolve_ghap", arguments);
     (answer["tier"].as_str().unwrap().to_owned(), answer["why"].as_str().unwrap().to_owned())
 }
 
 #[test]
-fn a_run_that_fits_makes_gold() {
-    let world = World::new();
-    world.call("start_ghap", start());
-    world.ran("session-1", RUN, Verdict::Failed);
-    assert_answer!(world.answer("resolve_ghap", falsify()), @r#"
+fn fitting_run_makes_gold() {
+    let world = ToolTestEnv::new();
+    world.call_ok("start_ghap", ghap_start_arguments());
+    world.record_run("session-1", RUN, Verdict::Failed);
+    assert_answer!(world.call_answer("resolve_ghap", falsify_arguments()), @r#"
     GHAP [ID] falsified, gold: a captured run shows it ([ID] failed, cargo test parser).
     {
       "ok": true,
@@ -32,9 +35,9 @@ fn a_run_that_fits_makes_gold() {
       "why": "a captured run shows it"
     }
     "#);
-    world.call("start_ghap", start());
-    world.ran("session-1", RUN, Verdict::Passed);
-    assert_answer!(world.answer("resolve_ghap", confirm()), @r#"
+    world.call_ok("start_ghap", ghap_start_arguments());
+    world.record_run("session-1", RUN, Verdict::Passed);
+    assert_answer!(world.call_answer("resolve_ghap", confirm_arguments()), @r#"
     GHAP [ID] confirmed, gold: a captured run shows it ([ID] passed, cargo test parser).
     {
       "ok": true,
@@ -52,11 +55,11 @@ fn a_run_that_fits_makes_gold() {
 }
 
 #[test]
-fn a_run_that_says_otherwise_leaves_it_a_word() {
-    let world = World::new();
-    world.call("start_ghap", start());
-    world.ran("session-1", RUN, Verdict::Failed);
-    assert_answer!(world.answer("resolve_ghap", confirm()), @r#"
+fn contradicting_run_makes_silver() {
+    let world = ToolTestEnv::new();
+    world.call_ok("start_ghap", ghap_start_arguments());
+    world.record_run("session-1", RUN, Verdict::Failed);
+    assert_answer!(world.call_answer("resolve_ghap", confirm_arguments()), @r#"
     GHAP [ID] confirmed, silver: it is your word: the captured run says otherwise ([ID] failed, cargo test parser).
     {
       "ok": true,
@@ -74,66 +77,70 @@ fn a_run_that_says_otherwise_leaves_it_a_word() {
 }
 
 #[test]
-fn what_does_not_fit_is_no_evidence() {
+fn unrelated_runs_are_not_evidence() {
     for (before, session, command, verdict) in [
         (true, "session-1", RUN, Verdict::Passed),
         (false, "session-2", RUN, Verdict::Passed),
         (false, "session-1", "cargo test lexer", Verdict::Passed),
         (false, "session-1", RUN, Verdict::Unknown),
     ] {
-        let world = World::new();
+        let world = ToolTestEnv::new();
         if before {
             drop(world.store());
-            world.ran(session, command, verdict);
+            world.record_run(session, command, verdict);
         }
-        world.call("start_ghap", start());
+        world.call_ok("start_ghap", ghap_start_arguments());
         if !before {
-            world.ran(session, command, verdict);
+            world.record_run(session, command, verdict);
         }
-        let (tier, why) = resolved(&world, confirm());
+        let (tier, why) = resolved(&world, confirm_arguments());
         assert_eq!(tier, "silver", "{before} {session} {command} {verdict}");
         assert_eq!(why, "it is your word: no captured run since the prediction fits it");
     }
 }
 
 #[test]
-fn a_changed_prediction_is_not_borne_out_by_a_run_from_before() {
-    let world = World::new();
-    world.call("start_ghap", with(start(), json!({ "prediction": "`cargo test parser` fails" })));
-    world.ran("session-1", RUN, Verdict::Passed);
-    wait(60);
-    world.call("update_ghap", json!({ "prediction": "`cargo test parser` passes" }));
-    assert_eq!(resolved(&world, confirm()).0, "silver");
+fn earlier_run_cannot_support_new_prediction() {
+    let world = ToolTestEnv::new();
+    world.call_ok(
+        "start_ghap",
+        with_fields(ghap_start_arguments(), json!({ "prediction": "`cargo test parser` fails" })),
+    );
+    world.record_run("session-1", RUN, Verdict::Passed);
+    advance_clock(60);
+    world.call_ok("update_ghap", json!({ "prediction": "`cargo test parser` passes" }));
+    assert_eq!(resolved(&world, confirm_arguments()).0, "silver");
 }
 
 #[test]
-fn a_run_that_is_named_is_the_evidence_or_the_call_is_refused() {
-    let world = World::new();
-    world.call("start_ghap", start());
-    let fits = world.ran("session-1", RUN, Verdict::Passed).to_string();
-    let other = world.ran("session-1", "cargo test lexer", Verdict::Passed).to_string();
-    assert_refused!(world.refused("resolve_ghap", with(confirm(), json!({ "outcome": other }))), @"outcome [ID] is no evidence here: its command is not what the prediction is about");
-    let answer = world.call("resolve_ghap", with(confirm(), json!({ "outcome": fits })));
+fn named_run_is_used_or_refused() {
+    let world = ToolTestEnv::new();
+    world.call_ok("start_ghap", ghap_start_arguments());
+    let fits = world.record_run("session-1", RUN, Verdict::Passed).to_string();
+    let other = world.record_run("session-1", "cargo test lexer", Verdict::Passed).to_string();
+    assert_refused!(world.call_refused("resolve_ghap", with_fields(confirm_arguments(), json!({ "outcome": other }))), @"outcome [ID] is no evidence here: its command is not what the prediction is about");
+    let answer =
+        world.call_ok("resolve_ghap", with_fields(confirm_arguments(), json!({ "outcome": fits })));
     assert_eq!((&answer["tier"], &answer["outcome"]["id"]), (&json!("gold"), &json!(fits)));
 }
 
 #[test]
-fn nothing_that_a_run_could_show_is_bronze() {
-    let world = World::new();
+fn untestable_prediction_makes_bronze() {
+    let world = ToolTestEnv::new();
     let vague = json!({ "prediction": "it will be nicer", "action": "think" });
-    world.call("start_ghap", with(start(), vague));
-    world.ran("session-1", RUN, Verdict::Passed);
+    world.call_ok("start_ghap", with_fields(ghap_start_arguments(), vague));
+    world.record_run("session-1", RUN, Verdict::Passed);
     let why = "nothing that a run could show was predicted".to_owned();
-    assert_eq!(resolved(&world, confirm()), ("bronze".to_owned(), why));
+    assert_eq!(resolved(&world, confirm_arguments()), ("bronze".to_owned(), why));
 }
 
 #[test]
-fn what_is_given_up_is_called_so() {
-    let world = World::new();
-    world.call("start_ghap", start());
-    world.ran("session-1", RUN, Verdict::Passed);
+fn abandoned_ghap_has_abandoned_tier() {
+    let world = ToolTestEnv::new();
+    world.call_ok("start_ghap", ghap_start_arguments());
+    world.record_run("session-1", RUN, Verdict::Passed);
     let given_up = json!({ "status": "abandoned", "result": "the plan changed" });
-    assert_answer!(world.answer("resolve_ghap", given_up), @r#"
+    assert_answer!(world.call_answer("resolve_ghap", given_up), @r#"
     GHAP [ID] abandoned: it was given up.
     {
       "ok": true,
@@ -146,33 +153,33 @@ fn what_is_given_up_is_called_so() {
 }
 
 #[test]
-fn a_run_that_waits_in_the_spool_is_taken_in_first() {
+fn resolve_drains_the_spool_first() {
     use rutter_memory::store::{entry::What, spool};
-    let world = World::new();
-    world.call("start_ghap", start());
-    wait(1);
+    let world = ToolTestEnv::new();
+    world.call_ok("start_ghap", ghap_start_arguments());
+    advance_clock(1);
     let run = world.outcome("session-1", RUN, Verdict::Passed);
     let entry = world.entry("session-1", What::Ran(Box::new(run.into())));
     spool::append(&world.files(), &[entry]).unwrap();
-    assert_eq!(resolved(&world, confirm()).0, "gold");
+    assert_eq!(resolved(&world, confirm_arguments()).0, "gold");
 }
 
 #[test]
-fn who_wants_no_evidence_gives_their_word() {
-    let world = World::new();
+fn auto_captured_false_skips_evidence() {
+    let world = ToolTestEnv::new();
     let own = json!({ "auto_captured": false });
-    world.call("start_ghap", start());
-    world.ran("session-1", RUN, Verdict::Passed);
+    world.call_ok("start_ghap", ghap_start_arguments());
+    world.record_run("session-1", RUN, Verdict::Passed);
     let why = "it is your word: no captured run was looked for, as you wished".to_owned();
-    let given = resolved(&world, with(confirm(), own.clone()));
+    let given = resolved(&world, with_fields(confirm_arguments(), own.clone()));
     assert_eq!(given, ("silver".to_owned(), why));
     // A named run is used even with `auto_captured: false`.
-    world.call("start_ghap", start());
-    let run = world.ran("session-1", RUN, Verdict::Passed).to_string();
-    let named = with(with(confirm(), own), json!({ "outcome": run }));
+    world.call_ok("start_ghap", ghap_start_arguments());
+    let run = world.record_run("session-1", RUN, Verdict::Passed).to_string();
+    let named = with_fields(with_fields(confirm_arguments(), own), json!({ "outcome": run }));
     assert_eq!(resolved(&world, named).0, "gold");
-    world.call("start_ghap", start());
-    world.ran("session-1", RUN, Verdict::Passed);
-    let looked = with(confirm(), json!({ "auto_captured": true }));
+    world.call_ok("start_ghap", ghap_start_arguments());
+    world.record_run("session-1", RUN, Verdict::Passed);
+    let looked = with_fields(confirm_arguments(), json!({ "auto_captured": true }));
     assert_eq!(resolved(&world, looked).0, "gold");
 }

@@ -1,23 +1,27 @@
 //! Search of experiences by words, on four axes, with filters.
 
 use rutter_memory::store::{ImportFile, WhoseRows};
-use rutter_server::Desk;
+use rutter_server::ServerContext;
 use serde_json::{Value, json};
 
 use crate::support::{
-    World, assert_answer, call, confirm, falsify, now, refused, rows, start, with,
+    ToolTestEnv, assert_answer, call_ok, call_refused, confirm_arguments, exported_rows,
+    falsify_arguments, ghap_start_arguments, now, with_fields,
 };
 
 /// Creates four resolved GHAPs about different topics.
-fn learnt() -> World {
-    let world = World::new();
+fn world_with_experiences() -> ToolTestEnv {
+    let world = ToolTestEnv::new();
     let one = |goal: &str, fields: Value, end: Value| {
-        world.call("start_ghap", with(with(start(), json!({ "goal": goal })), fields));
-        world.call("resolve_ghap", end);
+        world.call_ok(
+            "start_ghap",
+            with_fields(with_fields(ghap_start_arguments(), json!({ "goal": goal })), fields),
+        );
+        world.call_ok("resolve_ghap", end);
     };
     let texts = |surprise: &str, cause: &str, takeaway: &str| {
-        with(
-            falsify(),
+        with_fields(
+            falsify_arguments(),
             json!({
                 "surprise": surprise,
                 "root_cause": { "category": "wrong-assumption", "description": cause },
@@ -33,7 +37,10 @@ fn learnt() -> World {
     one(
         "the cache is faster",
         json!({ "domain": "performance", "strategy": "trial-and-error" }),
-        with(confirm(), json!({ "lesson": { "takeaway": "batch the cache writes" } })),
+        with_fields(
+            confirm_arguments(),
+            json!({ "lesson": { "takeaway": "batch the cache writes" } }),
+        ),
     );
     one(
         "the login page loads",
@@ -53,13 +60,13 @@ fn goals(found: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn a_hit_has_what_is_needed_to_act_on_it() {
-    let world = learnt();
+fn hit_has_actionable_fields() {
+    let world = world_with_experiences();
     let ask = json!({ "query": "why does the cache evict old entries", "limit": 1 });
-    let hit = world.call("search_experiences", ask)["results"][0].clone();
+    let hit = world.call_ok("search_experiences", ask)["results"][0].clone();
     let score = hit["score"].as_f64().unwrap();
     assert!(score > 0.0 && score <= 1.0, "{hit}");
-    let whole = world.call("get_ghap", json!({ "id": hit["id"] }))["ghap"].clone();
+    let whole = world.call_ok("get_ghap", json!({ "id": hit["id"] }))["ghap"].clone();
     for key in ["goal", "domain", "strategy", "surprise", "takeaway", "tier"] {
         assert_eq!(hit[key], whole[key], "{key}");
     }
@@ -69,9 +76,9 @@ fn a_hit_has_what_is_needed_to_act_on_it() {
 }
 
 #[test]
-fn the_best_come_first() {
-    let world = learnt();
-    let found = world.call("search_experiences", json!({ "query": "cache evicts entries" }));
+fn results_are_sorted_by_score() {
+    let world = world_with_experiences();
+    let found = world.call_ok("search_experiences", json!({ "query": "cache evicts entries" }));
     assert_eq!(goals(&found)[0], "the cache evicts old entries");
     let scores: Vec<f64> = found["results"]
         .as_array()
@@ -84,8 +91,8 @@ fn the_best_come_first() {
 }
 
 #[test]
-fn filters_narrow() {
-    let world = learnt();
+fn search_filters_narrow_results() {
+    let world = world_with_experiences();
     for (fields, expected) in [
         (json!({ "domain": "performance" }), vec!["the cache is faster"]),
         (json!({ "strategy": "trial-and-error" }), vec!["the cache is faster"]),
@@ -101,8 +108,9 @@ fn filters_narrow() {
         ),
         (json!({ "domain": "security" }), vec![]),
     ] {
-        let ask = with(json!({ "query": "the cache or the login page or the proxy" }), fields);
-        let found = world.call("search_experiences", ask.clone());
+        let ask =
+            with_fields(json!({ "query": "the cache or the login page or the proxy" }), fields);
+        let found = world.call_ok("search_experiences", ask.clone());
         let mut found = goals(&found);
         found.sort_unstable();
         let mut expected = expected;
@@ -112,8 +120,8 @@ fn filters_narrow() {
 }
 
 #[test]
-fn an_axis_says_what_is_compared() {
-    let world = learnt();
+fn axis_selects_compared_text() {
+    let world = world_with_experiences();
     for (axis, query, expected) in [
         ("surprise", "the clock ran backwards", "the cache evicts old entries"),
         ("surprise", "the proxy strips headers", "the login page loads"),
@@ -122,7 +130,7 @@ fn an_axis_says_what_is_compared() {
         ("strategy", "trial and error", "the cache is faster"),
     ] {
         let ask = json!({ "query": query, "axis": axis });
-        let found = world.call("search_experiences", ask);
+        let found = world.call_ok("search_experiences", ask);
         assert_eq!(goals(&found).first(), Some(&expected), "{axis}: {query}");
         // An experience without a surprise is not on the surprise axis.
         if axis != "strategy" {
@@ -132,32 +140,32 @@ fn an_axis_says_what_is_compared() {
 }
 
 #[test]
-fn one_tool_searches_other_projects_if_the_user_agrees() {
-    let world = learnt();
+fn other_projects_need_user_consent() {
+    let world = world_with_experiences();
     let boat = world.elsewhere("boat");
     let ask = json!({ "query": "the cache evicts old entries" });
-    let closed = refused(&boat, "search_other_projects", ask.clone());
+    let closed = call_refused(&boat, "search_other_projects", ask.clone());
     assert!(closed.contains("`rutter config path`"), "{closed}");
-    let asked = with(ask.clone(), json!({ "everywhere": true }));
-    assert!(refused(&boat, "search_experiences", asked).contains("there is no `everywhere`"));
+    let asked = with_fields(ask.clone(), json!({ "everywhere": true }));
+    assert!(call_refused(&boat, "search_experiences", asked).contains("there is no `everywhere`"));
     let config = std::fs::read_to_string(&boat.config).unwrap();
     std::fs::write(&boat.config, format!("{config}\n[scope]\nrecall = \"everywhere\"\n")).unwrap();
-    let found = call(&boat, "search_other_projects", ask.clone());
+    let found = call_ok(&boat, "search_other_projects", ask.clone());
     assert_eq!(goals(&found)[0], "the cache evicts old entries");
     // Every other tool stays inside the project.
     let id = found["results"][0]["id"].clone();
-    let found = call(&boat, "search_experiences", ask.clone());
+    let found = call_ok(&boat, "search_experiences", ask.clone());
     assert_eq!((goals(&found), &found["count"]), (vec![], &json!(0)));
-    let context = call(&boat, "assemble_context", ask);
+    let context = call_ok(&boat, "assemble_context", ask);
     assert_eq!(context["items"].as_array().map(Vec::len).unwrap_or_default(), 0, "{context}");
-    assert!(refused(&boat, "get_ghap", json!({ "id": id })).contains("no GHAP has an id"));
-    assert!(refused(&boat, "forget", json!({ "ids": [id] })).contains("no row has an id"));
+    assert!(call_refused(&boat, "get_ghap", json!({ "id": id })).contains("no GHAP has an id"));
+    assert!(call_refused(&boat, "forget", json!({ "ids": [id] })).contains("no row has an id"));
 }
 
 #[test]
-fn nothing_found_says_what_else_could_be_tried() {
-    let world = World::new();
-    assert_answer!(world.answer("search_experiences", json!({ "query": "cache" })), @r#"
+fn empty_result_gives_advice() {
+    let world = ToolTestEnv::new();
+    assert_answer!(world.call_answer("search_experiences", json!({ "query": "cache" })), @r#"
     Nothing was found; say it in other words, or ask recall_memories.
     {
       "results": [],
@@ -168,19 +176,19 @@ fn nothing_found_says_what_else_could_be_tried() {
 }
 
 #[test]
-fn what_is_still_open_taught_nothing() {
-    let world = World::new();
-    world.call("start_ghap", start());
+fn open_ghaps_are_not_experiences() {
+    let world = ToolTestEnv::new();
+    world.call_ok("start_ghap", ghap_start_arguments());
     let ask = json!({ "query": "CRLF files parse" });
-    assert_eq!(world.call("search_experiences", ask.clone())["count"], 0);
-    world.call("resolve_ghap", falsify());
-    assert_eq!(world.call("search_experiences", ask)["count"], 1);
+    assert_eq!(world.call_ok("search_experiences", ask.clone())["count"], 0);
+    world.call_ok("resolve_ghap", falsify_arguments());
+    assert_eq!(world.call_ok("search_experiences", ask)["count"], 1);
 }
 
 #[test]
-fn a_premortem_counts_and_names_what_failed() {
-    let world = learnt();
-    assert_answer!(world.answer("premortem", json!({ "domain": "debugging" })), @r#"
+fn premortem_counts_and_names_failures() {
+    let world = world_with_experiences();
+    assert_answer!(world.call_answer("premortem", json!({ "domain": "debugging" })), @r#"
     debugging: 2 hypotheses were resolved here.
     Failed: `the login page loads` — `look at the proxy first`
     Failed: `the cache evicts old entries` — `use Instant for the cache`
@@ -208,21 +216,22 @@ fn a_premortem_counts_and_names_what_failed() {
       "principles": []
     }
     "#);
-    let near = world.call("premortem", json!({ "domain": "debugging", "goal": "the login page" }));
+    let near =
+        world.call_ok("premortem", json!({ "domain": "debugging", "goal": "the login page" }));
     assert_eq!(near["failures"][0]["goal"], "the login page loads");
     // Five cases are enough to count strategies and root causes.
     for _ in 0..3 {
-        world.call("start_ghap", start());
-        world.call("resolve_ghap", falsify());
+        world.call_ok("start_ghap", ghap_start_arguments());
+        world.call_ok("resolve_ghap", falsify_arguments());
     }
-    let counted = world.call("premortem", json!({ "domain": "debugging" }));
+    let counted = world.call_ok("premortem", json!({ "domain": "debugging" }));
     assert_eq!(counted["resolved"], 5);
     assert_eq!(counted["strategies"].as_array().unwrap().len(), 2, "{counted}");
     assert!(!counted["root_causes"].as_array().unwrap().is_empty(), "{counted}");
     let only = json!({ "domain": "debugging", "strategy": "check-assumptions" });
-    let only = world.call("premortem", only);
+    let only = world.call_ok("premortem", only);
     assert_eq!(only["strategies"].as_array().unwrap().len(), 1);
-    assert_answer!(world.answer("premortem", json!({ "domain": "security" })), @r#"
+    assert_answer!(world.call_answer("premortem", json!({ "domain": "security" })), @r#"
     Nothing is known of security here yet.
     {
       "resolved": 0,
@@ -237,46 +246,49 @@ fn a_premortem_counts_and_names_what_failed() {
 
 #[test]
 fn premortem_ignores_imported_ghaps() {
-    let world = World::new();
+    let world = ToolTestEnv::new();
     // The same project in the memory of somebody else.
-    let theirs = Desk { data: world.desk.data.join("theirs"), ..world.desk.clone() };
+    let theirs = ServerContext { data: world.desk.data.join("theirs"), ..world.desk.clone() };
     for _ in 0..6 {
-        call(&theirs, "start_ghap", start());
-        call(&theirs, "resolve_ghap", falsify());
+        call_ok(&theirs, "start_ghap", ghap_start_arguments());
+        call_ok(&theirs, "resolve_ghap", falsify_arguments());
     }
-    let file = ImportFile::read(rows(&theirs).join("\n").as_bytes(), |_| {}).unwrap();
+    let file = ImportFile::read(exported_rows(&theirs).join("\n").as_bytes(), |_| {}).unwrap();
     let mut store = world.store();
     let imported = store.import(&file, "theirs.jsonl", WhoseRows::Foreign, now()).unwrap();
     assert!(imported.added >= 6, "{imported:?}");
     let import = store.imports().unwrap()[0].batch.id;
-    world.call("start_ghap", with(start(), json!({ "goal": "old Mac files parse" })));
-    world.call("resolve_ghap", falsify());
+    world.call_ok(
+        "start_ghap",
+        with_fields(ghap_start_arguments(), json!({ "goal": "old Mac files parse" })),
+    );
+    world.call_ok("resolve_ghap", falsify_arguments());
     for ahead in [
         json!({ "domain": "debugging" }),
         json!({ "domain": "debugging", "goal": "CRLF files parse" }),
     ] {
-        let own = world.call("premortem", ahead.clone());
+        let own = world.call_ok("premortem", ahead.clone());
         assert_eq!((&own["resolved"], &own["falsified"]), (&json!(1), &json!(1)), "{own}");
         assert_eq!(own["failures"].as_array().unwrap().len(), 1, "{own}");
         assert_eq!(own["failures"][0]["goal"], "old Mac files parse");
         assert_eq!((&own["strategies"], &own["root_causes"]), (&json!([]), &json!([])), "{own}");
     }
     store.accept_import(import, now()).unwrap();
-    let accepted = world.call("premortem", json!({ "domain": "debugging" }));
+    let accepted = world.call_ok("premortem", json!({ "domain": "debugging" }));
     assert_eq!(accepted["resolved"], 7, "{accepted}");
     assert_eq!(accepted["strategies"][0]["falsified"], 7, "{accepted}");
 }
 
 /// The same attempt with two different outcomes is two experiences.
 #[test]
-fn the_same_words_with_another_outcome_are_another_experience() {
-    let world = World::new();
-    for end in [confirm(), falsify(), confirm()] {
-        world.call("start_ghap", start());
+fn different_outcomes_are_different_experiences() {
+    let world = ToolTestEnv::new();
+    for end in [confirm_arguments(), falsify_arguments(), confirm_arguments()] {
+        world.call_ok("start_ghap", ghap_start_arguments());
         let lesson = json!({ "lesson": { "takeaway": "split lines in one place only" } });
-        world.call("resolve_ghap", with(end, lesson));
+        world.call_ok("resolve_ghap", with_fields(end, lesson));
     }
-    let found = world.call("search_experiences", json!({ "query": "CRLF files parse" }));
+    let found = world.call_ok("search_experiences", json!({ "query": "CRLF files parse" }));
     let mut outcomes: Vec<&str> = found["results"]
         .as_array()
         .unwrap()

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{World, falsify, start, with};
+use crate::support::{ToolTestEnv, falsify_arguments, ghap_start_arguments, with_fields};
 
 const RUN: &str = "cargo test parser";
 
@@ -24,57 +24,63 @@ fn red() -> Value {
 }
 
 #[test]
-fn a_run_is_held_against_what_a_tool_predicted() {
-    let world = World::new();
-    world.call("start_ghap", start());
-    let said = world.tell("session-1", "PostToolUseFailure", red());
+fn hook_compares_run_with_prediction() {
+    let world = ToolTestEnv::new();
+    world.call_ok("start_ghap", ghap_start_arguments());
+    let said = world.run_hook_message("session-1", "PostToolUseFailure", red());
     assert!(said.contains("Prediction `'cargo test parser' passes`"), "{said}");
     assert!(said.contains("That contradicts it (quoted data"), "{said}");
-    world.call("update_ghap", json!({ "action": "split in the lexer" }));
-    let said = world.tell("session-1", "PostToolUse", bash(GREEN));
+    world.call_ok("update_ghap", json!({ "action": "split in the lexer" }));
+    let said = world.run_hook_message("session-1", "PostToolUse", bash(GREEN));
     assert!(said.contains("It came true"), "{said}");
-    let answer = world.call("resolve_ghap", json!({ "status": "confirmed", "result": "green" }));
+    let answer = world.call_ok("resolve_ghap", json!({ "status": "confirmed", "result": "green" }));
     assert_eq!(answer["tier"], "gold");
     assert_eq!(answer["outcome"]["command"], RUN);
 }
 
 #[test]
-fn every_so_often_it_is_asked_about_what_a_tool_said_last() {
-    let world = World::new();
-    world.call("start_ghap", start());
+fn check_in_quotes_latest_hypothesis() {
+    let world = ToolTestEnv::new();
+    world.call_ok("start_ghap", ghap_start_arguments());
     let read = |id: &str| json!({ "tool_name": "Read", "tool_input": {}, "tool_use_id": id });
     let mut said = String::new();
     for number in 0..9 {
-        assert_eq!(world.tell("session-1", "PreToolUse", read(&format!("t{number}"))), "");
+        assert_eq!(
+            world.run_hook_message("session-1", "PreToolUse", read(&format!("t{number}"))),
+            ""
+        );
     }
     // After an update, the hook does not ask about the old hypothesis.
-    world.call("update_ghap", json!({ "hypothesis": "the lexer splits first" }));
+    world.call_ok("update_ghap", json!({ "hypothesis": "the lexer splits first" }));
     for number in 9..19 {
         assert_eq!(said, "");
-        said = world.tell("session-1", "PreToolUse", read(&format!("t{number}")));
+        said = world.run_hook_message("session-1", "PreToolUse", read(&format!("t{number}")));
     }
     assert!(said.starts_with("GHAP check-in, 10 tool calls"), "{said}");
     assert!(said.contains("the lexer splits first"), "{said}");
 }
 
 #[test]
-fn a_later_session_is_told_what_a_tool_resolved_and_remembered() {
-    let world = World::new();
-    world.call("start_ghap", with(start(), json!({ "goal": "CRLF files parse in the importer" })));
-    world.call("resolve_ghap", falsify());
+fn later_session_gets_stored_lessons() {
+    let world = ToolTestEnv::new();
+    world.call_ok(
+        "start_ghap",
+        with_fields(ghap_start_arguments(), json!({ "goal": "CRLF files parse in the importer" })),
+    );
+    world.call_ok("resolve_ghap", falsify_arguments());
     let fact = "the importer of CRLF files runs in the night only";
-    world.call("remember", json!({ "content": fact, "category": "fact" }));
+    world.call_ok("remember", json!({ "content": fact, "category": "fact" }));
     let prompt = json!({ "prompt": "why do CRLF files not parse in the importer?" });
-    let said = world.tell("session-2", "UserPromptSubmit", prompt);
+    let said = world.run_hook_message("session-2", "UserPromptSubmit", prompt);
     assert!(said.contains("look for every place that splits lines"), "{said}");
     assert!(said.contains("runs in the night only"), "{said}");
 }
 
 #[test]
-fn what_a_tool_left_open_is_offered_to_the_next_session() {
-    let world = World::new();
-    world.call("start_ghap", start());
-    world.tell("session-1", "SessionEnd", json!({ "reason": "other" }));
-    let said = world.tell("session-2", "SessionStart", json!({ "source": "startup" }));
+fn next_session_is_offered_orphan() {
+    let world = ToolTestEnv::new();
+    world.call_ok("start_ghap", ghap_start_arguments());
+    world.run_hook_message("session-1", "SessionEnd", json!({ "reason": "other" }));
+    let said = world.run_hook_message("session-2", "SessionStart", json!({ "source": "startup" }));
     assert!(said.contains("CRLF files parse") && said.contains("adopt"), "{said}");
 }

@@ -3,7 +3,7 @@
 use rutter_server::tools::TOOLS;
 use serde_json::{Value, json};
 
-use crate::support::{World, call, said, start, with};
+use crate::support::{ToolTestEnv, call_ok, ghap_start_arguments, hook_message, with_fields};
 
 /// Texts that end a quotation, open a tag of the client, hide, reverse the writing direction or control a terminal.
 const BREAKOUTS: &[&str] = &[
@@ -65,25 +65,28 @@ fn check_value(path: &str, value: &Value) {
 }
 
 #[test]
-fn reading_tools_give_no_raw_text() {
-    let world = World::new();
+fn reading_tools_escape_stored_text() {
+    let world = ToolTestEnv::new();
     for number in 0..4 {
         let session = world.session(&format!("session-{number}"));
         let goal = hostile(&format!("the cache evicts {number}"));
         let belief = hostile("lines are split");
         let begin = json!({ "goal": goal, "hypothesis": belief, "action": belief });
-        call(&session, "start_ghap", with(start(), begin));
+        call_ok(&session, "start_ghap", with_fields(ghap_start_arguments(), begin));
         let end = json!({
             "status": "falsified", "result": hostile("red"), "surprise": hostile("the cache evicts the newest"),
             "root_cause": { "category": "wrong-assumption", "description": hostile("the cache") },
             "lesson": { "takeaway": hostile("the cache evicts the newest first") },
         });
-        call(&session, "resolve_ghap", end);
+        call_ok(&session, "resolve_ghap", end);
     }
-    world.call("start_ghap", with(start(), json!({ "goal": hostile("active") })));
+    world.call_ok(
+        "start_ghap",
+        with_fields(ghap_start_arguments(), json!({ "goal": hostile("active") })),
+    );
     let memory = json!({ "content": hostile("the staging cache"), "category": "preference" });
-    let memory = world.call("remember", memory)["id"].clone();
-    let ghap = world.call("search_experiences", json!({ "query": "cache evicts" }));
+    let memory = world.call_ok("remember", memory)["id"].clone();
+    let ghap = world.call_ok("search_experiences", json!({ "query": "cache evicts" }));
     let ghap = ghap["results"][0]["id"].clone();
     let calls = [
         ("get_ghap", json!({})),
@@ -102,18 +105,21 @@ fn reading_tools_give_no_raw_text() {
     ];
     let mut found = 0;
     for (tool, arguments) in &calls {
-        let answer = world.answer(tool, arguments.clone());
+        let answer = world.call_answer(tool, arguments.clone());
         check_value(tool, &answer.structured);
         check(tool, &answer.text);
         found += usize::from(answer.structured.to_string().contains("cache"));
     }
     assert!(found >= 8, "{found} of the answers have the text at all");
-    for tool in TOOLS.iter().filter(|tool| tool.effect == rutter_server::tools::Effect::Reads) {
+    for tool in TOOLS.iter().filter(|tool| tool.effect == rutter_server::tools::ToolEffect::Reads) {
         assert!(calls.iter().any(|(name, _)| *name == tool.name), "{} is not tried", tool.name);
     }
     // The same rows in hook messages.
-    let start = world.hear("session-9", "SessionStart", json!({ "source": "startup" }));
-    check("SessionStart", &said(&start));
+    let start = world.run_hook("session-9", "SessionStart", json!({ "source": "startup" }));
+    check("SessionStart", &hook_message(&start));
     let prompt = json!({ "prompt": "the cache evicts the newest, what now?" });
-    check("UserPromptSubmit", &said(&world.hear("session-9", "UserPromptSubmit", prompt)));
+    check(
+        "UserPromptSubmit",
+        &hook_message(&world.run_hook("session-9", "UserPromptSubmit", prompt)),
+    );
 }

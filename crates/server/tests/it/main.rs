@@ -45,7 +45,7 @@ mod status;
 mod support;
 
 #[test]
-fn no_test_file_is_forgotten() {
+fn every_test_file_is_declared() {
     rutter_testkit::assert_every_file_is_declared(
         env!("CARGO_MANIFEST_DIR"),
         include_str!("main.rs"),

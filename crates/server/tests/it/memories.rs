@@ -4,10 +4,11 @@ use rutter_memory::memory::Category;
 use rutter_memory::store::NewMemory;
 use serde_json::{Value, json};
 
-use crate::support::{World, assert_answer, call, now, refused, with};
+use crate::support::{ToolTestEnv, assert_answer, call_ok, call_refused, now, with_fields};
 
-fn remember(world: &World, content: &str, fields: Value) -> Value {
-    world.call("remember", with(json!({ "content": content, "category": "fact" }), fields))
+fn remember(world: &ToolTestEnv, content: &str, fields: Value) -> Value {
+    world
+        .call_ok("remember", with_fields(json!({ "content": content, "category": "fact" }), fields))
 }
 
 fn contents(found: &Value) -> Vec<&str> {
@@ -16,13 +17,13 @@ fn contents(found: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn what_is_remembered_is_found_by_words_and_without() {
-    let world = World::new();
+fn memories_found_with_or_without_query() {
+    let world = ToolTestEnv::new();
     let new = json!({
         "content": "the staging database is read only on Sundays", "category": "fact",
         "importance": 0.9, "tags": ["staging", "db", "db"],
     });
-    assert_answer!(world.answer("remember", new), @r#"
+    assert_answer!(world.call_answer("remember", new), @r#"
     Remembered as [ID].
     {
       "ok": true,
@@ -35,7 +36,7 @@ fn what_is_remembered_is_found_by_words_and_without() {
     "#);
     remember(&world, "commits are signed", json!({ "category": "preference" }));
     let ask = json!({ "query": "when can the staging database be written" });
-    let mut found = world.answer("recall_memories", ask);
+    let mut found = world.call_answer("recall_memories", ask);
     found.structured["results"][0]["score"] = "[SCORE]".into();
     assert_answer!(found, @r#"
     [ID] fact: `the staging database is read only on Sundays`
@@ -66,7 +67,7 @@ fn what_is_remembered_is_found_by_words_and_without() {
       "count": 2
     }
     "#);
-    assert_answer!(world.answer("recall_memories", json!({})), @r#"
+    assert_answer!(world.call_answer("recall_memories", json!({})), @r#"
     [ID] preference: `commits are signed`
     [ID] fact: `the staging database is read only on Sundays`
     {
@@ -93,7 +94,7 @@ fn what_is_remembered_is_found_by_words_and_without() {
       "count": 2
     }
     "#);
-    assert_answer!(world.answer("recall_memories", json!({ "query": "zebra" })), @r#"
+    assert_answer!(world.call_answer("recall_memories", json!({ "query": "zebra" })), @r#"
     Nothing was found; what GHAPs taught is found by search_experiences.
     {
       "results": [],
@@ -104,8 +105,8 @@ fn what_is_remembered_is_found_by_words_and_without() {
 }
 
 #[test]
-fn filters_narrow_with_a_query_and_without() {
-    let world = World::new();
+fn filters_apply_with_or_without_query() {
+    let world = ToolTestEnv::new();
     // The texts differ enough, because similar ones are shown once.
     let names = "anchor bilge capstan deck ensign fender galley halyard island jib keel lighthouse mast nautilus oar \
         port quay rudder sail tide undertow vessel wave xebec yawl zephyr buoy cabin dinghy funnel";
@@ -118,8 +119,9 @@ fn filters_narrow_with_a_query_and_without() {
         remember(&world, &format!("harbour: {name}"), fields);
     }
     for query in [Value::Null, json!("harbour")] {
-        let ask =
-            |fields: Value| world.call("recall_memories", with(json!({ "query": query }), fields));
+        let ask = |fields: Value| {
+            world.call_ok("recall_memories", with_fields(json!({ "query": query }), fields))
+        };
         assert_eq!(ask(json!({}))["count"], 10);
         assert_eq!(ask(json!({ "limit": 100 }))["count"], 30, "{query}");
         let decisions = ask(json!({ "category": "decision", "limit": 100 }));
@@ -129,13 +131,13 @@ fn filters_narrow_with_a_query_and_without() {
         let both = ask(json!({ "category": "fact", "min_importance": 0.9 }));
         assert_eq!(contents(&both), ["harbour: dinghy"]);
     }
-    let newest = world.call("recall_memories", json!({ "limit": 2 }));
+    let newest = world.call_ok("recall_memories", json!({ "limit": 2 }));
     assert_eq!(contents(&newest), ["harbour: funnel", "harbour: dinghy"]);
 }
 
 #[test]
-fn a_memory_is_of_its_project_or_of_everywhere() {
-    let world = World::new();
+fn memory_scope_is_project_or_everywhere() {
+    let world = ToolTestEnv::new();
     remember(&world, "ship only", json!({}));
     let everywhere = NewMemory {
         place: None,
@@ -147,55 +149,57 @@ fn a_memory_is_of_its_project_or_of_everywhere() {
     let everywhere = world.store().remember(&everywhere, now()).unwrap().memory.id.to_string();
     let boat = world.elsewhere("boat");
     for ask in [json!({}), json!({ "query": "ship or every port" })] {
-        let here = world.call("recall_memories", ask.clone());
+        let here = world.call_ok("recall_memories", ask.clone());
         let mut here = contents(&here);
         here.sort_unstable();
         assert_eq!(here, ["every port", "ship only"], "{ask}");
-        assert_eq!(contents(&call(&boat, "recall_memories", ask)), ["every port"]);
+        assert_eq!(contents(&call_ok(&boat, "recall_memories", ask)), ["every port"]);
     }
     // By id, a memory of another project is unknown; one for every project can be read but not deleted.
-    let own = world.call("recall_memories", json!({ "query": "ship only" }));
+    let own = world.call_ok("recall_memories", json!({ "query": "ship only" }));
     let own = own["results"].as_array().unwrap().iter().find(|one| one["content"] == "ship only");
     let own = own.unwrap()["id"].clone();
     let by_id = |id: &Value| json!({ "id": id });
-    assert!(refused(&boat, "recall_memories", by_id(&own)).contains("no memory has an id"));
-    assert!(refused(&boat, "forget", json!({ "ids": [own] })).contains("no row has an id"));
+    assert!(call_refused(&boat, "recall_memories", by_id(&own)).contains("no memory has an id"));
+    assert!(call_refused(&boat, "forget", json!({ "ids": [own] })).contains("no row has an id"));
     let everywhere = json!(everywhere);
-    assert_eq!(contents(&call(&boat, "recall_memories", by_id(&everywhere))), ["every port"]);
-    assert!(refused(&boat, "forget", json!({ "ids": [everywhere] })).contains("no row has an id"));
-    assert_eq!(world.call("recall_memories", by_id(&own))["count"], 1);
+    assert_eq!(contents(&call_ok(&boat, "recall_memories", by_id(&everywhere))), ["every port"]);
+    assert!(
+        call_refused(&boat, "forget", json!({ "ids": [everywhere] })).contains("no row has an id")
+    );
+    assert_eq!(world.call_ok("recall_memories", by_id(&own))["count"], 1);
 }
 
 #[test]
-fn of_several_long_ones_each_is_cut_and_one_alone_is_whole() {
-    let world = World::new();
+fn truncates_lists_but_not_single_results() {
+    let world = ToolTestEnv::new();
     let long = |name: &str| format!("{name} {}", "ö".repeat(5_000));
     remember(&world, &long("anchor"), json!({}));
     remember(&world, &long("rudder"), json!({}));
-    let both = world.call("recall_memories", json!({}));
+    let both = world.call_ok("recall_memories", json!({}));
     for content in contents(&both) {
         assert_eq!(content.chars().count(), 401);
         assert!(content.ends_with('…'));
     }
-    let one = world.call("recall_memories", json!({ "query": "anchor", "limit": 1 }));
+    let one = world.call_ok("recall_memories", json!({ "query": "anchor", "limit": 1 }));
     assert_eq!(contents(&one), [long("anchor")]);
 }
 
 #[test]
-fn a_long_one_is_whole_by_its_id() {
-    let world = World::new();
+fn long_memory_is_complete_by_id() {
+    let world = ToolTestEnv::new();
     let long = |name: &str| format!("{name} {}", "ö".repeat(5_000));
     let id = remember(&world, &long("anchor"), json!({}))["id"].clone();
     remember(&world, &long("rudder"), json!({}));
-    let one = world.call("recall_memories", json!({ "id": id }));
+    let one = world.call_ok("recall_memories", json!({ "id": id }));
     assert_eq!(contents(&one), [long("anchor")]);
-    let refusal = world.refused("recall_memories", json!({ "id": "0123456789abcdef" }));
+    let refusal = world.call_refused("recall_memories", json!({ "id": "0123456789abcdef" }));
     assert_eq!(refusal, "no memory has an id that ends in 0123456789abcdef");
 }
 
 #[test]
-fn same_words_are_remembered_once() {
-    let world = World::new();
+fn same_text_is_stored_once() {
+    let world = ToolTestEnv::new();
     let first = remember(&world, "Commits are signed.", json!({ "category": "preference" }));
     assert_eq!((&first["known"], &first["importance"]), (&json!(false), &json!(1.0)));
     let again = remember(&world, "commits  are SIGNED", json!({ "category": "preference" }));
@@ -207,16 +211,16 @@ fn same_words_are_remembered_once() {
     ] {
         assert_eq!(remember(&world, content, fields.clone())["known"], false, "{content} {fields}");
     }
-    assert_eq!(world.call("recall_memories", json!({}))["count"], 3);
+    assert_eq!(world.call_ok("recall_memories", json!({}))["count"], 3);
 }
 
 #[test]
-fn what_is_to_hold_everywhere_waits_for_a_person() {
-    let world = World::new();
+fn everywhere_memory_waits_for_review() {
+    let world = ToolTestEnv::new();
     let boat = world.elsewhere("boat");
     let proposed = remember(&world, "use tabs in every port", json!({ "everywhere": true }));
     assert_eq!(proposed["proposed"], true);
-    let all = |desk| contents(&call(desk, "recall_memories", json!({}))).len();
+    let all = |desk| contents(&call_ok(desk, "recall_memories", json!({}))).len();
     assert_eq!((all(&world.desk), all(&boat)), (1, 0));
     let mut store = world.store();
     let waiting = store.proposals().unwrap();

@@ -3,25 +3,35 @@
 use serde_json::json;
 
 use crate::support::{
-    World, assert_answer, assert_refused, call, confirm, refused, start, wait, with,
+    ToolTestEnv, advance_clock, assert_answer, assert_refused, call_ok, call_refused,
+    confirm_arguments, ghap_start_arguments, with_fields,
 };
 
 /// Creates a GHAP in another session and ends that session.
-fn orphan(world: &World) -> String {
+fn orphan(world: &ToolTestEnv) -> String {
     let desk = world.session("session-0");
-    let id = call(&desk, "start_ghap", with(start(), json!({ "goal": "left open" })))["id"].clone();
-    world.ended("session-0");
+    let id = call_ok(
+        &desk,
+        "start_ghap",
+        with_fields(ghap_start_arguments(), json!({ "goal": "left open" })),
+    )["id"]
+        .clone();
+    world.end_session("session-0");
     id.as_str().unwrap().to_owned()
 }
 
 #[test]
-fn an_orphan_is_shown_and_taken_over_with_its_history() {
-    let world = World::new();
-    call(&world.session("session-0"), "start_ghap", start());
-    call(&world.session("session-0"), "update_ghap", json!({ "hypothesis": "the lexer splits" }));
-    assert_eq!(world.call("get_ghap", json!({})), json!({ "has_active": false }), "it is alive");
-    world.ended("session-0");
-    assert_answer!(world.answer("get_ghap", json!({})), @r#"
+fn adopted_orphan_keeps_its_history() {
+    let world = ToolTestEnv::new();
+    call_ok(&world.session("session-0"), "start_ghap", ghap_start_arguments());
+    call_ok(
+        &world.session("session-0"),
+        "update_ghap",
+        json!({ "hypothesis": "the lexer splits" }),
+    );
+    assert_eq!(world.call_ok("get_ghap", json!({})), json!({ "has_active": false }), "it is alive");
+    world.end_session("session-0");
+    assert_answer!(world.call_answer("get_ghap", json!({})), @r#"
     No GHAP is active; start_ghap begins one.
     Left open by an earlier session: [ID] active: `CRLF files parse`
     {
@@ -36,7 +46,7 @@ fn an_orphan_is_shown_and_taken_over_with_its_history() {
       ]
     }
     "#);
-    assert_answer!(world.answer("adopt_ghap", json!({})), @r#"
+    assert_answer!(world.call_answer("adopt_ghap", json!({})), @r#"
     GHAP [ID] adopted; it expects cargo test parser to pass.
     {
       "ok": true,
@@ -47,18 +57,18 @@ fn an_orphan_is_shown_and_taken_over_with_its_history() {
       "revisions": 1
     }
     "#);
-    let now = world.call("get_ghap", json!({}));
+    let now = world.call_ok("get_ghap", json!({}));
     assert_eq!(now["active"]["revisions"][0]["hypothesis"], "lines are split at LF alone");
     assert!(now["orphans"].is_null(), "{now}");
-    world.call("resolve_ghap", confirm());
+    world.call_ok("resolve_ghap", confirm_arguments());
 }
 
 #[test]
-fn an_orphan_is_abandoned_by_its_id() {
-    let world = World::new();
+fn orphan_is_abandoned_by_id() {
+    let world = ToolTestEnv::new();
     let id = orphan(&world);
     let end = json!({ "status": "abandoned", "result": "nobody needs it", "id": id });
-    assert_answer!(world.answer("resolve_ghap", end.clone()), @r#"
+    assert_answer!(world.call_answer("resolve_ghap", end.clone()), @r#"
     GHAP [ID] abandoned.
     {
       "ok": true,
@@ -68,55 +78,56 @@ fn an_orphan_is_abandoned_by_its_id() {
       "why": "it was given up"
     }
     "#);
-    assert_refused!(world.refused("resolve_ghap", end), @"GHAP [ID] is abandoned already");
-    assert_refused!(world.refused("adopt_ghap", json!({ "id": id })), @"GHAP [ID] is abandoned already");
+    assert_refused!(world.call_refused("resolve_ghap", end), @"GHAP [ID] is abandoned already");
+    assert_refused!(world.call_refused("adopt_ghap", json!({ "id": id })), @"GHAP [ID] is abandoned already");
 }
 
 #[test]
-fn an_orphan_cannot_be_resolved_by_who_has_not_taken_it_over() {
-    let world = World::new();
+fn orphan_needs_adoption_before_resolving() {
+    let world = ToolTestEnv::new();
     let id = orphan(&world);
-    assert_refused!(world.refused("resolve_ghap", with(confirm(), json!({ "id": id }))), @"id names a GHAP that is not yours: it can be abandoned, or taken over with adopt_ghap and then resolved");
-    world.call("adopt_ghap", json!({ "id": id }));
-    let answer = world.call("resolve_ghap", with(confirm(), json!({ "id": id })));
+    assert_refused!(world.call_refused("resolve_ghap", with_fields(confirm_arguments(), json!({ "id": id }))), @"id names a GHAP that is not yours: it can be abandoned, or taken over with adopt_ghap and then resolved");
+    world.call_ok("adopt_ghap", json!({ "id": id }));
+    let answer =
+        world.call_ok("resolve_ghap", with_fields(confirm_arguments(), json!({ "id": id })));
     assert_eq!(answer["status"], "confirmed", "one's own id may be said");
 }
 
 #[test]
-fn what_a_living_session_works_on_is_left_alone() {
-    let world = World::new();
+fn live_session_keeps_its_ghap() {
+    let world = ToolTestEnv::new();
     let other = world.session("session-0");
-    let id = call(&other, "start_ghap", start())["id"].clone();
-    assert_refused!(world.refused("adopt_ghap", json!({ "id": id })), @"GHAP [ID] belongs to a session that is still alive");
+    let id = call_ok(&other, "start_ghap", ghap_start_arguments())["id"].clone();
+    assert_refused!(world.call_refused("adopt_ghap", json!({ "id": id })), @"GHAP [ID] belongs to a session that is still alive");
     let end = json!({ "status": "abandoned", "result": "mine now", "id": id });
-    assert_refused!(world.refused("resolve_ghap", end), @"GHAP [ID] belongs to a session that is still alive");
-    assert_refused!(world.refused("adopt_ghap", json!({})), @"no GHAP of this project has lost its session; start_ghap begins one");
+    assert_refused!(world.call_refused("resolve_ghap", end), @"GHAP [ID] belongs to a session that is still alive");
+    assert_refused!(world.call_refused("adopt_ghap", json!({})), @"no GHAP of this project has lost its session; start_ghap begins one");
     // A session that was not seen for half a day is over.
-    wait(13 * 3600);
-    world.call("adopt_ghap", json!({ "id": id }));
-    assert_eq!(call(&other, "get_ghap", json!({}))["has_active"], false);
+    advance_clock(13 * 3600);
+    world.call_ok("adopt_ghap", json!({ "id": id }));
+    assert_eq!(call_ok(&other, "get_ghap", json!({}))["has_active"], false);
 }
 
 #[test]
-fn of_several_one_has_to_be_chosen() {
-    let world = World::new();
+fn several_orphans_need_an_id() {
+    let world = ToolTestEnv::new();
     let first = orphan(&world);
-    call(&world.session("session-9"), "start_ghap", start());
-    world.ended("session-9");
-    assert_refused!(world.refused("adopt_ghap", json!({})), @"several have lost their session; send one as id: [ID], [ID]");
-    world.call("adopt_ghap", json!({ "id": first }));
-    assert_refused!(world.refused("adopt_ghap", json!({})), @r#"a GHAP is active already: [ID] "left open"; resolve_ghap ends it, update_ghap changes it"#);
-    assert_refused!(world.refused("adopt_ghap", json!({ "id": first })), @"GHAP [ID] is this session's own already");
+    call_ok(&world.session("session-9"), "start_ghap", ghap_start_arguments());
+    world.end_session("session-9");
+    assert_refused!(world.call_refused("adopt_ghap", json!({})), @"several have lost their session; send one as id: [ID], [ID]");
+    world.call_ok("adopt_ghap", json!({ "id": first }));
+    assert_refused!(world.call_refused("adopt_ghap", json!({})), @r#"a GHAP is active already: [ID] "left open"; resolve_ghap ends it, update_ghap changes it"#);
+    assert_refused!(world.call_refused("adopt_ghap", json!({ "id": first })), @"GHAP [ID] is this session's own already");
 }
 
 #[test]
-fn what_belongs_elsewhere_is_taken_over_there() {
-    let world = World::new();
+fn orphan_of_other_project_is_unknown() {
+    let world = ToolTestEnv::new();
     let id = orphan(&world);
     let desk = world.elsewhere("boat");
-    let refusal = refused(&desk, "adopt_ghap", json!({ "id": id }));
+    let refusal = call_refused(&desk, "adopt_ghap", json!({ "id": id }));
     assert!(refusal.contains("no GHAP has an id") && !refusal.contains("ship"), "{refusal}");
     let end = json!({ "status": "abandoned", "result": "not mine", "id": id });
-    assert_eq!(refused(&desk, "resolve_ghap", end), refusal);
-    assert_eq!(call(&desk, "get_ghap", json!({})), json!({ "has_active": false }));
+    assert_eq!(call_refused(&desk, "resolve_ghap", end), refusal);
+    assert_eq!(call_ok(&desk, "get_ghap", json!({})), json!({ "has_active": false }));
 }

@@ -1,21 +1,24 @@
 //! Agreement of announced schemas, arguments and answers.
 
 use jsonschema::Validator;
-use rutter_server::tools::{self, TOOLS, Tool};
+use rutter_server::tools::{self, TOOLS, ToolSpec};
 use serde_json::{Value, json};
 
-use crate::support::{World, call, confirm, falsify, start, wait, with};
+use crate::support::{
+    ToolTestEnv, advance_clock, call_ok, confirm_arguments, falsify_arguments,
+    ghap_start_arguments, with_fields,
+};
 
 fn validator(schema: &serde_json::Map<String, Value>) -> Validator {
     jsonschema::draft202012::new(&Value::Object(schema.clone())).unwrap()
 }
 
-fn tool(name: &str) -> &'static Tool {
+fn tool(name: &str) -> &'static ToolSpec {
     TOOLS.iter().find(|tool| tool.name == name).unwrap()
 }
 
 #[test]
-fn every_schema_is_one_object_without_references() {
+fn schemas_have_no_references() {
     for tool in TOOLS {
         for schema in [tool.input(), tool.output()] {
             let text = Value::Object((*schema).clone());
@@ -29,13 +32,13 @@ fn every_schema_is_one_object_without_references() {
 
 /// Calls every tool in every form, and validates arguments and answers.
 #[test]
-fn every_answer_is_what_was_announced() {
-    let world = World::new();
+fn answers_match_output_schemas() {
+    let world = ToolTestEnv::new();
     let mut seen = std::collections::BTreeSet::new();
     let mut check = |name: &'static str, arguments: Value| -> Value {
         let taken = validator(&tool(name).input());
         assert!(taken.is_valid(&arguments), "{name} {arguments}");
-        let given = world.call(name, arguments.clone());
+        let given = world.call_ok(name, arguments.clone());
         let errors: Vec<String> = validator(&tool(name).output())
             .iter_errors(&given)
             .map(|error| format!("{}: {error}", error.instance_path()))
@@ -53,18 +56,18 @@ fn every_answer_is_what_was_announced() {
     check("premortem", json!({ "domain": "debugging" }));
     check("assemble_context", json!({}));
     let full = json!({ "expects": "pass", "target": "cargo test parser", "confidence": 0.5 });
-    check("start_ghap", with(start(), full));
+    check("start_ghap", with_fields(ghap_start_arguments(), full));
     check("update_ghap", json!({ "hypothesis": "other", "note": "x" }));
     check("get_ghap", json!({}));
     check("status", json!({}));
-    world.ran("session-1", "cargo test parser", rutter_memory::outcome::Verdict::Failed);
-    let id = check("resolve_ghap", falsify())["id"].clone();
-    check("start_ghap", start());
-    check("resolve_ghap", confirm());
+    world.record_run("session-1", "cargo test parser", rutter_memory::outcome::Verdict::Failed);
+    let id = check("resolve_ghap", falsify_arguments())["id"].clone();
+    check("start_ghap", ghap_start_arguments());
+    check("resolve_ghap", confirm_arguments());
     check("get_ghap", json!({ "list": true, "limit": 1 }));
     check("get_ghap", json!({ "id": id }));
-    call(&world.session("session-0"), "start_ghap", start());
-    world.ended("session-0");
+    call_ok(&world.session("session-0"), "start_ghap", ghap_start_arguments());
+    world.end_session("session-0");
     check("get_ghap", json!({}));
     check("get_ghap", json!({ "orphans": true }));
     check("adopt_ghap", json!({}));
@@ -85,8 +88,8 @@ fn every_answer_is_what_was_announced() {
     check("list_clusters", json!({}));
     for number in 0..3 {
         let session = world.session(&format!("session-{number}-again"));
-        call(&session, "start_ghap", start());
-        call(&session, "resolve_ghap", falsify());
+        call_ok(&session, "start_ghap", ghap_start_arguments());
+        call_ok(&session, "resolve_ghap", falsify_arguments());
     }
     let grouped = check("list_clusters", json!({ "axis": "root-cause", "limit": 5 }));
     let cluster = grouped["clusters"][0]["id"].clone();
@@ -104,9 +107,9 @@ fn every_answer_is_what_was_announced() {
 
 /// The tool refuses every argument that its schema refuses, and names it.
 #[test]
-fn what_the_schema_refuses_the_tool_refuses() {
-    let world = World::new();
-    wait(1);
+fn tools_refuse_schema_violations() {
+    let world = ToolTestEnv::new();
+    advance_clock(1);
     let wrong = [
         Value::Bool(true),
         json!(7),
@@ -132,8 +135,8 @@ fn what_the_schema_refuses_the_tool_refuses() {
             .map(|(name, _)| name.clone())
             .collect();
         let base = match tool.name {
-            "start_ghap" => start(),
-            "resolve_ghap" => confirm(),
+            "start_ghap" => ghap_start_arguments(),
+            "resolve_ghap" => confirm_arguments(),
             "search_experiences" => json!({ "query": "x" }),
             "premortem" => json!({ "domain": "debugging" }),
             "remember" => json!({ "content": "x", "category": "fact" }),
@@ -142,7 +145,7 @@ fn what_the_schema_refuses_the_tool_refuses() {
         };
         for name in names {
             for value in &wrong {
-                let arguments = with(base.clone(), json!({ name.as_str(): value }));
+                let arguments = with_fields(base.clone(), json!({ name.as_str(): value }));
                 let input = tool.input();
                 let is_needed = input
                     .get("required")
@@ -153,7 +156,7 @@ fn what_the_schema_refuses_the_tool_refuses() {
                     continue;
                 }
                 refused += 1;
-                let refusal = tools::call(&world.desk, tool.name, arguments.clone(), None);
+                let refusal = tools::call_tool(&world.desk, tool.name, arguments.clone(), None);
                 let refusal = refusal.expect_err(&format!("{} {arguments}", tool.name)).to_string();
                 assert!(refusal.contains(&name), "{} {arguments}: {refusal}", tool.name);
             }

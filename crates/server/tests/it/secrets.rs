@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{World, falsify, start, with};
+use crate::support::{ToolTestEnv, falsify_arguments, ghap_start_arguments, with_fields};
 
 /// Returns a GitHub token. It is built here, so that secret scanners do not report this file.
 fn secret() -> String {
@@ -10,18 +10,18 @@ fn secret() -> String {
 }
 
 #[test]
-fn every_text_of_every_tool_is_redacted() {
-    let world = World::new();
+fn redacts_every_text_argument() {
+    let world = ToolTestEnv::new();
     let text = format!("export GITHUB_TOKEN={} # here", secret());
     let mut told = Vec::new();
     let mut call = |tool: &str, arguments: Value| {
-        let answer = world.answer(tool, arguments);
+        let answer = world.call_answer(tool, arguments);
         told.push(format!("{tool}: {} {}", answer.text, answer.structured));
     };
     let texts = json!({
         "goal": text, "hypothesis": text, "action": text, "prediction": text, "target": text,
     });
-    call("start_ghap", with(start(), texts));
+    call("start_ghap", with_fields(ghap_start_arguments(), texts));
     let again = format!("{text} again");
     let texts = json!({
         "hypothesis": again, "action": again, "prediction": again, "target": again, "note": again,
@@ -34,7 +34,7 @@ fn every_text_of_every_tool_is_redacted() {
         "root_cause": { "category": "oversight", "description": text },
         "lesson": { "what_worked": text, "takeaway": text },
     });
-    call("resolve_ghap", with(falsify(), texts));
+    call("resolve_ghap", with_fields(falsify_arguments(), texts));
     call("get_ghap", json!({ "list": true }));
     call("remember", json!({ "content": text, "category": "fact" }));
     for ask in ["recall_memories", "search_experiences", "assemble_context"] {
@@ -51,8 +51,8 @@ fn every_text_of_every_tool_is_redacted() {
 }
 
 #[test]
-fn a_refusal_does_not_say_it_again() {
-    let world = World::new();
+fn refusals_do_not_repeat_secrets() {
+    let world = ToolTestEnv::new();
     let secret = secret();
     for (tool, arguments) in [
         (
@@ -67,7 +67,7 @@ fn a_refusal_does_not_say_it_again() {
         ("status", json!({ secret.as_str(): true })),
         (secret.as_str(), json!({})),
     ] {
-        let refusal = world.refused(tool, arguments);
+        let refusal = world.call_refused(tool, arguments);
         assert!(!refusal.contains(&secret), "{tool}: {refusal}");
     }
 }

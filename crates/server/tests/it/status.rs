@@ -3,12 +3,12 @@
 use rutter_memory::outcome::Verdict;
 use serde_json::json;
 
-use crate::support::{World, call, falsify, start};
+use crate::support::{ToolTestEnv, call_ok, falsify_arguments, ghap_start_arguments};
 
 #[test]
-fn an_empty_memory_has_nothing() {
-    let world = World::new();
-    let status = world.call("status", json!({}));
+fn empty_memory_has_zero_counts() {
+    let world = ToolTestEnv::new();
+    let status = world.call_ok("status", json!({}));
     assert_eq!(status["session"], "session-1");
     assert!(status["project"].as_str().unwrap().ends_with("ship"), "{status}");
     for key in ["orphans", "memories", "experiences", "episodes", "outcomes"] {
@@ -18,19 +18,19 @@ fn an_empty_memory_has_nothing() {
 }
 
 #[test]
-fn everything_is_counted() {
-    let world = World::new();
-    world.call("start_ghap", start());
-    world.call("resolve_ghap", falsify());
-    world.call("remember", json!({ "content": "x", "category": "fact" }));
-    call(&world.session("session-0"), "start_ghap", start());
-    world.ended("session-0");
-    world.call("start_ghap", start());
+fn status_counts_all_rows() {
+    let world = ToolTestEnv::new();
+    world.call_ok("start_ghap", ghap_start_arguments());
+    world.call_ok("resolve_ghap", falsify_arguments());
+    world.call_ok("remember", json!({ "content": "x", "category": "fact" }));
+    call_ok(&world.session("session-0"), "start_ghap", ghap_start_arguments());
+    world.end_session("session-0");
+    world.call_ok("start_ghap", ghap_start_arguments());
     for number in 0..5 {
         let command = format!("cargo test parser -- --test-threads {number}");
-        world.ran("session-1", &command, Verdict::Passed);
+        world.record_run("session-1", &command, Verdict::Passed);
     }
-    let status = world.call("status", json!({}));
+    let status = world.call_ok("status", json!({}));
     assert_eq!(status["orphans"], 1);
     assert_eq!(status["memories"], 1);
     assert_eq!(status["experiences"], 1);
@@ -40,6 +40,6 @@ fn everything_is_counted() {
     assert_eq!(runs.len(), 3, "the last few");
     assert_eq!(runs[0]["command"], "cargo test parser -- --test-threads 4");
     assert_eq!(runs[0]["verdict"], "passed");
-    let text = world.answer("status", json!({})).text;
+    let text = world.call_answer("status", json!({})).text;
     assert!(text.contains("1 memory, 1 experience, 0 episodes, 5 runs"), "{text}");
 }

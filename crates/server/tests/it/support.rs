@@ -9,8 +9,8 @@ use rutter_memory::project::Located;
 use rutter_memory::store::entry::{Entry, Place, What};
 use rutter_memory::store::{Files, hot};
 use rutter_memory::{Clean, Id, Store, StoreError, Time};
-use rutter_server::tools::{self, Answer, Refusal};
-use rutter_server::{Desk, Door, Whose};
+use rutter_server::tools::{self, ToolAnswer, ToolRefusal};
+use rutter_server::{CallChannel, CallerIdentity, ServerContext};
 use serde_json::{Value, json};
 
 thread_local! {
@@ -22,17 +22,17 @@ pub(crate) fn now() -> Time {
     Time::from_millis(1_763_200_000_000 + CLOCK.get())
 }
 
-pub(crate) fn wait(seconds: i64) {
+pub(crate) fn advance_clock(seconds: i64) {
     CLOCK.set(CLOCK.get() + seconds * 1_000);
 }
 
 /// A store, a project, and a server context.
-pub(crate) struct World {
+pub(crate) struct ToolTestEnv {
     folder: tempfile::TempDir,
-    pub(crate) desk: Desk,
+    pub(crate) desk: ServerContext,
 }
 
-impl World {
+impl ToolTestEnv {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let ship = folder.path().join("ship");
@@ -48,13 +48,13 @@ impl World {
         ];
         let text = hooks.map(|hook| format!("[hooks.{hook}]\ndeadline_ms = 1000\n")).concat();
         std::fs::write(&config, text).unwrap();
-        let desk = Desk {
+        let desk = ServerContext {
             data: folder.path().join("memory"),
             config,
             folder: ship.canonicalize().unwrap(),
             started_in: None,
-            otherwise: Whose::Session(Clean::new("session-1")),
-            door: Door::Client,
+            default_caller: CallerIdentity::Session(Clean::new("session-1")),
+            channel: CallChannel::Client,
             off: false,
             home: || None,
             now,
@@ -64,15 +64,18 @@ impl World {
     }
 
     /// Returns a context for another session with the same store.
-    pub(crate) fn session(&self, name: &str) -> Desk {
-        Desk { otherwise: Whose::Session(Clean::new(name)), ..self.desk.clone() }
+    pub(crate) fn session(&self, name: &str) -> ServerContext {
+        ServerContext {
+            default_caller: CallerIdentity::Session(Clean::new(name)),
+            ..self.desk.clone()
+        }
     }
 
     /// Returns a context for the same session in another project.
-    pub(crate) fn elsewhere(&self, name: &str) -> Desk {
+    pub(crate) fn elsewhere(&self, name: &str) -> ServerContext {
         let folder = self.folder.path().join(name);
         std::fs::create_dir_all(&folder).unwrap();
-        Desk { folder: folder.canonicalize().unwrap(), ..self.desk.clone() }
+        ServerContext { folder: folder.canonicalize().unwrap(), ..self.desk.clone() }
     }
 
     pub(crate) fn store(&self) -> Store {
@@ -88,28 +91,28 @@ impl World {
     }
 
     /// Calls a tool that must succeed.
-    pub(crate) fn call(&self, tool: &str, arguments: Value) -> Value {
-        call(&self.desk, tool, arguments)
+    pub(crate) fn call_ok(&self, tool: &str, arguments: Value) -> Value {
+        call_ok(&self.desk, tool, arguments)
     }
 
-    pub(crate) fn answer(&self, tool: &str, arguments: Value) -> Answer {
-        wait(1);
-        tools::call(&self.desk, tool, arguments.clone(), None)
+    pub(crate) fn call_answer(&self, tool: &str, arguments: Value) -> ToolAnswer {
+        advance_clock(1);
+        tools::call_tool(&self.desk, tool, arguments.clone(), None)
             .unwrap_or_else(|refusal| panic!("{tool} {arguments}: {refusal}"))
     }
 
     /// Calls a tool that must refuse, and checks that no row changed.
-    pub(crate) fn refused(&self, tool: &str, arguments: Value) -> String {
-        refused(&self.desk, tool, arguments)
+    pub(crate) fn call_refused(&self, tool: &str, arguments: Value) -> String {
+        call_refused(&self.desk, tool, arguments)
     }
 
     /// Runs a hook and returns its message to the agent.
-    pub(crate) fn tell(&self, session: &str, event: &str, fields: Value) -> String {
-        said(&self.hear(session, event, fields))
+    pub(crate) fn run_hook_message(&self, session: &str, event: &str, fields: Value) -> String {
+        hook_message(&self.run_hook(session, event, fields))
     }
 
-    pub(crate) fn hear(&self, session: &str, event: &str, fields: Value) -> Heard {
-        wait(1);
+    pub(crate) fn run_hook(&self, session: &str, event: &str, fields: Value) -> Heard {
+        advance_clock(1);
         let mut payload =
             json!({ "session_id": session, "cwd": self.desk.folder, "hook_event_name": event });
         let Value::Object(fields) = fields else { panic!("fields are an object") };
@@ -131,8 +134,8 @@ impl World {
     }
 
     /// Records a run of a session, as a hook does.
-    pub(crate) fn ran(&self, session: &str, command: &str, verdict: Verdict) -> Id {
-        wait(1);
+    pub(crate) fn record_run(&self, session: &str, command: &str, verdict: Verdict) -> Id {
+        advance_clock(1);
         let outcome = self.outcome(session, command, verdict);
         self.record(self.entry(session, What::Ran(Box::new(outcome.clone().into()))));
         outcome.id
@@ -167,8 +170,8 @@ impl World {
     }
 
     /// Ends a session, as its last hook does.
-    pub(crate) fn ended(&self, session: &str) {
-        wait(1);
+    pub(crate) fn end_session(&self, session: &str) {
+        advance_clock(1);
         self.record(self.entry(session, What::Ended { abandon: false }));
     }
 
@@ -195,27 +198,31 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-pub(crate) fn call(desk: &Desk, tool: &str, arguments: Value) -> Value {
-    wait(1);
-    match tools::call(desk, tool, arguments.clone(), None) {
+pub(crate) fn call_ok(desk: &ServerContext, tool: &str, arguments: Value) -> Value {
+    advance_clock(1);
+    match tools::call_tool(desk, tool, arguments.clone(), None) {
         Ok(answer) => answer.structured,
         Err(refusal) => panic!("{tool} {arguments}: {refusal}"),
     }
 }
 
-pub(crate) fn refused(desk: &Desk, tool: &str, arguments: Value) -> String {
-    wait(1);
-    let before = rows(desk);
-    let refusal: Refusal = match tools::call(desk, tool, arguments.clone(), None) {
+pub(crate) fn call_refused(desk: &ServerContext, tool: &str, arguments: Value) -> String {
+    advance_clock(1);
+    let before = exported_rows(desk);
+    let refusal: ToolRefusal = match tools::call_tool(desk, tool, arguments.clone(), None) {
         Ok(answer) => panic!("{tool} {arguments}: {}", answer.structured),
         Err(refusal) => refusal,
     };
-    assert_eq!(rows(desk), before, "{tool} {arguments} was refused and has changed something");
+    assert_eq!(
+        exported_rows(desk),
+        before,
+        "{tool} {arguments} was refused and has changed something"
+    );
     refusal.to_string()
 }
 
 /// Returns all rows of the store, as `export` writes them.
-pub(crate) fn rows(desk: &Desk) -> Vec<String> {
+pub(crate) fn exported_rows(desk: &ServerContext) -> Vec<String> {
     let mut rows = Vec::new();
     let mut store = Store::open(&desk.data, now()).unwrap();
     store
@@ -227,7 +234,7 @@ pub(crate) fn rows(desk: &Desk) -> Vec<String> {
     rows
 }
 
-pub(crate) fn said(heard: &Heard) -> String {
+pub(crate) fn hook_message(heard: &Heard) -> String {
     assert_eq!(heard.faults, [] as [Clean; 0]);
     if heard.stdout.is_empty() {
         return String::new();
@@ -236,7 +243,7 @@ pub(crate) fn said(heard: &Heard) -> String {
     answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned()
 }
 
-pub(crate) fn start() -> Value {
+pub(crate) fn ghap_start_arguments() -> Value {
     json!({
         "domain": "debugging", "strategy": "read-the-error", "goal": "CRLF files parse",
         "hypothesis": "lines are split at LF alone", "action": "use lines()",
@@ -244,7 +251,7 @@ pub(crate) fn start() -> Value {
     })
 }
 
-pub(crate) fn falsify() -> Value {
+pub(crate) fn falsify_arguments() -> Value {
     json!({
         "status": "falsified", "result": "still red", "surprise": "the lexer splits before the parser",
         "root_cause": { "category": "wrong-scope", "description": "two places split lines" },
@@ -252,12 +259,12 @@ pub(crate) fn falsify() -> Value {
     })
 }
 
-pub(crate) fn confirm() -> Value {
+pub(crate) fn confirm_arguments() -> Value {
     json!({ "status": "confirmed", "result": "all green", "lesson": { "what_worked": "lines()" } })
 }
 
 /// Returns an object with some fields replaced.
-pub(crate) fn with(mut object: Value, fields: Value) -> Value {
+pub(crate) fn with_fields(mut object: Value, fields: Value) -> Value {
     let Value::Object(fields) = fields else { panic!("fields are an object") };
     object.as_object_mut().unwrap().extend(fields);
     object

@@ -1,14 +1,16 @@
 //! Clusters, values, and refused values.
 
 use rutter_memory::store::ValueEdit;
-use rutter_server::Desk;
-use rutter_server::tools::Answer;
+use rutter_server::ServerContext;
+use rutter_server::tools::ToolAnswer;
 use serde_json::{Value, json};
 
-use crate::support::{World, assert_answer, call, now, start, wait, with};
+use crate::support::{
+    ToolTestEnv, advance_clock, assert_answer, call_ok, ghap_start_arguments, now, with_fields,
+};
 
 /// A day, in seconds.
-const DAY: i64 = 86_400;
+const DAY_SECONDS: i64 = 86_400;
 
 /// The same trap five times, in different words.
 const TRAPS: [(&str, &str, &str); 5] = [
@@ -39,90 +41,94 @@ const TRAPS: [(&str, &str, &str); 5] = [
     ),
 ];
 
-fn learnt(world: &World) {
-    learnt_in(world, &world.desk, &TRAPS);
+fn learn_traps(world: &ToolTestEnv) {
+    learn_traps_in(world, &world.desk, &TRAPS);
 }
 
 /// Creates the experiences in the project of a server context.
-fn learnt_in(world: &World, desk: &Desk, traps: &[(&str, &str, &str)]) {
+fn learn_traps_in(world: &ToolTestEnv, desk: &ServerContext, traps: &[(&str, &str, &str)]) {
     for (number, (goal, surprise, takeaway)) in traps.iter().enumerate() {
         let session = world.session(&format!("rounding-{number}"));
-        let desk = Desk { folder: desk.folder.clone(), ..session };
-        call(&desk, "start_ghap", with(start(), json!({ "goal": goal })));
+        let desk = ServerContext { folder: desk.folder.clone(), ..session };
+        call_ok(&desk, "start_ghap", with_fields(ghap_start_arguments(), json!({ "goal": goal })));
         let resolved = json!({
             "status": "falsified", "result": "still red", "surprise": surprise,
             "root_cause": { "category": "wrong-assumption", "description": surprise },
             "lesson": { "takeaway": takeaway },
         });
-        call(&desk, "resolve_ghap", resolved);
-        wait(DAY);
+        call_ok(&desk, "resolve_ghap", resolved);
+        advance_clock(DAY_SECONDS);
     }
 }
 
-fn cluster(world: &World) -> Value {
-    let found = world.call("list_clusters", json!({ "axis": "root_cause" }));
+fn only_cluster(world: &ToolTestEnv) -> Value {
+    let found = world.call_ok("list_clusters", json!({ "axis": "root_cause" }));
     assert_eq!(found["count"], 1, "{found}");
     found["clusters"][0].clone()
 }
 
 #[test]
-fn what_went_wrong_for_one_reason_belongs_together() {
-    let world = World::new();
-    assert_eq!(world.call("list_clusters", json!({}))["count"], 0);
-    learnt(&world);
-    let found = cluster(&world);
+fn common_root_cause_forms_cluster() {
+    let world = ToolTestEnv::new();
+    assert_eq!(world.call_ok("list_clusters", json!({}))["count"], 0);
+    learn_traps(&world);
+    let found = only_cluster(&world);
     assert_eq!(found["size"], 5, "{found}");
     assert_eq!(found["axis"], "root-cause");
-    let one = world.call("list_clusters", json!({ "cluster": found["id"] }));
+    let one = world.call_ok("list_clusters", json!({ "cluster": found["id"] }));
     let members = one["members"].as_array().unwrap();
     assert_eq!(members.len(), 5);
     let distances: Vec<f64> = members.iter().map(|one| one["distance"].as_f64().unwrap()).collect();
     assert!(distances.is_sorted(), "{distances:?}");
     // The cluster keeps its id when a member is added.
-    call(&world.session("other"), "start_ghap", with(start(), json!({ "goal": "fees add up" })));
+    call_ok(
+        &world.session("other"),
+        "start_ghap",
+        with_fields(ghap_start_arguments(), json!({ "goal": "fees add up" })),
+    );
     let more = json!({
         "status": "falsified", "result": "red", "surprise": "the fee was rounded before it was added",
         "root_cause": { "category": "wrong-assumption", "description": "the fee was rounded before it was added up" },
     });
-    call(&world.session("other"), "resolve_ghap", more);
-    let grown = cluster(&world);
+    call_ok(&world.session("other"), "resolve_ghap", more);
+    let grown = only_cluster(&world);
     assert_eq!((&grown["id"], &grown["size"]), (&found["id"], &json!(6)));
-    let refusal = world.refused("list_clusters", json!({ "cluster": "0123456789abcdef" }));
+    let refusal = world.call_refused("list_clusters", json!({ "cluster": "0123456789abcdef" }));
     assert_eq!(refusal, "no cluster has an id that ends in 0123456789abcdef");
 }
 
 #[test]
-fn a_value_is_held_against_its_cluster() {
-    let world = World::new();
-    learnt(&world);
-    let id = cluster(&world)["id"].clone();
+fn value_must_fit_its_cluster() {
+    let world = ToolTestEnv::new();
+    learn_traps(&world);
+    let id = only_cluster(&world)["id"].clone();
     let far = json!({ "cluster": id, "text": "Pin the version of the compiler in continuous integration" });
-    let refusal = world.refused("add_value", far);
+    let refusal = world.call_refused("add_value", far);
     assert!(refusal.contains("does not fit cluster"), "{refusal}");
     let number = |after: &str| -> f64 {
         let rest = refusal.split_once(after).expect(after).1;
         rest.split([',', ' ']).next().unwrap().parse().expect(&refusal)
     };
     assert!(number("its distance is ") > number("at most "), "{refusal}");
-    assert_eq!(world.call("list_values", json!({ "standing": "accepted" }))["count"], 0);
+    assert_eq!(world.call_ok("list_values", json!({ "standing": "accepted" }))["count"], 0);
 
     let text = "Round an amount once, at the end, never before it is added up";
-    let added = world.call("add_value", json!({ "cluster": id, "text": text }));
+    let added = world.call_ok("add_value", json!({ "cluster": id, "text": text }));
     assert_eq!((&added["standing"], &added["merged"]), (&json!("accepted"), &json!(false)));
     assert!(added["distance"].as_f64() <= added["threshold"].as_f64(), "{added}");
-    let again = world.call("add_value", json!({ "cluster": id, "text": text }));
+    let again = world.call_ok("add_value", json!({ "cluster": id, "text": text }));
     assert_eq!((&again["id"], &again["merged"]), (&added["id"], &json!(true)));
-    let listed = world.call("list_values", json!({ "standing": "accepted" }));
+    let listed = world.call_ok("list_values", json!({ "standing": "accepted" }));
     assert_eq!(listed["values"][0]["text"], text, "{listed}");
     assert_eq!(listed["count"], 1);
     assert_eq!(listed["values"][0]["cluster"], id);
 }
 
 #[test]
-fn a_lesson_that_came_back_on_several_days_is_proposed() {
-    let world = World::new();
-    learnt(&world);
-    let listed = world.call("list_values", json!({}));
+fn recurring_lesson_is_proposed() {
+    let world = ToolTestEnv::new();
+    learn_traps(&world);
+    let listed = world.call_ok("list_values", json!({}));
     let proposed: Vec<&Value> = listed["values"]
         .as_array()
         .unwrap()
@@ -135,18 +141,18 @@ fn a_lesson_that_came_back_on_several_days_is_proposed() {
     assert!(lessons.contains(&proposed[0]["text"].as_str().unwrap()), "{listed}");
     // Adding a value with the same text accepts the proposed one.
     let value = json!({ "cluster": proposed[0]["cluster"], "text": proposed[0]["text"] });
-    let accepted = world.call("add_value", value);
+    let accepted = world.call_ok("add_value", value);
     assert_eq!(accepted["id"], proposed[0]["id"]);
     assert_eq!(accepted["standing"], "accepted");
 }
 
 #[test]
-fn other_projects_are_counted_and_not_shown() {
-    let world = World::new();
+fn other_projects_are_only_counted() {
+    let world = ToolTestEnv::new();
     let boat = world.elsewhere("boat");
-    learnt_in(&world, &boat, &TRAPS[..4]);
+    learn_traps_in(&world, &boat, &TRAPS[..4]);
     let axis = json!({ "axis": "root_cause" });
-    let answer = world.answer("list_clusters", axis.clone());
+    let answer = world.call_answer("list_clusters", axis.clone());
     assert_answer!(answer, @r#"
     Nothing belongs together yet; there are none: a cluster is three experiences or more that are alike.
     {
@@ -155,17 +161,17 @@ fn other_projects_are_counted_and_not_shown() {
       "hint": "there are none: a cluster is three experiences or more that are alike"
     }
     "#);
-    let theirs = call(&boat, "list_clusters", axis.clone());
+    let theirs = call_ok(&boat, "list_clusters", axis.clone());
     assert_eq!((&theirs["count"], &theirs["clusters"][0]["size"]), (&json!(1), &json!(4)));
     let id = theirs["clusters"][0]["id"].clone();
-    let refusal = world.refused("list_clusters", json!({ "cluster": id }));
+    let refusal = world.call_refused("list_clusters", json!({ "cluster": id }));
     assert!(refusal.starts_with("no cluster has an id"), "{refusal}");
     let value = json!({ "cluster": id, "text": TRAPS[0].1 });
-    assert_eq!(world.refused("add_value", value), refusal);
+    assert_eq!(world.call_refused("add_value", value), refusal);
 
     // In a cluster of both projects, each sees its own members and the number of the others.
-    learnt_in(&world, &world.desk, &TRAPS[4..]);
-    assert_answer!(world.answer("list_clusters", json!({ "cluster": id })), @r#"
+    learn_traps_in(&world, &world.desk, &TRAPS[4..]);
+    assert_answer!(world.call_answer("list_clusters", json!({ "cluster": id })), @r#"
     [ID] root-cause, 5 experiences (4 elsewhere): `the amount was rounded before the fee was taken off`
     0.17 [ID] falsified: `the amount was rounded before the fee was taken off`
     {
@@ -194,10 +200,10 @@ fn other_projects_are_counted_and_not_shown() {
       ]
     }
     "#);
-    let listed = world.call("list_clusters", axis.clone());
+    let listed = world.call_ok("list_clusters", axis.clone());
     assert_eq!(listed["clusters"][0]["text"], TRAPS[4].1, "{listed}");
     assert_eq!(listed["clusters"][0]["elsewhere"], 4, "{listed}");
-    let theirs = call(&boat, "list_clusters", json!({ "cluster": id }));
+    let theirs = call_ok(&boat, "list_clusters", json!({ "cluster": id }));
     assert_eq!(theirs["clusters"][0]["elsewhere"], 1, "{theirs}");
     assert!(!theirs.to_string().contains(TRAPS[4].1), "{theirs}");
     assert_eq!(theirs["members"].as_array().unwrap().len(), 4);
@@ -207,24 +213,24 @@ fn other_projects_are_counted_and_not_shown() {
     let config = std::fs::read_to_string(&world.desk.config).unwrap();
     std::fs::write(&world.desk.config, format!("{config}\n[scope]\nrecall = \"everywhere\"\n"))
         .unwrap();
-    let still = world.call("list_clusters", axis);
+    let still = world.call_ok("list_clusters", axis);
     assert_eq!(still["clusters"][0]["elsewhere"], 4, "{still}");
 }
 
 #[test]
-fn a_value_of_another_project_is_no_conflict_here() {
-    let world = World::new();
+fn other_projects_cause_no_conflicts() {
+    let world = ToolTestEnv::new();
     let boat = world.elsewhere("boat");
-    learnt_in(&world, &boat, &TRAPS[..3]);
-    learnt_in(&world, &world.desk, &TRAPS[3..]);
-    let id = cluster(&world)["id"].clone();
+    learn_traps_in(&world, &boat, &TRAPS[..3]);
+    learn_traps_in(&world, &world.desk, &TRAPS[3..]);
+    let id = only_cluster(&world)["id"].clone();
     let add = |text: &str| json!({ "cluster": id, "text": text });
     let theirs = "Always round an amount before it is added up";
-    let against = call(&boat, "add_value", add(theirs));
+    let against = call_ok(&boat, "add_value", add(theirs));
     let ours = add("Never round an amount before it is added up");
-    let added = world.answer("add_value", ours.clone());
+    let added = world.call_answer("add_value", ours.clone());
     let conflict = json!({ "id": against["id"], "text": theirs });
-    let names = |answer: &Answer| {
+    let names = |answer: &ToolAnswer| {
         let conflicts = answer.structured["conflicts"].as_array();
         let listed = conflicts.is_some_and(|conflicts| conflicts.contains(&conflict));
         assert_eq!(listed, answer.text.contains(theirs), "{answer:?}");
@@ -235,16 +241,17 @@ fn a_value_of_another_project_is_no_conflict_here() {
     let everywhere = ValueEdit { place: Some(None), ..ValueEdit::default() };
     let id = against["id"].as_str().unwrap().parse().unwrap();
     world.store().edit_value(id, &everywhere, now()).unwrap();
-    let again = world.answer("add_value", ours);
+    let again = world.call_answer("add_value", ours);
     assert!(names(&again), "{again:?}");
 }
 
 #[test]
-fn a_value_is_a_sentence() {
-    let world = World::new();
-    learnt(&world);
-    let id = cluster(&world)["id"].clone();
-    let long = |text: String| world.refused("add_value", json!({ "cluster": id, "text": text }));
+fn overlong_value_is_refused() {
+    let world = ToolTestEnv::new();
+    learn_traps(&world);
+    let id = only_cluster(&world)["id"].clone();
+    let long =
+        |text: String| world.call_refused("add_value", json!({ "cluster": id, "text": text }));
     assert_eq!(
         long("round once ".repeat(30)),
         "text has 330 characters; at most 300 are kept, so shorten it"

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::HEDGE;
-use crate::truth::{Name, Sighting, plain};
+use crate::truth::{CheckName, FailureSighting, plain_text};
 
 /// Minimum length of a part of a cut line that still identifies the line.
-const SHORTEST_PART: usize = 8;
+const MIN_PART_LENGTH: usize = 8;
 
 /// The correctness of a shown line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub(super) enum LineKind {
 
 /// A shown line of a change.
 #[derive(Debug)]
-pub(super) struct Shown {
+pub(super) struct ShownLine {
     /// The line as it is shown.
     pub(super) text: String,
     /// Lines of the history that it matches, with their signs.
@@ -34,7 +34,7 @@ pub(super) struct Shown {
 
 /// A lesson in a text.
 #[derive(Debug, Default)]
-pub(super) struct Block {
+pub(super) struct LessonBlock {
     /// Checks that the lesson names: several, if packages have tests of the same name.
     pub(super) owners: Vec<usize>,
     /// Lines that are not part of a change.
@@ -42,18 +42,18 @@ pub(super) struct Block {
     /// The whole text.
     pub(super) whole: String,
     /// Lines of changes.
-    pub(super) lines: Vec<Shown>,
+    pub(super) lines: Vec<ShownLine>,
     /// Lines that look like lines of a change, but do not occur in the history.
     pub(super) unknown: Vec<String>,
 }
 
 /// Splits a text into lessons. A line that names another failing check starts a new one.
-pub(super) fn blocks(
+pub(super) fn split_lessons(
     text: &str,
-    sightings: &[&Sighting],
+    sightings: &[&FailureSighting],
     known: &BTreeMap<String, usize>,
-) -> Vec<Block> {
-    let mut blocks: Vec<Block> = Vec::new();
+) -> Vec<LessonBlock> {
+    let mut blocks: Vec<LessonBlock> = Vec::new();
     let mut is_hedged = false;
     for line in text.lines() {
         let shown = diff_line(line, known);
@@ -62,7 +62,7 @@ pub(super) fn blocks(
             !owners.is_empty() && !block.owners.is_empty() && block.owners != owners
         });
         if begins {
-            blocks.push(Block::default());
+            blocks.push(LessonBlock::default());
             is_hedged = false;
         }
         let Some(block) = blocks.last_mut() else { continue };
@@ -74,7 +74,7 @@ pub(super) fn blocks(
         match shown {
             Some(matches) if matches.is_empty() => block.unknown.push(line.trim().to_owned()),
             Some(matches) => {
-                block.lines.push(Shown { text: line.trim().to_owned(), matches, is_hedged });
+                block.lines.push(ShownLine { text: line.trim().to_owned(), matches, is_hedged });
             }
             None => {
                 block.heading.push_str(line);
@@ -85,9 +85,9 @@ pub(super) fn blocks(
                     is_hedged = false;
                 }
                 for quoted in line.split('`').skip(1).step_by(2) {
-                    let matches = unsigned(quoted, known);
+                    let matches = lines_with_text(quoted, known);
                     if !matches.is_empty() {
-                        block.lines.push(Shown { text: quoted.to_owned(), matches, is_hedged });
+                        block.lines.push(ShownLine { text: quoted.to_owned(), matches, is_hedged });
                     }
                 }
             }
@@ -102,7 +102,7 @@ fn diff_line(line: &str, known: &BTreeMap<String, usize>) -> Option<Vec<String>>
     let unquoted = trimmed.strip_prefix('>').map(str::trim_start);
     let rest = unquoted.unwrap_or(trimmed);
     let sign = rest.chars().next().filter(|sign| matches!(sign, '+' | '-'))?;
-    let content = plain(&rest[1..]);
+    let content = plain_text(&rest[1..]);
     let same: Vec<&String> = known.keys().filter(|line| is_same(&content, &line[1..])).collect();
     let mut matches: Vec<String> =
         same.iter().filter(|line| line.starts_with(sign)).map(|line| (*line).clone()).collect();
@@ -120,9 +120,9 @@ fn diff_line(line: &str, known: &BTreeMap<String, usize>) -> Option<Vec<String>>
 }
 
 /// Returns the lines of the history with the quoted text, with any sign.
-fn unsigned(quoted: &str, known: &BTreeMap<String, usize>) -> Vec<String> {
-    let content = plain(quoted);
-    if content.len() < SHORTEST_PART {
+fn lines_with_text(quoted: &str, known: &BTreeMap<String, usize>) -> Vec<String> {
+    let content = plain_text(quoted);
+    if content.len() < MIN_PART_LENGTH {
         return Vec::new();
     }
     known.keys().filter(|line| is_same(&content, &line[1..])).cloned().collect()
@@ -146,33 +146,34 @@ fn is_same(shown: &str, line: &str) -> bool {
             None => return false,
         }
     }
-    long >= SHORTEST_PART.min(line.len())
+    long >= MIN_PART_LENGTH.min(line.len())
 }
 
 /// Returns the failing checks that a line names. The longest name wins.
-fn owners_of(line: &str, sightings: &[&Sighting]) -> Vec<usize> {
-    let is_named = |sighting: &Sighting| match &sighting.name {
-        Name::Test(leaf) => {
+fn owners_of(line: &str, sightings: &[&FailureSighting]) -> Vec<usize> {
+    let is_named = |sighting: &FailureSighting| match &sighting.name {
+        CheckName::Test(leaf) => {
             let cut = line.split('`').skip(1).step_by(2).any(|quoted| {
                 quoted.strip_prefix('…').is_some_and(|end| {
-                    end.len() >= SHORTEST_PART && (leaf.ends_with(end) || is_name(end, leaf))
+                    end.len() >= MIN_PART_LENGTH && (leaf.ends_with(end) || is_test_name(end, leaf))
                 })
             });
             line.contains(leaf.as_str()) || cut
         }
-        Name::Finding(texts) => texts.iter().all(|text| line.contains(text.as_str())),
+        CheckName::Finding(texts) => texts.iter().all(|text| line.contains(text.as_str())),
     };
-    let length = |sighting: &Sighting| match &sighting.name {
-        Name::Test(leaf) => leaf.len(),
-        Name::Finding(_) => 1,
+    let length = |sighting: &FailureSighting| match &sighting.name {
+        CheckName::Test(leaf) => leaf.len(),
+        CheckName::Finding(_) => 1,
     };
-    let named: Vec<&Sighting> = sightings.iter().copied().filter(|at| is_named(at)).collect();
+    let named: Vec<&FailureSighting> =
+        sightings.iter().copied().filter(|at| is_named(at)).collect();
     let longest = named.iter().map(|sighting| length(sighting)).max().unwrap_or_default();
     named.iter().filter(|at| length(at) == longest).map(|sighting| sighting.check).collect()
 }
 
 /// Returns true if the full name of a test ends with this name.
-pub(super) fn is_name(full: &str, leaf: &str) -> bool {
+pub(super) fn is_test_name(full: &str, leaf: &str) -> bool {
     full.strip_suffix(leaf).is_some_and(|before| {
         before.chars().next_back().is_none_or(|sign| !sign.is_alphanumeric() && sign != '_')
     })
@@ -180,9 +181,9 @@ pub(super) fn is_name(full: &str, leaf: &str) -> bool {
 
 /// Returns true if a text quotes a command, or its beginning.
 pub(super) fn names_command(heading: &str, command: &str) -> bool {
-    let first = plain(command.lines().next().unwrap_or_default());
+    let first = plain_text(command.lines().next().unwrap_or_default());
     heading.split('`').skip(1).step_by(2).any(|quoted| {
-        let quoted = plain(quoted);
+        let quoted = plain_text(quoted);
         let start = quoted.trim_end_matches(['…', '.', ' ']);
         start.len() >= 9.min(first.len()) && first.starts_with(start) && start.contains(' ')
     })
@@ -193,6 +194,10 @@ pub(super) fn has_any(text: &str, lines: &BTreeSet<String>) -> bool {
     let known: BTreeMap<String, usize> = lines.iter().map(|line| (line.clone(), 0)).collect();
     text.lines().any(|line| {
         diff_line(line, &known).is_some_and(|matches| !matches.is_empty())
-            || line.split('`').skip(1).step_by(2).any(|quoted| !unsigned(quoted, &known).is_empty())
+            || line
+                .split('`')
+                .skip(1)
+                .step_by(2)
+                .any(|quoted| !lines_with_text(quoted, &known).is_empty())
     })
 }

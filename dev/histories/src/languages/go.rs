@@ -1,16 +1,17 @@
 //! Go: one folder for each module, tests next to the code.
 
-use rutter_testkit::dice::Dice;
+use rutter_testkit::dice::SeededRandom;
 
 use super::{
-    Assembly, Dialect, Extras, Layout, NeedKind, PROJECT_NAMES, choose_units, whole_check,
+    Dialect, NeedKind, PROJECT_NAMES, ProjectAssembly, ProjectExtras, ProjectLayout, choose_units,
+    whole_check,
 };
 use crate::project::{
-    Bug, BugKind, Check, CheckKind, EnvironmentNeed, Failure, FillerKind, Form, Frame, Language,
-    Package, Project, Remedy, Tool,
+    Bug, BugForm, BugKind, Check, CheckFailure, CheckKind, CheckTool, EnvironmentNeed, Frame,
+    Language, Package, Remedy, UnrelatedChangeKind, VirtualProject,
 };
 use crate::source::{Region, lines_of};
-use crate::unit::{Fail, Unit, UnitTest};
+use crate::unit::{FunctionUnit, UnitFailure, UnitTest};
 
 mod units;
 
@@ -29,21 +30,26 @@ impl Dialect for Go {
         1
     }
 
-    fn failure(&self, test: &UnitTest, fail: &Fail) -> Failure {
-        let failure = Failure { line: test.line, ..Failure::default() };
+    fn failure(&self, test: &UnitTest, fail: &UnitFailure) -> CheckFailure {
+        let failure = CheckFailure { line: test.line, ..CheckFailure::default() };
         match fail {
-            Fail::Equal { got, want, .. } => {
+            UnitFailure::Equal { got, want, .. } => {
                 let function = test.call.split('(').next().unwrap_or_default();
-                Failure { message: vec![format!("{function} = {got}, want {want}")], ..failure }
+                CheckFailure {
+                    message: vec![format!("{function} = {got}, want {want}")],
+                    ..failure
+                }
             }
-            Fail::Message(message) => Failure { message: message.clone(), ..failure },
-            Fail::Raised { line, mark, error, message, .. } if error == "undefined" => Failure {
-                line: *line,
-                mark: mark.clone(),
-                message: vec![message.clone()],
-                ..Failure::default()
-            },
-            Fail::Raised { line, mark, message, .. } => Failure {
+            UnitFailure::Message(message) => CheckFailure { message: message.clone(), ..failure },
+            UnitFailure::Raised { line, mark, error, message, .. } if error == "undefined" => {
+                CheckFailure {
+                    line: *line,
+                    mark: mark.clone(),
+                    message: vec![message.clone()],
+                    ..CheckFailure::default()
+                }
+            }
+            UnitFailure::Raised { line, mark, message, .. } => CheckFailure {
                 // The call is in the line before the one that reports.
                 line: test.line.saturating_sub(1),
                 frames: vec![Frame {
@@ -55,33 +61,38 @@ impl Dialect for Go {
                 }],
                 error: "panic".to_owned(),
                 message: vec![message.clone()],
-                ..Failure::default()
+                ..CheckFailure::default()
             },
         }
     }
 }
 
 /// Builds a Go project.
-pub(super) fn project(layout: Layout, extras: Extras, dice: &mut Dice) -> Project {
-    let name = *dice.of(&PROJECT_NAMES);
-    let mut assembly = Assembly::new(Go, Language::Go, name);
+pub(super) fn project(
+    layout: ProjectLayout,
+    extras: ProjectExtras,
+    dice: &mut SeededRandom,
+) -> VirtualProject {
+    let name = *dice.pick(&PROJECT_NAMES);
+    let mut assembly = ProjectAssembly::new(Go, Language::Go, name);
     assembly.project.packages = match layout {
-        Layout::Single => vec![Package { name: name.to_owned(), folder: String::new() }],
-        Layout::Nested => {
-            let folder = *dice.of(&["backend", "server"]);
+        ProjectLayout::Single => vec![Package { name: name.to_owned(), folder: String::new() }],
+        ProjectLayout::Nested => {
+            let folder = *dice.pick(&["backend", "server"]);
             vec![Package { name: name.to_owned(), folder: folder.to_owned() }]
         }
-        Layout::Monorepo => ["api", "web"]
+        ProjectLayout::Monorepo => ["api", "web"]
             .map(|name| Package { name: name.to_owned(), folder: format!("services/{name}") })
             .to_vec(),
     };
     let first = &assembly.project.packages[0];
-    let go_mod = if layout == Layout::Nested { first.path("go.mod") } else { "go.mod".to_owned() };
+    let go_mod =
+        if layout == ProjectLayout::Nested { first.path("go.mod") } else { "go.mod".to_owned() };
     let text = format!("module example.com/{name}\n\ngo 1.19");
-    assembly.project.tree.put(go_mod, vec![Region::new("go.mod", &text)]);
+    assembly.project.tree.put_file(go_mod, vec![Region::new("go.mod", &text)]);
     let units = choose_units(assembly.project.packages.len(), dice, units::units);
     // The same choice for both packages: the tests have the same names.
-    let tables = dice.roll();
+    let tables = dice.next_u64();
     for (package, units) in units.iter().enumerate() {
         assembly.package(package, units, tables, dice);
     }
@@ -95,7 +106,7 @@ pub(super) fn project(layout: Layout, extras: Extras, dice: &mut Dice) -> Projec
     assembly.project
 }
 
-impl Assembly<Go> {
+impl ProjectAssembly<Go> {
     /// Returns the import path of a package's folder.
     fn import_path(&self, package: usize) -> String {
         let name = &self.project.name;
@@ -105,11 +116,18 @@ impl Assembly<Go> {
         }
     }
 
-    fn package(&mut self, package: usize, units: &[Unit], tables: u64, dice: &mut Dice) {
+    fn package(
+        &mut self,
+        package: usize,
+        units: &[FunctionUnit],
+        tables: u64,
+        dice: &mut SeededRandom,
+    ) {
         let mut modules: Vec<&str> = units.iter().map(|unit| unit.module.as_str()).collect();
         modules.dedup();
         for module in &modules {
-            let of: Vec<&Unit> = units.iter().filter(|unit| unit.module == *module).collect();
+            let of: Vec<&FunctionUnit> =
+                units.iter().filter(|unit| unit.module == *module).collect();
             let table = (tables >> (module.len() % 60)) & 1 == 1;
             self.module(package, module, &of);
             self.test_file(package, module, &of, table);
@@ -117,11 +135,11 @@ impl Assembly<Go> {
         for unit in units {
             self.bugs(package, unit);
         }
-        let linted = *dice.of(&modules);
+        let linted = *dice.pick(&modules);
         self.unchecked_error(package, linted);
     }
 
-    fn module(&mut self, package: usize, module: &str, units: &[&Unit]) {
+    fn module(&mut self, package: usize, module: &str, units: &[&FunctionUnit]) {
         let own = self.project.packages[package].clone();
         let key = |part: &str| format!("{package}/{module}/{part}");
         let path = own.path(&format!("{module}/{module}.go"));
@@ -167,7 +185,7 @@ impl Assembly<Go> {
             regions.extend(self.function(package, unit));
             if let Some(setting) = &unit.setting {
                 let file = own.path(&format!("{module}/{}", setting.file));
-                self.project.tree.put(
+                self.project.tree.put_file(
                     file,
                     vec![
                         Region::new(format!("{package}/settings/before"), &setting.before),
@@ -188,15 +206,15 @@ impl Assembly<Go> {
         ));
         regions.push(Region::new(key("label/body"), &labels[0]));
         regions.push(Region::new(key("label/tail"), "}"));
-        self.project.tree.put(path.clone(), regions);
+        self.project.tree.put_file(path.clone(), regions);
         self.check(whole_check(CheckKind::Build, package, &path, module));
-        self.filler(FillerKind::Docstring, Some(package), key("title"), &titles);
-        self.filler(FillerKind::Comment, Some(package), key("comment"), &comments);
-        self.filler(FillerKind::Version, Some(package), key("version"), &versions);
-        self.filler(FillerKind::Function, Some(package), key("label/body"), &labels);
+        self.filler(UnrelatedChangeKind::Docstring, Some(package), key("title"), &titles);
+        self.filler(UnrelatedChangeKind::Comment, Some(package), key("comment"), &comments);
+        self.filler(UnrelatedChangeKind::Version, Some(package), key("version"), &versions);
+        self.filler(UnrelatedChangeKind::Function, Some(package), key("label/body"), &labels);
     }
 
-    fn test_file(&mut self, package: usize, module: &str, units: &[&Unit], table: bool) {
+    fn test_file(&mut self, package: usize, module: &str, units: &[&FunctionUnit], table: bool) {
         let own = self.project.packages[package].clone();
         let key = |part: &str| format!("{package}/tests/{module}/{part}");
         let path = own.path(&format!("{module}/{module}_test.go"));
@@ -234,7 +252,7 @@ impl Assembly<Go> {
         if table {
             regions.push(Region::new(key("tail"), "}"));
         }
-        self.project.tree.put(path, regions);
+        self.project.tree.put_file(path, regions);
     }
 
     /// Adds the bug of an unchecked error, which only a linter finds.
@@ -242,7 +260,7 @@ impl Assembly<Go> {
         let own = self.project.packages[package].clone();
         let path = own.path(&format!("{module}/journal.go"));
         let region = format!("{package}/{module}/journal/body");
-        self.project.tree.put(path.clone(), vec![
+        self.project.tree.put_file(path.clone(), vec![
             Region::new(
                 format!("{package}/{module}/journal/head"),
                 &format!("package {module}\n\nimport \"os\"\n\n// Note adds a line to a file.\nfunc Note(file *os.File, line string) error {{"),
@@ -251,22 +269,22 @@ impl Assembly<Go> {
             Region::new(format!("{package}/{module}/journal/tail"), "}"),
         ]);
         let check = self.check(whole_check(
-            CheckKind::Lint(Tool::GolangciLint),
+            CheckKind::Lint(CheckTool::GolangciLint),
             package,
             &path,
             "errcheck",
         ));
         let form = |text: &str, fails: bool| {
-            let failure = Failure {
+            let failure = CheckFailure {
                 line: 0,
                 mark: "(line)".to_owned(),
                 error: "errcheck".to_owned(),
                 message: vec!["Error return value of `file.WriteString` is not checked".to_owned()],
                 region: region.clone(),
-                ..Failure::default()
+                ..CheckFailure::default()
             };
             let failures = if fails { vec![(check, failure)] } else { Vec::new() };
-            Form { regions: vec![(region.clone(), lines_of(text))], failures }
+            BugForm { regions: vec![(region.clone(), lines_of(text))], failures }
         };
         self.project.bugs.push(Bug {
             key: format!("{module}: an error is not looked at"),
@@ -286,8 +304,8 @@ impl Assembly<Go> {
         let key = |part: &str| format!("extra/{module}/{part}");
         let source = own.path(&format!("{module}/{module}.go"));
         let tests = own.path(&format!("{module}/{module}_test.go"));
-        self.project.tree.put(source.clone(), vec![Region::new(key("code"), code)]);
-        self.project.tree.put(
+        self.project.tree.put_file(source.clone(), vec![Region::new(key("code"), code)]);
+        self.project.tree.put_file(
             tests.clone(),
             vec![
                 Region::new(key("title"), &format!("package {module}\n\nimport \"testing\"\n")),
@@ -307,8 +325,11 @@ impl Assembly<Go> {
 
     /// Adds a function and a test that only pass in a certain environment.
     fn need(&mut self, kind: NeedKind) {
-        let failure =
-            |text: &str| Failure { line: 2, message: vec![text.to_owned()], ..Failure::default() };
+        let failure = |text: &str| CheckFailure {
+            line: 2,
+            message: vec![text.to_owned()],
+            ..CheckFailure::default()
+        };
         let (remedy, check, failure) = match kind {
             NeedKind::Variable => {
                 let check = self.extra_module(
@@ -352,13 +373,13 @@ impl Assembly<Go> {
             "TestRoundTripIsQuick",
             "\tif got := RoundTrip(); got > 5*time.Millisecond {\n\t\tt.Errorf(\"RoundTrip = %s, want at most 5ms\", got)\n\t}",
         );
-        let failure = Failure {
+        let failure = CheckFailure {
             line: 2,
             message: vec!["RoundTrip = 17.204911ms, want at most 5ms".to_owned()],
-            ..Failure::default()
+            ..CheckFailure::default()
         };
         let title = "package timing\n\nimport (\n\t\"testing\"\n\t\"time\"\n)\n";
-        self.project.tree.set("extra/timing/title", &lines_of(title));
+        self.project.tree.set_region("extra/timing/title", &lines_of(title));
         self.project.flaky.push((check, failure));
     }
 }

@@ -1,16 +1,17 @@
 //! Python: modules below `src`, pytest tests below `tests`.
 
-use rutter_testkit::dice::Dice;
+use rutter_testkit::dice::SeededRandom;
 
 use super::{
-    Assembly, Dialect, Extras, Layout, NeedKind, PROJECT_NAMES, choose_units, whole_check,
+    Dialect, NeedKind, PROJECT_NAMES, ProjectAssembly, ProjectExtras, ProjectLayout, choose_units,
+    whole_check,
 };
 use crate::project::{
-    Bug, BugKind, Check, CheckKind, EnvironmentNeed, Failure, FillerKind, Form, Frame, Language,
-    Package, Project, Remedy, Tool,
+    Bug, BugForm, BugKind, Check, CheckFailure, CheckKind, CheckTool, EnvironmentNeed, Frame,
+    Language, Package, Remedy, UnrelatedChangeKind, VirtualProject,
 };
 use crate::source::{Region, lines_of};
-use crate::unit::{Fail, Unit, UnitTest};
+use crate::unit::{FunctionUnit, UnitFailure, UnitTest};
 
 mod units;
 
@@ -32,10 +33,10 @@ impl Dialect for Python {
         1
     }
 
-    fn failure(&self, test: &UnitTest, fail: &Fail) -> Failure {
-        let failure = Failure { line: test.line, ..Failure::default() };
+    fn failure(&self, test: &UnitTest, fail: &UnitFailure) -> CheckFailure {
+        let failure = CheckFailure { line: test.line, ..CheckFailure::default() };
         match fail {
-            Fail::Equal { got, want, detail } => {
+            UnitFailure::Equal { got, want, detail } => {
                 let message = if detail.is_empty() {
                     let call = test.call.replace('"', "'");
                     // pytest omits the type unless the message has a quote.
@@ -50,12 +51,14 @@ impl Dialect for Python {
                     lines.extend(detail.iter().map(|line| format!("  {line}")));
                     lines
                 };
-                Failure { error: "AssertionError".to_owned(), message, ..failure }
+                CheckFailure { error: "AssertionError".to_owned(), message, ..failure }
             }
-            Fail::Message(message) => {
-                Failure { error: "AssertionError".to_owned(), message: message.clone(), ..failure }
-            }
-            Fail::Raised { line, mark, error, message, arguments } => Failure {
+            UnitFailure::Message(message) => CheckFailure {
+                error: "AssertionError".to_owned(),
+                message: message.clone(),
+                ..failure
+            },
+            UnitFailure::Raised { line, mark, error, message, arguments } => CheckFailure {
                 mark: test.call.clone(),
                 frames: vec![Frame {
                     unit: String::new(),
@@ -76,19 +79,23 @@ impl Dialect for Python {
 const UNUSED_IMPORTS: [&str; 4] = ["os", "sys", "textwrap", "string"];
 
 /// Builds a Python project.
-pub(super) fn project(layout: Layout, extras: Extras, dice: &mut Dice) -> Project {
-    let name = *dice.of(&PROJECT_NAMES);
+pub(super) fn project(
+    layout: ProjectLayout,
+    extras: ProjectExtras,
+    dice: &mut SeededRandom,
+) -> VirtualProject {
+    let name = *dice.pick(&PROJECT_NAMES);
     let classes = dice.below(4) == 0;
-    let mut assembly = Assembly::new(Python { classes }, Language::Python, name);
+    let mut assembly = ProjectAssembly::new(Python { classes }, Language::Python, name);
     assembly.project.packages = match layout {
-        Layout::Single => vec![Package { name: name.to_owned(), folder: String::new() }],
-        Layout::Nested => {
+        ProjectLayout::Single => vec![Package { name: name.to_owned(), folder: String::new() }],
+        ProjectLayout::Nested => {
             vec![Package {
                 name: name.to_owned(),
-                folder: dice.of(&["backend", "server"]).to_string(),
+                folder: dice.pick(&["backend", "server"]).to_string(),
             }]
         }
-        Layout::Monorepo => ["api", "web"]
+        ProjectLayout::Monorepo => ["api", "web"]
             .map(|name| Package { name: name.to_owned(), folder: format!("packages/{name}") })
             .to_vec(),
     };
@@ -96,8 +103,8 @@ pub(super) fn project(layout: Layout, extras: Extras, dice: &mut Dice) -> Projec
     for (package, units) in units.iter().enumerate() {
         assembly.package(package, units, dice);
     }
-    if layout == Layout::Monorepo {
-        assembly.project.tree.put("pyproject.toml", vec![Region::new(
+    if layout == ProjectLayout::Monorepo {
+        assembly.project.tree.put_file("pyproject.toml", vec![Region::new(
             "pyproject",
             "[tool.pytest.ini_options]\naddopts = \"--import-mode=importlib\"\npythonpath = [\"packages/api/src\", \"packages/web/src\"]\ntestpaths = [\"packages\"]",
         )]);
@@ -112,12 +119,12 @@ pub(super) fn project(layout: Layout, extras: Extras, dice: &mut Dice) -> Projec
     assembly.project
 }
 
-impl Assembly<Python> {
-    fn package(&mut self, package: usize, units: &[Unit], dice: &mut Dice) {
+impl ProjectAssembly<Python> {
+    fn package(&mut self, package: usize, units: &[FunctionUnit], dice: &mut SeededRandom) {
         let Package { name, .. } = self.project.packages[package].clone();
         let path = |inside: &str| self.project.packages[package].path(inside);
         let [pyproject, init] = [path("pyproject.toml"), path(&format!("src/{name}/__init__.py"))];
-        self.project.tree.put(pyproject, vec![
+        self.project.tree.put_file(pyproject, vec![
             Region::new(format!("{package}/pyproject/name"), &format!("[project]\nname = \"{name}\"")),
             Region::new(format!("{package}/pyproject/version"), "version = \"0.4.0\""),
             Region::new(
@@ -126,7 +133,7 @@ impl Assembly<Python> {
             ),
         ]);
         self.filler(
-            FillerKind::Version,
+            UnrelatedChangeKind::Version,
             Some(package),
             format!("{package}/pyproject/version"),
             &[
@@ -135,7 +142,7 @@ impl Assembly<Python> {
                 "version = \"0.5.0\"".to_owned(),
             ],
         );
-        self.project.tree.put(
+        self.project.tree.put_file(
             init,
             vec![Region::new(
                 format!("{package}/init"),
@@ -145,7 +152,8 @@ impl Assembly<Python> {
         let mut modules: Vec<&str> = units.iter().map(|unit| unit.module.as_str()).collect();
         modules.dedup();
         for module in modules {
-            let of: Vec<&Unit> = units.iter().filter(|unit| unit.module == module).collect();
+            let of: Vec<&FunctionUnit> =
+                units.iter().filter(|unit| unit.module == module).collect();
             self.module(package, module, &of);
             self.test_file(package, module, &of);
         }
@@ -156,13 +164,14 @@ impl Assembly<Python> {
         for unit in units.iter().filter(|unit| unit.module != "pricing") {
             self.renamed(package, unit);
         }
-        let plain: Vec<&Unit> = units.iter().filter(|unit| unit.imports.is_empty()).collect();
-        let linted = *dice.of(&plain);
-        let unused: &str = dice.of::<&str>(&UNUSED_IMPORTS);
+        let plain: Vec<&FunctionUnit> =
+            units.iter().filter(|unit| unit.imports.is_empty()).collect();
+        let linted = *dice.pick(&plain);
+        let unused: &str = dice.pick::<&str>(&UNUSED_IMPORTS);
         self.unused_import(package, linted, unused);
     }
 
-    fn module(&mut self, package: usize, module: &str, units: &[&Unit]) {
+    fn module(&mut self, package: usize, module: &str, units: &[&FunctionUnit]) {
         let name = self.project.packages[package].name.clone();
         let path = self.project.packages[package].path(&format!("src/{name}/{module}.py"));
         let key = |part: &str| format!("{package}/{module}/{part}");
@@ -206,7 +215,7 @@ impl Assembly<Python> {
             if let Some(setting) = &unit.setting {
                 let file =
                     self.project.packages[package].path(&format!("src/{name}/{}", setting.file));
-                self.project.tree.put(
+                self.project.tree.put_file(
                     file,
                     vec![
                         Region::new(format!("{package}/settings/before"), &setting.before),
@@ -226,20 +235,20 @@ impl Assembly<Python> {
             "\n\ndef label(name):\n    \"\"\"Name of an entry in the logs.\"\"\"",
         ));
         regions.push(Region::new(key("label/body"), &labels[0]));
-        self.project.tree.put(path, regions);
-        self.filler(FillerKind::Docstring, Some(package), key("title"), &titles);
-        self.filler(FillerKind::Comment, Some(package), key("comment"), &comments);
-        self.filler(FillerKind::Version, Some(package), key("version"), &versions);
-        self.filler(FillerKind::Function, Some(package), key("label/body"), &labels);
+        self.project.tree.put_file(path, regions);
+        self.filler(UnrelatedChangeKind::Docstring, Some(package), key("title"), &titles);
+        self.filler(UnrelatedChangeKind::Comment, Some(package), key("comment"), &comments);
+        self.filler(UnrelatedChangeKind::Version, Some(package), key("version"), &versions);
+        self.filler(UnrelatedChangeKind::Function, Some(package), key("label/body"), &labels);
         if imports.len() > 1 {
             let forward = imports.join("\n");
             imports.reverse();
             let orders = [forward, imports.join("\n")];
-            self.filler(FillerKind::Imports, Some(package), key("imports"), &orders);
+            self.filler(UnrelatedChangeKind::Imports, Some(package), key("imports"), &orders);
         }
     }
 
-    fn test_file(&mut self, package: usize, module: &str, units: &[&Unit]) {
+    fn test_file(&mut self, package: usize, module: &str, units: &[&FunctionUnit]) {
         let name = self.project.packages[package].name.clone();
         let path = self.project.packages[package].path(&format!("tests/test_{module}.py"));
         let key = |part: &str| format!("{package}/tests/{module}/{part}");
@@ -286,7 +295,7 @@ impl Assembly<Python> {
             };
             self.test(package, test, check);
         }
-        self.project.tree.put(path.clone(), regions);
+        self.project.tree.put_file(path.clone(), regions);
         self.check(whole_check(CheckKind::Import, package, &path, module));
     }
 
@@ -304,7 +313,7 @@ impl Assembly<Python> {
     }
 
     /// Adds the bug of a function with another name than its tests import.
-    fn renamed(&mut self, package: usize, unit: &Unit) {
+    fn renamed(&mut self, package: usize, unit: &FunctionUnit) {
         let prefix = Self::prefix(package, unit);
         let Package { name, .. } = self.project.packages[package].clone();
         let module = &unit.module;
@@ -312,26 +321,26 @@ impl Assembly<Python> {
         let check = self.project.find_check(package, CheckKind::Import, module);
         let Some(check) = check else { return };
         let file = self.project.packages[package].path(&format!("src/{name}/{module}.py"));
-        let failure = Failure {
+        let failure = CheckFailure {
             error: "ImportError".to_owned(),
             message: vec![format!(
                 "ImportError: cannot import name '{function}' from '{name}.{module}' ($root/{file})"
             )],
             mark: format!("from {name}.{module} import"),
-            ..Failure::default()
+            ..CheckFailure::default()
         };
         let head = |name: &str| {
             let text = unit.head.replacen(&format!("def {function}("), &format!("def {name}("), 1);
             vec![(format!("{prefix}/head"), lines_of(&text))]
         };
         let form =
-            |name: &str| Form { regions: head(name), failures: vec![(check, failure.clone())] };
+            |name: &str| BugForm { regions: head(name), failures: vec![(check, failure.clone())] };
         self.project.bugs.push(Bug {
             key: format!("{function}: it has another name"),
             kind: BugKind::Import,
             package,
             unit: prefix.clone(),
-            good: Form { regions: head(function), failures: Vec::new() },
+            good: BugForm { regions: head(function), failures: Vec::new() },
             forms: vec![form(&format!("compute_{function}")), form(&format!("_{function}"))],
             attempts: vec![form(&format!("{function}_of"))],
             halfway: Vec::new(),
@@ -339,28 +348,32 @@ impl Assembly<Python> {
     }
 
     /// Adds the bug of an unused import.
-    fn unused_import(&mut self, package: usize, unit: &Unit, unused: &str) {
+    fn unused_import(&mut self, package: usize, unit: &FunctionUnit, unused: &str) {
         let Package { name, .. } = self.project.packages[package].clone();
         let module = &unit.module;
         let file = self.project.packages[package].path(&format!("src/{name}/{module}.py"));
         let region = format!("{package}/{module}/lint");
-        let check = self.check(whole_check(CheckKind::Lint(Tool::Ruff), package, &file, "F401"));
+        let check =
+            self.check(whole_check(CheckKind::Lint(CheckTool::Ruff), package, &file, "F401"));
         let lines = lines_of(&format!("\nimport {unused}"));
-        let failure = Failure {
+        let failure = CheckFailure {
             line: lines.len() - 1,
             mark: unused.to_owned(),
             error: "F401".to_owned(),
             message: vec![format!("`{unused}` imported but unused")],
             region: region.clone(),
-            ..Failure::default()
+            ..CheckFailure::default()
         };
         self.project.bugs.push(Bug {
             key: format!("{module}: {unused} is not used"),
             kind: BugKind::Lint,
             package,
             unit: String::new(),
-            good: Form { regions: vec![(region.clone(), Vec::new())], failures: Vec::new() },
-            forms: vec![Form { regions: vec![(region, lines)], failures: vec![(check, failure)] }],
+            good: BugForm { regions: vec![(region.clone(), Vec::new())], failures: Vec::new() },
+            forms: vec![BugForm {
+                regions: vec![(region, lines)],
+                failures: vec![(check, failure)],
+            }],
             attempts: Vec::new(),
             halfway: Vec::new(),
         });
@@ -390,9 +403,9 @@ impl Assembly<Python> {
                 "zone_name",
             ),
         };
-        self.project.tree.put(source.clone(), vec![Region::new("need/code", &code)]);
+        self.project.tree.put_file(source.clone(), vec![Region::new("need/code", &code)]);
         let imports = format!("from {name}.clocks import {call}\n\n");
-        self.project.tree.put(
+        self.project.tree.put_file(
             tests.clone(),
             vec![Region::new("need/imports", &imports), Region::new("need/test", &test)],
         );
@@ -406,11 +419,11 @@ impl Assembly<Python> {
             name: test_name,
         });
         let import = self.check(whole_check(CheckKind::Import, 0, &tests, "clocks"));
-        let failure = |message: &[&str]| Failure {
+        let failure = |message: &[&str]| CheckFailure {
             line: 1,
             error: "AssertionError".to_owned(),
             message: message.iter().map(|line| (*line).to_owned()).collect(),
-            ..Failure::default()
+            ..CheckFailure::default()
         };
         let (remedy, check, failure) = match kind {
             NeedKind::Variable => (
@@ -427,7 +440,7 @@ impl Assembly<Python> {
             ),
             NeedKind::Flag => {
                 let conftest = path("conftest.py");
-                self.project.tree.put(conftest, vec![Region::new(
+                self.project.tree.put_file(conftest, vec![Region::new(
                     "need/conftest",
                     "def pytest_addoption(parser):\n    parser.addoption(\"--offline\", action=\"store_true\")",
                 )]);
@@ -438,13 +451,13 @@ impl Assembly<Python> {
                 (Remedy::Flag("--offline".to_owned()), check, failure(&lines))
             }
             NeedKind::Wrapper => {
-                let missing = Failure {
+                let missing = CheckFailure {
                     error: "ModuleNotFoundError".to_owned(),
                     message: vec!["ModuleNotFoundError: No module named 'dateutil'".to_owned()],
                     mark: format!("from {name}.clocks import"),
                     region: source,
                     notes: vec!["from dateutil import tz".to_owned()],
-                    ..Failure::default()
+                    ..CheckFailure::default()
                 };
                 (Remedy::Wrapper("uv run".to_owned()), import, missing)
             }
@@ -453,17 +466,17 @@ impl Assembly<Python> {
     }
 
     /// Adds a function with a test that depends on the load of the machine.
-    fn flaky(&mut self, dice: &mut Dice) {
+    fn flaky(&mut self, dice: &mut SeededRandom) {
         let first = self.project.packages[0].clone();
         let name = &first.name;
         let path = |inside: &str| first.path(inside);
         let (source, tests) =
             (path(&format!("src/{name}/queues.py")), path("tests/test_queues.py"));
-        self.project.tree.put(source, vec![Region::new(
+        self.project.tree.put_file(source, vec![Region::new(
             "flaky/code",
             "\"\"\"Work that waits.\"\"\"\n\nimport time\n\n\ndef drain(count):\n    \"\"\"Seconds that it takes to drain a queue.\"\"\"\n    start = time.perf_counter()\n    for _ in range(count):\n        pass\n    return time.perf_counter() - start",
         )]);
-        self.project.tree.put(
+        self.project.tree.put_file(
             tests.clone(),
             vec![
                 Region::new("flaky/imports", &format!("from {name}.queues import drain\n\n")),
@@ -485,14 +498,14 @@ impl Assembly<Python> {
         let took = format!("0.0{}", 11_000 + dice.below(80_000));
         self.project.flaky.push((
             check,
-            Failure {
+            CheckFailure {
                 line: 1,
                 error: "AssertionError".to_owned(),
                 message: vec![
                     format!("assert {took} < 0.005"),
                     format!(" +  where {took} = drain(1000)"),
                 ],
-                ..Failure::default()
+                ..CheckFailure::default()
             },
         ));
     }

@@ -1,16 +1,17 @@
 //! Rust: modules below `src`, their tests at the end of the module or below `tests`.
 
-use rutter_testkit::dice::Dice;
+use rutter_testkit::dice::SeededRandom;
 
 use super::{
-    Assembly, Dialect, Extras, Layout, NeedKind, PROJECT_NAMES, choose_units, whole_check,
+    Dialect, NeedKind, PROJECT_NAMES, ProjectAssembly, ProjectExtras, ProjectLayout, choose_units,
+    whole_check,
 };
 use crate::project::{
-    Check, CheckKind, EnvironmentNeed, Failure, FillerKind, Frame, Language, Package, Project,
-    Remedy,
+    Check, CheckFailure, CheckKind, EnvironmentNeed, Frame, Language, Package, Remedy,
+    UnrelatedChangeKind, VirtualProject,
 };
 use crate::source::{Region, lines_of};
-use crate::unit::{Fail, Unit, UnitTest};
+use crate::unit::{FunctionUnit, UnitFailure, UnitTest};
 
 mod units;
 
@@ -29,10 +30,10 @@ impl Dialect for Rust {
         2
     }
 
-    fn failure(&self, test: &UnitTest, fail: &Fail) -> Failure {
-        let failure = Failure { line: test.line, ..Failure::default() };
+    fn failure(&self, test: &UnitTest, fail: &UnitFailure) -> CheckFailure {
+        let failure = CheckFailure { line: test.line, ..CheckFailure::default() };
         match fail {
-            Fail::Equal { got, want, .. } => Failure {
+            UnitFailure::Equal { got, want, .. } => CheckFailure {
                 mark: "assert_eq!".to_owned(),
                 message: vec![
                     "assertion `left == right` failed".to_owned(),
@@ -42,20 +43,22 @@ impl Dialect for Rust {
                 values: Some((got.clone(), want.clone())),
                 ..failure
             },
-            Fail::Message(message) => {
-                Failure { mark: "assert!".to_owned(), message: message.clone(), ..failure }
+            UnitFailure::Message(message) => {
+                CheckFailure { mark: "assert!".to_owned(), message: message.clone(), ..failure }
             }
-            Fail::Raised { line, mark, error, message, arguments } if error.starts_with('E') => {
-                Failure {
+            UnitFailure::Raised { line, mark, error, message, arguments }
+                if error.starts_with('E') =>
+            {
+                CheckFailure {
                     line: *line,
                     mark: mark.clone(),
                     error: error.clone(),
                     message: vec![message.clone()],
                     notes: arguments.iter().map(|(_, meant)| meant.clone()).collect(),
-                    ..Failure::default()
+                    ..CheckFailure::default()
                 }
             }
-            Fail::Raised { line, mark, message, .. } => Failure {
+            UnitFailure::Raised { line, mark, message, .. } => CheckFailure {
                 frames: vec![Frame {
                     unit: String::new(),
                     line: *line,
@@ -71,27 +74,31 @@ impl Dialect for Rust {
 }
 
 /// Builds a Rust project.
-pub(super) fn project(layout: Layout, extras: Extras, dice: &mut Dice) -> Project {
-    let name = *dice.of(&PROJECT_NAMES);
-    let mut assembly = Assembly::new(Rust, Language::Rust, name);
+pub(super) fn project(
+    layout: ProjectLayout,
+    extras: ProjectExtras,
+    dice: &mut SeededRandom,
+) -> VirtualProject {
+    let name = *dice.pick(&PROJECT_NAMES);
+    let mut assembly = ProjectAssembly::new(Rust, Language::Rust, name);
     assembly.project.packages = match layout {
-        Layout::Single => vec![Package { name: name.to_owned(), folder: String::new() }],
-        Layout::Nested => {
-            let folder = *dice.of(&["backend", "server"]);
+        ProjectLayout::Single => vec![Package { name: name.to_owned(), folder: String::new() }],
+        ProjectLayout::Nested => {
+            let folder = *dice.pick(&["backend", "server"]);
             vec![Package { name: name.to_owned(), folder: folder.to_owned() }]
         }
-        Layout::Monorepo => ["api", "web"]
+        ProjectLayout::Monorepo => ["api", "web"]
             .map(|name| Package { name: name.to_owned(), folder: format!("crates/{name}") })
             .to_vec(),
     };
     let units = choose_units(assembly.project.packages.len(), dice, units::units);
     // The same choice for both packages: the test files have the same names.
-    let integration = dice.roll();
+    let integration = dice.next_u64();
     for (package, units) in units.iter().enumerate() {
         assembly.package(package, units, integration, extras);
     }
-    if layout == Layout::Monorepo {
-        assembly.project.tree.put(
+    if layout == ProjectLayout::Monorepo {
+        assembly.project.tree.put_file(
             "Cargo.toml",
             vec![Region::new(
                 "workspace",
@@ -99,7 +106,10 @@ pub(super) fn project(layout: Layout, extras: Extras, dice: &mut Dice) -> Projec
             )],
         );
     }
-    assembly.project.tree.put(".gitignore", vec![Region::new("gitignore", "target\nCargo.lock")]);
+    assembly
+        .project
+        .tree
+        .put_file(".gitignore", vec![Region::new("gitignore", "target\nCargo.lock")]);
     if let Some(need) = extras.need {
         assembly.need(need);
     }
@@ -110,8 +120,14 @@ pub(super) fn project(layout: Layout, extras: Extras, dice: &mut Dice) -> Projec
     assembly.project
 }
 
-impl Assembly<Rust> {
-    fn package(&mut self, package: usize, units: &[Unit], integration: u64, extras: Extras) {
+impl ProjectAssembly<Rust> {
+    fn package(
+        &mut self,
+        package: usize,
+        units: &[FunctionUnit],
+        integration: u64,
+        extras: ProjectExtras,
+    ) {
         let own = self.project.packages[package].clone();
         let name = &own.name;
         let feature = if package == 0 && extras.need == Some(NeedKind::Flag) {
@@ -120,7 +136,7 @@ impl Assembly<Rust> {
             ""
         };
         let versions = ["0.4.0", "0.4.1", "0.5.0"].map(|number| format!("version = \"{number}\""));
-        self.project.tree.put(
+        self.project.tree.put_file(
             own.path("Cargo.toml"),
             vec![
                 Region::new(
@@ -135,7 +151,7 @@ impl Assembly<Rust> {
             ],
         );
         self.filler(
-            FillerKind::Version,
+            UnrelatedChangeKind::Version,
             Some(package),
             format!("{package}/cargo/version"),
             &versions,
@@ -147,7 +163,7 @@ impl Assembly<Rust> {
         modules.dedup();
         let declared = modules.iter().map(|module| format!("pub mod {module};"));
         let declared = declared.collect::<Vec<_>>().join("\n");
-        self.project.tree.put(
+        self.project.tree.put_file(
             own.path("src/lib.rs"),
             vec![
                 Region::new(format!("{package}/lib/title"), &format!("//! The {name} crate.\n")),
@@ -155,7 +171,8 @@ impl Assembly<Rust> {
             ],
         );
         for module in modules {
-            let of: Vec<&Unit> = units.iter().filter(|unit| unit.module == module).collect();
+            let of: Vec<&FunctionUnit> =
+                units.iter().filter(|unit| unit.module == module).collect();
             let apart = (integration >> (module.len() % 60)) & 1 == 1;
             self.module(package, module, &of, apart);
         }
@@ -164,7 +181,7 @@ impl Assembly<Rust> {
         }
     }
 
-    fn module(&mut self, package: usize, module: &str, units: &[&Unit], apart: bool) {
+    fn module(&mut self, package: usize, module: &str, units: &[&FunctionUnit], apart: bool) {
         let own = self.project.packages[package].clone();
         let key = |part: &str| format!("{package}/{module}/{part}");
         let titles = [
@@ -190,7 +207,7 @@ impl Assembly<Rust> {
             regions.extend(self.function(package, unit));
             if let Some(setting) = &unit.setting {
                 let file = own.path(&format!("src/{}", setting.file));
-                self.project.tree.put(
+                self.project.tree.put_file(
                     file,
                     vec![
                         Region::new(format!("{package}/settings/before"), &setting.before),
@@ -253,16 +270,16 @@ impl Assembly<Rust> {
             self.test(package, test, check);
         }
         if apart {
-            self.project.tree.put(tests, test_regions);
+            self.project.tree.put_file(tests, test_regions);
         } else {
             regions.extend(test_regions);
             regions.push(Region::new(format!("{package}/tests/{module}/tail"), "}"));
         }
-        self.project.tree.put(file, regions);
-        self.filler(FillerKind::Docstring, Some(package), key("title"), &titles);
-        self.filler(FillerKind::Comment, Some(package), key("comment"), &comments);
-        self.filler(FillerKind::Version, Some(package), key("version"), &versions);
-        self.filler(FillerKind::Function, Some(package), key("label/body"), &labels);
+        self.project.tree.put_file(file, regions);
+        self.filler(UnrelatedChangeKind::Docstring, Some(package), key("title"), &titles);
+        self.filler(UnrelatedChangeKind::Comment, Some(package), key("comment"), &comments);
+        self.filler(UnrelatedChangeKind::Version, Some(package), key("version"), &versions);
+        self.filler(UnrelatedChangeKind::Function, Some(package), key("label/body"), &labels);
     }
 
     /// Adds a module that is declared after the others.
@@ -271,7 +288,7 @@ impl Assembly<Rust> {
         let (name, body) = test;
         let key = |part: &str| format!("extra/{module}/{part}");
         let text = format!("    #[test]\n    fn {name}() {{\n        {body}\n    }}");
-        self.project.tree.put(
+        self.project.tree.put_file(
             own.path(&format!("src/{module}.rs")),
             vec![
                 Region::new(key("code"), code),
@@ -308,13 +325,13 @@ impl Assembly<Rust> {
                     NeedKind::Variable => variable,
                     _ => Remedy::Wrapper("direnv exec .".to_owned()),
                 };
-                let failure = Failure {
+                let failure = CheckFailure {
                     line: 2,
                     region: "extra/settings/code".to_owned(),
                     notes: vec!["4".to_owned()],
                     mark: "expect(".to_owned(),
                     message: vec!["DATABASE_URL must be set: NotPresent".to_owned()],
-                    ..Failure::default()
+                    ..CheckFailure::default()
                 };
                 (remedy, check, failure)
             }
@@ -324,11 +341,11 @@ impl Assembly<Rust> {
                     "//! Use of the network.\n\n/// Whether the network must not be used.\npub fn is_offline() -> bool {\n    cfg!(feature = \"offline\")\n}",
                     ("offline_mode_is_on", "assert!(is_offline());"),
                 );
-                let failure = Failure {
+                let failure = CheckFailure {
                     line: 2,
                     mark: "assert!".to_owned(),
                     message: vec!["assertion failed: is_offline()".to_owned()],
-                    ..Failure::default()
+                    ..CheckFailure::default()
                 };
                 (Remedy::Flag("--features offline".to_owned()), check, failure)
             }
@@ -337,20 +354,20 @@ impl Assembly<Rust> {
     }
 
     /// Adds a function with a test that depends on the load of the machine.
-    fn flaky(&mut self, dice: &mut Dice) {
+    fn flaky(&mut self, dice: &mut SeededRandom) {
         let check = self.extra_module(
             "timing",
             "//! Time that work takes.\n\n/// Milliseconds that a round of work takes.\npub fn round_trip() -> u128 {\n    let start = std::time::Instant::now();\n    std::thread::yield_now();\n    start.elapsed().as_millis()\n}",
             ("round_trip_is_quick", "assert!(round_trip() < 5, \"the round trip took too long\");"),
         );
-        let _ = dice.roll();
+        let _ = dice.next_u64();
         self.project.flaky.push((
             check,
-            Failure {
+            CheckFailure {
                 line: 2,
                 mark: "assert!".to_owned(),
                 message: vec!["the round trip took too long".to_owned()],
-                ..Failure::default()
+                ..CheckFailure::default()
             },
         ));
     }

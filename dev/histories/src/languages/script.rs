@@ -1,20 +1,21 @@
 //! TypeScript with vitest, and JavaScript with jest: modules below `src`, tests next to them or below `tests`.
 
-use rutter_testkit::dice::Dice;
+use rutter_testkit::dice::SeededRandom;
 
 use super::{
-    Assembly, Dialect, Extras, Layout, NeedKind, PROJECT_NAMES, choose_units, whole_check,
+    Dialect, NeedKind, PROJECT_NAMES, ProjectAssembly, ProjectExtras, ProjectLayout, choose_units,
+    whole_check,
 };
 use crate::project::{
-    Bug, BugKind, Check, CheckKind, EnvironmentNeed, Failure, FillerKind, Form, Frame, Language,
-    Package, Project, Remedy, Tool,
+    Bug, BugForm, BugKind, Check, CheckFailure, CheckKind, CheckTool, EnvironmentNeed, Frame,
+    Language, Package, Remedy, UnrelatedChangeKind, VirtualProject,
 };
 use crate::source::{Region, lines_of};
-use crate::unit::{Fail, Pick, Unit, UnitForm, UnitTest};
+use crate::unit::{FunctionUnit, UnitDice, UnitFailure, UnitForm, UnitTest};
 
 mod units;
 
-struct Script {
+struct ScriptDialect {
     language: Language,
     /// True if tests are in a `describe` block.
     describes: bool,
@@ -22,7 +23,7 @@ struct Script {
     apart: bool,
 }
 
-impl Dialect for Script {
+impl Dialect for ScriptDialect {
     fn doc(&self, text: &str) -> Vec<String> {
         vec![format!("/** {text} */")]
     }
@@ -35,19 +36,19 @@ impl Dialect for Script {
         1
     }
 
-    fn failure(&self, test: &UnitTest, fail: &Fail) -> Failure {
-        let failure = Failure { line: test.line, ..Failure::default() };
+    fn failure(&self, test: &UnitTest, fail: &UnitFailure) -> CheckFailure {
+        let failure = CheckFailure { line: test.line, ..CheckFailure::default() };
         match fail {
-            Fail::Equal { got, want, .. } => Failure {
+            UnitFailure::Equal { got, want, .. } => CheckFailure {
                 mark: "toBe(".to_owned(),
                 values: Some((got.clone(), want.clone())),
                 message: vec![format!("expected {got} to be {want}")],
                 ..failure
             },
-            Fail::Message(message) => {
-                Failure { mark: "toBe(".to_owned(), message: message.clone(), ..failure }
+            UnitFailure::Message(message) => {
+                CheckFailure { mark: "toBe(".to_owned(), message: message.clone(), ..failure }
             }
-            Fail::Raised { line, mark, error, message, .. } => Failure {
+            UnitFailure::Raised { line, mark, error, message, .. } => CheckFailure {
                 mark: test.call.split('(').next().unwrap_or_default().to_owned(),
                 frames: vec![Frame {
                     unit: String::new(),
@@ -67,37 +68,38 @@ impl Dialect for Script {
 /// Builds a TypeScript or JavaScript project.
 pub(super) fn project(
     language: Language,
-    layout: Layout,
-    extras: Extras,
-    dice: &mut Dice,
-) -> Project {
-    let name = *dice.of(&PROJECT_NAMES);
-    let script = Script { language, describes: dice.below(3) > 0, apart: dice.below(2) == 0 };
+    layout: ProjectLayout,
+    extras: ProjectExtras,
+    dice: &mut SeededRandom,
+) -> VirtualProject {
+    let name = *dice.pick(&PROJECT_NAMES);
+    let script =
+        ScriptDialect { language, describes: dice.below(3) > 0, apart: dice.below(2) == 0 };
     let is_typed = language == Language::TypeScript;
-    let mut assembly = Assembly::new(script, language, name);
+    let mut assembly = ProjectAssembly::new(script, language, name);
     assembly.project.packages = match layout {
-        Layout::Single => vec![Package { name: name.to_owned(), folder: String::new() }],
-        Layout::Nested => {
-            let folder = *dice.of(&["frontend", "client"]);
+        ProjectLayout::Single => vec![Package { name: name.to_owned(), folder: String::new() }],
+        ProjectLayout::Nested => {
+            let folder = *dice.pick(&["frontend", "client"]);
             vec![Package { name: name.to_owned(), folder: folder.to_owned() }]
         }
-        Layout::Monorepo => ["api", "web"]
+        ProjectLayout::Monorepo => ["api", "web"]
             .map(|name| Package { name: name.to_owned(), folder: format!("packages/{name}") })
             .to_vec(),
     };
-    let drawn = |pick: &mut Pick| {
+    let drawn = |pick: &mut UnitDice| {
         units::units(pick).into_iter().map(|unit| typed(unit, is_typed)).collect()
     };
     let units = choose_units(assembly.project.packages.len(), dice, drawn);
     for (package, units) in units.iter().enumerate() {
         assembly.package(package, units, dice);
     }
-    if layout != Layout::Single {
+    if layout != ProjectLayout::Single {
         let text = format!(
             "{{\n  \"name\": \"{name}-root\",\n  \"version\": \"1.0.0\",\n  \"private\": true,\n{}  \"workspaces\": [\"packages/*\"]\n}}",
             assembly.scripts()
         );
-        assembly.project.tree.put("package.json", vec![Region::new("package.json", &text)]);
+        assembly.project.tree.put_file("package.json", vec![Region::new("package.json", &text)]);
         assembly.tool_settings("");
     }
     if let Some(need) = extras.need {
@@ -111,7 +113,7 @@ pub(super) fn project(
 }
 
 /// Keeps or drops the parts of a unit that are only for TypeScript.
-fn typed(mut unit: Unit, is_typed: bool) -> Unit {
+fn typed(mut unit: FunctionUnit, is_typed: bool) -> FunctionUnit {
     let text = |text: &str| {
         let mut kept = String::new();
         let mut rest = text;
@@ -137,7 +139,7 @@ fn typed(mut unit: Unit, is_typed: bool) -> Unit {
     unit
 }
 
-impl Assembly<Script> {
+impl ProjectAssembly<ScriptDialect> {
     fn is_typed(&self) -> bool {
         self.dialect.language == Language::TypeScript
     }
@@ -162,24 +164,24 @@ impl Assembly<Script> {
         };
         let key = |part: &str| format!("{folder}/settings/{part}");
         if self.is_typed() {
-            self.project.tree.put(path("tsconfig.json"), vec![Region::new(
+            self.project.tree.put_file(path("tsconfig.json"), vec![Region::new(
                 key("tsconfig"),
                 "{\n  \"compilerOptions\": {\n    \"target\": \"ES2022\",\n    \"module\": \"ESNext\",\n    \"moduleResolution\": \"bundler\",\n    \"resolveJsonModule\": true,\n    \"skipLibCheck\": true,\n    \"types\": [],\n    \"strict\": true,\n    \"noEmit\": true\n  }\n}",
             )]);
         } else {
-            self.project.tree.put(path("eslint.config.js"), vec![Region::new(
+            self.project.tree.put_file(path("eslint.config.js"), vec![Region::new(
                 key("eslint"),
                 "module.exports = [\n  {\n    files: [\"**/*.js\"],\n    languageOptions: { sourceType: \"commonjs\" },\n    rules: { \"no-unused-vars\": \"error\" },\n  },\n];",
             )]);
         }
     }
 
-    fn package(&mut self, package: usize, units: &[Unit], dice: &mut Dice) {
+    fn package(&mut self, package: usize, units: &[FunctionUnit], dice: &mut SeededRandom) {
         let own = self.project.packages[package].clone();
         let versions =
             ["1.4.0", "1.4.1", "1.5.0"].map(|number| format!("  \"version\": \"{number}\","));
         let scripts = self.scripts();
-        self.project.tree.put(
+        self.project.tree.put_file(
             own.path("package.json"),
             vec![
                 Region::new(
@@ -194,7 +196,7 @@ impl Assembly<Script> {
             ],
         );
         self.filler(
-            FillerKind::Version,
+            UnrelatedChangeKind::Version,
             Some(package),
             format!("{package}/json/version"),
             &versions,
@@ -203,7 +205,8 @@ impl Assembly<Script> {
         let mut modules: Vec<&str> = units.iter().map(|unit| unit.module.as_str()).collect();
         modules.dedup();
         for module in &modules {
-            let of: Vec<&Unit> = units.iter().filter(|unit| unit.module == *module).collect();
+            let of: Vec<&FunctionUnit> =
+                units.iter().filter(|unit| unit.module == *module).collect();
             self.module(package, module, &of);
             self.test_file(package, module, &of);
         }
@@ -211,7 +214,7 @@ impl Assembly<Script> {
             self.bugs(package, unit);
         }
         self.type_errors(package);
-        let linted = *dice.of(&modules);
+        let linted = *dice.pick(&modules);
         self.lint_bug(package, linted);
     }
 
@@ -225,7 +228,7 @@ impl Assembly<Script> {
         }
     }
 
-    fn module(&mut self, package: usize, module: &str, units: &[&Unit]) {
+    fn module(&mut self, package: usize, module: &str, units: &[&FunctionUnit]) {
         let own = self.project.packages[package].clone();
         let key = |part: &str| format!("{package}/{module}/{part}");
         let path = own.path(&format!("src/{module}.{}", self.ending()));
@@ -256,7 +259,7 @@ impl Assembly<Script> {
             regions.push(Region::blank(format!("{prefix}/gap"), 1));
             regions.extend(self.function(package, unit));
             if let Some(setting) = &unit.setting {
-                self.project.tree.put(
+                self.project.tree.put_file(
                     own.path(&format!("src/{}", setting.file)),
                     vec![
                         Region::new(format!("{package}/settings/before"), &setting.before),
@@ -288,11 +291,11 @@ impl Assembly<Script> {
             let text = format!("\nmodule.exports = {{ {} }};", names.join(", "));
             regions.push(Region::new(key("exports"), &text));
         }
-        self.project.tree.put(path, regions);
-        self.filler(FillerKind::Docstring, Some(package), key("title"), &titles);
-        self.filler(FillerKind::Comment, Some(package), key("comment"), &comments);
-        self.filler(FillerKind::Version, Some(package), key("version"), &versions);
-        self.filler(FillerKind::Function, Some(package), key("label/body"), &labels);
+        self.project.tree.put_file(path, regions);
+        self.filler(UnrelatedChangeKind::Docstring, Some(package), key("title"), &titles);
+        self.filler(UnrelatedChangeKind::Comment, Some(package), key("comment"), &comments);
+        self.filler(UnrelatedChangeKind::Version, Some(package), key("version"), &versions);
+        self.filler(UnrelatedChangeKind::Function, Some(package), key("label/body"), &labels);
     }
 
     fn test_path(&self, package: usize, module: &str) -> (String, String) {
@@ -305,7 +308,7 @@ impl Assembly<Script> {
         }
     }
 
-    fn test_file(&mut self, package: usize, module: &str, units: &[&Unit]) {
+    fn test_file(&mut self, package: usize, module: &str, units: &[&FunctionUnit]) {
         let key = |part: &str| format!("{package}/tests/{module}/{part}");
         let (path, from) = self.test_path(package, module);
         let mut names: Vec<&str> = units.iter().map(|unit| unit.function.as_str()).collect();
@@ -349,7 +352,7 @@ impl Assembly<Script> {
         if group.is_some() {
             regions.push(Region::new(key("end"), "});"));
         }
-        self.project.tree.put(path, regions);
+        self.project.tree.put_file(path, regions);
     }
 
     /// Lets the type checker find misspelt names, which also fail when they are executed.
@@ -367,13 +370,18 @@ impl Assembly<Script> {
             .collect();
         for (at, unit) in files {
             let region = format!("{unit}/body");
-            let file = self.project.tree.place(&region).map(|place| place.file).unwrap_or_default();
+            let file = self
+                .project
+                .tree
+                .region_location(&region)
+                .map(|place| place.file)
+                .unwrap_or_default();
             let check =
-                self.check(whole_check(CheckKind::Lint(Tool::Tsc), package, &file, "TS2552"));
+                self.check(whole_check(CheckKind::Lint(CheckTool::Tsc), package, &file, "TS2552"));
             for form in &mut self.project.bugs[at].forms {
                 let frame = form.failures[0].1.frames[0].clone();
                 let meant = if frame.mark == "titel" { "title" } else { "size" };
-                let failure = Failure {
+                let failure = CheckFailure {
                     line: frame.line,
                     mark: frame.mark.clone(),
                     error: "TS2552".to_owned(),
@@ -382,7 +390,7 @@ impl Assembly<Script> {
                         frame.mark
                     )],
                     region: region.clone(),
-                    ..Failure::default()
+                    ..CheckFailure::default()
                 };
                 form.failures.push((check, failure));
             }
@@ -395,7 +403,7 @@ impl Assembly<Script> {
         let file = self.project.packages[package].path(&format!("src/{module}.{}", self.ending()));
         let (tool, code, good, bad, mark, message) = if self.is_typed() {
             (
-                Tool::Tsc,
+                CheckTool::Tsc,
                 "TS2322",
                 "\nexport const PAGE_SIZE: number = 20;",
                 "\nexport const PAGE_SIZE: number = \"20\";",
@@ -404,7 +412,7 @@ impl Assembly<Script> {
             )
         } else {
             (
-                Tool::Eslint,
+                CheckTool::Eslint,
                 "no-unused-vars",
                 "",
                 "\nconst os = require(\"os\");",
@@ -412,17 +420,17 @@ impl Assembly<Script> {
                 "'os' is assigned a value but never used",
             )
         };
-        self.project.tree.set(&region, &lines_of(good));
+        self.project.tree.set_region(&region, &lines_of(good));
         let check = self.check(whole_check(CheckKind::Lint(tool), package, &file, code));
-        let failure = Failure {
+        let failure = CheckFailure {
             line: 1,
             mark: mark.to_owned(),
             error: code.to_owned(),
             message: vec![message.to_owned()],
             region: region.clone(),
-            ..Failure::default()
+            ..CheckFailure::default()
         };
-        let form = |text: &str, failures: Vec<(usize, Failure)>| Form {
+        let form = |text: &str, failures: Vec<(usize, CheckFailure)>| BugForm {
             regions: vec![(region.clone(), lines_of(text))],
             failures,
         };
@@ -456,14 +464,14 @@ impl Assembly<Script> {
             format!("{code}\n\nmodule.exports = {{ {function} }};")
         };
         let source = own.path(&format!("src/{module}.{}", self.ending()));
-        self.project.tree.put(source, vec![Region::new(key("code"), &code)]);
+        self.project.tree.put_file(source, vec![Region::new(key("code"), &code)]);
         let import = self.import_line(function, &from);
         let imports = if self.is_typed() {
             format!("import {{ expect, it }} from \"vitest\";\n{import}\n")
         } else {
             format!("{import}\n")
         };
-        self.project.tree.put(
+        self.project.tree.put_file(
             path.clone(),
             vec![
                 Region::new(key("imports"), &imports),
@@ -493,12 +501,12 @@ impl Assembly<Script> {
             "localDay is the day in UTC",
             "expect(localDay(1700010000)).toBe(\"2023-11-15\");",
         );
-        let failure = Failure {
+        let failure = CheckFailure {
             line: 1,
             mark: "toBe(".to_owned(),
             values: Some(("\"2023-11-14\"".to_owned(), "\"2023-11-15\"".to_owned())),
             message: vec!["expected \"2023-11-14\" to be \"2023-11-15\"".to_owned()],
-            ..Failure::default()
+            ..CheckFailure::default()
         };
         let remedy = match kind {
             NeedKind::Variable | NeedKind::Flag => {
@@ -519,12 +527,12 @@ impl Assembly<Script> {
             "roundTrip is quick",
             "expect(roundTrip()).toBe(0);",
         );
-        let failure = Failure {
+        let failure = CheckFailure {
             line: 1,
             mark: "toBe(".to_owned(),
             values: Some(("7".to_owned(), "0".to_owned())),
             message: vec!["expected 7 to be 0".to_owned()],
-            ..Failure::default()
+            ..CheckFailure::default()
         };
         self.project.flaky.push((check, failure));
     }

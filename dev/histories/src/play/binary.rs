@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 
-use super::{EpisodeView, Product, Stage, context_of, write_config};
+use super::{EpisodeView, PlayFolders, Product, context_text, write_config};
 
 /// The product's program.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub struct Binary {
 
 impl Binary {
     /// Creates a data directory in the folder of a stage.
-    pub fn new(program: &Path, stage: &Stage) -> Result<Self> {
+    pub fn new(program: &Path, stage: &PlayFolders) -> Result<Self> {
         let memory = stage.memory();
         let home = stage.base()?.join("home");
         std::fs::create_dir_all(&memory)?;
@@ -47,7 +47,7 @@ impl Binary {
 }
 
 impl Product for Binary {
-    fn hear(&mut self, payload: &Value, root: &Path, _at: i64) -> Result<String> {
+    fn handle_payload(&mut self, payload: &Value, root: &Path, _at: i64) -> Result<String> {
         let folder = payload["cwd"].as_str().context("a payload has a folder")?;
         let mut child = self
             .command(&["hook"])
@@ -60,7 +60,7 @@ impl Product for Binary {
         }
         let output = child.wait_with_output()?;
         ensure!(output.status.success(), "rutter hook ended with {}", output.status);
-        Ok(context_of(&String::from_utf8_lossy(&output.stdout)))
+        Ok(context_text(&String::from_utf8_lossy(&output.stdout)))
     }
 
     fn episodes(&mut self) -> Result<Vec<EpisodeView>> {

@@ -11,7 +11,7 @@ use rutter_memory::store::{EpisodeFilter, Files};
 use rutter_memory::{Store, Time};
 use serde_json::Value;
 
-use super::{EpisodeView, Product, START_MILLIS, Stage, context_of, write_config};
+use super::{EpisodeView, PlayFolders, Product, START_MILLIS, context_text, write_config};
 
 /// The product's library.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub struct InProcess {
 
 impl InProcess {
     /// Creates a data directory in the folder of a stage.
-    pub fn new(stage: &Stage) -> Result<Self> {
+    pub fn new(stage: &PlayFolders) -> Result<Self> {
         let memory = stage.memory();
         let store = Store::open(&memory, Time::from_millis(START_MILLIS))?;
         write_config(&memory.join("config.toml"))?;
@@ -32,7 +32,7 @@ impl InProcess {
 }
 
 impl Product for InProcess {
-    fn hear(&mut self, payload: &Value, root: &Path, at: i64) -> Result<String> {
+    fn handle_payload(&mut self, payload: &Value, root: &Path, at: i64) -> Result<String> {
         let now = Time::from_millis(at);
         let heard = hear(payload.to_string().as_bytes(), None, || Around {
             files: self.files.clone(),
@@ -51,7 +51,7 @@ impl Product for InProcess {
         if heard.tend {
             tend(self.files.folder(), &Bounds::default(), now)?;
         }
-        Ok(context_of(&heard.stdout))
+        Ok(context_text(&heard.stdout))
     }
 
     fn episodes(&mut self) -> Result<Vec<EpisodeView>> {

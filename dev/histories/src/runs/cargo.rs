@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{CheckKind, Conditions, Failed, Failure, Report, Selection, Style};
+use super::{
+    CheckFailure, CheckKind, CheckSelection, FailedCheck, RunConditions, RunReport, RunStyle,
+};
 use crate::project::{Check, Package};
 
 /// A test program: that of the library, or of a file below `tests`.
@@ -16,13 +18,17 @@ struct TestProgram {
 }
 
 struct CargoRun<'a> {
-    conditions: &'a Conditions<'a>,
-    style: Style,
-    failures: BTreeMap<usize, Failure>,
-    report: Report,
+    conditions: &'a RunConditions<'a>,
+    style: RunStyle,
+    failures: BTreeMap<usize, CheckFailure>,
+    report: RunReport,
 }
 
-pub(super) fn test(selection: &Selection, style: Style, conditions: &Conditions<'_>) -> Report {
+pub(super) fn execute_cargo_test(
+    selection: &CheckSelection,
+    style: RunStyle,
+    conditions: &RunConditions<'_>,
+) -> RunReport {
     let mut run = CargoRun::new(style, conditions);
     let packages = run.packages(selection);
     if run.build(&packages, true) {
@@ -31,7 +37,11 @@ pub(super) fn test(selection: &Selection, style: Style, conditions: &Conditions<
     run.report
 }
 
-pub(super) fn nextest(selection: &Selection, style: Style, conditions: &Conditions<'_>) -> Report {
+pub(super) fn execute_nextest(
+    selection: &CheckSelection,
+    style: RunStyle,
+    conditions: &RunConditions<'_>,
+) -> RunReport {
     let mut run = CargoRun::new(style, conditions);
     let packages = run.packages(selection);
     if run.build(&packages, true) {
@@ -40,7 +50,11 @@ pub(super) fn nextest(selection: &Selection, style: Style, conditions: &Conditio
     run.report
 }
 
-pub(super) fn check(selection: &Selection, style: Style, conditions: &Conditions<'_>) -> Report {
+pub(super) fn execute_cargo_check(
+    selection: &CheckSelection,
+    style: RunStyle,
+    conditions: &RunConditions<'_>,
+) -> RunReport {
     let mut run = CargoRun::new(style, conditions);
     let packages = run.packages(selection);
     run.build(&packages, false);
@@ -48,13 +62,13 @@ pub(super) fn check(selection: &Selection, style: Style, conditions: &Conditions
 }
 
 impl<'a> CargoRun<'a> {
-    fn new(style: Style, conditions: &'a Conditions<'a>) -> Self {
+    fn new(style: RunStyle, conditions: &'a RunConditions<'a>) -> Self {
         let failures = conditions.failures();
-        Self { conditions, style, failures, report: Report::default() }
+        Self { conditions, style, failures, report: RunReport::default() }
     }
 
     /// Returns the packages of a command: those that it names, or those of its folder.
-    fn packages(&self, selection: &Selection) -> Vec<usize> {
+    fn packages(&self, selection: &CheckSelection) -> Vec<usize> {
         let packages = &self.conditions.project.packages;
         let of_files = |package: usize| {
             let of = |file: &String| file.starts_with(&format!("{}/", packages[package].folder));
@@ -164,7 +178,7 @@ impl<'a> CargoRun<'a> {
     }
 
     /// Prints an error of the compiler.
-    fn diagnostic(&mut self, check: usize, failure: &Failure) {
+    fn diagnostic(&mut self, check: usize, failure: &CheckFailure) {
         let at = self.conditions.line_number(&failure.region, failure.line);
         let line = self.conditions.line_text(&failure.region, failure.line);
         let column = line.find(&failure.mark).unwrap_or_default() + 1;
@@ -187,7 +201,7 @@ impl<'a> CargoRun<'a> {
         self.report.err(format!("{at} + {}", line.replacen(&failure.mark, &meant, 1)));
         self.report.err(format!("{gutter}|"));
         self.report.err("");
-        self.report.failed.push(Failed {
+        self.report.failed.push(FailedCheck {
             check,
             shown_by: vec![vec![title.clone(), place]],
             error: title,
@@ -204,7 +218,7 @@ impl<'a> CargoRun<'a> {
         }
     }
 
-    fn binaries(&self, selection: &Selection, packages: &[usize]) -> Vec<TestProgram> {
+    fn binaries(&self, selection: &CheckSelection, packages: &[usize]) -> Vec<TestProgram> {
         let project = self.conditions.project;
         let mut binaries: Vec<TestProgram> = Vec::new();
         for package in packages {
@@ -253,7 +267,7 @@ impl<'a> CargoRun<'a> {
         binaries
     }
 
-    fn is_selected(&self, selection: &Selection, test: usize) -> bool {
+    fn is_selected(&self, selection: &CheckSelection, test: usize) -> bool {
         let name = self.name(test);
         // A name passed to cargo matches a part of the test name.
         let by_name = selection.tests.is_empty()
@@ -263,7 +277,7 @@ impl<'a> CargoRun<'a> {
         by_name && by_keyword && !skipped
     }
 
-    fn tests(&mut self, selection: &Selection, packages: &[usize]) {
+    fn tests(&mut self, selection: &CheckSelection, packages: &[usize]) {
         let mut failed_targets = Vec::new();
         let is_workspace = self.conditions.project.packages.len() > 1;
         let in_member = is_workspace && !self.conditions.folder.is_empty();
@@ -283,7 +297,7 @@ impl<'a> CargoRun<'a> {
                     None => ("unittests src/lib.rs".to_owned(), package.name.clone()),
                     Some(file) => (format!("tests/{file}.rs"), file.clone()),
                 };
-                let hash = hash(&format!("{stem}{}", binary.package));
+                let hash = program_hash(&format!("{stem}{}", binary.package));
                 let root = if in_member {
                     format!("{}/", self.conditions.root)
                 } else if self.workspace() != self.conditions.folder {
@@ -398,7 +412,7 @@ impl<'a> CargoRun<'a> {
                     vec![title, lines[1].clone()],
                     vec![format!("    {name}")],
                 ];
-                self.report.failed.push(Failed { check: *test, shown_by, error });
+                self.report.failed.push(FailedCheck { check: *test, shown_by, error });
             }
             self.report.out("");
             self.report.out("failures:");
@@ -453,7 +467,7 @@ impl<'a> CargoRun<'a> {
         lines
     }
 
-    fn nextest(&mut self, selection: &Selection, packages: &[usize]) {
+    fn nextest(&mut self, selection: &CheckSelection, packages: &[usize]) {
         let rule = "────────────";
         let mut dice = self.conditions.dice();
         let mut time = || format!("[   0.0{:02}s]", 4 + dice.below(60));
@@ -544,7 +558,7 @@ impl<'a> CargoRun<'a> {
                 vec![format!("test {name} ... FAILED")],
                 vec![panic[1].clone()],
             ];
-            self.report.failed.push(Failed { check: *test, shown_by, error });
+            self.report.failed.push(FailedCheck { check: *test, shown_by, error });
             failed.push(line);
             if !self.style.keep_going && ran < count {
                 self.report.err("  Cancelling due to test failure: ");
@@ -578,7 +592,7 @@ impl<'a> CargoRun<'a> {
 }
 
 /// Returns the sixteen hex digits after the name of a test program.
-fn hash(text: &str) -> String {
+fn program_hash(text: &str) -> String {
     let sum = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
         (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });

@@ -2,27 +2,34 @@
 
 use std::collections::BTreeMap;
 
-use super::{CheckKind, Conditions, Failed, Failure, Report, Selection, Style, Tool};
+use super::{
+    CheckFailure, CheckKind, CheckSelection, CheckTool, FailedCheck, RunConditions, RunReport,
+    RunStyle,
+};
 
 /// Folder of Go's own sources.
 const GOROOT: &str = "/usr/lib/go-1.19/src";
 
 struct GoRun<'a> {
-    conditions: &'a Conditions<'a>,
-    selection: &'a Selection,
-    style: Style,
-    failures: BTreeMap<usize, Failure>,
-    report: Report,
+    conditions: &'a RunConditions<'a>,
+    selection: &'a CheckSelection,
+    style: RunStyle,
+    failures: BTreeMap<usize, CheckFailure>,
+    report: RunReport,
 }
 
 /// A package of Go: a folder with sources.
-struct Folder {
+struct GoPackageFolder {
     import: String,
     build: usize,
     tests: Vec<usize>,
 }
 
-pub(super) fn test(selection: &Selection, style: Style, conditions: &Conditions<'_>) -> Report {
+pub(super) fn execute_go_test(
+    selection: &CheckSelection,
+    style: RunStyle,
+    conditions: &RunConditions<'_>,
+) -> RunReport {
     let mut run = GoRun::new(selection, style, conditions);
     let folders = run.folders();
     let mut dice = conditions.dice();
@@ -55,7 +62,11 @@ pub(super) fn test(selection: &Selection, style: Style, conditions: &Conditions<
     run.report
 }
 
-pub(super) fn build(selection: &Selection, style: Style, conditions: &Conditions<'_>) -> Report {
+pub(super) fn execute_go_build(
+    selection: &CheckSelection,
+    style: RunStyle,
+    conditions: &RunConditions<'_>,
+) -> RunReport {
     let mut run = GoRun::new(selection, style, conditions);
     for folder in run.folders() {
         match run.failures.get(&folder.build).cloned() {
@@ -71,12 +82,15 @@ pub(super) fn build(selection: &Selection, style: Style, conditions: &Conditions
     run.report
 }
 
-pub(super) fn lint(selection: &Selection, conditions: &Conditions<'_>) -> Report {
-    let mut report = Report::default();
+pub(super) fn execute_golangci_lint(
+    selection: &CheckSelection,
+    conditions: &RunConditions<'_>,
+) -> RunReport {
+    let mut report = RunReport::default();
     let failures = conditions.failures();
     let mut found = 0;
     for (index, check) in conditions.project.checks.iter().enumerate() {
-        let is_asked = check.kind == CheckKind::Lint(Tool::GolangciLint)
+        let is_asked = check.kind == CheckKind::Lint(CheckTool::GolangciLint)
             && conditions.covers(selection, check.package, &check.file);
         if !is_asked {
             continue;
@@ -94,7 +108,7 @@ pub(super) fn lint(selection: &Selection, conditions: &Conditions<'_>) -> Report
         report.out(title.clone());
         report.out(line);
         report.out(format!("\t{}^", " ".repeat(column - 2)));
-        report.failed.push(Failed {
+        report.failed.push(FailedCheck {
             check: index,
             shown_by: vec![vec![title.clone()]],
             error: failure.message[0].clone(),
@@ -112,9 +126,13 @@ pub(super) fn lint(selection: &Selection, conditions: &Conditions<'_>) -> Report
 }
 
 impl<'a> GoRun<'a> {
-    fn new(selection: &'a Selection, style: Style, conditions: &'a Conditions<'a>) -> Self {
+    fn new(
+        selection: &'a CheckSelection,
+        style: RunStyle,
+        conditions: &'a RunConditions<'a>,
+    ) -> Self {
         let failures = conditions.failures();
-        Self { conditions, selection, style, failures, report: Report::default() }
+        Self { conditions, selection, style, failures, report: RunReport::default() }
     }
 
     /// Returns the folder of the module, which import paths start from.
@@ -126,7 +144,7 @@ impl<'a> GoRun<'a> {
     }
 
     /// Returns the folders that a command names, by import path.
-    fn folders(&self) -> Vec<Folder> {
+    fn folders(&self) -> Vec<GoPackageFolder> {
         let project = self.conditions.project;
         let mut folders = Vec::new();
         for (build, check) in project.checks.iter().enumerate() {
@@ -144,7 +162,7 @@ impl<'a> GoRun<'a> {
                 .map(|test| project.checks[*test].file.clone())
                 .collect();
             let is_asked = self.conditions.covers(
-                &Selection { files: Vec::new(), ..self.selection.clone() },
+                &CheckSelection { files: Vec::new(), ..self.selection.clone() },
                 check.package,
                 &check.file,
             ) && in_files(&self.selection.files)
@@ -166,13 +184,13 @@ impl<'a> GoRun<'a> {
                 .map(|(index, _)| index)
                 .collect();
             let import = format!("example.com/{}/{inside}", project.name);
-            folders.push(Folder { import, build, tests });
+            folders.push(GoPackageFolder { import, build, tests });
         }
         folders.sort_by(|a, b| a.import.cmp(&b.import));
         folders
     }
 
-    fn compile_error(&mut self, folder: &Folder, failure: &Failure, title: &str) {
+    fn compile_error(&mut self, folder: &GoPackageFolder, failure: &CheckFailure, title: &str) {
         let at = self.conditions.line_number(&failure.region, failure.line);
         let line = self.conditions.line_text(&failure.region, failure.line);
         let column = line.find(&failure.mark).unwrap_or_default() + 1;
@@ -183,7 +201,7 @@ impl<'a> GoRun<'a> {
         let place = format!("{shown}:{at}:{column}: {}", failure.message[0]);
         self.report.err(title);
         self.report.err(place.clone());
-        self.report.failed.push(Failed {
+        self.report.failed.push(FailedCheck {
             check: folder.build,
             shown_by: vec![vec![place]],
             error: failure.message[0].clone(),
@@ -209,7 +227,7 @@ impl<'a> GoRun<'a> {
     }
 
     /// Prints the tests of one folder; returns true if one failed.
-    fn folder(&mut self, folder: &Folder, seconds: &str, cached: bool) -> bool {
+    fn folder(&mut self, folder: &GoPackageFolder, seconds: &str, cached: bool) -> bool {
         let import = folder.import.clone();
         let tests: Vec<usize> =
             folder.tests.iter().copied().filter(|test| self.is_selected(*test)).collect();
@@ -232,9 +250,9 @@ impl<'a> GoRun<'a> {
         });
         for group in groups {
             match self.group(group) {
-                Outcome::Passed => {}
-                Outcome::Failed => failed = true,
-                Outcome::Panicked => {
+                GoTestOutcome::Passed => {}
+                GoTestOutcome::Failed => failed = true,
+                GoTestOutcome::Panicked => {
                     self.report.out(format!("FAIL\t{import}\t{seconds}"));
                     return true;
                 }
@@ -254,7 +272,7 @@ impl<'a> GoRun<'a> {
     }
 
     /// Runs a test, or the subtests of a test.
-    fn group(&mut self, tests: &[usize]) -> Outcome {
+    fn group(&mut self, tests: &[usize]) -> GoTestOutcome {
         let parent = self.conditions.project.checks[tests[0]].group.clone();
         let verbose = self.style.verbose;
         let indent = if parent.is_some() { "    " } else { "" };
@@ -291,8 +309,8 @@ impl<'a> GoRun<'a> {
                 let line = self.panic(*test, &failure, parent.as_deref(), &ends);
                 let shown_by = vec![vec![title], vec![line]];
                 let error = failure.message[0].clone();
-                self.report.failed.push(Failed { check: *test, shown_by, error });
-                return Outcome::Panicked;
+                self.report.failed.push(FailedCheck { check: *test, shown_by, error });
+                return GoTestOutcome::Panicked;
             }
             let region = &self.conditions.project.checks[*test].region;
             let at = self.conditions.line_number(region, failure.line);
@@ -306,7 +324,7 @@ impl<'a> GoRun<'a> {
             }
             let shown_by = vec![vec![title]];
             let error = failure.message[0].clone();
-            self.report.failed.push(Failed { check: *test, shown_by, error });
+            self.report.failed.push(FailedCheck { check: *test, shown_by, error });
         }
         if let Some(parent) = parent {
             let word = if failed { "FAIL" } else { "PASS" };
@@ -317,7 +335,7 @@ impl<'a> GoRun<'a> {
         for line in ends {
             self.report.out(line);
         }
-        if failed { Outcome::Failed } else { Outcome::Passed }
+        if failed { GoTestOutcome::Failed } else { GoTestOutcome::Passed }
     }
 
     fn file_name(&self, test: usize) -> String {
@@ -329,7 +347,7 @@ impl<'a> GoRun<'a> {
     fn panic(
         &mut self,
         test: usize,
-        failure: &Failure,
+        failure: &CheckFailure,
         parent_test: Option<&str>,
         ends: &[String],
     ) -> String {
@@ -401,7 +419,7 @@ impl<'a> GoRun<'a> {
     }
 }
 
-enum Outcome {
+enum GoTestOutcome {
     Passed,
     Failed,
     Panicked,

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{CheckKind, Conditions, Failed, Failure, Report, Selection, Style};
+use super::{
+    CheckFailure, CheckKind, CheckSelection, FailedCheck, RunConditions, RunReport, RunStyle,
+};
 use crate::project::Check;
 
 /// Width that pytest assumes without a terminal.
@@ -10,19 +12,23 @@ const TERMINAL_COLUMNS: usize = 80;
 
 /// A run while it is printed.
 struct PytestRun<'a> {
-    conditions: &'a Conditions<'a>,
-    style: Style,
-    failures: BTreeMap<usize, Failure>,
-    report: Report,
+    conditions: &'a RunConditions<'a>,
+    style: RunStyle,
+    failures: BTreeMap<usize, CheckFailure>,
+    report: RunReport,
     seconds: String,
 }
 
-pub(super) fn execute(selection: &Selection, style: Style, conditions: &Conditions<'_>) -> Report {
+pub(super) fn execute(
+    selection: &CheckSelection,
+    style: RunStyle,
+    conditions: &RunConditions<'_>,
+) -> RunReport {
     let mut dice = conditions.dice();
     let seconds = format!("0.0{}", 1 + dice.below(8));
     let failures = conditions.failures();
-    let mut run = PytestRun { conditions, style, failures, report: Report::default(), seconds };
-    let wide = Selection { keyword: None, without: None, ..selection.clone() };
+    let mut run = PytestRun { conditions, style, failures, report: RunReport::default(), seconds };
+    let wide = CheckSelection { keyword: None, without: None, ..selection.clone() };
     let collected = conditions.selected(&wide, |_, _, _| true);
     let tests = conditions.selected(selection, is_keyword);
     let files: BTreeSet<&str> =
@@ -59,7 +65,7 @@ fn is_keyword(check: &Check, name: &str, text: &str) -> bool {
 }
 
 /// Returns a title between two rows of a sign, as wide as the terminal.
-fn rule(sign: &str, title: &str) -> String {
+fn title_rule(sign: &str, title: &str) -> String {
     let side = sign.repeat((TERMINAL_COLUMNS - title.len() - 2) / 2);
     let line = format!("{side} {title} {side}");
     if line.len() < TERMINAL_COLUMNS { line + sign } else { line }
@@ -85,7 +91,7 @@ impl PytestRun<'_> {
     }
 
     /// Returns the folder that pytest uses as the root: the nearest one with a configuration.
-    fn rootdir(&self, selection: &Selection) -> String {
+    fn rootdir(&self, selection: &CheckSelection) -> String {
         let packages = &self.conditions.project.packages;
         let asked = selection.package.or_else(|| {
             let file =
@@ -104,14 +110,14 @@ impl PytestRun<'_> {
         if folder.is_empty() { root.clone() } else { format!("{root}/{folder}") }
     }
 
-    fn header(&mut self, selection: &Selection) {
+    fn header(&mut self, selection: &CheckSelection) {
         if self.style.quiet {
             return;
         }
         let rootdir = self.rootdir(selection);
         let python = format!("{}/.venv/bin/python3", self.conditions.root);
         let version = "platform linux -- Python 3.11.7, pytest-9.2.0, pluggy-1.7.0";
-        self.report.out(rule("=", "test session starts"));
+        self.report.out(title_rule("=", "test session starts"));
         if self.style.verbose {
             self.report.out(format!("{version} -- {python}"));
             self.report.out("cachedir: .pytest_cache");
@@ -178,17 +184,17 @@ impl PytestRun<'_> {
         self.progress(&ran, tests.len());
         let passed = ran.len() - failed.len() - skipped;
         if !failed.is_empty() {
-            self.report.out(rule("=", "FAILURES"));
+            self.report.out(title_rule("=", "FAILURES"));
             for test in &failed {
                 self.failure(*test);
             }
-            self.report.out(rule("=", "short test summary info"));
+            self.report.out(title_rule("=", "short test summary info"));
             for test in &failed {
                 self.summary_line("FAILED", &self.node(*test), *test);
             }
         }
         if self.style.fail_fast && !failed.is_empty() {
-            self.report.out(rule("!", "stopping after 1 failures"));
+            self.report.out(title_rule("!", "stopping after 1 failures"));
         }
         let counts = [
             (failed.len(), "failed"),
@@ -213,7 +219,7 @@ impl PytestRun<'_> {
         let counts = if counts.is_empty() { "no tests ran".to_owned() } else { counts.join(", ") };
         let text = format!("{counts} in {}s", self.seconds);
         self.report.summary.push(text.clone());
-        self.report.out(if self.style.quiet { text } else { rule("=", &text) });
+        self.report.out(if self.style.quiet { text } else { title_rule("=", &text) });
     }
 
     fn list(&mut self, tests: &[usize], deselected: usize) {
@@ -294,7 +300,7 @@ impl PytestRun<'_> {
             Some(group) => format!("{group}.{name}"),
             None => name.clone(),
         };
-        let title = rule("_", &title);
+        let title = title_rule("_", &title);
         self.report.out(title.clone());
         let lines = deindented(conditions.state.tree.region(&check.region).unwrap_or_default());
         // A skipped test has a decorator before it; here the failing line is counted from the signature.
@@ -382,7 +388,7 @@ impl PytestRun<'_> {
         }
         let node = format!("FAILED {}", self.node(test));
         let first = failure.message[0].clone();
-        self.report.failed.push(Failed {
+        self.report.failed.push(FailedCheck {
             check: test,
             shown_by: vec![vec![node], vec![title, place]],
             error: first,
@@ -427,7 +433,7 @@ impl PytestRun<'_> {
 
     fn import_errors(
         &mut self,
-        selection: &Selection,
+        selection: &CheckSelection,
         collected: &[usize],
         tests: &[usize],
         broken: &[usize],
@@ -458,7 +464,7 @@ impl PytestRun<'_> {
         if self.style.quiet {
             self.report.out("");
         }
-        self.report.out(rule("=", "ERRORS"));
+        self.report.out(title_rule("=", "ERRORS"));
         for check in &broken {
             let file = self.check(*check).file.clone();
             let shown = self.conditions.shown(&file).to_owned();
@@ -467,7 +473,7 @@ impl PytestRun<'_> {
             let absolute = format!("{root}/{file}");
             let rootdir = format!("{}/", self.rootdir(selection));
             let from_root = absolute.strip_prefix(&rootdir).unwrap_or(&file);
-            let title = rule("_", &format!("ERROR collecting {from_root}"));
+            let title = title_rule("_", &format!("ERROR collecting {from_root}"));
             self.report.out(title.clone());
             self.report.out(format!("ImportError while importing test module '{absolute}'."));
             self.report.out("Hint: make sure your test modules/packages have valid Python names.");
@@ -494,23 +500,23 @@ impl PytestRun<'_> {
             }
             let message = failure.message[0].replace("$root", root);
             self.report.out(format!("E   {message}"));
-            self.report.failed.push(Failed {
+            self.report.failed.push(FailedCheck {
                 check: *check,
                 shown_by: vec![vec![format!("ERROR {shown}")], vec![title, message.clone()]],
                 error: message,
             });
         }
-        self.report.out(rule("=", "short test summary info"));
+        self.report.out(title_rule("=", "short test summary info"));
         for check in &broken {
             let shown = self.conditions.shown(&self.check(*check).file).to_owned();
             self.report.out(format!("ERROR {shown}"));
         }
         if stops {
-            self.report.out(rule("!", "stopping after 1 failures"));
+            self.report.out(title_rule("!", "stopping after 1 failures"));
         }
         let interrupts = !stops || is_last;
         if interrupts {
-            self.report.out(rule("!", &format!("Interrupted: {errors} during collection")));
+            self.report.out(title_rule("!", &format!("Interrupted: {errors} during collection")));
         }
         let word = if broken.len() == 1 { "error" } else { "errors" };
         self.end(&[(deselected, "deselected"), (broken.len(), word)]);

@@ -1,16 +1,22 @@
 //! The output of `ruff check`.
 
-use super::{CheckKind, Conditions, Failed, Report, Selection, Style, Tool};
+use super::{
+    CheckKind, CheckSelection, CheckTool, FailedCheck, RunConditions, RunReport, RunStyle,
+};
 
 /// Lines of the file that ruff shows on either side of a finding.
 const CONTEXT_LINES: usize = 2;
 
-pub(super) fn execute(selection: &Selection, style: Style, conditions: &Conditions<'_>) -> Report {
-    let mut report = Report::default();
+pub(super) fn execute(
+    selection: &CheckSelection,
+    style: RunStyle,
+    conditions: &RunConditions<'_>,
+) -> RunReport {
+    let mut report = RunReport::default();
     let failures = conditions.failures();
     let mut found = 0;
     for (index, check) in conditions.project.checks.iter().enumerate() {
-        let is_asked = check.kind == CheckKind::Lint(Tool::Ruff)
+        let is_asked = check.kind == CheckKind::Lint(CheckTool::Ruff)
             && conditions.covers(selection, check.package, &check.file);
         if !is_asked {
             continue;
@@ -38,7 +44,7 @@ pub(super) fn execute(selection: &Selection, style: Style, conditions: &Conditio
         } else {
             vec![title.clone(), place]
         }];
-        report.failed.push(Failed { check: index, shown_by, error: title });
+        report.failed.push(FailedCheck { check: index, shown_by, error: title });
     }
     if found == 0 {
         report.out("All checks passed!");
@@ -53,7 +59,7 @@ pub(super) fn execute(selection: &Selection, style: Style, conditions: &Conditio
 }
 
 fn block(
-    report: &mut Report,
+    report: &mut RunReport,
     title: &str,
     place: &str,
     lines: &[&str],

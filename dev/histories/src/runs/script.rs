@@ -4,11 +4,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{CheckKind, Conditions, Failed, Failure, Report, Selection, Style, Tool};
+use super::{
+    CheckFailure, CheckKind, CheckSelection, CheckTool, FailedCheck, RunConditions, RunReport,
+    RunStyle,
+};
 use crate::project::Check;
 
 /// A test file with its tests.
-struct Suite {
+struct TestSuiteFile {
     file: String,
     /// Tests that run.
     tests: Vec<usize>,
@@ -17,14 +20,14 @@ struct Suite {
 }
 
 struct ScriptRun<'a> {
-    conditions: &'a Conditions<'a>,
-    failures: BTreeMap<usize, Failure>,
-    report: Report,
+    conditions: &'a RunConditions<'a>,
+    failures: BTreeMap<usize, CheckFailure>,
+    report: RunReport,
 }
 
 impl<'a> ScriptRun<'a> {
-    fn new(conditions: &'a Conditions<'a>) -> Self {
-        Self { conditions, failures: conditions.failures(), report: Report::default() }
+    fn new(conditions: &'a RunConditions<'a>) -> Self {
+        Self { conditions, failures: conditions.failures(), report: RunReport::default() }
     }
 
     fn check(&self, test: usize) -> &'a Check {
@@ -44,9 +47,9 @@ impl<'a> ScriptRun<'a> {
     }
 
     /// Returns the test files that a command selects; a word matches a part of a path.
-    fn suites(&self, selection: &Selection) -> Vec<Suite> {
-        let mut suites: Vec<Suite> = Vec::new();
-        let wide = Selection { keyword: None, tests: Vec::new(), ..selection.clone() };
+    fn suites(&self, selection: &CheckSelection) -> Vec<TestSuiteFile> {
+        let mut suites: Vec<TestSuiteFile> = Vec::new();
+        let wide = CheckSelection { keyword: None, tests: Vec::new(), ..selection.clone() };
         let mut files: Vec<String> =
             selection.tests.iter().map(|test| self.check(*test).file.clone()).collect();
         files.sort_unstable();
@@ -61,7 +64,11 @@ impl<'a> ScriptRun<'a> {
                     || selection.tests.iter().any(|asked| name.contains(self.name(*asked))));
             let runs = asked && self.conditions.state.skip_reason(test).is_none();
             if suites.last().is_none_or(|suite| suite.file != *file) {
-                suites.push(Suite { file: file.clone(), tests: Vec::new(), skipped: Vec::new() });
+                suites.push(TestSuiteFile {
+                    file: file.clone(),
+                    tests: Vec::new(),
+                    skipped: Vec::new(),
+                });
             }
             let Some(suite) = suites.last_mut() else { continue };
             if runs {
@@ -73,7 +80,7 @@ impl<'a> ScriptRun<'a> {
         suites
     }
 
-    fn failed_of(&self, suite: &Suite) -> Vec<usize> {
+    fn failed_of(&self, suite: &TestSuiteFile) -> Vec<usize> {
         suite.tests.iter().copied().filter(|test| self.failures.contains_key(test)).collect()
     }
 
@@ -108,7 +115,11 @@ impl<'a> ScriptRun<'a> {
     }
 }
 
-pub(super) fn vitest(selection: &Selection, style: Style, conditions: &Conditions<'_>) -> Report {
+pub(super) fn execute_vitest(
+    selection: &CheckSelection,
+    style: RunStyle,
+    conditions: &RunConditions<'_>,
+) -> RunReport {
     let mut run = ScriptRun::new(conditions);
     let suites = run.suites(selection);
     let mut dice = conditions.dice();
@@ -272,7 +283,7 @@ impl ScriptRun<'_> {
         self.report.err(place.clone());
         let lines = self.file_lines(&file);
         for number in line.saturating_sub(2).max(1)..=(line + 2).min(lines.len()) {
-            let text = cut(&lines[number - 1]);
+            let text = cut_extract(&lines[number - 1]);
             self.report.err(format!("{number:>7}| {text}").trim_end().to_owned());
             if number == line {
                 self.report.err(format!("       | {}^", " ".repeat(column - 1)));
@@ -283,12 +294,12 @@ impl ScriptRun<'_> {
             self.report.err(format!(" ❯ {shown}:{line}:{column}"));
         }
         self.report.err("");
-        self.report.failed.push(Failed { check: test, shown_by: vec![vec![title]], error });
+        self.report.failed.push(FailedCheck { check: test, shown_by: vec![vec![title]], error });
     }
 }
 
 /// Cuts a line as vitest does in its extracts.
-fn cut(line: &str) -> String {
+fn cut_extract(line: &str) -> String {
     const EXTRACT_COLUMNS: usize = 71;
     if line.chars().count() <= EXTRACT_COLUMNS {
         return line.to_owned();
@@ -296,7 +307,10 @@ fn cut(line: &str) -> String {
     line.chars().take(EXTRACT_COLUMNS - 1).collect::<String>() + "…"
 }
 
-pub(super) fn jest(selection: &Selection, conditions: &Conditions<'_>) -> Report {
+pub(super) fn execute_jest(
+    selection: &CheckSelection,
+    conditions: &RunConditions<'_>,
+) -> RunReport {
     let mut run = ScriptRun::new(conditions);
     let suites = run.suites(selection);
     let mut dice = conditions.dice();
@@ -440,13 +454,21 @@ impl ScriptRun<'_> {
             place
         };
         self.report.err("");
-        self.report.failed.push(Failed { check: test, shown_by: vec![vec![title, place]], error });
+        self.report.failed.push(FailedCheck {
+            check: test,
+            shown_by: vec![vec![title, place]],
+            error,
+        });
     }
 }
 
 /// Runs `tsc` or `eslint`.
-pub(super) fn lint(tool: Tool, selection: &Selection, conditions: &Conditions<'_>) -> Report {
-    let mut report = Report::default();
+pub(super) fn execute_script_lint(
+    tool: CheckTool,
+    selection: &CheckSelection,
+    conditions: &RunConditions<'_>,
+) -> RunReport {
+    let mut report = RunReport::default();
     let failures = conditions.failures();
     let mut found = Vec::new();
     for (index, check) in conditions.project.checks.iter().enumerate() {
@@ -469,7 +491,7 @@ pub(super) fn lint(tool: Tool, selection: &Selection, conditions: &Conditions<'_
         let column = line.find(&failure.mark).unwrap_or_default() + 1;
         let file = conditions.shown(&check.file);
         let (code, message) = (&failure.error, &failure.message[0]);
-        let shown_by = if tool == Tool::Tsc {
+        let shown_by = if tool == CheckTool::Tsc {
             let text = format!("{file}({at},{column}): error {code}: {message}");
             report.out(text.clone());
             vec![text]
@@ -481,13 +503,13 @@ pub(super) fn lint(tool: Tool, selection: &Selection, conditions: &Conditions<'_
             report.out(text.clone());
             vec![path, text]
         };
-        report.failed.push(Failed {
+        report.failed.push(FailedCheck {
             check: *index,
             shown_by: vec![shown_by],
             error: message.clone(),
         });
     }
-    if tool == Tool::Eslint && !found.is_empty() {
+    if tool == CheckTool::Eslint && !found.is_empty() {
         let count = found.len();
         let plural = if count == 1 { "" } else { "s" };
         report.out("");
@@ -495,7 +517,7 @@ pub(super) fn lint(tool: Tool, selection: &Selection, conditions: &Conditions<'_
         report.out("");
     }
     if !found.is_empty() {
-        report.exit = if tool == Tool::Tsc { 2 } else { 1 };
+        report.exit = if tool == CheckTool::Tsc { 2 } else { 1 };
     }
     report
 }

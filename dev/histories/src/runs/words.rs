@@ -1,43 +1,43 @@
 //! Command lines of the tools.
 
-use super::{Selection, State, Style};
-use crate::project::{Package, Project, Tool};
+use super::{CheckSelection, CheckoutState, RunStyle};
+use crate::project::{CheckTool, Package, VirtualProject};
 
 /// Returns the words of the command that runs a tool in a folder of the checkout.
-pub fn words(
-    tool: Tool,
-    selection: &Selection,
-    style: Style,
-    project: &Project,
-    state: &State,
+pub fn command_words(
+    tool: CheckTool,
+    selection: &CheckSelection,
+    style: RunStyle,
+    project: &VirtualProject,
+    state: &CheckoutState,
     folder: &str,
 ) -> Vec<String> {
-    let words = Words { selection, style, project, state, folder };
+    let words = CommandWords { selection, style, project, state, folder };
     match tool {
-        Tool::Pytest => words.pytest(),
-        Tool::Ruff => words.ruff(),
-        Tool::CargoTest => words.cargo(&["cargo", "test"]),
-        Tool::Nextest => words.cargo(&["cargo", "nextest", "run"]),
-        Tool::CargoCheck => words.cargo(&["cargo", "check"]),
-        Tool::GoTest => words.go_test(),
-        Tool::GoBuild => words.go_build(),
-        Tool::GolangciLint => words.golangci_lint(),
-        Tool::Vitest => words.script(&["npx", "vitest", "run"]),
-        Tool::Jest => words.script(&["npx", "jest"]),
-        Tool::Tsc => words.script(&["npx", "tsc", "--noEmit"]),
-        Tool::Eslint => words.script(&["npx", "eslint"]),
+        CheckTool::Pytest => words.pytest(),
+        CheckTool::Ruff => words.ruff(),
+        CheckTool::CargoTest => words.cargo(&["cargo", "test"]),
+        CheckTool::Nextest => words.cargo(&["cargo", "nextest", "run"]),
+        CheckTool::CargoCheck => words.cargo(&["cargo", "check"]),
+        CheckTool::GoTest => words.go_test(),
+        CheckTool::GoBuild => words.go_build(),
+        CheckTool::GolangciLint => words.golangci_lint(),
+        CheckTool::Vitest => words.script(&["npx", "vitest", "run"]),
+        CheckTool::Jest => words.script(&["npx", "jest"]),
+        CheckTool::Tsc => words.script(&["npx", "tsc", "--noEmit"]),
+        CheckTool::Eslint => words.script(&["npx", "eslint"]),
     }
 }
 
-struct Words<'a> {
-    selection: &'a Selection,
-    style: Style,
-    project: &'a Project,
-    state: &'a State,
+struct CommandWords<'a> {
+    selection: &'a CheckSelection,
+    style: RunStyle,
+    project: &'a VirtualProject,
+    state: &'a CheckoutState,
     folder: &'a str,
 }
 
-impl Words<'_> {
+impl CommandWords<'_> {
     /// Returns a path of the checkout relative to the folder of the command.
     fn path(&self, path: &str) -> String {
         let inside = path.strip_prefix(self.folder).filter(|_| !self.folder.is_empty());

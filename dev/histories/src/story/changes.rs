@@ -1,15 +1,15 @@
 //! Changes: fixes, wrong attempts and unrelated edits.
 
-use super::Story;
+use super::StoryBuilder;
 use crate::diff;
-use crate::project::{BugKind, FillerKind, Form, Language};
+use crate::project::{BugForm, BugKind, Language, UnrelatedChangeKind};
 use crate::source::Region;
-use crate::truth::Role;
-use crate::world::Hand;
+use crate::truth::ChangeRole;
+use crate::world::ChangeMethod;
 
 /// A way to fix a bug.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Method {
+enum FixMethod {
     Edit,
     Write,
     Mixed,
@@ -20,25 +20,25 @@ enum Method {
 }
 
 /// Methods with their weights.
-const METHODS: [(Method, usize); 7] = [
-    (Method::Edit, 57),
-    (Method::Write, 6),
-    (Method::Mixed, 7),
-    (Method::Sed, 10),
-    (Method::Heredoc, 7),
-    (Method::Script, 8),
-    (Method::Patch, 5),
+const METHODS: [(FixMethod, usize); 7] = [
+    (FixMethod::Edit, 57),
+    (FixMethod::Write, 6),
+    (FixMethod::Mixed, 7),
+    (FixMethod::Sed, 10),
+    (FixMethod::Heredoc, 7),
+    (FixMethod::Script, 8),
+    (FixMethod::Patch, 5),
 ];
 
-impl Story {
+impl StoryBuilder {
     /// Returns a form of a bug.
-    pub(super) fn broken(&self, bug: usize, form: usize) -> Form {
+    pub(super) fn bug_form(&self, bug: usize, form: usize) -> BugForm {
         let forms = &self.world.project.bugs[bug].forms;
         forms[form % forms.len()].clone()
     }
 
     /// Fixes a bug.
-    pub(super) fn fix(&mut self, bug: usize) {
+    pub(super) fn fix_bug(&mut self, bug: usize) {
         let good = self.world.project.bugs[bug].good.clone();
         if !self.world.project.bugs[bug].halfway.is_empty() {
             self.fix_in_two(bug, &good);
@@ -54,13 +54,13 @@ impl Story {
             self.fix_with_ruff(bug, &good);
             return;
         }
-        let drawn = super::weighted(&mut self.world.dice, &METHODS);
+        let drawn = super::draw_weighted(&mut self.world.dice, &METHODS);
         let is_done = match drawn {
-            Method::Edit => false,
-            Method::Write => {
-                self.world.change(
-                    &Hand::Write,
-                    Role::Fix(bug),
+            FixMethod::Edit => false,
+            FixMethod::Write => {
+                self.world.change_files(
+                    &ChangeMethod::Write,
+                    ChangeRole::Fix(bug),
                     "the whole file written",
                     |state| {
                         good.write(&mut state.tree);
@@ -68,35 +68,45 @@ impl Story {
                 );
                 true
             }
-            Method::Mixed => self.fix_mixed(bug, &good),
-            Method::Sed => self.fix_by_sed(bug, &good),
-            Method::Heredoc => self.fix_by_heredoc(bug, &good),
-            Method::Script => self.fix_by_script(bug, &good),
-            Method::Patch => self.fix_by_patch(bug, &good),
+            FixMethod::Mixed => self.fix_mixed(bug, &good),
+            FixMethod::Sed => self.fix_by_sed(bug, &good),
+            FixMethod::Heredoc => self.fix_by_heredoc(bug, &good),
+            FixMethod::Script => self.fix_by_script(bug, &good),
+            FixMethod::Patch => self.fix_by_patch(bug, &good),
         };
         if !is_done {
-            self.world.change(&Hand::Edit, Role::Fix(bug), "an edit", |state| {
-                good.write(&mut state.tree);
-            });
+            self.world.change_files(
+                &ChangeMethod::Edit,
+                ChangeRole::Fix(bug),
+                "an edit",
+                |state| {
+                    good.write(&mut state.tree);
+                },
+            );
         }
     }
 
     /// Fixes the signature and the body in two edits.
-    fn fix_in_two(&mut self, bug: usize, good: &Form) {
+    fn fix_in_two(&mut self, bug: usize, good: &BugForm) {
         let mut regions = good.regions.clone();
         regions.retain(|(key, lines)| self.world.state().tree.region(key) != Some(lines));
         for (key, lines) in regions {
-            self.world.change(&Hand::Edit, Role::Fix(bug), "an edit", |state| {
-                state.tree.set(&key, &lines);
-            });
+            self.world.change_files(
+                &ChangeMethod::Edit,
+                ChangeRole::Fix(bug),
+                "an edit",
+                |state| {
+                    state.tree.set_region(&key, &lines);
+                },
+            );
             if self.chance(30) {
-                self.decoys(1, Some(bug));
+                self.make_unrelated_edits(1, Some(bug));
             }
         }
     }
 
     /// Fixes a bug and rewrites the documentation of the function in the same edit.
-    fn fix_mixed(&mut self, bug: usize, good: &Form) -> bool {
+    fn fix_mixed(&mut self, bug: usize, good: &BugForm) -> bool {
         let doc = format!("{}/doc", self.world.project.bugs[bug].unit);
         let filler = self.world.project.fillers.iter().find(|filler| filler.region == doc);
         let Some(filler) = filler.cloned() else { return false };
@@ -104,13 +114,13 @@ impl Story {
         let other = filler.texts.iter().find(|text| **text != now).cloned().unwrap_or_default();
         let before = self.world.state().clone();
         let mut with_doc = before.clone();
-        with_doc.tree.set(&doc, &other);
-        self.world.change(
-            &Hand::Edit,
-            Role::Fix(bug),
+        with_doc.tree.set_region(&doc, &other);
+        self.world.change_files(
+            &ChangeMethod::Edit,
+            ChangeRole::Fix(bug),
             "an edit that also rewrites the docs",
             |state| {
-                state.tree.set(&doc, &other);
+                state.tree.set_region(&doc, &other);
                 good.write(&mut state.tree);
             },
         );
@@ -119,7 +129,7 @@ impl Story {
     }
 
     /// Returns the only file that a form changes, with its text before and after.
-    fn one_file(&self, good: &Form) -> Option<(String, String, String)> {
+    fn one_file(&self, good: &BugForm) -> Option<(String, String, String)> {
         let before = self.world.state().clone();
         let mut after = before.clone();
         good.write(&mut after.tree);
@@ -130,7 +140,7 @@ impl Story {
     }
 
     /// Returns a path of the checkout relative to the shell's folder.
-    fn typed(&self, file: &str) -> String {
+    fn typed_path(&self, file: &str) -> String {
         let folder = self.world.shell_folder();
         if folder.is_empty() {
             return file.to_owned();
@@ -141,29 +151,31 @@ impl Story {
         }
     }
 
-    fn fix_by_sed(&mut self, bug: usize, good: &Form) -> bool {
+    fn fix_by_sed(&mut self, bug: usize, good: &BugForm) -> bool {
         let Some((file, old, new)) = self.one_file(good) else { return false };
-        let Some(line) = sed(&old, &new, &self.typed(&file)) else { return false };
-        let hand = Hand::Command { line, output: String::new(), git: Vec::new() };
-        self.world.change(&hand, Role::Fix(bug), "sed -i", |state| good.write(&mut state.tree));
+        let Some(line) = sed_command(&old, &new, &self.typed_path(&file)) else { return false };
+        let hand = ChangeMethod::Command { line, output: String::new(), git: Vec::new() };
+        self.world.change_files(&hand, ChangeRole::Fix(bug), "sed -i", |state| {
+            good.write(&mut state.tree)
+        });
         true
     }
 
-    fn fix_by_heredoc(&mut self, bug: usize, good: &Form) -> bool {
+    fn fix_by_heredoc(&mut self, bug: usize, good: &BugForm) -> bool {
         let Some((file, _, new)) = self.one_file(good) else { return false };
-        let line = format!("cat > {} <<'EOF'\n{new}EOF", self.typed(&file));
-        let hand = Hand::Command { line, output: String::new(), git: Vec::new() };
-        self.world.change(&hand, Role::Fix(bug), "cat > file <<'EOF'", |state| {
+        let line = format!("cat > {} <<'EOF'\n{new}EOF", self.typed_path(&file));
+        let hand = ChangeMethod::Command { line, output: String::new(), git: Vec::new() };
+        self.world.change_files(&hand, ChangeRole::Fix(bug), "cat > file <<'EOF'", |state| {
             good.write(&mut state.tree);
         });
         true
     }
 
-    fn fix_by_script(&mut self, bug: usize, good: &Form) -> bool {
+    fn fix_by_script(&mut self, bug: usize, good: &BugForm) -> bool {
         let Some((file, old, new)) = self.one_file(good) else { return false };
-        let removed: Vec<String> = signed(&old, &new, '-');
-        let added: Vec<String> = signed(&old, &new, '+');
-        let hunks = diff::hunks(&old, &new);
+        let removed: Vec<String> = signed_lines(&old, &new, '-');
+        let added: Vec<String> = signed_lines(&old, &new, '+');
+        let hunks = diff::diff_hunks(&old, &new);
         if hunks.len() != 1 || removed.is_empty() || !is_contiguous(&hunks[0].lines) {
             return false;
         }
@@ -175,52 +187,64 @@ impl Story {
         {
             return false;
         }
-        let path = self.typed(&file);
+        let path = self.typed_path(&file);
         let line = format!(
             "python3 - <<'EOF'\nfrom pathlib import Path\n\npath = Path(\"{path}\")\ntext = path.read_text()\ntext = text.replace('''{from}''', '''{to}''')\npath.write_text(text)\nEOF"
         );
-        let hand = Hand::Command { line, output: String::new(), git: Vec::new() };
-        self.world.change(&hand, Role::Fix(bug), "python3 - <<'EOF'", |state| {
+        let hand = ChangeMethod::Command { line, output: String::new(), git: Vec::new() };
+        self.world.change_files(&hand, ChangeRole::Fix(bug), "python3 - <<'EOF'", |state| {
             good.write(&mut state.tree);
         });
         true
     }
 
-    fn fix_by_patch(&mut self, bug: usize, good: &Form) -> bool {
+    fn fix_by_patch(&mut self, bug: usize, good: &BugForm) -> bool {
         if !self.world.shell_folder().is_empty() {
             return false;
         }
         let Some((file, old, new)) = self.one_file(good) else { return false };
-        let patch = diff::unified(&file, &old, &new);
+        let patch = diff::unified_patch(&file, &old, &new);
         let text = patch.trim_end_matches('\n').to_owned();
-        self.world.change(&Hand::Write, Role::Companion(bug), "a patch file", |state| {
-            state.tree.put("fix.patch", vec![Region::new("fix.patch", &text)]);
-        });
+        self.world.change_files(
+            &ChangeMethod::Write,
+            ChangeRole::Companion(bug),
+            "a patch file",
+            |state| {
+                state.tree.put_file("fix.patch", vec![Region::new("fix.patch", &text)]);
+            },
+        );
         let line = "git apply fix.patch".to_owned();
         let git = vec![vec!["apply".to_owned(), "fix.patch".to_owned()]];
-        let hand = Hand::Command { line, output: String::new(), git };
-        self.world.change(&hand, Role::Fix(bug), "git apply", |state| good.write(&mut state.tree));
+        let hand = ChangeMethod::Command { line, output: String::new(), git };
+        self.world.change_files(&hand, ChangeRole::Fix(bug), "git apply", |state| {
+            good.write(&mut state.tree)
+        });
         if self.chance(50) {
-            let hand = Hand::Command {
+            let hand = ChangeMethod::Command {
                 line: "rm fix.patch".to_owned(),
                 output: String::new(),
                 git: Vec::new(),
             };
-            self.world.change(&hand, Role::Companion(bug), "the patch file removed", |state| {
-                state.tree.files.remove("fix.patch");
-            });
+            self.world.change_files(
+                &hand,
+                ChangeRole::Companion(bug),
+                "the patch file removed",
+                |state| {
+                    state.tree.files.remove("fix.patch");
+                },
+            );
         }
         true
     }
 
     /// Runs `ruff check --fix`, which removes the import and the empty line that it leaves, and checks everything.
-    fn fix_with_ruff(&mut self, bug: usize, good: &Form) {
-        let hand = Hand::Command {
+    fn fix_with_ruff(&mut self, bug: usize, good: &BugForm) {
+        let hand = ChangeMethod::Command {
             line: "ruff check --fix".to_owned(),
             output: "Found 2 errors (2 fixed, 0 remaining).".to_owned(),
             git: Vec::new(),
         };
-        self.world.change(&hand, Role::Fix(bug), "ruff check --fix", |state| {
+        self.world.change_files(&hand, ChangeRole::Fix(bug), "ruff check --fix", |state| {
             good.write(&mut state.tree);
         });
         let checks = self.world.project.bugs[bug].checks();
@@ -228,21 +252,26 @@ impl Story {
     }
 
     /// Tries a wrong repair, and sometimes undoes it.
-    pub(super) fn attempt(&mut self, bug: usize) {
+    pub(super) fn try_wrong_repair(&mut self, bug: usize) {
         let attempts = self.world.project.bugs[bug].attempts.clone();
         let before = self.world.state().clone();
         let in_place = !attempts.is_empty() && self.chance(70);
         if in_place {
-            let form = self.world.dice.of(&attempts).clone();
-            self.world.change(&Hand::Edit, Role::Attempt(bug), "a wrong attempt", |state| {
-                form.write(&mut state.tree);
-            });
+            let form = self.world.dice.pick(&attempts).clone();
+            self.world.change_files(
+                &ChangeMethod::Edit,
+                ChangeRole::Attempt(bug),
+                "a wrong attempt",
+                |state| {
+                    form.write(&mut state.tree);
+                },
+            );
         } else {
             // Elsewhere: it neither helps nor hurts.
             self.change_filler(
-                Role::Attempt(bug),
+                ChangeRole::Attempt(bug),
                 Some(bug),
-                &[FillerKind::Function],
+                &[UnrelatedChangeKind::Function],
                 "a wrong attempt",
             );
         }
@@ -252,42 +281,47 @@ impl Story {
             if self.chance(50) {
                 self.red_narrow(tool, check);
             } else {
-                self.red(tool, "still red");
+                self.run_red(tool, "still red");
             }
         }
         if self.chance(60) {
             let files = before.tree.changed_files(&self.world.state().tree);
             if files.len() == 1 {
-                self.world.change(&Hand::Edit, Role::Undo(bug), "taken back", |state| {
-                    state.tree = before.tree;
-                });
+                self.world.change_files(
+                    &ChangeMethod::Edit,
+                    ChangeRole::Undo(bug),
+                    "taken back",
+                    |state| {
+                        state.tree = before.tree;
+                    },
+                );
             }
         }
     }
 
     /// Makes unrelated edits, some near a bug.
-    pub(super) fn decoys(&mut self, count: usize, near: Option<usize>) {
+    pub(super) fn make_unrelated_edits(&mut self, count: usize, near: Option<usize>) {
         for _ in 0..count {
             let is_near = self.chance(55);
-            let kinds: &[FillerKind] = if is_near {
+            let kinds: &[UnrelatedChangeKind] = if is_near {
                 &[
-                    FillerKind::Docstring,
-                    FillerKind::Comment,
-                    FillerKind::Version,
-                    FillerKind::Imports,
-                    FillerKind::Function,
+                    UnrelatedChangeKind::Docstring,
+                    UnrelatedChangeKind::Comment,
+                    UnrelatedChangeKind::Version,
+                    UnrelatedChangeKind::Imports,
+                    UnrelatedChangeKind::Function,
                 ]
             } else {
                 &[
-                    FillerKind::Document,
-                    FillerKind::Document,
-                    FillerKind::Function,
-                    FillerKind::Version,
-                    FillerKind::Docstring,
+                    UnrelatedChangeKind::Document,
+                    UnrelatedChangeKind::Document,
+                    UnrelatedChangeKind::Function,
+                    UnrelatedChangeKind::Version,
+                    UnrelatedChangeKind::Docstring,
                 ]
             };
             let near = near.filter(|_| is_near);
-            self.change_filler(Role::Unrelated, near, kinds, "");
+            self.change_filler(ChangeRole::Unrelated, near, kinds, "");
         }
         if self.chance(8) {
             let command = match self.world.project.language {
@@ -296,64 +330,77 @@ impl Story {
                 Language::Go => "go mod tidy",
                 Language::TypeScript | Language::JavaScript => "npm install",
             };
-            let hand =
-                Hand::Command { line: command.to_owned(), output: String::new(), git: Vec::new() };
-            self.world.change(&hand, Role::Unrelated, command, |_| {});
+            let hand = ChangeMethod::Command {
+                line: command.to_owned(),
+                output: String::new(),
+                git: Vec::new(),
+            };
+            self.world.change_files(&hand, ChangeRole::Unrelated, command, |_| {});
         }
     }
 
     /// Changes one of the project's unrelated regions, in the file of a bug if one is given.
-    fn change_filler(&mut self, role: Role, near: Option<usize>, kinds: &[FillerKind], kind: &str) {
+    fn change_filler(
+        &mut self,
+        role: ChangeRole,
+        near: Option<usize>,
+        kinds: &[UnrelatedChangeKind],
+        kind: &str,
+    ) {
         let tree = self.world.state().tree.clone();
         let file = near.and_then(|bug| {
             let key = &self.world.project.bugs[bug].good.regions[0].0;
-            tree.place(key).map(|place| place.file)
+            tree.region_location(key).map(|place| place.file)
         });
-        let fits = |filler: &&crate::project::Filler| {
-            let place = tree.place(&filler.region);
+        let fits = |filler: &&crate::project::UnrelatedChange| {
+            let place = tree.region_location(&filler.region);
             let is_there = place
                 .as_ref()
                 .is_some_and(|place| file.as_ref().is_none_or(|file| place.file == *file));
             is_there && kinds.contains(&filler.kind)
         };
-        let fillers: Vec<crate::project::Filler> =
+        let fillers: Vec<crate::project::UnrelatedChange> =
             self.world.project.fillers.iter().filter(fits).cloned().collect();
         if fillers.is_empty() {
             return;
         }
-        let filler = self.world.dice.of(&fillers).clone();
+        let filler = self.world.dice.pick(&fillers).clone();
         let now = tree.region(&filler.region).unwrap_or_default().to_vec();
         let others: Vec<Vec<String>> =
             filler.texts.iter().filter(|text| **text != now).cloned().collect();
-        let text = self.world.dice.of(&others).clone();
+        let text = self.world.dice.pick(&others).clone();
         let kind = if kind.is_empty() { filler.kind.name() } else { kind };
-        let hand = if filler.kind == FillerKind::Version && self.chance(25) {
+        let hand = if filler.kind == UnrelatedChangeKind::Version && self.chance(25) {
             let mut after = self.world.state().clone();
-            after.tree.set(&filler.region, &text);
-            let path = tree.place(&filler.region).map(|place| place.file).unwrap_or_default();
+            after.tree.set_region(&filler.region, &text);
+            let path =
+                tree.region_location(&filler.region).map(|place| place.file).unwrap_or_default();
             let (old, new) =
                 (tree.text(&path).unwrap_or_default(), after.tree.text(&path).unwrap_or_default());
-            match sed(&old, &new, &self.typed(&path)) {
-                Some(line) => Hand::Command { line, output: String::new(), git: Vec::new() },
-                None => Hand::Edit,
+            match sed_command(&old, &new, &self.typed_path(&path)) {
+                Some(line) => {
+                    ChangeMethod::Command { line, output: String::new(), git: Vec::new() }
+                }
+                None => ChangeMethod::Edit,
             }
         } else if self.chance(6) {
-            Hand::Write
+            ChangeMethod::Write
         } else {
-            Hand::Edit
+            ChangeMethod::Edit
         };
-        self.world.change(&hand, role, kind, |state| state.tree.set(&filler.region, &text));
+        self.world
+            .change_files(&hand, role, kind, |state| state.tree.set_region(&filler.region, &text));
     }
 
     /// Formats a line badly before the history begins.
-    pub(super) fn unformat(&mut self) {
-        let fillers: Vec<crate::project::Filler> = self
+    pub(super) fn add_unformatted_line(&mut self) {
+        let fillers: Vec<crate::project::UnrelatedChange> = self
             .world
             .project
             .fillers
             .iter()
             .filter(|filler| {
-                filler.kind == FillerKind::Version
+                filler.kind == UnrelatedChangeKind::Version
                     && filler.region.ends_with("/version")
                     && !filler.region.contains("json")
                     && !filler.region.contains("cargo")
@@ -364,17 +411,17 @@ impl Story {
         if fillers.is_empty() {
             return;
         }
-        let filler = self.world.dice.of(&fillers).clone();
+        let filler = self.world.dice.pick(&fillers).clone();
         let good = filler.texts[0].clone();
         let bad: Vec<String> =
             good.iter().map(|line| line.replace(" = ", "=").replace(": u32", ":u32")).collect();
         let region = filler.region.clone();
-        self.world.prepare(|state| state.tree.set(&region, &bad));
+        self.world.prepare(|state| state.tree.set_region(&region, &bad));
         self.unformatted = Some((region, good));
     }
 
     /// Runs the formatter, which repairs that line.
-    pub(super) fn format(&mut self) {
+    pub(super) fn run_formatter(&mut self) {
         let Some((region, good)) = self.unformatted.take() else { return };
         let (line, output) = match self.world.project.language {
             Language::Python => ("ruff format .", "1 file reformatted, 9 files left unchanged"),
@@ -384,34 +431,38 @@ impl Story {
                 ("npx prettier --write src", "src/pricing.ts 21ms (unchanged)")
             }
         };
-        let hand =
-            Hand::Command { line: line.to_owned(), output: output.to_owned(), git: Vec::new() };
-        self.world.change(&hand, Role::Unrelated, "a formatter", |state| {
-            state.tree.set(&region, &good);
+        let hand = ChangeMethod::Command {
+            line: line.to_owned(),
+            output: output.to_owned(),
+            git: Vec::new(),
+        };
+        self.world.change_files(&hand, ChangeRole::Unrelated, "a formatter", |state| {
+            state.tree.set_region(&region, &good);
         });
     }
 
     /// Runs commands that neither test nor change anything.
-    pub(super) fn chatter(&mut self) {
+    pub(super) fn run_harmless_commands(&mut self) {
         for _ in 0..self.world.dice.below(3) {
             match self.world.dice.below(4) {
                 0 => {
                     let changed =
-                        self.world.committed(0).tree.changed_files(&self.world.state().tree);
+                        self.world.committed_state(0).tree.changed_files(&self.world.state().tree);
                     let lines: Vec<String> =
                         changed.iter().map(|file| format!(" M {file}")).collect();
-                    self.world.look("git status --short", &lines.join("\n"));
+                    self.world.run_harmless_command("git status --short", &lines.join("\n"));
                 }
-                1 => self
-                    .world
-                    .look("git log --oneline -3", "1f2e3d4 Tidy up\n5a6b7c8 First version"),
+                1 => self.world.run_harmless_command(
+                    "git log --oneline -3",
+                    "1f2e3d4 Tidy up\n5a6b7c8 First version",
+                ),
                 2 => {
                     let files: Vec<String> =
                         self.world.state().tree.files.keys().cloned().collect();
-                    let file = self.world.dice.of(&files).clone();
+                    let file = self.world.dice.pick(&files).clone();
                     self.world.read(&file);
                 }
-                _ => self.world.look("ls", "CHANGELOG.md\nREADME.md"),
+                _ => self.world.run_harmless_command("ls", "CHANGELOG.md\nREADME.md"),
             }
         }
     }
@@ -422,8 +473,12 @@ impl Story {
             return true;
         }
         let tree = &self.world.state().tree;
-        let imports =
-            self.world.project.fillers.iter().filter(|filler| filler.kind == FillerKind::Imports);
+        let imports = self
+            .world
+            .project
+            .fillers
+            .iter()
+            .filter(|filler| filler.kind == UnrelatedChangeKind::Imports);
         imports.into_iter().all(|filler| tree.region(&filler.region) == Some(&filler.texts[0]))
             && !tree
                 .files
@@ -434,7 +489,7 @@ impl Story {
 }
 
 /// Returns the removed or added lines between two texts, without the sign.
-fn signed(old: &str, new: &str, sign: char) -> Vec<String> {
+fn signed_lines(old: &str, new: &str, sign: char) -> Vec<String> {
     let lines = diff::changed_lines(old, new);
     lines.iter().filter_map(|line| line.strip_prefix(sign)).map(str::to_owned).collect()
 }
@@ -447,8 +502,8 @@ fn is_contiguous(lines: &[String]) -> bool {
 }
 
 /// Returns the `sed` command that turns one text into another, if a single line differs.
-fn sed(old: &str, new: &str, path: &str) -> Option<String> {
-    let (removed, added) = (signed(old, new, '-'), signed(old, new, '+'));
+fn sed_command(old: &str, new: &str, path: &str) -> Option<String> {
+    let (removed, added) = (signed_lines(old, new, '-'), signed_lines(old, new, '+'));
     let ([from], [to]) = (&removed[..], &added[..]) else { return None };
     let (from, to) = (from.trim(), to.trim());
     if from.is_empty() || old.matches(from).count() != 1 || from.contains('\'') || to.contains('\'')

@@ -1,13 +1,13 @@
 //! Moves of code: to other lines, or to another file.
 
-use super::Story;
+use super::StoryBuilder;
 use crate::project::{Bug, BugKind, Language};
-use crate::runs::State;
+use crate::runs::CheckoutState;
 use crate::source::Region;
 
-impl Story {
+impl StoryBuilder {
     /// Inserts a new function before the function of a bug, which shifts its line numbers.
-    pub(super) fn shift(&self, state: &mut State, bug: usize) {
+    pub(super) fn shift_lines(&self, state: &mut CheckoutState, bug: usize) {
         let bug = &self.world.project.bugs[bug];
         if bug.unit.is_empty() {
             return;
@@ -40,7 +40,7 @@ impl Story {
     /// Moves the function of a bug to a separate file. The old file still exports it, so no test changes.
     ///
     /// Returns false if the function depends on something that would have to move as well.
-    pub(super) fn move_function(&self, state: &mut State, bug: usize) -> bool {
+    pub(super) fn move_function(&self, state: &mut CheckoutState, bug: usize) -> bool {
         let project = &self.world.project;
         let bug = &project.bugs[bug];
         let mut parts = bug.unit.split('/').skip(1);
@@ -56,7 +56,7 @@ impl Story {
             return false;
         }
         let own = project.packages[bug.package].clone();
-        let regions = state.tree.take(&format!("{}/", bug.unit));
+        let regions = state.tree.remove_regions(&format!("{}/", bug.unit));
         let head = |text: &str| Region::new(format!("{moved}/head"), text);
         let link = |text: &str| Region::new(moved.clone(), text);
         let comment = format!("{}/{module}/comment", bug.package);
@@ -69,15 +69,18 @@ impl Story {
             Language::Python => {
                 let name = &own.name;
                 let first = head("\"\"\"Rules that moved out of their module.\"\"\"");
-                state
-                    .tree
-                    .put(own.path(&format!("src/{name}/{module}_rules.py")), with(first, regions));
+                state.tree.put_file(
+                    own.path(&format!("src/{name}/{module}_rules.py")),
+                    with(first, regions),
+                );
                 let text = format!("\nfrom {name}.{module}_rules import {function}");
                 state.tree.insert_before(&comment, vec![link(&text)]);
             }
             Language::Rust => {
                 let first = head("//! Rules that moved out of their module.");
-                state.tree.put(own.path(&format!("src/{module}_rules.rs")), with(first, regions));
+                state
+                    .tree
+                    .put_file(own.path(&format!("src/{module}_rules.rs")), with(first, regions));
                 let text = format!("\npub use crate::{module}_rules::{function};");
                 state.tree.insert_before(&comment, vec![link(&text)]);
                 state.tree.append(
@@ -90,11 +93,13 @@ impl Story {
             }
             Language::Go => {
                 let first = head(&format!("package {module}"));
-                state.tree.put(own.path(&format!("{module}/rules.go")), with(first, regions));
+                state.tree.put_file(own.path(&format!("{module}/rules.go")), with(first, regions));
             }
             Language::TypeScript => {
                 let first = head("// Rules that moved out of their module.");
-                state.tree.put(own.path(&format!("src/{module}Rules.ts")), with(first, regions));
+                state
+                    .tree
+                    .put_file(own.path(&format!("src/{module}Rules.ts")), with(first, regions));
                 let text = format!("\nexport {{ {function} }} from \"./{module}Rules\";");
                 state.tree.insert_before(&comment, vec![link(&text)]);
             }
@@ -105,7 +110,7 @@ impl Story {
                     format!("{moved}/exports"),
                     &format!("\nmodule.exports = {{ {function} }};"),
                 ));
-                state.tree.put(own.path(&format!("src/{module}Rules.js")), regions);
+                state.tree.put_file(own.path(&format!("src/{module}Rules.js")), regions);
                 let text = format!("\nconst {{ {function} }} = require(\"./{module}Rules\");");
                 state.tree.insert_before(&comment, vec![link(&text)]);
             }

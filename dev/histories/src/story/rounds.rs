@@ -1,31 +1,31 @@
 //! A round of work: a red run, a repair among other changes, a green run; and the return of the failure in a later
 //! session.
 
-use super::{Story, weighted};
+use super::{StoryBuilder, draw_weighted};
 use crate::project::CheckKind;
-use crate::runs::State;
-use crate::truth::{Cause, Role};
-use crate::world::Hand;
+use crate::runs::CheckoutState;
+use crate::truth::{ChangeRole, FailureCause};
+use crate::world::ChangeMethod;
 
 /// Rounds after which a repair is given up; far more than any history needs.
-const MOST_ROUNDS: usize = 12;
+const MAX_REPAIR_ROUNDS: usize = 12;
 
-impl Story {
+impl StoryBuilder {
     /// Returns the bugs of a list that are in the files.
-    pub(super) fn present(&self, bugs: &[usize]) -> Vec<usize> {
+    pub(super) fn present_bugs(&self, bugs: &[usize]) -> Vec<usize> {
         let tree = &self.world.state().tree;
         bugs.iter().copied().filter(|bug| self.bug(*bug).form_in(tree).is_some()).collect()
     }
 
     /// Repairs bugs: red runs, attempts, unrelated edits, fixes, and a green run at the end.
-    pub(super) fn repair(&mut self, bugs: &[usize], is_red_seen: bool) {
+    pub(super) fn repair_bugs(&mut self, bugs: &[usize], is_red_seen: bool) {
         let mut is_red_seen = is_red_seen;
-        for _ in 0..MOST_ROUNDS {
-            let present = self.present(bugs);
+        for _ in 0..MAX_REPAIR_ROUNDS {
+            let present = self.present_bugs(bugs);
             let Some(first) = present.first().copied() else { break };
             let tool = self.tool_for(first);
             if !is_red_seen {
-                self.red(tool, "red");
+                self.run_red(tool, "red");
             }
             is_red_seen = false;
             let open: Vec<usize> = present
@@ -41,39 +41,39 @@ impl Story {
                 self.repair_one(bug);
             }
             if self.chance(50) {
-                self.format();
+                self.run_formatter();
             }
             if self.chance(15) {
-                self.chatter();
+                self.run_harmless_commands();
             }
         }
-        self.close(bugs);
+        self.close_failures(bugs);
     }
 
     fn repair_one(&mut self, bug: usize) {
         let tool = self.tool_for(bug);
         let check = self.bug(bug).checks()[0];
         if self.chance(24) {
-            self.attempt(bug);
+            self.try_wrong_repair(bug);
         }
         if self.chance(26) {
-            self.uncovered(tool, check);
+            self.run_uncovered(tool, check);
         }
         if self.chance(22) {
-            self.decoys(1, Some(bug));
+            self.make_unrelated_edits(1, Some(bug));
         }
-        if self.present(&[bug]).is_empty() {
+        if self.present_bugs(&[bug]).is_empty() {
             return;
         }
-        self.fix(bug);
+        self.fix_bug(bug);
         if self.chance(62) {
             let count = 1 + self.world.dice.below(3);
-            self.decoys(count, Some(bug));
+            self.make_unrelated_edits(count, Some(bug));
         }
     }
 
     /// Makes green runs until no failure that was shown is open.
-    pub(super) fn close(&mut self, bugs: &[usize]) {
+    pub(super) fn close_failures(&mut self, bugs: &[usize]) {
         let mut checks: Vec<usize> = Vec::new();
         for bug in bugs {
             let forms = &self.bug(*bug).forms;
@@ -108,20 +108,21 @@ impl Story {
                 .collect();
             let Some(first) = of_tool.first().copied() else { continue };
             if self.chance(22) {
-                self.uncovered(tool, first);
+                self.run_uncovered(tool, first);
             }
-            self.green(tool, &of_tool);
+            self.run_green(tool, &of_tool);
             // Most agents run everything before they stop.
             if of_tool.iter().any(|check| self.world.is_open(*check)) && self.chance(85) {
-                let spec = self.everything(tool);
+                let spec = self.wide_run(tool);
                 self.world.run(&spec, "green");
             }
         }
     }
 
     /// Begins a later session, brings bugs back, and returns them.
-    pub(super) fn bring_back(&mut self, bugs: &[usize], learnt_in: &State) -> Vec<usize> {
-        let count = weighted(&mut self.world.dice, &[(1, 62), (2, 28), (3, 10)]).min(bugs.len());
+    pub(super) fn bring_back(&mut self, bugs: &[usize], learnt_in: &CheckoutState) -> Vec<usize> {
+        let count =
+            draw_weighted(&mut self.world.dice, &[(1, 62), (2, 28), (3, 10)]).min(bugs.len());
         let mut returning = bugs.to_vec();
         self.world.dice.shuffle(&mut returning);
         returning.truncate(count);
@@ -130,9 +131,9 @@ impl Story {
             // Another checkout that never had the fix.
             let checkout = self.world.add_checkout(learnt_in.clone());
             self.world.begin_session(checkout, pause);
-            let present = self.present(bugs);
+            let present = self.present_bugs(bugs);
             for bug in &present {
-                self.world.tag_return(Cause::Bug(*bug), "return: in another checkout");
+                self.world.tag_return(FailureCause::Bug(*bug), "return: in another checkout");
             }
             return present;
         }
@@ -144,43 +145,58 @@ impl Story {
         let mut shifted = Vec::new();
         if !is_edit {
             for bug in &returning {
-                let broken = self.broken(*bug, form);
+                let broken = self.bug_form(*bug, form);
                 let mut state = self.world.state().clone();
                 broken.write(&mut state.tree);
                 if shift {
-                    self.shift(&mut state, *bug);
+                    self.shift_lines(&mut state, *bug);
                     shifted.push(*bug);
                 }
                 if moves && self.move_function(&mut state, *bug) {
-                    self.world.tag_return(Cause::Bug(*bug), "return: moved to another file");
+                    self.world.tag_return(FailureCause::Bug(*bug), "return: moved to another file");
                 }
-                self.world.change(&Hand::Outside, Role::Break(*bug), "pulled", |now| *now = state);
+                self.world.change_files(
+                    &ChangeMethod::Outside,
+                    ChangeRole::Break(*bug),
+                    "pulled",
+                    |now| *now = state,
+                );
             }
         }
         self.world.begin_session(0, pause);
         if self.chance(40) {
-            self.chatter();
+            self.run_harmless_commands();
         }
         if is_edit {
             for bug in &returning {
                 if shift {
                     let mut state = self.world.state().clone();
-                    self.shift(&mut state, *bug);
+                    self.shift_lines(&mut state, *bug);
                     if state != *self.world.state() {
-                        self.world.change(&Hand::Edit, Role::Unrelated, "a new function", |now| {
-                            *now = state;
-                        });
+                        self.world.change_files(
+                            &ChangeMethod::Edit,
+                            ChangeRole::Unrelated,
+                            "a new function",
+                            |now| {
+                                *now = state;
+                            },
+                        );
                         shifted.push(*bug);
                     }
                 }
-                let broken = self.broken(*bug, form);
-                self.world.change(&Hand::Edit, Role::Break(*bug), "a refactoring", |state| {
-                    broken.write(&mut state.tree);
-                });
+                let broken = self.bug_form(*bug, form);
+                self.world.change_files(
+                    &ChangeMethod::Edit,
+                    ChangeRole::Break(*bug),
+                    "a refactoring",
+                    |state| {
+                        broken.write(&mut state.tree);
+                    },
+                );
             }
         }
         for bug in &returning {
-            let cause = Cause::Bug(*bug);
+            let cause = FailureCause::Bug(*bug);
             self.world.tag_return(cause, how);
             if form == 1 && self.bug(*bug).forms.len() > 1 {
                 self.world.tag_return(cause, "return: written differently");
@@ -196,7 +212,7 @@ impl Story {
     }
 
     /// Brings bugs back once or twice, and repairs them again most of the time.
-    pub(super) fn returns(&mut self, bugs: &[usize], learnt_in: &State) {
+    pub(super) fn return_bugs(&mut self, bugs: &[usize], learnt_in: &CheckoutState) {
         let rounds = 1 + usize::from(self.chance(35));
         for round in 0..rounds {
             let returning = self.bring_back(bugs, learnt_in);
@@ -206,13 +222,13 @@ impl Story {
             if subagent {
                 self.world.set_agent(true);
             }
-            self.red(tool, "it is back");
+            self.run_red(tool, "it is back");
             if subagent {
                 self.world.set_agent(false);
             }
             let is_last = round + 1 == rounds;
             if !is_last || self.chance(60) {
-                self.repair(&returning, true);
+                self.repair_bugs(&returning, true);
             }
             self.world.end_session();
         }

@@ -1,23 +1,23 @@
 //! Variants of a run: whole or narrow, wrapped, piped, from another folder.
 
-use super::Story;
-use crate::command::{Enter, Pipe, RunResult, RunSpec, Wrapper};
-use crate::project::{CheckKind, Language, Tool};
-use crate::runs::{Selection, Style};
+use super::StoryBuilder;
+use crate::command::{EnterFolder, OutputPipe, RunResult, RunSpec, RunWrapper};
+use crate::project::{CheckKind, CheckTool, Language};
+use crate::runs::{CheckSelection, RunStyle};
 
 /// Number of draws after which the search for a fitting run ends.
 const MAX_DRAWS: usize = 24;
 
-impl Story {
+impl StoryBuilder {
     /// Returns a plain run of everything that a tool can check.
-    pub(super) fn everything(&mut self, tool: Tool) -> RunSpec {
+    pub(super) fn wide_run(&mut self, tool: CheckTool) -> RunSpec {
         let mut spec = RunSpec::new(tool);
-        self.place(&mut spec);
+        self.choose_folder(&mut spec);
         spec
     }
 
     /// Chooses the folder of a run of everything.
-    fn place(&mut self, spec: &mut RunSpec) {
+    fn choose_folder(&mut self, spec: &mut RunSpec) {
         let packages = self.world.project.packages.clone();
         let nested = packages.len() == 1 && !packages[0].folder.is_empty();
         let inside = packages[0].folder.clone();
@@ -36,34 +36,34 @@ impl Story {
         }
         if packages.len() > 1 && spec.folder.is_empty() && !self.world.shell_folder().is_empty() {
             // The shell is still in a package, but the run is at the root.
-            spec.enter = Enter::ChangeByFullPath;
+            spec.enter = EnterFolder::ChangeByFullPath;
             return;
         }
-        spec.enter = *self.world.dice.of(&[
-            Enter::Change,
-            Enter::Change,
-            Enter::ChangeByFullPath,
-            Enter::Subshell,
+        spec.enter = *self.world.dice.pick(&[
+            EnterFolder::Change,
+            EnterFolder::Change,
+            EnterFolder::ChangeByFullPath,
+            EnterFolder::Subshell,
         ]);
     }
 
     /// Draws a run of everything: plain, wrapped or with options.
-    pub(super) fn draw_wide(&mut self, tool: Tool) -> RunSpec {
+    pub(super) fn draw_wide(&mut self, tool: CheckTool) -> RunSpec {
         let is_test = tool == self.test_tool();
         let has_need = self.world.project.need.is_some();
         if is_test && !has_need && !self.world.tasks.is_empty() && self.chance(30) {
-            let task = self.world.dice.of(&self.world.tasks.clone()).clone();
+            let task = self.world.dice.pick(&self.world.tasks.clone()).clone();
             return RunSpec {
-                wrapper: Wrapper::Task(task),
-                enter: Enter::ChangeByFullPath,
+                wrapper: RunWrapper::Task(task),
+                enter: EnterFolder::ChangeByFullPath,
                 ..RunSpec::new(tool)
             };
         }
         let tool = match tool {
-            Tool::CargoTest if self.chance(25) => Tool::Nextest,
+            CheckTool::CargoTest if self.chance(25) => CheckTool::Nextest,
             tool => tool,
         };
-        let mut spec = self.everything(tool);
+        let mut spec = self.wide_run(tool);
         spec.style = self.draw_style(tool);
         if is_test && !has_need && self.chance(22) {
             let prefixes: &[&str] = match self.world.project.language {
@@ -74,42 +74,44 @@ impl Story {
                 Language::TypeScript => &["pnpm exec", "yarn", "bunx", "rtk"],
                 Language::JavaScript => &["pnpm exec", "yarn", "rtk"],
             };
-            let prefix = *self.world.dice.of(prefixes);
-            spec.wrapper = Wrapper::Prefix(prefix.to_owned());
+            let prefix = *self.world.dice.pick(prefixes);
+            spec.wrapper = RunWrapper::Prefix(prefix.to_owned());
             if prefix.starts_with("docker") {
                 // The container has another folder; the short form does not print it.
-                spec.style = Style { quiet: true, ..Style::default() };
+                spec.style = RunStyle { quiet: true, ..RunStyle::default() };
             }
         }
         spec
     }
 
-    fn draw_style(&mut self, tool: Tool) -> Style {
-        let plain = Style::default();
-        let styles: Vec<Style> = match tool {
-            Tool::Pytest => vec![
+    fn draw_style(&mut self, tool: CheckTool) -> RunStyle {
+        let plain = RunStyle::default();
+        let styles: Vec<RunStyle> = match tool {
+            CheckTool::Pytest => vec![
                 plain,
-                Style { quiet: true, ..plain },
-                Style { quiet: true, ..plain },
-                Style { verbose: true, ..plain },
-                Style { short: true, ..plain },
-                Style { quiet: true, short: true, ..plain },
-                Style { quiet: true, fail_fast: true, ..plain },
+                RunStyle { quiet: true, ..plain },
+                RunStyle { quiet: true, ..plain },
+                RunStyle { verbose: true, ..plain },
+                RunStyle { short: true, ..plain },
+                RunStyle { quiet: true, short: true, ..plain },
+                RunStyle { quiet: true, fail_fast: true, ..plain },
             ],
-            Tool::CargoTest => {
+            CheckTool::CargoTest => {
                 vec![
                     plain,
                     plain,
-                    Style { quiet: true, ..plain },
-                    Style { keep_going: true, ..plain },
+                    RunStyle { quiet: true, ..plain },
+                    RunStyle { keep_going: true, ..plain },
                 ]
             }
-            Tool::Nextest => vec![plain, Style { keep_going: true, ..plain }],
-            Tool::GoTest | Tool::Vitest => vec![plain, plain, Style { verbose: true, ..plain }],
-            Tool::Ruff => vec![plain, Style { short: true, ..plain }],
+            CheckTool::Nextest => vec![plain, RunStyle { keep_going: true, ..plain }],
+            CheckTool::GoTest | CheckTool::Vitest => {
+                vec![plain, plain, RunStyle { verbose: true, ..plain }]
+            }
+            CheckTool::Ruff => vec![plain, RunStyle { short: true, ..plain }],
             _ => vec![plain],
         };
-        *self.world.dice.of(&styles)
+        *self.world.dice.pick(&styles)
     }
 
     /// Draws the pipe behind a run.
@@ -119,29 +121,31 @@ impl Story {
             return;
         }
         let words: &[&str] = match spec.tool {
-            Tool::Pytest => &["FAILED", "ERROR", "passed", "failed", "error"],
-            Tool::CargoTest | Tool::Nextest => &["test ", "FAIL", "panicked", "error"],
-            Tool::GoTest => &["FAIL", "ok ", "panic", "_test.go"],
-            Tool::Vitest | Tool::Jest => &["FAIL", "✓", "×", "●", "Tests", "Error", "expected"],
+            CheckTool::Pytest => &["FAILED", "ERROR", "passed", "failed", "error"],
+            CheckTool::CargoTest | CheckTool::Nextest => &["test ", "FAIL", "panicked", "error"],
+            CheckTool::GoTest => &["FAIL", "ok ", "panic", "_test.go"],
+            CheckTool::Vitest | CheckTool::Jest => {
+                &["FAIL", "✓", "×", "●", "Tests", "Error", "expected"]
+            }
             _ => &["error", "warning", "issues", "Found"],
         };
         let lines = 3 + self.world.dice.below(38);
         spec.pipe = match self.world.dice.below(10) {
-            0..=4 => Pipe::Tail(lines),
-            5..=6 => Pipe::Head(8 + lines),
-            7..=8 => Pipe::Grep(words.iter().map(|word| (*word).to_owned()).collect()),
-            _ => Pipe::EchoStatus,
+            0..=4 => OutputPipe::Tail(lines),
+            5..=6 => OutputPipe::Head(8 + lines),
+            7..=8 => OutputPipe::Grep(words.iter().map(|word| (*word).to_owned()).collect()),
+            _ => OutputPipe::EchoStatus,
         };
-        spec.is_merged = spec.pipe != Pipe::EchoStatus && self.chance(85);
+        spec.is_merged = spec.pipe != OutputPipe::EchoStatus && self.chance(85);
     }
 
     /// Draws a narrow run that executes a check.
-    fn draw_narrow(&mut self, tool: Tool, check: usize) -> RunSpec {
+    fn draw_narrow(&mut self, tool: CheckTool, check: usize) -> RunSpec {
         let of = self.world.project.checks[check].clone();
         let package = self.world.project.packages[of.package].clone();
         let language = self.world.project.language;
         let mut spec = RunSpec::new(match tool {
-            Tool::CargoTest if self.chance(25) => Tool::Nextest,
+            CheckTool::CargoTest if self.chance(25) => CheckTool::Nextest,
             tool => tool,
         });
         spec.style = self.draw_style(spec.tool);
@@ -157,14 +161,15 @@ impl Story {
         if is_inside {
             spec.folder.clone_from(&package.folder);
         }
-        spec.enter = *self.world.dice.of(&[
-            Enter::Change,
-            Enter::Change,
-            Enter::ChangeByFullPath,
-            Enter::Subshell,
+        spec.enter = *self.world.dice.pick(&[
+            EnterFolder::Change,
+            EnterFolder::Change,
+            EnterFolder::ChangeByFullPath,
+            EnterFolder::Subshell,
         ]);
-        let mut selection = Selection::default();
-        let by_file = || Selection { files: vec![of.file.clone()], ..Selection::default() };
+        let mut selection = CheckSelection::default();
+        let by_file =
+            || CheckSelection { files: vec![of.file.clone()], ..CheckSelection::default() };
         match self.world.dice.below(4) {
             0 if is_test => selection.tests = vec![check],
             1 if is_test => {
@@ -186,7 +191,7 @@ impl Story {
                 // cargo cannot select files of the library; its modules are parts of test names.
                 selection.keyword.clone_from(&of.group);
             }
-            _ if matches!(of.kind, CheckKind::Lint(Tool::Tsc)) => {
+            _ if matches!(of.kind, CheckKind::Lint(CheckTool::Tsc)) => {
                 selection.package =
                     (!package.folder.is_empty() && !is_inside).then_some(of.package);
             }
@@ -214,7 +219,7 @@ impl Story {
             Language::Python | Language::Rust => {
                 let words: Vec<&str> = name.split('_').filter(|word| word.len() > 4).collect();
                 let words = if words.is_empty() { vec![name.as_str()] } else { words };
-                (*self.world.dice.of(&words)).to_owned()
+                (*self.world.dice.pick(&words)).to_owned()
             }
             Language::Go => of.group.clone().unwrap_or(name),
             Language::TypeScript | Language::JavaScript => {
@@ -225,7 +230,7 @@ impl Story {
     }
 
     /// Makes a run that shows failures. If its cut output shows none of them, another run follows.
-    pub(super) fn red(&mut self, tool: Tool, note: &str) -> RunResult {
+    pub(super) fn run_red(&mut self, tool: CheckTool, note: &str) -> RunResult {
         let mut spec = self.draw_wide(tool);
         self.draw_pipe(&mut spec, 34);
         let result = self.world.run(&spec, note);
@@ -239,12 +244,12 @@ impl Story {
         if shows(&result) {
             return result;
         }
-        let spec = self.everything(tool);
+        let spec = self.wide_run(tool);
         self.world.run(&spec, note)
     }
 
     /// Runs a single failing check.
-    pub(super) fn red_narrow(&mut self, tool: Tool, check: usize) {
+    pub(super) fn red_narrow(&mut self, tool: CheckTool, check: usize) {
         for _ in 0..MAX_DRAWS {
             let mut spec = self.draw_narrow(tool, check);
             self.draw_pipe(&mut spec, 20);
@@ -257,7 +262,7 @@ impl Story {
     }
 
     /// Makes runs in which checks pass, one wide or several narrow ones; returns false if no such run was found.
-    pub(super) fn green(&mut self, tool: Tool, checks: &[usize]) -> bool {
+    pub(super) fn run_green(&mut self, tool: CheckTool, checks: &[usize]) -> bool {
         let narrow = self.chance(45) && checks.len() <= 3;
         if narrow {
             for check in checks {
@@ -281,7 +286,7 @@ impl Story {
     }
 
     /// Runs a single passing check.
-    fn green_narrow(&mut self, tool: Tool, check: usize) {
+    fn green_narrow(&mut self, tool: CheckTool, check: usize) {
         for _ in 0..MAX_DRAWS {
             let mut spec = self.draw_narrow(tool, check);
             self.draw_pipe(&mut spec, 15);
@@ -294,7 +299,7 @@ impl Story {
     }
 
     /// Makes a green run that does not execute a check.
-    pub(super) fn uncovered(&mut self, tool: Tool, check: usize) {
+    pub(super) fn run_uncovered(&mut self, tool: CheckTool, check: usize) {
         let of = self.world.project.checks[check].clone();
         for _ in 0..MAX_DRAWS {
             let (mut spec, kind) = self.draw_uncovered(tool, &of, check);
@@ -303,8 +308,8 @@ impl Story {
                 || result.report.failed.iter().any(|failed| failed.check == check);
             let does_something = !result.report.passed.is_empty() || spec.style.collect_only;
             if !executes && result.report.exit == 0 && does_something {
-                if self.chance(25) && spec.pipe == Pipe::None {
-                    spec.pipe = Pipe::Tail(5);
+                if self.chance(25) && spec.pipe == OutputPipe::None {
+                    spec.pipe = OutputPipe::Tail(5);
                     spec.is_merged = true;
                 }
                 self.world.tag_open(&format!("not covered by: {kind}"));
@@ -316,7 +321,7 @@ impl Story {
 
     fn draw_uncovered(
         &mut self,
-        tool: Tool,
+        tool: CheckTool,
         of: &crate::project::Check,
         check: usize,
     ) -> (RunSpec, &'static str) {
@@ -329,11 +334,11 @@ impl Story {
             })
             .map(|(index, _)| index)
             .collect();
-        let other = *self.world.dice.of(&others);
+        let other = *self.world.dice.pick(&others);
         match self.world.dice.below(8) {
             0 => {
                 let mut spec = self.draw_narrow(tool, other);
-                spec.selection = Selection { tests: vec![other], ..Selection::default() };
+                spec.selection = CheckSelection { tests: vec![other], ..CheckSelection::default() };
                 (spec, "another test")
             }
             1 => {
@@ -350,45 +355,46 @@ impl Story {
                     spec.folder.clone_from(&project.packages[package].folder);
                 } else {
                     spec.selection.package = Some(package);
-                    spec.enter = Enter::ChangeByFullPath;
+                    spec.enter = EnterFolder::ChangeByFullPath;
                 }
                 (spec, "another package")
             }
             3 if language == Language::Rust && of.group.is_none() => {
-                let mut spec = self.everything(Tool::CargoTest);
+                let mut spec = self.wide_run(CheckTool::CargoTest);
                 spec.selection.library = true;
                 (spec, "only the library")
             }
             4 if language == Language::Python => {
-                let mut spec = self.everything(tool);
+                let mut spec = self.wide_run(tool);
                 spec.selection.without = Some(self.keyword(check));
                 (spec, "deselected")
             }
             5 if language == Language::Python => {
-                let mut spec = self.everything(tool);
-                spec.style = Style { quiet: true, collect_only: true, ..Style::default() };
+                let mut spec = self.wide_run(tool);
+                spec.style = RunStyle { quiet: true, collect_only: true, ..RunStyle::default() };
                 (spec, "only collected")
             }
             6 if of.kind == CheckKind::Test && self.is_lint_clean() => {
                 let linter = match language {
-                    Language::Python => Tool::Ruff,
-                    Language::Rust => Tool::CargoCheck,
-                    Language::Go => Tool::GoBuild,
-                    Language::TypeScript => Tool::Tsc,
-                    Language::JavaScript => Tool::Eslint,
+                    Language::Python => CheckTool::Ruff,
+                    Language::Rust => CheckTool::CargoCheck,
+                    Language::Go => CheckTool::GoBuild,
+                    Language::TypeScript => CheckTool::Tsc,
+                    Language::JavaScript => CheckTool::Eslint,
                 };
-                (self.everything(linter), "a linter or build")
+                (self.wide_run(linter), "a linter or build")
             }
             _ => {
                 let file = project.checks[other].file.clone();
                 let mut spec = self.draw_narrow(tool, other);
                 if language == Language::Rust && project.checks[other].group.is_some() {
-                    spec.selection = Selection {
+                    spec.selection = CheckSelection {
                         keyword: project.checks[other].group.clone(),
-                        ..Selection::default()
+                        ..CheckSelection::default()
                     };
                 } else {
-                    spec.selection = Selection { files: vec![file], ..Selection::default() };
+                    spec.selection =
+                        CheckSelection { files: vec![file], ..CheckSelection::default() };
                 }
                 (spec, "another file")
             }

@@ -1,38 +1,39 @@
 //! The scenarios.
 
-use super::{Story, weighted};
+use super::{StoryBuilder, draw_weighted};
 use crate::project::{BugKind, CheckKind, Language};
-use crate::runs::{State, TestStatus};
+use crate::runs::{CheckoutState, TestStatus};
 use crate::source::lines_of;
-use crate::truth::{Cause, Role};
-use crate::world::Hand;
+use crate::truth::{ChangeRole, FailureCause};
+use crate::world::ChangeMethod;
 
-impl Story {
+impl StoryBuilder {
     /// Bugs that existed when the first session began are repaired, and recur.
-    pub(super) fn plain(&mut self) {
-        let count = weighted(&mut self.world.dice, &[(1, 34), (2, 30), (3, 18), (4, 11), (5, 7)]);
-        let bugs = self.draw_bugs(count, super::Story::is_ordinary);
-        self.learn(&bugs);
+    pub(super) fn play_plain(&mut self) {
+        let count =
+            draw_weighted(&mut self.world.dice, &[(1, 34), (2, 30), (3, 18), (4, 11), (5, 7)]);
+        let bugs = self.draw_bugs(count, super::StoryBuilder::is_ordinary);
+        self.play_sessions(&bugs);
     }
 
     /// A linter, type checker or compiler reports an error.
-    pub(super) fn lint(&mut self) {
+    pub(super) fn play_lint(&mut self) {
         let bugs = self.draw_bugs(1, |story, bug| {
             matches!(story.bug(bug).kind, BugKind::Lint | BugKind::Compile)
         });
         if bugs.is_empty() {
-            self.plain();
+            self.play_plain();
             return;
         }
-        self.learn(&bugs);
+        self.play_sessions(&bugs);
     }
 
     /// Plays a first session with bugs in the files, and later sessions in which they recur.
-    fn learn(&mut self, bugs: &[usize]) {
+    fn play_sessions(&mut self, bugs: &[usize]) {
         let form = self.world.dice.below(2);
-        let forms: Vec<_> = bugs.iter().map(|bug| self.broken(*bug, form)).collect();
+        let forms: Vec<_> = bugs.iter().map(|bug| self.bug_form(*bug, form)).collect();
         if self.chance(12) {
-            self.unformat();
+            self.add_unformatted_line();
         }
         self.world.prepare(|state| {
             for form in &forms {
@@ -41,40 +42,40 @@ impl Story {
         });
         let broken = self.world.state().clone();
         self.world.begin_session(0, 0);
-        self.chatter();
+        self.run_harmless_commands();
         let tool = self.tool_for(bugs[0]);
-        self.red(tool, "red");
-        self.repair(bugs, true);
+        self.run_red(tool, "red");
+        self.repair_bugs(bugs, true);
         if self.chance(30) {
             self.world.commit("Repair the suite");
         }
         self.world.end_session();
-        self.returns(bugs, &broken);
+        self.return_bugs(bugs, &broken);
     }
 
     /// The command has to change, but no file.
-    pub(super) fn environment(&mut self) {
+    pub(super) fn play_environment(&mut self) {
         self.world.begin_session(0, 0);
-        self.chatter();
+        self.run_harmless_commands();
         let tool = self.test_tool();
         let checks: Vec<usize> = self.need_checks();
-        self.red(tool, "red without the environment");
+        self.run_red(tool, "red without the environment");
         if self.chance(40) {
             // An attempt that does not help is reverted.
-            self.decoys(1, None);
+            self.make_unrelated_edits(1, None);
         }
         if self.chance(30) {
-            self.red(tool, "still red");
+            self.run_red(tool, "still red");
         }
-        self.remedied(tool, &checks);
+        self.run_remedied(tool, &checks);
         self.world.end_session();
         for _ in 0..=self.world.dice.below(2) {
             let pause = 60 * (1 + i64::try_from(self.world.dice.below(200)).unwrap_or_default());
             self.world.begin_session(0, pause);
-            self.chatter();
-            self.red(tool, "red without the environment again");
+            self.run_harmless_commands();
+            self.run_red(tool, "red without the environment again");
             if self.chance(60) {
-                self.remedied(tool, &checks);
+                self.run_remedied(tool, &checks);
             }
             self.world.end_session();
         }
@@ -86,8 +87,8 @@ impl Story {
     }
 
     /// Repeats the run with the required environment.
-    fn remedied(&mut self, tool: crate::project::Tool, checks: &[usize]) {
-        let mut spec = self.everything(tool);
+    fn run_remedied(&mut self, tool: crate::project::CheckTool, checks: &[usize]) {
+        let mut spec = self.wide_run(tool);
         spec.is_remedied = true;
         let result = self.world.preview(&spec);
         debug_assert!(checks.iter().all(|check| result.report.passed.contains(check)));
@@ -95,7 +96,7 @@ impl Story {
     }
 
     /// A test fails at random.
-    pub(super) fn flaky(&mut self) {
+    pub(super) fn play_flaky(&mut self) {
         let (check, _) = self.world.project.flaky[0].clone();
         let tool = self.test_tool();
         let bugs = if self.chance(50) {
@@ -103,62 +104,62 @@ impl Story {
         } else {
             Vec::new()
         };
-        let forms: Vec<_> = bugs.iter().map(|bug| self.broken(*bug, 0)).collect();
+        let forms: Vec<_> = bugs.iter().map(|bug| self.bug_form(*bug, 0)).collect();
         self.world.prepare(|state| {
             for form in &forms {
                 form.write(&mut state.tree);
             }
         });
         self.world.begin_session(0, 0);
-        self.chatter();
-        let mut spec = self.everything(tool);
+        self.run_harmless_commands();
+        let mut spec = self.wide_run(tool);
         spec.flaky = vec![check];
         self.world.run(&spec, "red by chance");
         if bugs.is_empty() {
             if self.chance(40) {
-                self.decoys(1, None);
+                self.make_unrelated_edits(1, None);
             }
-            self.green(tool, &[check]);
+            self.run_green(tool, &[check]);
         } else {
-            self.repair(&bugs, true);
+            self.repair_bugs(&bugs, true);
         }
         self.world.end_session();
         self.world.begin_session(0, 60 * 30);
-        self.world.tag_return(Cause::Chance, "return: by chance");
+        self.world.tag_return(FailureCause::Chance, "return: by chance");
         let mut spec = self.draw_wide(tool);
         spec.flaky = vec![check];
         self.world.run(&spec, "red by chance again");
-        self.green(tool, &[check]);
+        self.run_green(tool, &[check]);
         self.world.end_session();
     }
 
     /// A failing test is removed, renamed or skipped.
-    pub(super) fn removed(&mut self) {
+    pub(super) fn play_removed(&mut self) {
         let bugs = self.draw_bugs(2, |story, bug| {
             matches!(story.bug(bug).kind, BugKind::Logic | BugKind::Exception)
                 && story.bug(bug).forms[0].failures.len() == 1
                 && story.world.project.checks[story.bug(bug).checks()[0]].kind == CheckKind::Test
         });
-        let Some(bug) = bugs.first().copied() else { return self.plain() };
+        let Some(bug) = bugs.first().copied() else { return self.play_plain() };
         let check = self.bug(bug).checks()[0];
-        let form = self.broken(bug, 0);
+        let form = self.bug_form(bug, 0);
         self.world.prepare(|state| form.write(&mut state.tree));
         self.world.begin_session(0, 0);
         let tool = self.test_tool();
-        self.red(tool, "red");
+        self.run_red(tool, "red");
         if self.chance(40) {
-            self.decoys(1, Some(bug));
+            self.make_unrelated_edits(1, Some(bug));
         }
         let original = self.world.state().clone();
         let status = self.take_test_away(check);
         if self.chance(40) {
-            self.decoys(1, None);
+            self.make_unrelated_edits(1, None);
         }
         let renamed = matches!(status, TestStatus::Renamed(_));
-        let spec = self.everything(tool);
+        let spec = self.wide_run(tool);
         self.world.run(&spec, "after the test was changed");
         if renamed && self.chance(70) {
-            self.repair(&[bug], true);
+            self.repair_bugs(&[bug], true);
         }
         self.world.end_session();
         let pause = 60 * 24;
@@ -166,21 +167,31 @@ impl Story {
             // The test is restored and fails: it was never fixed.
             let region = self.world.project.checks[check].region.clone();
             let lines = original.tree.region(&region).unwrap_or_default().to_vec();
-            self.world.change(&Hand::Outside, Role::Unrelated, "pulled", |state| {
-                state.tests.remove(&check);
-                state.tree.set(&region, &lines);
-            });
+            self.world.change_files(
+                &ChangeMethod::Outside,
+                ChangeRole::Unrelated,
+                "pulled",
+                |state| {
+                    state.tests.remove(&check);
+                    state.tree.set_region(&region, &lines);
+                },
+            );
         }
         self.world.begin_session(0, pause);
-        if renamed && self.present(&[bug]).is_empty() {
-            let form = self.broken(bug, 0);
-            self.world.change(&Hand::Edit, Role::Break(bug), "a refactoring", |state| {
-                form.write(&mut state.tree);
-            });
-            self.world.tag_return(Cause::Bug(bug), "return: of a renamed test");
+        if renamed && self.present_bugs(&[bug]).is_empty() {
+            let form = self.bug_form(bug, 0);
+            self.world.change_files(
+                &ChangeMethod::Edit,
+                ChangeRole::Break(bug),
+                "a refactoring",
+                |state| {
+                    form.write(&mut state.tree);
+                },
+            );
+            self.world.tag_return(FailureCause::Bug(bug), "return: of a renamed test");
         }
-        self.red(tool, "red again");
-        self.repair(&[bug], true);
+        self.run_red(tool, "red again");
+        self.repair_bugs(&[bug], true);
         self.world.end_session();
     }
 
@@ -230,62 +241,77 @@ impl Story {
                 !lines.iter().any(|line| line == "import pytest")
             });
         let shown = status.clone();
-        self.world.change(&Hand::Edit, Role::Unrelated, "the test taken away", |state| {
-            state.tests.insert(check, shown);
-            state.tree.set(&region, &text);
-            if let Some(key) = imports.filter(|_| needs_import) {
-                let mut lines = lines_of("import pytest\n");
-                lines.extend(state.tree.region(&key).unwrap_or_default().to_vec());
-                state.tree.set(&key, &lines);
-            }
-        });
+        self.world.change_files(
+            &ChangeMethod::Edit,
+            ChangeRole::Unrelated,
+            "the test taken away",
+            |state| {
+                state.tests.insert(check, shown);
+                state.tree.set_region(&region, &text);
+                if let Some(key) = imports.filter(|_| needs_import) {
+                    let mut lines = lines_of("import pytest\n");
+                    lines.extend(state.tree.region(&key).unwrap_or_default().to_vec());
+                    state.tree.set_region(&key, &lines);
+                }
+            },
+        );
         self.world.record_removal(check, &status);
         status
     }
 
     /// A test of the same name fails in another package, for another reason.
-    pub(super) fn other_package(&mut self) {
-        let Some((first, second)) = self.twins() else { return self.plain() };
+    pub(super) fn play_other_package(&mut self) {
+        let Some((first, second)) = self.find_twin_bugs() else { return self.play_plain() };
         self.world.tag("the same test name in another package");
-        let form = self.broken(first, 0);
+        let form = self.bug_form(first, 0);
         self.world.prepare(|state| form.write(&mut state.tree));
         self.world.begin_session(0, 0);
-        self.chatter();
+        self.run_harmless_commands();
         let both = self.chance(40);
         if both {
             // Both fail at the same time: two tests, not one.
-            let form = self.broken(second, 0);
-            self.world.change(&Hand::Edit, Role::Break(second), "a refactoring", |state| {
-                form.write(&mut state.tree);
-            });
-            self.repair(&[first, second], false);
+            let form = self.bug_form(second, 0);
+            self.world.change_files(
+                &ChangeMethod::Edit,
+                ChangeRole::Break(second),
+                "a refactoring",
+                |state| {
+                    form.write(&mut state.tree);
+                },
+            );
+            self.repair_bugs(&[first, second], false);
             self.world.end_session();
             let state = self.with_bugs(&[first, second]);
-            self.returns(&[first, second], &state);
+            self.return_bugs(&[first, second], &state);
             return;
         }
-        self.repair(&[first], false);
+        self.repair_bugs(&[first], false);
         self.world.end_session();
         self.world.begin_session(0, 60 * 48);
-        let form = self.broken(second, 0);
-        self.world.change(&Hand::Edit, Role::Break(second), "a refactoring", |state| {
-            form.write(&mut state.tree);
-        });
-        self.repair(&[second], false);
+        let form = self.bug_form(second, 0);
+        self.world.change_files(
+            &ChangeMethod::Edit,
+            ChangeRole::Break(second),
+            "a refactoring",
+            |state| {
+                form.write(&mut state.tree);
+            },
+        );
+        self.repair_bugs(&[second], false);
         self.world.end_session();
     }
 
     /// Returns the files with bugs in them, like a checkout made before the repair.
-    fn with_bugs(&self, bugs: &[usize]) -> State {
+    fn with_bugs(&self, bugs: &[usize]) -> CheckoutState {
         let mut state = self.world.state().clone();
         for bug in bugs {
-            self.broken(*bug, 0).write(&mut state.tree);
+            self.bug_form(*bug, 0).write(&mut state.tree);
         }
         state
     }
 
     /// Finds bugs of two packages that fail a test of the same name in different ways.
-    fn twins(&mut self) -> Option<(usize, usize)> {
+    fn find_twin_bugs(&mut self) -> Option<(usize, usize)> {
         let project = &self.world.project;
         let mut pairs = Vec::new();
         for (one, first) in project.bugs.iter().enumerate() {
@@ -309,11 +335,11 @@ impl Story {
                 }
             }
         }
-        if pairs.is_empty() { None } else { Some(*self.world.dice.of(&pairs)) }
+        if pairs.is_empty() { None } else { Some(*self.world.dice.pick(&pairs)) }
     }
 
     /// The same test fails again for another reason.
-    pub(super) fn other_failure(&mut self) {
+    pub(super) fn play_other_failure(&mut self) {
         let pairs = {
             let project = &self.world.project;
             let mut pairs = Vec::new();
@@ -335,62 +361,78 @@ impl Story {
             pairs
         };
         if pairs.is_empty() {
-            return self.plain();
+            return self.play_plain();
         }
-        let (first, second) = *self.world.dice.of(&pairs);
+        let (first, second) = *self.world.dice.pick(&pairs);
         self.world.tag("the same test fails in another way");
-        let form = self.broken(first, 0);
+        let form = self.bug_form(first, 0);
         self.world.prepare(|state| form.write(&mut state.tree));
         self.world.begin_session(0, 0);
-        self.repair(&[first], false);
+        self.repair_bugs(&[first], false);
         self.world.end_session();
         self.world.begin_session(0, 60 * 24 * 3);
-        let form = self.broken(second, 0);
-        self.world.change(&Hand::Edit, Role::Break(second), "a refactoring", |state| {
-            form.write(&mut state.tree);
-        });
-        self.world.tag_return(Cause::Bug(second), "return: the same test in another way");
-        self.repair(&[second], false);
+        let form = self.bug_form(second, 0);
+        self.world.change_files(
+            &ChangeMethod::Edit,
+            ChangeRole::Break(second),
+            "a refactoring",
+            |state| {
+                form.write(&mut state.tree);
+            },
+        );
+        self.world.tag_return(FailureCause::Bug(second), "return: the same test in another way");
+        self.repair_bugs(&[second], false);
         self.world.end_session();
         let state = self.with_bugs(&[second]);
-        self.returns(&[second], &state);
+        self.return_bugs(&[second], &state);
     }
 
     /// A change that broke a test is reverted with git.
-    pub(super) fn git(&mut self) {
+    pub(super) fn play_git(&mut self) {
         let bugs = self.draw_bugs(1, |story, bug| {
             story.is_ordinary(bug) && story.bug(bug).kind != BugKind::Import
         });
-        let Some(bug) = bugs.first().copied() else { return self.plain() };
+        let Some(bug) = bugs.first().copied() else { return self.play_plain() };
         let tool = self.tool_for(bug);
         self.world.begin_session(0, 0);
-        self.chatter();
-        let form = self.broken(bug, 0);
-        self.world.change(&Hand::Edit, Role::Break(bug), "a refactoring", |state| {
-            form.write(&mut state.tree);
-        });
+        self.run_harmless_commands();
+        let form = self.bug_form(bug, 0);
+        self.world.change_files(
+            &ChangeMethod::Edit,
+            ChangeRole::Break(bug),
+            "a refactoring",
+            |state| {
+                form.write(&mut state.tree);
+            },
+        );
         let way = self.world.dice.below(3);
         if way == 2 {
             self.world.commit("Tidy up");
         }
-        self.red(tool, "red");
+        self.run_red(tool, "red");
         if self.chance(30) {
             let check = self.bug(bug).checks()[0];
-            self.uncovered(tool, check);
+            self.run_uncovered(tool, check);
         }
-        self.take_back(bug, way);
+        self.revert_with_git(bug, way);
         if self.chance(30) {
-            self.decoys(1, None);
+            self.make_unrelated_edits(1, None);
         }
-        self.close(&[bug]);
+        self.close_failures(&[bug]);
         self.world.end_session();
         let state = self.with_bugs(&[bug]);
-        self.returns(&[bug], &state);
+        self.return_bugs(&[bug], &state);
     }
 
-    fn take_back(&mut self, bug: usize, way: usize) {
+    fn revert_with_git(&mut self, bug: usize, way: usize) {
         let key = self.bug(bug).good.regions[0].0.clone();
-        let file = self.world.state().tree.place(&key).map(|place| place.file).unwrap_or_default();
+        let file = self
+            .world
+            .state()
+            .tree
+            .region_location(&key)
+            .map(|place| place.file)
+            .unwrap_or_default();
         let words =
             |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
         let folder = self.world.shell_folder().to_owned();
@@ -401,37 +443,46 @@ impl Story {
         };
         match way {
             0 => {
-                let committed = self.world.committed(0).clone();
-                let hand = Hand::Command {
+                let committed = self.world.committed_state(0).clone();
+                let hand = ChangeMethod::Command {
                     line: format!("git checkout -- {typed}"),
                     output: String::new(),
                     git: vec![words(&["checkout", "-q", "--", &file])],
                 };
-                self.world.change(&hand, Role::Fix(bug), "git checkout FILE", |state| {
-                    if let Some(text) = committed.tree.files.get(&file) {
-                        state.tree.files.insert(file.clone(), text.clone());
-                    }
-                });
+                self.world.change_files(
+                    &hand,
+                    ChangeRole::Fix(bug),
+                    "git checkout FILE",
+                    |state| {
+                        if let Some(text) = committed.tree.files.get(&file) {
+                            state.tree.files.insert(file.clone(), text.clone());
+                        }
+                    },
+                );
             }
             1 => {
-                let committed = self.world.committed(0).clone();
-                let hand = Hand::Command {
+                let committed = self.world.committed_state(0).clone();
+                let hand = ChangeMethod::Command {
                     line: "git stash".to_owned(),
                     output:
                         "Saved working directory and index state WIP on main: 1f2e3d4 First version"
                             .to_owned(),
                     git: vec![words(&["stash", "-q"])],
                 };
-                self.world.change(&hand, Role::Fix(bug), "git stash", |state| *state = committed);
+                self.world.change_files(&hand, ChangeRole::Fix(bug), "git stash", |state| {
+                    *state = committed
+                });
             }
             _ => {
-                let before = self.world.committed(1).clone();
-                let hand = Hand::Command {
+                let before = self.world.committed_state(1).clone();
+                let hand = ChangeMethod::Command {
                     line: "git revert HEAD --no-edit".to_owned(),
                     output: "[main 9a8b7c6] Revert \"Tidy up\"\n 1 file changed, 1 insertion(+), 1 deletion(-)".to_owned(),
                     git: vec![words(&["revert", "--no-edit", "HEAD"])],
                 };
-                self.world.change(&hand, Role::Fix(bug), "git revert", |state| *state = before);
+                self.world.change_files(&hand, ChangeRole::Fix(bug), "git revert", |state| {
+                    *state = before
+                });
                 self.world.note_revert();
             }
         }

@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 
-use super::{BASE, Hand, World};
+use super::{BASE_PLACEHOLDER, ChangeMethod, SimulatedSession};
 use crate::diff;
-use crate::history::{GitAction, Step};
-use crate::runs::State;
+use crate::history::{GitAction, HistoryStep};
+use crate::runs::CheckoutState;
 
 /// Minimum milliseconds between two steps, and maximum of the random part.
 const PAUSE_MILLIS: (i64, usize) = (3_000, 55_000);
 
-impl World {
+impl SimulatedSession {
     /// Adds a payload with the common fields and the current files.
     pub(super) fn emit(&mut self, fields: Value, note: &str, git: Vec<GitAction>) {
         let extra = i64::try_from(self.dice.below(PAUSE_MILLIS.1)).unwrap_or_default();
@@ -30,7 +30,7 @@ impl World {
         };
         let mut payload = json!({
             "session_id": session,
-            "transcript_path": format!("{BASE}/transcripts/{session}.jsonl"),
+            "transcript_path": format!("{BASE_PLACEHOLDER}/transcripts/{session}.jsonl"),
             "cwd": cwd,
         });
         let Value::Object(own) = &mut payload else { return };
@@ -54,7 +54,7 @@ impl World {
         if let Value::Object(fields) = fields {
             own.extend(fields);
         }
-        self.steps.push(Step {
+        self.steps.push(HistoryStep {
             at: self.clock,
             checkout: self.here,
             payload,
@@ -86,10 +86,10 @@ impl World {
     /// Sends the two payloads of an edit of one file.
     pub(super) fn edit_file(
         &mut self,
-        hand: &Hand,
+        hand: &ChangeMethod,
         file: &str,
-        before: &State,
-        after: &State,
+        before: &CheckoutState,
+        after: &CheckoutState,
         kind: &str,
     ) {
         let path = format!("{}/{file}", self.root());
@@ -97,7 +97,7 @@ impl World {
         let new = after.tree.text(file).unwrap_or_default();
         let original = old.clone().unwrap_or_default();
         let patch = diff::structured_patch(&original, &new);
-        let is_write = *hand == Hand::Write || old.is_none();
+        let is_write = *hand == ChangeMethod::Write || old.is_none();
         let (tool, input, response) = if is_write {
             let kind = if old.is_some() { "update" } else { "create" };
             let patch = if old.is_some() { patch } else { json!([]) };
@@ -110,7 +110,7 @@ impl World {
                 }),
             )
         } else {
-            let (from, to) = replaced(&original, &new);
+            let (from, to) = replaced_text(&original, &new);
             (
                 "Edit",
                 json!({
@@ -145,7 +145,7 @@ impl World {
 }
 
 /// Returns the text that an edit replaces and its replacement: whole lines that occur only once in the file.
-fn replaced(old: &str, new: &str) -> (String, String) {
+fn replaced_text(old: &str, new: &str) -> (String, String) {
     let (old_lines, new_lines): (Vec<&str>, Vec<&str>) =
         (old.split('\n').collect(), new.split('\n').collect());
     let most = old_lines.len().min(new_lines.len());

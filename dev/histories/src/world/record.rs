@@ -2,58 +2,58 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Learned, World};
-use crate::command::{Pipe, RunResult, RunSpec, TaskRunner, Wrapper};
+use super::{LearnedLesson, SimulatedSession};
+use crate::command::{OutputPipe, ProjectTaskRunner, RunResult, RunSpec, RunWrapper};
 use crate::diff;
-use crate::project::{BugKind, CheckKind, Remedy, Tool};
+use crate::project::{BugKind, CheckKind, CheckTool, Remedy};
 use crate::runs::TestStatus;
 use crate::truth::{
-    Cause, ChangeTruth, Expectation, FailureTruth, Name, Resolution, Role, RunTruth, Sighting,
-    normalised,
+    ChangeRole, ChangeTruth, CheckName, ExpectedText, FailureCause, FailureEnding, FailureSighting,
+    FailureTruth, RunTruth, normalise_line,
 };
 
-impl World {
+impl SimulatedSession {
     /// Returns the cause of every failure of a run, by check.
-    fn causes(&self, spec: &RunSpec) -> BTreeMap<usize, Cause> {
+    fn causes(&self, spec: &RunSpec) -> BTreeMap<usize, FailureCause> {
         let mut causes = BTreeMap::new();
         for (index, bug) in self.project.bugs.iter().enumerate() {
             if let Some(form) = bug.form_in(&self.state().tree) {
                 for (check, _) in &form.failures {
-                    causes.entry(*check).or_insert(Cause::Bug(index));
+                    causes.entry(*check).or_insert(FailureCause::Bug(index));
                 }
             }
         }
         if let Some(need) = self.project.need.as_ref().filter(|_| !spec.is_remedied) {
             for (check, _) in &need.failures {
-                causes.entry(*check).or_insert(Cause::Environment);
+                causes.entry(*check).or_insert(FailureCause::Environment);
             }
         }
         for check in &spec.flaky {
-            causes.entry(*check).or_insert(Cause::Chance);
+            causes.entry(*check).or_insert(FailureCause::Chance);
         }
         causes
     }
 
     /// Returns the name of a check as its runner prints it.
-    fn check_name(&self, check: usize, cause: Cause) -> Name {
+    fn check_name(&self, check: usize, cause: FailureCause) -> CheckName {
         let of = &self.project.checks[check];
         if of.kind == CheckKind::Test {
             let name = self.state().name(&self.project, check).unwrap_or(&of.name);
-            return Name::Test(name.to_owned());
+            return CheckName::Test(name.to_owned());
         }
         let mut texts: Vec<String> = Vec::new();
         let file = of.file.rsplit('/').next().unwrap_or_default();
         if of.kind != CheckKind::Build {
             texts.push(file.to_owned());
         }
-        if let Cause::Bug(bug) = cause {
+        if let FailureCause::Bug(bug) = cause {
             let failures = self.project.bugs[bug].forms[0].failures.iter();
             let failure = failures.clone().find(|(index, _)| *index == check);
             if let Some((_, failure)) = failure.filter(|_| of.kind == CheckKind::Build) {
                 texts.push(failure.mark.clone());
             }
         }
-        Name::Finding(texts)
+        CheckName::Finding(texts)
     }
 
     /// Records a run that has just been sent.
@@ -61,9 +61,9 @@ impl World {
         let step = self.steps.len() - 1;
         let here = self.here;
         let causes = self.causes(spec);
-        let tags = spelling(spec);
+        let tags = spelling_tags(spec);
         let tool = match &spec.wrapper {
-            Wrapper::Task(task) => task.tool.name(),
+            RunWrapper::Task(task) => task.tool.name(),
             _ => spec.tool.name(),
         };
         self.truth.runs.push(RunTruth { step, tool, is_failed: result.report.exit != 0 });
@@ -108,8 +108,8 @@ impl World {
             let lookalikes = self.lookalikes(failed.check, cause, is_placed, is_error_shown);
             let is_clear = is_named && lookalikes.is_empty();
             let expectation = match self.expectation(failed.check, cause, is_clear) {
-                Expectation::Silence | Expectation::OtherCause if !lookalikes.is_empty() => {
-                    Expectation::Free
+                ExpectedText::Silence | ExpectedText::OtherCause if !lookalikes.is_empty() => {
+                    ExpectedText::Free
                 }
                 expectation => expectation,
             };
@@ -119,7 +119,7 @@ impl World {
             if self.agent.is_some() {
                 sighting_tags.insert("return: in a subagent".to_owned());
             }
-            self.truth.sightings.push(Sighting {
+            self.truth.sightings.push(FailureSighting {
                 step,
                 context: (self.session, self.agent.clone()),
                 check: failed.check,
@@ -151,7 +151,7 @@ impl World {
             .copied()
             .filter(|index| self.truth.failures[*index].failed_at.last() == Some(&step))
             .collect();
-        let causes: BTreeSet<Cause> =
+        let causes: BTreeSet<FailureCause> =
             of_run.iter().map(|index| self.truth.failures[*index].cause).collect();
         for index in &of_run {
             let failure = &mut self.truth.failures[*index];
@@ -219,12 +219,12 @@ impl World {
     fn lookalikes(
         &self,
         check: usize,
-        cause: Cause,
+        cause: FailureCause,
         is_placed: bool,
         is_error_shown: bool,
-    ) -> Vec<Cause> {
+    ) -> Vec<FailureCause> {
         let name = &self.project.checks[check].name;
-        let is_alike = |lesson: &&Learned| {
+        let is_alike = |lesson: &&LearnedLesson| {
             let is_same = lesson.check == check;
             let is_twin = !is_same && self.project.checks[lesson.check].name == *name;
             lesson.cause != cause && ((is_same && !is_error_shown) || (is_twin && !is_placed))
@@ -234,8 +234,8 @@ impl World {
 
     /// Returns true if the command or its output shows that a check was executed.
     fn is_coverage_known(&self, spec: &RunSpec, result: &RunResult, check: usize) -> bool {
-        let Wrapper::Task(task) = &spec.wrapper else { return true };
-        if task.runner != TaskRunner::Script {
+        let RunWrapper::Task(task) = &spec.wrapper else { return true };
+        if task.runner != ProjectTaskRunner::Script {
             return true;
         }
         let of = &self.project.checks[check];
@@ -252,14 +252,14 @@ impl World {
         let cause = failure.cause;
         let opened = failure.opened;
         let resolution = match cause {
-            Cause::Bug(_) => Resolution::Fixed,
-            Cause::Environment => Resolution::Command,
-            Cause::Chance => Resolution::Flaky,
+            FailureCause::Bug(_) => FailureEnding::Fixed,
+            FailureCause::Environment => FailureEnding::Command,
+            FailureCause::Chance => FailureEnding::Flaky,
         };
         let mut tags = failure.tags.clone();
         tags.extend(self.fix_tags(checkout, cause, opened));
         let is_thin = match cause {
-            Cause::Bug(bug) => self.is_thin(bug, check),
+            FailureCause::Bug(bug) => self.is_thin(bug, check),
             _ => false,
         };
         let failure = &mut self.truth.failures[index];
@@ -267,7 +267,7 @@ impl World {
         failure.tags.clone_from(&tags);
         failure.is_thin = is_thin;
         let session = failure.session;
-        self.learned.push(Learned { check, cause, session, resolution, tags, is_thin });
+        self.learned.push(LearnedLesson { check, cause, session, resolution, tags, is_thin });
     }
 
     /// Returns true if nothing in a failure points to the location of its fix.
@@ -288,7 +288,7 @@ impl World {
     }
 
     /// Returns the kinds of mess between the first run with a failure and its fix.
-    fn fix_tags(&self, checkout: usize, cause: Cause, opened: usize) -> BTreeSet<String> {
+    fn fix_tags(&self, checkout: usize, cause: FailureCause, opened: usize) -> BTreeSet<String> {
         let mut tags = BTreeSet::new();
         let changes: Vec<&ChangeTruth> = self
             .truth
@@ -296,8 +296,8 @@ impl World {
             .iter()
             .filter(|change| change.checkout == checkout && change.step >= opened)
             .collect();
-        let Cause::Bug(bug) = cause else {
-            if let (Cause::Environment, Some(need)) = (cause, &self.project.need) {
+        let FailureCause::Bug(bug) = cause else {
+            if let (FailureCause::Environment, Some(need)) = (cause, &self.project.need) {
                 tags.insert(match need.remedy {
                     Remedy::Variable(..) => "fix: a variable".to_owned(),
                     Remedy::Flag(_) => "fix: a flag".to_owned(),
@@ -311,7 +311,7 @@ impl World {
         };
         tags.insert(format!("bug: {}", self.project.bugs[bug].kind.name()));
         let fixes: Vec<&&ChangeTruth> =
-            changes.iter().filter(|change| change.role == Role::Fix(bug)).collect();
+            changes.iter().filter(|change| change.role == ChangeRole::Fix(bug)).collect();
         let files: BTreeSet<&String> = fixes.iter().flat_map(|change| &change.files).collect();
         for fix in &fixes {
             tags.insert(format!("fix: {}", fix.kind));
@@ -324,17 +324,17 @@ impl World {
             let is_same = change.files.iter().any(|file| files.contains(file));
             let place = if is_same { "the same file" } else { "another file" };
             match change.role {
-                Role::Unrelated => {
+                ChangeRole::Unrelated => {
                     let time = if change.step > last_fix { "after" } else { "before" };
                     tags.insert(format!("decoy {time} the fix in {place}"));
                     tags.insert(format!("decoy: {}", change.kind));
                 }
-                Role::Attempt(of) if of == bug => {
-                    let undone = changes.iter().any(|other| other.role == Role::Undo(bug));
+                ChangeRole::Attempt(of) if of == bug => {
+                    let undone = changes.iter().any(|other| other.role == ChangeRole::Undo(bug));
                     let what = if undone { "undone" } else { "left" };
                     tags.insert(format!("a wrong attempt, {what}"));
                 }
-                Role::Fix(other) if other != bug => {
+                ChangeRole::Fix(other) if other != bug => {
                     tags.insert("another fix in between".to_owned());
                 }
                 _ => {}
@@ -347,20 +347,21 @@ impl World {
     }
 
     /// Returns the tags of the lesson about a failure.
-    fn lesson_tags(&self, check: usize, cause: Cause) -> BTreeSet<String> {
+    fn lesson_tags(&self, check: usize, cause: FailureCause) -> BTreeSet<String> {
         let lesson =
             self.learned.iter().rev().find(|lesson| lesson.check == check && lesson.cause == cause);
         lesson.map(|lesson| lesson.tags.clone()).unwrap_or_default()
     }
 
     /// Decides the expected text for a failing check.
-    fn expectation(&mut self, check: usize, cause: Cause, is_named: bool) -> Expectation {
-        let taught = |lesson: &&Learned| {
+    fn expectation(&mut self, check: usize, cause: FailureCause, is_named: bool) -> ExpectedText {
+        let taught = |lesson: &&LearnedLesson| {
             lesson.check == check
-                && matches!(lesson.resolution, Resolution::Fixed | Resolution::Command)
+                && matches!(lesson.resolution, FailureEnding::Fixed | FailureEnding::Command)
         };
-        let of_check: Vec<&Learned> = self.learned.iter().filter(taught).collect();
-        let same: Vec<&&Learned> = of_check.iter().filter(|lesson| lesson.cause == cause).collect();
+        let of_check: Vec<&LearnedLesson> = self.learned.iter().filter(taught).collect();
+        let same: Vec<&&LearnedLesson> =
+            of_check.iter().filter(|lesson| lesson.cause == cause).collect();
         if same.is_empty() {
             // Another lesson about the test may be right by accident, or come from weak evidence.
             let is_weak = self.truth.failures.iter().any(|failure| {
@@ -370,40 +371,40 @@ impl World {
                     && !failure.passed_at.is_empty()
             });
             return if is_weak {
-                Expectation::Free
+                ExpectedText::Free
             } else if of_check.is_empty() {
-                Expectation::Silence
+                ExpectedText::Silence
             } else {
-                Expectation::OtherCause
+                ExpectedText::OtherCause
             };
         }
         let key = (self.session, self.agent.clone(), check);
         let in_session = same.iter().any(|lesson| lesson.session == self.session);
         let is_thin = same.iter().any(|lesson| lesson.is_thin);
         if !is_named || in_session || self.due.contains(&key) {
-            return Expectation::Free;
+            return ExpectedText::Free;
         }
         self.due.insert(key);
-        if is_thin { Expectation::ShowOrHedge } else { Expectation::Show }
+        if is_thin { ExpectedText::ShowOrHedge } else { ExpectedText::Show }
     }
 
     /// Records a change.
     pub(super) fn record_change(&mut self, change: ChangeTruth) {
         match change.role {
-            Role::Fix(bug) => {
-                let right = self.truth.right.entry(Cause::Bug(bug)).or_default();
+            ChangeRole::Fix(bug) => {
+                let right = self.truth.right.entry(FailureCause::Bug(bug)).or_default();
                 right.extend(change.lines.iter().cloned());
                 let of = &self.project.bugs[bug];
                 for form in of.forms.iter().chain(&of.attempts).chain(&of.halfway) {
                     for ((_, old), (_, new)) in form.regions.iter().zip(&of.good.regions) {
                         let [old, new] = [old, new].map(|lines| lines.join("\n") + "\n");
                         let lines = diff::changed_lines(&old, &new);
-                        right.extend(lines.iter().map(|line| normalised(line)));
+                        right.extend(lines.iter().map(|line| normalise_line(line)));
                     }
                 }
             }
-            Role::Companion(bug) => {
-                let neutral = self.truth.neutral.entry(Cause::Bug(bug)).or_default();
+            ChangeRole::Companion(bug) => {
+                let neutral = self.truth.neutral.entry(FailureCause::Bug(bug)).or_default();
                 neutral.extend(change.lines.iter().cloned());
             }
             _ => {}
@@ -412,7 +413,8 @@ impl World {
             let is_relative = ["git revert", "git stash", "git checkout", "git restore"]
                 .iter()
                 .any(|start| command.contains(start));
-            if is_relative || !matches!(change.role, Role::Fix(_) | Role::Companion(_)) {
+            if is_relative || !matches!(change.role, ChangeRole::Fix(_) | ChangeRole::Companion(_))
+            {
                 self.truth.wrong_commands.push(command.clone());
             }
         }
@@ -440,19 +442,19 @@ impl World {
         if let Some(index) = self.open.get(&(self.here, check)) {
             let failure = &mut self.truth.failures[*index];
             failure.removed_at = Some(step);
-            failure.resolution = Some(Resolution::Removed);
+            failure.resolution = Some(FailureEnding::Removed);
             failure.tags.insert(format!("the test is {what}"));
             self.open.remove(&(self.here, check));
         }
     }
 
     /// Moves lines of a fix that unrelated changes have too, or that are very short, to the neutral lines.
-    pub(super) fn settle(&mut self) {
+    pub(super) fn separate_shared_lines(&mut self) {
         let unrelated: BTreeSet<String> = self
             .truth
             .changes
             .iter()
-            .filter(|change| change.role == Role::Unrelated)
+            .filter(|change| change.role == ChangeRole::Unrelated)
             .flat_map(|change| change.lines.iter().cloned())
             .collect();
         for (cause, right) in &mut self.truth.right {
@@ -472,7 +474,7 @@ impl World {
 /// Returns true if a run is limited to one package, by its folder or its selection.
 fn is_narrow(spec: &RunSpec) -> bool {
     let selection = &spec.selection;
-    !matches!(spec.wrapper, Wrapper::Task(_))
+    !matches!(spec.wrapper, RunWrapper::Task(_))
         && (!spec.folder.is_empty()
             || selection.package.is_some()
             || !selection.files.is_empty()
@@ -480,25 +482,25 @@ fn is_narrow(spec: &RunSpec) -> bool {
 }
 
 /// Returns the tags that describe the command line of a run.
-fn spelling(spec: &RunSpec) -> BTreeSet<String> {
+fn spelling_tags(spec: &RunSpec) -> BTreeSet<String> {
     let mut tags = BTreeSet::new();
     let mut tag = |text: &str| {
         tags.insert(text.to_owned());
     };
     match &spec.wrapper {
-        Wrapper::Task(task) => tag(task.runner.command()),
-        Wrapper::Prefix(prefix) => tag(prefix),
-        Wrapper::None => {}
+        RunWrapper::Task(task) => tag(task.runner.command()),
+        RunWrapper::Prefix(prefix) => tag(prefix),
+        RunWrapper::None => {}
     }
     match &spec.pipe {
-        Pipe::None => {}
-        Pipe::Tail(_) => tag("| tail"),
-        Pipe::Head(_) => tag("| head"),
-        Pipe::Grep(_) => tag("| grep"),
-        Pipe::EchoStatus => tag("; echo $?"),
+        OutputPipe::None => {}
+        OutputPipe::Tail(_) => tag("| tail"),
+        OutputPipe::Head(_) => tag("| head"),
+        OutputPipe::Grep(_) => tag("| grep"),
+        OutputPipe::EchoStatus => tag("; echo $?"),
     }
     let selection = &spec.selection;
-    let is_task = matches!(spec.wrapper, Wrapper::Task(_));
+    let is_task = matches!(spec.wrapper, RunWrapper::Task(_));
     if !is_task {
         if !selection.tests.is_empty() {
             tag("by name");
@@ -512,7 +514,7 @@ fn spelling(spec: &RunSpec) -> BTreeSet<String> {
             tag("whole suite");
         }
     }
-    if spec.tool == Tool::Nextest && !is_task {
+    if spec.tool == CheckTool::Nextest && !is_task {
         tag("cargo nextest");
     }
     tags

@@ -13,7 +13,7 @@ mod silent_loop;
 mod truths;
 
 #[test]
-fn no_test_file_is_forgotten() {
+fn declares_every_test_file() {
     rutter_testkit::assert_every_file_is_declared(
         env!("CARGO_MANIFEST_DIR"),
         include_str!("main.rs"),

@@ -1,15 +1,15 @@
 use proptest::prelude::*;
 use rutter_histories::generate;
-use rutter_histories::judge::{Judgement, judge};
-use rutter_histories::play::{InProcess, Played, Stage, play};
+use rutter_histories::judge::{Judgement, judge_history};
+use rutter_histories::play::{InProcess, PlayFolders, PlayedHistory, play_history};
 use rutter_histories::report::LoopReport;
 
-fn examine(seed: u64) -> (Judgement, Played, LoopReport) {
+fn play_and_judge(seed: u64) -> (Judgement, PlayedHistory, LoopReport) {
     let history = generate(seed);
-    let stage = Stage::new().unwrap();
+    let stage = PlayFolders::new().unwrap();
     let mut product = InProcess::new(&stage).unwrap();
-    let played = play(&history, &stage, &mut product).unwrap();
-    let judgement = judge(&history, &played);
+    let played = play_history(&history, &stage, &mut product).unwrap();
+    let judgement = judge_history(&history, &played);
     let mut report = LoopReport::default();
     report.add(&history, &judgement);
     (judgement, played, report)
@@ -17,10 +17,10 @@ fn examine(seed: u64) -> (Judgement, Played, LoopReport) {
 
 /// A few histories of the development half; `cargo xtask eval loop` plays many.
 #[test]
-fn meets_the_goals_on_a_few_histories() {
+fn few_histories_meet_the_goals() {
     let mut report = LoopReport::default();
     for seed in (0..48).step_by(2) {
-        report.join(examine(seed).2);
+        report.join(play_and_judge(seed).2);
     }
     assert!(report.is_met(), "{}", report.text());
 }
@@ -30,16 +30,16 @@ proptest! {
 
     /// No run that did not execute a test closes its episode.
     #[test]
-    fn no_uncovered_run_closes_an_episode(half in 0_u64..2_500) {
-        let (judgement, ..) = examine(half * 2);
+    fn uncovered_run_closes_no_episode(half in 0_u64..2_500) {
+        let (judgement, ..) = play_and_judge(half * 2);
         prop_assert!(judgement.uncovered_closings.is_empty(), "seed {}: {:?}", half * 2, judgement.uncovered_closings);
     }
 }
 
 #[test]
-fn playing_twice_gives_the_same() {
-    let (_, one, _) = examine(8);
-    let (_, other, _) = examine(8);
+fn playing_is_deterministic() {
+    let (_, one, _) = play_and_judge(8);
+    let (_, other, _) = play_and_judge(8);
     assert_eq!(one.said, other.said);
     assert_eq!(one.events.len(), other.events.len());
 }

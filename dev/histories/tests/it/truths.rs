@@ -1,13 +1,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rutter_histories::generate;
-use rutter_histories::truth::{Cause, Expectation, Resolution, Role};
+use rutter_histories::truth::{ChangeRole, ExpectedText, FailureCause, FailureEnding};
 use serde_json::Value;
 
-const SEEDS: std::ops::Range<u64> = 0..120;
+const TEST_SEEDS: std::ops::Range<u64> = 0..120;
 
 #[test]
-fn same_seed_makes_the_same_history() {
+fn generation_is_deterministic() {
     for seed in [0, 1, 17, 4711] {
         let (one, other) = (generate(seed), generate(seed));
         assert_eq!(one.steps, other.steps);
@@ -16,7 +16,7 @@ fn same_seed_makes_the_same_history() {
 }
 
 /// Kinds of mess that the histories must have.
-const MESS: [&str; 75] = [
+const REQUIRED_MESS: [&str; 75] = [
     "several edits",
     "several failures at once",
     "one bug fails several tests",
@@ -96,7 +96,7 @@ const MESS: [&str; 75] = [
 
 #[test]
 fn every_kind_of_mess_is_drawn() {
-    let mut missing: BTreeSet<&str> = MESS.into_iter().collect();
+    let mut missing: BTreeSet<&str> = REQUIRED_MESS.into_iter().collect();
     let mut languages = BTreeSet::new();
     for history in (0..1_000).map(generate) {
         languages.insert(history.language);
@@ -114,9 +114,9 @@ fn every_kind_of_mess_is_drawn() {
 }
 
 #[test]
-fn what_must_be_closed_was_passed() {
+fn required_closings_have_passed() {
     let mut closed = 0;
-    for history in SEEDS.map(generate) {
+    for history in TEST_SEEDS.map(generate) {
         for failure in &history.truth.failures {
             assert!(failure.failed_at.contains(&failure.opened));
             let Some(at) = failure.required_at else { continue };
@@ -129,12 +129,12 @@ fn what_must_be_closed_was_passed() {
 }
 
 #[test]
-fn what_must_be_shown_was_learnt_in_another_session() {
+fn expected_fixes_have_earlier_lessons() {
     let mut due = 0;
-    for history in SEEDS.map(generate) {
+    for history in TEST_SEEDS.map(generate) {
         let truth = &history.truth;
         for sighting in &truth.sightings {
-            if !matches!(sighting.expectation, Expectation::Show | Expectation::ShowOrHedge) {
+            if !matches!(sighting.expectation, ExpectedText::Show | ExpectedText::ShowOrHedge) {
                 continue;
             }
             due += 1;
@@ -143,13 +143,16 @@ fn what_must_be_shown_was_learnt_in_another_session() {
                     && failure.cause == sighting.cause
                     && failure.required_at.is_some_and(|at| at < sighting.step)
                     && failure.session < sighting.context.0
-                    && matches!(failure.resolution, Some(Resolution::Fixed | Resolution::Command))
+                    && matches!(
+                        failure.resolution,
+                        Some(FailureEnding::Fixed | FailureEnding::Command)
+                    )
             });
             assert!(lesson.is_some(), "seed {} step {}", history.seed, sighting.step);
             match sighting.cause {
-                Cause::Bug(_) => assert!(!truth.right[&sighting.cause].is_empty()),
-                Cause::Environment => assert!(truth.remedy.is_some()),
-                Cause::Chance => panic!("nothing is learnt from chance"),
+                FailureCause::Bug(_) => assert!(!truth.right[&sighting.cause].is_empty()),
+                FailureCause::Environment => assert!(truth.remedy.is_some()),
+                FailureCause::Chance => panic!("nothing is learnt from chance"),
             }
         }
     }
@@ -158,10 +161,10 @@ fn what_must_be_shown_was_learnt_in_another_session() {
 
 /// A line of an unrelated change is never a line of a fix.
 #[test]
-fn decoys_are_no_fixes() {
-    for history in SEEDS.map(generate) {
+fn decoys_are_not_fixes() {
+    for history in TEST_SEEDS.map(generate) {
         for change in &history.truth.changes {
-            if change.role != Role::Unrelated {
+            if change.role != ChangeRole::Unrelated {
                 continue;
             }
             for line in &change.lines {
@@ -174,8 +177,8 @@ fn decoys_are_no_fixes() {
 
 /// Every payload has the keys that recorded payloads of the client have.
 #[test]
-fn payloads_look_like_the_clients() {
-    let path = rutter_testkit::root().join("crates/contract/recorded/2.1.325.json");
+fn payload_keys_match_client() {
+    let path = rutter_testkit::repository_root().join("crates/contract/recorded/2.1.325.json");
     let recorded: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let mut known: BTreeMap<(String, String), Vec<BTreeSet<String>>> = BTreeMap::new();
     let keys = |value: &Value| -> BTreeSet<String> {

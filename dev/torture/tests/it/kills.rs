@@ -2,35 +2,35 @@ use std::collections::HashSet;
 use std::process::{Command, Stdio};
 
 use rutter_memory::Id;
-use rutter_torture::{Plan, Toll, run, verify};
+use rutter_torture::{TortureCounts, TorturePlan, run_rounds, verify_store};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_rutter-torture");
 
 #[test]
-fn two_hundred_rounds_of_kills_lose_nothing() {
+fn kills_lose_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let plan = Plan {
+    let plan = TorturePlan {
         program: PROGRAM.into(),
         folder: folder.path().join("memory"),
         rounds: 200,
         writers: 2,
         seed: 42,
     };
-    let toll = run(&plan, |_| {}).unwrap();
+    let toll = run_rounds(&plan, |_| {}).unwrap();
     // Both paths were taken: into the database, and into the spool while the database was missing or locked.
     assert!(toll.stored > 100 && toll.spooled > 0, "{toll:?}");
 }
 
 #[test]
-fn thirty_two_writers_at_once_lose_nothing() {
-    const WRITERS: usize = 32;
-    const ENTRIES: usize = 25;
+fn concurrent_writers_lose_nothing() {
+    const WRITER_COUNT: usize = 32;
+    const PAIRS_PER_WRITER: usize = 25;
     let folder = tempfile::tempdir().unwrap();
     let memory = folder.path().join("memory");
-    let children: Vec<_> = (0..WRITERS)
+    let children: Vec<_> = (0..WRITER_COUNT)
         .map(|writer| {
             Command::new(PROGRAM)
-                .args(["write-some", &ENTRIES.to_string(), &format!("writer-{writer}")])
+                .args(["write-some", &PAIRS_PER_WRITER.to_string(), &format!("writer-{writer}")])
                 .arg(&memory)
                 .stdout(Stdio::piped())
                 .spawn()
@@ -50,8 +50,8 @@ fn thirty_two_writers_at_once_lose_nothing() {
     }
     tender.kill().unwrap();
     tender.wait().unwrap();
-    assert_eq!(acknowledged.len(), WRITERS * ENTRIES);
-    let mut toll = Toll::default();
-    verify(&memory, &acknowledged, &mut toll).unwrap();
-    assert_eq!(toll.unsaid, 0);
+    assert_eq!(acknowledged.len(), WRITER_COUNT * PAIRS_PER_WRITER);
+    let mut toll = TortureCounts::default();
+    verify_store(&memory, &acknowledged, &mut toll).unwrap();
+    assert_eq!(toll.unacknowledged, 0);
 }

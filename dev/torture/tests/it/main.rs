@@ -7,7 +7,7 @@
 mod kills;
 
 #[test]
-fn no_test_file_is_forgotten() {
+fn test_files_are_declared() {
     rutter_testkit::assert_every_file_is_declared(
         env!("CARGO_MANIFEST_DIR"),
         include_str!("main.rs"),

@@ -19,37 +19,37 @@ mod rows;
 mod seed;
 mod world;
 
-use payloads::Payloads;
-use report::{Figures, Report};
-use rows::{Answer, ROWS, Row, Starts};
-use world::World;
+use payloads::BenchPayloads;
+use report::{HookBenchReport, HookRowFigures};
+use rows::{ExpectedHookOutput, HOOK_ROWS, HookRow, StartedProgram};
+use world::HookBenchEnv;
 
 /// Number of timed starts of each row.
-const STARTS: usize = 300;
+const STARTS_PER_ROW: usize = 300;
 /// Number of additional starts of each row for its memory use.
-const LOOKS: usize = 20;
+const MEMORY_SAMPLES_PER_ROW: usize = 20;
 
 /// Measures and prints the figures; returns an error if a limit is exceeded.
 pub(crate) fn run(root: &Path, json: bool) -> Result<()> {
-    let world = World::make(root)?;
-    let told = Payloads::read(root, &world.checkout)?;
-    world.tell_the_first_time(&told)?;
+    let world = HookBenchEnv::new(root)?;
+    let told = BenchPayloads::load(root, &world.checkout)?;
+    world.record_first_failure(&told)?;
     let mut round = 0;
-    let mut report = measure(&world, &told, &mut round)?;
+    let mut report = measure_rows(&world, &told, &mut round)?;
     // Other load may cause a failure: a limit counts as exceeded only if it is exceeded twice.
-    if !report.broken().is_empty() {
-        report = Report { again: true, ..measure(&world, &told, &mut round)? };
+    if !report.all_exceeded_limits().is_empty() {
+        report = HookBenchReport { again: true, ..measure_rows(&world, &told, &mut round)? };
     }
-    world.ensure_learnt(round)?;
+    world.ensure_fixes_recorded(round)?;
     let events = events::measure(root, &world.binary)?;
-    show(&if json {
+    print_text(&if json {
         let mut all: serde_json::Value = serde_json::from_str(&report.json()?)?;
         all["events"] = events.json();
         serde_json::to_string_pretty(&all)?
     } else {
         format!("{}\n\n{}", report.table(), events.table())
     });
-    let mut broken = report.broken();
+    let mut broken = report.all_exceeded_limits();
     broken.extend(events.broken());
     ensure!(broken.is_empty(), "{}", broken.join("\n"));
     Ok(())
@@ -57,25 +57,33 @@ pub(crate) fn run(root: &Path, json: bool) -> Result<()> {
 
 /// The measurements of a row.
 #[derive(Default)]
-struct Seen {
+struct RowMeasurements {
     times: Vec<Duration>,
     resident: u64,
     anonymous: u64,
 }
 
-fn measure(world: &World, told: &Payloads, round: &mut usize) -> Result<Report> {
-    let mut seen: HashMap<&str, Seen> = HashMap::new();
-    for turn in 0..STARTS + LOOKS {
-        for row in ROWS {
+fn measure_rows(
+    world: &HookBenchEnv,
+    told: &BenchPayloads,
+    round: &mut usize,
+) -> Result<HookBenchReport> {
+    let mut seen: HashMap<&str, RowMeasurements> = HashMap::new();
+    for turn in 0..STARTS_PER_ROW + MEMORY_SAMPLES_PER_ROW {
+        for row in HOOK_ROWS {
             let payload = (row.payload)(told, *round);
             world.prepare(row)?;
             let at = || format!("{}, round {round}", row.name);
             let started = || {
-                if turn < STARTS { start(world, row, &payload) } else { look(world, row, &payload) }
+                if turn < STARTS_PER_ROW {
+                    start_row(world, row, &payload)
+                } else {
+                    sample_memory(world, row, &payload)
+                }
             };
             let start = started().with_context(at)?;
-            world.settle(row)?;
-            start.ensure(row).with_context(at)?;
+            world.wait_for_children(row)?;
+            start.ensure_expected(row).with_context(at)?;
             if row.promise.is_none() {
                 continue;
             }
@@ -86,15 +94,15 @@ fn measure(world: &World, told: &Payloads, round: &mut usize) -> Result<Report> 
         }
         *round += 1;
     }
-    let figures = ROWS.iter().filter_map(|row| {
+    let figures = HOOK_ROWS.iter().filter_map(|row| {
         let seen = seen.remove(row.name)?;
-        Some(Figures::new(row.name, row.promise?, seen.times, seen.resident, seen.anonymous))
+        Some(HookRowFigures::new(row.name, row.promise?, seen.times, seen.resident, seen.anonymous))
     });
-    Ok(Report { figures: figures.collect(), again: false })
+    Ok(HookBenchReport { figures: figures.collect(), again: false })
 }
 
 /// The result of one start.
-struct Start {
+struct StartResult {
     /// The time until the process has ended; `None` if its memory use was sampled instead.
     time: Option<Duration>,
     resident: u64,
@@ -103,13 +111,13 @@ struct Start {
     stdout: Vec<u8>,
 }
 
-impl Start {
-    fn ensure(&self, row: &Row) -> Result<()> {
+impl StartResult {
+    fn ensure_expected(&self, row: &HookRow) -> Result<()> {
         ensure!(self.succeeded, "it failed");
         match row.answer {
-            Answer::Anything => {}
-            Answer::Nothing => ensure!(self.stdout.is_empty(), "it said something"),
-            Answer::Context => ensure!(
+            ExpectedHookOutput::Anything => {}
+            ExpectedHookOutput::Nothing => ensure!(self.stdout.is_empty(), "it said something"),
+            ExpectedHookOutput::Context => ensure!(
                 String::from_utf8_lossy(&self.stdout).contains("additionalContext"),
                 "it was silent"
             ),
@@ -118,12 +126,12 @@ impl Start {
     }
 }
 
-fn command(world: &World, row: &Row) -> Command {
+fn row_command(world: &HookBenchEnv, row: &HookRow) -> Command {
     let mut command = match row.starts {
-        Starts::Other(program) => Command::new(program),
-        Starts::Hook(memory) => {
+        StartedProgram::Other(program) => Command::new(program),
+        StartedProgram::Hook(memory) => {
             let mut command = Command::new(&world.binary);
-            command.arg("hook").env("RUTTER_HOME", world.memory(memory));
+            command.arg("hook").env("RUTTER_HOME", world.store_folder_of(memory));
             command
         }
     };
@@ -133,14 +141,14 @@ fn command(world: &World, row: &Row) -> Command {
 }
 
 /// Starts a program, writes its stdin and waits for its end, like a client.
-fn start(world: &World, row: &Row, payload: &[u8]) -> Result<Start> {
-    let mut command = command(world, row);
+fn start_row(world: &HookBenchEnv, row: &HookRow, payload: &[u8]) -> Result<StartResult> {
+    let mut command = row_command(world, row);
     let from = Instant::now();
     let mut child = command.spawn()?;
-    feed(&mut child, payload)?;
+    write_stdin(&mut child, payload)?;
     let output = child.wait_with_output()?;
     let time = Some(from.elapsed());
-    Ok(Start {
+    Ok(StartResult {
         time,
         resident: 0,
         anonymous: 0,
@@ -149,7 +157,7 @@ fn start(world: &World, row: &Row, payload: &[u8]) -> Result<Start> {
     })
 }
 
-fn feed(child: &mut Child, payload: &[u8]) -> Result<()> {
+fn write_stdin(child: &mut Child, payload: &[u8]) -> Result<()> {
     let mut pipe = child.stdin.take().context("piped")?;
     // A program that does not read may have ended before the write.
     drop(pipe.write_all(payload));
@@ -158,15 +166,15 @@ fn feed(child: &mut Child, payload: &[u8]) -> Result<()> {
 
 /// Starts a program and samples its memory use until it has ended. The kernel's figures for an ended child are not
 /// usable: they include the memory of the parent that it was forked from.
-fn look(world: &World, row: &Row, payload: &[u8]) -> Result<Start> {
-    let mut child = command(world, row).spawn()?;
+fn sample_memory(world: &HookBenchEnv, row: &HookRow, payload: &[u8]) -> Result<StartResult> {
+    let mut child = row_command(world, row).spawn()?;
     let status = format!("/proc/{}/status", child.id());
     let (mut resident, mut anonymous) = (0, 0);
     let payload = payload.to_owned();
     let mut pipe = child.stdin.take().context("piped")?;
     let feeding = std::thread::spawn(move || drop(pipe.write_all(&payload)));
     while let Some((most, now)) =
-        std::fs::read_to_string(&status).ok().and_then(|text| super::memory(&text))
+        std::fs::read_to_string(&status).ok().and_then(|text| super::parse_memory_use(&text))
     {
         resident = resident.max(most);
         anonymous = anonymous.max(now);
@@ -174,10 +182,10 @@ fn look(world: &World, row: &Row, payload: &[u8]) -> Result<Start> {
     ensure!(feeding.join().is_ok(), "the payload was not written");
     let output = child.wait_with_output()?;
     let succeeded = output.status.success();
-    Ok(Start { time: None, resident, anonymous, succeeded, stdout: output.stdout })
+    Ok(StartResult { time: None, resident, anonymous, succeeded, stdout: output.stdout })
 }
 
 #[expect(clippy::print_stdout, reason = "the task's result")]
-fn show(text: &str) {
+fn print_text(text: &str) {
     println!("{text}");
 }

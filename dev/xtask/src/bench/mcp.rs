@@ -21,20 +21,20 @@ use super::recall::seed::Vocabulary;
 mod report;
 mod talk;
 
-use report::{Figures, Report, Transport};
-use talk::{Talk, Through};
+use report::{LatencyFigures, McpBenchReport, TransportFigures};
+use talk::{McpConnection, McpTransport};
 
-const ROWS: u32 = 10_000;
-const CLIENTS: usize = 8;
+const STORE_ROWS: u32 = 10_000;
+const CLIENT_COUNT: usize = 8;
 /// Number of calls of each client.
-const CALLS: usize = 1_000;
+const CALLS_PER_CLIENT: usize = 1_000;
 /// Interval between two calls of a client in the paced measurement.
-const PACE: Duration = Duration::from_millis(25);
+const CALL_INTERVAL: Duration = Duration::from_millis(25);
 /// Number of server starts to measure.
-const STARTS: usize = 100;
+const SERVER_STARTS: usize = 100;
 
 /// The tools that a client calls, in a loop. Four of ten write.
-const ROUND: [&str; 10] = [
+const CALL_SEQUENCE: [&str; 10] = [
     "start_ghap",
     "recall_memories",
     "remember",
@@ -51,39 +51,39 @@ const ROUND: [&str; 10] = [
 pub(crate) fn run(root: &Path, json: bool) -> Result<()> {
     ensure!(Path::new("/proc/self/status").exists(), "the bench needs Linux: it looks into /proc");
     let binary = crate::dist::build_release(root)?;
-    let vocabulary = Vocabulary::read(root)?;
-    let world = World::make(&binary, &vocabulary)?;
-    let (nothing, first) = world.starts()?;
-    let mut report = Report::new(nothing, first);
-    for pace in [Some(PACE), None] {
-        for through in [Through::Pipes, Through::Http] {
+    let vocabulary = Vocabulary::load(root)?;
+    let world = McpBenchEnv::new(&binary, &vocabulary)?;
+    let (nothing, first) = world.measure_starts()?;
+    let mut report = McpBenchReport::new(nothing, first);
+    for pace in [Some(CALL_INTERVAL), None] {
+        for through in [McpTransport::Pipes, McpTransport::Http] {
             report.transports.push(world.measure(&vocabulary, through, pace)?);
         }
     }
-    show(&if json { report.json()? } else { report.table() });
-    let broken = report.broken();
+    print_text(&if json { report.json()? } else { report.table() });
+    let broken = report.exceeded_limits();
     ensure!(broken.is_empty(), "{}", broken.join("\n"));
     Ok(())
 }
 
 /// A checkout and a seeded store.
-pub(super) struct World<'a> {
+pub(super) struct McpBenchEnv<'a> {
     binary: &'a Path,
     checkout: PathBuf,
     home: PathBuf,
     _folder: tempfile::TempDir,
 }
 
-impl<'a> World<'a> {
-    fn make(binary: &'a Path, vocabulary: &Vocabulary) -> Result<Self> {
+impl<'a> McpBenchEnv<'a> {
+    fn new(binary: &'a Path, vocabulary: &Vocabulary) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let place = folder.path().canonicalize()?;
         let (checkout, home) = (place.join("ship"), place.join("memory"));
-        super::git(&place, &["init", "--quiet", "ship"])?;
-        super::git(&checkout, &["remote", "add", "origin", "https://github.com/ada/ship.git"])?;
+        super::run_git(&place, &["init", "--quiet", "ship"])?;
+        super::run_git(&checkout, &["remote", "add", "origin", "https://github.com/ada/ship.git"])?;
         let rows = place.join("seed.jsonl");
         let mut out = BufWriter::new(File::create(&rows)?);
-        vocabulary.write(&Located::find(&checkout), ROWS, &mut out)?;
+        vocabulary.write(&Located::find(&checkout), STORE_ROWS, &mut out)?;
         out.flush()?;
         let world = Self { binary, checkout, home, _folder: folder };
         for arguments in
@@ -103,51 +103,51 @@ impl<'a> World<'a> {
     }
 
     /// Measures the time from the start of a server to its first answer, and a program that does nothing.
-    fn starts(&self) -> Result<(Figures, Figures)> {
+    fn measure_starts(&self) -> Result<(LatencyFigures, LatencyFigures)> {
         let (mut nothing, mut first) = (Vec::new(), Vec::new());
-        for _ in 0..STARTS {
+        for _ in 0..SERVER_STARTS {
             let from = Instant::now();
             ensure!(Command::new("/bin/true").status()?.success(), "/bin/true failed");
             nothing.push(from.elapsed());
             let from = Instant::now();
-            let mut talk = Talk::over_pipes(self)?;
-            let (_, answer) = talk.ask(&hello())?;
+            let mut talk = McpConnection::over_pipes(self)?;
+            let (_, answer) = talk.request(&initialize_request())?;
             first.push(from.elapsed());
             ensure!(answer.contains("serverInfo"), "{answer}");
         }
-        Ok((Figures::of(nothing), Figures::of(first)))
+        Ok((LatencyFigures::from_times(nothing), LatencyFigures::from_times(first)))
     }
 
     fn measure(
         &self,
         vocabulary: &Vocabulary,
-        through: Through,
+        through: McpTransport,
         pace: Option<Duration>,
-    ) -> Result<Transport> {
+    ) -> Result<TransportFigures> {
         // Checkpoint the WAL and build the search files, as hooks have it done.
         let tended = self.command(&["tend"]).output()?;
         ensure!(tended.status.success(), "{}", String::from_utf8_lossy(&tended.stderr));
-        let before = self.rows()?;
+        let before = self.count_rows()?;
         let server = match through {
-            Through::Pipes => None,
-            Through::Http => Some(talk::Server::start(self)?),
+            McpTransport::Pipes => None,
+            McpTransport::Http => Some(talk::HttpServerProcess::start(self)?),
         };
         let mut talks = Vec::new();
-        for client in 0..CLIENTS {
-            self.introduce(&name(through, client))?;
+        for client in 0..CLIENT_COUNT {
+            self.record_session(&client_name(through, client))?;
             let mut talk = match &server {
-                None => Talk::over_pipes(self)?,
-                Some(server) => Talk::over_http(server)?,
+                None => McpConnection::over_pipes(self)?,
+                Some(server) => McpConnection::over_http(server)?,
             };
-            talk.ask(&hello())?;
-            talk.tell(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
+            talk.request(&initialize_request())?;
+            talk.notify(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
             // Use the server once, so that its resident memory is realistic.
-            talk.ask(&call("status", &json!({}), &name(through, client)))?;
+            talk.request(&tool_call_request("status", &json!({}), &client_name(through, client)))?;
             talks.push(talk);
         }
         let process =
             server.as_ref().map_or_else(|| talks[0].process(), |server| Some(server.process()));
-        let idle = resident(process.context("a server is a process")?)?;
+        let idle = resident_bytes(process.context("a server is a process")?)?;
         let load = std::fs::read_to_string("/proc/loadavg")?;
         let from = Instant::now();
         let all = std::thread::scope(|scope| {
@@ -155,7 +155,7 @@ impl<'a> World<'a> {
                 .iter_mut()
                 .enumerate()
                 .map(|(client, talk)| {
-                    scope.spawn(move || ask_all(talk, vocabulary, through, client, pace))
+                    scope.spawn(move || make_calls(talk, vocabulary, through, client, pace))
                 })
                 .collect();
             let ended = running
@@ -166,34 +166,34 @@ impl<'a> World<'a> {
         let took = from.elapsed();
         drop(talks);
         drop(server);
-        let after = self.rows()?;
-        let rounds = CLIENTS * CALLS / ROUND.len();
+        let after = self.count_rows()?;
+        let rounds = CLIENT_COUNT * CALLS_PER_CLIENT / CALL_SEQUENCE.len();
         let gained = (after.0 - before.0, after.1 - before.1);
         ensure!(
             gained == (rounds, rounds),
             "{gained:?} memories and GHAPs are kept of {rounds} each"
         );
         let all: Vec<(&'static str, Duration)> = all.into_iter().flatten().collect();
-        let mut names = ROUND.to_vec();
+        let mut names = CALL_SEQUENCE.to_vec();
         names.sort_unstable();
         names.dedup();
         let of = |name: &str| {
             let times = all.iter().filter(|(known, _)| *known == name).map(|(_, time)| *time);
-            Figures::of(times.collect())
+            LatencyFigures::from_times(times.collect())
         };
-        Ok(Transport {
+        Ok(TransportFigures {
             through,
             pace,
             idle,
             took,
             load: load.split(' ').next().unwrap_or_default().to_owned(),
-            all: Figures::of(all.iter().map(|(_, time)| *time).collect()),
+            all: LatencyFigures::from_times(all.iter().map(|(_, time)| *time).collect()),
             tools: names.into_iter().map(|name| (name, of(name))).collect(),
         })
     }
 
     /// Runs the hook that a client runs before a call; it records the session of the call.
-    fn introduce(&self, name: &str) -> Result<()> {
+    fn record_session(&self, name: &str) -> Result<()> {
         let payload = json!({
             "hook_event_name": "PreToolUse", "session_id": format!("session {name}"), "transcript_path": "/nowhere",
             "cwd": self.checkout, "permission_mode": "default", "tool_name": "mcp__rutter__status", "tool_input": {},
@@ -206,7 +206,7 @@ impl<'a> World<'a> {
     }
 
     /// Counts the memories and the resolved GHAPs.
-    fn rows(&self) -> Result<(usize, usize)> {
+    fn count_rows(&self) -> Result<(usize, usize)> {
         let age = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?;
         let now = Time::from_millis(i64::try_from(age.as_millis())?);
         let store = Store::open(&self.home, now)?;
@@ -217,34 +217,37 @@ impl<'a> World<'a> {
 }
 
 /// Makes all calls of a client, one after another.
-fn ask_all(
-    talk: &mut Talk,
+fn make_calls(
+    talk: &mut McpConnection,
     vocabulary: &Vocabulary,
-    through: Through,
+    through: McpTransport,
     client: usize,
     pace: Option<Duration>,
 ) -> Result<Vec<(&'static str, Duration)>> {
-    let mut times = Vec::with_capacity(CALLS);
+    let mut times = Vec::with_capacity(CALLS_PER_CLIENT);
     // Agents do not work in step: spread paced clients evenly over the interval.
-    let share = u32::try_from(client)? * pace.unwrap_or_default() / u32::try_from(CLIENTS)?;
+    let share = u32::try_from(client)? * pace.unwrap_or_default() / u32::try_from(CLIENT_COUNT)?;
     let mut next = Instant::now() + share;
-    for (number, tool) in (0..CALLS).zip(ROUND.iter().copied().cycle()) {
-        let sentence = vocabulary.sentence((client * CALLS + number) as u64);
-        let message =
-            call(tool, &arguments(tool, &sentence, client, number), &name(through, client));
+    for (number, tool) in (0..CALLS_PER_CLIENT).zip(CALL_SEQUENCE.iter().copied().cycle()) {
+        let sentence = vocabulary.sentence((client * CALLS_PER_CLIENT + number) as u64);
+        let message = tool_call_request(
+            tool,
+            &tool_arguments(tool, &sentence, client, number),
+            &client_name(through, client),
+        );
         if let Some(pace) = pace {
             // A late client does not catch up.
             next = (next + pace).max(Instant::now());
             std::thread::sleep(next.saturating_duration_since(Instant::now()));
         }
-        let (took, answer) = talk.ask(&message)?;
+        let (took, answer) = talk.request(&message)?;
         ensure!(answer.contains("\"isError\":false"), "{tool}: {answer}");
         times.push((tool, took));
     }
     Ok(times)
 }
 
-fn arguments(tool: &str, sentence: &str, client: usize, number: usize) -> Value {
+fn tool_arguments(tool: &str, sentence: &str, client: usize, number: usize) -> Value {
     match tool {
         "start_ghap" => json!({
             "domain": "debugging", "strategy": "read-the-error", "goal": sentence, "hypothesis": "the timeout is too short",
@@ -264,24 +267,24 @@ fn arguments(tool: &str, sentence: &str, client: usize, number: usize) -> Value 
     }
 }
 
-fn name(through: Through, client: usize) -> String {
+fn client_name(through: McpTransport, client: usize) -> String {
     format!("{through:?}-{client}")
 }
 
-fn hello() -> Value {
+fn initialize_request() -> Value {
     json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "bench", "version": "1" },
     }})
 }
 
-fn call(tool: &str, arguments: &Value, tool_use: &str) -> Value {
+fn tool_call_request(tool: &str, arguments: &Value, tool_use: &str) -> Value {
     json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
         "name": tool, "arguments": arguments, "_meta": { "claudecode/toolUseId": tool_use },
     }})
 }
 
 /// Returns the resident memory of a process, in bytes.
-fn resident(process: u32) -> Result<u64> {
+fn resident_bytes(process: u32) -> Result<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
     let kilobytes: u64 = line.trim().trim_end_matches(" kB").parse()?;
@@ -289,6 +292,6 @@ fn resident(process: u32) -> Result<u64> {
 }
 
 #[expect(clippy::print_stdout, reason = "the task's result")]
-fn show(text: &str) {
+fn print_text(text: &str) {
     println!("{text}");
 }

@@ -16,15 +16,15 @@ use rutter_memory::store::Files;
 mod report;
 pub(super) mod seed;
 
-use report::{Figures, Memory, Report};
+use report::{QueryFigures, RecallBenchReport, StoreFigures};
 use seed::Vocabulary;
 
 /// Number of timed starts for each query, and of additional starts for the memory use.
-const STARTS: usize = 100;
-const LOOKS: usize = 10;
+const STARTS_PER_QUERY: usize = 100;
+const MEMORY_SAMPLES_PER_QUERY: usize = 10;
 
 /// A store size and its limits.
-struct Size {
+struct StoreSize {
     documents: u32,
     /// Maximum time from the start of the process to the answer.
     cold: Duration,
@@ -32,37 +32,37 @@ struct Size {
     resident: u64,
 }
 
-const SIZES: [Size; 3] = [
-    Size { documents: 1_000, cold: Duration::from_millis(3), resident: 25_000_000 },
-    Size { documents: 10_000, cold: Duration::from_millis(10), resident: 25_000_000 },
-    Size { documents: 100_000, cold: Duration::from_millis(25), resident: 60_000_000 },
+const STORE_SIZES: [StoreSize; 3] = [
+    StoreSize { documents: 1_000, cold: Duration::from_millis(3), resident: 25_000_000 },
+    StoreSize { documents: 10_000, cold: Duration::from_millis(10), resident: 25_000_000 },
+    StoreSize { documents: 100_000, cold: Duration::from_millis(25), resident: 60_000_000 },
 ];
 
 /// Measures and prints the figures; returns an error if a limit is exceeded.
 pub(crate) fn run(root: &Path, json: bool) -> Result<()> {
     ensure!(Path::new("/proc/self/status").exists(), "the bench needs Linux: it looks into /proc");
     let binary = crate::dist::build_release(root)?;
-    let vocabulary = Vocabulary::read(root)?;
-    let mut report = Report::new(std::fs::metadata(&binary)?.len());
-    for size in &SIZES {
-        let world = World::make(&binary, &vocabulary, size)?;
+    let vocabulary = Vocabulary::load(root)?;
+    let mut report = RecallBenchReport::new(std::fs::metadata(&binary)?.len());
+    for size in &STORE_SIZES {
+        let world = RecallBenchEnv::new(&binary, &vocabulary, size)?;
         let mut memory = world.measure(&vocabulary)?;
         // Other load may cause a failure: a limit counts as exceeded only if it is exceeded twice.
         if !memory.broken().is_empty() {
-            memory = Memory { again: true, ..world.measure(&vocabulary)? };
+            memory = StoreFigures { again: true, ..world.measure(&vocabulary)? };
         }
-        memory.added = world.added(root)?;
+        memory.added = world.measure_insert(root)?;
         report.memories.push(memory);
     }
-    show(&if json { report.json()? } else { report.table() });
+    print_text(&if json { report.json()? } else { report.table() });
     let broken = report.broken();
     ensure!(broken.is_empty(), "{}", broken.join("\n"));
     Ok(())
 }
 
-struct World<'a> {
+struct RecallBenchEnv<'a> {
     binary: &'a Path,
-    size: &'a Size,
+    size: &'a StoreSize,
     checkout: PathBuf,
     home: PathBuf,
     /// Time to build the search files.
@@ -70,13 +70,13 @@ struct World<'a> {
     _folder: tempfile::TempDir,
 }
 
-impl<'a> World<'a> {
-    fn make(binary: &'a Path, vocabulary: &Vocabulary, size: &'a Size) -> Result<Self> {
+impl<'a> RecallBenchEnv<'a> {
+    fn new(binary: &'a Path, vocabulary: &Vocabulary, size: &'a StoreSize) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let place = folder.path().canonicalize()?;
         let (checkout, home) = (place.join("ship"), place.join("memory"));
-        super::git(&place, &["init", "--quiet", "ship"])?;
-        super::git(&checkout, &["remote", "add", "origin", "https://github.com/ada/ship.git"])?;
+        super::run_git(&place, &["init", "--quiet", "ship"])?;
+        super::run_git(&checkout, &["remote", "add", "origin", "https://github.com/ada/ship.git"])?;
         let rows = place.join("seed.jsonl");
         let mut out = BufWriter::new(File::create(&rows)?);
         vocabulary.write(&Located::find(&checkout), size.documents, &mut out)?;
@@ -84,7 +84,7 @@ impl<'a> World<'a> {
         let mut world =
             Self { binary, size, checkout, home, folded: Duration::ZERO, _folder: folder };
         let import =
-            world.rutter(&["import", "jsonl", "--own", "--yes", &rows.to_string_lossy()])?;
+            world.run_rutter(&["import", "jsonl", "--own", "--yes", &rows.to_string_lossy()])?;
         ensure!(import.contains(" added"), "{import}");
         let files = Files::new(&world.home);
         for path in [files.vectors(), files.terms()] {
@@ -93,7 +93,7 @@ impl<'a> World<'a> {
             }
         }
         let from = Instant::now();
-        world.rutter(&["tend"])?;
+        world.run_rutter(&["tend"])?;
         world.folded = from.elapsed();
         Ok(world)
     }
@@ -105,49 +105,48 @@ impl<'a> World<'a> {
         command
     }
 
-    fn rutter(&self, arguments: &[&str]) -> Result<String> {
+    fn run_rutter(&self, arguments: &[&str]) -> Result<String> {
         let output = self.command(arguments).output()?;
         ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         Ok(String::from_utf8(output.stdout)?)
     }
 
-    fn measure(&self, vocabulary: &Vocabulary) -> Result<Memory> {
+    fn measure(&self, vocabulary: &Vocabulary) -> Result<StoreFigures> {
         let queries = vocabulary.queries();
         let mut nothing = Vec::new();
         let mut asked: Vec<(Vec<Duration>, u64, u64)> = vec![Default::default(); queries.len()];
-        for turn in 0..STARTS + LOOKS {
-            nothing.push(time(&mut Command::new("/bin/true"))?.0);
+        for turn in 0..STARTS_PER_QUERY + MEMORY_SAMPLES_PER_QUERY {
+            nothing.push(time_command(&mut Command::new("/bin/true"))?.0);
             for ((kind, query), seen) in queries.iter().zip(&mut asked) {
                 let mut command = self.command(&["recall", query, "--json"]);
-                if turn >= STARTS {
-                    let (resident, own) = look(&mut command)?;
+                if turn >= STARTS_PER_QUERY {
+                    let (resident, own) = sample_memory(&mut command)?;
                     (seen.1, seen.2) = (seen.1.max(resident), seen.2.max(own));
                     continue;
                 }
-                let (took, answer) = time(&mut command)?;
+                let (took, answer) = time_command(&mut command)?;
                 ensure!(answer.contains("\"rank\""), "nothing was found for {kind}");
                 seen.0.push(took);
             }
         }
-        let figures = queries
-            .iter()
-            .zip(asked)
-            .map(|((kind, _), (times, resident, own))| Figures::new(kind, times, resident, own));
-        Ok(Memory {
+        let figures = queries.iter().zip(asked).map(|((kind, _), (times, resident, own))| {
+            QueryFigures::new(kind, times, resident, own)
+        });
+        Ok(StoreFigures {
             documents: self.size.documents,
             cold: self.size.cold,
             most_resident: self.size.resident,
-            nothing: Figures::new("/bin/true", nothing, 0, 0),
+            nothing: QueryFigures::new("/bin/true", nothing, 0, 0),
             figures: figures.collect(),
             folded: self.folded,
             added: Duration::ZERO,
-            bytes: self.bytes()?,
+            bytes: self.file_sizes()?,
             again: false,
         })
     }
 
     /// Returns the median time to add a row, measured in an optimised process.
-    fn added(&self, root: &Path) -> Result<Duration> {
+    fn measure_insert(&self, root: &Path) -> Result<Duration> {
         let output = Command::new("cargo")
             .args(["bench", "--quiet", "-p", "rutter-memory", "--bench", "remember", "--"])
             .arg(&self.home)
@@ -161,7 +160,7 @@ impl<'a> World<'a> {
     }
 
     /// Returns the sizes of the database and the search files.
-    fn bytes(&self) -> Result<[u64; 3]> {
+    fn file_sizes(&self) -> Result<[u64; 3]> {
         let files = Files::new(&self.home);
         let length = |path: PathBuf| -> Result<u64> {
             Ok(path.metadata().with_context(|| path.display().to_string())?.len())
@@ -171,7 +170,7 @@ impl<'a> World<'a> {
 }
 
 /// Runs a program; returns its time and output.
-fn time(command: &mut Command) -> Result<(Duration, String)> {
+fn time_command(command: &mut Command) -> Result<(Duration, String)> {
     let from = Instant::now();
     let output = command.stdout(Stdio::piped()).stderr(Stdio::piped()).output()?;
     let took = from.elapsed();
@@ -180,12 +179,12 @@ fn time(command: &mut Command) -> Result<(Duration, String)> {
 }
 
 /// Runs a program and samples its memory use; returns the peaks of resident and of anonymous memory.
-fn look(command: &mut Command) -> Result<(u64, u64)> {
+fn sample_memory(command: &mut Command) -> Result<(u64, u64)> {
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
     let status = format!("/proc/{}/status", child.id());
     let (mut resident, mut own) = (0, 0);
     while let Some((most, now)) =
-        std::fs::read_to_string(&status).ok().and_then(|text| super::memory(&text))
+        std::fs::read_to_string(&status).ok().and_then(|text| super::parse_memory_use(&text))
     {
         resident = resident.max(most);
         own = own.max(now);
@@ -195,6 +194,6 @@ fn look(command: &mut Command) -> Result<(u64, u64)> {
 }
 
 #[expect(clippy::print_stdout, reason = "the task's result")]
-fn show(text: &str) {
+fn print_text(text: &str) {
     println!("{text}");
 }

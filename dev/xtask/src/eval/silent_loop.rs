@@ -7,8 +7,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context as _, Result, bail, ensure};
-use rutter_histories::judge::judge;
-use rutter_histories::play::{Binary, InProcess, Product, Stage, play};
+use rutter_histories::judge::judge_history;
+use rutter_histories::play::{Binary, InProcess, PlayFolders, Product, play_history};
 use rutter_histories::report::LoopReport;
 use rutter_histories::{dump, generate, show};
 
@@ -17,7 +17,7 @@ const DEFAULT_SEEDS: (u64, u64) = (0, 400);
 
 /// Arguments of the task.
 #[derive(Default)]
-struct Arguments {
+struct LoopArguments {
     seeds: Option<(u64, u64)>,
     is_held_out: bool,
     is_verbose: bool,
@@ -26,7 +26,7 @@ struct Arguments {
     dump: Option<PathBuf>,
 }
 
-impl Arguments {
+impl LoopArguments {
     fn parse(words: &[&str]) -> Result<Self> {
         let mut arguments = Self::default();
         let mut words = words.iter();
@@ -49,7 +49,7 @@ impl Arguments {
     }
 
     /// Returns the seeds of the chosen half: even ones for development, odd ones are set aside.
-    fn chosen(&self) -> Vec<u64> {
+    fn selected_seeds(&self) -> Vec<u64> {
         let (from, to) = self.seeds.unwrap_or(DEFAULT_SEEDS);
         (from..to).filter(|seed| (seed % 2 == 1) == self.is_held_out).collect()
     }
@@ -57,12 +57,12 @@ impl Arguments {
 
 /// Plays histories and prints the report; exit code 1 if a goal is missed.
 pub(crate) fn run(words: &[&str]) -> Result<ExitCode> {
-    let arguments = Arguments::parse(words)?;
-    let seeds = arguments.chosen();
+    let arguments = LoopArguments::parse(words)?;
+    let seeds = arguments.selected_seeds();
     ensure!(!seeds.is_empty(), "no seeds of this half; odd seeds need --held-out");
     if let Some(folder) = &arguments.dump {
         for seed in &seeds {
-            println!("{}", dump::dump(&generate(*seed), folder)?.display());
+            println!("{}", dump::dump_history(&generate(*seed), folder)?.display());
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -88,26 +88,26 @@ pub(crate) fn run(words: &[&str]) -> Result<ExitCode> {
         anyhow::Ok(())
     })?;
     let report = report.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    print(&report.text());
+    print_text(&report.text());
     Ok(if report.is_met() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Prints a text. A closed pipe ends the output and nothing else.
-fn print(text: &str) {
+fn print_text(text: &str) {
     drop(writeln!(std::io::stdout(), "{text}"));
 }
 
-fn play_seed(seed: u64, arguments: &Arguments) -> Result<LoopReport> {
+fn play_seed(seed: u64, arguments: &LoopArguments) -> Result<LoopReport> {
     let history = generate(seed);
-    let stage = Stage::new()?;
+    let stage = PlayFolders::new()?;
     let mut product: Box<dyn Product> = match &arguments.binary {
         Some(program) => Box::new(Binary::new(program, &stage)?),
         None => Box::new(InProcess::new(&stage)?),
     };
-    let played = play(&history, &stage, &mut *product)?;
-    let judgement = judge(&history, &played);
+    let played = play_history(&history, &stage, &mut *product)?;
+    let judgement = judge_history(&history, &played);
     if arguments.is_verbose {
-        print(&show::show(&history, Some(&played), arguments.is_full));
+        print_text(&show::render_history(&history, Some(&played), arguments.is_full));
     }
     let mut report = LoopReport::default();
     report.add(&history, &judgement);

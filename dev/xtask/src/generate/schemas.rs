@@ -5,20 +5,26 @@ use rutter_contract::table::events_at;
 use rutter_contract::version::Contract;
 use serde_json::Value;
 
-use super::Files;
+use super::GeneratedFiles;
 
-const FOLDER: &str = "schemas/hooks";
+const SCHEMA_FOLDER: &str = "schemas/hooks";
 
 /// Adds every schema to `files`.
-pub(super) fn add(files: &mut Files) {
+pub(super) fn add_schemas(files: &mut GeneratedFiles) {
     let contract = Contract::newest();
     let mut put = |name: &str, schema: &Value| {
-        files.text(format!("{FOLDER}/{name}"), format!("{schema:#}\n"));
+        files.add_text(format!("{SCHEMA_FOLDER}/{name}"), format!("{schema:#}\n"));
     };
-    put(schema::BASE_FILE, &schema::base(contract));
-    put("index.json", &schema::index(contract));
+    put(schema::BASE_FILE, &schema::base_schema(contract));
+    put("index.json", &schema::schema_index(contract));
     for event in events_at(contract) {
-        put(&schema::file_name(event.name, Direction::Output), &schema::output(event, contract));
-        put(&schema::file_name(event.name, Direction::Input), &schema::input(event, contract));
+        put(
+            &schema::file_name(event.name, Direction::Output),
+            &schema::output_schema(event, contract),
+        );
+        put(
+            &schema::file_name(event.name, Direction::Input),
+            &schema::input_schema(event, contract),
+        );
     }
 }

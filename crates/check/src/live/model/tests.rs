@@ -7,7 +7,7 @@ use serde_json::json;
 use super::*;
 
 /// Sends requests over one connection and reads the replies, up to the end of the last body.
-fn exchange(model: &ScriptedModel, requests: &[(&str, &str, &str)]) -> Vec<(u16, String)> {
+fn send_requests(model: &ScriptedModel, requests: &[(&str, &str, &str)]) -> Vec<(u16, String)> {
     let mut stream = TcpStream::connect(model.address).unwrap();
     let mut replies = Vec::new();
     for (method, path, body) in requests {
@@ -36,17 +36,20 @@ fn exchange(model: &ScriptedModel, requests: &[(&str, &str, &str)]) -> Vec<(u16,
     replies
 }
 
-fn message(content: &str) -> String {
+fn request_body(content: &str) -> String {
     let messages = json!([{ "role": "user", "content": content }]);
     json!({ "model": "m", "tools": [{ "name": "Bash" }], "messages": messages }).to_string()
 }
 
 #[test]
-fn turns_come_in_order_and_then_it_is_done() {
-    let script = Script::new([Turn::call("Bash", json!({ "command": "ls" })), Turn::text("seen")]);
+fn serves_turns_in_order() {
+    let script = ModelScript::new([
+        ModelTurn::call("Bash", json!({ "command": "ls" })),
+        ModelTurn::text("seen"),
+    ]);
     let model = ScriptedModel::start(script).unwrap();
-    let post = ("POST", "/v1/messages?beta=true", &message("go")[..]);
-    let replies = exchange(&model, &[post, post, post]);
+    let post = ("POST", "/v1/messages?beta=true", &request_body("go")[..]);
+    let replies = send_requests(&model, &[post, post, post]);
     let bodies: Vec<Value> =
         replies.iter().map(|(_, body)| serde_json::from_str(body).unwrap()).collect();
     assert_eq!(bodies[0]["content"][0]["input"]["command"], "ls");
@@ -57,11 +60,11 @@ fn turns_come_in_order_and_then_it_is_done() {
 }
 
 #[test]
-fn a_stream_tells_the_same_as_a_whole_message() {
-    let model = ScriptedModel::start(Script::new([Turn::text("hello\nworld")])).unwrap();
-    let mut body: Value = serde_json::from_str(&message("go")).unwrap();
+fn streams_scripted_text() {
+    let model = ScriptedModel::start(ModelScript::new([ModelTurn::text("hello\nworld")])).unwrap();
+    let mut body: Value = serde_json::from_str(&request_body("go")).unwrap();
     body["stream"] = json!(true);
-    let replies = exchange(&model, &[("POST", "/v1/messages", &body.to_string())]);
+    let replies = send_requests(&model, &[("POST", "/v1/messages", &body.to_string())]);
     let data = replies[0].1.lines().filter_map(|line| line.strip_prefix("data: "));
     let events: Vec<Value> = data.map(|data| serde_json::from_str(data).unwrap()).collect();
     assert_eq!(events[0]["type"], "message_start");
@@ -70,8 +73,9 @@ fn a_stream_tells_the_same_as_a_whole_message() {
 }
 
 #[test]
-fn a_subagent_has_its_own_turns_and_a_side_request_uses_none() {
-    let script = Script::new([Turn::text("main")]).subagent("MARK", [Turn::text("sub")]);
+fn assigns_requests_to_threads() {
+    let script =
+        ModelScript::new([ModelTurn::text("main")]).subagent("MARK", [ModelTurn::text("sub")]);
     let model = ScriptedModel::start(script).unwrap();
     let side = r#"{"messages":[{"role":"user","content":"title?"}]}"#;
     // The main thread quotes the prompt in its call, which does not make it the subagent.
@@ -79,11 +83,11 @@ fn a_subagent_has_its_own_turns_and_a_side_request_uses_none() {
         { "role": "assistant", "content": [{ "type": "tool_use", "input": { "prompt": "MARK" } }] },
         { "role": "user", "content": "go" }
     ] });
-    let replies = exchange(
+    let replies = send_requests(
         &model,
         &[
             ("POST", "/v1/messages", side),
-            ("POST", "/v1/messages", &message("MARK do it")),
+            ("POST", "/v1/messages", &request_body("MARK do it")),
             ("POST", "/v1/messages", &quoting.to_string()),
         ],
     );
@@ -93,20 +97,24 @@ fn a_subagent_has_its_own_turns_and_a_side_request_uses_none() {
         .map(|((_, body), word)| body.contains(&format!("\"text\":\"{word}\"")))
         .collect();
     assert_eq!(said, [true; 3], "{replies:?}");
-    let threads: Vec<Thread> = model.requests().into_iter().map(|request| request.thread).collect();
-    assert_eq!(threads, [Thread::Side, Thread::Subagent("MARK".to_owned()), Thread::Main]);
+    let threads: Vec<ModelThread> =
+        model.requests().into_iter().map(|request| request.thread).collect();
+    assert_eq!(
+        threads,
+        [ModelThread::Side, ModelThread::Subagent("MARK".to_owned()), ModelThread::Main]
+    );
 }
 
 #[test]
-fn failures_and_other_paths_have_their_status() {
-    let script = Script::new([Turn::fails(529, "overloaded_error", "later")]);
+fn returns_http_status() {
+    let script = ModelScript::new([ModelTurn::fails(529, "overloaded_error", "later")]);
     let model = ScriptedModel::start(script).unwrap();
-    let replies = exchange(
+    let replies = send_requests(
         &model,
         &[
             ("HEAD", "/", ""),
             ("POST", "/v1/messages/count_tokens", "{}"),
-            ("POST", "/v1/messages", &message("go")),
+            ("POST", "/v1/messages", &request_body("go")),
             ("POST", "/v1/messages", "{"),
             ("GET", "/api/hello", ""),
         ],
@@ -117,13 +125,13 @@ fn failures_and_other_paths_have_their_status() {
 }
 
 #[test]
-fn dropping_it_hangs_up_and_stops_listening() {
-    let model = ScriptedModel::start(Script::default()).unwrap();
+fn drop_closes_connections() {
+    let model = ScriptedModel::start(ModelScript::default()).unwrap();
     let address = model.address;
     assert!(address.ip().is_loopback());
     let mut idle = TcpStream::connect(address).unwrap();
     // This exchange ensures that the idle connection before it has been accepted.
-    exchange(&model, &[("HEAD", "/", "")]);
+    send_requests(&model, &[("HEAD", "/", "")]);
     drop(model);
     assert_eq!(idle.read(&mut [0]).unwrap_or_default(), 0);
     assert!(TcpStream::connect(address).is_err());

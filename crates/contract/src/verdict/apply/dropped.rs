@@ -1,18 +1,18 @@
 //! The parts of an answer that the client ignores.
 
-use super::{Case, escaped};
-use crate::javascript::Node;
+use super::{VerdictBuilder, escape_pointer_key};
+use crate::javascript::JsonNode;
 use crate::name::EventName;
 use crate::spec::Honoured;
-use crate::verdict::answer::Reading;
+use crate::verdict::answer::ParsedAnswer;
 use crate::verdict::{Message, MessageKind};
 
-impl Case<'_> {
+impl VerdictBuilder<'_> {
     /// Records the ignored parts of the answer.
-    pub(super) fn dropped(&mut self) {
+    pub(super) fn record_dropped(&mut self) {
         let node = match self.reading {
-            Reading::Silent => return,
-            Reading::Plain(_) => {
+            ParsedAnswer::Silent => return,
+            ParsedAnswer::Plain(_) => {
                 let text = |message: &Message| message.kind == MessageKind::Text;
                 let heard = self.verdict.to_model.iter().chain(&self.verdict.to_user).any(text);
                 if !heard {
@@ -20,19 +20,19 @@ impl Case<'_> {
                 }
                 return;
             }
-            Reading::Broken(_) | Reading::Void(..) | Reading::Foreign(..) => {
+            ParsedAnswer::Broken(_) | ParsedAnswer::Void(..) | ParsedAnswer::Foreign(..) => {
                 self.verdict.dropped.push(String::new());
                 return;
             }
-            Reading::Async { node, .. } => {
+            ParsedAnswer::Async { node, .. } => {
                 for (key, _) in node.members() {
                     if !matches!(key.as_str(), "async" | "asyncTimeout") {
-                        self.verdict.dropped.push(format!("/{}", escaped(key)));
+                        self.verdict.dropped.push(format!("/{}", escape_pointer_key(key)));
                     }
                 }
                 return;
             }
-            Reading::Valid(node) => node,
+            ParsedAnswer::Valid(node) => node,
         };
         for (key, value) in node.members() {
             if key == "hookSpecificOutput" {
@@ -47,35 +47,39 @@ impl Case<'_> {
                 };
                 for (own, _) in value.members() {
                     if !known(own) {
-                        self.verdict.dropped.push(format!("/hookSpecificOutput/{}", escaped(own)));
+                        self.verdict
+                            .dropped
+                            .push(format!("/hookSpecificOutput/{}", escape_pointer_key(own)));
                     }
                 }
-                self.dropped_in_decision(value);
-            } else if !self.counts(key) {
-                self.verdict.dropped.push(format!("/{}", escaped(key)));
+                self.record_dropped_in_decision(value);
+            } else if !self.has_effect(key) {
+                self.verdict.dropped.push(format!("/{}", escape_pointer_key(key)));
             }
         }
     }
 
     /// Records ignored fields of a permission decision: the client reads those of one variant only.
-    fn dropped_in_decision(&mut self, specific: &Node) {
+    fn record_dropped_in_decision(&mut self, specific: &JsonNode) {
         if self.run.event != EventName::PermissionRequest {
             return;
         }
         let Some(decision) = specific.get("decision") else { return };
-        let allowed: &[&str] = match decision.get("behavior").and_then(Node::text) {
+        let allowed: &[&str] = match decision.get("behavior").and_then(JsonNode::text) {
             Some("allow") => &["behavior", "updatedInput", "updatedPermissions"],
             _ => &["behavior", "message", "interrupt"],
         };
         for (key, _) in decision.members() {
             if !allowed.contains(&key.as_str()) {
-                self.verdict.dropped.push(format!("/hookSpecificOutput/decision/{}", escaped(key)));
+                self.verdict
+                    .dropped
+                    .push(format!("/hookSpecificOutput/decision/{}", escape_pointer_key(key)));
             }
         }
     }
 
     /// Returns true if a top-level key has an effect on this event.
-    fn counts(&self, key: &str) -> bool {
+    fn has_effect(&self, key: &str) -> bool {
         let honoured = |honoured| honoured != Honoured::No;
         match key {
             // `continue: true` requests the default behaviour, so it is not ignored.
@@ -88,8 +92,8 @@ impl Case<'_> {
             }
             "reason" => {
                 let denies = self.run.event == EventName::PreToolUse
-                    && self.said.own("permissionDecision") == Some("deny")
-                    && self.said.own("permissionDecisionReason").is_none()
+                    && self.said.specific_text("permissionDecision") == Some("deny")
+                    && self.said.specific_text("permissionDecisionReason").is_none()
                     && !self.contract.output_hides_block_reason();
                 denies
                     || self.said.blocks && honoured(self.spec.top_level_decision.honoured)

@@ -29,7 +29,7 @@ fn clues(named: &[&str], places: &[(&str, u32)]) -> Clues {
     }
 }
 
-/// An edit at a line of a file.
+/// Returns an edit at a line of a file.
 fn edit_at(second: i64, file: &str, line: u32, section: &str, diff: &[&str]) -> Change {
     let hunks: Vec<Hunk> = Hunk::parse(diff.iter().copied(), line, line)
         .into_iter()
@@ -61,7 +61,7 @@ fn certain(fix: &[Change]) -> Vec<String> {
 fn hunk_with_evidence_comes_first() {
     let episode = episode("tests/test_cart.py::test_total", 2);
     let clues = clues(&["total"], &[("tests/test_cart.py", 5)]);
-    // A function is fixed, then a docstring and a version are touched.
+    // A function is fixed, then a docstring and a version are changed.
     let changes = [
         edit_at(
             3,
@@ -127,7 +127,7 @@ fn without_evidence_nothing_is_claimed() {
     let (how, fix) = attributed(&episode, &Clues::default(), &changes);
     assert_eq!((how, fix.len()), (How::Fixed, 2));
     assert_eq!(certain(&fix), [""; 0]);
-    // A single change is an experiment, but a test may fail by chance: something has to speak for it.
+    // A single change is an experiment, but a test may fail by chance, so some evidence is needed.
     let (_, fix) = attributed(&episode, &Clues::default(), &changes[..1]);
     assert_eq!(certain(&fix), [""; 0]);
     let (_, fix) = attributed(&episode, &clues(&[], &[("a.py", 90)]), &changes[..1]);
@@ -160,7 +160,7 @@ fn only_changes_after_the_last_failure() {
     ];
     let (_, fix) = attributed(&red, &Clues::default(), &changes);
     assert_eq!(names(&fix), ["shop/cart.py", "pip install x"]);
-    // A run in between had other failures, but no longer this one.
+    // A run in between had other failures, but not this one any more.
     let (_, fix) = attributed(&Episode { gone: Some(at(5)), ..red }, &Clues::default(), &changes);
     assert_eq!(names(&fix), ["shop/cart.py"]);
 }
@@ -170,7 +170,7 @@ fn green_without_change_is_flaky() {
     let episode = episode("tests/test_cart.py::test_total", 2);
     let none = Clues::default();
     assert_eq!(attributed(&episode, &none, &[]).0, How::Flaky);
-    // Tried before the last failure, and undone after it.
+    // Changed before the last failure, and undone after it.
     let changes = [edit(1, "a.py", &["-a", "+b"]), edit(3, "a.py", &["-b", "+a"])];
     assert_eq!(attributed(&episode, &none, &changes).0, How::Flaky);
     let changes = [&changes[..], &[edit(4, "c.py", &["-c", "+d"])]].concat();
@@ -187,7 +187,7 @@ fn other_invocation_is_the_fix() {
     let green = GreenRun { at: Some(at(8)), difference: Some(&difference), ..GreenRun::default() };
     let (how, fix) = attribute(&episode, &Clues::default(), &[], &green);
     assert_eq!((how, fix.len(), fix[0].is_certain), (How::Fixed, 1, true));
-    // With edits that nothing speaks for, it stands before them; edits with evidence stand before it.
+    // It comes before edits without evidence and after edits with evidence.
     let edits =
         [edit(3, "a.go", &["-a", "+b"]), edit_at(4, "b.go", 7, "func Clone() {", &["-c", "+d"])];
     let (_, fix) = attribute(&episode, &Clues::default(), &edits, &green);
@@ -195,7 +195,7 @@ fn other_invocation_is_the_fix() {
     assert!(!fix[0].is_certain);
     let (_, fix) = attribute(&episode, &clues(&["Clone"], &[("b.go", 7)]), &edits, &green);
     assert_eq!(names(&fix)[..2], ["b.go", "with GIT_CONFIG_GLOBAL=/dev/null"]);
-    // Where it ran is worth mentioning without a likely edit only, or for a failure that it explains.
+    // Its surroundings are mentioned only without a likely edit, or for a failure that they explain.
     let surroundings = vec!["through uv run".to_owned()];
     let difference = Difference { settings: Vec::new(), surroundings };
     let green = GreenRun { at: Some(at(8)), difference: Some(&difference), ..GreenRun::default() };
@@ -247,7 +247,7 @@ fn undone_and_formatting_changes_are_no_fix() {
     let how = |more: &[Change]| {
         attributed(&episode, &none, &[std::slice::from_ref(&wrong), more].concat())
     };
-    // What git took back is not claimed, and what it did is no advice.
+    // Changes reverted by git are not the fix, and the git command is not advice.
     let (ended, fix) = how(&[Change::command("git checkout -- shop/cart.py", at(4))]);
     assert_eq!((ended, names(&fix)), (How::Fixed, vec!["git checkout -- shop/cart.py"]));
     let right = edit(5, "shop/tax.py", &["-c", "+d"]);

@@ -1,20 +1,20 @@
-//! A command line as the runs in it, for comparing a run with a prediction about it.
+//! Splits a command line into runs, to compare them with a prediction.
 
 use super::names::{self, Name};
 use rutter_runs::command_line::{Command, CommandLine};
 use rutter_runs::table::{self, Arguments, Effect};
 
-/// One run of a command line.
+/// A run in a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Run {
-    /// The runner or task, in one spelling: `cargo test`, `npm build`; of an unknown program its first word.
+    /// The runner or task in a uniform spelling: `cargo test`, `npm build`; for an unknown program its first word.
     name: String,
-    /// Its language, when it is a runner that is known; `any` for one of every language.
+    /// Language of a known runner; `any` if it runs every language.
     language: Option<&'static str>,
     is_test: bool,
-    /// What its flags do.
+    /// The effects of its flags.
     flags: Flags,
-    /// The words behind its start, in order; `--flag=value` as two.
+    /// The words after its start, in order; `--flag=value` as two.
     arguments: Vec<String>,
 }
 
@@ -30,7 +30,7 @@ impl PartialEq for Flags {
 
 impl Eq for Flags {}
 
-/// Flags that choose what is run with every runner that has them.
+/// Flags that select a part of the tests with every runner that has them.
 const NARROWING: &[&str] = &[
     "-p",
     "--package",
@@ -58,11 +58,11 @@ const NARROWING: &[&str] = &[
     "--only",
 ];
 
-/// Arguments that mean everything.
+/// Arguments that select everything.
 const EVERYTHING: &[&str] = &["./...", "...", ".", "tests", "test", "spec", "//..."];
 
 impl Flags {
-    /// Returns true if a flag makes the run smaller, by its value or alone.
+    /// Returns true if a flag, with or without a value, narrows the run.
     fn narrows(self, flag: &str) -> bool {
         let effect = self.0.effect(flag).0;
         matches!(
@@ -80,12 +80,12 @@ impl Flags {
     }
 }
 
-/// Returns true if a span of code is a command that is known.
+/// Returns true if a code span is a known command.
 pub(crate) fn is_command(text: &str) -> bool {
     parse_runs(text).iter().any(Run::is_known)
 }
 
-/// Returns true if a flag is followed by its value, whatever the runner.
+/// Returns true if a flag takes a value, independent of the runner.
 pub(super) fn takes_value(flag: &str) -> bool {
     NARROWING.contains(&flag)
         || matches!(
@@ -103,7 +103,7 @@ pub(super) fn takes_value(flag: &str) -> bool {
         )
 }
 
-/// The runs of a command line, without what only moves about or shows things.
+/// Returns the runs in a command line, without commands such as `cd` and `echo`.
 pub(super) fn parse_runs(line: &str) -> Vec<Run> {
     CommandLine::parse(line).commands.iter().filter_map(Run::new).collect()
 }
@@ -116,7 +116,7 @@ impl Run {
         }
         if let Some(found) = table::find_predictable(words) {
             let runner = found.runner;
-            // What one of them runs the other runs as well.
+            // Both run the same tests.
             let name = if runner.name == "cargo nextest" { "cargo test" } else { runner.name };
             return Some(Self {
                 name: name.to_owned(),
@@ -151,7 +151,7 @@ impl Run {
         self.language.is_some()
     }
 
-    /// Returns true if this is the wanted run, perhaps with other flags, but no narrower and no wider.
+    /// Returns true if this is the wanted run, possibly with other flags, but neither narrower nor wider.
     pub(super) fn is_the_same_as(&self, wanted: &Self) -> bool {
         if self.name != wanted.name {
             return false;
@@ -169,7 +169,7 @@ impl Run {
         all && Self { arguments: extra, ..self.clone() }.is_whole()
     }
 
-    /// Returns true if a test of this name ran, as far as the command tells.
+    /// Returns true if a test of this name ran, as far as the command shows.
     pub(super) fn includes_test(&self, name: &str) -> bool {
         let target = &names::parts(name)[..];
         let excluded =
@@ -184,7 +184,8 @@ impl Run {
         filters.any(|filter| {
             let parts = names::parts(filter);
             let last = target.last().copied().unwrap_or_default();
-            // `-k "test_a or test_b"`, a longer name of it, a folder, file or module around it, a piece of its name.
+            // `-k "test_a or test_b"`, a longer form of the name, a folder, file or module around it, or a part of the
+            // name.
             !filter.contains("not ")
                 && (words_of(filter).any(|word| word == last)
                     || names::is_within(target, &parts)
@@ -197,7 +198,7 @@ impl Run {
         })
     }
 
-    /// Returns true if this file's code ran, as far as the command tells.
+    /// Returns true if the code of this file ran, as far as the command shows.
     pub(super) fn includes_file(&self, target: &str) -> bool {
         let target = target.trim_start_matches("./");
         let stem = target
@@ -231,7 +232,7 @@ impl Run {
         named || script || (binary && names::languages(target) == ["rust"])
     }
 
-    /// Returns true if nothing narrows it.
+    /// Returns true if no argument narrows the run.
     fn is_whole(&self) -> bool {
         self.filters().next().is_none()
             && self.excluded().next().is_none()
@@ -242,7 +243,7 @@ impl Run {
             })
     }
 
-    /// What the run was narrowed to: values of flags that do it, and plain arguments.
+    /// Returns the filters of the run: values of narrowing flags, and plain arguments.
     fn filters(&self) -> impl Iterator<Item = &str> {
         self.arguments.iter().enumerate().filter_map(|(at, word)| {
             let before = at.checked_sub(1).map_or("", |before| self.arguments[before].as_str());
@@ -257,8 +258,8 @@ impl Run {
             if !is_flag || (self.flags.narrows(before) && self.flags.takes_value(before)) {
                 return Some(word.as_str());
             }
-            // The value of a flag that sets something is no filter. Behind a flag that is not known stands its value, unless it
-            // looks like something to run.
+            // The value of a flag that configures something is not a filter. A word after an unknown flag is its value,
+            // unless it looks like something to run.
             let known = self.flags.takes_value(before);
             let unknown = !self.flags.0.is_listed(before);
             let run = word.contains("::") || names::classify(word) != Name::Other;
@@ -273,7 +274,7 @@ impl Run {
             .map(|pair| pair[1].as_str())
     }
 
-    /// Returns true if it runs the language of this name.
+    /// Returns true if the run is for the language of this name.
     fn is_for(&self, name: &str) -> bool {
         let languages = names::languages(name);
         let fits = |own: &str| own == "any" || languages.is_empty() || languages.contains(&own);
@@ -290,7 +291,7 @@ fn same_word(one: &str, other: &str) -> bool {
         == other.trim_start_matches("./").trim_end_matches('/')
 }
 
-/// The language of what the tasks of a program run; none where it is no task runner.
+/// Returns the language that a task runner runs, or None if the program is not a task runner.
 fn task_language(program: &str) -> Option<&'static str> {
     Some(match program {
         "npm" | "pnpm" | "yarn" | "bun" | "deno" | "turbo" | "nx" | "lerna" => "javascript",
@@ -305,13 +306,13 @@ fn task_language(program: &str) -> Option<&'static str> {
     })
 }
 
-/// `NAME=value`
+/// Returns true for `NAME=value`.
 fn is_assignment(word: &str) -> bool {
     let (name, _) = word.split_once('=').unwrap_or(("", ""));
     !name.is_empty() && name.chars().all(|sign| sign.is_ascii_alphanumeric() || sign == '_')
 }
 
-/// `--flag=value` as two words.
+/// Splits `--flag=value` into two words.
 fn split_flags(words: &[String]) -> Vec<String> {
     let mut split = Vec::with_capacity(words.len());
     for word in words {

@@ -1,15 +1,15 @@
-//! Names of tests and files, and when one of them is part of another.
+//! Names of tests and files, and their relations.
 
-/// What kind of thing a text names.
+/// The kind of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Name {
     Test,
     File,
-    /// A command, or nothing we know.
+    /// A command, or an unknown name.
     Other,
 }
 
-/// Extensions of sources, by the language that a test runner is for.
+/// File extensions by language.
 const LANGUAGES: &[(&str, &[&str])] = &[
     ("rust", &["rs"]),
     ("python", &["py", "pyi"]),
@@ -25,11 +25,11 @@ const LANGUAGES: &[(&str, &[&str])] = &[
     ("shell", &["sh", "bash", "bats"]),
 ];
 
-/// Products that are called like a file.
+/// Products with names that look like files, such as `Node.js`.
 const PRODUCTS: &[&str] =
     &["node", "next", "vue", "nuxt", "express", "react", "three", "d3", "chart", "discord"];
 
-/// What a single word names, by its form alone.
+/// Classifies a single word by its form alone.
 pub(super) fn classify(word: &str) -> Name {
     if word.is_empty() || word.contains(char::is_whitespace) || word.contains("://") {
         return Name::Other;
@@ -59,7 +59,7 @@ pub(super) fn classify(word: &str) -> Name {
     if named || module { Name::Test } else { Name::Other }
 }
 
-/// Whether a word beside "test" can be the name of one: `parses_empty_input`, `mod::case`.
+/// Returns true if a word next to "test" can be the name of a test: `parses_empty_input`, `mod::case`.
 pub(super) fn may_name_a_test(word: &str) -> bool {
     let pieces: Vec<&str> = word.split("::").collect();
     let compound = pieces.len() > 1 || word.trim_matches('_').contains('_');
@@ -86,7 +86,7 @@ fn is_test(name: &str) -> bool {
     (camel && (after || before)) || snake
 }
 
-/// `src/a.rs` of `src/a.rs:10:5`.
+/// Removes line numbers: `src/a.rs:10:5` gives `src/a.rs`.
 pub(super) fn without_line(word: &str) -> &str {
     let mut word = word;
     while let Some((rest, line)) = word.rsplit_once(':')
@@ -108,7 +108,7 @@ fn language_of_file(word: &str) -> Option<&'static str> {
     known.filter(|_| !odd).map(|(language, _)| *language)
 }
 
-/// The languages that a test or a file can be of; empty when its name does not tell.
+/// Returns the possible languages of a test or file; empty if its name does not show them.
 pub(super) fn languages(name: &str) -> &'static [&'static str] {
     let file = name.split("::").next().unwrap_or(name);
     let last = name.rsplit(['.', '#']).next().unwrap_or(name);
@@ -132,7 +132,7 @@ pub(super) fn languages(name: &str) -> &'static [&'static str] {
     }
 }
 
-/// The parts of a name, without the case of a parameter.
+/// Returns the parts of a name, without the parameters of a test case.
 pub(super) fn parts(name: &str) -> Vec<&str> {
     let name = name.split_once('[').map_or(name, |(name, _)| name);
     name.split(['.', '/', '#', ' ', '>', ':', '$'])
@@ -141,12 +141,12 @@ pub(super) fn parts(name: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Whether one of two names is a part of the other: a test of its module, a short name of a long one.
+/// Returns true if one of two names contains the other: a module its test, a long name its short form.
 pub(super) fn is_within(one: &[&str], other: &[&str]) -> bool {
     let holds = |long: &[&str], short: &[&str]| {
         !short.is_empty() && long.windows(short.len()).any(|window| window == short)
     };
-    // A short name stands for the long one only by its end: a file is not each of its tests.
+    // A short name matches a long one only at its end: a file is not each of its tests.
     holds(other, one) || (one.ends_with(other) && !other.is_empty())
 }
 

@@ -1,8 +1,8 @@
-//! How a prediction says that a run ends.
+//! Finds phrases about the result of a run.
 
 mod clauses;
 mod context;
-// Read as prose; one word a line would be nothing to read.
+// Long word lists; one word per line would be unreadable.
 #[rustfmt::skip]
 mod lists;
 
@@ -15,13 +15,13 @@ use lists::{
     APPEARS, BE, COLOUR_VERBS, COLOURED, COMPOUND, GONE, HANDED, MODALS, NOTHING, NOUNS, RUNS,
 };
 
-/// What the words of a prediction say; `None` when they say nothing about a run.
+/// Returns the result that the words of a prediction expect; `None` if they do not mention one.
 pub(super) fn verdict(words: &[Word], target: Option<&str>) -> Option<Expects> {
     let mut best: Option<(i32, Expects)> = None;
     let (mut ran_before, mut named_before) = (false, false);
     for clause in clauses::of(words) {
         let found = strongest(&clause);
-        // "pytest fails now, but passes later": the second has no subject of its own.
+        // "pytest fails now, but passes later": the second clause has no subject.
         let elliptic = found.is_some_and(|phrase| phrase.at <= 2);
         let goes_on = elliptic && clause.joined;
         let ran = clause.words.iter().any(is_run) || (ran_before && goes_on);
@@ -43,7 +43,7 @@ pub(super) fn verdict(words: &[Word], target: Option<&str>) -> Option<Expects> {
     best.map(|(_, expects)| expects)
 }
 
-/// A phrase that says how something ends.
+/// A phrase about a result.
 #[derive(Clone, Copy)]
 struct Phrase {
     expects: Expects,
@@ -55,7 +55,7 @@ fn is_run(word: &Word) -> bool {
     word.is_any(RUNS) || names_a_run(word)
 }
 
-/// The phrase of a clause that counts: the strongest, of several the first.
+/// Returns the phrase of a clause that counts: the strongest, of equal ones the first.
 fn strongest(clause: &Clause<'_>) -> Option<Phrase> {
     let mut best: Option<Phrase> = None;
     for at in 0..clause.words.len() {
@@ -81,12 +81,12 @@ fn phrase_at(words: &[Word], at: usize) -> Option<Phrase> {
         _ => (expects, strength),
     };
     let turned = counted != Some(0) && negations(words, at) % 2 == 1;
-    // A missing noun says more than a present one.
+    // A negated noun is clearer than a plain one.
     let strength = if turned && strength < 3 { 3 } else { strength };
     Some(Phrase { expects: if turned { expects.turned() } else { expects }, strength, at })
 }
 
-/// What a word says by itself, and how clearly: 3 for a verb, less for a noun.
+/// Returns the result that a word means by itself, and its strength: 3 for a verb, less for a noun.
 fn said_at(words: &[Word], at: usize) -> Option<(Expects, i32)> {
     use Expects::{Fail, Pass};
     let word = words.get(at).filter(|word| !word.code)?;
@@ -151,12 +151,12 @@ fn said_at(words: &[Word], at: usize) -> Option<(Expects, i32)> {
     Some(said)
 }
 
-/// A failure as a thing: "errors", `ImportError`.
+/// Returns true for nouns that name a failure: "errors", `ImportError`.
 fn is_failure(lower: &str) -> bool {
     NOUNS.contains(&lower) || ["error", "exception"].iter().any(|end| lower.ends_with(end))
 }
 
-/// "pass the token to the handler" says nothing of tests; "pass the whole suite" does.
+/// Returns true if "pass" means to hand over: "pass the token to the handler", but not "pass the whole suite".
 fn hands_over(words: &[Word], at: usize) -> bool {
     let Some(next) = words.get(at + 1) else { return false };
     let object =
@@ -165,7 +165,7 @@ fn hands_over(words: &[Word], at: usize) -> bool {
     object && !words[at + 1..].iter().take(5).any(meant)
 }
 
-/// "the failing test": which one, not how it will end.
+/// Returns true if the word only describes a test: "the failing test".
 fn describes(words: &[Word], at: usize) -> bool {
     let next = words.get(at + 1);
     let of_what = next.is_some_and(|next| {
@@ -177,7 +177,7 @@ fn describes(words: &[Word], at: usize) -> bool {
     of_what && !said && count_before(words, at).is_none()
 }
 
-/// What the mention of an error says: that it is gone, that it is there, or nothing.
+/// Returns the result that the mention of an error means: the error is gone, it appears, or neither.
 fn noun_of(words: &[Word], at: usize) -> Option<Expects> {
     if negations(words, at) > 0 || count_before(words, at) == Some(0) {
         return Some(Expects::Fail);
@@ -189,13 +189,13 @@ fn noun_of(words: &[Word], at: usize) -> Option<Expects> {
     if has(GONE) || away {
         return Some(Expects::Pass);
     }
-    // Warnings and regressions count only where there are none.
+    // Warnings and regressions count only if they are negated.
     let failure = !words[at].is_any(&["warning", "warnings", "regression", "regressions"]);
     let there = has(APPEARS) || count_before(words, at).is_some() || words.iter().any(is_run);
     (failure && there).then_some(Expects::Fail)
 }
 
-/// `exits with code 0`
+/// Parses the rest of `exits with code 0`.
 fn exit_status(rest: &[Word]) -> Option<Expects> {
     let near = rest.iter().take(4);
     for word in near {

@@ -1,10 +1,10 @@
-//! What a text names that can be run.
+//! Finds the name of a test, command or file in a text.
 
 use super::command;
 use super::names::{self, Name};
 use super::words::Word;
 
-/// What was named, the most specific last.
+/// The kind of a name, the most specific last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     File,
@@ -13,7 +13,8 @@ enum Rank {
     Test,
 }
 
-/// The target of a prediction: its own, unless that is a file and the action names more.
+/// Returns the target of a prediction: the name in the prediction, unless that is a file and the action has a more
+/// specific one.
 pub(super) fn find(prediction: &[Word], action: &[Word]) -> Option<String> {
     match (best(prediction), best(action)) {
         (Some((Rank::File, _)), Some((rank, named))) if rank > Rank::File => Some(named),
@@ -22,7 +23,7 @@ pub(super) fn find(prediction: &[Word], action: &[Word]) -> Option<String> {
     }
 }
 
-/// Whether a word is the name of a test, a file or a command by itself.
+/// Returns true if a word by itself names a test, a file or a command.
 pub(super) fn names_a_run(word: &Word) -> bool {
     names::classify(&word.text) != Name::Other || (word.code && command::is_command(&word.text))
 }
@@ -42,7 +43,7 @@ fn best(words: &[Word]) -> Option<(Rank, String)> {
     best
 }
 
-/// What is named at a place, and how many words it takes.
+/// Returns the name at a position, and its number of words.
 fn named(words: &[Word], at: usize) -> (Option<(Rank, String)>, usize) {
     let word = &words[at];
     if word.code && command::is_command(&word.text) {
@@ -67,7 +68,7 @@ fn named(words: &[Word], at: usize) -> (Option<(Rank, String)>, usize) {
     (Some((rank, names::without_line(text).to_owned())), 1)
 }
 
-/// The one test that a command is about. A file is where its tests are, not one of them.
+/// Returns the test that a command names, if it is the only one. A file contains tests but is not one.
 fn test_in<'a>(words: impl Iterator<Item = &'a str>) -> Option<(Rank, String)> {
     let mut tests = words
         .map(|word| word.trim_matches(['"', '\'', '^', '$']))
@@ -83,11 +84,11 @@ fn beside_test(words: &[Word], at: usize) -> bool {
     before.is_some_and(|word| word.is_any(&test)) || after.is_some_and(|word| word.is_any(&test))
 }
 
-/// How many words from here are a command that stands in the prose as it would be typed; 0 if none.
+/// Returns the number of words at the start that are a command as it would be typed; 0 if they are not.
 fn command_length(words: &[Word]) -> usize {
     let text = |at: usize| {
         let word = words.get(at).filter(|word| !word.code);
-        // What a comma parts is no longer typed.
+        // A comma ends the command.
         word.filter(|word| at == 0 || word.gap == super::words::Gap::Space)
             .map_or("", |word| &word.text)
     };
@@ -153,7 +154,7 @@ fn starts_a_run(head: &str, next: &str, after: &str) -> bool {
     verbs.contains(&next)
 }
 
-/// Whether a word of a sentence still belongs to the command before it.
+/// Returns true if a word of a sentence still belongs to the command before it.
 fn is_argument(word: &str) -> bool {
     let flag = word.starts_with('-') && word.len() > 1;
     let path = word.starts_with("./") || (word.contains('/') && !word.contains("://"));

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What is expected, of what; `-` for no target, `nothing` where nothing testable is named.
+/// Formats the expected result and target; `-` for no target, `nothing` if the text is not testable.
 fn shown(prediction: &str, action: &str) -> String {
     let derived = derive(prediction, action);
     if !derived.testable {
@@ -12,7 +12,7 @@ fn shown(prediction: &str, action: &str) -> String {
     format!("{} {}", derived.expects, derived.target.as_deref().unwrap_or("-"))
 }
 
-/// Predictions as agents write them. Where one can be read in two ways, the reason for ours stands above it.
+/// Predictions in the style of agents. Ambiguous ones have the reason for our reading above them.
 const PREDICTIONS: &[(&str, &str)] = &[
     // Plain.
     ("All tests should pass", "pass -"),
@@ -82,7 +82,7 @@ const PREDICTIONS: &[(&str, &str)] = &[
     ("12 passed, 0 failed", "pass -"),
     ("all 14 tests pass", "pass -"),
     ("2 tests fail", "fail -"),
-    // One that fails is a run that fails.
+    // One failing test makes the run fail.
     ("11 passed, 1 failed", "fail -"),
     ("zero errors", "pass -"),
     ("3 failing tests", "fail -"),
@@ -93,18 +93,18 @@ const PREDICTIONS: &[(&str, &str)] = &[
     ("`npm run lint` reports 0 errors and 3 warnings", "pass npm run lint"),
     ("`cargo test -p x verdict` will show 1 failed test", "fail cargo test -p x verdict"),
     ("it will pass with 42 tests and 0 failures", "pass -"),
-    // Errors by their names, and those who complain.
+    // Named errors, and programs that complain.
     ("ImportError disappears", "pass -"),
     ("we still get a TypeError", "fail -"),
     ("mypy complains about the return type", "fail mypy"),
     ("the linter will not complain", "pass -"),
     ("I expect a failure in test_parse", "fail test_parse"),
     ("cargo build fails with error[E0433]: failed to resolve", "fail cargo build"),
-    // Which test, not how it ends.
+    // The word describes the test, not the result.
     ("the failing test passes", "pass -"),
     ("The previously failing tests should now pass", "pass -"),
     ("currently passing tests will fail", "fail -"),
-    // Before and after: what holds after the change is the prediction.
+    // Before and after: the state after the change is the prediction.
     ("will fail before the fix and pass after", "pass -"),
     ("Before the fix the test fails, after it the test passes", "pass -"),
     ("the test fails on main but passes with the fix", "pass -"),
@@ -114,7 +114,7 @@ const PREDICTIONS: &[(&str, &str)] = &[
     ("the test first fails, then passes", "pass -"),
     ("cargo test fails now but passes after the patch", "pass cargo test"),
     ("tests pass before, fail after", "fail -"),
-    // Only what holds before is said, so that is what the next run is held against.
+    // Only the state before the change is mentioned, so the next run is compared with that.
     ("the test will fail before the fix", "fail -"),
     ("without the change test_login fails", "fail test_login"),
     ("The tests won't pass until the migration is applied", "fail -"),
@@ -125,14 +125,14 @@ const PREDICTIONS: &[(&str, &str)] = &[
     ("tests pass since the fixture no longer fails", "pass -"),
     ("if the cache is the cause, the test passes", "pass -"),
     ("the test passes if the mock is set and fails otherwise", "pass -"),
-    // A condition alone predicts nothing; without a target nothing can be held against it.
+    // A condition alone predicts nothing, and without a target there is nothing to compare with.
     ("if it fails, the parser is wrong", "nothing"),
     // The clause that names the run decides, then the one that names the target.
     ("the service crashes at startup but the unit tests pass", "pass -"),
     ("test_a passes but test_b still fails", "pass test_a"),
     ("the build succeeds but test_login fails with AssertionError", "fail test_login"),
     ("`cargo build` succeeds, and the tests fail", "pass cargo build"),
-    // Of two that are alike the first.
+    // Of two equal clauses the first counts.
     ("unit tests pass; e2e tests fail", "pass -"),
     ("test passes locally but CI fails", "pass -"),
     ("this will cause test_old to fail and test_new to pass", "fail test_old"),
@@ -165,9 +165,9 @@ const PREDICTIONS: &[(&str, &str)] = &[
     ("tsc reports no errors", "pass tsc"),
     // "the login test" is a description, not a name.
     ("the login test passes", "pass -"),
-    // Named without a word on how it ends: a pass is expected of what is named.
+    // A name without a result: a pass of the named command is expected.
     ("`cargo test` shows what is wrong", "pass cargo test"),
-    // Nothing testable.
+    // Not testable.
     ("the user will like it", "nothing"),
     ("latency drops", "nothing"),
     ("latency drops by half", "nothing"),
@@ -182,7 +182,7 @@ const PREDICTIONS: &[(&str, &str)] = &[
     ("the README is clearer", "nothing"),
     ("cleaner code", "nothing"),
     ("a breaking change for users", "nothing"),
-    // Fewer failures are no pass and no fail.
+    // Fewer failures are neither a pass nor a fail.
     ("fewer failures than before", "nothing"),
     ("", "nothing"),
 ];
@@ -209,7 +209,7 @@ fn the_action_says_what_the_prediction_leaves_out() {
         ("src/foo.rs works", "run pytest tests/test_foo.py", "pass pytest tests/test_foo.py"),
         ("src/foo.rs works", "edit src/bar.rs", "pass src/foo.rs"),
         ("the user will like it", "edit src/bar.rs", "pass src/bar.rs"),
-        // How it ends is asked of the prediction alone.
+        // Only the prediction decides the result.
         ("the user will like it", "make the failing tests fail less", "nothing"),
         ("latency drops", "cache the query", "nothing"),
     ] {
@@ -261,7 +261,7 @@ fn other_commands_do_not_fit() {
         ("cargo test -p x", "cargo test"),
         ("cargo test -p x", "cargo test -p y"),
         ("cargo test", "cargo build"),
-        // Narrower: a pass of a part is no pass of the whole.
+        // Narrower: a pass of a part does not mean a pass of the whole.
         ("cargo test", "cargo test -p x"),
         ("cargo test", "cargo test some_filter"),
         ("cargo test", "cargo test --lib"),
@@ -323,7 +323,7 @@ fn tests_do_not_fit_elsewhere() {
     for (target, command, failed) in [
         ("test_foo", "cargo build", &[][..]),
         ("test_foo", "npm run build", &[]),
-        // Its file is not known, so it may be in this one or not.
+        // Its file is unknown, so the test may or may not be in this file.
         ("test_foo", "pytest tests/test_other.py", &[]),
         ("tests/test_a.py::test_foo", "pytest tests/test_other.py", &[]),
         ("tests/test_a.py::test_foo", "pytest tests/test_a.py::test_bar", &[]),
@@ -336,7 +336,7 @@ fn tests_do_not_fit_elsewhere() {
         ("mod::tests::bar", "cargo test other", &[]),
         ("mod::tests::bar", "cargo test -p x", &[]),
         ("login.spec.ts", "cargo test", &[]),
-        // Another test failed; that says nothing about this one.
+        // Another test failed, which is unrelated to this one.
         ("test_foo", "pytest", &["tests/test_a.py::test_bar"]),
         ("test_foo", "pytest -x", &["test_foobar"]),
         ("test_foo", "git status", &[]),
@@ -406,7 +406,7 @@ proptest! {
         fits(Some(&prediction), &action, &[test]);
     }
 
-    /// Texts of the words that matter, in any order. What is derived from a command that is then run fits it.
+    /// Relevant words in random order. A target that is derived from a command fits a run of that command.
     #[test]
     fn no_order_of_words_makes_it_panic(
         words in prop::collection::vec(prop::sample::select(&[

@@ -1,6 +1,6 @@
-//! Prose as words, with the places where a clause may end.
+//! Splits prose into words, with the places where a clause may end.
 
-/// What stands between a word and the one before it.
+/// The separator between a word and the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Gap {
     Space,
@@ -14,11 +14,11 @@ pub(super) enum Gap {
 /// A word, or a span in backticks.
 #[derive(Debug, Clone)]
 pub(super) struct Word {
-    /// As written, without the punctuation around it.
+    /// The word as written, without the punctuation around it.
     pub(super) text: String,
     /// In lower case, with straight apostrophes.
     pub(super) lower: String,
-    /// Whether it stood in backticks.
+    /// True for a span in backticks.
     pub(super) code: bool,
     pub(super) gap: Gap,
 }
@@ -33,7 +33,7 @@ impl Word {
     }
 }
 
-/// Cuts a text into words.
+/// Splits a text into words.
 pub(super) fn read(text: &str) -> Vec<Word> {
     let mut reader = Reader { words: Vec::new(), gap: Gap::Stop };
     let mut rest = text;
@@ -82,7 +82,7 @@ impl Reader {
         }
     }
 
-    /// What stands between blanks; dashes and arrows may stand in it without any.
+    /// Splits text between blanks at dashes and arrows, which may have no blanks around them.
     fn chunk(&mut self, chunk: &str) {
         let mut rest = chunk;
         while let Some(at) = rest.find(['—', '–', '→', '⇒']) {
@@ -99,7 +99,7 @@ impl Reader {
         if raw.len() > text.len() && raw.contains(['(', '[']) {
             self.pause(Gap::Comma);
         }
-        // `./...` names every package below; the call of a test is its name.
+        // `./...` names every package below; `test_x()` names the test.
         let end = |c: char| ",.;:!?)]}\"'”’*…".contains(c);
         let word = if text.ends_with("/...") { text } else { text.trim_end_matches(end) };
         let word = word.strip_suffix('(').unwrap_or(word);

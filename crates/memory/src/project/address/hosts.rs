@@ -27,7 +27,9 @@ pub(super) fn first_name(host: &str) -> &str {
 
 /// Returns the parts of a path in the order that the host's main name uses.
 ///
-/// Only Azure DevOps has several orders: `dev.azure.com/organisation/project/_git/repository`; over SSH without the `_git`; in old addresses with the organisation in the host; and without the project if the repository has the same name.
+/// Only Azure DevOps has several orders: `dev.azure.com/organisation/project/_git/repository`; over SSH without the
+/// `_git`; in old addresses with the organisation in the host; and without the project if the repository has the same
+/// name.
 pub(super) fn arranged(host: &str, mut path: Vec<String>) -> Vec<String> {
     let is = |part: &String, name: &str| part.eq_ignore_ascii_case(name);
     if first_name(host) != "dev.azure.com" || path.is_empty() {

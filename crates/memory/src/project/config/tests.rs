@@ -130,7 +130,7 @@ fn blanks_as_one(list: &[u8]) -> String {
 #[test]
 fn reads_as_git_reads() {
     if Command::new("git").arg("--version").output().is_err() {
-        rutter_testkit::skip("reading configurations as git does", "there is no git");
+        rutter_testkit::skip_test("reading configurations as git does", "there is no git");
         return;
     }
     let folder = tempfile::tempdir().unwrap();

@@ -1,8 +1,12 @@
 //! Updates the clusters of an axis.
 //!
-//! Only new texts are processed. They are compared with the stored sums of the clusters, and members are read only if enough came or went to check them again. The mean of all texts stays the same meanwhile, otherwise the sums would be invalid. Once the number of texts has grown by a tenth, or one was forgotten, everything is read again and summed anew. The same happens if the stored sums do not fit the members.
+//! Only new texts are processed. They are compared with the stored sums of the clusters, and members are read only if
+//! enough came or went to check them again. The mean of all texts stays the same meanwhile, otherwise the sums would be
+//! invalid. Once the number of texts has grown by a tenth, or one was forgotten, everything is read again and summed
+//! anew. The same happens if the stored sums do not fit the members.
 //!
-//! The computation reads one snapshot and blocks no writer; afterwards only the changes are written. The caller holds the maintenance lock, so no two processes do this at once.
+//! The computation reads one snapshot and blocks no writer; afterwards only the changes are written. The caller holds
+//! the maintenance lock, so no two processes do this at once.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -21,7 +25,8 @@ mod write;
 
 pub(super) use write::write;
 
-/// Number of texts below which everything is read each time. That costs little, and one more text still changes the mean.
+/// Number of texts below which everything is read each time. That costs little, and one more text still changes the
+/// mean.
 const FEW: u64 = 500;
 /// The mean is computed again once one in this many texts is new.
 const ONE_IN: u64 = 10;

@@ -398,7 +398,8 @@ fn note_update(connection: &Connection, record: &Record, batch: i64) -> rusqlite
     Ok(())
 }
 
-/// Returns the row of a record that can have an origin. An experience shares the origin of its GHAP, an injection that of its session.
+/// Returns the row of a record that can have an origin. An experience shares the origin of its GHAP, an injection that
+/// of its session.
 const fn row_of(record: &Record) -> Option<Id> {
     match record {
         Record::Experience(_) | Record::Injection(_) => None,

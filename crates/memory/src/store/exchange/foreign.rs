@@ -1,4 +1,5 @@
-//! Imports rows of another person. They are added and never change an existing row. Rows with effects beyond their project, or with a standing that only a person can give, become proposals that wait for the user.
+//! Imports rows of another person. They are added and never change an existing row. Rows with effects beyond their
+//! project, or with a standing that only a person can give, become proposals that wait for the user.
 
 use rusqlite::{Connection, OptionalExtension as _};
 
@@ -77,7 +78,8 @@ pub(super) fn admit(
     }
 }
 
-/// Returns true if a row of any kind has this id. Origins are stored by id alone, so a memory with the id of an episode would inherit its origin.
+/// Returns true if a row of any kind has this id. Origins are stored by id alone, so a memory with the id of an episode
+/// would inherit its origin.
 fn is_taken(connection: &Connection, id: Id) -> rusqlite::Result<bool> {
     connection
         .prepare_cached(
@@ -92,7 +94,8 @@ fn is_taken(connection: &Connection, id: Id) -> rusqlite::Result<bool> {
         .query_row([id], |row| row.get(0))
 }
 
-/// Imports a project. It is identified by its key alone: an id in a file proves nothing. Its other keys wait for the user, because a key decides which folders read the project's rows.
+/// Imports a project. It is identified by its key alone: an id in a file proves nothing. Its other keys wait for the
+/// user, because a key decides which folders read the project's rows.
 fn admit_project(
     connection: &Connection,
     project: &Project,
@@ -120,7 +123,8 @@ fn admit_project(
     Ok(became)
 }
 
-/// Imports a run. It is linked to its session only if the session was imported as well: a file may not add runs to the sessions of this machine.
+/// Imports a run. It is linked to its session only if the session was imported as well: a file may not add runs to the
+/// sessions of this machine.
 fn admit_outcome(connection: &Connection, outcome: &Outcome) -> Result<Became, Refused> {
     let project = project_of(connection, &outcome.project)?;
     let session: Option<i64> = match &outcome.session {

@@ -251,7 +251,8 @@ pub(super) fn check_key(key: &ProjectKey) -> Result<(), Refused> {
     Ok(())
 }
 
-/// Imports a project. It is the same as the existing project with its strongest key, even if the ids differ, or as the one with its id that got a stronger key since.
+/// Imports a project. It is the same as the existing project with its strongest key, even if the ids differ, or as the
+/// one with its id that got a stronger key since.
 fn import_project(connection: &Connection, project: &Project) -> Result<Became, Refused> {
     for key in std::iter::once(&project.key).chain(&project.aliases) {
         check_key(key)?;
@@ -295,7 +296,8 @@ fn take_over(
     Ok(if updated == 1 { Became::Updated } else { Became::Kept })
 }
 
-/// Imports a session. Two records of one session each have data that the other lacks, so each field takes the larger value.
+/// Imports a session. Two records of one session each have data that the other lacks, so each field takes the larger
+/// value.
 fn import_session(connection: &Connection, session: &Session) -> Result<Became, Refused> {
     if session.client.is_empty() {
         return Err(Refused::Row("a session without a name".to_owned()));

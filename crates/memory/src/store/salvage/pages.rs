@@ -1,6 +1,8 @@
 //! Finds rows in the pages of a damaged database, without the trees that lead to them.
 //!
-//! Every leaf page of a table is read by itself. The types of its rows' columns identify the table, because no two tables have columns of the same types in the same order. So a broken schema, root or branch costs no row; a broken leaf costs its own rows.
+//! Every leaf page of a table is read by itself. The types of its rows' columns identify the table, because no two
+//! tables have columns of the same types in the same order. So a broken schema, root or branch costs no row; a broken
+//! leaf costs its own rows.
 
 use std::collections::HashMap;
 
@@ -236,7 +238,8 @@ impl Scan {
     }
 }
 
-/// Checks that row ids rise from cell to cell. A wrong id is repaired if only one number is possible; otherwise its row is dropped, because other rows refer to it by that number.
+/// Checks that row ids rise from cell to cell. A wrong id is repaired if only one number is possible; otherwise its row
+/// is dropped, because other rows refer to it by that number.
 fn check_order(rows: &mut [Option<Row>]) {
     let ids: Vec<(usize, i64)> = (rows.iter().enumerate())
         .filter_map(|(at, row)| row.as_ref().map(|row| (at, row.id)))

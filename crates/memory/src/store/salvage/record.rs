@@ -1,6 +1,7 @@
 //! SQLite's record format: one row in a page.
 //!
-//! A record contains the length of each of its values, and its cell the length of the record. Both have to agree to the byte, so a flipped bit in either is detected. A flipped bit inside of a value is not.
+//! A record contains the length of each of its values, and its cell the length of the record. Both have to agree to the
+//! byte, so a flipped bit in either is detected. A flipped bit inside of a value is not.
 
 use rusqlite::types::Value;
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::types::Value as Cell;
-use rutter_testkit::dice::Dice;
+use rutter_testkit::dice::SeededRandom;
 use serde_json::Value;
 
 use super::pages::PAGE_BYTES;
@@ -133,7 +133,12 @@ enum Target {
     Branches,
 }
 
-fn flip(bytes: &mut [u8], target: Target, flips: usize, dice: &mut Dice) -> BTreeSet<usize> {
+fn flip(
+    bytes: &mut [u8],
+    target: Target,
+    flips: usize,
+    dice: &mut SeededRandom,
+) -> BTreeSet<usize> {
     let pages = bytes.len() / PAGE_BYTES;
     let branches: Vec<usize> = (1..pages).filter(|page| bytes[page * PAGE_BYTES] == 5).collect();
     assert!(branches.len() >= 10, "{branches:?}");
@@ -143,7 +148,7 @@ fn flip(bytes: &mut [u8], target: Target, flips: usize, dice: &mut Dice) -> BTre
             Target::Anywhere => (dice.below(pages), PAGE_BYTES),
             Target::Heads => (1 + dice.below(pages - 1), 24),
             Target::Schema => (0, PAGE_BYTES),
-            Target::Branches => (*dice.of(&branches), 64),
+            Target::Branches => (*dice.pick(&branches), 64),
         };
         bytes[page * PAGE_BYTES + dice.below(within)] ^= 1 << dice.below(8);
         hit.insert(page);
@@ -159,7 +164,7 @@ fn flipped_bits_cost_only_their_pages() {
     assert_eq!((salvaged.refused, salvaged.unreadable_pages), (0, 0), "{salvaged:?}");
     assert!(salvaged.tables.iter().all(|table| table.read > 150), "{salvaged:?}");
     for variant in 0..64 {
-        let mut dice = Dice::new(variant as u64);
+        let mut dice = SeededRandom::new(variant as u64);
         let targets = [Target::Anywhere, Target::Heads, Target::Schema, Target::Branches];
         let (target, flips) = (targets[variant % 4], [1, 3, 12][variant / 4 % 3]);
         let mut bytes = original.clone();

@@ -1,6 +1,7 @@
 //! Evidence against values: predictions that failed although, or because, the belief behind them was the value.
 //!
-//! Each failure is compared with each value once and the result is stored; otherwise every value would read every failure again whenever a row is new.
+//! Each failure is compared with each value once and the result is stored; otherwise every value would read every
+//! failure again whenever a row is new.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -34,7 +34,8 @@ impl Bearing {
     }
 }
 
-/// Returns the values that hold in a place by their relevance to a text, best first. They are too few for an index: each is read and weighed on every call.
+/// Returns the values that hold in a place by their relevance to a text, best first. They are too few for an index:
+/// each is read and weighed on every call.
 pub(crate) fn bearing(
     connection: &Connection,
     place: &Place,
@@ -74,7 +75,8 @@ pub(crate) fn bearing(
 }
 
 impl Store {
-    /// Returns the values to show before work begins: those relevant to the goal, then the most valuable ones that were learnt in that kind of work.
+    /// Returns the values to show before work begins: those relevant to the goal, then the most valuable ones that were
+    /// learnt in that kind of work.
     pub fn principles(
         &self,
         place: &Place,

@@ -32,7 +32,8 @@ impl Candidate {
         Some(Self { vector, sentence: pointing(&PLAIN, text) })
     }
 
-    /// Compares the sentence with the full texts of a cluster's members, on any axis of the cluster, because a rule shares few words with the surprise it was learnt from; and with the lesson of each member.
+    /// Compares the sentence with the full texts of a cluster's members, on any axis of the cluster, because a rule
+    /// shares few words with the surprise it was learnt from; and with the lesson of each member.
     pub(super) fn judge(
         &self,
         connection: &Connection,

@@ -26,7 +26,9 @@ fn conflicts(connection: &Connection, value: &Value) -> Result<Vec<Value>, Store
     Ok(all)
 }
 
-/// Returns the existing value with the same meaning where a sentence should hold. In a project: its own value, or one that holds everywhere and is not retired. Everywhere: only a value that holds everywhere. Values of other projects do not count.
+/// Returns the existing value with the same meaning where a sentence should hold. In a project: its own value, or one
+/// that holds everywhere and is not retired. Everywhere: only a value that holds everywhere. Values of other projects
+/// do not count.
 fn said_already(
     connection: &Connection,
     place: Option<&ProjectKey>,
@@ -48,7 +50,8 @@ fn said_already(
     Ok(own.into_iter().min_by_key(last))
 }
 
-/// Returns the member of a cluster, in the value's project, with exactly this lesson. Forgetting that member also forgets the value.
+/// Returns the member of a cluster, in the value's project, with exactly this lesson. Forgetting that member also
+/// forgets the value.
 fn in_words_of(
     connection: &Connection,
     cluster: Id,
@@ -76,7 +79,8 @@ fn touch(value: &mut Value, now: Time) {
     value.changed = Time::from_millis(value.changed.millis() + 1).max(now);
 }
 
-/// Sets the standing. Accepting a value that was not accepted resets the evidence against it, because the user has seen it.
+/// Sets the standing. Accepting a value that was not accepted resets the evidence against it, because the user has seen
+/// it.
 fn hold(value: &mut Value, standing: Standing, now: Time) {
     if standing == Standing::Accepted && value.standing != Standing::Accepted {
         (value.since, value.contradicted, value.doubted) = (now, 0, None);
@@ -85,7 +89,8 @@ fn hold(value: &mut Value, standing: Standing, now: Time) {
 }
 
 impl Store {
-    /// Adds a value, if it fits its cluster. If a value with the same meaning exists, that one is returned, with the higher standing of the two.
+    /// Adds a value, if it fits its cluster. If a value with the same meaning exists, that one is returned, with the
+    /// higher standing of the two.
     pub fn add_value(&mut self, new: &NewValue<'_>, now: Time) -> Result<Written, StoreError> {
         let text = value::text(new.text)?;
         let cluster = self.cluster(new.cluster)?;
@@ -235,7 +240,9 @@ pub struct Followed {
     pub standing: Option<Standing>,
 }
 
-/// Updates the values that quote a lesson after the lesson was edited: removing a name from it should remove it from them too. A value with a new meaning has to be accepted again. A value is deleted if the new text is not a valid value, or if another value says it already.
+/// Updates the values that quote a lesson after the lesson was edited: removing a name from it should remove it from
+/// them too. A value with a new meaning has to be accepted again. A value is deleted if the new text is not a valid
+/// value, or if another value says it already.
 pub(crate) fn follow(
     connection: &Connection,
     ghap: Id,
@@ -272,7 +279,8 @@ pub(crate) fn follow(
     Ok(followed)
 }
 
-/// Unites values that say the same in the same place: two machines propose the same value under different ids. A decision of a person takes precedence over a proposal, and the last decision over earlier ones.
+/// Unites values that say the same in the same place: two machines propose the same value under different ids. A
+/// decision of a person takes precedence over a proposal, and the last decision over earlier ones.
 pub(crate) fn unite(connection: &Connection) -> Result<(), StoreError> {
     let mut kept: Vec<(Value, Sentence)> = Vec::new();
     for value in every(connection)? {

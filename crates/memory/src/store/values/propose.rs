@@ -20,7 +20,9 @@ const LOOKED_AT: usize = 5;
 /// Existing sentences with the row of the project that they hold in; None is everywhere.
 type Said = Vec<(Option<i64>, Sentence)>;
 
-/// Proposes the lesson in the middle of every cluster that was not weighed yet, if it came often enough and most members say it: once in its own project, and in every other project where it came often enough. A value of one project does not keep others from having the same.
+/// Proposes the lesson in the middle of every cluster that was not weighed yet, if it came often enough and most
+/// members say it: once in its own project, and in every other project where it came often enough. A value of one
+/// project does not keep others from having the same.
 pub(super) fn propose(
     connection: &Connection,
     now: Time,
@@ -160,13 +162,15 @@ fn proposal(
             created: now,
             changed: now,
         };
-        // It holds in the project where it was learnt until a person extends it: other projects do not get to see the lessons of this one unasked.
+        // It holds in the project where it was learnt until a person extends it: other projects do not get to see the
+        // lessons of this one unasked.
         return Ok(Some((value, project)));
     }
     Ok(None)
 }
 
-/// Returns true if a value about the same subject already stands for most of the members: they form a cluster along another axis too, and the lesson would be shown twice.
+/// Returns true if a value about the same subject already stands for most of the members: they form a cluster along
+/// another axis too, and the lesson would be shown twice.
 fn is_said_of_them(
     connection: &Connection,
     cluster: Id,

@@ -24,7 +24,8 @@ const PARTS: [&str; 26] = [
 /// Maximum number of additional words in a sentence that says the same as another.
 const MORE: usize = 2;
 
-/// The mean of sentences. It does not depend on the store, so that sentences with the same meaning are recognised everywhere.
+/// The mean of sentences. It does not depend on the store, so that sentences with the same meaning are recognised
+/// everywhere.
 pub(super) static PLAIN: LazyLock<Common> = LazyLock::new(|| Common::of(Axis::Surprise, []));
 
 /// A sentence.
@@ -47,7 +48,9 @@ impl Sentence {
         }
     }
 
-    /// Returns true if both say the same with the same words, or with a few more. Similarity alone is not enough: `raise the size` and `lower the size` have nearly the same vector. The order counts if a word such as `before` depends on it.
+    /// Returns true if both say the same with the same words, or with a few more. Similarity alone is not enough:
+    /// `raise the size` and `lower the size` have nearly the same vector. The order counts if a word such as `before`
+    /// depends on it.
     pub(super) fn says(&self, other: &Self) -> bool {
         if value::opposed(&self.text, &other.text) || numbers(&self.text) != numbers(&other.text) {
             return false;

@@ -152,7 +152,8 @@ fn exists(connection: &Connection, cluster: Id) -> Result<bool, StoreError> {
         .query_row([cluster], |row| row.get(0))?)
 }
 
-/// Returns the cluster that a value without one fits best, if any. Clusters that it was compared with before are read again only if their members were checked since.
+/// Returns the cluster that a value without one fits best, if any. Clusters that it was compared with before are read
+/// again only if their members were checked since.
 fn fitting(connection: &Connection, value: &Value, now: Time) -> Result<Option<Id>, StoreError> {
     let tried: Time = connection
         .prepare_cached("SELECT iif(cluster IS NULL, tried, 0) FROM value WHERE uid = ?1")?

@@ -10,7 +10,8 @@ use crate::{Clean, Id, Time};
 
 const DAY: i64 = 24 * 60 * 60 * 1_000;
 
-/// The features that make two experiences independent. Two of the same session and day count as one, and so do two of the same failure.
+/// The features that make two experiences independent. Two of the same session and day count as one, and so do two of
+/// the same failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Witness {
     session: i64,

@@ -6,29 +6,29 @@ use crate::scan::number;
 #[derive(Default)]
 pub(super) struct Module<'a> {
     classes: Counts,
-    /// The class whose line came last.
+    /// The class of the last line.
     pub(super) class: Option<&'a str>,
-    /// A class with failures was seen.
+    /// True if a class has failures.
     pub(super) failed: bool,
     results: bool,
-    /// With -q only classes with failures are told, and neither heading.
+    /// True with -q, which prints only classes with failures, and no headings.
     quiet: bool,
     pub(super) total: Option<Counts>,
 }
 
 impl<'a> Module<'a> {
-    /// One whose heading was not printed.
+    /// Returns a module without a printed heading.
     pub(super) fn quiet() -> Self {
         Self { quiet: true, results: true, ..Self::default() }
     }
 
-    /// The total comes next.
+    /// Marks that the total comes next.
     pub(super) fn results(&mut self) {
         self.results = true;
     }
 
-    /// Takes a line that counts tests: of a class where it says how long they took, else the total, which is believed
-    /// where it is the sum.
+    /// Reads a line with numbers of tests: of a class if it has a time, else the total, which is trusted if it is the
+    /// sum of the classes.
     pub(super) fn read(&mut self, line: &'a str, counts: Counts) {
         if let Some((_, rest)) = line.split_once(", Time elapsed: ") {
             self.failed |= counts.failed > 0;
@@ -49,7 +49,7 @@ impl<'a> Module<'a> {
     }
 }
 
-/// The numbers of `Tests run: 3, Failures: 1, Errors: 0, Skipped: 1`.
+/// Parses the numbers of `Tests run: 3, Failures: 1, Errors: 0, Skipped: 1`.
 pub(super) fn tests(line: &str) -> Option<Counts> {
     let (run, rest) = number(line.strip_prefix("Tests run: ")?)?;
     let (failures, rest) = number(rest.strip_prefix(", Failures: ")?)?;

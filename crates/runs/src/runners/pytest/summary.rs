@@ -54,8 +54,8 @@ impl Summary {
     }
 }
 
-/// Parses the number of tests that should run: `collected 5 items / 2 deselected / 3 selected`, `2 workers [5 items]`. A
-/// module that is skipped as a whole counts as one more.
+/// Parses the number of tests that should run: `collected 5 items / 2 deselected / 3 selected`, `2 workers [5 items]`.
+/// A module that is skipped as a whole counts as one more.
 pub(super) fn expected(line: &str) -> Option<u32> {
     if let Some((workers, items)) = line.split_once(" [") {
         let (_, word) = scan::amount(workers)?;

@@ -6,25 +6,29 @@ use std::path::Path;
 use rutter_memory::config::{Meaning, YamlKey, read_hooks_yaml};
 use serde_json::{Value as Json, json};
 
-use crate::Failure;
+use crate::CommandError;
 use crate::cli::Format;
-use crate::ui::{Ui, count, one_line};
+use crate::ui::{Ui, format_count, one_line};
 
 /// The size limit of the file.
-const MAX_BYTES: u64 = 1 << 20;
+const MAX_YAML_BYTES: u64 = 1 << 20;
 
 /// Prints the meaning of each key of the file for rutter, and the lines to add to rutter's configuration.
-pub(super) fn tell(path: &Path, format: Format, ui: &mut Ui<'_>) -> Result<(), Failure> {
+pub(super) fn print_report(
+    path: &Path,
+    format: Format,
+    ui: &mut Ui<'_>,
+) -> Result<(), CommandError> {
     if format == Format::Json {
-        let report = as_json(path)?;
-        return ui.json(&json!({ "files": [], "findings": [], "hooks_yaml": report }));
+        let report = report_json(path)?;
+        return ui.print_json(&json!({ "files": [], "findings": [], "hooks_yaml": report }));
     }
-    let keys = read(path)?;
+    let keys = read_keys(path)?;
     writeln!(
         ui.out,
         "{}: Claude Code and rutter do not act on this file. It has {}:",
         path.display(),
-        count(keys.len() as u64, "key")
+        format_count(keys.len() as u64, "key")
     )?;
     let width = keys.iter().map(|key| one_line(&key.path).chars().count()).max().unwrap_or(0);
     for key in &keys {
@@ -39,7 +43,7 @@ pub(super) fn tell(path: &Path, format: Format, ui: &mut Ui<'_>) -> Result<(), F
         };
         writeln!(ui.out, "  {name:<width$}  {meaning}")?;
     }
-    let file = toml(&keys);
+    let file = to_toml(&keys);
     if file.is_empty() {
         return Ok(writeln!(ui.out, "Nothing in it differs from the defaults.")?);
     }
@@ -48,12 +52,12 @@ pub(super) fn tell(path: &Path, format: Format, ui: &mut Ui<'_>) -> Result<(), F
 }
 
 /// Returns the meaning of each key as JSON.
-pub(super) fn as_json(path: &Path) -> Result<Json, Failure> {
-    Ok(json!({ "path": path, "keys": read(path)? }))
+pub(super) fn report_json(path: &Path) -> Result<Json, CommandError> {
+    Ok(json!({ "path": path, "keys": read_keys(path)? }))
 }
 
 /// Returns the keys that differ from the defaults, as TOML.
-fn toml(keys: &[YamlKey]) -> String {
+fn to_toml(keys: &[YamlKey]) -> String {
     let mut text = String::new();
     let mut last = "";
     for key in keys {
@@ -69,14 +73,14 @@ fn toml(keys: &[YamlKey]) -> String {
     text
 }
 
-fn read(path: &Path) -> Result<Vec<YamlKey>, Failure> {
-    let refuse = |why: String| Failure::Refused(format!("{}: {why}", path.display()));
+fn read_keys(path: &Path) -> Result<Vec<YamlKey>, CommandError> {
+    let refuse = |why: String| CommandError::Refused(format!("{}: {why}", path.display()));
     let metadata = path.metadata().map_err(|error| refuse(error.to_string()))?;
     // A pipe would be waited for.
     if !metadata.is_file() {
         return Err(refuse("it is no file".to_owned()));
     }
-    if metadata.len() > MAX_BYTES {
+    if metadata.len() > MAX_YAML_BYTES {
         return Err(refuse("it is longer than 1 MiB".to_owned()));
     }
     let text = std::fs::read_to_string(path).map_err(|error| refuse(error.to_string()))?;

@@ -4,15 +4,15 @@ use rutter_contract::spec::PlainStdout;
 use rutter_contract::{describe, table};
 use serde_json::Value;
 
-use crate::Failure;
-use crate::cli::{EventsArgs, Format};
+use crate::CommandError;
+use crate::cli::{ContractEventsArgs, Format};
 use crate::ui::Ui;
 
-pub(crate) fn run(args: &EventsArgs, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let contract = super::contract(&args.client, ui)?;
+pub(crate) fn run(args: &ContractEventsArgs, ui: &mut Ui<'_>) -> Result<(), CommandError> {
+    let contract = super::contract_for(&args.client, ui)?;
     let events = table::events_at(contract);
     if args.format.chosen() == Format::Json {
-        let rows = events.map(|event| describe::event(event, contract)).collect();
+        let rows = events.map(|event| describe::describe_event(event, contract)).collect();
         return Ok(writeln!(ui.out, "{:#}", Value::Array(rows))?);
     }
     let head = ["EVENT", "SINCE", "MATCHER", "BLOCKS", "DECIDES BY", "PLAIN STDOUT", "TIMEOUT"];
@@ -34,5 +34,5 @@ pub(crate) fn run(args: &EventsArgs, ui: &mut Ui<'_>) -> Result<(), Failure> {
             format!("{} s", f64::from(event.timeout_ms.value) / 1000.0),
         ]
     });
-    Ok(ui.table(head, rows)?)
+    Ok(ui.print_table(head, rows)?)
 }

@@ -7,52 +7,52 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use rutter_contract::javascript;
 use rutter_contract::table;
 use rutter_contract::verdict::{
-    self, Diagnostic, HookRun, Message, MessageKind, Outcome, Severity, Verdict,
+    self, AnswerDiagnostic, HookOutcome, HookRun, Message, MessageKind, MistakeSeverity, Verdict,
 };
 
-use crate::Failure;
-use crate::cli::{ExplainArgs, Format};
+use crate::CommandError;
+use crate::cli::{ContractExplainArgs, Format};
 use crate::ui::Ui;
 
 /// The maximum length of an answer that is shown in a code frame; for a longer one only the path is printed.
-const FRAMED: usize = 4_000;
+const MAX_FRAMED_BYTES: usize = 4_000;
 
 /// The maximum number of dropped keys in the text output.
-const MOST: usize = 20;
+const MAX_DROPPED_KEYS: usize = 20;
 
 /// The maximum length of a quoted text, in characters.
-const SHOWN: usize = 300;
+const MAX_QUOTED_CHARS: usize = 300;
 
-pub(crate) fn run(args: &ExplainArgs, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let contract = super::contract(&args.client, ui)?;
-    let spec = table::event(args.event);
+pub(crate) fn run(args: &ContractExplainArgs, ui: &mut Ui<'_>) -> Result<(), CommandError> {
+    let contract = super::contract_for(&args.client, ui)?;
+    let spec = table::event_spec(args.event);
     if !spec.is_at(contract) {
-        return Err(super::no_such_event(spec, contract));
+        return Err(super::missing_event_failure(spec, contract));
     }
-    let bytes = ui.stdin()?;
+    let bytes = ui.read_stdin()?;
     if std::str::from_utf8(&bytes).is_err() {
-        ui.remark("stdin is not UTF-8; the client reads what is not as U+FFFD")?;
+        ui.print_note("stdin is not UTF-8; the client reads what is not as U+FFFD")?;
     }
-    let stdout = verdict::decode(&bytes);
+    let stdout = verdict::decode_stdout(&bytes);
     let run = HookRun { event: args.event, stdout: &stdout, stderr: &args.stderr, exit: args.exit };
-    let verdict = verdict::judge(&run, contract);
+    let verdict = verdict::judge_answer(&run, contract);
     if args.format.chosen() == Format::Json {
         let json = serde_json::to_string_pretty(&verdict).map_err(io::Error::other)?;
         writeln!(ui.out, "{json}")?;
     } else {
-        print(&verdict, &run, ui)?;
+        print_verdict(&verdict, &run, ui)?;
     }
     match verdict.severity() {
-        Some(Severity::Warning | Severity::Error) => Err(Failure::Findings),
-        Some(Severity::Info) | None => Ok(()),
+        Some(MistakeSeverity::Warning | MistakeSeverity::Error) => Err(CommandError::Findings),
+        Some(MistakeSeverity::Info) | None => Ok(()),
     }
 }
 
-fn print(verdict: &Verdict, run: &HookRun<'_>, ui: &mut Ui<'_>) -> io::Result<()> {
+fn print_verdict(verdict: &Verdict, run: &HookRun<'_>, ui: &mut Ui<'_>) -> io::Result<()> {
     let out = &mut *ui.out;
     let reports = match verdict.outcome {
-        Outcome::Success => "success",
-        Outcome::Error => "an error of the hook",
+        HookOutcome::Success => "success",
+        HookOutcome::Error => "an error of the hook",
     };
     writeln!(
         out,
@@ -60,22 +60,26 @@ fn print(verdict: &Verdict, run: &HookRun<'_>, ui: &mut Ui<'_>) -> io::Result<()
         verdict.event, run.exit, verdict.client
     )?;
     writeln!(out, "\n{}\n", verdict.action)?;
-    texts(out, "the model reads", &verdict.to_model)?;
-    texts(out, "the user reads", &verdict.to_user)?;
-    unread(out, verdict, run)?;
+    print_messages(out, "the model reads", &verdict.to_model)?;
+    print_messages(out, "the user reads", &verdict.to_user)?;
+    print_unread_texts(out, verdict, run)?;
     let dropped = if verdict.dropped.iter().any(String::is_empty) {
         "all of it".to_owned()
     } else if verdict.dropped.is_empty() {
         "nothing".to_owned()
     } else {
-        let shown: Vec<String> =
-            verdict.dropped.iter().take(MOST).map(|path| printable(path)).collect();
-        let more = if verdict.dropped.len() > MOST { ", …" } else { "" };
+        let shown: Vec<String> = verdict
+            .dropped
+            .iter()
+            .take(MAX_DROPPED_KEYS)
+            .map(|path| escape_controls(path))
+            .collect();
+        let more = if verdict.dropped.len() > MAX_DROPPED_KEYS { ", …" } else { "" };
         format!("{}{more}", shown.join(", "))
     };
     writeln!(out, "{:<16} {dropped}", "dropped:")?;
     for (number, diagnostic) in verdict.diagnostics.iter().enumerate() {
-        writeln!(out, "\n{}. {}", number + 1, rendered(diagnostic, run.stdout))?;
+        writeln!(out, "\n{}. {}", number + 1, render_diagnostic(diagnostic, run.stdout))?;
     }
     if let Some(corrected) = &verdict.corrected {
         writeln!(
@@ -87,7 +91,7 @@ fn print(verdict: &Verdict, run: &HookRun<'_>, ui: &mut Ui<'_>) -> io::Result<()
     Ok(())
 }
 
-fn texts(out: &mut dyn io::Write, who: &str, messages: &[Message]) -> io::Result<()> {
+fn print_messages(out: &mut dyn io::Write, who: &str, messages: &[Message]) -> io::Result<()> {
     if messages.is_empty() {
         return writeln!(out, "{:<16} nothing", format!("{who}:"));
     }
@@ -98,7 +102,7 @@ fn texts(out: &mut dyn io::Write, who: &str, messages: &[Message]) -> io::Result
             MessageKind::Stderr => "stderr",
             MessageKind::Text => "text",
         };
-        let text = quoted(&message.text);
+        let text = quote_beginning(&message.text);
         let cut = if message.truncated { ", and a path to the rest" } else { "" };
         writeln!(out, "{:<16} {text} ({kind}{cut})", format!("{who}:"))?;
     }
@@ -106,16 +110,20 @@ fn texts(out: &mut dyn io::Write, who: &str, messages: &[Message]) -> io::Result
 }
 
 /// Returns the beginning of a text, quoted and on one line.
-fn quoted(text: &str) -> String {
-    let short: String = text.chars().take(SHOWN).collect();
+fn quote_beginning(text: &str) -> String {
+    let short: String = text.chars().take(MAX_QUOTED_CHARS).collect();
     let more = if short.len() < text.len() { "…" } else { "" };
     format!("{short:?}{more}")
 }
 
 /// Prints the texts that reach neither the model nor the user.
-fn unread(out: &mut dyn io::Write, verdict: &Verdict, run: &HookRun<'_>) -> io::Result<()> {
+fn print_unread_texts(
+    out: &mut dyn io::Write,
+    verdict: &Verdict,
+    run: &HookRun<'_>,
+) -> io::Result<()> {
     let mut line = |who: &str, text: &str, what: &str| {
-        writeln!(out, "{:<16} {} ({what})", format!("{who}:"), quoted(text))
+        writeln!(out, "{:<16} {} ({what})", format!("{who}:"), quote_beginning(text))
     };
     let read = |text: &str| {
         verdict.to_model.iter().chain(&verdict.to_user).any(|message| message.text.contains(text))
@@ -129,25 +137,25 @@ fn unread(out: &mut dyn io::Write, verdict: &Verdict, run: &HookRun<'_>) -> io::
         }
         return Ok(());
     };
-    for path in verdict.dropped.iter().filter(|path| !path.is_empty()).take(MOST) {
-        if let Some(text) = root.pointer(path).and_then(javascript::Node::text) {
-            line("nobody reads", text, &printable(path))?;
+    for path in verdict.dropped.iter().filter(|path| !path.is_empty()).take(MAX_DROPPED_KEYS) {
+        if let Some(text) = root.pointer(path).and_then(javascript::JsonNode::text) {
+            line("nobody reads", text, &escape_controls(path))?;
         }
     }
     Ok(())
 }
 
 /// Renders a diagnostic, with a code frame if it points at a place in stdout.
-fn rendered(diagnostic: &Diagnostic, stdout: &str) -> String {
+fn render_diagnostic(diagnostic: &AnswerDiagnostic, stdout: &str) -> String {
     let level = match diagnostic.severity {
-        Severity::Error => Level::ERROR,
-        Severity::Warning => Level::WARNING,
-        Severity::Info => Level::INFO,
+        MistakeSeverity::Error => Level::ERROR,
+        MistakeSeverity::Warning => Level::WARNING,
+        MistakeSeverity::Info => Level::INFO,
     };
-    let (message, path) = (printable(&diagnostic.message), printable(&diagnostic.path));
+    let (message, path) = (escape_controls(&diagnostic.message), escape_controls(&diagnostic.path));
     let title = level.primary_title(message.as_str()).id(diagnostic.code);
     let mut group = Group::with_title(title);
-    if let Some(span) = span(diagnostic, stdout) {
+    if let Some(span) = diagnostic_span(diagnostic, stdout) {
         let annotation = AnnotationKind::Primary.span(span).label(path.as_str());
         group = group.element(Snippet::source(stdout).annotation(annotation));
     }
@@ -156,15 +164,15 @@ fn rendered(diagnostic: &Diagnostic, stdout: &str) -> String {
 }
 
 /// Escapes control characters: the output of a hook must not control the terminal.
-fn printable(text: &str) -> String {
+fn escape_controls(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() { c.escape_debug().to_string() } else { c.to_string() })
         .collect()
 }
 
 /// Returns the byte range in stdout that a diagnostic points at.
-fn span(diagnostic: &Diagnostic, stdout: &str) -> Option<Range<usize>> {
-    if stdout.len() > FRAMED || diagnostic.path.is_empty() {
+fn diagnostic_span(diagnostic: &AnswerDiagnostic, stdout: &str) -> Option<Range<usize>> {
+    if stdout.len() > MAX_FRAMED_BYTES || diagnostic.path.is_empty() {
         return None;
     }
     let root = javascript::parse(stdout).ok()?;

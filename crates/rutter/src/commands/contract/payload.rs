@@ -2,14 +2,14 @@
 
 use rutter_contract::payload;
 
-use crate::Failure;
-use crate::cli::PayloadArgs;
+use crate::CommandError;
+use crate::cli::ContractPayloadArgs;
 use crate::ui::Ui;
 
-pub(crate) fn run(args: &PayloadArgs, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let payload = payload::realistic(args.event, args.tool.as_deref())?;
+pub(crate) fn run(args: &ContractPayloadArgs, ui: &mut Ui<'_>) -> Result<(), CommandError> {
+    let payload = payload::example_payload(args.event, args.tool.as_deref())?;
     if let Some(made_up) = &payload.made_up {
-        ui.remark(made_up)?;
+        ui.print_note(made_up)?;
     }
     // One line with a trailing newline, as the client writes it.
     Ok(writeln!(ui.out, "{}", payload.value)?)

@@ -2,21 +2,21 @@
 
 use rutter_contract::{schema, table};
 
-use crate::Failure;
-use crate::cli::SchemaArgs;
+use crate::CommandError;
+use crate::cli::ContractSchemaArgs;
 use crate::ui::Ui;
 
-pub(crate) fn run(args: &SchemaArgs, ui: &mut Ui<'_>) -> Result<(), Failure> {
-    let contract = super::contract(&args.client, ui)?;
-    let event = table::event(args.event);
+pub(crate) fn run(args: &ContractSchemaArgs, ui: &mut Ui<'_>) -> Result<(), CommandError> {
+    let contract = super::contract_for(&args.client, ui)?;
+    let event = table::event_spec(args.event);
     if !event.is_at(contract) {
-        return Err(super::no_such_event(event, contract));
+        return Err(super::missing_event_failure(event, contract));
     }
     let schema = match (args.input, args.bundle) {
         // A payload schema has no references, so `--bundle` makes no difference.
-        (true, _) => schema::input(event, contract),
-        (false, true) => schema::bundle(event, contract),
-        (false, false) => schema::output(event, contract),
+        (true, _) => schema::input_schema(event, contract),
+        (false, true) => schema::bundled_output_schema(event, contract),
+        (false, false) => schema::output_schema(event, contract),
     };
     Ok(writeln!(ui.out, "{schema:#}")?)
 }

@@ -7,14 +7,14 @@ use rutter_memory::outcome::Outcome;
 use rutter_memory::store::Resolved;
 use serde::Serialize;
 
-use crate::Failure;
+use crate::CommandError;
 use crate::cli::Format;
 use crate::environment::Environment;
 use crate::ui::{Ui, first_line};
 
 /// A GHAP with its short id, state and origin.
 #[derive(Serialize)]
-struct Shown<'a> {
+struct GhapOutput<'a> {
     /// The short id.
     short: String,
     /// True if the GHAP is active and its session is over.
@@ -26,8 +26,8 @@ struct Shown<'a> {
     ghap: &'a Ghap,
 }
 
-impl<'a> Shown<'a> {
-    fn of(ghap: &'a Ghap, store: &Store, env: &Environment) -> Result<Self, StoreError> {
+impl<'a> GhapOutput<'a> {
+    fn new(ghap: &'a Ghap, store: &Store, env: &Environment) -> Result<Self, StoreError> {
         let origin = store.origin(ghap.id)?.map(|origin| origin.describe(env.now));
         let orphaned = store.orphaned(ghap, env.now)?;
         Ok(Self { short: ghap.id.short(), orphaned, origin, ghap })
@@ -39,49 +39,49 @@ impl<'a> Shown<'a> {
 }
 
 /// Prints a GHAP with its origin.
-pub(in crate::commands) fn whole(
+pub(in crate::commands) fn print_with_origin(
     ghap: &Ghap,
     store: &Store,
     format: Format,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), Failure> {
-    one(ghap, store, format, env, ui)?;
-    let origin = crate::commands::show::origin(ghap.id, store, env)?;
+) -> Result<(), CommandError> {
+    print_ghap(ghap, store, format, env, ui)?;
+    let origin = crate::commands::show::describe_origin(ghap.id, store, env)?;
     match origin.filter(|_| format == Format::Text) {
         Some(origin) => Ok(writeln!(ui.out, "  {:<11} {origin}", "origin")?),
         None => Ok(()),
     }
 }
 
-pub(in crate::commands) fn one(
+pub(in crate::commands) fn print_ghap(
     ghap: &Ghap,
     store: &Store,
     format: Format,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), Failure> {
-    let shown = Shown::of(ghap, store, env)?;
+) -> Result<(), CommandError> {
+    let shown = GhapOutput::new(ghap, store, env)?;
     match format {
-        Format::Json => ui.json(&shown),
-        Format::Text => text(&shown, ui),
+        Format::Json => ui.print_json(&shown),
+        Format::Text => print_text(&shown, ui),
     }
 }
 
-pub(super) fn resolved(
+pub(super) fn print_resolved(
     resolved: &Resolved,
     store: &Store,
     format: Format,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), Failure> {
-    one(&resolved.ghap, store, format, env, ui)?;
+) -> Result<(), CommandError> {
+    print_ghap(&resolved.ghap, store, format, env, ui)?;
     let evidence = resolved.ghap.resolution.as_ref().and_then(|resolution| resolution.evidence);
     if let (Some(evidence), Some(Outcome { id, verdict, command, .. })) =
         (evidence, &resolved.outcome)
         && !evidence.supports
     {
-        ui.remark(&format!(
+        ui.print_note(&format!(
             "the last run says otherwise: `{}` {verdict} ({}); it is kept beside your word",
             first_line(command),
             id.short()
@@ -90,20 +90,22 @@ pub(super) fn resolved(
     Ok(())
 }
 
-pub(super) fn list(
+pub(super) fn print_list(
     ghaps: &[Ghap],
     store: &Store,
     format: Format,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), Failure> {
-    let shown =
-        ghaps.iter().map(|ghap| Shown::of(ghap, store, env)).collect::<Result<Vec<_>, _>>()?;
+) -> Result<(), CommandError> {
+    let shown = ghaps
+        .iter()
+        .map(|ghap| GhapOutput::new(ghap, store, env))
+        .collect::<Result<Vec<_>, _>>()?;
     if format == Format::Json {
-        return ui.json(&shown);
+        return ui.print_json(&shown);
     }
     if shown.is_empty() {
-        return Ok(ui.remark("there are none; `rutter ghap start` begins one")?);
+        return Ok(ui.print_note("there are none; `rutter ghap start` begins one")?);
     }
     let rows = shown.iter().map(|shown| {
         [
@@ -120,10 +122,10 @@ pub(super) fn list(
             first_line(&shown.ghap.goal),
         ]
     });
-    Ok(ui.table(["ID", "STATUS", "TIER", "DOMAIN", "STARTED", "GOAL"], rows)?)
+    Ok(ui.print_table(["ID", "STATUS", "TIER", "DOMAIN", "STARTED", "GOAL"], rows)?)
 }
 
-fn text(shown: &Shown<'_>, ui: &mut Ui<'_>) -> Result<(), Failure> {
+fn print_text(shown: &GhapOutput<'_>, ui: &mut Ui<'_>) -> Result<(), CommandError> {
     let ghap = shown.ghap;
     writeln!(
         ui.out,

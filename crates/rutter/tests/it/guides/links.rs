@@ -4,19 +4,19 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rutter_testkit::root;
+use rutter_testkit::repository_root;
 
 /// Directories with files of other projects.
-const FOREIGN: [&str; 2] = ["target", "node_modules"];
+const SKIPPED_DIRS: [&str; 2] = ["target", "node_modules"];
 
 /// Collects the Markdown pages below a directory.
-fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
+fn collect_pages(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         if path.is_dir() && !path.is_symlink() {
-            if !name.starts_with('.') && !FOREIGN.contains(&name.as_str()) {
-                pages(&path, found);
+            if !name.starts_with('.') && !SKIPPED_DIRS.contains(&name.as_str()) {
+                collect_pages(&path, found);
             }
         } else if path.extension().is_some_and(|end| end == "md") {
             found.push(path);
@@ -25,7 +25,7 @@ fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 /// Returns the lines outside of fenced blocks.
-fn prose(text: &str) -> impl Iterator<Item = &str> {
+fn prose_lines(text: &str) -> impl Iterator<Item = &str> {
     let mut inside = false;
     text.lines().filter(move |line| {
         let fence = line.trim_start().starts_with("```");
@@ -35,10 +35,10 @@ fn prose(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns the link targets of a page, without those in fenced blocks or between backticks.
-fn targets(text: &str) -> Vec<String> {
+fn link_targets(text: &str) -> Vec<String> {
     let mut targets = Vec::new();
     // A link can span two lines.
-    let text: String = prose(text).flat_map(|line| [line, "\n"]).collect();
+    let text: String = prose_lines(text).flat_map(|line| [line, "\n"]).collect();
     for (place, _) in text.match_indices("](") {
         let before = text[..place].rfind("\n\n").map_or(0, |start| start);
         if text[before..place].matches('`').count() % 2 == 1 {
@@ -51,14 +51,14 @@ fn targets(text: &str) -> Vec<String> {
 }
 
 /// Returns the anchors of the headings of a page, as GitHub generates them.
-fn anchors(text: &str) -> BTreeSet<String> {
+fn heading_anchors(text: &str) -> BTreeSet<String> {
     let mut anchors = BTreeSet::new();
-    let headings = prose(text).filter_map(|line| {
+    let headings = prose_lines(text).filter_map(|line| {
         let rest = line.trim_start_matches('#');
         (line.len() - rest.len() > 0).then(|| rest.strip_prefix(' ')).flatten()
     });
     for heading in headings {
-        let heading = without_links(heading).to_lowercase();
+        let heading = strip_links(heading).to_lowercase();
         let kept = |sign: &char| sign.is_alphanumeric() || matches!(sign, ' ' | '-' | '_');
         let name: String = heading
             .trim()
@@ -78,7 +78,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
 }
 
 /// Replaces the links of a heading by their texts.
-fn without_links(heading: &str) -> String {
+fn strip_links(heading: &str) -> String {
     let mut out = String::new();
     let mut rest = heading;
     while let Some((before, link)) = rest.split_once('[') {
@@ -94,9 +94,9 @@ fn without_links(heading: &str) -> String {
 }
 
 /// Returns a message for every broken link of a page with this text.
-fn broken(page: &Path, text: &str) -> Vec<String> {
+fn broken_links(page: &Path, text: &str) -> Vec<String> {
     let mut wrong = Vec::new();
-    for target in targets(text) {
+    for target in link_targets(text) {
         if target.contains("://") || target.starts_with("mailto:") {
             continue;
         }
@@ -111,7 +111,7 @@ fn broken(page: &Path, text: &str) -> Vec<String> {
             } else {
                 fs::read_to_string(&there).unwrap_or_default()
             };
-            if !anchors(&text).contains(anchor) {
+            if !heading_anchors(&text).contains(anchor) {
                 wrong.push(format!("{}: {target}: no heading of that name", page.display()));
             }
         }
@@ -120,21 +120,22 @@ fn broken(page: &Path, text: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_link_leads_somewhere() {
+fn every_link_resolves() {
     let mut found = Vec::new();
-    pages(&root(), &mut found);
+    collect_pages(&repository_root(), &mut found);
     assert!(found.len() > 20, "{found:?}");
     let text = |page: &PathBuf| fs::read_to_string(page).unwrap();
-    let links: usize = found.iter().map(|page| targets(&text(page)).len()).sum();
+    let links: usize = found.iter().map(|page| link_targets(&text(page)).len()).sum();
     assert!(links > 100, "{links} links");
-    let wrong: Vec<String> = found.iter().flat_map(|page| broken(page, &text(page))).collect();
+    let wrong: Vec<String> =
+        found.iter().flat_map(|page| broken_links(page, &text(page))).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
-fn a_link_that_leads_nowhere_is_found() {
-    let page = root().join("docs/reference/store.md");
-    let wrong = |text: &str| broken(&page, text);
+fn broken_links_are_found() {
+    let page = repository_root().join("docs/reference/store.md");
+    let wrong = |text: &str| broken_links(&page, text);
     for text in [
         "see [it](nowhere.md)",
         "see [it](../nowhere/store.md#files)",

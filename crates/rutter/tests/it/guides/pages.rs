@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use rutter_testkit::root;
+use rutter_testkit::repository_root;
 
 mod block;
 mod runner;
@@ -15,10 +15,10 @@ mod scene;
 mod shell;
 mod text;
 
-use runner::check;
+use runner::check_page;
 
 /// The only valid reasons for not running a block. Each names something that the test does not have.
-const REASONS: [&str; 5] = [
+const SKIP_REASONS: [&str; 5] = [
     "needs the client",
     "installs a program",
     "asks on a terminal",
@@ -27,7 +27,7 @@ const REASONS: [&str; 5] = [
 ];
 
 /// Pages with text blocks that no command prints, such as messages to an agent or file contents.
-const WITH_TEXT: [&str; 6] = [
+const PAGES_WITH_TEXT: [&str; 6] = [
     "README.md",
     "docs/guide/first-hour.md",
     "docs/guide/ghap.md",
@@ -37,10 +37,10 @@ const WITH_TEXT: [&str; 6] = [
 ];
 
 /// The page with Python and JavaScript blocks, which `guides.rs` runs.
-const WITH_PROGRAMS: &str = "docs/guide/schemas.md";
+const PAGE_WITH_PROGRAMS: &str = "docs/guide/schemas.md";
 
 /// Pages without blocks.
-const PROSE: [&str; 1] = ["docs/README.md"];
+const PAGES_WITHOUT_BLOCKS: [&str; 1] = ["docs/README.md"];
 
 macro_rules! pages {
     ($($test:ident: $page:literal,)+) => {
@@ -49,37 +49,37 @@ macro_rules! pages {
         $(
             #[test]
             fn $test() {
-                holds($page);
+                assert_page_runs($page);
             }
         )+
     };
 }
 
 pages! {
-    readme_holds: "README.md",
-    security_holds: "SECURITY.md",
-    first_hour_holds: "docs/guide/first-hour.md",
-    ghap_holds: "docs/guide/ghap.md",
-    hooks_holds: "docs/guide/hooks.md",
-    install_holds: "docs/guide/install.md",
-    loop_holds: "docs/guide/loop.md",
-    memory_holds: "docs/guide/memory.md",
-    privacy_holds: "docs/guide/privacy.md",
-    schemas_holds: "docs/guide/schemas.md",
-    troubleshooting_holds: "docs/guide/troubleshooting.md",
-    values_holds: "docs/guide/values.md",
+    readme_page_runs: "README.md",
+    security_page_runs: "SECURITY.md",
+    first_hour_page_runs: "docs/guide/first-hour.md",
+    ghap_page_runs: "docs/guide/ghap.md",
+    hooks_page_runs: "docs/guide/hooks.md",
+    install_page_runs: "docs/guide/install.md",
+    loop_page_runs: "docs/guide/loop.md",
+    memory_page_runs: "docs/guide/memory.md",
+    privacy_page_runs: "docs/guide/privacy.md",
+    schemas_page_runs: "docs/guide/schemas.md",
+    troubleshooting_page_runs: "docs/guide/troubleshooting.md",
+    values_page_runs: "docs/guide/values.md",
 }
 
 #[track_caller]
-fn holds(page: &str) {
-    let text = fs::read_to_string(root().join(page)).unwrap();
-    let complaints = check(page, &text);
+fn assert_page_runs(page: &str) {
+    let text = fs::read_to_string(repository_root().join(page)).unwrap();
+    let complaints = check_page(page, &text);
     assert!(complaints.is_empty(), "{}", complaints.join("\n\n"));
 }
 
 #[test]
 fn every_guide_is_listed() {
-    let guides = fs::read_dir(root().join("docs/guide")).unwrap();
+    let guides = fs::read_dir(repository_root().join("docs/guide")).unwrap();
     let there: BTreeSet<String> = guides
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .map(|name| format!("docs/guide/{name}"))
@@ -87,10 +87,10 @@ fn every_guide_is_listed() {
     let listed = PAGES.iter().filter(|page| page.starts_with("docs/guide/"));
     let listed: BTreeSet<String> = listed.map(|page| (*page).to_owned()).collect();
     assert_eq!(there, listed);
-    for page in PROSE {
-        let text = fs::read_to_string(root().join(page)).unwrap();
+    for page in PAGES_WITHOUT_BLOCKS {
+        let text = fs::read_to_string(repository_root().join(page)).unwrap();
         assert_eq!(
-            block::blocks(&text).unwrap().len(),
+            block::parse_blocks(&text).unwrap().len(),
             0,
             "{page} has blocks: list it with the others"
         );
@@ -99,8 +99,8 @@ fn every_guide_is_listed() {
 
 /// Each claim on the security page names its test, so a renamed test must be renamed there too.
 #[test]
-fn tests_that_the_security_page_names_are_there() {
-    let page = fs::read_to_string(root().join("SECURITY.md")).unwrap();
+fn security_page_names_existing_tests() {
+    let page = fs::read_to_string(repository_root().join("SECURITY.md")).unwrap();
     let is_name = |word: &&str| {
         let plain = |sign: char| sign.is_ascii_lowercase() || sign == '_';
         word.matches('_').count() > 1 && word.chars().all(plain)
@@ -108,7 +108,7 @@ fn tests_that_the_security_page_names_are_there() {
     let named: BTreeSet<&str> = page.split('`').filter(is_name).collect();
     assert!(named.len() > 10, "{named:?}");
     let mut sources = String::new();
-    let mut folders = vec![root().join("crates")];
+    let mut folders = vec![repository_root().join("crates")];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -124,20 +124,20 @@ fn tests_that_the_security_page_names_are_there() {
 }
 
 /// Checks a page with this text and returns the only complaint.
-fn complaint(text: &str) -> String {
-    let complaints = check("docs/guide/ghap.md", text);
+fn only_complaint(text: &str) -> String {
+    let complaints = check_page("docs/guide/ghap.md", text);
     assert_eq!(complaints.len(), 1, "{complaints:#?}");
     complaints[0].clone()
 }
 
-fn console(lines: &str) -> String {
+fn console_page(lines: &str) -> String {
     format!("# A page\n\n```console\n{lines}\n```\n")
 }
 
 #[test]
-fn what_is_right_passes() {
+fn correct_page_passes() {
     // Ids and times differ from the page. Each id of the page stands for the same row everywhere.
-    let page = console(
+    let page = console_page(
         "$ rutter remember \"CI runs on Postgres 17\" --category fact --tag ci\n\
          1234abcd fact #ci: CI runs on Postgres 17\n\
          $ rutter memories\n\
@@ -147,73 +147,74 @@ fn what_is_right_passes() {
          $ rutter memories\n\
          note: there are none; `rutter remember` adds one",
     );
-    assert_eq!(check("docs/guide/ghap.md", &page), [""; 0]);
-    let page = console(
+    assert_eq!(check_page("docs/guide/ghap.md", &page), [""; 0]);
+    let page = console_page(
         "$ cat <<'END'\na $ b\nEND\na $ b\n$ cd .. && \\\n  cd shop\n$ pwd\n/home/ada/shop",
     );
-    assert_eq!(check("docs/guide/ghap.md", &page), [""; 0]);
+    assert_eq!(check_page("docs/guide/ghap.md", &page), [""; 0]);
 }
 
 #[test]
-fn a_wrong_output_fails() {
-    let said =
-        complaint(&console("$ rutter config path\nuser     /home/ada/config.toml (not there)\n…"));
+fn wrong_output_is_reported() {
+    let said = only_complaint(&console_page(
+        "$ rutter config path\nuser     /home/ada/config.toml (not there)\n…",
+    ));
     assert!(
         said.contains("docs/guide/ghap.md:4: `rutter config path` prints something else"),
         "{said}"
     );
     assert!(said.contains("/home/ada/.config/rutter/config.toml (not there)"), "{said}");
-    let said = complaint(&console("$ echo one; echo two\none"));
+    let said = only_complaint(&console_page("$ echo one; echo two\none"));
     assert!(said.contains("prints something else"), "a line too many: {said}");
-    let said = complaint(&console("$ echo one\none\ntwo"));
+    let said = only_complaint(&console_page("$ echo one\none\ntwo"));
     assert!(said.contains("prints something else"), "a line too few: {said}");
-    let said = complaint(&console("$ true\n0000aaaa active"));
+    let said = only_complaint(&console_page("$ true\n0000aaaa active"));
     assert!(said.contains("prints something else"), "nothing at all: {said}");
 }
 
 #[test]
-fn a_command_that_fails_or_is_not_there_fails() {
-    let said = complaint(&console("$ rutter ghap shew"));
+fn failing_command_is_reported() {
+    let said = only_complaint(&console_page("$ rutter ghap shew"));
     assert!(said.contains("ends with exit 2"), "{said}");
-    let said = complaint(&console("$ no-such-program"));
+    let said = only_complaint(&console_page("$ no-such-program"));
     assert!(said.contains("ends with exit 127"), "{said}");
-    let said = complaint(&console("$ exit 0"));
+    let said = only_complaint(&console_page("$ exit 0"));
     assert!(said.contains("ended the shell"), "{said}");
-    let said = complaint(&console("$ rutter episodes show beef\n…"));
+    let said = only_complaint(&console_page("$ rutter episodes show beef\n…"));
     assert!(said.contains("ends with exit 1"), "{said}");
     // A command may fail if the page shows its error.
     let page =
-        console("$ rutter episodes show beef\nerror: no episode has an id that ends in beef");
-    assert_eq!(check("docs/guide/ghap.md", &page), [""; 0]);
+        console_page("$ rutter episodes show beef\nerror: no episode has an id that ends in beef");
+    assert_eq!(check_page("docs/guide/ghap.md", &page), [""; 0]);
 }
 
 #[test]
-fn an_id_that_nothing_shows_fails() {
-    let said = complaint(&console("$ rutter episodes show 4be2d90f\n…"));
+fn unknown_id_is_reported() {
+    let said = only_complaint(&console_page("$ rutter episodes show 4be2d90f\n…"));
     assert!(said.contains("4be2d90f is shown by no command above"), "{said}");
     // An id of the page cannot stand for two rows.
     let echo = |half: u32| format!("$ printf '%s%s\\n' {half} {half}\n1111aaaa");
-    let said = complaint(&console(&format!("{}\n{}", echo(2222), echo(3333))));
+    let said = only_complaint(&console_page(&format!("{}\n{}", echo(2222), echo(3333))));
     assert!(said.contains("1111aaaa was 22222222 above and is 33333333 here"), "{said}");
 }
 
 #[test]
-fn what_is_not_run_says_why() {
+fn skipped_block_needs_reason() {
     let block = "```console\n$ claude\n```\n";
     assert_eq!(
-        check("docs/guide/ghap.md", &format!("<!-- not run: needs the client -->\n{block}")),
+        check_page("docs/guide/ghap.md", &format!("<!-- not run: needs the client -->\n{block}")),
         [""; 0]
     );
-    let said = complaint(&format!("<!-- not run: too much work -->\n{block}"));
+    let said = only_complaint(&format!("<!-- not run: too much work -->\n{block}"));
     assert!(said.contains("`too much work` is no reason"), "{said}");
-    let said = complaint(&format!("<!-- not run: needs the client -->\n\nclaude\n\n{block}"));
+    let said = only_complaint(&format!("<!-- not run: needs the client -->\n\nclaude\n\n{block}"));
     assert!(said.contains(":1: no block follows this mark"), "{said}");
-    let said = complaint(&format!("<!-- scene: a war -->\n{block}"));
+    let said = only_complaint(&format!("<!-- scene: a war -->\n{block}"));
     assert!(said.contains("there is no scene `a war`"), "{said}");
 }
 
 #[test]
-fn every_kind_of_block_is_looked_at() {
+fn every_block_kind_is_checked() {
     let fenced = |language: &str, body: &str| format!("```{language}\n{body}\n```\n");
     for (page, expected) in [
         ("no block at all\n".to_owned(), "has no block"),
@@ -229,10 +230,10 @@ fn every_kind_of_block_is_looked_at() {
         ("```console\n$ true\n".to_owned(), "is never closed"),
         ("- x\n  ```console\n  $ false\n  ```\n".to_owned(), "begins its line"),
     ] {
-        let said = complaint(&page);
+        let said = only_complaint(&page);
         assert!(said.contains(expected), "{page} {said}");
     }
-    let said = check("docs/guide/privacy.md", &fenced("text", "anything"));
+    let said = check_page("docs/guide/privacy.md", &fenced("text", "anything"));
     assert!(said[0].contains("may show no text"), "{said:?}");
     for page in [
         fenced("json", "{\"a\": 1}"),
@@ -240,6 +241,6 @@ fn every_kind_of_block_is_looked_at() {
         fenced("sh", "command -v rutter"),
         fenced("text", "anything"),
     ] {
-        assert_eq!(check("docs/guide/ghap.md", &page), [""; 0]);
+        assert_eq!(check_page("docs/guide/ghap.md", &page), [""; 0]);
     }
 }

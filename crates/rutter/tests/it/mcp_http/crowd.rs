@@ -2,77 +2,81 @@
 
 use std::io::Read as _;
 
-use super::talk::{Served, Talk, status};
-use crate::support::Home;
+use super::talk::{HttpConnection, HttpServer, status_call};
+use crate::support::TestHome;
 
 #[test]
-fn what_is_too_long_is_refused() {
-    const MOST: usize = 1024 * 1024;
-    let home = Home::new();
-    let served = Served::of(&home);
-    let chunked = served.request().also("Transfer-Encoding", "chunked").head() + "\r\n";
+fn oversized_requests_are_refused() {
+    const MAX_BODY_BYTES: usize = 1024 * 1024;
+    let home = TestHome::new();
+    let served = HttpServer::for_home(&home);
+    let chunked = served.request().add_header("Transfer-Encoding", "chunked").head() + "\r\n";
     // Announced by Content-Length, not sent.
     let mut talk = served.connect();
-    talk.say(format!("{}Content-Length: {}\r\n\r\n", served.request().head(), MOST + 1));
-    assert_eq!(talk.hear().code, 413);
-    assert_eq!(talk.until_closed(), "");
+    talk.write(format!(
+        "{}Content-Length: {}\r\n\r\n",
+        served.request().head(),
+        MAX_BODY_BYTES + 1
+    ));
+    assert_eq!(talk.read_reply().code, 413);
+    assert_eq!(talk.read_until_closed(), "");
     // Announced and sent.
-    let long = served.request().body(vec![b' '; 4 * MOST]);
-    assert_eq!(served.ask(&long).code, 413);
+    let long = served.request().body(vec![b' '; 4 * MAX_BODY_BYTES]);
+    assert_eq!(served.send(&long).code, 413);
     // Not announced, sent in chunks.
     let mut talk = served.connect();
-    talk.say(&chunked);
+    talk.write(&chunked);
     let chunk = format!("{:x}\r\n{}\r\n", 64 * 1024, " ".repeat(64 * 1024));
-    for _ in 0..=MOST / (64 * 1024) {
-        talk.say(&chunk);
+    for _ in 0..=MAX_BODY_BYTES / (64 * 1024) {
+        talk.write(&chunk);
     }
-    assert_eq!(talk.hear().code, 413);
+    assert_eq!(talk.read_reply().code, 413);
     // A body of exactly the limit is read.
-    let mut fits = status().to_string();
-    fits += &" ".repeat(MOST - fits.len());
-    assert_eq!(served.ask(&served.request().body(fits.clone())).code, 200);
+    let mut fits = status_call().to_string();
+    fits += &" ".repeat(MAX_BODY_BYTES - fits.len());
+    assert_eq!(served.send(&served.request().body(fits.clone())).code, 200);
     let mut talk = served.connect();
-    talk.say(format!("{chunked}{:x}\r\n{fits}\r\n0\r\n\r\n", fits.len()));
-    assert_eq!(talk.hear().code, 200);
+    talk.write(format!("{chunked}{:x}\r\n{fits}\r\n0\r\n\r\n", fits.len()));
+    assert_eq!(talk.read_reply().code, 200);
     // The head has separate limits, which apply before the token is checked.
     let mut talk = served.connect();
-    talk.say(format!("POST /mcp HTTP/1.1\r\nX: {}\r\n", "x".repeat(64 * 1024)));
-    assert!(talk.until_closed().starts_with("HTTP/1.1 431 "));
-    let mut many = served.request().message(&status());
+    talk.write(format!("POST /mcp HTTP/1.1\r\nX: {}\r\n", "x".repeat(64 * 1024)));
+    assert!(talk.read_until_closed().starts_with("HTTP/1.1 431 "));
+    let mut many = served.request().message(&status_call());
     for number in 0..100 {
-        many = many.also(&format!("X-{number}"), "x");
+        many = many.add_header(&format!("X-{number}"), "x");
     }
-    assert_eq!(served.ask(&many).code, 431);
+    assert_eq!(served.send(&many).code, 431);
 }
 
 #[test]
-fn who_says_nothing_makes_room_for_who_does() {
-    let home = Home::new();
-    let served = Served::of(&home);
+fn idle_connections_are_evicted() {
+    let home = TestHome::new();
+    let served = HttpServer::for_home(&home);
     let mut idle = served.connect();
-    assert_eq!(idle.ask(&served.request().message(&status())).code, 200);
+    assert_eq!(idle.send(&served.request().message(&status_call())).code, 200);
     // More connections than the server keeps: some silent, some with half a request, all without a token.
-    let mut strangers: Vec<Talk> = Vec::new();
+    let mut strangers: Vec<HttpConnection> = Vec::new();
     for number in 0..300 {
         let mut talk = served.connect();
         if number % 2 == 0 {
-            talk.say("POST /mcp HTTP/1.1\r\nHost: 127.0");
+            talk.write("POST /mcp HTTP/1.1\r\nHost: 127.0");
         }
         strangers.push(talk);
     }
     for stranger in &mut strangers[..200] {
-        assert_eq!(stranger.until_closed(), "");
+        assert_eq!(stranger.read_until_closed(), "");
     }
-    assert_eq!(idle.until_closed(), "", "who only may want something later comes again");
+    assert_eq!(idle.read_until_closed(), "", "who only may want something later comes again");
     for _ in 0..3 {
-        assert_eq!(served.ask(&served.request().message(&status())).code, 200);
+        assert_eq!(served.send(&served.request().message(&status_call())).code, 200);
     }
     // A connection with a call in progress is kept. This one has sent its token, and its body is still to come.
-    let call = served.request().message(&status());
+    let call = served.request().message(&status_call());
     let bytes = call.bytes();
     let (first, last) = bytes.split_at(bytes.len() - 10);
     let mut working = served.connect();
-    working.say(format!(
+    working.write(format!(
         "{}Expect: 100-continue\r\nContent-Length: {}\r\n\r\n",
         call.head(),
         call.body.len()
@@ -80,37 +84,37 @@ fn who_says_nothing_makes_room_for_who_does() {
     let mut go_on = [0; 25];
     working.stream.read_exact(&mut go_on).unwrap();
     assert_eq!(&go_on, b"HTTP/1.1 100 Continue\r\n\r\n");
-    let mut more: Vec<Talk> = (0..200).map(|_| served.connect()).collect();
+    let mut more: Vec<HttpConnection> = (0..200).map(|_| served.connect()).collect();
     for stranger in &mut more[..100] {
-        assert_eq!(stranger.until_closed(), "");
+        assert_eq!(stranger.read_until_closed(), "");
     }
-    working.say(&call.body);
-    assert_eq!(working.hear().code, 200);
+    working.write(&call.body);
+    assert_eq!(working.read_reply().code, 200);
     // The server may close a connection in the middle of a request, but is as fast as before.
     let mut slow = served.connect();
-    slow.say(first);
-    slow.say(last);
-    assert_eq!(slow.hear().code, 200);
+    slow.write(first);
+    slow.write(last);
+    assert_eq!(slow.read_reply().code, 200);
 }
 
 #[test]
-fn slow_ones_are_left_behind() {
-    let home = Home::new();
-    let served = Served::of(&home);
-    let request = served.request().message(&status());
+fn slow_connections_time_out() {
+    let home = TestHome::new();
+    let served = HttpServer::for_home(&home);
+    let request = served.request().message(&status_call());
     let mut head = served.connect();
-    head.say("POST /mcp HTTP/1.1\r\nHost: ");
+    head.write("POST /mcp HTTP/1.1\r\nHost: ");
     let mut body = served.connect();
-    body.say(format!("{}Content-Length: 100\r\n\r\n{{", request.head()));
+    body.write(format!("{}Content-Length: 100\r\n\r\n{{", request.head()));
     let mut idle = served.connect();
-    assert_eq!(idle.ask(&request).code, 200);
+    assert_eq!(idle.send(&request).code, 200);
     let mut silent = served.connect();
     // Others are served meanwhile.
-    assert_eq!(served.ask(&request).code, 200);
-    assert_eq!(body.hear().code, 408);
-    assert_eq!(body.until_closed(), "");
+    assert_eq!(served.send(&request).code, 200);
+    assert_eq!(body.read_reply().code, 408);
+    assert_eq!(body.read_until_closed(), "");
     for talk in [&mut head, &mut idle, &mut silent] {
-        assert_eq!(talk.until_closed(), "");
+        assert_eq!(talk.read_until_closed(), "");
     }
-    assert_eq!(served.ask(&request).code, 200);
+    assert_eq!(served.send(&request).code, 200);
 }

@@ -8,19 +8,19 @@ use std::process::Command;
 use rustix::process::Signal;
 use serde_json::json;
 
-use super::talk::{Served, status};
-use crate::support::Home;
+use super::talk::{HttpServer, status_call};
+use crate::support::TestHome;
 
 #[test]
-fn the_token_is_made_once_and_shown_never() {
-    let home = Home::new();
+fn token_is_created_once_never_shown() {
+    let home = TestHome::new();
     let path = home.memory().join("http-token");
-    let first = Served::of(&home);
+    let first = HttpServer::for_home(&home);
     let token = first.token.clone();
     assert_eq!(token.len(), 64);
     assert!(token.bytes().all(|byte| byte.is_ascii_hexdigit()));
-    assert_eq!(mode(&path), 0o600);
-    assert_eq!(mode(&home.memory()), 0o700);
+    assert_eq!(file_mode(&path), 0o600);
+    assert_eq!(file_mode(&home.memory()), 0o700);
     // The command has no token, because every user of the machine can read the arguments of a process.
     let entry = json!({
         "type": "http",
@@ -36,46 +36,46 @@ fn the_token_is_made_once_and_shown_never() {
         first.address,
     );
     assert_eq!(first.line, typed);
-    assert_eq!(first.ask(&first.request().without("Authorization")).code, 401);
-    let said = first.end(Signal::INT).success();
+    assert_eq!(first.send(&first.request().without_header("Authorization")).code, 401);
+    let said = first.stop(Signal::INT).assert_success();
     assert!(!said.stdout.contains(&token) && !said.stderr.contains(&token), "{said}");
     assert_eq!(said.stderr, "");
 
-    let second = Served::of(&home);
+    let second = HttpServer::for_home(&home);
     assert_eq!(second.token, token);
-    assert_eq!(second.ask(&second.request().message(&status())).code, 200);
+    assert_eq!(second.send(&second.request().message(&status_call())).code, 200);
     // Two servers at once share it.
-    let third = Served::of(&home);
+    let third = HttpServer::for_home(&home);
     assert_eq!(third.token, token);
     assert_ne!(third.address, second.address);
 }
 
 #[test]
-fn a_token_can_be_brought_along() {
-    let home = Home::new();
+fn token_file_can_be_chosen() {
+    let home = TestHome::new();
     let folder = home.path("my own");
     fs::create_dir(&folder).unwrap();
     let own = folder.join("token");
     fs::write(&own, "0123456789-abcdefghij.ABCDEFGHIJ~+/==\r\n").unwrap();
     fs::set_permissions(&own, fs::Permissions::from_mode(0o400)).unwrap();
     let args = ["mcp", "--http", "--port", "0", "--token-file"];
-    let served = Served::start(home.command(&[&args[..], &["../my own/token"]].concat()));
+    let served = HttpServer::start(home.command(&[&args[..], &["../my own/token"]].concat()));
     assert_eq!(served.token, "0123456789-abcdefghij.ABCDEFGHIJ~+/==");
-    assert_eq!(served.ask(&served.request().message(&status())).code, 200);
+    assert_eq!(served.send(&served.request().message(&status_call())).code, 200);
     assert!(!home.memory().join("http-token").exists());
     // A missing token file is created for its owner alone, with any umask.
     let mut open =
         home.command(&["-c", "umask 0; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_rutter")]);
     open.args(args).arg(folder.join("new"));
-    let open = under_a_shell(&open);
-    let served = Served::start(open);
-    assert_eq!(mode(&folder.join("new")), 0o600);
-    assert_eq!(served.ask(&served.request().message(&status())).code, 200);
+    let open = shell_command(&open);
+    let served = HttpServer::start(open);
+    assert_eq!(file_mode(&folder.join("new")), 0o600);
+    assert_eq!(served.send(&served.request().message(&status_call())).code, 200);
 }
 
 #[test]
-fn a_token_that_keeps_nobody_out_is_refused() {
-    let home = Home::new();
+fn weak_token_is_refused() {
+    let home = TestHome::new();
     let path = home.memory().join("http-token");
     fs::create_dir(home.memory()).unwrap();
     let start = |args: &[&str]| home.rutter(&[&["mcp", "--http", "--port", "0"], args].concat());
@@ -123,15 +123,15 @@ fn a_token_that_keeps_nobody_out_is_refused() {
 }
 
 #[test]
-fn it_says_when_others_can_reach_it() {
-    let home = Home::new();
+fn public_address_prints_warning() {
+    let home = TestHome::new();
     let served =
-        Served::start(home.command(&["mcp", "--http", "--port", "0", "--bind", "0.0.0.0"]));
+        HttpServer::start(home.command(&["mcp", "--http", "--port", "0", "--bind", "0.0.0.0"]));
     assert!(served.address.starts_with("127.0.0.1:"), "{}", served.line);
-    assert_eq!(served.ask(&served.request().message(&status())).code, 200);
-    let named = served.request().with("Host", "evil.example").message(&status());
-    assert_eq!(served.ask(&named).code, 403);
-    let said = served.end(Signal::TERM).success();
+    assert_eq!(served.send(&served.request().message(&status_call())).code, 200);
+    let named = served.request().set_header("Host", "evil.example").message(&status_call());
+    assert_eq!(served.send(&named).code, 403);
+    let said = served.stop(Signal::TERM).assert_success();
     assert!(
         said.stderr.starts_with("warning: other machines can reach 0.0.0.0. Whoever has the token"),
         "{said}"
@@ -139,14 +139,14 @@ fn it_says_when_others_can_reach_it() {
     assert_eq!(said.stderr.lines().count(), 1, "{said}");
 
     let loopback =
-        Served::start(home.command(&["mcp", "--http", "--port", "0", "--bind", "127.0.0.9"]));
-    assert_eq!(loopback.end(Signal::TERM).success().stderr, "");
+        HttpServer::start(home.command(&["mcp", "--http", "--port", "0", "--bind", "127.0.0.9"]));
+    assert_eq!(loopback.stop(Signal::TERM).assert_success().stderr, "");
 }
 
 #[test]
-fn what_cannot_be_is_said() {
-    let home = Home::new();
-    let served = Served::of(&home);
+fn impossible_options_are_refused() {
+    let home = TestHome::new();
+    let served = HttpServer::for_home(&home);
     let port = served.address.rsplit_once(':').unwrap().1;
     let taken = home.rutter(&["mcp", "--http", "--port", port]);
     assert_eq!(taken.exit, Some(1), "{taken}");
@@ -163,21 +163,21 @@ fn what_cannot_be_is_said() {
 }
 
 #[test]
-fn it_ends_when_it_is_told_to() {
+fn signals_end_server_cleanly() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
-        let home = Home::new();
-        let served = Served::of(&home);
+        let home = TestHome::new();
+        let served = HttpServer::for_home(&home);
         let mut silent = served.connect();
         let mut slow = served.connect();
-        slow.say("POST /mcp HTTP/1.1\r\n");
+        slow.write("POST /mcp HTTP/1.1\r\n");
         let mut idle = served.connect();
         let text =
             json!({ "content": "the cache is counted before it is emptied", "category": "fact" });
-        drop(idle.ask(&served.request().call("remember", &text)).given());
-        let said = served.end(signal).success();
+        drop(idle.send(&served.request().call("remember", &text)).tool_result());
+        let said = served.stop(signal).assert_success();
         assert_eq!((said.exit, said.stderr.as_str()), (Some(0), ""), "{said}");
         for talk in [&mut silent, &mut slow, &mut idle] {
-            assert_eq!(talk.until_closed(), "");
+            assert_eq!(talk.read_until_closed(), "");
         }
         let mut left: Vec<String> = fs::read_dir(home.memory())
             .unwrap()
@@ -190,13 +190,13 @@ fn it_ends_when_it_is_told_to() {
 }
 
 /// Returns a shell command with the same arguments and environment.
-fn under_a_shell(command: &Command) -> Command {
+fn shell_command(command: &Command) -> Command {
     let mut shell = Command::new("/bin/sh");
     shell.args(command.get_args()).env_clear().current_dir(command.get_current_dir().unwrap());
     shell.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
     shell
 }
 
-fn mode(path: &Path) -> u32 {
+fn file_mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o7777
 }

@@ -6,23 +6,23 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
-use rutter_testkit::Ran;
+use rutter_testkit::CommandOutput;
 use serde_json::{Value, json};
 
-use crate::support::Home;
+use crate::support::TestHome;
 
 /// The time that a test waits for an expected event before it fails.
-pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
+pub(crate) const EVENT_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// A running server, and the line that it printed at the start.
-pub(crate) struct Served {
+pub(crate) struct HttpServer {
     child: Child,
     pub(crate) line: String,
     pub(crate) address: String,
     pub(crate) token: String,
 }
 
-impl Served {
+impl HttpServer {
     /// Starts a server; `command` is `rutter mcp --http …`.
     pub(crate) fn start(mut command: Command) -> Self {
         let mut child = command
@@ -40,7 +40,7 @@ impl Served {
             served.line.split_once("http://").and_then(|(_, rest)| rest.split_once("/mcp"));
         served.address = address.expect("an address").0.to_owned();
         // Gets the token like a client, by running the printed helper.
-        let helper = served.entry()["headersHelper"].as_str().unwrap().to_owned();
+        let helper = served.registration_entry()["headersHelper"].as_str().unwrap().to_owned();
         let printed = Command::new("/bin/sh").args(["-c", &helper]).env_clear().output().unwrap();
         let header: Value = serde_json::from_slice(&printed.stdout).expect("a header");
         let token = header["authorization"].as_str().unwrap().strip_prefix("Bearer ").unwrap();
@@ -49,14 +49,14 @@ impl Served {
     }
 
     /// Returns the entry that the server advises to register.
-    pub(crate) fn entry(&self) -> Value {
+    pub(crate) fn registration_entry(&self) -> Value {
         let word = self.line.trim_end().split_once("--scope user rutter ").unwrap().1;
         let line = format!("printf %s {word}");
         let printed = Command::new("/bin/sh").args(["-c", &line]).output().unwrap();
         serde_json::from_slice(&printed.stdout).expect("an entry")
     }
 
-    pub(crate) fn of(home: &Home) -> Self {
+    pub(crate) fn for_home(home: &TestHome) -> Self {
         Self::start(home.command(&["mcp", "--http", "--port", "0"]))
     }
 
@@ -66,16 +66,16 @@ impl Served {
         text
     }
 
-    pub(crate) fn connect(&self) -> Talk {
+    pub(crate) fn connect(&self) -> HttpConnection {
         let port = self.address.rsplit_once(':').unwrap().1;
         let stream = TcpStream::connect(format!("127.0.0.1:{port}")).expect("somebody listens");
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        stream.set_write_timeout(Some(PATIENCE)).unwrap();
-        Talk { stream }
+        stream.set_read_timeout(Some(EVENT_TIMEOUT)).unwrap();
+        stream.set_write_timeout(Some(EVENT_TIMEOUT)).unwrap();
+        HttpConnection { stream }
     }
 
-    pub(crate) fn request(&self) -> Request {
-        Request {
+    pub(crate) fn request(&self) -> HttpRequest {
+        HttpRequest {
             line: "POST /mcp HTTP/1.1".to_owned(),
             headers: [
                 ("Host", self.address.as_str()),
@@ -90,12 +90,12 @@ impl Served {
     }
 
     /// Sends one request on a new connection.
-    pub(crate) fn ask(&self, request: &Request) -> Reply {
-        self.connect().ask(request)
+    pub(crate) fn send(&self, request: &HttpRequest) -> HttpReply {
+        self.connect().send(request)
     }
 
     /// Ends the server by a signal and returns its output.
-    pub(crate) fn end(mut self, signal: Signal) -> Ran {
+    pub(crate) fn stop(mut self, signal: Signal) -> CommandOutput {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
         let mut rest = String::new();
         self.child.stdout.take().unwrap().read_to_string(&mut rest).unwrap();
@@ -106,7 +106,7 @@ impl Served {
     }
 }
 
-impl Drop for Served {
+impl Drop for HttpServer {
     fn drop(&mut self) {
         // Fails if the test has ended the server already.
         drop(self.child.kill());
@@ -115,30 +115,30 @@ impl Drop for Served {
 }
 
 #[derive(Clone)]
-pub(crate) struct Request {
+pub(crate) struct HttpRequest {
     line: String,
     headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
 }
 
-impl Request {
-    pub(crate) fn line(mut self, line: &str) -> Self {
+impl HttpRequest {
+    pub(crate) fn request_line(mut self, line: &str) -> Self {
         self.line = format!("{line} HTTP/1.1");
         self
     }
 
-    pub(crate) fn without(mut self, name: &str) -> Self {
+    pub(crate) fn without_header(mut self, name: &str) -> Self {
         self.headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
         self
     }
 
-    pub(crate) fn also(mut self, name: &str, value: &str) -> Self {
+    pub(crate) fn add_header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    pub(crate) fn with(self, name: &str, value: &str) -> Self {
-        self.without(name).also(name, value)
+    pub(crate) fn set_header(self, name: &str, value: &str) -> Self {
+        self.without_header(name).add_header(name, value)
     }
 
     pub(crate) fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
@@ -151,7 +151,7 @@ impl Request {
     }
 
     pub(crate) fn call(self, tool: &str, arguments: &Value) -> Self {
-        self.message(&call(tool, arguments))
+        self.message(&tool_call(tool, arguments))
     }
 
     pub(crate) fn head(&self) -> String {
@@ -165,30 +165,30 @@ impl Request {
     }
 }
 
-pub(crate) fn call(tool: &str, arguments: &Value) -> Value {
+pub(crate) fn tool_call(tool: &str, arguments: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": { "name": tool, "arguments": arguments } })
 }
 
-pub(crate) fn status() -> Value {
-    call("status", &json!({}))
+pub(crate) fn status_call() -> Value {
+    tool_call("status", &json!({}))
 }
 
-pub(crate) struct Talk {
+pub(crate) struct HttpConnection {
     pub(crate) stream: TcpStream,
 }
 
-impl Talk {
-    pub(crate) fn say(&mut self, bytes: impl AsRef<[u8]>) {
+impl HttpConnection {
+    pub(crate) fn write(&mut self, bytes: impl AsRef<[u8]>) {
         self.stream.write_all(bytes.as_ref()).expect("the server reads");
     }
 
-    pub(crate) fn ask(&mut self, request: &Request) -> Reply {
-        self.say(request.bytes());
-        self.hear()
+    pub(crate) fn send(&mut self, request: &HttpRequest) -> HttpReply {
+        self.write(request.bytes());
+        self.read_reply()
     }
 
     /// Reads the next answer.
-    pub(crate) fn hear(&mut self) -> Reply {
+    pub(crate) fn read_reply(&mut self) -> HttpReply {
         let mut head = Vec::new();
         while !head.ends_with(b"\r\n\r\n") {
             let mut byte = [0];
@@ -203,7 +203,7 @@ impl Talk {
             .filter_map(|line| line.split_once(": "))
             .map(|(name, value)| (name.to_lowercase(), value.to_owned()))
             .collect();
-        let mut reply = Reply { code, headers, body: String::new() };
+        let mut reply = HttpReply { code, headers, body: String::new() };
         // Such a header would let a web page read the answer.
         assert!(!reply.headers.iter().any(|(name, _)| name.contains("access-control")), "{head}");
         let length = reply.header("content-length").expect("every answer has a length");
@@ -214,7 +214,7 @@ impl Talk {
     }
 
     /// Waits until the server closes the connection, and returns the bytes before that.
-    pub(crate) fn until_closed(&mut self) -> String {
+    pub(crate) fn read_until_closed(&mut self) -> String {
         let mut rest = Vec::new();
         match self.stream.read_to_end(&mut rest) {
             Err(error) if error.kind() != ErrorKind::ConnectionReset => {
@@ -226,13 +226,13 @@ impl Talk {
 }
 
 #[derive(Debug)]
-pub(crate) struct Reply {
+pub(crate) struct HttpReply {
     pub(crate) code: u16,
     headers: Vec<(String, String)>,
     pub(crate) body: String,
 }
 
-impl Reply {
+impl HttpReply {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
@@ -245,14 +245,14 @@ impl Reply {
 
     /// Asserts that a call succeeded and returns its result.
     #[track_caller]
-    pub(crate) fn given(&self) -> Value {
+    pub(crate) fn tool_result(&self) -> Value {
         let answer = self.json();
         assert_eq!((self.code, &answer["result"]["isError"]), (200, &json!(false)), "{answer}");
         answer["result"]["structuredContent"].clone()
     }
 }
 
-pub(crate) fn ghap(goal: &str) -> Value {
+pub(crate) fn ghap_arguments(goal: &str) -> Value {
     json!({
         "domain": "debugging", "strategy": "read-the-error", "goal": goal, "hypothesis": "the timeout is too short",
         "action": "raise it", "prediction": "`cargo test cache` passes",

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 
-use rutter_testkit::dice::Dice;
+use rutter_testkit::dice::SeededRandom;
 
 use super::{FEWEST, Grouping, Rule};
 use crate::cluster::{Axis, Point};
@@ -19,7 +19,7 @@ fn between(one: usize, another: usize, share: f32, weight: f32) -> Point {
 
 /// Adds texts in batches of up to `most`, once with all members read and once with as few as possible. Returns the
 /// number of texts that were read, the number that could have been read, and the number of merges into unread groups.
-fn both_ways(points: &[Point], dice: &mut Dice, most: usize) -> (usize, usize, usize) {
+fn both_ways(points: &[Point], dice: &mut SeededRandom, most: usize) -> (usize, usize, usize) {
     let rule = Rule { join: 0.22, merge: 0.24, ..Rule::of(Axis::RootCause) };
     let (mut of, mut unrest) = (Vec::new(), BTreeMap::new());
     let mut left = BTreeMap::new();
@@ -80,15 +80,15 @@ fn both_ways(points: &[Point], dice: &mut Dice, most: usize) -> (usize, usize, u
 fn whether_members_are_read_makes_no_difference() {
     let (mut read, mut all) = (0, 0);
     for seed in 0..8 {
-        let mut dice = Dice::new(seed);
+        let mut dice = SeededRandom::new(seed);
         let weights = [1.0, 0.8, 0.5, 0.2];
         let points: Vec<Point> = (0..400)
             .map(|_| {
                 // A few causes make up most of the texts, and some texts are between two causes.
-                let (one, another) = (dice.uneven(8), dice.below(8));
+                let (one, another) = (dice.weighted_below(8), dice.below(8));
                 #[expect(clippy::cast_precision_loss, reason = "a number below ten")]
                 let share = dice.below(10) as f32 / 14.0;
-                between(one, another, share, *dice.of(&weights))
+                between(one, another, share, *dice.pick(&weights))
             })
             .collect();
         let (some, every, _) = both_ways(&points, &mut dice, 12);
@@ -106,7 +106,7 @@ fn a_handful_becomes_part_of_many_that_nobody_has_read() {
     let mut points = vec![between(0, 0, 0.0, 1.0); 580];
     points.extend(vec![between(1, 1, 0.0, 1.0); 3]);
     points.extend(vec![between(1, 0, 0.49, 1.0); 6]);
-    let (read, all, unread) = both_ways(&points, &mut Dice::new(1), 1);
+    let (read, all, unread) = both_ways(&points, &mut SeededRandom::new(1), 1);
     assert!(unread > 0);
     assert!(read * 2 < all, "{read} of {all}");
 }

@@ -10,7 +10,7 @@ use crate::schema;
 /// `start_ghap`
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Start {
+pub(crate) struct StartGhapInput {
     #[schemars(schema_with = "schema::domain")]
     pub(super) domain: Domain,
     #[schemars(schema_with = "schema::strategy")]
@@ -39,7 +39,7 @@ pub(crate) struct Start {
 /// `update_ghap`
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Update {
+pub(crate) struct UpdateGhapInput {
     #[schemars(length(max = 1000))]
     #[serde(default)]
     pub(super) hypothesis: Option<String>,
@@ -69,7 +69,7 @@ pub(crate) struct Update {
 /// `resolve_ghap`
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Resolve {
+pub(crate) struct ResolveGhapInput {
     #[schemars(schema_with = "schema::ending")]
     pub(super) status: Status,
     /// Actual result
@@ -79,9 +79,9 @@ pub(crate) struct Resolve {
     #[serde(default)]
     pub(super) surprise: Option<String>,
     #[serde(default)]
-    pub(super) root_cause: Option<RootCause>,
+    pub(super) root_cause: Option<RootCauseInput>,
     #[serde(default)]
-    pub(super) lesson: Option<Lesson>,
+    pub(super) lesson: Option<LessonInput>,
     /// Id of the captured run as evidence
     #[serde(default)]
     pub(super) outcome: Option<String>,
@@ -95,7 +95,7 @@ pub(crate) struct Resolve {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct RootCause {
+pub(super) struct RootCauseInput {
     #[schemars(schema_with = "schema::cause")]
     pub(super) category: Cause,
     #[schemars(length(min = 1, max = 2000))]
@@ -104,7 +104,7 @@ pub(super) struct RootCause {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Lesson {
+pub(super) struct LessonInput {
     #[schemars(length(max = 2000))]
     #[serde(default)]
     pub(super) what_worked: Option<String>,
@@ -113,7 +113,7 @@ pub(super) struct Lesson {
     pub(super) takeaway: Option<String>,
 }
 
-impl Lesson {
+impl LessonInput {
     pub(super) const fn is_empty(&self) -> bool {
         self.what_worked.is_none() && self.takeaway.is_none()
     }
@@ -122,7 +122,7 @@ impl Lesson {
 /// `get_ghap`
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Get {
+pub(crate) struct GetGhapInput {
     #[serde(default)]
     pub(super) id: Option<String>,
     #[schemars(schema_with = "schema::status")]
@@ -148,7 +148,7 @@ pub(crate) struct Get {
 /// `adopt_ghap`
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Adopt {
+pub(crate) struct AdoptGhapInput {
     /// Needed if there are several
     #[serde(default)]
     pub(super) id: Option<String>,

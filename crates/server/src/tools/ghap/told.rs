@@ -12,11 +12,11 @@ use rutter_memory::quote::field;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::tools::{LINE, cut, quoted, short};
+use crate::tools::{MAX_LINE_CHARS, quote_passage, short_id, truncate_chars};
 
 /// The answer of `start_ghap`, `update_ghap` and `adopt_ghap`.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Started {
+pub(crate) struct GhapAnswer {
     pub(super) ok: bool,
     pub(super) id: String,
     /// Result of a run that makes the prediction true.
@@ -35,30 +35,30 @@ pub(crate) struct Started {
 
 /// The answer of `resolve_ghap`.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Resolved {
+pub(crate) struct ResolveGhapAnswer {
     pub(super) ok: bool,
     pub(super) id: String,
     pub(super) status: String,
     pub(super) tier: String,
     /// The captured run compared with it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) outcome: Option<Outcome>,
+    pub(super) outcome: Option<RunSummary>,
     /// Reason for the tier.
     pub(super) why: String,
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Outcome {
+pub(super) struct RunSummary {
     pub(super) id: String,
     pub(super) command: String,
     pub(super) verdict: String,
 }
 
-impl From<&outcome::Outcome> for Outcome {
+impl From<&outcome::Outcome> for RunSummary {
     fn from(outcome: &outcome::Outcome) -> Self {
         Self {
             id: outcome.id.to_string(),
-            command: cut(&outcome.command, LINE),
+            command: truncate_chars(&outcome.command, MAX_LINE_CHARS),
             verdict: outcome.verdict.to_string(),
         }
     }
@@ -66,26 +66,26 @@ impl From<&outcome::Outcome> for Outcome {
 
 /// The answer of `get_ghap`.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Found {
+pub(crate) struct GetGhapAnswer {
     pub(super) has_active: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) active: Option<Whole>,
+    pub(super) active: Option<GhapDetails>,
     /// The GHAP requested by id.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) ghap: Option<Whole>,
+    pub(super) ghap: Option<GhapDetails>,
     /// Active GHAPs of ended sessions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) orphans: Vec<Brief>,
+    pub(super) orphans: Vec<GhapBrief>,
     /// The requested list, newest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) entries: Vec<Brief>,
+    pub(super) entries: Vec<GhapBrief>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) next_cursor: Option<String>,
 }
 
 /// A GHAP in brief.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Brief {
+pub(crate) struct GhapBrief {
     id: String,
     status: String,
     domain: String,
@@ -98,37 +98,39 @@ pub(crate) struct Brief {
     result: Option<String>,
 }
 
-impl From<&Ghap> for Brief {
+impl From<&Ghap> for GhapBrief {
     fn from(ghap: &Ghap) -> Self {
         let ended = ghap.resolution.as_ref();
         let takeaway = ended
             .and_then(|ended| ended.lesson.as_ref())
             .and_then(|lesson| lesson.takeaway.as_ref())
-            .map(|takeaway| cut(takeaway, LINE));
-        let result = ended.map(|ended| cut(&ended.result, LINE)).filter(|_| takeaway.is_none());
+            .map(|takeaway| truncate_chars(takeaway, MAX_LINE_CHARS));
+        let result = ended
+            .map(|ended| truncate_chars(&ended.result, MAX_LINE_CHARS))
+            .filter(|_| takeaway.is_none());
         Self {
             id: ghap.id.to_string(),
             status: ghap.status.to_string(),
             domain: ghap.domain.to_string(),
-            goal: cut(&ghap.goal, LINE),
+            goal: truncate_chars(&ghap.goal, MAX_LINE_CHARS),
             takeaway,
             result,
         }
     }
 }
 
-impl Brief {
+impl GhapBrief {
     /// Formats it as one line.
     pub(super) fn line(&self) -> String {
         let said = self.takeaway.as_ref().or(self.result.as_ref());
-        let said = said.map_or_else(String::new, |said| format!(" — {}", quoted(said)));
-        format!("{} {}: {}{said}", short(&self.id), self.status, quoted(&self.goal))
+        let said = said.map_or_else(String::new, |said| format!(" — {}", quote_passage(said)));
+        format!("{} {}: {}{said}", short_id(&self.id), self.status, quote_passage(&self.goal))
     }
 }
 
 /// A complete GHAP.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Whole {
+pub(crate) struct GhapDetails {
     id: String,
     status: String,
     domain: String,
@@ -147,7 +149,7 @@ pub(crate) struct Whole {
     #[serde(skip_serializing_if = "Option::is_none")]
     confidence: Option<f64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    revisions: Vec<Revision>,
+    revisions: Vec<RevisionEntry>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -155,7 +157,7 @@ pub(crate) struct Whole {
     #[serde(skip_serializing_if = "Option::is_none")]
     surprise: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    root_cause: Option<RootCause>,
+    root_cause: Option<RootCauseEntry>,
     #[serde(skip_serializing_if = "Option::is_none")]
     what_worked: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -164,7 +166,7 @@ pub(crate) struct Whole {
     tier: Option<String>,
     /// The captured run compared with it when it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
-    outcome: Option<Outcome>,
+    outcome: Option<RunSummary>,
     created: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     ended: Option<String>,
@@ -174,19 +176,19 @@ pub(crate) struct Whole {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Revision {
+struct RevisionEntry {
     hypothesis: String,
     action: String,
     prediction: String,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct RootCause {
+struct RootCauseEntry {
     category: String,
     description: String,
 }
 
-impl Whole {
+impl GhapDetails {
     /// `run` is the captured run that was compared with the prediction when the GHAP ended.
     pub(super) fn new(ghap: &Ghap, run: Option<&outcome::Outcome>) -> Self {
         let ended = ghap.resolution.as_ref();
@@ -208,7 +210,7 @@ impl Whole {
             revisions: ghap
                 .revisions
                 .iter()
-                .map(|old| Revision {
+                .map(|old| RevisionEntry {
                     hypothesis: text(&old.hypothesis),
                     action: text(&old.action),
                     prediction: text(&old.prediction),
@@ -217,14 +219,16 @@ impl Whole {
             notes: ghap.notes.iter().map(|note| text(&note.text)).collect(),
             result: ended.map(|ended| text(&ended.result)),
             surprise: ended.and_then(|ended| ended.surprise.as_ref()).map(text),
-            root_cause: ended.and_then(|ended| ended.root_cause.as_ref()).map(|cause| RootCause {
-                category: cause.category.to_string(),
-                description: text(&cause.text),
+            root_cause: ended.and_then(|ended| ended.root_cause.as_ref()).map(|cause| {
+                RootCauseEntry {
+                    category: cause.category.to_string(),
+                    description: text(&cause.text),
+                }
             }),
             what_worked: lesson.and_then(|lesson| lesson.what_worked.as_ref()).map(text),
             takeaway: lesson.and_then(|lesson| lesson.takeaway.as_ref()).map(text),
             tier: ended.map(|ended| ended.tier.to_string()),
-            outcome: run.map(Outcome::from),
+            outcome: run.map(RunSummary::from),
             created: ghap.created.to_string(),
             ended: ended.map(|ended| ended.at.to_string()),
             origin: None,
@@ -235,7 +239,7 @@ impl Whole {
     pub(super) fn lines(&self) -> String {
         let mut text = format!(
             "{} {} ({}, {}): {}\nhypothesis: {}\naction: {}\nprediction: {}",
-            short(&self.id),
+            short_id(&self.id),
             self.status,
             self.domain,
             self.strategy,
@@ -251,8 +255,8 @@ impl Whole {
                 let _ = write!(text, "\n{name}: {what}");
             }
         }
-        if let Some(Outcome { id, verdict, command }) = &self.outcome {
-            let _ = write!(text, "\nrun: {} {verdict}, {command}", short(id));
+        if let Some(RunSummary { id, verdict, command }) = &self.outcome {
+            let _ = write!(text, "\nrun: {} {verdict}, {command}", short_id(id));
         }
         text
     }

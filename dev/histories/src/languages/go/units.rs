@@ -1,10 +1,10 @@
 //! Go functions with their tests and bugs.
 
 use crate::project::BugKind::{Compile, Configuration, Exception, Logic};
-use crate::unit::{Fail, Fails, Pick, Unit, equal, raised};
+use crate::unit::{FunctionUnit, UnitDice, UnitFailure, UnitFailures, equal, raised};
 
 /// Returns every function that a Go package can have.
-pub(super) fn units(pick: &mut Pick) -> Vec<Unit> {
+pub(super) fn units(pick: &mut UnitDice) -> Vec<FunctionUnit> {
     let mut all = pricing(pick);
     all.extend([
         amounts(pick),
@@ -30,12 +30,12 @@ fn text(number: i64) -> String {
 }
 
 /// Creates a panic in the function.
-fn panics(line: usize, message: &str) -> Fail {
+fn panics(line: usize, message: &str) -> UnitFailure {
     raised(line, "", "panic", message, &[])
 }
 
 /// Creates the error of an undeclared name.
-fn undefined(line: usize, name: &str) -> Fail {
+fn undefined(line: usize, name: &str) -> UnitFailure {
     raised(line, name, "undefined", &format!("undefined: {name}"), &[])
 }
 
@@ -46,7 +46,7 @@ trait GoUnit {
     fn misspelt(self, body: &str, line: usize, name: &str, test: &str) -> Self;
 }
 
-impl GoUnit for Unit {
+impl GoUnit for FunctionUnit {
     fn compares(self, name: &str, call: &str, want: &str, verb: &str) -> Self {
         let body = format!(
             "if got := {call}; got != {want} {{\n\tt.Errorf(\"$f = {verb}, want {verb}\", got, {want})\n}}"
@@ -55,13 +55,13 @@ impl GoUnit for Unit {
     }
 
     fn misspelt(self, body: &str, line: usize, name: &str, test: &str) -> Self {
-        let fails: Fails<'_> = &[(test, undefined(line, name))];
+        let fails: UnitFailures<'_> = &[(test, undefined(line, name))];
         self.bug("a name is misspelt", Compile, body, fails)
     }
 }
 
 /// Returns a discount, and an order that uses it: one mistake fails tests in two packages.
-fn pricing(pick: &mut Pick) -> Vec<Unit> {
+fn pricing(pick: &mut UnitDice) -> Vec<FunctionUnit> {
     let f = pick.text(&["Total", "Subtotal", "GrandTotal"]);
     let g = pick.text(&["OrderTotal", "AmountDue", "InvoiceSum"]);
     let (a, b) = (pick.number(2, 9) * 20, pick.number(10, 19) * 20);
@@ -90,7 +90,7 @@ fn pricing(pick: &mut Pick) -> Vec<Unit> {
     let sum = "\tgross := 0\n\tfor _, price := range prices {\n\t\tgross += price\n\t}\n";
     let first =
         "\tgross := 0\n\tfor at := 1; at < len(prices); at++ {\n\t\tgross += prices[at]\n\t}\n";
-    let discount = Unit::new("pricing", f, &values)
+    let discount = FunctionUnit::new("pricing", f, &values)
         .code(
             "func $f(prices []int, rate int) int {",
             &[
@@ -118,7 +118,7 @@ fn pricing(pick: &mut Pick) -> Vec<Unit> {
             &format!("{first}\treturn gross - gross*rate/100"),
             &without(b),
         );
-    let order = Unit::new("orders", g, &[&values[..5], &[("used", f.to_owned())]].concat())
+    let order = FunctionUnit::new("orders", g, &[&values[..5], &[("used", f.to_owned())]].concat())
         .import("$module/pricing")
         .prelude("// Line is one position of an order.\ntype Line struct {\n\tPrice, Count int\n}", &[])
         .code(
@@ -131,14 +131,14 @@ fn pricing(pick: &mut Pick) -> Vec<Unit> {
     vec![discount, order]
 }
 
-fn amounts(pick: &mut Pick) -> Unit {
+fn amounts(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["ParseAmount", "ToCents", "ReadPrice"]);
     let (units, cents) = (pick.number(11, 98), pick.number(11, 98));
     let values = [("units", text(units)), ("cents", text(cents))];
     let rest = "\tunits, _ := strconv.Atoi(parts[0])\n\tcents := 0\n\tif len(parts) > 1 {\n\t\tcents, _ = strconv.Atoi(parts[1])\n\t}\n\treturn units*100 + cents";
     let hasty = "\tunits, _ := strconv.Atoi(parts[0])\n\tcents, _ := strconv.Atoi(parts[1])\n\treturn units*100 + cents";
     let range = "runtime error: index out of range [1] with length 1";
-    Unit::new("amounts", f, &values)
+    FunctionUnit::new("amounts", f, &values)
         .import("strconv")
         .import("strings")
         .code(
@@ -176,7 +176,7 @@ fn amounts(pick: &mut Pick) -> Unit {
         )
 }
 
-fn slugs(pick: &mut Pick) -> Unit {
+fn slugs(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["Slugify", "MakeSlug", "URLName"]);
     let (title, slug) = match pick.number(0, 1) {
         0 => ("Hello World", "hello-world"),
@@ -184,7 +184,7 @@ fn slugs(pick: &mut Pick) -> Unit {
     };
     let values = [("title", title.to_owned()), ("slug", slug.to_owned())];
     let quoted = |text: &str| format!("\"{text}\"");
-    Unit::new("slugs", f, &values)
+    FunctionUnit::new("slugs", f, &values)
         .import("strings")
         .code(
             "func $f(title string) string {",
@@ -213,10 +213,10 @@ fn slugs(pick: &mut Pick) -> Unit {
         )
 }
 
-fn stock(pick: &mut Pick) -> Unit {
+fn stock(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["Reserve", "TakeOut", "BookPieces"]);
     let count = pick.number(2, 9);
-    Unit::new("stock", f, &[("count", text(count))])
+    FunctionUnit::new("stock", f, &[("count", text(count))])
         .code(
             "func $f(left, count int) int {",
             &[
@@ -251,7 +251,7 @@ fn stock(pick: &mut Pick) -> Unit {
         )
 }
 
-fn pages(pick: &mut Pick) -> Unit {
+fn pages(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["PageCount", "NumberOfPages", "PagesFor"]);
     let size = pick.number(2, 9) * 5;
     let full = pick.number(3, 8);
@@ -262,7 +262,7 @@ fn pages(pick: &mut Pick) -> Unit {
         ("more", text(full + 1)),
         ("over", text(full * size + 1)),
     ];
-    Unit::new("pages", f, &values)
+    FunctionUnit::new("pages", f, &values)
         .code(
             "func $f(items, size int) int {",
             &[
@@ -298,10 +298,10 @@ fn pages(pick: &mut Pick) -> Unit {
         .misspelt("\treturn (items + size - 1) / sise", 0, "sise", "$fRoundsUp")
 }
 
-fn calendars(pick: &mut Pick) -> Unit {
+fn calendars(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["IsLeap", "HasLeapDay", "LeapYear"]);
     let century = pick.text(&["1900", "2100", "2200"]);
-    Unit::new("calendars", f, &[("century", century.to_owned())])
+    FunctionUnit::new("calendars", f, &[("century", century.to_owned())])
         .code(
             "func $f(year int) bool {",
             &[
@@ -326,12 +326,12 @@ fn calendars(pick: &mut Pick) -> Unit {
         )
 }
 
-fn retries(pick: &mut Pick) -> Unit {
+fn retries(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["Backoff", "DelayBefore", "WaitTime"]);
     let base = pick.number(2, 5);
     let cap = pick.number(6, 9) * 10;
     let values = [("base", text(base)), ("cap", text(cap)), ("third", text(base * 8))];
-    Unit::new("retries", f, &values)
+    FunctionUnit::new("retries", f, &values)
         .code(
             "func $f(attempt, base, limit int) int {",
             &["$f doubles the wait each time, up to the limit.", "$f is how long to wait before an attempt."],
@@ -361,10 +361,10 @@ fn retries(pick: &mut Pick) -> Unit {
         )
 }
 
-fn names(pick: &mut Pick) -> Unit {
+fn names(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["Initials", "FirstLetters", "ShortName"]);
     let name = pick.text(&["Ada  Lovelace", "Alan  Lee", "Anna  Lind"]);
-    Unit::new("names", f, &[("name", name.to_owned())])
+    FunctionUnit::new("names", f, &[("name", name.to_owned())])
         .import("strings")
         .code(
             "func $f(name string) string {",
@@ -390,12 +390,12 @@ fn names(pick: &mut Pick) -> Unit {
         )
 }
 
-fn limits(pick: &mut Pick) -> Unit {
+fn limits(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["LimitFor", "QuotaOf", "MostItems"]);
     let plan = pick.text(&["team", "studio", "agency"]);
     let limit = pick.number(2, 9) * 50;
     let values = [("plan", plan.to_owned()), ("limit", text(limit)), ("wrong", text(limit / 10))];
-    Unit::new("limits", f, &values)
+    FunctionUnit::new("limits", f, &values)
         .import("_ \"embed\"")
         .import("encoding/json")
         .setting("limits.json", "{\n  \"free\": 10,", "  \"$plan\": $limit,", "  \"enterprise\": 100000\n}")
@@ -418,13 +418,13 @@ fn limits(pick: &mut Pick) -> Unit {
 }
 
 /// Returns a function with a repair of two edits: it needs another parameter and has to use it.
-fn shares(pick: &mut Pick) -> Unit {
+fn shares(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["ShareOf", "Portion", "SplitEvenly"]);
     let people = pick.number(3, 7);
     let amount = people * pick.number(11, 29) + 1;
     let values =
         [("people", text(people)), ("amount", text(amount)), ("more", text(amount / people + 1))];
-    Unit::new("shares", f, &values)
+    FunctionUnit::new("shares", f, &values)
         .code(
             "func $f(amount, people int) (share int) {",
             &[
@@ -444,7 +444,7 @@ fn shares(pick: &mut Pick) -> Unit {
 }
 
 /// Returns a function with a long line and the mistake at its end.
-fn invoices(pick: &mut Pick) -> Unit {
+fn invoices(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["AmountPayable", "InvoiceAmount", "SumPayable"]);
     let (price, count, coupon) =
         (pick.number(2, 9) * 100, pick.number(2, 6), pick.number(1, 9) * 5);
@@ -457,7 +457,7 @@ fn invoices(pick: &mut Pick) -> Unit {
         ("sure", text(sure)),
     ];
     let start = "\treturn basePriceInCents*count + shippingCostInCents + handlingFeeInCents*count";
-    Unit::new("invoices", f, &values)
+    FunctionUnit::new("invoices", f, &values)
         .code(
             "func $f(basePriceInCents, count, shippingCostInCents, handlingFeeInCents, coupon int) int {",
             &["$f is the number of cents to be paid.", "$f computes the cents that an invoice asks for."],
@@ -471,10 +471,10 @@ fn invoices(pick: &mut Pick) -> Unit {
         )])
 }
 
-fn queues(pick: &mut Pick) -> Unit {
+fn queues(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["NextJob", "PopJob", "TakeJob"]);
     let job = pick.text(&["mail", "report", "backup"]);
-    Unit::new("queues", f, &[("job", job.to_owned())])
+    FunctionUnit::new("queues", f, &[("job", job.to_owned())])
         .code(
             "func $f(jobs []string) string {",
             &["$f is the oldest job.", "$f returns the job that waits longest."],

@@ -1,10 +1,10 @@
 //! Python functions with their tests and bugs.
 
 use crate::project::BugKind::{Configuration, Exception, Logic};
-use crate::unit::{Pick, Unit, equal, equal_with, message, raised};
+use crate::unit::{FunctionUnit, UnitDice, equal, equal_with, message, raised};
 
 /// Returns every function that a Python package can have.
-pub(super) fn units(pick: &mut Pick) -> Vec<Unit> {
+pub(super) fn units(pick: &mut UnitDice) -> Vec<FunctionUnit> {
     let mut all = pricing(pick);
     all.extend([
         amounts(pick),
@@ -27,7 +27,7 @@ fn text(number: i64) -> String {
 }
 
 /// Returns a discount, and an order that uses it: one mistake fails tests in two files.
-fn pricing(pick: &mut Pick) -> Vec<Unit> {
+fn pricing(pick: &mut UnitDice) -> Vec<FunctionUnit> {
     let f = pick.text(&["total", "subtotal", "grand_total"]);
     let g = pick.text(&["order_total", "amount_due", "invoice_sum"]);
     let (a, b) = (pick.number(2, 9) * 20, pick.number(10, 19) * 20);
@@ -53,7 +53,7 @@ fn pricing(pick: &mut Pick) -> Vec<Unit> {
             ("$g_with_discount", equal(found, want)),
         ]
     };
-    let discount = Unit::new("pricing", f, &values)
+    let discount = FunctionUnit::new("pricing", f, &values)
         .code(
             "def $f(prices, rate):",
             &[
@@ -86,7 +86,7 @@ fn pricing(pick: &mut Pick) -> Vec<Unit> {
             "    gross = sum(prices[:-1])\n    return gross - gross * rate // 100",
             &without(a),
         );
-    let order = Unit::new("orders", g, &[&values[..5], &[("used", f.to_owned())]].concat())
+    let order = FunctionUnit::new("orders", g, &[&values[..5], &[("used", f.to_owned())]].concat())
         .import("from $package.pricing import $used")
         .code(
             "def $f(order):",
@@ -107,14 +107,14 @@ fn pricing(pick: &mut Pick) -> Vec<Unit> {
     vec![discount, order]
 }
 
-fn amounts(pick: &mut Pick) -> Unit {
+fn amounts(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["parse_amount", "to_cents", "read_price"]);
     let units = pick.number(11, 98);
     let cents = pick.number(11, 98);
     let values = [("units", text(units)), ("cents", text(cents))];
     let whole = format!("'{units}'");
     let both = format!("'{units}.{cents}'");
-    Unit::new("amounts", f, &values)
+    FunctionUnit::new("amounts", f, &values)
         .code(
             "def $f(text):",
             &["Cents of an amount such as `12.50`.", "Return an amount in cents."],
@@ -190,7 +190,7 @@ fn amounts(pick: &mut Pick) -> Unit {
         )
 }
 
-fn slugs(pick: &mut Pick) -> Unit {
+fn slugs(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["slugify", "make_slug", "url_name"]);
     let (title, slug, lost, hint) = match pick.number(0, 1) {
         0 => ("Hello World", "hello-world", "ello-orld", "? -     -"),
@@ -198,7 +198,7 @@ fn slugs(pick: &mut Pick) -> Unit {
     };
     let values = [("title", title.to_owned()), ("slug", slug.to_owned())];
     let quoted = |text: &str| format!("'{text}'");
-    Unit::new("slugs", f, &values)
+    FunctionUnit::new("slugs", f, &values)
         .import("import re")
         .code(
             "def $f(title):",
@@ -228,7 +228,7 @@ fn slugs(pick: &mut Pick) -> Unit {
         )
 }
 
-fn stock(pick: &mut Pick) -> Unit {
+fn stock(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["reserve", "take_out", "book_pieces"]);
     let name = pick.text(&["lamp", "chair", "vase"]);
     let count = pick.number(2, 9);
@@ -245,7 +245,7 @@ fn stock(pick: &mut Pick) -> Unit {
     ];
     let [last, missing] = [&last, &missing]
         .map(|all| all.iter().map(|(name, value)| (*name, value.as_str())).collect::<Vec<_>>());
-    Unit::new("stock", f, &values)
+    FunctionUnit::new("stock", f, &values)
         .prelude(
             "class OutOfStock(Exception):\n    \"\"\"There is not enough of something.\"\"\"",
             &["OutOfStock"],
@@ -308,7 +308,7 @@ fn stock(pick: &mut Pick) -> Unit {
         )
 }
 
-fn pages(pick: &mut Pick) -> Unit {
+fn pages(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["page_count", "number_of_pages", "pages_for"]);
     let size = pick.number(2, 9) * 5;
     let full = pick.number(3, 8);
@@ -319,7 +319,7 @@ fn pages(pick: &mut Pick) -> Unit {
         ("more", text(full + 1)),
         ("over", text(full * size + 1)),
     ];
-    Unit::new("pages", f, &values)
+    FunctionUnit::new("pages", f, &values)
         .code(
             "def $f(items, size):",
             &[
@@ -350,7 +350,7 @@ fn pages(pick: &mut Pick) -> Unit {
         )
 }
 
-fn calendars(pick: &mut Pick) -> Unit {
+fn calendars(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["is_leap", "has_leap_day", "leap_year"]);
     let century = pick.text(&["1900", "2100", "2200"]);
     let values = [("century", century.to_owned())];
@@ -360,7 +360,7 @@ fn calendars(pick: &mut Pick) -> Unit {
             &format!(" +  where {value} = {f}({year})"),
         ])
     };
-    Unit::new("calendars", f, &values)
+    FunctionUnit::new("calendars", f, &values)
         .code(
             "def $f(year):",
             &["Whether a year has a 29th of February.", "Return True for years of 366 days."],
@@ -386,12 +386,12 @@ fn calendars(pick: &mut Pick) -> Unit {
         )
 }
 
-fn retries(pick: &mut Pick) -> Unit {
+fn retries(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["backoff", "delay_before", "wait_time"]);
     let base = pick.number(2, 5);
     let cap = pick.number(6, 9) * 10;
     let values = [("base", text(base)), ("cap", text(cap)), ("third", text(base * 8))];
-    Unit::new("retries", f, &values)
+    FunctionUnit::new("retries", f, &values)
         .code(
             "def $f(attempt, base, cap):",
             &[
@@ -424,12 +424,12 @@ fn retries(pick: &mut Pick) -> Unit {
         )
 }
 
-fn names(pick: &mut Pick) -> Unit {
+fn names(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["initials", "first_letters", "short_name"]);
     let name = pick.text(&["Ada  Lovelace", "Alan  Lee", "Anna  Lind"]);
     let values = [("name", name.to_owned())];
     let argument = format!("'{name}'");
-    Unit::new("names", f, &values)
+    FunctionUnit::new("names", f, &values)
         .code(
             "def $f(name):",
             &["First letters of the words of a name.", "Return a name as capital letters."],
@@ -460,12 +460,12 @@ fn names(pick: &mut Pick) -> Unit {
         )
 }
 
-fn limits(pick: &mut Pick) -> Unit {
+fn limits(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["limit_for", "quota_of", "most_items"]);
     let plan = pick.text(&["team", "studio", "agency"]);
     let limit = pick.number(2, 9) * 50;
     let values = [("plan", plan.to_owned()), ("limit", text(limit)), ("wrong", text(limit / 10))];
-    Unit::new("limits", f, &values)
+    FunctionUnit::new("limits", f, &values)
         .import("import json")
         .import("from pathlib import Path")
         .setting("limits.json", "{\n  \"free\": 10,", "  \"$plan\": $limit,", "  \"enterprise\": 100000\n}")
@@ -500,7 +500,7 @@ fn limits(pick: &mut Pick) -> Unit {
 }
 
 /// Returns a function with a repair of two edits: it needs a new parameter and has to use it.
-fn shares(pick: &mut Pick) -> Unit {
+fn shares(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["share_of", "portion", "split_evenly"]);
     let people = pick.number(3, 7);
     let amount = people * pick.number(11, 29) + 1;
@@ -511,7 +511,7 @@ fn shares(pick: &mut Pick) -> Unit {
         ("more", text(amount / people + 1)),
     ];
     let wrong = &[("$f_gives_the_rest_to_the_first", equal(amount / people, amount / people + 1))];
-    Unit::new("shares", f, &values)
+    FunctionUnit::new("shares", f, &values)
         .code(
             "def $f(amount, people, place=0):",
             &[
@@ -531,7 +531,7 @@ fn shares(pick: &mut Pick) -> Unit {
 }
 
 /// Returns a function with a long line and the mistake at its end.
-fn invoices(pick: &mut Pick) -> Unit {
+fn invoices(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["amount_payable", "invoice_amount", "sum_payable"]);
     let (price, count, coupon) =
         (pick.number(2, 9) * 100, pick.number(2, 6), pick.number(1, 9) * 5);
@@ -544,7 +544,7 @@ fn invoices(pick: &mut Pick) -> Unit {
         ("sure", text(sure)),
     ];
     let start = "    return base_price * count + shipping_cost + handling_fee * count - loyalty_points // 10";
-    Unit::new("invoices", f, &values)
+    FunctionUnit::new("invoices", f, &values)
         .code(
             "def $f(base_price, count, shipping_cost, handling_fee, loyalty_points, coupon):",
             &["Cents that are to be paid.", "Return the cents that an invoice asks for."],
@@ -568,9 +568,9 @@ fn invoices(pick: &mut Pick) -> Unit {
         )
 }
 
-fn cards(pick: &mut Pick) -> Unit {
+fn cards(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["mask", "hide_digits", "redacted_number"]);
-    Unit::new("cards", f, &[])
+    FunctionUnit::new("cards", f, &[])
         .code(
             "def $f(number):",
             &[

@@ -1,10 +1,10 @@
 //! Rust functions with their tests and bugs.
 
 use crate::project::BugKind::{Compile, Configuration, Exception, Logic};
-use crate::unit::{Fail, Pick, Unit, equal, message, raised};
+use crate::unit::{FunctionUnit, UnitDice, UnitFailure, equal, message, raised};
 
 /// Returns every function that a Rust package can have.
-pub(super) fn units(pick: &mut Pick) -> Vec<Unit> {
+pub(super) fn units(pick: &mut UnitDice) -> Vec<FunctionUnit> {
     let mut all = pricing(pick);
     all.extend([
         amounts(pick),
@@ -30,12 +30,12 @@ fn text(number: i64) -> String {
 }
 
 /// Creates a panic in the function.
-fn panics(line: usize, mark: &str, message: &str) -> Fail {
+fn panics(line: usize, mark: &str, message: &str) -> UnitFailure {
     raised(line, mark, "", message, &[])
 }
 
 /// Creates the error of an undeclared name, with rustc's suggestion.
-fn undeclared(line: usize, name: &str, meant: &str) -> Fail {
+fn undeclared(line: usize, name: &str, meant: &str) -> UnitFailure {
     raised(
         line,
         name,
@@ -46,7 +46,7 @@ fn undeclared(line: usize, name: &str, meant: &str) -> Fail {
 }
 
 /// Returns a discount, and an order that uses it: one mistake fails tests in two files.
-fn pricing(pick: &mut Pick) -> Vec<Unit> {
+fn pricing(pick: &mut UnitDice) -> Vec<FunctionUnit> {
     let f = pick.text(&["total", "subtotal", "grand_total"]);
     let g = pick.text(&["order_total", "amount_due", "invoice_sum"]);
     let (a, b) = (pick.number(2, 9) * 20, pick.number(10, 19) * 20);
@@ -72,7 +72,7 @@ fn pricing(pick: &mut Pick) -> Vec<Unit> {
             ("$g_with_discount", equal(net, want)),
         ]
     };
-    let discount = Unit::new("pricing", f, &values)
+    let discount = FunctionUnit::new("pricing", f, &values)
         .code(
             "pub fn $f(prices: &[i64], rate: i64) -> i64 {",
             &[
@@ -104,7 +104,7 @@ fn pricing(pick: &mut Pick) -> Vec<Unit> {
             "    let gross: i64 = prices.iter().skip(1).sum();\n    gross - gross * rate / 100",
             &without(b),
         );
-    let order = Unit::new("orders", g, &[&values[..5], &[("used", f.to_owned())]].concat())
+    let order = FunctionUnit::new("orders", g, &[&values[..5], &[("used", f.to_owned())]].concat())
         .import("use crate::pricing::$used;")
         .code(
             "pub fn $f(lines: &[(i64, i64)], discount: i64) -> i64 {",
@@ -120,12 +120,12 @@ fn pricing(pick: &mut Pick) -> Vec<Unit> {
     vec![discount, order]
 }
 
-fn amounts(pick: &mut Pick) -> Unit {
+fn amounts(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["parse_amount", "to_cents", "read_price"]);
     let (units, cents) = (pick.number(11, 98), pick.number(11, 98));
     let values = [("units", text(units)), ("cents", text(cents))];
     let unwrap_none = "called `Option::unwrap()` on a `None` value";
-    Unit::new("amounts", f, &values)
+    FunctionUnit::new("amounts", f, &values)
         .code(
             "pub fn $f(text: &str) -> i64 {",
             &["Cents of an amount such as `12.50`.", "Reads an amount as cents."],
@@ -172,7 +172,7 @@ fn amounts(pick: &mut Pick) -> Unit {
         )
 }
 
-fn slugs(pick: &mut Pick) -> Unit {
+fn slugs(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["slugify", "make_slug", "url_name"]);
     let (title, slug) = match pick.number(0, 1) {
         0 => ("Hello World", "hello-world"),
@@ -180,7 +180,7 @@ fn slugs(pick: &mut Pick) -> Unit {
     };
     let values = [("title", title.to_owned()), ("slug", slug.to_owned())];
     let quoted = |text: &str| format!("\"{text}\"");
-    Unit::new("slugs", f, &values)
+    FunctionUnit::new("slugs", f, &values)
         .code(
             "pub fn $f(title: &str) -> String {",
             &["Lower-case words of a title, joined by dashes.", "Makes a part of a URL of a title."],
@@ -205,11 +205,11 @@ fn slugs(pick: &mut Pick) -> Unit {
         )
 }
 
-fn stock(pick: &mut Pick) -> Unit {
+fn stock(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["reserve", "take_out", "book_pieces"]);
     let count = pick.number(2, 9);
     let values = [("count", text(count))];
-    Unit::new("stock", f, &values)
+    FunctionUnit::new("stock", f, &values)
         .code(
             "pub fn $f(left: u32, count: u32) -> Result<u32, String> {",
             &[
@@ -260,7 +260,7 @@ fn stock(pick: &mut Pick) -> Unit {
         )
 }
 
-fn pages(pick: &mut Pick) -> Unit {
+fn pages(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["page_count", "number_of_pages", "pages_for"]);
     let size = pick.number(2, 9) * 5;
     let full = pick.number(3, 8);
@@ -271,7 +271,7 @@ fn pages(pick: &mut Pick) -> Unit {
         ("more", text(full + 1)),
         ("over", text(full * size + 1)),
     ];
-    Unit::new("pages", f, &values)
+    FunctionUnit::new("pages", f, &values)
         .code(
             "pub fn $f(items: u32, size: u32) -> u32 {",
             &["Pages that so many items take.", "Counts pages; the last one may be short."],
@@ -301,12 +301,12 @@ fn pages(pick: &mut Pick) -> Unit {
         )
 }
 
-fn calendars(pick: &mut Pick) -> Unit {
+fn calendars(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["is_leap", "has_leap_day", "leap_year"]);
     let century = pick.text(&["1900", "2100", "2200"]);
     let values = [("century", century.to_owned())];
     let found = |text: &str| message(&[&format!("assertion failed: {text}")]);
-    Unit::new("calendars", f, &values)
+    FunctionUnit::new("calendars", f, &values)
         .code(
             "pub fn $f(year: u32) -> bool {",
             &["Whether a year has a 29th of February.", "Returns true for years of 366 days."],
@@ -334,12 +334,12 @@ fn calendars(pick: &mut Pick) -> Unit {
         )
 }
 
-fn retries(pick: &mut Pick) -> Unit {
+fn retries(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["backoff", "delay_before", "wait_time"]);
     let base = pick.number(2, 5);
     let cap = pick.number(6, 9) * 10;
     let values = [("base", text(base)), ("cap", text(cap)), ("third", text(base * 8))];
-    Unit::new("retries", f, &values)
+    FunctionUnit::new("retries", f, &values)
         .code(
             "pub fn $f(attempt: u32, base: u64, cap: u64) -> u64 {",
             &[
@@ -378,10 +378,10 @@ fn retries(pick: &mut Pick) -> Unit {
         )
 }
 
-fn names(pick: &mut Pick) -> Unit {
+fn names(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["initials", "first_letters", "short_name"]);
     let name = pick.text(&["Ada  Lovelace", "Alan  Lee", "Anna  Lind"]);
-    Unit::new("names", f, &[("name", name.to_owned())])
+    FunctionUnit::new("names", f, &[("name", name.to_owned())])
         .code(
             "pub fn $f(name: &str) -> String {",
             &["First letters of the words of a name.", "Shortens a name to capital letters."],
@@ -406,12 +406,12 @@ fn names(pick: &mut Pick) -> Unit {
         )
 }
 
-fn limits(pick: &mut Pick) -> Unit {
+fn limits(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["limit_for", "quota_of", "most_items"]);
     let plan = pick.text(&["team", "studio", "agency"]);
     let limit = pick.number(2, 9) * 50;
     let values = [("plan", plan.to_owned()), ("limit", text(limit)), ("wrong", text(limit / 10))];
-    Unit::new("limits", f, &values)
+    FunctionUnit::new("limits", f, &values)
         .setting("limits.txt", "free 10", "$plan $limit", "enterprise 100000")
         .code(
             "pub fn $f(plan: &str) -> u32 {",
@@ -435,14 +435,14 @@ fn limits(pick: &mut Pick) -> Unit {
 }
 
 /// Returns a function with a repair of two edits: the error type has to change in the signature and in the body.
-fn shares(pick: &mut Pick) -> Unit {
+fn shares(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["share_of", "portion", "split_evenly"]);
     let people = pick.number(3, 7);
     let amount = people * pick.number(11, 29) + 1;
     let values =
         [("people", text(people)), ("amount", text(amount)), ("more", text(amount / people + 1))];
     let wrong = &[("$f_gives_the_rest_to_the_first", equal(amount / people, amount / people + 1))];
-    Unit::new("shares", f, &values)
+    FunctionUnit::new("shares", f, &values)
         .code(
             "pub fn $f(amount: u32, people: u32) -> u32 {",
             &[
@@ -467,7 +467,7 @@ fn shares(pick: &mut Pick) -> Unit {
 }
 
 /// Returns a function with a long line and the mistake at its end.
-fn invoices(pick: &mut Pick) -> Unit {
+fn invoices(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["amount_payable", "invoice_amount", "sum_payable"]);
     let (price, count, coupon) =
         (pick.number(2, 9) * 100, pick.number(2, 6), pick.number(1, 9) * 5);
@@ -481,7 +481,7 @@ fn invoices(pick: &mut Pick) -> Unit {
     ];
     let start =
         "    base_price_in_cents * count + shipping_cost_in_cents + handling_fee_in_cents * count";
-    Unit::new("invoices", f, &values)
+    FunctionUnit::new("invoices", f, &values)
         .code(
             "pub fn $f(base_price_in_cents: i64, count: i64, shipping_cost_in_cents: i64, handling_fee_in_cents: i64, coupon: i64) -> i64 {",
             &["Cents that are to be paid.", "Computes the cents that an invoice asks for."],
@@ -503,10 +503,10 @@ fn invoices(pick: &mut Pick) -> Unit {
         )])
 }
 
-fn queues(pick: &mut Pick) -> Unit {
+fn queues(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["next_job", "pop_job", "take_job"]);
     let job = pick.text(&["mail", "report", "backup"]);
-    Unit::new("queues", f, &[("job", job.to_owned())])
+    FunctionUnit::new("queues", f, &[("job", job.to_owned())])
         .code(
             "pub fn $f(jobs: &mut Vec<String>) -> String {",
             &["Oldest job, which is taken out of the list.", "Takes the oldest job out of the list."],

@@ -3,10 +3,10 @@
 //! A part between « and » is only for TypeScript.
 
 use crate::project::BugKind::{Configuration, Exception, Logic};
-use crate::unit::{Fail, Pick, Unit, equal, raised};
+use crate::unit::{FunctionUnit, UnitDice, UnitFailure, equal, raised};
 
 /// Returns every function that a package can have.
-pub(super) fn units(pick: &mut Pick) -> Vec<Unit> {
+pub(super) fn units(pick: &mut UnitDice) -> Vec<FunctionUnit> {
     let mut all = pricing(pick);
     all.extend([
         amounts(pick),
@@ -32,7 +32,7 @@ fn text(number: i64) -> String {
 }
 
 /// Creates an error that the function throws.
-fn throws(line: usize, mark: &str, error: &str, message: &str) -> Fail {
+fn throws(line: usize, mark: &str, error: &str, message: &str) -> UnitFailure {
     raised(line, mark, error, message, &[])
 }
 
@@ -45,14 +45,14 @@ trait ScriptUnit {
     fn expects(self, name: &str, call: &str, want: &str) -> Self;
 }
 
-impl ScriptUnit for Unit {
+impl ScriptUnit for FunctionUnit {
     fn expects(self, name: &str, call: &str, want: &str) -> Self {
         self.test(name, call, &format!("expect({call}).toBe({want});"))
     }
 }
 
 /// Returns a discount, and an order that uses it: one mistake fails tests in two files.
-fn pricing(pick: &mut Pick) -> Vec<Unit> {
+fn pricing(pick: &mut UnitDice) -> Vec<FunctionUnit> {
     let f = pick.text(&["total", "subtotal", "grandTotal"]);
     let g = pick.text(&["orderTotal", "amountDue", "invoiceSum"]);
     let (a, b) = (pick.number(2, 9) * 20, pick.number(10, 19) * 20);
@@ -79,7 +79,7 @@ fn pricing(pick: &mut Pick) -> Vec<Unit> {
         ]
     };
     let sum = "  const gross = prices.reduce((sum, price) => sum + price, 0);\n";
-    let discount = Unit::new("pricing", f, &values)
+    let discount = FunctionUnit::new("pricing", f, &values)
         .code(
             "«export »function $f(prices«: number[]», rate«: number»)«: number» {",
             &[
@@ -104,7 +104,7 @@ fn pricing(pick: &mut Pick) -> Vec<Unit> {
             "  const gross = prices.slice(1).reduce((sum, price) => sum + price, 0);\n  return gross - (gross * rate) / 100;",
             &without(b),
         );
-    let order = Unit::new("orders", g, &[&values[..5], &[("used", f.to_owned())]].concat())
+    let order = FunctionUnit::new("orders", g, &[&values[..5], &[("used", f.to_owned())]].concat())
         .import("$used ./pricing")
         .code(
             "«export »function $f(lines«: number[][]», discount«: number»)«: number» {",
@@ -116,12 +116,12 @@ fn pricing(pick: &mut Pick) -> Vec<Unit> {
     vec![discount, order]
 }
 
-fn amounts(pick: &mut Pick) -> Unit {
+fn amounts(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["parseAmount", "toCents", "readPrice"]);
     let (units, cents) = (pick.number(11, 98), pick.number(11, 98));
     let values = [("units", text(units)), ("cents", text(cents))];
     let undefined = "Cannot read properties of undefined (reading 'padEnd')";
-    Unit::new("amounts", f, &values)
+    FunctionUnit::new("amounts", f, &values)
         .code(
             "«export »function $f(text«: string»)«: number» {",
             &["Cents of an amount such as `12.50`.", "Reads an amount as cents."],
@@ -160,14 +160,14 @@ fn amounts(pick: &mut Pick) -> Unit {
         )
 }
 
-fn slugs(pick: &mut Pick) -> Unit {
+fn slugs(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["slugify", "makeSlug", "urlName"]);
     let (title, slug) = match pick.number(0, 1) {
         0 => ("Hello World", "hello-world"),
         _ => ("Blue Lamp", "blue-lamp"),
     };
     let values = [("title", title.to_owned()), ("slug", slug.to_owned())];
-    Unit::new("slugs", f, &values)
+    FunctionUnit::new("slugs", f, &values)
         .code(
             "«export »function $f(title«: string»)«: string» {",
             &[
@@ -204,11 +204,11 @@ fn slugs(pick: &mut Pick) -> Unit {
         )
 }
 
-fn stock(pick: &mut Pick) -> Unit {
+fn stock(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["reserve", "takeOut", "bookPieces"]);
     let count = pick.number(2, 9);
     let message = format!("cannot take {count} of {count}");
-    Unit::new("stock", f, &[("count", text(count))])
+    FunctionUnit::new("stock", f, &[("count", text(count))])
         .code(
             "«export »function $f(left«: number», count«: number»)«: number» {",
             &[
@@ -240,7 +240,7 @@ fn stock(pick: &mut Pick) -> Unit {
         )
 }
 
-fn pages(pick: &mut Pick) -> Unit {
+fn pages(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["pageCount", "numberOfPages", "pagesFor"]);
     let size = pick.number(2, 9) * 5;
     let full = pick.number(3, 8);
@@ -252,7 +252,7 @@ fn pages(pick: &mut Pick) -> Unit {
         ("over", text(full * size + 1)),
     ];
     let missing = throws(0, "sise", "ReferenceError", "sise is not defined");
-    Unit::new("pages", f, &values)
+    FunctionUnit::new("pages", f, &values)
         .code(
             "«export »function $f(items«: number», size«: number»)«: number» {",
             &["Pages that so many items take.", "Counts pages; the last one may be short."],
@@ -282,10 +282,10 @@ fn pages(pick: &mut Pick) -> Unit {
         )
 }
 
-fn calendars(pick: &mut Pick) -> Unit {
+fn calendars(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["isLeap", "hasLeapDay", "leapYear"]);
     let century = pick.text(&["1900", "2100", "2200"]);
-    Unit::new("calendars", f, &[("century", century.to_owned())])
+    FunctionUnit::new("calendars", f, &[("century", century.to_owned())])
         .code(
             "«export »function $f(year«: number»)«: boolean» {",
             &["Whether a year has a 29th of February.", "Returns true for years of 366 days."],
@@ -307,12 +307,12 @@ fn calendars(pick: &mut Pick) -> Unit {
         )
 }
 
-fn retries(pick: &mut Pick) -> Unit {
+fn retries(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["backoff", "delayBefore", "waitTime"]);
     let base = pick.number(2, 5);
     let cap = pick.number(6, 9) * 10;
     let values = [("base", text(base)), ("cap", text(cap)), ("third", text(base * 8))];
-    Unit::new("retries", f, &values)
+    FunctionUnit::new("retries", f, &values)
         .code(
             "«export »function $f(attempt«: number», base«: number», cap«: number»)«: number» {",
             &[
@@ -345,13 +345,13 @@ fn retries(pick: &mut Pick) -> Unit {
         )
 }
 
-fn names(pick: &mut Pick) -> Unit {
+fn names(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["initials", "firstLetters", "shortName"]);
     let name = pick.text(&["Ada  Lovelace", "Alan  Lee", "Anna  Lind"]);
     let undefined = "Cannot read properties of undefined (reading 'toUpperCase')";
     let head = "  let letters = \"\";\n";
     let tail = "  }\n  return letters;";
-    Unit::new("names", f, &[("name", name.to_owned())])
+    FunctionUnit::new("names", f, &[("name", name.to_owned())])
         .code(
             "«export »function $f(name«: string»)«: string» {",
             &["First letters of the words of a name.", "Shortens a name to capital letters."],
@@ -373,13 +373,13 @@ fn names(pick: &mut Pick) -> Unit {
         )
 }
 
-fn limits(pick: &mut Pick) -> Unit {
+fn limits(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["limitFor", "quotaOf", "mostItems"]);
     let plan = pick.text(&["team", "studio", "agency"]);
     let limit = pick.number(2, 9) * 50;
     let values = [("plan", plan.to_owned()), ("limit", text(limit)), ("wrong", text(limit / 10))];
     let message = format!("no limit for {plan}");
-    Unit::new("limits", f, &values)
+    FunctionUnit::new("limits", f, &values)
         .import("limits ./limits.json")
         .setting("limits.json", "{\n  \"free\": 10,", "  \"$plan\": $limit,", "  \"enterprise\": 100000\n}")
         .code(
@@ -400,14 +400,14 @@ fn limits(pick: &mut Pick) -> Unit {
 }
 
 /// Returns a function with a repair of two edits: it needs another parameter and has to use it.
-fn shares(pick: &mut Pick) -> Unit {
+fn shares(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["shareOf", "portion", "splitEvenly"]);
     let people = pick.number(3, 7);
     let amount = people * pick.number(11, 29) + 1;
     let values =
         [("people", text(people)), ("amount", text(amount)), ("more", text(amount / people + 1))];
     let wrong = &[("$f gives the rest to the first", equal(amount / people, amount / people + 1))];
-    Unit::new("shares", f, &values)
+    FunctionUnit::new("shares", f, &values)
         .code(
             "«export »function $f(amount«: number», people«: number», place = 0)«: number» {",
             &[
@@ -423,7 +423,7 @@ fn shares(pick: &mut Pick) -> Unit {
 }
 
 /// Returns a function with a long line and the mistake at its end.
-fn invoices(pick: &mut Pick) -> Unit {
+fn invoices(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["amountPayable", "invoiceAmount", "sumPayable"]);
     let (price, count, coupon) =
         (pick.number(2, 9) * 100, pick.number(2, 6), pick.number(1, 9) * 5);
@@ -437,7 +437,7 @@ fn invoices(pick: &mut Pick) -> Unit {
     ];
     let start =
         "  return basePriceInCents * count + shippingCostInCents + handlingFeeInCents * count";
-    Unit::new("invoices", f, &values)
+    FunctionUnit::new("invoices", f, &values)
         .code(
             "«export »function $f(basePriceInCents«: number», count«: number», shippingCostInCents«: number», handlingFeeInCents«: number», coupon«: number»)«: number» {",
             &["Cents that are to be paid.", "Computes the cents that an invoice asks for."],
@@ -451,11 +451,11 @@ fn invoices(pick: &mut Pick) -> Unit {
         )])
 }
 
-fn queues(pick: &mut Pick) -> Unit {
+fn queues(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["nextJob", "popJob", "takeJob"]);
     let job = pick.text(&["mail", "report", "backup"]);
     let undefined = "Cannot read properties of undefined (reading 'trim')";
-    Unit::new("queues", f, &[("job", job.to_owned())])
+    FunctionUnit::new("queues", f, &[("job", job.to_owned())])
         .code(
             "«export »function $f(jobs«: string[]»)«: string» {",
             &["Oldest job of a list.", "Returns the job that waits longest."],

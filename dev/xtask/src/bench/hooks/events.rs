@@ -14,109 +14,128 @@ use rutter_memory::Store;
 use rutter_memory::project::Located;
 use serde_json::{Value, json};
 
-use super::world::now;
+use super::world::system_time;
 use crate::bench::recall::seed::Vocabulary;
-use crate::bench::{git, millis};
+use crate::bench::{format_millis, run_git};
 
 /// Sizes of the stores, in documents.
-const SIZES: [u32; 4] = [0, 1_000, 10_000, 100_000];
+const STORE_SIZES: [u32; 4] = [0, 1_000, 10_000, 100_000];
 /// Number of starts for each event.
-const STARTS: usize = 60;
+const STARTS_PER_EVENT: usize = 60;
 /// Number of concurrent hooks.
-const AT_ONCE: usize = 32;
+const CONCURRENT_HOOKS: usize = 32;
 /// Maximum slowdown of concurrent hooks by the 95th percentile: compared with a single hook or, on a machine with too
 /// few cores for that, with as many concurrent programs that do nothing.
-const SLOWER: u32 = 5;
+const MAX_SLOWDOWN: u32 = 5;
 /// Ids of a session with an open GHAP, and of one without.
-const BUSY: &str = "busy-session";
-const IDLE: &str = "idle-session";
+const BUSY_SESSION: &str = "busy-session";
+const IDLE_SESSION: &str = "idle-session";
 
 /// An event and its limits for the 95th percentile.
 #[derive(Clone, Copy)]
-struct Row {
+struct EventRow {
     name: &'static str,
     /// The limit in the original specification of the hooks.
     asked: &'static str,
     budget: Duration,
     /// The limit with the largest store.
-    large: Duration,
-    payload: fn(&World, usize) -> Value,
+    large_store_budget: Duration,
+    payload: fn(&EventBenchEnv, usize) -> Value,
     /// Text that the output must contain, so that the row measures the named behaviour.
-    says: Option<&'static str>,
+    expected_text: Option<&'static str>,
 }
 
-const fn row(
+const fn event_row(
     name: &'static str,
     asked: &'static str,
     budget: u64,
-    payload: fn(&World, usize) -> Value,
-) -> Row {
+    payload: fn(&EventBenchEnv, usize) -> Value,
+) -> EventRow {
     let budget = Duration::from_millis(budget);
-    Row { name, asked, budget, large: budget, payload, says: None }
+    EventRow { name, asked, budget, large_store_budget: budget, payload, expected_text: None }
 }
 
-const fn recalls(row: Row) -> Row {
-    Row { large: Duration::from_millis(25), ..row }
+const fn with_recall_limit(row: EventRow) -> EventRow {
+    EventRow { large_store_budget: Duration::from_millis(25), ..row }
 }
 
-const fn says(row: Row, what: &'static str) -> Row {
-    Row { says: Some(what), ..row }
+const fn with_expected_text(row: EventRow, what: &'static str) -> EventRow {
+    EventRow { expected_text: Some(what), ..row }
 }
 
-const ROWS: [Row; 12] = [
-    says(row("SessionStart, startup", "500 ms", 15, World::started), "ghap start"),
-    recalls(row("UserPromptSubmit, nothing fits", "200 ms", 10, |world, _| {
-        world.prompt(IDLE, "thanks, that is all for today")
+const EVENT_ROWS: [EventRow; 12] = [
+    with_expected_text(
+        event_row("SessionStart, startup", "500 ms", 15, EventBenchEnv::session_start_payload),
+        "ghap start",
+    ),
+    with_recall_limit(event_row("UserPromptSubmit, nothing fits", "200 ms", 10, |world, _| {
+        world.prompt_payload(IDLE_SESSION, "thanks, that is all for today")
     })),
-    recalls(row("UserPromptSubmit, recalls", "200 ms", 10, |world, round| {
-        world.prompt(&format!("guest-{round}"), &world.sentence)
+    with_recall_limit(event_row("UserPromptSubmit, recalls", "200 ms", 10, |world, round| {
+        world.prompt_payload(&format!("guest-{round}"), &world.sentence)
     })),
-    row("PreToolUse, nobody works on a GHAP", "50 ms", 4, |world, _| world.tool(IDLE)),
-    says(row("PreToolUse, counts and asks", "50 ms", 4, |world, _| world.tool(BUSY)), "check-in"),
-    recalls(row("PreToolUse of `Agent`, recalls", "50 ms", 10, |world, _| world.agent())),
-    row("PostToolUseFailure, held against a prediction", "100 ms", 10, World::failed),
-    row("PostToolUse, an edit", "100 ms", 4, |world, _| world.edit()),
-    row("SubagentStart", "–", 10, |world, _| world.subagent()),
-    row("PreCompact", "–", 10, |world, _| world.told(EventName::PreCompact, BUSY)),
-    row("Stop", "–", 4, |world, _| world.told(EventName::Stop, BUSY)),
-    row("SessionEnd", "–", 10, |world, round| {
-        world.told(EventName::SessionEnd, &format!("guest-{round}"))
+    event_row("PreToolUse, nobody works on a GHAP", "50 ms", 4, |world, _| {
+        world.read_payload(IDLE_SESSION)
+    }),
+    with_expected_text(
+        event_row("PreToolUse, counts and asks", "50 ms", 4, |world, _| {
+            world.read_payload(BUSY_SESSION)
+        }),
+        "check-in",
+    ),
+    with_recall_limit(event_row("PreToolUse of `Agent`, recalls", "50 ms", 10, |world, _| {
+        world.agent_payload()
+    })),
+    event_row(
+        "PostToolUseFailure, held against a prediction",
+        "100 ms",
+        10,
+        EventBenchEnv::failed_run_payload,
+    ),
+    event_row("PostToolUse, an edit", "100 ms", 4, |world, _| world.edit_payload()),
+    event_row("SubagentStart", "–", 10, |world, _| world.subagent_payload()),
+    event_row("PreCompact", "–", 10, |world, _| {
+        world.captured_payload(EventName::PreCompact, BUSY_SESSION)
+    }),
+    event_row("Stop", "–", 4, |world, _| world.captured_payload(EventName::Stop, BUSY_SESSION)),
+    event_row("SessionEnd", "–", 10, |world, round| {
+        world.captured_payload(EventName::SessionEnd, &format!("guest-{round}"))
     }),
 ];
 
 /// The figures for one store.
-struct Figures {
+struct EventFigures {
     documents: u32,
     nothing: Duration,
     /// Median and 95th percentile of each row.
     rows: Vec<(Duration, Duration)>,
-    at_once: AtOnce,
+    at_once: ConcurrencyFigures,
 }
 
 /// The 95th percentiles of a single hook, of concurrent hooks, and of concurrent programs that do nothing.
 #[derive(Clone, Copy)]
-struct AtOnce {
+struct ConcurrencyFigures {
     alone: Duration,
     together: Duration,
     nothing: Duration,
 }
 
 /// The figures for all stores.
-pub(super) struct Report(Vec<Figures>);
+pub(super) struct EventBenchReport(Vec<EventFigures>);
 
 /// Measures with stores of every size.
-pub(super) fn measure(root: &Path, binary: &Path) -> Result<Report> {
-    let vocabulary = Vocabulary::read(root)?;
-    let measured = SIZES.iter().map(|size| {
-        let world = World::make(binary, &vocabulary, *size)?;
+pub(super) fn measure(root: &Path, binary: &Path) -> Result<EventBenchReport> {
+    let vocabulary = Vocabulary::load(root)?;
+    let measured = STORE_SIZES.iter().map(|size| {
+        let world = EventBenchEnv::new(binary, &vocabulary, *size)?;
         let figures = world.measure()?;
         // Other load may cause a failure: a limit counts as exceeded only if it is exceeded twice.
         if figures.broken().is_empty() { Ok(figures) } else { world.measure() }
     });
-    Ok(Report(measured.collect::<Result<_>>()?))
+    Ok(EventBenchReport(measured.collect::<Result<_>>()?))
 }
 
-struct World {
+struct EventBenchEnv {
     binary: PathBuf,
     checkout: PathBuf,
     home: PathBuf,
@@ -125,13 +144,13 @@ struct World {
     _folder: tempfile::TempDir,
 }
 
-impl World {
-    fn make(binary: &Path, vocabulary: &Vocabulary, size: u32) -> Result<Self> {
+impl EventBenchEnv {
+    fn new(binary: &Path, vocabulary: &Vocabulary, size: u32) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let place = folder.path().canonicalize()?;
         let (checkout, home) = (place.join("ship"), place.join("memory"));
-        git(&place, &["init", "--quiet", "ship"])?;
-        git(&checkout, &["remote", "add", "origin", "https://github.com/ada/ship.git"])?;
+        run_git(&place, &["init", "--quiet", "ship"])?;
+        run_git(&checkout, &["remote", "add", "origin", "https://github.com/ada/ship.git"])?;
         let rows = place.join("seed.jsonl");
         let mut out = BufWriter::new(File::create(&rows)?);
         vocabulary.write(&Located::find(&checkout), size, &mut out)?;
@@ -140,7 +159,7 @@ impl World {
         let world =
             Self { binary: place.join("rutter"), checkout, home, size, sentence, _folder: folder };
         std::fs::copy(binary, &world.binary)?;
-        world.rutter(&["import", "jsonl", "--own", "--yes", &rows.to_string_lossy()], None)?;
+        world.run_rutter(&["import", "jsonl", "--own", "--yes", &rows.to_string_lossy()], None)?;
         std::fs::write(world.home.join("config.toml"), "[hooks.ghap_checkin]\nfrequency = 1\n")?;
         let start = [
             "ghap",
@@ -158,12 +177,12 @@ impl World {
             "--prediction",
             "`python -m pytest` passes",
         ];
-        world.rutter(&start, Some(BUSY))?;
-        world.rutter(&["tend"], None)?;
+        world.run_rutter(&start, Some(BUSY_SESSION))?;
+        world.run_rutter(&["tend"], None)?;
         Ok(world)
     }
 
-    fn rutter(&self, arguments: &[&str], session: Option<&str>) -> Result<()> {
+    fn run_rutter(&self, arguments: &[&str], session: Option<&str>) -> Result<()> {
         let mut command = Command::new(&self.binary);
         command.args(arguments).env("RUTTER_HOME", &self.home).current_dir(&self.checkout);
         command.env_remove("CLAUDE_CODE_SESSION_ID");
@@ -176,41 +195,41 @@ impl World {
     }
 
     /// Returns a captured payload with the session and folder of the bench.
-    fn told(&self, event: EventName, session: &str) -> Value {
-        let mut told = payload::recorded(event).first().cloned().unwrap_or_default();
+    fn captured_payload(&self, event: EventName, session: &str) -> Value {
+        let mut told = payload::recorded_payloads(event).first().cloned().unwrap_or_default();
         told["session_id"] = session.into();
         told["cwd"] = self.checkout.to_string_lossy().into();
         told
     }
 
-    fn started(&self, round: usize) -> Value {
-        let mut told = self.told(EventName::SessionStart, &format!("guest-{round}"));
+    fn session_start_payload(&self, round: usize) -> Value {
+        let mut told = self.captured_payload(EventName::SessionStart, &format!("guest-{round}"));
         told["source"] = "startup".into();
         told
     }
 
-    fn prompt(&self, session: &str, text: &str) -> Value {
-        let mut told = self.told(EventName::UserPromptSubmit, session);
+    fn prompt_payload(&self, session: &str, text: &str) -> Value {
+        let mut told = self.captured_payload(EventName::UserPromptSubmit, session);
         told["prompt"] = text.into();
         told
     }
 
-    fn tool(&self, session: &str) -> Value {
-        let mut told = self.told(EventName::PreToolUse, session);
+    fn read_payload(&self, session: &str) -> Value {
+        let mut told = self.captured_payload(EventName::PreToolUse, session);
         told["tool_name"] = "Read".into();
         told["tool_input"] = json!({ "file_path": self.checkout.join("shop.py") });
         told
     }
 
-    fn agent(&self) -> Value {
-        let mut told = self.tool(IDLE);
+    fn agent_payload(&self) -> Value {
+        let mut told = self.read_payload(IDLE_SESSION);
         told["tool_name"] = "Agent".into();
         told["tool_input"] = json!({ "description": "a look", "prompt": self.sentence, "subagent_type": "general-purpose" });
         told
     }
 
-    fn failed(&self, round: usize) -> Value {
-        let mut told = self.told(EventName::PostToolUseFailure, BUSY);
+    fn failed_run_payload(&self, round: usize) -> Value {
+        let mut told = self.captured_payload(EventName::PostToolUseFailure, BUSY_SESSION);
         told["tool_name"] = "Bash".into();
         told["tool_input"] = json!({ "command": "python -m pytest", "description": "the suite" });
         told["error"] = format!(
@@ -220,8 +239,8 @@ impl World {
         told
     }
 
-    fn edit(&self) -> Value {
-        let mut told = self.told(EventName::PostToolUse, BUSY);
+    fn edit_payload(&self) -> Value {
+        let mut told = self.captured_payload(EventName::PostToolUse, BUSY_SESSION);
         let file = self.checkout.join("shop.py");
         told["tool_name"] = "Edit".into();
         told["tool_input"] = json!({ "file_path": file, "old_string": "a", "new_string": "b" });
@@ -230,8 +249,8 @@ impl World {
         told
     }
 
-    fn subagent(&self) -> Value {
-        let mut told = self.told(EventName::SubagentStart, IDLE);
+    fn subagent_payload(&self) -> Value {
+        let mut told = self.captured_payload(EventName::SubagentStart, IDLE_SESSION);
         told["agent_id"] = "a0123456789abcdef".into();
         told["agent_type"] = "general-purpose".into();
         told
@@ -250,14 +269,14 @@ impl World {
         Ok(child)
     }
 
-    fn measure(&self) -> Result<Figures> {
+    fn measure(&self) -> Result<EventFigures> {
         let mut nothing = Vec::new();
-        let mut times: Vec<Vec<Duration>> = vec![Vec::new(); ROWS.len()];
-        for round in 0..STARTS {
+        let mut times: Vec<Vec<Duration>> = vec![Vec::new(); EVENT_ROWS.len()];
+        for round in 0..STARTS_PER_EVENT {
             let from = Instant::now();
             Command::new("/bin/true").status()?;
             nothing.push(from.elapsed());
-            for (row, times) in ROWS.iter().zip(&mut times) {
+            for (row, times) in EVENT_ROWS.iter().zip(&mut times) {
                 let payload = (row.payload)(self, round);
                 let from = Instant::now();
                 let output = self.spawn(&payload)?.wait_with_output()?;
@@ -265,55 +284,66 @@ impl World {
                 let said = String::from_utf8_lossy(&output.stdout);
                 ensure!(output.status.success(), "{} failed", row.name);
                 ensure!(
-                    row.says.is_none_or(|what| said.contains(what)),
+                    row.expected_text.is_none_or(|what| said.contains(what)),
                     "{} did not say what it should: {said}",
                     row.name
                 );
-                self.settle()?;
+                self.wait_for_children()?;
             }
         }
-        let rows = times.into_iter().map(|times| (at(&times, 50), at(&times, 95))).collect();
-        let at_once = self.at_once()?;
-        Ok(Figures { documents: self.size, nothing: at(&nothing, 50), rows, at_once })
+        let rows = times
+            .into_iter()
+            .map(|times| (percentile(&times, 50), percentile(&times, 95)))
+            .collect();
+        let at_once = self.measure_concurrency()?;
+        Ok(EventFigures { documents: self.size, nothing: percentile(&nothing, 50), rows, at_once })
     }
 
     /// Measures concurrent hooks that all count a call: none may fail, and no count may be lost.
-    fn at_once(&self) -> Result<AtOnce> {
+    fn measure_concurrency(&self) -> Result<ConcurrencyFigures> {
         let calls = || -> Result<u64> {
-            let session = Store::open(&self.home, now())?.session(BUSY)?;
+            let session = Store::open(&self.home, system_time())?.session(BUSY_SESSION)?;
             Ok(session.context("the session is there")?.calls)
         };
-        self.rutter(&["tend"], None)?;
+        self.run_rutter(&["tend"], None)?;
         let before = calls()?;
         let mut alone = Vec::new();
-        for _ in 0..AT_ONCE {
+        for _ in 0..CONCURRENT_HOOKS {
             let from = Instant::now();
             ensure!(
-                self.spawn(&self.tool(BUSY))?.wait_with_output()?.status.success(),
+                self.spawn(&self.read_payload(BUSY_SESSION))?.wait_with_output()?.status.success(),
                 "a hook failed"
             );
             alone.push(from.elapsed());
         }
-        let payload = self.tool(BUSY);
-        let together = many(|| {
+        let payload = self.read_payload(BUSY_SESSION);
+        let together = time_concurrently(|| {
             let output = self.spawn(&payload)?.wait_with_output()?;
             ensure!(output.status.success(), "a hook failed");
             Ok(())
         })?;
-        let nothing = many(|| {
+        let nothing = time_concurrently(|| {
             Command::new("/bin/true").status()?;
             Ok(())
         })?;
-        self.settle()?;
-        self.rutter(&["tend"], None)?;
+        self.wait_for_children()?;
+        self.run_rutter(&["tend"], None)?;
         let counted = calls()? - before;
-        ensure!(counted == 2 * AT_ONCE as u64, "{counted} of {} calls were counted", 2 * AT_ONCE);
-        Ok(AtOnce { alone: at(&alone, 95), together: at(&together, 95), nothing: at(&nothing, 95) })
+        ensure!(
+            counted == 2 * CONCURRENT_HOOKS as u64,
+            "{counted} of {} calls were counted",
+            2 * CONCURRENT_HOOKS
+        );
+        Ok(ConcurrencyFigures {
+            alone: percentile(&alone, 95),
+            together: percentile(&together, 95),
+            nothing: percentile(&nothing, 95),
+        })
     }
 
     /// Waits for background processes of a hook.
-    fn settle(&self) -> Result<()> {
-        while super::world::runs(&self.binary)? {
+    fn wait_for_children(&self) -> Result<()> {
+        while super::world::is_running(&self.binary)? {
             std::thread::sleep(Duration::from_millis(1));
         }
         Ok(())
@@ -321,9 +351,9 @@ impl World {
 }
 
 /// Runs a function in many threads at once; returns the time of each.
-fn many(once: impl Fn() -> Result<()> + Sync) -> Result<Vec<Duration>> {
+fn time_concurrently(once: impl Fn() -> Result<()> + Sync) -> Result<Vec<Duration>> {
     std::thread::scope(|scope| {
-        let started: Vec<_> = (0..AT_ONCE)
+        let started: Vec<_> = (0..CONCURRENT_HOOKS)
             .map(|_| {
                 scope.spawn(|| -> Result<Duration> {
                     let from = Instant::now();
@@ -341,30 +371,32 @@ fn many(once: impl Fn() -> Result<()> + Sync) -> Result<Vec<Duration>> {
 }
 
 /// Returns a percentile.
-fn at(times: &[Duration], part: usize) -> Duration {
+fn percentile(times: &[Duration], part: usize) -> Duration {
     let mut times = times.to_vec();
     times.sort();
     times.get((times.len() * part).div_ceil(100).saturating_sub(1)).copied().unwrap_or_default()
 }
 
-impl Figures {
+impl EventFigures {
     fn broken(&self) -> Vec<String> {
         let mut broken = Vec::new();
-        for (row, (_, p95)) in ROWS.iter().zip(&self.rows) {
-            let most = if self.documents >= 100_000 { row.large } else { row.budget };
+        for (row, (_, p95)) in EVENT_ROWS.iter().zip(&self.rows) {
+            let most = if self.documents >= 100_000 { row.large_store_budget } else { row.budget };
             if *p95 > most {
-                let (p95, most, documents) = (millis(*p95), most.as_millis(), self.documents);
+                let (p95, most, documents) =
+                    (format_millis(*p95), most.as_millis(), self.documents);
                 broken.push(format!(
                     "{}, {documents} documents: p95 {p95} ms, {most} ms are promised",
                     row.name
                 ));
             }
         }
-        let AtOnce { alone, together, nothing } = self.at_once;
-        if together > alone.max(nothing) * SLOWER {
-            let (together, alone, nothing) = (millis(together), millis(alone), millis(nothing));
+        let ConcurrencyFigures { alone, together, nothing } = self.at_once;
+        if together > alone.max(nothing) * MAX_SLOWDOWN {
+            let (together, alone, nothing) =
+                (format_millis(together), format_millis(alone), format_millis(nothing));
             broken.push(format!(
-                "{AT_ONCE} at once, {} documents: p95 {together} ms; alone {alone} ms, `/bin/true` at once {nothing} ms",
+                "{CONCURRENT_HOOKS} at once, {} documents: p95 {together} ms; alone {alone} ms, `/bin/true` at once {nothing} ms",
                 self.documents
             ));
         }
@@ -372,9 +404,9 @@ impl Figures {
     }
 }
 
-impl Report {
+impl EventBenchReport {
     pub(super) fn broken(&self) -> Vec<String> {
-        self.0.iter().flat_map(Figures::broken).collect()
+        self.0.iter().flat_map(EventFigures::broken).collect()
     }
 
     pub(super) fn table(&self) -> String {
@@ -390,28 +422,37 @@ impl Report {
         };
         line(
             "`/bin/true`, p50",
-            self.0.iter().map(|figures| millis(figures.nothing)).collect(),
+            self.0.iter().map(|figures| format_millis(figures.nothing)).collect(),
             "–",
             "–",
         );
-        for (number, row) in ROWS.iter().enumerate() {
+        for (number, row) in EVENT_ROWS.iter().enumerate() {
             let cells = self.0.iter().map(|figures| {
                 let (median, p95) = figures.rows[number];
-                format!("{} / {}", millis(median), millis(p95))
+                format!("{} / {}", format_millis(median), format_millis(p95))
             });
-            let promised = if row.large > row.budget {
-                format!("{}, {} at 100,000", row.budget.as_millis(), row.large.as_millis())
+            let promised = if row.large_store_budget > row.budget {
+                format!(
+                    "{}, {} at 100,000",
+                    row.budget.as_millis(),
+                    row.large_store_budget.as_millis()
+                )
             } else {
                 row.budget.as_millis().to_string()
             };
             line(row.name, cells.collect(), &promised, row.asked);
         }
         let cells = self.0.iter().map(|figures| {
-            let AtOnce { alone, together, nothing } = figures.at_once;
-            format!("{} / {} / {}", millis(alone), millis(together), millis(nothing))
+            let ConcurrencyFigures { alone, together, nothing } = figures.at_once;
+            format!(
+                "{} / {} / {}",
+                format_millis(alone),
+                format_millis(together),
+                format_millis(nothing)
+            )
         });
         line(
-            &format!("{AT_ONCE} hooks at once: p95 alone / at once / `/bin/true` at once"),
+            &format!("{CONCURRENT_HOOKS} hooks at once: p95 alone / at once / `/bin/true` at once"),
             cells.collect(),
             "–",
             "–",
@@ -422,7 +463,7 @@ impl Report {
     pub(super) fn json(&self) -> Value {
         let micros = |time: Duration| (time.as_secs_f64() * 1e6).round();
         let sizes = self.0.iter().map(|figures| {
-            let rows = ROWS.iter().zip(&figures.rows).map(|(row, (median, p95))| {
+            let rows = EVENT_ROWS.iter().zip(&figures.rows).map(|(row, (median, p95))| {
                 json!({ "row": row.name, "median_us": micros(*median), "p95_us": micros(*p95) })
             });
             json!({

@@ -8,13 +8,13 @@ use rutter_contract::{EventName, payload};
 use serde_json::{Value, json};
 
 /// The main session.
-const SESSION: &str = "0b6f3a52-7c1e-4a39-9d57-2f1f5e0c8a10";
+const MAIN_SESSION: &str = "0b6f3a52-7c1e-4a39-9d57-2f1f5e0c8a10";
 /// Maximum length of an output in the client's payloads.
-const OUTPUT: usize = 30_000;
-const RUN: &str = "python -m pytest";
-const BASH: Option<&str> = Some("Bash");
+const MAX_OUTPUT_CHARS: usize = 30_000;
+const RUN_COMMAND: &str = "python -m pytest";
+const BASH_TOOL: Option<&str> = Some("Bash");
 
-pub(super) struct Payloads {
+pub(super) struct BenchPayloads {
     checkout: PathBuf,
     /// The output of a red run with three failing tests.
     red: String,
@@ -23,8 +23,8 @@ pub(super) struct Payloads {
     passed: Vec<u8>,
 }
 
-impl Payloads {
-    pub(super) fn read(root: &Path, checkout: &Path) -> Result<Self> {
+impl BenchPayloads {
+    pub(super) fn load(root: &Path, checkout: &Path) -> Result<Self> {
         let run = |name: &str| {
             let path = root.join("crates/runs/fixtures/outcomes/pytest").join(name);
             std::fs::read_to_string(&path).with_context(|| path.display().to_string())
@@ -36,33 +36,34 @@ impl Payloads {
             edited_long: Vec::new(),
             passed: Vec::new(),
         };
-        told.edited = told.edit(&"def discount(price, percent):\n".repeat(20));
-        told.edited_long = told.edit(&lines(1 << 20));
-        let stdout = green(&run("pass_verbose.out")?)?;
-        told.passed = told.command(&format!("{RUN} -v"), &stdout);
+        told.edited = told.edit_payload(&"def discount(price, percent):\n".repeat(20));
+        told.edited_long = told.edit_payload(&generated_lines(1 << 20));
+        let stdout = green_run_output(&run("pass_verbose.out")?)?;
+        told.passed = told.command_payload(&format!("{RUN_COMMAND} -v"), &stdout);
         Ok(told)
     }
 
     /// Returns a captured payload with the session and folder of the bench.
-    fn told(&self, event: EventName, tool: Option<&str>, session: &str) -> Value {
+    fn captured_payload(&self, event: EventName, tool: Option<&str>, session: &str) -> Value {
         // A capture exists for all of the used events and tools.
-        let found =
-            payload::recorded(event).iter().find(|found| found["tool_name"].as_str() == tool);
+        let found = payload::recorded_payloads(event)
+            .iter()
+            .find(|found| found["tool_name"].as_str() == tool);
         let mut found = found.cloned().unwrap_or_default();
         found["session_id"] = session.into();
         found["cwd"] = self.checkout.to_string_lossy().into();
         found
     }
 
-    fn command(&self, line: &str, stdout: &str) -> Vec<u8> {
-        let mut told = self.told(EventName::PostToolUse, BASH, SESSION);
+    fn command_payload(&self, line: &str, stdout: &str) -> Vec<u8> {
+        let mut told = self.captured_payload(EventName::PostToolUse, BASH_TOOL, MAIN_SESSION);
         told["tool_input"]["command"] = line.into();
         told["tool_response"]["stdout"] = stdout.into();
         told.to_string().into_bytes()
     }
 
-    fn edit(&self, original: &str) -> Vec<u8> {
-        let mut told = self.told(EventName::PostToolUse, Some("Edit"), SESSION);
+    fn edit_payload(&self, original: &str) -> Vec<u8> {
+        let mut told = self.captured_payload(EventName::PostToolUse, Some("Edit"), MAIN_SESSION);
         let file = self.checkout.join("shop.py");
         let (old, new) =
             ("    return price * (100 - percent)", "    return price * (100 - percent) / 100");
@@ -85,15 +86,15 @@ impl Payloads {
     }
 
     /// Returns the payload of a command before it runs; the client sends one for each.
-    pub(super) fn asked(&self) -> Vec<u8> {
-        let mut told = self.told(EventName::PreToolUse, BASH, SESSION);
+    pub(super) fn before_command(&self) -> Vec<u8> {
+        let mut told = self.captured_payload(EventName::PreToolUse, BASH_TOOL, MAIN_SESSION);
         told["tool_input"]["command"] =
-            format!("cat > notes.md <<'END'\n{}END", lines(1_500)).into();
+            format!("cat > notes.md <<'END'\n{}END", generated_lines(1_500)).into();
         told.to_string().into_bytes()
     }
 
-    pub(super) fn listed(&self) -> Vec<u8> {
-        self.command("ls -la src tests", &lines(800))
+    pub(super) fn listing(&self) -> Vec<u8> {
+        self.command_payload("ls -la src tests", &generated_lines(800))
     }
 
     pub(super) fn edited(&self) -> Vec<u8> {
@@ -110,36 +111,39 @@ impl Payloads {
 
     /// Returns a red run with new failures.
     pub(super) fn failed(&self, round: usize) -> Vec<u8> {
-        self.red(SESSION, &self.red.replace("test_shop", &format!("test_{}", letters(round))))
+        self.red_run_payload(
+            MAIN_SESSION,
+            &self.red.replace("test_shop", &format!("test_{}", number_in_letters(round))),
+        )
     }
 
     /// Returns the known red run, in a session that has not been shown its fix.
     pub(super) fn failed_as_before(&self, round: usize) -> Vec<u8> {
-        self.red(&format!("guest-{round:06}"), &self.red)
+        self.red_run_payload(&format!("guest-{round:06}"), &self.red)
     }
 
-    fn red(&self, session: &str, output: &str) -> Vec<u8> {
-        let mut told = self.told(EventName::PostToolUseFailure, BASH, session);
-        told["tool_input"]["command"] = RUN.into();
+    fn red_run_payload(&self, session: &str, output: &str) -> Vec<u8> {
+        let mut told = self.captured_payload(EventName::PostToolUseFailure, BASH_TOOL, session);
+        told["tool_input"]["command"] = RUN_COMMAND.into();
         told["error"] = format!("Exit code 1\n{output}").into();
         told.to_string().into_bytes()
     }
 
-    pub(super) fn began(&self, round: usize) -> Vec<u8> {
-        self.told(EventName::SessionStart, None, &format!("session-{round:06}"))
+    pub(super) fn session_start(&self, round: usize) -> Vec<u8> {
+        self.captured_payload(EventName::SessionStart, None, &format!("session-{round:06}"))
             .to_string()
             .into_bytes()
     }
 
-    pub(super) fn ended(&self, round: usize) -> Vec<u8> {
-        self.told(EventName::SessionEnd, None, &format!("session-{round:06}"))
+    pub(super) fn session_end(&self, round: usize) -> Vec<u8> {
+        self.captured_payload(EventName::SessionEnd, None, &format!("session-{round:06}"))
             .to_string()
             .into_bytes()
     }
 }
 
 /// Returns a name for a number, in letters, because signatures normalise digits.
-fn letters(mut number: usize) -> String {
+fn number_in_letters(mut number: usize) -> String {
     let mut name = String::new();
     for _ in 0..5 {
         name.push(char::from(b'a' + u8::try_from(number % 26).unwrap_or_default()));
@@ -149,7 +153,7 @@ fn letters(mut number: usize) -> String {
 }
 
 /// Returns lines of a file or of a listing, with a total of about `size` characters.
-fn lines(size: usize) -> String {
+fn generated_lines(size: usize) -> String {
     let mut text = String::new();
     let mut number = 0;
     while text.len() < size {
@@ -164,11 +168,11 @@ fn lines(size: usize) -> String {
 }
 
 /// Returns a verbose green run, extended by similar tests to just below the length at which the client cuts.
-fn green(text: &str) -> Result<String> {
+fn green_run_output(text: &str) -> Result<String> {
     let is_case = |line: &&str| line.contains(" PASSED ");
     let case = text.lines().find(is_case).context("no test passed")?;
     let size: usize = text.lines().filter(|line| !is_case(line)).map(|line| line.len() + 1).sum();
-    let count = (OUTPUT - size - 10) / (case.len() + 6);
+    let count = (MAX_OUTPUT_CHARS - size - 10) / (case.len() + 6);
     let mut green = String::new();
     for line in text.lines() {
         if line == case {

@@ -6,18 +6,18 @@ use std::time::Duration;
 use anyhow::Result;
 use serde_json::{Value, json};
 
-use super::rows::Promise;
-use super::{STARTS, seed};
-use crate::bench::{machine, megabytes, millis};
+use super::rows::TimeLimit;
+use super::{STARTS_PER_ROW, seed};
+use crate::bench::{describe_machine, format_megabytes, format_millis};
 
 /// Maximum memory of a hook, in bytes: resident, and anonymous.
-const RESIDENT: u64 = 25_000_000;
-const ANONYMOUS: u64 = 10_000_000;
+const MAX_RESIDENT_BYTES: u64 = 25_000_000;
+const MAX_ANONYMOUS_BYTES: u64 = 10_000_000;
 
 /// The figures of a row.
-pub(super) struct Figures {
+pub(super) struct HookRowFigures {
     name: &'static str,
-    promise: Promise,
+    promise: TimeLimit,
     median: Duration,
     p95: Duration,
     longest: Duration,
@@ -25,10 +25,10 @@ pub(super) struct Figures {
     anonymous: u64,
 }
 
-impl Figures {
+impl HookRowFigures {
     pub(super) fn new(
         name: &'static str,
-        promise: Promise,
+        promise: TimeLimit,
         mut times: Vec<Duration>,
         resident: u64,
         anonymous: u64,
@@ -44,7 +44,7 @@ impl Figures {
     }
 
     /// Returns the exceeded limits, one line each.
-    fn breaks(&self, base: Duration) -> Vec<String> {
+    fn exceeded_limits(&self, base: Duration) -> Vec<String> {
         let name = self.name;
         let mut broken = Vec::new();
         let mut check = |kept: bool, why: String| {
@@ -55,25 +55,30 @@ impl Figures {
         let late = |what: &str, took: Duration, most: Duration| {
             (
                 took <= most,
-                format!("{what} {} ms, {} ms are promised", millis(took), most.as_millis()),
+                format!("{what} {} ms, {} ms are promised", format_millis(took), most.as_millis()),
             )
         };
         let (kept, why) = match self.promise {
-            Promise::None => return broken,
-            Promise::Ratio(most) => {
+            TimeLimit::None => return broken,
+            TimeLimit::Ratio(most) => {
                 let ratio = self.ratio(base);
                 (ratio <= most, format!("{ratio:.1} times `/bin/true`, {most} are promised"))
             }
-            Promise::Within(most) => late("p95", self.p95, most),
-            Promise::Always(most) => late("longest", self.longest, most),
+            TimeLimit::Within(most) => late("p95", self.p95, most),
+            TimeLimit::Always(most) => late("longest", self.longest, most),
         };
         check(kept, why);
-        for (what, bytes, most) in
-            [("resident", self.resident, RESIDENT), ("of its own", self.anonymous, ANONYMOUS)]
-        {
+        for (what, bytes, most) in [
+            ("resident", self.resident, MAX_RESIDENT_BYTES),
+            ("of its own", self.anonymous, MAX_ANONYMOUS_BYTES),
+        ] {
             check(
                 bytes <= most,
-                format!("{} MB {what}, {} are promised", megabytes(bytes), megabytes(most)),
+                format!(
+                    "{} MB {what}, {} are promised",
+                    format_megabytes(bytes),
+                    format_megabytes(most)
+                ),
             );
         }
         broken
@@ -81,21 +86,21 @@ impl Figures {
 }
 
 /// The figures of one run.
-pub(super) struct Report {
-    pub(super) figures: Vec<Figures>,
+pub(super) struct HookBenchReport {
+    pub(super) figures: Vec<HookRowFigures>,
     /// True for the second attempt.
     pub(super) again: bool,
 }
 
-impl Report {
+impl HookBenchReport {
     fn base(&self) -> Duration {
         self.figures.first().map_or(Duration::ZERO, |figures| figures.median)
     }
 
     /// Returns the exceeded limits of all rows.
-    pub(super) fn broken(&self) -> Vec<String> {
+    pub(super) fn all_exceeded_limits(&self) -> Vec<String> {
         let mut broken: Vec<String> =
-            self.figures.iter().flat_map(|figures| figures.breaks(self.base())).collect();
+            self.figures.iter().flat_map(|figures| figures.exceeded_limits(self.base())).collect();
         if !broken.is_empty() && self.is_disturbed() {
             broken.push(
                 "but the machine was busy: try again when `/bin/true` takes its time evenly"
@@ -116,38 +121,42 @@ impl Report {
         );
         for figures in &self.figures {
             let promise = match figures.promise {
-                Promise::None => "–".to_owned(),
-                Promise::Ratio(most) => format!("≤ {most}×"),
-                Promise::Within(most) => format!("p95 ≤ {} ms", most.as_millis()),
-                Promise::Always(most) => {
-                    format!("≤ {} ms; longest {} ms", most.as_millis(), millis(figures.longest))
+                TimeLimit::None => "–".to_owned(),
+                TimeLimit::Ratio(most) => format!("≤ {most}×"),
+                TimeLimit::Within(most) => format!("p95 ≤ {} ms", most.as_millis()),
+                TimeLimit::Always(most) => {
+                    format!(
+                        "≤ {} ms; longest {} ms",
+                        most.as_millis(),
+                        format_millis(figures.longest)
+                    )
                 }
             };
             let _ = writeln!(
                 text,
                 "| {} | {} ms | {} ms | {:.1} | {} MB | {promise} |",
                 figures.name,
-                millis(figures.median),
-                millis(figures.p95),
+                format_millis(figures.median),
+                format_millis(figures.p95),
                 figures.ratio(self.base()),
-                megabytes(figures.resident),
+                format_megabytes(figures.resident),
             );
         }
-        let _ = write!(text, "\n{}", self.around());
+        let _ = write!(text, "\n{}", self.describe_setup());
         text
     }
 
     /// Describes the machine, the store and the number of starts.
-    fn around(&self) -> String {
+    fn describe_setup(&self) -> String {
         let own = self.figures.iter().map(|figures| figures.anonymous).max().unwrap_or_default();
         let mut text = format!(
-            "{STARTS} starts of each, taking turns, on {}. {} runs, {} episodes with their fixes and {} sessions in the \
+            "{STARTS_PER_ROW} starts of each, taking turns, on {}. {} runs, {} episodes with their fixes and {} sessions in the \
              memory. At most {} MB of the resident memory is a hook's own.",
-            machine(),
-            seed::OUTCOMES,
-            seed::EPISODES,
-            seed::SESSIONS,
-            megabytes(own),
+            describe_machine(),
+            seed::OUTCOME_COUNT,
+            seed::EPISODE_COUNT,
+            seed::SESSION_COUNT,
+            format_megabytes(own),
         );
         if self.is_disturbed() {
             text += " The machine was busy with other work.";
@@ -165,10 +174,10 @@ impl Report {
             .map(|figures| {
                 let micros = |time: Duration| (time.as_secs_f64() * 1e6).round();
                 let promise = match figures.promise {
-                    Promise::None => Value::Null,
-                    Promise::Ratio(most) => json!({ "ratio": most }),
-                    Promise::Within(most) => json!({ "p95_us": micros(most) }),
-                    Promise::Always(most) => json!({ "longest_us": micros(most) }),
+                    TimeLimit::None => Value::Null,
+                    TimeLimit::Ratio(most) => json!({ "ratio": most }),
+                    TimeLimit::Within(most) => json!({ "p95_us": micros(most) }),
+                    TimeLimit::Always(most) => json!({ "longest_us": micros(most) }),
                 };
                 json!({
                     "row": figures.name,
@@ -179,14 +188,14 @@ impl Report {
                     "resident_bytes": figures.resident,
                     "own_bytes": figures.anonymous,
                     "promise": promise,
-                    "breaks": figures.breaks(self.base()),
+                    "breaks": figures.exceeded_limits(self.base()),
                 })
             })
             .collect();
-        let memory = json!({ "outcomes": seed::OUTCOMES, "episodes": seed::EPISODES, "sessions": seed::SESSIONS });
+        let memory = json!({ "outcomes": seed::OUTCOME_COUNT, "episodes": seed::EPISODE_COUNT, "sessions": seed::SESSION_COUNT });
         Ok(serde_json::to_string_pretty(&json!({
-            "machine": machine(),
-            "starts": STARTS,
+            "machine": describe_machine(),
+            "starts": STARTS_PER_ROW,
             "second_attempt": self.again,
             "busy": self.is_disturbed(),
             "memory": memory,

@@ -2,22 +2,22 @@
 
 use std::time::Duration;
 
-use super::payloads::Payloads;
+use super::payloads::BenchPayloads;
 
 /// Limits: of the no-op by its median, of each tool's hooks by their 95th percentile.
-const NOTHING: Promise = Promise::Ratio(3.0);
-const COMMAND: Promise = Promise::Within(Duration::from_millis(10));
-const EDIT: Promise = Promise::Within(Duration::from_millis(4));
+const NOOP_LIMIT: TimeLimit = TimeLimit::Ratio(3.0);
+const COMMAND_LIMIT: TimeLimit = TimeLimit::Within(Duration::from_millis(10));
+const EDIT_LIMIT: TimeLimit = TimeLimit::Within(Duration::from_millis(4));
 /// The payload contains the whole file: for 1 MB, passing and reading it alone takes over a millisecond.
-const LONG_EDIT: Promise = Promise::Within(Duration::from_millis(6));
-const BEGIN: Promise = Promise::Within(Duration::from_millis(15));
-const END: Promise = Promise::Within(Duration::from_millis(10));
+const LONG_EDIT_LIMIT: TimeLimit = TimeLimit::Within(Duration::from_millis(6));
+const SESSION_START_LIMIT: TimeLimit = TimeLimit::Within(Duration::from_millis(15));
+const SESSION_END_LIMIT: TimeLimit = TimeLimit::Within(Duration::from_millis(10));
 /// Maximum time of any hook on a command.
-const DEADLINE: Promise = Promise::Always(Duration::from_millis(100));
+const COMMAND_DEADLINE: TimeLimit = TimeLimit::Always(Duration::from_millis(100));
 
 /// The limit of a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Promise {
+pub(super) enum TimeLimit {
     /// No limit: the row is a baseline.
     None,
     /// Maximum multiple of a program that does nothing, by the median.
@@ -30,7 +30,7 @@ pub(super) enum Promise {
 
 /// The store that a hook works with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Memory {
+pub(super) enum BenchStore {
     /// The seeded store.
     Usual,
     /// A store that does not exist yet.
@@ -39,14 +39,14 @@ pub(super) enum Memory {
     Locked,
 }
 
-pub(super) enum Starts {
+pub(super) enum StartedProgram {
     Other(&'static str),
-    Hook(Memory),
+    Hook(BenchStore),
 }
 
 /// The expected output of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(super) enum ExpectedHookOutput {
     Nothing,
     /// Context for the model.
     Context,
@@ -55,71 +55,85 @@ pub(super) enum Answer {
 }
 
 /// A program start in each round.
-pub(super) struct Row {
+pub(super) struct HookRow {
     pub(super) name: &'static str,
-    pub(super) starts: Starts,
+    pub(super) starts: StartedProgram,
     /// Builds the payload of a round.
-    pub(super) payload: fn(&Payloads, usize) -> Vec<u8>,
-    pub(super) answer: Answer,
+    pub(super) payload: fn(&BenchPayloads, usize) -> Vec<u8>,
+    pub(super) answer: ExpectedHookOutput,
     /// The limit; `None` for a row that only prepares the next one and is not reported.
-    pub(super) promise: Option<Promise>,
+    pub(super) promise: Option<TimeLimit>,
 }
 
-const fn hook(
+const fn hook_row(
     name: &'static str,
-    promise: Promise,
-    payload: fn(&Payloads, usize) -> Vec<u8>,
-) -> Row {
-    Row {
+    promise: TimeLimit,
+    payload: fn(&BenchPayloads, usize) -> Vec<u8>,
+) -> HookRow {
+    HookRow {
         name,
-        starts: Starts::Hook(Memory::Usual),
+        starts: StartedProgram::Hook(BenchStore::Usual),
         payload,
-        answer: Answer::Nothing,
+        answer: ExpectedHookOutput::Nothing,
         promise: Some(promise),
     }
 }
 
-const fn other(name: &'static str, program: &'static str) -> Row {
-    Row {
-        starts: Starts::Other(program),
-        answer: Answer::Anything,
-        ..hook(name, Promise::None, |told, _| told.asked())
+const fn program_row(name: &'static str, program: &'static str) -> HookRow {
+    HookRow {
+        starts: StartedProgram::Other(program),
+        answer: ExpectedHookOutput::Anything,
+        ..hook_row(name, TimeLimit::None, |told, _| told.before_command())
     }
 }
 
 /// All rows, in order.
-pub(super) const ROWS: &[Row] = &[
-    other("`/bin/true`", "/bin/true"),
-    other("`/bin/cat`, which reads it and prints it", "/bin/cat"),
-    hook("a tool that is about to run, and nobody works on a GHAP", NOTHING, |told, _| {
-        told.asked()
+pub(super) const HOOK_ROWS: &[HookRow] = &[
+    program_row("`/bin/true`", "/bin/true"),
+    program_row("`/bin/cat`, which reads it and prints it", "/bin/cat"),
+    hook_row("a tool that is about to run, and nobody works on a GHAP", NOOP_LIMIT, |told, _| {
+        told.before_command()
     }),
-    hook("a command that is no run (`ls`)", COMMAND, |told, _| told.listed()),
-    hook("an edit, nothing is failing", EDIT, |told, _| told.edited()),
-    hook("the same in a file of 1 MB", LONG_EDIT, |told, _| told.edited_long()),
+    hook_row("a command that is no run (`ls`)", COMMAND_LIMIT, |told, _| told.listing()),
+    hook_row("an edit, nothing is failing", EDIT_LIMIT, |told, _| told.edited()),
+    hook_row("the same in a file of 1 MB", LONG_EDIT_LIMIT, |told, _| told.edited_long()),
     // The first one of a session offers to start a GHAP.
-    Row {
-        answer: Answer::Anything,
-        ..hook("a red run, never seen before", COMMAND, Payloads::failed)
+    HookRow {
+        answer: ExpectedHookOutput::Anything,
+        ..hook_row("a red run, never seen before", COMMAND_LIMIT, BenchPayloads::failed)
     },
-    hook("an edit while it is failing", EDIT, |told, _| told.edited()),
-    hook("the same in a file of 1 MB, while it is failing", LONG_EDIT, |told, _| {
+    hook_row("an edit while it is failing", EDIT_LIMIT, |told, _| told.edited()),
+    hook_row("the same in a file of 1 MB, while it is failing", LONG_EDIT_LIMIT, |told, _| {
         told.edited_long()
     }),
-    hook("the green run, 30,000 characters", COMMAND, |told, _| told.passed()),
-    Row {
-        answer: Answer::Context,
-        ..hook("a red run that was fixed before: says how", COMMAND, Payloads::failed_as_before)
+    hook_row("the green run, 30,000 characters", COMMAND_LIMIT, |told, _| told.passed()),
+    HookRow {
+        answer: ExpectedHookOutput::Context,
+        ..hook_row(
+            "a red run that was fixed before: says how",
+            COMMAND_LIMIT,
+            BenchPayloads::failed_as_before,
+        )
     },
-    Row { promise: None, ..hook("the green run after it", COMMAND, |told, _| told.passed()) },
-    Row { answer: Answer::Context, ..hook("SessionStart", BEGIN, Payloads::began) },
-    hook("SessionEnd", END, Payloads::ended),
-    Row {
-        starts: Starts::Hook(Memory::Missing),
-        ..hook("a red run, no database yet: spools it", COMMAND, Payloads::failed)
+    HookRow {
+        promise: None,
+        ..hook_row("the green run after it", COMMAND_LIMIT, |told, _| told.passed())
     },
-    Row {
-        starts: Starts::Hook(Memory::Locked),
-        ..hook("a red run, the database is locked: waits, spools it", DEADLINE, Payloads::failed)
+    HookRow {
+        answer: ExpectedHookOutput::Context,
+        ..hook_row("SessionStart", SESSION_START_LIMIT, BenchPayloads::session_start)
+    },
+    hook_row("SessionEnd", SESSION_END_LIMIT, BenchPayloads::session_end),
+    HookRow {
+        starts: StartedProgram::Hook(BenchStore::Missing),
+        ..hook_row("a red run, no database yet: spools it", COMMAND_LIMIT, BenchPayloads::failed)
+    },
+    HookRow {
+        starts: StartedProgram::Hook(BenchStore::Locked),
+        ..hook_row(
+            "a red run, the database is locked: waits, spools it",
+            COMMAND_DEADLINE,
+            BenchPayloads::failed,
+        )
     },
 ];

@@ -6,27 +6,27 @@ use std::time::Duration;
 use anyhow::Result;
 use serde_json::{Value, json};
 
-use super::talk::Through;
-use super::{CALLS, CLIENTS, ROWS, STARTS};
-use crate::bench::{machine, megabytes, millis};
+use super::talk::McpTransport;
+use super::{CALLS_PER_CLIENT, CLIENT_COUNT, SERVER_STARTS, STORE_ROWS};
+use crate::bench::{describe_machine, format_megabytes, format_millis};
 
 /// Maximum 95th percentile from the start to the first answer.
-const FIRST: Duration = Duration::from_millis(30);
+const MAX_FIRST_ANSWER_TIME: Duration = Duration::from_millis(30);
 /// Maximum 95th percentile of a call.
-const CALL: Duration = Duration::from_millis(10);
+const MAX_CALL_TIME: Duration = Duration::from_millis(10);
 /// Maximum resident memory of an idle server, in bytes.
-const IDLE: u64 = 30_000_000;
+const MAX_IDLE_BYTES: u64 = 30_000_000;
 
 /// Percentiles of measured times.
 #[derive(Clone, Copy)]
-pub(super) struct Figures {
+pub(super) struct LatencyFigures {
     median: Duration,
     p95: Duration,
     most: Duration,
 }
 
-impl Figures {
-    pub(super) fn of(mut times: Vec<Duration>) -> Self {
+impl LatencyFigures {
+    pub(super) fn from_times(mut times: Vec<Duration>) -> Self {
         times.sort();
         let at = |part: usize| {
             let at = (times.len() * part).div_ceil(100).saturating_sub(1);
@@ -35,8 +35,8 @@ impl Figures {
         Self { median: at(50), p95: at(95), most: at(100) }
     }
 
-    fn cells(self) -> String {
-        let [median, p95, most] = [self.median, self.p95, self.most].map(millis);
+    fn table_cells(self) -> String {
+        let [median, p95, most] = [self.median, self.p95, self.most].map(format_millis);
         format!("{median} ms | {p95} ms | {most} ms")
     }
 
@@ -47,23 +47,23 @@ impl Figures {
 }
 
 /// The figures for one transport.
-pub(super) struct Transport {
-    pub(super) through: Through,
+pub(super) struct TransportFigures {
+    pub(super) through: McpTransport,
     /// The interval between two calls of a client; `None` for calls without a pause.
     pub(super) pace: Option<Duration>,
     pub(super) idle: u64,
     pub(super) took: Duration,
     /// The machine's load average before the measurement.
     pub(super) load: String,
-    pub(super) all: Figures,
-    pub(super) tools: Vec<(&'static str, Figures)>,
+    pub(super) all: LatencyFigures,
+    pub(super) tools: Vec<(&'static str, LatencyFigures)>,
 }
 
-impl Transport {
+impl TransportFigures {
     fn name(&self) -> String {
         let through = match self.through {
-            Through::Pipes => "stdio, a server each",
-            Through::Http => "HTTP, one server",
+            McpTransport::Pipes => "stdio, a server each",
+            McpTransport::Http => "HTTP, one server",
         };
         match self.pace {
             Some(pace) => format!("{through}, every {} ms", pace.as_millis()),
@@ -73,37 +73,48 @@ impl Transport {
 }
 
 /// The figures of one run.
-pub(super) struct Report {
-    nothing: Figures,
-    first: Figures,
-    pub(super) transports: Vec<Transport>,
+pub(super) struct McpBenchReport {
+    nothing: LatencyFigures,
+    first: LatencyFigures,
+    pub(super) transports: Vec<TransportFigures>,
 }
 
-impl Report {
-    pub(super) fn new(nothing: Figures, first: Figures) -> Self {
+impl McpBenchReport {
+    pub(super) fn new(nothing: LatencyFigures, first: LatencyFigures) -> Self {
         Self { nothing, first, transports: Vec::new() }
     }
 
     /// Returns the exceeded limits.
-    pub(super) fn broken(&self) -> Vec<String> {
+    pub(super) fn exceeded_limits(&self) -> Vec<String> {
         let mut broken = Vec::new();
         let mut check = |what: &str, kept: bool, why: String| {
             if !kept {
                 broken.push(format!("{what}: {why}"));
             }
         };
-        let late = |figures: Figures, promised: Duration| {
-            format!("p95 is {} ms, {} ms are promised", millis(figures.p95), promised.as_millis())
+        let late = |figures: LatencyFigures, promised: Duration| {
+            format!(
+                "p95 is {} ms, {} ms are promised",
+                format_millis(figures.p95),
+                promised.as_millis()
+            )
         };
-        check("the first answer", self.first.p95 <= FIRST, late(self.first, FIRST));
+        check(
+            "the first answer",
+            self.first.p95 <= MAX_FIRST_ANSWER_TIME,
+            late(self.first, MAX_FIRST_ANSWER_TIME),
+        );
         for transport in &self.transports {
             let name = transport.name();
             // Without a pause a call waits for up to seven others on a limited number of cores.
-            let kept = transport.pace.is_none() || transport.all.p95 <= CALL;
-            check(&name, kept, late(transport.all, CALL));
-            let held =
-                format!("{} MB idle, {} are promised", megabytes(transport.idle), megabytes(IDLE));
-            check(&name, transport.idle <= IDLE, held);
+            let kept = transport.pace.is_none() || transport.all.p95 <= MAX_CALL_TIME;
+            check(&name, kept, late(transport.all, MAX_CALL_TIME));
+            let held = format!(
+                "{} MB idle, {} are promised",
+                format_megabytes(transport.idle),
+                format_megabytes(MAX_IDLE_BYTES)
+            );
+            check(&name, transport.idle <= MAX_IDLE_BYTES, held);
         }
         if !broken.is_empty() && self.nothing.p95 > self.nothing.median * 3 {
             broken.push(
@@ -117,26 +128,26 @@ impl Report {
     pub(super) fn table(&self) -> String {
         let mut text =
             String::from("| | median | p95 | longest | promised |\n|---|--:|--:|--:|---|\n");
-        let _ = writeln!(text, "| `/bin/true` | {} | – |", self.nothing.cells());
+        let _ = writeln!(text, "| `/bin/true` | {} | – |", self.nothing.table_cells());
         let _ = writeln!(
             text,
             "| `rutter mcp`, from its start to its first answer | {} | p95 ≤ {} ms |",
-            self.first.cells(),
-            FIRST.as_millis()
+            self.first.table_cells(),
+            MAX_FIRST_ANSWER_TIME.as_millis()
         );
         for transport in &self.transports {
             let _ = writeln!(
                 text,
                 "| a call over {} | {} | {} |",
                 transport.name(),
-                transport.all.cells(),
+                transport.all.table_cells(),
                 match transport.pace {
-                    Some(_) => format!("p95 ≤ {} ms", CALL.as_millis()),
+                    Some(_) => format!("p95 ≤ {} ms", MAX_CALL_TIME.as_millis()),
                     None => "–".to_owned(),
                 }
             );
             for (tool, figures) in &transport.tools {
-                let _ = writeln!(text, "| – `{tool}` | {} | – |", figures.cells());
+                let _ = writeln!(text, "| – `{tool}` | {} | – |", figures.table_cells());
             }
         }
         for transport in &self.transports {
@@ -144,18 +155,18 @@ impl Report {
                 text,
                 "\n{}: {} calls in {:.1} s, {} MB resident when idle (≤ {} promised), load before {}.",
                 transport.name(),
-                CLIENTS * CALLS,
+                CLIENT_COUNT * CALLS_PER_CLIENT,
                 transport.took.as_secs_f64(),
-                megabytes(transport.idle),
-                megabytes(IDLE),
+                format_megabytes(transport.idle),
+                format_megabytes(MAX_IDLE_BYTES),
                 transport.load,
             );
         }
         let _ = write!(
             text,
-            "\n{STARTS} starts; {CLIENTS} clients of {CALLS} calls each, four of ten of which write, in a memory of {ROWS} rows; on {}. No call \
+            "\n{SERVER_STARTS} starts; {CLIENT_COUNT} clients of {CALLS_PER_CLIENT} calls each, four of ten of which write, in a memory of {STORE_ROWS} rows; on {}. No call \
              failed and no row is missing.",
-            machine()
+            describe_machine()
         );
         text
     }
@@ -173,9 +184,9 @@ impl Report {
             })
         });
         Ok(serde_json::to_string_pretty(&json!({
-            "machine": machine(), "true": self.nothing.json(), "first_answer": self.first.json(),
-            "clients": CLIENTS, "calls": CALLS, "rows": ROWS, "transports": transports.collect::<Vec<_>>(),
-            "breaks": self.broken(),
+            "machine": describe_machine(), "true": self.nothing.json(), "first_answer": self.first.json(),
+            "clients": CLIENT_COUNT, "calls": CALLS_PER_CLIENT, "rows": STORE_ROWS, "transports": transports.collect::<Vec<_>>(),
+            "breaks": self.exceeded_limits(),
         }))?)
     }
 }

@@ -9,24 +9,24 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 
-use super::World;
+use super::McpBenchEnv;
 
 /// The transport to a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Through {
+pub(super) enum McpTransport {
     Pipes,
     Http,
 }
 
 /// A server that several clients share.
-pub(super) struct Server {
+pub(super) struct HttpServerProcess {
     child: Child,
     address: String,
     token: String,
 }
 
-impl Server {
-    pub(super) fn start(world: &World<'_>) -> Result<Self> {
+impl HttpServerProcess {
+    pub(super) fn start(world: &McpBenchEnv<'_>) -> Result<Self> {
         let mut child =
             world.command(&["mcp", "--http", "--port", "0"]).stdout(Stdio::piped()).spawn()?;
         let mut line = String::new();
@@ -42,7 +42,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for HttpServerProcess {
     fn drop(&mut self) {
         drop(self.child.kill());
         drop(self.child.wait());
@@ -50,13 +50,13 @@ impl Drop for Server {
 }
 
 /// A client connection.
-pub(super) enum Talk {
+pub(super) enum McpConnection {
     Pipes { child: Child, to: ChildStdin, from: BufReader<ChildStdout> },
     Http { stream: BufReader<TcpStream>, head: String },
 }
 
-impl Talk {
-    pub(super) fn over_pipes(world: &World<'_>) -> Result<Self> {
+impl McpConnection {
+    pub(super) fn over_pipes(world: &McpBenchEnv<'_>) -> Result<Self> {
         let mut child =
             world.command(&["mcp"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let to = child.stdin.take().context("piped")?;
@@ -64,7 +64,7 @@ impl Talk {
         Ok(Self::Pipes { child, to, from })
     }
 
-    pub(super) fn over_http(server: &Server) -> Result<Self> {
+    pub(super) fn over_http(server: &HttpServerProcess) -> Result<Self> {
         let stream = TcpStream::connect(&server.address)?;
         stream.set_nodelay(true)?;
         let head = format!(
@@ -84,7 +84,7 @@ impl Talk {
     }
 
     /// Sends a notification, which has no answer.
-    pub(super) fn tell(&mut self, message: &Value) -> Result<()> {
+    pub(super) fn notify(&mut self, message: &Value) -> Result<()> {
         self.send(&message.to_string())?;
         if let Self::Http { .. } = self {
             ensure!(self.receive()?.is_empty(), "it was answered");
@@ -93,7 +93,7 @@ impl Talk {
     }
 
     /// Sends a request; returns the time until the answer, and the answer.
-    pub(super) fn ask(&mut self, message: &Value) -> Result<(Duration, String)> {
+    pub(super) fn request(&mut self, message: &Value) -> Result<(Duration, String)> {
         let message = message.to_string();
         let from = Instant::now();
         self.send(&message)?;
@@ -139,7 +139,7 @@ impl Talk {
     }
 }
 
-impl Drop for Talk {
+impl Drop for McpConnection {
     fn drop(&mut self) {
         if let Self::Pipes { child, .. } = self {
             drop(child.kill());

@@ -6,16 +6,16 @@ use std::time::Duration;
 use anyhow::Result;
 use serde_json::json;
 
-use super::STARTS;
-use crate::bench::{machine, megabytes, millis};
+use super::STARTS_PER_QUERY;
+use crate::bench::{describe_machine, format_megabytes, format_millis};
 
 /// Maximum anonymous memory of a process, in bytes.
-const OWN: u64 = 10_000_000;
+const MAX_ANONYMOUS_BYTES: u64 = 10_000_000;
 /// Maximum time to add a row.
-const ADDED: Duration = Duration::from_millis(2);
+const MAX_INSERT_TIME: Duration = Duration::from_millis(2);
 
 /// The figures for one kind of query.
-pub(super) struct Figures {
+pub(super) struct QueryFigures {
     kind: &'static str,
     median: Duration,
     p95: Duration,
@@ -23,7 +23,7 @@ pub(super) struct Figures {
     own: u64,
 }
 
-impl Figures {
+impl QueryFigures {
     pub(super) fn new(
         kind: &'static str,
         mut times: Vec<Duration>,
@@ -38,12 +38,12 @@ impl Figures {
 }
 
 /// The figures for one store.
-pub(super) struct Memory {
+pub(super) struct StoreFigures {
     pub(super) documents: u32,
     pub(super) cold: Duration,
     pub(super) most_resident: u64,
-    pub(super) nothing: Figures,
-    pub(super) figures: Vec<Figures>,
+    pub(super) nothing: QueryFigures,
+    pub(super) figures: Vec<QueryFigures>,
     pub(super) folded: Duration,
     pub(super) added: Duration,
     /// Sizes of the database, the vectors and the terms.
@@ -52,7 +52,7 @@ pub(super) struct Memory {
     pub(super) again: bool,
 }
 
-impl Memory {
+impl StoreFigures {
     /// Returns the exceeded limits.
     pub(super) fn broken(&self) -> Vec<String> {
         let mut broken = Vec::new();
@@ -65,23 +65,35 @@ impl Memory {
             check(
                 figures.kind,
                 figures.median <= self.cold,
-                format!("{} ms, {} ms are promised", millis(figures.median), self.cold.as_millis()),
+                format!(
+                    "{} ms, {} ms are promised",
+                    format_millis(figures.median),
+                    self.cold.as_millis()
+                ),
             );
             for (what, bytes, most) in [
                 ("resident", figures.resident, self.most_resident),
-                ("of its own", figures.own, OWN),
+                ("of its own", figures.own, MAX_ANONYMOUS_BYTES),
             ] {
                 check(
                     figures.kind,
                     bytes <= most,
-                    format!("{} MB {what}, {} are promised", megabytes(bytes), megabytes(most)),
+                    format!(
+                        "{} MB {what}, {} are promised",
+                        format_megabytes(bytes),
+                        format_megabytes(most)
+                    ),
                 );
             }
         }
         check(
             "adding a row",
-            self.added <= ADDED,
-            format!("{} ms, {} ms are promised", millis(self.added), ADDED.as_millis()),
+            self.added <= MAX_INSERT_TIME,
+            format!(
+                "{} ms, {} ms are promised",
+                format_millis(self.added),
+                MAX_INSERT_TIME.as_millis()
+            ),
         );
         if !broken.is_empty() && self.is_disturbed() {
             broken.push(
@@ -98,18 +110,18 @@ impl Memory {
 }
 
 /// The figures of one run.
-pub(super) struct Report {
-    pub(super) memories: Vec<Memory>,
+pub(super) struct RecallBenchReport {
+    pub(super) memories: Vec<StoreFigures>,
     binary: u64,
 }
 
-impl Report {
+impl RecallBenchReport {
     pub(super) fn new(binary: u64) -> Self {
         Self { memories: Vec::new(), binary }
     }
 
     pub(super) fn broken(&self) -> Vec<String> {
-        self.memories.iter().flat_map(Memory::broken).collect()
+        self.memories.iter().flat_map(StoreFigures::broken).collect()
     }
 
     pub(super) fn table(&self) -> String {
@@ -124,11 +136,11 @@ impl Report {
                     "| {} | {} | {} ms | {} ms | {:.1} | {} MB | {} MB | ≤ {} ms |",
                     figures.kind,
                     memory.documents,
-                    millis(figures.median),
-                    millis(figures.p95),
+                    format_millis(figures.median),
+                    format_millis(figures.p95),
                     figures.median.as_secs_f64() / memory.nothing.median.as_secs_f64(),
-                    megabytes(figures.resident),
-                    megabytes(figures.own),
+                    format_megabytes(figures.resident),
+                    format_megabytes(figures.own),
                     memory.cold.as_millis(),
                 );
             }
@@ -136,20 +148,20 @@ impl Report {
         text += "\n| documents | adding a row | making the files | database | vectors | terms |\n\
                  |--:|--:|--:|--:|--:|--:|\n";
         for memory in &self.memories {
-            let [database, vectors, terms] = memory.bytes.map(megabytes);
+            let [database, vectors, terms] = memory.bytes.map(format_megabytes);
             let _ = writeln!(
                 text,
                 "| {} | {} ms | {:.2} s | {database} MB | {vectors} MB | {terms} MB |",
                 memory.documents,
-                millis(memory.added),
+                format_millis(memory.added),
                 memory.folded.as_secs_f64(),
             );
         }
         let _ = write!(
             text,
-            "\n{STARTS} starts of each, taking turns, on {}; the median is what is promised. The binary has {} MB.",
-            machine(),
-            megabytes(self.binary),
+            "\n{STARTS_PER_QUERY} starts of each, taking turns, on {}; the median is what is promised. The binary has {} MB.",
+            describe_machine(),
+            format_megabytes(self.binary),
         );
         for memory in &self.memories {
             if memory.is_disturbed() {
@@ -201,8 +213,8 @@ impl Report {
             })
             .collect();
         Ok(serde_json::to_string_pretty(&json!({
-            "machine": machine(),
-            "starts": STARTS,
+            "machine": describe_machine(),
+            "starts": STARTS_PER_QUERY,
             "binary_bytes": self.binary,
             "memories": memories,
         }))?)

@@ -10,11 +10,11 @@ use rutter_memory::{Clean, Time};
 use serde_json::json;
 
 /// Words of texts about software, with their frequencies.
-const BACKGROUND: &str = "crates/search/src/background.txt";
+const BACKGROUND_WORDS_PATH: &str = "crates/search/src/background.txt";
 /// Number of additional names: functions, files, types, each of which occurs in few texts.
-const NAMES: usize = 60_000;
+const NAME_COUNT: usize = 60_000;
 /// Interval of names: every eighth word is one, on average.
-const NAME_EVERY: u64 = 8;
+const NAME_INTERVAL: u64 = 8;
 
 /// The words of generated texts.
 pub(crate) struct Vocabulary {
@@ -25,9 +25,9 @@ pub(crate) struct Vocabulary {
 }
 
 /// A seeded random number generator.
-pub(super) struct Draw(u64);
+pub(super) struct WordRandom(u64);
 
-impl Draw {
+impl WordRandom {
     pub(super) fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0xd1b5_4a32_d192_ed03)
     }
@@ -45,8 +45,8 @@ impl Draw {
 }
 
 impl Vocabulary {
-    pub(crate) fn read(root: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(root.join(BACKGROUND))?;
+    pub(crate) fn load(root: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(root.join(BACKGROUND_WORDS_PATH))?;
         let mut common: Vec<(&str, u64)> = text
             .lines()
             .map(|line| {
@@ -65,8 +65,8 @@ impl Vocabulary {
         });
         let sums = sums.collect();
         let words: Vec<String> = common.iter().map(|(word, _)| (*word).to_owned()).collect();
-        let mut draw = Draw::new(1);
-        let names = (0..NAMES).map(|number| {
+        let mut draw = WordRandom::new(1);
+        let names = (0..NAME_COUNT).map(|number| {
             let mut word = || words[draw.below(words.len())].clone();
             match number % 4 {
                 0 => format!("{}_{}", word(), word()),
@@ -83,10 +83,10 @@ impl Vocabulary {
         Ok(Self { words, sums, names })
     }
 
-    fn word(&self, draw: &mut Draw) -> &str {
-        if draw.next().is_multiple_of(NAME_EVERY) {
+    fn word(&self, draw: &mut WordRandom) -> &str {
+        if draw.next().is_multiple_of(NAME_INTERVAL) {
             // Few names are frequent: a product of two uniform draws favours small numbers.
-            let at = draw.below(NAMES) * draw.below(NAMES) / NAMES;
+            let at = draw.below(NAME_COUNT) * draw.below(NAME_COUNT) / NAME_COUNT;
             return &self.names[at];
         }
         let at = draw.next() % self.sums.last().copied().unwrap_or(1);
@@ -94,7 +94,7 @@ impl Vocabulary {
     }
 
     /// Generates sentences with a total number of words.
-    fn text(&self, draw: &mut Draw, words: usize) -> String {
+    fn text(&self, draw: &mut WordRandom, words: usize) -> String {
         let mut text = String::new();
         for number in 1..=words {
             text.push_str(self.word(draw));
@@ -126,7 +126,7 @@ impl Vocabulary {
             put(&mut out, &record)?;
         }
         for number in 0..count {
-            let mut draw = Draw::new(u64::from(number) + 2);
+            let mut draw = WordRandom::new(u64::from(number) + 2);
             let words = if number % 50 == 0 { 300 } else { 15 + draw.below(50) };
             let project = match number % 10 {
                 0 => None,
@@ -146,12 +146,12 @@ impl Vocabulary {
 
     /// Returns a short sentence; the same number gives the same sentence.
     pub(crate) fn sentence(&self, number: u64) -> String {
-        self.text(&mut Draw::new(number + 1_000_000), 9).trim_end().to_owned()
+        self.text(&mut WordRandom::new(number + 1_000_000), 9).trim_end().to_owned()
     }
 
     /// Returns the queries, each with the name of its kind.
     pub(crate) fn queries(&self) -> [(&'static str, String); 5] {
-        let mut draw = Draw::new(0);
+        let mut draw = WordRandom::new(0);
         let sentence = format!(
             "why does the {} fail when {} is called twice, and where do we set the {} of {}?",
             self.words[900], self.names[40], self.words[300], self.words[1_200],
@@ -162,8 +162,8 @@ impl Vocabulary {
                 "  {line}: 0x{:012x} - {}::{}\n      at {}:{}",
                 draw.next() >> 16,
                 self.word(&mut draw),
-                self.names[draw.below(NAMES)],
-                self.names[2 + 4 * draw.below(NAMES / 4)],
+                self.names[draw.below(NAME_COUNT)],
+                self.names[2 + 4 * draw.below(NAME_COUNT / 4)],
                 draw.below(900),
             ));
         }

@@ -1,8 +1,8 @@
-//! Clauses of a prediction, and what they are to each other.
+//! Splits a prediction into clauses, and finds their relations.
 
 use crate::ghap::expect::words::{Gap, Word};
 
-/// When something holds, seen from the change that is to be made.
+/// The time of a statement, relative to the planned change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Time {
     Before,
@@ -10,27 +10,27 @@ pub(super) enum Time {
     After,
 }
 
-/// A part of a sentence that can say one thing.
+/// A part of a sentence with at most one statement.
 pub(super) struct Clause<'a> {
     pub(super) words: &'a [Word],
     pub(super) time: Time,
-    /// "if …", "otherwise …": no prediction.
+    /// "if …", "otherwise …": not a prediction.
     pub(super) condition: bool,
     /// "because …".
     pub(super) reason: bool,
-    /// Whether it goes on from the one before it.
+    /// True if it continues the previous clause.
     pub(super) joined: bool,
 }
 
 impl Clause<'_> {
-    /// Whether the target stands in it.
+    /// Returns true if the clause contains the target.
     pub(super) fn names(&self, target: &str) -> bool {
         let texts: Vec<&str> = self.words.iter().map(|word| word.text.as_str()).collect();
         texts.join(" ").contains(target)
     }
 }
 
-/// Words that begin a clause.
+/// Words that start a clause.
 const JOINTS: &[&str] = &[
     "and",
     "but",
@@ -50,11 +50,11 @@ const JOINTS: &[&str] = &[
     "however",
 ];
 
-/// Cuts a prediction into clauses.
+/// Splits a prediction into clauses.
 pub(super) fn of(words: &[Word]) -> Vec<Clause<'_>> {
     let mut clauses: Vec<Clause<'_>> = Vec::new();
     let (mut condition, mut reason) = (false, false);
-    // What "Before the fix," says of the clause behind the comma.
+    // "Before the fix," also sets the time of the clause after the comma.
     let mut carried = Time::Open;
     let mut start = 0;
     while start < words.len() {

@@ -1,9 +1,9 @@
-//! What stands before a phrase and changes it.
+//! Words before a phrase that change its meaning.
 
 use super::lists::{FILLERS, NEGATIONS, NOTHING};
 use crate::ghap::expect::words::Word;
 
-/// Whether a phrase is only what is not meant: "instead of failing", "from red to green", "fewer failures".
+/// Returns true if a phrase is only a contrast: "instead of failing", "from red to green", "fewer failures".
 pub(super) fn is_set_aside(words: &[Word], at: usize) -> bool {
     let before = &words[..at];
     let near = &before[before.len().saturating_sub(4)..];
@@ -13,7 +13,7 @@ pub(super) fn is_set_aside(words: &[Word], at: usize) -> bool {
     let away_from =
         near.iter().any(|word| word.is("from")) && words[at + 1..].iter().any(|word| word.is("to"));
     let fewer = near.iter().rev().take(3).any(|word| word.is_any(&["fewer", "less"]));
-    // "fails to compile" is said by "fails"; "from failing to passing" is not meant.
+    // In "fails to compile" the result is in "fails"; "from failing to passing" does not count here.
     let failed_to = !near.iter().any(|word| word.is("from"))
         && near.windows(2).any(|pair| {
             pair[0].is_any(&["fail", "fails", "failed", "failing"]) && pair[1].is("to")
@@ -21,18 +21,18 @@ pub(super) fn is_set_aside(words: &[Word], at: usize) -> bool {
     instead || away_from || fewer || failed_to
 }
 
-/// The number that stands before a phrase: 3 in "3 tests failed".
+/// Returns the number before a phrase: 3 in "3 tests failed".
 pub(super) fn count_before(words: &[Word], at: usize) -> Option<u64> {
     let mut before = words[..at].iter().rev();
     let word = before.by_ref().take(4).find(|word| !word.is_any(FILLERS))?;
     match word.lower.as_str() {
         "zero" => Some(0),
-        // Of "4/5" the first.
+        // The first number of "4/5".
         number => number.split('/').next()?.parse().ok(),
     }
 }
 
-/// Whether the number before a phrase is a part of a greater one: "3 of 5 tests", "4/5".
+/// Returns true if the number before a phrase is a part of a larger one: "3 of 5 tests", "4/5".
 pub(super) fn is_part(words: &[Word], at: usize) -> bool {
     let number = |text: &str| text.parse::<u64>().ok();
     words[at.saturating_sub(6)..at].iter().enumerate().any(|(place, word)| {
@@ -52,17 +52,17 @@ pub(super) fn is_negation(word: &Word) -> bool {
     !word.code && (word.lower.ends_with("n't") || NEGATIONS.contains(&word.lower.as_str()))
 }
 
-/// How often a phrase is turned around by what stands before it.
+/// Counts the negations before a phrase.
 pub(super) fn negations(words: &[Word], at: usize) -> usize {
     let mut found = 0;
     let mut filled = true;
     for (distance, place) in (0..at).rev().enumerate().take(7) {
         let word = &words[place];
         if word.is("longer") && place > 0 && words[place - 1].is("no") {
-            // Counted here; the "no" before it is not one more.
+            // Counted here, so the "no" before it is not counted again.
             return found + 1;
         }
-        // What stands before another verb belongs to that one.
+        // Words before another verb belong to that verb.
         if word.is_any(&["fail", "fails", "pass", "passes", "compile", "compiles", "succeeds"]) {
             break;
         }

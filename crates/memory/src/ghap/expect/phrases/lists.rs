@@ -1,6 +1,6 @@
-//! The words that phrases are made of.
+//! Word lists for phrases.
 
-/// What can pass or fail.
+/// Nouns that can pass or fail.
 pub(super) const RUNS: &[&str] = &[
     "test", "tests", "suite", "suites", "spec", "specs", "build", "ci", "pipeline", "check", "checks",
     "lint", "linter", "clippy", "compilation", "compiler", "typecheck", "type-check", "typechecker", "run",
@@ -9,7 +9,7 @@ pub(super) const RUNS: &[&str] = &[
     "benchmark", "e2e", "testcase", "unittest", "unittests",
 ];
 
-/// What a participle becomes a statement by.
+/// Words that make a statement of a participle.
 pub(super) const BE: &[&str] = &[
     "be", "is", "are", "was", "were", "been", "being", "keep", "keeps", "stay", "stays", "start", "starts",
     "remain", "remains", "still", "now", "stop", "stops", "stopped", "longer", "without", "from",
@@ -25,7 +25,7 @@ pub(super) const NEGATIONS: &[&str] = &[
     "shouldnt",
 ];
 
-/// What negates only what it stands directly before, [`FILLERS`] aside.
+/// Negations that apply only to the next word, skipping [`FILLERS`].
 pub(super) const NOTHING: &[&str] = &[
     "no", "zero", "without", "none", "nothing", "neither", "free",
 ];
@@ -37,20 +37,20 @@ pub(super) const FILLERS: &[&str] = &[
     "checks", "check", "runtime", "remaining", "error", "warnings", "unexpected", "our", "my", "in",
 ];
 
-/// Failures, as things.
+/// Nouns for failures.
 pub(super) const NOUNS: &[&str] = &[
     "error", "errors", "failure", "failures", "exception", "exceptions", "traceback", "warning", "warnings",
     "regression", "regressions", "crash", "crashes", "panic", "panics", "segfault",
 ];
 
-/// What makes another thing of a failure.
+/// Second parts of compounds that are not failures: "error handling".
 pub(super) const COMPOUND: &[&str] = &[
     "handling", "handler", "handlers", "message", "messages", "path", "paths", "code", "codes", "type",
     "types", "case", "log", "logs", "boundary", "rate", "reporting", "time", "page", "response", "state",
     "text",
 ];
 
-/// What becomes of a failure that is over.
+/// Words for the end of a failure.
 pub(super) const GONE: &[&str] = &[
     "gone", "disappear", "disappears", "vanish", "vanishes", "resolved", "fixed", "cleared", "eliminated",
     "fix", "fixes", "resolve", "resolves", "remove", "removes", "eliminate", "eliminates", "prevent",
@@ -58,14 +58,14 @@ pub(super) const GONE: &[&str] = &[
     "cures",
 ];
 
-/// What a failure does that is there.
+/// Words for the presence of a failure.
 pub(super) const APPEARS: &[&str] = &[
     "persist", "persists", "remain", "remains", "still", "same", "again", "reappear", "reappears", "occurs",
     "see", "get", "gets", "hit", "hits", "trigger", "triggers", "show", "shows", "appear", "appears",
     "surfaces", "produce", "produces",
 ];
 
-/// What follows "pass" when something is handed over.
+/// Words after "pass" if it means to hand over.
 pub(super) const HANDED: &[&str] = &[
     "the", "a", "an", "along", "through", "down", "this", "its", "it", "them", "these", "those", "some",
     "null", "none", "to", "over", "our", "their", "my", "arguments", "args", "data", "as",
@@ -77,7 +77,7 @@ pub(super) const COLOUR_VERBS: &[&str] = &[
     "now", "from",
 ];
 
-/// What has a colour of its own.
+/// Things with a colour, for which "green" is not a result.
 pub(super) const COLOURED: &[&str] = &[
     "button", "buttons", "badge", "icon", "text", "border", "background", "cell", "cells", "row", "rows",
     "led", "light", "banner", "label", "color", "colour", "line", "dot", "pixel", "pixels", "theme",

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::params;
-use rutter_testkit::dice::Dice;
-use rutter_testkit::lessons::{Lesson, lessons};
+use rutter_testkit::dice::SeededRandom;
+use rutter_testkit::lessons::{GeneratedLesson, generate_lessons};
 
 use super::{Clusters, Draft, Halt, Known, Texts, anew, is_due, onward, write};
 use crate::ghap::{Resolve, Start};
@@ -31,7 +31,7 @@ impl Memory {
         Self { store, ghaps: Vec::new(), clock: 1_763_200_000_000, _folder: folder }
     }
 
-    fn of(lessons: &[Lesson]) -> Self {
+    fn of(lessons: &[GeneratedLesson]) -> Self {
         let mut memory = Self::new();
         memory.learn_all(lessons);
         memory.regroup();
@@ -43,7 +43,7 @@ impl Memory {
         Time::from_millis(self.clock)
     }
 
-    fn learn(&mut self, lesson: &Lesson) {
+    fn learn(&mut self, lesson: &GeneratedLesson) {
         let now = self.now();
         let place = Place {
             key: ProjectKey::new(if lesson.session.is_multiple_of(7) { "boat" } else { "ship" }),
@@ -80,7 +80,7 @@ impl Memory {
         self.ghaps.push(ghap.id);
     }
 
-    fn learn_all(&mut self, lessons: &[Lesson]) {
+    fn learn_all(&mut self, lessons: &[GeneratedLesson]) {
         for lesson in lessons {
             self.learn(lesson);
         }
@@ -124,7 +124,8 @@ impl Memory {
         of
     }
 
-    /// Returns true if an incremental update is possible, and asserts that it gives the same result as reading everything.
+    /// Returns true if an incremental update is possible, and asserts that it gives the same result as reading
+    /// everything.
     fn compare(&self, axis: Axis) -> bool {
         let Some(kept) = self.onward(axis) else { return false };
         let frozen = Common::of_bytes(&self.known(axis).mean);
@@ -212,17 +213,17 @@ fn assert_alike(one: &Group, other: &Group) {
 }
 
 /// Returns copies of one lesson, which form one cluster on each axis.
-fn same(count: usize) -> Vec<Lesson> {
-    let falsified = |lesson: &&Lesson| lesson.cause.is_some() && lesson.takeaway.is_some();
-    let one = lessons(3, 100).iter().find(falsified).unwrap().clone();
+fn same(count: usize) -> Vec<GeneratedLesson> {
+    let falsified = |lesson: &&GeneratedLesson| lesson.cause.is_some() && lesson.takeaway.is_some();
+    let one = generate_lessons(3, 100).iter().find(falsified).unwrap().clone();
     vec![one; count]
 }
 
 #[test]
 fn what_is_kept_up_is_what_reading_everything_comes_to() {
     for seed in [7, 8] {
-        let mut dice = Dice::new(seed);
-        let all = lessons(seed, 640);
+        let mut dice = SeededRandom::new(seed);
+        let all = generate_lessons(seed, 640);
         let mut memory = Memory::of(&all[..540]);
         memory.check();
         let (mut rest, mut compared, mut read) = (&all[540..], 0, 0);
@@ -231,7 +232,7 @@ fn what_is_kept_up_is_what_reading_everything_comes_to() {
             rest = later;
             memory.learn_all(batch);
             if dice.below(3) == 0 {
-                let (ghap, other) = (*dice.of(&memory.ghaps), dice.of(&all));
+                let (ghap, other) = (*dice.pick(&memory.ghaps), dice.pick(&all));
                 memory.edit(ghap, other.takeaway.as_deref().unwrap_or(&other.goal));
             }
             for axis in [Axis::Full, Axis::Strategy] {
@@ -248,17 +249,17 @@ fn what_is_kept_up_is_what_reading_everything_comes_to() {
 
 #[test]
 fn whatever_comes_changes_and_is_forgotten() {
-    let mut dice = Dice::new(11);
-    let all = lessons(11, 640);
+    let mut dice = SeededRandom::new(11);
+    let all = generate_lessons(11, 640);
     let mut memory = Memory::of(&all[..520]);
     for batch in all[520..].chunks(10) {
         memory.learn_all(batch);
         for _ in 0..dice.below(4) {
-            let ghap = *dice.of(&memory.ghaps);
+            let ghap = *dice.pick(&memory.ghaps);
             match dice.below(6) {
                 0 => memory.forget(ghap),
                 1 | 2 => memory.unsay(ghap),
-                _ => memory.edit(ghap, &dice.of(&all).goal),
+                _ => memory.edit(ghap, &dice.pick(&all).goal),
             }
             let there = |id: &Id| memory.store.ghap(*id).is_ok();
             let ghaps = memory.ghaps.iter().copied().filter(there).collect();
@@ -289,12 +290,12 @@ fn contradicted(memory: &Memory) -> Vec<(Id, u32)> {
 
 #[test]
 fn what_speaks_against_values_is_counted_once_and_right() {
-    let mut dice = Dice::new(4);
-    let all = lessons(4, 240);
+    let mut dice = SeededRandom::new(4);
+    let all = generate_lessons(4, 240);
     let mut memory = Memory::new();
     for batch in all.chunks(12) {
         memory.learn_all(batch);
-        let (ghap, other) = (*dice.of(&memory.ghaps), dice.of(&all));
+        let (ghap, other) = (*dice.pick(&memory.ghaps), dice.pick(&all));
         memory.edit(ghap, &other.goal);
         memory.regroup();
     }
@@ -338,7 +339,7 @@ fn ten_more_cost_ten_however_many_there_are() {
 /// A small group merges into a large one without reading either.
 #[test]
 fn what_becomes_one_unread_is_one_in_the_database() {
-    let all = lessons(6, 541);
+    let all = generate_lessons(6, 541);
     let mut memory = Memory::of(&all[..540]);
     memory.learn(&all[540]);
     let mut draft = memory.onward(Axis::Full).unwrap();
@@ -368,7 +369,7 @@ fn what_becomes_one_unread_is_one_in_the_database() {
 
 #[test]
 fn what_does_not_fit_its_members_is_made_anew() {
-    let all = lessons(5, 540);
+    let all = generate_lessons(5, 540);
     let mut memory = Memory::of(&all[..520]);
     memory.learn(&all[520]);
     memory.regroup();
@@ -396,7 +397,7 @@ fn what_does_not_fit_its_members_is_made_anew() {
 
 #[test]
 fn what_changes_while_it_is_looked_at_is_looked_at_again() {
-    let all = lessons(9, 560);
+    let all = generate_lessons(9, 560);
     let mut memory = Memory::of(&all[..520]);
     for (number, lesson) in all[520..].iter().enumerate() {
         memory.learn(lesson);

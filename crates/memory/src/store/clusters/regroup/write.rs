@@ -91,7 +91,8 @@ fn places(
         }
     }
     let mut place = transaction.prepare_cached(
-        // Skips experiences that were forgotten meanwhile. Texts that changed meanwhile get document 0, so they are grouped again.
+        // Skips experiences that were forgotten meanwhile. Texts that changed meanwhile get document 0, so they are
+        // grouped again.
         "INSERT INTO grouped (row, axis, document, cluster)
          SELECT ?1, ?2, coalesce((SELECT id FROM document WHERE id = ?3), 0), ?4
          WHERE EXISTS (SELECT 1 FROM ghap WHERE uid = ?1)

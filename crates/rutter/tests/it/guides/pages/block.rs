@@ -1,39 +1,39 @@
 //! Parser for the fenced blocks of a page.
 
 /// A fenced block.
-pub(super) struct Block<'a> {
+pub(super) struct PageBlock<'a> {
     /// The line number of the opening fence.
     pub(super) line: usize,
     pub(super) language: &'a str,
     pub(super) body: Vec<&'a str>,
-    pub(super) mark: Option<Mark<'a>>,
+    pub(super) mark: Option<BlockMark<'a>>,
 }
 
 /// An HTML comment directly before a block, which readers do not see.
 #[derive(Clone, Copy)]
-pub(super) enum Mark<'a> {
+pub(super) enum BlockMark<'a> {
     /// The reason why the block cannot be run.
     NotRun(&'a str),
     /// The name of the scene to play before the block runs.
     Scene(&'a str),
     /// The name of a scene. The block shows the context that its last hook gives to the model.
-    Said(&'a str),
+    HookText(&'a str),
 }
 
-impl<'a> Mark<'a> {
-    fn of(line: &'a str) -> Option<Self> {
+impl<'a> BlockMark<'a> {
+    fn parse(line: &'a str) -> Option<Self> {
         let (word, text) = line.strip_prefix("<!-- ")?.strip_suffix(" -->")?.split_once(": ")?;
         match word {
             "not run" => Some(Self::NotRun(text)),
             "scene" => Some(Self::Scene(text)),
-            "said" => Some(Self::Said(text)),
+            "said" => Some(Self::HookText(text)),
             _ => None,
         }
     }
 }
 
 /// Returns the blocks of a page, or line number and message of the first mistake.
-pub(super) fn blocks(text: &str) -> Result<Vec<Block<'_>>, (usize, &'static str)> {
+pub(super) fn parse_blocks(text: &str) -> Result<Vec<PageBlock<'_>>, (usize, &'static str)> {
     let mut blocks = Vec::new();
     let mut lines = text.lines().zip(1..);
     let mut mark = None;
@@ -45,7 +45,7 @@ pub(super) fn blocks(text: &str) -> Result<Vec<Block<'_>>, (usize, &'static str)
             if mark.is_some() {
                 return Err((number - 1, "no block follows this mark"));
             }
-            mark = Mark::of(line);
+            mark = BlockMark::parse(line);
             continue;
         };
         let mut body = Vec::new();
@@ -56,7 +56,7 @@ pub(super) fn blocks(text: &str) -> Result<Vec<Block<'_>>, (usize, &'static str)
                 None => return Err((number, "the block is never closed")),
             }
         }
-        blocks.push(Block { line: number, language, body, mark: mark.take() });
+        blocks.push(PageBlock { line: number, language, body, mark: mark.take() });
     }
     Ok(blocks)
 }

@@ -4,44 +4,44 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::shell::{HOME, Shell};
+use super::shell::{HOME, PageShell};
 
 /// A named sequence of steps that a page refers to.
 pub(super) struct Scene {
     name: &'static str,
-    steps: &'static [Step],
+    steps: &'static [SceneStep],
 }
 
 /// A single event in one of the sessions.
-enum Step {
+enum SceneStep {
     /// A session begins. The following commands of the page run inside of it.
-    Begins(Session),
+    Begins(SceneSession),
     /// A session ends. The following commands of the page run outside of any session.
-    Ends(Session),
+    Ends(SceneSession),
     /// The user submits a prompt.
-    Prompt(Session, &'static str),
-    Fails(Session, &'static Failure),
+    Prompt(SceneSession, &'static str),
+    Fails(SceneSession, &'static FailingTest),
     /// The agent fixes `cart.py`.
-    Mends(Session),
-    Passes(Session),
+    Fixes(SceneSession),
+    Passes(SceneSession),
     /// `cart.py` gets its original bug back.
     Reverts,
     /// The agent starts a GHAP and resolves it as falsified, with a lesson.
-    Learns(Session, &'static Wrong),
+    ResolvesGhap(SceneSession, &'static FalsifiedGhap),
 }
 
-use Session::{First, Fourth, Second, Third};
-use Step::{Begins, Ends, Fails, Learns, Mends, Passes, Prompt, Reverts};
+use SceneSession::{First, Fourth, Second, Third};
+use SceneStep::{Begins, Ends, Fails, Fixes, Passes, Prompt, ResolvesGhap, Reverts};
 
 #[derive(Clone, Copy)]
-enum Session {
+enum SceneSession {
     First,
     Second,
     Third,
     Fourth,
 }
 
-impl Session {
+impl SceneSession {
     fn id(self) -> &'static str {
         match self {
             First => "0c3b7a52-9d1e-4f60-8a37-5e2f1b6c4d90",
@@ -53,7 +53,7 @@ impl Session {
 }
 
 /// A falsified GHAP.
-struct Wrong {
+struct FalsifiedGhap {
     goal: &'static str,
     hypothesis: &'static str,
     surprise: &'static str,
@@ -61,21 +61,21 @@ struct Wrong {
     takeaway: &'static str,
 }
 
-const NIGHT: Wrong = Wrong {
+const NIGHT: FalsifiedGhap = FalsifiedGhap {
     goal: "the nightly export finishes",
     hypothesis: "the timeout of the export is too short",
     surprise: "the connection pool was empty after an hour",
     cause: "an early return skips the release of the connection",
     takeaway: "release the connection in a finally block",
 };
-const IMPORT: Wrong = Wrong {
+const IMPORT: FalsifiedGhap = FalsifiedGhap {
     goal: "the import of the catalogue does not hang",
     hypothesis: "the catalogue is too large for one transaction",
     surprise: "all connections of the pool were taken, by nobody",
     cause: "an exception in the loop skips the release of the connection",
     takeaway: "release connections in a finally block, never behind the last statement",
 };
-const REPORT: Wrong = Wrong {
+const REPORT: FalsifiedGhap = FalsifiedGhap {
     goal: "the report page answers",
     hypothesis: "the query of the report lacks an index",
     surprise: "the query was fast, and waited for a connection of the pool",
@@ -84,27 +84,33 @@ const REPORT: Wrong = Wrong {
 };
 
 /// A failing test.
-struct Failure {
+struct FailingTest {
     module: &'static str,
     test: &'static str,
     error: &'static str,
 }
 
-const TOTAL: Failure =
-    Failure { module: "test_cart.Cart", test: "test_total", error: "AssertionError: 90.0 != 100" };
-const EVICTS: Failure =
-    Failure { module: "test_cache.Cache", test: "test_evicts", error: "AssertionError: 9 != 8" };
+const TOTAL: FailingTest = FailingTest {
+    module: "test_cart.Cart",
+    test: "test_total",
+    error: "AssertionError: 90.0 != 100",
+};
+const EVICTS: FailingTest = FailingTest {
+    module: "test_cache.Cache",
+    test: "test_evicts",
+    error: "AssertionError: 9 != 8",
+};
 
-const BROKEN: &str = "    return sum(items) * 0.9";
-const WHOLE: &str = "    return sum(items)";
+const BUGGY_LINE: &str = "    return sum(items) * 0.9";
+const FIXED_LINE: &str = "    return sum(items)";
 
 const SCENES: [Scene; 11] = [
     Scene { name: "a session begins", steps: &[Begins(First)] },
     Scene { name: "the first test fails", steps: &[Fails(First, &TOTAL)] },
-    Scene { name: "an edit mends it", steps: &[Mends(First), Passes(First), Ends(First)] },
+    Scene { name: "an edit mends it", steps: &[Fixes(First), Passes(First), Ends(First)] },
     Scene {
         name: "a test fails and an edit mends it",
-        steps: &[Begins(First), Fails(First, &TOTAL), Mends(First), Passes(First), Ends(First)],
+        steps: &[Begins(First), Fails(First, &TOTAL), Fixes(First), Passes(First), Ends(First)],
     },
     Scene {
         name: "the same test fails in a later session",
@@ -115,7 +121,7 @@ const SCENES: [Scene; 11] = [
         steps: &[
             Begins(First),
             Fails(First, &TOTAL),
-            Mends(First),
+            Fixes(First),
             Passes(First),
             Ends(First),
             Begins(Second),
@@ -137,32 +143,32 @@ const SCENES: [Scene; 11] = [
         name: "three sessions learn the same thing",
         steps: &[
             Begins(First),
-            Learns(First, &NIGHT),
+            ResolvesGhap(First, &NIGHT),
             Ends(First),
             Begins(Second),
-            Learns(Second, &IMPORT),
+            ResolvesGhap(Second, &IMPORT),
             Ends(Second),
             Begins(Third),
-            Learns(Third, &REPORT),
+            ResolvesGhap(Third, &REPORT),
             Ends(Third),
         ],
     },
     Scene { name: "another session begins", steps: &[Begins(Fourth)] },
 ];
 
-pub(super) fn named(name: &str) -> Option<&'static Scene> {
+pub(super) fn find_scene(name: &str) -> Option<&'static Scene> {
     SCENES.iter().find(|scene| scene.name == name)
 }
 
 /// Returns the context for the model from a hook's output.
-pub(super) fn context(stdout: &str) -> Option<String> {
+pub(super) fn additional_context(stdout: &str) -> Option<String> {
     let answer: Value = serde_json::from_str(stdout).ok()?;
     Some(answer["hookSpecificOutput"]["additionalContext"].as_str()?.to_owned())
 }
 
 impl Scene {
     /// Returns the shell commands of the scene.
-    pub(super) fn commands(&self, shell: &mut Shell) -> Vec<String> {
+    pub(super) fn commands(&self, shell: &mut PageShell) -> Vec<String> {
         // Hooks do not create the database, so `tend` does. `export` waits for background housekeeping.
         let settled = "rutter tend >/dev/null && rutter export >/dev/null";
         let mut commands = vec![settled.to_owned()];
@@ -177,18 +183,18 @@ impl Scene {
     }
 }
 
-impl Step {
-    fn commands(&self, shell: &mut Shell) -> Vec<String> {
-        let cwd = format!("{}{HOME}/shop", shell.base().display());
+impl SceneStep {
+    fn commands(&self, shell: &mut PageShell) -> Vec<String> {
+        let cwd = format!("{}{HOME}/shop", shell.root_dir().display());
         let cart = |line: &str| format!("printf 'def total(items):\\n{line}\\n' >{cwd}/cart.py");
-        let mut hook = |session: &Session, event: &str, fields: Value| {
+        let mut hook = |session: &SceneSession, event: &str, fields: Value| {
             let mut payload =
                 json!({ "session_id": session.id(), "cwd": cwd, "hook_event_name": event });
             if let (Value::Object(payload), Value::Object(fields)) = (&mut payload, fields) {
                 payload.extend(fields);
             }
-            let file = shell.file("payload", &payload.to_string());
-            let patient = shell.base().join("patient");
+            let file = shell.add_file("payload", &payload.to_string());
+            let patient = shell.root_dir().join("patient");
             format!("XDG_CONFIG_HOME={} rutter hook <{}", patient.display(), file.display())
         };
         let bash = json!({ "command": "python3 -m unittest" });
@@ -216,22 +222,25 @@ impl Step {
                     json!({ "tool_name": "Bash", "tool_input": bash, "tool_response": response });
                 vec![hook(session, "PostToolUse", fields)]
             }
-            Mends(session) => {
-                let lines =
-                    [" def total(items):".to_owned(), format!("-{BROKEN}"), format!("+{WHOLE}")];
+            Fixes(session) => {
+                let lines = [
+                    " def total(items):".to_owned(),
+                    format!("-{BUGGY_LINE}"),
+                    format!("+{FIXED_LINE}"),
+                ];
                 let patch = json!([{ "lines": lines }]);
                 let response =
                     json!({ "filePath": format!("{cwd}/cart.py"), "structuredPatch": patch });
                 let fields = json!({ "tool_name": "Edit", "tool_response": response });
-                vec![cart(WHOLE), hook(session, "PostToolUse", fields)]
+                vec![cart(FIXED_LINE), hook(session, "PostToolUse", fields)]
             }
-            Reverts => vec![cart(BROKEN)],
-            Learns(session, wrong) => wrong.commands(session.id()),
+            Reverts => vec![cart(BUGGY_LINE)],
+            ResolvesGhap(session, wrong) => wrong.commands(session.id()),
         }
     }
 }
 
-impl Wrong {
+impl FalsifiedGhap {
     /// Returns the commands that the agent types in its shell.
     fn commands(&self, session: &str) -> Vec<String> {
         let Self { goal, hypothesis, surprise, cause, takeaway } = self;
@@ -249,7 +258,7 @@ impl Wrong {
     }
 }
 
-impl Failure {
+impl FailingTest {
     /// Returns the output of unittest as the client passes it to hooks.
     fn output(&self) -> String {
         let Self { module, test, error } = self;

@@ -10,7 +10,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 pub(super) const HOME: &str = "/home/ada";
 
 /// A shell in the repository of a user who has installed rutter but not used it.
-pub(super) struct Shell {
+pub(super) struct PageShell {
     child: Child,
     input: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
@@ -20,29 +20,29 @@ pub(super) struct Shell {
 }
 
 /// The result of a command.
-pub(super) struct Typed {
+pub(super) struct CommandResult {
     pub(super) exit: i32,
     /// Stdout and stderr in the order they were written.
     pub(super) output: String,
 }
 
-impl Shell {
+impl PageShell {
     pub(super) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let base = folder.path().canonicalize().unwrap();
         let home = base.join(&HOME[1..]);
         let project = home.join("shop");
         fs::create_dir_all(home.join(".cargo/bin")).unwrap();
-        install(&home.join(".cargo/bin/rutter"));
+        install_rutter(&home.join(".cargo/bin/rutter"));
         // Written as files, because git may be missing.
         for folder in ["objects", "refs/heads", "info"] {
             fs::create_dir_all(project.join(".git").join(folder)).unwrap();
         }
-        put(&project.join(".git/HEAD"), "ref: refs/heads/main\n");
+        write_file(&project.join(".git/HEAD"), "ref: refs/heads/main\n");
         let remote = "[remote \"origin\"]\n\turl = https://github.com/ada/shop.git\n";
-        put(&project.join(".git/config"), &format!("[core]\n\tbare = false\n{remote}"));
+        write_file(&project.join(".git/config"), &format!("[core]\n\tbare = false\n{remote}"));
         // The user's hook in the README.
-        put(&project.join("my-hook"), "#!/bin/sh\ncat >/dev/null\n");
+        write_file(&project.join("my-hook"), "#!/bin/sh\ncat >/dev/null\n");
         fs::set_permissions(project.join("my-hook"), fs::Permissions::from_mode(0o755)).unwrap();
         // Long deadlines for the hooks in scenes, because the machine may be busy.
         fs::create_dir_all(base.join("patient/rutter")).unwrap();
@@ -55,7 +55,7 @@ impl Shell {
             "session_end",
         ];
         let patient = hooks.map(|hook| format!("[hooks.{hook}]\ndeadline_ms = 1000\n")).concat();
-        put(&base.join("patient/rutter/config.toml"), &patient);
+        write_file(&base.join("patient/rutter/config.toml"), &patient);
 
         let mut child = Command::new("sh")
             .env_clear()
@@ -72,24 +72,24 @@ impl Shell {
     }
 
     /// Returns the directory that serves as the root of the reader's machine.
-    pub(super) fn base(&self) -> PathBuf {
+    pub(super) fn root_dir(&self) -> PathBuf {
         self.folder.path().canonicalize().unwrap()
     }
 
     /// Writes a file in a new directory and returns its path.
-    pub(super) fn file(&mut self, name: &str, text: &str) -> PathBuf {
+    pub(super) fn add_file(&mut self, name: &str, text: &str) -> PathBuf {
         self.files += 1;
-        let folder = self.base().join(format!("files/{}", self.files));
+        let folder = self.root_dir().join(format!("files/{}", self.files));
         fs::create_dir_all(&folder).unwrap();
-        put(&folder.join(name), text);
+        write_file(&folder.join(name), text);
         folder.join(name)
     }
 
     /// Runs a command. Returns None if the shell has ended.
-    pub(super) fn type_in(&mut self, command: &str) -> Option<Typed> {
+    pub(super) fn run_command(&mut self, command: &str) -> Option<CommandResult> {
         // Sourced from a file: it may have several lines, cannot read the lines that control this shell, and can change
         // its directory.
-        let script = self.file("command", &format!("{command}\n"));
+        let script = self.add_file("command", &format!("{command}\n"));
         let output = script.with_file_name("output");
         let line =
             format!(". {} </dev/null >{} 2>&1; echo $?\n", script.display(), output.display());
@@ -99,12 +99,12 @@ impl Shell {
         self.answers.read_line(&mut exit).ok()?;
         let exit = exit.trim().parse().ok()?;
         let output = String::from_utf8_lossy(&fs::read(output).unwrap()).into_owned();
-        let base = self.base();
-        Some(Typed { exit, output: output.replace(base.to_str().unwrap(), "") })
+        let base = self.root_dir();
+        Some(CommandResult { exit, output: output.replace(base.to_str().unwrap(), "") })
     }
 }
 
-impl Drop for Shell {
+impl Drop for PageShell {
     fn drop(&mut self) {
         // The shell ends at end of file.
         drop(self.input.take());
@@ -113,13 +113,13 @@ impl Drop for Shell {
 }
 
 /// Installs the binary at the path that `cargo install` uses: as a hard link if possible, because it is large.
-fn install(path: &Path) {
+fn install_rutter(path: &Path) {
     let built = env!("CARGO_BIN_EXE_rutter");
     if fs::hard_link(built, path).is_err() {
         fs::copy(built, path).unwrap();
     }
 }
 
-fn put(path: &Path, text: &str) {
+fn write_file(path: &Path, text: &str) {
     fs::write(path, text).unwrap();
 }

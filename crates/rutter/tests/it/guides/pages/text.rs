@@ -4,29 +4,29 @@ use std::collections::BTreeMap;
 
 /// A line with placeholders for varying parts, and its ids.
 #[derive(Debug)]
-struct Line {
+struct MaskedLine {
     plain: String,
     ids: Vec<String>,
 }
 
 /// A map from ids in the page to real ids.
 #[derive(Default)]
-pub(super) struct Ids(BTreeMap<String, String>);
+pub(super) struct IdMap(BTreeMap<String, String>);
 
-impl Ids {
+impl IdMap {
     /// Replaces the ids of the page by real ones. Fails with the first unknown id.
     pub(super) fn translate(&self, command: &str) -> Result<String, String> {
         let mut out = String::new();
-        for part in parts(command) {
+        for part in split_parts(command) {
             match part {
-                Part::Id(id) => out += self.0.get(id).ok_or_else(|| id.to_owned())?,
-                Part::Other(text) | Part::Varying(text, _) => out += text,
+                TextPart::Id(id) => out += self.0.get(id).ok_or_else(|| id.to_owned())?,
+                TextPart::Other(text) | TextPart::Varying(text, _) => out += text,
             }
         }
         Ok(out)
     }
 
-    fn learn(&mut self, page: &str, here: &str) -> Result<(), String> {
+    fn record(&mut self, page: &str, here: &str) -> Result<(), String> {
         let known = self.0.entry(page.to_owned()).or_insert_with(|| here.to_owned());
         if known == here {
             return Ok(());
@@ -36,14 +36,14 @@ impl Ids {
 }
 
 /// Compares the lines of a page with real output. A line with only `…` stands for any number of lines.
-pub(super) fn compare(shown: &[&str], printed: &str, ids: &mut Ids) -> Result<(), String> {
-    let trimmed = |lines: Vec<&str>| -> Vec<Line> {
+pub(super) fn compare(shown: &[&str], printed: &str, ids: &mut IdMap) -> Result<(), String> {
+    let trimmed = |lines: Vec<&str>| -> Vec<MaskedLine> {
         let end = lines.iter().rposition(|line| !line.trim().is_empty()).map_or(0, |last| last + 1);
-        lines[..end].iter().map(|line| Line::of(line)).collect()
+        lines[..end].iter().map(|line| MaskedLine::parse(line)).collect()
     };
     let (shown, printed) = (trimmed(shown.to_vec()), trimmed(printed.lines().collect()));
-    let Some(pairs) = align(&shown, &printed) else {
-        let text = |lines: &[Line]| -> String {
+    let Some(pairs) = align_lines(&shown, &printed) else {
+        let text = |lines: &[MaskedLine]| -> String {
             lines.iter().flat_map(|line| ["    ", &line.plain, "\n"]).collect()
         };
         return Err(format!(
@@ -53,41 +53,45 @@ pub(super) fn compare(shown: &[&str], printed: &str, ids: &mut Ids) -> Result<()
         ));
     };
     let pairs = pairs.into_iter().flat_map(|(page, here)| page.ids.iter().zip(&here.ids));
-    pairs.into_iter().try_for_each(|(page, here)| ids.learn(page, here))
+    pairs.into_iter().try_for_each(|(page, here)| ids.record(page, here))
 }
 
 /// Compares like [`compare`], but ignores line breaks.
-pub(super) fn compare_words(shown: &[&str], said: &str, ids: &mut Ids) -> Result<(), String> {
+pub(super) fn compare_words(shown: &[&str], said: &str, ids: &mut IdMap) -> Result<(), String> {
     let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     compare(&[&flat(&shown.join(" "))], &flat(said), ids)
 }
 
-fn align<'a>(shown: &'a [Line], printed: &'a [Line]) -> Option<Vec<(&'a Line, &'a Line)>> {
+fn align_lines<'a>(
+    shown: &'a [MaskedLine],
+    printed: &'a [MaskedLine],
+) -> Option<Vec<(&'a MaskedLine, &'a MaskedLine)>> {
     match shown.split_first() {
         None => printed.is_empty().then(Vec::new),
         Some((first, rest)) if first.plain.trim() == "…" => {
-            (0..=printed.len()).find_map(|skipped| align(rest, &printed[skipped..]))
+            (0..=printed.len()).find_map(|skipped| align_lines(rest, &printed[skipped..]))
         }
         Some((first, rest)) => {
             let (here, left) = printed.split_first()?;
-            let mut pairs = (first.plain == here.plain).then(|| align(rest, left)).flatten()?;
+            let mut pairs =
+                (first.plain == here.plain).then(|| align_lines(rest, left)).flatten()?;
             pairs.push((first, here));
             Some(pairs)
         }
     }
 }
 
-impl Line {
-    fn of(line: &str) -> Self {
+impl MaskedLine {
+    fn parse(line: &str) -> Self {
         let (mut plain, mut ids) = (String::new(), Vec::new());
-        for part in parts(line.trim_end()) {
+        for part in split_parts(line.trim_end()) {
             match part {
-                Part::Id(id) => {
+                TextPart::Id(id) => {
                     ids.push(id.to_owned());
                     plain += "[id]";
                 }
-                Part::Varying(_, name) => plain += name,
-                Part::Other(text) => plain += text,
+                TextPart::Varying(_, name) => plain += name,
+                TextPart::Other(text) => plain += text,
             }
         }
         // The width of a column depends on its longest path.
@@ -98,22 +102,22 @@ impl Line {
     }
 }
 
-enum Part<'a> {
+enum TextPart<'a> {
     Id(&'a str),
     Varying(&'a str, &'static str),
     Other(&'a str),
 }
 
 /// Splits a text into ids, other varying parts and single characters.
-fn parts(text: &str) -> Vec<Part<'_>> {
+fn split_parts(text: &str) -> Vec<TextPart<'_>> {
     let mut parts = Vec::new();
     let (mut rest, mut inside_word) = (text, false);
     while let Some(first) = rest.chars().next() {
-        let found = if inside_word { None } else { varying(rest) };
+        let found = if inside_word { None } else { varying_prefix(rest) };
         let (length, part) = match found {
-            Some((length, None)) => (length, Part::Id(&rest[..length])),
-            Some((length, Some(name))) => (length, Part::Varying(&rest[..length], name)),
-            None => (first.len_utf8(), Part::Other(&rest[..first.len_utf8()])),
+            Some((length, None)) => (length, TextPart::Id(&rest[..length])),
+            Some((length, Some(name))) => (length, TextPart::Varying(&rest[..length], name)),
+            None => (first.len_utf8(), TextPart::Other(&rest[..first.len_utf8()])),
         };
         inside_word = rest[..length].ends_with(char::is_alphanumeric);
         parts.push(part);
@@ -123,7 +127,7 @@ fn parts(text: &str) -> Vec<Part<'_>> {
 }
 
 /// Returns length and placeholder of a varying part at the start of a text. An id has no placeholder.
-fn varying(text: &str) -> Option<(usize, Option<&'static str>)> {
+fn varying_prefix(text: &str) -> Option<(usize, Option<&'static str>)> {
     let shaped = |shape: &str| {
         let mut signs = text.chars();
         let fits = shape.chars().all(|wanted| {
