@@ -15,7 +15,7 @@ const TIER: f64 = 0.2;
 /// Maximum reduction by age, and the age at which half of it applies.
 const AGE: f64 = 0.1;
 const HALF_LIFE: Duration = Duration::from_hours(180 * 24);
-/// Factor for documents without known effects. Each time a document helped adds `HELPED`, each time it hurt subtracts
+/// Factor for documents without known effects. Each time a document helped adds a bonus, each time it hurt subtracts
 /// several times as much.
 const UNTRIED: f64 = 0.94;
 const HELPED: f64 = 0.02;

@@ -4,7 +4,7 @@
 //! does not depend on the size of the store. If a document shares few words with the query, meaning decides alone: that
 //! of the whole text, and for the best candidates that of each word.
 
-/// BM25 parameters: saturation of repeated words (`K1`), and influence of the document length (`B`).
+/// BM25 parameters: saturation of repeated words, and influence of the document length.
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
 /// Share of meaning in a score.

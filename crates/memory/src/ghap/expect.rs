@@ -6,8 +6,8 @@
 //!
 //! # Expected result
 //!
-//! [`derive()`] looks for a phrase about the end of a run ("should pass", "no longer fails", "0 failures"), and otherwise
-//! expects a pass. Prose is split into clauses; in each the strongest phrase counts, inverted by a negation.
+//! [`derive()`] looks for a phrase about the end of a run ("should pass", "no longer fails", "0 failures"), and
+//! otherwise expects a pass. Prose is split into clauses; in each the strongest phrase counts, inverted by a negation.
 //! Between clauses:
 //!
 //! - the one that names the target wins, then one that names any run ("the tests", `cargo build`), then the first;
