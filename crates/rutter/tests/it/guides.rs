@@ -13,6 +13,8 @@ use rutter_testkit::{CommandOutput, repository_root, skip_test};
 mod links;
 /// Every fenced block of the README, the guides and the security page.
 mod pages;
+/// Cells of every table in the repository.
+mod tables;
 
 /// Returns language and text of the fenced blocks of a page.
 fn read_blocks(page: &str) -> Vec<(String, String)> {
