@@ -178,7 +178,7 @@ pub fn distance(together: f64, lesson: Option<f64>) -> f64 {
     (1.0 - f64::midpoint(together, lesson)).clamp(0.0, 2.0)
 }
 
-/// Returns the maximum distance of a sentence from a cluster along an axis. `docs/reference/clusters.md` has the
+/// Returns the maximum distance of a sentence from a cluster along an axis. `docs/measurements/clusters.md` has the
 /// measurement: of a hundred unrelated sentences, one or two get in. Clusters on the full axis are larger, so a
 /// sentence is more likely to be near one of their many lessons.
 pub const fn threshold(axis: Axis) -> f64 {

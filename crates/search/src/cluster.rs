@@ -1,6 +1,6 @@
 //! Clusters: groups of lessons about the same subject, along each axis.
 //!
-//! Works on the vectors that recall searches, minus the mean direction of all texts. `docs/reference/clusters.md` has
+//! Works on the vectors that recall searches, minus the mean direction of all texts. `docs/measurements/clusters.md` has
 //! the alternatives that this was compared with, and the reasons. This module does not touch the database;
 //! `store::clusters` stores the groups and names them.
 

@@ -71,7 +71,7 @@ impl Fit {
     ///
     /// A score is a share of the query, and one word covers `thanks, go on`. So the probability also needs evidence,
     /// which grows with the weight of the shared words. The more documents there are, the easier it is to find one that
-    /// fits by chance. The coefficients are a logistic regression; `docs/reference/recall.md` describes its data. On
+    /// fits by chance. The coefficients are a logistic regression; `docs/measurements/recall.md` describes its data. On
     /// that data, the floor keeps the rate of wrongly shown documents within the limit.
     pub fn confidence(&self, documents: f64) -> f64 {
         let meaning = self.meaning.max(0.0);

@@ -198,7 +198,7 @@ fn values_stay_precise() {
         .map(|label| (format!("cause-{label}"), lessons_of_cause(label)[0].to_owned()))
         .collect();
     let prompts: Vec<RecallPrompt> = read_fixture("prompts-b");
-    // The figures are those of docs/reference/recall.md.
+    // The figures are those of docs/measurements/recall.md.
     let (wrong, _) = measure_values(&causes, &prompts);
     assert_eq!((wrong.prompts, wrong.counted), (289, 0));
     let lessons: Vec<RecallLesson> = read_fixture("lessons-b");
