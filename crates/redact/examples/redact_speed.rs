@@ -1,45 +1,52 @@
-//! How long redaction takes per 10 KB: `cargo run --release -p rutter-memory --example redact_speed`.
-//! A word as argument measures only the texts whose name holds it.
+//! Measures redaction per 10 KB: `cargo run --release -p rutter-redact --example redact_speed`.
+//! An argument limits the measurement to texts with a name that contains it.
 
 use std::time::{Duration, Instant};
 
 use rutter_redact::redact;
 
-/// The unit of the promise.
-const SIZE: usize = 10 * 1024;
+/// Text size that the promised times refer to.
+const SAMPLE_BYTES: usize = 10 * 1024;
 
-/// What 10 KB may cost, in milliseconds.
-const PROMISED: f64 = 0.3;
+/// Promised milliseconds per 10 KB.
+const PROMISED_MILLIS: f64 = 0.3;
 
-/// What 10 KB may cost that nobody would write: over and over what some rule has to look at twice.
-const HOSTILE: f64 = 0.5;
+/// Promised milliseconds per 10 KB of hostile text: repeated input that some rule has to scan twice.
+const HOSTILE_PROMISED_MILLIS: f64 = 0.5;
 
-/// How many of the texts are such as people write.
-const ORDINARY: usize = 5;
+/// Number of ordinary texts at the beginning of the list.
+const ORDINARY_TEXT_COUNT: usize = 5;
 
-/// How long each text is measured.
-const MEASURED: Duration = Duration::from_millis(300);
+/// Measuring time per text.
+const MEASURED_TIME: Duration = Duration::from_millis(300);
 
 #[expect(clippy::print_stdout, reason = "the figures")]
 fn main() {
     let mut kept = true;
     println!("{:<40} {:>12} {:>14}", "text", "ms per 10 KB", "at 10 x 10 KB");
     let wanted = std::env::args().nth(1).unwrap_or_default();
-    let texts = texts().into_iter().enumerate();
+    let texts = sample_texts().into_iter().enumerate();
     for (number, (name, text)) in texts.filter(|(_, (name, _))| name.contains(&wanted)) {
-        let (small, large) = (time(&fill(&text, SIZE)), time(&fill(&text, 10 * SIZE)) / 10.0);
-        let promised = if number < ORDINARY { PROMISED } else { HOSTILE };
+        let (small, large) = (
+            median_millis(&repeat_to_size(&text, SAMPLE_BYTES)),
+            median_millis(&repeat_to_size(&text, 10 * SAMPLE_BYTES)) / 10.0,
+        );
+        let promised =
+            if number < ORDINARY_TEXT_COUNT { PROMISED_MILLIS } else { HOSTILE_PROMISED_MILLIS };
         kept &= small <= promised && large <= promised;
         println!("{:<40} {small:>12.4} {large:>14.4}", name.escape_debug().to_string());
     }
-    assert!(kept, "{PROMISED} ms per 10 KB are promised, {HOSTILE} for what is made to be slow");
+    assert!(
+        kept,
+        "{PROMISED_MILLIS} ms per 10 KB are promised, {HOSTILE_PROMISED_MILLIS} for what is made to be slow"
+    );
 }
 
-/// Milliseconds of one call, the median of many.
-fn time(text: &str) -> f64 {
+/// Returns the median time of a call in milliseconds.
+fn median_millis(text: &str) -> f64 {
     let mut times = Vec::new();
     let from = Instant::now();
-    while from.elapsed() < MEASURED || times.len() < 5 {
+    while from.elapsed() < MEASURED_TIME || times.len() < 5 {
         let start = Instant::now();
         std::hint::black_box(redact(std::hint::black_box(text)));
         times.push(start.elapsed());
@@ -48,12 +55,12 @@ fn time(text: &str) -> f64 {
     times[times.len() / 2].as_secs_f64() * 1000.0
 }
 
-/// The text over and over, to a size.
-fn fill(text: &str, size: usize) -> String {
+/// Repeats a text up to a size.
+fn repeat_to_size(text: &str, size: usize) -> String {
     text.chars().cycle().take(size).collect()
 }
 
-fn texts() -> Vec<(&'static str, String)> {
+fn sample_texts() -> Vec<(&'static str, String)> {
     let random: String = (0..4096_u32)
         .map(|at| {
             char::from(
@@ -71,7 +78,7 @@ fn texts() -> Vec<(&'static str, String)> {
         ("base64", random.clone()),
         ("minified", "!function(e,t){\"object\"==typeof exports?t(exports):(e.token={},t.key=n,o({apiKey:a,secret:s}))}(this);".to_owned()),
     ];
-    // What no text should hold, and what every rule could be slow on.
+    // Input that no text should contain, and that could be slow in every rule.
     let hostile = [
         "=",
         ":",

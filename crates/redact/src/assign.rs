@@ -47,6 +47,9 @@ pub(super) fn secret(text: &[u8], at: usize, done: usize) -> Option<Finding> {
         return None;
     }
     let value = &text[right.start..right.end];
+    if value[0] == b'=' && (value.len() < 8 || random::is_wordy(value)) {
+        return None;
+    }
     // A header's value has a blank before it and is a literal all the same.
     let header = colon && left.name.len() > 2 && left.name[..2].eq_ignore_ascii_case(b"x-");
     let form = if header && right.form == Form::Loose { Form::Tight } else { right.form };
@@ -172,7 +175,12 @@ fn operator(text: &[u8], at: usize) -> Option<usize> {
     let next = text.get(at + 1).copied().unwrap_or(b' ');
     let last = if at > 0 { text[at - 1] } else { b' ' };
     match text[at] {
-        b'=' if next == b'=' || matches!(last, b'=' | b'!' | b'<' | b'>') => None,
+        b'=' if matches!(last, b'=' | b'!' | b'<' | b'>') => None,
+        // `password==7yTIWj6SY` in a file of properties: a value that begins with the sign.
+        b'=' if next == b'=' => {
+            let is_value = alphabet::is(last, NAME) && alphabet::is_at(text, at + 2, ALNUM);
+            is_value.then_some(at + 1)
+        }
         b'=' if next == b'>' => Some(at + 2),
         b':' if next == b'=' => Some(at + 2),
         b':' if next == b':' || last == b':' || alphabet::starts(text, at, b"://") => None,
@@ -236,6 +244,9 @@ fn read(text: &[u8], left: &Left<'_>, query: bool, done: usize) -> Option<Name> 
     if left.start > 0 && text[left.start - 1] == b'\\' && word.len() > 5 && word.starts_with(b"u00")
     {
         word = &word[5..];
+    }
+    if query && word.eq_ignore_ascii_case(b"code") {
+        return Some(Name { says: Says::Perhaps, kind: "code" });
     }
     if query && is_signature(word) {
         return Some(Name { says: Says::Secret, kind: "signature" });

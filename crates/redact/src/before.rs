@@ -121,35 +121,6 @@ fn link(between: &[u8]) -> Link {
     }
 }
 
-/// `bob / X` and `bob:X` before a word of logins: `use bob:X to log in`.
-pub(super) fn login(text: &[u8], at: usize, from: usize) -> Option<Finding> {
-    let floor = at.saturating_sub(64).max(from);
-    let line = text[floor..at].iter().rposition(|&byte| alphabet::is(byte, NEWLINE));
-    let floor = line.map_or(floor, |line| floor + line + 1);
-    let window = &text[floor..at];
-    let sign = window.iter().rposition(|byte| matches!(byte, b':' | b'/'))?;
-    let sign = floor + sign;
-    let start = alphabet::run(text, sign + 1, alphabet::SPACE);
-    let spaced = start > sign + 1;
-    let user = alphabet::run_back(text, sign, alphabet::SPACE, sign - floor);
-    let name = alphabet::run_back(text, user, alphabet::NAME, user - floor);
-    let alone =
-        name == floor || alphabet::is(text[name - 1], BLANK | QUOTE) || text[name - 1] == b'(';
-    if name == user || !alone || spaced && text[sign] == b':' || spaced != (user < sign) {
-        return None;
-    }
-    let length = text[start..at]
-        .iter()
-        .position(|&byte| alphabet::is(byte, BLANK | QUOTE) || byte == b')')?;
-    let value = &text[start..start + length];
-    let value = value.strip_suffix(b".").or(value.strip_suffix(b",")).unwrap_or(value);
-    let secret = (spaced::is_signed(value) || drawn::is_drawn(value))
-        && !value.contains(&b'/')
-        && !heat::is_other(value)
-        && !placeholder::is(value);
-    secret.then_some(Finding { start, end: start + value.len(), kind: "password" })
-}
-
 #[cfg(test)]
 mod tests {
     use crate::redact;
@@ -157,7 +128,7 @@ mod tests {
     #[test]
     fn values_before_their_names() {
         for (text, left) in [
-            ("use Rh08i7lHhiOK as the password", "use [redacted:secret] as the password"),
+            ("use Rh08i7lHhiOK as the password", "use [redacted:password] as the password"),
             (
                 "assert 'Rh08i7lHhiOK' == user.password",
                 "assert '[redacted:secret]' == user.password",

@@ -99,7 +99,7 @@ static FLAGS: &[(&str, Programs, Takes)] = &[
     ("--user", Programs::of(&["etcdctl"]), Takes::AfterColon),
     ("-t", Programs::of(&["codecov"]), Takes::Next),
     ("--body", Programs::of(&["secret"]), Takes::Next),
-    ("-b", Programs::of(&["secret"]), Takes::Either),
+    ("-b", Programs::of(&["secret"]), Takes::Next),
 ];
 
 /// The secret in the argument of the flag at `at`, on a command line that has named `programs`.

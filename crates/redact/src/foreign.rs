@@ -129,7 +129,7 @@ fn kind(text: &[u8], at: usize, end: usize, done: usize) -> Option<&'static str>
     let is = |known: &[u8]| word.eq_ignore_ascii_case(known);
     let goes_on = |rest: &str| alphabet::starts(text, end, rest.as_bytes());
     match (word[0] | 32, word.len()) {
-        (b'p', 5) if is(b"passe") && text[done..at].ends_with(b"mot de ") => Some("password"),
+        (b'p', 5) if is(b"passe") && text[done..at].ends_with(b"ot de ") => Some("password"),
         (b'm', 3) if is(b"mdp") => Some("password"),
         (b'c', 8) if is(b"contrase") && goes_on("ña") => Some("password"),
         (b'c', 10) if is(b"contrasena") => Some("password"),
@@ -168,6 +168,9 @@ fn is_no_word(value: &[u8]) -> bool {
     value.len() >= 8
         && odd
         && !is_code(value)
+        && (drawn::is_drawn(value)
+            || random::is_random(value)
+            || !handmade::has_technical_number(value))
         && !heat::is_version(value)
         && !placeholder::is(value)
 }

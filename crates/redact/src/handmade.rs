@@ -4,7 +4,8 @@
 //! when the digits belong to a technical word: `argon2`, `eu-west-1`, `user42`.
 
 use super::alphabet::{self, ALNUM, DIGIT, LOWER, UPPER};
-use super::{drawn, heat, placeholder, value};
+use super::drawn::Drawn;
+use super::{drawn, heat, placeholder, random, value};
 
 /// Lengths of the values that are looked at.
 const LENGTHS: std::ops::RangeInclusive<usize> = 7..=48;
@@ -18,6 +19,139 @@ struct Sorts {
     signs: usize,
     /// Places between a small and a capital letter.
     humps: usize,
+}
+
+/// How much a word looks like a password.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Likeness {
+    /// A word, a number, a name of code.
+    None,
+    /// Names of hosts, users and versions look the same: `rotkohl47`, `blue-otter-3`.
+    Possible,
+    /// Few names look the same: `Winter-Sturm77`, `Fl0wer.Power`.
+    Likely,
+    /// Nothing else is written so: `kiosk!77`, `qfias3z%.MO1lQ`.
+    Certain,
+}
+
+/// Returns how much a word of a sentence looks like a password.
+pub(super) fn likeness(value: &[u8]) -> Likeness {
+    if value.len() < *LENGTHS.start() || has_name(value) || heat::is_key_combination(value) {
+        return Likeness::None;
+    }
+    if is_surely_drawn(value) {
+        return Likeness::Certain;
+    }
+    if is_known(value) {
+        return Likeness::None;
+    }
+    let Some(sorts) = sorts(value).filter(|_| LENGTHS.contains(&value.len())) else {
+        return Likeness::None;
+    };
+    let has_digit_and_letters = sorts.digits > 0 && sorts.lower + sorts.upper >= 3;
+    let inner = &value[1..value.len() - 1];
+    let is_shouted = inner.windows(2).any(|two| two[0] == b'!' && alphabet::is(two[1], ALNUM));
+    let is_address = value.contains(&b'@');
+    // `aws-cli#847` refers to an issue.
+    let number = value.iter().position(|&byte| byte == b'#').map(|sign| &value[sign + 1..]);
+    if sorts.upper == 0 && number.is_some_and(|number| number.iter().all(u8::is_ascii_digit)) {
+        return Likeness::None;
+    }
+    if has_digit_and_letters
+        && value.len() >= 8
+        && !is_address
+        && (is_shouted || sorts.signs > 0 && sorts.upper > 0 && sorts.lower > 0)
+        && is_made(value, &sorts)
+    {
+        return Likeness::Certain;
+    }
+    let camel = alphabet::is(value[0], LOWER) && sorts.humps > 0;
+    let leet = leet_digits(value);
+    let underscores = value.iter().filter(|&&byte| byte == b'_').count();
+    let is_mixed = sorts.upper > 0
+        && sorts.lower > 1
+        && (underscores == 0 || underscores == 1 && value[0].is_ascii_uppercase());
+    // A word, a dot and a word: `Fl0wer.Power`. The name of a file ends in small letters.
+    let is_dotted = value.contains(&b'.') && (heat::is_other(value) || sorts.upper == 0 || camel);
+    let has_inner_sign = sorts.signs > 0 && !is_address && is_made(value, &sorts);
+    if value.len() >= 8
+        && has_inner_sign
+        && (sorts.digits > 0 || is_shouted && sorts.upper > 0 && sorts.lower > 0)
+    {
+        return Likeness::Likely;
+    }
+    if value.len() >= 8
+        && has_digit_and_letters
+        && !is_dotted
+        && (leet > 0 && (sorts.upper > 0 || leet > 1)
+            || is_mixed
+                && !camel
+                && !has_acronym(value)
+                && (sorts.humps == 0 || ends_in_number(value)))
+    {
+        return Likeness::Likely;
+    }
+    if is_made(value, &sorts) || is_hyphenated(value) { Likeness::Possible } else { Likeness::None }
+}
+
+/// Returns true if a value was drawn and is no path, no list and no name with a version.
+fn is_surely_drawn(value: &[u8]) -> bool {
+    let is_code = |byte: &u8| matches!(byte, b'/' | b',' | b'*' | b':');
+    let is_version =
+        value.len() < 12 && value[0].is_ascii_alphabetic() && has_technical_number(value);
+    drawn::drawn(value) == Drawn::Surely
+        && !heat::is_other(value)
+        && !placeholder::is(value)
+        && !value.iter().any(is_code)
+        && (!value.contains(&b'.') || value.iter().any(u8::is_ascii_uppercase))
+        && !is_version
+}
+
+/// Returns true for three words or more of which one behind the first has a capital: `grauer-Otter-springt`.
+fn is_hyphenated(value: &[u8]) -> bool {
+    let mut parts = value.split(|byte| matches!(byte, b'-' | b'_' | b'.'));
+    let is_word = |part: &[u8]| {
+        part.len() > 2 && part[1..].iter().all(|&byte| alphabet::is(byte, LOWER) || byte >= 128)
+    };
+    let (mut count, mut capitals) = (0, 0);
+    let are_words = parts.all(|part| {
+        capitals +=
+            usize::from(count > 0 && alphabet::is(part.first().copied().unwrap_or(b'-'), UPPER));
+        count += 1;
+        is_word(part)
+    });
+    are_words && count >= 3 && (1..count).contains(&capitals) && value[0].is_ascii_lowercase()
+}
+
+/// Returns true if two digits or more are at the end.
+fn ends_in_number(value: &[u8]) -> bool {
+    matches!(value, [.., a, b] if a.is_ascii_digit() && b.is_ascii_digit())
+}
+
+/// Returns true for `name=value`.
+fn has_name(value: &[u8]) -> bool {
+    let sign = value.iter().position(|byte| matches!(byte, b'=' | b':'));
+    sign.is_some_and(|sign| sign > 0 && sign + 1 < value.len() && random::is_wordy(&value[..sign]))
+}
+
+/// Returns true if two capitals are side by side, as in names of products and methods: `Okta-SSO2`.
+fn has_acronym(value: &[u8]) -> bool {
+    value.windows(2).any(|two| alphabet::is(two[0], UPPER) && alphabet::is(two[1], UPPER))
+}
+
+/// Returns true if a value has a digit that stands for a letter, or a sign that no name has.
+pub(super) fn is_disguised(value: &[u8]) -> bool {
+    leet_digits(value) > 0 || sorts(value).is_some_and(|sorts| sorts.signs > 0)
+}
+
+/// Returns the number of digits that stand for letters: `Fl0wer`, `Tr0ub4dor`. Words such as `log4j` are shorter.
+fn leet_digits(value: &[u8]) -> usize {
+    let is_leet = |three: &&[u8]| {
+        alphabet::is(three[0], LOWER | UPPER)
+            && matches!(three[1], b'0' | b'1' | b'3' | b'4' | b'5' | b'7')
+            && alphabet::is(three[2], LOWER)
+    };
+    value.windows(3).filter(is_leet).count()
 }
 
 /// Counts the sorts of a value's characters; `None` if it has one that no such password has.
@@ -89,21 +223,42 @@ fn is_known(value: &[u8]) -> bool {
     drawn::is_hex(value)
         || heat::is_version(value)
         || placeholder::is(value)
-        || value::names_a_secret(value)
+        || value::names_a_secret(value) && !has_animal(value)
         || has_technical_number(value)
 }
 
+/// Returns true if the `key` in a value is the end of another word.
+fn has_animal(value: &[u8]) -> bool {
+    let words: [&[u8]; 7] =
+        [b"monkey", b"donkey", b"turkey", b"hockey", b"whiskey", b"mickey", b"jockey"];
+    words.iter().any(|word| value.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word)))
+}
+
 /// Returns true if the first digits of a value belong to a technical word: `sha256`, `AES-256`, `eu-west-1`.
-fn has_technical_number(value: &[u8]) -> bool {
+pub(super) fn has_technical_number(value: &[u8]) -> bool {
     let Some(digit) = value.iter().position(|&byte| alphabet::is(byte, DIGIT)) else {
         return false;
     };
+    // `kiosk!77`: a sign that no name has.
+    if digit > 0 && !alphabet::is(value[digit - 1], alphabet::NAME) && value[digit - 1] != b'=' {
+        return false;
+    }
     let joined = digit > 0 && matches!(value[digit - 1], b'-' | b'_' | b'.' | b'=');
     let end = digit - usize::from(joined);
-    let start = value[..end]
-        .iter()
-        .rposition(|&byte| !alphabet::is(byte, LOWER | UPPER))
-        .map_or(0, |at| at + 1);
+    let is_start = |at: &usize| {
+        *at == 0
+            || !alphabet::is(value[at - 1], LOWER | UPPER)
+            || alphabet::is(value[at - 1], LOWER) && alphabet::is(value[*at], UPPER)
+    };
+    let start = (0..end).rev().find(is_start).unwrap_or(end);
+    // `r3adM0nly`: a digit that stands for a letter; `zQ8vLp2k`: no word.
+    let is_leet = alphabet::is_at(value, start, LOWER)
+        && value[start] != b'v'
+        && alphabet::is_at(value, digit + 3, LOWER | UPPER);
+    let is_inside = start > 0 && alphabet::is(value[start - 1], LOWER | UPPER);
+    if end - start == 1 && !joined && (is_leet || is_inside) {
+        return false;
+    }
     let mut lower = [0; 12];
     let Some(lower) = lower.get_mut(..end - start) else { return false };
     lower.copy_from_slice(&value[start..end]);
@@ -133,7 +288,7 @@ fn is_technical(word: &[u8]) -> bool {
         | b"sql" | b"sqlite" | b"ssl" | b"stage" | b"step" | b"story" | b"svc" | b"swagger" | b"table" | b"task" | b"team" | b"tenant"
         | b"test" | b"testuser" | b"ticket" | b"tier" | b"tls" | b"type" | b"u" | b"ubuntu" | b"uint" | b"unit" | b"us" | b"user" | b"users"
         | b"utf" | b"v" | b"var" | b"varchar" | b"ver" | b"version" | b"vue" | b"web" | b"week" | b"west" | b"win" | b"windows"
-        | b"worker" | b"x" | b"zone" | b"character" | b"characters" | b"argonid" | b"vitest" | b"typescript" | b"chromium" | b"firefox"
+        | b"worker" | b"wpa" | b"x" | b"zone" | b"saml" | b"ldap" | b"eap" | b"ike" | b"ikev" | b"keycloak" | b"vault" | b"n" | b"character" | b"characters" | b"argonid" | b"vitest" | b"typescript" | b"chromium" | b"firefox"
     )
 }
 

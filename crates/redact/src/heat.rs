@@ -14,8 +14,8 @@ mod words;
 
 pub(super) use block::{block, listed};
 pub(super) use command::{here_string, piped, printed, redirected};
-pub(super) use other::{is_other, is_version};
-pub(super) use words::{FAR, reach};
+pub(super) use other::{is_key_combination, is_other, is_version};
+pub(super) use words::{FAR, is_log_in, reach};
 
 pub(super) use other::is_cold;
 use other::is_resource;
@@ -119,9 +119,6 @@ fn is_login_part(text: &[u8], start: usize, last: u8, done: usize) -> bool {
         return has(line, &["password", "pwd"]);
     }
     let linked = match last {
-        b' ' => {
-            [&b" with"[..], b" using", b" and", b" mit"].iter().any(|word| line.ends_with(word))
-        }
         b':' => {
             let user = alphabet::run_back(text, start - 1, NAME, (start - 1 - done).min(32));
             let free = user == done || alphabet::is(text[user - 1], BLANK | QUOTE);

@@ -51,6 +51,7 @@ mod private;
 mod random;
 mod repeat;
 mod scan;
+mod sentence;
 mod shape;
 mod spaced;
 mod table;

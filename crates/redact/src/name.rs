@@ -134,7 +134,8 @@ fn judge(before: &[u8], last: &[u8]) -> Option<Name> {
     }
     if last == b"key" {
         return match previous {
-            b"wifi" | b"wlan" | b"fi" => name(Says::Password, "password"),
+            b"wifi" | b"wlan" | b"fi" | b"preshared" => name(Says::Password, "password"),
+            b"shared" if before.ends_with(b"pre_shared_") => name(Says::Password, "password"),
             _ if opens_nothing(previous) => None,
             _ if opens(previous) => name(Says::Secret, "key"),
             _ => name(Says::Perhaps, "key"),

@@ -10,19 +10,27 @@ use super::alphabet::{self, LOWER, NAME, QUOTE, SPACE};
 const MIN_WORDS: usize = 4;
 /// Number of words of a mnemonic. So many without a short one among them are no sentence.
 const MIN_MNEMONIC_WORDS: usize = 11;
+/// Length of text between `backup codes` and the codes.
+const MAX_CODES_GAP_BYTES: usize = 80;
 /// Longest phrase that is looked at.
 const MAX_BYTES: usize = 320;
 
 /// Returns true if a value is four words or more, of which none belongs to a sentence or to the name of a secret.
 pub(super) fn is_phrase(value: &[u8]) -> bool {
-    let parting = match value.iter().find(|&&byte| !alphabet::is(byte, LOWER)) {
+    let parting = match value.iter().skip(1).find(|&&byte| !alphabet::is(byte, LOWER)) {
         Some(&sign) if matches!(sign, b' ' | b'-' | b'_' | b'.') => sign,
         _ => return false,
     };
     let mut count = 0;
     let words = value.split(|&byte| byte == parting).all(|word| {
         count += 1;
-        is_word(word) && !is_ordinary(word)
+        let mut lower = [0; 10];
+        let Some(lower) = lower.get_mut(..word.len()) else { return false };
+        lower.copy_from_slice(word);
+        if parting != b' ' && !lower.is_empty() {
+            lower[0] = lower[0].to_ascii_lowercase();
+        }
+        is_word(lower) && !is_ordinary(lower)
     });
     words && count >= MIN_WORDS && value.len() <= MAX_BYTES
 }
@@ -88,6 +96,23 @@ pub(super) fn after_name(text: &[u8], at: usize, end: usize) -> Option<Finding> 
     if count >= MIN_MNEMONIC_WORDS && ordinary * 4 <= count {
         return found(stop);
     }
+    // `copper kettle under moss`: one ordinary word, and the sentence is over.
+    let first = &text[start..alphabet::run(text, start, LOWER)];
+    let is_over =
+        text.get(stop).is_none_or(|&byte| !alphabet::is(byte, SPACE) || stop == text.len());
+    if announced
+        && count >= MIN_WORDS
+        && count <= 8
+        && ordinary * 4 <= count
+        && is_over
+        && !text[at..end].eq_ignore_ascii_case(b"password")
+        && !is_ordinary(first)
+        && !first.ends_with(b"ed")
+        && !first.ends_with(b"ing")
+        && !first.ends_with(b"en")
+    {
+        return found(stop);
+    }
     if announced && drawn_count >= MIN_WORDS { found(drawn_stop) } else { None }
 }
 
@@ -105,6 +130,19 @@ fn quoted(text: &[u8], start: usize) -> Option<Finding> {
     });
     let is_phrase = words && count >= MIN_WORDS && ordinary * 3 <= count;
     is_phrase.then_some(Finding { start, end: start + length, kind: "passphrase" })
+}
+
+/// Returns true for three words or more with a number among them, of which at most every third belongs to a sentence.
+pub(super) fn is_loose_phrase(value: &[u8]) -> bool {
+    let (mut count, mut ordinary) = (0, 0);
+    let are_words = value.split(|&byte| byte == b' ').all(|word| {
+        count += 1;
+        ordinary += usize::from(
+            word.len() < 3 && !word.iter().all(u8::is_ascii_digit) || is_ordinary(word),
+        );
+        (1..=12).contains(&word.len()) && word.iter().all(u8::is_ascii_alphanumeric)
+    });
+    are_words && count >= 3 && ordinary * 3 <= count && value.iter().any(u8::is_ascii_digit)
 }
 
 /// The rest of a line of a configuration: `passphrase = Four words or more`. The name is from `at` to `end`.
@@ -148,7 +186,13 @@ pub(super) fn codes(text: &[u8], at: usize, end: usize) -> Option<Finding> {
     let before = &text[at.saturating_sub(9)..at];
     let named = word.eq_ignore_ascii_case(b"code") || word.eq_ignore_ascii_case(b"codes");
     let kinds: [&[u8]; 4] = [b"ackup ", b"ackup_", b"ecovery ", b"ecovery_"];
-    let typed: [&[u8]; 11] = [
+    let typed: [&[u8]; 17] = [
+        b"airing ",
+        b"ccess ",
+        b"ntry ",
+        b"ctivation ",
+        b"larm ",
+        b"gate ",
         b"ne-time ",
         b"fication ",
         b"OTP ",
@@ -172,6 +216,12 @@ pub(super) fn codes(text: &[u8], at: usize, end: usize) -> Option<Finding> {
             start = alphabet::run(text, start + verb.len(), gap);
         }
     }
+    // `two backup codes are left for the login: X and Y`.
+    if !alphabet::is_at(text, start, alphabet::DIGIT) && !is_typed && word.len() == 5 {
+        let window = &text[end..text.len().min(end + MAX_CODES_GAP_BYTES)];
+        let line = window.split(|&byte| byte == b'\n').next().unwrap_or_default();
+        start = line.windows(2).position(|two| two == b": ").map_or(start, |sign| end + sign + 2);
+    }
     let (mut next, mut stop) = (start, start);
     while next < start + MAX_BYTES {
         let code = alphabet::run(text, next, alphabet::ALNUM | alphabet::DASH);
@@ -179,7 +229,9 @@ pub(super) fn codes(text: &[u8], at: usize, end: usize) -> Option<Finding> {
         let over =
             text.get(code).is_none_or(|&byte| alphabet::is(byte, alphabet::END) || byte == b'.');
         let is_code = over
-            && (!is_typed || value.len() <= 8 && value.iter().all(u8::is_ascii_digit))
+            && (!is_typed
+                || value.len() <= 12
+                    && value.iter().all(|byte| byte.is_ascii_digit() || *byte == b'-'))
             && (if is_typed { 4 } else { 6 }..=24).contains(&value.len())
             && value.iter().any(u8::is_ascii_digit);
         if !is_code {
@@ -188,6 +240,9 @@ pub(super) fn codes(text: &[u8], at: usize, end: usize) -> Option<Finding> {
         stop = code;
         let comma = usize::from(text.get(code) == Some(&b','));
         next = alphabet::run(text, code + comma, alphabet::BLANK);
+        for word in [&b"and "[..], b"und ", b"or "] {
+            next += if alphabet::starts(text, next, word) { word.len() } else { 0 };
+        }
         if next == code {
             break;
         }

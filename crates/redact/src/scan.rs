@@ -2,10 +2,11 @@
 
 use super::alphabet::{self, ALNUM, BLANK, END, QUOTE};
 use super::command::{self, Programs};
+use super::sentence::Suspect;
 use super::table::Table;
 use super::{
     Finding, assign, before, call, encoded, foreign, header, heat, joined, login, markup, name,
-    pem, phrase, place, placeholder, prefix, shape, spaced, url,
+    pem, phrase, place, placeholder, prefix, sentence, shape, spaced, url,
 };
 
 /// Every secret, in order and apart from each other.
@@ -18,6 +19,8 @@ pub(super) fn findings(text: &[u8]) -> impl Iterator<Item = Finding> + '_ {
         chain: 0,
         aws: None,
         warm: 0,
+        suspect: Suspect::NOTHING,
+        searched: 0,
         looked: 0,
         line: 0,
         hot: 0,
@@ -40,6 +43,10 @@ struct Scan<'a> {
     aws: Option<usize>,
     /// Up to here a word before speaks of secrets.
     warm: usize,
+    /// The sentence that speaks of a password, a login or a key.
+    suspect: Suspect,
+    /// End of the text that was searched for values before the word that names them.
+    searched: usize,
     /// Up to here values were looked for that stand before their names.
     looked: usize,
     /// Where the line begins.
@@ -80,6 +87,8 @@ impl Iterator for Scan<'_> {
                 }
                 self.done = found.end;
                 self.at = found.end;
+                // A value that stands before its name: its line is read again.
+                self.line = self.line.min(found.end);
                 self.aws = if found.kind == "aws-key" { Some(found.end) } else { self.aws };
                 return Some(found);
             }
@@ -181,6 +190,22 @@ impl Scan<'_> {
             .or_else(|| keyword(text, at, end, self.done))
             .or_else(|| if at < self.hot { heat::listed(text, at, self.done) } else { None })
             .or_else(|| if at < self.warm { heat::value(text, at, end, self.done) } else { None });
+        let found = found.or_else(|| {
+            if at < self.suspect.end {
+                sentence::value(text, at, end, self.done, self.suspect)
+            } else {
+                None
+            }
+        });
+        let found = match sentence::suspect(text, at, end, self.suspect) {
+            None => found,
+            Some(suspect) => {
+                let from = self.searched.max(self.done);
+                self.searched = at;
+                self.suspect = self.suspect.extend(at, suspect);
+                found.or_else(|| sentence::value_before(text, at, from, suspect))
+            }
+        };
         // Where it is warm for long enough already there is nothing to ask.
         let reach = if end + STAYS < self.warm { 0 } else { heat::reach(text, at, end) };
         let found = if reach > 0 { found.or_else(|| self.before(at, reach)) } else { found };
@@ -202,14 +227,12 @@ impl Scan<'_> {
     /// The value that the word at `at` names and that stands before it. Nothing is looked at twice.
     fn before(&mut self, at: usize, reach: usize) -> Option<Finding> {
         let text = self.text;
-        if reach == heat::FAR {
-            let from = self.looked.max(self.done);
-            self.looked = at;
-            return before::value(text, at, from);
+        if reach < heat::FAR {
+            return None;
         }
-        // `login` and `log in`; other words of logins have nothing before them.
-        let login = matches!(text[at] | 32, b'l' | b'i');
-        if login { before::login(text, at, self.done) } else { None }
+        let from = self.looked.max(self.done);
+        self.looked = at;
+        before::value(text, at, from)
     }
 }
 

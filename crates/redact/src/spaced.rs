@@ -8,7 +8,7 @@ use super::name::{self, Name, Says};
 use super::value::{self, Form, Site};
 use super::{Finding, assign, drawn, extent, handmade, header, heat, placeholder, prefix, random};
 
-mod said;
+pub(super) mod said;
 
 use said::said;
 
@@ -52,13 +52,15 @@ pub(super) fn after_word(text: &[u8], end: usize, done: usize) -> Option<Finding
     if let Some(found) = announced(text, gap, named) {
         return Some(found);
     }
-    let (from, said) = said(text, gap);
+    let is_pin_here = named.says == Says::Pin && alphabet::is_at(text, gap, alphabet::DIGIT);
+    let (from, said) = if is_pin_here { (gap, false) } else { said(text, gap) };
     if matches!(text.get(from), Some(b'"' | b'\'' | b'`')) {
         let found = quoted(text, from, named, false)?;
         let value = &text[found.start..found.end];
         let is_word = |byte: &u8| byte.is_ascii_alphabetic();
         let sure = is_bare_secret(value) && (said || !value.iter().all(is_word))
-            || is_made_for(value, named, said);
+            || is_made_for(value, named, said)
+            || said && named.says == Says::Password && is_uncommon_word(value);
         return sure.then_some(found);
     }
     let from = said::after_quote(text, from);
@@ -82,17 +84,20 @@ pub(super) fn after_word(text: &[u8], end: usize, done: usize) -> Option<Finding
     } else if said {
         match named.says {
             _ if is_made_for(value, named, true) => true,
-            Says::Password if word.ends_with(b"code") && value::is_short_pin(value) => true,
+            Says::Password if word.ends_with(b"code") => {
+                value::is_short_pin(value) || value::is_pin(value)
+            }
             Says::Perhaps => value.len() >= 16 && drawn::drawn(value) == Drawn::Surely,
-            Says::Password if is_signed(value) => true,
+            Says::Password if is_signed(value) || is_number(value) => true,
             _ => value.len() >= 8 && is_bare_secret(value),
         }
     } else {
         match named.says {
             _ if is_made_for(value, named, false) => true,
             Says::Password if word.ends_with(b"code") && value::is_pin(value) => true,
+            Says::Password if is_number(value) && ends_here(text, to) => true,
             Says::Password | Says::Phrase => {
-                let sure = is_signed(value) || ends_here(text, to);
+                let sure = is_signed(value) || is_mixed(value) || ends_here(text, to);
                 value.len() >= 8 && is_bare_secret(value) && sure
                     || value.len() >= 4 && sure && is_given(text, start, done)
             }
@@ -134,6 +139,33 @@ fn is_made_for(value: &[u8], name: Name, said: bool) -> bool {
     }
 }
 
+/// Returns true for a word that nobody would say of a password: `mondfinsternis`, and not `required`.
+fn is_uncommon_word(value: &[u8]) -> bool {
+    let ends: [&[u8]; 14] = [
+        b"ed", b"ing", b"ect", b"able", b"ible", b"ent", b"ary", b"less", b"word", b"ive", b"al",
+        b"ful", b"ous", b"ly",
+    ];
+    value.len() >= 8
+        && value.iter().all(u8::is_ascii_lowercase)
+        && !ends.iter().any(|end| value.ends_with(end))
+        && !placeholder::is(value)
+        && !value::names_a_secret(value)
+}
+
+/// Returns true if a value has capitals, small letters and digits.
+fn is_mixed(value: &[u8]) -> bool {
+    value.iter().any(u8::is_ascii_digit)
+        && value.iter().any(u8::is_ascii_uppercase)
+        && value.iter().any(u8::is_ascii_lowercase)
+}
+
+/// Returns true for eight digits or more that are not the same ones over and over.
+fn is_number(value: &[u8]) -> bool {
+    (8..=32).contains(&value.len())
+        && value.iter().all(u8::is_ascii_digit)
+        && !placeholder::is_filler(value)
+}
+
 /// Returns true if a value is a key by its form alone: 32 hexadecimals or more, a UUID, a drawn one.
 fn is_whole_key(value: &[u8]) -> bool {
     is_whole_hex(value) || drawn::is_drawn(value) && !heat::is_other(value)
@@ -152,7 +184,7 @@ fn is_whole_hex(value: &[u8]) -> bool {
 }
 
 /// Four groups or more of as many capitals and digits each: `CF6GV-UZ7GD-P3VY7-YYJSU`.
-fn is_in_groups(value: &[u8]) -> bool {
+pub(super) fn is_in_groups(value: &[u8]) -> bool {
     let first = value.iter().position(|&byte| byte == b'-').unwrap_or_default();
     let mut count = 0;
     let groups = value.split(|&byte| byte == b'-').all(|group| {

@@ -47,7 +47,7 @@ pub(super) fn is_secret(value: &[u8], name: Name, site: Site) -> bool {
     if name.says == Says::Perhaps && (!is_random(value) || is_locator(value, name)) {
         return false;
     }
-    if is_address(value) {
+    if is_address(value) || value.starts_with(b"data:") && value.contains(&b',') {
         return false;
     }
     // `String!` and `string?` are types as `string` is.

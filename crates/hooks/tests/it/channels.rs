@@ -1,7 +1,8 @@
-//! Measures how many secrets redaction removes on the real path of a user's texts: a client payload goes through the hook
-//! into a store, and a recurring failure brings the stored text back.
+//! Measures how many secrets redaction removes on the real path of a user's texts: a client payload goes through the
+//! hook into a store, and a recurring failure brings the stored text back.
 //!
-//! `cargo test -p rutter-memory channels -- --nocapture` prints the figures. The lists are strict, as in `redaction.rs`.
+//! `cargo test -p rutter-memory channels -- --nocapture` prints the figures. The lists are strict, as in
+//! `redaction.rs`.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -12,67 +13,64 @@ use rutter_redact::redact;
 use serde_json::{Value, json};
 use similar::{DiffTag, TextDiff};
 
-use rutter_testkit::redaction_corpus::{self as corpus, Channel, ChannelCase, ChannelPart};
-use rutter_testkit::story::Story;
-use rutter_testkit::world::{World, at, start};
+use rutter_testkit::redaction_corpus::{self as corpus, ChannelCase, ChannelPart, TextChannel};
+use rutter_testkit::story::HookStory;
+use rutter_testkit::world::{TestWorld, start_fields, time_at};
 
 /// Length of the secret fragments that are searched for. Shorter fragments reveal nothing.
 const PIECE_BYTES: usize = 8;
 
-/// Number of cases after which the store is opened and closed, as a command does: hooks leave WAL checkpoints to commands.
-const CASES_BEFORE_A_FOLD: usize = 6;
+/// Number of cases after which the store is opened and closed, as a command does: hooks leave WAL checkpoints to
+/// commands.
+const CASES_PER_CHECKPOINT: usize = 6;
 
-/// Secrets that redaction misses. All are in the seventh set, which was read once: no rule was written for it.
-const MISSED: &[&str] = &[
-    "seventh-edit-spring-properties",
-    "seventh-prose-wifi-device-lab",
-    "seventh-prose-ssh-passphrase",
-    "seventh-prose-basic-auth-preview",
-    "seventh-prose-password-changed-from-to",
-    "seventh-prose-credentials-colon-pair",
-    "seventh-prose-webhook-secret-backticks",
-];
+/// Secrets that redaction misses.
+const MISSED: &[&str] = &["ninth-prose-was-now", "ninth-prose-salt-pepper"];
 
-/// Texts without a secret that redaction changes. All are in the seventh set.
-const CHANGED: &[&str] = &["seventh-look-edit-data-uri"];
+/// Texts without a secret that redaction changes.
+const CHANGED: &[&str] = &[];
 
 /// Plays a case through the hooks and returns their output.
-fn play(story: &Story<'_>, case: &ChannelCase, number: usize) -> String {
+fn play_case(story: &HookStory<'_>, case: &ChannelCase, number: usize) -> String {
     let test = format!("test_case_{number}");
     let file = format!("tests/test_{number}.py");
     let run = format!("pytest -q {file}");
     let content = &case.text;
     match case.channel {
-        Channel::Command => {
-            let said = story.fails(&format!("{content}\n{run}"), 1, &failure(&file, &test, "boom"));
+        TextChannel::Command => {
+            let said = story.run_failing_command(
+                &format!("{content}\n{run}"),
+                1,
+                &pytest_failure(&file, &test, "boom"),
+            );
             // While a failure is open, any command may be its fix.
             story.bash(content);
             said + &pass_and_fail_again(story, &run, &file, &test, "boom")
         }
-        Channel::Error => {
-            let said = story.fails(&run, 1, &failure(&file, &test, content));
-            edit(story, "src/app.py", "x = 1\n", &format!("x = 2\ny = {number}\n"));
+        TextChannel::Error => {
+            let said = story.run_failing_command(&run, 1, &pytest_failure(&file, &test, content));
+            send_edit(story, "src/app.py", "x = 1\n", &format!("x = 2\ny = {number}\n"));
             said + &pass_and_fail_again(story, &run, &file, &test, content)
         }
-        Channel::Edit => {
-            let said = story.fails(&run, 1, &failure(&file, &test, "boom"));
-            edit(story, &case.file, &case.before, content);
+        TextChannel::Edit => {
+            let said = story.run_failing_command(&run, 1, &pytest_failure(&file, &test, "boom"));
+            send_edit(story, &case.file, &case.before, content);
             let said = said + &pass_and_fail_again(story, &run, &file, &test, "boom");
             // The failure is open again: now every value in the file changes.
-            edit(story, &case.file, content, &case.rotated);
+            send_edit(story, &case.file, content, &case.rotated);
             said + &pass_and_fail_again(story, &run, &file, &test, "boom")
         }
-        Channel::Prose => {
+        TextChannel::Prose => {
             let mut memories = story.world.store();
-            let owner = story.world.other(&format!("session-{number}"));
+            let owner = story.world.other_session(&format!("session-{number}"));
             let fields = Start {
                 goal: content,
                 hypothesis: content,
                 action: content,
                 prediction: content,
-                ..start()
+                ..start_fields()
             };
-            memories.start_ghap(&owner, &fields, at(1)).unwrap();
+            memories.start_ghap(&owner, &fields, time_at(1)).unwrap();
             let place = story.world.place();
             let memory = NewMemory {
                 place: Some(&place),
@@ -81,22 +79,34 @@ fn play(story: &Story<'_>, case: &ChannelCase, number: usize) -> String {
                 importance: 0.5,
                 tags: &[],
             };
-            memories.remember(&memory, at(2)).unwrap();
+            memories.remember(&memory, time_at(2)).unwrap();
             String::new()
         }
-        Channel::Name => {
+        TextChannel::Name => {
             let said = match case.kind.as_str() {
-                "test" => story.fails(&run, 1, &failure(&file, content, &format!("in {content}"))),
+                "test" => story.run_failing_command(
+                    &run,
+                    1,
+                    &pytest_failure(&file, content, &format!("in {content}")),
+                ),
                 "branch" => {
                     let line = format!("git checkout {content} && {run}");
-                    story.fails(&line, 1, &failure(&file, &test, &format!("on branch {content}")))
+                    story.run_failing_command(
+                        &line,
+                        1,
+                        &pytest_failure(&file, &test, &format!("on branch {content}")),
+                    )
                 }
-                _ => story.fails(&run, 1, &failure(content, &test, &format!("no file {content}"))),
+                _ => story.run_failing_command(
+                    &run,
+                    1,
+                    &pytest_failure(content, &test, &format!("no file {content}")),
+                ),
             };
             match case.kind.as_str() {
-                "file" => edit(story, content, "x = 1\n", &format!("x = {number}\n")),
+                "file" => send_edit(story, content, "x = 1\n", &format!("x = {number}\n")),
                 "folder" => {
-                    edit(
+                    send_edit(
                         story,
                         &format!("{content}/app.py"),
                         "x = 1\n",
@@ -111,18 +121,18 @@ fn play(story: &Story<'_>, case: &ChannelCase, number: usize) -> String {
 }
 
 fn pass_and_fail_again(
-    story: &Story<'_>,
+    story: &HookStory<'_>,
     run: &str,
     file: &str,
     test: &str,
     error: &str,
 ) -> String {
     story.bash_with(run, "1 passed in 0.01s\n");
-    story.fails(run, 1, &failure(file, test, error))
+    story.run_failing_command(run, 1, &pytest_failure(file, test, error))
 }
 
 /// Returns pytest's output for a failing test.
-fn failure(file: &str, test: &str, error: &str) -> String {
+fn pytest_failure(file: &str, test: &str, error: &str) -> String {
     let error_lines: Vec<String> = error.lines().map(|line| format!("E       {line}\n")).collect();
     let error_lines = error_lines.concat();
     let first = error.lines().next().unwrap_or_default();
@@ -135,7 +145,7 @@ fn failure(file: &str, test: &str, error: &str) -> String {
 }
 
 /// Sends an edit payload like the client's: hunks with three context lines, and the original file.
-fn edit(story: &Story<'_>, file: &str, before: &str, after: &str) {
+fn send_edit(story: &HookStory<'_>, file: &str, before: &str, after: &str) {
     let path = story.folder.join(file);
     let diff = TextDiff::from_lines(before, after);
     let line = |sign: char, text: &str| format!("{sign}{}", text.trim_end_matches('\n'));
@@ -154,23 +164,23 @@ fn edit(story: &Story<'_>, file: &str, before: &str, after: &str) {
     }
     let response = json!({ "filePath": path, "originalFile": before, "structuredPatch": parts });
     let heard =
-        story.tell("PostToolUse", &json!({ "tool_name": "Edit", "tool_response": response }));
-    assert_eq!(Story::said(&heard), "");
+        story.send_event("PostToolUse", &json!({ "tool_name": "Edit", "tool_response": response }));
+    assert_eq!(HookStory::context_text(&heard), "");
 }
 
 /// Returns the indexes of the cases that leave a fragment in the data directory or in hook output.
-fn surviving(cases: &[&ChannelCase]) -> BTreeSet<usize> {
-    let world = World::new();
-    let story = Story::new(&world);
+fn cases_with_leaks(cases: &[&ChannelCase]) -> BTreeSet<usize> {
+    let world = TestWorld::new();
+    let story = HookStory::new(&world);
     let mut kept: Vec<u8> = Vec::new();
     for (number, case) in cases.iter().enumerate() {
-        kept.extend(play(&story, case, number).into_bytes());
+        kept.extend(play_case(&story, case, number).into_bytes());
         kept.push(0);
-        if number % CASES_BEFORE_A_FOLD == 0 {
+        if number % CASES_PER_CHECKPOINT == 0 {
             drop(world.store());
         }
     }
-    for (_, bytes) in world.bytes() {
+    for (_, bytes) in world.file_contents() {
         kept.extend(bytes);
         kept.push(0);
     }
@@ -207,10 +217,15 @@ fn surviving(cases: &[&ChannelCase]) -> BTreeSet<usize> {
 }
 
 /// Returns the names of the cases with surviving secrets, and the number of cases.
-fn missed(cases: &[ChannelCase], channel: Channel, part: ChannelPart) -> (Vec<String>, usize) {
+fn missed_cases(
+    cases: &[ChannelCase],
+    channel: TextChannel,
+    part: ChannelPart,
+) -> (Vec<String>, usize) {
     let cases: Vec<&ChannelCase> =
         cases.iter().filter(|case| case.channel == channel && case.part() == part).collect();
-    let names = surviving(&cases).into_iter().map(|number| cases[number].name.clone()).collect();
+    let names =
+        cases_with_leaks(&cases).into_iter().map(|number| cases[number].name.clone()).collect();
     (names, cases.len())
 }
 
@@ -220,17 +235,20 @@ fn is_changed(case: &ChannelCase) -> bool {
 
 /// Prints the figures of a channel and compares its failures with the lists.
 #[expect(clippy::print_stdout, reason = "the figures")]
-fn check(channel: Channel) {
+fn check_channel(channel: TextChannel) {
     let (secrets, lookalikes) = (corpus::channel_secrets(), corpus::channel_lookalikes());
     let (mut all_missed, mut all_changed) = (Vec::new(), Vec::new());
-    for part in [ChannelPart::SixthTuning, ChannelPart::SixthHeldOut, ChannelPart::Seventh] {
-        let (missed, count) = missed(&secrets, channel, part);
+    for part in ChannelPart::ALL {
+        let (missed, count) = missed_cases(&secrets, channel, part);
         let clean: Vec<&ChannelCase> = lookalikes
             .iter()
             .filter(|case| case.channel == channel && case.part() == part)
             .collect();
         let changed: Vec<String> =
             clean.iter().filter(|case| is_changed(case)).map(|case| case.name.clone()).collect();
+        if count + clean.len() == 0 {
+            continue;
+        }
         println!(
             "{channel:?}, {part:?}: {} of {count} secrets taken, {} of {} look-alikes changed",
             count - missed.len(),
@@ -252,41 +270,46 @@ fn check(channel: Channel) {
 
 #[test]
 fn channels_command() {
-    check(Channel::Command);
+    check_channel(TextChannel::Command);
 }
 
 #[test]
 fn channels_error() {
-    check(Channel::Error);
+    check_channel(TextChannel::Error);
 }
 
 #[test]
 fn channels_edit() {
-    check(Channel::Edit);
+    check_channel(TextChannel::Edit);
 }
 
 #[test]
 fn channels_prose() {
-    check(Channel::Prose);
+    check_channel(TextChannel::Prose);
 }
 
 #[test]
 fn channels_name() {
-    check(Channel::Name);
+    check_channel(TextChannel::Name);
 }
 
 #[test]
-fn channels_keep_what_is_no_secret() {
+fn channels_keep_ordinary_text() {
     // Without this test, a channel that stores nothing would look perfect.
     let text = "q7yh2lpv9sxc4nwbk3xw";
-    for channel in [Channel::Command, Channel::Error, Channel::Edit, Channel::Prose, Channel::Name]
-    {
+    for channel in [
+        TextChannel::Command,
+        TextChannel::Error,
+        TextChannel::Edit,
+        TextChannel::Prose,
+        TextChannel::Name,
+    ] {
         let case = ChannelCase {
             name: String::new(),
             channel,
             kind: "file".to_owned(),
             text: match channel {
-                Channel::Command => format!("sed -i s/a/{text}/ x.py"),
+                TextChannel::Command => format!("sed -i s/a/{text}/ x.py"),
                 _ => format!("see {text} here"),
             },
             before: String::new(),
@@ -294,12 +317,12 @@ fn channels_keep_what_is_no_secret() {
             rotated: String::new(),
             secrets: vec![text.to_owned()],
         };
-        assert_eq!(surviving(&[&case]).len(), 1, "{channel:?}");
+        assert_eq!(cases_with_leaks(&[&case]).len(), 1, "{channel:?}");
     }
 }
 
 #[test]
-fn channels_list_cases_of_the_set() {
+fn channels_lists_name_known_cases() {
     let (secrets, lookalikes) = (corpus::channel_secrets(), corpus::channel_lookalikes());
     assert!(secrets.iter().all(|case| !case.secrets.is_empty()));
     for (cases, names) in [(&secrets, MISSED), (&lookalikes, CHANGED)] {

@@ -31,14 +31,24 @@ pub(crate) fn is_other(value: &[u8]) -> bool {
         ) || is_sign(byte)
             || matches!(byte, b'@' | b',' | b':')
     });
+    let range = value.windows(3).any(|part| matches!(part, b"a-z" | b"A-Z" | b"0-9"));
     let url = value.windows(3).any(|part| part == b"://");
     !sane
         || url
+        || range
+        || is_key_combination(value)
         || is_version(value)
         || id
         || constant
         || file
         || begins.iter().any(|begin| value.starts_with(begin))
+}
+
+/// Returns true for `Ctrl+Shift+F5`.
+pub(crate) fn is_key_combination(value: &[u8]) -> bool {
+    let keys: [&[u8]; 8] =
+        [b"Ctrl+", b"Shift+", b"Alt+", b"Cmd+", b"Meta+", b"Super+", b"Option+", b"Control+"];
+    keys.iter().any(|key| value.starts_with(key))
 }
 
 /// `1.2.3-rc.1+build.8a7d0c3`.

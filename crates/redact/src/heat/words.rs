@@ -66,10 +66,27 @@ pub(crate) fn reach(text: &[u8], at: usize, end: usize) -> usize {
 }
 
 /// `log in` and `sign in`, in two words.
-fn is_log_in(text: &[u8], at: usize) -> bool {
+pub(crate) fn is_log_in(text: &[u8], at: usize) -> bool {
+    if alphabet::starts(text, at, b"in touch") {
+        return false;
+    }
     let before = &text[at.saturating_sub(8)..at];
-    let words: [&[u8]; 8] =
-        [b"log ", b"Log ", b"logs ", b"logged ", b"sign ", b"Sign ", b"signs ", b"signed "];
+    let words: [&[u8]; 14] = [
+        b"log ",
+        b"Log ",
+        b"logs ",
+        b"logged ",
+        b"logging ",
+        b"sign ",
+        b"Sign ",
+        b"signs ",
+        b"signed ",
+        b"signing ",
+        b"Logged ",
+        b"got ",
+        b"get ",
+        b"Got ",
+    ];
     words.iter().any(|word| before.ends_with(word))
 }
 

@@ -5,9 +5,9 @@
 pub(super) fn opens(word: &[u8]) -> bool {
     matches!(
         word,
-        b"access" | b"account" | b"admin" | b"aes" | b"algolia" | b"anthropic" | b"api" | b"app" | b"application" | b"auth" | b"cipher"
+        b"access" | b"account" | b"activation" | b"admin" | b"aes" | b"algolia" | b"anthropic" | b"api" | b"app" | b"application" | b"auth" | b"cipher"
         | b"client" | b"crypto" | b"cypher" | b"datadog" | b"deploy" | b"encrypt" | b"encryption" | b"fernet" | b"heroku" | b"hmac"
-        | b"integration" | b"jwt" | b"license" | b"mailgun" | b"master" | b"openai" | b"private" | b"record" | b"role" | b"sdk"
+        | b"integration" | b"jwt" | b"license" | b"mailgun" | b"master" | b"openai" | b"private" | b"product" | b"record" | b"role" | b"sdk"
         | b"secret" | b"recovery" | b"server" | b"service" | b"session" | b"shared" | b"sendgrid" | b"signing" | b"storage"
         | b"symmetric" | b"unseal" | b"twilio" | b"webhook" | b"wpa" | b"write"
     )

@@ -106,10 +106,13 @@ fn is_arrow(word: &[u8]) -> bool {
 
 /// Returns true if a noun behind a name makes something else of it: `key fingerprint`, `password length`.
 #[rustfmt::skip]
-fn is_attribute(word: &[u8]) -> bool {
+pub(crate) fn is_attribute(word: &[u8]) -> bool {
     matches!(
         word,
-        b"algorithm" | b"checksum" | b"count" | b"digest" | b"expiry" | b"fingerprint" | b"format" | b"hash" | b"id" | b"length"
-        | b"name" | b"path" | b"policy" | b"prefix" | b"size" | b"type" | b"version"
+        b"algorithm" | b"authentication" | b"box" | b"cache" | b"check" | b"checksum" | b"column" | b"count" | b"dialog" | b"digest"
+        | b"endpoint" | b"expiry" | b"field" | b"file" | b"fingerprint" | b"flow" | b"form" | b"format" | b"generator" | b"grant"
+        | b"handler" | b"hash" | b"hashes" | b"hashing" | b"helper" | b"hint" | b"history" | b"id" | b"input" | b"length" | b"manager"
+        | b"module" | b"name" | b"page" | b"path" | b"policy" | b"prefix" | b"provider" | b"rotation" | b"rules" | b"screen" | b"service"
+        | b"size" | b"store" | b"strength" | b"test" | b"tests" | b"type" | b"validation" | b"version"
     )
 }
