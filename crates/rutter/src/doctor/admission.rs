@@ -1,10 +1,11 @@
 //! Settings, organisation policies and user answers that decide if the client may start a server.
 
+use rutter_check::settings::FileLocation;
 use rutter_contract::javascript::{JsonKind, JsonNode};
 
 use super::codes::{self, FindingCode};
 use super::document::{ClientDocument, LoadedDocument};
-use super::finding::{DoctorFinding, FileLocation};
+use super::finding::DoctorFinding;
 use super::layers::{SettingsLayer, SettingsSource};
 use super::servers::{ClientConfiguration, ServerRegistration};
 use crate::install::{InstallScope, server};

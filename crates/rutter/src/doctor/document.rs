@@ -1,55 +1,22 @@
 //! JSON files of the user and the client, parsed as the client parses them.
 
-use std::fs::File;
-use std::io::{self, Read as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags};
+use rutter_check::settings::{FileLocation, FileReadError, JsonOutline, read_regular_file};
 use rutter_contract::javascript::{self, JsonKind, JsonNode};
 use serde_json::Value;
 
 use super::codes;
-use super::finding::{DoctorFinding, FileLocation, display_name};
-use crate::install::{JsonOutline, line_and_column};
+use super::finding::{DoctorFinding, display_name};
 use crate::ui::format_size;
 
 /// Largest file that is read. The client's own state can have some megabytes; hand-written files are smaller.
 const MAX_DOCUMENT_BYTES: u64 = 64 * 1024 * 1024;
 
-/// The reason for which a file was not read.
-#[derive(Debug)]
-pub(crate) enum FileReadError {
-    /// The path does not exist.
-    Absent,
-    /// A pipe, a folder, a device.
-    NoFile,
-    /// The file is larger than [`LONGEST`].
-    Long,
-    Failed(io::Error),
-}
-
-/// Reads a regular file. Does not block on a pipe, and stops at [`LONGEST`] bytes.
-pub(crate) fn read_regular_file(path: &Path) -> Result<Vec<u8>, FileReadError> {
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let failed = |error: io::Error| match error.kind() {
-        io::ErrorKind::NotFound => FileReadError::Absent,
-        _ => FileReadError::Failed(error),
-    };
-    let file =
-        rustix::fs::open(path, flags, Mode::empty()).map_err(|error| failed(error.into()))?;
-    let file = File::from(file);
-    if !file.metadata().map_err(failed)?.is_file() {
-        return Err(FileReadError::NoFile);
-    }
-    let mut bytes = Vec::new();
-    file.take(MAX_DOCUMENT_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() as u64 > MAX_DOCUMENT_BYTES { Err(FileReadError::Long) } else { Ok(bytes) }
-}
-
 /// Reads a file as text. Returns None if it cannot be read or is not UTF-8.
 pub(crate) fn read_text(path: &Path) -> Option<String> {
-    String::from_utf8(read_regular_file(path).ok()?).ok()
+    String::from_utf8(read_regular_file(path, MAX_DOCUMENT_BYTES).ok()?).ok()
 }
 
 /// A parsed file that holds an object.
@@ -88,10 +55,10 @@ impl LoadedDocument {
             ),
             speaks_of_us: false,
         };
-        let bytes = match read_regular_file(path) {
+        let bytes = match read_regular_file(path, MAX_DOCUMENT_BYTES) {
             Ok(bytes) => bytes,
-            Err(FileReadError::NoFile) => return unreadable("this is no file"),
-            Err(FileReadError::Long) => {
+            Err(FileReadError::NotRegular) => return unreadable("this is no file"),
+            Err(FileReadError::TooLarge) => {
                 return unreadable(&format!(
                     "this has more than {}",
                     format_size(MAX_DOCUMENT_BYTES)
@@ -118,7 +85,7 @@ impl LoadedDocument {
             return Self::Blank;
         }
         let void = |finding: DoctorFinding, at: usize| Self::Void {
-            finding: Box::new(finding.with_location(file_location(path, &text, at))),
+            finding: Box::new(finding.with_location(FileLocation::in_text(path, &text, at))),
             speaks_of_us: text.contains("rutter"),
         };
         let root = match javascript::parse(&text) {
@@ -145,7 +112,7 @@ impl LoadedDocument {
 impl ClientDocument {
     /// Returns the line and column of a byte offset.
     pub(crate) fn location(&self, at: usize) -> FileLocation {
-        file_location(&self.path, &self.text, at)
+        FileLocation::in_text(&self.path, &self.text, at)
     }
 
     /// Converts a node to a `serde_json` value. Returns Null if serde_json rejects it, which does not happen to our
@@ -187,8 +154,4 @@ impl ClientDocument {
         let length = javascript::parse_first(rest).map_or(0, |(_, end)| end);
         node.at..node.at + length
     }
-}
-
-fn file_location(path: &Path, text: &str, at: usize) -> FileLocation {
-    FileLocation { file: path.to_owned(), position: Some(line_and_column(text, at)) }
 }

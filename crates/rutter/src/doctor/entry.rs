@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use rutter_check::settings::FileLocation;
 use rutter_contract::EventName;
 use serde_json::Value;
 
-use super::finding::FileLocation;
 use super::layers::SettingsSource;
 use super::places::ClientEnvironment;
 use crate::install::{self, InstallScope, hook_groups, program_of};

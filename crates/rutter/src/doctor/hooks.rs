@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use rutter_check::settings::{FileLocation, is_same_path};
 use rutter_contract::spec::MatcherValues;
 use rutter_contract::{EventName, table};
 use rutter_memory::project::WorkTree;
@@ -10,10 +11,10 @@ use serde_json::Value;
 use super::advice;
 use super::codes::{self, FindingCode};
 use super::entry::{HookEntry, LaunchCommand};
-use super::finding::{DoctorFinding, FileLocation, display_name};
+use super::finding::{DoctorFinding, display_name};
 use super::layers::{SettingsLayer, SettingsSource};
 use super::places::ClientEnvironment;
-use crate::install::{self, HookGroup, InstallScope, has_our_hooks, hook_groups, is_same_path};
+use crate::install::{self, HookGroup, InstallScope, has_our_hooks, hook_groups};
 
 /// Longest plausible timeout in seconds. A larger number was meant as milliseconds.
 const MAX_TIMEOUT_SECONDS: f64 = 60.0;

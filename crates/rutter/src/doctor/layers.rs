@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rutter_check::settings::{FileLocation, is_same_path};
 use rutter_contract::EventName;
 use rutter_contract::javascript::{JsonKind, JsonNode};
 use rutter_contract::version::Contract;
@@ -12,10 +13,10 @@ use serde::Serialize;
 use super::codes;
 use super::document::{ClientDocument, LoadedDocument};
 use super::entry::HookEntry;
-use super::finding::{DoctorFinding, FileLocation};
+use super::finding::DoctorFinding;
 use super::places::{ClientEnvironment, is_truthy};
 use super::{keys, shape};
-use crate::install::{checkout_settings, is_our_hook, is_same_path};
+use crate::install::{checkout_settings, is_our_hook};
 use crate::shell;
 
 /// Variable that makes the client run no hooks.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::fs::{Access, access, statvfs};
+use rutter_check::settings::FileLocation;
 use rutter_memory::config::{HOOKS_YAML, Hooks, Loaded, Mistake, Position};
 use rutter_memory::project::Located;
 use rutter_memory::store::Files;
@@ -12,7 +13,7 @@ use rutter_memory::store::doctor::{self, Ailment, Health};
 use rutter_memory::{log, pause};
 
 use super::codes;
-use super::finding::{DoctorFinding, FileLocation};
+use super::finding::DoctorFinding;
 use super::places::ClientEnvironment;
 use crate::environment::{self, Environment};
 use crate::shell;

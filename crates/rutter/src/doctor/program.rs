@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use rutter_check::settings::FileLocation;
+
 use super::codes;
 use super::entry::LaunchCommand;
-use super::finding::{DoctorFinding, FileLocation, display_name};
+use super::finding::{DoctorFinding, display_name};
 use super::places::{ClientEnvironment, is_executable};
 use super::process;
 use crate::install::cargo_target_folder;

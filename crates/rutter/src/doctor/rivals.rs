@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
+use rutter_check::settings::FileLocation;
 use rutter_contract::javascript::{JsonKind, JsonNode};
 use rutter_contract::version::Contract;
 
 use super::codes;
 use super::document::{ClientDocument, LoadedDocument};
-use super::finding::{DoctorFinding, FileLocation, display_name};
+use super::finding::{DoctorFinding, display_name};
 use super::layers::SettingsLayer;
 use super::places::ClientEnvironment;
 use super::plugins::EnabledPlugin;

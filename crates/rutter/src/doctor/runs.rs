@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use rutter_check::settings::FileLocation;
 use rutter_contract::verdict::{
     HookOutcome, HookRun, MistakeSeverity, ToolCallEffect, TurnEffect, Verdict, decode_stdout,
     judge_answer,
@@ -19,7 +20,7 @@ use serde::Serialize;
 
 use super::codes;
 use super::entry::{HookEntry, LaunchCommand};
-use super::finding::{DoctorFinding, FileLocation};
+use super::finding::DoctorFinding;
 use super::places::ClientEnvironment;
 use super::process::{self, ProcessResult};
 use super::program;

@@ -8,6 +8,7 @@
 
 use std::path::PathBuf;
 
+use rutter_check::settings::FileLocation;
 use rutter_contract::javascript::{JsonKind, JsonNode};
 use serde::Serialize;
 use serde_json::Value;
@@ -15,7 +16,7 @@ use serde_json::Value;
 use super::codes;
 use super::document::{ClientDocument, LoadedDocument};
 use super::entry::LaunchCommand;
-use super::finding::{DoctorFinding, FileLocation, display_name};
+use super::finding::{DoctorFinding, display_name};
 use super::layers::{SettingsLayer, SettingsSource};
 use super::places::ClientEnvironment;
 use super::plugins::{self, EnabledPlugin};

@@ -5,12 +5,13 @@ use std::io::Write as _;
 use std::path::Path;
 
 use proptest::prelude::*;
+use rutter_check::settings::FileLocation;
 use rutter_contract::EventName;
 use rutter_contract::version::Contract;
 use serde_json::json;
 
 use super::entry::{HookEntry, LaunchCommand};
-use super::finding::{DoctorFinding, FileLocation};
+use super::finding::DoctorFinding;
 use super::layers::{LayerState, SettingsLayer, SettingsSource, check_switches, load_layers};
 use super::places::{
     ClientEnvironment, ClientVariables, managed_servers_file, managed_settings_files,

@@ -7,13 +7,14 @@
 
 use std::path::{Path, PathBuf};
 
+use rutter_check::settings::FileLocation;
 use rutter_contract::javascript::{JsonKind, JsonNode};
 use rutter_contract::version::Contract;
 use rutter_memory::project::WorkTree;
 
 use super::codes;
 use super::document::{ClientDocument, LoadedDocument};
-use super::finding::{DoctorFinding, FileLocation};
+use super::finding::DoctorFinding;
 use super::places::ClientEnvironment;
 
 /// The client's state file, with its data about folders and servers.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::checkout::client_storage_folder;
+use rutter_check::settings::client_storage_folder;
 
 /// The users and folders for which rutter is installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
