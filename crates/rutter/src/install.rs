@@ -32,8 +32,8 @@ pub(crate) use document::MalformedFile;
 pub(crate) use exclude::GitExclude;
 pub(crate) use file::FileContents;
 pub(crate) use nearer::{
-    SharedHook, checkout_settings, defers_to_other_entry, find_ask_rule, find_deny_rule,
-    has_our_hooks, is_installed_in, other_installs,
+    SharedHook, defers_to_other_entry, find_ask_rule, find_deny_rule, has_our_hooks,
+    is_installed_in, other_installs,
 };
 #[cfg(test)]
 pub(crate) use places::has_our_content;

@@ -1,12 +1,12 @@
 //! Settings, organisation policies and user answers that decide if the client may start a server.
 
-use rutter_check::settings::FileLocation;
+use rutter_check::settings::{
+    ClientDocument, FileLocation, LoadedDocument, SettingsLayer, SettingsSource,
+};
 use rutter_contract::javascript::{JsonKind, JsonNode};
 
 use super::codes::{self, FindingCode};
-use super::document::{ClientDocument, LoadedDocument};
 use super::finding::DoctorFinding;
-use super::layers::{SettingsLayer, SettingsSource};
 use super::servers::{ClientConfiguration, ServerRegistration};
 use crate::install::{InstallScope, server};
 
@@ -16,7 +16,7 @@ fn folder_state<'a>(
 ) -> Option<(&'a ClientDocument, &'a JsonNode)> {
     let document = around.state.document.as_deref()?;
     let (_, keys) =
-        InstallScope::Local.servers_file(&around.places.folder, Some(&document.path))?;
+        InstallScope::Local.servers_file(&around.places.files.folder, Some(&document.path))?;
     let node = document.root.get(keys.first()?)?.get(keys.get(1)?)?;
     Some((document, node))
 }
@@ -74,7 +74,7 @@ pub(super) fn blocking_finding(
 /// Returns true if the project's server waits for the user's approval. In an untrusted folder, only approval in the
 /// user's or managed settings counts.
 pub(super) fn is_pending(around: &ClientConfiguration<'_>) -> bool {
-    let trusted = around.state.trusts(&around.places.folder);
+    let trusted = around.state.trusts_folder(&around.places.files);
     let says = |key: &dyn Fn(&str) -> Option<JsonNode>| {
         let all =
             key("enableAllProjectMcpServers").is_some_and(|all| all.kind == JsonKind::Bool(true));
@@ -97,7 +97,7 @@ fn check_managed_policy(around: &ClientConfiguration<'_>) -> Option<DoctorFindin
         let finding = DoctorFinding::new(&codes::SERVER_NOT_ADMITTED, what).with_location(place);
         Some(finding.with_advice(codes::HOOKS_MANAGED_ONLY.advice))
     };
-    let path = &around.places.managed_servers;
+    let path = &around.places.files.managed_servers;
     if let LoadedDocument::Document(document) = LoadedDocument::load(path) {
         let ours = document.root.get("mcpServers").and_then(|list| list.get(server::SERVER_NAME));
         if ours.is_none() {

@@ -209,7 +209,7 @@ pub(crate) fn check_configuration(
                 .with_advice(found.advice.clone()),
         );
     }
-    let yaml = Located::find(&places.folder).root.join(HOOKS_YAML);
+    let yaml = Located::find(&places.files.folder).root.join(HOOKS_YAML);
     if yaml.is_file() {
         let what = "neither the client nor rutter acts on this file; `rutter config check` says which of its keys rutter has";
         findings.push(
@@ -223,11 +223,11 @@ pub(crate) fn check_configuration(
         findings.push(DoctorFinding::new(&codes::HOOK_OFF, what));
     }
     let home = environment::home_dir();
-    if loaded.config.scope.excludes(&places.folder, home.as_deref()) {
+    if loaded.config.scope.excludes(&places.files.folder, home.as_deref()) {
         let what = "`scope.exclude` has this folder: hooks neither record nor say anything here";
         findings.push(
             DoctorFinding::new(&codes::FOLDER_EXCLUDED, what)
-                .with_location(FileLocation::whole_file(&places.folder)),
+                .with_location(FileLocation::whole_file(&places.files.folder)),
         );
     }
     let files = env.data_dir();

@@ -2,13 +2,14 @@
 
 use std::io::{self, Write};
 
+use rutter_check::settings::{LayerState, SettingsSource};
 use rutter_memory::quote::seen;
 
 use super::DoctorReport;
 use super::client::InstalledClient;
 use super::codes::{self, FindingSeverity};
 use super::finding::DoctorFinding;
-use super::layers::{LayerState, SettingsLayer, SettingsSource};
+use super::layers::LayerReport;
 use super::runs::{EntryRun, EntryRunOutcome};
 use super::servers::{RegistrationState as Registered, ServerKind};
 use crate::ui::{format_count, format_size};
@@ -183,8 +184,8 @@ fn write_line(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
     writeln!(out, "{name:<9} {text}")
 }
 
-fn describe_layer(layer: &SettingsLayer) -> String {
-    let SettingsLayer { whose, path, state, hooks, ours, .. } = layer;
+fn describe_layer(layer: &LayerReport) -> String {
+    let LayerReport { whose, path, state, hooks, ours } = layer;
     let whose = whose.as_str();
     let path = path.display();
     match (state, *ours) {

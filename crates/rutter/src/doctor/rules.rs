@@ -3,14 +3,14 @@
 //! Measured on 2.1.325 and 2.1.197: a deny rule in any file removes the tools from the agent; an ask rule takes
 //! precedence over an allow rule; and `mcp__*` works in deny rules but not in allow rules.
 
-use rutter_check::settings::FileLocation;
+use rutter_check::settings::{
+    ClientDocument, FileLocation, LayerState, SettingsLayer, SettingsSource,
+};
 use rutter_contract::javascript::{JsonKind, JsonNode};
 use serde_json::{Value, json};
 
 use super::codes;
-use super::document::ClientDocument;
 use super::finding::{DoctorFinding, display_name};
-use super::layers::{LayerState, SettingsLayer, SettingsSource};
 use crate::install::server::{self, covers_server};
 
 /// The keys of the rule lists.

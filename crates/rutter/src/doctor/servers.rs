@@ -8,19 +8,19 @@
 
 use std::path::PathBuf;
 
-use rutter_check::settings::FileLocation;
+use rutter_check::settings::{
+    ClientDocument, ClientState, DocumentFaultKind, EnabledPlugin, FileLocation, LoadedDocument,
+    SettingsLayer, SettingsSource, load_server_files, project_servers_file,
+};
 use rutter_contract::javascript::{JsonKind, JsonNode};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::codes;
-use super::document::{ClientDocument, LoadedDocument};
 use super::entry::LaunchCommand;
 use super::finding::{DoctorFinding, display_name};
-use super::layers::{SettingsLayer, SettingsSource};
+use super::layers::our_entries;
 use super::places::ClientEnvironment;
-use super::plugins::{self, EnabledPlugin};
-use super::trust::ClientState;
 use super::{admission, advice, rules};
 use crate::install::{InstallScope, server};
 use crate::shell;
@@ -200,24 +200,26 @@ impl ServerRegistrations {
         findings: &mut Vec<DoctorFinding>,
     ) -> Self {
         let ClientConfiguration { places, state, .. } = around;
-        let mut servers = Self { unknown: state.unreadable, ..Self::default() };
+        let mut servers = Self { unknown: state.fault.is_some(), ..Self::default() };
         if let Some(document) = &state.document {
-            let local = InstallScope::Local.servers_file(&places.folder, Some(&document.path));
+            let local =
+                InstallScope::Local.servers_file(&places.files.folder, Some(&document.path));
             if let Some((_, keys)) = local {
                 servers.add_registration(SettingsSource::Local, document, &keys, findings);
             }
         }
-        let folder = places.folder.canonicalize().unwrap_or_else(|_| places.folder.clone());
+        let folder =
+            places.files.folder.canonicalize().unwrap_or_else(|_| places.files.folder.clone());
         for folder in folder.ancestors() {
-            match LoadedDocument::load(&folder.join(".mcp.json")) {
+            match LoadedDocument::load(&project_servers_file(folder)) {
                 LoadedDocument::Absent | LoadedDocument::Blank => {}
-                LoadedDocument::Void { finding, speaks_of_us } => {
-                    servers.unknown |= speaks_of_us;
+                LoadedDocument::Void(fault) => {
+                    servers.unknown |= fault.mentions(server::SERVER_NAME);
                     let what = "this cannot be read, so the client goes without the servers in it";
                     let mut void = DoctorFinding::new(&codes::SERVERS_VOID, what);
-                    void.place = finding.place;
-                    if finding.code == &codes::SETTINGS_NOT_JSON {
-                        void.advice = finding.advice;
+                    void.place = Some(fault.location);
+                    if matches!(fault.kind, DocumentFaultKind::NotJson { .. }) {
+                        void.advice = codes::SETTINGS_NOT_JSON.advice.to_owned();
                     }
                     findings.push(void);
                 }
@@ -246,8 +248,9 @@ impl ServerRegistrations {
                 findings,
             );
         }
-        for (plugin, folder) in plugins::plugin_folders(plugins) {
-            for document in plugins::server_files(folder) {
+        for plugin in plugins {
+            let Some(folder) = plugin.folder.as_deref() else { continue };
+            for document in load_server_files(folder) {
                 let list = document.root.get(SERVERS_KEY).unwrap_or(&document.root);
                 for (name, node) in list.members() {
                     let mut found =
@@ -255,7 +258,7 @@ impl ServerRegistrations {
                     // Other servers of a plugin are not checked.
                     if found.kind == ServerKind::Ours {
                         found.plugin = Some(PluginServer {
-                            plugin: plugin.to_owned(),
+                            plugin: plugin.name.clone(),
                             server: name.clone(),
                             folder: folder.to_owned(),
                         });
@@ -339,8 +342,7 @@ impl ServerRegistrations {
         }
         findings.extend(self.check_missing(around.layers));
         findings.extend(self.check_duplicate());
-        let here = around.layers.iter().flat_map(|layer| &layer.entries).next();
-        let here = here.map(|entry| &entry.place);
+        let here = our_entries(around.layers).next().map(|entry| &entry.place);
         for server in self.active() {
             findings.extend(rules::check_rules(around.layers, &server.allow_rule(), here));
             findings.extend(rules::check_whole_server_rule(around.layers, &server.allow_rule()));
@@ -415,7 +417,7 @@ impl ServerRegistrations {
         if self.unknown || !self.all.is_empty() {
             return None;
         }
-        let entry = layers.iter().flat_map(|layer| &layer.entries).next()?;
+        let entry = our_entries(layers).next()?;
         let what = "rutter's hooks are here, and its server is registered nowhere: the agent has none of its tools";
         // The file of the hooks decides the `rutter init` command in the advice.
         let place = FileLocation::whole_file(&entry.place.file);

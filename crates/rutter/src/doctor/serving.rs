@@ -5,12 +5,12 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rutter_check::settings::{HookEntry, SettingsSource};
 use serde_json::{Value, json};
 
 use super::codes;
-use super::entry::{HookEntry, LaunchCommand};
+use super::entry::{self, LaunchCommand};
 use super::finding::{DoctorFinding, display_name};
-use super::layers::SettingsSource;
 use super::process::{self, ProcessResult};
 use super::runs::{EntryRunner, SCRATCH_ADVICE};
 use super::servers::{RegistrationState, ServerKind, ServerRegistration, ServerRegistrations};
@@ -40,7 +40,7 @@ impl EntryRunner<'_> {
         let hooks: Vec<PathBuf> = entries
             .iter()
             .filter(|entry| !self.is_untrusted_entry(entry))
-            .map(|entry| entry.launch_command(self.places))
+            .map(|entry| entry::launch_command(entry, self.places))
             // A program that does not run has its own finding.
             .filter(|start| {
                 examined.iter().any(|(program, runs)| *runs && program == start.program())

@@ -6,7 +6,9 @@
 
 use std::path::{Path, PathBuf};
 
-use rutter_check::settings::{is_same_path, read_regular_file};
+use rutter_check::settings::{
+    FIRST_CHECKOUT_SETTINGS_VERSION, checkout_settings_file, is_same_path, read_regular_file,
+};
 use rutter_contract::version::Version;
 use rutter_memory::project::WorkTree;
 use serde_json::Value;
@@ -17,9 +19,6 @@ use super::table::{hook_program, is_our_hook, is_shared_hook};
 
 /// Largest settings file that is read.
 const MAX_SETTINGS_BYTES: u64 = 4 * 1024 * 1024;
-
-/// First client version that was seen to read the local settings of the main checkout too.
-const FIRST_CHECKOUT_SETTINGS_VERSION: Version = Version::new(2, 1, 325);
 
 /// Returns our entries in settings, with their events.
 fn our_entries(settings: &Value) -> impl Iterator<Item = (&str, &Value)> {
@@ -95,16 +94,9 @@ pub(crate) fn defers_to_other_entry(asker: &SharedHook<'_>) -> bool {
         || (plugin && project.is_some_and(|path| runs_on_event(&path, asker.event, true)))
 }
 
-/// Returns the local settings of the main checkout. The newer client also reads them when it is started in a subfolder
-/// or a worktree, unless the repository is bare or the home folder. Measured: it does not read the project's settings
-/// there, and 2.1.197 reads neither.
-pub(crate) fn checkout_settings(folder: &Path, home: Option<&Path>) -> Option<PathBuf> {
-    let tree = WorkTree::around(folder)?;
-    let main = tree.common_dir.parent().filter(|_| tree.common_dir.ends_with(".git"))?;
-    let here = folder.canonicalize().ok()?;
-    let home = home.and_then(|home| home.canonicalize().ok());
-    let settings = InstallScope::Local.settings_file(main, None)?;
-    (here != main && home.as_deref() != Some(main)).then_some(settings)
+/// Returns the local settings of the main checkout, if a client that is started in a folder may read them.
+fn checkout_settings(folder: &Path, home: Option<&Path>) -> Option<PathBuf> {
+    checkout_settings_file(folder, home, &WorkTree::around(folder)?.common_dir)
 }
 
 /// Returns true if a file runs rutter on an event. An entry with a missing program does not count, because it has no

@@ -8,7 +8,7 @@
 
 use std::path::Path;
 
-use rutter_check::settings::{client_storage_folder, read_regular_file};
+use rutter_check::settings::{client_storage_folder, project_servers_file, read_regular_file};
 use serde_json::Value;
 
 use super::nearer::find_deny_rule;
@@ -88,7 +88,7 @@ fn is_rutter_entry(members: &str) -> Option<bool> {
 /// Returns true if a project defines a server with our name.
 fn has_project_server(folder: &Path) -> bool {
     folder.ancestors().any(|folder| {
-        let servers = read_regular_file(&folder.join(".mcp.json"), MAX_CLIENT_FILE_BYTES);
+        let servers = read_regular_file(&project_servers_file(folder), MAX_CLIENT_FILE_BYTES);
         servers.is_ok_and(|bytes| bytes.windows(8).any(|word| word == b"\"rutter\""))
     })
 }

@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use rutter_check::settings::client_storage_folder;
+use rutter_check::settings::{
+    client_storage_folder, local_settings_file, project_servers_file, project_settings_file,
+    user_settings_file,
+};
 
 /// The users and folders for which rutter is installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,9 +43,9 @@ impl InstallScope {
     /// So only the folder's own file makes "start claude here" true for every client.
     pub(crate) fn settings_file(self, folder: &Path, client: Option<&Path>) -> Option<PathBuf> {
         match self {
-            Self::Local => Some(folder.join(".claude/settings.local.json")),
-            Self::Project => Some(folder.join(".claude/settings.json")),
-            Self::User => client.map(|client| client.join("settings.json")),
+            Self::Local => Some(local_settings_file(folder)),
+            Self::Project => Some(project_settings_file(folder)),
+            Self::User => client.map(user_settings_file),
             Self::Plugin => None,
         }
     }
@@ -63,7 +66,7 @@ impl InstallScope {
             }
             Self::User => Some((client_file?.to_owned(), vec![SERVERS_KEY.to_owned()])),
             Self::Project | Self::Plugin => {
-                Some((folder.join(".mcp.json"), vec![SERVERS_KEY.to_owned()]))
+                Some((project_servers_file(folder), vec![SERVERS_KEY.to_owned()]))
             }
         }
     }

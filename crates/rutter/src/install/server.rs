@@ -8,6 +8,7 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 
+use rutter_check::settings::project_servers_file;
 use rutter_server::tools::TOOLS;
 use serde_json::{Value, json};
 
@@ -148,7 +149,7 @@ pub(crate) fn find_foreign_server(folder: &Path, name: &str) -> Option<PathBuf> 
     // Both the given and the canonical path are searched, because the folder may be a link.
     let real = folder.canonicalize().unwrap_or_default();
     let folders = folder.ancestors().chain(real.ancestors());
-    folders.map(|folder| folder.join(".mcp.json")).find(|path| {
+    folders.map(project_servers_file).find(|path| {
         let Ok(metadata) = path.metadata() else { return path.is_symlink() };
         if !metadata.is_file() || metadata.len() > MAX_SERVERS_FILE_BYTES {
             return true;
