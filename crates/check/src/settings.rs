@@ -9,6 +9,7 @@
 //! Settings contain tokens. Faults name keys and types, but never quote a value. A name may still contain a secret that
 //! was pasted into the wrong place, so callers redact names before they show them.
 
+mod admission;
 mod document;
 mod entry;
 mod file;
@@ -20,10 +21,13 @@ mod layers;
 mod location;
 mod outline;
 mod plugins;
+mod rules;
+mod servers;
 mod state;
 mod storage;
 mod switches;
 
+pub use admission::{BlockReason, ServerBlock};
 pub use document::{
     ClientDocument, DocumentFault, DocumentFaultKind, DuplicateKey, LoadedDocument,
     MAX_DOCUMENT_BYTES,
@@ -31,9 +35,9 @@ pub use document::{
 pub use entry::HookEntry;
 pub use file::{FileReadError, is_same_path, read_regular_file};
 pub use files::{
-    ClientFiles, FIRST_CHECKOUT_SETTINGS_VERSION, MANAGED_FOLDER, WorkTreeFolders,
-    checkout_settings_file, local_settings_file, managed_servers_file, managed_settings_files,
-    project_servers_file, project_settings_file, user_settings_file,
+    ClientFiles, FIRST_CHECKOUT_SETTINGS_VERSION, MANAGED_FOLDER, SERVERS_KEY, WorkTreeFolders,
+    checkout_settings_file, local_servers_keys, local_settings_file, managed_servers_file,
+    managed_settings_files, project_servers_file, project_settings_file, user_settings_file,
 };
 pub use handler::{EntryFault, EntryFieldType, entry_types};
 pub use hooks::{HookFault, HookFaultKind, LoadFault, LoadedGroup, LoadedHooks, load_hooks};
@@ -41,7 +45,14 @@ pub use keys::{SettingType, WrongType};
 pub use layers::{LayerState, SettingsFault, SettingsLayer, SettingsSource, load_layers};
 pub use location::{FileLocation, line_and_column};
 pub use outline::{JsonItem, JsonOutline, JsonType};
-pub use plugins::{EnabledPlugin, enabled_plugins, load_plugin_layers, load_server_files};
+pub use plugins::{EnabledPlugin, enabled_plugins, load_plugin_layers};
+pub use rules::{
+    PermissionRule, RuleList, allows_tools, allows_whole_server, bypasses_permissions,
+    covers_server, find_managed_rules_only, name_in_tools, permission_rules,
+};
+pub use servers::{
+    LoadedServers, McpServer, ServerFault, ServerFileFault, ServerPlugin, ServerState, load_servers,
+};
 pub use state::ClientState;
 pub use storage::client_storage_folder;
 pub use switches::{

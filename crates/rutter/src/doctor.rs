@@ -33,7 +33,7 @@ mod trust;
 use std::path::PathBuf;
 
 use rutter_check::settings::{
-    ClientState, HookEntry, enabled_plugins, load_layers, load_plugin_layers,
+    ClientState, HookEntry, enabled_plugins, load_layers, load_plugin_layers, load_servers,
 };
 use rutter_memory::project::Located;
 use rutter_memory::store::doctor::Health;
@@ -48,7 +48,7 @@ use finding::DoctorFinding;
 use layers::LayerReport;
 use live::LiveCheck;
 use runs::{EntryRun, EntryRunner};
-use servers::{ClientConfiguration, ServerRegistration, ServerRegistrations};
+use servers::{ServerRegistration, ServerRegistrations};
 
 use crate::CommandError;
 use crate::environment::Environment;
@@ -131,9 +131,9 @@ impl DoctorReport {
         let state = ClientState::load(&places.files, contract);
         findings.extend(trust::check_trust(&state, &places.files));
         findings.extend(hooks::check_entries(&layers, places));
-        let around = ClientConfiguration { places, state: &state, layers: &layers };
-        let mut servers = ServerRegistrations::load(&around, &plugins, &mut findings);
-        servers.check_states(&around, &mut findings);
+        let loaded = load_servers(&places.files, &state, &layers, &plugins);
+        let mut servers = ServerRegistrations::new(loaded, &state, &mut findings);
+        servers.check_states(&layers, &mut findings);
         let located = Located::find(env.working_dir()?);
         let loaded = env.load_config(Some(&located.root));
         let bench = EntryRunner {

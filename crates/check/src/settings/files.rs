@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use rutter_contract::version::{Contract, Version};
 
+use super::storage::client_storage_folder;
+
 /// First client version that was seen to read the local settings of the main checkout too.
 pub const FIRST_CHECKOUT_SETTINGS_VERSION: Version = Version::new(2, 1, 325);
 
@@ -86,6 +88,16 @@ pub fn user_settings_file(config: &Path) -> PathBuf {
 /// Returns the list of servers of the project in a folder.
 pub fn project_servers_file(folder: &Path) -> PathBuf {
     folder.join(".mcp.json")
+}
+
+/// The client's key for a list of servers.
+pub const SERVERS_KEY: &str = "mcpServers";
+
+/// Returns the keys in the client's state file that lead to the user's servers for a folder. Returns None if the path
+/// of the folder is not UTF-8.
+pub fn local_servers_keys(folder: &Path) -> Option<Vec<String>> {
+    let stored = client_storage_folder(folder).to_str()?.to_owned();
+    Some(vec!["projects".to_owned(), stored, SERVERS_KEY.to_owned()])
 }
 
 /// Returns the local settings of the main checkout. The newer client also reads them when it is started in a subfolder

@@ -102,7 +102,7 @@ fn hook_files(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Reads the files of a plugin that define servers. Skips files with faults.
-pub fn load_server_files(folder: &Path) -> Vec<ClientDocument> {
+pub(super) fn load_server_files(folder: &Path) -> Vec<ClientDocument> {
     let read = |path: &Path| match LoadedDocument::load(path) {
         LoadedDocument::Document(document) => Some(*document),
         _ => None,

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rutter_check::settings::{
     ClientFiles, FileLocation, HookEntry, SettingsLayer, SettingsSource, is_same_path,
+    local_settings_file, project_settings_file,
 };
 use rutter_contract::spec::MatcherValues;
 use rutter_contract::{EventName, table};
@@ -112,8 +113,7 @@ fn find_other_installation(files: &ClientFiles) -> Option<PathBuf> {
     let main = tree.and_then(|tree| tree.common_dir.parent()).map(Path::to_owned);
     let above = settled.ancestors().skip(1).map(Path::to_owned);
     above.chain(main).find(|folder| {
-        let names = ["settings.local.json", "settings.json"];
-        names.iter().any(|name| has_our_hooks(&folder.join(".claude").join(name)))
+        has_our_hooks(&local_settings_file(folder)) || has_our_hooks(&project_settings_file(folder))
     })
 }
 

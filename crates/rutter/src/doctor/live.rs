@@ -173,7 +173,7 @@ fn copy_setup(
         return SetupCopy { settings: copies, server, tools: true };
     }
     let server = servers.active().find_map(|server| {
-        let scope = match server.whose {
+        let scope = match server.registered.whose {
             SettingsSource::Local => InstallScope::Local,
             SettingsSource::Project => InstallScope::Project,
             SettingsSource::User => InstallScope::User,
@@ -182,7 +182,7 @@ fn copy_setup(
             }
         };
         server.launch_command().filter(|start| !bench.is_untrusted_server(server, start))?;
-        let mut entry = server.entry.clone();
+        let mut entry = server.registered.entry.clone();
         // Its variables could point to the user's data directory.
         entry.as_object_mut()?.shift_remove("env");
         Some((scope, entry))

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use rutter_check::settings::{
-    ClientDocument, ClientState, EnabledPlugin, FileLocation, LoadedDocument, SettingsLayer,
-    load_hooks, project_servers_file,
+    ClientDocument, ClientState, EnabledPlugin, FileLocation, LoadedDocument, SERVERS_KEY,
+    SettingsLayer, load_hooks, project_servers_file,
 };
 use rutter_contract::javascript::{JsonKind, JsonNode};
 use rutter_contract::version::Contract;
@@ -79,17 +79,17 @@ pub(crate) fn find_rivals(
     }
     let own = LoadedDocument::load(&project_servers_file(&places.files.folder));
     if let LoadedDocument::Document(document) = &own {
-        met.add_servers(document, document.root.get("mcpServers"));
+        met.add_servers(document, document.root.get(SERVERS_KEY));
     }
     if let Some(document) = &state.document {
-        met.add_servers(document, document.root.get("mcpServers"));
+        met.add_servers(document, document.root.get(SERVERS_KEY));
         let settled = places.files.folder.canonicalize();
         for folder in
             [Some(places.files.folder.as_path()), settled.as_deref().ok()].into_iter().flatten()
         {
             met.add_servers(
                 document,
-                state.folder_state(folder).and_then(|project| project.get("mcpServers")),
+                state.folder_state(folder).and_then(|project| project.get(SERVERS_KEY)),
             );
         }
     }

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use rutter_check::settings::{
-    ClientFiles, ClientState, FileLocation, HookEntry, LayerState, SettingsLayer, SettingsSource,
-    load_layers, managed_servers_file, managed_settings_files,
+    ClientFiles, ClientState, FileLocation, HookEntry, LayerState, ServerState, SettingsLayer,
+    SettingsSource, load_layers, load_servers, managed_servers_file, managed_settings_files,
 };
 use rutter_contract::EventName;
 use rutter_contract::version::Contract;
@@ -17,7 +17,7 @@ use super::entry::{self, LaunchCommand};
 use super::finding::DoctorFinding;
 use super::layers::{check_layers, check_switches, our_entries};
 use super::places::{ClientEnvironment, ClientVariables};
-use super::servers::{ClientConfiguration, RegistrationState as Registered, ServerRegistrations};
+use super::servers::ServerRegistrations;
 use super::{hooks, program, trust};
 use crate::install::{self, has_our_content, hook_groups, install};
 
@@ -116,9 +116,9 @@ fn managed_settings_decide_servers() {
         let mut findings: Vec<DoctorFinding> = check_layers(&layers).collect();
         let state = ClientState::load(&places.files, Contract::newest());
         findings.extend(trust::check_trust(&state, &places.files));
-        let around = ClientConfiguration { places: &places, state: &state, layers: &layers };
-        let mut servers = ServerRegistrations::load(&around, &[], &mut findings);
-        servers.check_states(&around, &mut findings);
+        let loaded = load_servers(&places.files, &state, &layers, &[]);
+        let servers = ServerRegistrations::new(loaded, &state, &mut findings);
+        servers.check_states(&layers, &mut findings);
         let untrusted = |finding: &DoctorFinding| finding.code.name == "folder-untrusted";
         findings.retain(|finding| !untrusted(finding));
         let shown = |finding: DoctorFinding| {
@@ -349,11 +349,11 @@ proptest! {
             let mut findings: Vec<DoctorFinding> = check_layers(&layers).collect();
             let state = ClientState::load(&places.files, Contract::newest());
             findings.extend(trust::check_trust(&state, &places.files));
-            let around = ClientConfiguration { places: &places, state: &state, layers: &layers };
-            let mut servers = ServerRegistrations::load(&around, &[], &mut findings);
-            servers.check_states(&around, &mut findings);
+            let loaded = load_servers(&places.files, &state, &layers, &[]);
+            let servers = ServerRegistrations::new(loaded, &state, &mut findings);
+            servers.check_states(&layers, &mut findings);
             prop_assert!(findings.iter().all(|finding| finding.place.is_some()), "{:?}", findings);
-            let used = servers.all.iter().filter(|server| server.state == Registered::Used).count();
+            let used = servers.all.iter().filter(|server| server.registered.state == ServerState::Used).count();
             prop_assert!(used <= 1, "one of a name is used");
         }
     }

@@ -7,14 +7,15 @@
 use std::path::{Path, PathBuf};
 
 use rutter_check::settings::{
-    FIRST_CHECKOUT_SETTINGS_VERSION, checkout_settings_file, is_same_path, read_regular_file,
+    FIRST_CHECKOUT_SETTINGS_VERSION, checkout_settings_file, covers_server, is_same_path,
+    read_regular_file,
 };
 use rutter_contract::version::Version;
 use rutter_memory::project::WorkTree;
 use serde_json::Value;
 
 use super::InstallScope;
-use super::server::{SERVER_RULE, covers_server};
+use super::server::SERVER_RULE;
 use super::table::{hook_program, is_our_hook, is_shared_hook};
 
 /// Largest settings file that is read.

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use rutter_check::settings::{
-    client_storage_folder, local_settings_file, project_servers_file, project_settings_file,
-    user_settings_file,
+    SERVERS_KEY, local_servers_keys, local_settings_file, project_servers_file,
+    project_settings_file, user_settings_file,
 };
 
 /// The users and folders for which rutter is installed.
@@ -57,13 +57,8 @@ impl InstallScope {
         folder: &Path,
         client_file: Option<&Path>,
     ) -> Option<(PathBuf, Vec<String>)> {
-        const SERVERS_KEY: &str = "mcpServers";
         match self {
-            Self::Local => {
-                let checkout = client_storage_folder(folder).to_str()?.to_owned();
-                let keys = vec!["projects".to_owned(), checkout, SERVERS_KEY.to_owned()];
-                Some((client_file?.to_owned(), keys))
-            }
+            Self::Local => Some((client_file?.to_owned(), local_servers_keys(folder)?)),
             Self::User => Some((client_file?.to_owned(), vec![SERVERS_KEY.to_owned()])),
             Self::Project | Self::Plugin => {
                 Some((project_servers_file(folder), vec![SERVERS_KEY.to_owned()]))
