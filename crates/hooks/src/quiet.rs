@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use rutter_memory::config::Config;
 use rutter_memory::pause;
-use rutter_memory::store::Files;
+use rutter_memory::store::DataDir;
 
 /// The reason why nothing may be recorded or shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Quiet {
+pub enum SilenceReason {
     /// The user has excluded the folder.
     Excluded,
     /// The user has paused all sessions.
@@ -17,11 +17,11 @@ pub enum Quiet {
     SessionPaused,
 }
 
-impl Quiet {
+impl SilenceReason {
     /// Returns None if recording is allowed. `config` is the configuration of the folder; `home` is called only if the
     /// configuration has excluded folders, as their paths may refer to it.
-    pub fn of(
-        files: &Files,
+    pub fn check(
+        files: &DataDir,
         config: &Config,
         session: Option<&str>,
         folder: &Path,
@@ -31,8 +31,8 @@ impl Quiet {
         if !scope.exclude.is_empty() && scope.excludes(folder, home().as_deref()) {
             return Some(Self::Excluded);
         }
-        let paused = pause::paused(files).ok()?;
-        if paused.iter().any(|one| one == pause::EVERYTHING) {
+        let paused = pause::paused_sessions(files).ok()?;
+        if paused.iter().any(|one| one == pause::ALL_SESSIONS) {
             return Some(Self::Paused);
         }
         let session = session?;

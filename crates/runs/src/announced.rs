@@ -1,30 +1,30 @@
 //! Exit statuses that a command line prints: `pytest; echo "exit $?"`, `go build && echo OK || echo FAILED`.
 
-use super::command_line::{Command, CommandLine};
+use super::command_line::{CommandLine, ParsedCommand};
 use super::shell::Joiner;
 
 /// Returns the exit status of the command at position `at`, if a later command of the line printed it.
-pub(super) fn exit_status(line: &CommandLine, at: usize, text: &str) -> Option<i32> {
+pub(super) fn printed_exit_status(line: &CommandLine, at: usize, text: &str) -> Option<i32> {
     if line.commands[at].is_condition {
         return None;
     }
     let next = line.commands.get(at + 1).filter(|next| next.program() == "echo")?;
     match line.commands[at].joiner {
-        Joiner::Then => printed_status(next, text),
+        Joiner::Then => parse_printed_status(next, text),
         Joiner::And => {
-            if has_line(text, &literal(next)?) {
+            if has_line(text, &echo_text(next)?) {
                 return Some(0);
             }
             let other = line.commands.get(at + 2).filter(|_| next.joiner == Joiner::Or)?;
-            (other.program() == "echo" && has_line(text, &literal(other)?)).then_some(1)
+            (other.program() == "echo" && has_line(text, &echo_text(other)?)).then_some(1)
         }
-        Joiner::Or => has_line(text, &literal(next)?).then_some(1),
+        Joiner::Or => has_line(text, &echo_text(next)?).then_some(1),
         _ => None,
     }
 }
 
 /// Returns the number that `echo "exit: $?"` printed.
-fn printed_status(echo: &Command, text: &str) -> Option<i32> {
+fn parse_printed_status(echo: &ParsedCommand, text: &str) -> Option<i32> {
     let said = echo.words[1..].join(" ");
     let (before, after) = said.split_once("$?")?;
     // A text with other variables cannot be compared.
@@ -38,7 +38,7 @@ fn printed_status(echo: &Command, text: &str) -> Option<i32> {
 }
 
 /// Returns the text that an `echo` prints; None if it has variables, or is too short to identify a line.
-fn literal(echo: &Command) -> Option<String> {
+fn echo_text(echo: &ParsedCommand) -> Option<String> {
     let said = echo.words[1..].join(" ");
     let plain = said.len() > 1 && !said.contains(['$', '\\', '*']) && !said.starts_with('-');
     plain.then_some(said)
@@ -64,7 +64,7 @@ mod tests {
             ("go build || echo failed", "failed\n", Some(1)),
             ("pytest | tail -3; echo $?", "0\n", None),
         ] {
-            assert_eq!(exit_status(&CommandLine::parse(line), 0, text), expected, "{line}");
+            assert_eq!(printed_exit_status(&CommandLine::parse(line), 0, text), expected, "{line}");
         }
     }
 }

@@ -1,25 +1,25 @@
 //! The runs of a command line: the programs that run tests, builds or checks, the meaning of the line's exit status for
 //! each, and the part of its output that is shown.
 
-use super::command_line::{Command, CommandLine};
-use super::shell::{Joiner, Stream, Target};
-use super::table::{self, FoundRunner, Task};
+use super::command_line::{CommandLine, ParsedCommand};
+use super::shell::{Joiner, RedirectedStream, RedirectionTarget};
+use super::table::{self, FoundRunner, RunTask};
 
 /// Maximum number of runs read from one line.
 const MAX_RUNS: usize = 8;
 
 /// The runner or task that a command starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Program {
+pub enum RunProgram {
     /// A runner that is known by name.
     Runner(FoundRunner),
     /// A task or script, which may run anything.
-    Task(Task),
+    Task(RunTask),
 }
 
 /// The meaning of the line's exit status for one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
+pub enum ExitStatusMeaning {
     /// The line has the exit status of the run.
     Own,
     /// The line has the exit status of the run, unless a command before it failed.
@@ -32,7 +32,7 @@ pub enum Status {
 
 /// A program that filters the output of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Filter {
+pub enum OutputFilter {
     /// Keeps at most this number of first lines; None if the number is unknown.
     Head(Option<usize>),
     /// Keeps the last lines.
@@ -43,53 +43,53 @@ pub enum Filter {
 
 /// The part of a run's output that is shown.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Shown {
+pub struct ShownOutput {
     /// True if nothing is shown: the output went to a file that the line does not print.
     pub is_lost: bool,
     /// True if standard error is not shown.
     pub loses_errors: bool,
     /// Filters that the output passes through, in order.
-    pub filters: Vec<Filter>,
+    pub filters: Vec<OutputFilter>,
 }
 
 /// A run in a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundRun {
     /// The runner or task.
-    pub program: Program,
+    pub program: RunProgram,
     /// The position of the command in the line.
     pub at: usize,
     /// The meaning of the line's exit status for the run.
-    pub status: Status,
+    pub status: ExitStatusMeaning,
     /// The part of the output that is shown.
-    pub shown: Shown,
+    pub shown: ShownOutput,
 }
 
 /// Returns the runs of a line, in order. Includes tasks and scripts that may be runs, but no run in the background.
 pub fn find_runs(line: &CommandLine) -> Vec<FoundRun> {
     let found = line.commands.iter().enumerate().filter_map(|(at, command)| {
         let program = table::find_runner(&command.words)
-            .map(Program::Runner)
-            .or_else(|| table::find_task(&command.words).map(Program::Task))?;
+            .map(RunProgram::Runner)
+            .or_else(|| table::find_task(&command.words).map(RunProgram::Task))?;
         if is_in_background(line, at) {
             return None;
         }
-        let shown = shown(line, at);
-        let status = status(line, at, &shown);
+        let shown = trace_output(line, at);
+        let status = exit_status_meaning(line, at, &shown);
         Some(FoundRun { program, at, status, shown })
     });
     found.take(MAX_RUNS).collect()
 }
 
 /// Returns a command that looks like a test, a build or a check by its words, but is unknown: `platformio test`.
-pub fn unknown_run(line: &CommandLine) -> Option<String> {
+pub fn find_unknown_run(line: &CommandLine) -> Option<String> {
     line.commands.iter().find_map(|command| {
         let [program, rest @ ..] = command.words.as_slice() else { return None };
         let is_plain = |word: &str| {
             word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_:".contains(&byte))
         };
         let verb = rest.iter().take(2).find(|word| !word.starts_with('-') && is_plain(word))?;
-        let known = table::is_known_program(program) || super::wrappers::is_no_wrapper(program);
+        let known = table::is_known_program(program) || super::wrappers::takes_data(program);
         (!known && is_plain(program) && table::kind_of_name(verb).is_some())
             .then(|| format!("{program} {verb}"))
     })
@@ -99,8 +99,8 @@ impl FoundRun {
     /// Returns true if the command line alone shows that it is a test, a build or a check.
     pub fn is_certain(&self) -> bool {
         match &self.program {
-            Program::Runner(_) => true,
-            Program::Task(task) => task.kind.is_some(),
+            RunProgram::Runner(_) => true,
+            RunProgram::Task(task) => task.kind.is_some(),
         }
     }
 }
@@ -112,23 +112,24 @@ fn is_in_background(line: &CommandLine, at: usize) -> bool {
 }
 
 /// Returns the commands that a command is piped into.
-fn pipe(line: &CommandLine, at: usize) -> &[Command] {
+fn piped_commands(line: &CommandLine, at: usize) -> &[ParsedCommand] {
     let length = line.commands[at..].iter().take_while(|one| one.joiner == Joiner::Pipe).count();
     &line.commands[at + 1..(at + 1 + length).min(line.commands.len())]
 }
 
-fn shown(line: &CommandLine, at: usize) -> Shown {
-    let mut shown = Shown::default();
+fn trace_output(line: &CommandLine, at: usize) -> ShownOutput {
+    let mut shown = ShownOutput::default();
     let command = &line.commands[at];
     let mut file = None;
     for redirection in &command.redirections {
         let path = match &redirection.target {
-            Target::File(path) | Target::Append(path) => path,
+            RedirectionTarget::File(path) | RedirectionTarget::Append(path) => path,
             // `2>&1` sends errors to the output.
-            Target::Descriptor(_) | Target::Text(_) => continue,
+            RedirectionTarget::Descriptor(_) | RedirectionTarget::Text(_) => continue,
         };
-        let output = matches!(redirection.stream, Stream::Output | Stream::Both);
-        let errors = matches!(redirection.stream, Stream::Error | Stream::Both);
+        let output =
+            matches!(redirection.stream, RedirectedStream::Output | RedirectedStream::Both);
+        let errors = matches!(redirection.stream, RedirectedStream::Error | RedirectedStream::Both);
         shown.loses_errors |= errors;
         if output {
             file = Some(path.as_str());
@@ -136,7 +137,8 @@ fn shown(line: &CommandLine, at: usize) -> Shown {
         }
     }
     let errors_follow = command.redirections.iter().any(|redirection| {
-        redirection.stream == Stream::Error && matches!(redirection.target, Target::Descriptor(_))
+        redirection.stream == RedirectedStream::Error
+            && matches!(redirection.target, RedirectionTarget::Descriptor(_))
     });
     // A later command that prints that file shows the run's output.
     if let Some(file) = file.filter(|file| *file != "/dev/null") {
@@ -144,30 +146,30 @@ fn shown(line: &CommandLine, at: usize) -> Shown {
             later.words.len() > 1 && later.words[1..].iter().any(|word| word == file)
         });
         if let Some(printing) = printing {
-            let filters = filter(printing);
+            let filters = output_filter(printing);
             let prints = filters.is_some() || matches!(printing.program(), "cat" | "less" | "bat");
             shown.is_lost = !prints;
             shown.loses_errors |= !(errors_follow
-                || command.redirections.iter().any(|one| one.stream == Stream::Both));
+                || command.redirections.iter().any(|one| one.stream == RedirectedStream::Both));
             shown.filters.extend(filters);
         }
     }
-    shown.filters.extend(pipe(line, at).iter().filter_map(filter));
+    shown.filters.extend(piped_commands(line, at).iter().filter_map(output_filter));
     shown
 }
 
 /// Returns the filter of a command; None if it passes everything on.
-fn filter(command: &Command) -> Option<Filter> {
+fn output_filter(command: &ParsedCommand) -> Option<OutputFilter> {
     match command.program() {
         "cat" | "tee" | "less" | "more" | "ts" | "nl" | "bat" | "sponge" => None,
-        "head" => Some(Filter::Head(line_count(command))),
-        "tail" => Some(Filter::Tail(line_count(command))),
-        _ => Some(Filter::Some),
+        "head" => Some(OutputFilter::Head(line_count(command))),
+        "tail" => Some(OutputFilter::Tail(line_count(command))),
+        _ => Some(OutputFilter::Some),
     }
 }
 
 /// Returns the number of lines that `head` or `tail` keeps; None if it counts in another way.
-fn line_count(command: &Command) -> Option<usize> {
+fn line_count(command: &ParsedCommand) -> Option<usize> {
     let mut words = command.words[1..].iter();
     let mut count = Some(10);
     while let Some(word) = words.next() {
@@ -185,16 +187,16 @@ fn line_count(command: &Command) -> Option<usize> {
     count
 }
 
-fn status(line: &CommandLine, at: usize, shown: &Shown) -> Status {
+fn exit_status_meaning(line: &CommandLine, at: usize, shown: &ShownOutput) -> ExitStatusMeaning {
     let commands = &line.commands;
     if commands[at].is_condition {
-        return Status::Hidden;
+        return ExitStatusMeaning::Hidden;
     }
     let pipefail = commands[..at].iter().any(|command| {
         command.program() == "set" && command.words.iter().any(|word| word == "pipefail")
     });
     // Under `pipefail`, a `grep` that finds nothing fails too, and so may a program when `head` closes the pipe.
-    let mut own = !shown.filters.iter().any(|filter| !matches!(filter, Filter::Tail(_)));
+    let mut own = !shown.filters.iter().any(|filter| !matches!(filter, OutputFilter::Tail(_)));
     let mut in_own_pipe = true;
     for command in &commands[at..] {
         match command.joiner {
@@ -202,7 +204,7 @@ fn status(line: &CommandLine, at: usize, shown: &Shown) -> Status {
             Joiner::And => (own, in_own_pipe) = (false, false),
             // A command joined by `&&` runs only if the run succeeded, even if it has a pipe.
             Joiner::Pipe if pipefail || !in_own_pipe => {}
-            _ => return Status::Hidden,
+            _ => return ExitStatusMeaning::Hidden,
         }
     }
     // `;` starts a new list, independent of the commands before it.
@@ -211,7 +213,7 @@ fn status(line: &CommandLine, at: usize, shown: &Shown) -> Status {
         .rposition(|command| matches!(command.joiner, Joiner::Then | Joiner::Background))
         .map_or(0, |last| last + 1);
     let before = &commands[begins..at];
-    let may_fail = |command: &Command| {
+    let may_fail = |command: &ParsedCommand| {
         command.joiner == Joiner::And
             && !matches!(
                 command.program(),
@@ -229,10 +231,10 @@ fn status(line: &CommandLine, at: usize, shown: &Shown) -> Status {
     };
     let is_alternative = before.last().is_some_and(|command| command.joiner == Joiner::Or);
     match (own, before.iter().any(may_fail), is_alternative) {
-        (_, _, true) => Status::Hidden,
-        (true, false, _) => Status::Own,
-        (true, true, _) => Status::OwnIfReached,
-        (false, ..) => Status::ZeroOnly,
+        (_, _, true) => ExitStatusMeaning::Hidden,
+        (true, false, _) => ExitStatusMeaning::Own,
+        (true, true, _) => ExitStatusMeaning::OwnIfReached,
+        (false, ..) => ExitStatusMeaning::ZeroOnly,
     }
 }
 
@@ -240,63 +242,63 @@ fn status(line: &CommandLine, at: usize, shown: &Shown) -> Status {
 mod tests {
     use super::*;
 
-    fn runs(line: &str) -> Vec<FoundRun> {
+    fn found_runs(line: &str) -> Vec<FoundRun> {
         find_runs(&CommandLine::parse(line))
     }
 
-    fn name(run: &FoundRun) -> &str {
+    fn program_name(run: &FoundRun) -> &str {
         match &run.program {
-            Program::Runner(found) => found.runner.name,
-            Program::Task(task) => &task.name,
+            RunProgram::Runner(found) => found.runner.name,
+            RunProgram::Task(task) => &task.name,
         }
     }
 
     #[test]
     fn statuses_of_single_runs() {
         for (line, expected, status) in [
-            ("pytest", "pytest", Status::Own),
-            ("cd api && python -m pytest -q tests/", "pytest", Status::Own),
-            ("cd api; FOO=1 uv run pytest", "pytest", Status::Own),
-            ("timeout 60 python3 -m unittest discover", "unittest", Status::Own),
-            ("cargo +nightly test -p x -- --nocapture", "cargo test", Status::Own),
-            ("cargo test | tail -3", "cargo test", Status::Hidden),
-            ("set -o pipefail; cargo test 2>&1 | tail", "cargo test", Status::Own),
-            ("set -o pipefail; cargo test | grep ok", "cargo test", Status::ZeroOnly),
-            ("cargo test || true", "cargo test", Status::Hidden),
-            ("cargo test; echo $?", "cargo test", Status::Hidden),
-            ("cargo test && git push", "cargo test", Status::ZeroOnly),
-            ("go build && ./app help | head", "go build", Status::ZeroOnly),
-            ("go build | head && ls", "go build", Status::Hidden),
-            ("git pull && cargo test", "cargo test", Status::OwnIfReached),
-            ("test -e x || pytest", "pytest", Status::Hidden),
-            ("if pytest; then echo ok; fi", "pytest", Status::Hidden),
-            ("out=$(pytest -q); echo \"$out\"", "pytest", Status::Hidden),
-            ("npx vitest run", "vitest", Status::Own),
-            ("npm test", "npm test", Status::Own),
-            ("make -j8 test", "make test", Status::Own),
-            ("./run_tests.sh -x", "run_tests.sh", Status::Own),
-            ("docker compose run --rm app pytest", "pytest", Status::Own),
-            ("mise run test:ci", "mise test:ci", Status::Own),
-            ("gradle --continue test", "gradle", Status::Own),
-            ("mvn -q -pl core clean test", "mvn", Status::Own),
-            ("cmake --build build -j4", "cmake", Status::Own),
-            ("pnpm --filter web exec vitest run", "vitest", Status::Own),
-            ("uvx ty check", "ty", Status::Own),
-            ("rtk go test ./...", "go test", Status::Own),
+            ("pytest", "pytest", ExitStatusMeaning::Own),
+            ("cd api && python -m pytest -q tests/", "pytest", ExitStatusMeaning::Own),
+            ("cd api; FOO=1 uv run pytest", "pytest", ExitStatusMeaning::Own),
+            ("timeout 60 python3 -m unittest discover", "unittest", ExitStatusMeaning::Own),
+            ("cargo +nightly test -p x -- --nocapture", "cargo test", ExitStatusMeaning::Own),
+            ("cargo test | tail -3", "cargo test", ExitStatusMeaning::Hidden),
+            ("set -o pipefail; cargo test 2>&1 | tail", "cargo test", ExitStatusMeaning::Own),
+            ("set -o pipefail; cargo test | grep ok", "cargo test", ExitStatusMeaning::ZeroOnly),
+            ("cargo test || true", "cargo test", ExitStatusMeaning::Hidden),
+            ("cargo test; echo $?", "cargo test", ExitStatusMeaning::Hidden),
+            ("cargo test && git push", "cargo test", ExitStatusMeaning::ZeroOnly),
+            ("go build && ./app help | head", "go build", ExitStatusMeaning::ZeroOnly),
+            ("go build | head && ls", "go build", ExitStatusMeaning::Hidden),
+            ("git pull && cargo test", "cargo test", ExitStatusMeaning::OwnIfReached),
+            ("test -e x || pytest", "pytest", ExitStatusMeaning::Hidden),
+            ("if pytest; then echo ok; fi", "pytest", ExitStatusMeaning::Hidden),
+            ("out=$(pytest -q); echo \"$out\"", "pytest", ExitStatusMeaning::Hidden),
+            ("npx vitest run", "vitest", ExitStatusMeaning::Own),
+            ("npm test", "npm test", ExitStatusMeaning::Own),
+            ("make -j8 test", "make test", ExitStatusMeaning::Own),
+            ("./run_tests.sh -x", "run_tests.sh", ExitStatusMeaning::Own),
+            ("docker compose run --rm app pytest", "pytest", ExitStatusMeaning::Own),
+            ("mise run test:ci", "mise test:ci", ExitStatusMeaning::Own),
+            ("gradle --continue test", "gradle", ExitStatusMeaning::Own),
+            ("mvn -q -pl core clean test", "mvn", ExitStatusMeaning::Own),
+            ("cmake --build build -j4", "cmake", ExitStatusMeaning::Own),
+            ("pnpm --filter web exec vitest run", "vitest", ExitStatusMeaning::Own),
+            ("uvx ty check", "ty", ExitStatusMeaning::Own),
+            ("rtk go test ./...", "go test", ExitStatusMeaning::Own),
         ] {
-            let found = runs(line);
+            let found = found_runs(line);
             assert_eq!(found.len(), 1, "{line}: {found:?}");
-            assert_eq!((name(&found[0]), found[0].status), (expected, status), "{line}");
+            assert_eq!((program_name(&found[0]), found[0].status), (expected, status), "{line}");
         }
     }
 
     #[test]
-    fn every_run_of_a_line_is_found() {
-        let found = runs("mise run fmt && ruff check . && pytest -q | tail -5; go vet ./...");
-        let names: Vec<&str> = found.iter().map(name).collect();
+    fn all_runs_of_line_are_found() {
+        let found = found_runs("mise run fmt && ruff check . && pytest -q | tail -5; go vet ./...");
+        let names: Vec<&str> = found.iter().map(program_name).collect();
         assert_eq!(names, ["mise fmt", "ruff", "pytest", "go vet"]);
-        assert_eq!(found[1].status, Status::Hidden);
-        assert_eq!(found[3].status, Status::Own);
+        assert_eq!(found[1].status, ExitStatusMeaning::Hidden);
+        assert_eq!(found[3].status, ExitStatusMeaning::Own);
     }
 
     #[test]
@@ -323,7 +325,7 @@ mod tests {
             "vim tests/test_a.py",
             "git stash && git log --oneline | head",
         ] {
-            assert_eq!(runs(line).iter().filter(|run| run.is_certain()).count(), 0, "{line}");
+            assert_eq!(found_runs(line).iter().filter(|run| run.is_certain()).count(), 0, "{line}");
         }
     }
 
@@ -338,13 +340,13 @@ mod tests {
             ("npm run dev", None),
             ("terraform plan", None),
         ] {
-            assert_eq!(unknown_run(&CommandLine::parse(line)).as_deref(), expected, "{line}");
+            assert_eq!(find_unknown_run(&CommandLine::parse(line)).as_deref(), expected, "{line}");
         }
     }
 
     #[test]
     fn shown_output_is_known() {
-        use Filter::{Head, Some as Kept, Tail};
+        use OutputFilter::{Head, Some as Kept, Tail};
         for (line, lost, errors, filters) in [
             ("pytest 2>&1 | tail -5", false, false, &[Tail(Some(5))][..]),
             ("pytest | head -n 20", false, false, &[Head(Some(20))]),
@@ -357,7 +359,7 @@ mod tests {
             ("pytest &> out.txt; echo done", true, true, &[]),
             ("pytest | tee log | cat", false, false, &[]),
         ] {
-            let shown = runs(line).remove(0).shown;
+            let shown = found_runs(line).remove(0).shown;
             assert_eq!(
                 (shown.is_lost, shown.loses_errors, shown.filters.as_slice()),
                 (lost, errors, filters),

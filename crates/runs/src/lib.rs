@@ -31,11 +31,11 @@ mod time;
 pub mod wrapper_output;
 mod wrappers;
 
-pub use time::{BadTime, Time};
+pub use time::{ParseTimeError, Time};
 
 choice! {
     /// The kind of a run.
-    Kind, "kind of run" {
+    RunKind, "kind of run" {
         /// Tests.
         Test = "test",
         /// A build.
@@ -62,7 +62,7 @@ choice! {
 /// Numbers of tests by result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Counts {
+pub struct TestCounts {
     /// Tests that passed.
     pub passed: u32,
     /// Tests that failed, errors included.

@@ -77,10 +77,10 @@ mod vitest;
 mod webpack;
 mod xctest;
 
-use super::report::Runner;
+use super::report::OutputReader;
 
 /// All readers.
-pub static RUNNERS: &[&Runner] = &[
+pub static RUNNERS: &[&OutputReader] = &[
     // One per line, in alphabetical order.
     &autopep8::RUNNER,
     &ava::RUNNER,
@@ -161,6 +161,6 @@ pub static RUNNERS: &[&Runner] = &[
 ];
 
 /// Returns the reader of the runner with this name.
-pub fn named(name: &str) -> Option<&'static Runner> {
+pub fn find_reader(name: &str) -> Option<&'static OutputReader> {
     RUNNERS.iter().copied().find(|runner| runner.name == name)
 }

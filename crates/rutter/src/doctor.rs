@@ -36,8 +36,8 @@ mod trust;
 
 use std::path::PathBuf;
 
-use rutter_memory::project::Located;
-use rutter_memory::store::doctor::Health;
+use rutter_memory::project::LocatedProject;
+use rutter_memory::store::doctor::StoreHealth;
 use serde::Serialize;
 
 pub(crate) use places::ClientEnvironment;
@@ -103,9 +103,9 @@ struct MemoryInfo {
     set_aside: Vec<PathBuf>,
 }
 
-impl From<Health> for MemoryInfo {
-    fn from(health: Health) -> Self {
-        let Health { folder, schema, database, wal, spool, set_aside, findings: _ } = health;
+impl From<StoreHealth> for MemoryInfo {
+    fn from(health: StoreHealth) -> Self {
+        let StoreHealth { folder, schema, database, wal, spool, set_aside, findings: _ } = health;
         Self { folder, schema, bytes: database, wal, spool, set_aside }
     }
 }
@@ -131,7 +131,7 @@ impl DoctorReport {
         let around = ClientConfiguration { places, state: &state, layers: &layers };
         let mut servers = ServerRegistrations::load(&around, &plugins, &mut findings);
         servers.check_states(&around, &mut findings);
-        let located = Located::find(env.working_dir()?);
+        let located = LocatedProject::find(env.working_dir()?);
         let loaded = env.load_config(Some(&located.root));
         let bench = EntryRunner {
             places,

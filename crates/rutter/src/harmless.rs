@@ -5,7 +5,7 @@
 
 use std::io::{self, Write};
 
-use rutter_memory::quote::harmless;
+use rutter_memory::quote::sanitize_line;
 
 /// A writer of lines without escape sequences, hidden characters and client tags.
 pub(crate) struct HarmlessWriter<'a> {
@@ -25,7 +25,7 @@ impl<'a> HarmlessWriter<'a> {
         let text = std::mem::replace(&mut self.pending, rest);
         let text = String::from_utf8_lossy(&text);
         let (line, newline) = text.strip_suffix('\n').map_or((&*text, ""), |line| (line, "\n"));
-        self.inner.write_all(harmless(line, self.keeps_colours).as_bytes())?;
+        self.inner.write_all(sanitize_line(line, self.keeps_colours).as_bytes())?;
         self.inner.write_all(newline.as_bytes())
     }
 }

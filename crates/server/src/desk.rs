@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rutter_hooks::Hands;
-use rutter_hooks::quiet::Quiet;
-use rutter_memory::config::{Config, Loaded, PROJECT_FILE};
+use rutter_hooks::AgentInterface;
+use rutter_hooks::quiet::SilenceReason;
+use rutter_memory::config::{Config, LoadedConfig, PROJECT_FILE};
 use rutter_memory::origin::{Origin, Writer};
-use rutter_memory::project::Located;
-use rutter_memory::session::Process;
-use rutter_memory::store::{Owner, spool};
+use rutter_memory::project::LocatedProject;
+use rutter_memory::session::SessionProcess;
+use rutter_memory::store::{GhapOwner, spool};
 use rutter_memory::{Clean, Store, StoreError, Time};
 
 use crate::tools::ToolRefusal;
@@ -55,7 +55,7 @@ pub enum CallerIdentity {
     Session(Clean),
     /// The client that started this process. The process is a session by itself, because two processes need not belong
     /// to the same session; the session is over when the process is gone.
-    Process(Clean, Process),
+    Process(Clean, SessionProcess),
     /// A user who types commands in a folder; all such commands share one session.
     Standing,
 }
@@ -73,7 +73,7 @@ pub enum CallChannel {
 
 /// The owner of a call, and the reason to refuse it if the user paused or excluded that owner.
 pub(crate) struct Caller {
-    pub(crate) owner: Owner,
+    pub(crate) owner: GhapOwner,
     pub(crate) quiet: Option<String>,
 }
 
@@ -84,7 +84,7 @@ impl ServerContext {
     }
 
     /// Returns the origin of the rows that a call writes.
-    pub(crate) fn origin(&self, owner: &Owner) -> Origin {
+    pub(crate) fn origin(&self, owner: &GhapOwner) -> Origin {
         let person = Origin::person(Some(owner.place.checkout()));
         if self.channel == CallChannel::CommandLine && owner.client.is_none() {
             return person;
@@ -136,18 +136,18 @@ impl ServerContext {
         &self,
         store: &mut Store,
         tool_use: &str,
-    ) -> Result<Option<Owner>, ToolRefusal> {
+    ) -> Result<Option<GhapOwner>, ToolRefusal> {
         let begun = Instant::now();
         loop {
             // Checks the spool before the database: an entry that has left the spool is in the database.
-            let waits = spool::waits(store.files());
-            if let Some(owner) = store.caller(tool_use)? {
+            let waits = spool::has_drainable_entries(store.files());
+            if let Some(owner) = store.find_caller(tool_use)? {
                 return Ok(Some(owner));
             }
             // Another process is draining the spool, and the entry is in the database afterwards. A call that does not
             // wait would land in another session than the next call.
-            if store.gather_if_free((self.now)())? {
-                return Ok(store.caller(tool_use)?);
+            if store.try_drain_spool((self.now)())? {
+                return Ok(store.find_caller(tool_use)?);
             }
             match (waits, begun.elapsed()) {
                 (true, waited) if waited >= SPOOL_WAIT_TIMEOUT => {
@@ -163,16 +163,16 @@ impl ServerContext {
     }
 
     /// Returns the default caller as an owner, in the server's folder.
-    fn default_owner(&self) -> Owner {
+    fn default_owner(&self) -> GhapOwner {
         let client = match &self.default_caller {
             CallerIdentity::Session(name) | CallerIdentity::Process(name, _) => Some(name.clone()),
             CallerIdentity::Standing => None,
         };
-        Owner { client, agent: None, place: (&self.locate_folder()).into() }
+        GhapOwner { client, agent: None, place: (&self.locate_folder()).into() }
     }
 
     /// Returns the process that the owner's session ends with, if the session is the server process itself.
-    pub(crate) fn process_of(&self, owner: &Owner) -> Option<Process> {
+    pub(crate) fn process_of(&self, owner: &GhapOwner) -> Option<SessionProcess> {
         match &self.default_caller {
             CallerIdentity::Process(name, process) if owner.client.as_ref() == Some(name) => {
                 Some(*process)
@@ -190,19 +190,19 @@ impl ServerContext {
             );
         }
         let paused =
-            rutter_memory::pause::is_paused(store.files(), rutter_memory::pause::EVERYTHING);
+            rutter_memory::pause::is_paused(store.files(), rutter_memory::pause::ALL_SESSIONS);
         paused.then(|| {
             "rutter is paused: nothing is kept or recalled; `rutter pause --off` ends it".to_owned()
         })
     }
 
     /// Returns the reason why calls of this owner in this folder are refused, if any.
-    fn quiet_reason(&self, store: &Store, owner: &Owner, folder: &Path) -> Option<String> {
+    fn quiet_reason(&self, store: &Store, owner: &GhapOwner, folder: &Path) -> Option<String> {
         let root = Path::new(owner.place.root.as_str());
         let config = Config::load(&self.config, Some(root), &self.data).config;
         let client = owner.client.as_ref().map(Clean::as_str);
-        Some(match Quiet::of(store.files(), &config, client, folder, self.home)? {
-            Quiet::Excluded => {
+        Some(match SilenceReason::check(store.files(), &config, client, folder, self.home)? {
+            SilenceReason::Excluded => {
                 let own = Config::load(&self.config, None, &self.data).config;
                 let file = if own.scope.excludes(folder, (self.home)().as_deref()) {
                     self.config.clone()
@@ -215,8 +215,8 @@ impl ServerContext {
                 )
             }
             // The user paused everything since the first check.
-            Quiet::Paused => self.global_quiet_reason(store)?,
-            Quiet::SessionPaused => format!(
+            SilenceReason::Paused => self.global_quiet_reason(store)?,
+            SilenceReason::SessionPaused => format!(
                 "this session is paused: nothing is kept or recalled; `rutter pause --session {} --off` ends it",
                 client.unwrap_or_default()
             ),
@@ -224,22 +224,23 @@ impl ServerContext {
     }
 
     /// Returns the interface that advice in answers refers to: commands for a person, tools for an agent.
-    pub(crate) fn agent_interface(&self) -> Hands {
+    pub(crate) fn agent_interface(&self) -> AgentInterface {
         match self.channel {
-            CallChannel::CommandLine => Hands::Commands((self.called)()),
-            CallChannel::Client | CallChannel::AnyClient => Hands::Tools,
+            CallChannel::CommandLine => AgentInterface::Cli((self.called)()),
+            CallChannel::Client | CallChannel::AnyClient => AgentInterface::McpTools,
         }
     }
 
     /// Returns the project location of the server's folder.
-    fn locate_folder(&self) -> Located {
+    fn locate_folder(&self) -> LocatedProject {
         let started_in = self.started_in.as_deref();
-        Located::find_configured(&self.folder, started_in, &self.config, &self.data).0
+        LocatedProject::find_configured(&self.folder, started_in, &self.config, &self.data).0
     }
 
     /// Returns the configuration for a checkout.
     pub(crate) fn checkout_config(&self, root: &str) -> Config {
-        let Loaded { config, .. } = Config::load(&self.config, Some(root.as_ref()), &self.data);
+        let LoadedConfig { config, .. } =
+            Config::load(&self.config, Some(root.as_ref()), &self.data);
         config
     }
 }

@@ -24,7 +24,7 @@ use rmcp::model::{
     ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer, ServiceExt as _};
-use rutter_memory::quote::field;
+use rutter_memory::quote::format_field;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -228,7 +228,8 @@ impl MemoryServer {
         arguments: Value,
     ) -> Result<tools::ToolAnswer, ErrorData> {
         let answer = self.call(name.to_owned(), arguments, None, || false).await?;
-        answer.map_err(|refusal| ErrorData::invalid_params(field(&refusal.to_string()), None))
+        answer
+            .map_err(|refusal| ErrorData::invalid_params(format_field(&refusal.to_string()), None))
     }
 }
 
@@ -289,10 +290,10 @@ impl ServerHandler for MemoryServer {
                 result
             }
             Err(refusal @ tools::ToolRefusal::Unknown(_)) => {
-                return Err(ErrorData::invalid_params(field(&refusal.to_string()), None));
+                return Err(ErrorData::invalid_params(format_field(&refusal.to_string()), None));
             }
             Err(refusal) => {
-                CallToolResult::error(vec![ContentBlock::text(field(&refusal.to_string()))])
+                CallToolResult::error(vec![ContentBlock::text(format_field(&refusal.to_string()))])
             }
         };
         Ok(result.into())

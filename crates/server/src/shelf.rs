@@ -49,7 +49,7 @@ impl StorePool {
         // Drops a handle after a store error, and after a removal of rows, which rebuilds the database.
         let is_spent =
             matches!(answer, Err(ToolRefusal::Store(_))) || tool.effect == ToolEffect::Removes;
-        if !is_spent && store.is_good() {
+        if !is_spent && store.is_reusable() {
             lock(&self.kept).handles.push((store, Instant::now()));
         }
         answer
@@ -59,7 +59,7 @@ impl StorePool {
         loop {
             // The mutex is not held while a handle is closed.
             let Some((store, _)) = lock(&self.kept).handles.pop() else { return desk.store() };
-            if store.is_good() {
+            if store.is_reusable() {
                 return Ok(store);
             }
         }
@@ -101,7 +101,7 @@ mod tests {
     use std::fs::{self, File};
 
     use rutter_memory::Time;
-    use rutter_memory::store::Files;
+    use rutter_memory::store::DataDir;
     use serde_json::json;
 
     use super::*;
@@ -122,7 +122,7 @@ mod tests {
             now: || Time::from_millis(1_763_200_000_000),
             called: || "rutter".to_owned(),
         };
-        let files = Files::new(&desk.data);
+        let files = DataDir::new(&desk.data);
         let shelf = StorePool::default();
         let count = |shelf: &StorePool| {
             let answer = shelf.call(&desk, "status", json!({}), None).unwrap();

@@ -1,12 +1,12 @@
 //! Context at session start: the GHAP, preferences, values, recent work and current state, in this order and in one
 //! budget.
 
-use rutter_hooks::Hands;
-use rutter_hooks::session_context::{SessionWanted, session_context};
-use rutter_memory::ghap::Start;
-use rutter_memory::memory::Category;
-use rutter_memory::quote::tokens;
-use rutter_memory::store::{InjectionFilter, NewMemory, Owner};
+use rutter_hooks::AgentInterface;
+use rutter_hooks::session_context::{SessionContextRequest, session_context};
+use rutter_memory::ghap::GhapStart;
+use rutter_memory::memory::MemoryCategory;
+use rutter_memory::quote::estimate_tokens;
+use rutter_memory::store::{GhapOwner, InjectionFilter, NewMemory};
 use rutter_memory::{Clean, Time};
 use serde_json::json;
 
@@ -18,11 +18,11 @@ fn now(story: &HookStory<'_>) -> Time {
     Time::from_millis(1_763_200_000_000 + story.clock.get())
 }
 
-fn owner(story: &HookStory<'_>) -> Owner {
-    Owner {
+fn owner(story: &HookStory<'_>) -> GhapOwner {
+    GhapOwner {
         client: Some(Clean::new(story.session)),
         agent: None,
-        place: (&rutter_memory::project::Located::find(&story.folder)).into(),
+        place: (&rutter_memory::project::LocatedProject::find(&story.folder)).into(),
     }
 }
 
@@ -30,7 +30,7 @@ fn remember_preference(story: &HookStory<'_>, text: &str, importance: f64, every
     let place = owner(story).place;
     let new = NewMemory {
         place: (!everywhere).then_some(&place),
-        category: Category::Preference,
+        category: MemoryCategory::Preference,
         text,
         importance,
         tags: &[],
@@ -67,9 +67,9 @@ fn sections_keep_one_order() {
     run_git(&story.folder, &["init", "-q", "-b", "main"]);
     fix_failure(&story, TOTAL, "sum(items)");
     record_repeatedly(&world, &mut world.store(), 3);
-    world.store().bring_clusters_up_to_date(time_at(90_000_000)).unwrap();
+    world.store().update_clusters(time_at(90_000_000)).unwrap();
     remember_preference(&story, "Use tabs, never spaces", 1.0, false);
-    let start = Start { goal: "the cache test is green", ..start_fields() };
+    let start = GhapStart { goal: "the cache test is green", ..start_fields() };
     world.store().start_ghap(&owner(&story), &start, now(&story)).unwrap();
     story.send_event("SessionEnd", &json!({ "reason": "other" }));
     story.session = "session-2";
@@ -85,7 +85,7 @@ fn sections_keep_one_order() {
     .map(|part| said.find(part).unwrap_or_else(|| panic!("{part}: {said}")))
     .into();
     assert!(places.is_sorted(), "{said}");
-    assert!(tokens(&said) <= 500, "{}: {said}", tokens(&said));
+    assert!(estimate_tokens(&said) <= 500, "{}: {said}", estimate_tokens(&said));
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn preferences_respect_token_share() {
     let said = story.start("startup");
     let lines: Vec<&str> = said.lines().filter(|line| line.starts_with("- ")).collect();
     assert!(lines[0].starts_with("- `newest and far") && lines[0].ends_with("…`"), "{said}");
-    assert!(lines.len() < 4 && tokens(&lines.join("\n")) <= 100, "{said}");
+    assert!(lines.len() < 4 && estimate_tokens(&lines.join("\n")) <= 100, "{said}");
     assert!(said.contains("Rutter keeps"), "the rest has room: {said}");
 }
 
@@ -175,10 +175,10 @@ fn command_prints_session_start_context() {
     remember_preference(&story, "Use tabs, never spaces", 1.0, false);
     story.session = "session-2";
     let said = story.start("startup");
-    let settings = rutter_memory::config::SessionStart::default();
+    let settings = rutter_memory::config::SessionStartSettings::default();
     let place = owner(&story).place;
-    let hands = Hands::Commands("rutter".to_owned());
-    let wanted = SessionWanted::new(&place, &hands, &settings, None);
+    let hands = AgentInterface::Cli("rutter".to_owned());
+    let wanted = SessionContextRequest::new(&place, &hands, &settings, None);
     let printed = session_context(world.store().reader(), &wanted, now(&story)).unwrap().markdown();
     assert!(printed.contains("Recent work"), "{printed}");
     let introduction = said.find("\n\nRutter keeps").unwrap();

@@ -1,8 +1,8 @@
 //! Callers of the MCP tools: the hook records the caller, the server looks it up.
 
 use rutter_memory::Time;
-use rutter_memory::store::Owner;
-use rutter_memory::store::entry::What;
+use rutter_memory::store::GhapOwner;
+use rutter_memory::store::entry::EntryKind;
 use serde_json::json;
 
 use rutter_testkit::story::HookStory;
@@ -18,7 +18,7 @@ fn call_tool(story: &HookStory<'_>, tool: &str, id: &str) {
 }
 
 fn recorded_caller(world: &TestWorld, id: &str) -> Option<(String, Option<String>)> {
-    let Owner { client, agent, .. } = world.store().caller(id).unwrap()?;
+    let GhapOwner { client, agent, .. } = world.store().find_caller(id).unwrap()?;
     Some((client.unwrap().to_string(), agent.map(|agent| agent.to_string())))
 }
 
@@ -46,7 +46,7 @@ fn records_caller_of_own_tools() {
     assert_eq!(recorded_caller(&world, "toolu_4"), Some(main_agent("session-2")));
     assert_eq!(recorded_caller(&world, "toolu_5"), None);
     assert_eq!(recorded_caller(&world, ""), None);
-    let owner = world.store().caller("toolu_1").unwrap().unwrap();
+    let owner = world.store().find_caller("toolu_1").unwrap().unwrap();
     assert_eq!(owner.place, world.place());
 }
 
@@ -116,10 +116,10 @@ fn caller_spools_without_store() {
     let fields =
         json!({ "tool_name": "mcp__rutter__status", "tool_input": {}, "tool_use_id": "toolu_1" });
     let heard = story.send_event("PreToolUse", &fields);
-    assert!(heard.stdout.is_empty() && heard.tend, "{heard:?}");
+    assert!(heard.stdout.is_empty() && heard.needs_maintenance, "{heard:?}");
     let mut memory = world.store();
-    assert_eq!(memory.caller("toolu_1").unwrap(), None, "nobody has taken it in yet");
-    memory.gather_if_free(Time::from_millis(1_763_200_100_000)).unwrap();
+    assert_eq!(memory.find_caller("toolu_1").unwrap(), None, "nobody has taken it in yet");
+    memory.try_drain_spool(Time::from_millis(1_763_200_100_000)).unwrap();
     drop(memory);
     assert_eq!(recorded_caller(&world, "toolu_1"), Some(main_agent("session-1")));
 }
@@ -161,7 +161,7 @@ fn forgetting_a_row_forgets_callers() {
     let run = world.outcome(900, rutter_memory::outcome::Verdict::Passed);
     world.record_run(&run);
     let mut memory = world.store();
-    let row = memory.row(&run.id.into()).unwrap();
+    let row = memory.find_row(&run.id.into()).unwrap();
     memory.forget(&[row], None).unwrap();
     drop(memory);
     assert_eq!(recorded_caller(&world, "toolu_1"), None);
@@ -173,7 +173,11 @@ fn records_late_caller() {
     let world = TestWorld::new();
     let story = HookStory::new(&world);
     call_tool(&story, "mcp__rutter__status", "toolu_1");
-    world.record(&world.entry("session-9", 0, What::Calls("toolu_9".into(), Some("a9".into()))));
+    world.record(&world.entry(
+        "session-9",
+        0,
+        EntryKind::Calls("toolu_9".into(), Some("a9".into())),
+    ));
     assert_eq!(
         recorded_caller(&world, "toolu_9"),
         Some(("session-9".to_owned(), Some("a9".to_owned())))

@@ -1,7 +1,7 @@
 //! Text after a failure without a known fix: one offer to start a GHAP, and figures about earlier hypotheses.
 
-use rutter_memory::ghap::{Cause, Resolve, Start, Strategy};
-use rutter_memory::store::Owner;
+use rutter_memory::ghap::{CauseCategory, GhapResolve, GhapStart, Strategy};
+use rutter_memory::store::GhapOwner;
 use rutter_memory::{Clean, Time};
 
 use rutter_testkit::story::{EMPTY, HookStory, NAME, TOTAL};
@@ -15,11 +15,11 @@ fn world_with_offer() -> TestWorld {
     world
 }
 
-fn owner(story: &HookStory<'_>) -> Owner {
-    Owner {
+fn owner(story: &HookStory<'_>) -> GhapOwner {
+    GhapOwner {
         client: Some(Clean::new(story.session)),
         agent: None,
-        place: (&rutter_memory::project::Located::find(&story.folder)).into(),
+        place: (&rutter_memory::project::LocatedProject::find(&story.folder)).into(),
     }
 }
 
@@ -69,12 +69,17 @@ fn no_offer_with_known_fix() {
 }
 
 /// Resolves `count` hypotheses, each in a separate session.
-fn resolve_hypotheses(story: &HookStory<'_>, count: usize, strategy: Strategy, end: &Resolve<'_>) {
+fn resolve_hypotheses(
+    story: &HookStory<'_>,
+    count: usize,
+    strategy: Strategy,
+    end: &GhapResolve<'_>,
+) {
     for _ in 0..count {
         story.clock.set(story.clock.get() + 60_000);
         let client = format!("earlier-{}", story.clock.get());
-        let owner = Owner { client: Some(Clean::new(&client)), ..owner(story) };
-        let start = Start { strategy, ..start_fields() };
+        let owner = GhapOwner { client: Some(Clean::new(&client)), ..owner(story) };
+        let start = GhapStart { strategy, ..start_fields() };
         story.world.store().start_ghap(&owner, &start, now(story)).unwrap();
         story.world.store().resolve_ghap(&owner, end, now(story)).unwrap();
     }
@@ -106,9 +111,12 @@ fn shows_only_actionable_figures() {
     let world = TestWorld::new();
     let mut story = HookStory::new(&world);
     // Right as often as wrong, each time with another cause, and without a takeaway.
-    for cause in [Cause::Oversight, Cause::TimingIssue, Cause::WrongScope] {
-        let end =
-            Resolve { root_cause: Some((cause, "because")), takeaway: None, ..falsify_fields() };
+    for cause in [CauseCategory::Oversight, CauseCategory::TimingIssue, CauseCategory::WrongScope] {
+        let end = GhapResolve {
+            root_cause: Some((cause, "because")),
+            takeaway: None,
+            ..falsify_fields()
+        };
         resolve_hypotheses(&story, 1, Strategy::ReadTheError, &end);
         resolve_hypotheses(&story, 1, Strategy::ReadTheError, &confirm_fields());
     }

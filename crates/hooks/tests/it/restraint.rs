@@ -4,13 +4,13 @@
 use std::collections::HashMap;
 
 use rutter_hooks::context::Depth;
-use rutter_hooks::recall_context::{Audience, Wanted, recall_context};
+use rutter_hooks::recall_context::{Audience, ContextRequest, recall_context};
 use rutter_memory::document::Axis;
-use rutter_memory::memory::Category;
-use rutter_memory::store::{NewMemory, Query};
-use rutter_memory::value::{Standing, Value};
+use rutter_memory::memory::MemoryCategory;
+use rutter_memory::store::{DocumentQuery, NewMemory};
+use rutter_memory::value::{Value, ValueStanding};
 use rutter_memory::{Clean, Id, Store};
-use rutter_search::score::FLOOR;
+use rutter_search::score::MIN_CONFIDENCE;
 use rutter_testkit::lessons::lessons_of_cause;
 use serde::Deserialize;
 use serde_json::json;
@@ -62,7 +62,7 @@ fn measure_lessons(
     for lesson in lessons {
         let new = NewMemory {
             place: None,
-            category: Category::Fact,
+            category: MemoryCategory::Fact,
             text: &lesson.text,
             importance: 0.5,
             tags: &[],
@@ -75,9 +75,13 @@ fn measure_lessons(
         if prompt.related && !prompt.rel.iter().any(|id| names.values().any(|name| name == id)) {
             continue;
         }
-        let top: Vec<_> =
-            store.find(&Query::new(&prompt.text)).unwrap().into_iter().take(3).collect();
-        let mut over = top.iter().filter(|hit| hit.confidence >= FLOOR);
+        let top: Vec<_> = store
+            .search_documents(&DocumentQuery::new(&prompt.text))
+            .unwrap()
+            .into_iter()
+            .take(3)
+            .collect();
+        let mut over = top.iter().filter(|hit| hit.confidence >= MIN_CONFIDENCE);
         if prompt.related {
             right.prompts += 1;
             let hit = over.any(|hit| prompt.rel.iter().any(|id| id == names[&hit.row]));
@@ -139,7 +143,7 @@ fn measure_values(
     let world = TestWorld::new();
     let mut store = world.store();
     let now = time_at(1);
-    let header = json!({ "rutter-export": { "schema": rutter_memory::store::VERSION } });
+    let header = json!({ "rutter-export": { "schema": rutter_memory::store::SCHEMA_VERSION } });
     let mut lines = vec![header.to_string()];
     let mut names = HashMap::new();
     for (name, text) in values {
@@ -149,7 +153,7 @@ fn measure_values(
             text: Clean::new(text),
             axis: Axis::RootCause,
             cluster: None,
-            standing: Standing::Accepted,
+            standing: ValueStanding::Accepted,
             source: None,
             distance: 0.3,
             threshold: 0.8,
@@ -167,7 +171,7 @@ fn measure_values(
     let place = world.owner().place;
     let (mut wrong, mut right) = (PromptCounts::default(), PromptCounts::default());
     for prompt in prompts {
-        let wanted = Wanted {
+        let wanted = ContextRequest {
             text: &prompt.text,
             place: &place,
             everywhere: false,
@@ -178,8 +182,9 @@ fn measure_values(
             audience: Audience::Prompt,
             to: None,
         };
-        let shown =
-            recall_context(store.indexed_reader().unwrap(), &wanted, time_at(2)).unwrap().rows();
+        let shown = recall_context(store.indexed_reader().unwrap(), &wanted, time_at(2))
+            .unwrap()
+            .full_rows();
         let fits = |name: &str| prompt.rel.iter().any(|id| id == name);
         if values.iter().any(|(name, _)| fits(name)) {
             right.prompts += 1;

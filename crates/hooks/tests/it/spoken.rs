@@ -1,19 +1,19 @@
 //! GHAPs in the hooks: start, questions about the prediction, and lessons that are recalled later.
 
-use rutter_memory::ghap::{Resolve, Start};
-use rutter_memory::memory::Category;
-use rutter_memory::store::{NewMemory, Owner};
+use rutter_memory::ghap::{GhapResolve, GhapStart};
+use rutter_memory::memory::MemoryCategory;
+use rutter_memory::store::{GhapOwner, NewMemory};
 use rutter_memory::{Clean, Time};
 use serde_json::json;
 
 use rutter_testkit::story::HookStory;
 use rutter_testkit::world::{TestWorld, falsify_fields, start_fields};
 
-fn owner(story: &HookStory<'_>) -> Owner {
-    Owner {
+fn owner(story: &HookStory<'_>) -> GhapOwner {
+    GhapOwner {
         client: Some(Clean::new(story.session)),
         agent: story.agent.map(Clean::new),
-        place: (&rutter_memory::project::Located::find(&story.folder)).into(),
+        place: (&rutter_memory::project::LocatedProject::find(&story.folder)).into(),
     }
 }
 
@@ -23,7 +23,7 @@ fn now(story: &HookStory<'_>) -> Time {
 
 /// Starts the GHAP that most of these tests use.
 fn start_cache_ghap(story: &HookStory<'_>) {
-    let start = Start {
+    let start = GhapStart {
         goal: "the cache test is green",
         hypothesis: "the timeout is too short",
         action: "raise the timeout to 60 s",
@@ -34,7 +34,7 @@ fn start_cache_ghap(story: &HookStory<'_>) {
 }
 
 fn falsify_cache_ghap(story: &HookStory<'_>) {
-    let resolve = Resolve {
+    let resolve = GhapResolve {
         result: "it still failed",
         surprise: Some("the failure moved with the order of the tests"),
         takeaway: Some("flaky cache tests are isolation issues: clear the cache in setup"),
@@ -142,7 +142,7 @@ fn check_ins_concern_own_ghap() {
     // A change restarts the count.
     assert_eq!(story.start_tool_call(), "");
     let update =
-        rutter_memory::ghap::Update { hypothesis: Some("isolation"), ..Default::default() };
+        rutter_memory::ghap::GhapUpdate { hypothesis: Some("isolation"), ..Default::default() };
     world.store().update_ghap(&owner(&story), &update, now(&story)).unwrap();
     assert_eq!(story.start_tool_call(), "");
     assert!(story.start_tool_call().contains("`isolation`"));
@@ -157,7 +157,7 @@ fn ghap_survives_compaction_and_resume() {
     assert!(story.red("cargo test", &FAILING).contains("contradicts"));
     let kept =
         story.send_event("PreCompact", &json!({ "trigger": "auto", "custom_instructions": null }));
-    assert!(kept.faults.is_empty());
+    assert!(kept.errors.is_empty());
     assert!(
         kept.stdout.starts_with("Keep in the summary") && !kept.stdout.starts_with('{'),
         "{}",
@@ -188,7 +188,7 @@ fn subagent_gets_lessons_for_task() {
     let mut story = HookStory::new(&world);
     let new = NewMemory {
         place: Some(&owner(&story).place),
-        category: Category::Workflow,
+        category: MemoryCategory::Workflow,
         text: "flaky cache tests are isolation issues: clear the cache in setup",
         importance: 0.5,
         tags: &[],
@@ -292,21 +292,21 @@ fn concurrent_calls_ask_every_tenth() {
                 scope.spawn(move || {
                     let payload = json!({ "session_id": "session-1", "cwd": folder, "hook_event_name": "PreToolUse",
                                           "tool_name": "Read", "tool_input": {}, "tool_use_id": "t" });
-                    let around = || rutter_hooks::Around {
+                    let around = || rutter_hooks::HookEnv {
                         files,
                         now: Time::from_millis(1_763_200_500_000),
-                        begun: std::time::Instant::now(),
+                        started_at: std::time::Instant::now(),
                         window: 30_000,
                         started_in: None,
                         parent: None,
                         config,
                         home: || None,
-                        called: || "rutter".to_owned(),
+                        own_command: || "rutter".to_owned(),
                 has_tools: |_| None,
                 foreign_server: |_, _| None,
                     };
-                    let heard = rutter_hooks::hear(payload.to_string().as_bytes(), None, around);
-                    assert_eq!(heard.faults, [] as [Clean; 0]);
+                    let heard = rutter_hooks::handle_event(payload.to_string().as_bytes(), None, around);
+                    assert_eq!(heard.errors, [] as [Clean; 0]);
                     usize::from(!heard.stdout.is_empty())
                 })
             })
@@ -344,7 +344,7 @@ fn quoted_goals_are_sanitized() {
         let story = HookStory::new(&world);
         world
             .store()
-            .start_ghap(&owner(&story), &Start { goal, ..start_fields() }, now(&story))
+            .start_ghap(&owner(&story), &GhapStart { goal, ..start_fields() }, now(&story))
             .unwrap();
         let said = story.start_tool_call();
         assert!(said.contains(&format!("Goal: {expected}\n")), "{said}");
@@ -356,7 +356,7 @@ fn quoted_goals_are_sanitized() {
 fn configured_matcher_records_run() {
     let world = TestWorld::new();
     let story = HookStory::new(&world);
-    let runs = || world.store().runs_of(&Clean::new(story.session)).unwrap().len();
+    let runs = || world.store().session_runs(&Clean::new(story.session)).unwrap().len();
     story.run_failing_command("bin/gauntlet", 1, "something is wrong");
     assert_eq!(runs(), 0);
     world.set_hook_option("outcome_capture", "matchers = [\"bin/gauntlet\"]");
@@ -365,7 +365,7 @@ fn configured_matcher_records_run() {
     story.run_failing_command("bin/gauntlets", 1, "something is wrong");
     story.run_failing_command("bin/gauntlet", 130, "interrupted");
     story.bash("bin/gauntlet");
-    let seen = world.store().runs_of(&Clean::new(story.session)).unwrap();
+    let seen = world.store().session_runs(&Clean::new(story.session)).unwrap();
     let seen: Vec<_> = seen.iter().map(|run| (run.runner.as_str(), run.verdict.as_str())).collect();
     // In a line with more commands, the exit status may belong to any of them.
     assert_eq!(
@@ -395,7 +395,7 @@ fn agent_call(kind: &str, prompt: &str) -> serde_json::Value {
 fn remember_workflow(story: &HookStory<'_>, text: &str) {
     let new = NewMemory {
         place: Some(&owner(story).place),
-        category: Category::Workflow,
+        category: MemoryCategory::Workflow,
         text,
         importance: 0.5,
         tags: &[],
@@ -523,21 +523,21 @@ fn adopted_ghap_restarts_reports() {
 
 #[test]
 fn late_session_end_abandons_nothing() {
-    use rutter_memory::store::entry::What;
+    use rutter_memory::store::entry::EntryKind;
     let world = TestWorld::new();
     let story = HookStory::new(&world);
     story.start("startup");
-    let late = rutter_memory::store::entry::Entry {
+    let late = rutter_memory::store::entry::SessionEntry {
         client: Clean::new("session-1"),
         place: owner(&story).place,
         process: None,
         at: now(&story),
-        what: What::Ended { abandon: true },
+        what: EntryKind::Ended { abandon: true },
     };
     story.start("resume");
     start_cache_ghap(&story);
-    rutter_memory::store::spool::append(&world.files(), &[late]).unwrap();
-    world.store().gather(now(&story)).unwrap();
+    rutter_memory::store::spool::append_entries(&world.files(), &[late]).unwrap();
+    world.store().drain_spool(now(&story)).unwrap();
     assert!(world.store().active_ghap(&owner(&story)).unwrap().is_some());
 }
 
@@ -554,7 +554,7 @@ fn forgotten_project_leaves_no_injections() {
     let shown = |store: &mut rutter_memory::Store| {
         let all = rutter_testkit::world::all_records(store);
         all.iter()
-            .filter(|record| matches!(record, rutter_memory::store::Record::Injection(_)))
+            .filter(|record| matches!(record, rutter_memory::store::ExportRecord::Injection(_)))
             .count()
     };
     let mut store = world.store();

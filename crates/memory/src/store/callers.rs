@@ -8,27 +8,27 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::entry::Place;
-use super::hot::HotStore;
-use super::{Owner, Store, StoreError, projects};
+use super::entry::ProjectPlace;
+use super::hot::HookStore;
+use super::{GhapOwner, Store, StoreError, projects};
 use crate::{Clean, Time};
 
 /// Age at which a recorded call is deleted. A call follows its hook immediately, unless the user is asked for
 /// permission. Older rows only show that agents of the project have our tools, so that the next session can be told
 /// about tools, not commands.
-pub(super) const KEPT: Duration = Duration::from_hours(14 * 24);
+pub(super) const MAX_CALLER_AGE: Duration = Duration::from_hours(14 * 24);
 
-pub(crate) fn calls(
+pub(crate) fn record_caller(
     connection: &Connection,
     session: i64,
     tool_use: &Clean,
     agent: Option<&Clean>,
-    place: &Place,
+    place: &ProjectPlace,
     at: Time,
 ) -> Result<(), StoreError> {
     connection
         .prepare_cached("DELETE FROM caller WHERE session = ?1 AND at < ?2")?
-        .execute(params![session, at.minus(KEPT)])?;
+        .execute(params![session, at.minus(MAX_CALLER_AGE)])?;
     connection
         .prepare_cached("INSERT OR REPLACE INTO caller (tool_use, session, agent, place, at) VALUES (?1, ?2, ?3, ?4, ?5)")?
         .execute(params![
@@ -41,9 +41,9 @@ pub(crate) fn calls(
     Ok(())
 }
 
-impl HotStore {
+impl HookStore {
     /// Returns true if an agent of a session has called one of our tools.
-    pub fn has_called(&self, client: &str) -> Result<bool, StoreError> {
+    pub fn has_called_tool(&self, client: &str) -> Result<bool, StoreError> {
         Ok(self
             .connection
             .prepare_cached(
@@ -53,8 +53,10 @@ impl HotStore {
     }
 
     /// Returns true if an agent of one of the last three sessions of a project has called one of our tools.
-    pub fn is_called_in(&self, place: &Place) -> Result<bool, StoreError> {
-        let Some(project) = projects::find(&self.connection, place)? else { return Ok(false) };
+    pub fn has_recent_tool_calls(&self, place: &ProjectPlace) -> Result<bool, StoreError> {
+        let Some(project) = projects::find_project(&self.connection, place)? else {
+            return Ok(false);
+        };
         Ok(self
             .connection
             .prepare_cached(
@@ -68,7 +70,7 @@ impl HotStore {
 
 impl Store {
     /// Returns the session, agent and place of a tool call, by the client's id for the call.
-    pub fn caller(&self, tool_use: &str) -> Result<Option<Owner>, StoreError> {
+    pub fn find_caller(&self, tool_use: &str) -> Result<Option<GhapOwner>, StoreError> {
         let found: Option<(Clean, Clean, String)> = self
             .connection
             .prepare_cached(
@@ -79,7 +81,11 @@ impl Store {
             .optional()?;
         Ok(found.and_then(|(client, agent, place)| {
             let place = serde_json::from_str(&place).ok()?;
-            Some(Owner { client: Some(client), agent: (!agent.is_empty()).then_some(agent), place })
+            Some(GhapOwner {
+                client: Some(client),
+                agent: (!agent.is_empty()).then_some(agent),
+                place,
+            })
         }))
     }
 }

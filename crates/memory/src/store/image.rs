@@ -10,19 +10,19 @@ use std::path::Path;
 
 use rusqlite::{Connection, MAIN_DB};
 
-use super::{Files, StoreError, at};
+use super::{DataDir, StoreError, io_error};
 use crate::data_dir::read_own;
 
 /// Sizes in bytes of the WAL header, and of the header of each frame in it.
-const WAL_HEADER: usize = 32;
-const FRAME_HEADER: usize = 24;
+const WAL_HEADER_BYTES: usize = 32;
+const FRAME_HEADER_BYTES: usize = 24;
 /// Magic number of a WAL with little-endian checksums; one more means big-endian.
 const WAL_MAGIC: u32 = 0x377f_0682;
 
 /// Opens the store in a data directory for reading, without writing anything anywhere.
-pub(super) fn open(files: &Files) -> Result<Connection, StoreError> {
+pub(super) fn open_image(files: &DataDir) -> Result<Connection, StoreError> {
     let database = files.database();
-    let mut bytes = read(&database, &files.wal()).map_err(at("read", &database))?;
+    let mut bytes = read_with_wal(&database, &files.wal()).map_err(io_error("read", &database))?;
     // An image in memory has no WAL, so its header must name the other journal mode.
     for byte in bytes.get_mut(18..20).unwrap_or_default() {
         *byte = 1;
@@ -33,10 +33,10 @@ pub(super) fn open(files: &Files) -> Result<Connection, StoreError> {
 }
 
 /// Reads a database file and applies its WAL.
-pub(super) fn read(database: &Path, wal: &Path) -> io::Result<Vec<u8>> {
+pub(super) fn read_with_wal(database: &Path, wal: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = read_own(database)?;
     match read_own(wal) {
-        Ok(wal) => apply_log(&mut bytes, &wal),
+        Ok(wal) => apply_wal(&mut bytes, &wal),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(error),
     }
@@ -44,8 +44,8 @@ pub(super) fn read(database: &Path, wal: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// Applies the committed transactions of a WAL, up to the first incomplete frame.
-fn apply_log(database: &mut Vec<u8>, wal: &[u8]) {
-    let Some(log) = Log::parse(wal) else { return };
+fn apply_wal(database: &mut Vec<u8>, wal: &[u8]) {
+    let Some(log) = WalFrames::parse(wal) else { return };
     for (page, content) in log.committed() {
         let at = (page as usize - 1) * log.page_size;
         if database.len() < at + log.page_size {
@@ -59,7 +59,7 @@ fn apply_log(database: &mut Vec<u8>, wal: &[u8]) {
 }
 
 /// The frames of a WAL.
-struct Log {
+struct WalFrames {
     page_size: usize,
     /// Page numbers and the byte ranges of their content.
     frames: Vec<(u32, Range<usize>)>,
@@ -69,24 +69,24 @@ struct Log {
     pages: Option<u32>,
 }
 
-impl Log {
+impl WalFrames {
     /// Parses a WAL. Returns None if its header is invalid.
     fn parse(wal: &[u8]) -> Option<Self> {
-        let magic = number(wal, 0)?;
-        let page_size = number(wal, 8)? as usize;
+        let magic = read_u32(wal, 0)?;
+        let page_size = read_u32(wal, 8)? as usize;
         if magic & !1 != WAL_MAGIC || !page_size.is_power_of_two() || page_size < 512 {
             return None;
         }
         let sum = |sum, bytes| checksum(sum, bytes, magic & 1 == 1);
-        let mut running = sum((0, 0), wal.get(..WAL_HEADER - 8)?);
-        if running != (number(wal, 24)?, number(wal, 28)?) {
+        let mut running = sum((0, 0), wal.get(..WAL_HEADER_BYTES - 8)?);
+        if running != (read_u32(wal, 24)?, read_u32(wal, 28)?) {
             return None;
         }
         let mut log = Self { page_size, frames: Vec::new(), committed: 0, pages: None };
-        for start in (WAL_HEADER..).step_by(FRAME_HEADER + page_size) {
-            let content = start + FRAME_HEADER..start + FRAME_HEADER + page_size;
+        for start in (WAL_HEADER_BYTES..).step_by(FRAME_HEADER_BYTES + page_size) {
+            let content = start + FRAME_HEADER_BYTES..start + FRAME_HEADER_BYTES + page_size;
             let (Some(header), Some(bytes)) =
-                (wal.get(start..start + FRAME_HEADER), wal.get(content.clone()))
+                (wal.get(start..start + FRAME_HEADER_BYTES), wal.get(content.clone()))
             else {
                 break;
             };
@@ -95,8 +95,10 @@ impl Log {
                 break;
             }
             running = sum(sum(running, &header[..8]), bytes);
-            let (Some(page), Some(pages)) = (number(header, 0), number(header, 4)) else { break };
-            if Some(running) != number(header, 16).zip(number(header, 20)) || page == 0 {
+            let (Some(page), Some(pages)) = (read_u32(header, 0), read_u32(header, 4)) else {
+                break;
+            };
+            if Some(running) != read_u32(header, 16).zip(read_u32(header, 20)) || page == 0 {
                 break;
             }
             log.frames.push((page, content));
@@ -114,7 +116,7 @@ impl Log {
 }
 
 /// Reads a big-endian number.
-fn number(bytes: &[u8], at: usize) -> Option<u32> {
+fn read_u32(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_be_bytes(*bytes.get(at..)?.first_chunk()?))
 }
 
@@ -136,7 +138,7 @@ mod tests {
     use super::*;
 
     /// Creates a database in WAL mode and returns the bytes of its two files before a checkpoint.
-    fn with_log(folder: &Path, change: &str) -> (Vec<u8>, Vec<u8>) {
+    fn create_with_wal(folder: &Path, change: &str) -> (Vec<u8>, Vec<u8>) {
         let path = folder.join("some.db");
         let connection = Connection::open(&path).unwrap();
         let setup = "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE t (x);";
@@ -148,13 +150,13 @@ mod tests {
     }
 
     #[test]
-    fn log_is_applied_as_sqlite_does() {
+    fn wal_matches_sqlite_result() {
         let folder = tempfile::tempdir().unwrap();
         let many = "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
                     INSERT INTO t SELECT printf('%0200d', i) FROM n;
                     DELETE FROM t WHERE rowid % 3 = 0; VACUUM;";
-        let (mut bytes, wal) = with_log(folder.path(), many);
-        apply_log(&mut bytes, &wal);
+        let (mut bytes, wal) = create_with_wal(folder.path(), many);
+        apply_wal(&mut bytes, &wal);
         bytes[18..20].fill(1);
         let mut image = Connection::open_in_memory().unwrap();
         image.deserialize_read_exact(MAIN_DB, &*bytes, bytes.len(), true).unwrap();
@@ -164,16 +166,16 @@ mod tests {
     }
 
     #[test]
-    fn torn_log_ends_at_last_commit() {
+    fn torn_wal_ends_at_commit() {
         let folder = tempfile::tempdir().unwrap();
         let (bytes, wal) =
-            with_log(folder.path(), "INSERT INTO t VALUES (1); INSERT INTO t VALUES (2)");
-        for length in [0, 10, WAL_HEADER, wal.len() - 1, wal.len() - 4096] {
+            create_with_wal(folder.path(), "INSERT INTO t VALUES (1); INSERT INTO t VALUES (2)");
+        for length in [0, 10, WAL_HEADER_BYTES, wal.len() - 1, wal.len() - 4096] {
             let mut image = bytes.clone();
-            apply_log(&mut image, &wal[..length]);
+            apply_wal(&mut image, &wal[..length]);
             assert_eq!(image.len(), bytes.len());
         }
-        let log = Log::parse(&wal[..wal.len() - 1]).unwrap();
+        let log = WalFrames::parse(&wal[..wal.len() - 1]).unwrap();
         assert_eq!((log.frames.len(), log.committed), (1, 1));
     }
 }

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::Serialize;
 
-use super::exchange::{self, Became, Record, Refused};
+use super::exchange::{self, ExportRecord, RowImport, RowRefusal};
 use super::{Store, StoreError, memories, origins, tables};
 use crate::memory::Memory;
 use crate::origin::{ImportBatch, Origin};
@@ -16,7 +16,7 @@ pub struct Proposal {
     /// The id.
     pub id: Id,
     /// The proposed change.
-    pub what: Proposed,
+    pub what: ProposedChange,
     /// The import that made the proposal.
     pub import: Option<ImportBatch>,
     /// The time of the proposal.
@@ -26,22 +26,22 @@ pub struct Proposal {
 /// The change of a proposal.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Proposed {
+pub enum ProposedChange {
     /// Applies a memory of one project to every project.
     Everywhere(Memory),
     /// Adds a row of an import.
-    Row(Box<Record>),
+    Row(Box<ExportRecord>),
 }
 
-impl Proposed {
+impl ProposedChange {
     /// Returns the text for the user's decision.
     pub fn text(&self) -> Clean {
         match self {
             Self::Everywhere(memory) => memory.text.clone(),
             Self::Row(record) => match record.as_ref() {
-                Record::Memory(memory) => memory.text.clone(),
-                Record::Value(value) => value.text.clone(),
-                Record::Alias(alias) => {
+                ExportRecord::Memory(memory) => memory.text.clone(),
+                ExportRecord::Value(value) => value.text.clone(),
+                ExportRecord::Alias(alias) => {
                     Clean::new(&format!("{} is the project {}", alias.key, alias.project))
                 }
                 _ => Clean::default(),
@@ -59,7 +59,7 @@ const SELECT: &str =
 /// Proposes a row of an import, unless the same row is already proposed.
 pub(crate) fn propose_record(
     connection: &Connection,
-    record: &Record,
+    record: &ExportRecord,
     batch: i64,
     now: Time,
 ) -> rusqlite::Result<()> {
@@ -80,20 +80,23 @@ pub(crate) fn count_waiting(connection: &Connection, batch: i64) -> rusqlite::Re
 }
 
 /// Accepts all proposals of an import and returns their number.
-pub(crate) fn accept_all(connection: &Connection, batch: i64) -> Result<usize, StoreError> {
+pub(crate) fn accept_batch(connection: &Connection, batch: i64) -> Result<usize, StoreError> {
     let mut ids = connection.prepare("SELECT uid FROM proposal WHERE batch = ?1 ORDER BY id")?;
     let ids: Vec<Id> = ids.query_map([batch], |row| row.get(0))?.collect::<Result<_, _>>()?;
     for id in &ids {
-        accept(connection, *id, Some(batch))?;
+        carry_out(connection, *id, Some(batch))?;
     }
     Ok(ids.len())
 }
 
 /// Deletes proposals of aliases that involve a project key.
-pub(crate) fn drop_aliases_of(connection: &Connection, key: &ProjectKey) -> Result<(), StoreError> {
-    for proposal in every(connection)? {
-        if let Proposed::Row(record) = &proposal.what
-            && let Record::Alias(alias) = record.as_ref()
+pub(crate) fn delete_alias_proposals(
+    connection: &Connection,
+    key: &ProjectKey,
+) -> Result<(), StoreError> {
+    for proposal in all_proposals(connection)? {
+        if let ProposedChange::Row(record) = &proposal.what
+            && let ExportRecord::Alias(alias) = record.as_ref()
             && (alias.key == *key || alias.project == *key)
         {
             connection.execute("DELETE FROM proposal WHERE uid = ?1", [proposal.id])?;
@@ -103,21 +106,23 @@ pub(crate) fn drop_aliases_of(connection: &Connection, key: &ProjectKey) -> Resu
 }
 
 /// Returns every proposal, the oldest first.
-pub(crate) fn every(connection: &Connection) -> Result<Vec<Proposal>, StoreError> {
+pub(crate) fn all_proposals(connection: &Connection) -> Result<Vec<Proposal>, StoreError> {
     let mut rows = connection.prepare_cached(&format!("{SELECT} ORDER BY proposal.id"))?;
     let mut rows = rows.query([])?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
-        found.extend(read(connection, row)?);
+        found.extend(read_proposal(connection, row)?);
     }
     Ok(found)
 }
 
-fn read(connection: &Connection, row: &Row<'_>) -> Result<Option<Proposal>, StoreError> {
+fn read_proposal(connection: &Connection, row: &Row<'_>) -> Result<Option<Proposal>, StoreError> {
     let what = match (row.get::<_, Option<Id>>("row")?, row.get::<_, Option<String>>("record")?) {
-        (Some(memory), _) => Some(Proposed::Everywhere(memories::one(connection, memory)?)),
+        (Some(memory), _) => {
+            Some(ProposedChange::Everywhere(memories::load_memory(connection, memory)?))
+        }
         (None, Some(record)) => {
-            serde_json::from_str(&record).ok().map(|record| Proposed::Row(Box::new(record)))
+            serde_json::from_str(&record).ok().map(|record| ProposedChange::Row(Box::new(record)))
         }
         (None, None) => None,
     };
@@ -134,11 +139,11 @@ fn read(connection: &Connection, row: &Row<'_>) -> Result<Option<Proposal>, Stor
     Ok(what.map(|what| Proposal { id, what, import, at }))
 }
 
-pub(crate) fn find(connection: &Connection, id: Id) -> Result<Proposal, StoreError> {
+pub(crate) fn load_proposal(connection: &Connection, id: Id) -> Result<Proposal, StoreError> {
     let query = format!("{SELECT} WHERE proposal.uid = ?1");
     let found = connection
         .prepare_cached(&query)?
-        .query_row([id], |row| Ok(read(connection, row)))
+        .query_row([id], |row| Ok(read_proposal(connection, row)))
         .optional()?;
     found
         .transpose()?
@@ -147,31 +152,31 @@ pub(crate) fn find(connection: &Connection, id: Id) -> Result<Proposal, StoreErr
 }
 
 /// Carries out a proposal. `batch` is the import, if the user has accepted it as a whole.
-fn accept(connection: &Connection, id: Id, batch: Option<i64>) -> Result<(), StoreError> {
-    match find(connection, id)?.what {
-        Proposed::Everywhere(memory) => {
+fn carry_out(connection: &Connection, id: Id, batch: Option<i64>) -> Result<(), StoreError> {
+    match load_proposal(connection, id)?.what {
+        ProposedChange::Everywhere(memory) => {
             connection.execute(
                 "UPDATE memory SET project = NULL, changed = changed + 1 WHERE uid = ?1",
                 [memory.id],
             )?;
         }
-        Proposed::Row(record) => {
+        ProposedChange::Row(record) => {
             let row = match record.as_ref() {
-                Record::Memory(memory) => Some(memory.id),
-                Record::Value(value) => Some(value.id),
+                ExportRecord::Memory(memory) => Some(memory.id),
+                ExportRecord::Value(value) => Some(value.id),
                 _ => None,
             };
             let became =
-                exchange::import(connection, &record).map_err(|refused| match refused {
-                    Refused::Row(why) => StoreError::NotAccepted(why),
-                    Refused::Store(error) => error,
+                exchange::import_record(connection, &record).map_err(|refused| match refused {
+                    RowRefusal::Row(why) => StoreError::NotAccepted(why),
+                    RowRefusal::Store(error) => error,
                 })?;
-            if matches!(became, Became::Kept) {
+            if matches!(became, RowImport::Kept) {
                 let why = "there is a row of its id or key already, which says something else";
                 return Err(StoreError::NotAccepted(why.to_owned()));
             }
             if let Some(row) = row {
-                origins::insert(connection, row, &Origin::person(None), batch)?;
+                origins::insert_origin(connection, row, &Origin::person(None), batch)?;
             }
         }
     }
@@ -183,7 +188,7 @@ impl Store {
     /// Proposes to apply a memory of one project to every project. It stays in its project until the user accepts.
     pub fn propose_everywhere(&mut self, memory: Id, now: Time) -> Result<(), StoreError> {
         self.write(|transaction| {
-            memories::one(transaction, memory)?;
+            memories::load_memory(transaction, memory)?;
             transaction.execute(
                 "INSERT INTO proposal (uid, row, at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
                 params![Id::new(now), memory, now],
@@ -194,17 +199,17 @@ impl Store {
 
     /// Returns every proposal, the oldest first.
     pub fn proposals(&self) -> Result<Vec<Proposal>, StoreError> {
-        every(&self.connection)
+        all_proposals(&self.connection)
     }
 
     /// Returns the proposal that a user names by the end of its id.
     pub fn proposal_id(&self, id: &IdSuffix) -> Result<Id, StoreError> {
-        tables::by_suffix(&self.connection, "proposal", "proposal", id)
+        tables::find_by_suffix(&self.connection, "proposal", "proposal", id)
     }
 
     /// Carries out a proposal.
     pub fn accept_proposal(&mut self, id: Id) -> Result<(), StoreError> {
-        self.write(|transaction| accept(transaction, id, None))
+        self.write(|transaction| carry_out(transaction, id, None))
     }
 
     /// Deletes a proposal. A memory that it is about stays in its project.

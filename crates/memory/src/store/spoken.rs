@@ -5,19 +5,19 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::entry::{Entry, Parked, Place};
-use super::hot::HotStore;
+use super::entry::{ParkedRows, ProjectPlace, SessionEntry};
+use super::hot::HookStore;
 use super::{StoreError, entry, episodes, ghaps, origins, outcomes, projects, sessions};
 use crate::episode::Episode;
-use crate::ghap::{Ghap, Told};
+use crate::ghap::{Ghap, PredictionVerdict};
 use crate::outcome::Outcome;
 use crate::{Clean, Id, Time};
 
 /// Age at which recalled rows are dropped, because their subagent never started.
-const PARKED: Duration = Duration::from_mins(2);
+const MAX_PARKED_AGE: Duration = Duration::from_mins(2);
 
 /// Counts a tool call for the session and for the agent's active GHAP.
-pub(crate) fn count(
+pub(crate) fn count_tool_call(
     connection: &Connection,
     session: i64,
     agent: Option<&Clean>,
@@ -33,48 +33,52 @@ pub(crate) fn count(
     Ok(())
 }
 
-pub(crate) fn told(connection: &Connection, ghap: Id, told: Told) -> rusqlite::Result<()> {
+pub(crate) fn record_verdict(
+    connection: &Connection,
+    ghap: Id,
+    told: PredictionVerdict,
+) -> rusqlite::Result<()> {
     connection
         .prepare_cached("UPDATE ghap SET told = ?2 WHERE uid = ?1 AND status = 'active'")?
         .execute(params![ghap, told])?;
     Ok(())
 }
 
-pub(crate) fn stopped(connection: &Connection, ghap: Id) -> rusqlite::Result<()> {
+pub(crate) fn record_stop_prompt(connection: &Connection, ghap: Id) -> rusqlite::Result<()> {
     connection
         .prepare_cached("UPDATE ghap SET stopped = 1 WHERE uid = ?1 AND status = 'active'")?
         .execute([ghap])?;
     Ok(())
 }
 
-pub(crate) fn watched(connection: &Connection, session: i64) -> rusqlite::Result<()> {
+pub(crate) fn record_control_cohort(connection: &Connection, session: i64) -> rusqlite::Result<()> {
     connection
         .prepare_cached("UPDATE session SET cohort = 'control' WHERE id = ?1")?
         .execute([session])?;
     Ok(())
 }
 
-pub(crate) fn offered(connection: &Connection, session: i64) -> rusqlite::Result<()> {
+pub(crate) fn record_ghap_offer(connection: &Connection, session: i64) -> rusqlite::Result<()> {
     connection
         .prepare_cached("UPDATE session SET offered = 1 WHERE id = ?1")?
         .execute([session])?;
     Ok(())
 }
 
-pub(crate) fn warned(connection: &Connection, session: i64) -> rusqlite::Result<()> {
+pub(crate) fn record_premortem(connection: &Connection, session: i64) -> rusqlite::Result<()> {
     connection.prepare_cached("UPDATE session SET warned = 1 WHERE id = ?1")?.execute([session])?;
     Ok(())
 }
 
-pub(crate) fn park(
+pub(crate) fn park_rows(
     connection: &Connection,
     session: i64,
-    parked: &Parked,
+    parked: &ParkedRows,
     at: Time,
 ) -> Result<(), StoreError> {
     connection
         .prepare_cached("DELETE FROM parked WHERE session = ?1 AND at < ?2")?
-        .execute(params![session, at.minus(PARKED)])?;
+        .execute(params![session, at.minus(MAX_PARKED_AGE)])?;
     connection
         .prepare_cached(
             "INSERT INTO parked (session, kind, prompt, rows, at) VALUES (?1, ?2, ?3, ?4, ?5)",
@@ -90,8 +94,12 @@ pub(crate) fn park(
 }
 
 /// Abandons the open GHAPs of a session that has ended.
-pub(crate) fn give_up(connection: &Connection, session: i64, now: Time) -> Result<(), StoreError> {
-    let open = ghaps::many(
+pub(crate) fn abandon_open_ghaps(
+    connection: &Connection,
+    session: i64,
+    now: Time,
+) -> Result<(), StoreError> {
+    let open = ghaps::select_ghaps(
         connection,
         // A GHAP that was started or changed later belongs to a session that was resumed.
         "WHERE ghap.session = ?1 AND status = 'active' AND ghap.changed <= ?2",
@@ -100,46 +108,46 @@ pub(crate) fn give_up(connection: &Connection, session: i64, now: Time) -> Resul
         None,
     )?;
     for ghap in open {
-        ghaps::abandon(connection, &ghap, "session ended", now)?;
+        ghaps::abandon_ghap(connection, &ghap, "session ended", now)?;
     }
     Ok(())
 }
 
 /// The verdict of a run on an active GHAP, to be told to the agent.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Settled {
+pub struct RunVerdict {
     /// The GHAP.
     pub ghap: Ghap,
     /// The run.
     pub outcome: Outcome,
     /// The verdict.
-    pub told: Told,
+    pub told: PredictionVerdict,
     /// The smallest number of failing tests, above zero, in the earlier runs that match the prediction's target.
     pub before: Option<usize>,
 }
 
-fn failing(outcome: &Outcome) -> usize {
+fn failing_count(outcome: &Outcome) -> usize {
     let counted = outcome.counts.map_or(0, |counts| counts.failed as usize);
     counted.max(outcome.failing.len())
 }
 
 /// Returns the active GHAPs of a project in sessions that are over, the newest first.
-pub(crate) fn orphans(
+pub(crate) fn orphaned_ghaps(
     connection: &Connection,
-    place: &Place,
+    place: &ProjectPlace,
     client: &str,
     now: Time,
 ) -> Result<Vec<Ghap>, StoreError> {
-    let Some(project) = projects::find(connection, place)? else {
+    let Some(project) = projects::find_project(connection, place)? else {
         return Ok(Vec::new());
     };
-    ghaps::many(
+    ghaps::select_ghaps(
         connection,
         "WHERE ghap.project = ?1 AND status = 'active' AND session.client != ?2 ORDER BY ghap.id DESC",
         &[&project, &client],
         |ghap| {
-            let session = sessions::by_client(connection, &ghap.session)?;
-            Ok(session.is_none_or(|session| session.over(now)))
+            let session = sessions::find_session(connection, &ghap.session)?;
+            Ok(session.is_none_or(|session| session.is_over(now)))
         },
         Some(3),
     )
@@ -148,17 +156,17 @@ pub(crate) fn orphans(
 /// Returns the last run of each of the most recent commands.
 pub(crate) fn last_runs(
     connection: &Connection,
-    place: &Place,
+    place: &ProjectPlace,
     most: usize,
 ) -> Result<Vec<Outcome>, StoreError> {
-    let Some(project) = projects::find(connection, place)? else {
+    let Some(project) = projects::find_project(connection, place)? else {
         return Ok(Vec::new());
     };
-    let recent = outcomes::select(
+    let recent = outcomes::select_outcomes(
         connection,
         &format!(
             "WHERE outcome.project = ?1 AND {} ORDER BY outcome.at DESC, outcome.id DESC LIMIT 20",
-            origins::is_own("outcome.uid")
+            origins::own_row_condition("outcome.uid")
         ),
         [project],
     )?;
@@ -171,16 +179,18 @@ pub(crate) fn last_runs(
     Ok(last)
 }
 
-impl HotStore {
+impl HookStore {
     /// Returns the active GHAP of an agent in a project.
-    pub fn active(
+    pub fn active_ghap(
         &self,
-        place: &Place,
+        place: &ProjectPlace,
         client: &str,
         agent: Option<&Clean>,
     ) -> Result<Option<Ghap>, StoreError> {
-        let Some(project) = projects::find(&self.connection, place)? else { return Ok(None) };
-        ghaps::one(
+        let Some(project) = projects::find_project(&self.connection, place)? else {
+            return Ok(None);
+        };
+        ghaps::find_ghap(
             &self.connection,
             "WHERE ghap.project = ?1 AND session.client = ?2 AND ghap.agent = ?3 AND status = 'active'",
             &[&project, &client, &agent.map(Clean::as_str).unwrap_or_default()],
@@ -189,7 +199,7 @@ impl HotStore {
 
     /// Returns true if any agent of a session has an active GHAP. Hooks ask this first because it is cheap and nearly
     /// always false.
-    pub fn has_active(&self, client: &str) -> Result<bool, StoreError> {
+    pub fn has_active_ghap(&self, client: &str) -> Result<bool, StoreError> {
         Ok(self
             .connection
             .prepare_cached(
@@ -203,12 +213,12 @@ impl HotStore {
     /// reached `frequency`, and resets it, so that exactly one of several concurrent hooks asks.
     pub fn check_in(
         &mut self,
-        entry: &Entry,
+        entry: &SessionEntry,
         ghap: Id,
         frequency: u32,
     ) -> Result<Option<u32>, StoreError> {
-        self.changed(|transaction| {
-            entry::apply(transaction, entry, entry::Arrival::AtOnce)?;
+        self.write_with(|transaction| {
+            entry::apply_entry(transaction, entry, entry::EntryArrival::AtOnce)?;
             let calls: u32 = transaction
                 .prepare_cached("SELECT calls FROM ghap WHERE uid = ?1")?
                 .query_row([ghap], |row| row.get(0))?;
@@ -224,16 +234,20 @@ impl HotStore {
 
     /// Returns the verdict on a GHAP of the given run, or of the newest run that has one. None if the agent was already
     /// told.
-    pub fn settled(&self, ghap: Ghap, run: Option<Id>) -> Result<Option<Settled>, StoreError> {
+    pub fn run_verdict(
+        &self,
+        ghap: Ghap,
+        run: Option<Id>,
+    ) -> Result<Option<RunVerdict>, StoreError> {
         let connection = &self.connection;
         let found = match run {
-            Some(id) => outcomes::select(connection, "WHERE outcome.uid = ?1", [id])?
+            Some(id) => outcomes::select_outcomes(connection, "WHERE outcome.uid = ?1", [id])?
                 .pop()
                 .and_then(|outcome| ghap.compare(&outcome).ok().map(|right| (outcome, right))),
-            None => ghaps::newest(connection, &ghap, true)?,
+            None => ghaps::newest_matching_run(connection, &ghap, true)?,
         };
         let Some((outcome, right)) = found else { return Ok(None) };
-        let earlier = outcomes::select(
+        let earlier = outcomes::select_outcomes(
             connection,
             "WHERE project.key = ?1 AND outcome.at >= ?2 AND outcome.at <= ?3 AND session.client = ?4
                AND outcome.uid != ?5 AND outcome.agent IS ?6
@@ -241,14 +255,16 @@ impl HotStore {
             params![ghap.project, ghap.predicted, outcome.at, ghap.session, outcome.id, ghap.agent],
         )?;
         let earlier = earlier.iter().filter(|earlier| ghap.compare(earlier).is_ok());
-        let before = earlier.map(failing).filter(|failing| *failing > 0).min();
-        let now = failing(&outcome);
+        let before = earlier.map(failing_count).filter(|failing| *failing > 0).min();
+        let now = failing_count(&outcome);
         let told = match right {
-            true => Told::Matches,
-            false if now > 0 && before.is_some_and(|before| now < before) => Told::Partial,
-            false => Told::Contradicts,
+            true => PredictionVerdict::Matches,
+            false if now > 0 && before.is_some_and(|before| now < before) => {
+                PredictionVerdict::Partial
+            }
+            false => PredictionVerdict::Contradicts,
         };
-        let last: Option<Told> = connection
+        let last: Option<PredictionVerdict> = connection
             .prepare_cached("SELECT told FROM ghap WHERE uid = ?1")?
             .query_row([ghap.id], |row| row.get(0))
             .optional()?
@@ -256,10 +272,10 @@ impl HotStore {
         // After "contradicts", "partial" is told once; "contradicts" is not told again after that.
         let news = match (last, told) {
             (Some(last), told) if last == told => false,
-            (Some(Told::Partial), Told::Contradicts) => false,
+            (Some(PredictionVerdict::Partial), PredictionVerdict::Contradicts) => false,
             _ => true,
         };
-        Ok(news.then_some(Settled { ghap, outcome, told, before }))
+        Ok(news.then_some(RunVerdict { ghap, outcome, told, before }))
     }
 
     /// Returns true if a session may be invited to start a GHAP: it was not invited before, it never had one, and it
@@ -278,7 +294,7 @@ impl HotStore {
     }
 
     /// Returns true if the agent was already asked about a GHAP at the end of a turn.
-    pub fn was_stopped(&self, ghap: Id) -> Result<bool, StoreError> {
+    pub fn was_asked_at_stop(&self, ghap: Id) -> Result<bool, StoreError> {
         Ok(self
             .connection
             .prepare_cached("SELECT stopped FROM ghap WHERE uid = ?1")?
@@ -286,16 +302,25 @@ impl HotStore {
     }
 
     /// Returns the active GHAPs of a project in sessions that are over, the newest first.
-    pub fn orphans(&self, place: &Place, client: &str, now: Time) -> Result<Vec<Ghap>, StoreError> {
-        orphans(&self.connection, place, client, now)
+    pub fn orphaned_ghaps(
+        &self,
+        place: &ProjectPlace,
+        client: &str,
+        now: Time,
+    ) -> Result<Vec<Ghap>, StoreError> {
+        orphaned_ghaps(&self.connection, place, client, now)
     }
 
     /// Returns the open episodes of a checkout, the last seen first.
-    pub fn open_episodes(&self, place: &Place, most: u32) -> Result<Vec<Episode>, StoreError> {
-        let Some(project) = projects::find(&self.connection, place)? else {
+    pub fn open_episodes(
+        &self,
+        place: &ProjectPlace,
+        most: u32,
+    ) -> Result<Vec<Episode>, StoreError> {
+        let Some(project) = projects::find_project(&self.connection, place)? else {
             return Ok(Vec::new());
         };
-        episodes::select(
+        episodes::select_episodes(
             &self.connection,
             "WHERE episode.project = ?1 AND episode.root = ?2 AND how IS NULL
              ORDER BY episode.seen DESC, episode.id DESC LIMIT ?3",
@@ -304,7 +329,7 @@ impl HotStore {
     }
 
     /// Returns a one-line summary of a session for the log.
-    pub fn summary(&self, client: &str) -> Result<Option<Clean>, StoreError> {
+    pub fn session_log_line(&self, client: &str) -> Result<Option<Clean>, StoreError> {
         let counted = self
             .connection
             .prepare_cached(
@@ -323,28 +348,28 @@ impl HotStore {
     }
 
     /// Returns the last run of each of the most recent commands.
-    pub fn last_runs(&self, place: &Place, most: usize) -> Result<Vec<Outcome>, StoreError> {
+    pub fn last_runs(&self, place: &ProjectPlace, most: usize) -> Result<Vec<Outcome>, StoreError> {
         last_runs(&self.connection, place, most)
     }
 
     /// Removes and returns the oldest rows that were recalled for a subagent of this type.
-    pub fn unpark(
+    pub fn take_parked_rows(
         &mut self,
         client: &str,
         kind: &str,
         now: Time,
-    ) -> Result<Option<Parked>, StoreError> {
+    ) -> Result<Option<ParkedRows>, StoreError> {
         let waits: bool = self
             .connection
             .prepare_cached(
                 "SELECT EXISTS (SELECT 1 FROM parked JOIN session ON session.id = parked.session
                                 WHERE session.client = ?1 AND kind = ?2 AND at >= ?3)",
             )?
-            .query_row(params![client, kind, now.minus(PARKED)], |row| row.get(0))?;
+            .query_row(params![client, kind, now.minus(MAX_PARKED_AGE)], |row| row.get(0))?;
         if !waits {
             return Ok(None);
         }
-        self.changed(|transaction| {
+        self.write_with(|transaction| {
             let found: Option<(Clean, Clean, String)> = transaction
                 .prepare_cached(
                     "DELETE FROM parked WHERE id = (
@@ -352,12 +377,12 @@ impl HotStore {
                          WHERE session.client = ?1 AND kind = ?2 AND at >= ?3 ORDER BY parked.id LIMIT 1)
                      RETURNING kind, prompt, rows",
                 )?
-                .query_row(params![client, kind, now.minus(PARKED)], |row| {
+                .query_row(params![client, kind, now.minus(MAX_PARKED_AGE)], |row| {
                     Ok((row.get(0)?, row.get(1)?, row.get(2)?))
                 })
                 .optional()?;
             Ok(found.and_then(|(kind, prompt, rows)| {
-                Some(Parked { kind, prompt, rows: serde_json::from_str(&rows).ok()? })
+                Some(ParkedRows { kind, prompt, rows: serde_json::from_str(&rows).ok()? })
             }))
         })
     }

@@ -9,14 +9,14 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 use rusqlite::params;
 use serde::Serialize;
 
-use super::spool::{self, Drained};
-use super::{Files, Store, StoreError, at, episodes};
+use super::spool::{self, DrainReport};
+use super::{DataDir, Store, StoreError, episodes, io_error};
 use crate::Time;
-use crate::data_dir::{self, Lock};
+use crate::data_dir::{self, FolderLock};
 
 /// Limits on the stored rows and on the maintenance run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bounds {
+pub struct MaintenanceLimits {
     /// Age at which outcomes are deleted.
     pub outcome_age: Duration,
     /// Maximum number of outcomes per project.
@@ -29,7 +29,7 @@ pub struct Bounds {
     pub time: Duration,
 }
 
-impl Default for Bounds {
+impl Default for MaintenanceLimits {
     fn default() -> Self {
         Self {
             outcome_age: Duration::from_hours(180 * 24),
@@ -43,7 +43,7 @@ impl Default for Bounds {
 
 /// The result of a maintenance run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct Tended {
+pub struct MaintenanceReport {
     /// Entries that were drained from the spool.
     pub drained: usize,
     /// Lines in a newer format that wait for a newer program.
@@ -61,25 +61,29 @@ pub struct Tended {
 }
 
 /// Runs the maintenance. Returns None if another process is running it.
-pub fn tend(data: &Path, bounds: &Bounds, now: Time) -> Result<Option<Tended>, StoreError> {
+pub fn maintain(
+    data: &Path,
+    bounds: &MaintenanceLimits,
+    now: Time,
+) -> Result<Option<MaintenanceReport>, StoreError> {
     let until = Instant::now() + bounds.time;
     let mut store = Store::open(data, now)?;
     store.check_writable()?;
-    let Some(lock) = store.tending()? else { return Ok(None) };
-    let Drained { entries, held, refused, .. } = spool::drain(&mut store, &lock, now)?;
+    let Some(lock) = store.try_maintenance_lock()? else { return Ok(None) };
+    let DrainReport { entries, held, refused, .. } = spool::drain(&mut store, &lock, now)?;
     store.finish_erasing(&lock)?;
     remove_snapshots(&store.files, Some(now.minus(MAX_SNAPSHOT_AGE)));
-    let retired = if Instant::now() < until { store.retire(bounds, now)? } else { 0 };
-    let filed = store.file_documents(&lock, until);
+    let retired = if Instant::now() < until { store.delete_expired_rows(bounds, now)? } else { 0 };
+    let filed = store.rebuild_search_files_if_due(&lock, until);
     let grouped = if Instant::now() < until {
         store.regroup(&lock, now).map(|done| done.placed)
     } else {
         Ok(0)
     };
-    let folded = Instant::now() < until && store.fold(Duration::from_millis(100))?;
+    let folded = Instant::now() < until && store.checkpoint_wal(Duration::from_millis(100))?;
     // An error of the search files or clusters is returned only now, so that it does not prevent the checkpoint.
     let (filed, grouped) = (filed?, grouped?);
-    Ok(Some(Tended { drained: entries, held, refused, retired, filed, grouped, folded }))
+    Ok(Some(MaintenanceReport { drained: entries, held, refused, retired, filed, grouped, folded }))
 }
 
 /// Age above which a file snapshot was left by a command that never finished.
@@ -87,7 +91,7 @@ const MAX_SNAPSHOT_AGE: Duration = Duration::from_hours(24);
 
 /// Removes file snapshots that commands left behind: those modified before a time, or all. Failed removals are retried
 /// by the next run.
-pub(crate) fn remove_snapshots(files: &Files, before: Option<Time>) {
+pub(crate) fn remove_snapshots(files: &DataDir, before: Option<Time>) {
     // Never through a symbolic link: it could lead to files outside the data directory.
     if !matches!(data_dir::check_path(&files.snapshots()), Ok(Some(_))) {
         return;
@@ -105,35 +109,43 @@ pub(crate) fn remove_snapshots(files: &Files, before: Option<Time>) {
 
 impl Store {
     /// Takes the maintenance lock, which is required to drain the spool. Returns None if another process holds it.
-    pub(crate) fn tending(&self) -> Result<Option<Lock>, StoreError> {
+    pub(crate) fn try_maintenance_lock(&self) -> Result<Option<FolderLock>, StoreError> {
         self.check_writable()?;
         let spool = self.files.spool();
-        data_dir::make_subfolder(&spool).map_err(at("make", &spool))?;
-        Lock::attempt(&spool).map_err(at("lock", &spool))
+        data_dir::make_subfolder(&spool).map_err(io_error("make", &spool))?;
+        FolderLock::try_take(&spool).map_err(io_error("lock", &spool))
     }
 
     /// Takes the maintenance lock. Returns None if another process still holds it after `patience`.
-    pub(crate) fn tending_within(&self, patience: Duration) -> Result<Option<Lock>, StoreError> {
+    pub(crate) fn maintenance_lock_within(
+        &self,
+        patience: Duration,
+    ) -> Result<Option<FolderLock>, StoreError> {
         self.check_writable()?;
         let spool = self.files.spool();
-        data_dir::make_subfolder(&spool).map_err(at("make", &spool))?;
-        match Lock::wait(&spool, patience) {
+        data_dir::make_subfolder(&spool).map_err(io_error("make", &spool))?;
+        match FolderLock::take_within(&spool, patience) {
             Ok(lock) => Ok(Some(lock)),
             Err(error) if error.kind() == io::ErrorKind::TimedOut => Ok(None),
-            Err(error) => Err(at("lock", &spool)(error)),
+            Err(error) => Err(io_error("lock", &spool)(error)),
         }
     }
 
     /// Takes the maintenance lock, waiting as long as a maintenance run may take.
-    pub(crate) fn tending_soon(&self) -> Result<Lock, StoreError> {
+    pub(crate) fn wait_for_maintenance_lock(&self) -> Result<FolderLock, StoreError> {
         self.check_writable()?;
         let spool = self.files.spool();
-        data_dir::make_subfolder(&spool).map_err(at("make", &spool))?;
-        Lock::wait(&spool, Bounds::default().time + data_dir::PATIENCE).map_err(at("lock", &spool))
+        data_dir::make_subfolder(&spool).map_err(io_error("make", &spool))?;
+        FolderLock::take_within(&spool, MaintenanceLimits::default().time + data_dir::LOCK_TIMEOUT)
+            .map_err(io_error("lock", &spool))
     }
 
     /// Deletes outcomes that are too old or too many, except those that are evidence for a GHAP.
-    fn retire(&mut self, bounds: &Bounds, now: Time) -> Result<usize, StoreError> {
+    fn delete_expired_rows(
+        &mut self,
+        bounds: &MaintenanceLimits,
+        now: Time,
+    ) -> Result<usize, StoreError> {
         self.write(|transaction| {
             // The age counts from the newest outcome, not from the clock: a clock set a year ahead must not delete a
             // year of runs.
@@ -154,24 +166,24 @@ impl Store {
             let latest = newest.map_or(now, |newest| newest.min(now));
             transaction.execute("DELETE FROM parked WHERE at < ?1", [now.minus(Duration::from_hours(1))])?;
             transaction.execute("DELETE FROM unfollowed WHERE at < ?1", [oldest])?;
-            transaction.execute("DELETE FROM caller WHERE at < ?1", [now.minus(super::callers::KEPT)])?;
+            transaction.execute("DELETE FROM caller WHERE at < ?1", [now.minus(super::callers::MAX_CALLER_AGE)])?;
             // The effects of a value's injections count towards its weight, so they are kept.
             transaction.execute(
                 "DELETE FROM injection WHERE at < ?1 AND (effect IS NULL OR row NOT IN (SELECT uid FROM value))",
                 [latest.minus(bounds.injection_age)],
             )?;
-            episodes::retire(transaction, latest.minus(bounds.episode_silence), oldest, latest)?;
+            episodes::retire_episodes(transaction, latest.minus(bounds.episode_silence), oldest, latest)?;
             Ok(old + many)
         })
     }
 
     /// Checkpoints the WAL and truncates it. Returns false if a reader or writer prevents that.
-    pub(crate) fn fold(&mut self, patience: Duration) -> Result<bool, StoreError> {
+    pub(crate) fn checkpoint_wal(&mut self, patience: Duration) -> Result<bool, StoreError> {
         self.connection.busy_timeout(patience)?;
         let busy = self
             .connection
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0));
-        super::wait_for_others(&mut self.connection)?;
+        super::set_lock_retry(&mut self.connection)?;
         match busy {
             Ok(busy) => Ok(!busy),
             Err(error) => match error.into() {

@@ -1,9 +1,9 @@
 use std::time::{Duration, Instant};
 
 use rutter_memory::outcome::Verdict;
-use rutter_memory::store::entry::What;
-use rutter_memory::store::hot::{HotStore, Recorded, Unready, record};
-use rutter_memory::store::tend::{Bounds, tend};
+use rutter_memory::store::entry::EntryKind;
+use rutter_memory::store::hot::{EntryDestination, HookStore, StoreNotReady, record_entries};
+use rutter_memory::store::tend::{MaintenanceLimits, maintain};
 use rutter_memory::{Store, StoreError};
 
 use rutter_testkit::world::{TestWorld, all_records, time_at};
@@ -15,8 +15,8 @@ fn writes_are_visible_at_once() {
     let world = TestWorld::new();
     let store = world.store();
     let outcome = world.outcome(1, Verdict::Failed);
-    let entry = world.entry("session-1", 1, What::Ran(Box::new(outcome.clone().into())));
-    HotStore::open(&world.files(), WRITE_BUDGET).unwrap().write(&[entry]).unwrap();
+    let entry = world.entry("session-1", 1, EntryKind::Ran(Box::new(outcome.clone().into())));
+    HookStore::open(&world.files(), WRITE_BUDGET).unwrap().write_entries(&[entry]).unwrap();
     assert_eq!(store.outcome(outcome.id).unwrap(), Some(outcome));
     assert_eq!(store.session("session-1").unwrap().unwrap().seen, time_at(1));
 }
@@ -24,13 +24,16 @@ fn writes_are_visible_at_once() {
 #[test]
 fn hot_store_never_creates_or_migrates() {
     let world = TestWorld::new();
-    assert!(matches!(HotStore::open(&world.files(), WRITE_BUDGET), Err(Unready::Missing)));
+    assert!(matches!(HookStore::open(&world.files(), WRITE_BUDGET), Err(StoreNotReady::Missing)));
     assert!(!world.memory().exists());
     drop(world.store());
     for version in [0, 99] {
         set_version(&world, version);
         assert!(
-            matches!(HotStore::open(&world.files(), WRITE_BUDGET), Err(Unready::OtherVersion)),
+            matches!(
+                HookStore::open(&world.files(), WRITE_BUDGET),
+                Err(StoreNotReady::OtherVersion)
+            ),
             "{version}"
         );
         assert_eq!(read_version(&world), version);
@@ -59,16 +62,21 @@ fn hot_store_never_checkpoints() {
         .map(|second| {
             let mut outcome = world.outcome(second, Verdict::Failed);
             outcome.failing = vec!["a test of a rather long name ".repeat(30).as_str().into()];
-            world.entry("session-1", second, What::Ran(Box::new(outcome.into())))
+            world.entry("session-1", second, EntryKind::Ran(Box::new(outcome.into())))
         })
         .collect();
-    HotStore::open(&world.files(), WRITE_BUDGET).unwrap().write(&many).unwrap();
+    HookStore::open(&world.files(), WRITE_BUDGET).unwrap().write_entries(&many).unwrap();
     assert!(world.files().wal().metadata().unwrap().len() > 5 * 1024 * 1024);
     assert!(std::fs::read(world.files().database()).unwrap() == before);
     // A hook does not read a WAL of this size; maintenance checkpoints it first.
-    assert!(matches!(HotStore::open(&world.files(), WRITE_BUDGET), Err(Unready::LongLog)));
-    assert!(tend(&world.memory(), &Bounds::default(), time_at(1)).unwrap().unwrap().folded);
-    assert!(HotStore::open(&world.files(), WRITE_BUDGET).is_ok());
+    assert!(matches!(HookStore::open(&world.files(), WRITE_BUDGET), Err(StoreNotReady::LongWal)));
+    assert!(
+        maintain(&world.memory(), &MaintenanceLimits::default(), time_at(1))
+            .unwrap()
+            .unwrap()
+            .folded
+    );
+    assert!(HookStore::open(&world.files(), WRITE_BUDGET).is_ok());
 }
 
 #[test]
@@ -77,21 +85,21 @@ fn busy_store_spools_after_half_budget() {
     drop(world.store());
     let other = open_connection(&world);
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let entry = world.entry("session-1", 1, What::Called(None));
+    let entry = world.entry("session-1", 1, EntryKind::Called(None));
     let begun = Instant::now();
     // Two transactions in one hook share half of the budget.
-    let mut hot = HotStore::open(&world.files(), WRITE_BUDGET).unwrap();
-    assert!(matches!(hot.write(std::slice::from_ref(&entry)), Err(StoreError::Busy)));
-    assert!(matches!(hot.write(std::slice::from_ref(&entry)), Err(StoreError::Busy)));
+    let mut hot = HookStore::open(&world.files(), WRITE_BUDGET).unwrap();
+    assert!(matches!(hot.write_entries(std::slice::from_ref(&entry)), Err(StoreError::Busy)));
+    assert!(matches!(hot.write_entries(std::slice::from_ref(&entry)), Err(StoreError::Busy)));
     let waited = begun.elapsed();
     assert!(waited >= WRITE_BUDGET / 4, "{waited:?}: it did not try");
     assert!(waited < WRITE_BUDGET, "{waited:?}");
     assert!(matches!(
-        record(&world.files(), &[entry], WRITE_BUDGET).unwrap(),
-        Recorded::Spooled(Unready::Store(StoreError::Busy))
+        record_entries(&world.files(), &[entry], WRITE_BUDGET).unwrap(),
+        EntryDestination::Spooled(StoreNotReady::Store(StoreError::Busy))
     ));
     other.execute_batch("COMMIT").unwrap();
-    tend(&world.memory(), &Bounds::default(), time_at(2)).unwrap().unwrap();
+    maintain(&world.memory(), &MaintenanceLimits::default(), time_at(2)).unwrap().unwrap();
     assert_eq!(world.store().session("session-1").unwrap().unwrap().calls, 1);
 }
 
@@ -100,20 +108,20 @@ fn late_entries_undo_nothing() {
     let world = TestWorld::new();
     drop(world.store());
     for (seconds, what) in [
-        (5, What::Called(None)),
-        (3, What::Ended { abandon: false }),
-        (1, What::Began(rutter_memory::session::Source::Resume)),
-        (4, What::Called(None)),
+        (5, EntryKind::Called(None)),
+        (3, EntryKind::Ended { abandon: false }),
+        (1, EntryKind::Began(rutter_memory::session::StoredSessionSource::Resume)),
+        (4, EntryKind::Called(None)),
     ] {
         world.record(&world.entry("session-1", seconds, what));
     }
     let session = world.store().session("session-1").unwrap().unwrap();
     assert_eq!((session.seen, session.ended, session.calls), (time_at(5), None, 2));
-    world.record(&world.entry("session-1", 6, What::Ended { abandon: false }));
+    world.record(&world.entry("session-1", 6, EntryKind::Ended { abandon: false }));
     // Happened before the end, recorded after it.
-    world.record(&world.entry("session-1", 4, What::Seen));
+    world.record(&world.entry("session-1", 4, EntryKind::Seen));
     assert_eq!(world.store().session("session-1").unwrap().unwrap().ended, Some(time_at(6)));
-    world.record(&world.entry("session-1", 7, What::Seen));
+    world.record(&world.entry("session-1", 7, EntryKind::Seen));
     assert_eq!(world.store().session("session-1").unwrap().unwrap().ended, None);
 }
 
@@ -121,15 +129,19 @@ fn late_entries_undo_nothing() {
 fn late_start_does_not_revive_session() {
     let world = TestWorld::new();
     let store = world.store();
-    let began = world.entry("session-1", 1, What::Began(rutter_memory::session::Source::Fork));
-    rutter_memory::store::spool::append(&world.files(), &[began]).unwrap();
-    world.record(&world.entry("session-1", 2, What::Called(None)));
-    world.record(&world.entry("session-1", 10, What::Ended { abandon: false }));
-    tend(&world.memory(), &Bounds::default(), time_at(12)).unwrap().unwrap();
+    let began = world.entry(
+        "session-1",
+        1,
+        EntryKind::Began(rutter_memory::session::StoredSessionSource::Fork),
+    );
+    rutter_memory::store::spool::append_entries(&world.files(), &[began]).unwrap();
+    world.record(&world.entry("session-1", 2, EntryKind::Called(None)));
+    world.record(&world.entry("session-1", 10, EntryKind::Ended { abandon: false }));
+    maintain(&world.memory(), &MaintenanceLimits::default(), time_at(12)).unwrap().unwrap();
     let session = store.session("session-1").unwrap().unwrap();
     assert_eq!(
         (session.ended, session.source),
-        (Some(time_at(10)), rutter_memory::session::Source::Startup)
+        (Some(time_at(10)), rutter_memory::session::StoredSessionSource::Startup)
     );
 }
 
@@ -139,7 +151,8 @@ fn spools_without_store() {
     let outcome = world.outcome(1, Verdict::Passed);
     world.record_run(&outcome);
     assert!(!world.files().database().exists());
-    let tended = tend(&world.memory(), &Bounds::default(), time_at(2)).unwrap().unwrap();
+    let tended =
+        maintain(&world.memory(), &MaintenanceLimits::default(), time_at(2)).unwrap().unwrap();
     assert_eq!(tended.drained, 1);
     assert_eq!(world.store().outcome(outcome.id).unwrap(), Some(outcome));
     assert_eq!(
@@ -170,11 +183,14 @@ fn newer_database_is_never_written() {
         Err(StoreError::Newer { found: 99, .. })
     ));
     assert!(matches!(
-        tend(&world.memory(), &Bounds::default(), time_at(1)),
+        maintain(&world.memory(), &MaintenanceLimits::default(), time_at(1)),
         Err(StoreError::Newer { .. })
     ));
-    assert_eq!(rutter_memory::store::doctor::examine(&world.memory()).unwrap().findings.len(), 1);
+    assert_eq!(
+        rutter_memory::store::doctor::check_store(&world.memory()).unwrap().findings.len(),
+        1
+    );
     assert!(read() == before && !before.1.is_empty());
-    world.record(&world.entry("session-1", 1, What::Called(None)));
+    world.record(&world.entry("session-1", 1, EntryKind::Called(None)));
     assert!(world.files().spool().join("current.jsonl").exists());
 }

@@ -2,9 +2,9 @@ use std::time::Duration;
 
 use rutter_memory::ghap::Tier;
 use rutter_memory::outcome::Verdict;
-use rutter_memory::store::entry::What;
+use rutter_memory::store::entry::EntryKind;
 use rutter_memory::store::spool;
-use rutter_memory::store::tend::{Bounds, tend};
+use rutter_memory::store::tend::{MaintenanceLimits, maintain};
 
 use rutter_testkit::world::{TestWorld, all_records, confirm_fields, start_fields, time_at};
 
@@ -22,21 +22,22 @@ fn retires_outcomes_except_evidence() {
         world.record_run(outcome);
     }
 
-    let bounds = Bounds { outcomes: 4, ..Bounds::default() };
-    assert_eq!(tend(&world.memory(), &bounds, time_at(30)).unwrap().unwrap().retired, 6);
+    let bounds = MaintenanceLimits { outcomes: 4, ..MaintenanceLimits::default() };
+    assert_eq!(maintain(&world.memory(), &bounds, time_at(30)).unwrap().unwrap().retired, 6);
     assert!(store.outcome(many[5].id).unwrap().is_none());
     assert!(store.outcome(many[6].id).unwrap().is_some());
     assert!(store.outcome(evidence.id).unwrap().is_some());
 
-    let bounds = Bounds { outcome_age: Duration::from_secs(100), ..Bounds::default() };
+    let bounds =
+        MaintenanceLimits { outcome_age: Duration::from_secs(100), ..MaintenanceLimits::default() };
     // A clock that is far ahead makes nothing old: age is counted from the newest run.
-    assert_eq!(tend(&world.memory(), &bounds, time_at(1_000_000)).unwrap().unwrap().retired, 0);
+    assert_eq!(maintain(&world.memory(), &bounds, time_at(1_000_000)).unwrap().unwrap().retired, 0);
     world.record_run(&world.outcome(1_000, Verdict::Failed));
-    assert_eq!(tend(&world.memory(), &bounds, time_at(1_000)).unwrap().unwrap().retired, 4);
+    assert_eq!(maintain(&world.memory(), &bounds, time_at(1_000)).unwrap().unwrap().retired, 4);
     assert!(store.outcome(evidence.id).unwrap().is_some());
     // A clock that was set back makes nothing old.
     world.record_run(&world.outcome(10, Verdict::Failed));
-    assert_eq!(tend(&world.memory(), &bounds, time_at(0)).unwrap().unwrap().retired, 0);
+    assert_eq!(maintain(&world.memory(), &bounds, time_at(0)).unwrap().unwrap().retired, 0);
 }
 
 #[test]
@@ -47,7 +48,12 @@ fn maintenance_checkpoints_wal() {
         world.record_run(&world.outcome(second, Verdict::Failed));
     }
     assert!(world.files().wal().metadata().unwrap().len() > 0);
-    assert!(tend(&world.memory(), &Bounds::default(), time_at(60)).unwrap().unwrap().folded);
+    assert!(
+        maintain(&world.memory(), &MaintenanceLimits::default(), time_at(60))
+            .unwrap()
+            .unwrap()
+            .folded
+    );
     assert!(!world.files().wal().exists(), "the last to leave removes what is empty");
     assert_eq!(
         all_records(&mut world.store()).len(),
@@ -60,27 +66,32 @@ fn maintenance_checkpoints_wal() {
 fn maintenance_runs_exclusively() {
     let world = TestWorld::new();
     drop(world.store());
-    tend(&world.memory(), &Bounds::default(), time_at(1)).unwrap().unwrap();
+    maintain(&world.memory(), &MaintenanceLimits::default(), time_at(1)).unwrap().unwrap();
     let spool = std::fs::File::open(world.files().spool()).unwrap();
     spool.lock().unwrap();
-    assert_eq!(tend(&world.memory(), &Bounds::default(), time_at(1)).unwrap(), None);
+    assert_eq!(maintain(&world.memory(), &MaintenanceLimits::default(), time_at(1)).unwrap(), None);
     drop(spool);
-    assert!(tend(&world.memory(), &Bounds::default(), time_at(1)).unwrap().is_some());
+    assert!(
+        maintain(&world.memory(), &MaintenanceLimits::default(), time_at(1)).unwrap().is_some()
+    );
 }
 
 #[test]
 fn spool_size_is_bounded() {
     let world = TestWorld::new();
-    let mut entry =
-        world.entry("session-1", 1, What::Ran(Box::new(world.outcome(1, Verdict::Failed).into())));
-    if let What::Ran(run) = &mut entry.what {
+    let mut entry = world.entry(
+        "session-1",
+        1,
+        EntryKind::Ran(Box::new(world.outcome(1, Verdict::Failed).into())),
+    );
+    if let EntryKind::Ran(run) = &mut entry.what {
         run.outcome.failing = vec!["a test ".repeat(150_000).as_str().into()];
     }
-    let full =
-        (0..100).find_map(|_| spool::append(&world.files(), std::slice::from_ref(&entry)).err());
+    let full = (0..100)
+        .find_map(|_| spool::append_entries(&world.files(), std::slice::from_ref(&entry)).err());
     assert!(matches!(full, Some(spool::SpoolError::Full)), "{full:?}");
-    let size = spool::size(&world.files()).unwrap();
-    assert!(size <= spool::SIZE && size > spool::SIZE / 2, "{size}");
+    let size = spool::total_bytes(&world.files()).unwrap();
+    assert!(size <= spool::MAX_SPOOL_BYTES && size > spool::MAX_SPOOL_BYTES / 2, "{size}");
 }
 
 #[test]
@@ -95,7 +106,8 @@ fn torn_spool_line_is_dropped() {
     text.extend(half);
     std::fs::write(&current, text).unwrap();
     world.record_run(&second);
-    let tended = tend(&world.memory(), &Bounds::default(), time_at(3)).unwrap().unwrap();
+    let tended =
+        maintain(&world.memory(), &MaintenanceLimits::default(), time_at(3)).unwrap().unwrap();
     assert_eq!((tended.drained, tended.refused, tended.held), (2, 0, 0));
     let store = world.store();
     assert!(
@@ -112,7 +124,8 @@ fn newer_spool_line_is_held() {
     std::fs::write(&current, [std::fs::read_to_string(&current).unwrap().as_str(), newer].concat())
         .unwrap();
     for _ in 0..3 {
-        let tended = tend(&world.memory(), &Bounds::default(), time_at(3)).unwrap().unwrap();
+        let tended =
+            maintain(&world.memory(), &MaintenanceLimits::default(), time_at(3)).unwrap().unwrap();
         assert_eq!(tended.held, 1);
         assert_eq!(
             std::fs::read_to_string(world.files().spool().join("held.jsonl")).unwrap(),
@@ -130,7 +143,10 @@ fn held_lines_are_counted_once() {
         let line = format!("{{\"form\":2,\"entries\":[{number}]}}\n");
         std::fs::write(world.files().spool().join(file), line).unwrap();
     }
-    assert_eq!(tend(&world.memory(), &Bounds::default(), time_at(1)).unwrap().unwrap().held, 2);
+    assert_eq!(
+        maintain(&world.memory(), &MaintenanceLimits::default(), time_at(1)).unwrap().unwrap().held,
+        2
+    );
 }
 
 #[test]
@@ -147,12 +163,22 @@ fn locked_spool_files_stay_few() {
         for file in &hanging {
             file.lock_shared().unwrap();
         }
-        tend(&world.memory(), &Bounds::default(), time_at(round)).unwrap().unwrap();
+        maintain(&world.memory(), &MaintenanceLimits::default(), time_at(round)).unwrap().unwrap();
     }
     assert!(std::fs::read_dir(world.files().spool()).unwrap().count() <= 2);
-    assert_eq!(tend(&world.memory(), &Bounds::default(), time_at(9)).unwrap().unwrap().drained, 5);
+    assert_eq!(
+        maintain(&world.memory(), &MaintenanceLimits::default(), time_at(9))
+            .unwrap()
+            .unwrap()
+            .drained,
+        5
+    );
 }
 
 fn spool_call(world: &TestWorld, second: i64) {
-    spool::append(&world.files(), &[world.entry("session-1", second, What::Called(None))]).unwrap();
+    spool::append_entries(
+        &world.files(),
+        &[world.entry("session-1", second, EntryKind::Called(None))],
+    )
+    .unwrap();
 }

@@ -6,7 +6,9 @@ use std::io::{self, BufReader, Read, Write};
 use indicatif::{ProgressBar, ProgressStyle};
 use rutter_memory::Store;
 use rutter_memory::project::ProjectKey;
-use rutter_memory::store::{Exported, ImportFile, ImportSummary, Imported, Record, WhoseRows};
+use rutter_memory::store::{
+    ExportRecord, ExportReport, ImportFile, ImportReport, ImportSummary, WhoseRows,
+};
 
 use crate::cli::Format;
 use crate::cli::memory::{
@@ -22,7 +24,7 @@ pub(crate) fn export(
     ui: &mut Ui<'_>,
 ) -> Result<(), CommandError> {
     let mut store = env.open_store(ui)?;
-    store.gather(env.now)?;
+    store.drain_spool(env.now)?;
     let project = match &args.project {
         Some(name) => Some(super::project::find_project(name, &store, env)?.project.key),
         None => None,
@@ -42,8 +44,8 @@ fn write_records(
     store: &mut Store,
     project: Option<&ProjectKey>,
     out: &mut dyn Write,
-) -> Result<Exported, CommandError> {
-    store.export::<CommandError>(project, |record: &Record| {
+) -> Result<ExportReport, CommandError> {
+    store.export::<CommandError>(project, |record: &ExportRecord| {
         serde_json::to_writer(&mut *out, record).map_err(io::Error::from)?;
         Ok(out.write_all(b"\n")?)
     })
@@ -117,7 +119,7 @@ fn import_file(
     if format.chosen() == Format::Json {
         return ui.print_json(&imported);
     }
-    let Imported { added, updated, kept, waiting, left_out } = imported;
+    let ImportReport { added, updated, kept, waiting, left_out } = imported;
     writeln!(ui.out, "{added} added, {updated} updated, {kept} here already")?;
     if left_out > 0 {
         let rows = format_count(left_out as u64, "row");

@@ -183,7 +183,7 @@ fn print_next_steps(
         start.program()
     )?;
     if scope != InstallScope::User
-        && let Some(WorkTree { root, .. }) = WorkTree::around(folder)
+        && let Some(WorkTree { root, .. }) = WorkTree::containing(folder)
         && folder.canonicalize().is_ok_and(|folder| folder != root)
     {
         writeln!(

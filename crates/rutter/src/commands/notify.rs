@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rutter_memory::config::keys::KEYS;
-use rutter_memory::config::{Mistake, Notify, Origin};
+use rutter_memory::config::{ConfigMistake, Notify, SettingOrigin};
 
 use crate::environment::Environment;
 use crate::ui::Ui;
@@ -18,12 +18,13 @@ pub(super) fn ask_notify_level(env: &Environment, ui: &mut Ui<'_>) -> Result<(),
     let Some(path) = env.config_file.as_deref().filter(|_| ui.terminal) else { return Ok(()) };
     let loaded = env.load_config(None);
     let is_set = KEYS.iter().any(|key| {
-        key.section.is_empty() && key.name == NOTIFY_KEY && loaded.origin(key) != Origin::Default
+        key.section.is_empty()
+            && key.name == NOTIFY_KEY
+            && loaded.origin(key) != SettingOrigin::Default
     });
-    let is_broken = loaded
-        .findings
-        .iter()
-        .any(|finding| matches!(finding.mistake, Mistake::Unreadable | Mistake::Syntax));
+    let is_broken = loaded.findings.iter().any(|finding| {
+        matches!(finding.mistake, ConfigMistake::Unreadable | ConfigMistake::Syntax)
+    });
     if is_set || is_broken {
         return Ok(());
     }

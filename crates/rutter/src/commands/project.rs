@@ -1,7 +1,7 @@
 //! `rutter project`: lists, shows and merges the projects of the memory.
 
 use rutter_memory::store::ProjectSummary;
-use rutter_memory::store::entry::Place;
+use rutter_memory::store::entry::ProjectPlace;
 use rutter_memory::{Store, StoreError};
 use serde::Serialize;
 
@@ -31,11 +31,11 @@ pub(super) fn find_project(
     env: &Environment,
 ) -> Result<ProjectSummary, CommandError> {
     if !name.is_empty() {
-        return Ok(store.project_named(name)?);
+        return Ok(store.find_project_by_name(name)?);
     }
     let place = env.owner()?.place;
     match store.project(&place)? {
-        Some(project) => Ok(store.project_named(project.key.as_str())?),
+        Some(project) => Ok(store.find_project_by_name(project.key.as_str())?),
         None => Err(StoreError::NoProject(place.key.to_string()).into()),
     }
 }
@@ -76,7 +76,7 @@ fn show_project(
     // Prints remarks first: the project of a folder may be new, and the remarks about the folder explain that.
     let (earlier, ignored) = if name.is_empty() {
         let located = env.locate_project()?;
-        (store.earlier_projects(&Place::from(&located))?, located.ignored)
+        (store.earlier_projects(&ProjectPlace::from(&located))?, located.ignored)
     } else {
         (Vec::new(), None)
     };

@@ -1,7 +1,9 @@
 //! `rutter trust`: grants the configuration file of a checkout full effect until the file changes.
 
-use rutter_memory::config::keys::{KEYS, Value};
-use rutter_memory::config::{Config, Mistake, Standing, preview, project_bytes, trust};
+use rutter_memory::config::keys::{ConfigValue, KEYS};
+use rutter_memory::config::{
+    Config, ConfigMistake, ProjectFileTrust, preview_trusted, read_project_file, trust,
+};
 use serde_json::{Value as Json, json};
 
 use super::config::FolderConfig;
@@ -24,7 +26,7 @@ pub(crate) fn run(
     let here = FolderConfig::find(env)?;
     let path = here.project_file();
     if args.revoke {
-        let was = trust::revoke(&env.data, &here.root)
+        let was = trust::revoke_trust(&env.data, &here.root)
             .map_err(|error| trust_write_failure(env, &error))?;
         return match (json, was) {
             (true, _) => {
@@ -38,7 +40,7 @@ pub(crate) fn run(
         };
     }
 
-    let bytes = match project_bytes(&here.root) {
+    let bytes = match read_project_file(&here.root) {
         Ok(Some(bytes)) => bytes,
         Ok(None) => {
             return Err(CommandError::Refused(format!(
@@ -48,7 +50,7 @@ pub(crate) fn run(
         }
         Err(finding) => return Err(CommandError::Refused(finding.to_string())),
     };
-    if here.loaded.project == Standing::Trusted {
+    if here.loaded.project == ProjectFileTrust::Trusted {
         ui.print_note(&format!("{} is trusted already; there is nothing to do", path.display()))?;
         return if json {
             ui.print_json(&json!({ "file": path, "trusted": true, "changes": [] }))
@@ -57,9 +59,9 @@ pub(crate) fn run(
         };
     }
     let user = env.config_file.as_deref().unwrap_or_else(|| "".as_ref());
-    let after = preview(user, &here.root, &bytes);
+    let after = preview_trusted(user, &here.root, &bytes);
     for finding in after.findings.iter().filter(|finding| finding.file == path) {
-        if finding.mistake == Mistake::Syntax {
+        if finding.mistake == ConfigMistake::Syntax {
             return Err(CommandError::Refused(finding.to_string()));
         }
         ui.print_note(&finding.to_string())?;
@@ -78,7 +80,7 @@ pub(crate) fn run(
         }
     }
     // Records the bytes that the user saw, not the current content of the file.
-    trust::record(&env.data, &here.root, &bytes)
+    trust::record_trust(&env.data, &here.root, &bytes)
         .map_err(|error| trust_write_failure(env, &error))?;
     if json {
         let changes: Vec<Json> = changes
@@ -92,7 +94,7 @@ pub(crate) fn run(
 }
 
 /// Returns the keys with different values, each with the old and the new value.
-fn changed_keys(before: &Config, after: &Config) -> Vec<(String, Value, Value)> {
+fn changed_keys(before: &Config, after: &Config) -> Vec<(String, ConfigValue, ConfigValue)> {
     KEYS.iter()
         .map(|key| (key.path(), key.value(before), key.value(after)))
         .filter(|(_, before, after)| before != after)
@@ -100,7 +102,7 @@ fn changed_keys(before: &Config, after: &Config) -> Vec<(String, Value, Value)> 
 }
 
 fn print_changed_keys(
-    changes: &[(String, Value, Value)],
+    changes: &[(String, ConfigValue, ConfigValue)],
     path: &std::path::Path,
     ui: &mut Ui<'_>,
 ) -> Result<(), CommandError> {
@@ -116,7 +118,7 @@ fn print_changed_keys(
 }
 
 fn list_trusted(json: bool, env: &Environment, ui: &mut Ui<'_>) -> Result<(), CommandError> {
-    let known = trust::list(&env.data).map_err(|error| {
+    let known = trust::list_trusted(&env.data).map_err(|error| {
         CommandError::Refused(format!(
             "what is trusted cannot be read in {}: {error}; put that right and try again",
             env.data.display()
@@ -125,7 +127,7 @@ fn list_trusted(json: bool, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Co
     if json {
         let known: Vec<Json> = known
             .iter()
-            .map(|trusted| json!({ "root": trusted.root, "unchanged": trusted.holds() }))
+            .map(|trusted| json!({ "root": trusted.root, "unchanged": trusted.is_unchanged() }))
             .collect();
         return ui.print_json(&known);
     }
@@ -133,7 +135,7 @@ fn list_trusted(json: bool, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Co
         return Ok(ui.print_note("no file of a checkout is trusted")?);
     }
     for trusted in known {
-        let state = if trusted.holds() { "" } else { " (changed or gone, so not trusted)" };
+        let state = if trusted.is_unchanged() { "" } else { " (changed or gone, so not trusted)" };
         writeln!(ui.out, "{}{state}", trusted.root)?;
     }
     Ok(())

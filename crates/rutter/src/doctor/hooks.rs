@@ -106,7 +106,7 @@ fn no_hooks_finding(places: &ClientEnvironment) -> DoctorFinding {
 fn find_other_installation(folder: &Path) -> Option<PathBuf> {
     let settled = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     let main =
-        WorkTree::around(folder).and_then(|tree| tree.common_dir.parent().map(Path::to_owned));
+        WorkTree::containing(folder).and_then(|tree| tree.common_dir.parent().map(Path::to_owned));
     let above = settled.ancestors().skip(1).map(Path::to_owned);
     above.chain(main).find(|folder| {
         let names = ["settings.local.json", "settings.json"];

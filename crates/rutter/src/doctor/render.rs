@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use rutter_memory::quote::seen;
+use rutter_memory::quote::visible_chars;
 
 use super::DoctorReport;
 use super::client::InstalledClient;
@@ -227,7 +227,7 @@ fn write_finding(out: &mut dyn Write, finding: &DoctorFinding) -> io::Result<()>
         write_line(out, "", &text)?;
     }
     // Commands stay on one line, so that they can be copied.
-    let advice: String = seen(&finding.advice).collect();
+    let advice: String = visible_chars(&finding.advice).collect();
     write_line(out, "", &format!("-> {advice}"))
 }
 

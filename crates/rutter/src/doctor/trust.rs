@@ -69,7 +69,7 @@ impl ClientState {
             trust.is_some_and(|trust| trust.kind == JsonKind::Bool(true))
         };
         let settled = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-        let tree = WorkTree::around(&settled);
+        let tree = WorkTree::containing(&settled);
         let main = tree.as_ref().and_then(|tree| tree.common_dir.parent()).map(Path::to_owned);
         let root = tree.as_ref().map(|tree| &tree.root).filter(|_| self.bounded);
         let inside = |above: &&Path| root.is_none_or(|root| above.starts_with(root));

@@ -113,7 +113,7 @@ pub(crate) fn defers_to_other_entry(asker: &SharedHook<'_>) -> bool {
 /// or a worktree, unless the repository is bare or the home folder. Measured: it does not read the project's settings
 /// there, and 2.1.197 reads neither.
 pub(crate) fn checkout_settings(folder: &Path, home: Option<&Path>) -> Option<PathBuf> {
-    let tree = WorkTree::around(folder)?;
+    let tree = WorkTree::containing(folder)?;
     let main = tree.common_dir.parent().filter(|_| tree.common_dir.ends_with(".git"))?;
     let here = folder.canonicalize().ok()?;
     let home = home.and_then(|home| home.canonicalize().ok());

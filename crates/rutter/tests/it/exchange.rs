@@ -179,7 +179,8 @@ fn forget_project_and_all() {
       ship (dir:[HOME]/ship)
       everything, in every project
     ");
-    let empty = format!("{{\"rutter-export\":{{\"schema\":{}}}}}\n", rutter_memory::store::VERSION);
+    let empty =
+        format!("{{\"rutter-export\":{{\"schema\":{}}}}}\n", rutter_memory::store::SCHEMA_VERSION);
     assert_eq!(home.rutter(&["export"]).stdout, empty);
     assert!(!contains_text(&read_all_bytes(&home.memory()), "uokka"));
 }

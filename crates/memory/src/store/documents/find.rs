@@ -5,46 +5,46 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 
-use super::index::Index;
-use super::words::{among, by_words};
-use crate::document::{Axis, Kind};
-use crate::store::{Files, StoreError};
+use super::index::SearchFiles;
+use super::words::{search_by_words, search_texts};
+use crate::document::{Axis, DocumentKind};
+use crate::store::{DataDir, StoreError};
 use crate::{Id, Time};
-use rutter_search::cache::{EVERYWHERE, Scope};
-use rutter_search::embed::{Asked as Covering, Tokens, Vector, embed};
-use rutter_search::score::{self, Corpus, Fit};
+use rutter_search::cache::{EVERYWHERE_PROJECT, SearchScope};
+use rutter_search::embed::{CoverageQuery as Covering, TokenSet, Vector, embed};
+use rutter_search::score::{self, CorpusStats, DocumentFit};
 
 /// Maximum number of query terms that are searched: the rarest. More cost time and add little.
-const SEARCHED: usize = 8;
+const MAX_SEARCHED_TERMS: usize = 8;
 /// Number of bytes that are used from each end of a long prompt: about a thousand words.
-const END: usize = 6_000;
+const PROMPT_END_BYTES: usize = 6_000;
 /// Number of candidates by words, and by meaning, that are fused. More do not change the first ten.
-const KEPT: usize = 64;
+const MAX_CANDIDATES: usize = 64;
 /// Number of best candidates that are compared word by word.
-const LOOKED_AT: usize = 20;
+const MAX_RESCORED_HITS: usize = 20;
 
 /// A search query.
 #[derive(Debug, Clone, Copy)]
-pub struct Query<'a> {
+pub struct DocumentQuery<'a> {
     /// The text.
     pub text: &'a str,
     /// The axis.
     pub axis: Axis,
     /// The kind of rows, or None for all kinds.
-    pub kind: Option<Kind>,
+    pub kind: Option<DocumentKind>,
     /// The project to search, together with documents for every project, or None for all documents.
     pub project: Option<i64>,
     /// Share of meaning in a score, from 0 to 1.
     pub meaning: f64,
     /// Maximum number of query terms that are searched.
-    pub searched: usize,
+    pub max_terms: usize,
     /// Number of candidates by words, and by meaning, that are fused.
-    pub kept: usize,
+    pub max_candidates: usize,
     /// Maximum number of documents outside the search files that are read, the newest.
-    pub unfiled: u32,
+    pub max_unindexed: u32,
 }
 
-impl<'a> Query<'a> {
+impl<'a> DocumentQuery<'a> {
     /// Creates a query with the defaults for a prompt.
     pub fn new(text: &'a str) -> Self {
         Self {
@@ -52,34 +52,34 @@ impl<'a> Query<'a> {
             axis: Axis::Full,
             kind: None,
             project: None,
-            meaning: score::MEANING,
-            searched: SEARCHED,
-            kept: KEPT,
-            unfiled: u32::MAX,
+            meaning: score::MEANING_SHARE,
+            max_terms: MAX_SEARCHED_TERMS,
+            max_candidates: MAX_CANDIDATES,
+            max_unindexed: u32::MAX,
         }
     }
 
-    pub(super) fn scope(&self) -> Scope {
-        let kind = self.kind.map(Kind::number);
-        Scope { axis: self.axis.number(), kind, project: self.project }
+    pub(super) fn scope(&self) -> SearchScope {
+        let kind = self.kind.map(DocumentKind::file_number);
+        SearchScope { axis: self.axis.file_number(), kind, project: self.project }
     }
 }
 
 /// A document that fits a query.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Hit {
+pub struct DocumentHit {
     /// The document.
     pub(crate) document: i64,
     /// The row that the document is made from.
     pub row: Id,
     /// The kind of the row.
-    pub kind: Kind,
+    pub kind: DocumentKind,
     /// The project of the row, or None for every project.
     pub(crate) project: Option<i64>,
     /// The time of the row.
     pub at: Time,
     /// The similarity with the query, by several measures.
-    pub fit: Fit,
+    pub fit: DocumentFit,
     /// All measures combined.
     pub score: f64,
     /// The probability that the document is relevant.
@@ -91,27 +91,32 @@ pub struct Hit {
 /// Returns the documents that fit best, best first; ties in the order of writing.
 ///
 /// All database reads belong to the transaction `moment`, and the files are opened after it began: see `index`.
-pub(crate) fn find(
+pub(crate) fn find_documents(
     moment: &Transaction<'_>,
-    files: &Files,
-    query: &Query<'_>,
-) -> Result<Vec<Hit>, StoreError> {
-    let text = ends_of(query.text);
-    let query = &Query { text: &text, ..*query };
-    let index = Index::of(moment, files)?;
-    let counted = Counted::of(moment, query)?;
+    files: &DataDir,
+    query: &DocumentQuery<'_>,
+) -> Result<Vec<DocumentHit>, StoreError> {
+    let text = cut_middle(query.text);
+    let query = &DocumentQuery { text: &text, ..*query };
+    let index = SearchFiles::load(moment, files)?;
+    let counted = AxisStats::load(moment, query)?;
     let by_words = match counted.all {
-        Some(corpus) if query.meaning < 1.0 => by_words(moment, &index, query, corpus)?,
+        Some(corpus) if query.meaning < 1.0 => search_by_words(moment, &index, query, corpus)?,
         _ => Vec::new(),
     };
     let asked = if query.meaning > 0.0 { embed(query.text) } else { None };
     let by_meaning = match &asked {
-        Some(asked) => by_meaning(moment, &index, query, asked)?,
+        Some(asked) => search_by_meaning(moment, &index, query, asked)?,
         None => Vec::new(),
     };
-    let mut documents: Vec<i64> =
-        strongest(by_meaning.into_iter().map(|(id, near)| (id, near.into())), query.kept);
-    documents.extend(strongest(by_words.iter().map(|fit| (fit.document, fit.share)), query.kept));
+    let mut documents: Vec<i64> = top_documents(
+        by_meaning.into_iter().map(|(id, near)| (id, near.into())),
+        query.max_candidates,
+    );
+    documents.extend(top_documents(
+        by_words.iter().map(|fit| (fit.document, fit.share)),
+        query.max_candidates,
+    ));
     documents.sort_unstable();
     documents.dedup();
     let lexical: HashMap<i64, (f64, f64)> = by_words
@@ -127,13 +132,13 @@ pub(crate) fn find(
         let (lexical, evidence) = lexical.get(&document).copied().unwrap_or_default();
         let hit = select
             .query_row([document], |row| {
-                let vector = row.get_ref(5)?.as_blob_or_null()?.and_then(Vector::of_bytes);
+                let vector = row.get_ref(5)?.as_blob_or_null()?.and_then(Vector::from_bytes);
                 let meaning = asked.as_ref().zip(vector.as_ref());
                 let meaning = meaning.map_or(0.0, |(asked, vector)| asked.cosine(vector).into());
-                let fit = Fit { lexical, evidence, meaning, covered: 0.0 };
+                let fit = DocumentFit { lexical, evidence, meaning, covered: 0.0 };
                 Ok((
                     row.get::<_, Axis>(4)?,
-                    Hit {
+                    DocumentHit {
                         document,
                         row: row.get(0)?,
                         kind: row.get(1)?,
@@ -150,28 +155,30 @@ pub(crate) fn find(
         // The files are only hints: the database decides.
         if let Some((axis, hit)) = hit
             && axis == query.axis
-            && query.scope().has(hit.project.unwrap_or(EVERYWHERE), hit.kind.number())
+            && query
+                .scope()
+                .includes(hit.project.unwrap_or(EVERYWHERE_PROJECT), hit.kind.file_number())
         {
             hits.push(hit);
         }
     }
-    by_score(&mut hits);
+    sort_by_score(&mut hits);
     if query.meaning > 0.0 {
-        word_by_word(moment, query, &mut hits)?;
-        by_score(&mut hits);
+        rescore_by_words(moment, query, &mut hits)?;
+        sort_by_score(&mut hits);
     }
     Ok(hits)
 }
 
 /// Compares a query with a few texts that are not indexed, and returns the similarity of each in their order.
-pub(crate) fn fits(text: &str, texts: &[&str]) -> Vec<Fit> {
-    let text = ends_of(text);
-    let query = Query::new(&text);
-    let mut all = vec![Fit::default(); texts.len()];
+pub(crate) fn compare_texts(text: &str, texts: &[&str]) -> Vec<DocumentFit> {
+    let text = cut_middle(text);
+    let query = DocumentQuery::new(&text);
+    let mut all = vec![DocumentFit::default(); texts.len()];
     let Some(asked) = embed(query.text) else { return all };
     let mut covering = None;
     // A text that shares no word never reaches the minimum confidence, and most share none.
-    for shared in among(&query, texts) {
+    for shared in search_texts(&query, texts) {
         let Some((at, text)) =
             usize::try_from(shared.document).ok().and_then(|at| Some((at, *texts.get(at)?)))
         else {
@@ -179,27 +186,28 @@ pub(crate) fn fits(text: &str, texts: &[&str]) -> Vec<Fit> {
         };
         let meaning = embed(text).map_or(0.0, |vector| asked.cosine(&vector).into());
         let covering = covering.get_or_insert_with(|| Covering::new(query.text));
-        let covered = covering.covered_by(&Tokens::of(text));
-        all[at] = Fit { lexical: shared.share, evidence: shared.evidence, meaning, covered };
+        let covered = covering.covered_by(&TokenSet::from_text(text));
+        all[at] =
+            DocumentFit { lexical: shared.share, evidence: shared.evidence, meaning, covered };
     }
     all
 }
 
-fn by_score(hits: &mut [Hit]) {
+fn sort_by_score(hits: &mut [DocumentHit]) {
     hits.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.row.cmp(&other.row)));
 }
 
 /// Compares the best hits with the query word by word, and updates their scores.
-fn word_by_word(
+fn rescore_by_words(
     connection: &Connection,
-    query: &Query<'_>,
-    hits: &mut [Hit],
+    query: &DocumentQuery<'_>,
+    hits: &mut [DocumentHit],
 ) -> Result<(), StoreError> {
     let asked = Covering::new(query.text);
     let mut tokens = connection.prepare_cached("SELECT tokens FROM document WHERE id = ?1")?;
-    for hit in hits.iter_mut().take(LOOKED_AT) {
+    for hit in hits.iter_mut().take(MAX_RESCORED_HITS) {
         hit.fit.covered = tokens.query_row([hit.document], |row| {
-            let tokens = Tokens::of_bytes(row.get_ref(0)?.as_blob().unwrap_or_default());
+            let tokens = TokenSet::from_bytes(row.get_ref(0)?.as_blob().unwrap_or_default());
             Ok(tokens.map_or(0.0, |tokens| asked.covered_by(&tokens)))
         })?;
         hit.score = hit.fit.score(query.meaning);
@@ -208,14 +216,14 @@ fn word_by_word(
 }
 
 /// Statistics of the documents on an axis.
-struct Counted {
-    all: Option<Corpus>,
+struct AxisStats {
+    all: Option<CorpusStats>,
     /// Number of documents in the scope of the query.
     visible: f64,
 }
 
-impl Counted {
-    fn of(connection: &Connection, query: &Query<'_>) -> Result<Self, StoreError> {
+impl AxisStats {
+    fn load(connection: &Connection, query: &DocumentQuery<'_>) -> Result<Self, StoreError> {
         let mut rows = connection
             .prepare_cached("SELECT project, documents, terms FROM corpus WHERE axis = ?1")?;
         let mut rows = rows.query([query.axis])?;
@@ -228,22 +236,25 @@ impl Counted {
                 visible += here;
             }
         }
-        let all = (documents > 0.0).then(|| Corpus { documents, length: terms / documents });
+        let all = (documents > 0.0).then(|| CorpusStats { documents, length: terms / documents });
         Ok(Self { all, visible })
     }
 }
 
 /// Returns the beginning and end of a long prompt: they hold the request, and the middle holds pasted text.
-fn ends_of(text: &str) -> Cow<'_, str> {
-    if text.len() <= 2 * END {
+fn cut_middle(text: &str) -> Cow<'_, str> {
+    if text.len() <= 2 * PROMPT_END_BYTES {
         return text.into();
     }
-    let (start, end) = (text.floor_char_boundary(END), text.ceil_char_boundary(text.len() - END));
+    let (start, end) = (
+        text.floor_char_boundary(PROMPT_END_BYTES),
+        text.ceil_char_boundary(text.len() - PROMPT_END_BYTES),
+    );
     format!("{}\n{}", &text[..start], &text[end..]).into()
 }
 
 /// Returns the `kept` documents with the highest scores above zero.
-fn strongest(scores: impl Iterator<Item = (i64, f64)>, kept: usize) -> Vec<i64> {
+fn top_documents(scores: impl Iterator<Item = (i64, f64)>, kept: usize) -> Vec<i64> {
     let mut all: Vec<(i64, f64)> = scores.filter(|(_, score)| *score > 0.0).collect();
     let order =
         |one: &(i64, f64), other: &(i64, f64)| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0));
@@ -255,15 +266,15 @@ fn strongest(scores: impl Iterator<Item = (i64, f64)>, kept: usize) -> Vec<i64> 
 }
 
 /// Returns the documents nearest to a vector, with their cosines.
-fn by_meaning(
+fn search_by_meaning(
     connection: &Connection,
-    index: &Index,
-    query: &Query<'_>,
+    index: &SearchFiles,
+    query: &DocumentQuery<'_>,
     asked: &Vector,
 ) -> Result<Vec<(i64, f32)>, StoreError> {
     let scope = query.scope();
     let filed = index.vectors().and_then(|file| {
-        let near = file.scan(asked, query.kept, scope, |row| !index.is_gone(row))?;
+        let near = file.scan(asked, query.max_candidates, scope, |row| !index.is_gone(row))?;
         Some((near, file.high_water()))
     });
     let (mut near, high_water) = filed.unwrap_or((Vec::new(), i64::MIN));
@@ -271,11 +282,13 @@ fn by_meaning(
         "SELECT id, project, vector, kind FROM document WHERE id > ?1 AND axis = ?2 AND vector IS NOT NULL
          ORDER BY id DESC LIMIT ?3",
     )?;
-    let mut newer = newer.query(params![high_water, query.axis, query.unfiled])?;
+    let mut newer = newer.query(params![high_water, query.axis, query.max_unindexed])?;
     while let Some(row) = newer.next()? {
         let project: Option<i64> = row.get(1)?;
-        if scope.has(project.unwrap_or(EVERYWHERE), row.get::<_, Kind>(3)?.number())
-            && let Some(vector) = Vector::of_bytes(row.get_ref(2)?.as_blob().unwrap_or_default())
+        if scope.includes(
+            project.unwrap_or(EVERYWHERE_PROJECT),
+            row.get::<_, DocumentKind>(3)?.file_number(),
+        ) && let Some(vector) = Vector::from_bytes(row.get_ref(2)?.as_blob().unwrap_or_default())
         {
             near.push((row.get(0)?, asked.cosine(&vector)));
         }

@@ -10,39 +10,39 @@ use std::time::Instant;
 
 use rusqlite::{Connection, Transaction};
 
-use crate::data_dir::Lock;
-use crate::document::{Axis, Kind};
-use crate::store::{Files, Store, StoreError, at};
-use rutter_search::cache::{self, EVERYWHERE};
-use rutter_search::embed::{HASH, Vector};
-use rutter_search::postings::{Document, PostingDraft, PostingFile};
-use rutter_search::vectors::{Entry, VectorDraft, VectorFile};
+use crate::data_dir::FolderLock;
+use crate::document::{Axis, DocumentKind};
+use crate::store::{DataDir, Store, StoreError, io_error};
+use rutter_search::cache::{self, EVERYWHERE_PROJECT};
+use rutter_search::embed::{EMBEDDING_HASH, Vector};
+use rutter_search::postings::{IndexedDocument, PostingDraft, PostingFile};
+use rutter_search::vectors::{VectorDraft, VectorEntry, VectorFile};
 
 /// Minimum number of added and deleted documents for a rebuild, as a percentage and in all. A rebuild takes time in
 /// proportion to the files; until then, a search reads the new documents from the database.
-const PERCENT: i64 = 2;
-const MANY: i64 = 1_000;
+const REBUILD_PERCENT: i64 = 2;
+const REBUILD_DOCUMENTS: i64 = 1_000;
 /// Number of documents outside the files above which a search would take too long: a percentage, clamped to a range.
 /// Rebuilding the files of a large store takes longer than reading some more documents; those of a small store are
 /// rebuilt in a moment.
-const TOO_MANY_PERCENT: i64 = 5;
-const TOO_MANY: std::ops::RangeInclusive<i64> = 500..=2_000;
+const BEHIND_PERCENT: i64 = 5;
+const BEHIND_DOCUMENTS: std::ops::RangeInclusive<i64> = 500..=2_000;
 
 /// The search files, for one search.
-pub(super) struct Index {
-    files: Files,
+pub(super) struct SearchFiles {
+    files: DataDir,
     editions: Vec<i64>,
     /// Deleted documents that may still be in a file, sorted.
     gone: Vec<i64>,
 }
 
-impl Index {
+impl SearchFiles {
     /// Reads the state of the files from the database, in a transaction that stays open as long as the files.
-    pub(super) fn of(moment: &Transaction<'_>, files: &Files) -> Result<Self, StoreError> {
+    pub(super) fn load(moment: &Transaction<'_>, files: &DataDir) -> Result<Self, StoreError> {
         Ok(Self {
             files: files.clone(),
-            editions: numbers(moment, "SELECT number FROM edition")?,
-            gone: numbers(moment, "SELECT document FROM gone ORDER BY document")?,
+            editions: select_numbers(moment, "SELECT number FROM edition")?,
+            gone: select_numbers(moment, "SELECT document FROM gone ORDER BY document")?,
         })
     }
 
@@ -51,7 +51,7 @@ impl Index {
         if self.editions.is_empty() {
             return None;
         }
-        VectorFile::open(&self.files.vectors(), HASH, &self.editions)
+        VectorFile::open(&self.files.vectors(), EMBEDDING_HASH, &self.editions)
     }
 
     pub(super) fn terms(&self) -> Option<PostingFile> {
@@ -69,14 +69,14 @@ impl Index {
     pub(super) fn gone_from(&self, file: &PostingFile) -> Option<Vec<u32>> {
         let mut places = Vec::new();
         for document in self.gone.iter().filter(|document| **document <= file.high_water()) {
-            places.extend(file.place(*document)?);
+            places.extend(file.place_of_row(*document)?);
         }
         Some(places)
     }
 
     /// Returns the number of documents added or deleted since the last build, or None if the files must be rebuilt in
     /// any case.
-    fn waiting(&self, moment: &Transaction<'_>) -> Result<Option<i64>, StoreError> {
+    fn count_pending(&self, moment: &Transaction<'_>) -> Result<Option<i64>, StoreError> {
         let high_water = match (self.vectors(), self.terms()) {
             (Some(vectors), Some(terms)) if vectors.is_whole() && terms.is_whole() => {
                 vectors.high_water().min(terms.high_water())
@@ -87,17 +87,17 @@ impl Index {
             _ => return Ok(None),
         };
         Ok(Some(
-            newer_than(moment, high_water)? + i64::try_from(self.gone.len()).unwrap_or(i64::MAX),
+            count_newer(moment, high_water)? + i64::try_from(self.gone.len()).unwrap_or(i64::MAX),
         ))
     }
 }
 
-fn numbers(connection: &Connection, query: &str) -> Result<Vec<i64>, StoreError> {
+fn select_numbers(connection: &Connection, query: &str) -> Result<Vec<i64>, StoreError> {
     let mut rows = connection.prepare_cached(query)?;
     Ok(rows.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
 }
 
-fn newer_than(connection: &Connection, high_water: i64) -> Result<i64, StoreError> {
+fn count_newer(connection: &Connection, high_water: i64) -> Result<i64, StoreError> {
     Ok(connection.query_row(
         "SELECT count(*) FROM document WHERE id > ?1",
         [high_water],
@@ -107,17 +107,18 @@ fn newer_than(connection: &Connection, high_water: i64) -> Result<i64, StoreErro
 
 /// Returns true if a search would have to read too many documents from the database. Does not verify the content of the
 /// files.
-pub(crate) fn is_behind(connection: &Connection, files: &Files) -> Result<bool, StoreError> {
+pub(crate) fn is_behind(connection: &Connection, files: &DataDir) -> Result<bool, StoreError> {
     let moment = connection.unchecked_transaction()?;
     let all: i64 = moment
         .prepare_cached("SELECT coalesce(sum(documents), 0) FROM corpus")?
         .query_row([], |row| row.get(0))?;
     // A small store needs no files to be opened.
-    let most = (all * TOO_MANY_PERCENT / 100).clamp(*TOO_MANY.start(), *TOO_MANY.end());
-    if all <= *TOO_MANY.end() {
+    let most =
+        (all * BEHIND_PERCENT / 100).clamp(*BEHIND_DOCUMENTS.start(), *BEHIND_DOCUMENTS.end());
+    if all <= *BEHIND_DOCUMENTS.end() {
         return Ok(false);
     }
-    let index = Index::of(&moment, files)?;
+    let index = SearchFiles::load(&moment, files)?;
     let high_water = match (index.vectors(), index.terms()) {
         (Some(vectors), Some(terms)) => vectors.high_water().min(terms.high_water()),
         _ => i64::MIN,
@@ -129,43 +130,44 @@ pub(crate) fn is_behind(connection: &Connection, files: &Files) -> Result<bool, 
 
 /// Returns true if the files of this database must be rebuilt: they are torn, belong to another vector table, or one of
 /// the two is missing. A database that never built any ignores existing files.
-pub(crate) fn is_misfiled(connection: &Connection, files: &Files) -> Result<bool, StoreError> {
+pub(crate) fn needs_rebuild(connection: &Connection, files: &DataDir) -> Result<bool, StoreError> {
     let moment = connection.unchecked_transaction()?;
-    let index = Index::of(&moment, files)?;
-    Ok(!index.editions.is_empty() && index.waiting(&moment)?.is_none())
+    let index = SearchFiles::load(&moment, files)?;
+    Ok(!index.editions.is_empty() && index.count_pending(&moment)?.is_none())
 }
 
 /// Deletes the files, because single documents cannot be erased from them.
-pub(crate) fn remove(files: &Files) -> Result<(), StoreError> {
+pub(crate) fn remove_search_files(files: &DataDir) -> Result<(), StoreError> {
     for path in [files.vectors(), files.terms()] {
-        cache::remove(&path).map_err(at("remove", &path))?;
+        cache::remove_cache(&path).map_err(io_error("remove", &path))?;
     }
     Ok(())
 }
 
 impl Store {
     /// Rebuilds the files if enough has changed or they are damaged. Returns true if a rebuild was due.
-    pub(crate) fn file_documents(
+    pub(crate) fn rebuild_search_files_if_due(
         &mut self,
-        lock: &Lock,
+        lock: &FolderLock,
         until: Instant,
     ) -> Result<bool, StoreError> {
         let moment = self.connection.unchecked_transaction()?;
-        let waiting = Index::of(&moment, &self.files)?.waiting(&moment)?;
-        let documents = newer_than(&moment, i64::MIN)?;
+        let waiting = SearchFiles::load(&moment, &self.files)?.count_pending(&moment)?;
+        let documents = count_newer(&moment, i64::MIN)?;
         drop(moment);
         let due = waiting.is_none_or(|waiting| {
-            waiting > 0 && (waiting >= MANY || waiting * 100 >= documents * PERCENT)
+            waiting > 0
+                && (waiting >= REBUILD_DOCUMENTS || waiting * 100 >= documents * REBUILD_PERCENT)
         });
         if due && Instant::now() < until {
-            self.make_files(lock)?;
+            self.rebuild_search_files(lock)?;
         }
         Ok(due)
     }
 
     /// Builds the files. It always runs to the end, even for a large store, because a partial build would have to be
     /// repeated.
-    pub(crate) fn make_files(&mut self, _lock: &Lock) -> Result<(), StoreError> {
+    pub(crate) fn rebuild_search_files(&mut self, _lock: &FolderLock) -> Result<(), StoreError> {
         let edition: i64 = self.write(|transaction| {
             Ok(transaction.query_row(
                 "INSERT INTO edition (number) VALUES (random()) RETURNING number",
@@ -174,8 +176,8 @@ impl Store {
             )?)
         })?;
         let moment = self.connection.unchecked_transaction()?;
-        let gone = numbers(&moment, "SELECT document FROM gone")?;
-        write(&moment, &self.files, edition)?;
+        let gone = select_numbers(&moment, "SELECT document FROM gone")?;
+        write_search_files(&moment, &self.files, edition)?;
         drop(moment);
         self.write(|transaction| {
             transaction.execute("DELETE FROM edition WHERE number != ?1", [edition])?;
@@ -188,10 +190,14 @@ impl Store {
     }
 }
 
-fn write(moment: &Transaction<'_>, files: &Files, edition: i64) -> Result<(), StoreError> {
+fn write_search_files(
+    moment: &Transaction<'_>,
+    files: &DataDir,
+    edition: i64,
+) -> Result<(), StoreError> {
     let (vectors, terms) = (files.vectors(), files.terms());
-    let mut near = VectorDraft::begin(&vectors, edition).map_err(at("write", &vectors))?;
-    let mut words = PostingDraft::begin(&terms, edition).map_err(at("write", &terms))?;
+    let mut near = VectorDraft::create(&vectors, edition).map_err(io_error("write", &vectors))?;
+    let mut words = PostingDraft::create(&terms, edition).map_err(io_error("write", &terms))?;
     // Also covers documents that were added and deleted since, so that they do not count as missing.
     let mut high_water = moment.query_row(
         "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'document'",
@@ -204,18 +210,20 @@ fn write(moment: &Transaction<'_>, files: &Files, edition: i64) -> Result<(), St
     let mut rows = rows.query([])?;
     while let Some(row) = rows.next()? {
         let (id, axis): (i64, Axis) = (row.get(0)?, row.get(1)?);
-        let kind = row.get::<_, Kind>(6)?.number();
-        let project = row.get::<_, Option<i64>>(2)?.unwrap_or(EVERYWHERE);
+        let kind = row.get::<_, DocumentKind>(6)?.file_number();
+        let project = row.get::<_, Option<i64>>(2)?.unwrap_or(EVERYWHERE_PROJECT);
         high_water = id.max(high_water);
         let vector = row.get_ref(4)?.as_blob_or_null().unwrap_or_default();
-        if let Some(vector) = vector.and_then(Vector::of_bytes) {
-            let entry = Entry { row: id, axis: axis.number(), kind, project };
-            near.put(&vector, entry).map_err(at("write", &vectors))?;
+        if let Some(vector) = vector.and_then(Vector::from_bytes) {
+            let entry = VectorEntry { row: id, axis: axis.file_number(), kind, project };
+            near.add(&vector, entry).map_err(io_error("write", &vectors))?;
         }
-        let document = Document { row: id, project, kind, length: row.get(3)? };
+        let document = IndexedDocument { row: id, project, kind, length: row.get(3)? };
         let said = row.get_ref(5)?.as_str().unwrap_or_default();
-        words.put(document, axis.mark(), said.split(' ')).map_err(at("write", &terms))?;
+        words
+            .add_document(document, axis.term_prefix(), said.split(' '))
+            .map_err(io_error("write", &terms))?;
     }
-    near.finish(high_water).map_err(at("write", &vectors))?;
-    words.finish(high_water).map_err(at("write", &terms))
+    near.finish(high_water).map_err(io_error("write", &vectors))?;
+    words.finish(high_water).map_err(io_error("write", &terms))
 }

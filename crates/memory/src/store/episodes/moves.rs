@@ -2,27 +2,27 @@
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::{select, to_json};
-use crate::change::{Change, difference};
-use crate::episode::{Episode, GreenRun, How, attribute};
-use crate::run::{Fault, Run};
+use super::{select_episodes, to_json};
+use crate::change::{Change, invocation_difference};
+use crate::episode::{Episode, EpisodeEndingKind, GreenRun, attribute_fix};
+use crate::run::{CapturedRun, RunFault};
 use crate::store::StoreError;
-use crate::store::effects::Meeting;
+use crate::store::effects::RunContext;
 use crate::{Clean, Id, Time};
 use rutter_runs::clues::{Clues, own_name};
-use rutter_runs::selection::{Coverage, Selection};
-use rutter_runs::{Counts, Kind, Verdict};
+use rutter_runs::selection::{Coverage, TestSelection};
+use rutter_runs::{RunKind, TestCounts, Verdict};
 
 /// Maximum number of open episodes per checkout. Beyond it, the oldest are closed as left.
-const MAX_OPEN: usize = 64;
+const MAX_OPEN_EPISODES: usize = 64;
 /// Maximum number of stored changes per checkout.
 const MAX_CHANGES: u32 = 200;
 
 /// A run that updates the episodes of a checkout.
-struct Moving<'a> {
+struct EpisodeUpdate<'a> {
     connection: &'a Connection,
-    meeting: Meeting<'a>,
-    run: &'a Run,
+    meeting: RunContext<'a>,
+    run: &'a CapturedRun,
     /// The row of the run's outcome.
     outcome: i64,
 }
@@ -32,7 +32,7 @@ pub(crate) fn apply_run(
     connection: &Connection,
     project: i64,
     root: &Clean,
-    run: &Run,
+    run: &CapturedRun,
     outcome: i64,
     session: i64,
 ) -> Result<(), StoreError> {
@@ -40,15 +40,15 @@ pub(crate) fn apply_run(
         return Ok(());
     }
     let (agent, at) = (run.outcome.agent.as_ref(), run.outcome.at);
-    let meeting = Meeting { project, root, session, agent, at };
-    let open = select(
+    let meeting = RunContext { project, root, session, agent, at };
+    let open = select_episodes(
         connection,
         "WHERE episode.project = ?1 AND episode.root = ?2 AND how IS NULL ORDER BY episode.id",
         params![project, root],
     )?;
     // An episode that was seen after this run is not affected: the run arrived late.
     let open: Vec<Episode> = open.into_iter().filter(|episode| episode.seen < at).collect();
-    let moving = Moving { connection, meeting, run, outcome };
+    let moving = EpisodeUpdate { connection, meeting, run, outcome };
     match run.outcome.verdict {
         Verdict::Passed => {
             let mut answered = Vec::new();
@@ -58,45 +58,50 @@ pub(crate) fn apply_run(
                 }
             }
             for episode in &answered {
-                let how = moving.close(episode, answered.len() > 1)?;
-                if how == How::Fixed {
-                    moving.meeting.settle(connection, episode, true)?;
+                let how = moving.close_episode(episode, answered.len() > 1)?;
+                if how == EpisodeEndingKind::Fixed {
+                    moving.meeting.record_fix_effects(connection, episode, true)?;
                 }
             }
-            clear(connection, project, root)
+            delete_unneeded_changes(connection, project, root)
         }
-        Verdict::Failed => moving.fail(&open),
+        Verdict::Failed => moving.apply_failed_run(&open),
         Verdict::Unknown => Ok(()),
     }
 }
 
-impl Moving<'_> {
+impl EpisodeUpdate<'_> {
     /// Returns true if the run executed the failing test or command of an episode.
     fn executed(&self, episode: &Episode) -> Result<bool, StoreError> {
         let before = last_counts(self.connection, episode)?;
-        Ok(self.run.executed(&episode.selection, &episode.failed(), before))
+        Ok(self.run.must_have_executed(&episode.selection, &episode.failed_test(), before))
     }
 
-    fn close(&self, episode: &Episode, is_shared: bool) -> Result<How, StoreError> {
+    fn close_episode(
+        &self,
+        episode: &Episode,
+        is_shared: bool,
+    ) -> Result<EpisodeEndingKind, StoreError> {
         let Self { connection, meeting, run, outcome } = self;
-        let changes = changes(connection, meeting.project, meeting.root, episode.opened)?;
+        let changes = changes_since(connection, meeting.project, meeting.root, episode.opened)?;
         let failed: Option<String> = connection
             .prepare_cached("SELECT command FROM outcome WHERE uid = ?1")?
             .query_row([episode.last], |row| row.get(0))
             .optional()?;
-        let is_named = run.names_as_passed(&episode.failed());
-        let otherwise = failed.and_then(|failed| difference(&failed, &run.outcome.command));
+        let is_named = run.names_as_passed(&episode.failed_test());
+        let otherwise =
+            failed.and_then(|failed| invocation_difference(&failed, &run.outcome.command));
         let green =
             GreenRun { at: Some(run.outcome.at), difference: otherwise.as_ref(), is_shared };
-        let clues = clues_of(connection, episode)?;
-        let (mut how, fix) = attribute(episode, &clues, &changes, &green);
+        let clues = load_clues(connection, episode)?;
+        let (mut how, fix) = attribute_fix(episode, &clues, &changes, &green);
         // The same command ran fewer tests than before: the failing test may have been removed.
         let same = run.selections().any(|selection| selection.is_same_command(&episode.selection));
-        if how == How::Fixed && same && episode.test.is_some() && !is_named {
-            let ran = |counts: Counts| counts.passed + counts.failed;
+        if how == EpisodeEndingKind::Fixed && same && episode.test.is_some() && !is_named {
+            let ran = |counts: TestCounts| counts.passed + counts.failed;
             let before = last_counts(connection, episode)?.map(ran);
             if run.outcome.counts.map(ran).zip(before).is_some_and(|(now, before)| now < before) {
-                how = How::Removed;
+                how = EpisodeEndingKind::Removed;
             }
         }
         // The clues of the failure were only needed to find the fix.
@@ -108,10 +113,10 @@ impl Moving<'_> {
         Ok(how)
     }
 
-    fn fail(&self, open: &[Episode]) -> Result<(), StoreError> {
+    fn apply_failed_run(&self, open: &[Episode]) -> Result<(), StoreError> {
         let Self { connection, meeting, run, .. } = self;
         let at = meeting.at;
-        let mut fresh: Vec<&Fault> = run
+        let mut fresh: Vec<&RunFault> = run
             .faults
             .iter()
             .filter(|fault| {
@@ -125,21 +130,21 @@ impl Moving<'_> {
                 || run.faults.iter().any(|fault| episode.is_of_test(fault))
                 || episode.test.as_ref().is_some_and(|test| run.outcome.failing.contains(test));
             if same.is_some() {
-                meeting.settle(connection, episode, false)?;
+                meeting.record_fix_effects(connection, episode, false)?;
             }
             if still {
-                self.see_again(episode, same)?;
+                self.record_attempt(episode, same)?;
                 continue;
             }
-            if !self.went_past(episode, &fresh)? {
+            if !self.got_past(episode, &fresh)? {
                 continue;
             }
-            if let Some(heir) = self.heir(episode, &fresh)? {
+            if let Some(heir) = self.find_renamed_fault(episode, &fresh)? {
                 let fault = fresh.remove(heir);
-                self.rename(episode, fault)?;
+                self.continue_renamed(episode, fault)?;
                 continue;
             }
-            meeting.settle(connection, episode, true)?;
+            meeting.record_fix_effects(connection, episode, true)?;
             connection
                 .prepare_cached(
                     "UPDATE episode SET gone = coalesce(gone, ?2), changed = ?2 WHERE uid = ?1",
@@ -147,27 +152,31 @@ impl Moving<'_> {
                 .execute(params![episode.id, at])?;
         }
         // Close the oldest open episodes to make room.
-        let many = (open.len() + fresh.len()).saturating_sub(MAX_OPEN);
+        let many = (open.len() + fresh.len()).saturating_sub(MAX_OPEN_EPISODES);
         for episode in open.iter().take(many) {
-            end(connection, episode.id, How::Left, at)?;
+            end_episode(connection, episode.id, EpisodeEndingKind::Left, at)?;
         }
         for fault in fresh {
-            self.open(fault, None)?;
+            self.open_episode(fault, None)?;
         }
         Ok(())
     }
 
     /// Returns the selection of the run that a failure belongs to: of several, the one that covers its test.
-    fn selection_of(&self, fault: &Fault) -> &Selection {
-        let failed = fault.failed();
+    fn selection_of(&self, fault: &RunFault) -> &TestSelection {
+        let failed = fault.as_failed_test();
         let mut selections = self.run.selections();
         let first = selections.next().unwrap_or_else(|| unreachable!("looked at before"));
-        let fits = |selection: &&Selection| selection.covers(first, &failed) != Coverage::No;
+        let fits = |selection: &&TestSelection| selection.covers(first, &failed) != Coverage::No;
         selections.find(fits).unwrap_or(first)
     }
 
     /// Records that a run met the failure of an episode again.
-    fn see_again(&self, episode: &Episode, fault: Option<&Fault>) -> Result<(), StoreError> {
+    fn record_attempt(
+        &self,
+        episode: &Episode,
+        fault: Option<&RunFault>,
+    ) -> Result<(), StoreError> {
         let selection = fault.map_or(&episode.selection, |fault| self.selection_of(fault));
         self.connection
             .prepare_cached(
@@ -193,9 +202,9 @@ impl Moving<'_> {
 
     /// Returns true if a run with other failures got past this failure and did not stop before it: at another failure,
     /// at a file that could not be read, or at an error that prevents all other checks.
-    fn went_past(&self, episode: &Episode, fresh: &[&Fault]) -> Result<bool, StoreError> {
+    fn got_past(&self, episode: &Episode, fresh: &[&RunFault]) -> Result<bool, StoreError> {
         let run = self.run;
-        if run.names_as_passed(&episode.failed()) {
+        if run.names_as_passed(&episode.failed_test()) {
             return Ok(true);
         }
         if !run.whole || !self.executed(episode)? {
@@ -204,8 +213,8 @@ impl Moving<'_> {
         let Some(now) = run.outcome.counts else {
             // A list of findings is complete if it contains nothing new that could hide the rest, and if the output was
             // not piped: a pipe hides the exit status.
-            return Ok(run.outcome.kind != Kind::Test
-                && run.selections().all(Selection::went_on)
+            return Ok(run.outcome.kind != RunKind::Test
+                && run.selections().all(TestSelection::ran_all_tests)
                 && run.outcome.exit.is_some()
                 && !run.faults.is_empty()
                 && fresh.is_empty());
@@ -216,22 +225,26 @@ impl Moving<'_> {
                 now.passed + now.failed > 0 && run.faults.iter().all(|fault| fault.test.is_some())
             );
         }
-        let all = |counts: Counts| counts.passed + counts.failed + counts.skipped;
+        let all = |counts: TestCounts| counts.passed + counts.failed + counts.skipped;
         let before = last_counts(self.connection, episode)?;
         Ok(now.passed > 0 && before.is_some_and(|before| all(now) >= all(before)))
     }
 
     /// Returns the index of the failure that continues this episode under a new test name: it has the same error, and a
     /// change replaced the old name by the new one.
-    fn heir(&self, episode: &Episode, fresh: &[&Fault]) -> Result<Option<usize>, StoreError> {
+    fn find_renamed_fault(
+        &self,
+        episode: &Episode,
+        fresh: &[&RunFault],
+    ) -> Result<Option<usize>, StoreError> {
         let Some(test) = episode.test.as_deref() else { return Ok(None) };
         let found = fresh.iter().position(|fault| {
             fault.error == episode.error && fault.test.as_deref().is_some_and(|other| other != test)
         });
         let Some(at) = found else { return Ok(None) };
         let new = fresh[at].test.as_deref().unwrap_or_default();
-        let Meeting { project, root, .. } = self.meeting;
-        let changes = changes(self.connection, project, root, episode.seen)?;
+        let RunContext { project, root, .. } = self.meeting;
+        let changes = changes_since(self.connection, project, root, episode.seen)?;
         let renamed = changes.iter().flat_map(Change::hunks).any(|hunk| {
             let has = |lines: &[String], test: &str| {
                 lines.iter().any(|line| line.contains(own_name(test)))
@@ -242,13 +255,13 @@ impl Moving<'_> {
     }
 
     /// Continues an episode under another test name.
-    fn rename(&self, episode: &Episode, fault: &Fault) -> Result<(), StoreError> {
-        self.open(fault, Some(episode))?;
-        end(self.connection, episode.id, How::Renamed, self.meeting.at)
+    fn continue_renamed(&self, episode: &Episode, fault: &RunFault) -> Result<(), StoreError> {
+        self.open_episode(fault, Some(episode))?;
+        end_episode(self.connection, episode.id, EpisodeEndingKind::Renamed, self.meeting.at)
     }
 
     /// Opens an episode for a failure. The heir of a renamed episode keeps its start time, first run and attempts.
-    fn open(&self, fault: &Fault, heir_of: Option<&Episode>) -> Result<(), StoreError> {
+    fn open_episode(&self, fault: &RunFault, heir_of: Option<&Episode>) -> Result<(), StoreError> {
         let Self { connection, meeting, outcome, .. } = self;
         let selection = self.selection_of(fault);
         connection
@@ -289,7 +302,7 @@ impl Moving<'_> {
 }
 
 /// Returns the clues of an episode from the last run with its failure.
-fn clues_of(connection: &Connection, episode: &Episode) -> Result<Clues, StoreError> {
+fn load_clues(connection: &Connection, episode: &Episode) -> Result<Clues, StoreError> {
     let text: Option<String> = connection
         .prepare_cached("SELECT clues FROM episode WHERE uid = ?1")?
         .query_row([episode.id], |row| row.get(0))
@@ -298,11 +311,16 @@ fn clues_of(connection: &Connection, episode: &Episode) -> Result<Clues, StoreEr
 }
 
 /// Returns the test counts of the last run with this failure.
-fn last_counts(connection: &Connection, episode: &Episode) -> Result<Option<Counts>, StoreError> {
-    let counts = |row: &Row<'_>| -> rusqlite::Result<Option<Counts>> {
+fn last_counts(
+    connection: &Connection,
+    episode: &Episode,
+) -> Result<Option<TestCounts>, StoreError> {
+    let counts = |row: &Row<'_>| -> rusqlite::Result<Option<TestCounts>> {
         let (passed, failed, skipped) = (row.get(0)?, row.get(1)?, row.get(2)?);
         Ok(match (passed, failed, skipped) {
-            (Some(passed), Some(failed), Some(skipped)) => Some(Counts { passed, failed, skipped }),
+            (Some(passed), Some(failed), Some(skipped)) => {
+                Some(TestCounts { passed, failed, skipped })
+            }
             _ => None,
         })
     };
@@ -314,7 +332,12 @@ fn last_counts(connection: &Connection, episode: &Episode) -> Result<Option<Coun
 }
 
 /// Ends an episode without a passing run.
-fn end(connection: &Connection, episode: Id, how: How, at: Time) -> Result<(), StoreError> {
+fn end_episode(
+    connection: &Connection,
+    episode: Id,
+    how: EpisodeEndingKind,
+    at: Time,
+) -> Result<(), StoreError> {
     connection
         .prepare_cached(
             "UPDATE episode SET how = ?2, ended = ?3, changed = ?3, clues = '{}' WHERE uid = ?1",
@@ -324,7 +347,7 @@ fn end(connection: &Connection, episode: Id, how: How, at: Time) -> Result<(), S
 }
 
 /// Returns true if a checkout has an open episode.
-pub(crate) fn is_open(
+pub(crate) fn has_open_episode(
     connection: &Connection,
     project: i64,
     root: &Clean,
@@ -335,7 +358,7 @@ pub(crate) fn is_open(
 }
 
 /// Returns the files that the open episodes of a checkout point at, and the files edited since; newest first.
-pub(crate) fn files_of_open(
+pub(crate) fn open_episode_files(
     connection: &Connection,
     project: i64,
     root: &Clean,
@@ -353,17 +376,17 @@ pub(crate) fn files_of_open(
 
 /// Records a change for the open episodes of its checkout. Does nothing if there are none, because the change is never
 /// needed.
-pub(crate) fn note(
+pub(crate) fn record_change(
     connection: &Connection,
     project: i64,
     root: &Clean,
     id: Id,
     change: &Change,
 ) -> Result<(), StoreError> {
-    if !is_open(connection, project, root)? {
+    if !has_open_episode(connection, project, root)? {
         return Ok(());
     }
-    put_change(connection, project, root, id, change)?;
+    insert_change(connection, project, root, id, change)?;
     connection
         .prepare_cached(
             "DELETE FROM change WHERE id IN (
@@ -374,7 +397,7 @@ pub(crate) fn note(
 }
 
 /// Inserts a change and returns true, or returns false if it is already there.
-pub(crate) fn put_change(
+pub(crate) fn insert_change(
     connection: &Connection,
     project: i64,
     root: &Clean,
@@ -400,7 +423,7 @@ pub(crate) fn put_change(
 }
 
 /// Returns the changes in a checkout since a time, oldest first.
-pub(crate) fn changes(
+pub(crate) fn changes_since(
     connection: &Connection,
     project: i64,
     root: &Clean,
@@ -425,7 +448,11 @@ pub(crate) fn read_change(row: &Row<'_>) -> rusqlite::Result<Change> {
 }
 
 /// Deletes the changes of a checkout that are older than its open episodes.
-fn clear(connection: &Connection, project: i64, root: &Clean) -> Result<(), StoreError> {
+fn delete_unneeded_changes(
+    connection: &Connection,
+    project: i64,
+    root: &Clean,
+) -> Result<(), StoreError> {
     connection
         .prepare_cached(
             "DELETE FROM change WHERE project = ?1 AND root = ?2 AND at < coalesce(
@@ -436,7 +463,7 @@ fn clear(connection: &Connection, project: i64, root: &Clean) -> Result<(), Stor
 }
 
 /// Closes open episodes that were last seen before `oldest`, and deletes changes that no open episode needs.
-pub(crate) fn retire(
+pub(crate) fn retire_episodes(
     connection: &Connection,
     oldest: Time,
     forgotten: Time,
@@ -444,7 +471,7 @@ pub(crate) fn retire(
 ) -> Result<(), StoreError> {
     connection.execute(
         "UPDATE episode SET how = ?1, ended = ?2, changed = ?2 WHERE how IS NULL AND seen < ?3",
-        params![How::Left, now, oldest],
+        params![EpisodeEndingKind::Left, now, oldest],
     )?;
     // Episodes without a fix are kept as long as their runs.
     connection.execute(

@@ -2,25 +2,27 @@
 
 use rusqlite::{Connection, params};
 
-use super::Resolved;
-use super::rows::by_id;
-use crate::ghap::{self, Evidence, Ghap, GhapError, Lesson, Resolve, RootCause, Status};
+use super::ResolvedGhap;
+use super::rows::load_ghap;
+use crate::ghap::{
+    self, Ghap, GhapError, GhapLesson, GhapResolve, GhapStatus, ResolutionEvidence, RootCause,
+};
 use crate::outcome::Outcome;
 use crate::store::{StoreError, origins, outcomes};
 use crate::{Clean, Id, Limit, Time};
 
 /// The texts of a resolution, validated before anything is written.
-pub(super) struct Ending {
-    status: Status,
+pub(super) struct CheckedResolution {
+    status: GhapStatus,
     result: Clean,
     surprise: Option<Clean>,
     root_cause: Option<RootCause>,
-    lesson: Option<Lesson>,
+    lesson: Option<GhapLesson>,
 }
 
-impl Ending {
-    pub(super) fn check(resolve: &Resolve<'_>) -> Result<Self, GhapError> {
-        if resolve.status == Status::Active {
+impl CheckedResolution {
+    pub(super) fn validate(resolve: &GhapResolve<'_>) -> Result<Self, GhapError> {
+        if resolve.status == GhapStatus::Active {
             return Err(GhapError::StillActive);
         }
         let long = |text: Option<&str>, what| {
@@ -36,28 +38,28 @@ impl Ending {
         let surprise = long(resolve.surprise, "the surprise")?;
         let (what_worked, takeaway) =
             (long(resolve.what_worked, "what worked")?, long(resolve.takeaway, "the takeaway")?);
-        ghap::need_for(resolve.status, surprise.is_some(), root_cause.is_some())?;
+        ghap::check_lesson_fields(resolve.status, surprise.is_some(), root_cause.is_some())?;
         Ok(Self {
             status: resolve.status,
             result: Clean::within(resolve.result, "the result", Limit::Long)?,
             surprise,
             root_cause,
             lesson: (what_worked.is_some() || takeaway.is_some())
-                .then_some(Lesson { what_worked, takeaway }),
+                .then_some(GhapLesson { what_worked, takeaway }),
         })
     }
 }
 
 /// Returns the run to compare the claim with, and whether the prediction came true: the named run, which must match, or
 /// the newest run that matches.
-pub(crate) fn evidence(
+pub(crate) fn find_evidence(
     connection: &Connection,
     ghap: &Ghap,
     named: Option<Id>,
 ) -> Result<Option<(Outcome, bool)>, StoreError> {
     if let Some(id) = named {
         let refuse = |why| StoreError::from(GhapError::NoEvidence { id: id.short(), why });
-        let outcome = outcomes::select(connection, "WHERE outcome.uid = ?1", [id])?.pop();
+        let outcome = outcomes::select_outcomes(connection, "WHERE outcome.uid = ?1", [id])?.pop();
         let outcome = outcome.ok_or_else(|| refuse("there is no such outcome"))?;
         if origins::is_unconfirmed_import(connection, id)? {
             return Err(refuse("it was imported, and nobody has accepted it"));
@@ -65,24 +67,24 @@ pub(crate) fn evidence(
         let came_true = ghap.compare(&outcome).map_err(refuse)?;
         return Ok(Some((outcome, came_true)));
     }
-    newest(connection, ghap, false)
+    newest_matching_run(connection, ghap, false)
 }
 
 /// Returns the newest run that matches a prediction, and whether it came true. With `own`, only runs of the GHAP's
 /// agent count.
-pub(crate) fn newest(
+pub(crate) fn newest_matching_run(
     connection: &Connection,
     ghap: &Ghap,
     own: bool,
 ) -> Result<Option<(Outcome, bool)>, StoreError> {
     // By the time the run ended: a run that was spooled is inserted later.
-    let recent = outcomes::select(
+    let recent = outcomes::select_outcomes(
         connection,
         &format!(
             "WHERE project.key = ?1 AND outcome.at >= ?2 AND (session.client = ?3 OR outcome.session IS NULL)
                AND (NOT ?4 OR outcome.agent IS ?5) AND {}
              ORDER BY outcome.at DESC, outcome.id DESC LIMIT 500",
-            origins::is_own("outcome.uid")
+            origins::own_row_condition("outcome.uid")
         ),
         params![ghap.project, ghap.predicted, ghap.session, own, ghap.agent],
     )?;
@@ -91,21 +93,21 @@ pub(crate) fn newest(
         .find_map(|outcome| ghap.compare(&outcome).ok().map(|came_true| (outcome, came_true))))
 }
 
-pub(super) fn end(
+pub(super) fn write_resolution(
     connection: &Connection,
     ghap: &Ghap,
-    ending: &Ending,
+    ending: &CheckedResolution,
     outcome: Option<(Outcome, bool)>,
     now: Time,
-) -> Result<Resolved, StoreError> {
+) -> Result<ResolvedGhap, StoreError> {
     // An abandoned GHAP makes no claim that a run could support.
-    let evidence = outcome.as_ref().filter(|_| ending.status != Status::Abandoned).map(
-        |(outcome, came_true)| Evidence {
+    let evidence = outcome.as_ref().filter(|_| ending.status != GhapStatus::Abandoned).map(
+        |(outcome, came_true)| ResolutionEvidence {
             outcome: Some(outcome.id),
-            supports: *came_true == (ending.status == Status::Confirmed),
+            supports: *came_true == (ending.status == GhapStatus::Confirmed),
         },
     );
-    let tier = ghap::tier(ending.status, ghap.testable, evidence);
+    let tier = ghap::evidence_tier(ending.status, ghap.testable, evidence);
     let (cause, cause_text) =
         ending.root_cause.as_ref().map(|cause| (cause.category, &cause.text)).unzip();
     let lesson = ending.lesson.as_ref();
@@ -139,25 +141,25 @@ pub(super) fn end(
         "INSERT INTO experience (uid, project, ghap, tier, created) SELECT ?2, project, id, ?3, ?4 FROM ghap WHERE uid = ?1",
         params![ghap.id, Id::new(now), tier, at],
     )?;
-    Ok(Resolved {
-        ghap: by_id(connection, ghap.id)?,
+    Ok(ResolvedGhap {
+        ghap: load_ghap(connection, ghap.id)?,
         outcome: evidence.and(outcome).map(|(outcome, _)| outcome),
     })
 }
 
 /// Abandons a GHAP for a reason that the program gives.
-pub(crate) fn abandon(
+pub(crate) fn abandon_ghap(
     connection: &Connection,
     ghap: &Ghap,
     reason: &str,
     now: Time,
 ) -> Result<(), StoreError> {
-    let ending = Ending {
-        status: Status::Abandoned,
+    let ending = CheckedResolution {
+        status: GhapStatus::Abandoned,
         result: Clean::new(reason),
         surprise: None,
         root_cause: None,
         lesson: None,
     };
-    end(connection, ghap, &ending, None, now).map(drop)
+    write_resolution(connection, ghap, &ending, None, now).map(drop)
 }

@@ -1,7 +1,7 @@
 //! Input types of the GHAP tools.
 
 use rutter_memory::ghap::expect::Expects;
-use rutter_memory::ghap::{Cause, Domain, Status, Strategy};
+use rutter_memory::ghap::{CauseCategory, Domain, GhapStatus, Strategy};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -71,7 +71,7 @@ pub(crate) struct UpdateGhapInput {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ResolveGhapInput {
     #[schemars(schema_with = "schema::ending")]
-    pub(super) status: Status,
+    pub(super) status: GhapStatus,
     /// Actual result
     #[schemars(length(min = 1, max = 2000))]
     pub(super) result: String,
@@ -97,7 +97,7 @@ pub(crate) struct ResolveGhapInput {
 #[serde(deny_unknown_fields)]
 pub(super) struct RootCauseInput {
     #[schemars(schema_with = "schema::cause")]
-    pub(super) category: Cause,
+    pub(super) category: CauseCategory,
     #[schemars(length(min = 1, max = 2000))]
     pub(super) description: String,
 }
@@ -127,7 +127,7 @@ pub(crate) struct GetGhapInput {
     pub(super) id: Option<String>,
     #[schemars(schema_with = "schema::status")]
     #[serde(default)]
-    pub(super) status: Option<Status>,
+    pub(super) status: Option<GhapStatus>,
     #[schemars(schema_with = "schema::domain")]
     #[serde(default)]
     pub(super) domain: Option<Domain>,

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use rutter_memory::Clean;
 use rutter_memory::ghap::Ghap;
 use rutter_memory::outcome;
-use rutter_memory::quote::field;
+use rutter_memory::quote::format_field;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -193,7 +193,7 @@ impl GhapDetails {
     pub(super) fn new(ghap: &Ghap, run: Option<&outcome::Outcome>) -> Self {
         let ended = ghap.resolution.as_ref();
         let lesson = ended.and_then(|ended| ended.lesson.as_ref());
-        let text = |text: &Clean| field(text);
+        let text = |text: &Clean| format_field(text);
         Self {
             id: ghap.id.to_string(),
             status: ghap.status.to_string(),
