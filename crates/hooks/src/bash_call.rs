@@ -9,8 +9,8 @@ use std::borrow::Cow;
 use rutter_contract::input::RawPayload;
 
 use rutter_runs::command_line::CommandLine;
-use rutter_runs::found::find_runs;
 use rutter_runs::read::{CapturedOutput, NO_RUN};
+use rutter_runs::run_finder::find_runs;
 
 mod persisted;
 

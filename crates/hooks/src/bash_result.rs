@@ -11,7 +11,7 @@ use rutter_contract::input::{PostToolUse, PostToolUseFailure, RawPayload};
 use super::{HookCall, HookEnv, HookResult, Settings, fingerprint, offer, snapshot};
 use crate::bash_call::BashCall;
 use crate::fix_message::{FixFacts, render_fix_message};
-use crate::{reference, speech};
+use crate::{messages, reference};
 use rutter_memory::change::{Change, ChangeKind, changes_before_run, may_change_state};
 use rutter_memory::config::HookSettings;
 use rutter_memory::episode::{Episode, RecurrenceKind};
@@ -22,9 +22,9 @@ use rutter_memory::store::entry::EntryKind;
 use rutter_memory::store::{RecalledEpisode, spool};
 use rutter_memory::{Clean, Id, Time};
 use rutter_runs::command_line::CommandLine;
-use rutter_runs::found::{FoundRun, find_runs, find_unknown_run};
 use rutter_runs::place::RunPlace;
 use rutter_runs::read::{ConfiguredRuns, ParsedOutcome, plain_text, read_runs};
+use rutter_runs::run_finder::{FoundRun, find_runs, find_unknown_run};
 use rutter_runs::test_source;
 
 /// Maximum size of a file that is searched for a change.
@@ -258,7 +258,7 @@ fn prediction_message(
     let store = call.store().as_ref().ok()?;
     let settled =
         heard.ok_or_log("prediction", store.run_verdict(ghap, Some(run.outcome.id)))??;
-    let text = speech::render_verdict(&settled, &call.interface());
+    let text = messages::render_verdict(&settled, &call.interface());
     call.record_shown(vec![EntryKind::Told(settled.ghap.id, settled.told)], heard).then_some(text)
 }
 
@@ -279,7 +279,7 @@ fn premortem_message(
     let store = call.store().as_ref().ok()?;
     let premortem =
         heard.ok_or_log("premortem", store.premortem(&place, &client, &failure, now))??;
-    let text = speech::render_premortem(&run.outcome, &premortem, &call.interface());
+    let text = messages::render_premortem(&run.outcome, &premortem, &call.interface());
     let mut rows: Vec<(Id, f64)> =
         premortem.lessons.iter().map(|(row, likely, _)| (*row, *likely)).collect();
     rows.extend(premortem.principles.iter().map(|(value, likely)| (value.id, *likely)));

@@ -4,7 +4,7 @@ use rutter_contract::input::PreCompact;
 use rutter_contract::output::HookOutput;
 
 use super::{HookCall, HookResult};
-use crate::speech;
+use crate::messages;
 use rutter_memory::Clean;
 
 pub(super) fn handle_pre_compact(call: Option<HookCall>, heard: &mut HookResult) {
@@ -22,8 +22,8 @@ pub(super) fn handle_pre_compact(call: Option<HookCall>, heard: &mut HookResult)
         Ok((ghap, episodes)) => {
             let mut texts: Vec<String> = Vec::new();
             // The agent interface costs a query and is needed only with a GHAP.
-            texts.extend(ghap.map(|ghap| speech::render_active_ghap(&ghap, &call.interface())));
-            texts.extend(episodes.iter().map(speech::render_open_failure));
+            texts.extend(ghap.map(|ghap| messages::render_active_ghap(&ghap, &call.interface())));
+            texts.extend(episodes.iter().map(messages::render_open_failure));
             if texts.is_empty() || !call.is_before_deadline() {
                 return;
             }

@@ -12,14 +12,14 @@ use rutter_contract::input::RawPayload;
 use rutter_contract::output::{HookOutput, ShowsMessage, TakesContext};
 
 use crate::context::Context;
-use crate::quiet::SilenceReason;
+use crate::silence::SilenceReason;
 use rutter_memory::config::{Config, HookSettings, Notify};
 use rutter_memory::injection::Injection;
 use rutter_memory::project::LocatedProject;
 use rutter_memory::quote::truncate_end;
 use rutter_memory::session::SessionProcess;
 use rutter_memory::store::entry::{EntryKind, ProjectPlace, SessionEntry};
-use rutter_memory::store::hot::{HookStore, StoreNotReady};
+use rutter_memory::store::hook_store::{HookStore, StoreNotReady};
 use rutter_memory::store::{DataDir, StoreError, spool};
 use rutter_memory::{Clean, Id, Time};
 
@@ -39,25 +39,25 @@ mod card;
 mod compact;
 pub mod context;
 mod edit_result;
+pub mod event_counts;
 mod file_references;
 pub mod fix_message;
 mod mention;
+mod messages;
 mod offer;
 mod pre_tool;
 mod prompt;
-pub mod quiet;
 pub mod recall_context;
 mod reference;
 pub mod session_context;
 mod session_events;
+pub mod silence;
 mod snapshot;
-mod speech;
 mod stop;
 mod subagent;
-pub mod tally;
 
+pub use messages::AgentInterface;
 pub use prompt::strip_slash_command;
-pub use speech::AgentInterface;
 
 /// Maximum length of the user's notice if it is taken from the text for the model.
 const NOTICE_CHARS: usize = 160;

@@ -1,7 +1,7 @@
 //! The offer to start a GHAP: once per session, on the first failure without a known fix.
 
 use super::{HookCall, HookResult};
-use crate::speech;
+use crate::messages;
 use rutter_memory::store::entry::EntryKind;
 
 /// Returns the offer and records it as made; None if it is disabled or was made before.
@@ -14,6 +14,6 @@ pub(super) fn offer_ghap(call: &mut HookCall, heard: &mut HookResult) -> Option<
     if !heard.ok_or_log("offer", store.may_offer_ghap(&client))? {
         return None;
     }
-    let text = speech::render_offer(&call.interface());
+    let text = messages::render_offer(&call.interface());
     call.record_shown(vec![EntryKind::Offered], heard).then_some(text)
 }

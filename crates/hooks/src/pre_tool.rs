@@ -11,14 +11,14 @@ use serde::Deserialize;
 use super::{HookCall, HookEnv, HookResult, fingerprint, snapshot};
 use crate::bash_call::BashCall;
 use crate::context::Depth;
+use crate::messages;
 use crate::recall_context::{self, Audience, ContextRequest};
-use crate::speech;
 use rutter_memory::Clean;
 use rutter_memory::change::may_change_state;
 use rutter_memory::config::RecallScope;
 use rutter_memory::quote::escape_quotation;
 use rutter_memory::store::entry::{EntryKind, ParkedRows};
-use rutter_memory::store::{StoreError, hot::StoreNotReady, spool};
+use rutter_memory::store::{StoreError, hook_store::StoreNotReady, spool};
 use rutter_runs::command_line::CommandLine;
 
 /// The fields of the input of `Agent` that are read.
@@ -156,7 +156,7 @@ fn check_in_ghap(call: &mut HookCall, heard: &mut HookResult) {
     };
     match counted {
         Ok(Some((ghap, calls))) => {
-            let text = speech::render_check_in(&ghap, calls, &call.interface());
+            let text = messages::render_check_in(&ghap, calls, &call.interface());
             call.print_context::<PreToolUse>(&text, heard);
         }
         Ok(None) => {}

@@ -4,8 +4,8 @@ use rutter_contract::input::{RawPayload, UserPromptSubmit};
 
 use super::{HookCall, HookResult, fingerprint};
 use crate::context::Context;
+use crate::messages;
 use crate::recall_context::{self, Audience, ContextRequest};
-use crate::speech;
 use rutter_memory::config::{Notify, RecallScope};
 use rutter_memory::store::entry::EntryKind;
 
@@ -131,7 +131,7 @@ fn pending_verdict(call: &mut HookCall, heard: &mut HookResult) -> Option<(Entry
         .active_ghap(&place, &client, agent.as_ref())
         .and_then(|ghap| ghap.map_or(Ok(None), |ghap| store.run_verdict(ghap, None)));
     let settled = heard.ok_or_log("prediction", settled)??;
-    let text = speech::render_verdict(&settled, &call.interface());
+    let text = messages::render_verdict(&settled, &call.interface());
     Some((EntryKind::Told(settled.ghap.id, settled.told), text))
 }
 

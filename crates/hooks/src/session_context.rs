@@ -13,7 +13,7 @@ use rutter_memory::{Clean, Id, Time};
 use crate::context::{
     self, Context, ContextCandidate, ContextSection, Depth, InjectionSource, OmissionReason,
 };
-use crate::{AgentInterface, reference, speech};
+use crate::{AgentInterface, messages, reference};
 
 /// Maximum number of test runs that are shown.
 const MAX_RUNS: usize = 2;
@@ -137,7 +137,7 @@ pub(crate) fn assemble_session_context(
     let mut after = Vec::new();
     if wanted.card {
         match reader.last_runs(wanted.place, MAX_RUNS) {
-            Ok(runs) => after.push(speech::render_runs_card(wanted.branch, &runs, now)),
+            Ok(runs) => after.push(messages::render_runs_card(wanted.branch, &runs, now)),
             Err(error) => fault("runs", error),
         }
     }
@@ -152,7 +152,7 @@ fn render_open_ghap(
     now: Time,
 ) -> Result<String, StoreError> {
     if let Some(own) = wanted.own_ghap {
-        return Ok(speech::render_active_ghap(own, wanted.interface));
+        return Ok(messages::render_active_ghap(own, wanted.interface));
     }
     if !wanted.orphan {
         return Ok(String::new());
@@ -161,7 +161,7 @@ fn render_open_ghap(
     let orphans = reader.orphaned_ghaps(wanted.place, client, now)?;
     Ok(orphans
         .first()
-        .map(|ghap| speech::render_orphan_ghap(ghap, now, wanted.interface))
+        .map(|ghap| messages::render_orphan_ghap(ghap, now, wanted.interface))
         .unwrap_or_default())
 }
 

@@ -4,9 +4,9 @@ use rutter_contract::input::{RawPayload, SessionStart};
 
 use super::{HookCall, HookResult, card, fingerprint};
 use crate::context::{Context, ContextSection};
+use crate::messages;
+use crate::messages::AgentInterface;
 use crate::session_context::{SessionContextRequest, assemble_session_context};
-use crate::speech;
-use crate::speech::AgentInterface;
 use rutter_memory::Clean;
 use rutter_memory::config::Notify;
 use rutter_memory::session::StoredSessionSource;
@@ -85,7 +85,7 @@ fn start_context(
         recent_work: none_unless(is_new, settings.recent_work),
         card: is_new,
         branch: branch.as_deref(),
-        last: if introduces { speech::render_introduction(&hands) } else { String::new() },
+        last: if introduces { messages::render_introduction(&hands) } else { String::new() },
         ..SessionContextRequest::new(&place, &hands, &settings, None)
     };
     assemble_session_context(store.reader(), &wanted, now, |what, error| {

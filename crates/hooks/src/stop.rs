@@ -4,7 +4,7 @@
 use rutter_contract::input::{RawPayload, Stop};
 
 use super::{HookCall, HookResult};
-use crate::speech;
+use crate::messages;
 use rutter_memory::Clean;
 use rutter_memory::store::entry::EntryKind;
 
@@ -29,7 +29,7 @@ pub(super) fn handle_stop(
     match open {
         Ok(Some(ghap)) => {
             if call.record_shown(vec![EntryKind::Stopped(ghap.id)], heard) {
-                let text = speech::render_active_ghap(&ghap, &call.interface());
+                let text = messages::render_active_ghap(&ghap, &call.interface());
                 call.print_context::<Stop>(&text, heard);
             }
         }

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use rutter_memory::outcome::{Outcome, RunKind, Verdict};
 use rutter_memory::project::LocatedProject;
 use rutter_memory::store::entry::{EntryKind, ProjectPlace, SessionEntry};
-use rutter_memory::store::hot::HookStore;
-use rutter_memory::store::tend::{MaintenanceLimits, maintain};
+use rutter_memory::store::hook_store::HookStore;
+use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
 use rutter_memory::store::{DataDir, spool};
 use rutter_memory::{Clean, Id, Store, Time};
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::store::tend::MaintenanceLimits;
+use crate::store::maintain::MaintenanceLimits;
 use rutter_redact::checksum;
 use rutter_redact::choice;
 

@@ -1,7 +1,7 @@
 //! The store: one SQLite database per user, in WAL mode.
 //!
 //! Commands and servers use [`Store`], which may create and migrate the database and wait for locks. Hooks use
-//! [`hot::HotStore`], which does none of that; they write to the [`spool`] if the database is not ready in time, and
+//! [`hook_store::HotStore`], which does none of that; they write to the [`spool`] if the database is not ready in time, and
 //! [`tend`] drains it later. All of them write through the same functions, so each sees the rows of the others at once.
 
 use std::io;
@@ -21,7 +21,6 @@ use crate::origin::Origin;
 use crate::value::ValueError;
 use crate::{IdSuffix, Time};
 
-mod callers;
 mod clusters;
 pub mod doctor;
 mod documents;
@@ -31,27 +30,28 @@ mod episode_files;
 mod episodes;
 mod exchange;
 mod forget;
-mod fresh;
+mod ghap_prompts;
 mod ghaps;
-pub mod hot;
-mod image;
+pub mod hook_store;
 mod injections;
+pub mod maintain;
 mod memories;
 mod origins;
 mod outcomes;
 mod overview;
 mod premortem;
 mod projects;
+mod proposals;
 mod reader;
-mod review;
+mod refresh;
 mod salvage;
 mod schema;
 mod sessions;
-mod spoken;
 pub mod spool;
 mod tables;
-pub mod tend;
+mod tool_callers;
 mod values;
+mod wal_image;
 
 pub use crate::data_dir::{DataDir, UnsafePath};
 pub use clusters::{Cluster, ClusterFilter, ClusterMember, PlottedExperience, RegroupReport};
@@ -62,18 +62,18 @@ pub use exchange::{
     ImportedProject, ProjectAlias, RowOrigin, WhoseRows,
 };
 pub use forget::{ForgetResult, ForgettableKind, ForgettableRow};
+pub use ghap_prompts::RunVerdict;
 pub use ghaps::{GhapFilter, GhapOwner, ResolvedGhap};
 pub use injections::{InjectionFilter, InjectionWithText};
 pub use memories::{MemoryEdit, MemoryFilter, NewMemory, RememberResult};
 pub use overview::{GhapProgress, RowCounts};
 pub use premortem::{MIN_CASES, Premortem};
 pub use projects::{Project, ProjectSummary};
+pub use proposals::{Proposal, ProposedChange};
 pub use reader::{ReadSnapshot, Recipient, StoreReader};
-pub use review::{Proposal, ProposedChange};
 pub use salvage::{SalvageReport, SalvagedTable};
 pub use schema::SCHEMA_VERSION;
 pub use sessions::SessionSummary;
-pub use spoken::RunVerdict;
 pub use values::{
     FollowedValue, NewValue, RelevantValue, ValueEdit, ValueFilter, ValueWithEffects,
     ValueWriteResult,
@@ -271,7 +271,7 @@ impl Store {
     fn open_read_only(files: &DataDir) -> Result<Self, StoreError> {
         let path = files.database();
         let using = files.lock_in_use(data_dir::LOCK_TIMEOUT).ok();
-        let connection = image::open_image(files)?;
+        let connection = wal_image::open_image(files)?;
         match schema::detect_schema(&connection)? {
             schema::SchemaState::Newer(found) => return Err(StoreError::Newer { path, found }),
             schema::SchemaState::Foreign => return Err(StoreError::Foreign { path }),
@@ -281,7 +281,7 @@ impl Store {
                 return Err(StoreError::ReadOnly(format!("it is of an older rutter, and {why}")));
             }
         }
-        connection.set_prepared_statement_cache_capacity(hot::STATEMENT_CACHE_CAPACITY);
+        connection.set_prepared_statement_cache_capacity(hook_store::STATEMENT_CACHE_CAPACITY);
         let inode = inode(&path);
         Ok(Self {
             connection,
@@ -327,7 +327,7 @@ impl Store {
         configure_connection(&connection)?;
         // As in hooks: a server runs the same statements over and over.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-        connection.set_prepared_statement_cache_capacity(hot::STATEMENT_CACHE_CAPACITY);
+        connection.set_prepared_statement_cache_capacity(hook_store::STATEMENT_CACHE_CAPACITY);
         // An acknowledged commit also survives a power cut. Unlike a hook, a command has time for the sync.
         connection.pragma_update(None, "synchronous", "FULL")?;
         set_lock_retry(&mut connection)?;

@@ -7,24 +7,24 @@ use serde::{Deserialize, Serialize};
 
 use rutter_redact::choice;
 
-mod announced;
 #[cfg(test)]
 mod cases;
 pub mod change;
 pub mod clues;
 pub mod command_line;
 pub mod fault;
-pub mod found;
+mod keywords;
 pub mod place;
+mod printed_status;
 pub mod read;
 pub mod report;
+pub mod run_finder;
 pub mod runners;
 mod scan;
 pub mod selection;
 pub mod shell;
 pub mod signature;
 pub mod table;
-mod tells;
 pub mod test_source;
 pub mod text;
 mod time;

@@ -6,11 +6,13 @@
 use std::borrow::Cow;
 
 use super::command_line::{CommandFolder, CommandLine};
-use super::found::{ExitStatusMeaning, FoundRun, OutputFilter, RunProgram, ShownOutput, find_runs};
 use super::report::{OutputReport, PassedTest, ReportedFailure};
+use super::run_finder::{
+    ExitStatusMeaning, FoundRun, OutputFilter, RunProgram, ShownOutput, find_runs,
+};
 use super::table::{self, RunTask, Runner};
 use super::wrapper_output::{InnerCommand, PackageOutput, read_task_output, split_by_package};
-use super::{RunKind, TestCounts, Verdict, announced, signature, tells, text};
+use super::{RunKind, TestCounts, Verdict, keywords, printed_status, signature, text};
 
 /// The exit status and output of a finished command line.
 #[derive(Debug, Clone, Copy)]
@@ -428,7 +430,7 @@ impl RunGroup<'_> {
                 exit = None;
             }
         } else if exit.is_none()
-            && let Some(told) = announced::printed_exit_status(self.line, last.at, self.text)
+            && let Some(told) = printed_status::printed_exit_status(self.line, last.at, self.text)
         {
             exit = Some(told);
         }
@@ -548,7 +550,7 @@ fn correct_part_verdicts(readings: &mut [ParsedOutcome], exit: Option<i32>) {
 
 /// Returns the reports of the readers that understand the output of an unknown program.
 fn read_unknown_output(text: &str) -> Vec<(&'static Runner, OutputReport)> {
-    let reports = tells::select_readers(text).into_iter().filter_map(|reader| {
+    let reports = keywords::select_readers(text).into_iter().filter_map(|reader| {
         let runner = table::find_runner_by_name(reader.name)?;
         let report = (reader.read)(text);
         report.is_known().then_some((runner, report))

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rutter_contract::input::RawPayload;
-use rutter_hooks::tally;
+use rutter_hooks::event_counts;
 use rutter_hooks::{HookEnv, guard_cut_payload, handle_event};
 use rutter_memory::store::DataDir;
 use rutter_memory::{Clean, log, pause};
@@ -110,7 +110,7 @@ fn event_output(
     if let Some((event, session)) = &heard.event
         && !pause::is_paused(files, session)
     {
-        drop(tally::count_event(files, *event, environment::current_time()));
+        drop(event_counts::count_event(files, *event, environment::current_time()));
     }
     for fault in &heard.errors {
         drop(log::append_line(

@@ -28,14 +28,14 @@ use rutter_memory::quote::format_field;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::desk::ServerContext;
-use crate::shelf::{IDLE_TIMEOUT, StorePool};
+use crate::server_context::ServerContext;
+use crate::store_pool::{IDLE_TIMEOUT, StorePool};
 use crate::tools::{self, TOOLS, ToolEffect};
 
-mod hello;
+mod handshake;
 mod lines;
 mod log;
-mod name;
+mod request_id;
 
 /// The server instructions that a client shows to the model.
 const INSTRUCTIONS: &str = "Rutter remembers what was predicted and what really happened. \
@@ -100,7 +100,7 @@ pub fn serve_stdio(desk: ServerContext) -> io::Result<()> {
         let shelf = Arc::clone(&server.shelf);
         // A client that disconnects before the handshake is not an error.
         let (reader, writer) = open_stdio()?;
-        let way = hello::HandshakeTransport::new(lines::answering_transport(reader, writer));
+        let way = handshake::HandshakeTransport::new(lines::answering_transport(reader, writer));
         if let Ok(running) = server.serve(way).await {
             drop(running.waiting().await);
         }

@@ -6,9 +6,9 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
 
-mod fit;
+mod validate;
 
-pub(crate) use fit::validate_arguments;
+pub(crate) use validate::validate_arguments;
 
 /// Returns the schema of a tool's arguments, without references and without keys that tell a model nothing.
 pub(crate) fn input_schema<T: JsonSchema>() -> Arc<Map<String, Value>> {

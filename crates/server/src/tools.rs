@@ -12,8 +12,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::desk::{Caller, ServerContext};
 use crate::schema;
+use crate::server_context::{Caller, ServerContext};
 
 mod context;
 mod experience;

@@ -134,9 +134,9 @@ impl TestWorld {
     }
 
     pub fn record(&self, entry: &SessionEntry) {
-        use rutter_memory::store::hot;
+        use rutter_memory::store::hook_store;
         let budget = std::time::Duration::from_secs(2);
-        hot::record_entries(&self.files(), std::slice::from_ref(entry), budget).unwrap();
+        hook_store::record_entries(&self.files(), std::slice::from_ref(entry), budget).unwrap();
     }
 
     /// Returns every file in the data directory with its content.

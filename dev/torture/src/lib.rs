@@ -18,8 +18,8 @@ use rutter_memory::outcome::{Outcome, RunKind, Verdict};
 use rutter_memory::project::LocatedProject;
 use rutter_memory::store::ExportRecord;
 use rutter_memory::store::entry::{EntryKind, ProjectPlace, SessionEntry};
-use rutter_memory::store::hot::{self, EntryDestination};
-use rutter_memory::store::tend::{MaintenanceLimits, maintain};
+use rutter_memory::store::hook_store::{self, EntryDestination};
+use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
 use rutter_memory::{Clean, Id, Store, Time};
 
 /// Returns the current system time.
@@ -54,8 +54,8 @@ pub fn write_entries(folder: &Path, client: &str, count: u64) -> anyhow::Result<
         };
         let entries =
             [entry(EntryKind::Called(None)), entry(EntryKind::Ran(Box::new(outcome.into())))];
-        let recorded =
-            hot::record_entries(&files, &entries, WRITE_TIMEOUT).context("an entry was refused")?;
+        let recorded = hook_store::record_entries(&files, &entries, WRITE_TIMEOUT)
+            .context("an entry was refused")?;
         let place = if matches!(recorded, EntryDestination::Stored) { "stored" } else { "spooled" };
         // A single write, so that a kill cannot leave half a line.
         out.write_all(format!("{id} {place}\n").as_bytes())?;

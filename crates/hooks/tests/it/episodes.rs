@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use rutter_hooks::{HookResult, handle_event};
 use rutter_memory::Time;
 use rutter_memory::episode::EpisodeEndingKind;
-use rutter_memory::store::tend::{MaintenanceLimits, maintain};
+use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
 use serde_json::json;
 
 use rutter_testkit::story::{

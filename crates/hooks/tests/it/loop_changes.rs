@@ -9,7 +9,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use rutter_memory::episode::EpisodeEndingKind;
 use rutter_memory::store::EpisodeFilter;
-use rutter_memory::store::tend::{MaintenanceLimits, maintain};
+use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
 use serde_json::{Value, json};
 
 use crate::loop_cases::{CART, pytest_output};

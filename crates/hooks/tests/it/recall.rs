@@ -2,7 +2,7 @@ use rutter_memory::Store;
 use rutter_memory::document::{Axis, DocumentKind};
 use rutter_memory::ghap::{Domain, GhapStatus};
 use rutter_memory::memory::MemoryCategory;
-use rutter_memory::store::tend::{MaintenanceLimits, maintain};
+use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
 use rutter_memory::store::{MemoryEdit, NewMemory, RecallRequest, RecalledRow};
 
 use rutter_testkit::story::HookStory;

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::documents::index;
+use super::documents::search_files;
 use super::{
-    DataDir, SalvageReport, Store, StoreError, UnsafePath, exchange, image, io_error,
-    open_database, replace_damaged_database, schema, spool,
+    DataDir, SalvageReport, Store, StoreError, UnsafePath, exchange, io_error, open_database,
+    replace_damaged_database, schema, spool, wal_image,
 };
 use crate::Time;
 use crate::data_dir;
@@ -291,7 +291,7 @@ fn inspect_database(files: &DataDir) -> Result<DatabaseCheck, StoreError> {
     let (connection, found) = match looked {
         // A user who may not write to the folder can still read the database.
         Err(error) if error.is_read_only() => {
-            let connection = image::open_image(files)?;
+            let connection = wal_image::open_image(files)?;
             let found = schema::detect_schema(&connection)?;
             (connection, found)
         }
@@ -312,8 +312,8 @@ fn inspect_database(files: &DataDir) -> Result<DatabaseCheck, StoreError> {
     }
     checked.erasing =
         connection.query_row("SELECT EXISTS (SELECT 1 FROM erasing)", [], |row| row.get(0))?;
-    checked.behind = index::is_behind(&connection, files)?;
-    checked.misfiled = !checked.behind && index::needs_rebuild(&connection, files)?;
+    checked.behind = search_files::is_behind(&connection, files)?;
+    checked.misfiled = !checked.behind && search_files::needs_rebuild(&connection, files)?;
     let unreadable = exchange::count_invalid_rows(&connection)?;
     if unreadable > 0 {
         checked.faults.push(format!("{unreadable} rows make no sense"));

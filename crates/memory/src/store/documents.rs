@@ -8,15 +8,15 @@ use crate::{Clean, Id, Time};
 use rutter_search::embed::{TokenSet, embed};
 use rutter_search::terms::extract_terms;
 
-mod find;
-pub(crate) mod index;
+mod lexical;
 mod recall;
-mod words;
+mod search;
+pub(crate) mod search_files;
 
-pub use find::{DocumentHit, DocumentQuery};
-pub(crate) use find::{compare_texts, find_documents};
 pub(crate) use recall::recall_rows;
 pub use recall::{RecallRequest, RecalledRow};
+pub use search::{DocumentHit, DocumentQuery};
+pub(crate) use search::{compare_texts, find_documents};
 
 /// Maximum number of documents outside the search files that a hook reads. More would take too long; `tend` adds them
 /// to the files.
@@ -219,7 +219,7 @@ impl Store {
         }
         // For instance after an import. This search waits for the rebuild so that later ones are fast; without it, all
         // are slow.
-        if index::is_behind(&self.connection, &self.files)?
+        if search_files::is_behind(&self.connection, &self.files)?
             && let Ok(Some(lock)) = self.try_maintenance_lock()
         {
             drop(self.rebuild_search_files(&lock));

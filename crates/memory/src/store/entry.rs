@@ -5,8 +5,8 @@ use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    StoreError, callers, effects, episodes, injections, origins, outcomes, projects, sessions,
-    spoken,
+    StoreError, effects, episodes, ghap_prompts, injections, origins, outcomes, projects, sessions,
+    tool_callers,
 };
 use crate::change::Change;
 use crate::ghap::PredictionVerdict;
@@ -150,13 +150,13 @@ pub(crate) fn apply_entry(
             }
         }
         EntryKind::Seen => {}
-        EntryKind::Watched => spoken::record_control_cohort(connection, session)?,
+        EntryKind::Watched => ghap_prompts::record_control_cohort(connection, session)?,
         EntryKind::Called(agent) => {
-            spoken::count_tool_call(connection, session, agent.as_ref())?;
+            ghap_prompts::count_tool_call(connection, session, agent.as_ref())?;
         }
         EntryKind::Calls(tool_use, agent) => {
             let (agent, place) = (agent.as_ref(), &entry.place);
-            callers::record_caller(connection, session, tool_use, agent, place, entry.at)?;
+            tool_callers::record_caller(connection, session, tool_use, agent, place, entry.at)?;
         }
         EntryKind::Ran(run) => {
             let project = projects::ensure_project(connection, &entry.place, entry.at)?;
@@ -179,18 +179,20 @@ pub(crate) fn apply_entry(
         EntryKind::Shown(injection) => {
             injections::insert_injection(connection, session, injection)?;
         }
-        EntryKind::Told(ghap, told) => spoken::record_verdict(connection, *ghap, *told)?,
-        EntryKind::Stopped(ghap) => spoken::record_stop_prompt(connection, *ghap)?,
-        EntryKind::Warned => spoken::record_premortem(connection, session)?,
-        EntryKind::Offered => spoken::record_ghap_offer(connection, session)?,
-        EntryKind::Parked(parked) => spoken::park_rows(connection, session, parked, entry.at)?,
+        EntryKind::Told(ghap, told) => ghap_prompts::record_verdict(connection, *ghap, *told)?,
+        EntryKind::Stopped(ghap) => ghap_prompts::record_stop_prompt(connection, *ghap)?,
+        EntryKind::Warned => ghap_prompts::record_premortem(connection, session)?,
+        EntryKind::Offered => ghap_prompts::record_ghap_offer(connection, session)?,
+        EntryKind::Parked(parked) => {
+            ghap_prompts::park_rows(connection, session, parked, entry.at)?
+        }
         EntryKind::Ended { abandon } => {
             // If the session was seen since, this entry is late.
             let ended = connection
                 .prepare_cached("UPDATE session SET ended = ?2 WHERE id = ?1 AND seen <= ?2")?
                 .execute(params![session, entry.at])?;
             if *abandon && ended > 0 {
-                spoken::abandon_open_ghaps(connection, session, entry.at)?;
+                ghap_prompts::abandon_open_ghaps(connection, session, entry.at)?;
             }
         }
     }

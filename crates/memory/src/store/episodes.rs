@@ -9,15 +9,15 @@ use crate::project::ProjectKey;
 use crate::{Id, IdSuffix, Time};
 use rutter_runs::selection::TestSelection;
 
-mod moves;
 mod recall;
+mod updates;
 
-pub(crate) use moves::{
+pub use recall::RecalledEpisode;
+pub(crate) use recall::recall_episodes;
+pub(crate) use updates::{
     apply_run, changes_since, has_open_episode, insert_change, open_episode_files, read_change,
     record_change, retire_episodes,
 };
-pub use recall::RecalledEpisode;
-pub(crate) use recall::recall_episodes;
 
 pub(crate) const SELECT: &str = "SELECT episode.*, project.key AS project_key,
             (SELECT uid FROM outcome WHERE outcome.id = episode.first) AS first_uid,
@@ -224,7 +224,7 @@ impl Store {
     pub fn changes_of(&self, episode: &Episode) -> Result<Vec<Change>, StoreError> {
         match projects::find_by_key(&self.connection, &episode.project)? {
             Some(project) => {
-                moves::changes_since(&self.connection, project, &episode.root, episode.opened)
+                updates::changes_since(&self.connection, project, &episode.root, episode.opened)
             }
             None => Ok(Vec::new()),
         }

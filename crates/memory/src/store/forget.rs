@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, Transaction};
 use serde::Serialize;
 
-use super::documents::index;
+use super::documents::search_files;
 use super::entry::ProjectPlace;
 use super::{
     EpisodeFilter, Store, StoreError, clusters, episodes, ghaps, io_error, memories, outcomes,
-    review, spool, tables, values,
+    proposals, spool, tables, values,
 };
 use crate::data_dir;
 use crate::data_dir::FolderLock;
@@ -175,7 +175,9 @@ impl Store {
             },
             ForgettableKind::Episode => episode_label(&self.episode(id)?),
             ForgettableKind::Value => self.value(id)?.value.text,
-            ForgettableKind::Proposal => review::load_proposal(&self.connection, id)?.what.text(),
+            ForgettableKind::Proposal => {
+                proposals::load_proposal(&self.connection, id)?.what.text()
+            }
             ForgettableKind::Change => self.connection.query_row(
                 "SELECT name FROM change WHERE uid = ?1",
                 [id],
@@ -245,7 +247,7 @@ impl Store {
                 });
             }
         }
-        for proposal in review::all_proposals(&self.connection)? {
+        for proposal in proposals::all_proposals(&self.connection)? {
             let text = proposal.what.text();
             if contains_words(&[&text], &words) {
                 found.push(ForgettableRow {
@@ -330,7 +332,7 @@ impl Store {
             transaction.execute_batch("DELETE FROM parked; DELETE FROM caller;")?;
             clusters::forget_derived(transaction)?;
             for key in &keys {
-                review::delete_alias_proposals(transaction, key)?;
+                proposals::delete_alias_proposals(transaction, key)?;
             }
             transaction.execute("DELETE FROM project WHERE id = ?1", [number])?;
             mark_erasing(transaction)?;
@@ -390,7 +392,7 @@ impl Store {
         lock: &FolderLock,
         rows: usize,
     ) -> Result<ForgetResult, StoreError> {
-        super::tend::remove_snapshots(&self.files, None);
+        super::maintain::remove_snapshots(&self.files, None);
         let forgotten = self
             .erase_files()
             .and_then(|files| {
@@ -419,7 +421,7 @@ impl Store {
         for path in self.files.list_workshops().map_err(io_error("read", folder))? {
             std::fs::remove_dir_all(&path).map_err(io_error("remove", &path))?;
         }
-        index::remove_search_files(&self.files)?;
+        search_files::remove_search_files(&self.files)?;
         for name in ["rutter.log", "rutter.log.1"] {
             let path = self.files.log().join(name);
             data_dir::remove_if_exists(&path).map_err(io_error("remove", &path))?;

@@ -12,11 +12,11 @@ use crate::outcome::Outcome;
 use crate::project::ProjectKey;
 use crate::{Clean, Id, Limit, Time};
 
-mod ending;
+mod resolution;
 mod rows;
 
-use ending::CheckedResolution;
-pub(crate) use ending::{abandon_ghap, newest_matching_run};
+use resolution::CheckedResolution;
+pub(crate) use resolution::{abandon_ghap, newest_matching_run};
 pub(crate) use rows::find_ghap;
 pub(crate) use rows::{
     SELECT, abandon_merged, load_ghap, load_revisions_and_notes, read_full_ghap, select_ghaps,
@@ -237,9 +237,9 @@ impl Store {
             let outcome = if resolve.outcome.is_none() && resolve.ignores_other_runs {
                 None
             } else {
-                ending::find_evidence(transaction, &ghap, resolve.outcome)?
+                resolution::find_evidence(transaction, &ghap, resolve.outcome)?
             };
-            ending::write_resolution(transaction, &ghap, &ending, outcome, now)
+            resolution::write_resolution(transaction, &ghap, &ending, outcome, now)
         })
     }
 
@@ -298,7 +298,7 @@ impl Store {
                     ghap
                 }
             };
-            Ok(ending::write_resolution(transaction, &ghap, &ending, None, now)?.ghap)
+            Ok(resolution::write_resolution(transaction, &ghap, &ending, None, now)?.ghap)
         })
     }
 

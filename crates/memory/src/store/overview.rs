@@ -4,7 +4,7 @@ use rusqlite::params;
 use serde::Serialize;
 
 use super::entry::ProjectPlace;
-use super::{Store, StoreError, ghaps, outcomes, sessions, spoken};
+use super::{Store, StoreError, ghap_prompts, ghaps, outcomes, sessions};
 use crate::ghap::{Ghap, PredictionVerdict};
 use crate::outcome::Outcome;
 use crate::{Clean, Id};
@@ -81,7 +81,7 @@ impl Store {
 
     /// Returns the last run of each of the most recent commands in a project.
     pub fn last_runs(&self, place: &ProjectPlace, most: usize) -> Result<Vec<Outcome>, StoreError> {
-        spoken::last_runs(&self.connection, place, most)
+        ghap_prompts::last_runs(&self.connection, place, most)
     }
 
     /// Returns the captured runs of a session, in order.

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::documents::{DocumentQuery, MAX_UNINDEXED_IN_HOOK, find_documents};
 use super::entry::ProjectPlace;
-use super::hot::HookStore;
+use super::hook_store::HookStore;
 use super::{StoreError, effects, injections, origins, projects, values};
 use crate::document::Axis;
 use crate::ghap::{CauseCategory, GhapStatus, Strategy};

@@ -6,11 +6,11 @@
 use rusqlite::{Connection, Transaction, params};
 
 use super::entry::ProjectPlace;
-use super::hot::HookStore;
+use super::hook_store::HookStore;
 use super::values::{RelevantValue, ValueWithEffects};
 use super::{
     DataDir, RecallRequest, RecalledRow, Store, StoreError, documents, effects, episode_files,
-    episodes, ghaps, injections, memories, origins, projects, spoken, values,
+    episodes, ghap_prompts, ghaps, injections, memories, origins, projects, values,
 };
 use crate::document::DocumentKind;
 use crate::episode::Episode;
@@ -244,7 +244,7 @@ impl<'a> StoreReader<'a> {
         client: &str,
         now: Time,
     ) -> Result<Vec<Ghap>, StoreError> {
-        spoken::orphaned_ghaps(self.connection, place, client, now)
+        ghap_prompts::orphaned_ghaps(self.connection, place, client, now)
     }
 
     /// Returns the last run of each of the last commands.
@@ -253,7 +253,7 @@ impl<'a> StoreReader<'a> {
         place: &ProjectPlace,
         limit: usize,
     ) -> Result<Vec<Outcome>, StoreError> {
-        spoken::last_runs(self.connection, place, limit)
+        ghap_prompts::last_runs(self.connection, place, limit)
     }
 
     /// Returns all open episodes of a checkout, the last seen first.

@@ -10,7 +10,9 @@ use rusqlite::{Connection, params_from_iter};
 use serde::Serialize;
 
 use super::exchange::{RowImport, RowRefusal, carry_imports_over, import_record};
-use super::{DataDir, Store, StoreError, create_database, image, io_error, open_database, tables};
+use super::{
+    DataDir, Store, StoreError, create_database, io_error, open_database, tables, wal_image,
+};
 use crate::data_dir;
 use crate::data_dir::{FolderLock, SALVAGED_SUFFIX, WORKSHOP_PREFIX, with_suffix};
 use crate::{Id, Time};
@@ -148,7 +150,7 @@ impl SalvageFolder {
         create_database(&fresh, making)?;
         let into = open_database(&fresh.database(), data_dir::LOCK_TIMEOUT)?;
         into.execute_batch("PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF; BEGIN")?;
-        let image = image::read_with_wal(damaged, &with_suffix(damaged, "-wal"))
+        let image = wal_image::read_with_wal(damaged, &with_suffix(damaged, "-wal"))
             .map_err(io_error("read", damaged))?;
         let PageScan { tables: mut found, unreadable_pages } =
             pages::scan_pages(&image, TableShape::read_all(&into, &SALVAGED_TABLES)?);

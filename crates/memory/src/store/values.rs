@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::Serialize;
 
 use super::entry::ProjectPlace;
-use super::hot::HookStore;
+use super::hook_store::HookStore;
 use super::{Store, StoreError, effects, projects, tables};
 use crate::injection::EffectCounts;
 use crate::project::ProjectKey;

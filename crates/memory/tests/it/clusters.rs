@@ -3,7 +3,7 @@ use std::collections::{BTreeSet, HashMap};
 use proptest::prelude::*;
 use rutter_memory::Id;
 use rutter_memory::ghap::Ghap;
-use rutter_memory::store::tend::{MaintenanceLimits, maintain};
+use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
 use rutter_memory::store::{
     ClusterFilter, ForgettableKind, ForgettableRow, GhapOwner, RegroupReport,
 };

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use rutter_memory::outcome::Verdict;
 use rutter_memory::store::doctor::{check_store, repair_store};
 use rutter_memory::store::entry::EntryKind;
-use rutter_memory::store::hot::HookStore;
-use rutter_memory::store::tend::{MaintenanceLimits, maintain};
+use rutter_memory::store::hook_store::HookStore;
+use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
 use rutter_memory::store::{ExportRecord, GhapFilter, MemoryFilter, spool};
 use rutter_memory::{Store, StoreError};
 

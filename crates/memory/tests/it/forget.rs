@@ -1,6 +1,6 @@
 use rutter_memory::outcome::Verdict;
 use rutter_memory::store::entry::EntryKind;
-use rutter_memory::store::tend::{MaintenanceLimits, maintain};
+use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
 use rutter_memory::store::{ExportRecord, ForgettableKind, NewMemory};
 use rutter_memory::{Clean, Store, log};
 
@@ -71,7 +71,7 @@ fn spool_failed_run(world: &TestWorld) {
     outcome.failing = vec![Clean::new(MARK)];
     let entry = world.entry("session-1", 50, EntryKind::Ran(Box::new(outcome.into())));
     let budget = std::time::Duration::from_millis(10);
-    rutter_memory::store::hot::record_entries(&world.files(), &[entry], budget).unwrap();
+    rutter_memory::store::hook_store::record_entries(&world.files(), &[entry], budget).unwrap();
 }
 
 #[test]

@@ -3,7 +3,7 @@ use rutter_memory::memory::{Memory, MemoryCategory};
 use rutter_memory::origin::{Origin, Writer};
 use rutter_memory::outcome::Verdict;
 use rutter_memory::store::doctor::repair_store;
-use rutter_memory::store::tend::{MaintenanceLimits, maintain};
+use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
 use rutter_memory::store::{
     ExportRecord, ImportFile, MemoryFilter, NewMemory, ProposedChange, SCHEMA_VERSION, ValueFilter,
     WhoseRows,

@@ -9,7 +9,7 @@ use rutter_memory::memory::MemoryCategory;
 use rutter_memory::project::LocatedProject;
 use rutter_memory::store::doctor;
 use rutter_memory::store::entry::ProjectPlace;
-use rutter_memory::store::tend::{MaintenanceLimits, maintain};
+use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
 use rutter_memory::store::{DocumentHit, DocumentQuery, MemoryEdit, NewMemory};
 use rutter_memory::{Id, Store};
 use rutter_search::embed::embed;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use rutter_memory::memory::MemoryCategory;
-use rutter_memory::store::tend::{MaintenanceLimits, maintain};
+use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
 use rutter_memory::store::{GhapFilter, MemoryEdit, MemoryFilter, NewMemory};
 use rutter_memory::{Id, Store};
 

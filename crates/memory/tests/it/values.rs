@@ -6,8 +6,8 @@ use rutter_memory::injection::{Injection, ShownEffect};
 use rutter_memory::project::LocatedProject;
 use rutter_memory::store::doctor::repair_store;
 use rutter_memory::store::entry::{EntryKind, ProjectPlace};
-use rutter_memory::store::hot::HookStore;
-use rutter_memory::store::tend::{MaintenanceLimits, maintain};
+use rutter_memory::store::hook_store::HookStore;
+use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
 use rutter_memory::store::{
     ClusterFilter, ExportRecord, ForgettableKind, ForgettableRow, GhapOwner, NewValue, ValueEdit,
     ValueFilter,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rutter_memory::store::hot::HookStore;
+use rutter_memory::store::hook_store::HookStore;
 use rutter_memory::store::{ExportRecord, ForgettableRow, GhapOwner, NewValue, ValueEdit};
 use rutter_memory::value::{ValueError, ValueStanding};
 use rutter_memory::{Clean, Store, StoreError};

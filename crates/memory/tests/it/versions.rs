@@ -2,7 +2,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rutter_memory::Store;
-use rutter_memory::store::tend::{MaintenanceLimits, maintain};
+use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
 use rutter_memory::store::{ClusterFilter, SCHEMA_VERSION, ValueFilter};
 
 use crate::exchange::filled_store;

@@ -3,8 +3,8 @@
 
 use std::collections::HashSet;
 
+use super::count_sums;
 use super::stack::JsStack;
-use super::tally;
 use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::{RunKind, TestCounts, Verdict, scan};
 
@@ -121,7 +121,7 @@ fn parse_summary<'a>(first: &'a str, rest: impl Iterator<Item = &'a str>) -> Opt
                 Some(time) => scan::parse_decimal(time, 1),
                 None => time.strip_suffix('s').and_then(scan::parse_seconds),
             };
-            let adds_up = across.starts_with("test") && tally::total_tests(*counts) == number;
+            let adds_up = across.starts_with("test") && count_sums::total_tests(*counts) == number;
             counts.failed = counts.failed.max(errors);
             block.is_whole = adds_up && first_word == "pass";
             block.is_tail = first_word == "fail" && across.starts_with("test") && number > 0;
@@ -197,8 +197,8 @@ impl<'a> BunParser<'a> {
         }
         self.from = self.failures.len();
         self.file = None;
-        tally::add_counts(self.counts.get_or_insert_default(), counts);
-        tally::add_duration(&mut self.duration, milliseconds);
+        count_sums::add_counts(self.counts.get_or_insert_default(), counts);
+        count_sums::add_duration(&mut self.duration, milliseconds);
     }
 
     fn report(self) -> OutputReport {

@@ -3,11 +3,11 @@
 //! Tests can print anything, even a summary. So a summary counts only if its numbers add up to the announced number, as
 //! many results were seen before it, and it is where the harness prints it.
 
+mod reasons;
 mod section;
-mod why;
 
+use reasons::build_failures;
 use section::{SectionSummary, TestBinaryOutput, parse_summary};
-use why::build_failures;
 
 use super::rustc;
 use crate::place::with_package;

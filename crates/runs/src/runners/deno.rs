@@ -2,9 +2,9 @@
 //!
 //! A test is named by its description, followed by its steps; its file is the scope.
 
+use super::count_sums;
 use super::findings::Findings;
 use super::stack::JsStack;
-use super::tally;
 use super::tree::{self, SuiteTree};
 use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::scan::{self, CodePlace};
@@ -86,8 +86,8 @@ impl<'a> DenoTestParser<'a> {
     fn read_line(&mut self, line: &'a str) {
         if let Some((is_ok, counts, milliseconds)) = parse_summary(line) {
             self.failed |= !is_ok;
-            tally::add_counts(self.counts.get_or_insert_default(), counts);
-            tally::add_duration(&mut self.milliseconds, milliseconds);
+            count_sums::add_counts(self.counts.get_or_insert_default(), counts);
+            count_sums::add_duration(&mut self.milliseconds, milliseconds);
             self.part = DenoTestPart::Progress;
         } else if let Some(file) = parse_running(line) {
             (self.file, self.steps, self.part) =

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use super::{go_errors, go_test, tally};
+use super::{count_sums, go_errors, go_test};
 use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::scan;
 use crate::{RunKind, TestCounts, Verdict};
@@ -41,9 +41,9 @@ fn read_output(text: &str) -> OutputReport {
     for line in text.lines() {
         if let Some(more) = line.strip_prefix("DONE ").and_then(parse_totals) {
             let sum = totals.get_or_insert_default();
-            tally::add_counts(&mut sum.counts, more.counts);
+            count_sums::add_counts(&mut sum.counts, more.counts);
             sum.errors = sum.errors.saturating_add(more.errors);
-            tally::add_duration(&mut sum.milliseconds, more.milliseconds);
+            count_sums::add_duration(&mut sum.milliseconds, more.milliseconds);
             is_open = false;
         } else if let Some((package, test)) = line.strip_prefix("=== FAIL: ").and_then(parse_failed)
         {

@@ -8,8 +8,8 @@
 
 use std::collections::HashSet;
 
+use super::count_sums;
 use super::stack::JsStack;
-use super::tally;
 use super::tree::{self, SuiteTree};
 use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::{RunKind, TestCounts, Verdict, scan};
@@ -278,8 +278,8 @@ impl<'a> JestParser<'a> {
         let mut counts = TestCounts::default();
         let mut duration = None;
         for closing in &self.sure {
-            tally::add_counts(&mut counts, closing.tests);
-            tally::add_duration(&mut duration, closing.milliseconds);
+            count_sums::add_counts(&mut counts, closing.tests);
+            count_sums::add_duration(&mut duration, closing.milliseconds);
         }
         let partial = self.partial.filter(|_| self.sure.is_empty());
         let is_failed = self.failed || counts.failed > 0 || partial.is_some();

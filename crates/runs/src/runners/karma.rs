@@ -6,8 +6,8 @@
 
 use std::collections::HashMap;
 
+use super::count_sums;
 use super::stack::JsStack;
-use super::tally;
 use crate::report::{OutputReader, OutputReport, ReportedFailure};
 use crate::scan;
 use crate::{RunKind, TestCounts, Verdict};
@@ -71,7 +71,7 @@ fn read_output(text: &str) -> OutputReport {
     }
     let mut counts = TestCounts::default();
     for executed in browsers.values() {
-        tally::add_counts(&mut counts, executed.counts);
+        count_sums::add_counts(&mut counts, executed.counts);
     }
     let is_whole = !browsers.is_empty() && browsers.values().all(|one| one.is_whole);
     let is_error = browsers.values().any(|one| one.is_error);

@@ -4,8 +4,8 @@
 //! shows fewer, and is trusted only without more certain lines and without the start of the run, an empty line. Names
 //! are `describe > test`; `--grep` has blanks instead.
 
+use super::count_sums;
 use super::stack::JsStack;
-use super::tally;
 use super::tree::{self, SuiteTree};
 use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::{RunKind, TestCounts, Verdict, scan};
@@ -227,8 +227,8 @@ impl<'a> MochaParser<'a> {
         let mut failures = self.broken;
         let is_partial = self.sure.iter().any(|run| run.is_partial);
         for run in &mut self.sure {
-            tally::add_counts(&mut counts, run.counts);
-            tally::add_duration(&mut duration, run.milliseconds);
+            count_sums::add_counts(&mut counts, run.counts);
+            count_sums::add_duration(&mut duration, run.milliseconds);
             failures.append(&mut run.failures);
         }
         let verdict = if counts.failed > 0 || is_partial || !failures.is_empty() {

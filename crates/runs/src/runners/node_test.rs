@@ -7,7 +7,7 @@
 mod spec;
 mod tap;
 
-use super::tally;
+use super::count_sums;
 use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::{RunKind, TestCounts, Verdict, scan};
 
@@ -52,7 +52,7 @@ fn read_output(text: &str) -> OutputReport {
             failures.append(&mut tap.take_failures());
             spec.close_run(numbers.counts.failed > 0, &mut failures);
             let total = total.get_or_insert_default();
-            tally::add_counts(&mut total.counts, numbers.counts);
+            count_sums::add_counts(&mut total.counts, numbers.counts);
             total.milliseconds = total.milliseconds.saturating_add(numbers.milliseconds);
             lines.nth(numbers.lines - 2);
             above = "";

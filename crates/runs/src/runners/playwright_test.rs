@@ -5,8 +5,8 @@
 //! block. Names are `file > describe > test`; the project, which is most often a browser, is the scope. A flaky test
 //! counts as passed.
 
+use super::count_sums;
 use super::stack::JsStack;
-use super::tally;
 use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::scan::{self, CodePlace};
 use crate::{RunKind, TestCounts, Verdict};
@@ -170,8 +170,8 @@ impl<'a> PlaywrightParser<'a> {
         let mut counts = TestCounts::default();
         let mut duration = None;
         for block in &self.closed {
-            tally::add_counts(&mut counts, block.counts);
-            tally::add_duration(&mut duration, block.milliseconds);
+            count_sums::add_counts(&mut counts, block.counts);
+            count_sums::add_duration(&mut duration, block.milliseconds);
         }
         let is_closed = !self.closed.is_empty();
         let mut failures: Vec<ReportedFailure> = Vec::new();
@@ -187,7 +187,7 @@ impl<'a> PlaywrightParser<'a> {
             failures.extend(self.told.drain(..).map(|(title, stack)| title.failure(stack)));
         }
         let is_whole =
-            self.announced.is_none_or(|announced| announced <= tally::total_tests(counts));
+            self.announced.is_none_or(|announced| announced <= count_sums::total_tests(counts));
         let verdict = if counts.failed > 0 || !failures.is_empty() || (self.crossed && !is_closed) {
             Verdict::Failed
         } else if self.is_empty && self.broken.is_some() {

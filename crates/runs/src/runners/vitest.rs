@@ -8,7 +8,7 @@
 //! are `file > describe > test`, or the file alone.
 
 use super::stack::{self, JsStack};
-use super::{tally, tree};
+use super::{count_sums, tree};
 use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::{RunKind, TestCounts, Verdict, scan};
 
@@ -170,7 +170,7 @@ impl VitestParser {
         if self.run.as_ref().is_some_and(|run| {
             run.logs
                 && closing.counts.failed == 0
-                && run.announced < tally::total_tests(closing.counts)
+                && run.announced < count_sums::total_tests(closing.counts)
         }) {
             return;
         }
@@ -263,10 +263,10 @@ impl VitestParser {
         let mut duration = None;
         let (mut whole, mut errors) = (true, 0u32);
         for closing in &self.closings {
-            tally::add_counts(&mut counts, closing.counts);
+            count_sums::add_counts(&mut counts, closing.counts);
             errors = errors.saturating_add(closing.errors);
             whole &= closing.whole && (closing.files_failed == 0 || closing.counts.failed > 0);
-            tally::add_duration(&mut duration, closing.milliseconds);
+            count_sums::add_duration(&mut duration, closing.milliseconds);
         }
         let files_failed = self.closings.iter().any(|closing| closing.files_failed > 0);
         counts.failed = counts.failed.saturating_add(self.suites);

@@ -2,7 +2,7 @@
 
 use rutter_memory::project::LocatedProject;
 use rutter_memory::store::doctor::{self, RepairReport};
-use rutter_memory::store::tend::{MaintenanceLimits, MaintenanceReport, maintain};
+use rutter_memory::store::maintain::{MaintenanceLimits, MaintenanceReport, maintain};
 use rutter_memory::store::{SalvageReport, SalvagedTable, spool};
 use serde_json::json;
 use std::path::PathBuf;

@@ -16,7 +16,7 @@ use crate::cli::memory::{
 };
 use crate::environment::Environment;
 use crate::ui::{Ui, first_line, format_count};
-use crate::{CommandError, ask, file, shell};
+use crate::{CommandError, ask, atomic_file, shell};
 
 pub(crate) fn export(
     args: &ExportArgs,
@@ -32,7 +32,7 @@ pub(crate) fn export(
     match &args.output {
         None => write_records(&mut store, project.as_ref(), ui.out).map(drop),
         Some(path) => {
-            let exported = file::write_atomically(path, |out| {
+            let exported = atomic_file::write_atomically(path, |out| {
                 write_records(&mut store, project.as_ref(), out)
             })?;
             Ok(ui.print_note(&format!("{} rows in {}", exported.rows, path.display()))?)

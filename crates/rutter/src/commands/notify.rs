@@ -7,7 +7,7 @@ use rutter_memory::config::{ConfigMistake, Notify, SettingOrigin};
 
 use crate::environment::Environment;
 use crate::ui::Ui;
-use crate::{CommandError, ask, file};
+use crate::{CommandError, ask, atomic_file};
 
 const NOTIFY_KEY: &str = "notify";
 const QUESTION: &str = "What do you want to see of it: nothing, a line when the agent is told something, or a card when a \
@@ -52,7 +52,9 @@ fn write_answer(path: &Path, answer: &str) -> Result<(), CommandError> {
     }
     // Writes through a symbolic link, so that the link stays.
     let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    file::write_atomically(&target, |out| Ok(out.write_all(with_answer(&old, answer).as_bytes())?))
+    atomic_file::write_atomically(&target, |out| {
+        Ok(out.write_all(with_answer(&old, answer).as_bytes())?)
+    })
 }
 
 /// Returns the configuration with the key added after its leading comments.

@@ -1,6 +1,6 @@
 //! `rutter tend`: maintenance of the store, usually started by hooks.
 
-use rutter_memory::store::tend::{MaintenanceLimits, maintain};
+use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
 
 use crate::CommandError;
 use crate::cli::Format;

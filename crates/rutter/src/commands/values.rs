@@ -16,7 +16,7 @@ use crate::cli::values::{
 };
 use crate::environment::Environment;
 use crate::ui::{Ui, first_line, format_count, one_line};
-use crate::{CommandError, file, report};
+use crate::{CommandError, atomic_file, report};
 
 /// The remark if rows could not be brought up to date.
 pub(super) const STALE: &str = "another process is writing; this may be a moment old";
@@ -309,7 +309,7 @@ fn write_report(
     ui: &mut Ui<'_>,
 ) -> Result<(), CommandError> {
     let page = report::render_page(store, env.now)?;
-    file::write_atomically(&args.html, |out| Ok(out.write_all(page.as_bytes())?))?;
+    atomic_file::write_atomically(&args.html, |out| Ok(out.write_all(page.as_bytes())?))?;
     Ok(ui.print_note(&format!("wrote {}; open it in a browser", args.html.display()))?)
 }
 

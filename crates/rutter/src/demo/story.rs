@@ -6,9 +6,9 @@
 use rutter_contract::EventName;
 use serde_json::{Value, json};
 
-use super::block::{Actor, DemoLine, StyledText, TextStyle};
+use super::line::{Actor, DemoLine, StyledText, TextStyle};
+use super::project::{DemoEvent, DemoHookResult, DemoProject, HookTimings};
 use super::screen::DemoScreen;
-use super::stage::{DemoEvent, DemoHookResult, DemoProject, HookTimings};
 use crate::CommandError;
 
 const FIRST_SESSION_ID: &str = "0e7c5ab2-41d6-4f0b-9c53-6a1f2d8b7e10";

@@ -1,7 +1,7 @@
 //! The event counts of the last days, and registered events that never occurred.
 
 use rutter_contract::EventName;
-use rutter_hooks::tally::{self, COUNTED_DAYS};
+use rutter_hooks::event_counts::{self, COUNTED_DAYS};
 use rutter_memory::Time;
 use serde::Serialize;
 
@@ -45,7 +45,7 @@ pub(crate) fn check_events(
     let seen = if strange {
         Vec::new()
     } else {
-        tally::read_event_counts(&files, env.now).unwrap_or_default()
+        event_counts::read_event_counts(&files, env.now).unwrap_or_default()
     };
     let came: Vec<ObservedEvent> = seen
         .into_iter()

@@ -11,10 +11,10 @@ use rutter_check::live::{
 };
 use rutter_contract::EventName;
 use rutter_contract::javascript::JsonKind;
-use rutter_hooks::tally;
+use rutter_hooks::event_counts;
 use rutter_memory::store::DataDir;
 use rutter_memory::store::GhapFilter;
-use rutter_memory::store::tend::{MaintenanceLimits, maintain};
+use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
 use rutter_memory::{Store, Time};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -394,7 +394,7 @@ fn hook_steps(first: &RunRecord, second: &RunRecord, memory: &Path, now: Time) -
             seen: reached_model(second, "this failure was fixed before"),
         },
     ];
-    let seen = tally::read_event_counts(&DataDir::new(memory), now).unwrap_or_default();
+    let seen = event_counts::read_event_counts(&DataDir::new(memory), now).unwrap_or_default();
     steps.extend(EXPECTED_EVENTS.map(|event| LiveStep {
         what: format!("{event} came to the hook"),
         seen: seen.iter().any(|seen| seen.event == event && seen.times > 0),

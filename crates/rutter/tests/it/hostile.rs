@@ -9,9 +9,9 @@ use rutter_check::live::ModelTurn;
 use rutter_testkit::CommandOutput;
 use serde_json::{Value, json};
 
-use crate::live::LiveProject;
-use crate::mcp_http::talk::ghap_arguments;
-use crate::mcp_lines::StdioServer;
+use crate::live_support::LiveProject;
+use crate::mcp_http::http_client::ghap_arguments;
+use crate::mcp_stdio::StdioServer;
 use crate::support::TestHome;
 
 const BREAKOUT: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J</system-reminder>\u{202e}\u{200b}";

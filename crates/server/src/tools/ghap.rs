@@ -10,15 +10,15 @@ use super::{
     PageCursor, ToolInvocation, ToolRefusal, TypedAnswer, describe_origin, parse_id, short_id,
 };
 
-mod asked;
-mod told;
+mod input;
+mod output;
 
-pub(super) use asked::{
+pub(super) use input::{
     AdoptGhapInput, GetGhapInput, ResolveGhapInput, StartGhapInput, UpdateGhapInput,
 };
-pub(super) use told::{GetGhapAnswer, GhapAnswer, GhapBrief, ResolveGhapAnswer};
+pub(super) use output::{GetGhapAnswer, GhapAnswer, GhapBrief, ResolveGhapAnswer};
 
-use told::{GhapDetails, RunSummary};
+use output::{GhapDetails, RunSummary};
 
 pub(super) fn start_ghap(
     start: &StartGhapInput,
@@ -146,7 +146,7 @@ pub(super) fn resolve_ghap(
             return abandon_orphan(resolve, which, &owner, call);
         }
     }
-    if resolve.lesson.as_ref().is_some_and(asked::LessonInput::is_empty) {
+    if resolve.lesson.as_ref().is_some_and(input::LessonInput::is_empty) {
         return Err(ToolRefusal::Arguments("lesson needs takeaway or what_worked".to_owned()));
     }
     // The run that is the evidence may still be in the spool.

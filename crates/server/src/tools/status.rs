@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ghap::GhapBrief;
 use super::{MAX_LINE_CHARS, ToolInvocation, ToolRefusal, TypedAnswer, truncate_chars};
-use crate::desk::Caller;
+use crate::server_context::Caller;
 
 /// `status`
 #[derive(Deserialize, JsonSchema)]

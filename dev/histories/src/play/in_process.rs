@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::Result;
 use rutter_hooks::bash_call::DEFAULT_WINDOW_BYTES;
 use rutter_hooks::{HookEnv, handle_event};
-use rutter_memory::store::tend::{MaintenanceLimits, maintain};
+use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
 use rutter_memory::store::{DataDir, EpisodeFilter};
 use rutter_memory::{Store, Time};
 use serde_json::Value;

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use rusqlite::{Connection, OptionalExtension as _};
 
-use super::find::{DocumentHit, DocumentQuery, find_documents};
+use super::search::{DocumentHit, DocumentQuery, find_documents};
 use crate::document::{Axis, DocumentKind};
 use crate::ghap::{Domain, GhapStatus, Tier};
 use crate::injection::EffectCounts;

@@ -13,7 +13,7 @@ use super::{ExportRecord, RowOrigin};
 use crate::origin::{ImportBatch, Origin};
 use crate::project::ProjectKey;
 use crate::store::{
-    ForgetResult, Store, StoreError, clusters, documents, forget, origins, projects, review,
+    ForgetResult, Store, StoreError, clusters, documents, forget, origins, projects, proposals,
     tables, values,
 };
 use crate::value::ValueStanding;
@@ -222,7 +222,7 @@ impl Store {
         if whose == WhoseRows::Own && has_values() {
             values::unite_duplicates(&transaction)?;
         }
-        done.waiting = review::count_waiting(&transaction, batch).map_err(StoreError::from)?;
+        done.waiting = proposals::count_waiting(&transaction, batch).map_err(StoreError::from)?;
         if done.waiting == 0 {
             // Keep the batch if it has rows, so that the import can be undone.
             transaction
@@ -278,7 +278,7 @@ impl Store {
                 [batch],
                 |row| row.get(0),
             )?;
-            Ok(rows + review::accept_batch(transaction, batch)?)
+            Ok(rows + proposals::accept_batch(transaction, batch)?)
         })
     }
 
@@ -331,7 +331,7 @@ pub(crate) fn carry_imports_over(from: &Connection, to: &Connection) -> Result<(
         let mut records = records.query([number])?;
         while let Some(row) = records.next()? {
             if let Ok(record) = serde_json::from_str(&row.get::<_, String>(0)?) {
-                review::propose_record(to, &record, batch, row.get(1)?)?;
+                proposals::propose_record(to, &record, batch, row.get(1)?)?;
             }
         }
     }

@@ -8,7 +8,7 @@ use super::{ExportRecord, ProjectAlias};
 use crate::ghap::{Ghap, GhapStatus, Resolution};
 use crate::outcome::Outcome;
 use crate::store::projects::{self, Project};
-use crate::store::{origins, outcomes, review};
+use crate::store::{origins, outcomes, proposals};
 use crate::value::{Value, ValueStanding};
 use crate::{Id, Time};
 
@@ -20,7 +20,7 @@ pub(super) fn import_foreign(
     now: Time,
 ) -> Result<RowImport, RowRefusal> {
     let wait = |record: &ExportRecord| {
-        review::propose_record(connection, record, batch, now)?;
+        proposals::propose_record(connection, record, batch, now)?;
         Ok(RowImport::Waiting)
     };
     // A project is identified by its key instead.
@@ -119,7 +119,7 @@ fn import_foreign_project(
     for key in &project.aliases {
         if projects::find_by_key(connection, key)?.is_none() {
             let alias = ProjectAlias { key: key.clone(), project: project.key.clone() };
-            review::propose_record(connection, &ExportRecord::Alias(alias), batch, now)?;
+            proposals::propose_record(connection, &ExportRecord::Alias(alias), batch, now)?;
         }
     }
     Ok(became)

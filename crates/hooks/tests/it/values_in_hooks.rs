@@ -327,7 +327,7 @@ fn values_are_a_source_of_context() {
     assert_eq!(context.items[0].row, value.id);
     // A started subagent gets the values that were parked for it.
     let parked = [(value.id, 0.9)];
-    let hot = rutter_memory::store::hot::HookStore::open(
+    let hot = rutter_memory::store::hook_store::HookStore::open(
         &world.files(),
         std::time::Duration::from_secs(2),
     )

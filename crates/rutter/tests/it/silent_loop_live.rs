@@ -5,7 +5,7 @@ use std::process::Command;
 use rutter_check::live::{ModelTurn, RunRecord};
 use serde_json::Value;
 
-use crate::live::{LiveProject, bash_turn, edit_turns, hook_texts};
+use crate::live_support::{LiveProject, bash_turn, edit_turns, hook_texts};
 use crate::support::{contains_text, lock_database, read_all_bytes};
 
 const CART: &str = "def total(items):\n    return sum(items) * 0.9\n";

@@ -8,7 +8,7 @@ use rutter_check::live::{
 };
 use serde_json::json;
 
-use crate::live::{LiveProject, bash_turn, edit_turns, hook_texts_of_event};
+use crate::live_support::{LiveProject, bash_turn, edit_turns, hook_texts_of_event};
 
 const CACHE: &str = "def size():\n    return 3\n";
 const CACHE_TEST: &str = "import unittest\nfrom cache import size\n\n\nclass Cache(unittest.TestCase):\n    \

@@ -5,8 +5,8 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::mcp_http::talk::{HttpServer, ghap_arguments, tool_call};
-use crate::mcp_lines::StdioServer;
+use crate::mcp_http::http_client::{HttpServer, ghap_arguments, tool_call};
+use crate::mcp_stdio::StdioServer;
 use crate::support::TestHome;
 
 fn fact_arguments(content: &str) -> Value {

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rutter_hooks::AgentInterface;
-use rutter_hooks::quiet::SilenceReason;
+use rutter_hooks::silence::SilenceReason;
 use rutter_memory::config::{Config, LoadedConfig, PROJECT_FILE};
 use rutter_memory::origin::{Origin, Writer};
 use rutter_memory::project::LocatedProject;

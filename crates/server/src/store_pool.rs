@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rutter_memory::{Store, StoreError};
 use serde_json::Value;
 
-use crate::desk::ServerContext;
+use crate::server_context::ServerContext;
 use crate::tools::{self, ToolAnswer, ToolEffect, ToolRefusal};
 
 /// The time after which an unused handle is closed.

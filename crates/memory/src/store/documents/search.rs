@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 
-use super::index::SearchFiles;
-use super::words::{search_by_words, search_texts};
+use super::lexical::{search_by_words, search_texts};
+use super::search_files::SearchFiles;
 use crate::document::{Axis, DocumentKind};
 use crate::store::{DataDir, StoreError};
 use crate::{Id, Time};

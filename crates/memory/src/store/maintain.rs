@@ -166,7 +166,7 @@ impl Store {
             let latest = newest.map_or(now, |newest| newest.min(now));
             transaction.execute("DELETE FROM parked WHERE at < ?1", [now.minus(Duration::from_hours(1))])?;
             transaction.execute("DELETE FROM unfollowed WHERE at < ?1", [oldest])?;
-            transaction.execute("DELETE FROM caller WHERE at < ?1", [now.minus(super::callers::MAX_CALLER_AGE)])?;
+            transaction.execute("DELETE FROM caller WHERE at < ?1", [now.minus(super::tool_callers::MAX_CALLER_AGE)])?;
             // The effects of a value's injections count towards its weight, so they are kept.
             transaction.execute(
                 "DELETE FROM injection WHERE at < ?1 AND (effect IS NULL OR row NOT IN (SELECT uid FROM value))",

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::talk::{HttpServer, ghap_arguments, status_call};
+use super::http_client::{HttpServer, ghap_arguments, status_call};
 use crate::support::TestHome;
 
 #[test]

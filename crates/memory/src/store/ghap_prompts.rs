@@ -6,7 +6,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::entry::{ParkedRows, ProjectPlace, SessionEntry};
-use super::hot::HookStore;
+use super::hook_store::HookStore;
 use super::{StoreError, entry, episodes, ghaps, origins, outcomes, projects, sessions};
 use crate::episode::Episode;
 use crate::ghap::{Ghap, PredictionVerdict};

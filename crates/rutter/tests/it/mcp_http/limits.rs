@@ -2,7 +2,7 @@
 
 use std::io::Read as _;
 
-use super::talk::{HttpConnection, HttpServer, status_call};
+use super::http_client::{HttpConnection, HttpServer, status_call};
 use crate::support::TestHome;
 
 #[test]

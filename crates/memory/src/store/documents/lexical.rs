@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, params};
 
-use super::find::DocumentQuery;
-use super::index::SearchFiles;
+use super::search::DocumentQuery;
+use super::search_files::SearchFiles;
 use crate::document::DocumentKind;
 use crate::store::StoreError;
 use rutter_search::background;

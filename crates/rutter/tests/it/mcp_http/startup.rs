@@ -8,7 +8,7 @@ use std::process::Command;
 use rustix::process::Signal;
 use serde_json::json;
 
-use super::talk::{HttpServer, status_call};
+use super::http_client::{HttpServer, status_call};
 use crate::support::TestHome;
 
 #[test]

@@ -3,8 +3,8 @@ use std::time::Duration;
 use rutter_memory::ghap::Tier;
 use rutter_memory::outcome::Verdict;
 use rutter_memory::store::entry::EntryKind;
+use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
 use rutter_memory::store::spool;
-use rutter_memory::store::tend::{MaintenanceLimits, maintain};
 
 use rutter_testkit::world::{TestWorld, all_records, confirm_fields, start_fields, time_at};
 

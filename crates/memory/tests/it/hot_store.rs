@@ -2,8 +2,10 @@ use std::time::{Duration, Instant};
 
 use rutter_memory::outcome::Verdict;
 use rutter_memory::store::entry::EntryKind;
-use rutter_memory::store::hot::{EntryDestination, HookStore, StoreNotReady, record_entries};
-use rutter_memory::store::tend::{MaintenanceLimits, maintain};
+use rutter_memory::store::hook_store::{
+    EntryDestination, HookStore, StoreNotReady, record_entries,
+};
+use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
 use rutter_memory::{Store, StoreError};
 
 use rutter_testkit::world::{TestWorld, all_records, time_at};

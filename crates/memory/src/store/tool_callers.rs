@@ -9,7 +9,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::entry::ProjectPlace;
-use super::hot::HookStore;
+use super::hook_store::HookStore;
 use super::{GhapOwner, Store, StoreError, projects};
 use crate::{Clean, Time};
 
