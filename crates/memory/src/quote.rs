@@ -1,5 +1,7 @@
 //! Formats stored text for an agent: short, in one line, and recognisable as a quotation.
 
+use std::path::Path;
+
 use crate::Time;
 use rutter_redact::escape::after_sequence;
 
@@ -115,6 +117,19 @@ fn is_visible(sign: char) -> bool {
             | '\u{2100}'..='\u{27ff}' | '\u{2801}'..='\u{2bff}' | '\u{3001}'..='\u{303f}' | '\u{30fb}' | '\u{30fc}'
             | '\u{fffd}' | '\u{1f000}'..='\u{1faff}');
     is_known && !is_blank && !sign.is_control()
+}
+
+/// Formats paths for users.
+pub trait PathLine {
+    /// Returns the path in one line, with a replacement character for each control character: a newline in the name of a
+    /// folder must not start a new line. Every path in output or in the log goes through this method.
+    fn to_line(&self) -> String;
+}
+
+impl PathLine for Path {
+    fn to_line(&self) -> String {
+        self.to_string_lossy().replace(char::is_control, "\u{fffd}")
+    }
 }
 
 /// Escapes text so that it cannot end its quotation, pass for markup of the client, or change the direction of text.

@@ -14,6 +14,7 @@ use thiserror::Error;
 
 use crate::data_dir;
 use crate::data_dir::FolderLock;
+use crate::quote::PathLine as _;
 
 use crate::ghap::GhapError;
 use crate::memory::MemoryError;
@@ -98,7 +99,7 @@ pub struct Store {
 #[derive(Debug, Error)]
 pub enum StoreError {
     /// An operation on a file or folder failed.
-    #[error("cannot {what} {}: {source}", path.display())]
+    #[error("cannot {what} {}: {source}", path.to_line())]
     Io {
         /// The operation that failed, as a verb.
         what: &'static str,
@@ -111,7 +112,7 @@ pub enum StoreError {
     #[error(transparent)]
     Unsafe(#[from] UnsafePath),
     /// The database was written by a newer version of the program.
-    #[error("{} was written by a newer rutter (schema {found}, this one knows {SCHEMA_VERSION}); update this one", path.display())]
+    #[error("{} was written by a newer rutter (schema {found}, this one knows {SCHEMA_VERSION}); update this one", path.to_line())]
     Newer {
         /// The database.
         path: PathBuf,
@@ -119,7 +120,7 @@ pub enum StoreError {
         found: u32,
     },
     /// The database belongs to another program.
-    #[error("{} is a database of another program; move it away, or set RUTTER_HOME to another folder", path.display())]
+    #[error("{} is a database of another program; move it away, or set RUTTER_HOME to another folder", path.to_line())]
     Foreign {
         /// The database.
         path: PathBuf,

@@ -3,6 +3,8 @@
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+use rutter_memory::quote::PathLine as _;
+
 use crate::CommandError;
 
 /// Writes a temporary file in the same folder and renames it, so that a failure leaves the old file intact.
@@ -11,7 +13,7 @@ pub(crate) fn write_atomically<T>(
     content: impl FnOnce(&mut dyn Write) -> Result<T, CommandError>,
 ) -> Result<T, CommandError> {
     let refuse = |error: io::Error| {
-        CommandError::Refused(format!("cannot write {}: {error}", path.display()))
+        CommandError::Refused(format!("cannot write {}: {error}", path.to_line()))
     };
     let folder =
         path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

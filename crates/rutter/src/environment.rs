@@ -8,6 +8,7 @@ use rutter_contract::version::Version;
 use rutter_memory::config::{Config, LoadedConfig};
 use rutter_memory::origin::{Origin, Writer};
 use rutter_memory::project::LocatedProject;
+use rutter_memory::quote::PathLine as _;
 use rutter_memory::store::{DataDir, GhapOwner, UnsafePath, spool};
 use rutter_memory::{Clean, Store, StoreError, Time, log};
 
@@ -225,7 +226,7 @@ impl Environment {
                 ui.err,
                 "warning: others could write to {} (mode {mode:04o}); it is closed to them now. Look at what is stored if you \
                  do not trust them.",
-                self.data.display()
+                self.data.to_line()
             )?;
         }
         match files.symbolic_links() {
@@ -245,7 +246,7 @@ impl Environment {
         if let Some(path) = store.set_aside() {
             ui.print_note(&format!(
                 "the database was damaged and is kept as {}; `rutter doctor --repair` saves what can be read",
-                path.display()
+                path.to_line()
             ))?;
         }
         if store.is_read_only() && spool::has_drainable_entries(store.files()) {

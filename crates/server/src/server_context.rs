@@ -9,6 +9,7 @@ use rutter_hooks::silence::SilenceReason;
 use rutter_memory::config::{Config, LoadedConfig, PROJECT_FILE};
 use rutter_memory::origin::{Origin, Writer};
 use rutter_memory::project::LocatedProject;
+use rutter_memory::quote::PathLine as _;
 use rutter_memory::session::SessionProcess;
 use rutter_memory::store::{GhapOwner, spool};
 use rutter_memory::{Clean, Store, StoreError, Time};
@@ -211,7 +212,7 @@ impl ServerContext {
                 };
                 format!(
                     "this folder is excluded: nothing of it is kept, and nothing recalled in it; `scope.exclude` in {} says so",
-                    file.display()
+                    file.to_line()
                 )
             }
             // The user paused everything since the first check.

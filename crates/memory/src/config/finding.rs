@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::Clean;
+use crate::quote::PathLine as _;
 use rutter_redact::choice;
 
 /// Maximum number of characters of a name that a message quotes.
@@ -84,10 +85,10 @@ impl ConfigFinding {
 
     /// Returns the file with line and column.
     pub fn location(&self) -> String {
-        let file = self.file.display();
+        let file = self.file.to_line();
         match self.position {
             Some(FilePosition { line, column }) => format!("{file}:{line}:{column}"),
-            None => file.to_string(),
+            None => file,
         }
     }
 }

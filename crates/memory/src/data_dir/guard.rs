@@ -14,6 +14,7 @@ use rustix::io::Errno;
 use thiserror::Error;
 
 use super::DataDir;
+use crate::quote::PathLine as _;
 
 /// Mode bits that let others change the content of a folder.
 const WRITABLE_BY_OTHERS: u32 = 0o022;
@@ -47,7 +48,7 @@ pub enum UnsafePath {
     #[error(
         "{path} belongs to another user (uid {owner}), who could change it; run `sudo chown -R $(id -u) '{path}'` if it is \
          yours, or set RUTTER_HOME to a folder of your own",
-        path = path.display()
+        path = path.to_line()
     )]
     Owner {
         /// The file or folder.
@@ -59,7 +60,7 @@ pub enum UnsafePath {
     #[error(
         "others may write to {path} (mode {mode:04o}), and `chmod go= '{path}'` failed: {source}; set RUTTER_HOME to a folder \
          that only you may write to",
-        path = path.display()
+        path = path.to_line()
     )]
     Writable {
         /// The folder.
@@ -74,7 +75,7 @@ pub enum UnsafePath {
     #[error(
         "others may write to {path} (mode {mode:04o}), and it is not a folder of rutter's own; set RUTTER_HOME to one that is, or \
          run `chmod go-w '{path}'`",
-        path = path.display()
+        path = path.to_line()
     )]
     Shared {
         /// The folder.
@@ -86,13 +87,13 @@ pub enum UnsafePath {
     #[error(
         "{path} is a symbolic link, and rutter writes through none inside its data folder; run `rm '{path}'`, or put what it \
          leads to in its place",
-        path = .0.display()
+        path = .0.to_line()
     )]
     Link(PathBuf),
     /// The path is not a regular file: a pipe, a device or a folder.
     #[error(
         "{path} is no plain file, and rutter uses nothing else inside its data folder; run `rm -r '{path}'` if you do not need it",
-        path = .0.display()
+        path = .0.to_line()
     )]
     NotPlain(PathBuf),
 }
@@ -141,7 +142,7 @@ impl DataDir {
 
     /// Explains why the memory cannot be written, with a command that fixes it.
     pub fn why_unwritable(&self) -> String {
-        let folder = self.folder.display();
+        let folder = self.folder.to_line();
         let is_mounted_read_only = rustix::fs::statvfs(&self.folder)
             .is_ok_and(|disk| disk.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY));
         if is_mounted_read_only {

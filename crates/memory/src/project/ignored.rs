@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::quote::PathLine as _;
+
 /// A file or folder of git that exists and is not used to find the project of a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IgnoredGitFile {
@@ -38,7 +40,7 @@ impl IgnoredGitFile {
 
 impl fmt::Display for IgnoredGitFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = self.path().display();
+        let path = self.path().to_line();
         match self {
             Self::ForeignOwner(_) => {
                 write!(

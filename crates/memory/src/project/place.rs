@@ -8,6 +8,8 @@ use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
 
+use crate::quote::PathLine as _;
+
 /// Maximum length of a path in the system; looking further down would only fail, slowly.
 const MAX_PATH_BYTES: usize = 4096;
 
@@ -81,8 +83,7 @@ pub(super) fn spell_path(path: &Path) -> String {
 
 /// Returns the last part of a path, for users.
 pub(super) fn last_name(path: &Path) -> String {
-    let name = path.file_name().unwrap_or(path.as_os_str());
-    name.to_string_lossy().replace(char::is_control, "\u{fffd}")
+    Path::new(path.file_name().unwrap_or(path.as_os_str())).to_line()
 }
 
 /// Appends bytes as `%XX`.

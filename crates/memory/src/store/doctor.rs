@@ -14,6 +14,7 @@ use super::{
 };
 use crate::Time;
 use crate::data_dir;
+use crate::quote::PathLine as _;
 use rutter_redact::choice;
 
 /// Size in bytes above which the database is reported as large.
@@ -269,7 +270,7 @@ fn check_database(files: &DataDir, health: &mut StoreHealth) {
             health.add_finding(StoreProblem::Damaged, error.to_string(), "rutter doctor --repair");
         }
         Err(error) => {
-            let advice = format!("look at {}", database.display());
+            let advice = format!("look at {}", database.to_line());
             health.add_finding(StoreProblem::Damaged, error.to_string(), advice);
         }
     }

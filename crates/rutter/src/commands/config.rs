@@ -7,6 +7,7 @@ use rutter_memory::config::{
     Config, ConfigFinding, HOOKS_YAML, LoadedConfig, PROJECT_FILE, ProjectFileTrust, check_file,
 };
 use rutter_memory::project::LocatedProject;
+use rutter_memory::quote::PathLine as _;
 use serde_json::{Map, Value as Json, json};
 
 use crate::CommandError;
@@ -108,7 +109,7 @@ fn show_config(
         }));
     }
     for (whose, path, state) in here.described_files() {
-        writeln!(ui.out, "# {whose}: {} ({state})", path.display())?;
+        writeln!(ui.out, "# {whose}: {} ({state})", path.to_line())?;
     }
     writeln!(ui.out)?;
     print_toml(config, |key| here.loaded.origin(key).as_str(), ui)?;
@@ -169,7 +170,7 @@ fn check_config(
         )?;
     } else {
         for file in &files {
-            writeln!(ui.out, "{}: nothing to complain about", file.display())?;
+            writeln!(ui.out, "{}: nothing to complain about", file.to_line())?;
         }
     }
     if let Some(path) = yaml.filter(|_| args.format.chosen() == Format::Text) {
@@ -198,7 +199,7 @@ fn print_paths(
         return ui.print_json(&here.files_as_json());
     }
     for (whose, path, state) in here.described_files() {
-        writeln!(ui.out, "{whose:<8} {} ({state})", path.display())?;
+        writeln!(ui.out, "{whose:<8} {} ({state})", path.to_line())?;
     }
     Ok(())
 }

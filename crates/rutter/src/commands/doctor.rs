@@ -1,6 +1,7 @@
 //! `rutter doctor`: checks the installation and prints how to fix each problem.
 
 use rutter_memory::project::LocatedProject;
+use rutter_memory::quote::PathLine as _;
 use rutter_memory::store::doctor::{self, RepairReport};
 use rutter_memory::store::maintain::{MaintenanceLimits, MaintenanceReport, maintain};
 use rutter_memory::store::{SalvageReport, SalvagedTable, spool};
@@ -81,13 +82,13 @@ impl RepairSummary {
 
     fn write(&self, ui: &mut Ui<'_>) -> Result<(), CommandError> {
         for path in &self.tightened {
-            writeln!(ui.out, "closed    {} to others", path.display())?;
+            writeln!(ui.out, "closed    {} to others", path.to_line())?;
         }
         for (path, salvaged) in &self.repaired.salvaged {
             writeln!(
                 ui.out,
                 "salvaged  {}: {} rows read, {} new here, {} refused; the file is kept",
-                path.display(),
+                path.to_line(),
                 salvaged.read,
                 salvaged.saved,
                 salvaged.refused

@@ -3,6 +3,7 @@
 use rutter_memory::Store;
 use rutter_memory::change::{Change, ChangeKind};
 use rutter_memory::episode::{Episode, EpisodeEndingKind};
+use rutter_memory::quote::format_field;
 use rutter_memory::store::EpisodeFilter;
 use serde::Serialize;
 
@@ -140,7 +141,7 @@ fn show_episode(
         folder => format!(" (in {folder})"),
     };
     let command = format!("{}{}{folder}", selection.program, words.collect::<String>());
-    let mut line = |name: &str, text: &str| writeln!(ui.out, "  {name:<11} {text}");
+    let mut line = |name: &str, text: &str| writeln!(ui.out, "  {name:<11} {}", format_field(text));
     if let Some(test) = &episode.test {
         line("test", test)?;
     }

@@ -6,6 +6,7 @@ use std::io::{self, BufReader, Read, Write};
 use indicatif::{ProgressBar, ProgressStyle};
 use rutter_memory::Store;
 use rutter_memory::project::ProjectKey;
+use rutter_memory::quote::PathLine as _;
 use rutter_memory::store::{
     ExportRecord, ExportReport, ImportFile, ImportReport, ImportSummary, WhoseRows,
 };
@@ -35,7 +36,7 @@ pub(crate) fn export(
             let exported = atomic_file::write_atomically(path, |out| {
                 write_records(&mut store, project.as_ref(), out)
             })?;
-            Ok(ui.print_note(&format!("{} rows in {}", exported.rows, path.display()))?)
+            Ok(ui.print_note(&format!("{} rows in {}", exported.rows, path.to_line()))?)
         }
     }
 }
@@ -83,7 +84,7 @@ fn import_file(
             (Box::new(&mut *ui.input), None)
         } else {
             let refuse = |error: io::Error| {
-                CommandError::Refused(format!("cannot read {}: {error}", path.display()))
+                CommandError::Refused(format!("cannot read {}: {error}", path.to_line()))
             };
             let file = File::open(path).map_err(refuse)?;
             let metadata = file.metadata().map_err(refuse)?;

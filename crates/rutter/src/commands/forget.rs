@@ -1,6 +1,7 @@
 //! `rutter forget`: deletes rows, and every byte of them.
 
 use rutter_memory::Store;
+use rutter_memory::quote::PathLine as _;
 use rutter_memory::store::{ForgetResult, ForgettableRow, ProjectSummary};
 use serde_json::json;
 
@@ -115,7 +116,7 @@ fn print_target(what: &ForgetTarget, store: &Store, ui: &mut Ui<'_>) -> Result<(
         }
     }
     for path in store.files().list_set_aside()? {
-        writeln!(ui.err, "  the damaged database {}, because it may hold it too", path.display())?;
+        writeln!(ui.err, "  the damaged database {}, because it may hold it too", path.to_line())?;
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 
+use rutter_memory::quote::PathLine as _;
 use rutter_memory::session::SessionProcess;
 use rutter_memory::{Clean, Id};
 use rutter_server::{CallChannel, CallerIdentity, ServerContext, halves, http, mcp, tools};
@@ -49,7 +50,7 @@ fn serve_http(
     } else {
         let files = env.data_dir();
         files.make_folder().map_err(|error| {
-            CommandError::Refused(format!("cannot make {}: {error}", env.data.display()))
+            CommandError::Refused(format!("cannot make {}: {error}", env.data.to_line()))
         })?;
         files.http_token()
     };

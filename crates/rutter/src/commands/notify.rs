@@ -4,6 +4,7 @@ use std::path::Path;
 
 use rutter_memory::config::keys::KEYS;
 use rutter_memory::config::{ConfigMistake, Notify, SettingOrigin};
+use rutter_memory::quote::PathLine as _;
 
 use crate::environment::Environment;
 use crate::ui::Ui;
@@ -34,13 +35,13 @@ pub(super) fn ask_notify_level(env: &Environment, ui: &mut Ui<'_>) -> Result<(),
         return Ok(());
     };
     write_answer(path, answer)?;
-    Ok(writeln!(ui.out, "{NOTIFY_KEY} = \"{answer}\" is in {}.", path.display())?)
+    Ok(writeln!(ui.out, "{NOTIFY_KEY} = \"{answer}\" is in {}.", path.to_line())?)
 }
 
 /// Writes the key before the first table: in TOML a top-level key has to stand there.
 fn write_answer(path: &Path, answer: &str) -> Result<(), CommandError> {
     let refuse = |error: std::io::Error| {
-        CommandError::Refused(format!("cannot write {}: {error}", path.display()))
+        CommandError::Refused(format!("cannot write {}: {error}", path.to_line()))
     };
     let old = match std::fs::read_to_string(path) {
         Ok(text) => text,

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use rutter_memory::quote::PathLine as _;
 use rutter_memory::store::DataDir;
 use rutter_memory::{Clean, pause};
 use serde::Serialize;
@@ -88,7 +89,7 @@ impl ActivePauses {
 }
 
 fn pause_file_failure(what: &str, files: &DataDir, error: &io::Error) -> CommandError {
-    CommandError::Refused(format!("cannot {what} {}: {error}", files.paused().display()))
+    CommandError::Refused(format!("cannot {what} {}: {error}", files.paused().to_line()))
 }
 
 pub(crate) fn run(

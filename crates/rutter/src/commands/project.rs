@@ -1,5 +1,8 @@
 //! `rutter project`: lists, shows and merges the projects of the memory.
 
+use std::path::Path;
+
+use rutter_memory::quote::{PathLine as _, format_field};
 use rutter_memory::store::ProjectSummary;
 use rutter_memory::store::entry::ProjectPlace;
 use rutter_memory::{Store, StoreError};
@@ -109,12 +112,12 @@ fn show_project(
         return ui.print_json(&ProjectJson { summary: &summary, earlier: &earlier, ignored });
     }
     let project = &summary.project;
-    writeln!(ui.out, "{} {}", project.id.short(), project.name)?;
+    writeln!(ui.out, "{} {}", project.id.short(), format_field(&project.name))?;
     writeln!(ui.out, "  key      {}", project.key)?;
     for alias in &project.aliases {
         writeln!(ui.out, "  also     {alias}")?;
     }
-    writeln!(ui.out, "  folder   {}", project.root)?;
+    writeln!(ui.out, "  folder   {}", Path::new(project.root.as_str()).to_line())?;
     writeln!(ui.out, "  since    {}", project.created)?;
     Ok(writeln!(ui.out, "  holds    {}", describe_row_counts(&summary))?)
 }

@@ -1,7 +1,7 @@
 //! `rutter review`: lists, accepts and rejects everything that waits for a decision of the user.
 
 use rutter_memory::config::ProjectFileTrust as FileStanding;
-use rutter_memory::quote::format_field;
+use rutter_memory::quote::{PathLine as _, format_field};
 use rutter_memory::store::{
     BatchSummary, ExportRecord, Proposal, ProposedChange, ValueEdit, ValueFilter,
 };
@@ -118,7 +118,7 @@ fn list_waiting(
     if let Some(path) = &untrusted {
         ui.print_note(&format!(
             "{} is not trusted; `rutter trust` shows what it wants",
-            path.display()
+            path.to_line()
         ))?;
     }
     if waiting.is_empty() {

@@ -3,7 +3,7 @@
 use rutter_memory::episode::Episode;
 use rutter_memory::ghap::{Ghap, PredictionVerdict};
 use rutter_memory::outcome::Outcome;
-use rutter_memory::quote::format_age;
+use rutter_memory::quote::{PathLine as _, format_age};
 use rutter_memory::store::{
     EpisodeFilter, GhapFilter, GhapProgress, Project, RowCounts, SessionSummary, spool,
 };
@@ -237,7 +237,7 @@ fn print_status(
         0 => String::new(),
         spool => format!(", {} wait in the spool", format_size(*spool)),
     };
-    Ok(line("store", &format!("{}, {}{waits}", database.display(), format_size(*bytes)))?)
+    Ok(line("store", &format!("{}, {}{waits}", database.to_line(), format_size(*bytes)))?)
 }
 
 fn project_line(status: &StatusReport) -> String {

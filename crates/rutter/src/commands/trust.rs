@@ -4,6 +4,7 @@ use rutter_memory::config::keys::{ConfigValue, KEYS};
 use rutter_memory::config::{
     Config, ConfigMistake, ProjectFileTrust, preview_trusted, read_project_file, trust,
 };
+use rutter_memory::quote::PathLine as _;
 use serde_json::{Value as Json, json};
 
 use super::config::FolderConfig;
@@ -32,10 +33,10 @@ pub(crate) fn run(
             (true, _) => {
                 ui.print_json(&json!({ "file": path, "trusted": false, "was_trusted": was }))
             }
-            (false, true) => Ok(writeln!(ui.out, "{} is no longer trusted", path.display())?),
+            (false, true) => Ok(writeln!(ui.out, "{} is no longer trusted", path.to_line())?),
             (false, false) => Ok(ui.print_note(&format!(
                 "{} was not trusted; there is nothing to do",
-                path.display()
+                path.to_line()
             ))?),
         };
     }
@@ -45,13 +46,13 @@ pub(crate) fn run(
         Ok(None) => {
             return Err(CommandError::Refused(format!(
                 "there is no {}; nothing is to be trusted here",
-                path.display()
+                path.to_line()
             )));
         }
         Err(finding) => return Err(CommandError::Refused(finding.to_string())),
     };
     if here.loaded.project == ProjectFileTrust::Trusted {
-        ui.print_note(&format!("{} is trusted already; there is nothing to do", path.display()))?;
+        ui.print_note(&format!("{} is trusted already; there is nothing to do", path.to_line()))?;
         return if json {
             ui.print_json(&json!({ "file": path, "trusted": true, "changes": [] }))
         } else {
@@ -89,7 +90,7 @@ pub(crate) fn run(
             .collect();
         return ui.print_json(&json!({ "file": path, "trusted": true, "changes": changes }));
     }
-    writeln!(ui.out, "{} is trusted, as long as it stays as it is", path.display())?;
+    writeln!(ui.out, "{} is trusted, as long as it stays as it is", path.to_line())?;
     Ok(writeln!(ui.out, "`rutter trust --revoke` takes this back.")?)
 }
 
@@ -107,10 +108,10 @@ fn print_changed_keys(
     ui: &mut Ui<'_>,
 ) -> Result<(), CommandError> {
     if changes.is_empty() {
-        writeln!(ui.err, "{} wants nothing that it does not have already", path.display())?;
+        writeln!(ui.err, "{} wants nothing that it does not have already", path.to_line())?;
         return Ok(());
     }
-    writeln!(ui.err, "{} wants:", path.display())?;
+    writeln!(ui.err, "{} wants:", path.to_line())?;
     for (key, before, after) in changes {
         writeln!(ui.err, "  {key} = {after}  (now {before})")?;
     }
@@ -121,7 +122,7 @@ fn list_trusted(json: bool, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Co
     let known = trust::list_trusted(&env.data).map_err(|error| {
         CommandError::Refused(format!(
             "what is trusted cannot be read in {}: {error}; put that right and try again",
-            env.data.display()
+            env.data.to_line()
         ))
     })?;
     if json {
@@ -144,6 +145,6 @@ fn list_trusted(json: bool, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Co
 fn trust_write_failure(env: &Environment, error: &std::io::Error) -> CommandError {
     CommandError::Refused(format!(
         "it cannot be noted in {}: {error}; nothing was changed, put that right and try again",
-        env.data.display()
+        env.data.to_line()
     ))
 }

@@ -1,6 +1,7 @@
 //! `rutter values`: lists, shows and changes values and the clusters behind them.
 
 use rutter_memory::project::ProjectKey;
+use rutter_memory::quote::PathLine as _;
 use rutter_memory::store::{
     Cluster, ClusterFilter, ClusterMember, NewValue, ValueEdit, ValueFilter, ValueWithEffects,
     ValueWriteResult,
@@ -310,7 +311,7 @@ fn write_report(
 ) -> Result<(), CommandError> {
     let page = report::render_page(store, env.now)?;
     atomic_file::write_atomically(&args.html, |out| Ok(out.write_all(page.as_bytes())?))?;
-    Ok(ui.print_note(&format!("wrote {}; open it in a browser", args.html.display()))?)
+    Ok(ui.print_note(&format!("wrote {}; open it in a browser", args.html.to_line()))?)
 }
 
 fn retire_value(

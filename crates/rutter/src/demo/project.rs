@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use rutter_contract::verdict::{HookRun, decode_stdout, judge_answer};
 use rutter_contract::version::Contract;
 use rutter_contract::{EventName, payload};
+use rutter_memory::quote::PathLine as _;
 use serde_json::Value;
 
 use super::calendar;
@@ -75,7 +76,7 @@ impl DemoProject {
             scratch,
         };
         stage.create_files().map_err(|error| {
-            CommandError::Refused(format!("cannot write to {}: {error}", folder.display()))
+            CommandError::Refused(format!("cannot write to {}: {error}", folder.to_line()))
         })?;
         stage.run_rutter(&["tend"], "")?;
         Ok(stage)
@@ -174,7 +175,7 @@ impl DemoProject {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let failed = |error: io::Error| {
-            CommandError::Refused(format!("cannot run {}: {error}", self.program.display()))
+            CommandError::Refused(format!("cannot run {}: {error}", self.program.to_line()))
         };
         let mut child = command.spawn().map_err(failed)?;
         if let Some(mut pipe) = child.stdin.take() {

@@ -4,6 +4,7 @@
 //! the real `rutter ghap` command; each step checks that output.
 
 use rutter_contract::EventName;
+use rutter_memory::quote::PathLine as _;
 use serde_json::{Value, json};
 
 use super::line::{Actor, DemoLine, StyledText, TextStyle};
@@ -228,7 +229,7 @@ impl DemoScript<'_, '_> {
         self.stage.write_project_file(name, text).map_err(|error| {
             CommandError::Refused(format!(
                 "cannot write {}: {error}",
-                self.stage.project_file(name).display()
+                self.stage.project_file(name).to_line()
             ))
         })
     }

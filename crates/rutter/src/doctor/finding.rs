@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use rutter_memory::Clean;
+use rutter_memory::quote::PathLine as _;
 use serde::{Serialize, Serializer};
 
 use super::codes::{FindingCode, FindingSeverity};
@@ -24,7 +25,7 @@ impl FileLocation {
 
 impl fmt::Display for FileLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.file.display())?;
+        write!(f, "{}", self.file.to_line())?;
         match self.position {
             Some((line, column)) => write!(f, ":{line}:{column}"),
             None => Ok(()),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use rutter_contract::spec::MatcherValues;
 use rutter_contract::{EventName, table};
 use rutter_memory::project::WorkTree;
+use rutter_memory::quote::PathLine as _;
 use serde_json::Value;
 
 use super::advice;
@@ -94,7 +95,7 @@ fn no_hooks_finding(places: &ClientEnvironment) -> DoctorFinding {
     let elsewhere = find_other_installation(&places.folder).map_or_else(String::new, |folder| {
         format!(
             "; {} has them, and older clients read settings only where they are started",
-            folder.display()
+            folder.to_line()
         )
     });
     let what = format!("no settings that a client reads here run rutter{elsewhere}");

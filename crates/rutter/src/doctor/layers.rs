@@ -7,6 +7,7 @@ use rutter_contract::EventName;
 use rutter_contract::javascript::{JsonKind, JsonNode};
 use rutter_contract::version::Contract;
 use rutter_memory::Time;
+use rutter_memory::quote::PathLine as _;
 use serde::Serialize;
 
 use super::codes;
@@ -368,7 +369,7 @@ fn check_env_settings(
     if let Some((name, _, place)) = said.into_iter().flatten().next().filter(|_| moved) {
         let what = format!(
             "`env` sets {name}: hooks use another memory than the {} of this command",
-            data.display()
+            data.to_line()
         );
         findings.push(DoctorFinding::new(&codes::ENV_MOVES, what).with_location(place));
     }

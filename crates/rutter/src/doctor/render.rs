@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use rutter_memory::quote::visible_chars;
+use rutter_memory::quote::{PathLine as _, visible_chars};
 
 use super::DoctorReport;
 use super::client::InstalledClient;
@@ -40,7 +40,7 @@ impl DoctorReport {
     }
 
     fn write_program(&self, out: &mut dyn Write) -> io::Result<()> {
-        let path = self.program.path.as_ref().map(|path| format!(", {}", path.display()));
+        let path = self.program.path.as_ref().map(|path| format!(", {}", path.to_line()));
         let build = self.program.build_folder.as_ref().map(|_| ", a build of cargo");
         let text = format!(
             "{}{}{}",
@@ -55,10 +55,10 @@ impl DoctorReport {
         let text = match &self.client {
             InstalledClient { path: None, .. } => "none in PATH".to_owned(),
             InstalledClient { path: Some(path), version: None } => {
-                format!("{}, unknown", path.display())
+                format!("{}, unknown", path.to_line())
             }
             InstalledClient { path: Some(path), version: Some(version) } => {
-                format!("{version}, {}", path.display())
+                format!("{version}, {}", path.to_line())
             }
         };
         write_line(out, "client", &text)?;
@@ -104,7 +104,7 @@ impl DoctorReport {
                     }
                 }
             };
-            let (whose, file) = (server.whose.as_str(), server.place.file.display());
+            let (whose, file) = (server.whose.as_str(), server.place.file.to_line());
             write_line(out, std::mem::take(&mut name), &format!("{whose:<8} {state}: {file}"))?;
         }
         Ok(())
@@ -138,7 +138,7 @@ impl DoctorReport {
 
     fn write_memory(&self, out: &mut dyn Write) -> io::Result<()> {
         let memory = &self.memory;
-        write_line(out, "memory", &memory.folder.display().to_string())?;
+        write_line(out, "memory", &memory.folder.to_line())?;
         let database = match memory.schema {
             Some(schema) => format!("schema {schema}, {}", format_size(memory.bytes)),
             None if memory.bytes == 0 && self.is_memory_unreadable() => {
@@ -156,10 +156,7 @@ impl DoctorReport {
             format_size(memory.spool)
         );
         write_line(out, "waiting", &waiting)?;
-        memory
-            .set_aside
-            .iter()
-            .try_for_each(|path| write_line(out, "aside", &path.display().to_string()))
+        memory.set_aside.iter().try_for_each(|path| write_line(out, "aside", &path.to_line()))
     }
 
     /// Returns true if the data directory cannot be read.
@@ -186,7 +183,7 @@ fn write_line(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
 fn describe_layer(layer: &SettingsLayer) -> String {
     let SettingsLayer { whose, path, state, hooks, ours, .. } = layer;
     let whose = whose.as_str();
-    let path = path.display();
+    let path = path.to_line();
     match (state, *ours) {
         (LayerState::Absent, _)
             if matches!(layer.whose, SettingsSource::Managed | SettingsSource::Checkout) =>

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use rutter_memory::config::{YamlKey, YamlMeaning, read_hooks_yaml};
+use rutter_memory::quote::PathLine as _;
 use serde_json::{Value as Json, json};
 
 use crate::CommandError;
@@ -27,7 +28,7 @@ pub(super) fn print_report(
     writeln!(
         ui.out,
         "{}: Claude Code and rutter do not act on this file. It has {}:",
-        path.display(),
+        path.to_line(),
         format_count(keys.len() as u64, "key")
     )?;
     let width = keys.iter().map(|key| one_line(&key.path).chars().count()).max().unwrap_or(0);
@@ -74,7 +75,7 @@ fn to_toml(keys: &[YamlKey]) -> String {
 }
 
 fn read_keys(path: &Path) -> Result<Vec<YamlKey>, CommandError> {
-    let refuse = |why: String| CommandError::Refused(format!("{}: {why}", path.display()));
+    let refuse = |why: String| CommandError::Refused(format!("{}: {why}", path.to_line()));
     let metadata = path.metadata().map_err(|error| refuse(error.to_string()))?;
     // A pipe would be waited for.
     if !metadata.is_file() {
