@@ -9,9 +9,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rutter_contract::input::RawPayload;
-use rutter_hooks::bash_call::{Call, WINDOW};
-use rutter_memory::outcome::Kind;
-use rutter_runs::read::{Seen, read_line};
+use rutter_hooks::bash_call::{BashCall, DEFAULT_WINDOW_BYTES};
+use rutter_memory::outcome::RunKind;
+use rutter_runs::read::{CapturedOutput, read_line};
 use rutter_runs::runners::RUNNERS;
 
 /// Sizes in KB, each with the promised time in milliseconds.
@@ -36,7 +36,7 @@ fn main() {
             println!("{name:<44} {:>9.3} {:>9.3} {:>9.3}", times[0], times[1], times[2]);
         }
     };
-    let texts: Vec<(&str, Kind, Vec<u8>)> = RUNNERS
+    let texts: Vec<(&str, RunKind, Vec<u8>)> = RUNNERS
         .iter()
         .map(|runner| (runner.name, runner.kind, recorded_output(runner.name)))
         .collect();
@@ -49,10 +49,10 @@ fn main() {
     }
     for (name, kind, text) in &texts {
         let script = match kind {
-            Kind::Test => "make test",
-            Kind::Build => "npm run build",
-            Kind::Lint => "npm run lint",
-            Kind::Typecheck => "npm run typecheck",
+            RunKind::Test => "make test",
+            RunKind::Build => "npm run build",
+            RunKind::Lint => "npm run lint",
+            RunKind::Typecheck => "npm run typecheck",
         };
         print(&format!("{script}, of {name}"), &|size| {
             read_millis(script, &repeat_to_size(text, size))
@@ -78,9 +78,9 @@ fn main() {
 /// Returns a command line of a runner, or None if it is only found behind a script.
 fn runner_command(runner: &str) -> Option<String> {
     let lines = ["", " run", " test"].map(|more| format!("{runner}{more}"));
-    lines
-        .into_iter()
-        .find(|line| read_line(line, &Seen { exit: Some(1), output: b"", cut: false }).is_ok())
+    lines.into_iter().find(|line| {
+        read_line(line, &CapturedOutput { exit: Some(1), output: b"", cut: false }).is_ok()
+    })
 }
 
 /// Returns the milliseconds of the fastest call, which excludes other work on the machine.
@@ -99,7 +99,7 @@ fn best_millis(mut call: impl FnMut()) -> f64 {
 
 fn read_millis(command: &str, output: &[u8]) -> f64 {
     best_millis(|| {
-        let seen = Seen { exit: Some(1), output, cut: false };
+        let seen = CapturedOutput { exit: Some(1), output, cut: false };
         drop(std::hint::black_box(read_line(command, std::hint::black_box(&seen))));
     })
 }
@@ -113,8 +113,11 @@ fn payload_millis(command: &str, output: &[u8]) -> f64 {
     .to_string();
     best_millis(|| {
         let wire = RawPayload::parse(std::hint::black_box(payload.as_bytes()));
-        let call = wire.ok().and_then(|wire| Call::of(&wire, WINDOW)?.ok());
-        drop(std::hint::black_box(call.map(|call| read_line(&call.command, &call.seen()))));
+        let call =
+            wire.ok().and_then(|wire| BashCall::parse_run(&wire, DEFAULT_WINDOW_BYTES)?.ok());
+        drop(std::hint::black_box(
+            call.map(|call| read_line(&call.command, &call.captured_output())),
+        ));
     })
 }
 

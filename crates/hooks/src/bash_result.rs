@@ -8,23 +8,23 @@ use std::path::Path;
 
 use rutter_contract::input::{PostToolUse, PostToolUseFailure, RawPayload};
 
-use super::{Around, Call, Heard, Settings, fingerprint, offer, snapshot};
-use crate::bash_call::Call as BashCall;
-use crate::fix_message::{Known, render};
-use crate::{reference, speech};
-use rutter_memory::change::{Change, Sort, changes_before_run, changes_something};
-use rutter_memory::config::Hooks;
-use rutter_memory::episode::{Again, Episode};
+use super::{HookCall, HookEnv, HookResult, Settings, fingerprint, offer, snapshot};
+use crate::bash_call::BashCall;
+use crate::fix_message::{FixFacts, render_fix_message};
+use crate::{messages, reference};
+use rutter_memory::change::{Change, ChangeKind, changes_before_run, may_change_state};
+use rutter_memory::config::HookSettings;
+use rutter_memory::episode::{Episode, RecurrenceKind};
 use rutter_memory::ghap::Ghap;
 use rutter_memory::outcome::{Outcome, Verdict};
-use rutter_memory::run::Run;
-use rutter_memory::store::entry::What;
-use rutter_memory::store::{Recalled, spool};
+use rutter_memory::run::CapturedRun;
+use rutter_memory::store::entry::EntryKind;
+use rutter_memory::store::{RecalledEpisode, spool};
 use rutter_memory::{Clean, Id, Time};
 use rutter_runs::command_line::CommandLine;
-use rutter_runs::found::{FoundRun, find_runs, unknown_run};
 use rutter_runs::place::RunPlace;
-use rutter_runs::read::{Configured, Reading, plain_text, read_runs};
+use rutter_runs::read::{ConfiguredRuns, ParsedOutcome, plain_text, read_runs};
+use rutter_runs::run_finder::{FoundRun, find_runs, find_unknown_run};
 use rutter_runs::test_source;
 
 /// Maximum size of a file that is searched for a change.
@@ -34,51 +34,52 @@ pub(super) const MAX_LINE_BYTES: usize = 64 * 1024;
 /// Maximum number of characters of a command line that are stored. Runs are found before the line is cut.
 const MAX_COMMAND_CHARS: usize = 2_000;
 
-pub(super) fn hear(
+pub(super) fn handle_bash_result(
     wire: &RawPayload<'_>,
-    around: impl FnOnce() -> Around,
+    around: impl FnOnce() -> HookEnv,
     event: &str,
-    heard: &mut Heard,
+    heard: &mut HookResult,
 ) {
-    let Some(command) = BashCall::command(wire).filter(|command| command.len() <= MAX_LINE_BYTES)
+    let Some(command) =
+        BashCall::finished_command(wire).filter(|command| command.len() <= MAX_LINE_BYTES)
     else {
         return;
     };
     // Most commands neither run nor change anything; for those not even the project is located.
     let line = CommandLine::parse(&command);
     let runs = find_runs(&line);
-    let changes = changes_something(&line);
-    let unknown = if runs.is_empty() { unknown_run(&line) } else { None };
+    let changes = may_change_state(&line);
+    let unknown = if runs.is_empty() { find_unknown_run(&line) } else { None };
     let around = around();
     // Other commands are runs only by configuration.
-    if runs.is_empty() && !changes && unknown.is_none() && !is_configured(&around) {
+    if runs.is_empty() && !changes && unknown.is_none() && !has_configuration(&around) {
         return;
     }
     // A script may run anything; only its output shows if it was a test run.
     let window = around.window;
-    let seen = || BashCall::of_any(wire, window).and_then(Result::ok);
+    let seen = || BashCall::parse(wire, window).and_then(Result::ok);
     let is_certain = runs.iter().any(FoundRun::is_certain);
-    if !is_certain && !changes && unknown.is_none() && !is_configured(&around) {
-        let read = seen().and_then(|seen| read_runs(&line, &seen.seen()).ok());
+    if !is_certain && !changes && unknown.is_none() && !has_configuration(&around) {
+        let read = seen().and_then(|seen| read_runs(&line, &seen.captured_output()).ok());
         if read.is_none() {
             return;
         }
     }
-    let settings = |hooks: &Hooks| settings!(hooks.outcome_capture);
-    let Some(mut call) = Call::of(wire, || around, settings) else { return };
+    let settings = |hooks: &HookSettings| settings!(hooks.outcome_capture);
+    let Some(mut call) = HookCall::from_payload(wire, || around, settings) else { return };
     if let Some(folder) = line.absolute_folder() {
-        let wanted = call.enter(&folder) && call.config.hooks.outcome_capture.enabled;
+        let wanted = call.enter_folder(&folder) && call.config.hooks.outcome_capture.enabled;
         if !wanted {
-            snapshot::discard(wire, &call);
+            snapshot::discard_snapshot(wire, &call);
             return;
         }
     }
     // A password in a single word looks like any other word; in the whole line it follows its option.
     let clean = Clean::new(&command);
     let line =
-        if clean.as_str() == &*command { line } else { clean_line(&clean, line, runs.len()) };
-    let command = Command { text: &clean, line: &line, event };
-    let mut whats = command.changes(wire, &mut call, changes);
+        if clean.as_str() == &*command { line } else { redacted_line(&clean, line, runs.len()) };
+    let command = FinishedCommandLine { text: &clean, line: &line, event };
+    let mut whats = command.find_changes(wire, &mut call, changes);
     let Some(mut seen) = seen() else {
         if !whats.is_empty() {
             call.record(whats, heard);
@@ -86,53 +87,60 @@ pub(super) fn hear(
         return;
     };
     let settings = &call.config.hooks.outcome_capture;
-    let configured = Configured { matchers: &settings.matchers, only: &settings.only };
-    let mut readings = configured.read_runs(&line, &seen.seen()).unwrap_or_default();
+    let configured = ConfiguredRuns { matchers: &settings.matchers, only: &settings.only };
+    let mut readings = configured.read_runs(&line, &seen.captured_output()).unwrap_or_default();
     if !readings.is_empty() {
         // Readers split lines and could separate the name of a secret from its value. So the output is redacted as a
         // whole and read again.
         let text = Clean::by_line(&plain_text(&seen.output));
         seen.output = Cow::Owned(text.as_str().as_bytes().to_vec());
-        readings = configured.read_runs(&line, &seen.seen()).unwrap_or_default();
+        readings = configured.read_runs(&line, &seen.captured_output()).unwrap_or_default();
     }
-    let runs = command.runs(&call, &readings, &seen);
-    whats.extend(runs.iter().map(|run| What::Ran(Box::new(run.clone()))));
+    let runs = command.build_runs(&call, &readings, &seen);
+    whats.extend(runs.iter().map(|run| EntryKind::Ran(Box::new(run.clone()))));
     whats.extend(
-        unknown.filter(|_| runs.is_empty()).map(|command| What::Unfollowed(Clean::new(&command))),
+        unknown
+            .filter(|_| runs.is_empty())
+            .map(|command| EntryKind::Unfollowed(Clean::new(&command))),
     );
     if whats.is_empty() {
         return;
     }
     call.record(whats, heard);
     if !runs.is_empty() {
-        let text = speak(&mut call, &runs, event, heard);
+        let text = render_run_messages(&mut call, &runs, event, heard);
         match event {
-            "PostToolUse" => call.say::<PostToolUse>(&text, heard),
-            _ => call.say::<PostToolUseFailure>(&text, heard),
+            "PostToolUse" => call.print_context::<PostToolUse>(&text, heard),
+            _ => call.print_context::<PostToolUseFailure>(&text, heard),
         }
     }
 }
 
 /// Parses the redacted line, or returns the original if redaction hides a run.
-fn clean_line(clean: &Clean, line: CommandLine, runs: usize) -> CommandLine {
+fn redacted_line(clean: &Clean, line: CommandLine, runs: usize) -> CommandLine {
     let clean = CommandLine::parse(clean);
     if find_runs(&clean).len() == runs { clean } else { line }
 }
 
 /// A finished command line.
-struct Command<'a> {
+struct FinishedCommandLine<'a> {
     text: &'a Clean,
     line: &'a CommandLine,
     event: &'a str,
 }
 
-impl Command<'_> {
+impl FinishedCommandLine<'_> {
     /// Builds the records of the runs.
-    fn runs(&self, call: &Call, readings: &[Reading], seen: &BashCall<'_>) -> Vec<Run> {
+    fn build_runs(
+        &self,
+        call: &HookCall,
+        readings: &[ParsedOutcome],
+        seen: &BashCall<'_>,
+    ) -> Vec<CapturedRun> {
         if readings.is_empty() {
             return Vec::new();
         }
-        let now = call.around.now;
+        let now = call.env.now;
         // The text is redacted before it is cut, as half of a secret would not be recognised.
         let short: String = self.text.chars().take(MAX_COMMAND_CHARS).collect();
         let short = Clean::new(&short);
@@ -155,9 +163,9 @@ impl Command<'_> {
                 duration: reading.duration.or(seen.duration),
                 at: now,
             };
-            let mut run = Run::new(outcome, reading, &place, &text);
+            let mut run = CapturedRun::new(outcome, reading, &place, &text);
             for fault in &mut run.faults {
-                if let Some(source) = test_source::read(&call.located.root, fault) {
+                if let Some(source) = test_source::read_test_source(&call.located.root, fault) {
                     fault.clues.add_test_source(&source);
                 }
             }
@@ -167,132 +175,162 @@ impl Command<'_> {
     }
 
     /// Returns the changes that the line made, if a failure is open: the edits that were seen and the command itself.
-    fn changes(&self, wire: &RawPayload<'_>, call: &mut Call, changes: bool) -> Vec<What> {
+    fn find_changes(
+        &self,
+        wire: &RawPayload<'_>,
+        call: &mut HookCall,
+        changes: bool,
+    ) -> Vec<EntryKind> {
         if !changes || !call.config.privacy.capture_patches {
             return Vec::new();
         }
         let place = call.place.clone();
-        if !spool::waits(&call.around.files)
+        if !spool::has_drainable_entries(&call.env.files)
             && let Ok(store) = call.store()
-            && matches!(store.follows(&place), Ok(false))
+            && matches!(store.has_open_episode(&place), Ok(false))
         {
-            snapshot::discard(wire, call);
+            snapshot::discard_snapshot(wire, call);
             return Vec::new();
         }
         // A change in a line with a run counts only if it was made before the run.
-        let now = call.around.now;
+        let now = call.env.now;
         let runs = find_runs(self.line).iter().any(FoundRun::is_certain);
         let at = if runs { Time::from_millis(now.millis() - 1) } else { now };
-        let edits = snapshot::finish(wire, call, self.text, at);
+        let edits = snapshot::finish_snapshot(wire, call, self.text, at);
         let counts = if runs { changes_before_run(self.line) } else { self.event == "PostToolUse" };
         let mut found: Vec<Change> = Vec::new();
         if counts || !edits.is_empty() {
-            found.push(Change::command(self.text, at));
+            found.push(Change::from_command(self.text, at));
         }
         found.extend(edits);
-        found.into_iter().map(|change| What::Changed(Id::new(now), change)).collect()
+        found.into_iter().map(|change| EntryKind::Changed(Id::new(now), change)).collect()
     }
 }
 
 /// Returns the text for the agent about the runs.
-fn speak(call: &mut Call, runs: &[Run], event: &str, heard: &mut Heard) -> String {
+fn render_run_messages(
+    call: &mut HookCall,
+    runs: &[CapturedRun],
+    event: &str,
+    heard: &mut HookResult,
+) -> String {
     let mut texts = Vec::new();
-    let ghap = active(call, heard);
+    let ghap = active_ghap(call, heard);
     let is_tracked = ghap.is_some();
     if let Some(ghap) = ghap.filter(|_| call.config.hooks.outcome_capture.auto_capture) {
         // The worst run first; each of them may be the predicted one.
-        texts.extend(runs.iter().rev().find_map(|run| held(call, ghap.clone(), run, heard)));
+        texts.extend(
+            runs.iter().rev().find_map(|run| prediction_message(call, ghap.clone(), run, heard)),
+        );
     }
     for run in runs.iter().rev().filter(|run| run.outcome.verdict == Verdict::Failed) {
-        let known = bring_back(call, run, event, heard);
+        let known = earlier_fix_message(call, run, event, heard);
         // A subagent's commands run on behalf of the main agent: only the main agent is offered a GHAP.
         let begins = call.agent.is_none() && !is_tracked;
         if known.is_none() && begins && call.config.hooks.outcome_capture.premortem {
-            texts.extend(warn(call, run, event, heard));
+            texts.extend(premortem_message(call, run, event, heard));
         }
         texts.extend(known);
         if begins && texts.is_empty() {
-            texts.extend(offer::offer(call, heard));
+            texts.extend(offer::offer_ghap(call, heard));
         }
     }
     texts.join("\n\n")
 }
 
 /// Returns the GHAP that the agent works on.
-fn active(call: &mut Call, heard: &mut Heard) -> Option<Ghap> {
+fn active_ghap(call: &mut HookCall, heard: &mut HookResult) -> Option<Ghap> {
     let (place, client, agent) = (call.place.clone(), call.client.clone(), call.agent.clone());
     let store = call.store().as_ref().ok()?;
-    heard.take("active", store.active(&place, &client, agent.as_ref()))?
+    heard.ok_or_log("active", store.active_ghap(&place, &client, agent.as_ref()))?
 }
 
 /// Returns the text about a prediction that a run confirms or contradicts, if that is new, and records it as shown.
-fn held(call: &mut Call, ghap: Ghap, run: &Run, heard: &mut Heard) -> Option<String> {
-    if !call.may_speak() {
+fn prediction_message(
+    call: &mut HookCall,
+    ghap: Ghap,
+    run: &CapturedRun,
+    heard: &mut HookResult,
+) -> Option<String> {
+    if !call.may_print() {
         return None;
     }
     let store = call.store().as_ref().ok()?;
-    let settled = heard.take("prediction", store.settled(ghap, Some(run.outcome.id)))??;
-    let text = speech::settled(&settled, &call.hands());
-    call.record_said(vec![What::Told(settled.ghap.id, settled.told)], heard).then_some(text)
+    let settled =
+        heard.ok_or_log("prediction", store.run_verdict(ghap, Some(run.outcome.id)))??;
+    let text = messages::render_verdict(&settled, &call.interface());
+    call.record_shown(vec![EntryKind::Told(settled.ghap.id, settled.told)], heard).then_some(text)
 }
 
 /// Returns the premortem, once per cycle, and records it as shown.
-fn warn(call: &mut Call, run: &Run, event: &str, heard: &mut Heard) -> Option<String> {
-    if !call.may_speak() {
+fn premortem_message(
+    call: &mut HookCall,
+    run: &CapturedRun,
+    event: &str,
+    heard: &mut HookResult,
+) -> Option<String> {
+    if !call.may_print() {
         return None;
     }
-    let (place, client, now) = (call.place.clone(), call.client.clone(), call.around.now);
+    let (place, client, now) = (call.place.clone(), call.client.clone(), call.env.now);
     let mut failure: Vec<&str> = run.outcome.failing.iter().map(Clean::as_str).collect();
     failure.extend(run.faults.iter().map(|fault| fault.error.as_str()));
     let failure = failure.join("\n");
     let store = call.store().as_ref().ok()?;
-    let premortem = heard.take("premortem", store.premortem(&place, &client, &failure, now))??;
-    let text = speech::premortem(&run.outcome, &premortem, &call.hands());
+    let premortem =
+        heard.ok_or_log("premortem", store.premortem(&place, &client, &failure, now))??;
+    let text = messages::render_premortem(&run.outcome, &premortem, &call.interface());
     let mut rows: Vec<(Id, f64)> =
         premortem.lessons.iter().map(|(row, likely, _)| (*row, *likely)).collect();
     rows.extend(premortem.principles.iter().map(|(value, likely)| (value.id, *likely)));
-    let mut whats = call.shown(event, &fingerprint(&failure), &rows);
-    whats.push(What::Warned);
-    call.record_said(whats, heard).then_some(text)
+    let mut whats = call.shown_entries(event, &fingerprint(&failure), &rows);
+    whats.push(EntryKind::Warned);
+    call.record_shown(whats, heard).then_some(text)
 }
 
 /// Returns true if a configuration file exists. Without one, no setting can make a run of a command.
-fn is_configured(around: &Around) -> bool {
+fn has_configuration(around: &HookEnv) -> bool {
     around.config.exists() || around.files.trusted().exists()
 }
 
 /// Returns the text about earlier fixes of the same failure, once, and records it as shown.
-fn bring_back(call: &mut Call, run: &Run, event: &str, heard: &mut Heard) -> Option<String> {
-    if !call.may_speak() {
+fn earlier_fix_message(
+    call: &mut HookCall,
+    run: &CapturedRun,
+    event: &str,
+    heard: &mut HookResult,
+) -> Option<String> {
+    if !call.may_print() {
         return None;
     }
     let (place, client, agent) = (call.place.clone(), call.client.clone(), call.agent.clone());
     let store = call.store().as_ref().ok()?;
-    let recalled = heard.take("recall", store.recall(&place, &client, agent.as_ref(), run))?;
+    let recalled =
+        heard.ok_or_log("recall", store.recall_episodes(&place, &client, agent.as_ref(), run))?;
     let first = recalled.first()?;
     let why = first.why;
-    let now = call.around.now;
-    let returning: Vec<(&Episode, Known)> = recalled
+    let now = call.env.now;
+    let returning: Vec<(&Episode, FixFacts)> = recalled
         .iter()
-        .map(|Recalled { episode, times, is_cause_seen, unconfirmed, .. }| {
+        .map(|RecalledEpisode { episode, times, is_cause_seen, unconfirmed, .. }| {
             let fix = episode.ending.as_ref().and_then(|ending| ending.fix.first());
-            let in_place = fix.and_then(|change| is_in_place(&call.located.root, change));
+            let in_place = fix.and_then(|change| has_change(&call.located.root, change));
             let (times, is_cause_seen, unconfirmed) = (*times, *is_cause_seen, *unconfirmed);
-            (episode, Known { times, in_place, is_cause_seen, unconfirmed, now })
+            (episode, FixFacts { times, in_place, is_cause_seen, unconfirmed, now })
         })
         .collect();
-    let text = render(&returning, why)?;
-    let fits = if why == Again::Failure { 1.0 } else { 0.5 };
+    let text = render_fix_message(&returning, why)?;
+    let fits = if why == RecurrenceKind::Failure { 1.0 } else { 0.5 };
     let prompt = fingerprint(run.outcome.signature.as_deref().unwrap_or_default());
     let rows: Vec<(Id, f64)> = recalled.iter().map(|one| (one.episode.id, fits)).collect();
-    let shown = call.shown(event, &prompt, &rows);
+    let shown = call.shown_entries(event, &prompt, &rows);
     call.notice = reference::fix_notice(&first.episode);
-    call.record_said(shown, heard).then_some(text)
+    call.record_shown(shown, heard).then_some(text)
 }
 
 /// Returns true if the file contains the change, false if it does not, and None if that is uncertain.
-fn is_in_place(root: &Path, change: &Change) -> Option<bool> {
-    if change.sort != Sort::Edit {
+fn has_change(root: &Path, change: &Change) -> Option<bool> {
+    if change.sort != ChangeKind::Edit {
         return None;
     }
     let path = root.join(change.name.as_str());

@@ -2,20 +2,20 @@
 //!
 //! It is for people and contains no text for the model.
 
-use super::{Call, Heard};
+use super::{HookCall, HookResult};
 use rutter_memory::ghap::Ghap;
 use rutter_memory::outcome::Verdict;
-use rutter_memory::project::Survey;
-use rutter_memory::quote::{ago, in_line, start_of};
+use rutter_memory::project::WorkTreeSurvey;
+use rutter_memory::quote::{escape_in_line, format_age, truncate_end};
 
 /// Maximum length of a command or a goal.
 const TEXT_CHARS: usize = 72;
 
 /// Describes the project: branch, changed files, language, last run, open GHAP.
-pub(super) fn project_card(call: &mut Call, heard: &mut Heard) -> String {
-    let (place, client, now) = (call.place.clone(), call.client.clone(), call.around.now);
-    let survey = Survey::of(&call.located.root);
-    let text = |text: &str| start_of(&in_line(text), TEXT_CHARS);
+pub(super) fn project_card(call: &mut HookCall, heard: &mut HookResult) -> String {
+    let (place, client, now) = (call.place.clone(), call.client.clone(), call.env.now);
+    let survey = WorkTreeSurvey::inspect(&call.located.root);
+    let text = |text: &str| truncate_end(&escape_in_line(text), TEXT_CHARS);
     let mut lines = vec![text(&call.located.name)];
     let mut line = |name: &str, text: String| lines.push(format!("  {name:<9} {text}"));
     if let Some(branch) = &call.located.branch {
@@ -35,24 +35,25 @@ pub(super) fn project_card(call: &mut Call, heard: &mut Heard) -> String {
         line("language", language.to_owned());
     }
     let Ok(store) = call.store() else { return lines.join("\n") };
-    let runs = heard.take("card", store.last_runs(&place, 1)).unwrap_or_default();
+    let runs = heard.ok_or_log("card", store.last_runs(&place, 1)).unwrap_or_default();
     if let Some(run) = runs.first() {
         let verdict = match run.verdict {
             Verdict::Passed => "passed",
             Verdict::Failed => "failed",
             Verdict::Unknown => "unknown result",
         };
-        line("last run", format!("{verdict} {}: {}", ago(run.at, now), text(&run.command)));
+        line("last run", format!("{verdict} {}: {}", format_age(run.at, now), text(&run.command)));
     }
-    let own = heard.take("card", store.active(&place, &client, None)).flatten();
+    let own = heard.ok_or_log("card", store.active_ghap(&place, &client, None)).flatten();
     let of = |ghap: &Ghap| format!("{} {}", ghap.id.short(), text(&ghap.goal));
     if let Some(ghap) = own {
         line("GHAP", of(&ghap));
         return lines.join("\n");
     }
-    let left = heard.take("card", store.orphans(&place, &client, now)).unwrap_or_default();
+    let left =
+        heard.ok_or_log("card", store.orphaned_ghaps(&place, &client, now)).unwrap_or_default();
     if let Some(ghap) = left.first() {
-        line("GHAP", format!("{} (left open {})", of(ghap), ago(ghap.changed, now)));
+        line("GHAP", format!("{} (left open {})", of(ghap), format_age(ghap.changed, now)));
     }
     lines.join("\n")
 }

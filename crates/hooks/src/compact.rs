@@ -3,18 +3,18 @@
 use rutter_contract::input::PreCompact;
 use rutter_contract::output::HookOutput;
 
-use super::{Call, Heard};
-use crate::speech;
+use super::{HookCall, HookResult};
+use crate::messages;
 use rutter_memory::Clean;
 
-pub(super) fn hear(call: Option<Call>, heard: &mut Heard) {
+pub(super) fn handle_pre_compact(call: Option<HookCall>, heard: &mut HookResult) {
     let Some(mut call) = call else { return };
-    if !call.may_speak() {
+    if !call.may_print() {
         return;
     }
     let (place, client) = (call.place.clone(), call.client.clone());
     let Ok(store) = call.store() else { return };
-    let found = store.active(&place, &client, None).and_then(|ghap| {
+    let found = store.active_ghap(&place, &client, None).and_then(|ghap| {
         let episodes = store.open_episodes(&place, 2)?;
         Ok((ghap, episodes))
     });
@@ -22,14 +22,14 @@ pub(super) fn hear(call: Option<Call>, heard: &mut Heard) {
         Ok((ghap, episodes)) => {
             let mut texts: Vec<String> = Vec::new();
             // The agent interface costs a query and is needed only with a GHAP.
-            texts.extend(ghap.map(|ghap| speech::active(&ghap, &call.hands())));
-            texts.extend(episodes.iter().map(speech::open_failure));
-            if texts.is_empty() || !call.is_in_time() {
+            texts.extend(ghap.map(|ghap| messages::render_active_ghap(&ghap, &call.interface())));
+            texts.extend(episodes.iter().map(messages::render_open_failure));
+            if texts.is_empty() || !call.is_before_deadline() {
                 return;
             }
             let text = format!("Keep in the summary, as quoted:\n{}", texts.join("\n"));
             heard.stdout = HookOutput::<PreCompact>::plain(&text).stdout;
         }
-        Err(error) => heard.faults.push(Clean::new(&format!("compact: {error}"))),
+        Err(error) => heard.errors.push(Clean::new(&format!("compact: {error}"))),
     }
 }

@@ -3,21 +3,21 @@
 //! One implementation for hooks, the command line and servers. Omitted items are kept with the reason, so that a user
 //! can see why an item was not shown.
 
-use crate::fix_message::{Known, render_item};
+use crate::fix_message::{FixFacts, render_fix_item};
 use rutter_memory::episode::Episode;
-use rutter_memory::ghap::{Ghap, Status};
+use rutter_memory::ghap::{Ghap, GhapStatus};
 use rutter_memory::memory::Memory;
-use rutter_memory::origin::Unconfirmed;
-use rutter_memory::quote::{ago, cite, tokens};
-use rutter_memory::value::{self, Standing, Value};
+use rutter_memory::origin::UnconfirmedReason;
+use rutter_memory::quote::{estimate_tokens, format_age, quote_in_backticks};
+use rutter_memory::value::{self, Value, ValueStanding};
 use rutter_memory::{Id, Time};
 
 pub use rutter_memory::config::ContextDepth as Depth;
-pub use rutter_memory::injection::Source;
+pub use rutter_memory::injection::InjectionSource;
 
 /// The part of a context that an item belongs to. The heading of each part marks its items as quoted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Section {
+pub enum ContextSection {
     /// Items that fit a prompt.
     Recalled,
     /// References to failures in the files that a prompt names.
@@ -30,7 +30,7 @@ pub enum Section {
     RecentWork,
 }
 
-impl Section {
+impl ContextSection {
     /// Returns the line above its items.
     pub const fn heading(self) -> &'static str {
         match self {
@@ -50,7 +50,7 @@ impl Section {
     }
 
     /// Returns its share of a session's token budget, in twentieths.
-    const fn share(self) -> usize {
+    const fn session_share(self) -> usize {
         match self {
             Self::Preferences => 4,
             Self::Values => 6,
@@ -72,26 +72,26 @@ const fn item_tokens(depth: Depth) -> usize {
 const PREFERENCE_TOKENS: usize = 50;
 
 /// The share of the budget that each kind may take in the first round.
-const SHARES: [(Source, f64); 4] = [
-    (Source::Experience, 0.4),
-    (Source::Episode, 0.25),
-    (Source::Memory, 0.2),
-    (Source::Value, 0.15),
+const KIND_SHARES: [(InjectionSource, f64); 4] = [
+    (InjectionSource::Experience, 0.4),
+    (InjectionSource::Episode, 0.25),
+    (InjectionSource::Memory, 0.2),
+    (InjectionSource::Value, 0.15),
 ];
 
 /// An item that could be shown to an agent.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Candidate {
+pub struct ContextCandidate {
     /// The id of its row.
     pub row: Id,
     /// The kind of its row.
-    pub kind: Source,
+    pub kind: InjectionSource,
     /// The part of the context that it belongs to.
-    pub section: Section,
+    pub section: ContextSection,
     /// The probability that it is relevant.
     pub confidence: f64,
     /// The reason to omit it, if one is known before the budget is applied.
-    pub refused: Option<LeftOut>,
+    pub refused: Option<OmissionReason>,
     /// The text to show.
     pub text: String,
 }
@@ -99,7 +99,7 @@ pub struct Candidate {
 /// The reason why an item is not shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum LeftOut {
+pub enum OmissionReason {
     /// The confidence is below the floor.
     BelowFloor,
     /// The agent has it in its context already.
@@ -114,7 +114,7 @@ pub enum LeftOut {
     NoRoom,
 }
 
-impl LeftOut {
+impl OmissionReason {
     /// Returns the reason as a text for the user.
     pub const fn reason(self) -> &'static str {
         match self {
@@ -134,31 +134,37 @@ pub struct Context {
     /// Text before the items: the open GHAP. Only at session start.
     pub before: String,
     /// The shown items, best first.
-    pub items: Vec<Candidate>,
+    pub items: Vec<ContextCandidate>,
     /// Text behind the items: branch, last runs. Only at session start.
     pub after: String,
     /// The omitted items, each with the reason.
-    pub left_out: Vec<(Candidate, LeftOut)>,
+    pub left_out: Vec<(ContextCandidate, OmissionReason)>,
 }
 
 impl Context {
     /// Chooses from candidates that are sorted best first. A candidate that does not fit is skipped, and later ones may
     /// still fit.
-    pub fn choose(candidates: Vec<Candidate>, depth: Depth, limit: usize, room: usize) -> Self {
-        let mut states: Vec<Option<LeftOut>> = candidates.iter().map(|one| one.refused).collect();
+    pub fn choose(
+        candidates: Vec<ContextCandidate>,
+        depth: Depth,
+        limit: usize,
+        room: usize,
+    ) -> Self {
+        let mut states: Vec<Option<OmissionReason>> =
+            candidates.iter().map(|one| one.refused).collect();
         let mut taken = vec![false; candidates.len()];
         let mut said: Vec<&str> = Vec::new();
         for (at, candidate) in candidates.iter().enumerate() {
             if states[at].is_none() {
-                if said.iter().any(|text| alike(text, &candidate.text)) {
-                    states[at] = Some(LeftOut::SaysTheSame);
+                if said.iter().any(|text| is_similar(text, &candidate.text)) {
+                    states[at] = Some(OmissionReason::SaysTheSame);
                 } else {
                     said.push(&candidate.text);
                 }
             }
         }
-        let cost = |at: usize| tokens(&candidates[at].text) + 1;
-        let mut left = room.saturating_sub(tokens(Section::Recalled.heading()) + 1);
+        let cost = |at: usize| estimate_tokens(&candidates[at].text) + 1;
+        let mut left = room.saturating_sub(estimate_tokens(ContextSection::Recalled.heading()) + 1);
         let mut count = 0;
         // First each kind within its share, then any that still fit.
         #[expect(
@@ -167,7 +173,7 @@ impl Context {
             clippy::cast_precision_loss,
             reason = "a share of a few tokens"
         )]
-        let mut shares = SHARES.map(|(kind, share)| (kind, (left as f64 * share) as usize));
+        let mut shares = KIND_SHARES.map(|(kind, share)| (kind, (left as f64 * share) as usize));
         for first in [depth == Depth::Rich, false] {
             for at in 0..candidates.len() {
                 if taken[at] || states[at].is_some() || count >= limit || cost(at) > left {
@@ -190,17 +196,21 @@ impl Context {
                 context.items.push(candidate);
                 continue;
             }
-            let over = if count >= limit { LeftOut::Limit } else { LeftOut::NoRoom };
+            let over = if count >= limit { OmissionReason::Limit } else { OmissionReason::NoRoom };
             context.left_out.push((candidate, states[at].unwrap_or(over)));
         }
         context
     }
 
     /// Adds references behind the items, within the limits for the whole context.
-    pub fn add_references(&mut self, references: Vec<Candidate>, limit: usize, room: usize) {
+    pub fn add_references(&mut self, references: Vec<ContextCandidate>, limit: usize, room: usize) {
         for candidate in references {
-            let over = if self.items.len() >= limit { LeftOut::Limit } else { LeftOut::NoRoom };
-            let is_full = self.items.len() >= limit || self.cost_with(&candidate) > room;
+            let over = if self.items.len() >= limit {
+                OmissionReason::Limit
+            } else {
+                OmissionReason::NoRoom
+            };
+            let is_full = self.items.len() >= limit || self.tokens_with(&candidate) > room;
             match candidate.refused.or(is_full.then_some(over)) {
                 Some(reason) => self.left_out.push((candidate, reason)),
                 None => self.items.push(candidate),
@@ -210,38 +220,43 @@ impl Context {
 
     /// Assembles the context at session start: `before`, then the candidates in their order, then the texts of `after`
     /// that fit. Each section is limited to its share of `room`, and the whole text to `room`.
-    pub fn begin(
+    pub fn for_session(
         before: String,
-        candidates: Vec<Candidate>,
+        candidates: Vec<ContextCandidate>,
         after: Vec<String>,
         limit: usize,
         room: usize,
     ) -> Self {
-        let before = if tokens(&before) < room { before } else { String::new() };
+        let before = if estimate_tokens(&before) < room { before } else { String::new() };
         let mut context = Self { before, ..Self::default() };
         for candidate in candidates {
             let section = candidate.section;
-            let of_section = |item: &&Candidate| item.section == section;
-            let used: usize =
-                context.items.iter().filter(of_section).map(|item| tokens(&item.text) + 1).sum();
-            let own = tokens(section.heading()) + used + tokens(&candidate.text) + 2;
-            let is_said = context.items.iter().any(|item| alike(&item.text, &candidate.text));
+            let of_section = |item: &&ContextCandidate| item.section == section;
+            let used: usize = context
+                .items
+                .iter()
+                .filter(of_section)
+                .map(|item| estimate_tokens(&item.text) + 1)
+                .sum();
+            let own =
+                estimate_tokens(section.heading()) + used + estimate_tokens(&candidate.text) + 2;
+            let is_said = context.items.iter().any(|item| is_similar(&item.text, &candidate.text));
             let over = match (is_said, context.items.len() >= limit) {
-                (true, _) => LeftOut::SaysTheSame,
-                (false, true) => LeftOut::Limit,
-                (false, false) => LeftOut::NoRoom,
+                (true, _) => OmissionReason::SaysTheSame,
+                (false, true) => OmissionReason::Limit,
+                (false, false) => OmissionReason::NoRoom,
             };
             let is_full = is_said
                 || context.items.len() >= limit
-                || own > room * section.share() / 20
-                || context.cost_with(&candidate) > room;
+                || own > room * section.session_share() / 20
+                || context.tokens_with(&candidate) > room;
             match candidate.refused.or(is_full.then_some(over)) {
                 Some(reason) => context.left_out.push((candidate, reason)),
                 None => context.items.push(candidate),
             }
         }
         for text in after.into_iter().filter(|text| !text.is_empty()) {
-            if tokens(&context.markdown()) + tokens(&text) + 1 < room {
+            if estimate_tokens(&context.markdown()) + estimate_tokens(&text) + 1 < room {
                 if !context.after.is_empty() {
                     context.after.push_str("\n\n");
                 }
@@ -252,23 +267,23 @@ impl Context {
     }
 
     /// Returns the tokens of the whole text with one more item.
-    fn cost_with(&self, candidate: &Candidate) -> usize {
+    fn tokens_with(&self, candidate: &ContextCandidate) -> usize {
         let known = self.items.iter().any(|item| item.section == candidate.section);
-        let heading = if known { 0 } else { tokens(candidate.section.heading()) + 1 };
-        tokens(&self.markdown()) + heading + tokens(&candidate.text) + 2
+        let heading = if known { 0 } else { estimate_tokens(candidate.section.heading()) + 1 };
+        estimate_tokens(&self.markdown()) + heading + estimate_tokens(&candidate.text) + 2
     }
 
     /// Returns the rows that are shown in full, each with its confidence.
-    pub fn rows(&self) -> Vec<(Id, f64)> {
+    pub fn full_rows(&self) -> Vec<(Id, f64)> {
         self.rows_where(|section| !section.is_brief())
     }
 
     /// Returns the rows that are shown as references, each with its confidence.
-    pub fn referred_rows(&self) -> Vec<(Id, f64)> {
-        self.rows_where(Section::is_brief)
+    pub fn reference_rows(&self) -> Vec<(Id, f64)> {
+        self.rows_where(ContextSection::is_brief)
     }
 
-    fn rows_where(&self, is_wanted: impl Fn(Section) -> bool) -> Vec<(Id, f64)> {
+    fn rows_where(&self, is_wanted: impl Fn(ContextSection) -> bool) -> Vec<(Id, f64)> {
         let items = self.items.iter().filter(|item| is_wanted(item.section));
         items.map(|item| (item.row, item.confidence)).collect()
     }
@@ -296,7 +311,7 @@ impl Context {
 }
 
 /// Returns true if four fifths of the words of the shorter text are in the other one.
-fn alike(one: &str, other: &str) -> bool {
+fn is_similar(one: &str, other: &str) -> bool {
     let words = |text: &str| -> std::collections::BTreeSet<String> {
         text.split(|sign: char| !sign.is_alphanumeric())
             .filter(|word| word.len() > 2)
@@ -310,67 +325,72 @@ fn alike(one: &str, other: &str) -> bool {
 }
 
 /// Renders a memory.
-pub(crate) fn of_memory(memory: &Memory, depth: Depth) -> String {
-    format!("Remembered ({}): {}", memory.category, cite(&memory.text, item_tokens(depth) - 10))
+pub(crate) fn render_memory(memory: &Memory, depth: Depth) -> String {
+    format!(
+        "Remembered ({}): {}",
+        memory.category,
+        quote_in_backticks(&memory.text, item_tokens(depth) - 10)
+    )
 }
 
 /// Renders a value. One that the user has not accepted is marked as proposed.
-pub(crate) fn of_value(value: &Value, depth: Depth) -> String {
-    let proposed = if value.standing == Standing::Accepted { "" } else { " (proposed)" };
-    format!("Value{proposed}: {}", cite(&value.text, item_tokens(depth) - 10))
+pub(crate) fn render_value(value: &Value, depth: Depth) -> String {
+    let proposed = if value.standing == ValueStanding::Accepted { "" } else { " (proposed)" };
+    format!("Value{proposed}: {}", quote_in_backticks(&value.text, item_tokens(depth) - 10))
 }
 
 /// Renders a value for the section of values.
-pub(crate) fn of_session_value(value: &Value) -> String {
-    let proposed = if value.standing == Standing::Accepted { "" } else { "(proposed) " };
-    format!("{proposed}{}", cite(&value.text, value::TOKENS))
+pub(crate) fn render_session_value(value: &Value) -> String {
+    let proposed = if value.standing == ValueStanding::Accepted { "" } else { "(proposed) " };
+    format!("{proposed}{}", quote_in_backticks(&value.text, value::MAX_VALUE_TOKENS))
 }
 
 /// Renders a preference for the section of preferences.
-pub(crate) fn of_preference(memory: &Memory) -> String {
-    cite(&memory.text, PREFERENCE_TOKENS)
+pub(crate) fn render_preference(memory: &Memory) -> String {
+    quote_in_backticks(&memory.text, PREFERENCE_TOKENS)
 }
 
 /// Renders a resolved GHAP; None for an active one. A falsified hypothesis is marked as such.
-pub(crate) fn of_ghap(ghap: &Ghap, depth: Depth, now: Time) -> Option<String> {
+pub(crate) fn render_ghap(ghap: &Ghap, depth: Depth, now: Time) -> Option<String> {
     let resolution = ghap.resolution.as_ref()?;
-    let when = ago(resolution.at, now);
+    let when = format_age(resolution.at, now);
     let lesson = resolution.lesson.as_ref();
     let takeaway = lesson.and_then(|lesson| lesson.takeaway.as_ref());
     let worked = lesson.and_then(|lesson| lesson.what_worked.as_ref());
     // The most important part comes first and gets the largest share.
     let part = item_tokens(depth) / 4;
     let mut text = match ghap.status {
-        Status::Falsified => format!(
+        GhapStatus::Falsified => format!(
             "Tried and falsified {when}: goal {}, believed {}.",
-            cite(&ghap.goal, part / 2 + 4),
-            cite(&ghap.hypothesis, part)
+            quote_in_backticks(&ghap.goal, part / 2 + 4),
+            quote_in_backticks(&ghap.hypothesis, part)
         ),
-        Status::Confirmed => format!(
+        GhapStatus::Confirmed => format!(
             "Confirmed {when}: goal {}, {}.",
-            cite(&ghap.goal, part / 2 + 4),
-            cite(&ghap.hypothesis, part)
+            quote_in_backticks(&ghap.goal, part / 2 + 4),
+            quote_in_backticks(&ghap.hypothesis, part)
         ),
-        Status::Abandoned => format!(
+        GhapStatus::Abandoned => format!(
             "Given up {when}: goal {}, because {}.",
-            cite(&ghap.goal, part),
-            cite(&resolution.result, part)
+            quote_in_backticks(&ghap.goal, part),
+            quote_in_backticks(&resolution.result, part)
         ),
-        Status::Active => return None,
+        GhapStatus::Active => return None,
     };
     let mut add = |what: &str, said: Option<&crate::Clean>| {
         if let Some(said) = said {
-            let room = item_tokens(depth).saturating_sub(tokens(&text) + tokens(what) + 2);
+            let room = item_tokens(depth)
+                .saturating_sub(estimate_tokens(&text) + estimate_tokens(what) + 2);
             if room > 6 {
                 text.push_str(what);
-                text.push_str(&cite(said, room.min(part + part / 2)));
+                text.push_str(&quote_in_backticks(said, room.min(part + part / 2)));
                 text.push('.');
             }
         }
     };
     add(" Lesson: ", takeaway);
     add(" What worked: ", worked);
-    if ghap.status == Status::Falsified {
+    if ghap.status == GhapStatus::Falsified {
         let cause = resolution.root_cause.as_ref();
         let what = cause.map(|cause| format!(" Cause ({}): ", cause.category)).unwrap_or_default();
         add(&what, cause.map(|cause| &cause.text));
@@ -380,15 +400,15 @@ pub(crate) fn of_ghap(ghap: &Ghap, depth: Depth, now: Time) -> Option<String> {
 }
 
 /// Renders a fixed failure.
-pub(crate) fn of_episode(
+pub(crate) fn render_episode(
     episode: &Episode,
     depth: Depth,
-    unconfirmed: Option<Unconfirmed>,
+    unconfirmed: Option<UnconfirmedReason>,
     now: Time,
 ) -> Option<String> {
-    render_item(
+    render_fix_item(
         episode,
-        &Known { times: 1, in_place: None, is_cause_seen: true, unconfirmed, now },
+        &FixFacts { times: 1, in_place: None, is_cause_seen: true, unconfirmed, now },
         item_tokens(depth),
     )
 }
@@ -397,66 +417,84 @@ pub(crate) fn of_episode(
 mod tests {
     use super::*;
 
-    fn candidate(kind: Source, text: &str) -> Candidate {
-        Candidate {
+    fn new_candidate(kind: InjectionSource, text: &str) -> ContextCandidate {
+        ContextCandidate {
             row: Id::new(Time::from_millis(1)),
             kind,
-            section: Section::Recalled,
+            section: ContextSection::Recalled,
             confidence: 0.9,
             refused: None,
             text: text.to_owned(),
         }
     }
 
-    fn reasons(context: &Context) -> Vec<LeftOut> {
+    fn omission_reasons(context: &Context) -> Vec<OmissionReason> {
         context.left_out.iter().map(|(_, reason)| *reason).collect()
     }
 
     #[test]
-    fn what_does_not_fit_is_passed_over_and_the_next_may() {
+    fn oversized_candidate_is_skipped() {
         let all = vec![
-            candidate(Source::Memory, "short one"),
-            candidate(Source::Memory, &"far too long for what is left ".repeat(20)),
-            candidate(Source::Memory, "another"),
-            candidate(Source::Memory, "a fourth"),
-            candidate(Source::Memory, "a fifth"),
+            new_candidate(InjectionSource::Memory, "short one"),
+            new_candidate(InjectionSource::Memory, &"far too long for what is left ".repeat(20)),
+            new_candidate(InjectionSource::Memory, "another"),
+            new_candidate(InjectionSource::Memory, "a fourth"),
+            new_candidate(InjectionSource::Memory, "a fifth"),
         ];
         let context = Context::choose(all, Depth::Light, 3, 60);
         assert_eq!(context.items.len(), 3);
-        assert!(tokens(&context.markdown()) <= 60);
-        assert_eq!(reasons(&context), [LeftOut::Limit, LeftOut::Limit]);
-        let none = Context::choose(vec![candidate(Source::Memory, "x")], Depth::Light, 3, 5);
-        assert_eq!((none.markdown(), reasons(&none)), (String::new(), vec![LeftOut::NoRoom]));
+        assert!(estimate_tokens(&context.markdown()) <= 60);
+        assert_eq!(omission_reasons(&context), [OmissionReason::Limit, OmissionReason::Limit]);
+        let none =
+            Context::choose(vec![new_candidate(InjectionSource::Memory, "x")], Depth::Light, 3, 5);
+        assert_eq!(
+            (none.markdown(), omission_reasons(&none)),
+            (String::new(), vec![OmissionReason::NoRoom])
+        );
     }
 
     #[test]
-    fn no_kind_takes_the_room_of_the_others() {
-        let mut all: Vec<Candidate> = (0..20)
-            .map(|n| candidate(Source::Memory, &format!("memory {n} {}", "word ".repeat(20 + n))))
+    fn kinds_keep_to_their_share() {
+        let mut all: Vec<ContextCandidate> = (0..20)
+            .map(|n| {
+                new_candidate(
+                    InjectionSource::Memory,
+                    &format!("memory {n} {}", "word ".repeat(20 + n)),
+                )
+            })
             .collect();
-        all.push(candidate(Source::Experience, &format!("experience {}", "thing ".repeat(20))));
+        all.push(new_candidate(
+            InjectionSource::Experience,
+            &format!("experience {}", "thing ".repeat(20)),
+        ));
         let rich = Context::choose(all.clone(), Depth::Rich, 20, 300);
-        assert!(rich.items.iter().any(|item| item.kind == Source::Experience));
+        assert!(rich.items.iter().any(|item| item.kind == InjectionSource::Experience));
         assert!(
-            rich.items.iter().filter(|item| item.kind == Source::Memory).count() > 3,
+            rich.items.iter().filter(|item| item.kind == InjectionSource::Memory).count() > 3,
             "what is left is shared"
         );
         let light = Context::choose(all, Depth::Light, 3, 300);
-        assert!(light.items.iter().all(|item| item.kind == Source::Memory), "the best come first");
+        assert!(
+            light.items.iter().all(|item| item.kind == InjectionSource::Memory),
+            "the best come first"
+        );
     }
 
     #[test]
-    fn what_says_the_same_is_said_once() {
+    fn similar_texts_are_shown_once() {
         let text = "always close the redis client in the teardown of the fixture";
         let all = vec![
-            candidate(Source::Memory, text),
-            candidate(Source::Experience, &format!("{text}, please")),
-            Candidate {
-                refused: Some(LeftOut::Shown),
-                ..candidate(Source::Memory, "something else")
+            new_candidate(InjectionSource::Memory, text),
+            new_candidate(InjectionSource::Experience, &format!("{text}, please")),
+            ContextCandidate {
+                refused: Some(OmissionReason::Shown),
+                ..new_candidate(InjectionSource::Memory, "something else")
             },
         ];
         let context = Context::choose(all, Depth::Light, 3, 300);
-        assert_eq!(reasons(&context), [LeftOut::SaysTheSame, LeftOut::Shown]);
+        assert_eq!(
+            omission_reasons(&context),
+            [OmissionReason::SaysTheSame, OmissionReason::Shown]
+        );
     }
 }

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use rutter_contract::input::RawPayload;
 use serde::Deserialize;
 
-use super::{Call, Heard};
+use super::{HookCall, HookResult};
 use rutter_memory::change::{Change, Hunk, PatchPart, PatchedFile, redact_patch};
-use rutter_memory::store::entry::What;
+use rutter_memory::store::entry::EntryKind;
 use rutter_memory::store::spool;
 use rutter_memory::{Clean, Id};
 
@@ -19,11 +19,11 @@ const MAX_FILE_BYTES: u64 = 512 * 1024;
 
 /// The fields of `tool_response` that are read.
 #[derive(Deserialize)]
-struct Response<'a> {
+struct EditResponse<'a> {
     #[serde(borrow, rename = "filePath", alias = "notebook_path")]
     file: Option<Cow<'a, str>>,
     #[serde(borrow, rename = "structuredPatch", default)]
-    patch: Option<Vec<Part<'a>>>,
+    patch: Option<Vec<StructuredPatchPart<'a>>>,
     /// The whole file before the edit.
     #[serde(borrow, rename = "originalFile", default)]
     original: Option<Cow<'a, str>>,
@@ -40,7 +40,7 @@ struct Response<'a> {
 }
 
 #[derive(Deserialize)]
-struct Part<'a> {
+struct StructuredPatchPart<'a> {
     #[serde(rename = "oldStart", default)]
     old_start: u32,
     #[serde(rename = "newStart", default)]
@@ -49,36 +49,40 @@ struct Part<'a> {
     lines: Vec<Cow<'a, str>>,
 }
 
-impl<'a> From<Part<'a>> for PatchPart<'a> {
-    fn from(Part { old_start, new_start, lines }: Part<'a>) -> Self {
+impl<'a> From<StructuredPatchPart<'a>> for PatchPart<'a> {
+    fn from(StructuredPatchPart { old_start, new_start, lines }: StructuredPatchPart<'a>) -> Self {
         Self { old_start, new_start, lines }
     }
 }
 
-pub(super) fn hear(wire: &RawPayload<'_>, call: Option<Call>, heard: &mut Heard) {
+pub(super) fn handle_edit_result(
+    wire: &RawPayload<'_>,
+    call: Option<HookCall>,
+    heard: &mut HookResult,
+) {
     let Some(mut call) = call.filter(|call| call.config.privacy.capture_patches) else { return };
     // Most edits are made while no failure is open, and need no action.
-    if !spool::waits(&call.around.files) {
+    if !spool::has_drainable_entries(&call.env.files) {
         let place = call.place.clone();
         match call.store() {
-            Ok(store) if matches!(store.follows(&place), Ok(false)) => return,
+            Ok(store) if matches!(store.has_open_episode(&place), Ok(false)) => return,
             _ => {}
         }
     }
     let Some(response) = wire.raw("tool_response") else { return };
     match serde_json::from_str(response) {
-        Ok::<Response<'_>, _>(response) => {
+        Ok::<EditResponse<'_>, _>(response) => {
             let file = response.file.as_deref().and_then(|file| Path::new(file).parent());
             if file.is_some_and(|folder| call.is_excluded(folder)) {
                 return;
             }
-            if let Some(change) = change(response, &call) {
-                let id = Id::new(call.around.now);
-                call.record(vec![What::Changed(id, change)], heard);
+            if let Some(change) = parse_change(response, &call) {
+                let id = Id::new(call.env.now);
+                call.record(vec![EntryKind::Changed(id, change)], heard);
             }
         }
         // Only the position: serde's message may quote the payload.
-        Err(error) => heard.faults.push(Clean::new(&format!(
+        Err(error) => heard.errors.push(Clean::new(&format!(
             "an edit could not be read: line {} column {} of `tool_response`",
             error.line(),
             error.column()
@@ -86,14 +90,15 @@ pub(super) fn hear(wire: &RawPayload<'_>, call: Option<Call>, heard: &mut Heard)
     }
 }
 
-fn change(response: Response<'_>, call: &Call) -> Option<Change> {
+fn parse_change(response: EditResponse<'_>, call: &HookCall) -> Option<Change> {
     let path = PathBuf::from(&*response.file?);
-    let file = inside(&call.located.root, &path)?;
+    let file = path_in_checkout(&call.located.root, &path)?;
     let parts: Vec<PatchPart<'_>> =
         response.patch.into_iter().flatten().map(PatchPart::from).collect();
     let original = response.original.as_deref().unwrap_or_default();
     // The file is read from disk only if the payload does not contain it.
-    let current = if original.is_empty() && !parts.is_empty() { read_file(&path) } else { None };
+    let current =
+        if original.is_empty() && !parts.is_empty() { read_edited_file(&path) } else { None };
     let patched = match &current {
         _ if !original.is_empty() => PatchedFile::Before(original),
         Some(current) => PatchedFile::After(current),
@@ -116,16 +121,16 @@ fn change(response: Response<'_>, call: &Call) -> Option<Change> {
         // The whole text is redacted before it is split into hunks.
         let new = Clean::by_line(&response.new_source.or(response.content).unwrap_or_default());
         hunks = match response.old_source {
-            Some(old) => Hunk::between(&Clean::by_line(&old), &new),
+            Some(old) => Hunk::diff(&Clean::by_line(&old), &new),
             None => Hunk::new_file(&new),
         };
     }
-    let change = Change::edit(&file, &hunks, call.around.now);
+    let change = Change::from_edit(&file, &hunks, call.env.now);
     (!change.patch.is_empty()).then_some(change)
 }
 
 /// Reads a regular file of at most [`MAX_FILE_BYTES`].
-fn read_file(path: &Path) -> Option<String> {
+fn read_edited_file(path: &Path) -> Option<String> {
     let metadata = path.symlink_metadata().ok()?;
     // Other kinds of files could block the hook.
     if !metadata.is_file() || metadata.len() > MAX_FILE_BYTES {
@@ -137,7 +142,7 @@ fn read_file(path: &Path) -> Option<String> {
 }
 
 /// Returns a file's path relative to the root; None if it is outside of the root or in `.git`.
-fn inside(root: &Path, file: &Path) -> Option<String> {
+fn path_in_checkout(root: &Path, file: &Path) -> Option<String> {
     let inside = if let Ok(inside) = file.strip_prefix(root) {
         inside.to_owned()
     } else {

@@ -6,10 +6,13 @@
 use std::fmt::Write as _;
 
 use rutter_memory::Time;
-use rutter_memory::change::{Hunk, Sort};
-use rutter_memory::episode::{Again, Ending, Episode, ShownFix};
-use rutter_memory::origin::Unconfirmed;
-use rutter_memory::quote::{ago, end_of, quoted, reads_like_instruction, start_of, tokens};
+use rutter_memory::change::{ChangeKind, Hunk};
+use rutter_memory::episode::{Episode, EpisodeEnding, RecurrenceKind, ShownFix};
+use rutter_memory::origin::UnconfirmedReason;
+use rutter_memory::quote::{
+    escape_quotation, estimate_tokens, format_age, reads_like_instruction, truncate_end,
+    truncate_start,
+};
 
 /// Maximum number of tokens for the label and the first failure.
 const MAX_TOKENS: usize = 220;
@@ -29,7 +32,7 @@ pub const NOT_CLAIMED: &str = "changed between red and green";
 
 /// Facts about a fix that are not in the episode.
 #[derive(Debug, Clone, Copy)]
-pub struct Known {
+pub struct FixFacts {
     /// Number of times the failure was fixed.
     pub times: u32,
     /// True if the file contains the change now; None if that is unknown.
@@ -37,22 +40,25 @@ pub struct Known {
     /// True if the output shows why the test failed, so that it is certain to be the same failure.
     pub is_cause_seen: bool,
     /// The reason to mark the episode as unconfirmed.
-    pub unconfirmed: Option<Unconfirmed>,
+    pub unconfirmed: Option<UnconfirmedReason>,
     /// The current time.
     pub now: Time,
 }
 
 /// Renders the text for failures that come back, each with its episode; None if nothing can be shown.
-pub fn render(returning: &[(&Episode, Known)], why: Again) -> Option<String> {
+pub fn render_fix_message(
+    returning: &[(&Episode, FixFacts)],
+    why: RecurrenceKind,
+) -> Option<String> {
     let mut bodies = Vec::new();
     let mut room = MAX_TOKENS - LABEL_TOKENS;
     for (episode, known) in returning {
-        let Some(shown) = choose_for(episode, known) else { continue };
+        let Some(shown) = choose_shown_fix(episode, known) else { continue };
         // The earlier fix of another failure of the test helps only if it is certain.
-        if why == Again::Test && !shown.is_certain {
+        if why == RecurrenceKind::Test && !shown.is_certain {
             continue;
         }
-        if let Some(body) = render_body(episode, &shown, known, room) {
+        if let Some(body) = render_fix_body(episode, &shown, known, room) {
             bodies.push(body);
             room = MAX_NEXT_TOKENS;
         }
@@ -61,50 +67,52 @@ pub fn render(returning: &[(&Episode, Known)], why: Again) -> Option<String> {
         (_, 0) => return None,
         _ if returning
             .iter()
-            .any(|(_, known)| known.unconfirmed == Some(Unconfirmed::Imported)) =>
+            .any(|(_, known)| known.unconfirmed == Some(UnconfirmedReason::Imported)) =>
         {
             "Recorded data: an imported file knows this failure."
         }
-        (Again::Failure, 1) if returning.iter().any(|(_, known)| !known.is_cause_seen) => {
+        (RecurrenceKind::Failure, 1) if returning.iter().any(|(_, known)| !known.is_cause_seen) => {
             "Recorded data: this test was fixed before."
         }
-        (Again::Failure, 1) => "Recorded data: this failure was fixed before.",
-        (Again::Failure, _) => "Recorded data: these failures were fixed before.",
-        (Again::Test, _) => "Recorded data: same test, another failure.",
+        (RecurrenceKind::Failure, 1) => "Recorded data: this failure was fixed before.",
+        (RecurrenceKind::Failure, _) => "Recorded data: these failures were fixed before.",
+        (RecurrenceKind::Test, _) => "Recorded data: same test, another failure.",
     };
     Some(format!("{label}\n{}", bodies.join("\n")))
 }
 
 /// Chooses the changes of an episode to show. Imported changes are never claimed to be the fix.
-fn choose_for<'a>(episode: &'a Episode, known: &Known) -> Option<ShownFix<'a>> {
+fn choose_shown_fix<'a>(episode: &'a Episode, known: &FixFacts) -> Option<ShownFix<'a>> {
     let mut shown = ShownFix::choose(episode.ending.as_ref()?)?;
-    shown.is_certain &= known.unconfirmed != Some(Unconfirmed::Imported);
+    shown.is_certain &= known.unconfirmed != Some(UnconfirmedReason::Imported);
     Some(shown)
 }
 
 /// Renders an episode as one item among others.
-pub fn render_item(episode: &Episode, known: &Known, max_tokens: usize) -> Option<String> {
-    let shown = choose_for(episode, known)?;
-    render_body(episode, &shown, known, max_tokens)
+pub fn render_fix_item(episode: &Episode, known: &FixFacts, max_tokens: usize) -> Option<String> {
+    let shown = choose_shown_fix(episode, known)?;
+    render_fix_body(episode, &shown, known, max_tokens)
 }
 
-fn render_body(
+fn render_fix_body(
     episode: &Episode,
     shown: &ShownFix<'_>,
-    known: &Known,
+    known: &FixFacts,
     room: usize,
 ) -> Option<String> {
     let ending = episode.ending.as_ref()?;
     let mut text = String::new();
     if let Some(test) = &episode.test {
         let end = if episode.error.is_empty() { "." } else { ": " };
-        let _ = write!(text, "`{}`{end}", end_of(&quoted(test), 80));
+        let _ = write!(text, "`{}`{end}", truncate_start(&escape_quotation(test), 80));
     }
     if !episode.error.is_empty() {
-        let _ = write!(text, "`{}`", start_of(&quoted(&episode.error), 100));
+        let _ = write!(text, "`{}`", truncate_end(&escape_quotation(&episode.error), 100));
     }
-    let end = shown.end(ending, known);
-    shown.write_changes(&mut text, room.saturating_sub(tokens(&end) + 1)).then(|| text + &end)
+    let end = shown.closing_sentences(ending, known);
+    shown
+        .write_changes(&mut text, room.saturating_sub(estimate_tokens(&end) + 1))
+        .then(|| text + &end)
 }
 
 /// Rendering of the chosen changes.
@@ -113,7 +121,7 @@ trait WriteChanges {
     fn write_changes(&self, text: &mut String, room: usize) -> bool;
 
     /// Returns the sentences behind the changes: when, how often, and if the file contains the change now.
-    fn end(&self, ending: &Ending, known: &Known) -> String;
+    fn closing_sentences(&self, ending: &EpisodeEnding, known: &FixFacts) -> String;
 }
 
 impl WriteChanges for ShownFix<'_> {
@@ -122,18 +130,22 @@ impl WriteChanges for ShownFix<'_> {
         let mut last_file = "";
         for (number, change) in self.changes.iter().enumerate() {
             match change.sort {
-                Sort::Invocation => {
-                    let how = start_of(&quoted(&change.name), 120);
+                ChangeKind::Invocation => {
+                    let how = truncate_end(&escape_quotation(&change.name), 120);
                     let _ = if self.is_certain {
-                        write!(text, "\nIt passed when run {}", in_ticks(&how))
+                        write!(text, "\nIt passed when run {}", quote_typed_parts(&how))
                     } else {
-                        write!(text, "\nThe command {NOT_CLAIMED}: it passed {}", in_ticks(&how))
+                        write!(
+                            text,
+                            "\nThe command {NOT_CLAIMED}: it passed {}",
+                            quote_typed_parts(&how)
+                        )
                     };
                     text.push('.');
                     any = true;
                 }
-                Sort::Command => {
-                    let name = start_of(&quoted(&change.name), 120);
+                ChangeKind::Command => {
+                    let name = truncate_end(&escape_quotation(&change.name), 120);
                     let _ = if self.is_certain {
                         write!(text, "\nFixed by `{name}`.")
                     } else {
@@ -141,11 +153,11 @@ impl WriteChanges for ShownFix<'_> {
                     };
                     any = true;
                 }
-                Sort::Edit => {
+                ChangeKind::Edit => {
                     let before = text.len();
                     let file = change.name.as_str();
                     if file != last_file {
-                        let file = end_of(&quoted(file), 80);
+                        let file = truncate_start(&escape_quotation(file), 80);
                         let _ = match (self.is_certain, number) {
                             (true, 0) => write!(text, "\nFixed in `{file}`"),
                             (true, _) => write!(text, "\nand in `{file}`"),
@@ -153,7 +165,7 @@ impl WriteChanges for ShownFix<'_> {
                         };
                         text.push(':');
                     }
-                    let limit = room.min(tokens(text) + MAX_HUNK_TOKENS);
+                    let limit = room.min(estimate_tokens(text) + MAX_HUNK_TOKENS);
                     let mut written = false;
                     let hunks = change.hunks();
                     let speaks = |hunk: &Hunk| hunk.lines().any(reads_like_instruction);
@@ -180,28 +192,28 @@ impl WriteChanges for ShownFix<'_> {
                 .others
                 .iter()
                 .take(MAX_FILES)
-                .map(|file| format!("`{}`", end_of(&quoted(file), 48)))
+                .map(|file| format!("`{}`", truncate_start(&escape_quotation(file), 48)))
                 .collect();
             let more = self.others.len().saturating_sub(MAX_FILES);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             let line = format!("\nAlso changed: {}{more}.", names.join(", "));
-            if tokens(text) + tokens(&line) <= room {
+            if estimate_tokens(text) + estimate_tokens(&line) <= room {
                 text.push_str(&line);
             }
         }
         any
     }
 
-    fn end(&self, ending: &Ending, known: &Known) -> String {
-        let mut end = format!("\n{}", capitalized(&ago(ending.at, known.now)));
+    fn closing_sentences(&self, ending: &EpisodeEnding, known: &FixFacts) -> String {
+        let mut end = format!("\n{}", capitalized(&format_age(ending.at, known.now)));
         if known.times > 1 {
             let _ = write!(end, ", fixed {} times", known.times);
         }
         if let Some(unconfirmed) = known.unconfirmed {
-            let _ = write!(end, " {}", unconfirmed.words());
+            let _ = write!(end, " {}", unconfirmed.mark_text());
         }
         end.push('.');
-        let is_edit = self.changes.first().is_some_and(|change| change.sort == Sort::Edit);
+        let is_edit = self.changes.first().is_some_and(|change| change.sort == ChangeKind::Edit);
         match known.in_place.filter(|_| is_edit) {
             Some(true) => end.push_str(" The file has this change now."),
             Some(false) => end.push_str(" This change is not in the file now."),
@@ -212,7 +224,7 @@ impl WriteChanges for ShownFix<'_> {
 }
 
 /// Puts backticks around the typed parts of a difference such as `with A=1, through uv run`.
-fn in_ticks(difference: &str) -> String {
+fn quote_typed_parts(difference: &str) -> String {
     difference
         .split(", ")
         .map(|part| match part.split_once(' ') {
@@ -248,17 +260,17 @@ fn write_hunk(text: &mut String, hunk: &Hunk, room: usize) -> bool {
     }
     let mut section = String::new();
     if !hunk.section.is_empty() && !hunk.lines().any(|line| line.trim() == hunk.section.trim()) {
-        section = format!("\n> @@ {}", start_of(&quoted(&hunk.section), 80));
+        section = format!("\n> @@ {}", truncate_end(&escape_quotation(&hunk.section), 80));
     }
-    let mut used = tokens(text) + tokens(&section) + 1;
+    let mut used = estimate_tokens(text) + estimate_tokens(&section) + 1;
     let mut taken: Vec<(bool, usize, String)> = Vec::new();
     let total = order.len();
     for (is_added, at) in order {
         let (line, other) =
             if is_added { (added[at], removed.get(at)) } else { (removed[at], added.get(at)) };
-        let shown = around_difference(line, other.copied(), indent);
+        let shown = cut_around_difference(line, other.copied(), indent);
         let line = format!("\n> {}{shown}", if is_added { '+' } else { '-' });
-        let cost = tokens(&line) + 1;
+        let cost = estimate_tokens(&line) + 1;
         if used + cost > room {
             break;
         }
@@ -282,13 +294,14 @@ fn write_hunk(text: &mut String, hunk: &Hunk, room: usize) -> bool {
 }
 
 /// Cuts a long line around the part that differs from the other side.
-fn around_difference(line: &str, other: Option<&str>, indent: usize) -> String {
-    let line = quoted(line.get(indent..).unwrap_or(line.trim_start()));
+fn cut_around_difference(line: &str, other: Option<&str>, indent: usize) -> String {
+    let line = escape_quotation(line.get(indent..).unwrap_or(line.trim_start()));
     let line = line.trim_end();
     if line.chars().count() <= MAX_LINE_CHARS {
         return line.to_owned();
     }
-    let other = other.map(|other| quoted(other.get(indent..).unwrap_or(other.trim_start())));
+    let other =
+        other.map(|other| escape_quotation(other.get(indent..).unwrap_or(other.trim_start())));
     let same = other.map_or(0, |other| {
         line.chars().zip(other.chars()).take_while(|(one, two)| one == two).count()
     });

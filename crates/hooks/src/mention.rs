@@ -5,7 +5,7 @@
 //! topic. So an unrequested episode is shown only if the prompt names its test or error, and in one line if the prompt
 //! names only its file.
 
-use rutter_memory::episode::{Episode, files_of, has_extension, is_same_file};
+use rutter_memory::episode::{Episode, files_of_episode, has_extension, is_same_file};
 use rutter_runs::clues::own_name;
 
 /// Maximum number of words of a prompt that are compared. The rest of a longer prompt is pasted text.
@@ -30,7 +30,7 @@ const GENERIC_WORDS: &str = "a actual all an and any are argument arguments arra
     unused value values variable was were when which with would you";
 
 /// Words behind `the NAME test` that make NAME the name of a test.
-const AFTER_TEST: &[&str] = &[
+const WORDS_AFTER_TEST: &[&str] = &[
     "again", "broke", "breaks", "errors", "fail", "failed", "failing", "fails", "hangs", "is",
     "passes", "still",
 ];
@@ -50,9 +50,9 @@ impl<'a> Mentions<'a> {
     pub(crate) fn parse(text: &'a str) -> Self {
         Self {
             text,
-            words: words(text).take(MAX_WORDS).collect(),
-            prose: prose(text).take(MAX_WORDS).collect(),
-            paths: paths(text),
+            words: split_words(text).take(MAX_WORDS).collect(),
+            prose: prose_words(text).take(MAX_WORDS).collect(),
+            paths: find_paths(text),
         }
     }
 
@@ -62,22 +62,22 @@ impl<'a> Mentions<'a> {
     }
 
     /// Returns true if the prompt names the episode's test or quotes its error.
-    pub(crate) fn name_failure(&self, episode: &Episode) -> bool {
-        episode.test.as_deref().is_some_and(|test| self.name_test(test))
-            || self.quote_error(&episode.error)
+    pub(crate) fn names_failure(&self, episode: &Episode) -> bool {
+        episode.test.as_deref().is_some_and(|test| self.names_test(test))
+            || self.quotes_error(&episode.error)
     }
 
     /// Returns true if the prompt names one of the episode's files, by its path or its name.
-    pub(crate) fn name_file_of(&self, episode: &Episode) -> bool {
-        files_of(episode).any(|file| self.paths.iter().any(|path| is_same_file(path, file)))
+    pub(crate) fn names_file_of(&self, episode: &Episode) -> bool {
+        files_of_episode(episode).any(|file| self.paths.iter().any(|path| is_same_file(path, file)))
     }
 
     /// Returns true if the prompt has the test's own name as a word.
-    fn name_test(&self, test: &str) -> bool {
+    fn names_test(&self, test: &str) -> bool {
         let name = own_name(test);
         if name.contains(' ') {
             // A title of several words: the prompt must quote it.
-            let title: Vec<String> = words(name).collect();
+            let title: Vec<String> = split_words(name).collect();
             return is_distinctive(&title) && contains_run(&self.words, &title);
         }
         if name.chars().count() < MIN_NAME_CHARS {
@@ -104,21 +104,21 @@ impl<'a> Mentions<'a> {
             return true;
         }
         let parent = before.strip_suffix("::").or_else(|| before.strip_suffix('.'));
-        if let Some(parent) = parent.and_then(|parent| words(parent).last()) {
-            return words(test).any(|part| part == parent);
+        if let Some(parent) = parent.and_then(|parent| split_words(parent).last()) {
+            return split_words(test).any(|part| part == parent);
         }
         let is_test =
             |word: Option<String>| word.is_some_and(|word| word == "test" || word == "tests");
-        let mut next = words(after);
-        is_test(words(before).last())
+        let mut next = split_words(after);
+        is_test(split_words(before).last())
             || is_test(next.next())
-                && next.next().is_none_or(|word| AFTER_TEST.contains(&word.as_str()))
+                && next.next().is_none_or(|word| WORDS_AFTER_TEST.contains(&word.as_str()))
     }
 
     /// Returns true if the prompt quotes a distinctive part of an error, or has its type or code and words of its
     /// message.
-    fn quote_error(&self, error: &str) -> bool {
-        let said: Vec<String> = prose(error).collect();
+    fn quotes_error(&self, error: &str) -> bool {
+        let said: Vec<String> = prose_words(error).collect();
         let quotes = |at: usize| {
             let run = longest_run(&self.prose, &said[at..]);
             run >= MIN_QUOTED_WORDS && is_distinctive(&said[at..at + run])
@@ -126,7 +126,7 @@ impl<'a> Mentions<'a> {
         if (0..said.len()).any(quotes) {
             return true;
         }
-        let Some(code) = code_of(error) else { return false };
+        let Some(code) = error_code(error) else { return false };
         if self.occurrences(code).next().is_none() {
             return false;
         }
@@ -142,16 +142,16 @@ impl<'a> Mentions<'a> {
 }
 
 /// Splits a text into words for comparison: lower case, letters, digits and `_`.
-fn words(text: &str) -> impl Iterator<Item = String> {
+fn split_words(text: &str) -> impl Iterator<Item = String> {
     text.split(|sign: char| !sign.is_alphanumeric() && sign != '_')
         .filter(|word| !word.is_empty())
         .map(str::to_lowercase)
 }
 
 /// Splits a text into words without its paths, except quoted paths as in `Cannot find module './cart'`.
-fn prose(text: &str) -> impl Iterator<Item = String> {
+fn prose_words(text: &str) -> impl Iterator<Item = String> {
     let is_prose = |part: &&str| !part.contains('/') || part.starts_with(['\'', '"', '`']);
-    text.split_whitespace().filter(is_prose).flat_map(words)
+    text.split_whitespace().filter(is_prose).flat_map(split_words)
 }
 
 /// Returns true if a name cannot be an ordinary word: it has an underscore, a digit or an inner capital.
@@ -187,7 +187,7 @@ fn contains_run(words: &[String], run: &[String]) -> bool {
 }
 
 /// Returns the type or the code of an error: `KeyError`, `E0382`, `TS2345`, `ENOENT`.
-fn code_of(error: &str) -> Option<&str> {
+fn error_code(error: &str) -> Option<&str> {
     let is_type = |word: &str| {
         word.starts_with(char::is_uppercase)
             && ["Error", "Exception", "Warning", "Fault"].iter().any(|end| word.ends_with(end))
@@ -203,7 +203,7 @@ fn code_of(error: &str) -> Option<&str> {
         .find(|word| word.len() > 3 && (is_type(word) || is_code(word)))
 }
 
-fn paths(text: &str) -> Vec<&str> {
+fn find_paths(text: &str) -> Vec<&str> {
     let parts = text.split(|sign: char| {
         sign.is_whitespace()
             || matches!(
@@ -212,7 +212,7 @@ fn paths(text: &str) -> Vec<&str> {
             )
     });
     let mut found: Vec<&str> = Vec::new();
-    for path in parts.filter_map(path_in) {
+    for path in parts.filter_map(parse_path) {
         if !found.contains(&path) {
             found.push(path);
         }
@@ -222,7 +222,7 @@ fn paths(text: &str) -> Vec<&str> {
 }
 
 /// Returns the path in a word of a prompt, without a leading `@`, line numbers and punctuation.
-fn path_in(word: &str) -> Option<&str> {
+fn parse_path(word: &str) -> Option<&str> {
     let path = word.trim_start_matches('@');
     if path.contains("://") {
         return None;

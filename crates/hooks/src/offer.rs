@@ -1,19 +1,19 @@
 //! The offer to start a GHAP: once per session, on the first failure without a known fix.
 
-use super::{Call, Heard};
-use crate::speech;
-use rutter_memory::store::entry::What;
+use super::{HookCall, HookResult};
+use crate::messages;
+use rutter_memory::store::entry::EntryKind;
 
 /// Returns the offer and records it as made; None if it is disabled or was made before.
-pub(super) fn offer(call: &mut Call, heard: &mut Heard) -> Option<String> {
-    if !call.config.hooks.outcome_capture.offer_ghap || !call.may_speak() {
+pub(super) fn offer_ghap(call: &mut HookCall, heard: &mut HookResult) -> Option<String> {
+    if !call.config.hooks.outcome_capture.offer_ghap || !call.may_print() {
         return None;
     }
     let client = call.client.clone();
     let store = call.store().as_ref().ok()?;
-    if !heard.take("offer", store.may_offer_ghap(&client))? {
+    if !heard.ok_or_log("offer", store.may_offer_ghap(&client))? {
         return None;
     }
-    let text = speech::offer(&call.hands());
-    call.record_said(vec![What::Offered], heard).then_some(text)
+    let text = messages::render_offer(&call.interface());
+    call.record_shown(vec![EntryKind::Offered], heard).then_some(text)
 }

@@ -2,18 +2,22 @@
 
 use rutter_contract::input::{RawPayload, UserPromptSubmit};
 
-use super::{Call, Heard, fingerprint};
+use super::{HookCall, HookResult, fingerprint};
 use crate::context::Context;
-use crate::recall_context::{self, Audience, Wanted};
-use crate::speech;
-use rutter_memory::config::{Notify, Recall};
-use rutter_memory::store::entry::What;
+use crate::messages;
+use crate::recall_context::{self, Audience, ContextRequest};
+use rutter_memory::config::{Notify, RecallScope};
+use rutter_memory::store::entry::EntryKind;
 
 const EVENT: &str = "UserPromptSubmit";
 
-pub(super) fn hear(wire: &RawPayload<'_>, call: impl FnOnce() -> Option<Call>, heard: &mut Heard) {
+pub(super) fn handle_prompt(
+    wire: &RawPayload<'_>,
+    call: impl FnOnce() -> Option<HookCall>,
+    heard: &mut HookResult,
+) {
     let Some(prompt) = wire.text("prompt") else { return };
-    if is_machines(wire.text("source").as_deref(), &prompt) {
+    if is_client_generated(wire.text("source").as_deref(), &prompt) {
         return;
     }
     let Some(mut call) = call() else { return };
@@ -21,32 +25,33 @@ pub(super) fn hear(wire: &RawPayload<'_>, call: impl FnOnce() -> Option<Call>, h
     if call.store().is_err() {
         return;
     }
-    let (mut records, mut texts) = (vec![What::Seen], Vec::new());
-    if call.may_speak() {
-        let settled = settled(&mut call, heard);
-        let context = recalled(&mut call, &prompt, heard);
-        if call.may_speak() {
-            records.extend(call.shown_context(EVENT, &fingerprint(&prompt), &context));
+    let (mut records, mut texts) = (vec![EntryKind::Seen], Vec::new());
+    if call.may_print() {
+        let settled = pending_verdict(&mut call, heard);
+        let context = recall_for_prompt(&mut call, &prompt, heard);
+        if call.may_print() {
+            records.extend(call.shown_context_entries(EVENT, &fingerprint(&prompt), &context));
             if let Some((told, text)) = settled {
                 records.push(told);
                 texts.push(text);
             }
             if call.config.notify != Notify::Off {
-                call.notice = notice(&mut call, &context, heard).filter(|_| texts.is_empty());
+                call.notice =
+                    first_item_notice(&mut call, &context, heard).filter(|_| texts.is_empty());
             }
             texts.push(context.markdown());
         }
     }
     texts.retain(|text| !text.is_empty());
     // All entries are written in one transaction, before the text is printed.
-    if !call.record_said(records, heard) {
-        return call.record(vec![What::Seen], heard);
+    if !call.record_shown(records, heard) {
+        return call.record(vec![EntryKind::Seen], heard);
     }
-    call.say::<UserPromptSubmit>(&texts.join("\n\n"), heard);
+    call.print_context::<UserPromptSubmit>(&texts.join("\n\n"), heard);
 }
 
 /// Prefixes of tags in prompts that the client generates.
-const MACHINES: [&str; 8] = [
+const CLIENT_TAG_PREFIXES: [&str; 8] = [
     "task-",
     "command-",
     "local-command",
@@ -58,16 +63,17 @@ const MACHINES: [&str; 8] = [
 ];
 
 /// Returns true if the client generated the prompt, for example to report a finished task.
-fn is_machines(source: Option<&str>, prompt: &str) -> bool {
+fn is_client_generated(source: Option<&str>, prompt: &str) -> bool {
     let by_source =
         matches!(source, Some("system" | "loop_wakeup" | "schedule_wakeup" | "poll_event"));
     let tag = prompt.trim_start().strip_prefix('<').and_then(|rest| rest.split(['>', ' ']).next());
     // Users type tags too; only the client's tags count.
-    by_source || tag.is_some_and(|tag| MACHINES.iter().any(|start| tag.starts_with(start)))
+    by_source
+        || tag.is_some_and(|tag| CLIENT_TAG_PREFIXES.iter().any(|start| tag.starts_with(start)))
 }
 
 /// Returns the prompt without the name of a slash command.
-pub fn asked(prompt: &str) -> &str {
+pub fn strip_slash_command(prompt: &str) -> &str {
     let trimmed = prompt.trim();
     match trimmed.strip_prefix('/').and_then(|rest| rest.split_once(char::is_whitespace)) {
         Some((name, rest)) if !name.contains('/') => rest,
@@ -77,21 +83,25 @@ pub fn asked(prompt: &str) -> &str {
 }
 
 /// Returns the gist of the first item in one line, for the user.
-fn notice(call: &mut Call, context: &Context, heard: &mut Heard) -> Option<String> {
+fn first_item_notice(
+    call: &mut HookCall,
+    context: &Context,
+    heard: &mut HookResult,
+) -> Option<String> {
     let first = context.items.first()?;
     let store = call.store().as_ref().ok()?;
-    heard.take("notice", recall_context::notice(store.reader(), first.row, first.kind))?
+    heard.ok_or_log("notice", recall_context::row_notice(store.reader(), first.row, first.kind))?
 }
 
-fn recalled(call: &mut Call, prompt: &str, heard: &mut Heard) -> Context {
+fn recall_for_prompt(call: &mut HookCall, prompt: &str, heard: &mut HookResult) -> Context {
     let (place, client, agent) = (call.place.clone(), call.client.clone(), call.agent.clone());
-    let (now, settings) = (call.around.now, call.config.hooks.user_prompt_submit.clone());
-    let everywhere = call.config.scope.recall == Recall::Everywhere;
-    let asked = asked(prompt);
+    let (now, settings) = (call.env.now, call.config.hooks.user_prompt_submit.clone());
+    let everywhere = call.config.scope.recall == RecallScope::Everywhere;
+    let asked = strip_slash_command(prompt);
     if asked.is_empty() {
         return Context::default();
     }
-    let wanted = Wanted {
+    let wanted = ContextRequest {
         text: asked,
         place: &place,
         everywhere,
@@ -104,25 +114,25 @@ fn recalled(call: &mut Call, prompt: &str, heard: &mut Heard) -> Context {
     };
     match call.store() {
         Ok(store) => heard
-            .take("recall", recall_context::recall_context(store.reader(), &wanted, now))
+            .ok_or_log("recall", recall_context::recall_context(store.reader(), &wanted, now))
             .unwrap_or_default(),
         Err(_) => Context::default(),
     }
 }
 
 /// Returns the verdict of a run on the prediction, if the deadline prevented it from being shown after the run.
-fn settled(call: &mut Call, heard: &mut Heard) -> Option<(What, String)> {
+fn pending_verdict(call: &mut HookCall, heard: &mut HookResult) -> Option<(EntryKind, String)> {
     let (place, client, agent) = (call.place.clone(), call.client.clone(), call.agent.clone());
     if !call.config.hooks.outcome_capture.auto_capture {
         return None;
     }
     let store = call.store().as_ref().ok()?;
     let settled = store
-        .active(&place, &client, agent.as_ref())
-        .and_then(|ghap| ghap.map_or(Ok(None), |ghap| store.settled(ghap, None)));
-    let settled = heard.take("prediction", settled)??;
-    let text = speech::settled(&settled, &call.hands());
-    Some((What::Told(settled.ghap.id, settled.told), text))
+        .active_ghap(&place, &client, agent.as_ref())
+        .and_then(|ghap| ghap.map_or(Ok(None), |ghap| store.run_verdict(ghap, None)));
+    let settled = heard.ok_or_log("prediction", settled)??;
+    let text = messages::render_verdict(&settled, &call.interface());
+    Some((EntryKind::Told(settled.ghap.id, settled.told), text))
 }
 
 #[cfg(test)]
@@ -130,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn machines_are_left_alone_and_people_are_not() {
+    fn client_prompts_are_ignored() {
         for (source, prompt, machine) in [
             (None, "<task-notification>\n<task-id>b1</task-id>", true),
             (None, "  <local-command-stdout>ok</local-command-stdout>", true),
@@ -143,19 +153,19 @@ mod tests {
             (None, "why does <my-Element> not render", false),
             (None, "", false),
         ] {
-            assert_eq!(is_machines(source, prompt), machine, "{prompt}");
+            assert_eq!(is_client_generated(source, prompt), machine, "{prompt}");
         }
     }
 
     #[test]
-    fn the_name_of_a_command_is_not_asked_for() {
+    fn slash_command_name_is_stripped() {
         for (prompt, expected) in [
             ("/fix the flaky test", "the flaky test"),
             ("/clear", ""),
             ("/usr/bin/env is missing", "/usr/bin/env is missing"),
             (" fix it ", "fix it"),
         ] {
-            assert_eq!(asked(prompt), expected);
+            assert_eq!(strip_slash_command(prompt), expected);
         }
     }
 }

@@ -1,16 +1,18 @@
 //! Selection of rows from the database for a context.
 
 use rutter_memory::document::Axis;
-use rutter_memory::store::entry::Place;
-use rutter_memory::store::{Ask, Reader, StoreError};
+use rutter_memory::store::entry::ProjectPlace;
+use rutter_memory::store::{RecallRequest, StoreError, StoreReader};
 use rutter_memory::{Clean, Id, Time};
 
-use crate::context::{self, Candidate, Context, Depth, LeftOut, Section, Source};
+use crate::context::{
+    self, Context, ContextCandidate, ContextSection, Depth, InjectionSource, OmissionReason,
+};
 use crate::mention::Mentions;
 use crate::{file_references, reference};
 
 /// Number of rows that are examined for each one that is shown.
-const LOOKED_AT: usize = 4;
+const ROWS_PER_ITEM: usize = 4;
 
 /// The reader of a context, which decides which episodes are shown: an episode is one failure of one test, and most
 /// texts that share words with it are about another topic.
@@ -27,15 +29,15 @@ pub enum Audience {
 
 /// A request for a context.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted<'a> {
+pub struct ContextRequest<'a> {
     /// The prompt, task or query.
     pub text: &'a str,
     /// The project and checkout.
-    pub place: &'a Place,
+    pub place: &'a ProjectPlace,
     /// True if rows of other projects are included.
     pub everywhere: bool,
     /// The kinds to include; empty for all.
-    pub kinds: &'a [Source],
+    pub kinds: &'a [InjectionSource],
     /// The level of detail.
     pub depth: Depth,
     /// Maximum number of items.
@@ -48,29 +50,29 @@ pub struct Wanted<'a> {
     pub to: Option<(&'a str, Option<&'a Clean>)>,
 }
 
-impl Wanted<'_> {
-    fn has(&self, kind: Source) -> bool {
+impl ContextRequest<'_> {
+    fn includes(&self, kind: InjectionSource) -> bool {
         self.kinds.is_empty() || self.kinds.contains(&kind)
     }
 }
 
 /// Assembles a context from rows that were chosen before.
 pub fn context_of_rows(
-    reader: Reader<'_>,
+    reader: StoreReader<'_>,
     rows: &[(Id, f64)],
-    wanted: &Wanted<'_>,
+    wanted: &ContextRequest<'_>,
     now: Time,
 ) -> Result<Context, StoreError> {
     let mut candidates = Vec::new();
     for (row, confidence) in rows {
         // A row without a search document can only be a value.
-        let kind = reader.kind(*row)?.map_or(Source::Value, Source::from);
-        if let Some(text) = said(reader, kind, *row, wanted, now)? {
-            let refused = is_shown(reader, wanted, *row, now)?.then_some(LeftOut::Shown);
-            candidates.push(Candidate {
+        let kind = reader.kind(*row)?.map_or(InjectionSource::Value, InjectionSource::from);
+        if let Some(text) = render_row(reader, kind, *row, wanted, now)? {
+            let refused = is_shown(reader, wanted, *row, now)?.then_some(OmissionReason::Shown);
+            candidates.push(ContextCandidate {
                 row: *row,
                 kind,
-                section: Section::Recalled,
+                section: ContextSection::Recalled,
                 confidence: *confidence,
                 refused,
                 text,
@@ -81,14 +83,16 @@ pub fn context_of_rows(
 }
 
 /// Returns the gist of a row in one line, for the user; None if the row is deleted or has none.
-pub(crate) fn notice(
-    reader: Reader<'_>,
+pub(crate) fn row_notice(
+    reader: StoreReader<'_>,
     row: Id,
-    kind: Source,
+    kind: InjectionSource,
 ) -> Result<Option<String>, StoreError> {
     Ok(match kind {
-        Source::Episode => reader.episode(row)?.and_then(|episode| reference::fix_notice(&episode)),
-        Source::Experience | Source::Memory | Source::Value => {
+        InjectionSource::Episode => {
+            reader.episode(row)?.and_then(|episode| reference::fix_notice(&episode))
+        }
+        InjectionSource::Experience | InjectionSource::Memory | InjectionSource::Value => {
             reader.lesson(row)?.map(|lesson| reference::lesson_notice(&lesson))
         }
     })
@@ -96,11 +100,11 @@ pub(crate) fn notice(
 
 /// Assembles the context for a text.
 pub fn recall_context(
-    reader: Reader<'_>,
-    wanted: &Wanted<'_>,
+    reader: StoreReader<'_>,
+    wanted: &ContextRequest<'_>,
     now: Time,
 ) -> Result<Context, StoreError> {
-    let ask = Ask {
+    let ask = RecallRequest {
         text: wanted.text,
         axis: Axis::Full,
         place: Some(wanted.place),
@@ -108,44 +112,46 @@ pub fn recall_context(
         kind: None,
         domain: None,
         outcome: None,
-        limit: wanted.limit.saturating_mul(LOOKED_AT),
+        limit: wanted.limit.saturating_mul(ROWS_PER_ITEM),
     };
     let mentions = Mentions::parse(wanted.text);
-    let mut ranked: Vec<(f64, Candidate)> = Vec::new();
+    let mut ranked: Vec<(f64, ContextCandidate)> = Vec::new();
     for recall in reader.recall(&ask, now)? {
-        let (row, kind) = (recall.hit.row, Source::from(recall.hit.kind));
-        if !wanted.has(kind) {
+        let (row, kind) = (recall.hit.row, InjectionSource::from(recall.hit.kind));
+        if !wanted.includes(kind) {
             continue;
         }
         let refused = if !recall.above_floor {
-            Some(LeftOut::BelowFloor)
+            Some(OmissionReason::BelowFloor)
         } else if is_shown(reader, wanted, row, now)? {
-            Some(LeftOut::Shown)
-        } else if kind == Source::Episode && !is_named(reader, row, wanted.audience, &mentions)? {
-            Some(LeftOut::NotNamed)
+            Some(OmissionReason::Shown)
+        } else if kind == InjectionSource::Episode
+            && !is_named(reader, row, wanted.audience, &mentions)?
+        {
+            Some(OmissionReason::NotNamed)
         } else {
             None
         };
         // The full text is rendered only for rows that may be shown.
         let text = match refused {
             Some(_) => Some(recall.text.to_string()),
-            None => said(reader, kind, row, wanted, now)?,
+            None => render_row(reader, kind, row, wanted, now)?,
         };
         if let Some(text) = text {
             let confidence = recall.hit.confidence;
-            let section = Section::Recalled;
-            let candidate = Candidate { row, kind, section, confidence, refused, text };
+            let section = ContextSection::Recalled;
+            let candidate = ContextCandidate { row, kind, section, confidence, refused, text };
             ranked.push((recall.rank, candidate));
         }
     }
-    if wanted.has(Source::Value) {
+    if wanted.includes(InjectionSource::Value) {
         ranked.extend(fitting_values(reader, wanted, now)?);
         ranked.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     }
     let candidates = ranked.into_iter().map(|(_, candidate)| candidate).collect();
     let mut context = Context::choose(candidates, wanted.depth, wanted.limit, wanted.tokens);
-    if wanted.has(Source::Episode) && wanted.audience == Audience::Prompt {
-        let references = references(reader, wanted, &mentions, &context, now)?;
+    if wanted.includes(InjectionSource::Episode) && wanted.audience == Audience::Prompt {
+        let references = find_file_references(reader, wanted, &mentions, &context, now)?;
         let most = (context.items.len() + file_references::MAX_REFERENCES).min(wanted.limit);
         context.add_references(references, most, wanted.tokens);
     }
@@ -153,28 +159,28 @@ pub fn recall_context(
 }
 
 /// Returns references to failures in the files that the text names, without rows that are shown in full.
-fn references(
-    reader: Reader<'_>,
-    wanted: &Wanted<'_>,
+fn find_file_references(
+    reader: StoreReader<'_>,
+    wanted: &ContextRequest<'_>,
     mentions: &Mentions<'_>,
     context: &Context,
     now: Time,
-) -> Result<Vec<Candidate>, StoreError> {
-    let mut found = file_references::references(reader, wanted.place, mentions, now)?;
+) -> Result<Vec<ContextCandidate>, StoreError> {
+    let mut found = file_references::find_references(reader, wanted.place, mentions, now)?;
     found.retain(|candidate| context.items.iter().all(|item| item.row != candidate.row));
     for candidate in &mut found {
         let is_shown = match wanted.to {
             Some(to) => reader.is_referred_to(to, candidate.row, now)?,
             None => false,
         };
-        candidate.refused = is_shown.then_some(LeftOut::Shown);
+        candidate.refused = is_shown.then_some(OmissionReason::Shown);
     }
     Ok(found)
 }
 
 /// Returns true if a text names an episode as strictly as its audience requires.
 fn is_named(
-    reader: Reader<'_>,
+    reader: StoreReader<'_>,
     row: Id,
     audience: Audience,
     mentions: &Mentions<'_>,
@@ -184,53 +190,63 @@ fn is_named(
     }
     let episode = reader.episode(row)?;
     Ok(episode.is_some_and(|episode| {
-        mentions.name_failure(&episode)
-            || (audience == Audience::Subagent && mentions.name_file_of(&episode))
+        mentions.names_failure(&episode)
+            || (audience == Audience::Subagent && mentions.names_file_of(&episode))
     }))
 }
 
 /// Returns the values that are related to the text, each with its rank.
 fn fitting_values(
-    reader: Reader<'_>,
-    wanted: &Wanted<'_>,
+    reader: StoreReader<'_>,
+    wanted: &ContextRequest<'_>,
     now: Time,
-) -> Result<Vec<(f64, Candidate)>, StoreError> {
+) -> Result<Vec<(f64, ContextCandidate)>, StoreError> {
     let mut found = Vec::new();
     let near = reader.fitting_values(wanted.place, wanted.everywhere, wanted.text)?;
-    for near in
-        near.into_iter().filter(|near| near.rank > 0.0).take(wanted.limit.saturating_mul(LOOKED_AT))
+    for near in near
+        .into_iter()
+        .filter(|near| near.rank > 0.0)
+        .take(wanted.limit.saturating_mul(ROWS_PER_ITEM))
     {
         let (row, confidence) = (near.value.id, near.confidence);
         let refused = if !near.is_above_floor() {
-            Some(LeftOut::BelowFloor)
+            Some(OmissionReason::BelowFloor)
         } else if is_shown(reader, wanted, row, now)? {
-            Some(LeftOut::Shown)
+            Some(OmissionReason::Shown)
         } else {
             None
         };
         let text = match refused {
             Some(_) => near.value.text.to_string(),
-            None => {
-                marked(reader, row, wanted.place, context::of_value(&near.value, wanted.depth))?
-            }
+            None => mark_unconfirmed(
+                reader,
+                row,
+                wanted.place,
+                context::render_value(&near.value, wanted.depth),
+            )?,
         };
-        let (kind, section) = (Source::Value, Section::Recalled);
-        found.push((near.rank, Candidate { row, kind, section, confidence, refused, text }));
+        let (kind, section) = (InjectionSource::Value, ContextSection::Recalled);
+        found.push((near.rank, ContextCandidate { row, kind, section, confidence, refused, text }));
     }
     Ok(found)
 }
 
 /// Appends the mark of an unconfirmed row to its text.
-fn marked(reader: Reader<'_>, row: Id, place: &Place, text: String) -> Result<String, StoreError> {
-    Ok(match reader.unconfirmed(row, place)? {
-        Some(unconfirmed) => unconfirmed.mark(&text),
+fn mark_unconfirmed(
+    reader: StoreReader<'_>,
+    row: Id,
+    place: &ProjectPlace,
+    text: String,
+) -> Result<String, StoreError> {
+    Ok(match reader.unconfirmed_reason(row, place)? {
+        Some(unconfirmed) => unconfirmed.append_mark(&text),
         None => text,
     })
 }
 
 fn is_shown(
-    reader: Reader<'_>,
-    wanted: &Wanted<'_>,
+    reader: StoreReader<'_>,
+    wanted: &ContextRequest<'_>,
     row: Id,
     now: Time,
 ) -> Result<bool, StoreError> {
@@ -241,27 +257,33 @@ fn is_shown(
 }
 
 /// Renders a row; None if it is deleted.
-fn said(
-    reader: Reader<'_>,
-    kind: Source,
+fn render_row(
+    reader: StoreReader<'_>,
+    kind: InjectionSource,
     row: Id,
-    wanted: &Wanted<'_>,
+    wanted: &ContextRequest<'_>,
     now: Time,
 ) -> Result<Option<String>, StoreError> {
     let depth = wanted.depth;
-    let unconfirmed = reader.unconfirmed(row, wanted.place)?;
+    let unconfirmed = reader.unconfirmed_reason(row, wanted.place)?;
     let text = match kind {
-        Source::Value => reader.value(row)?.map(|value| context::of_value(&value, depth)),
-        Source::Memory => reader.memory(row)?.map(|memory| context::of_memory(&memory, depth)),
-        Source::Experience => {
-            reader.ghap(row)?.and_then(|ghap| context::of_ghap(&ghap, depth, now))
+        InjectionSource::Value => {
+            reader.value(row)?.map(|value| context::render_value(&value, depth))
         }
-        Source::Episode => reader
+        InjectionSource::Memory => {
+            reader.memory(row)?.map(|memory| context::render_memory(&memory, depth))
+        }
+        InjectionSource::Experience => {
+            reader.ghap(row)?.and_then(|ghap| context::render_ghap(&ghap, depth, now))
+        }
+        InjectionSource::Episode => reader
             .episode(row)?
-            .and_then(|episode| context::of_episode(&episode, depth, unconfirmed, now)),
+            .and_then(|episode| context::render_episode(&episode, depth, unconfirmed, now)),
     };
     Ok(match unconfirmed {
-        Some(unconfirmed) if kind != Source::Episode => text.map(|text| unconfirmed.mark(&text)),
+        Some(unconfirmed) if kind != InjectionSource::Episode => {
+            text.map(|text| unconfirmed.append_mark(&text))
+        }
         _ => text,
     })
 }

@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 use rutter_contract::input::RawPayload;
 use serde::{Deserialize, Serialize};
 
-use super::Call;
-use rutter_memory::change::{Change, Hunk, Undoing, named_files, undoing};
+use super::HookCall;
+use rutter_memory::change::{Change, GitEffect, Hunk, git_effect, named_files};
 use rutter_memory::data_dir::{read_own, write_new};
 use rutter_memory::project::{changed_files, files_named};
 use rutter_memory::{Clean, Time, checksum};
-use rutter_runs::command_line::{CommandLine, Folder};
-use rutter_runs::place::tested_by;
+use rutter_runs::command_line::{CommandFolder, CommandLine};
+use rutter_runs::place::tested_unit;
 
 /// Maximum number of files that are compared for one command.
 const MAX_FILES: usize = 32;
@@ -43,25 +43,25 @@ struct SnapshotFile {
 }
 
 /// Copies the files that a command may change, if a failure is open.
-pub(super) fn take(wire: &RawPayload<'_>, call: &mut Call, line: &CommandLine) {
+pub(super) fn take_snapshot(wire: &RawPayload<'_>, call: &mut HookCall, line: &CommandLine) {
     let Some(path) = snapshot_path(wire, call) else { return };
     let place = call.place.clone();
     let Ok(store) = call.store() else { return };
-    if !matches!(store.follows(&place), Ok(true)) {
+    if !matches!(store.has_open_episode(&place), Ok(true)) {
         return;
     }
     let mut paths = named_paths(call, line);
     // Files that are not named: those of the failures, and those that were edited.
     let root = call.located.root.clone();
     let names_file = paths.iter().any(|path| root.join(path).is_file());
-    if !names_file || undoing(line).is_some_and(|undoing| undoing != Undoing::BringsBack) {
+    if !names_file || git_effect(line).is_some_and(|undoing| undoing != GitEffect::Unstashes) {
         if let Ok(store) = call.store()
-            && let Ok(files) = store.files_of_open(&place)
+            && let Ok(files) = store.open_episode_files(&place)
         {
             paths.extend(files.iter().map(ToString::to_string));
         }
         // Files of a commit that is reverted do not differ from the index.
-        let tested: Vec<String> = paths.iter().map(|file| tested_by(file).to_owned()).collect();
+        let tested: Vec<String> = paths.iter().map(|file| tested_unit(file).to_owned()).collect();
         let tested: Vec<&str> = tested.iter().map(String::as_str).collect();
         paths.extend(files_named(&root, &tested, MAX_TESTED_FILES));
         paths.extend(changed_files(&root, MAX_FILES));
@@ -75,10 +75,10 @@ pub(super) fn take(wire: &RawPayload<'_>, call: &mut Call, line: &CommandLine) {
     let mut left = MAX_TOTAL_BYTES;
     let mut files = Vec::new();
     for path in paths.into_iter().take(MAX_FILES) {
-        if !is_kept(call, &path) {
+        if !may_read(call, &path) {
             continue;
         }
-        if let Some(text) = read_file(&call.located.root.join(&path), &mut left) {
+        if let Some(text) = read_redacted(&call.located.root.join(&path), &mut left) {
             files.push(SnapshotFile { path, text });
         }
     }
@@ -92,7 +92,12 @@ pub(super) fn take(wire: &RawPayload<'_>, call: &mut Call, line: &CommandLine) {
 }
 
 /// Compares the files with their copies and removes the copies.
-pub(super) fn finish(wire: &RawPayload<'_>, call: &Call, command: &Clean, at: Time) -> Vec<Change> {
+pub(super) fn finish_snapshot(
+    wire: &RawPayload<'_>,
+    call: &HookCall,
+    command: &Clean,
+    at: Time,
+) -> Vec<Change> {
     let Some(path) = snapshot_path(wire, call) else { return Vec::new() };
     let Ok(bytes) = read_own(&path) else { return Vec::new() };
     drop(fs::remove_file(&path));
@@ -100,18 +105,18 @@ pub(super) fn finish(wire: &RawPayload<'_>, call: &Call, command: &Clean, at: Ti
     let mut left = MAX_TOTAL_BYTES;
     let mut changes = Vec::new();
     for SnapshotFile { path, text } in snapshot.files {
-        let Some(now) = read_file(&call.located.root.join(&path), &mut left) else { continue };
+        let Some(now) = read_redacted(&call.located.root.join(&path), &mut left) else { continue };
         let hunks = match (&text, &now) {
             (Some(before), Some(now)) if before == now => continue,
-            (Some(before), Some(now)) => Hunk::between(before, now)
+            (Some(before), Some(now)) => Hunk::diff(before, now)
                 .into_iter()
                 .map(|hunk| hunk.locate(before, true, &path))
                 .collect(),
             (None, Some(now)) => Hunk::new_file(now),
-            (Some(before), None) => Hunk::between(before, ""),
+            (Some(before), None) => Hunk::diff(before, ""),
             (None, None) => continue,
         };
-        let change = Change::edit(&path, &hunks, at);
+        let change = Change::from_edit(&path, &hunks, at);
         if !change.patch.is_empty() {
             changes.push(change.made_by(command));
         }
@@ -120,14 +125,14 @@ pub(super) fn finish(wire: &RawPayload<'_>, call: &Call, command: &Clean, at: Ti
 }
 
 /// Removes the copies without a comparison.
-pub(super) fn discard(wire: &RawPayload<'_>, call: &Call) {
+pub(super) fn discard_snapshot(wire: &RawPayload<'_>, call: &HookCall) {
     if let Some(path) = snapshot_path(wire, call) {
         drop(fs::remove_file(path));
     }
 }
 
 /// Returns true if a file may be read: it is in the checkout after links are resolved, and in no excluded folder.
-fn is_kept(call: &Call, path: &str) -> bool {
+fn may_read(call: &HookCall, path: &str) -> bool {
     let root = &call.located.root;
     let path = root.join(path);
     let Some(folder) = path.parent() else { return false };
@@ -140,20 +145,22 @@ fn is_kept(call: &Call, path: &str) -> bool {
 }
 
 /// Returns the path of the copies for one tool call.
-fn snapshot_path(wire: &RawPayload<'_>, call: &Call) -> Option<PathBuf> {
+fn snapshot_path(wire: &RawPayload<'_>, call: &HookCall) -> Option<PathBuf> {
     let id = wire.text("tool_use_id").filter(|id| !id.is_empty())?;
     let name = format!("{:016x}", checksum::of(id.as_bytes()));
-    Some(call.around.files.snapshots().join(name))
+    Some(call.env.files.snapshots().join(name))
 }
 
 /// Returns the files that a command line names, relative to the root of the checkout, without those outside of it.
-fn named_paths(call: &Call, line: &CommandLine) -> Vec<String> {
+fn named_paths(call: &HookCall, line: &CommandLine) -> Vec<String> {
     let root = &call.located.root;
     let mut paths = Vec::new();
     for (folder, name) in named_files(line) {
         let folder = match folder {
-            Folder::Absolute(path) => PathBuf::from(path),
-            Folder::Relative(path) if !path.starts_with("..") => root.join(&call.folder).join(path),
+            CommandFolder::Absolute(path) => PathBuf::from(path),
+            CommandFolder::Relative(path) if !path.starts_with("..") => {
+                root.join(&call.folder).join(path)
+            }
             _ => root.join(&call.folder),
         };
         let path = if name.starts_with('/') { PathBuf::from(&name) } else { folder.join(&name) };
@@ -200,7 +207,7 @@ fn matching_files(root: &Path, pattern: &Path) -> Vec<String> {
 
 fn files_of_patch(path: &Path) -> Vec<String> {
     let mut left = MAX_TOTAL_BYTES;
-    let Some(Some(text)) = read_file(path, &mut left) else { return Vec::new() };
+    let Some(Some(text)) = read_redacted(path, &mut left) else { return Vec::new() };
     let names = text
         .lines()
         .filter_map(|line| line.strip_prefix("+++ b/").or_else(|| line.strip_prefix("--- a/")));
@@ -210,7 +217,7 @@ fn files_of_patch(path: &Path) -> Vec<String> {
 /// Returns the redacted text of a file: `Some(None)` if the file does not exist, None if it cannot or should not be
 /// read.
 #[expect(clippy::option_option, reason = "no file and no reading are two answers")]
-fn read_file(path: &Path, left: &mut u64) -> Option<Option<Clean>> {
+fn read_redacted(path: &Path, left: &mut u64) -> Option<Option<Clean>> {
     let metadata = match path.symlink_metadata() {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Some(None),

@@ -3,33 +3,37 @@
 
 use rutter_contract::input::{RawPayload, Stop};
 
-use super::{Call, Heard};
-use crate::speech;
+use super::{HookCall, HookResult};
+use crate::messages;
 use rutter_memory::Clean;
-use rutter_memory::store::entry::What;
+use rutter_memory::store::entry::EntryKind;
 
-pub(super) fn hear(wire: &RawPayload<'_>, call: impl FnOnce() -> Option<Call>, heard: &mut Heard) {
+pub(super) fn handle_stop(
+    wire: &RawPayload<'_>,
+    call: impl FnOnce() -> Option<HookCall>,
+    heard: &mut HookResult,
+) {
     if wire.raw("stop_hook_active") != Some("false") {
         return;
     }
     let Some(mut call) = call() else { return };
-    if !call.config.hooks.stop.ask || !call.may_speak() {
+    if !call.config.hooks.stop.ask || !call.may_print() {
         return;
     }
     let (place, client, agent) = (call.place.clone(), call.client.clone(), call.agent.clone());
     let Ok(store) = call.store() else { return };
-    let open = store.active(&place, &client, agent.as_ref()).and_then(|ghap| match ghap {
-        Some(ghap) => Ok((!store.was_stopped(ghap.id)?).then_some(ghap)),
+    let open = store.active_ghap(&place, &client, agent.as_ref()).and_then(|ghap| match ghap {
+        Some(ghap) => Ok((!store.was_asked_at_stop(ghap.id)?).then_some(ghap)),
         None => Ok(None),
     });
     match open {
         Ok(Some(ghap)) => {
-            if call.record_said(vec![What::Stopped(ghap.id)], heard) {
-                let text = speech::active(&ghap, &call.hands());
-                call.say::<Stop>(&text, heard);
+            if call.record_shown(vec![EntryKind::Stopped(ghap.id)], heard) {
+                let text = messages::render_active_ghap(&ghap, &call.interface());
+                call.print_context::<Stop>(&text, heard);
             }
         }
         Ok(None) => {}
-        Err(error) => heard.faults.push(Clean::new(&format!("stop: {error}"))),
+        Err(error) => heard.errors.push(Clean::new(&format!("stop: {error}"))),
     }
 }

@@ -2,24 +2,30 @@
 
 use rutter_contract::input::{RawPayload, SubagentStart};
 
-use super::{Call, Heard};
+use super::{HookCall, HookResult};
 use crate::context::Depth;
-use crate::recall_context::{self, Audience, Wanted};
+use crate::recall_context::{self, Audience, ContextRequest};
 
 const EVENT: &str = "SubagentStart";
 
-pub(super) fn hear(wire: &RawPayload<'_>, call: Option<Call>, heard: &mut Heard) {
+pub(super) fn handle_subagent_start(
+    wire: &RawPayload<'_>,
+    call: Option<HookCall>,
+    heard: &mut HookResult,
+) {
     let (Some(mut call), Some(kind)) = (call, wire.text("agent_type")) else { return };
-    if !call.may_speak() {
+    if !call.may_print() {
         return;
     }
     let (place, client, agent) = (call.place.clone(), call.client.clone(), call.agent.clone());
-    let now = call.around.now;
+    let now = call.env.now;
     let Ok(store) = call.store() else { return };
-    let Some(Some(parked)) = heard.take("subagent", store.unpark(&client, &kind, now)) else {
+    let Some(Some(parked)) =
+        heard.ok_or_log("subagent", store.take_parked_rows(&client, &kind, now))
+    else {
         return;
     };
-    let wanted = Wanted {
+    let wanted = ContextRequest {
         text: "",
         place: &place,
         everywhere: true,
@@ -30,13 +36,13 @@ pub(super) fn hear(wire: &RawPayload<'_>, call: Option<Call>, heard: &mut Heard)
         audience: Audience::Subagent,
         to: Some((&client, agent.as_ref())),
     };
-    let context = heard.take(
+    let context = heard.ok_or_log(
         "subagent",
         recall_context::context_of_rows(store.reader(), &parked.rows, &wanted, now),
     );
     if let Some(context) = context.filter(|context| !context.items.is_empty())
-        && call.record_said(call.shown(EVENT, &parked.prompt, &context.rows()), heard)
+        && call.record_shown(call.shown_entries(EVENT, &parked.prompt, &context.full_rows()), heard)
     {
-        call.say::<SubagentStart>(&context.markdown(), heard);
+        call.print_context::<SubagentStart>(&context.markdown(), heard);
     }
 }

@@ -6,10 +6,10 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use rutter_memory::memory::Category;
-use rutter_memory::project::Located;
+use rutter_memory::memory::MemoryCategory;
+use rutter_memory::project::LocatedProject;
 use rutter_memory::store::NewMemory;
-use rutter_memory::store::entry::Place;
+use rutter_memory::store::entry::ProjectPlace;
 use rutter_memory::{Store, Time};
 
 const MEASURED_ROUNDS: i64 = 200;
@@ -22,7 +22,7 @@ fn main() {
     };
     let folder = PathBuf::from(folder);
     let at = |round: i64| Time::from_millis(1_779_000_000_000 + round);
-    let place = Place::from(&Located::find(&folder));
+    let place = ProjectPlace::from(&LocatedProject::find(&folder));
     let mut store = Store::open(&folder, at(0)).expect("a store");
     let mut times: Vec<f64> = (0..MEASURED_ROUNDS)
         .map(|round| {
@@ -32,7 +32,7 @@ fn main() {
             );
             let new = NewMemory {
                 place: Some(&place),
-                category: Category::Fact,
+                category: MemoryCategory::Fact,
                 text: &text,
                 importance: 0.5,
                 tags: &[],

@@ -6,12 +6,12 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use rutter_memory::outcome::{Kind, Outcome, Verdict};
-use rutter_memory::project::Located;
-use rutter_memory::store::entry::{Entry, Place, What};
-use rutter_memory::store::hot::HotStore;
-use rutter_memory::store::tend::{Bounds, tend};
-use rutter_memory::store::{Files, spool};
+use rutter_memory::outcome::{Outcome, RunKind, Verdict};
+use rutter_memory::project::LocatedProject;
+use rutter_memory::store::entry::{EntryKind, ProjectPlace, SessionEntry};
+use rutter_memory::store::hook_store::HookStore;
+use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
+use rutter_memory::store::{DataDir, spool};
 use rutter_memory::{Clean, Id, Store, Time};
 
 const MEASURED_ROUNDS: i64 = 2_000;
@@ -23,14 +23,14 @@ fn time_at(millis: i64) -> Time {
     Time::from_millis(1_763_200_000_000 + millis)
 }
 
-fn sample_entries(place: &Place, now: Time) -> [Entry; 2] {
+fn sample_entries(place: &ProjectPlace, now: Time) -> [SessionEntry; 2] {
     let outcome = Outcome {
         id: Id::new(now),
         project: place.key.clone(),
         session: Some(Clean::new("session")),
         agent: None,
         command: Clean::new("cargo test -p parser"),
-        kind: Kind::Test,
+        kind: RunKind::Test,
         runner: Clean::new("cargo test"),
         verdict: Verdict::Failed,
         counts: None,
@@ -40,14 +40,14 @@ fn sample_entries(place: &Place, now: Time) -> [Entry; 2] {
         duration: Some(1_200),
         at: now,
     };
-    let entry = |what| Entry {
+    let entry = |what| SessionEntry {
         client: Clean::new("session"),
         place: place.clone(),
         process: None,
         at: now,
         what,
     };
-    [entry(What::Called(None)), entry(What::Ran(Box::new(outcome.into())))]
+    [entry(EntryKind::Called(None)), entry(EntryKind::Ran(Box::new(outcome.into())))]
 }
 
 #[expect(clippy::print_stdout, reason = "the figures")]
@@ -59,11 +59,11 @@ fn print_median(name: &str, mut times: Vec<Duration>) {
 /// WAL size above which hooks start a checkpoint.
 const MAX_WAL_BYTES: u64 = 1024 * 1024;
 
-fn measure_rounds(files: &Files, mut work: impl FnMut(i64)) -> Vec<Duration> {
+fn measure_rounds(files: &DataDir, mut work: impl FnMut(i64)) -> Vec<Duration> {
     (0..MEASURED_ROUNDS)
         .map(|round| {
             if files.wal().metadata().is_ok_and(|wal| wal.len() > MAX_WAL_BYTES) {
-                tend(files.folder(), &Bounds::default(), time_at(STORED_RUN_COUNT))
+                maintain(files.folder(), &MaintenanceLimits::default(), time_at(STORED_RUN_COUNT))
                     .expect("tended");
             }
             let from = Instant::now();
@@ -75,39 +75,47 @@ fn measure_rounds(files: &Files, mut work: impl FnMut(i64)) -> Vec<Duration> {
 
 fn main() {
     let folder = tempfile::tempdir().expect("a folder");
-    let files = Files::new(folder.path().join("memory"));
-    let place = Place::from(&Located::find(folder.path()));
+    let files = DataDir::new(folder.path().join("memory"));
+    let place = ProjectPlace::from(&LocatedProject::find(folder.path()));
     drop(Store::open(files.folder(), time_at(0)).expect("a store"));
     for batch in 0..STORED_RUN_COUNT / 1_000 {
-        let many: Vec<Entry> = (0..1_000)
+        let many: Vec<SessionEntry> = (0..1_000)
             .flat_map(|row| sample_entries(&place, time_at(batch * 1_000 + row)))
             .collect();
-        HotStore::open(&files, WRITE_BUDGET).expect("ready").write(&many).expect("written");
-        tend(files.folder(), &Bounds::default(), time_at(batch)).expect("tended");
+        HookStore::open(&files, WRITE_BUDGET)
+            .expect("ready")
+            .write_entries(&many)
+            .expect("written");
+        maintain(files.folder(), &MaintenanceLimits::default(), time_at(batch)).expect("tended");
     }
-    tend(files.folder(), &Bounds::default(), time_at(STORED_RUN_COUNT)).expect("tended");
+    maintain(files.folder(), &MaintenanceLimits::default(), time_at(STORED_RUN_COUNT))
+        .expect("tended");
 
     print_median(
         "open",
         measure_rounds(&files, |_| {
-            drop(black_box(HotStore::open(&files, WRITE_BUDGET).expect("ready")))
+            drop(black_box(HookStore::open(&files, WRITE_BUDGET).expect("ready")))
         }),
     );
     print_median(
         "open-write-close",
         measure_rounds(&files, |round| {
             let entries = sample_entries(&place, time_at(STORED_RUN_COUNT + round));
-            HotStore::open(&files, WRITE_BUDGET).expect("ready").write(&entries).expect("written");
+            HookStore::open(&files, WRITE_BUDGET)
+                .expect("ready")
+                .write_entries(&entries)
+                .expect("written");
         }),
     );
     print_median(
         "spool",
         measure_rounds(&files, |round| {
-            spool::append(&files, &sample_entries(&place, time_at(round))).expect("spooled");
+            spool::append_entries(&files, &sample_entries(&place, time_at(round)))
+                .expect("spooled");
         }),
     );
     print_median(
         "locate",
-        measure_rounds(&files, |_| drop(black_box(Located::find(folder.path())))),
+        measure_rounds(&files, |_| drop(black_box(LocatedProject::find(folder.path())))),
     );
 }

@@ -7,7 +7,7 @@ use std::fs;
 use std::hint::black_box;
 use std::time::Instant;
 
-use rutter_memory::config::{Config, PROJECT_FILE, SIZE, trust};
+use rutter_memory::config::{Config, MAX_CONFIG_FILE_BYTES, PROJECT_FILE, trust};
 
 const MEASURED_ROUNDS: usize = 5_000;
 
@@ -57,10 +57,10 @@ fn main() -> std::io::Result<()> {
     measure("a user's file");
     fs::write(&file, PROJECT)?;
     measure("and a project's, not trusted");
-    trust::record(&data, &root, PROJECT.as_bytes())?;
+    trust::record_trust(&data, &root, PROJECT.as_bytes())?;
     measure("and a project's, trusted");
     let mut text: String = (0..).map(|at| format!("a{at}=1\n")).take(9_000).collect();
-    text.truncate(usize::try_from(SIZE).unwrap_or(0));
+    text.truncate(usize::try_from(MAX_CONFIG_FILE_BYTES).unwrap_or(0));
     text.truncate(text.rfind('\n').unwrap_or(0));
     fs::write(&file, text)?;
     measure("and a project's, as long as can be, of mistakes");

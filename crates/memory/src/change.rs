@@ -10,7 +10,7 @@ pub use rutter_runs::change::*;
 /// A change, stored for the episodes that are open in its checkout.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Noted {
+pub struct StoredChange {
     /// Id of the row.
     pub id: Id,
     /// The project in which it was made.

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::store::tend::Bounds;
+use crate::store::maintain::MaintenanceLimits;
 use rutter_redact::checksum;
 use rutter_redact::choice;
 
@@ -28,48 +28,52 @@ mod schema;
 mod sha256;
 pub mod trust;
 
-pub use file::SIZE;
-pub use finding::{Finding, Mistake, Position};
-pub use hooks_yaml::{HOOKS_YAML, Meaning, YamlError, YamlKey, read_hooks_yaml};
+pub use file::MAX_CONFIG_FILE_BYTES;
+pub use finding::{ConfigFinding, ConfigMistake, FilePosition};
+pub use hooks_yaml::{HOOKS_YAML, YamlError, YamlKey, YamlMeaning, read_hooks_yaml};
 pub use keys::{
-    Cohort, Edits, GhapCheckin, OutcomeCapture, PreCompact, Privacy, Retention, Scope, SessionEnd,
-    SessionStart, Stop, SubagentStart, UserPromptSubmit,
+    CohortSettings, EditsSettings, GhapCheckinSettings, OutcomeCaptureSettings, PreCompactSettings,
+    PrivacySettings, RetentionSettings, ScopeSettings, SessionEndSettings, SessionStartSettings,
+    StopSettings, SubagentStartSettings, UserPromptSubmitSettings,
 };
-pub use load::{Loaded, Origin, PROJECT_FILE, Standing, check, preview, project_bytes};
+pub use load::{
+    LoadedConfig, PROJECT_FILE, ProjectFileTrust, SettingOrigin, check_file, preview_trusted,
+    read_project_file,
+};
 pub use schema::schema;
 
 /// The whole configuration.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Config {
     /// Settings of each hook.
-    pub hooks: Hooks,
+    pub hooks: HookSettings,
     /// Folders in which Rutter works, and projects that it recalls from.
-    pub scope: Scope,
+    pub scope: ScopeSettings,
     /// Limits on the number and age of stored rows.
-    pub retention: Retention,
+    pub retention: RetentionSettings,
     /// Data that is not stored.
-    pub privacy: Privacy,
+    pub privacy: PrivacySettings,
     /// The control cohort: sessions that are only observed.
-    pub cohort: Cohort,
+    pub cohort: CohortSettings,
     /// Messages to the user, in addition to those for the model.
     pub notify: Notify,
     /// The property that identifies a project.
-    pub identity: Identity,
+    pub identity: ProjectIdentity,
 }
 
 /// Settings of each hook.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[expect(missing_docs, reason = "each has its own type, which says what it is")]
-pub struct Hooks {
-    pub session_start: SessionStart,
-    pub user_prompt_submit: UserPromptSubmit,
-    pub ghap_checkin: GhapCheckin,
-    pub outcome_capture: OutcomeCapture,
-    pub edits: Edits,
-    pub subagent_start: SubagentStart,
-    pub pre_compact: PreCompact,
-    pub stop: Stop,
-    pub session_end: SessionEnd,
+pub struct HookSettings {
+    pub session_start: SessionStartSettings,
+    pub user_prompt_submit: UserPromptSubmitSettings,
+    pub ghap_checkin: GhapCheckinSettings,
+    pub outcome_capture: OutcomeCaptureSettings,
+    pub edits: EditsSettings,
+    pub subagent_start: SubagentStartSettings,
+    pub pre_compact: PreCompactSettings,
+    pub stop: StopSettings,
+    pub session_end: SessionEndSettings,
 }
 
 // The variants of each choice start with the one that does least: that is how a value of an untrusted file is compared.
@@ -107,7 +111,7 @@ impl ContextDepth {
 choice! {
     /// The projects that lessons are recalled from.
     #[derive(Default)]
-    Recall, "place to recall from" {
+    RecallScope, "place to recall from" {
         /// This project, and lessons that hold everywhere.
         #[default]
         Project = "project",
@@ -119,7 +123,7 @@ choice! {
 choice! {
     /// Treatment of a GHAP that is open when its session ends.
     #[derive(Default)]
-    Unresolved, "end of a session" {
+    UnresolvedPolicy, "end of a session" {
         /// Keep it for a session that is resumed or adopts it.
         #[default]
         Keep = "keep",
@@ -145,7 +149,7 @@ choice! {
 choice! {
     /// The property that identifies a project.
     #[derive(Default)]
-    Identity, "identity" {
+    ProjectIdentity, "identity" {
         /// The path: every checkout, with its linked worktrees, is a separate project.
         Path = "path",
         /// The remote: all checkouts with the same remote are one project.
@@ -154,8 +158,8 @@ choice! {
     }
 }
 
-impl From<&Retention> for Bounds {
-    fn from(retention: &Retention) -> Self {
+impl From<&RetentionSettings> for MaintenanceLimits {
+    fn from(retention: &RetentionSettings) -> Self {
         let days = |days: u32| Duration::from_hours(u64::from(days) * 24);
         Self {
             outcome_age: days(retention.outcome_days),
@@ -167,7 +171,7 @@ impl From<&Retention> for Bounds {
     }
 }
 
-impl Cohort {
+impl CohortSettings {
     /// Returns true if a session is in the control cohort. The result is the same for every call of a session, on every
     /// machine.
     pub fn is_control(&self, session: &str) -> bool {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::OFlags;
 
 use crate::Time;
-pub use rutter_search::file::{DRAFT, private, remove_if_there, with_end};
+pub use rutter_search::file::{DRAFT_SUFFIX, private_options, remove_if_exists, with_suffix};
 
 pub(crate) mod guard;
 
@@ -18,15 +18,15 @@ pub use guard::UnsafePath;
 pub use guard::{check_path, open_own, read_own, read_own_text};
 
 /// Maximum wait of a command for another process. Hooks have a shorter limit.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The data directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Files {
+pub struct DataDir {
     folder: PathBuf,
 }
 
-impl Files {
+impl DataDir {
     /// Refers to a data directory without touching it.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
@@ -68,7 +68,7 @@ impl Files {
     }
 
     /// The event counts.
-    pub fn tally(&self) -> PathBuf {
+    pub fn event_counts(&self) -> PathBuf {
         self.folder.join("tally")
     }
 
@@ -93,32 +93,37 @@ impl Files {
     }
 
     /// Returns the damaged databases that were moved aside, oldest first, with the files that belong to them.
-    pub fn set_aside(&self) -> io::Result<Vec<PathBuf>> {
-        self.named(DAMAGED)
+    pub fn list_set_aside(&self) -> io::Result<Vec<PathBuf>> {
+        self.list_with_prefix(DAMAGED_PREFIX)
     }
 
     /// Moves a damaged database aside with its write-ahead log, so that a new one can be created. The caller holds both
     /// locks, so no process creates one meanwhile, and none has this one open: its handle would continue in the old
     /// files or, worse, use the new log.
-    pub fn put_aside(&self, _making: &Lock, _alone: &Lock, now: Time) -> io::Result<PathBuf> {
+    pub fn move_database_aside(
+        &self,
+        _making: &FolderLock,
+        _alone: &FolderLock,
+        now: Time,
+    ) -> io::Result<PathBuf> {
         let mut number = now.millis();
         let aside = loop {
-            let path = self.folder.join(format!("{DAMAGED}{number}"));
+            let path = self.folder.join(format!("{DAMAGED_PREFIX}{number}"));
             if !path.exists() {
                 break path;
             }
             number += 1;
         };
         fs::rename(self.database(), &aside)?;
-        self.put_log_aside(Some(&aside))?;
+        self.move_wal_aside(Some(&aside))?;
         Ok(aside)
     }
 
     /// Moves a write-ahead log without a database next to the database it belongs to: it may contain rows that can be
     /// recovered, and a new database must not use it.
-    pub fn put_log_aside(&self, aside: Option<&Path>) -> io::Result<()> {
+    pub fn move_wal_aside(&self, aside: Option<&Path>) -> io::Result<()> {
         // The index of the log, which SQLite recreates.
-        remove_if_there(&self.folder.join("rutter.db-shm"))?;
+        remove_if_exists(&self.folder.join("rutter.db-shm"))?;
         if !self.wal().exists() {
             return Ok(());
         }
@@ -126,37 +131,39 @@ impl Files {
         // aside.
         let last = match aside {
             Some(aside) => Some(aside.to_owned()),
-            None => self.damaged()?.pop(),
+            None => self.list_damaged()?.pop(),
         };
-        match last.map(|last| with_end(&last, WAL)) {
+        match last.map(|last| with_suffix(&last, WAL_SUFFIX)) {
             Some(wal) if !wal.exists() => fs::rename(self.wal(), wal),
-            _ => fs::rename(self.wal(), self.folder.join(format!("{DAMAGED}log{WAL}"))),
+            _ => {
+                fs::rename(self.wal(), self.folder.join(format!("{DAMAGED_PREFIX}log{WAL_SUFFIX}")))
+            }
         }
     }
 
     /// Returns the damaged databases that wait for recovery, oldest first.
-    pub fn damaged(&self) -> io::Result<Vec<PathBuf>> {
-        let mut found = self.set_aside()?;
+    pub fn list_damaged(&self) -> io::Result<Vec<PathBuf>> {
+        let mut found = self.list_set_aside()?;
         found.retain(|path| {
             let name = path.to_string_lossy();
-            path.is_file() && !name.ends_with(WAL) && !name.ends_with(SALVAGED)
+            path.is_file() && !name.ends_with(WAL_SUFFIX) && !name.ends_with(SALVAGED_SUFFIX)
         });
         Ok(found)
     }
 
     /// Returns the work folders of repairs. If no repair runs, a killed one left them.
-    pub fn workshops(&self) -> io::Result<Vec<PathBuf>> {
-        self.named(WORKSHOP)
+    pub fn list_workshops(&self) -> io::Result<Vec<PathBuf>> {
+        self.list_with_prefix(WORKSHOP_PREFIX)
     }
 
     /// Returns the unfinished files that will replace others. If none is being written, a killed process left them.
-    pub fn drafts(&self) -> io::Result<Vec<PathBuf>> {
-        let mut found = self.named("")?;
-        found.retain(|path| path.is_file() && path.to_string_lossy().ends_with(DRAFT));
+    pub fn list_drafts(&self) -> io::Result<Vec<PathBuf>> {
+        let mut found = self.list_with_prefix("")?;
+        found.retain(|path| path.is_file() && path.to_string_lossy().ends_with(DRAFT_SUFFIX));
         Ok(found)
     }
 
-    fn named(&self, start: &str) -> io::Result<Vec<PathBuf>> {
+    fn list_with_prefix(&self, start: &str) -> io::Result<Vec<PathBuf>> {
         let mut found = Vec::new();
         for entry in fs::read_dir(&self.folder)? {
             let path = entry?.path();
@@ -174,58 +181,58 @@ impl Files {
     }
 
     /// Locks out other processes that create, migrate, repair or move the database, until the lock is dropped.
-    pub fn making(&self) -> io::Result<Lock> {
-        Lock::wait(&self.folder, PATIENCE)
+    pub fn lock_for_changes(&self) -> io::Result<FolderLock> {
+        FolderLock::take_within(&self.folder, LOCK_TIMEOUT)
     }
 
     /// Returns true if no process holds the lock of [`making`](Self::making).
-    pub fn is_unclaimed(&self) -> bool {
-        matches!(Lock::take(&self.folder, File::try_lock_shared), Ok(Some(_)))
+    pub fn is_unlocked(&self) -> bool {
+        matches!(FolderLock::take_with(&self.folder, File::try_lock_shared), Ok(Some(_)))
     }
 
     /// Takes a shared lock while this process has the database open. Fails after `patience` if another process moves
     /// the database.
-    pub fn using(&self, patience: Duration) -> io::Result<Lock> {
+    pub fn lock_in_use(&self, patience: Duration) -> io::Result<FolderLock> {
         make_subfolder(&self.log())?;
-        Lock::share(&self.log(), patience)
+        FolderLock::share_within(&self.log(), patience)
     }
 
     /// Waits until no process has the database open.
-    pub fn alone(&self) -> io::Result<Lock> {
+    pub fn lock_unused(&self) -> io::Result<FolderLock> {
         make_subfolder(&self.log())?;
-        Lock::wait(&self.log(), PATIENCE)
+        FolderLock::take_within(&self.log(), LOCK_TIMEOUT)
     }
 }
 
-const DAMAGED: &str = "rutter.db.damaged-";
-const WAL: &str = "-wal";
+const DAMAGED_PREFIX: &str = "rutter.db.damaged-";
+const WAL_SUFFIX: &str = "-wal";
 /// Suffix of a database that was salvaged.
-pub(crate) const SALVAGED: &str = ".salvaged";
-pub(crate) const WORKSHOP: &str = "salvage-";
+pub(crate) const SALVAGED_SUFFIX: &str = ".salvaged";
+pub(crate) const WORKSHOP_PREFIX: &str = "salvage-";
 
 /// A lock on a folder. The kernel holds it, so it ends with its process and leaves no file behind.
 #[derive(Debug)]
-pub struct Lock {
+pub struct FolderLock {
     _folder: File,
 }
 
-impl Lock {
+impl FolderLock {
     /// Takes the lock, or returns None if another process has it.
-    pub fn attempt(folder: &Path) -> io::Result<Option<Self>> {
-        Self::take(folder, File::try_lock)
+    pub fn try_take(folder: &Path) -> io::Result<Option<Self>> {
+        Self::take_with(folder, File::try_lock)
     }
 
     /// Takes the lock within `patience`. A suspended holder must not block all others for good.
-    pub fn wait(folder: &Path, patience: Duration) -> io::Result<Self> {
-        Self::take_soon(folder, patience, File::try_lock)
+    pub fn take_within(folder: &Path, patience: Duration) -> io::Result<Self> {
+        Self::take_with_timeout(folder, patience, File::try_lock)
     }
 
     /// Takes the lock in shared mode, together with other processes that do not need it alone.
-    pub fn share(folder: &Path, patience: Duration) -> io::Result<Self> {
-        Self::take_soon(folder, patience, File::try_lock_shared)
+    pub fn share_within(folder: &Path, patience: Duration) -> io::Result<Self> {
+        Self::take_with_timeout(folder, patience, File::try_lock_shared)
     }
 
-    fn take(
+    fn take_with(
         folder: &Path,
         lock: impl Fn(&File) -> Result<(), fs::TryLockError>,
     ) -> io::Result<Option<Self>> {
@@ -237,14 +244,14 @@ impl Lock {
         }
     }
 
-    fn take_soon(
+    fn take_with_timeout(
         folder: &Path,
         patience: Duration,
         lock: impl Fn(&File) -> Result<(), fs::TryLockError>,
     ) -> io::Result<Self> {
         let until = Instant::now() + patience;
         loop {
-            if let Some(lock) = Self::take(folder, &lock)? {
+            if let Some(lock) = Self::take_with(folder, &lock)? {
                 return Ok(lock);
             }
             if Instant::now() >= until {
@@ -287,7 +294,7 @@ pub fn make_subfolder(folder: &Path) -> io::Result<()> {
 }
 
 /// Returns the options to read a file inside the data directory. No symbolic link is followed.
-pub fn readable() -> OpenOptions {
+pub fn read_options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true).custom_flags(PLAIN_ONLY);
     options
@@ -300,15 +307,15 @@ const PLAIN_ONLY: i32 = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).bits().cast_sig
 /// holds the lock of [`Files::making`].
 pub fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if bytes.is_empty() {
-        return remove_if_there(path);
+        return remove_if_exists(path);
     }
     if let Some(folder) = path.parent() {
         make_folder(folder)?;
     }
-    let beside = with_end(path, DRAFT);
+    let beside = with_suffix(path, DRAFT_SUFFIX);
     // A process that was killed while writing left this file.
-    remove_if_there(&beside)?;
-    let written = private()
+    remove_if_exists(&beside)?;
+    let written = private_options()
         .write(true)
         .create_new(true)
         .open(&beside)
@@ -318,7 +325,7 @@ pub fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
         })
         .and_then(|()| fs::rename(&beside, path));
     if written.is_err() {
-        drop(remove_if_there(&beside));
+        drop(remove_if_exists(&beside));
     }
     written
 }
@@ -328,10 +335,10 @@ pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         make_subfolder(folder)?;
     }
-    private().write(true).create_new(true).open(path)?.write_all(bytes)
+    private_options().write(true).create_new(true).open(path)?.write_all(bytes)
 }
 
 /// Opens a file for appending, accessible only to its owner.
-pub fn append_to(path: &Path) -> io::Result<File> {
-    open_own(path, private().append(true).create(true))
+pub fn open_for_append(path: &Path) -> io::Result<File> {
+    open_own(path, private_options().append(true).create(true))
 }

@@ -1,21 +1,21 @@
 //! Turns rows of the memory into searchable texts, one for each axis.
 
-use crate::episode::{Episode, How};
+use crate::episode::{Episode, EpisodeEndingKind};
 use crate::ghap::Ghap;
 use crate::memory::Memory;
-pub use rutter_search::document::{Axis, Kind};
+pub use rutter_search::document::{Axis, DocumentKind};
 
 /// The texts of a row by axis.
-pub type Texts = Vec<(Axis, String)>;
+pub type AxisTexts = Vec<(Axis, String)>;
 
 /// Returns the text of a memory.
-pub(crate) fn of_memory(memory: &Memory) -> Texts {
+pub(crate) fn memory_texts(memory: &Memory) -> AxisTexts {
     let tags: Vec<&str> = memory.tags.iter().map(crate::Clean::as_str).collect();
-    vec![(Axis::Full, joined(&[&memory.text, &tags.join(" ")]))]
+    vec![(Axis::Full, join_nonempty(&[&memory.text, &tags.join(" ")]))]
 }
 
 /// Returns the texts of a resolved GHAP. An open GHAP has no lesson yet and returns none.
-pub fn of_ghap(ghap: &Ghap) -> Texts {
+pub fn ghap_texts(ghap: &Ghap) -> AxisTexts {
     let Some(resolution) = &ghap.resolution else { return Vec::new() };
     let or_none =
         |text: Option<&crate::Clean>| text.map(crate::Clean::as_str).unwrap_or_default().to_owned();
@@ -25,7 +25,7 @@ pub fn of_ghap(ghap: &Ghap) -> Texts {
     let lesson = resolution.lesson.as_ref();
     let worked = or_none(lesson.and_then(|lesson| lesson.what_worked.as_ref()));
     let takeaway = or_none(lesson.and_then(|lesson| lesson.takeaway.as_ref()));
-    let full = joined(&[
+    let full = join_nonempty(&[
         &ghap.goal,
         &ghap.hypothesis,
         &ghap.action,
@@ -40,7 +40,7 @@ pub fn of_ghap(ghap: &Ghap) -> Texts {
     let strategy = ghap.strategy.as_str().replace('-', " ");
     texts.push((
         Axis::Strategy,
-        joined(&[&strategy, &ghap.goal, &ghap.action, &resolution.result, &worked]),
+        join_nonempty(&[&strategy, &ghap.goal, &ghap.action, &resolution.result, &worked]),
     ));
     if !surprise.is_empty() {
         texts.push((Axis::Surprise, surprise));
@@ -48,15 +48,17 @@ pub fn of_ghap(ghap: &Ghap) -> Texts {
     if let Some(cause) = cause {
         texts.push((
             Axis::RootCause,
-            joined(&[&cause.category.as_str().replace('-', " "), &cause_text]),
+            join_nonempty(&[&cause.category.as_str().replace('-', " "), &cause_text]),
         ));
     }
     texts
 }
 
 /// Returns the text of a fixed episode. Other episodes are never shown and return none.
-pub(crate) fn of_episode(episode: &Episode) -> Texts {
-    let Some(ending) = episode.ending.as_ref().filter(|ending| ending.how == How::Fixed) else {
+pub(crate) fn episode_texts(episode: &Episode) -> AxisTexts {
+    let Some(ending) =
+        episode.ending.as_ref().filter(|ending| ending.how == EpisodeEndingKind::Fixed)
+    else {
         return Vec::new();
     };
     let mut parts: Vec<&str> = Vec::new();
@@ -67,9 +69,9 @@ pub(crate) fn of_episode(episode: &Episode) -> Texts {
         parts.push(&change.name);
         parts.push(&change.patch);
     }
-    vec![(Axis::Full, joined(&parts))]
+    vec![(Axis::Full, join_nonempty(&parts))]
 }
 
-fn joined(parts: &[&str]) -> String {
+fn join_nonempty(parts: &[&str]) -> String {
     parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("\n")
 }

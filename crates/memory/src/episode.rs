@@ -9,21 +9,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::change::Change;
 use crate::project::ProjectKey;
-use crate::run::Fault;
+use crate::run::RunFault;
 use crate::{Clean, Id, Time};
 use rutter_redact::choice;
 use rutter_runs::place::same_scope;
-use rutter_runs::selection::{Failed, Selection};
+use rutter_runs::selection::{FailedTest, TestSelection};
 use rutter_runs::signature;
 
 mod attribution;
 mod files;
 mod shown;
 
-pub use crate::quote::tokens;
-pub(crate) use attribution::{GreenRun, attribute};
-pub use files::{files_of, has_extension, is_same_file};
-pub use shown::{Again, ShownFix, best_change, can_show};
+pub use crate::quote::estimate_tokens;
+pub(crate) use attribution::{GreenRun, attribute_fix};
+pub use files::{files_of_episode, has_extension, is_same_file};
+pub use shown::{RecurrenceKind, ShownFix, best_change, can_show};
 
 /// Minimum length of a shortened error that is still meaningful.
 const MIN_SHORTENED_BYTES: usize = 12;
@@ -33,7 +33,7 @@ pub const MAX_FIX_BYTES: usize = 4 * 1024;
 
 choice! {
     /// The way an episode ended.
-    How, "ending of an episode" {
+    EpisodeEndingKind, "ending of an episode" {
         /// Changes fixed it.
         Fixed = "fixed",
         /// The test passed again without a change: no lesson.
@@ -58,7 +58,7 @@ pub struct Episode {
     /// The checkout in which it failed.
     pub root: Clean,
     /// The selection of the run that failed last.
-    pub selection: Selection,
+    pub selection: TestSelection,
     /// The normalised shape of the failure.
     pub signature: Clean,
     /// The test, by the runner's name.
@@ -87,33 +87,38 @@ pub struct Episode {
     /// failed.
     pub gone: Option<Time>,
     /// The end of the episode, once it has ended.
-    pub ending: Option<Ending>,
+    pub ending: Option<EpisodeEnding>,
 }
 
 impl Episode {
     /// Ends the episode as left, at the time of its last failure.
-    pub(crate) fn left(mut self) -> Self {
+    pub(crate) fn end_as_left(mut self) -> Self {
         let at = self.seen;
-        self.ending = Some(Ending { how: How::Left, at, outcome: None, fix: Vec::new() });
+        self.ending = Some(EpisodeEnding {
+            how: EpisodeEndingKind::Left,
+            at,
+            outcome: None,
+            fix: Vec::new(),
+        });
         self
     }
 
     /// Returns true if a failure is the one of this episode: it has the same shape, or it is of the same test with the
     /// same error text, allowing for a shortened text.
-    pub fn is_about(&self, fault: &Fault) -> bool {
+    pub fn is_about(&self, fault: &RunFault) -> bool {
         if !same_scope(self.scope.as_deref(), fault.scope.as_deref()) || !self.is_in_file_of(fault)
         {
             return false;
         }
         let shape = fault.signature.as_deref();
-        if shape.is_some_and(|shape| signature::alike(shape, &self.signature)) {
+        if shape.is_some_and(|shape| signature::is_same_failure(shape, &self.signature)) {
             return true;
         }
-        self.is_of_test(fault) && same_words(&self.error, &fault.error)
+        self.is_of_test(fault) && is_same_error(&self.error, &fault.error)
     }
 
     /// Returns true if a failure is of the same test.
-    pub(crate) fn is_of_test(&self, fault: &Fault) -> bool {
+    pub(crate) fn is_of_test(&self, fault: &RunFault) -> bool {
         self.test.is_some()
             && self.test == fault.test
             && same_scope(self.scope.as_deref(), fault.scope.as_deref())
@@ -121,7 +126,7 @@ impl Episode {
 
     /// Returns false if both are about no test, and about two different files: a shape contains only the name of its
     /// file.
-    fn is_in_file_of(&self, fault: &Fault) -> bool {
+    fn is_in_file_of(&self, fault: &RunFault) -> bool {
         match (&self.file, &fault.file) {
             (Some(one), Some(other)) if self.test.is_none() => {
                 let ends = |long: &str, short: &str| {
@@ -135,8 +140,8 @@ impl Episode {
     }
 
     /// Returns the parts of the failure that decide if a run executed it.
-    pub(crate) fn failed(&self) -> Failed<'_> {
-        Failed {
+    pub(crate) fn failed_test(&self) -> FailedTest<'_> {
+        FailedTest {
             test: self.test.as_deref(),
             scope: self.scope.as_deref(),
             file: self.file.as_deref(),
@@ -146,8 +151,8 @@ impl Episode {
 }
 
 /// Returns true if two errors are equal except for numbers and the like. A runner may shorten one with dots.
-fn same_words(one: &str, other: &str) -> bool {
-    let (one, other) = (signature::masked(one), signature::masked(other));
+fn is_same_error(one: &str, other: &str) -> bool {
+    let (one, other) = (signature::mask_message(one), signature::mask_message(other));
     let shortened = |short: &str, long: &str| {
         let start =
             short.strip_suffix("...").or_else(|| short.strip_suffix('…')).map(str::trim_end);
@@ -159,9 +164,9 @@ fn same_words(one: &str, other: &str) -> bool {
 /// The end of an episode.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Ending {
+pub struct EpisodeEnding {
     /// The way it ended.
-    pub how: How,
+    pub how: EpisodeEndingKind,
     /// Time of the end.
     pub at: Time,
     /// The run that passed.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::outcome::{Kind, Outcome, Verdict};
+use crate::outcome::{Outcome, RunKind, Verdict};
 use crate::project::ProjectKey;
 use crate::{Clean, Id, Limit, TextError, Time};
 use rutter_redact::choice;
@@ -11,7 +11,7 @@ use rutter_redact::choice;
 pub mod expect;
 mod vocabulary;
 
-pub use vocabulary::{Cause, Domain, Status, Strategy, Tier};
+pub use vocabulary::{CauseCategory, Domain, GhapStatus, Strategy, Tier};
 
 use expect::Expects;
 
@@ -44,7 +44,7 @@ pub struct Ghap {
     /// The command, test or file that the run is about.
     pub target: Option<Clean>,
     /// Marks which of the two fields above the author stated; the others are derived from the prediction.
-    pub stated: Stated,
+    pub stated: StatedParts,
     /// True if a run can show the result.
     pub testable: bool,
     /// Confidence of the author, from 0 to 1.
@@ -54,9 +54,9 @@ pub struct Ghap {
     /// Earlier beliefs, oldest first.
     pub revisions: Vec<Revision>,
     /// Notes, oldest first.
-    pub notes: Vec<Note>,
+    pub notes: Vec<GhapNote>,
     /// The current status.
-    pub status: Status,
+    pub status: GhapStatus,
     /// The resolution, once it has ended.
     pub resolution: Option<Resolution>,
     /// Time when it was started.
@@ -67,7 +67,7 @@ pub struct Ghap {
 
 choice! {
     /// The result of comparing a run with a prediction.
-    Told, "what a run says of a prediction" {
+    PredictionVerdict, "what a run says of a prediction" {
         /// The prediction came true.
         Matches = "matches",
         /// The prediction did not come true.
@@ -80,7 +80,7 @@ choice! {
 /// Marks which parts of the expected run the author stated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Stated {
+pub struct StatedParts {
     /// True if the author stated the expected result.
     pub expects: bool,
     /// True if the author stated the target.
@@ -104,7 +104,7 @@ pub struct Revision {
 /// A note.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Note {
+pub struct GhapNote {
     /// Time when it was written.
     pub at: Time,
     /// The text.
@@ -124,22 +124,22 @@ pub struct Resolution {
     /// The reason why the prediction failed.
     pub root_cause: Option<RootCause>,
     /// Advice for the next time.
-    pub lesson: Option<Lesson>,
+    pub lesson: Option<GhapLesson>,
     /// Quality of its evidence.
     pub tier: Tier,
     /// The run that is the evidence.
-    pub evidence: Option<Evidence>,
+    pub evidence: Option<ResolutionEvidence>,
 }
 
 impl Resolution {
     /// Result of the older of two active GHAPs after their places were joined.
-    pub(crate) const LAID_DOWN: &'static str =
+    pub(crate) const MERGED_RESULT: &'static str =
         "its place was joined with another that had a younger active GHAP";
 
-    pub(crate) fn laid_down(at: Time) -> Self {
+    pub(crate) fn abandoned_by_merge(at: Time) -> Self {
         Self {
             at,
-            result: Clean::new(Self::LAID_DOWN),
+            result: Clean::new(Self::MERGED_RESULT),
             surprise: None,
             root_cause: None,
             lesson: None,
@@ -154,7 +154,7 @@ impl Resolution {
 #[serde(deny_unknown_fields)]
 pub struct RootCause {
     /// The kind of reason.
-    pub category: Cause,
+    pub category: CauseCategory,
     /// The reason in words.
     pub text: Clean,
 }
@@ -162,7 +162,7 @@ pub struct RootCause {
 /// The lesson of a GHAP. At least one field is set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Lesson {
+pub struct GhapLesson {
     /// The step that worked in the end.
     pub what_worked: Option<Clean>,
     /// The text to remember.
@@ -172,7 +172,7 @@ pub struct Lesson {
 /// A captured run that was compared with the prediction when the GHAP was resolved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Evidence {
+pub struct ResolutionEvidence {
     /// The run; None if it was forgotten since.
     pub outcome: Option<Id>,
     /// True if the run agrees with the claimed status. Only then the tier is gold.
@@ -181,7 +181,7 @@ pub struct Evidence {
 
 /// The input for starting a GHAP.
 #[derive(Debug, Clone, Copy)]
-pub struct Start<'a> {
+pub struct GhapStart<'a> {
     /// The kind of work.
     pub domain: Domain,
     /// The approach.
@@ -204,7 +204,7 @@ pub struct Start<'a> {
 
 /// Changes to an active GHAP. Fields that are `None` stay.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Update<'a> {
+pub struct GhapUpdate<'a> {
     /// The belief.
     pub hypothesis: Option<&'a str>,
     /// The action that follows from the belief.
@@ -225,15 +225,15 @@ pub struct Update<'a> {
 
 /// The input for resolving a GHAP.
 #[derive(Debug, Clone, Copy)]
-pub struct Resolve<'a> {
+pub struct GhapResolve<'a> {
     /// The final status.
-    pub status: Status,
+    pub status: GhapStatus,
     /// The actual result.
     pub result: &'a str,
     /// The unexpected part of the result. Required if the prediction failed.
     pub surprise: Option<&'a str>,
     /// The reason why the prediction failed. Required if it did.
-    pub root_cause: Option<(Cause, &'a str)>,
+    pub root_cause: Option<(CauseCategory, &'a str)>,
     /// The step that worked in the end.
     pub what_worked: Option<&'a str>,
     /// The text to remember.
@@ -241,7 +241,7 @@ pub struct Resolve<'a> {
     /// The run that is the evidence; the newest that fits if None.
     pub outcome: Option<Id>,
     /// True to use no run if `outcome` is None.
-    pub unlooked: bool,
+    pub ignores_other_runs: bool,
 }
 
 /// The reason why an operation on a GHAP failed.
@@ -270,7 +270,7 @@ pub enum GhapError {
         /// The short id.
         id: String,
         /// The final status.
-        status: Status,
+        status: GhapStatus,
     },
     /// The GHAP is active and has no lesson yet.
     #[error("GHAP {id} is still active; its lesson is written by `rutter ghap resolve`")]
@@ -326,7 +326,7 @@ pub enum GhapError {
 }
 
 /// Validates a confidence.
-pub fn confidence(value: f64) -> Result<f64, GhapError> {
+pub fn validate_confidence(value: f64) -> Result<f64, GhapError> {
     if (0.0..=1.0).contains(&value) { Ok(value) } else { Err(GhapError::Confidence(value)) }
 }
 
@@ -335,19 +335,19 @@ pub fn confidence(value: f64) -> Result<f64, GhapError> {
 pub(crate) struct Expectation {
     pub(crate) expects: Expects,
     pub(crate) target: Option<Clean>,
-    pub(crate) stated: Stated,
+    pub(crate) stated: StatedParts,
     pub(crate) testable: bool,
 }
 
 impl Expectation {
-    pub(crate) fn of(
+    pub(crate) fn from_prediction(
         prediction: &str,
         action: &str,
         expects: Option<Expects>,
         target: Option<Clean>,
     ) -> Self {
         let derived = expect::derive(prediction, action);
-        let stated = Stated { expects: expects.is_some(), target: target.is_some() };
+        let stated = StatedParts { expects: expects.is_some(), target: target.is_some() };
         Self {
             expects: expects.unwrap_or(derived.expects),
             target: target.or_else(|| derived.target.as_deref().map(Clean::new)),
@@ -373,10 +373,10 @@ impl Ghap {
         if outcome.at < self.predicted {
             return Err("it ran before the prediction was made");
         }
-        if self.target.is_none() && !kinds(&self.prediction).contains(&outcome.kind) {
+        if self.target.is_none() && !expected_run_kinds(&self.prediction).contains(&outcome.kind) {
             return Err("it is not the kind of run that the prediction is about");
         }
-        if !expect::fits(self.target.as_deref(), &outcome.command, &outcome.failing) {
+        if !expect::matches_target(self.target.as_deref(), &outcome.command, &outcome.failing) {
             return Err("its command is not what the prediction is about");
         }
         match outcome.verdict {
@@ -387,7 +387,7 @@ impl Ghap {
     }
 
     /// Validates an imported GHAP like the commands do.
-    pub fn check(&self) -> Result<(), GhapError> {
+    pub fn validate(&self) -> Result<(), GhapError> {
         let mut short = vec![(&self.goal, "the goal")];
         let triples =
             self.revisions.iter().map(|old| (&old.hypothesis, &old.action, &old.prediction));
@@ -426,41 +426,49 @@ impl Ghap {
                 Clean::within(text, what, limit)?;
             }
         }
-        self.confidence.map(confidence).transpose()?;
+        self.confidence.map(validate_confidence).transpose()?;
         match (self.status, &self.resolution) {
-            (Status::Active, None) => Ok(()),
-            (Status::Active, Some(_)) | (_, None) => Err(GhapError::StillActive),
+            (GhapStatus::Active, None) => Ok(()),
+            (GhapStatus::Active, Some(_)) | (_, None) => Err(GhapError::StillActive),
             // The tier follows from the evidence; a file cannot claim a better one.
             (status, Some(resolution))
-                if resolution.tier != tier(status, self.testable, resolution.evidence) =>
+                if resolution.tier != evidence_tier(status, self.testable, resolution.evidence) =>
             {
                 Err(GhapError::Tier(resolution.tier))
             }
-            (status, Some(resolution)) => {
-                need_for(status, resolution.surprise.is_some(), resolution.root_cause.is_some())
-            }
+            (status, Some(resolution)) => check_lesson_fields(
+                status,
+                resolution.surprise.is_some(),
+                resolution.root_cause.is_some(),
+            ),
         }
     }
 }
 
 /// Returns the kinds of runs for a prediction that names no command, test or file. Tests, unless its words mention
 /// another kind.
-fn kinds(prediction: &str) -> &'static [Kind] {
+fn expected_run_kinds(prediction: &str) -> &'static [RunKind] {
     let prediction = prediction.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| prediction.contains(word));
     match () {
-        () if says(&["test", "spec", "suite"]) => &[Kind::Test],
-        () if says(&["type check", "type-check", "typecheck", "types check"]) => &[Kind::Typecheck],
-        () if says(&["lint", "clippy"]) => &[Kind::Lint],
-        () if says(&["compil", "build", "link"]) => &[Kind::Build, Kind::Typecheck],
-        () => &[Kind::Test],
+        () if says(&["test", "spec", "suite"]) => &[RunKind::Test],
+        () if says(&["type check", "type-check", "typecheck", "types check"]) => {
+            &[RunKind::Typecheck]
+        }
+        () if says(&["lint", "clippy"]) => &[RunKind::Lint],
+        () if says(&["compil", "build", "link"]) => &[RunKind::Build, RunKind::Typecheck],
+        () => &[RunKind::Test],
     }
 }
 
 /// Returns an error if a falsified GHAP lacks a surprise or a root cause, because only those teach something.
-pub(crate) fn need_for(status: Status, surprise: bool, root_cause: bool) -> Result<(), GhapError> {
+pub(crate) fn check_lesson_fields(
+    status: GhapStatus,
+    surprise: bool,
+    root_cause: bool,
+) -> Result<(), GhapError> {
     let missing = match (surprise, root_cause) {
-        _ if status != Status::Falsified => return Ok(()),
+        _ if status != GhapStatus::Falsified => return Ok(()),
         (true, true) => return Ok(()),
         (false, true) => "a surprise",
         (true, false) => "a root cause and its category",
@@ -470,10 +478,14 @@ pub(crate) fn need_for(status: Status, surprise: bool, root_cause: bool) -> Resu
 }
 
 /// Returns the quality of a resolution's evidence. Only a run makes it gold; a claim does not.
-pub(crate) fn tier(status: Status, testable: bool, evidence: Option<Evidence>) -> Tier {
+pub(crate) fn evidence_tier(
+    status: GhapStatus,
+    testable: bool,
+    evidence: Option<ResolutionEvidence>,
+) -> Tier {
     match (status, evidence) {
-        (Status::Abandoned, _) => Tier::Abandoned,
-        (_, Some(Evidence { supports: true, .. })) => Tier::Gold,
+        (GhapStatus::Abandoned, _) => Tier::Abandoned,
+        (_, Some(ResolutionEvidence { supports: true, .. })) => Tier::Gold,
         _ if testable => Tier::Silver,
         _ => Tier::Bronze,
     }
@@ -484,19 +496,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobodys_word_makes_gold() {
-        let evidence = |supports| Some(Evidence { outcome: None, supports });
+    fn only_runs_make_gold() {
+        let evidence = |supports| Some(ResolutionEvidence { outcome: None, supports });
         for (status, testable, evidence, expected) in [
-            (Status::Confirmed, true, None, Tier::Silver),
-            (Status::Confirmed, false, None, Tier::Bronze),
-            (Status::Confirmed, true, evidence(true), Tier::Gold),
-            (Status::Confirmed, true, evidence(false), Tier::Silver),
-            (Status::Falsified, true, evidence(true), Tier::Gold),
-            (Status::Falsified, false, None, Tier::Bronze),
-            (Status::Abandoned, true, evidence(true), Tier::Abandoned),
+            (GhapStatus::Confirmed, true, None, Tier::Silver),
+            (GhapStatus::Confirmed, false, None, Tier::Bronze),
+            (GhapStatus::Confirmed, true, evidence(true), Tier::Gold),
+            (GhapStatus::Confirmed, true, evidence(false), Tier::Silver),
+            (GhapStatus::Falsified, true, evidence(true), Tier::Gold),
+            (GhapStatus::Falsified, false, None, Tier::Bronze),
+            (GhapStatus::Abandoned, true, evidence(true), Tier::Abandoned),
         ] {
             assert_eq!(
-                tier(status, testable, evidence),
+                evidence_tier(status, testable, evidence),
                 expected,
                 "{status} {testable} {evidence:?}"
             );
@@ -504,26 +516,26 @@ mod tests {
     }
 
     #[test]
-    fn a_prediction_without_target_is_about_a_kind_of_run() {
+    fn prediction_words_select_run_kind() {
         for (prediction, kind) in [
-            ("all tests pass", Kind::Test),
-            ("it goes green", Kind::Test),
-            ("the crate compiles", Kind::Build),
-            ("the build of the tests fails", Kind::Test),
-            ("no lint complains", Kind::Lint),
-            ("it type checks", Kind::Typecheck),
+            ("all tests pass", RunKind::Test),
+            ("it goes green", RunKind::Test),
+            ("the crate compiles", RunKind::Build),
+            ("the build of the tests fails", RunKind::Test),
+            ("no lint complains", RunKind::Lint),
+            ("it type checks", RunKind::Typecheck),
         ] {
-            assert_eq!(kinds(prediction)[0], kind, "{prediction}");
+            assert_eq!(expected_run_kinds(prediction)[0], kind, "{prediction}");
         }
     }
 
     #[test]
-    fn a_failed_prediction_has_to_teach_something() {
-        assert_eq!(need_for(Status::Confirmed, false, false), Ok(()));
-        assert_eq!(need_for(Status::Falsified, true, true), Ok(()));
+    fn falsified_needs_surprise_and_cause() {
+        assert_eq!(check_lesson_fields(GhapStatus::Confirmed, false, false), Ok(()));
+        assert_eq!(check_lesson_fields(GhapStatus::Falsified, true, true), Ok(()));
         for (surprise, cause) in [(true, false), (false, true), (false, false)] {
             assert!(matches!(
-                need_for(Status::Falsified, surprise, cause),
+                check_lesson_fields(GhapStatus::Falsified, surprise, cause),
                 Err(GhapError::Falsified { .. })
             ));
         }

@@ -11,9 +11,9 @@ use uuid::{NoContext, Timestamp, Uuid};
 use crate::Time;
 
 /// Number of characters that users see. Four billion values: two rows of one store hardly ever share them.
-const SHORT: usize = 8;
+const SHORT_ID_CHARS: usize = 8;
 /// Minimum number of characters that a user has to type; fewer would match by accident.
-const SHORTEST: usize = 4;
+const MIN_ID_CHARS: usize = 4;
 
 /// The id of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -32,7 +32,7 @@ impl Id {
     /// Returns the end of the id, which users see. The beginning is the time, which is the same for all rows of a day.
     pub fn short(self) -> String {
         let text = self.0.simple().to_string();
-        text[text.len() - SHORT..].to_owned()
+        text[text.len() - SHORT_ID_CHARS..].to_owned()
     }
 }
 
@@ -43,10 +43,10 @@ impl fmt::Display for Id {
 }
 
 impl FromStr for Id {
-    type Err = NoId;
+    type Err = InvalidId;
 
-    fn from_str(text: &str) -> Result<Self, NoId> {
-        text.parse().map(Self).map_err(|_| NoId)
+    fn from_str(text: &str) -> Result<Self, InvalidId> {
+        text.parse().map(Self).map_err(|_| InvalidId)
     }
 }
 
@@ -68,7 +68,7 @@ pub struct IdSuffix(String);
 
 impl IdSuffix {
     /// Returns true if the id ends with this suffix.
-    pub fn names(&self, id: Id) -> bool {
+    pub fn matches(&self, id: Id) -> bool {
         id.0.simple().to_string().ends_with(&self.0)
     }
 
@@ -92,18 +92,18 @@ impl fmt::Display for IdSuffix {
 
 /// The typed text is not an id.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("an id is {SHORTEST} to 32 hexadecimal letters from its end, as the lists show it")]
-pub struct NoId;
+#[error("an id is {MIN_ID_CHARS} to 32 hexadecimal letters from its end, as the lists show it")]
+pub struct InvalidId;
 
 impl FromStr for IdSuffix {
-    type Err = NoId;
+    type Err = InvalidId;
 
-    fn from_str(text: &str) -> Result<Self, NoId> {
+    fn from_str(text: &str) -> Result<Self, InvalidId> {
         let hex: String =
             text.chars().filter(|c| *c != '-').map(|c| c.to_ascii_lowercase()).collect();
         let fits =
-            (SHORTEST..=32).contains(&hex.len()) && hex.bytes().all(|b| b.is_ascii_hexdigit());
-        if fits { Ok(Self(hex)) } else { Err(NoId) }
+            (MIN_ID_CHARS..=32).contains(&hex.len()) && hex.bytes().all(|b| b.is_ascii_hexdigit());
+        if fits { Ok(Self(hex)) } else { Err(InvalidId) }
     }
 }
 
@@ -112,24 +112,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_is_named_by_any_end_of_its_id() {
+    fn suffix_matches_id() {
         let id = Id::new(Time::from_millis(1_763_208_825_120));
         for text in
             [id.short(), id.to_string(), id.to_string().to_uppercase(), id.short()[4..].to_owned()]
         {
-            assert!(text.parse::<IdSuffix>().unwrap().names(id), "{text}");
+            assert!(text.parse::<IdSuffix>().unwrap().matches(id), "{text}");
         }
     }
 
     #[test]
-    fn what_is_no_end_of_an_id_is_refused() {
+    fn rejects_invalid_suffixes() {
         for text in ["", "abc", "xyzw", "0123456789abcdef0123456789abcdef0", "abcd efgh"] {
-            assert_eq!(text.parse::<IdSuffix>(), Err(NoId), "{text}");
+            assert_eq!(text.parse::<IdSuffix>(), Err(InvalidId), "{text}");
         }
     }
 
     #[test]
-    fn ids_of_one_moment_differ_and_later_ones_sort_behind() {
+    fn ids_are_unique_and_ordered() {
         let now = Time::from_millis(1_763_208_825_120);
         assert_ne!(Id::new(now), Id::new(now));
         assert!(Id::new(now) < Id::new(Time::from_millis(now.millis() + 1)));

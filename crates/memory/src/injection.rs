@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::document::Kind;
+use crate::document::DocumentKind;
 use crate::{Clean, Id, Time};
 use rutter_redact::choice;
 
 choice! {
     /// The effect of a shown row, judged by the next outcome.
-    Effect, "effect" {
+    ShownEffect, "effect" {
         /// The outcome was better.
         Helped = "helped",
         /// The outcome was worse.
@@ -18,7 +18,7 @@ choice! {
 
 choice! {
     /// The kind of row that is shown to an agent.
-    Source, "kind of context" {
+    InjectionSource, "kind of context" {
         /// A memory that the user or the agent asked to remember.
         Memory = "memory",
         /// The lesson of a resolved GHAP.
@@ -30,26 +30,26 @@ choice! {
     }
 }
 
-impl From<Kind> for Source {
-    fn from(kind: Kind) -> Self {
+impl From<DocumentKind> for InjectionSource {
+    fn from(kind: DocumentKind) -> Self {
         match kind {
-            Kind::Memory => Self::Memory,
-            Kind::Experience => Self::Experience,
-            Kind::Episode => Self::Episode,
+            DocumentKind::Memory => Self::Memory,
+            DocumentKind::Experience => Self::Experience,
+            DocumentKind::Episode => Self::Episode,
         }
     }
 }
 
 /// Numbers of times that showing a row helped and hurt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct Effects {
+pub struct EffectCounts {
     /// Number of times that the next outcome was better.
     pub helped: u32,
     /// Number of times that it was worse.
     pub hurt: u32,
 }
 
-impl Effects {
+impl EffectCounts {
     /// Returns true if the row hurt more often than it helped, and at least twice, so it is not chance. Such a row is
     /// shown only on request.
     pub fn is_harmful(self) -> bool {
@@ -78,7 +78,7 @@ pub struct Injection {
     /// Time when it was shown.
     pub at: Time,
     /// The effect, once it is known.
-    pub effect: Option<Effect>,
+    pub effect: Option<ShownEffect>,
     /// True if only a one-line reference to the row was shown. The row may then still be shown in full.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub brief: bool,

@@ -7,38 +7,38 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use crate::data_dir::{Files, read_own};
+use crate::data_dir::{DataDir, read_own};
 use crate::{Clean, Time};
 
 /// Size in bytes above which a new file begins.
-pub const SIZE: u64 = 1024 * 1024;
+pub const MAX_LOG_BYTES: u64 = 1024 * 1024;
 /// Prefix of lines about a hook that failed.
-const HOOK: &str = "hook: ";
+const HOOK_PREFIX: &str = "hook: ";
 /// Prefix of lines about a data directory that others could write to.
-const PERMISSIONS: &str = "permissions: ";
+const PERMISSIONS_PREFIX: &str = "permissions: ";
 /// Maximum number of characters in a line: a fault in a loop must not push out everything else.
-const LINE: usize = 1_000;
+const MAX_LOG_LINE_CHARS: usize = 1_000;
 
 /// Appends a line. The caller is already handling a fault, so it may ignore an error of the log.
-pub fn append(files: &Files, now: Time, text: &Clean) -> io::Result<()> {
+pub fn append_line(files: &DataDir, now: Time, text: &Clean) -> io::Result<()> {
     let folder = files.log();
     crate::data_dir::make_subfolder(&folder)?;
     let path = folder.join("rutter.log");
-    let file = crate::data_dir::append_to(&path)?;
+    let file = crate::data_dir::open_for_append(&path)?;
     let mut line: String =
-        text.chars().map(|c| if c == '\n' { ' ' } else { c }).take(LINE).collect();
+        text.chars().map(|c| if c == '\n' { ' ' } else { c }).take(MAX_LOG_LINE_CHARS).collect();
     line.insert_str(0, &format!("{now} "));
     line.push('\n');
     (&file).write_all(line.as_bytes())?;
-    if file.metadata()?.len() > SIZE {
-        turn(&path, &file)?;
+    if file.metadata()?.len() > MAX_LOG_BYTES {
+        rotate_log(&path, &file)?;
     }
     Ok(())
 }
 
 /// Starts a new file. Of several processes that see a full file, only one may move it, and only while it is still
 /// there.
-fn turn(path: &Path, file: &fs::File) -> io::Result<()> {
+fn rotate_log(path: &Path, file: &fs::File) -> io::Result<()> {
     if file.try_lock().is_ok() && fs::metadata(path)?.ino() == file.metadata()?.ino() {
         fs::rename(path, path.with_extension("log.1"))?;
     }
@@ -46,25 +46,25 @@ fn turn(path: &Path, file: &fs::File) -> io::Result<()> {
 }
 
 /// Logs that others could write to the data directory, which had this mode and is closed now.
-pub fn append_closed(files: &Files, now: Time, mode: u32) -> io::Result<()> {
+pub fn append_permission_change(files: &DataDir, now: Time, mode: u32) -> io::Result<()> {
     let line = format!(
-        "{PERMISSIONS}others could write to the data folder (mode {mode:04o}); it was closed"
+        "{PERMISSIONS_PREFIX}others could write to the data folder (mode {mode:04o}); it was closed"
     );
-    append(files, now, &Clean::new(&line))
+    append_line(files, now, &Clean::new(&line))
 }
 
 /// Returns the log lines, oldest first, about a data directory that others could write to.
-pub fn closings(files: &Files, since: Time) -> io::Result<Vec<(Time, String)>> {
-    lines(files, since, PERMISSIONS)
+pub fn permission_changes(files: &DataDir, since: Time) -> io::Result<Vec<(Time, String)>> {
+    lines_with_prefix(files, since, PERMISSIONS_PREFIX)
 }
 
 /// Returns the failures of hooks since a time, oldest first.
-pub fn faults(files: &Files, since: Time) -> io::Result<Vec<(Time, String)>> {
-    lines(files, since, HOOK)
+pub fn hook_faults(files: &DataDir, since: Time) -> io::Result<Vec<(Time, String)>> {
+    lines_with_prefix(files, since, HOOK_PREFIX)
 }
 
 /// Returns the lines since a time that start with a prefix, without the prefix.
-fn lines(files: &Files, since: Time, start: &str) -> io::Result<Vec<(Time, String)>> {
+fn lines_with_prefix(files: &DataDir, since: Time, start: &str) -> io::Result<Vec<(Time, String)>> {
     let mut found = Vec::new();
     for name in ["rutter.log.1", "rutter.log"] {
         let bytes = match read_own(&files.log().join(name)) {
@@ -90,25 +90,25 @@ mod tests {
     #[test]
     fn faults_of_hooks_are_found_again() {
         let folder = tempfile::tempdir().unwrap();
-        let files = Files::new(folder.path());
-        assert_eq!(faults(&files, Time::from_millis(0)).unwrap(), []);
+        let files = DataDir::new(folder.path());
+        assert_eq!(hook_faults(&files, Time::from_millis(0)).unwrap(), []);
         for (millis, line) in
             [(1_000, "hook: too old"), (3_000, "hook: spooled: busy"), (4_000, "spool: refused")]
         {
-            append(&files, Time::from_millis(millis), &Clean::new(line)).unwrap();
+            append_line(&files, Time::from_millis(millis), &Clean::new(line)).unwrap();
         }
-        let found = faults(&files, Time::from_millis(2_000)).unwrap();
+        let found = hook_faults(&files, Time::from_millis(2_000)).unwrap();
         assert_eq!(found, [(Time::from_millis(3_000), "spooled: busy".to_owned())]);
     }
 
     #[test]
     fn two_files_and_no_more() {
         let folder = tempfile::tempdir().unwrap();
-        let files = Files::new(folder.path());
+        let files = DataDir::new(folder.path());
         let now = Time::from_millis(1_763_200_000_000);
         let text = Clean::new(&"a fault\n".repeat(200));
         for _ in 0..3_000 {
-            append(&files, now, &text).unwrap();
+            append_line(&files, now, &text).unwrap();
         }
         let mut sizes: Vec<(String, u64)> = fs::read_dir(files.log())
             .unwrap()
@@ -120,7 +120,7 @@ mod tests {
         sizes.sort();
         let names: Vec<&str> = sizes.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["rutter.log", "rutter.log.1"]);
-        assert!(sizes.iter().all(|(_, size)| *size < SIZE + 2_000), "{sizes:?}");
+        assert!(sizes.iter().all(|(_, size)| *size < MAX_LOG_BYTES + 2_000), "{sizes:?}");
         // Each entry is one line.
         let text = fs::read_to_string(files.log().join("rutter.log")).unwrap();
         assert!(text.lines().all(|line| line.starts_with("2025-11-15T")), "{text:.100}");

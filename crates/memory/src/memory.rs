@@ -8,11 +8,11 @@ use crate::{Clean, Id, Limit, TextError, Time};
 use rutter_redact::choice;
 
 /// Maximum number of tags of a memory.
-pub const TAGS: usize = 20;
+pub const MAX_TAGS: usize = 20;
 
 choice! {
     /// The kind of a memory.
-    Category, "category" {
+    MemoryCategory, "category" {
         /// A preference of the user.
         Preference = "preference",
         /// A fact.
@@ -39,7 +39,7 @@ pub struct Memory {
     /// The project in which it holds; everywhere if None.
     pub project: Option<ProjectKey>,
     /// The kind of memory.
-    pub category: Category,
+    pub category: MemoryCategory,
     /// The text to remember.
     pub text: Clean,
     /// Importance from 0 to 1.
@@ -62,7 +62,7 @@ pub enum MemoryError {
     #[error("importance is a number from 0 to 1, not {0}")]
     Importance(f64),
     /// There are too many tags.
-    #[error("there are {0} tags; at most {TAGS} are kept")]
+    #[error("there are {0} tags; at most {MAX_TAGS} are kept")]
     Tags(usize),
     /// A tag has invalid characters.
     #[error("`{0}` is no tag: letters, digits, `-`, `_` and `.` make one")]
@@ -70,18 +70,18 @@ pub enum MemoryError {
 }
 
 /// Validates the text of a memory.
-pub fn text(text: &str) -> Result<Clean, MemoryError> {
+pub fn validate_memory_text(text: &str) -> Result<Clean, MemoryError> {
     Ok(Clean::within(text, "the memory", Limit::Memory)?)
 }
 
 /// Validates an importance.
-pub fn importance(value: f64) -> Result<f64, MemoryError> {
+pub fn validate_importance(value: f64) -> Result<f64, MemoryError> {
     // NaN is not in the range either.
     if (0.0..=1.0).contains(&value) { Ok(value) } else { Err(MemoryError::Importance(value)) }
 }
 
 /// Validates tags and removes duplicates.
-pub fn tags<S: AsRef<str>>(tags: &[S]) -> Result<Vec<Clean>, MemoryError> {
+pub fn validate_tags<S: AsRef<str>>(tags: &[S]) -> Result<Vec<Clean>, MemoryError> {
     let mut kept: Vec<Clean> = Vec::new();
     for tag in tags {
         let tag = Clean::within(tag.as_ref(), "a tag", Limit::Tag)?;
@@ -92,13 +92,13 @@ pub fn tags<S: AsRef<str>>(tags: &[S]) -> Result<Vec<Clean>, MemoryError> {
             kept.push(tag);
         }
     }
-    if kept.len() > TAGS { Err(MemoryError::Tags(kept.len())) } else { Ok(kept) }
+    if kept.len() > MAX_TAGS { Err(MemoryError::Tags(kept.len())) } else { Ok(kept) }
 }
 
 /// Importance of a preference that is shown at the start of every session of its project.
 pub const STANDING_IMPORTANCE: f64 = 1.0;
 
-impl Category {
+impl MemoryCategory {
     /// Returns the importance of a memory if none is given. A preference should be followed from the start.
     pub const fn default_importance(self) -> f64 {
         match self {
@@ -128,10 +128,10 @@ pub(crate) fn has_same_words(one: &str, other: &str) -> bool {
 
 impl Memory {
     /// Validates an imported memory like one that is typed in.
-    pub fn check(&self) -> Result<(), MemoryError> {
-        text(&self.text)?;
-        importance(self.importance)?;
-        tags(&self.tags.iter().map(Clean::as_str).collect::<Vec<_>>())?;
+    pub fn validate(&self) -> Result<(), MemoryError> {
+        validate_memory_text(&self.text)?;
+        validate_importance(self.importance)?;
+        validate_tags(&self.tags.iter().map(Clean::as_str).collect::<Vec<_>>())?;
         Ok(())
     }
 }
@@ -142,16 +142,16 @@ mod tests {
 
     #[test]
     fn importance_is_a_share() {
-        assert_eq!(importance(0.0), Ok(0.0));
-        assert_eq!(importance(1.0), Ok(1.0));
+        assert_eq!(validate_importance(0.0), Ok(0.0));
+        assert_eq!(validate_importance(1.0), Ok(1.0));
         for wrong in [-0.1, 1.1, f64::INFINITY] {
-            assert_eq!(importance(wrong), Err(MemoryError::Importance(wrong)));
+            assert_eq!(validate_importance(wrong), Err(MemoryError::Importance(wrong)));
         }
-        assert!(importance(f64::NAN).is_err());
+        assert!(validate_importance(f64::NAN).is_err());
     }
 
     #[test]
-    fn same_words_ignore_case_space_and_punctuation() {
+    fn compares_words_only() {
         for (one, other, expected) in [
             ("Use tabs, not spaces.", "use  tabs not\nSPACES", true),
             ("Use `pnpm`", "use pnpm!", true),
@@ -169,10 +169,10 @@ mod tests {
 
     #[test]
     fn tags_are_words() {
-        assert_eq!(tags(&["ci", "ci", "rust-1.95"]).unwrap().len(), 2);
-        assert_eq!(tags(&["two words"]), Err(MemoryError::Tag("two words".into())));
+        assert_eq!(validate_tags(&["ci", "ci", "rust-1.95"]).unwrap().len(), 2);
+        assert_eq!(validate_tags(&["two words"]), Err(MemoryError::Tag("two words".into())));
         let many: Vec<String> = (0..21).map(|n| format!("t{n}")).collect();
-        assert_eq!(tags(&many), Err(MemoryError::Tags(21)));
-        assert!(tags(&["x".repeat(51)]).is_err());
+        assert_eq!(validate_tags(&many), Err(MemoryError::Tags(21)));
+        assert!(validate_tags(&["x".repeat(51)]).is_err());
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-use crate::quote::{ago, end_of, quoted};
+use crate::quote::{escape_quotation, format_age, truncate_start};
 use crate::{Clean, Id, Time};
 use rutter_redact::choice;
 
@@ -73,20 +73,23 @@ impl Origin {
             None => "writer unknown".to_owned(),
         };
         if let Some(checkout) = &self.checkout {
-            let _ = write!(text, " in {}", end_of(&quoted(checkout), 80));
+            let _ = write!(text, " in {}", truncate_start(&escape_quotation(checkout), 80));
         }
         if let Some(session) = &self.session {
-            let _ = write!(text, ", session {}", end_of(&quoted(session), 40));
+            let _ = write!(text, ", session {}", truncate_start(&escape_quotation(session), 40));
         }
         if let Some(agent) = &self.agent {
-            let _ = write!(text, ", subagent {}", end_of(&quoted(agent), 40));
+            let _ = write!(text, ", subagent {}", truncate_start(&escape_quotation(agent), 40));
         }
         match &self.import {
             None => text,
             Some(batch) => {
-                let file = end_of(&quoted(&batch.file), 80);
+                let file = truncate_start(&escape_quotation(&batch.file), 80);
                 let state = if batch.is_accepted { "accepted" } else { "not confirmed here" };
-                format!("imported from {file} {} ({state}); there: {text}", ago(batch.at, now))
+                format!(
+                    "imported from {file} {} ({state}); there: {text}",
+                    format_age(batch.at, now)
+                )
             }
         }
     }
@@ -94,21 +97,21 @@ impl Origin {
 
 /// The reason for marking a row as unconfirmed when it is shown to an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unconfirmed {
+pub enum UnconfirmedReason {
     /// The row was imported and not accepted.
     Imported,
     /// The row was recorded in another checkout of the project, and no run in this checkout has confirmed it.
     OtherCheckout,
 }
 
-impl Unconfirmed {
+impl UnconfirmedReason {
     /// Returns the text with the mark appended.
-    pub fn mark(self, text: &str) -> String {
-        format!("{text} {}", self.words())
+    pub fn append_mark(self, text: &str) -> String {
+        format!("{text} {}", self.mark_text())
     }
 
     /// Returns the mark that follows a row.
-    pub const fn words(self) -> &'static str {
+    pub const fn mark_text(self) -> &'static str {
         match self {
             Self::Imported => "(imported, not confirmed here)",
             Self::OtherCheckout => "(from another checkout, not confirmed here)",

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::project::ProjectKey;
 use crate::{Clean, Id, Time};
-pub use rutter_runs::{Counts, Kind, Verdict};
+pub use rutter_runs::{RunKind, TestCounts, Verdict};
 
 /// A captured run of tests, a build or a linter.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -21,13 +21,13 @@ pub struct Outcome {
     /// The command line.
     pub command: Clean,
     /// The kind of run.
-    pub kind: Kind,
+    pub kind: RunKind,
     /// The runner: `pytest`, `cargo test`, …
     pub runner: Clean,
     /// The result.
     pub verdict: Verdict,
     /// Numbers of tests, if the output contains them.
-    pub counts: Option<Counts>,
+    pub counts: Option<TestCounts>,
     /// The failing tests, by the runner's names.
     pub failing: Vec<Clean>,
     /// The normalised shape of the failure.

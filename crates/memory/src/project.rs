@@ -53,17 +53,17 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::config::{Config, Identity, Loaded};
-use address::Address;
-use repository::{Found, Repository};
+use crate::config::{Config, LoadedConfig, ProjectIdentity};
+use address::RemoteAddress;
+use repository::{Discovery, Repository};
 use rutter_redact::redact;
 
-pub use ignored::Ignored;
+pub use ignored::IgnoredGitFile;
 pub use owner::set_sudo_user;
-pub use tracked::{Survey, changed_files, files_named};
+pub use tracked::{WorkTreeSurvey, changed_files, files_named};
 
 /// Maximum number of repositories on this machine that are followed from clone to origin.
-const HOPS: usize = 4;
+const MAX_ORIGIN_HOPS: usize = 4;
 
 /// The identity of a project. It contains no credentials and no other text that looks like a secret: every constructor
 /// redacts it.
@@ -94,18 +94,18 @@ impl ProjectKey {
         &self.0
     }
 
-    fn git(common_dir: &Path) -> Self {
-        Self::new(&format!("git:{}", place::spell(common_dir)))
+    fn from_git_dir(common_dir: &Path) -> Self {
+        Self::new(&format!("git:{}", place::spell_path(common_dir)))
     }
 
     /// Returns the key that clones of a bare repository on this machine share. The repository itself has another key,
     /// which its worktrees use.
-    fn mirror(common_dir: &Path) -> Self {
-        Self::new(&format!("file:{}", place::spell(common_dir)))
+    fn from_bare_repository(common_dir: &Path) -> Self {
+        Self::new(&format!("file:{}", place::spell_path(common_dir)))
     }
 
-    pub(crate) fn folder(path: &Path) -> Self {
-        Self::new(&format!("dir:{}", place::spell(path)))
+    pub(crate) fn from_folder(path: &Path) -> Self {
+        Self::new(&format!("dir:{}", place::spell_path(path)))
     }
 }
 
@@ -123,7 +123,7 @@ impl fmt::Display for ProjectKey {
 
 /// The project and checkout of a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Located {
+pub struct LocatedProject {
     /// The strongest available key.
     pub key: ProjectKey,
     /// Weaker keys of the same place, strongest first: the git directories behind a remote, the canonical path. They
@@ -142,20 +142,20 @@ pub struct Located {
     /// The branch checked out, or `None` if detached or without git.
     pub branch: Option<String>,
     /// A file of git that would have mattered here and was skipped.
-    pub ignored: Option<Ignored>,
+    pub ignored: Option<IgnoredGitFile>,
 }
 
-impl Located {
+impl LocatedProject {
     /// Finds the project of a folder. If the folder no longer exists, the existing part of its path decides.
     pub fn find(folder: &Path) -> Self {
-        let folder = place::settle(folder);
+        let folder = place::canonical_folder(folder);
         let repository = match repository::discover(&folder) {
-            Found::Repository(repository) => repository,
-            Found::Broken(folder, ignored) => return Self::without_git(folder, ignored),
-            Found::Nothing(ignored) => return Self::without_git(folder, ignored),
+            Discovery::Repository(repository) => repository,
+            Discovery::Broken(folder, ignored) => return Self::without_git(folder, ignored),
+            Discovery::Nothing(ignored) => return Self::without_git(folder, ignored),
         };
-        let (mut keys, name) = identities(&repository);
-        keys.push(ProjectKey::folder(&repository.home));
+        let (mut keys, name) = project_keys(&repository);
+        keys.push(ProjectKey::from_folder(&repository.home));
         Self {
             key: keys.remove(0),
             aliases: keys,
@@ -191,7 +191,7 @@ impl Located {
         started_in: Option<&Path>,
         user: &Path,
         data: &Path,
-    ) -> (Self, Loaded) {
+    ) -> (Self, LoadedConfig) {
         let located = Self::find_from(folder, started_in);
         let loaded = Config::load(user, Some(&located.root), data);
         (located.identified_by(loaded.config.identity), loaded)
@@ -200,24 +200,24 @@ impl Located {
     /// Applies the configured identity. With `Identity::Path` the checkout and its linked worktrees are a separate
     /// project, regardless of the remote.
     #[must_use]
-    pub fn identified_by(self, identity: Identity) -> Self {
-        if identity == Identity::Remote || self.aliases.is_empty() {
+    pub fn identified_by(self, identity: ProjectIdentity) -> Self {
+        if identity == ProjectIdentity::Remote || self.aliases.is_empty() {
             return self;
         }
         // A project that was known by the git directory alone stays the same.
         let is_own = |key: &ProjectKey| key.0.starts_with("git:/");
         let aliases = std::iter::once(self.key).chain(self.aliases).filter(is_own).collect();
         Self {
-            key: ProjectKey::folder(&self.home),
+            key: ProjectKey::from_folder(&self.home),
             aliases,
-            name: repository::name_of(&self.home),
+            name: repository::repository_name(&self.home),
             ..self
         }
     }
 
-    fn without_git(folder: PathBuf, ignored: Option<Ignored>) -> Self {
+    fn without_git(folder: PathBuf, ignored: Option<IgnoredGitFile>) -> Self {
         Self {
-            key: ProjectKey::folder(&folder),
+            key: ProjectKey::from_folder(&folder),
             aliases: Vec::new(),
             name: place::last_name(&folder),
             home: folder.clone(),
@@ -240,9 +240,10 @@ pub struct WorkTree {
 impl WorkTree {
     /// Returns the work tree that contains a folder. Returns None without a valid git repository, and inside a git
     /// directory, which belongs to no work tree.
-    pub fn around(folder: &Path) -> Option<Self> {
-        let folder = place::settle(folder);
-        let Found::Repository(Repository { root, common_dir, .. }) = repository::discover(&folder)
+    pub fn containing(folder: &Path) -> Option<Self> {
+        let folder = place::canonical_folder(folder);
+        let Discovery::Repository(Repository { root, common_dir, .. }) =
+            repository::discover(&folder)
         else {
             return None;
         };
@@ -252,24 +253,25 @@ impl WorkTree {
 }
 
 /// Returns the keys of a repository, strongest first, and its name for users. Always at least one key.
-fn identities(repository: &Repository) -> (Vec<ProjectKey>, String) {
-    let mut keys = vec![ProjectKey::git(&repository.common_dir)];
+fn project_keys(repository: &Repository) -> (Vec<ProjectKey>, String) {
+    let mut keys = vec![ProjectKey::from_git_dir(&repository.common_dir)];
     let mut name = repository.name();
     let mut origin: Option<Repository> = None;
-    for _ in 0..HOPS {
+    for _ in 0..MAX_ORIGIN_HOPS {
         let clone = origin.as_ref().unwrap_or(repository);
-        let address = remote::chosen(&clone.config).and_then(|url| Address::read(&url));
+        let address =
+            remote::choose_remote_url(&clone.config).and_then(|url| RemoteAddress::parse(&url));
         let path = match address {
             None => break,
-            Some(Address::Network { key, name: last }) => {
+            Some(RemoteAddress::Network { key, name: last }) => {
                 keys.push(ProjectKey::new(&key));
                 name = last;
                 break;
             }
-            Some(Address::Local(path)) => clone.home.join(path),
+            Some(RemoteAddress::Local(path)) => clone.home.join(path),
         };
-        let Some(next) = Repository::bare_at(&path) else { break };
-        let key = ProjectKey::mirror(&next.common_dir);
+        let Some(next) = Repository::open_bare(&path) else { break };
+        let key = ProjectKey::from_bare_repository(&next.common_dir);
         // Two repositories are each other's origin.
         if keys.contains(&key) {
             break;
@@ -296,8 +298,8 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_without_git_is_its_own_project() {
-        let located = Located::find(Path::new("/"));
+    fn folder_without_git_is_project() {
+        let located = LocatedProject::find(Path::new("/"));
         assert_eq!(located.key.as_str(), "dir:/");
         assert_eq!((located.name.as_str(), located.branch), ("/", None));
         assert!(located.aliases.is_empty());

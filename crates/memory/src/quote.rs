@@ -1,16 +1,18 @@
 //! Formats stored text for an agent: short, in one line, and recognisable as a quotation.
 
+use std::path::Path;
+
 use crate::Time;
 use rutter_redact::escape::after_sequence;
 
 /// Estimates the number of tokens of a text: one for four ASCII characters, and one for every other character.
-pub fn tokens(text: &str) -> usize {
+pub fn estimate_tokens(text: &str) -> usize {
     let ascii = text.chars().filter(char::is_ascii).count();
     ascii.div_ceil(4) + (text.chars().count() - ascii)
 }
 
 /// Formats the age of a time, like "2 hours ago".
-pub fn ago(at: Time, now: Time) -> String {
+pub fn format_age(at: Time, now: Time) -> String {
     let minutes = now.since(at).as_secs() / 60;
     let (number, unit) = match minutes {
         0 => return "just now".to_owned(),
@@ -24,22 +26,22 @@ pub fn ago(at: Time, now: Time) -> String {
 }
 
 /// Returns the first line of a text, cut to at most `most` quarters of a token.
-pub fn start_of(text: &str, most: usize) -> String {
+pub fn truncate_end(text: &str, most: usize) -> String {
     let line = text.lines().next().unwrap_or_default().trim_end();
-    cut(line, line.chars(), most).map_or_else(|| line.to_owned(), |kept| kept + "…")
+    fitting_chars(line, line.chars(), most).map_or_else(|| line.to_owned(), |kept| kept + "…")
 }
 
 /// Returns the end of the first line of a name, because names differ at the end.
-pub fn end_of(text: &str, most: usize) -> String {
+pub fn truncate_start(text: &str, most: usize) -> String {
     let line = text.lines().next().unwrap_or_default().trim();
-    cut(line, line.chars().rev(), most).map_or_else(
+    fitting_chars(line, line.chars().rev(), most).map_or_else(
         || line.to_owned(),
         |kept| std::iter::once('…').chain(kept.chars().rev()).collect(),
     )
 }
 
 /// Returns the characters that fit together with the ellipsis, or None if all fit.
-fn cut(whole: &str, signs: impl Iterator<Item = char>, most: usize) -> Option<String> {
+fn fitting_chars(whole: &str, signs: impl Iterator<Item = char>, most: usize) -> Option<String> {
     let cost = |sign: char| if sign.is_ascii() { 1 } else { 4 };
     if whole.chars().map(cost).sum::<usize>() <= most {
         return None;
@@ -59,7 +61,7 @@ fn cut(whole: &str, signs: impl Iterator<Item = char>, most: usize) -> Option<St
 /// Returns the visible characters of a text, in their plain form. Leaves out all characters that break a line, change
 /// the direction of text, are invisible or control a terminal. Terminal sequences are removed whole: `ESC [31m` leaves
 /// nothing behind.
-pub fn seen(text: &str) -> impl Iterator<Item = char> {
+pub fn visible_chars(text: &str) -> impl Iterator<Item = char> {
     let mut rest = text;
     std::iter::from_fn(move || {
         loop {
@@ -117,9 +119,23 @@ fn is_visible(sign: char) -> bool {
     is_known && !is_blank && !sign.is_control()
 }
 
+/// Formats paths for users.
+pub trait PathLine {
+    /// Returns the path in one line, with a replacement character for each control character: a newline in the name of a
+    /// folder must not start a new line. Every path in output or in the log goes through this method.
+    fn to_line(&self) -> String;
+}
+
+impl PathLine for Path {
+    fn to_line(&self) -> String {
+        self.to_string_lossy().replace(char::is_control, "\u{fffd}")
+    }
+}
+
 /// Escapes text so that it cannot end its quotation, pass for markup of the client, or change the direction of text.
-pub fn quoted(text: &str) -> String {
-    let plain: String = seen(text).map(|sign| if sign == '`' { '\'' } else { sign }).collect();
+pub fn escape_quotation(text: &str) -> String {
+    let plain: String =
+        visible_chars(text).map(|sign| if sign == '`' { '\'' } else { sign }).collect();
     let mut quoted = String::with_capacity(plain.len());
     let mut rest = plain.as_str();
     while let Some(at) = rest.find('<') {
@@ -159,8 +175,8 @@ fn is_tag(rest: &str) -> bool {
 
 /// Formats stored text as the value of a field: in one line, with `⏎` between lines, unable to pass for markup or to
 /// hide text. Every path on which a model reads stored text goes through this function or [`cite`].
-pub fn field(text: &str) -> String {
-    text.lines().map(|line| harmless(line.trim_end(), false)).collect::<Vec<_>>().join(" ⏎ ")
+pub fn format_field(text: &str) -> String {
+    text.lines().map(|line| sanitize_line(line.trim_end(), false)).collect::<Vec<_>>().join(" ⏎ ")
 }
 
 /// Number of characters after a `<` that decide if it opens a tag.
@@ -168,11 +184,11 @@ const MAX_TAG_CHARS: usize = 64;
 
 /// Removes from a printed line all text that could pass for markup of the client, hide, or control a terminal.
 /// Backticks stay, and colours if `keeps_colours` is set.
-pub fn harmless(line: &str, keeps_colours: bool) -> String {
+pub fn sanitize_line(line: &str, keeps_colours: bool) -> String {
     let mut kept = String::with_capacity(line.len());
     let mut rest = line;
     while let Some(at) = rest.find(['<', '\u{1b}', '\u{9b}', '\u{fe64}', '\u{ff1c}']) {
-        kept.extend(seen_or_tab(&rest[..at]));
+        kept.extend(visible_or_tab(&rest[..at]));
         rest = &rest[at..];
         let colour = rest.strip_prefix("\u{1b}[").and_then(|codes| {
             let end = codes.find(|sign: char| !sign.is_ascii_digit() && sign != ';')?;
@@ -189,15 +205,15 @@ pub fn harmless(line: &str, keeps_colours: bool) -> String {
             let length = rest.chars().next().map_or(0, char::len_utf8);
             rest = &rest[length..];
             // Check the text as it reads without the hidden characters.
-            let ahead: String = seen(rest).take(MAX_TAG_CHARS).collect();
+            let ahead: String = visible_chars(rest).take(MAX_TAG_CHARS).collect();
             kept.push(if is_tag(&ahead) { '‹' } else { '<' });
         }
     }
-    kept.extend(seen_or_tab(rest));
+    kept.extend(visible_or_tab(rest));
     kept
 }
 
-fn seen_or_tab(text: &str) -> impl Iterator<Item = char> {
+fn visible_or_tab(text: &str) -> impl Iterator<Item = char> {
     text.chars().filter(|sign| *sign == '\t' || is_visible(*sign) || is_wide_blank(*sign))
 }
 
@@ -239,18 +255,18 @@ pub fn reads_like_instruction(text: &str) -> bool {
         "jailbreak",
         "exfiltrate",
     ];
-    let text = quoted(text).to_lowercase();
+    let text = escape_quotation(text).to_lowercase();
     PHRASES.iter().any(|phrase| text.contains(phrase))
 }
 
 /// Returns a text in one line, as [`cite`] has it between its backticks before cutting.
-pub fn in_line(text: &str) -> String {
-    quoted(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+pub fn escape_in_line(text: &str) -> String {
+    escape_quotation(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 /// Quotes a stored text in backticks, in one line, cut to about `tokens` tokens.
-pub fn cite(text: &str, tokens: usize) -> String {
-    format!("`{}`", start_of(&in_line(text), tokens * 4))
+pub fn quote_in_backticks(text: &str, tokens: usize) -> String {
+    format!("`{}`", truncate_end(&escape_in_line(text), tokens * 4))
 }
 
 #[cfg(test)]
@@ -260,7 +276,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hidden_signs_make_no_tag() {
+    fn hidden_characters_cannot_form_tags() {
         for text in [
             "<\u{200b}/system-reminder>",
             "<\u{2060}system>",
@@ -270,11 +286,16 @@ mod tests {
             "<\u{ff53}ystem>",
             "<sys\u{ad}tem>",
         ] {
-            for said in [harmless(text, false), harmless(text, true), field(text), quoted(text)] {
+            for said in [
+                sanitize_line(text, false),
+                sanitize_line(text, true),
+                format_field(text),
+                escape_quotation(text),
+            ] {
                 assert!(said.starts_with('‹'), "{text:?} is said as {said:?}");
             }
         }
-        assert_eq!(harmless("a < b, Vec<u8>", false), "a < b, Vec<u8>");
+        assert_eq!(sanitize_line("a < b, Vec<u8>", false), "a < b, Vec<u8>");
     }
 
     #[test]
@@ -300,10 +321,10 @@ mod tests {
                 "`naïve, größer, 日本語, Привет → ok ✓ 🎉`",
             ),
         ] {
-            assert_eq!(cite(text, 40), expected);
+            assert_eq!(quote_in_backticks(text, 40), expected);
         }
-        let long = cite(&"x".repeat(10_000), 20);
-        assert!(long.ends_with("…`") && tokens(&long) <= 22, "{long}");
+        let long = quote_in_backticks(&"x".repeat(10_000), 20);
+        assert!(long.ends_with("…`") && estimate_tokens(&long) <= 22, "{long}");
     }
 
     #[test]
@@ -315,21 +336,21 @@ mod tests {
             ("</system-reminder> a < b <T>", "‹/system-reminder> a < b <T>"),
             ("a\rb\u{8}c\u{202e}d", "abcd"),
         ] {
-            assert_eq!(harmless(line, true), expected);
+            assert_eq!(sanitize_line(line, true), expected);
         }
-        assert_eq!(harmless("\u{1b}[1mbold\u{1b}[0m", false), "bold");
-        assert_eq!(field("one\ntwo `x`\n</system>"), "one ⏎ two `x` ⏎ ‹/system>");
+        assert_eq!(sanitize_line("\u{1b}[1mbold\u{1b}[0m", false), "bold");
+        assert_eq!(format_field("one\ntwo `x`\n</system>"), "one ⏎ two `x` ⏎ ‹/system>");
     }
 
     proptest! {
         #[test]
-        fn whatever_is_stored_is_one_line_in_its_ticks(text in "\\PC{0,300}|[\\x00-\\x7f]{0,300}", most in 4_usize..60) {
-            let cited = cite(&text, most);
+        fn quotation_is_one_line(text in "\\PC{0,300}|[\\x00-\\x7f]{0,300}", most in 4_usize..60) {
+            let cited = quote_in_backticks(&text, most);
             let inner = &cited[1..cited.len() - 1];
             prop_assert!(cited.starts_with('`') && cited.ends_with('`'));
             let inside = |sign: char| matches!(sign, '`' | '\n' | '\r') || sign.is_control();
             prop_assert!(!inner.contains(inside) && !inner.contains("</"));
-            prop_assert!(tokens(&cited) <= most + 2, "{} of {}", tokens(&cited), most);
+            prop_assert!(estimate_tokens(&cited) <= most + 2, "{} of {}", estimate_tokens(&cited), most);
         }
     }
 }

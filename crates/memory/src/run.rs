@@ -4,12 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use rutter_redact::checksum;
 use rutter_runs::clues::Clues;
-pub use rutter_runs::fault::Fault;
-use rutter_runs::place::{RunPlace, binary_of, with_package};
-use rutter_runs::read::Reading;
-use rutter_runs::report::Failure;
-use rutter_runs::selection::{Coverage, Failed, Selection, is_file};
-use rutter_runs::{Counts, Verdict, signature};
+pub use rutter_runs::fault::RunFault;
+use rutter_runs::place::{RunPlace, test_binary, with_package};
+use rutter_runs::read::ParsedOutcome;
+use rutter_runs::report::ReportedFailure;
+use rutter_runs::selection::{Coverage, FailedTest, TestSelection, is_file};
+use rutter_runs::{TestCounts, Verdict, signature};
 
 use crate::outcome::Outcome;
 
@@ -19,16 +19,16 @@ const MAX_FAULTS: usize = 8;
 /// A captured run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Run {
+pub struct CapturedRun {
     /// The outcome of the whole run.
     pub outcome: Outcome,
     /// The selected tests; None if the command line does not show them.
-    pub selection: Option<Selection>,
+    pub selection: Option<TestSelection>,
     /// Further selections, if one line starts the same runner several times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub more_selections: Vec<Selection>,
+    pub more_selections: Vec<TestSelection>,
     /// The failures.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<RunFault>,
     /// True if the faults include everything that failed.
     pub whole: bool,
     /// The tests that the output names as passed.
@@ -43,7 +43,7 @@ pub struct TestKey(u64, u64, u64);
 impl TestKey {
     fn new(test: &str, scope: Option<&str>) -> Self {
         let sum = |scope: &str| checksum::of(scope.as_bytes());
-        let binary = scope.map(binary_of);
+        let binary = scope.map(test_binary);
         Self(checksum::of(test.as_bytes()), scope.map_or(0, sum), binary.map_or(0, sum))
     }
 
@@ -60,7 +60,7 @@ impl TestKey {
     }
 }
 
-impl From<Outcome> for Run {
+impl From<Outcome> for CapturedRun {
     /// Creates a run without further details.
     fn from(outcome: Outcome) -> Self {
         Self {
@@ -74,14 +74,19 @@ impl From<Outcome> for Run {
     }
 }
 
-impl Run {
+impl CapturedRun {
     /// Combines a parsed output with its outcome. `place` contains the folder of the command line, `text` is its
     /// output.
-    pub fn new(outcome: Outcome, reading: &Reading, place: &RunPlace<'_>, text: &str) -> Self {
-        let mut selections: Vec<Selection> = reading
+    pub fn new(
+        outcome: Outcome,
+        reading: &ParsedOutcome,
+        place: &RunPlace<'_>,
+        text: &str,
+    ) -> Self {
+        let mut selections: Vec<TestSelection> = reading
             .invocations
             .iter()
-            .map(|invocation| Selection::new(invocation, place))
+            .map(|invocation| TestSelection::new(invocation, place))
             .collect();
         let package =
             reading.invocations.iter().find_map(|invocation| invocation.package.as_deref());
@@ -93,7 +98,7 @@ impl Run {
         let files = failures.iter().filter_map(|failure| failure.frame.as_deref());
         let tests = tests.chain(reading.passed.iter().map(|passed| passed.test.as_str()));
         let tests = tests.chain(files.filter(|file| file.contains('/')));
-        let entered = named.folder_that_has(tests);
+        let entered = named.find_run_folder(tests);
         let place = RunPlace { folder: entered.as_deref().unwrap_or(named.folder), ..named };
         let crate_name = selections.first().and_then(|selection| selection.package.clone());
         let name_crate = |scope: &mut Option<String>| {
@@ -105,19 +110,20 @@ impl Run {
             name_crate(&mut failure.scope);
         }
         // The scope of a Rust test is its crate, if it has one.
-        let is_cargo = selections.first().is_some_and(Selection::is_cargo);
+        let is_cargo = selections.first().is_some_and(TestSelection::is_cargo);
         place.qualify(&mut failures, package, is_cargo);
-        let mut found: Vec<(String, &Failure)> = failures
+        let mut found: Vec<(String, &ReportedFailure)> = failures
             .iter()
-            .filter_map(|failure| Some((signature::of_failure(failure)?, failure)))
+            .filter_map(|failure| Some((signature::failure_signature(failure)?, failure)))
             .collect();
         // The order of the output is random; the same failures must give the same faults.
-        let key =
-            |one: &(String, &Failure)| (one.0.clone(), one.1.test.clone(), one.1.scope.clone());
+        let key = |one: &(String, &ReportedFailure)| {
+            (one.0.clone(), one.1.test.clone(), one.1.scope.clone())
+        };
         found.sort_by_cached_key(key);
         found.dedup_by_key(|one| key(one));
         // If fewer failures are named than counted, some names are unknown: `tail` cut them off.
-        let named = |counts: Counts| counts.failed as usize <= reading.failures.len();
+        let named = |counts: TestCounts| counts.failed as usize <= reading.failures.len();
         let whole =
             reading.is_whole && found.len() <= MAX_FAULTS && reading.counts.is_none_or(named);
         found.truncate(MAX_FAULTS);
@@ -125,7 +131,7 @@ impl Run {
             .into_iter()
             .map(|(signature, failure)| {
                 let clues = Clues::collect(text, failure, &failures, &place);
-                Fault::new(failure, &signature, clues, reading.kind)
+                RunFault::new(failure, &signature, clues, reading.kind)
             })
             .collect();
         let mut passed = reading.passed.clone();
@@ -140,12 +146,12 @@ impl Run {
     }
 
     /// Returns all selections of the run.
-    pub fn selections(&self) -> impl Iterator<Item = &Selection> {
+    pub fn selections(&self) -> impl Iterator<Item = &TestSelection> {
         self.selection.iter().chain(&self.more_selections)
     }
 
     /// Returns true if the output names a test as passed.
-    pub fn names_as_passed(&self, failed: &Failed<'_>) -> bool {
+    pub fn names_as_passed(&self, failed: &FailedTest<'_>) -> bool {
         let Some(test) = failed.test else { return false };
         let key = TestKey::new(test, failed.scope);
         self.passed.iter().any(|passed| passed.matches(key))
@@ -153,7 +159,12 @@ impl Run {
 
     /// Returns true if this run must have executed the test that failed in a run with the selection `asked` and the
     /// counts `before`.
-    pub fn executed(&self, asked: &Selection, failed: &Failed<'_>, before: Option<Counts>) -> bool {
+    pub fn must_have_executed(
+        &self,
+        asked: &TestSelection,
+        failed: &FailedTest<'_>,
+        before: Option<TestCounts>,
+    ) -> bool {
         if self.names_as_passed(failed) {
             return true;
         }
@@ -165,7 +176,7 @@ impl Run {
         if listed && is_single && self.outcome.verdict == Verdict::Passed {
             return false;
         }
-        let total = |counts: Counts| counts.passed + counts.failed + counts.skipped;
+        let total = |counts: TestCounts| counts.passed + counts.failed + counts.skipped;
         self.selections().any(|selection| match selection.covers(asked, failed) {
             Coverage::No => false,
             Coverage::Yes => true,

@@ -1,7 +1,7 @@
 //! The store: one SQLite database per user, in WAL mode.
 //!
 //! Commands and servers use [`Store`], which may create and migrate the database and wait for locks. Hooks use
-//! [`hot::HotStore`], which does none of that; they write to the [`spool`] if the database is not ready in time, and
+//! [`hook_store::HotStore`], which does none of that; they write to the [`spool`] if the database is not ready in time, and
 //! [`tend`] drains it later. All of them write through the same functions, so each sees the rows of the others at once.
 
 use std::io;
@@ -13,7 +13,8 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavio
 use thiserror::Error;
 
 use crate::data_dir;
-use crate::data_dir::Lock;
+use crate::data_dir::FolderLock;
+use crate::quote::PathLine as _;
 
 use crate::ghap::GhapError;
 use crate::memory::MemoryError;
@@ -21,7 +22,6 @@ use crate::origin::Origin;
 use crate::value::ValueError;
 use crate::{IdSuffix, Time};
 
-mod callers;
 mod clusters;
 pub mod doctor;
 mod documents;
@@ -31,56 +31,60 @@ mod episode_files;
 mod episodes;
 mod exchange;
 mod forget;
-mod fresh;
+mod ghap_prompts;
 mod ghaps;
-pub mod hot;
-mod image;
+pub mod hook_store;
 mod injections;
+pub mod maintain;
 mod memories;
 mod origins;
 mod outcomes;
 mod overview;
 mod premortem;
 mod projects;
+mod proposals;
 mod reader;
-mod review;
+mod refresh;
 mod salvage;
 mod schema;
 mod sessions;
-mod spoken;
 pub mod spool;
 mod tables;
-pub mod tend;
+mod tool_callers;
 mod values;
+mod wal_image;
 
-pub use crate::data_dir::{Files, UnsafePath};
-pub use clusters::{Cluster, ClusterFilter, Member, Plotted, Regrouped};
-pub use documents::{Ask, Hit, Query, Recall};
-pub use episodes::{EpisodeFilter, Recalled};
+pub use crate::data_dir::{DataDir, UnsafePath};
+pub use clusters::{Cluster, ClusterFilter, ClusterMember, PlottedExperience, RegroupReport};
+pub use documents::{DocumentHit, DocumentQuery, RecallRequest, RecalledRow};
+pub use episodes::{EpisodeFilter, RecalledEpisode};
 pub use exchange::{
-    BatchSummary, Exported, ImportError, ImportFile, ImportSummary, Imported, ImportedProject,
-    ProjectAlias, Record, RowOrigin, WhoseRows,
+    BatchSummary, ExportRecord, ExportReport, ImportError, ImportFile, ImportReport, ImportSummary,
+    ImportedProject, ProjectAlias, RowOrigin, WhoseRows,
 };
-pub use forget::{Forgettable, Forgotten, Row};
-pub use ghaps::{GhapFilter, Owner, Resolved};
-pub use injections::{InjectionFilter, WasShown};
-pub use memories::{MemoryEdit, MemoryFilter, NewMemory, Remembered};
-pub use overview::{Counts, Progress};
+pub use forget::{ForgetResult, ForgettableKind, ForgettableRow};
+pub use ghap_prompts::RunVerdict;
+pub use ghaps::{GhapFilter, GhapOwner, ResolvedGhap};
+pub use injections::{InjectionFilter, InjectionWithText};
+pub use memories::{MemoryEdit, MemoryFilter, NewMemory, RememberResult};
+pub use overview::{GhapProgress, RowCounts};
 pub use premortem::{MIN_CASES, Premortem};
 pub use projects::{Project, ProjectSummary};
-pub use reader::{ReadSnapshot, Reader, Recipient};
-pub use review::{Proposal, Proposed};
-pub use salvage::{Salvaged, SalvagedTable};
-pub use schema::VERSION;
+pub use proposals::{Proposal, ProposedChange};
+pub use reader::{ReadSnapshot, Recipient, StoreReader};
+pub use salvage::{SalvageReport, SalvagedTable};
+pub use schema::SCHEMA_VERSION;
 pub use sessions::SessionSummary;
-pub use spoken::Settled;
-pub use values::{Bearing, Followed, Held, NewValue, ValueEdit, ValueFilter, Written};
+pub use values::{
+    FollowedValue, NewValue, RelevantValue, ValueEdit, ValueFilter, ValueWithEffects,
+    ValueWriteResult,
+};
 
 /// The store, opened by a command or a server.
 #[derive(Debug)]
 pub struct Store {
     connection: Connection,
-    files: Files,
+    files: DataDir,
     set_aside: Option<PathBuf>,
     /// Inode of the open database file.
     inode: Option<u64>,
@@ -88,14 +92,14 @@ pub struct Store {
     author: Option<Origin>,
     is_read_only: bool,
     /// After `connection`, so that the connection is closed first. None if the store is read-only and cannot be locked.
-    _using: Option<Lock>,
+    _using: Option<FolderLock>,
 }
 
 /// An error of the store.
 #[derive(Debug, Error)]
 pub enum StoreError {
     /// An operation on a file or folder failed.
-    #[error("cannot {what} {}: {source}", path.display())]
+    #[error("cannot {what} {}: {source}", path.to_line())]
     Io {
         /// The operation that failed, as a verb.
         what: &'static str,
@@ -108,7 +112,7 @@ pub enum StoreError {
     #[error(transparent)]
     Unsafe(#[from] UnsafePath),
     /// The database was written by a newer version of the program.
-    #[error("{} was written by a newer rutter (schema {found}, this one knows {VERSION}); update this one", path.display())]
+    #[error("{} was written by a newer rutter (schema {found}, this one knows {SCHEMA_VERSION}); update this one", path.to_line())]
     Newer {
         /// The database.
         path: PathBuf,
@@ -116,7 +120,7 @@ pub enum StoreError {
         found: u32,
     },
     /// The database belongs to another program.
-    #[error("{} is a database of another program; move it away, or set RUTTER_HOME to another folder", path.display())]
+    #[error("{} is a database of another program; move it away, or set RUTTER_HOME to another folder", path.to_line())]
     Foreign {
         /// The database.
         path: PathBuf,
@@ -221,11 +225,11 @@ impl From<rusqlite::Error> for StoreError {
 }
 
 /// Returns a function that turns an I/O error into a [`StoreError`] with the operation and the path.
-pub(crate) fn at<'a>(
+pub(crate) fn io_error<'a>(
     what: &'static str,
     path: &'a Path,
 ) -> impl FnOnce(io::Error) -> StoreError + use<'a> {
-    move |mut source| match UnsafePath::within(&mut source) {
+    move |mut source| match UnsafePath::extract(&mut source) {
         Some(reason) => StoreError::Unsafe(reason),
         None if source.kind() == io::ErrorKind::StorageFull => StoreError::Full,
         None => StoreError::Io { what, path: path.to_owned(), source },
@@ -238,45 +242,47 @@ impl Store {
     ///
     /// If the file is corrupt, moves it aside and creates a new database; [`Store::set_aside`] then returns its path.
     pub fn open(folder: &Path, now: Time) -> Result<Self, StoreError> {
-        let files = Files::new(folder);
-        files.make_folder().map_err(at("make", folder))?;
+        let files = DataDir::new(folder);
+        files.make_folder().map_err(io_error("make", folder))?;
         files.secure()?;
-        if data_dir::check_path(&files.database()).map_err(at("open", &files.database()))?.is_none()
+        if data_dir::check_path(&files.database())
+            .map_err(io_error("open", &files.database()))?
+            .is_none()
         {
-            let making = files.making().map_err(at("lock", folder))?;
-            create(&files, &making)?;
+            let making = files.lock_for_changes().map_err(io_error("lock", folder))?;
+            create_database(&files, &making)?;
         }
-        match Self::connect(&files) {
+        match Self::open_writable(&files) {
             Err(StoreError::Damaged(_)) => {
-                let aside = put_aside(&files, now, |files| {
-                    let found = look(&files.database(), data_dir::PATIENCE)
-                        .and_then(|found| Ok(schema::find(&found)?));
+                let aside = replace_damaged_database(&files, now, |files| {
+                    let found = open_database(&files.database(), data_dir::LOCK_TIMEOUT)
+                        .and_then(|found| Ok(schema::detect_schema(&found)?));
                     Ok(matches!(found, Err(StoreError::Damaged(_))))
                 })?;
-                let mut store = Self::connect(&files)?;
+                let mut store = Self::open_writable(&files)?;
                 store.set_aside = aside;
                 Ok(store)
             }
-            Err(error) if error.is_read_only() => Self::read(&files),
+            Err(error) if error.is_read_only() => Self::open_read_only(&files),
             opened => opened,
         }
     }
 
     /// Opens the store without writing anything: neither the database nor SQLite's files next to it.
-    fn read(files: &Files) -> Result<Self, StoreError> {
+    fn open_read_only(files: &DataDir) -> Result<Self, StoreError> {
         let path = files.database();
-        let using = files.using(data_dir::PATIENCE).ok();
-        let connection = image::open(files)?;
-        match schema::find(&connection)? {
-            schema::Found::Newer(found) => return Err(StoreError::Newer { path, found }),
-            schema::Found::Foreign => return Err(StoreError::Foreign { path }),
-            schema::Found::Current => {}
-            schema::Found::Older | schema::Found::Empty => {
+        let using = files.lock_in_use(data_dir::LOCK_TIMEOUT).ok();
+        let connection = wal_image::open_image(files)?;
+        match schema::detect_schema(&connection)? {
+            schema::SchemaState::Newer(found) => return Err(StoreError::Newer { path, found }),
+            schema::SchemaState::Foreign => return Err(StoreError::Foreign { path }),
+            schema::SchemaState::Current => {}
+            schema::SchemaState::Older | schema::SchemaState::Empty => {
                 let why = files.why_unwritable();
                 return Err(StoreError::ReadOnly(format!("it is of an older rutter, and {why}")));
             }
         }
-        connection.set_prepared_statement_cache_capacity(hot::STATEMENTS);
+        connection.set_prepared_statement_cache_capacity(hook_store::STATEMENT_CACHE_CAPACITY);
         let inode = inode(&path);
         Ok(Self {
             connection,
@@ -302,29 +308,30 @@ impl Store {
         Ok(())
     }
 
-    fn connect(files: &Files) -> Result<Self, StoreError> {
+    fn open_writable(files: &DataDir) -> Result<Self, StoreError> {
         let path = files.database();
-        let using = files.using(data_dir::PATIENCE).map_err(at("open", &files.log()))?;
-        let mut connection = look(&path, data_dir::PATIENCE)?;
-        match schema::find(&connection)? {
-            schema::Found::Newer(found) => return Err(StoreError::Newer { path, found }),
-            schema::Found::Foreign => return Err(StoreError::Foreign { path }),
-            schema::Found::Current => {}
-            schema::Found::Older | schema::Found::Empty => {
-                let _making = files.making().map_err(at("lock", files.folder()))?;
-                prepare(&connection)?;
+        let using =
+            files.lock_in_use(data_dir::LOCK_TIMEOUT).map_err(io_error("open", &files.log()))?;
+        let mut connection = open_database(&path, data_dir::LOCK_TIMEOUT)?;
+        match schema::detect_schema(&connection)? {
+            schema::SchemaState::Newer(found) => return Err(StoreError::Newer { path, found }),
+            schema::SchemaState::Foreign => return Err(StoreError::Foreign { path }),
+            schema::SchemaState::Current => {}
+            schema::SchemaState::Older | schema::SchemaState::Empty => {
+                let _making = files.lock_for_changes().map_err(io_error("lock", files.folder()))?;
+                enable_wal(&connection)?;
                 schema::migrate(&mut connection)?;
             }
         }
         // The database has our schema, so the last process that closes it may checkpoint the WAL.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
-        settle(&connection)?;
+        configure_connection(&connection)?;
         // As in hooks: a server runs the same statements over and over.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-        connection.set_prepared_statement_cache_capacity(hot::STATEMENTS);
+        connection.set_prepared_statement_cache_capacity(hook_store::STATEMENT_CACHE_CAPACITY);
         // An acknowledged commit also survives a power cut. Unlike a hook, a command has time for the sync.
         connection.pragma_update(None, "synchronous", "FULL")?;
-        wait_for_others(&mut connection)?;
+        set_lock_retry(&mut connection)?;
         let inode = inode(&path);
         let is_read_only = connection.is_readonly(rusqlite::MAIN_DB)?;
         Ok(Self {
@@ -341,12 +348,12 @@ impl Store {
     /// Returns true if this handle can be used for another request: its file is still in place and has the current
     /// schema, and no process is creating, migrating, repairing or moving aside a database. Servers that cache a handle
     /// check it before each use.
-    pub fn is_good(&self) -> bool {
+    pub fn is_reusable(&self) -> bool {
         !self.is_read_only
-            && self.files.is_unclaimed()
+            && self.files.is_unlocked()
             && self.inode.is_some()
             && inode(&self.files.database()) == self.inode
-            && matches!(schema::find(&self.connection), Ok(schema::Found::Current))
+            && matches!(schema::detect_schema(&self.connection), Ok(schema::SchemaState::Current))
     }
 
     /// Returns the path of the damaged database that was moved aside when this store was opened.
@@ -355,7 +362,7 @@ impl Store {
     }
 
     /// Returns the data directory of the store.
-    pub fn files(&self) -> &Files {
+    pub fn files(&self) -> &DataDir {
         &self.files
     }
 
@@ -368,7 +375,7 @@ impl Store {
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let value = change(&transaction)?;
-        documents::catch_up(&transaction)?;
+        documents::update_documents(&transaction)?;
         transaction.commit()?;
         Ok(value)
     }
@@ -377,14 +384,14 @@ impl Store {
 /// Opens an existing database. It does not create one (only [`create`] does, and always a complete one), and closing it
 /// does not checkpoint: the file may be corrupt or belong to a newer program. Only one thread may use the connection at
 /// a time.
-pub(crate) fn look(path: &Path, patience: Duration) -> Result<Connection, StoreError> {
-    data_dir::check_path(path).map_err(at("open", path))?;
-    Ok(connect(path, patience)?)
+pub(crate) fn open_database(path: &Path, patience: Duration) -> Result<Connection, StoreError> {
+    data_dir::check_path(path).map_err(io_error("open", path))?;
+    Ok(open_connection(path, patience)?)
 }
 
 /// Opens a database that [`data_dir::check_path`] has accepted. The check is necessary because SQLite refuses a
 /// symbolic link in place of the WAL and its index, but follows one in place of the database.
-fn connect(path: &Path, patience: Duration) -> Result<Connection, rusqlite::Error> {
+fn open_connection(path: &Path, patience: Duration) -> Result<Connection, rusqlite::Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
@@ -393,16 +400,16 @@ fn connect(path: &Path, patience: Duration) -> Result<Connection, rusqlite::Erro
 }
 
 /// Interval at which a command or server retries a lock that another process holds, and the number of retries.
-const STEP: Duration = Duration::from_micros(500);
-const STEPS: u128 = data_dir::PATIENCE.as_nanos() / STEP.as_nanos();
+const LOCK_RETRY_INTERVAL: Duration = Duration::from_micros(500);
+const MAX_LOCK_RETRIES: u128 = data_dir::LOCK_TIMEOUT.as_nanos() / LOCK_RETRY_INTERVAL.as_nanos();
 
 /// Makes a connection wait for locks as long as a command does. SQLite's own handler sleeps longer each time, up to
 /// 100 ms; with eight processes that write constantly, one write in twenty waited that long.
-pub(crate) fn wait_for_others(connection: &mut Connection) -> rusqlite::Result<()> {
+pub(crate) fn set_lock_retry(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.busy_handler(Some(|asked| {
-        let go_on = u128::try_from(asked).is_ok_and(|asked| asked < STEPS);
+        let go_on = u128::try_from(asked).is_ok_and(|asked| asked < MAX_LOCK_RETRIES);
         if go_on {
-            std::thread::sleep(STEP);
+            std::thread::sleep(LOCK_RETRY_INTERVAL);
         }
         go_on
     }))
@@ -414,12 +421,12 @@ fn inode(path: &Path) -> Option<u64> {
 }
 
 /// Sets the properties that are stored in the database file.
-fn prepare(connection: &Connection) -> rusqlite::Result<()> {
+fn enable_wal(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("PRAGMA journal_mode = WAL")
 }
 
 /// Sets the properties that every connection needs, including those of hooks.
-pub(crate) fn settle(connection: &Connection) -> rusqlite::Result<()> {
+pub(crate) fn configure_connection(connection: &Connection) -> rusqlite::Result<()> {
     // Overwrite deleted rows, and keep temporary tables out of other files.
     connection.execute_batch(
         "PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY",
@@ -427,36 +434,36 @@ pub(crate) fn settle(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Creates the database under a temporary name and renames it, so that no process ever opens an incomplete one.
-fn create(files: &Files, _making: &Lock) -> Result<(), StoreError> {
+fn create_database(files: &DataDir, _making: &FolderLock) -> Result<(), StoreError> {
     let path = files.database();
     if path.exists() {
         return Ok(());
     }
     let fresh = files.folder().join("rutter.db.new");
-    let parts = ["", "-wal", "-shm", "-journal"].map(|end| data_dir::with_end(&fresh, end));
+    let parts = ["", "-wal", "-shm", "-journal"].map(|end| data_dir::with_suffix(&fresh, end));
     let clear = || {
         parts
             .iter()
-            .try_for_each(|part| data_dir::remove_if_there(part))
-            .map_err(at("remove", &fresh))
+            .try_for_each(|part| data_dir::remove_if_exists(part))
+            .map_err(io_error("remove", &fresh))
     };
     // A killed process may have left these files. The lock guarantees that no other process is using them.
     clear()?;
     let made = (|| {
-        data_dir::private()
+        data_dir::private_options()
             .write(true)
             .create_new(true)
             .open(&fresh)
-            .map_err(at("create", &fresh))?;
-        let mut connection = look(&fresh, data_dir::PATIENCE)?;
+            .map_err(io_error("create", &fresh))?;
+        let mut connection = open_database(&fresh, data_dir::LOCK_TIMEOUT)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
         // Switch to WAL mode last. Closing checkpoints the WAL and reports no error if the disk is full; the database
         // would then be renamed without the rows that are only in the WAL.
         schema::migrate(&mut connection)?;
-        prepare(&connection)?;
+        enable_wal(&connection)?;
         connection.close().map_err(|(_, error)| error)?;
-        files.put_log_aside(None).map_err(at("put aside", &files.wal()))?;
-        std::fs::rename(&fresh, &path).map_err(at("create", &path))
+        files.move_wal_aside(None).map_err(io_error("put aside", &files.wal()))?;
+        std::fs::rename(&fresh, &path).map_err(io_error("create", &path))
     })();
     if made.is_err() {
         drop(clear());
@@ -466,21 +473,25 @@ fn create(files: &Files, _making: &Lock) -> Result<(), StoreError> {
 
 /// Moves a damaged database aside and creates a new one, unless another process has repaired it before this one got the
 /// lock.
-fn put_aside(
-    files: &Files,
+fn replace_damaged_database(
+    files: &DataDir,
     now: Time,
-    damaged: impl FnOnce(&Files) -> Result<bool, StoreError>,
+    damaged: impl FnOnce(&DataDir) -> Result<bool, StoreError>,
 ) -> Result<Option<PathBuf>, StoreError> {
-    let making = files.making().map_err(at("lock", files.folder()))?;
+    let making = files.lock_for_changes().map_err(io_error("lock", files.folder()))?;
     if files.database().exists() && !damaged(files)? {
         return Ok(None);
     }
-    let alone = files.alone().map_err(at("put aside", &files.database()))?;
+    let alone = files.lock_unused().map_err(io_error("put aside", &files.database()))?;
     let aside = if files.database().exists() {
-        Some(files.put_aside(&making, &alone, now).map_err(at("put aside", &files.database()))?)
+        Some(
+            files
+                .move_database_aside(&making, &alone, now)
+                .map_err(io_error("put aside", &files.database()))?,
+        )
     } else {
         None
     };
-    create(files, &making)?;
+    create_database(files, &making)?;
     Ok(aside)
 }

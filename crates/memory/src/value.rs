@@ -4,19 +4,19 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::project::ProjectKey;
-use crate::quote::{in_line, tokens};
+use crate::quote::{escape_in_line, estimate_tokens};
 use crate::{Clean, Id, Limit, TextError, Time};
 use rutter_redact::choice;
 
 mod polarity;
 
-pub(crate) use polarity::opposed;
+pub(crate) use polarity::are_opposed;
 
 pub use crate::document::Axis;
 
 choice! {
     /// The standing of a value.
-    Standing, "standing" {
+    ValueStanding, "standing" {
         /// Derived from lessons and not confirmed by a person.
         Proposed = "proposed",
         /// Confirmed by a person.
@@ -41,7 +41,7 @@ pub struct Value {
     /// The cluster of that axis that it belongs to; None while it fits no cluster.
     pub cluster: Option<Id>,
     /// The current standing.
-    pub standing: Standing,
+    pub standing: ValueStanding,
     /// The GHAP that contains this text as its lesson; None after a person rephrased it.
     pub source: Option<Id>,
     /// Distance from the middle of its cluster when it was written.
@@ -71,10 +71,10 @@ pub enum ValueError {
     Text(#[from] TextError),
     /// The text is longer than one sentence.
     #[error(
-        "the value has {length} characters, about {tokens} tokens; at most {LONGEST} characters and {TOKENS} tokens would do, so \
+        "the value has {length} characters, about {tokens} tokens; at most {MAX_VALUE_CHARS} characters and {MAX_VALUE_TOKENS} tokens would do, so \
          that it can be shown whole: say it in one sentence"
     )]
-    Long {
+    TooLong {
         /// Number of characters.
         length: usize,
         /// Approximate number of tokens.
@@ -86,9 +86,9 @@ pub enum ValueError {
     /// The text is too far from the cluster.
     #[error(
         "it does not fit cluster {cluster}: its distance is {distance:.2}, and at most {threshold:.2} would do; {}",
-        advice(.nearest.as_ref(), cluster)
+        nearest_cluster_advice(.nearest.as_ref(), cluster)
     )]
-    Far {
+    TooFar {
         /// The short id of the cluster.
         cluster: String,
         /// The distance.
@@ -110,7 +110,7 @@ pub enum ValueError {
     },
     /// Another value says the same.
     #[error("value {value} says the same; edit that one, or retire one of the two")]
-    Said {
+    Duplicate {
         /// The short id of the other value.
         value: String,
     },
@@ -122,7 +122,7 @@ pub enum ValueError {
     NothingToChange,
 }
 
-fn advice(nearest: Option<&(String, f64)>, cluster: &str) -> String {
+fn nearest_cluster_advice(nearest: Option<&(String, f64)>, cluster: &str) -> String {
     match nearest {
         Some((name, distance)) if name != cluster => {
             format!("it is nearer to cluster {name} ({distance:.2})")
@@ -132,31 +132,32 @@ fn advice(nearest: Option<&(String, f64)>, cluster: &str) -> String {
 }
 
 /// Maximum number of characters of a value.
-pub const LONGEST: usize = 300;
+pub const MAX_VALUE_CHARS: usize = 300;
 /// Maximum number of tokens of a value. Every session starts with one, and half a sentence is useless.
-pub const TOKENS: usize = 75;
+pub const MAX_VALUE_TOKENS: usize = 75;
 
 /// Validates the text of a value.
-pub fn text(text: &str) -> Result<Clean, ValueError> {
+pub fn validate_value_text(text: &str) -> Result<Clean, ValueError> {
     let text = Clean::new(text.trim());
     if text.is_empty() {
         return Err(TextError::Empty { what: "the value" }.into());
     }
     if !is_sentence(&text) {
-        let (length, tokens) = (text.chars().count(), tokens(&in_line(&text)));
-        return Err(ValueError::Long { length, tokens });
+        let (length, tokens) = (text.chars().count(), estimate_tokens(&escape_in_line(&text)));
+        return Err(ValueError::TooLong { length, tokens });
     }
     Ok(text)
 }
 
 /// Returns true if a text is short enough to be shown whole. Older versions accepted longer ones.
 pub fn is_sentence(text: &str) -> bool {
-    text.chars().count() <= LONGEST && tokens(&in_line(text)) <= TOKENS
+    text.chars().count() <= MAX_VALUE_CHARS
+        && estimate_tokens(&escape_in_line(text)) <= MAX_VALUE_TOKENS
 }
 
 impl Value {
     /// Validates an imported value like the commands do, except for its length: older versions accepted longer ones.
-    pub fn check(&self) -> Result<(), ValueError> {
+    pub fn validate(&self) -> Result<(), ValueError> {
         Clean::within(&self.text, "the value", Limit::Short)?;
         let can_be = |distance: f64| (0.0..=2.0).contains(&distance);
         if can_be(self.distance) && can_be(self.threshold) {
@@ -169,19 +170,19 @@ impl Value {
 
 /// Maximum similarity to a member's lesson that counts: a sentence that one member says and that is far from all others
 /// is not what they have in common.
-const OWN_WORDS: f64 = 0.6;
+const MAX_LESSON_SIMILARITY: f64 = 0.6;
 
 /// Returns the distance of a sentence from a cluster. Its similarity to the mean direction of the members and to the
 /// nearest lesson of a member count equally. If no member has a lesson, only the first counts.
-pub fn distance(together: f64, lesson: Option<f64>) -> f64 {
-    let lesson = lesson.unwrap_or(together).min(OWN_WORDS);
+pub fn cluster_distance(together: f64, lesson: Option<f64>) -> f64 {
+    let lesson = lesson.unwrap_or(together).min(MAX_LESSON_SIMILARITY);
     (1.0 - f64::midpoint(together, lesson)).clamp(0.0, 2.0)
 }
 
 /// Returns the maximum distance of a sentence from a cluster along an axis. `docs/measurements/clusters.md` has the
 /// measurement: of a hundred unrelated sentences, one or two get in. Clusters on the full axis are larger, so a
 /// sentence is more likely to be near one of their many lessons.
-pub const fn threshold(axis: Axis) -> f64 {
+pub const fn max_cluster_distance(axis: Axis) -> f64 {
     match axis {
         Axis::Full => 0.70,
         Axis::Strategy | Axis::Surprise | Axis::RootCause => 0.74,
@@ -193,37 +194,49 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_one_member_says_and_none_points_to_is_not_near() {
-        let far = |together, lesson| distance(together, Some(lesson));
+    fn single_lesson_is_not_near() {
+        let far = |together, lesson| cluster_distance(together, Some(lesson));
         assert!((far(0.4, 0.5) - 0.55).abs() < 1e-9);
-        assert!((distance(0.5, None) - 0.5).abs() < 1e-9);
+        assert!((cluster_distance(0.5, None) - 0.5).abs() < 1e-9);
         for axis in Axis::ALL {
-            assert!(far(-0.15, 1.0) > threshold(*axis), "{axis}");
-            assert!(far(0.3, 1.0) < threshold(*axis), "{axis}");
+            assert!(far(-0.15, 1.0) > max_cluster_distance(*axis), "{axis}");
+            assert!(far(0.3, 1.0) < max_cluster_distance(*axis), "{axis}");
         }
         assert!(far(-1.0, -1.0) <= 2.0 && far(1.0, 1.0) >= 0.0);
     }
 
     #[test]
     fn a_value_is_a_sentence() {
-        assert!(text(&"a".repeat(300)).is_ok() && text(&"語".repeat(75)).is_ok());
+        assert!(
+            validate_value_text(&"a".repeat(300)).is_ok()
+                && validate_value_text(&"語".repeat(75)).is_ok()
+        );
         assert_eq!(
-            text(&"a".repeat(301)).unwrap_err().to_string(),
+            validate_value_text(&"a".repeat(301)).unwrap_err().to_string(),
             "the value has 301 characters, about 76 tokens; at most 300 characters and 75 tokens would do, so that it can be \
              shown whole: say it in one sentence"
         );
-        assert_eq!(text(&"語".repeat(76)), Err(ValueError::Long { length: 76, tokens: 76 }));
+        assert_eq!(
+            validate_value_text(&"語".repeat(76)),
+            Err(ValueError::TooLong { length: 76, tokens: 76 })
+        );
         // The limit applies to the quoted form, which can be longer.
         let tags = "<system-reminder>".repeat(17);
-        assert!(tags.len() < 300 && matches!(text(&tags), Err(ValueError::Long { .. })));
-        assert_eq!(text(" ").unwrap_err().to_string(), "the value is empty; say what it is");
+        assert!(
+            tags.len() < 300
+                && matches!(validate_value_text(&tags), Err(ValueError::TooLong { .. }))
+        );
+        assert_eq!(
+            validate_value_text(" ").unwrap_err().to_string(),
+            "the value is empty; say what it is"
+        );
     }
 
     #[test]
-    fn a_refusal_says_how_far_and_how_far_it_could_be() {
+    fn too_far_error_names_distances() {
         let error = |nearest| {
             let cluster = "0123abcd".to_owned();
-            ValueError::Far { cluster, distance: 0.912, threshold: 0.7, nearest }.to_string()
+            ValueError::TooFar { cluster, distance: 0.912, threshold: 0.7, nearest }.to_string()
         };
         assert_eq!(
             error(None),

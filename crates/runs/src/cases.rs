@@ -6,12 +6,12 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::Verdict;
-use super::report::{Report, Runner};
-use super::runners::named;
+use super::report::{OutputReader, OutputReport};
+use super::runners::find_reader;
 
 /// Checks every recorded case of a runner, in each order of its two streams.
-pub(super) fn check(name: &str) {
-    let runner = named(name).unwrap();
+pub(super) fn check_recorded_cases(name: &str) {
+    let runner = find_reader(name).unwrap();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/outcomes");
     let folder = folder.join(name.replace(' ', "-"));
     let mut wrong = Vec::new();
@@ -21,12 +21,14 @@ pub(super) fn check(name: &str) {
         if path.extension().is_some_and(|extension| extension == "json") {
             seen += 1;
             let case: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-            let stream =
-                |extension| plain(&fs::read(path.with_extension(extension)).unwrap_or_default());
+            let stream = |extension| {
+                plain_string(&fs::read(path.with_extension(extension)).unwrap_or_default())
+            };
             let (out, err) = (stream("out"), stream("err"));
             for text in [format!("{out}{err}"), format!("{err}{out}")] {
                 wrong.extend(
-                    differs(runner, &case, &text).map(|why| format!("{}: {why}", path.display())),
+                    find_difference(runner, &case, &text)
+                        .map(|why| format!("{}: {why}", path.display())),
                 );
             }
         }
@@ -35,7 +37,7 @@ pub(super) fn check(name: &str) {
     assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
 }
 
-fn differs(runner: &Runner, case: &Value, text: &str) -> Option<String> {
+fn find_difference(runner: &OutputReader, case: &Value, text: &str) -> Option<String> {
     let report = (runner.read)(text);
     let expect = &case["expect"];
     let failing: Vec<&str> = report.failures.iter().filter_map(|f| f.test.as_deref()).collect();
@@ -66,15 +68,15 @@ fn differs(runner: &Runner, case: &Value, text: &str) -> Option<String> {
             return Some(format!("{got:#?}\n  expected {failures:#?}"));
         }
     }
-    cut(runner, text, &report)
+    check_truncated(runner, text, &report)
 }
 
 /// Lines that end a part of a run. These runners print nothing after their last part, so that a text that ends right
 /// behind one looks complete; only the code that cut it can tell.
-const ENDS: &[&str] = &["test result: ok. ", "     Running ", "ok  \t", "Passed!  - "];
+const PART_END_LINES: &[&str] = &["test result: ok. ", "     Running ", "ok  \t", "Passed!  - "];
 
 /// Checks that truncated texts give no better verdict than the whole text.
-fn cut(runner: &Runner, text: &str, whole: &Report) -> Option<String> {
+fn check_truncated(runner: &OutputReader, text: &str, whole: &OutputReport) -> Option<String> {
     let points = (0..200).map(|part| text.len() * part / 200).chain([10_000]);
     for point in points.filter(|point| *point < text.len()) {
         let text = &text[..text.floor_char_boundary(point)];
@@ -82,7 +84,7 @@ fn cut(runner: &Runner, text: &str, whole: &Report) -> Option<String> {
         let better = report.verdict == Verdict::Passed && whole.verdict != Verdict::Passed;
         let worse = report.verdict == Verdict::Failed && whole.verdict == Verdict::Passed;
         let mut last = text.lines().rev().filter(|line| !line.is_empty()).take(2);
-        let ended = last.any(|line| ENDS.iter().any(|end| line.starts_with(end)));
+        let ended = last.any(|line| PART_END_LINES.iter().any(|end| line.starts_with(end)));
         if worse || (better && !ended) {
             return Some(format!("cut at {point} it is {report:?}, whole {whole:?}"));
         }
@@ -90,13 +92,13 @@ fn cut(runner: &Runner, text: &str, whole: &Report) -> Option<String> {
     None
 }
 
-fn plain(bytes: &[u8]) -> String {
-    super::text::plain(bytes).into_owned()
+fn plain_string(bytes: &[u8]) -> String {
+    super::text::plain_text(bytes).into_owned()
 }
 
 proptest::proptest! {
     #[test]
-    fn no_text_makes_a_reader_panic(seed in 0_usize..10_000, noise in "\\PC{0,40}", at in 0_usize..4_000, cut in 0_usize..8_000) {
+    fn arbitrary_text_does_not_panic(seed in 0_usize..10_000, noise in "\\PC{0,40}", at in 0_usize..4_000, cut in 0_usize..8_000) {
         let folders = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/outcomes");
         for runner in super::runners::RUNNERS {
             drop((runner.read)(&noise));
@@ -104,7 +106,7 @@ proptest::proptest! {
             let mut files: Vec<_> = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()).collect();
             files.sort();
             if !files.is_empty() {
-                let mut text = plain(&fs::read(&files[seed % files.len()]).unwrap());
+                let mut text = plain_string(&fs::read(&files[seed % files.len()]).unwrap());
                 text.insert_str(text.floor_char_boundary(at.min(text.len())), &noise);
                 text.truncate(text.floor_char_boundary(cut.min(text.len())));
                 drop((runner.read)(&text));

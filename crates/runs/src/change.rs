@@ -13,11 +13,11 @@ mod invocation;
 mod patch;
 mod section;
 
-pub use command::{Undoing, undoing};
-pub use command::{changes_before_run, changes_something, is_repeatable, named_files};
-pub use hunk::{Hunk, net};
-pub use hunk::{in_tree, is_trivial_file};
-pub use invocation::{Difference, difference};
+pub use command::{GitEffect, git_effect};
+pub use command::{changes_before_run, is_repeatable, may_change_state, named_files};
+pub use hunk::{Hunk, net_changes};
+pub use hunk::{changes_in_tree, is_trivial_file};
+pub use invocation::{InvocationDifference, invocation_difference};
 pub use patch::{PatchPart, PatchedFile, redact_patch};
 
 /// Maximum size of a stored change.
@@ -29,7 +29,7 @@ const MAX_COMMAND_CHARS: usize = 300;
 
 choice! {
     /// The kind of a change.
-    Sort, "sort of change" {
+    ChangeKind, "sort of change" {
         /// Lines of a file.
         Edit = "edit",
         /// A command that may have changed anything.
@@ -44,7 +44,7 @@ choice! {
 #[serde(deny_unknown_fields)]
 pub struct Change {
     /// The kind of the change.
-    pub sort: Sort,
+    pub sort: ChangeKind,
     /// The file, relative to the root of the checkout; or the command.
     pub name: Clean,
     /// Removed (`-`) and added (`+`) lines, each hunk below its `@@` line; empty for a command.
@@ -63,24 +63,24 @@ pub struct Change {
 }
 
 impl Change {
-    fn new(sort: Sort, name: Clean, patch: Clean, at: Time) -> Self {
+    fn new(sort: ChangeKind, name: Clean, patch: Clean, at: Time) -> Self {
         Self { sort, name, patch, at, made_by: None, reason: None, is_certain: false }
     }
 
     /// Builds an edit of a file.
-    pub fn edit(file: &str, hunks: &[Hunk], at: Time) -> Self {
+    pub fn from_edit(file: &str, hunks: &[Hunk], at: Time) -> Self {
         let patch = hunk::write_hunks(hunks, MAX_CHANGE_BYTES);
-        Self::new(Sort::Edit, Clean::new(file), patch, at)
+        Self::new(ChangeKind::Edit, Clean::new(file), patch, at)
     }
 
     /// Builds the change of a command that may have changed something.
-    pub fn command(line: &str, at: Time) -> Self {
-        Self::new(Sort::Command, short_command(line), Clean::default(), at)
+    pub fn from_command(line: &str, at: Time) -> Self {
+        Self::new(ChangeKind::Command, short_command(line), Clean::default(), at)
     }
 
     /// Builds the change of another way to run the failing command: `with TZ=UTC`.
-    pub fn invocation(difference: &str, at: Time) -> Self {
-        Self::new(Sort::Invocation, short_command(difference), Clean::default(), at)
+    pub fn from_invocation(difference: &str, at: Time) -> Self {
+        Self::new(ChangeKind::Invocation, short_command(difference), Clean::default(), at)
     }
 
     /// Sets the command that made the edit.
@@ -97,9 +97,9 @@ impl Change {
     /// Returns true if it changes only the layout of code, which does not affect tests.
     pub fn only_formats(&self) -> bool {
         match self.sort {
-            Sort::Command => command::only_formats(&self.name),
-            Sort::Invocation => false,
-            Sort::Edit => {
+            ChangeKind::Command => command::only_formats(&self.name),
+            ChangeKind::Invocation => false,
+            ChangeKind::Edit => {
                 let hunks = self.hunks();
                 !hunks.is_empty() && hunks.iter().all(|hunk| hunk.only_formats(&self.name))
             }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::place::RunPlace;
-use super::report::Failure;
+use super::report::ReportedFailure;
 use super::scan;
 use rutter_redact::Clean;
 
@@ -56,21 +56,22 @@ impl Clues {
     /// Collects the clues of a failure from the output of its run. `others` are all failures of the run.
     pub fn collect(
         text: &str,
-        failure: &Failure,
-        others: &[Failure],
+        failure: &ReportedFailure,
+        others: &[ReportedFailure],
         place: &RunPlace<'_>,
     ) -> Self {
-        let block = Clean::new(&block_of(text, failure, others));
+        let block = Clean::new(&failure_block(text, failure, others));
         let mut clues = Self::default();
         if let (Some(frame), Some(line)) = (&failure.frame, failure.line) {
             clues.places.push(ClueLine { file: Clean::new(frame), line });
         }
         for line in block.lines() {
-            if let Some((file, number)) = located(line)
-                && scan::own(file)
+            if let Some((file, number)) = parse_file_and_line(line)
+                && scan::is_project_file(file)
                 && clues.places.len() < MAX_PLACES
             {
-                let found = ClueLine { file: Clean::new(&place.path(file)), line: number };
+                let found =
+                    ClueLine { file: Clean::new(&place.path_from_root(file)), line: number };
                 // A compile error is in one file; the next lines may belong to another error.
                 let is_elsewhere = failure.test.is_none()
                     && failure.frame.as_deref().is_some_and(|frame| frame != found.file.as_str());
@@ -79,11 +80,11 @@ impl Clues {
                 }
             }
         }
-        let mut named = Words::default();
+        let mut named = ClueWords::default();
         if let Some(test) = &failure.test {
             let words = words_of_name(test);
             // `test_name` is about `name`, which is otherwise dropped as a common word.
-            named.add_any(&words[0]);
+            named.add_even_common(&words[0]);
             for word in &words[1..] {
                 named.add(word);
             }
@@ -91,7 +92,7 @@ impl Clues {
         for text in [&failure.error, &failure.message].into_iter().flatten() {
             named.add_text(&Clean::new(text));
         }
-        let mut near = Words::default();
+        let mut near = ClueWords::default();
         near.add_text(&block);
         near.list.retain(|word| !named.list.contains(word));
         clues.named = named.into_list(MAX_WORDS / 2);
@@ -101,7 +102,7 @@ impl Clues {
 
     /// Adds the identifiers in the source of the test: it calls the code that it tests.
     pub fn add_test_source(&mut self, source: &str) {
-        let mut words = Words::default();
+        let mut words = ClueWords::default();
         words.add_text(&Clean::new(source));
         for word in words.into_list(MAX_WORDS) {
             if self.near.len() < 2 * MAX_WORDS
@@ -127,7 +128,7 @@ pub fn own_name(test: &str) -> &str {
 }
 
 /// Returns the lines of an output that belong to one failure.
-fn block_of(text: &str, failure: &Failure, others: &[Failure]) -> String {
+fn failure_block(text: &str, failure: &ReportedFailure, others: &[ReportedFailure]) -> String {
     let marker = failure.test.as_deref().map(own_name).or(failure.message.as_deref());
     let Some(marker) = marker.filter(|marker| marker.len() >= MIN_WORD_CHARS) else {
         return String::new();
@@ -176,16 +177,16 @@ fn is_summary(line: &str) -> bool {
 }
 
 /// Returns the file and the line in `path.ext:12`, `path.ext(12,3)` and `File "path", line 12`.
-fn located(line: &str) -> Option<(&str, u32)> {
+fn parse_file_and_line(line: &str) -> Option<(&str, u32)> {
     if let Some((_, rest)) = line.split_once("File \"")
         && let Some((file, rest)) = rest.split_once("\", line ")
     {
-        return Some((file, scan::number(rest)?.0));
+        return Some((file, scan::split_number(rest)?.0));
     }
     let mut from = 0;
     while let Some(at) = line[from..].find([':', '(']).map(|at| at + from) {
         from = at + 1;
-        let Some((number, _)) = scan::number(&line[at + 1..]) else { continue };
+        let Some((number, _)) = scan::split_number(&line[at + 1..]) else { continue };
         let start = line[..at]
             .rfind([' ', '\t', '(', '"', '\'', '[', '`', '='])
             .map_or(0, |start| start + 1);
@@ -225,7 +226,7 @@ fn words_of_name(test: &str) -> Vec<String> {
 
 /// Words that every failure contains, in alphabetical order.
 #[rustfmt::skip]
-const COMMON: &[&str] = &[
+const COMMON_WORDS: &[&str] = &[
     "and", "anonymous", "any", "args", "array", "assert", "assertion", "assertionerror", "async", "await", "bool",
     "break", "but", "byte", "call", "calls", "case", "catch", "class", "console", "const", "continue", "def",
     "describe", "doctest", "does", "else", "end", "enum", "equal", "equals", "err", "error", "errorf", "errors",
@@ -245,12 +246,12 @@ const COMMON: &[&str] = &[
 ];
 
 #[derive(Default)]
-struct Words {
+struct ClueWords {
     list: Vec<String>,
     counts: HashMap<String, u32>,
 }
 
-impl Words {
+impl ClueWords {
     fn add_text(&mut self, text: &str) {
         for word in text.split(|sign: char| !(sign.is_alphanumeric() || sign == '_' || sign == '$'))
         {
@@ -260,13 +261,13 @@ impl Words {
 
     fn add(&mut self, word: &str) {
         let plain = word.trim_matches(['_', '$']).to_lowercase();
-        if COMMON.binary_search(&plain.as_str()).is_err() {
-            self.add_any(word);
+        if COMMON_WORDS.binary_search(&plain.as_str()).is_err() {
+            self.add_even_common(word);
         }
     }
 
     /// Adds a word even if it is common.
-    fn add_any(&mut self, word: &str) {
+    fn add_even_common(&mut self, word: &str) {
         let word = word.trim_matches(['_', '$']);
         let is_identifier =
             word.starts_with(char::is_alphabetic) && word.chars().count() >= MIN_WORD_CHARS;
@@ -308,10 +309,10 @@ mod tests {
             E       assert 90 == 80\n\ntests/test_cart.py:12: AssertionError\nshop/cart.py:7: in apply_discount\n\
             ______ test_total ______\nE   TypeError: total() missing 'items'\ntests/test_cart.py:20: TypeError\n\
             =========== short test summary info ===========\n";
-        let failure = |name: &str, message: &str| Failure {
+        let failure = |name: &str, message: &str| ReportedFailure {
             test: Some(format!("tests/test_cart.py::{name}")),
             message: Some(message.to_owned()),
-            ..Failure::default()
+            ..ReportedFailure::default()
         };
         let all = [
             failure("test_apply_discount", "assert 90 == 80"),
@@ -346,7 +347,7 @@ mod tests {
             ("see http://x.org:80/a", None),
             ("ratio 1.5:2", None),
         ] {
-            assert_eq!(located(line), expected, "{line}");
+            assert_eq!(parse_file_and_line(line), expected, "{line}");
         }
     }
 

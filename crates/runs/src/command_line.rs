@@ -4,20 +4,20 @@ use std::path::PathBuf;
 
 use super::shell::{self, Joiner, Redirection, SimpleCommand};
 use super::table;
-use super::wrappers::{self, Unwrapped};
+use super::wrappers::{self, UnwrappedCommand};
 
 /// A parsed command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandLine {
     /// The commands, in typed order.
-    pub commands: Vec<Command>,
+    pub commands: Vec<ParsedCommand>,
     /// The folder of the shell after the line.
-    pub end_folder: Folder,
+    pub end_folder: CommandFolder,
 }
 
 /// A command of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Command {
+pub struct ParsedCommand {
     /// Variables that are set for it alone: `TZ=UTC pytest`.
     pub variables: Vec<(String, String)>,
     /// Words of wrappers in front of the program: `timeout 60`, `uv run`.
@@ -31,14 +31,14 @@ pub struct Command {
     /// Number of subshells open around it.
     pub subshells: u16,
     /// The folder in which it runs.
-    pub folder: Folder,
+    pub folder: CommandFolder,
     /// True if `!`, `if` or `while` inverts or consumes its exit status.
     pub is_condition: bool,
 }
 
 /// A folder in a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Folder {
+pub enum CommandFolder {
     /// Relative to the working directory of the line; empty for that folder. It may begin with `../`.
     Relative(String),
     /// An absolute path.
@@ -47,7 +47,7 @@ pub enum Folder {
     Unknown,
 }
 
-impl Folder {
+impl CommandFolder {
     /// Returns the folder that is reached from this one by `inner`.
     #[must_use]
     pub fn join(&self, inner: &Self) -> Self {
@@ -93,9 +93,9 @@ fn normalize(path: &str) -> String {
 impl CommandLine {
     /// Parses a line.
     pub fn parse(line: &str) -> Self {
-        let mut folders = vec![Folder::Relative(String::new())];
+        let mut folders = vec![CommandFolder::Relative(String::new())];
         let mut commands = Vec::new();
-        for simple in shell::parse(line) {
+        for simple in shell::parse_commands(line) {
             // A `cd` in a subshell ends with it.
             let level = usize::from(simple.subshells);
             while folders.len() <= level {
@@ -103,7 +103,7 @@ impl CommandLine {
                 folders.push(inner);
             }
             folders.truncate(level + 1);
-            let command = Command::new(simple, folders[level].clone());
+            let command = ParsedCommand::new(simple, folders[level].clone());
             folders[level] = command.folder_after();
             commands.push(command);
         }
@@ -119,16 +119,17 @@ impl CommandLine {
         let last_run = self.commands.iter().rfind(|command| table::is_run(&command.words));
         let folder = last_run.map_or(&self.end_folder, |command| &command.folder);
         match folder {
-            Folder::Absolute(path) => Some(path.into()),
+            CommandFolder::Absolute(path) => Some(path.into()),
             _ => None,
         }
     }
 }
 
-impl Command {
-    fn new(simple: SimpleCommand, folder: Folder) -> Self {
+impl ParsedCommand {
+    fn new(simple: SimpleCommand, folder: CommandFolder) -> Self {
         let SimpleCommand { words, redirections, joiner, subshells } = simple;
-        let Unwrapped { variables, wrappers, words, is_condition } = wrappers::unwrap(words);
+        let UnwrappedCommand { variables, wrappers, words, is_condition } =
+            wrappers::unwrap_command(words);
         let folder = match table::folder_option(&words) {
             Some(path) => folder.enter(path),
             None => folder,
@@ -142,11 +143,11 @@ impl Command {
     }
 
     /// Returns the folder in which the next command runs.
-    fn folder_after(&self) -> Folder {
+    fn folder_after(&self) -> CommandFolder {
         let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
         match words.as_slice() {
             ["cd" | "pushd", "--", path] | ["cd" | "pushd", path] => self.folder.enter(path),
-            ["cd"] | ["popd" | "pushd", ..] => Folder::Unknown,
+            ["cd"] | ["popd" | "pushd", ..] => CommandFolder::Unknown,
             _ => self.folder.clone(),
         }
     }
@@ -156,33 +157,33 @@ impl Command {
 mod tests {
     use super::*;
 
-    fn folders(line: &str) -> Vec<Folder> {
+    fn command_folders(line: &str) -> Vec<CommandFolder> {
         CommandLine::parse(line).commands.into_iter().map(|command| command.folder).collect()
     }
 
-    fn relative(path: &str) -> Folder {
-        Folder::Relative(path.to_owned())
+    fn relative_folder(path: &str) -> CommandFolder {
+        CommandFolder::Relative(path.to_owned())
     }
 
     #[test]
     fn folders_follow_cd() {
         assert_eq!(
-            folders("cd api && pytest; cd ../web && npm test")[1..],
-            [relative("api"), relative("api"), relative("web"),][..]
+            command_folders("cd api && pytest; cd ../web && npm test")[1..],
+            [relative_folder("api"), relative_folder("api"), relative_folder("web"),][..]
         );
-        assert_eq!(folders("(cd a && x) && (cd b && y); z")[4], relative(""));
+        assert_eq!(command_folders("(cd a && x) && (cd b && y); z")[4], relative_folder(""));
         assert_eq!(
-            folders("cd /srv/app/../x && cd y && z")[2],
-            Folder::Absolute("/srv/x/y".into())
+            command_folders("cd /srv/app/../x && cd y && z")[2],
+            CommandFolder::Absolute("/srv/x/y".into())
         );
-        assert_eq!(folders("cd ../.. && x")[1], relative("../.."));
-        assert_eq!(folders("cd \"$HOME\" && x")[1], Folder::Unknown);
-        assert_eq!(folders("make -C sub test")[0], relative("sub"));
-        assert_eq!(folders("npm --prefix web test")[0], relative("web"));
+        assert_eq!(command_folders("cd ../.. && x")[1], relative_folder("../.."));
+        assert_eq!(command_folders("cd \"$HOME\" && x")[1], CommandFolder::Unknown);
+        assert_eq!(command_folders("make -C sub test")[0], relative_folder("sub"));
+        assert_eq!(command_folders("npm --prefix web test")[0], relative_folder("web"));
     }
 
     #[test]
-    fn absolute_folder_is_where_the_run_is() {
+    fn absolute_folder_is_that_of_run() {
         for (line, expected) in [
             ("cd /srv/app && pytest", Some("/srv/app")),
             ("cd /srv/app && cd api && pytest; cd /tmp", Some("/srv/app/api")),

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Kind;
+use crate::RunKind;
 use crate::clues::Clues;
-use crate::report::Failure;
-use crate::selection::Failed;
+use crate::report::ReportedFailure;
+use crate::selection::FailedTest;
 use rutter_redact::Clean;
 
 /// Maximum length of a stored error. Errors differ at their start.
@@ -14,7 +14,7 @@ const MAX_ERROR_CHARS: usize = 200;
 /// A failure of a run, as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Fault {
+pub struct RunFault {
     /// The test, by the runner's name; a path in it is relative to the root of the checkout.
     pub test: Option<Clean>,
     /// The package, crate or file around the test, if its name does not contain it.
@@ -34,10 +34,10 @@ pub struct Fault {
     pub clues: Clues,
 }
 
-impl Fault {
+impl RunFault {
     /// Returns the parts of the failure that decide if a later run covers it.
-    pub fn failed(&self) -> Failed<'_> {
-        Failed {
+    pub fn as_failed_test(&self) -> FailedTest<'_> {
+        FailedTest {
             test: self.test.as_deref(),
             scope: self.scope.as_deref(),
             file: self.file.as_deref(),
@@ -46,7 +46,7 @@ impl Fault {
     }
 
     /// Builds the stored fault from a failure of a report.
-    pub fn new(failure: &Failure, signature: &str, clues: Clues, kind: Kind) -> Self {
+    pub fn new(failure: &ReportedFailure, signature: &str, clues: Clues, kind: RunKind) -> Self {
         let parts = [failure.error.as_deref(), failure.message.as_deref()];
         let error = parts
             .into_iter()
@@ -63,7 +63,7 @@ impl Fault {
             scope: failure.scope.as_deref().map(Clean::new),
             error: Clean::new(&error),
             file: failure.frame.as_deref().map(Clean::new),
-            is_compile_error: failure.test.is_none() && (kind != Kind::Lint || is_typecheck),
+            is_compile_error: failure.test.is_none() && (kind != RunKind::Lint || is_typecheck),
             signature: Some(Clean::new(signature)),
             clues,
         }

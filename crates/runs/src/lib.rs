@@ -7,35 +7,35 @@ use serde::{Deserialize, Serialize};
 
 use rutter_redact::choice;
 
-mod announced;
 #[cfg(test)]
 mod cases;
 pub mod change;
 pub mod clues;
 pub mod command_line;
 pub mod fault;
-pub mod found;
+mod keywords;
 pub mod place;
+mod printed_status;
 pub mod read;
 pub mod report;
+pub mod run_finder;
 pub mod runners;
 mod scan;
 pub mod selection;
 pub mod shell;
 pub mod signature;
 pub mod table;
-mod tells;
 pub mod test_source;
 pub mod text;
 mod time;
 pub mod wrapper_output;
 mod wrappers;
 
-pub use time::{BadTime, Time};
+pub use time::{ParseTimeError, Time};
 
 choice! {
     /// The kind of a run.
-    Kind, "kind of run" {
+    RunKind, "kind of run" {
         /// Tests.
         Test = "test",
         /// A build.
@@ -62,7 +62,7 @@ choice! {
 /// Numbers of tests by result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Counts {
+pub struct TestCounts {
     /// Tests that passed.
     pub passed: u32,
     /// Tests that failed, errors included.

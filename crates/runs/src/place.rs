@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use super::report::{Failure, PassedTest};
+use super::report::{PassedTest, ReportedFailure};
 use super::selection::has_path;
 
 /// Maximum number of leading folders that are removed from a foreign path.
@@ -28,7 +28,7 @@ pub struct RunPlace<'a> {
 impl RunPlace<'_> {
     /// Returns the path of a file relative to the root. A file that does not exist is assumed relative to the run's
     /// folder.
-    pub fn path(&self, printed: &str) -> String {
+    pub fn path_from_root(&self, printed: &str) -> String {
         let printed = printed.trim_start_matches("./");
         let exists = |path: &str| !path.is_empty() && self.root.join(path).is_file();
         if let Some(inside) = strip_root(printed, self.root) {
@@ -69,10 +69,10 @@ impl RunPlace<'_> {
 
     /// Returns the folder in which a script started a run, if the files of the tests are not in the folder of the line;
     /// None if that is uncertain.
-    pub fn folder_that_has<'t>(&self, mut tests: impl Iterator<Item = &'t str>) -> Option<String> {
+    pub fn find_run_folder<'t>(&self, mut tests: impl Iterator<Item = &'t str>) -> Option<String> {
         let test = tests.find(|test| has_path(test))?;
-        let file = file_of(test);
-        if file.starts_with(['/', '.']) || self.root.join(self.path(file)).is_file() {
+        let file = test_file(test);
+        if file.starts_with(['/', '.']) || self.root.join(self.path_from_root(file)).is_file() {
             return None;
         }
         self.only_subfolder(&|folder| folder.join(file).is_file())
@@ -113,25 +113,25 @@ impl RunPlace<'_> {
     }
 
     /// Returns a test name with its path relative to the root.
-    fn test(&self, test: &str) -> String {
+    fn test_from_root(&self, test: &str) -> String {
         if !has_path(test) {
             return test.to_owned();
         }
-        let (file, rest) = test.split_at(file_of(test).len());
-        format!("{}{rest}", self.path(file))
+        let (file, rest) = test.split_at(test_file(test).len());
+        format!("{}{rest}", self.path_from_root(file))
     }
 
     /// Makes the names and frames of failures relative to the root. `package` is the package that a wrapper named.
-    pub fn qualify(&self, failures: &mut [Failure], package: Option<&str>, is_cargo: bool) {
+    pub fn qualify(&self, failures: &mut [ReportedFailure], package: Option<&str>, is_cargo: bool) {
         for failure in failures {
-            failure.test = failure.test.take().map(|test| self.test(&test));
+            failure.test = failure.test.take().map(|test| self.test_from_root(&test));
             if let Some(frame) = failure.frame.take() {
                 let bare = !frame.contains(['/', '\\']);
                 let folder = failure.scope.as_deref().filter(|_| bare);
                 let folder = folder.and_then(|scope| self.package_folder(scope));
                 failure.frame = Some(match folder {
                     Some(folder) => format!("{folder}/{frame}"),
-                    None => self.path(&frame),
+                    None => self.path_from_root(&frame),
                 });
             }
             let is_named = failure.test.as_deref().is_some_and(has_path);
@@ -144,7 +144,7 @@ impl RunPlace<'_> {
     /// Makes the names of passed tests relative to the root.
     pub fn qualify_passed(&self, passed: &mut [PassedTest], package: Option<&str>, is_cargo: bool) {
         for one in passed {
-            one.test = self.test(&one.test);
+            one.test = self.test_from_root(&one.test);
             if one.scope.is_none() {
                 one.scope = self.default_scope(is_cargo || has_path(&one.test), package);
             }
@@ -162,20 +162,20 @@ impl RunPlace<'_> {
 }
 
 /// Returns the file at the start of a test name.
-fn file_of(test: &str) -> &str {
+fn test_file(test: &str) -> &str {
     let end = [" > ", "::"].iter().filter_map(|part| test.find(part)).min();
     &test[..end.unwrap_or(test.len())]
 }
 
 /// Returns the name of a file without folder and extension.
-pub fn stem_of(file: &str) -> &str {
+pub fn file_stem(file: &str) -> &str {
     let last = file.rsplit('/').next().unwrap_or(file);
     last.split('.').next().unwrap_or(last)
 }
 
 /// Returns the name of the unit that a file tests: `cart` for `tests/test_cart.py`.
-pub fn tested_by(file: &str) -> &str {
-    let stem = stem_of(file);
+pub fn tested_unit(file: &str) -> &str {
+    let stem = file_stem(file);
     let stem = stem.strip_prefix("test_").unwrap_or(stem);
     stem.strip_suffix("_test").or_else(|| stem.strip_suffix("_spec")).unwrap_or(stem)
 }
@@ -204,14 +204,14 @@ pub fn same_scope(one: Option<&str>, other: Option<&str>) -> bool {
     match (one, other) {
         (Some(one), Some(other)) => {
             let is_one_short = one.contains("::") != other.contains("::");
-            one == other || (is_one_short && binary_of(one) == binary_of(other))
+            one == other || (is_one_short && test_binary(one) == test_binary(other))
         }
         _ => true,
     }
 }
 
 /// Returns the test binary of a scope, without its package: `retries` of `api::retries`.
-pub fn binary_of(scope: &str) -> &str {
+pub fn test_binary(scope: &str) -> &str {
     let last = scope.rsplit("::").next().unwrap_or(scope);
     last.strip_prefix("bin/").unwrap_or(last)
 }
@@ -249,19 +249,23 @@ mod tests {
             ("web", "missing.ts", "web/missing.ts"),
             ("web/src", "../a.ts", "web/a.ts"),
         ] {
-            assert_eq!(RunPlace { root, folder }.path(printed), expected, "{folder} {printed}");
+            assert_eq!(
+                RunPlace { root, folder }.path_from_root(printed),
+                expected,
+                "{folder} {printed}"
+            );
         }
         let place = RunPlace { root, folder: "backend" };
         assert_eq!(
-            place.test("tests/test_a.py::T::test_x[1/2]"),
+            place.test_from_root("tests/test_a.py::T::test_x[1/2]"),
             "backend/tests/test_a.py::T::test_x[1/2]"
         );
-        assert_eq!(place.test("cart::tests::total"), "cart::tests::total");
-        let mut failures = [Failure {
+        assert_eq!(place.test_from_root("cart::tests::total"), "cart::tests::total");
+        let mut failures = [ReportedFailure {
             test: Some("TestTotal".into()),
             scope: Some("example.com/shop/cart".into()),
             frame: Some("total_test.go".into()),
-            ..Failure::default()
+            ..ReportedFailure::default()
         }];
         RunPlace { root, folder: "" }.qualify(&mut failures, None, false);
         assert_eq!(failures[0].frame.as_deref(), Some("cart/total_test.go"));

@@ -5,16 +5,18 @@
 
 use std::borrow::Cow;
 
-use super::command_line::{CommandLine, Folder};
-use super::found::{Filter, FoundRun, Program, Shown, Status, find_runs};
-use super::report::{Failure, PassedTest, Report};
-use super::table::{self, Runner, Task};
+use super::command_line::{CommandFolder, CommandLine};
+use super::report::{OutputReport, PassedTest, ReportedFailure};
+use super::run_finder::{
+    ExitStatusMeaning, FoundRun, OutputFilter, RunProgram, ShownOutput, find_runs,
+};
+use super::table::{self, RunTask, Runner};
 use super::wrapper_output::{InnerCommand, PackageOutput, read_task_output, split_by_package};
-use super::{Counts, Kind, Verdict, announced, signature, tells, text};
+use super::{RunKind, TestCounts, Verdict, keywords, printed_status, signature, text};
 
 /// The exit status and output of a finished command line.
 #[derive(Debug, Clone, Copy)]
-pub struct Seen<'a> {
+pub struct CapturedOutput<'a> {
     /// The exit status of the line, if known.
     pub exit: Option<i32>,
     /// The bytes of stdout and stderr, in any order.
@@ -25,15 +27,15 @@ pub struct Seen<'a> {
 
 /// The outcome of one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reading {
+pub struct ParsedOutcome {
     /// Tests, a build or a check.
-    pub kind: Kind,
+    pub kind: RunKind,
     /// The runner's name, or that of the task if its runner is unknown.
     pub runner: String,
     /// The verdict.
     pub verdict: Verdict,
     /// Numbers of tests, if the text has them.
-    pub counts: Option<Counts>,
+    pub counts: Option<TestCounts>,
     /// Names of the failing tests, as the runner prints them.
     pub failing: Vec<String>,
     /// The signature of the failure.
@@ -45,7 +47,7 @@ pub struct Reading {
     /// The reason for the verdict.
     pub because: &'static str,
     /// The failures that the text shows.
-    pub failures: Vec<Failure>,
+    pub failures: Vec<ReportedFailure>,
     /// Tests that the text names as passed.
     pub passed: Vec<PassedTest>,
     /// True if the text is complete, so that `failures` has every failure of the run.
@@ -62,7 +64,7 @@ pub struct Invocation {
     /// The words after the start of the runner's command line.
     pub arguments: Vec<String>,
     /// The folder in which it ran, relative to the working directory of the line.
-    pub folder: Folder,
+    pub folder: CommandFolder,
     /// The task that started it, with the arguments passed to it: `make test`.
     pub task: Option<String>,
     /// True if some arguments are unknown because the task does not print its command.
@@ -79,12 +81,15 @@ pub const NO_RUN: &str =
 pub const NOT_WANTED: &str = "`hooks.outcome_capture.only` lists other commands";
 
 /// Reads every run of a command line, or returns the reason why it has no outcome. The worst run comes last.
-pub fn read_runs(line: &CommandLine, seen: &Seen<'_>) -> Result<Vec<Reading>, &'static str> {
+pub fn read_runs(
+    line: &CommandLine,
+    seen: &CapturedOutput<'_>,
+) -> Result<Vec<ParsedOutcome>, &'static str> {
     let runs = find_runs(line);
     if runs.is_empty() {
         return Err(NO_RUN);
     }
-    if let Some(last) = runs.last().filter(|run| run.status == Status::Own) {
+    if let Some(last) = runs.last().filter(|run| run.status == ExitStatusMeaning::Own) {
         let timed = line.commands[last.at].wrappers.iter().any(|word| word.ends_with("timeout"));
         match seen.exit {
             Some(126 | 127) => return Err("it could not be started"),
@@ -93,16 +98,16 @@ pub fn read_runs(line: &CommandLine, seen: &Seen<'_>) -> Result<Vec<Reading>, &'
             _ => {}
         }
     }
-    let text = text::plain(seen.output);
-    let mut readings: Vec<Reading> = Vec::new();
+    let text = text::plain_text(seen.output);
+    let mut readings: Vec<ParsedOutcome> = Vec::new();
     let mut unreached = None;
-    for group in groups(&runs) {
+    for group in group_by_runner(&runs) {
         if unreached.is_some_and(|after: usize| group[0].at > after) {
             continue;
         }
         let read =
-            ReadGroup { line, seen, text: &text, runs: &group, alone: runs.len() == group.len() };
-        let found = read.readings();
+            RunGroup { line, seen, text: &text, runs: &group, alone: runs.len() == group.len() };
+        let found = read.read_outcomes();
         // Commands that `&&` joins behind a failed run did not run.
         if found.iter().any(|one| one.verdict == Verdict::Failed) && read.stops_the_line() {
             unreached = Some(group[group.len() - 1].at);
@@ -122,33 +127,34 @@ pub fn read_runs(line: &CommandLine, seen: &Seen<'_>) -> Result<Vec<Reading>, &'
 }
 
 /// Reads a command line as one run: the worst of its runs.
-pub fn read_line(command: &str, seen: &Seen<'_>) -> Result<Reading, &'static str> {
+pub fn read_line(command: &str, seen: &CapturedOutput<'_>) -> Result<ParsedOutcome, &'static str> {
     let mut readings = read_runs(&CommandLine::parse(command), seen)?;
     readings.pop().ok_or(NO_RUN)
 }
 
 /// Commands that the user has configured.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Configured<'a> {
+pub struct ConfiguredRuns<'a> {
     /// Commands that count as runs in addition to the known ones.
     pub matchers: &'a [String],
     /// If not empty, no other commands count as runs.
     pub only: &'a [String],
 }
 
-impl Configured<'_> {
+impl ConfiguredRuns<'_> {
     /// Reads every run of a command line that the configuration includes, or returns the reason why it has no outcome.
     pub fn read_runs(
         self,
         line: &CommandLine,
-        seen: &Seen<'_>,
-    ) -> Result<Vec<Reading>, &'static str> {
-        if !self.only.is_empty() && matching(self.only, line).is_none() {
+        seen: &CapturedOutput<'_>,
+    ) -> Result<Vec<ParsedOutcome>, &'static str> {
+        if !self.only.is_empty() && find_matcher(self.only, line).is_none() {
             return Err(NOT_WANTED);
         }
         match read_runs(line, seen) {
             Err(NO_RUN) => {
-                let name = matching(self.matchers, line).or_else(|| matching(self.only, line));
+                let name =
+                    find_matcher(self.matchers, line).or_else(|| find_matcher(self.only, line));
                 Ok(vec![read_configured(line, seen, name.ok_or(NO_RUN)?)?])
             }
             known => known,
@@ -158,7 +164,7 @@ impl Configured<'_> {
 
 /// Returns the first configured command that a command of the line starts with. `./run_tests.sh` also matches
 /// `bash ./run_tests.sh -x`.
-fn matching<'a>(configured: &'a [String], line: &CommandLine) -> Option<&'a str> {
+fn find_matcher<'a>(configured: &'a [String], line: &CommandLine) -> Option<&'a str> {
     configured.iter().map(|matcher| matcher.trim()).find(|matcher| {
         let wanted = CommandLine::parse(matcher);
         let Some(wanted) = wanted.commands.first().filter(|wanted| !wanted.words.is_empty()) else {
@@ -171,47 +177,50 @@ fn matching<'a>(configured: &'a [String], line: &CommandLine) -> Option<&'a str>
 /// Reads a command line that the user has configured as a run, under its configured name.
 fn read_configured(
     line: &CommandLine,
-    seen: &Seen<'_>,
+    seen: &CapturedOutput<'_>,
     name: &str,
-) -> Result<Reading, &'static str> {
+) -> Result<ParsedOutcome, &'static str> {
     // The exit status of a line with several commands may belong to any of them.
     let exit = seen.exit.filter(|_| line.commands.len() == 1);
     if exit.is_some_and(|exit| matches!(exit, 126 | 127) || exit > 128) {
         return Err("it could not be started, or a signal or a time-out ended it");
     }
-    let kind = table::kind_of_name(name).unwrap_or(Kind::Test);
-    let text = text::plain(seen.output);
+    let kind = table::kind_of_name(name).unwrap_or(RunKind::Test);
+    let text = text::plain_text(seen.output);
     let output = read_task_output(&text, true);
-    let (runner, report) = read_unknown(&output.text).into_iter().next().map_or_else(
-        || (name.to_owned(), Report::unknown()),
+    let (runner, report) = read_unknown_output(&output.text).into_iter().next().map_or_else(
+        || (name.to_owned(), OutputReport::unknown()),
         |(runner, report)| (runner.name.to_owned(), report),
     );
     let words = line.commands.first().map(|command| command.words.clone()).unwrap_or_default();
     let invocation = Invocation {
         program: runner.clone(),
         arguments: Vec::new(),
-        folder: line.commands.first().map_or(Folder::Unknown, |command| command.folder.clone()),
+        folder: line
+            .commands
+            .first()
+            .map_or(CommandFolder::Unknown, |command| command.folder.clone()),
         task: Some(words.join(" ")),
         is_partial: true,
         package: None,
     };
-    let evidence = Evidence {
+    let evidence = RunEvidence {
         exit,
         if_reached: false,
         is_task: true,
         wrapper_failed: output.failed,
-        missing: if seen.cut { Missing::Cut } else { Missing::Nothing },
+        missing: if seen.cut { MissingOutput::Cut } else { MissingOutput::Nothing },
         is_silent: false,
         ends_well: false,
     };
-    Ok(conclude(runner, kind, report, &evidence, vec![invocation]))
+    Ok(conclude_run(runner, kind, report, &evidence, vec![invocation]))
 }
 
 /// Groups runs of the same runner: they print into one text, which is read as one report.
-fn groups(runs: &[FoundRun]) -> Vec<Vec<FoundRun>> {
+fn group_by_runner(runs: &[FoundRun]) -> Vec<Vec<FoundRun>> {
     let same = |one: &FoundRun, other: &FoundRun| match (&one.program, &other.program) {
-        (Program::Runner(one), Program::Runner(other)) => one.runner == other.runner,
-        (Program::Task(one), Program::Task(other)) => one.name == other.name,
+        (RunProgram::Runner(one), RunProgram::Runner(other)) => one.runner == other.runner,
+        (RunProgram::Task(one), RunProgram::Task(other)) => one.name == other.name,
         _ => false,
     };
     let mut groups: Vec<Vec<FoundRun>> = Vec::new();
@@ -229,7 +238,7 @@ const MAX_BLANK_LINES: usize = 3;
 
 /// The part of a run's output that is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Missing {
+enum MissingOutput {
     Nothing,
     /// The start, cut off by `tail`. The summary is there.
     Beginning,
@@ -241,48 +250,52 @@ enum Missing {
 
 /// Evidence besides the report of a reader.
 #[expect(clippy::struct_excessive_bools, reason = "each is an observation of its own")]
-struct Evidence {
+struct RunEvidence {
     /// The exit status, if it is that of the run.
     exit: Option<i32>,
     /// True if a status other than 0 may be that of a command before the run.
     if_reached: bool,
     is_task: bool,
     wrapper_failed: bool,
-    missing: Missing,
+    missing: MissingOutput,
     /// True if the runner prints nothing on success, and printed nothing.
     is_silent: bool,
     /// True if the end of the output is there, which would report a failure.
     ends_well: bool,
 }
 
-struct ReadGroup<'a> {
+struct RunGroup<'a> {
     line: &'a CommandLine,
-    seen: &'a Seen<'a>,
+    seen: &'a CapturedOutput<'a>,
     text: &'a str,
     runs: &'a [FoundRun],
     /// True if no other runs print into the text.
     alone: bool,
 }
 
-impl ReadGroup<'_> {
-    fn readings(&self) -> Vec<Reading> {
+impl RunGroup<'_> {
+    fn read_outcomes(&self) -> Vec<ParsedOutcome> {
         let first = &self.runs[0];
         // Redirected output is not in the text.
         let text = if first.shown.is_lost { "" } else { self.text };
         match &first.program {
-            Program::Runner(found) => vec![self.read_runner(found.runner, text)],
-            Program::Task(task) => self.read_task(task, text),
+            RunProgram::Runner(found) => vec![self.read_runner(found.runner, text)],
+            RunProgram::Task(task) => self.read_task(task, text),
         }
     }
 
     /// Returns true if a failure of this run prevents the rest of the line from running.
     fn stops_the_line(&self) -> bool {
         let last = &self.runs[self.runs.len() - 1];
-        matches!(last.status, Status::ZeroOnly | Status::Own | Status::OwnIfReached)
+        matches!(
+            last.status,
+            ExitStatusMeaning::ZeroOnly | ExitStatusMeaning::Own | ExitStatusMeaning::OwnIfReached
+        )
     }
 
-    fn read_runner(&self, runner: &'static Runner, text: &str) -> Reading {
-        let report = runner.reader().map_or_else(Report::unknown, |reader| (reader.read)(text));
+    fn read_runner(&self, runner: &'static Runner, text: &str) -> ParsedOutcome {
+        let report =
+            runner.reader().map_or_else(OutputReport::unknown, |reader| (reader.read)(text));
         let silent = runner.reader().is_some_and(|reader| reader.silent_on_success);
         let shown = &self.runs[0].shown;
         let is_silent = silent
@@ -291,25 +304,25 @@ impl ReadGroup<'_> {
             && !shown.is_lost
             && !shown.loses_errors
             && !self.seen.cut
-            && !shown.filters.contains(&Filter::Some);
-        let evidence = Evidence { is_silent, ..self.evidence(false) };
+            && !shown.filters.contains(&OutputFilter::Some);
+        let evidence = RunEvidence { is_silent, ..self.evidence(false) };
         // cargo reports a failure at the very end.
         let ends_well = runner.name == "cargo test"
             && self.alone
-            && evidence.missing == Missing::Beginning
+            && evidence.missing == MissingOutput::Beginning
             && !shown.loses_errors
             && text
                 .trim_end()
                 .lines()
                 .next_back()
                 .is_some_and(|line| line.starts_with("test result: ok. "));
-        let evidence = Evidence { ends_well, ..evidence };
+        let evidence = RunEvidence { ends_well, ..evidence };
         let invocations = self
             .runs
             .iter()
             .filter_map(|run| {
                 let command = &self.line.commands[run.at];
-                let Program::Runner(found) = &run.program else { return None };
+                let RunProgram::Runner(found) = &run.program else { return None };
                 Some(Invocation {
                     program: runner.name.to_owned(),
                     arguments: command.words[found.arguments.min(command.words.len())..].to_vec(),
@@ -320,18 +333,18 @@ impl ReadGroup<'_> {
                 })
             })
             .collect();
-        let kind = runner.kind.unwrap_or(Kind::Test);
-        conclude(runner.name.to_owned(), kind, report, &evidence, invocations)
+        let kind = runner.kind.unwrap_or(RunKind::Test);
+        conclude_run(runner.name.to_owned(), kind, report, &evidence, invocations)
     }
 
     /// Reads the outcomes of a task, which may use several runners, each in several packages.
-    fn read_task(&self, task: &Task, text: &str) -> Vec<Reading> {
+    fn read_task(&self, task: &RunTask, text: &str) -> Vec<ParsedOutcome> {
         let command = &self.line.commands[self.runs[0].at];
         let mut readings = Vec::new();
         for output in split_by_package(text) {
             readings.extend(self.read_package(task, &output));
         }
-        settle_parts(&mut readings, self.evidence(true).exit);
+        correct_part_verdicts(&mut readings, self.evidence(true).exit);
         if readings.is_empty()
             && let Some(kind) = task.kind
         {
@@ -344,25 +357,31 @@ impl ReadGroup<'_> {
                 package: None,
             };
             let wrapper_failed = read_task_output(text, false).failed;
-            let evidence = Evidence { wrapper_failed, ..self.evidence(true) };
-            let report = Report::unknown();
-            readings.push(conclude(task.name.clone(), kind, report, &evidence, vec![invocation]));
+            let evidence = RunEvidence { wrapper_failed, ..self.evidence(true) };
+            let report = OutputReport::unknown();
+            readings.push(conclude_run(
+                task.name.clone(),
+                kind,
+                report,
+                &evidence,
+                vec![invocation],
+            ));
         }
         readings
     }
 
     /// Reads the outcomes of a task in one package.
-    fn read_package(&self, task: &Task, output: &PackageOutput<'_>) -> Vec<Reading> {
+    fn read_package(&self, task: &RunTask, output: &PackageOutput<'_>) -> Vec<ParsedOutcome> {
         let command = &self.line.commands[self.runs[0].at];
         let echoes = matches!(command.program(), "make" | "just") || task.name.contains('.');
         let package = output.package.map(str::to_owned);
         let output = read_task_output(&output.text, echoes);
-        let evidence = Evidence { wrapper_failed: output.failed, ..self.evidence(true) };
+        let evidence = RunEvidence { wrapper_failed: output.failed, ..self.evidence(true) };
         let passed_on = &command.words[task.arguments.min(command.words.len())..];
         let spelled = command.words.join(" ");
         let inner = inner_runs(&output.commands, passed_on, &command.folder, &spelled);
         if inner.is_empty() {
-            let read = read_unknown(&output.text).into_iter().map(|(runner, report)| {
+            let read = read_unknown_output(&output.text).into_iter().map(|(runner, report)| {
                 let invocation = Invocation {
                     program: runner.name.to_owned(),
                     arguments: Vec::new(),
@@ -371,8 +390,8 @@ impl ReadGroup<'_> {
                     is_partial: true,
                     package: package.clone(),
                 };
-                let kind = runner.kind.unwrap_or(Kind::Test);
-                conclude(runner.name.to_owned(), kind, report, &evidence, vec![invocation])
+                let kind = runner.kind.unwrap_or(RunKind::Test);
+                conclude_run(runner.name.to_owned(), kind, report, &evidence, vec![invocation])
             });
             return read.collect();
         }
@@ -381,45 +400,51 @@ impl ReadGroup<'_> {
                 invocation.package = invocation.package.take().or_else(|| package.clone());
             }
             let reader = runner.reader();
-            let report = reader.map_or_else(Report::unknown, |reader| (reader.read)(&output.text));
-            let kind = runner.kind.unwrap_or(Kind::Test);
-            conclude(runner.name.to_owned(), kind, report, &evidence, invocations)
+            let report =
+                reader.map_or_else(OutputReport::unknown, |reader| (reader.read)(&output.text));
+            let kind = runner.kind.unwrap_or(RunKind::Test);
+            conclude_run(runner.name.to_owned(), kind, report, &evidence, invocations)
         });
         read.collect()
     }
 
     /// Collects the exit status and the missing part of the output.
-    fn evidence(&self, is_task: bool) -> Evidence {
+    fn evidence(&self, is_task: bool) -> RunEvidence {
         let last = &self.runs[self.runs.len() - 1];
         let mut if_reached = false;
         let mut exit = match (last.status, self.seen.exit) {
-            (Status::Hidden, _) | (_, None) => None,
+            (ExitStatusMeaning::Hidden, _) | (_, None) => None,
             (_, Some(0)) => Some(0),
-            (Status::ZeroOnly, Some(_)) => None,
-            (Status::Own, Some(code)) => Some(code),
-            (Status::OwnIfReached, Some(code)) => {
+            (ExitStatusMeaning::ZeroOnly, Some(_)) => None,
+            (ExitStatusMeaning::Own, Some(code)) => Some(code),
+            (ExitStatusMeaning::OwnIfReached, Some(code)) => {
                 if_reached = true;
                 Some(code)
             }
         };
         // For several runs a status of 0 means that all succeeded, any other that one of them failed.
         if self.runs.len() > 1 {
-            let hidden = self.runs.iter().any(|run| run.status == Status::Hidden);
+            let hidden = self.runs.iter().any(|run| run.status == ExitStatusMeaning::Hidden);
             if_reached = true;
             if hidden {
                 exit = None;
             }
         } else if exit.is_none()
-            && let Some(told) = announced::exit_status(self.line, last.at, self.text)
+            && let Some(told) = printed_status::printed_exit_status(self.line, last.at, self.text)
         {
             exit = Some(told);
         }
         let missing = self
             .runs
             .iter()
-            .map(|run| missing(&run.shown, self.text, self.alone && self.runs.len() == 1))
-            .fold(if self.seen.cut { Missing::Cut } else { Missing::Nothing }, Missing::worse);
-        Evidence {
+            .map(|run| {
+                find_missing_output(&run.shown, self.text, self.alone && self.runs.len() == 1)
+            })
+            .fold(
+                if self.seen.cut { MissingOutput::Cut } else { MissingOutput::Nothing },
+                MissingOutput::worse,
+            );
+        RunEvidence {
             exit,
             if_reached,
             is_task,
@@ -431,7 +456,7 @@ impl ReadGroup<'_> {
     }
 }
 
-impl Missing {
+impl MissingOutput {
     fn worse(self, other: Self) -> Self {
         self.max(other)
     }
@@ -439,16 +464,18 @@ impl Missing {
 
 /// Determines the missing part of a run's output. `alone` is true if the text has only this run: then a `head -20` that
 /// printed 12 lines has cut nothing off.
-fn missing(shown: &Shown, text: &str, alone: bool) -> Missing {
+fn find_missing_output(shown: &ShownOutput, text: &str, alone: bool) -> MissingOutput {
     let lines = text.lines().count();
     // The client removes blank lines at the end.
     let has_all =
         |count: Option<usize>| alone && count.is_some_and(|count| lines + MAX_BLANK_LINES < count);
-    shown.filters.iter().fold(Missing::Nothing, |known, filter| {
+    shown.filters.iter().fold(MissingOutput::Nothing, |known, filter| {
         known.worse(match filter {
-            Filter::Head(count) | Filter::Tail(count) if has_all(*count) => Missing::Nothing,
-            Filter::Tail(_) => Missing::Beginning,
-            Filter::Head(_) | Filter::Some => Missing::Filtered,
+            OutputFilter::Head(count) | OutputFilter::Tail(count) if has_all(*count) => {
+                MissingOutput::Nothing
+            }
+            OutputFilter::Tail(_) => MissingOutput::Beginning,
+            OutputFilter::Head(_) | OutputFilter::Some => MissingOutput::Filtered,
         })
     })
 }
@@ -457,7 +484,7 @@ fn missing(shown: &Shown, text: &str, alone: bool) -> Missing {
 fn inner_runs(
     commands: &[InnerCommand<'_>],
     passed_on: &[String],
-    folder: &Folder,
+    folder: &CommandFolder,
     task: &str,
 ) -> Vec<(&'static Runner, Vec<Invocation>)> {
     let mut found: Vec<(&'static Runner, Vec<Invocation>)> = Vec::new();
@@ -475,7 +502,7 @@ fn inner_runs(
                 program: runner.runner.name.to_owned(),
                 arguments,
                 folder: match inner.folder {
-                    Some(path) => Folder::Absolute(path.to_owned()).join(&command.folder),
+                    Some(path) => CommandFolder::Absolute(path.to_owned()).join(&command.folder),
                     None => folder.join(&command.folder),
                 },
                 task: Some(task.to_owned()),
@@ -493,14 +520,14 @@ fn inner_runs(
 
 /// Corrects the verdicts of a task with several parts, as a status other than 0 belongs to only one. If a part failed
 /// by its text, the others did not fail by the status; otherwise the last part that is not known to have passed failed.
-fn settle_parts(readings: &mut [Reading], exit: Option<i32>) {
+fn correct_part_verdicts(readings: &mut [ParsedOutcome], exit: Option<i32>) {
     if readings.len() < 2 || exit.is_none_or(|exit| exit == 0) {
         return;
     }
-    let failed = |reading: &Reading| {
+    let failed = |reading: &ParsedOutcome| {
         !reading.failures.is_empty() || reading.counts.is_some_and(|counts| counts.failed > 0)
     };
-    let passed = |reading: &Reading| reading.counts.is_some_and(|counts| counts.passed > 0);
+    let passed = |reading: &ParsedOutcome| reading.counts.is_some_and(|counts| counts.passed > 0);
     let blamed = if readings.iter().any(failed) {
         None
     } else {
@@ -522,13 +549,13 @@ fn settle_parts(readings: &mut [Reading], exit: Option<i32>) {
 }
 
 /// Returns the reports of the readers that understand the output of an unknown program.
-fn read_unknown(text: &str) -> Vec<(&'static Runner, Report)> {
-    let reports = tells::telling(text).into_iter().filter_map(|reader| {
-        let runner = table::runner_named(reader.name)?;
+fn read_unknown_output(text: &str) -> Vec<(&'static Runner, OutputReport)> {
+    let reports = keywords::select_readers(text).into_iter().filter_map(|reader| {
+        let runner = table::find_runner_by_name(reader.name)?;
         let report = (reader.read)(text);
         report.is_known().then_some((runner, report))
     });
-    let mut reports: Vec<(&'static Runner, Report)> = reports.collect();
+    let mut reports: Vec<(&'static Runner, OutputReport)> = reports.collect();
     // Readers that count tests have more information than readers that list findings, which may report the same
     // failure.
     reports.sort_by_key(|(_, report)| report.counts.is_none());
@@ -541,14 +568,14 @@ fn read_unknown(text: &str) -> Vec<(&'static Runner, Report)> {
 }
 
 /// Combines runner, report and evidence into a reading.
-fn conclude(
+fn conclude_run(
     runner: String,
-    kind: Kind,
-    report: Report,
-    evidence: &Evidence,
+    kind: RunKind,
+    report: OutputReport,
+    evidence: &RunEvidence,
     invocations: Vec<Invocation>,
-) -> Reading {
-    let (verdict, because) = decide(&report, &runner, evidence);
+) -> ParsedOutcome {
+    let (verdict, because) = decide_verdict(&report, &runner, evidence);
     let failed = verdict == Verdict::Failed;
     let mut failing = Vec::new();
     if failed {
@@ -558,24 +585,28 @@ fn conclude(
             }
         }
     }
-    Reading {
+    ParsedOutcome {
         kind,
         runner,
         verdict,
         counts: report.counts,
         failing,
-        signature: if failed { signature::of_failures(&report.failures) } else { None },
+        signature: if failed { signature::failures_signature(&report.failures) } else { None },
         exit: evidence.exit,
         duration: report.duration,
         because,
         failures: if failed { report.failures } else { Vec::new() },
         passed: report.passed,
-        is_whole: evidence.missing == Missing::Nothing,
+        is_whole: evidence.missing == MissingOutput::Nothing,
         invocations,
     }
 }
 
-fn decide(report: &Report, runner: &str, evidence: &Evidence) -> (Verdict, &'static str) {
+fn decide_verdict(
+    report: &OutputReport,
+    runner: &str,
+    evidence: &RunEvidence,
+) -> (Verdict, &'static str) {
     let ran_none = report.counts.is_some_and(|counts| counts.passed + counts.failed == 0);
     match (evidence.exit, report.verdict) {
         (Some(0), Verdict::Failed) if evidence.is_task => (
@@ -609,8 +640,8 @@ fn decide(report: &Report, runner: &str, evidence: &Evidence) -> (Verdict, &'sta
         }
         // With several parts each has its summary, and that of the failed part may be missing.
         (None, Verdict::Passed)
-            if evidence.missing == Missing::Cut
-                || (evidence.missing == Missing::Filtered && !has_one_summary(runner)) =>
+            if evidence.missing == MissingOutput::Cut
+                || (evidence.missing == MissingOutput::Filtered && !has_one_summary(runner)) =>
         {
             (Verdict::Unknown, "the exit status is hidden, and some of the text is missing")
         }
@@ -641,7 +672,7 @@ fn means_nothing_ran(runner: &str, code: i32) -> bool {
 
 /// Returns the plain text of an output for readers.
 pub fn plain_text(output: &[u8]) -> Cow<'_, str> {
-    text::plain(output)
+    text::plain_text(output)
 }
 
 #[cfg(test)]

@@ -2,39 +2,39 @@
 
 use std::collections::HashMap;
 
-use super::scan::Place;
-use super::{Counts, Kind, Verdict};
+use super::scan::CodePlace;
+use super::{RunKind, TestCounts, Verdict};
 
 /// Maximum number of passed tests that a report names.
 pub const MAX_PASSED_TESTS: usize = 2000;
 
 /// The reader for the output of a program that runs tests, builds, or checks.
 #[derive(Debug)]
-pub struct Runner {
+pub struct OutputReader {
     /// The program's name: `pytest`, `cargo test`.
     pub name: &'static str,
     /// Tests, a build or a check.
-    pub kind: Kind,
+    pub kind: RunKind,
     /// Texts of which at least one is in every output that the reader understands; empty if any output may be. A line
     /// break in them also matches the start and the end of the output. A script may run anything, and it takes too long
     /// for a hook to let each reader read all of a long output.
-    pub tells: &'static [&'static str],
+    pub keywords: &'static [&'static str],
     /// True if it prints nothing on success. Then an empty output is a pass, if no output was hidden.
     pub silent_on_success: bool,
     /// Reads the output, which has no escape sequences, ends its lines in LF, and may be truncated anywhere.
-    pub read: fn(&str) -> Report,
+    pub read: fn(&str) -> OutputReport,
 }
 
 /// The content of a run's output. If in doubt it is empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Report {
+pub struct OutputReport {
     /// The verdict, by the output alone. Passed only if a summary reports that and no other line contradicts it;
     /// unknown if the output was truncated before its summary.
     pub verdict: Verdict,
     /// Numbers of tests over all parts of the run.
-    pub counts: Option<Counts>,
+    pub counts: Option<TestCounts>,
     /// The failures in the order of the output, each once.
-    pub failures: Vec<Failure>,
+    pub failures: Vec<ReportedFailure>,
     /// Tests that the output names as passed, in the order of the output, at most [`MAX_PASSED_TESTS`]. Most runners
     /// name them only in verbose mode.
     pub passed: Vec<PassedTest>,
@@ -44,7 +44,7 @@ pub struct Report {
 
 /// A failed test, or an error of a build or check.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Failure {
+pub struct ReportedFailure {
     /// The runner's name for the test, as typed to run it alone; None for a build or a crash.
     pub test: Option<String>,
     /// The package, crate or file that the runner printed around the test, if the name does not contain it.
@@ -68,15 +68,15 @@ pub struct PassedTest {
     pub scope: Option<String>,
 }
 
-impl Failure {
+impl ReportedFailure {
     /// Sets the frame and the line.
-    pub(super) fn set_place(&mut self, place: Place<'_>) {
+    pub(super) fn set_place(&mut self, place: CodePlace<'_>) {
         self.frame = Some(place.path.to_owned());
         self.line = place.line;
     }
 
     /// Returns the failure with its frame and line set, if a place is given.
-    pub(super) fn at(mut self, place: Option<Place<'_>>) -> Self {
+    pub(super) fn with_place(mut self, place: Option<CodePlace<'_>>) -> Self {
         if let Some(place) = place {
             self.set_place(place);
         }
@@ -102,7 +102,7 @@ impl PassedTests {
     }
 
     /// Returns the list without the tests that also failed: those ran twice, or failed in a later phase.
-    pub(super) fn without(mut self, failures: &[Failure]) -> Vec<PassedTest> {
+    pub(super) fn without_failed(mut self, failures: &[ReportedFailure]) -> Vec<PassedTest> {
         let mut failed: HashMap<&str, Vec<Option<&str>>> = HashMap::new();
         for failure in failures {
             if let Some(test) = failure.test.as_deref() {
@@ -119,7 +119,7 @@ impl PassedTests {
     }
 }
 
-impl Report {
+impl OutputReport {
     /// Returns true if the verdict is known.
     pub fn is_known(&self) -> bool {
         self.verdict != Verdict::Unknown || self.counts.is_some()

@@ -14,6 +14,7 @@ mod cargo_fmt;
 mod cargo_nextest;
 mod cargo_test;
 mod cmake;
+mod count_sums;
 mod ctest;
 mod cypress_run;
 mod dart;
@@ -66,7 +67,6 @@ mod rustc;
 mod shellcheck;
 mod stack;
 mod stylelint;
-mod tally;
 mod traceback;
 mod tree;
 mod tsc;
@@ -77,10 +77,10 @@ mod vitest;
 mod webpack;
 mod xctest;
 
-use super::report::Runner;
+use super::report::OutputReader;
 
 /// All readers.
-pub static RUNNERS: &[&Runner] = &[
+pub static RUNNERS: &[&OutputReader] = &[
     // One per line, in alphabetical order.
     &autopep8::RUNNER,
     &ava::RUNNER,
@@ -161,6 +161,6 @@ pub static RUNNERS: &[&Runner] = &[
 ];
 
 /// Returns the reader of the runner with this name.
-pub fn named(name: &str) -> Option<&'static Runner> {
+pub fn find_reader(name: &str) -> Option<&'static OutputReader> {
     RUNNERS.iter().copied().find(|runner| runner.name == name)
 }

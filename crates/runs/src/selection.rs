@@ -10,10 +10,10 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::command_line::Folder;
-use super::place::{RunPlace, binary_of};
+use super::command_line::CommandFolder;
+use super::place::{RunPlace, test_binary};
 use super::read::Invocation;
-use super::table::{self, Arguments, Effect, NamePattern, Operands, Runner};
+use super::table::{self, FlagEffect, NamePattern, Operands, Runner, RunnerArguments};
 use rutter_redact::Clean;
 
 /// Maximum size of a manifest that is read.
@@ -22,7 +22,7 @@ const MAX_MANIFEST_BYTES: u64 = 64 * 1024;
 /// The tests, packages and settings of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Selection {
+pub struct TestSelection {
     /// The runner's name, or that of a task if its runner is unknown: `pytest`, `npm test`.
     pub program: Clean,
     /// The folder, relative to the root of the checkout; empty for the root.
@@ -44,7 +44,7 @@ pub struct Selection {
 
 /// The parts of a failure that matter for coverage.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Failed<'a> {
+pub struct FailedTest<'a> {
     /// The test, by the runner's name; a path in it is relative to the root of the checkout.
     pub test: Option<&'a str>,
     /// The package, crate or file around the test.
@@ -73,13 +73,14 @@ pub enum Coverage {
     Yes,
 }
 
-impl Selection {
+impl TestSelection {
     /// Builds the selection of an invocation. `place` is the checkout and the working directory of the line.
     pub fn new(invocation: &Invocation, place: &RunPlace<'_>) -> Self {
-        let runner = table::runner_named(&invocation.program);
-        let unknown = runner.map_or(&table::UNKNOWN, |runner| runner.arguments);
+        let runner = table::find_runner_by_name(&invocation.program);
+        let unknown = runner.map_or(&table::UNKNOWN_ARGUMENTS, |runner| runner.arguments);
         let words = invocation.arguments.clone();
-        let Parsed { mut arguments, stops } = parse_arguments(unknown, &invocation.program, words);
+        let ParsedArguments { mut arguments, stops } =
+            parse_arguments(unknown, &invocation.program, words);
         arguments.sort();
         arguments.dedup();
         let mut folder = folder_of_run(place, &invocation.folder);
@@ -87,7 +88,7 @@ impl Selection {
         arguments.retain(|argument| match argument.strip_prefix("--manifest-path=") {
             Some(manifest) if !manifest.starts_with('/') => {
                 let (parent, _) = manifest.rsplit_once('/').unwrap_or_default();
-                folder = joined(&folder, parent);
+                folder = join_path(&folder, parent);
                 false
             }
             _ => true,
@@ -112,7 +113,7 @@ impl Selection {
     /// Returns the crate that a cargo run tests, if it is only one: named by `-p`, or by the manifest of its folder.
     fn crate_name(&self, root: &Path) -> Option<String> {
         let runner = self.runner().filter(|runner| runner.family == "cargo")?;
-        let parts = Parts::new(runner.arguments, &self.arguments);
+        let parts = SelectionParts::new(runner.arguments, &self.arguments);
         match parts.packages.as_slice() {
             [package] => Some((*package).to_owned()),
             [] if !parts.everything => manifest_package(&root.join(self.folder.as_str())),
@@ -126,11 +127,11 @@ impl Selection {
     }
 
     fn runner(&self) -> Option<&'static Runner> {
-        table::runner_named(&self.program)
+        table::find_runner_by_name(&self.program)
     }
 
     /// Returns true if all selected tests ran although some failed.
-    pub fn went_on(&self) -> bool {
+    pub fn ran_all_tests(&self) -> bool {
         !self.stops
     }
 
@@ -143,18 +144,18 @@ impl Selection {
     }
 
     /// Determines if a run with this selection must have executed a failed test of a run with the selection `other`.
-    pub fn covers(&self, other: &Self, failed: &Failed<'_>) -> Coverage {
+    pub fn covers(&self, other: &Self, failed: &FailedTest<'_>) -> Coverage {
         if self.is_same_command(other) {
             return Coverage::Yes;
         }
         let (Some(runner), Some(their)) = (self.runner(), other.runner()) else {
             return Coverage::No;
         };
-        if runner.family != their.family || !answers(runner, their, failed) || self.is_partial {
+        if runner.family != their.family || !can_cover(runner, their, failed) || self.is_partial {
             return Coverage::No;
         }
-        let parts = Parts::new(runner.arguments, &self.arguments);
-        let theirs = Parts::new(their.arguments, &other.arguments);
+        let parts = SelectionParts::new(runner.arguments, &self.arguments);
+        let theirs = SelectionParts::new(their.arguments, &other.arguments);
         if !parts.has_settings_of(&theirs) || parts.leaves_out(&theirs, failed) {
             return Coverage::No;
         }
@@ -162,21 +163,23 @@ impl Selection {
         let has_more = parts.has_more_settings(&theirs) && !other.is_partial;
         let reruns_failed =
             parts.narrows.iter().any(|narrow| matches!(*narrow, "--lf" | "--last-failed"));
-        match parts.selects(runner, self, &theirs, other, failed) {
-            Selects::Other => Coverage::No,
-            Selects::Everything if has_more => Coverage::IfAsMany,
+        match parts.selected_part(runner, self, &theirs, other, failed) {
+            SelectedPart::Other => Coverage::No,
+            SelectedPart::Everything if has_more => Coverage::IfAsMany,
             _ if has_more => Coverage::No,
             _ if reruns_failed => Coverage::Yes,
-            Selects::Everything => Coverage::IfAsMany,
-            Selects::Part => Coverage::IfNoMoreSkipped,
-            Selects::Test if runner.arguments.counts_others_as_skipped => Coverage::IfSomePassed,
-            Selects::Test => Coverage::IfNoneSkipped,
+            SelectedPart::Everything => Coverage::IfAsMany,
+            SelectedPart::Part => Coverage::IfNoMoreSkipped,
+            SelectedPart::Test if runner.arguments.counts_others_as_skipped => {
+                Coverage::IfSomePassed
+            }
+            SelectedPart::Test => Coverage::IfNoneSkipped,
         }
     }
 }
 
 /// Returns true if a success of `runner` is evidence about a failure of the runner `their`.
-fn answers(runner: &Runner, their: &Runner, failed: &Failed<'_>) -> bool {
+fn can_cover(runner: &Runner, their: &Runner, failed: &FailedTest<'_>) -> bool {
     if failed.test.is_some() {
         return runner.is_test() && their.is_test();
     }
@@ -201,7 +204,7 @@ fn answers(runner: &Runner, their: &Runner, failed: &Failed<'_>) -> bool {
 }
 
 /// The part of the tests around a failure that a selection includes.
-enum Selects {
+enum SelectedPart {
     /// Everything below its folder.
     Everything,
     /// A part that contains the failure.
@@ -213,8 +216,8 @@ enum Selects {
 }
 
 /// The arguments of a selection, grouped by effect.
-struct Parts<'a> {
-    arguments: &'static Arguments,
+struct SelectionParts<'a> {
+    arguments: &'static RunnerArguments,
     sets: Vec<&'a str>,
     names: Vec<&'a str>,
     paths: Vec<&'a str>,
@@ -225,8 +228,8 @@ struct Parts<'a> {
     operands: Vec<&'a str>,
 }
 
-impl<'a> Parts<'a> {
-    fn new(arguments: &'static Arguments, given: &'a [Clean]) -> Self {
+impl<'a> SelectionParts<'a> {
+    fn new(arguments: &'static RunnerArguments, given: &'a [Clean]) -> Self {
         let mut parts = Self {
             arguments,
             sets: Vec::new(),
@@ -245,14 +248,14 @@ impl<'a> Parts<'a> {
             }
             let (flag, value) = argument.split_once('=').unwrap_or((argument, ""));
             match arguments.effect(flag).0 {
-                Effect::SelectsName => parts.names.push(value),
-                Effect::SelectsPath => parts.paths.push(value),
-                Effect::SelectsPackage => parts.packages.push(value),
-                Effect::Excludes => parts.excludes.push(argument),
-                Effect::Narrows => parts.narrows.push(argument),
-                Effect::Everything => parts.everything = true,
-                Effect::Sets => parts.sets.push(argument),
-                Effect::Shows | Effect::StopsEarly | Effect::GoesOn => {}
+                FlagEffect::SelectsName => parts.names.push(value),
+                FlagEffect::SelectsPath => parts.paths.push(value),
+                FlagEffect::SelectsPackage => parts.packages.push(value),
+                FlagEffect::Excludes => parts.excludes.push(argument),
+                FlagEffect::Narrows => parts.narrows.push(argument),
+                FlagEffect::Everything => parts.everything = true,
+                FlagEffect::Sets => parts.sets.push(argument),
+                FlagEffect::Shows | FlagEffect::StopsEarly | FlagEffect::GoesOn => {}
             }
         }
         parts
@@ -268,7 +271,7 @@ impl<'a> Parts<'a> {
     }
 
     /// Returns true if the run leaves out tests that may include the failure.
-    fn leaves_out(&self, other: &Self, failed: &Failed<'_>) -> bool {
+    fn leaves_out(&self, other: &Self, failed: &FailedTest<'_>) -> bool {
         let test = failed.test.unwrap_or_default();
         let excluded = self.excludes.iter().any(|exclude| {
             let value = exclude.split_once('=').map_or("", |(_, value)| value);
@@ -283,7 +286,7 @@ impl<'a> Parts<'a> {
             let (flag, value) = narrow.split_once('=').unwrap_or((narrow, ""));
             // These fit: only failing tests, which include this one; the test binary of the failure; a full name.
             let in_binary = || {
-                failed.scope.map(binary_of) == Some(value)
+                failed.scope.map(test_binary) == Some(value)
                     || failed.file.is_some_and(|file| file.ends_with(&format!("tests/{value}.rs")))
             };
             // A library is compiled for each of its test binaries.
@@ -303,14 +306,14 @@ impl<'a> Parts<'a> {
         excluded || narrowed
     }
 
-    fn selects(
+    fn selected_part(
         &self,
         runner: &Runner,
-        own: &Selection,
+        own: &TestSelection,
         theirs: &Self,
-        other: &Selection,
-        failed: &Failed<'_>,
-    ) -> Selects {
+        other: &TestSelection,
+        failed: &FailedTest<'_>,
+    ) -> SelectedPart {
         let folder = own.folder.as_str();
         // A file that does not compile or load fails before names are matched.
         let is_whole_file = failed.is_compile_error || failed.test.is_some_and(is_file);
@@ -325,36 +328,38 @@ impl<'a> Parts<'a> {
             .collect();
         let selected = operands.is_empty() || operands.contains(&true);
         if !packages || !selected {
-            return Selects::Other;
+            return SelectedPart::Other;
         }
         if self.names.is_empty() || is_whole_file {
             let by_name = runner.arguments.operands == Operands::NameParts
                 || self.operands.iter().any(|operand| operand.contains("::"));
             return match (operands.is_empty(), by_name) {
-                (true, _) if !self.names.is_empty() || !self.operands.is_empty() => Selects::Part,
-                (true, _) => Selects::Everything,
-                (false, true) => Selects::Test,
-                (false, false) => Selects::Part,
+                (true, _) if !self.names.is_empty() || !self.operands.is_empty() => {
+                    SelectedPart::Part
+                }
+                (true, _) => SelectedPart::Everything,
+                (false, true) => SelectedPart::Test,
+                (false, false) => SelectedPart::Part,
             };
         }
-        let Some(test) = failed.test else { return Selects::Other };
+        let Some(test) = failed.test else { return SelectedPart::Other };
         let accepts = |pattern: &&str| match self.arguments.pattern {
             NamePattern::Keywords => pattern::keywords_match(pattern, test),
-            NamePattern::Regex => pattern::regex_matches(pattern, &title(test)),
+            NamePattern::Regex => pattern::regex_matches(pattern, &test_title(test)),
             NamePattern::GoRun => pattern::go_run_matches(pattern, test),
             NamePattern::Opaque => None,
         };
         let all = self.names.iter().all(|pattern| accepts(pattern) == Some(true));
-        if all { Selects::Test } else { Selects::Other }
+        if all { SelectedPart::Test } else { SelectedPart::Other }
     }
 
     /// Returns true if the packages of the run include that of the failure.
     fn selects_package(
         &self,
-        own: &Selection,
+        own: &TestSelection,
         theirs: &Self,
-        other: &Selection,
-        failed: &Failed<'_>,
+        other: &TestSelection,
+        failed: &FailedTest<'_>,
     ) -> bool {
         let folder = own.folder.as_str();
         let same_folder = folder == other.folder.as_str();
@@ -399,20 +404,20 @@ impl<'a> Parts<'a> {
         folder: &str,
         operand: &str,
         exact: bool,
-        failed: &Failed<'_>,
+        failed: &FailedTest<'_>,
     ) -> bool {
         let place = failed.test.filter(|test| has_path(test)).or(failed.file).unwrap_or_default();
         match runner.arguments.operands {
             Operands::Paths => {
                 // `-p web/tsconfig.json` is the project of its folder.
                 let operand = operand.strip_suffix("tsconfig.json").unwrap_or(operand);
-                let path = joined(folder, operand);
+                let path = join_path(folder, operand);
                 // `spec/a_spec.rb:12` is a line, from which the test cannot be determined.
                 !place.is_empty() && is_below(place, &path)
             }
             Operands::PathParts => {
                 let file = place.split(" > ").next().unwrap_or(place);
-                let wanted = joined(folder, operand);
+                let wanted = join_path(folder, operand);
                 !file.is_empty()
                     && !operand.contains(['*', '(', '[', '\\', '^', '$'])
                     && is_inside(file, folder)
@@ -438,13 +443,13 @@ impl<'a> Parts<'a> {
 }
 
 /// Returns true if a package pattern of Go includes the package of a failure.
-fn go_package_selects(folder: &str, operand: &str, failed: &Failed<'_>) -> bool {
+fn go_package_selects(folder: &str, operand: &str, failed: &FailedTest<'_>) -> bool {
     let (pattern, recursive) = match operand.strip_suffix("...") {
         Some(pattern) => (pattern.trim_end_matches('/'), true),
         None => (operand, false),
     };
     let is_local = operand.starts_with('.') || !operand.contains('.');
-    let path = if is_local { joined(folder, pattern) } else { pattern.to_owned() };
+    let path = if is_local { join_path(folder, pattern) } else { pattern.to_owned() };
     match (failed.scope, failed.file) {
         (Some(scope), _) if !is_local => {
             scope == path || (recursive && scope.starts_with(&format!("{path}/")))
@@ -513,7 +518,7 @@ fn manifest_package(folder: &Path) -> Option<String> {
 
 /// Returns the text that a JavaScript runner matches against a name pattern: the titles without the file, joined by
 /// blanks.
-fn title(test: &str) -> String {
+fn test_title(test: &str) -> String {
     let titles =
         if has_path(test) { test.split_once(" > ").map_or(test, |(_, rest)| rest) } else { test };
     titles.replace(" > ", " ")
@@ -551,7 +556,7 @@ fn is_inside(path: &str, folder: &str) -> bool {
 }
 
 /// Returns a path that was typed in a folder, relative to the root of the checkout.
-fn joined(folder: &str, path: &str) -> String {
+fn join_path(folder: &str, path: &str) -> String {
     let path = path.trim_end_matches('/');
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in path.split('/').filter(|part| !part.is_empty() && *part != ".") {
@@ -566,37 +571,37 @@ fn joined(folder: &str, path: &str) -> String {
 /// Returns the folder of a run, relative to the root of the checkout.
 ///
 /// The client reports the folder of its shell after the line, so that a `cd` of the line may already be part of it.
-fn folder_of_run(place: &RunPlace<'_>, entered: &Folder) -> String {
+fn folder_of_run(place: &RunPlace<'_>, entered: &CommandFolder) -> String {
     let folder = place.folder;
     match entered {
-        Folder::Absolute(path) => {
+        CommandFolder::Absolute(path) => {
             let inside = place.root.to_str().and_then(|root| path.strip_prefix(root));
             match inside {
                 Some(inside) => inside.trim_matches('/').to_owned(),
                 None => folder.to_owned(),
             }
         }
-        Folder::Relative(path) if !path.is_empty() && !path.starts_with("..") => {
+        CommandFolder::Relative(path) if !path.is_empty() && !path.starts_with("..") => {
             let gone = folder == path || folder.ends_with(&format!("/{path}"));
-            if gone { folder.to_owned() } else { joined(folder, path) }
+            if gone { folder.to_owned() } else { join_path(folder, path) }
         }
         _ => folder.to_owned(),
     }
 }
 
-struct Parsed {
+struct ParsedArguments {
     arguments: Vec<String>,
     stops: bool,
 }
 
 /// Parses the arguments of a run that select or set something.
-fn parse_arguments(table: &Arguments, program: &str, words: Vec<String>) -> Parsed {
-    let mut parsed = Parsed { arguments: Vec::new(), stops: table.stops_by_default };
+fn parse_arguments(table: &RunnerArguments, program: &str, words: Vec<String>) -> ParsedArguments {
+    let mut parsed = ParsedArguments { arguments: Vec::new(), stops: table.stops_by_default };
     let mut words = words.into_iter().flat_map(|word| split_short(program, word)).peekable();
     while let Some(word) = words.next() {
         if !word.starts_with('-') || word == "-" {
             // The arguments may begin with a verb such as `run`: `vitest run`.
-            let shown = table.effect(&word).0 == Effect::Shows && !word.contains(['/', '.']);
+            let shown = table.effect(&word).0 == FlagEffect::Shows && !word.contains(['/', '.']);
             let is_package = table.operands == Operands::GoPackages;
             let word = if is_package { word.as_str() } else { word.trim_start_matches("./") };
             if !shown && word != "." && !word.is_empty() && !word.starts_with('+') {
@@ -615,15 +620,15 @@ fn parse_arguments(table: &Arguments, program: &str, words: Vec<String>) -> Pars
             None => None,
         };
         match effect {
-            Effect::Shows => {}
-            Effect::StopsEarly => {
+            FlagEffect::Shows => {}
+            FlagEffect::StopsEarly => {
                 parsed.stops = true;
                 // `--stepwise` also skips tests that passed before.
                 if table.narrows.split(' ').any(|narrows| narrows == flag) {
                     parsed.arguments.push(flag);
                 }
             }
-            Effect::GoesOn => parsed.stops = false,
+            FlagEffect::GoesOn => parsed.stops = false,
             _ => parsed.arguments.push(match value {
                 Some(value) => format!("{flag}={value}"),
                 None => flag,

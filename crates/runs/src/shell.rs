@@ -32,14 +32,14 @@ pub enum Joiner {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Redirection {
     /// The stream that is redirected.
-    pub stream: Stream,
+    pub stream: RedirectedStream,
     /// The other end.
-    pub target: Target,
+    pub target: RedirectionTarget,
 }
 
 /// The stream of a redirection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stream {
+pub enum RedirectedStream {
     /// Standard input.
     Input,
     /// Standard output.
@@ -54,7 +54,7 @@ pub enum Stream {
 
 /// The other end of a redirection.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Target {
+pub enum RedirectionTarget {
     /// A file, overwritten.
     File(String),
     /// A file, appended to.
@@ -79,17 +79,17 @@ pub struct SimpleCommand {
 }
 
 /// Parses a line into its simple commands, in typed order.
-pub fn parse(line: &str) -> Vec<SimpleCommand> {
+pub fn parse_commands(line: &str) -> Vec<SimpleCommand> {
     parse_nested(line, MAX_DEPTH)
 }
 
 fn parse_nested(line: &str, depth: usize) -> Vec<SimpleCommand> {
-    let mut parser = Parser::new(line.chars().peekable(), depth);
+    let mut parser = ShellParser::new(line.chars().peekable(), depth);
     parser.parse_list(false);
     parser.commands
 }
 
-struct Parser<'a> {
+struct ShellParser<'a> {
     rest: Peekable<Chars<'a>>,
     depth: usize,
     commands: Vec<SimpleCommand>,
@@ -103,7 +103,7 @@ struct Parser<'a> {
     documents: Vec<(usize, String)>,
 }
 
-impl<'a> Parser<'a> {
+impl<'a> ShellParser<'a> {
     fn new(rest: Peekable<Chars<'a>>, depth: usize) -> Self {
         Self {
             rest,
@@ -142,15 +142,16 @@ impl<'a> Parser<'a> {
                 '&' if self.rest.peek() == Some(&'>') => {
                     self.end_word();
                     self.rest.next();
-                    self.redirect_to(Stream::Both);
+                    self.redirect_to(RedirectedStream::Both);
                 }
                 '&' if self.rest.next_if_eq(&'&').is_some() => self.end_command(Joiner::And),
                 '&' => self.end_command(Joiner::Background),
                 '|' if self.rest.next_if_eq(&'|').is_some() => self.end_command(Joiner::Or),
                 '|' => {
                     if self.rest.next_if_eq(&'&').is_some() {
-                        let target = Target::Descriptor("1".to_owned());
-                        self.redirections.push(Redirection { stream: Stream::Error, target });
+                        let target = RedirectionTarget::Descriptor("1".to_owned());
+                        self.redirections
+                            .push(Redirection { stream: RedirectedStream::Error, target });
                     }
                     self.end_command(Joiner::Pipe);
                 }
@@ -246,7 +247,7 @@ impl<'a> Parser<'a> {
             return;
         }
         let rest = std::mem::replace(&mut self.rest, "".chars().peekable());
-        let mut inner = Parser::new(rest, self.depth - 1);
+        let mut inner = ShellParser::new(rest, self.depth - 1);
         inner.parse_list(true);
         self.rest = inner.rest;
         if !arithmetic {
@@ -280,20 +281,22 @@ impl<'a> Parser<'a> {
             return;
         }
         let stream = match (number, sign) {
-            (Some(0), _) | (None, '<') => Stream::Input,
-            (Some(1) | None, _) => Stream::Output,
-            (Some(2), _) => Stream::Error,
-            _ => Stream::Other,
+            (Some(0), _) | (None, '<') => RedirectedStream::Input,
+            (Some(1) | None, _) => RedirectedStream::Output,
+            (Some(2), _) => RedirectedStream::Error,
+            _ => RedirectedStream::Other,
         };
         if sign == '<' && self.rest.next_if_eq(&'<').is_some() {
             if self.rest.next_if_eq(&'<').is_some() {
                 let text = self.target_word();
-                self.redirections.push(Redirection { stream, target: Target::Text(text) });
+                self.redirections
+                    .push(Redirection { stream, target: RedirectionTarget::Text(text) });
             } else {
                 self.rest.next_if_eq(&'-');
                 let end = self.target_word();
                 self.documents.push((self.redirections.len(), end));
-                self.redirections.push(Redirection { stream, target: Target::Text(String::new()) });
+                self.redirections
+                    .push(Redirection { stream, target: RedirectionTarget::Text(String::new()) });
             }
             return;
         }
@@ -301,17 +304,19 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses the rest of a redirection after its first sign.
-    fn redirect_to(&mut self, stream: Stream) {
+    fn redirect_to(&mut self, stream: RedirectedStream) {
         let append = self.rest.next_if_eq(&'>').is_some();
         self.rest.next_if(|sign| matches!(sign, '|' | '<'));
         let duplicate = self.rest.next_if_eq(&'&').is_some();
         let target = self.target_word();
         let is_number = !target.is_empty() && target.bytes().all(|byte| byte.is_ascii_digit());
         let (stream, target) = match (duplicate, append) {
-            (true, _) if is_number || target == "-" => (stream, Target::Descriptor(target)),
-            (true, _) => (Stream::Both, Target::File(target)),
-            (false, true) => (stream, Target::Append(target)),
-            (false, false) => (stream, Target::File(target)),
+            (true, _) if is_number || target == "-" => {
+                (stream, RedirectionTarget::Descriptor(target))
+            }
+            (true, _) => (RedirectedStream::Both, RedirectionTarget::File(target)),
+            (false, true) => (stream, RedirectionTarget::Append(target)),
+            (false, false) => (stream, RedirectionTarget::File(target)),
         };
         self.redirections.push(Redirection { stream, target });
     }
@@ -350,7 +355,7 @@ impl<'a> Parser<'a> {
             let owner = self.commands.iter_mut().rev().find(|command| {
                 matches!(
                     command.redirections.get(number),
-                    Some(Redirection { target: Target::Text(known), .. }) if known.is_empty()
+                    Some(Redirection { target: RedirectionTarget::Text(known), .. }) if known.is_empty()
                 )
             });
             let Some(owner) = owner else { continue };
@@ -358,7 +363,7 @@ impl<'a> Parser<'a> {
                 let inner = parse_nested(&text, self.depth - 1);
                 self.commands.extend(inner);
             } else {
-                owner.redirections[number].target = Target::Text(text);
+                owner.redirections[number].target = RedirectionTarget::Text(text);
             }
         }
     }
@@ -425,8 +430,8 @@ pub fn is_shell(word: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn shown(line: &str) -> String {
-        let commands = parse(line);
+    fn shown_commands(line: &str) -> String {
+        let commands = parse_commands(line);
         commands.iter().map(|command| command.words.join("·")).collect::<Vec<_>>().join(" | ")
     }
 
@@ -457,7 +462,7 @@ mod tests {
             ("diff <(a x) <(b y)", "a·x | b·y | diff·$()·$()"),
             ("a &> all.log; b >& 2", "a | b"),
         ] {
-            assert_eq!(shown(line), expected, "{line}");
+            assert_eq!(shown_commands(line), expected, "{line}");
         }
     }
 
@@ -475,43 +480,53 @@ mod tests {
             ("a;", &[End]),
             ("x=$(a | b) && c", &[Pipe, Substitution, And, End]),
         ] {
-            let joiners: Vec<Joiner> = parse(line).iter().map(|command| command.joiner).collect();
+            let joiners: Vec<Joiner> =
+                parse_commands(line).iter().map(|command| command.joiner).collect();
             assert_eq!(joiners, expected, "{line}");
         }
     }
 
     #[test]
     fn redirections_are_kept() {
-        let of = |line: &str| parse(line).remove(0).redirections;
-        let file = |name: &str| Target::File(name.to_owned());
+        let of = |line: &str| parse_commands(line).remove(0).redirections;
+        let file = |name: &str| RedirectionTarget::File(name.to_owned());
         assert_eq!(
             of("a > out.txt 2>&1 >> 'b c' 2>/dev/null"),
             [
-                Redirection { stream: Stream::Output, target: file("out.txt") },
-                Redirection { stream: Stream::Error, target: Target::Descriptor("1".into()) },
-                Redirection { stream: Stream::Output, target: Target::Append("b c".into()) },
-                Redirection { stream: Stream::Error, target: file("/dev/null") },
+                Redirection { stream: RedirectedStream::Output, target: file("out.txt") },
+                Redirection {
+                    stream: RedirectedStream::Error,
+                    target: RedirectionTarget::Descriptor("1".into())
+                },
+                Redirection {
+                    stream: RedirectedStream::Output,
+                    target: RedirectionTarget::Append("b c".into())
+                },
+                Redirection { stream: RedirectedStream::Error, target: file("/dev/null") },
             ]
         );
-        assert_eq!(of("a &> x"), [Redirection { stream: Stream::Both, target: file("x") }]);
+        assert_eq!(
+            of("a &> x"),
+            [Redirection { stream: RedirectedStream::Both, target: file("x") }]
+        );
         let text = of("python3 - <<'EOF' | tail\nprint(1)\nEOF").remove(0).target;
-        assert_eq!(text, Target::Text("print(1)\n".into()));
+        assert_eq!(text, RedirectionTarget::Text("print(1)\n".into()));
         assert_eq!(of("echo 2 > f")[0].target, file("f"));
         assert_eq!(of("(a; b) > f"), []);
-        assert_eq!(parse("(a; b) > f")[1].redirections[0].target, file("f"));
+        assert_eq!(parse_commands("(a; b) > f")[1].redirections[0].target, file("f"));
     }
 
     #[test]
     fn subshells_are_counted() {
         let depths: Vec<u16> =
-            parse("a; (cd b && c); d").iter().map(|command| command.subshells).collect();
+            parse_commands("a; (cd b && c); d").iter().map(|command| command.subshells).collect();
         assert_eq!(depths, [0, 1, 1, 0]);
     }
 
     proptest::proptest! {
         #[test]
         fn any_text_is_parsed(line in "[a-z \"'`$(){}<>|&;\\\\\n#=.-]{0,80}|\\PC{0,80}") {
-            for command in parse(&line) {
+            for command in parse_commands(&line) {
                 proptest::prop_assert!(!command.words.is_empty());
             }
         }

@@ -8,11 +8,11 @@ mod arguments;
 mod rows;
 mod tasks;
 
-pub use arguments::{Arguments, Effect, NamePattern, Operands, UNKNOWN};
-pub use tasks::{Task, find_task, kind_of_name};
+pub use arguments::{FlagEffect, NamePattern, Operands, RunnerArguments, UNKNOWN_ARGUMENTS};
+pub use tasks::{RunTask, find_task, kind_of_name};
 
-use super::Kind;
-use super::report::Runner as Reader;
+use super::RunKind;
+use super::report::OutputReader as Reader;
 use super::runners;
 use rows::ROWS;
 
@@ -23,7 +23,7 @@ pub struct Runner {
     pub name: &'static str,
     /// The kind of run; None for a program such as `cargo run`, about which a GHAP may make a prediction, but which is
     /// not a test, build or check.
-    pub kind: Option<Kind>,
+    pub kind: Option<RunKind>,
     /// The language of the code that it runs; `any` for every language.
     pub language: &'static str,
     /// The words that its command lines start with, in each spelling.
@@ -32,7 +32,7 @@ pub struct Runner {
     /// with that ending.
     pub only_with: &'static [&'static str],
     /// The arguments and their effects.
-    pub arguments: &'static Arguments,
+    pub arguments: &'static RunnerArguments,
     /// The name of the reader of its output. Without such a reader the exit status alone decides.
     pub reader: &'static str,
     /// The family. Runners of one family have the same test names, so that a run of one can cover a failure of another.
@@ -50,12 +50,12 @@ impl Eq for Runner {}
 impl Runner {
     /// Returns the reader of its output.
     pub fn reader(&self) -> Option<&'static Reader> {
-        runners::named(self.reader)
+        runners::find_reader(self.reader)
     }
 
     /// Returns true if it runs tests.
     pub fn is_test(&self) -> bool {
-        self.kind == Some(Kind::Test)
+        self.kind == Some(RunKind::Test)
     }
 }
 
@@ -71,17 +71,17 @@ pub struct FoundRunner {
 }
 
 /// Returns all runners.
-pub fn all() -> &'static [Runner] {
+pub fn all_runners() -> &'static [Runner] {
     ROWS
 }
 
 /// Returns the runner with a name.
-pub fn runner_named(name: &str) -> Option<&'static Runner> {
+pub fn find_runner_by_name(name: &str) -> Option<&'static Runner> {
     ROWS.iter().find(|runner| runner.name == name)
 }
 
 /// Options with which a runner only describes itself, or the tests that it would run.
-const DESCRIBING: &[&str] = &[
+const DESCRIBING_FLAGS: &[&str] = &[
     "--help",
     "--version",
     "--collect-only",
@@ -109,7 +109,7 @@ fn only_describes(words: &[String]) -> bool {
         "cargo" | "pytest" | "go" | "npm" | "jest" | "vitest" | "mocha" => word == "-h",
         _ => false,
     };
-    words[1..].iter().any(|word| DESCRIBING.contains(&word.as_str()) || is_short(word))
+    words[1..].iter().any(|word| DESCRIBING_FLAGS.contains(&word.as_str()) || is_short(word))
 }
 
 /// Options of a package manager or build tool that come before its verb and take a value.
@@ -224,7 +224,7 @@ pub fn folder_option(words: &[String]) -> Option<&str> {
 mod tests {
     use super::*;
 
-    fn words(line: &str) -> Vec<String> {
+    fn split_words(line: &str) -> Vec<String> {
         line.split(' ').map(str::to_owned).collect()
     }
 
@@ -253,13 +253,13 @@ mod tests {
             ("xcodebuild -scheme A test", Some("xcodebuild test")),
             ("xcodebuild -scheme A", Some("xcodebuild")),
         ] {
-            let found = find_runner(&words(line)).map(|found| found.runner.name);
+            let found = find_runner(&split_words(line)).map(|found| found.runner.name);
             assert_eq!(found, expected, "{line}");
         }
     }
 
     #[test]
-    fn names_are_unique_and_readers_have_rows() {
+    fn names_are_unique() {
         let mut names: Vec<&str> = ROWS.iter().map(|runner| runner.name).collect();
         names.sort_unstable();
         names.dedup();

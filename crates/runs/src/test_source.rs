@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use super::clues::own_name;
-use super::fault::Fault;
+use super::fault::RunFault;
 use super::selection::has_path;
 
 /// Maximum size of a file that is read.
@@ -14,7 +14,7 @@ const MAX_FILE_BYTES: u64 = 512 * 1024;
 const MAX_TEST_LINES: usize = 60;
 
 /// Reads the source of the failed test; None if its file is unknown or does not contain it.
-pub fn read(root: &Path, fault: &Fault) -> Option<String> {
+pub fn read_test_source(root: &Path, fault: &RunFault) -> Option<String> {
     let test = fault.test.as_deref()?;
     let file = if has_path(test) {
         let end =
@@ -31,11 +31,11 @@ pub fn read(root: &Path, fault: &Fault) -> Option<String> {
     }
     let mut source = String::new();
     File::open(path).ok()?.take(MAX_FILE_BYTES).read_to_string(&mut source).ok()?;
-    body_of(&source, own_name(test)).map(str::to_owned)
+    definition_body(&source, own_name(test)).map(str::to_owned)
 }
 
 /// Returns the lines of a definition, up to the next line with the same or less indentation.
-fn body_of<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+fn definition_body<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     if name.len() < 3 {
         return None;
     }
@@ -47,7 +47,7 @@ fn body_of<'a>(text: &'a str, name: &str) -> Option<&'a str> {
         at = end;
         let indent = line.len() - line.trim_start().len();
         match found {
-            None if defines(line, name) => found = Some((start, indent)),
+            None if is_test_definition(line, name) => found = Some((start, indent)),
             None => {}
             Some((from, outer)) => {
                 lines += 1;
@@ -64,7 +64,7 @@ fn body_of<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 }
 
 /// Returns true if a line begins the test: `def test_x(`, `fn total()`, `func TestX(`, `it("adds items"`.
-fn defines(line: &str, name: &str) -> bool {
+fn is_test_definition(line: &str, name: &str) -> bool {
     line.match_indices(name).any(|(at, _)| {
         let (before, after) = (&line[..at], &line[at + name.len()..]);
         let word = before
@@ -87,14 +87,14 @@ mod tests {
     #[test]
     fn bodies_end_with_their_definition() {
         let python = "def test_a():\n    x()\n\ndef test_total():\n    c = Cart()\n    assert c.total() == 3\n\ndef test_b():\n    y()\n";
-        assert_eq!(body_of(python, "test_total").unwrap().lines().count(), 4);
+        assert_eq!(definition_body(python, "test_total").unwrap().lines().count(), 4);
         let rust = "    #[test]\n    fn total() {\n        assert_eq!(sum(&[1]), 1);\n    }\n\n    #[test]\n    fn other() {}\n";
         assert!(
-            body_of(rust, "total").unwrap().contains("sum")
-                && !body_of(rust, "total").unwrap().contains("other")
+            definition_body(rust, "total").unwrap().contains("sum")
+                && !definition_body(rust, "total").unwrap().contains("other")
         );
         let js = "describe('cart', () => {\n  it('adds items', () => {\n    expect(add(1)).toBe(2);\n  });\n  it('x', f);\n});\n";
-        assert!(body_of(js, "adds items").unwrap().contains("add(1)"));
-        assert_eq!(body_of(js, "missing"), None);
+        assert!(definition_body(js, "adds items").unwrap().contains("add(1)"));
+        assert_eq!(definition_body(js, "missing"), None);
     }
 }

@@ -8,7 +8,7 @@ use rutter_redact::escape::{ESCAPE, after_any, after_escape};
 ///
 /// Removes colours, other escape sequences and NULs, turns CRLF into LF, keeps only the last version of an overwritten
 /// line (a progress bar), and replaces invalid UTF-8 with the replacement character. Borrows plain text.
-pub fn plain(bytes: &[u8]) -> Cow<'_, str> {
+pub fn plain_text(bytes: &[u8]) -> Cow<'_, str> {
     if !bytes.iter().any(|byte| matches!(byte, &ESCAPE | b'\r' | 0)) {
         return String::from_utf8_lossy(bytes);
     }
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_would_show() {
+    fn shows_terminal_text() {
         for (bytes, text) in [
             (&b"plain\n"[..], "plain\n"),
             (b"\x1b[1;31mred\x1b[0m and \x1b[Kclean\n", "red and clean\n"),
@@ -59,12 +59,12 @@ mod tests {
             (b"\xff\r\n", "\u{fffd}\n"),
             ("\u{1b}[2mé\u{1b}[22m".as_bytes(), "é"),
         ] {
-            assert_eq!(plain(bytes), text, "{bytes:?}");
+            assert_eq!(plain_text(bytes), text, "{bytes:?}");
         }
     }
 
     #[test]
     fn plain_text_is_not_copied() {
-        assert!(matches!(plain(b"12 passed in 0.1s\n"), Cow::Borrowed(_)));
+        assert!(matches!(plain_text(b"12 passed in 0.1s\n"), Cow::Borrowed(_)));
     }
 }

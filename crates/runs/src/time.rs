@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use thiserror::Error;
 
 /// The start of year 1 in milliseconds. Earlier years have a notation that not every parser reads.
-const FIRST: i64 = -62_135_596_800_000;
+const MIN_MILLIS: i64 = -62_135_596_800_000;
 
 /// A point in time, to the millisecond, always UTC.
 ///
@@ -21,7 +21,7 @@ pub struct Time(i64);
 impl Time {
     /// Converts milliseconds since 1970; values outside of the calendar become the nearest valid time.
     pub fn from_millis(millis: i64) -> Self {
-        Self(millis.clamp(FIRST, Timestamp::MAX.as_second() * 1_000))
+        Self(millis.clamp(MIN_MILLIS, Timestamp::MAX.as_second() * 1_000))
     }
 
     /// Returns the milliseconds since 1970.
@@ -72,13 +72,13 @@ impl Serialize for Time {
 /// The error for a text that is not an RFC 3339 time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("a time must be RFC 3339, like 2026-11-15T08:00:00.000Z")]
-pub struct BadTime;
+pub struct ParseTimeError;
 
 impl FromStr for Time {
-    type Err = BadTime;
+    type Err = ParseTimeError;
 
-    fn from_str(text: &str) -> Result<Self, BadTime> {
-        let time: Timestamp = text.parse().map_err(|_| BadTime)?;
+    fn from_str(text: &str) -> Result<Self, ParseTimeError> {
+        let time: Timestamp = text.parse().map_err(|_| ParseTimeError)?;
         Ok(Self(time.as_millisecond()))
     }
 }
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_written_as_it_is_read() {
+    fn display_round_trips() {
         for (millis, text) in [
             (0, "1970-01-01T00:00:00.000Z"),
             (1_763_208_825_120, "2025-11-15T12:13:45.120Z"),
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_set_back_makes_no_negative_span() {
+    fn spans_are_never_negative() {
         let (early, late) = (Time::from_millis(1_000), Time::from_millis(5_000));
         assert_eq!(late.since(early), Duration::from_secs(4));
         assert_eq!(early.since(late), Duration::ZERO);

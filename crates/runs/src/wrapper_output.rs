@@ -258,7 +258,7 @@ pub fn is_wrapper_failure(line: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn commands(text: &str, echoes: bool) -> Vec<String> {
+    fn inner_commands(text: &str, echoes: bool) -> Vec<String> {
         let read = read_task_output(text, echoes);
         read.commands.iter().map(|command| command.line.to_owned()).collect()
     }
@@ -286,7 +286,7 @@ mod tests {
             ("> a quote of many words here\n> and its second line\n", false, &[]),
             ("PASS a\n$ rm -rf x\n", false, &[]),
         ] {
-            assert_eq!(commands(text, echoes), expected, "{text}");
+            assert_eq!(inner_commands(text, echoes), expected, "{text}");
         }
         assert!(read_task_output("[it] $ go test ./cmd/inte…\n", false).commands[0].is_cut);
         let pnpm = "> @acme/web@1.0.0 test /home/ada/shop/web\n> vitest run\n";
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn packages_are_told_apart() {
+    fn packages_are_separated() {
         let turbo = "• Packages in scope: api, web\nweb:test: cache miss\nweb:test: \nweb:test: FAIL src/a.test.ts\napi:test: PASS src/a.test.ts\n";
         let found = split_by_package(turbo);
         assert_eq!(found.len(), 2);
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn wrappers_own_lines_are_no_output() {
+    fn wrapper_lines_are_removed() {
         for (text, left) in [
             ("FAIL a\nerror: script \"lint\" exited with code 1\n", "FAIL a\n"),
             ("x\n ELIFECYCLE  Test failed. See above for more details.\n", "x\n"),

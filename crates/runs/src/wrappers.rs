@@ -13,7 +13,7 @@ struct Wrapper {
     operands: usize,
 }
 
-const fn wrapper(start: &'static str) -> Wrapper {
+const fn plain_wrapper(start: &'static str) -> Wrapper {
     Wrapper { start, valued: "", operands: 0 }
 }
 
@@ -27,30 +27,30 @@ const fn with_operands(start: &'static str, valued: &'static str, operands: usiz
 
 const WRAPPERS: &[Wrapper] = &[
     with_values("env", "-u --unset -C --chdir -S"),
-    wrapper("time"),
+    plain_wrapper("time"),
     with_operands("timeout", "-k --kill-after -s --signal", 1),
     with_operands("gtimeout", "-k --kill-after -s --signal", 1),
     with_values("nice", "-n --adjustment"),
     with_values("ionice", "-c -n"),
-    wrapper("nohup"),
+    plain_wrapper("nohup"),
     with_values("sudo", "-u -g -C"),
     with_values("stdbuf", "-i -o -e"),
     with_values("xvfb-run", "-s -n -e --server-args"),
-    wrapper("unbuffer"),
-    wrapper("setsid"),
-    wrapper("caffeinate"),
-    wrapper("arch"),
-    wrapper("command"),
-    wrapper("exec"),
-    wrapper("builtin"),
+    plain_wrapper("unbuffer"),
+    plain_wrapper("setsid"),
+    plain_wrapper("caffeinate"),
+    plain_wrapper("arch"),
+    plain_wrapper("command"),
+    plain_wrapper("exec"),
+    plain_wrapper("builtin"),
     with_values("xargs", "-n -P -I -L -d"),
     with_operands("flock", "-w", 1),
     with_operands("faketime", "-f", 1),
     with_values("strace", "-o -e -p"),
-    wrapper("valgrind"),
-    wrapper("perf stat"),
-    wrapper("npx"),
-    wrapper("bunx"),
+    plain_wrapper("valgrind"),
+    plain_wrapper("perf stat"),
+    plain_wrapper("npx"),
+    plain_wrapper("bunx"),
     with_values("uvx", "--from --with --python -p"),
     with_values(
         "uv run",
@@ -58,34 +58,34 @@ const WRAPPERS: &[Wrapper] = &[
     ),
     with_values("uv tool run", "--from --with"),
     with_values("poetry run", "-C"),
-    wrapper("pipenv run"),
-    wrapper("hatch run"),
-    wrapper("pdm run"),
-    wrapper("rye run"),
+    plain_wrapper("pipenv run"),
+    plain_wrapper("hatch run"),
+    plain_wrapper("pdm run"),
+    plain_wrapper("rye run"),
     with_values("conda run", "-n --name -p --prefix"),
     with_values("micromamba run", "-n -p"),
-    wrapper("pixi run"),
-    wrapper("bundle exec"),
-    wrapper("pnpm exec"),
-    wrapper("pnpm dlx"),
-    wrapper("yarn exec"),
-    wrapper("yarn dlx"),
-    wrapper("npm exec"),
-    wrapper("bun x"),
+    plain_wrapper("pixi run"),
+    plain_wrapper("bundle exec"),
+    plain_wrapper("pnpm exec"),
+    plain_wrapper("pnpm dlx"),
+    plain_wrapper("yarn exec"),
+    plain_wrapper("yarn dlx"),
+    plain_wrapper("npm exec"),
+    plain_wrapper("bun x"),
     with_values("dotenv", "-e -f -c -p -v"),
     with_values("dotenvx run", "-f --env-file -e --env"),
     with_values("env-cmd", "-f -e -r"),
-    wrapper("cross-env"),
-    wrapper("mise exec"),
-    wrapper("mise x"),
-    wrapper("asdf exec"),
+    plain_wrapper("cross-env"),
+    plain_wrapper("mise exec"),
+    plain_wrapper("mise x"),
+    plain_wrapper("asdf exec"),
     with_operands("direnv exec", "", 1),
     with_values("nix develop", "--command"),
-    wrapper("nix shell"),
-    wrapper("devbox run"),
-    wrapper("doppler run"),
-    wrapper("op run"),
-    wrapper("infisical run"),
+    plain_wrapper("nix shell"),
+    plain_wrapper("devbox run"),
+    plain_wrapper("doppler run"),
+    plain_wrapper("op run"),
+    plain_wrapper("infisical run"),
     with_operands("chamber exec", "", 1),
     with_operands("aws-vault exec", "", 1),
     with_operands("docker exec", DOCKER_VALUED, 1),
@@ -98,11 +98,11 @@ const WRAPPERS: &[Wrapper] = &[
     with_operands("podman run", DOCKER_VALUED, 1),
     with_operands("kubectl exec", "-n --namespace -c --container", 1),
     with_values("coverage run", "--source --rcfile --omit --include"),
-    wrapper("rtk proxy"),
-    wrapper("rtk test"),
-    wrapper("rtk lint"),
-    wrapper("rtk err"),
-    wrapper("rtk"),
+    plain_wrapper("rtk proxy"),
+    plain_wrapper("rtk test"),
+    plain_wrapper("rtk lint"),
+    plain_wrapper("rtk err"),
+    plain_wrapper("rtk"),
 ];
 
 const DOCKER_VALUED: &str = "-e --env --env-file -v --volume -w --workdir -u --user --name -p --publish --entrypoint \
@@ -226,8 +226,8 @@ const NOT_WRAPPERS: &[&str] = &[
 ];
 
 /// Returns true if the arguments of a program are data, not a command.
-pub(super) fn is_no_wrapper(program: &str) -> bool {
-    NOT_WRAPPERS.contains(&base(program))
+pub(super) fn takes_data(program: &str) -> bool {
+    NOT_WRAPPERS.contains(&base_name(program))
 }
 
 /// Maximum number of words of an unknown program before the runner that it wraps.
@@ -242,7 +242,7 @@ fn starts_package_program(words: &[String]) -> bool {
 
 /// A command without its wrappers.
 #[derive(Debug, Default)]
-pub(super) struct Unwrapped {
+pub(super) struct UnwrappedCommand {
     /// Variables that are set for the command.
     pub(super) variables: Vec<(String, String)>,
     /// The words of the wrappers.
@@ -254,20 +254,20 @@ pub(super) struct Unwrapped {
 }
 
 /// Removes variables, keywords and wrappers from the front of a command.
-pub(super) fn unwrap(words: Vec<String>) -> Unwrapped {
-    let mut found = Unwrapped { words, ..Unwrapped::default() };
-    while found.step() {}
+pub(super) fn unwrap_command(words: Vec<String>) -> UnwrappedCommand {
+    let mut found = UnwrappedCommand { words, ..UnwrappedCommand::default() };
+    while found.unwrap_layer() {}
     if let Some(head) = found.words.first_mut() {
-        *head = canonical(head);
+        *head = canonical_name(head);
     }
     found
 }
 
-impl Unwrapped {
+impl UnwrappedCommand {
     /// Removes one layer; returns false after the last one.
-    fn step(&mut self) -> bool {
+    fn unwrap_layer(&mut self) -> bool {
         let Some(head) = self.words.first() else { return false };
-        if let Some((name, value)) = assignment(head) {
+        if let Some((name, value)) = split_assignment(head) {
             self.variables.push((name.to_owned(), value.to_owned()));
             self.words.remove(0);
             return true;
@@ -285,29 +285,29 @@ impl Unwrapped {
             _ => {}
         }
         if let Some(length) = wrapper_length(&self.words) {
-            self.take(length);
+            self.move_to_wrappers(length);
             return true;
         }
         if starts_package_program(&self.words) {
-            self.take(1);
+            self.move_to_wrappers(1);
             return true;
         }
         if let Some(length) = interpreter_length(&self.words) {
-            self.take(length);
+            self.move_to_wrappers(length);
             return true;
         }
         if let Some(length) = unknown_prefix_length(&self.words) {
-            self.take(length);
+            self.move_to_wrappers(length);
             return true;
         }
         false
     }
 
     /// Moves the first `length` words to the wrappers.
-    fn take(&mut self, length: usize) {
+    fn move_to_wrappers(&mut self, length: usize) {
         let words: Vec<String> = self.words.drain(..length).collect();
         for word in words {
-            match assignment(&word) {
+            match split_assignment(&word) {
                 Some((name, value)) => self.variables.push((name.to_owned(), value.to_owned())),
                 None => self.wrappers.push(word),
             }
@@ -316,14 +316,14 @@ impl Unwrapped {
 }
 
 /// Splits `NAME=value`.
-pub(super) fn assignment(word: &str) -> Option<(&str, &str)> {
+pub(super) fn split_assignment(word: &str) -> Option<(&str, &str)> {
     let (name, value) = word.split_once('=')?;
     let is_name = name.starts_with(|sign: char| sign.is_ascii_alphabetic() || sign == '_')
         && name.chars().all(|sign| sign.is_ascii_alphanumeric() || sign == '_');
     is_name.then_some((name, value))
 }
 
-fn base(word: &str) -> &str {
+fn base_name(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }
 
@@ -345,7 +345,7 @@ fn wrapper_length(words: &[String]) -> Option<usize> {
             return Some(at + 1);
         } else if word.starts_with('-') {
             at += if is_value(word) { 2 } else { 1 };
-        } else if assignment(word).is_some() || is_tool_version(wrapper.start, word) {
+        } else if split_assignment(word).is_some() || is_tool_version(wrapper.start, word) {
             at += 1;
         } else if operands > 0 {
             operands -= 1;
@@ -362,8 +362,8 @@ fn wrapper_length(words: &[String]) -> Option<usize> {
     }
     // The word behind an unknown option may be its value: if it is not a known program, a runner shortly after it
     // counts.
-    let head = words.get(at).map_or("", |word| base(word));
-    let next = if is_known_head(&words[at.min(words.len())..]) || is_no_wrapper(head) {
+    let head = words.get(at).map_or("", |word| base_name(word));
+    let next = if is_known_head(&words[at.min(words.len())..]) || takes_data(head) {
         at
     } else {
         let near = at..words.len().min(at + MAX_UNKNOWN_PREFIX);
@@ -379,14 +379,14 @@ fn is_tool_version(wrapper: &str, word: &str) -> bool {
 }
 
 fn is_known_head(words: &[String]) -> bool {
-    let head = words.first().map_or("", |word| base(word));
+    let head = words.first().map_or("", |word| base_name(word));
     table::is_known_program(head) || is_shell(head) || is_interpreter(head)
 }
 
 /// Counts the words of a start such as `docker compose exec`; options may come between them.
 fn start_length(start: &str, words: &[String]) -> Option<usize> {
     let mut parts = start.split(' ');
-    if parts.next()? != base(words.first()?) {
+    if parts.next()? != base_name(words.first()?) {
         return None;
     }
     let mut at = 1;
@@ -415,7 +415,7 @@ fn is_interpreter(base: &str) -> bool {
 
 /// Counts the words before the module or script that an interpreter runs.
 fn interpreter_length(words: &[String]) -> Option<usize> {
-    let head = base(words.first()?);
+    let head = base_name(words.first()?);
     if head.starts_with("python") {
         let mut at = 1;
         while let Some(word) = words.get(at).filter(|word| word.starts_with('-')) {
@@ -441,8 +441,8 @@ fn interpreter_length(words: &[String]) -> Option<usize> {
 
 /// Counts the words of an unknown program before a run.
 fn unknown_prefix_length(words: &[String]) -> Option<usize> {
-    let head = base(words.first()?);
-    if table::is_known_program(head) || is_no_wrapper(head) || head.contains('=') {
+    let head = base_name(words.first()?);
+    if table::is_known_program(head) || takes_data(head) || head.contains('=') {
         return None;
     }
     (1..words.len().min(MAX_UNKNOWN_PREFIX + 1)).find(|at| {
@@ -456,8 +456,8 @@ fn unknown_prefix_length(words: &[String]) -> Option<usize> {
 }
 
 /// Returns a tool's bare name for any installation path; any other program as typed, without `./`.
-fn canonical(head: &str) -> String {
-    let tool = match base(head) {
+fn canonical_name(head: &str) -> String {
+    let tool = match base_name(head) {
         "gradlew" => "gradle",
         "mvnw" => "mvn",
         "py.test" => "pytest",
@@ -476,8 +476,8 @@ fn canonical(head: &str) -> String {
 mod tests {
     use super::*;
 
-    fn shown(line: &str) -> String {
-        let found = unwrap(line.split(' ').map(str::to_owned).collect());
+    fn shown_command(line: &str) -> String {
+        let found = unwrap_command(line.split(' ').map(str::to_owned).collect());
         found.words.join(" ")
     }
 
@@ -513,14 +513,14 @@ mod tests {
             ("docker build -t app .", "docker build -t app ."),
             ("rtk git add src/build-tree.ts", "git add src/build-tree.ts"),
         ] {
-            assert_eq!(shown(line), expected, "{line}");
+            assert_eq!(shown_command(line), expected, "{line}");
         }
     }
 
     #[test]
     fn variables_and_wrappers_are_kept() {
         let words = "TZ=UTC timeout 60 uv run pytest".split(' ').map(str::to_owned).collect();
-        let found = unwrap(words);
+        let found = unwrap_command(words);
         assert_eq!(found.variables, [("TZ".to_owned(), "UTC".to_owned())]);
         assert_eq!(found.wrappers, ["timeout", "60", "uv", "run"]);
     }

@@ -4,17 +4,17 @@
 //! this binary. Project and memory are temporary ([`stage`]) and are removed afterwards ([`crate::scratch`]). The demo
 //! ends with an error if a hook does not print the expected text, because an empty box would misrepresent the product.
 
-mod block;
 mod calendar;
+mod line;
+mod project;
 mod screen;
-mod stage;
 mod story;
 
 use crate::CommandError;
 use crate::ui::Ui;
 
+use project::DemoProject;
 use screen::{DemoPace, DemoScreen};
-use stage::DemoProject;
 
 /// Plays the demo. It does not pause with `fast` or if stdout is not a terminal.
 pub(crate) fn play(fast: bool, ui: &mut Ui<'_>) -> Result<(), CommandError> {

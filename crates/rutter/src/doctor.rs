@@ -35,8 +35,8 @@ use std::path::PathBuf;
 use rutter_check::settings::{
     ClientState, HookEntry, enabled_plugins, load_layers, load_plugin_layers, load_servers,
 };
-use rutter_memory::project::Located;
-use rutter_memory::store::doctor::Health;
+use rutter_memory::project::LocatedProject;
+use rutter_memory::store::doctor::StoreHealth;
 use serde::Serialize;
 
 pub(crate) use places::ClientEnvironment;
@@ -100,9 +100,9 @@ struct MemoryInfo {
     set_aside: Vec<PathBuf>,
 }
 
-impl From<Health> for MemoryInfo {
-    fn from(health: Health) -> Self {
-        let Health { folder, schema, database, wal, spool, set_aside, findings: _ } = health;
+impl From<StoreHealth> for MemoryInfo {
+    fn from(health: StoreHealth) -> Self {
+        let StoreHealth { folder, schema, database, wal, spool, set_aside, findings: _ } = health;
         Self { folder, schema, bytes: database, wal, spool, set_aside }
     }
 }
@@ -134,7 +134,7 @@ impl DoctorReport {
         let loaded = load_servers(&places.files, &state, &layers, &plugins);
         let mut servers = ServerRegistrations::new(loaded, &state, &mut findings);
         servers.check_states(&layers, &mut findings);
-        let located = Located::find(env.working_dir()?);
+        let located = LocatedProject::find(env.working_dir()?);
         let loaded = env.load_config(Some(&located.root));
         let bench = EntryRunner {
             places,

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use rutter_contract::version::Version;
-use rutter_memory::config::{Config, Loaded};
+use rutter_memory::config::{Config, LoadedConfig};
 use rutter_memory::origin::{Origin, Writer};
-use rutter_memory::project::Located;
-use rutter_memory::store::{Files, Owner, UnsafePath, spool};
+use rutter_memory::project::LocatedProject;
+use rutter_memory::quote::PathLine as _;
+use rutter_memory::store::{DataDir, GhapOwner, UnsafePath, spool};
 use rutter_memory::{Clean, Store, StoreError, Time, log};
 
 use crate::CommandError;
@@ -69,7 +70,7 @@ pub(crate) fn client_start_dir() -> Option<PathBuf> {
 /// Returns the number of output bytes that the client passes on. Hooks inherit the client's environment.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn bash_output_window() -> usize {
-    rutter_hooks::bash_call::window(env::var("BASH_MAX_OUTPUT_LENGTH").ok().as_deref())
+    rutter_hooks::bash_call::output_window(env::var("BASH_MAX_OUTPUT_LENGTH").ok().as_deref())
 }
 
 /// Returns the command with which an agent starts this program: its name if `PATH` leads to it, otherwise its path.
@@ -220,15 +221,15 @@ impl Environment {
     pub(crate) fn secure_data(&self, ui: &mut Ui<'_>) -> Result<(), CommandError> {
         let files = self.data_dir();
         if let Some(mode) = files.secure().map_err(StoreError::from)? {
-            drop(log::append_closed(&files, self.now, mode));
+            drop(log::append_permission_change(&files, self.now, mode));
             writeln!(
                 ui.err,
                 "warning: others could write to {} (mode {mode:04o}); it is closed to them now. Look at what is stored if you \
                  do not trust them.",
-                self.data.display()
+                self.data.to_line()
             )?;
         }
-        match files.links() {
+        match files.symbolic_links() {
             Ok(links) => match links.into_iter().next() {
                 Some(link) => Err(StoreError::from(UnsafePath::Link(link)).into()),
                 None => Ok(()),
@@ -241,14 +242,14 @@ impl Environment {
     /// Opens the store. Prints a remark if a damaged database was set aside.
     pub(crate) fn open_store(&self, ui: &mut Ui<'_>) -> Result<Store, CommandError> {
         let mut store = Store::open(&self.data, self.now)?;
-        store.write_as(self.origin());
+        store.set_author(self.origin());
         if let Some(path) = store.set_aside() {
             ui.print_note(&format!(
                 "the database was damaged and is kept as {}; `rutter doctor --repair` saves what can be read",
-                path.display()
+                path.to_line()
             ))?;
         }
-        if store.is_read_only() && spool::waits(store.files()) {
+        if store.is_read_only() && spool::has_drainable_entries(store.files()) {
             ui.print_note(
                 "the memory cannot be written: what hooks left in the spool is not shown",
             )?;
@@ -271,14 +272,14 @@ impl Environment {
     }
 
     /// Loads the configuration of the user and of the checkout at this root.
-    pub(crate) fn load_config(&self, root: Option<&Path>) -> Loaded {
+    pub(crate) fn load_config(&self, root: Option<&Path>) -> LoadedConfig {
         let user = self.config_file.as_deref().unwrap_or_else(|| Path::new(""));
         Config::load(user, root, &self.data)
     }
 
     /// Returns the paths of the files in the data directory.
-    pub(crate) fn data_dir(&self) -> Files {
-        Files::new(&self.data)
+    pub(crate) fn data_dir(&self) -> DataDir {
+        DataDir::new(&self.data)
     }
 
     /// Returns the id of the client session that runs this command, if any.
@@ -288,7 +289,7 @@ impl Environment {
 
     /// Loads the configuration for the working directory of the command.
     pub(crate) fn load_folder_config(&self) -> Result<Config, CommandError> {
-        let root = Located::find(self.working_dir()?).root;
+        let root = LocatedProject::find(self.working_dir()?).root;
         Ok(self.load_config(Some(&root)).config)
     }
 
@@ -298,18 +299,22 @@ impl Environment {
     }
 
     /// Locates the project of the command's working directory.
-    pub(crate) fn locate_project(&self) -> Result<Located, CommandError> {
+    pub(crate) fn locate_project(&self) -> Result<LocatedProject, CommandError> {
         let user = self.config_file.as_deref().unwrap_or_else(|| Path::new(""));
         let started_in = client_start_dir();
-        let (located, _) =
-            Located::find_configured(self.working_dir()?, started_in.as_deref(), user, &self.data);
+        let (located, _) = LocatedProject::find_configured(
+            self.working_dir()?,
+            started_in.as_deref(),
+            user,
+            &self.data,
+        );
         Ok(located)
     }
 
     /// Returns the owner of the command's entries: the main agent of the client session, otherwise the permanent
     /// session of the command line.
-    pub(crate) fn owner(&self) -> Result<Owner, CommandError> {
-        Ok(Owner {
+    pub(crate) fn owner(&self) -> Result<GhapOwner, CommandError> {
+        Ok(GhapOwner {
             client: self.session_id(),
             agent: None,
             place: (&self.locate_project()?).into(),

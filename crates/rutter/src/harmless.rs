@@ -5,7 +5,7 @@
 
 use std::io::{self, Write};
 
-use rutter_memory::quote::harmless;
+use rutter_memory::quote::sanitize_line;
 
 /// A writer of lines without escape sequences, hidden characters and client tags.
 pub(crate) struct HarmlessWriter<'a> {
@@ -25,7 +25,7 @@ impl<'a> HarmlessWriter<'a> {
         let text = std::mem::replace(&mut self.pending, rest);
         let text = String::from_utf8_lossy(&text);
         let (line, newline) = text.strip_suffix('\n').map_or((&*text, ""), |line| (line, "\n"));
-        self.inner.write_all(harmless(line, self.keeps_colours).as_bytes())?;
+        self.inner.write_all(sanitize_line(line, self.keeps_colours).as_bytes())?;
         self.inner.write_all(newline.as_bytes())
     }
 }
@@ -50,6 +50,9 @@ impl Write for HarmlessWriter<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::Path;
+
     use super::*;
 
     #[test]
@@ -62,5 +65,33 @@ mod tests {
         writer.flush().unwrap();
         writer.flush().unwrap();
         assert_eq!(String::from_utf8(out).unwrap(), "one two\n‹/system-reminder>\nwho? 日本");
+    }
+
+    /// [`Path::display`] keeps newlines, so the name of a folder could forge a line of output.
+    #[test]
+    fn paths_are_printed_in_one_line() {
+        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let mut folders = ["hooks", "memory", "runs", "rutter", "search", "server"]
+            .map(|name| crates.join(name).join("src"))
+            .to_vec();
+        let mut files = 0;
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|extension| extension == "rs") {
+                    let text = fs::read_to_string(&path).unwrap();
+                    let (program, _) = text.split_once("#[cfg(test)]").unwrap_or((&text, ""));
+                    let is_test = ["tests.rs", "cases.rs"].iter().any(|name| path.ends_with(name));
+                    assert!(
+                        is_test || !program.contains(concat!(".disp", "lay()")),
+                        "{path:?}: use `PathLine::to_line`"
+                    );
+                    files += 1;
+                }
+            }
+        }
+        assert!(files > 100, "{files}");
     }
 }

@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rutter_contract::input::RawPayload;
-use rutter_hooks::tally;
-use rutter_hooks::{Around, guard_cut_payload, hear};
-use rutter_memory::store::Files;
+use rutter_hooks::event_counts;
+use rutter_hooks::{HookEnv, guard_cut_payload, handle_event};
+use rutter_memory::store::DataDir;
 use rutter_memory::{Clean, log, pause};
 
 use crate::{environment, install};
@@ -43,12 +43,12 @@ pub fn run(event: Option<&str>, from: Option<&str>, leave: fn()) -> String {
     }
     environment::accept_sudo_user();
     let Ok(data) = environment::data_dir() else { return String::new() };
-    let files = Files::new(data);
+    let files = DataDir::new(data);
     install_panic_hook(&files, leave);
     let parent = rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get().unsigned_abs());
     let payload = read_payload(begun);
     let left = || WATCHDOG_TIMEOUT.saturating_sub(begun.elapsed()).max(MIN_LOG_TIME);
-    let work = || handle_event(&files, payload, event, from, (parent, begun));
+    let work = || event_output(&files, payload, event, from, (parent, begun));
     if let Some(answer) = worker::run(left(), leave, work) {
         return answer;
     }
@@ -56,7 +56,7 @@ pub fn run(event: Option<&str>, from: Option<&str>, leave: fn()) -> String {
     worker::run(MIN_LOG_TIME, leave, || {
         if files.secure().is_ok() {
             let line = Clean::new(&format!("hook: {TIMEOUT_FAULT}"));
-            drop(log::append(&files, environment::current_time(), &line));
+            drop(log::append_line(&files, environment::current_time(), &line));
         }
         String::new()
     })
@@ -65,10 +65,10 @@ pub fn run(event: Option<&str>, from: Option<&str>, leave: fn()) -> String {
 
 /// Handles an event, and returns the text to print.
 ///
-/// Most events need no work, and then the client waits only for the code before `hear`. So that code opens, starts and
+/// Most events need no work, and then the client waits only for the code before `handle_event`. So that code opens, starts and
 /// looks up nothing.
-fn handle_event(
-    files: &Files,
+fn event_output(
+    files: &DataDir,
     payload: Result<Vec<u8>, CutPayload>,
     event: Option<&str>,
     from: Option<&str>,
@@ -77,19 +77,21 @@ fn handle_event(
     // A data directory that other users can change is restricted. If that fails, it is not used.
     match files.secure() {
         Ok(None) => {}
-        Ok(Some(mode)) => drop(log::append_closed(files, environment::current_time(), mode)),
+        Ok(Some(mode)) => {
+            drop(log::append_permission_change(files, environment::current_time(), mode))
+        }
         Err(_) => return String::new(),
     }
-    let around = || Around {
+    let around = || HookEnv {
         files: files.clone(),
         now: environment::current_time(),
-        begun,
+        started_at: begun,
         window: environment::bash_output_window(),
         started_in: environment::client_start_dir(),
         parent,
         config: environment::config_file_path().unwrap_or_default(),
         home: environment::home_dir,
-        called: environment::agent_command,
+        own_command: environment::agent_command,
         // A plugin brings its server along with its hooks.
         has_tools: if from == Some(PLUGIN_SCOPE_NAME) { |_| Some(true) } else { has_tools },
         foreign_server: install::find_foreign_server,
@@ -98,29 +100,29 @@ fn handle_event(
         Ok(payload) if from.is_some_and(|from| defers_to_other_entry(from, &payload)) => {
             return String::new();
         }
-        Ok(payload) => hear(&payload, event, around),
+        Ok(payload) => handle_event(&payload, event, around),
         Err(CutPayload { head, reason }) => {
             let mut heard = guard_cut_payload(&head, event, around);
-            heard.faults.push(Clean::new(reason));
+            heard.errors.push(Clean::new(reason));
             heard
         }
     };
     if let Some((event, session)) = &heard.event
         && !pause::is_paused(files, session)
     {
-        drop(tally::count(files, *event, environment::current_time()));
+        drop(event_counts::count_event(files, *event, environment::current_time()));
     }
-    for fault in &heard.faults {
-        drop(log::append(
+    for fault in &heard.errors {
+        drop(log::append_line(
             files,
             environment::current_time(),
             &Clean::new(&format!("hook: {fault}")),
         ));
     }
     for note in &heard.notes {
-        drop(log::append(files, environment::current_time(), note));
+        drop(log::append_line(files, environment::current_time(), note));
     }
-    if heard.tend {
+    if heard.needs_maintenance {
         start_maintenance(files);
     }
     heard.stdout
@@ -193,21 +195,21 @@ fn read_into(payload: &mut Vec<u8>, begun: Instant) -> Result<(), &'static str> 
 }
 
 /// Installs a panic hook that writes a log line and ends the process.
-fn install_panic_hook(files: &Files, leave: fn()) {
+fn install_panic_hook(files: &DataDir, leave: fn()) {
     let files = files.clone();
     std::panic::set_hook(Box::new(move |panic| {
         // The location only: the message may quote the payload.
         let place = panic.location().map_or_else(String::new, |place| format!(" at {place}"));
         let line = Clean::new(&format!("hook: a panic{place}"));
         if files.secure().is_ok() {
-            drop(log::append(&files, environment::current_time(), &line));
+            drop(log::append_line(&files, environment::current_time(), &line));
         }
         leave();
     }));
 }
 
 /// Starts the maintenance process and does not wait for it.
-fn start_maintenance(files: &Files) {
+fn start_maintenance(files: &DataDir) {
     let Ok(program) = std::env::current_exe() else { return };
     let mut command = Command::new(program);
     command

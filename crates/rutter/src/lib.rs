@@ -4,13 +4,13 @@
 //! binary prints and exits.
 
 mod ask;
+mod atomic_file;
 pub mod cli;
 mod commands;
 mod demo;
 pub mod doctor;
 mod environment;
 mod failure;
-mod file;
 mod harmless;
 pub mod hook;
 mod install;

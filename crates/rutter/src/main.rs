@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use clap::Parser as _;
 use rutter::cli::Cli;
 use rutter::ui::{Terminal, Ui};
-use rutter_memory::quote::harmless;
+use rutter_memory::quote::sanitize_line;
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
@@ -44,7 +44,7 @@ fn main() -> ExitCode {
         Err(failure) => {
             if !failure.is_silent() {
                 for line in format!("error: {failure}").lines() {
-                    drop(writeln!(err, "{}", harmless(line, false)));
+                    drop(writeln!(err, "{}", sanitize_line(line, false)));
                 }
             }
             ExitCode::from(failure.exit_code())

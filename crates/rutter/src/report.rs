@@ -7,9 +7,11 @@ use std::collections::HashMap;
 use std::fmt::{self, Display, Write as _};
 
 use rutter_memory::ghap::Tier;
-use rutter_memory::quote::seen;
-use rutter_memory::store::{Cluster, ClusterFilter, Held, Member, Plotted, ValueFilter};
-use rutter_memory::value::Standing;
+use rutter_memory::quote::visible_chars;
+use rutter_memory::store::{
+    Cluster, ClusterFilter, ClusterMember, PlottedExperience, ValueFilter, ValueWithEffects,
+};
+use rutter_memory::value::ValueStanding;
 use rutter_memory::{Id, Store, StoreError, Time};
 use rutter_search::cluster::Axis;
 
@@ -47,8 +49,8 @@ pub(crate) fn render_page(store: &Store, now: Time) -> Result<String, StoreError
 /// The clusters and lone experiences of one axis.
 struct AxisPanel {
     axis: Axis,
-    clusters: Vec<(Cluster, Vec<Plotted>)>,
-    lone: Vec<Plotted>,
+    clusters: Vec<(Cluster, Vec<PlottedExperience>)>,
+    lone: Vec<PlottedExperience>,
     /// Number of experiences, and number of those that belong to a cluster.
     counted: (u64, u64),
 }
@@ -56,16 +58,16 @@ struct AxisPanel {
 impl AxisPanel {
     fn load(store: &Store, axis: Axis) -> Result<Self, StoreError> {
         let clusters = store.clusters(&ClusterFilter { axis: Some(axis), ..Default::default() })?;
-        let mut members: HashMap<Id, Vec<Plotted>> = HashMap::new();
+        let mut members: HashMap<Id, Vec<PlottedExperience>> = HashMap::new();
         let mut lone = Vec::new();
-        for one in store.plotted(axis, MAX_MAP_EXPERIENCES)? {
+        for one in store.plot_experiences(axis, MAX_MAP_EXPERIENCES)? {
             match one.cluster {
                 Some(cluster) => members.entry(cluster).or_default().push(one),
                 None => lone.push(one),
             }
         }
         lone.truncate(MAX_LONE_EXPERIENCES);
-        let mut all: Vec<(Cluster, Vec<Plotted>)> = Vec::new();
+        let mut all: Vec<(Cluster, Vec<PlottedExperience>)> = Vec::new();
         for cluster in clusters {
             let mut members = members.remove(&cluster.id).unwrap_or_default();
             members.sort_by(|one, other| {
@@ -76,11 +78,12 @@ impl AxisPanel {
                 all.push((cluster, members));
             }
         }
-        Ok(Self { axis, clusters: all, lone, counted: store.grouped(axis)? })
+        Ok(Self { axis, clusters: all, lone, counted: store.count_grouped(axis)? })
     }
 
     fn layout(&self) -> ClusterMap {
-        let vectors = |of: &[Plotted]| of.iter().map(|one| one.vector).collect::<Vec<_>>();
+        let vectors =
+            |of: &[PlottedExperience]| of.iter().map(|one| one.vector).collect::<Vec<_>>();
         let clusters: Vec<_> = self.clusters.iter().map(|(_, members)| vectors(members)).collect();
         layout_map(&clusters, &vectors(&self.lone))
     }
@@ -106,7 +109,7 @@ struct EscapedText<'a>(&'a str);
 impl Display for EscapedText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let line = self.0.split_whitespace().collect::<Vec<_>>().join(" ");
-        for sign in seen(&line) {
+        for sign in visible_chars(&line) {
             match sign {
                 '&' => f.write_str("&amp;")?,
                 '<' => f.write_str("&lt;")?,
@@ -141,7 +144,12 @@ fn cluster_hue(number: usize) -> usize {
     (number * 137 + 25) % 360
 }
 
-fn write_page(page: &mut String, panels: &[AxisPanel], values: &[Held], now: Time) -> fmt::Result {
+fn write_page(
+    page: &mut String,
+    panels: &[AxisPanel],
+    values: &[ValueWithEffects],
+    now: Time,
+) -> fmt::Result {
     let (all, grouped) = panels.first().map_or((0, 0), |panel| panel.counted);
     let clusters: usize = panels.iter().map(|panel| panel.clusters.len()).sum();
     page.push_str(
@@ -163,7 +171,7 @@ fn write_page(page: &mut String, panels: &[AxisPanel], values: &[Held], now: Tim
     page.push_str(
         "</style>\n</head>\n<body>\n<header>\n<h1>What many lessons have in common</h1>\n",
     );
-    let held = values.iter().filter(|held| held.value.standing != Standing::Retired).count();
+    let held = values.iter().filter(|held| held.value.standing != ValueStanding::Retired).count();
     writeln!(
         page,
         "<p class=\"soft\">{}: {}, {grouped} of them in a cluster by all that they say; {} on four axes; {}.</p>\n</header>",
@@ -218,18 +226,18 @@ fn cluster_numbers(panels: &[AxisPanel]) -> HashMap<Id, (Axis, usize)> {
 
 fn write_values(
     page: &mut String,
-    values: &[Held],
+    values: &[ValueWithEffects],
     numbers: &HashMap<Id, (Axis, usize)>,
 ) -> fmt::Result {
     page.push_str("<section>\n<h2>Values</h2>\n");
-    let is_retired = |held: &&Held| held.value.standing == Standing::Retired;
+    let is_retired = |held: &&ValueWithEffects| held.value.standing == ValueStanding::Retired;
     if values.iter().all(|held| is_retired(&held)) {
         page.push_str(
             "<p class=\"soft\">None yet. What three sessions learn is proposed by itself; \
              <code>rutter values add</code> says one outright.</p>\n",
         );
     }
-    let item = |page: &mut String, held: &Held| {
+    let item = |page: &mut String, held: &ValueWithEffects| {
         let value = &held.value;
         write!(
             page,
@@ -261,7 +269,7 @@ fn write_values(
         writeln!(page, "</small></li>")
     };
     page.push_str("<ol class=\"values\">\n");
-    let current: Vec<&Held> = values.iter().filter(|held| !is_retired(held)).collect();
+    let current: Vec<&ValueWithEffects> = values.iter().filter(|held| !is_retired(held)).collect();
     let (first, others) = current.split_at(current.len().min(MAX_VISIBLE_VALUES));
     for held in first {
         item(page, held)?;
@@ -274,7 +282,7 @@ fn write_values(
         }
         page.push_str("</ol></details>\n");
     }
-    let retired: Vec<&Held> = values.iter().filter(is_retired).collect();
+    let retired: Vec<&ValueWithEffects> = values.iter().filter(is_retired).collect();
     if !retired.is_empty() {
         writeln!(
             page,
@@ -290,7 +298,7 @@ fn write_values(
     Ok(())
 }
 
-fn write_panel(page: &mut String, panel: &AxisPanel, values: &[Held]) -> fmt::Result {
+fn write_panel(page: &mut String, panel: &AxisPanel, values: &[ValueWithEffects]) -> fmt::Result {
     let (axis, (all, grouped)) = (panel.axis, panel.counted);
     writeln!(page, "<div class=\"panel\" id=\"panel-{axis}\">")?;
     if panel.clusters.is_empty() {
@@ -325,8 +333,8 @@ fn write_cluster(
     page: &mut String,
     number: usize,
     cluster: &Cluster,
-    members: &[Plotted],
-    values: &[Held],
+    members: &[PlottedExperience],
+    values: &[ValueWithEffects],
 ) -> fmt::Result {
     write!(
         page,
@@ -353,7 +361,7 @@ fn write_cluster(
         cluster.id.short(),
         EscapedText(&truncate_text(&projects.join(", "), 160))
     )?;
-    for Plotted { member, .. } in members.iter().take(MAX_LISTED_MEMBERS) {
+    for PlottedExperience { member, .. } in members.iter().take(MAX_LISTED_MEMBERS) {
         write!(
             page,
             "<tr><td>{}</td><td>{}</td><td>{}</td><td>{:.2}</td><td>{}</td></tr>",
@@ -377,7 +385,7 @@ fn write_cluster(
 }
 
 /// Returns the status of an experience, with its evidence tier.
-fn describe_outcome(member: &Member) -> String {
+fn describe_outcome(member: &ClusterMember) -> String {
     let tier = member.tier.filter(|tier| *tier != Tier::Abandoned);
     tier.map_or_else(|| member.status.to_string(), |tier| format!("{}, {tier}", member.status))
 }
@@ -482,13 +490,13 @@ impl MapRect {
 /// Writes the dot of an experience, and the text that appears below the map when the pointer is on the dot.
 fn write_dot(
     page: &mut String,
-    one: &Plotted,
+    one: &PlottedExperience,
     spot: MapPoint,
     (below, foot, width, letter): (f64, f64, f64, f64),
 ) -> fmt::Result {
     let member = &one.member;
     let lone = if one.cluster.is_none() { " lone" } else { "" };
-    let confirmed = member.status == rutter_memory::ghap::Status::Confirmed;
+    let confirmed = member.status == rutter_memory::ghap::GhapStatus::Confirmed;
     let status = if confirmed { "" } else { " falsified" };
     let about =
         format!("{}, {}, {}", format_day(member.at), member.domain, describe_outcome(member));

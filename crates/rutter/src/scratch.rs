@@ -22,6 +22,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
 use rustix::process::{Pid, Signal, kill_process_group};
+use rutter_memory::quote::PathLine as _;
 
 use crate::ui::Ui;
 use crate::{CommandError, environment};
@@ -86,7 +87,7 @@ impl ScratchFolder {
     /// folder's name.
     pub(crate) fn open(program: &Path, purpose: &str) -> Result<Self, CommandError> {
         let failed = |error: io::Error| {
-            CommandError::Refused(format!("cannot start {}: {error}", program.display()))
+            CommandError::Refused(format!("cannot start {}: {error}", program.to_line()))
         };
         let mut keeper = Command::new(program)
             .arg("demo")
@@ -146,7 +147,7 @@ impl ScratchFolder {
         }
         Err(CommandError::Refused(format!(
             "{} could not be removed; `rm -r` takes it away",
-            self.path.display()
+            self.path.to_line()
         )))
     }
 

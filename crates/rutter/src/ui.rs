@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, IsTerminal as _, Read as _, Write};
 
 use comfy_table::{ContentArrangement, Table, presets};
-use rutter_memory::quote::seen;
+use rutter_memory::quote::visible_chars;
 use serde::Serialize;
 
 use crate::{CommandError, environment};
@@ -128,7 +128,8 @@ pub fn format_size(bytes: u64) -> String {
 
 /// Returns a whole text as one line, without control characters, so that it cannot imitate a line of our output.
 pub fn one_line(text: &str) -> String {
-    let words: Vec<String> = text.split_whitespace().map(|word| seen(word).collect()).collect();
+    let words: Vec<String> =
+        text.split_whitespace().map(|word| visible_chars(word).collect()).collect();
     words.join(" ")
 }
 
@@ -138,7 +139,7 @@ const LIST_LINE_CHARS: usize = 72;
 /// Returns the beginning of a text for a list, without control characters.
 pub fn first_line(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
-    let mut signs = seen(line);
+    let mut signs = visible_chars(line);
     let cut: String = signs.by_ref().take(LIST_LINE_CHARS).collect();
     let is_cut = signs.next().is_some() || line.len() < text.trim_end().len();
     if is_cut { format!("{cut}…") } else { cut }

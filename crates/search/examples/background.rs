@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rutter_search::terms::terms;
+use rutter_search::terms::extract_terms;
 
 /// Minimum frequency of a common term, in paragraphs per ten thousand. Rarer terms count as rare.
 const MIN_PARAGRAPHS_PER_10K: f64 = 4.0;
@@ -41,7 +41,7 @@ fn main() {
             paragraphs += 1;
             let words: Vec<&str> = paragraph.split_whitespace().take(80).collect();
             let found: BTreeSet<String> =
-                terms(&words.join(" ")).into_iter().map(|term| term.text).collect();
+                extract_terms(&words.join(" ")).into_iter().map(|term| term.text).collect();
             for term in found {
                 *counts.entry(term).or_default() += 1;
             }

@@ -13,9 +13,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use rutter_search::cache::{EVERYWHERE, Scope};
-use rutter_search::embed::{DIMS, HASH, Vector, embed};
-use rutter_search::vectors::{Entry, VectorDraft, VectorFile};
+use rutter_search::cache::{EVERYWHERE_PROJECT, SearchScope};
+use rutter_search::embed::{EMBEDDING_HASH, VECTOR_DIMS, Vector, embed};
+use rutter_search::vectors::{VectorDraft, VectorEntry, VectorFile};
 
 /// A text of 37 tokens; hooks see many such texts.
 const TEXT: &str = "thread 'main' panicked at src/store/spool.rs:177:9: called `Option::unwrap()` on a `None` \
@@ -23,7 +23,7 @@ const TEXT: &str = "thread 'main' panicked at src/store/spool.rs:177:9: called `
 
 const NEAREST_COUNT: usize = 200;
 const INDEX_EDITION: i64 = 1;
-const ALL_DOCUMENTS: Scope = Scope { axis: 0, kind: None, project: None };
+const ALL_DOCUMENTS: SearchScope = SearchScope { axis: 0, kind: None, project: None };
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -32,7 +32,7 @@ fn main() {
         ["scan", path] => {
             let query = embed(TEXT).unwrap();
             time_first_call(|| {
-                VectorFile::open(Path::new(path), HASH, &[INDEX_EDITION])
+                VectorFile::open(Path::new(path), EMBEDDING_HASH, &[INDEX_EDITION])
                     .unwrap()
                     .scan(&query, NEAREST_COUNT, ALL_DOCUMENTS, |_| true)
                     .is_some()
@@ -55,10 +55,13 @@ fn measure_all() {
     print_times("a vector, warm", warm_times(1_000, || embed(black_box(TEXT)).is_some()));
     for count in [10_000, 100_000, 1_000_000] {
         let path = folder.path().join("vectors");
-        let mut draft = VectorDraft::begin(&path, INDEX_EDITION).unwrap();
+        let mut draft = VectorDraft::create(&path, INDEX_EDITION).unwrap();
         for row in 0..count {
             draft
-                .put(&random_vector(row), Entry { row, axis: 0, kind: 0, project: EVERYWHERE })
+                .add(
+                    &random_vector(row),
+                    VectorEntry { row, axis: 0, kind: 0, project: EVERYWHERE_PROJECT },
+                )
                 .unwrap();
         }
         draft.finish(count).unwrap();
@@ -67,8 +70,10 @@ fn measure_all() {
             &format!("{count} vectors, fresh process"),
             times_in_fresh_process(&["scan", path.to_str().unwrap()], rounds),
         );
-        let (file, query) =
-            (VectorFile::open(&path, HASH, &[INDEX_EDITION]).unwrap(), embed(TEXT).unwrap());
+        let (file, query) = (
+            VectorFile::open(&path, EMBEDDING_HASH, &[INDEX_EDITION]).unwrap(),
+            embed(TEXT).unwrap(),
+        );
         print_times(
             &format!("{count} vectors, warm"),
             warm_times(rounds, || {
@@ -101,7 +106,7 @@ fn print_times(name: &str, mut times: Vec<f64>) {
 
 fn random_vector(seed: i64) -> Vector {
     let mut state = seed.cast_unsigned();
-    let numbers: [i8; DIMS] = std::array::from_fn(|_| {
+    let numbers: [i8; VECTOR_DIMS] = std::array::from_fn(|_| {
         state =
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         state.to_le_bytes()[7].cast_signed()

@@ -6,15 +6,15 @@
 //! of the crates that this project depends on; it contains only counts, none of their text.
 
 /// The terms and their counts.
-static TABLE: &str = include_str!("background.txt");
+static BACKGROUND_TABLE: &str = include_str!("background.txt");
 
 /// The assumed share of a term that is not in the table.
-const RARE: f64 = 0.5 / 10_000.0;
+const RARE_TERM_SHARE: f64 = 0.5 / 10_000.0;
 
 /// Returns the share of paragraphs that contain a term.
-pub fn share(term: &str) -> f64 {
-    let (mut low, mut high) = (0, TABLE.len());
-    let bytes = TABLE.as_bytes();
+pub fn background_share(term: &str) -> f64 {
+    let (mut low, mut high) = (0, BACKGROUND_TABLE.len());
+    let bytes = BACKGROUND_TABLE.as_bytes();
     while low < high {
         let middle = usize::midpoint(low, high);
         let start = bytes[..middle].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
@@ -22,16 +22,16 @@ pub fn share(term: &str) -> f64 {
             .iter()
             .position(|byte| *byte == b'\n')
             .map_or(bytes.len(), |at| middle + at);
-        let (found, share) = TABLE[start..end].split_once(' ').unwrap_or_default();
+        let (found, share) = BACKGROUND_TABLE[start..end].split_once(' ').unwrap_or_default();
         match found.cmp(term) {
             std::cmp::Ordering::Equal => {
-                return share.parse().map_or(RARE, |share: f64| share / 10_000.0);
+                return share.parse().map_or(RARE_TERM_SHARE, |share: f64| share / 10_000.0);
             }
             std::cmp::Ordering::Less => low = end + 1,
             std::cmp::Ordering::Greater => high = start,
         }
     }
-    RARE
+    RARE_TERM_SHARE
 }
 
 #[cfg(test)]
@@ -40,19 +40,22 @@ mod tests {
 
     #[test]
     fn every_term_is_found() {
-        let lines: Vec<&str> = TABLE.lines().collect();
+        let lines: Vec<&str> = BACKGROUND_TABLE.lines().collect();
         assert!(lines.len() > 1_000, "{}", lines.len());
         assert!(lines.is_sorted(), "it is searched by halves");
         for line in lines {
             let (term, count) = line.split_once(' ').unwrap();
             assert!(
-                (share(term) - count.parse::<f64>().unwrap() / 10_000.0).abs() < 1e-9,
+                (background_share(term) - count.parse::<f64>().unwrap() / 10_000.0).abs() < 1e-9,
                 "{line}"
             );
         }
         for term in ["", "zzzzzz", "0", "xylophon", "~"] {
-            assert!((share(term) - RARE).abs() < 1e-9, "{term}");
+            assert!((background_share(term) - RARE_TERM_SHARE).abs() < 1e-9, "{term}");
         }
-        assert!(share("error") > 0.03 && share("test") > share("mutex"));
+        assert!(
+            background_share("error") > 0.03
+                && background_share("test") > background_share("mutex")
+        );
     }
 }

@@ -10,14 +10,14 @@ mod grow;
 mod rule;
 
 pub use crate::document::Axis;
-pub use common::{Common, lesson};
+pub use common::{MeanDirection, subtract_work};
 pub use group::Group;
-pub use group::Point;
-pub use grow::Left;
-pub use grow::{FEWEST, Grouping, Shape};
-pub use rule::Rule;
+pub use group::TextPoint;
+pub use grow::GroupState;
+pub use grow::{GroupShape, Grouping, MIN_CLUSTER_SIZE};
+pub use rule::GroupingRule;
 
 /// Returns the mean direction of weighted texts.
-pub fn middle(points: &[Point]) -> Option<crate::embed::Vector> {
-    Group::of(points).direction().copied()
+pub fn mean_direction(points: &[TextPoint]) -> Option<crate::embed::Vector> {
+    Group::from_members(points).direction().copied()
 }

@@ -4,7 +4,7 @@ use rutter_redact::choice;
 
 choice! {
     /// The kind of row that a document is.
-    Kind, "kind of document" {
+    DocumentKind, "kind of document" {
         /// A memory that the user or the agent asked to remember.
         Memory = "memory",
         /// The lesson of a resolved GHAP.
@@ -30,7 +30,7 @@ choice! {
 
 impl Axis {
     /// Returns the prefix of the axis's terms, so that terms are counted per axis.
-    pub const fn mark(self) -> &'static str {
+    pub const fn term_prefix(self) -> &'static str {
         match self {
             Self::Full => "",
             Self::Strategy => "~t:",
@@ -40,7 +40,7 @@ impl Axis {
     }
 
     /// Returns the number of the axis in cache files.
-    pub const fn number(self) -> u8 {
+    pub const fn file_number(self) -> u8 {
         match self {
             Self::Full => 0,
             Self::Strategy => 1,
@@ -50,9 +50,9 @@ impl Axis {
     }
 }
 
-impl Kind {
+impl DocumentKind {
     /// Returns the number of the kind in cache files.
-    pub const fn number(self) -> u8 {
+    pub const fn file_number(self) -> u8 {
         match self {
             Self::Memory => 0,
             Self::Experience => 1,

@@ -10,12 +10,12 @@ use rust_stemmers::{Algorithm, Stemmer};
 use super::words;
 
 /// Maximum length of a term in bytes. A longer one is not a word that a query would contain.
-const LONGEST: usize = 64;
+const MAX_TERM_BYTES: usize = 64;
 
 /// Stop words, sorted. Ignoring them lets the search for an ordinary sentence find a twelfth more of the expected
 /// documents.
 #[rustfmt::skip]
-const BUILDING: &[&str] = &[
+const STOP_WORDS: &[&str] = &[
     "a", "about", "after", "again", "all", "also", "am", "an", "and", "any", "are", "aren", "as", "at", "be",
     "because", "been", "before", "being", "both", "but", "by", "can", "could", "couldn", "did", "didn", "do",
     "does", "doesn", "doing", "don", "during", "each", "few", "for", "from", "further", "had", "hadn", "has",
@@ -38,21 +38,21 @@ pub struct Term {
 }
 
 /// Returns the terms of a text, in order.
-pub fn terms(text: &str) -> Vec<Term> {
-    of_words(text.split(is_outside))
+pub fn extract_terms(text: &str) -> Vec<Term> {
+    terms_of_words(text.split(is_term_separator))
 }
 
 /// Returns each term of a text once, sorted. For a long text this is faster than sorting the result of [`terms`],
 /// because most of its words are repeated.
-pub fn distinct(text: &str) -> Vec<Term> {
+pub fn extract_distinct(text: &str) -> Vec<Term> {
     let mut seen = HashSet::new();
-    let mut found = of_words(text.split(is_outside).filter(|raw| seen.insert(*raw)));
+    let mut found = terms_of_words(text.split(is_term_separator).filter(|raw| seen.insert(*raw)));
     found.sort_unstable();
     found.dedup();
     found
 }
 
-fn of_words<'t>(words: impl Iterator<Item = &'t str>) -> Vec<Term> {
+fn terms_of_words<'t>(words: impl Iterator<Item = &'t str>) -> Vec<Term> {
     let stemmer = Stemmer::create(Algorithm::English);
     let mut found = Vec::new();
     for raw in words {
@@ -61,13 +61,13 @@ fn of_words<'t>(words: impl Iterator<Item = &'t str>) -> Vec<Term> {
         if raw.is_empty() {
             continue;
         }
-        let parts: Vec<&str> = words::parts(raw).collect();
+        let parts: Vec<&str> = words::name_parts(raw).collect();
         let several = parts.len() > 1;
         for part in parts {
             push_part(part, &stemmer, &mut found);
         }
         let whole = raw.trim_start_matches('_').to_lowercase();
-        if several && whole.len() <= LONGEST && is_identifier(raw) {
+        if several && whole.len() <= MAX_TERM_BYTES && is_identifier(raw) {
             found.push(Term { text: whole, whole: true });
         }
     }
@@ -75,7 +75,7 @@ fn of_words<'t>(words: impl Iterator<Item = &'t str>) -> Vec<Term> {
 }
 
 /// Returns true for characters that cannot be part of an identifier.
-fn is_outside(sign: char) -> bool {
+fn is_term_separator(sign: char) -> bool {
     !(sign.is_alphanumeric() || matches!(sign, '_' | '-' | '.' | '/' | ':' | '\\' | '@' | '$'))
 }
 
@@ -107,8 +107,8 @@ fn push_part(part: &str, stemmer: &Stemmer, found: &mut Vec<Term>) {
     }
     // A single letter or digit carries no information.
     if lower.chars().count() < 2
-        || lower.len() > LONGEST
-        || BUILDING.binary_search(&&*lower).is_ok()
+        || lower.len() > MAX_TERM_BYTES
+        || STOP_WORDS.binary_search(&&*lower).is_ok()
     {
         return;
     }
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     fn shown(text: &str) -> String {
-        terms(text)
+        extract_terms(text)
             .iter()
             .map(|term| if term.whole { format!("[{}]", term.text) } else { term.text.clone() })
             .collect::<Vec<_>>()
@@ -166,23 +166,23 @@ mod tests {
     }
 
     #[test]
-    fn what_builds_sentences_is_sorted() {
-        assert!(BUILDING.is_sorted());
+    fn stop_words_are_sorted() {
+        assert!(STOP_WORDS.is_sorted());
     }
 
     proptest! {
         #[test]
-        fn each_once_is_the_same_sorted(text in "([a-cA-C_.]{1,3}|the| |\\PC){0,60}") {
-            let mut expected = terms(&text);
+        fn distinct_terms_are_sorted(text in "([a-cA-C_.]{1,3}|the| |\\PC){0,60}") {
+            let mut expected = extract_terms(&text);
             expected.sort();
             expected.dedup();
-            prop_assert_eq!(distinct(&text), expected);
+            prop_assert_eq!(extract_distinct(&text), expected);
         }
 
         #[test]
-        fn any_text_has_terms_of_bounded_length_and_no_blanks(text in "\\PC{0,200}") {
-            for term in terms(&text) {
-                prop_assert!(!term.text.is_empty() && term.text.len() <= 4 * LONGEST);
+        fn terms_are_short_and_unspaced(text in "\\PC{0,200}") {
+            for term in extract_terms(&text) {
+                prop_assert!(!term.text.is_empty() && term.text.len() <= 4 * MAX_TERM_BYTES);
                 prop_assert!(!term.text.contains(char::is_whitespace));
             }
         }

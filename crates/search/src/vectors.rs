@@ -14,12 +14,12 @@ use std::path::Path;
 
 use memmap2::Mmap;
 
-use self::top::Top;
-use super::cache::{self, Draft, HEADER, Header, Scope, mix, seal};
-use crate::embed::{DIMS, HASH, Near, Vector};
+use self::top::TopScores;
+use super::cache::{self, CacheDraft, CacheHeader, HEADER_BYTES, SearchScope, make_seal, mix_hash};
+use crate::embed::{EMBEDDING_HASH, VECTOR_DIMS, Vector, VectorComparer};
 
-const MAGIC: [u8; 8] = *b"RUTVECTS";
-const RECORD: usize = DIMS + 8 + 8 + 4 + 4 + 4;
+const VECTORS_MAGIC: [u8; 8] = *b"RUTVECTS";
+const RECORD_BYTES: usize = VECTOR_DIMS + 8 + 8 + 4 + 4 + 4;
 
 /// The file, open for searching.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub struct VectorFile {
 
 /// The document that a vector belongs to.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Entry {
+pub struct VectorEntry {
     /// Row id of the document.
     pub row: i64,
     /// Number of the axis.
@@ -43,23 +43,31 @@ pub struct Entry {
     pub project: i64,
 }
 
-fn header(table: u64) -> Header {
-    Header { magic: MAGIC, record: RECORD, table, edition: 0, high_water: 0, counts: [0; 3] }
+fn new_header(table: u64) -> CacheHeader {
+    CacheHeader {
+        magic: VECTORS_MAGIC,
+        record: RECORD_BYTES,
+        table,
+        edition: 0,
+        high_water: 0,
+        counts: [0; 3],
+    }
 }
 
 impl VectorFile {
     /// Opens the file at a path. Returns None if it is invalid, not one of these editions, or made with another table
     /// ([`HASH`], except in tests). Then it has to be rebuilt, and searches work without vectors until then.
     pub fn open(path: &Path, table: u64, editions: &[i64]) -> Option<Self> {
-        let (map, header) = cache::open(path, header(table), editions)?;
+        let (map, header) = cache::open_cache(path, new_header(table), editions)?;
         let [count, ..] = header.counts;
-        let size = usize::try_from(count).ok()?.checked_mul(RECORD)?.checked_add(HEADER)?;
-        let count = (size - HEADER) / RECORD;
+        let size =
+            usize::try_from(count).ok()?.checked_mul(RECORD_BYTES)?.checked_add(HEADER_BYTES)?;
+        let count = (size - HEADER_BYTES) / RECORD_BYTES;
         (map.len() == size).then_some(Self {
             map,
             count,
             high_water: header.high_water,
-            key: header.key(),
+            key: header.seal_key(),
         })
     }
 
@@ -87,14 +95,14 @@ impl VectorFile {
         &self,
         query: &Vector,
         most: usize,
-        scope: Scope,
+        scope: SearchScope,
         mut filter: impl FnMut(i64) -> bool,
     ) -> Option<Vec<(i64, f32)>> {
-        let near = Near::to(query, self.count);
-        let mut top = Top::new(most);
-        self.each(|numbers, scale, entry| {
-            if entry.axis == scope.axis && scope.has(entry.project, entry.kind) {
-                top.offer(entry.row, near.at(numbers, scale), &mut filter);
+        let near = VectorComparer::new_for(query, self.count);
+        let mut top = TopScores::new(most);
+        self.for_each_record(|numbers, scale, entry| {
+            if entry.axis == scope.axis && scope.includes(entry.project, entry.kind) {
+                top.offer(entry.row, near.cosine_with(numbers, scale), &mut filter);
             }
         })?;
         Some(top.into_sorted())
@@ -102,24 +110,27 @@ impl VectorFile {
 
     /// Returns true if no part of the file is damaged.
     pub fn is_whole(&self) -> bool {
-        self.each(|_, _, _| {}).is_some()
+        self.for_each_record(|_, _, _| {}).is_some()
     }
 
-    fn each(&self, mut look: impl FnMut(&[u8; DIMS], f32, Entry)) -> Option<()> {
-        for record in self.map[HEADER..].as_chunks::<RECORD>().0 {
-            let (numbers, rest) = record.split_first_chunk::<DIMS>()?;
+    fn for_each_record(
+        &self,
+        mut look: impl FnMut(&[u8; VECTOR_DIMS], f32, VectorEntry),
+    ) -> Option<()> {
+        for record in self.map[HEADER_BYTES..].as_chunks::<RECORD_BYTES>().0 {
+            let (numbers, rest) = record.split_first_chunk::<VECTOR_DIMS>()?;
             let (row, rest) = rest.split_first_chunk()?;
             let (project, rest) = rest.split_first_chunk()?;
             let (scale, rest) = rest.split_first_chunk()?;
             let (&[axis, kind, _, _], seal) = rest.split_first_chunk()?;
             let scale = f32::from_le_bytes(*scale);
-            let entry = Entry {
+            let entry = VectorEntry {
                 row: i64::from_le_bytes(*row),
                 axis,
                 kind,
                 project: i64::from_le_bytes(*project),
             };
-            if *seal != seal_of(self.key, scale, entry) || !(scale > 0.0 && scale <= 1.0) {
+            if *seal != record_seal(self.key, scale, entry) || !(scale > 0.0 && scale <= 1.0) {
                 return None;
             }
             look(numbers, scale, entry);
@@ -131,37 +142,40 @@ impl VectorFile {
 /// A file that is being written to replace the current one.
 #[derive(Debug)]
 pub struct VectorDraft {
-    draft: Draft,
-    header: Header,
+    draft: CacheDraft,
+    header: CacheHeader,
 }
 
 impl VectorDraft {
     /// Creates the draft. Only one process may do this at a time: the caller holds the maintenance lock.
-    pub fn begin(path: &Path, edition: i64) -> io::Result<Self> {
-        Ok(Self { draft: Draft::begin(path)?, header: Header { edition, ..header(HASH) } })
+    pub fn create(path: &Path, edition: i64) -> io::Result<Self> {
+        Ok(Self {
+            draft: CacheDraft::create(path)?,
+            header: CacheHeader { edition, ..new_header(EMBEDDING_HASH) },
+        })
     }
 
     /// Adds a vector. Each row may be added once.
-    pub fn put(&mut self, vector: &Vector, entry: Entry) -> io::Result<()> {
-        self.draft.put(vector.bytes())?;
-        self.draft.put(&entry.row.to_le_bytes())?;
-        self.draft.put(&entry.project.to_le_bytes())?;
-        self.draft.put(&vector.scale().to_le_bytes())?;
-        self.draft.put(&[entry.axis, entry.kind, 0, 0])?;
-        self.draft.put(&seal_of(self.header.key(), vector.scale(), entry))?;
+    pub fn add(&mut self, vector: &Vector, entry: VectorEntry) -> io::Result<()> {
+        self.draft.write(vector.as_bytes())?;
+        self.draft.write(&entry.row.to_le_bytes())?;
+        self.draft.write(&entry.project.to_le_bytes())?;
+        self.draft.write(&vector.scale().to_le_bytes())?;
+        self.draft.write(&[entry.axis, entry.kind, 0, 0])?;
+        self.draft.write(&record_seal(self.header.seal_key(), vector.scale(), entry))?;
         self.header.counts[0] += 1;
         Ok(())
     }
 
     /// Writes the header and replaces the current file. The file covers rows up to `high_water`.
     pub fn finish(self, high_water: i64) -> io::Result<()> {
-        self.draft.finish(&Header { high_water, ..self.header })
+        self.draft.finish(&CacheHeader { high_water, ..self.header })
     }
 }
 
-fn seal_of(key: u64, scale: f32, entry: Entry) -> [u8; 4] {
-    let about = mix(key ^ u64::from(scale.to_bits()), entry.row.cast_unsigned());
-    seal(mix(
+fn record_seal(key: u64, scale: f32, entry: VectorEntry) -> [u8; 4] {
+    let about = mix_hash(key ^ u64::from(scale.to_bits()), entry.row.cast_unsigned());
+    make_seal(mix_hash(
         about,
         entry.project.cast_unsigned()
             ^ (u64::from(entry.axis) << 48)

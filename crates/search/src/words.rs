@@ -5,18 +5,18 @@
 /// White space, `_`, `-`, `.`, `:` and both slashes separate parts and belong to none. Within these a part ends before
 /// a capital that follows a small letter, before the last of several capitals if a small letter follows, and between
 /// letters and digits. All other characters stay.
-pub fn parts(text: &str) -> Parts<'_> {
-    Parts { rest: text }
+pub fn name_parts(text: &str) -> NameParts<'_> {
+    NameParts { rest: text }
 }
 
 /// The parts of a text, in order; see [`parts`].
 #[derive(Debug, Clone)]
-pub struct Parts<'a> {
+pub struct NameParts<'a> {
     rest: &'a str,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum CharKind {
     Separator,
     Digit,
     Upper,
@@ -24,8 +24,8 @@ enum Kind {
     Other,
 }
 
-impl Kind {
-    fn of(c: char) -> Self {
+impl CharKind {
+    fn classify(c: char) -> Self {
         match c {
             'a'..='z' => Self::Lower,
             'A'..='Z' => Self::Upper,
@@ -45,7 +45,7 @@ impl Kind {
     }
 
     /// Returns true if a part ends between `self` and `now`, given the kind of the character after them.
-    fn breaks(self, now: Self, after: Self) -> bool {
+    fn ends_part(self, now: Self, after: Self) -> bool {
         match (self, now) {
             (_, Self::Separator) | (Self::Lower, Self::Upper) => true,
             (Self::Upper, Self::Upper) => after == Self::Lower,
@@ -55,16 +55,16 @@ impl Kind {
     }
 }
 
-impl<'a> Iterator for Parts<'a> {
+impl<'a> Iterator for NameParts<'a> {
     type Item = &'a str;
 
     fn next(&mut self) -> Option<&'a str> {
-        let text = self.rest.trim_start_matches(|c| Kind::of(c) == Kind::Separator);
-        let mut chars = text.char_indices().map(|(at, c)| (at, Kind::of(c)));
+        let text = self.rest.trim_start_matches(|c| CharKind::classify(c) == CharKind::Separator);
+        let mut chars = text.char_indices().map(|(at, c)| (at, CharKind::classify(c)));
         let (_, mut before) = chars.next()?;
         let mut following = chars.clone().map(|(_, kind)| kind).skip(1);
         let end = chars.find_map(|(at, now)| {
-            let ends = before.breaks(now, following.next().unwrap_or(Kind::Separator));
+            let ends = before.ends_part(now, following.next().unwrap_or(CharKind::Separator));
             before = now;
             ends.then_some(at)
         });
@@ -80,11 +80,11 @@ mod tests {
 
     #[track_caller]
     fn apart(text: &str, expected: &str) {
-        assert_eq!(parts(text).collect::<Vec<_>>().join(" "), expected);
+        assert_eq!(name_parts(text).collect::<Vec<_>>().join(" "), expected);
     }
 
     #[test]
-    fn names_come_apart_where_their_author_joined_them() {
+    fn splits_names_at_joints() {
         apart("parseHTTPHeader_v2", "parse HTTP Header v 2");
         apart("XMLHttpRequest", "XML Http Request");
         apart("src/store/spool.rs:177", "src store spool rs 177");
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_boundary_stays() {
+    fn keeps_other_characters() {
         apart("don't c++ C# #42", "don't c++ C# #42");
         apart("東京3号", "東京3号");
         apart("e\u{301}A", "e\u{301}A");

@@ -35,9 +35,9 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::describe_json_error;
-use crate::desk::ServerContext;
 use crate::halves::replace_lone_surrogates;
 use crate::mcp::MemoryServer;
+use crate::server_context::ServerContext;
 
 mod room;
 mod token;

@@ -5,15 +5,15 @@
 //! its own process. [`mcp`] is the only module that knows the protocol; it uses the SDK. [`http`] serves the protocol
 //! on a socket and decides which clients may connect. All async code of the workspace is in this crate.
 
-mod desk;
 pub mod halves;
 pub mod http;
 pub mod mcp;
 mod schema;
-mod shelf;
+mod server_context;
+mod store_pool;
 pub mod tools;
 
-pub use desk::{CallChannel, CallerIdentity, ServerContext};
+pub use server_context::{CallChannel, CallerIdentity, ServerContext};
 
 /// Describes a JSON error by its position only, because the text may be private.
 fn describe_json_error(error: &serde_json::Error) -> String {

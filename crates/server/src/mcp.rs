@@ -24,18 +24,18 @@ use rmcp::model::{
     ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer, ServiceExt as _};
-use rutter_memory::quote::field;
+use rutter_memory::quote::format_field;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::desk::ServerContext;
-use crate::shelf::{IDLE_TIMEOUT, StorePool};
+use crate::server_context::ServerContext;
+use crate::store_pool::{IDLE_TIMEOUT, StorePool};
 use crate::tools::{self, TOOLS, ToolEffect};
 
-mod hello;
+mod handshake;
 mod lines;
 mod log;
-mod name;
+mod request_id;
 
 /// The server instructions that a client shows to the model.
 const INSTRUCTIONS: &str = "Rutter remembers what was predicted and what really happened. \
@@ -100,7 +100,7 @@ pub fn serve_stdio(desk: ServerContext) -> io::Result<()> {
         let shelf = Arc::clone(&server.shelf);
         // A client that disconnects before the handshake is not an error.
         let (reader, writer) = open_stdio()?;
-        let way = hello::HandshakeTransport::new(lines::answering_transport(reader, writer));
+        let way = handshake::HandshakeTransport::new(lines::answering_transport(reader, writer));
         if let Ok(running) = server.serve(way).await {
             drop(running.waiting().await);
         }
@@ -228,7 +228,8 @@ impl MemoryServer {
         arguments: Value,
     ) -> Result<tools::ToolAnswer, ErrorData> {
         let answer = self.call(name.to_owned(), arguments, None, || false).await?;
-        answer.map_err(|refusal| ErrorData::invalid_params(field(&refusal.to_string()), None))
+        answer
+            .map_err(|refusal| ErrorData::invalid_params(format_field(&refusal.to_string()), None))
     }
 }
 
@@ -289,10 +290,10 @@ impl ServerHandler for MemoryServer {
                 result
             }
             Err(refusal @ tools::ToolRefusal::Unknown(_)) => {
-                return Err(ErrorData::invalid_params(field(&refusal.to_string()), None));
+                return Err(ErrorData::invalid_params(format_field(&refusal.to_string()), None));
             }
             Err(refusal) => {
-                CallToolResult::error(vec![ContentBlock::text(field(&refusal.to_string()))])
+                CallToolResult::error(vec![ContentBlock::text(format_field(&refusal.to_string()))])
             }
         };
         Ok(result.into())

@@ -6,9 +6,9 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
 
-mod fit;
+mod validate;
 
-pub(crate) use fit::validate_arguments;
+pub(crate) use validate::validate_arguments;
 
 /// Returns the schema of a tool's arguments, without references and without keys that tell a model nothing.
 pub(crate) fn input_schema<T: JsonSchema>() -> Arc<Map<String, Value>> {
@@ -89,26 +89,26 @@ macro_rules! vocabulary {
 vocabulary! {
     domain: rutter_memory::ghap::Domain,
     strategy: rutter_memory::ghap::Strategy,
-    cause: rutter_memory::ghap::Cause,
+    cause: rutter_memory::ghap::CauseCategory,
     expects: rutter_memory::ghap::expect::Expects,
     axis: rutter_memory::document::Axis,
-    category: rutter_memory::memory::Category,
+    category: rutter_memory::memory::MemoryCategory,
     depth: rutter_hooks::context::Depth,
-    standing: rutter_memory::value::Standing,
+    standing: rutter_memory::value::ValueStanding,
 }
 
 /// The final states of a GHAP.
 pub(crate) fn ending(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "type": "string", "enum": &rutter_memory::ghap::Status::NAMES[1..] })
+    json_schema!({ "type": "string", "enum": &rutter_memory::ghap::GhapStatus::NAMES[1..] })
 }
 
 /// All states of a GHAP.
 pub(crate) fn status(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "type": "string", "enum": rutter_memory::ghap::Status::NAMES })
+    json_schema!({ "type": "string", "enum": rutter_memory::ghap::GhapStatus::NAMES })
 }
 
 /// The kinds of rows in a context.
 pub(crate) fn kinds(_: &mut SchemaGenerator) -> Schema {
-    let kinds = rutter_hooks::context::Source::NAMES;
+    let kinds = rutter_hooks::context::InjectionSource::NAMES;
     json_schema!({ "type": "array", "items": { "type": "string", "enum": kinds } })
 }

@@ -5,15 +5,15 @@
 
 use std::sync::Arc;
 
-use rutter_memory::quote::{cite, field, harmless};
+use rutter_memory::quote::{format_field, quote_in_backticks, sanitize_line};
 use rutter_memory::{Clean, Id, IdSuffix, Store, StoreError};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::desk::{Caller, ServerContext};
 use crate::schema;
+use crate::server_context::{Caller, ServerContext};
 
 mod context;
 mod experience;
@@ -106,9 +106,9 @@ impl ToolInvocation<'_> {
     }
 
     /// Returns the owner of the call, or refuses if the user paused or excluded it. Tools call this first.
-    pub(crate) fn owner(&mut self) -> Result<rutter_memory::store::Owner, ToolRefusal> {
+    pub(crate) fn owner(&mut self) -> Result<rutter_memory::store::GhapOwner, ToolRefusal> {
         let Caller { owner, quiet } = self.caller()?;
-        self.store.write_as(self.desk.origin(&owner));
+        self.store.set_author(self.desk.origin(&owner));
         match quiet {
             None => Ok(owner),
             Some(quiet) => Err(ToolRefusal::Refused(quiet)),
@@ -303,7 +303,7 @@ fn serialize_answer<T: Serialize>(given: TypedAnswer<T>) -> Result<ToolAnswer, T
         .map_err(|error| ToolRefusal::Refused(format!("the answer cannot be written: {error}")))?;
     quote_strings(&mut structured);
     // The tools quote stored text in their lines; this is the safety net for lines that forgot to.
-    let lines: Vec<String> = given.text.lines().map(|line| harmless(line, false)).collect();
+    let lines: Vec<String> = given.text.lines().map(|line| sanitize_line(line, false)).collect();
     Ok(ToolAnswer { structured, text: lines.join("\n") })
 }
 
@@ -314,7 +314,7 @@ const PREQUOTED_FIELDS: &[&str] = &["markdown"];
 fn quote_strings(value: &mut Value) {
     match value {
         Value::String(text) => {
-            let quoted = field(text);
+            let quoted = format_field(text);
             if *text != quoted {
                 *text = quoted;
             }
@@ -358,7 +358,7 @@ fn truncate_chars(text: &str, most: usize) -> String {
 /// Quotes a stored text for a line of an answer: MCP prompts put such lines before a model as if the user had said
 /// them.
 fn quote_passage(text: &str) -> String {
-    cite(text, MAX_PASSAGE_CHARS)
+    quote_in_backticks(text, MAX_PASSAGE_CHARS)
 }
 
 /// Returns None for a row that was deleted since it was found.

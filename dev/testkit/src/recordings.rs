@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rutter_runs::report::{Report, Runner};
+use rutter_runs::report::{OutputReader, OutputReport};
 use rutter_runs::runners::RUNNERS;
-use rutter_runs::text::plain;
-use rutter_runs::{Counts, Verdict};
+use rutter_runs::text::plain_text;
+use rutter_runs::{TestCounts, Verdict};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -27,7 +27,7 @@ pub struct RecordedCase {
 #[serde(deny_unknown_fields)]
 pub struct ExpectedOutcome {
     pub verdict: Verdict,
-    pub counts: Option<Counts>,
+    pub counts: Option<TestCounts>,
     pub failing: Vec<String>,
     #[serde(default)]
     pub failures: Vec<BTreeMap<String, Option<String>>>,
@@ -41,15 +41,15 @@ fn one() -> u32 {
 
 pub struct RecordedRun {
     pub name: String,
-    pub runner: &'static Runner,
+    pub runner: &'static OutputReader,
     pub out: Vec<u8>,
     pub err: Vec<u8>,
     pub case: RecordedCase,
 }
 
 impl RecordedRun {
-    pub fn read_output(&self, bytes: &[u8]) -> Report {
-        (self.runner.read)(&plain(bytes))
+    pub fn read_output(&self, bytes: &[u8]) -> OutputReport {
+        (self.runner.read)(&plain_text(bytes))
     }
 
     pub fn full_output(&self) -> Vec<u8> {
@@ -65,7 +65,7 @@ fn sorted_entries(path: &Path) -> Vec<PathBuf> {
 }
 
 /// Returns the folder of a runner: its name with one hyphen for each run of other characters than letters and digits.
-fn runner_folder(runner: &Runner) -> String {
+fn runner_folder(runner: &OutputReader) -> String {
     let words = runner.name.split(|sign: char| !sign.is_alphanumeric());
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
 }

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use rutter_hooks::bash_call::WINDOW;
-use rutter_hooks::{Around, Heard, hear};
-use rutter_memory::episode::{Episode, How};
+use rutter_hooks::bash_call::DEFAULT_WINDOW_BYTES;
+use rutter_hooks::{HookEnv, HookResult, handle_event};
+use rutter_memory::episode::{Episode, EpisodeEndingKind};
 use rutter_memory::store::EpisodeFilter;
 use rutter_memory::{Clean, Time};
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ impl<'a> HookStory<'a> {
         Self { world, folder, started_in: None, clock: 0.into(), session: "session-1", agent: None }
     }
 
-    pub fn send_event(&self, event: &str, fields: &Value) -> Heard {
+    pub fn send_event(&self, event: &str, fields: &Value) -> HookResult {
         self.clock.set(self.clock.get() + 60_000);
         let mut payload =
             json!({ "session_id": self.session, "cwd": self.folder, "hook_event_name": event });
@@ -43,24 +43,24 @@ impl<'a> HookStory<'a> {
         if let Some(agent) = self.agent {
             payload["agent_id"] = agent.into();
         }
-        let around = Around {
+        let around = HookEnv {
             files: self.world.files(),
             now: Time::from_millis(1_763_200_000_000 + self.clock.get()),
-            begun: Instant::now(),
-            window: WINDOW,
+            started_at: Instant::now(),
+            window: DEFAULT_WINDOW_BYTES,
             started_in: self.started_in.clone(),
             parent: None,
             config: self.world.config(),
             home: || None,
-            called: || "rutter".to_owned(),
+            own_command: || "rutter".to_owned(),
             has_tools: |_| None,
             foreign_server: |_, _| None,
         };
-        hear(payload.to_string().as_bytes(), None, || around)
+        handle_event(payload.to_string().as_bytes(), None, || around)
     }
 
-    pub fn context_text(heard: &Heard) -> String {
-        assert_eq!(heard.faults, [] as [Clean; 0]);
+    pub fn context_text(heard: &HookResult) -> String {
+        assert_eq!(heard.errors, [] as [Clean; 0]);
         if heard.stdout.is_empty() {
             return String::new();
         }
@@ -137,7 +137,7 @@ impl<'a> HookStory<'a> {
     }
 
     /// Returns every episode, oldest first: test, ending, fix.
-    pub fn episodes(&self) -> Vec<(String, Option<How>, String)> {
+    pub fn episodes(&self) -> Vec<(String, Option<EpisodeEndingKind>, String)> {
         let shown = |episode: Episode| {
             let ending = episode.ending;
             let fix = ending.iter().flat_map(|ending| &ending.fix);
@@ -212,7 +212,7 @@ impl HookStory<'_> {
     }
 
     /// Returns the ending of the only episode, or None if it is open.
-    pub fn only_ending(&self) -> Option<How> {
+    pub fn only_ending(&self) -> Option<EpisodeEndingKind> {
         let episodes = self.episodes();
         assert_eq!(episodes.len(), 1, "{episodes:?}");
         episodes[0].1
@@ -250,15 +250,19 @@ pub const TOTAL: (&str, &str) = ("cart::tests::total", "the total is wrong: 90")
 pub const NAME: (&str, &str) = ("user::tests::name", "no name was given");
 pub const EMPTY: (&str, &str) = ("cart::tests::empty", "index out of bounds");
 
-pub fn fixed_episode(test: &str, fix: &str) -> (String, Option<How>, String) {
-    ended_episode(test, How::Fixed, fix)
+pub fn fixed_episode(test: &str, fix: &str) -> (String, Option<EpisodeEndingKind>, String) {
+    ended_episode(test, EpisodeEndingKind::Fixed, fix)
 }
 
-pub fn ended_episode(test: &str, how: How, fix: &str) -> (String, Option<How>, String) {
+pub fn ended_episode(
+    test: &str,
+    how: EpisodeEndingKind,
+    fix: &str,
+) -> (String, Option<EpisodeEndingKind>, String) {
     (test.to_owned(), Some(how), fix.to_owned())
 }
 
-pub fn open_episode(test: &str) -> (String, Option<How>, String) {
+pub fn open_episode(test: &str) -> (String, Option<EpisodeEndingKind>, String) {
     (test.to_owned(), None, String::new())
 }
 

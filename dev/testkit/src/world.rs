@@ -1,14 +1,18 @@
 use std::path::{Path, PathBuf};
 
 use rutter_memory::episode::Episode;
-use rutter_memory::ghap::{Cause, Domain, Ghap, Resolve, Start, Status, Strategy};
-use rutter_memory::outcome::{Kind, Outcome, Verdict};
-use rutter_memory::project::{Located, ProjectKey};
-use rutter_memory::store::entry::{Entry, Place, What};
-use rutter_memory::store::{Files, ImportError, ImportFile, Imported, Owner, Record, WhoseRows};
+use rutter_memory::ghap::{
+    CauseCategory, Domain, Ghap, GhapResolve, GhapStart, GhapStatus, Strategy,
+};
+use rutter_memory::outcome::{Outcome, RunKind, Verdict};
+use rutter_memory::project::{LocatedProject, ProjectKey};
+use rutter_memory::store::entry::{EntryKind, ProjectPlace, SessionEntry};
+use rutter_memory::store::{
+    DataDir, ExportRecord, GhapOwner, ImportError, ImportFile, ImportReport, WhoseRows,
+};
 use rutter_memory::{Clean, Id, Store, Time};
 
-use rutter_runs::selection::Selection;
+use rutter_runs::selection::TestSelection;
 
 use crate::lessons::GeneratedLesson;
 
@@ -34,8 +38,8 @@ impl TestWorld {
         self.folder.path().join("memory")
     }
 
-    pub fn files(&self) -> Files {
-        Files::new(self.memory())
+    pub fn files(&self) -> DataDir {
+        DataDir::new(self.memory())
     }
 
     /// Returns the user's configuration. Its deadlines are long enough for a machine that is busy with other tests.
@@ -82,21 +86,21 @@ impl TestWorld {
         path
     }
 
-    pub fn place(&self) -> Place {
-        Place::from(&Located::find(&self.project("ship")))
+    pub fn place(&self) -> ProjectPlace {
+        ProjectPlace::from(&LocatedProject::find(&self.project("ship")))
     }
 
-    pub fn owner(&self) -> Owner {
-        Owner { client: Some(Clean::new("session-1")), agent: None, place: self.place() }
+    pub fn owner(&self) -> GhapOwner {
+        GhapOwner { client: Some(Clean::new("session-1")), agent: None, place: self.place() }
     }
 
     /// Returns the same owner in another session.
-    pub fn other_session(&self, client: &str) -> Owner {
-        Owner { client: Some(Clean::new(client)), ..self.owner() }
+    pub fn other_session(&self, client: &str) -> GhapOwner {
+        GhapOwner { client: Some(Clean::new(client)), ..self.owner() }
     }
 
-    pub fn entry(&self, client: &str, seconds: i64, what: What) -> Entry {
-        Entry {
+    pub fn entry(&self, client: &str, seconds: i64, what: EntryKind) -> SessionEntry {
+        SessionEntry {
             client: Clean::new(client),
             place: self.place(),
             process: None,
@@ -112,7 +116,7 @@ impl TestWorld {
             session: Some(Clean::new("session-1")),
             agent: None,
             command: Clean::new("cargo test"),
-            kind: Kind::Test,
+            kind: RunKind::Test,
             runner: Clean::new("cargo test"),
             verdict,
             counts: None,
@@ -126,13 +130,13 @@ impl TestWorld {
 
     /// Records a run as a hook does.
     pub fn record_run(&self, outcome: &Outcome) {
-        self.record(&self.entry("session-1", 0, What::Ran(Box::new(outcome.clone().into()))));
+        self.record(&self.entry("session-1", 0, EntryKind::Ran(Box::new(outcome.clone().into()))));
     }
 
-    pub fn record(&self, entry: &Entry) {
-        use rutter_memory::store::hot;
+    pub fn record(&self, entry: &SessionEntry) {
+        use rutter_memory::store::hook_store;
         let budget = std::time::Duration::from_secs(2);
-        hot::record(&self.files(), std::slice::from_ref(entry), budget).unwrap();
+        hook_store::record_entries(&self.files(), std::slice::from_ref(entry), budget).unwrap();
     }
 
     /// Returns every file in the data directory with its content.
@@ -165,8 +169,8 @@ pub fn bytes_below(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     found
 }
 
-pub fn start_fields() -> Start<'static> {
-    Start {
+pub fn start_fields() -> GhapStart<'static> {
+    GhapStart {
         domain: Domain::Debugging,
         strategy: Strategy::ReadTheError,
         goal: "the parser takes CRLF",
@@ -179,25 +183,25 @@ pub fn start_fields() -> Start<'static> {
     }
 }
 
-pub fn confirm_fields() -> Resolve<'static> {
-    Resolve {
-        status: Status::Confirmed,
+pub fn confirm_fields() -> GhapResolve<'static> {
+    GhapResolve {
+        status: GhapStatus::Confirmed,
         result: "all green",
         surprise: None,
         root_cause: None,
         what_worked: Some("lines()"),
         takeaway: None,
         outcome: None,
-        unlooked: false,
+        ignores_other_runs: false,
     }
 }
 
-pub fn falsify_fields() -> Resolve<'static> {
-    Resolve {
-        status: Status::Falsified,
+pub fn falsify_fields() -> GhapResolve<'static> {
+    GhapResolve {
+        status: GhapStatus::Falsified,
         result: "still red",
         surprise: Some("the lexer splits before the parser"),
-        root_cause: Some((Cause::WrongScope, "two places split lines")),
+        root_cause: Some((CauseCategory::WrongScope, "two places split lines")),
         takeaway: Some("look for every split"),
         what_worked: None,
         ..confirm_fields()
@@ -205,7 +209,7 @@ pub fn falsify_fields() -> Resolve<'static> {
 }
 
 /// Returns all records of a store, as its export has them.
-pub fn all_records(store: &mut Store) -> Vec<Record> {
+pub fn all_records(store: &mut Store) -> Vec<ExportRecord> {
     let mut records = Vec::new();
     store
         .export::<rutter_memory::StoreError>(None, |record| {
@@ -220,7 +224,7 @@ pub fn all_ghaps(store: &mut Store) -> Vec<Ghap> {
     all_records(store)
         .into_iter()
         .filter_map(|record| match record {
-            Record::Ghap(ghap) => Some(*ghap),
+            ExportRecord::Ghap(ghap) => Some(*ghap),
             _ => None,
         })
         .collect()
@@ -232,25 +236,25 @@ pub fn project_key(text: &str) -> ProjectKey {
 
 /// Import of a text in one call.
 pub trait ImportText {
-    fn import_as(&mut self, text: &[u8], whose: WhoseRows) -> Result<Imported, ImportError>;
+    fn import_as(&mut self, text: &[u8], whose: WhoseRows) -> Result<ImportReport, ImportError>;
 
     /// Imports a text as the user's own rows.
-    fn import_own(&mut self, text: &[u8]) -> Result<Imported, ImportError> {
+    fn import_own(&mut self, text: &[u8]) -> Result<ImportReport, ImportError> {
         self.import_as(text, WhoseRows::Own)
     }
 }
 
 impl ImportText for Store {
-    fn import_as(&mut self, text: &[u8], whose: WhoseRows) -> Result<Imported, ImportError> {
+    fn import_as(&mut self, text: &[u8], whose: WhoseRows) -> Result<ImportReport, ImportError> {
         let file = ImportFile::read(text, |_| {})?;
         self.import(&file, "export.jsonl", whose, time_at(500))
     }
 }
 
 /// Starts and resolves a GHAP with the content of a lesson.
-pub fn record_lesson(store: &mut Store, owner: &Owner, lesson: &GeneratedLesson) -> Ghap {
+pub fn record_lesson(store: &mut Store, owner: &GhapOwner, lesson: &GeneratedLesson) -> Ghap {
     let now = time_at(lesson.at);
-    let start = Start {
+    let start = GhapStart {
         domain: lesson.domain.parse().unwrap(),
         strategy: lesson.strategy.parse().unwrap(),
         goal: &lesson.goal,
@@ -262,7 +266,7 @@ pub fn record_lesson(store: &mut Store, owner: &Owner, lesson: &GeneratedLesson)
         confidence: None,
     };
     store.start_ghap(owner, &start, now).unwrap();
-    let resolve = Resolve {
+    let resolve = GhapResolve {
         status: lesson.status.parse().unwrap(),
         result: &lesson.result,
         surprise: lesson.surprise.as_deref(),
@@ -273,7 +277,7 @@ pub fn record_lesson(store: &mut Store, owner: &Owner, lesson: &GeneratedLesson)
         what_worked: lesson.what_worked.as_deref(),
         takeaway: lesson.takeaway.as_deref(),
         outcome: None,
-        unlooked: false,
+        ignores_other_runs: false,
     };
     store.resolve_ghap(owner, &resolve, now).unwrap().ghap
 }
@@ -315,7 +319,7 @@ pub fn record_repeatedly(world: &TestWorld, store: &mut Store, count: i64) -> Ve
 
 /// Returns an open episode of a run of pytest.
 pub fn open_episode(id: Id, project: ProjectKey, at: Time) -> Episode {
-    let selection = Selection {
+    let selection = TestSelection {
         program: "pytest".into(),
         folder: Clean::default(),
         arguments: Vec::new(),

@@ -14,12 +14,12 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context as _, ensure};
-use rutter_memory::outcome::{Kind, Outcome, Verdict};
-use rutter_memory::project::Located;
-use rutter_memory::store::Record;
-use rutter_memory::store::entry::{Entry, Place, What};
-use rutter_memory::store::hot::{self, Recorded};
-use rutter_memory::store::tend::{Bounds, tend};
+use rutter_memory::outcome::{Outcome, RunKind, Verdict};
+use rutter_memory::project::LocatedProject;
+use rutter_memory::store::ExportRecord;
+use rutter_memory::store::entry::{EntryKind, ProjectPlace, SessionEntry};
+use rutter_memory::store::hook_store::{self, EntryDestination};
+use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
 use rutter_memory::{Clean, Id, Store, Time};
 
 /// Returns the current system time.
@@ -38,24 +38,25 @@ const PAIRS_PER_WRITER: &str = "200";
 
 /// Records a number of pairs of entries, and prints each acknowledged id with its destination: `stored` or `spooled`.
 pub fn write_entries(folder: &Path, client: &str, count: u64) -> anyhow::Result<()> {
-    let files = rutter_memory::store::Files::new(folder);
-    let place = Place::from(&Located::find(folder));
+    let files = rutter_memory::store::DataDir::new(folder);
+    let place = ProjectPlace::from(&LocatedProject::find(folder));
     let mut out = std::io::stdout().lock();
     for _ in 0..count {
         let (now, client) = (system_time(), Clean::new(client));
         let outcome = test_outcome(&place, &client, now);
         let id = outcome.id;
-        let entry = |what| Entry {
+        let entry = |what| SessionEntry {
             client: client.clone(),
             place: place.clone(),
             process: None,
             at: now,
             what,
         };
-        let entries = [entry(What::Called(None)), entry(What::Ran(Box::new(outcome.into())))];
-        let recorded =
-            hot::record(&files, &entries, WRITE_TIMEOUT).context("an entry was refused")?;
-        let place = if matches!(recorded, Recorded::Stored) { "stored" } else { "spooled" };
+        let entries =
+            [entry(EntryKind::Called(None)), entry(EntryKind::Ran(Box::new(outcome.into())))];
+        let recorded = hook_store::record_entries(&files, &entries, WRITE_TIMEOUT)
+            .context("an entry was refused")?;
+        let place = if matches!(recorded, EntryDestination::Stored) { "stored" } else { "spooled" };
         // A single write, so that a kill cannot leave half a line.
         out.write_all(format!("{id} {place}\n").as_bytes())?;
         out.flush()?;
@@ -63,14 +64,14 @@ pub fn write_entries(folder: &Path, client: &str, count: u64) -> anyhow::Result<
     Ok(())
 }
 
-fn test_outcome(place: &Place, client: &Clean, now: Time) -> Outcome {
+fn test_outcome(place: &ProjectPlace, client: &Clean, now: Time) -> Outcome {
     Outcome {
         id: Id::new(now),
         project: place.key.clone(),
         session: Some(client.clone()),
         agent: None,
         command: Clean::new("cargo test"),
-        kind: Kind::Test,
+        kind: RunKind::Test,
         runner: Clean::new("cargo test"),
         verdict: Verdict::Failed,
         counts: None,
@@ -86,14 +87,18 @@ fn test_outcome(place: &Place, client: &Clean, now: Time) -> Outcome {
 }
 
 /// Returns bounds without retirement: a missing run must be a lost one.
-fn unlimited_bounds() -> Bounds {
-    Bounds { outcomes: u32::MAX, outcome_age: Duration::MAX, ..Bounds::default() }
+fn unlimited_bounds() -> MaintenanceLimits {
+    MaintenanceLimits {
+        outcomes: u32::MAX,
+        outcome_age: Duration::MAX,
+        ..MaintenanceLimits::default()
+    }
 }
 
 /// Maintains the store until it is killed.
 pub fn maintain_until_killed(folder: &Path) -> anyhow::Result<()> {
     loop {
-        tend(folder, &unlimited_bounds(), system_time())?;
+        maintain(folder, &unlimited_bounds(), system_time())?;
     }
 }
 
@@ -156,7 +161,7 @@ pub fn run_rounds(
             collect_acknowledged(child, &mut acknowledged, &mut toll)?;
         }
         // A maintenance process that is always killed never checkpoints the WAL; this one runs to its end.
-        tend(&plan.folder, &unlimited_bounds(), system_time())?;
+        maintain(&plan.folder, &unlimited_bounds(), system_time())?;
         // Verifying reads the whole growing store: often at first, then rarely.
         if round < 50 || round % 50 == 0 || round + 1 == plan.rounds {
             verify_store(&plan.folder, &acknowledged, &mut toll)
@@ -195,8 +200,9 @@ pub fn verify_store(
     acknowledged: &HashSet<Id>,
     toll: &mut TortureCounts,
 ) -> anyhow::Result<()> {
-    tend(folder, &unlimited_bounds(), system_time())?.context("somebody else tends the store")?;
-    let health = rutter_memory::store::doctor::examine(folder)?;
+    maintain(folder, &unlimited_bounds(), system_time())?
+        .context("somebody else tends the store")?;
+    let health = rutter_memory::store::doctor::check_store(folder)?;
     ensure!(health.findings.is_empty(), "{:?}", health.findings);
     ensure!(health.spool == 0, "the spool was not drained");
     let mut runs: HashMap<Clean, u64> = HashMap::new();
@@ -204,10 +210,10 @@ pub fn verify_store(
     let mut there = HashSet::new();
     Store::open(folder, system_time())?.export::<anyhow::Error>(None, |record| {
         match record {
-            Record::Session(session) => {
+            ExportRecord::Session(session) => {
                 calls.insert(session.client.clone(), session.calls);
             }
-            Record::Outcome(outcome) => {
+            ExportRecord::Outcome(outcome) => {
                 ensure!(there.insert(outcome.id), "a run is there twice");
                 *runs
                     .entry(outcome.session.clone().context("a run without session")?)

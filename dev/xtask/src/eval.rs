@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use rutter_memory::store::{ImportFile, Query, WhoseRows};
+use rutter_memory::store::{DocumentQuery, ImportFile, WhoseRows};
 use rutter_memory::{Id, Store, Time};
-use rutter_search::score::{FLOOR, MEANING};
+use rutter_search::score::{MEANING_SHARE, MIN_CONFIDENCE};
 use serde_json::{Value, json};
 
 mod picture;
@@ -22,7 +22,7 @@ const UNLIMITED_TERMS: usize = 100_000;
 
 /// The search methods: name, weight of the meaning in a score, and number of terms to search.
 const SEARCH_METHODS: [(&str, f64, usize); 3] =
-    [("hybrid", MEANING, 8), ("bm25", 0.0, 8), ("bm25-full", 0.0, UNLIMITED_TERMS)];
+    [("hybrid", MEANING_SHARE, 8), ("bm25", 0.0, 8), ("bm25-full", 0.0, UNLIMITED_TERMS)];
 
 /// A store in a temporary folder, with the names of its texts.
 struct TempStore {
@@ -39,7 +39,8 @@ impl TempStore {
         let mut store = Store::open(folder.path(), now)?;
         let mut names = HashMap::new();
         let mut lines =
-            json!({ "rutter-export": { "schema": rutter_memory::store::VERSION } }).to_string();
+            json!({ "rutter-export": { "schema": rutter_memory::store::SCHEMA_VERSION } })
+                .to_string();
         lines.push('\n');
         for (name, text) in texts {
             let id = Id::new(now);
@@ -59,8 +60,8 @@ impl TempStore {
     }
 
     /// Searches; returns the names of the hits with their confidence, best first.
-    fn search(&mut self, query: &Query<'_>) -> Result<Vec<(String, f64)>> {
-        let hits = self.store.find(query)?;
+    fn search(&mut self, query: &DocumentQuery<'_>) -> Result<Vec<(String, f64)>> {
+        let hits = self.store.search_documents(query)?;
         Ok(hits.into_iter().map(|hit| (self.names[&hit.row].clone(), hit.confidence)).collect())
     }
 }
@@ -99,7 +100,11 @@ pub(crate) fn eval_retrieval(files: &[&str]) -> Result<()> {
                 let corpus = corpora
                     .get_mut(text_field(query, "cid")?)
                     .context("a corpus that is not there")?;
-                let asked = Query { meaning, searched, ..Query::new(text_field(query, "q")?) };
+                let asked = DocumentQuery {
+                    meaning,
+                    max_terms: searched,
+                    ..DocumentQuery::new(text_field(query, "q")?)
+                };
                 let found = corpus.search(&asked)?;
                 let wanted = query["rel"].as_array().context("no `rel`")?;
                 let wanted: HashSet<&str> = wanted.iter().filter_map(Value::as_str).collect();
@@ -173,7 +178,7 @@ fn search_prompts(store: &Path, prompts: &Path) -> Result<Vec<PromptResult>> {
     for prompt in read(prompts)? {
         let wanted = prompt["rel"].as_array().into_iter().flatten();
         let wanted: HashSet<&str> = wanted.filter_map(Value::as_str).collect();
-        let found = scratch.search(&Query::new(text_field(&prompt, "prompt")?))?;
+        let found = scratch.search(&DocumentQuery::new(text_field(&prompt, "prompt")?))?;
         let top = found.iter().take(3);
         asked.push(PromptResult {
             related: prompt["related"].as_bool().context("no `related`")?,
@@ -199,7 +204,7 @@ fn floor_curve(asked: &[PromptResult]) -> Vec<(f64, f64, f64)> {
 pub(crate) fn eval_injection(store: &str, prompts: &str, as_json: bool) -> Result<()> {
     let asked = search_prompts(Path::new(store), Path::new(prompts))?;
     let curve = floor_curve(&asked);
-    let (wrong, right) = injection_rates(&asked, FLOOR, |_| true);
+    let (wrong, right) = injection_rates(&asked, MIN_CONFIDENCE, |_| true);
     let unrelated = asked.iter().filter(|asked| !asked.related).count();
     let related = asked.len() - unrelated;
     if as_json {
@@ -208,7 +213,7 @@ pub(crate) fn eval_injection(store: &str, prompts: &str, as_json: bool) -> Resul
             .map(|(floor, wrong, right)| json!({ "floor": floor, "false_rate": wrong, "hit_rate": right }))
             .collect();
         let report = json!({
-            "unrelated": unrelated, "false_rate": wrong, "related": related, "hit_rate": right, "floor": FLOOR,
+            "unrelated": unrelated, "false_rate": wrong, "related": related, "hit_rate": right, "floor": MIN_CONFIDENCE,
             "curve": curve,
         });
         println!("{}", serde_json::to_string_pretty(&report)?);
@@ -216,14 +221,14 @@ pub(crate) fn eval_injection(store: &str, prompts: &str, as_json: bool) -> Resul
     }
     let percent = |rate: f64| format!("{:.1} %", rate * 100.0);
     println!(
-        "floor {FLOOR}: {} of {unrelated} unrelated prompts shown something; {} of {related} related ones hit",
+        "floor {MIN_CONFIDENCE}: {} of {unrelated} unrelated prompts shown something; {} of {related} related ones hit",
         percent(wrong),
         percent(right)
     );
     let kinds: BTreeSet<&str> = asked.iter().map(|asked| asked.kind.as_str()).collect();
     for kind in kinds {
         let of: Vec<&PromptResult> = asked.iter().filter(|asked| asked.kind == kind).collect();
-        let (wrong, right) = injection_rates(&asked, FLOOR, |asked| asked.kind == kind);
+        let (wrong, right) = injection_rates(&asked, MIN_CONFIDENCE, |asked| asked.kind == kind);
         let (_, without) = injection_rates(&asked, 0.0, |asked| asked.kind == kind);
         if of.iter().any(|asked| asked.related) {
             println!(

@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Serialize, Serializer};
 
-/// A file, or a position in a file. The text form is `path:line:column`, which terminals and editors follow.
+/// A file, or a position in a file.
+///
+/// The text form is `path:line:column`, which terminals and editors follow. It is one line: each control character of
+/// the path becomes a replacement character, because a newline in the name of a folder must not start a new line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileLocation {
     /// The file.
@@ -28,7 +31,7 @@ impl FileLocation {
 
 impl fmt::Display for FileLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.file.display())?;
+        f.write_str(&self.file.to_string_lossy().replace(char::is_control, "\u{fffd}"))?;
         match self.position {
             Some((line, column)) => write!(f, ":{line}:{column}"),
             None => Ok(()),
@@ -53,6 +56,13 @@ pub fn line_and_column(text: &str, at: usize) -> (usize, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn location_is_one_line() {
+        let location = FileLocation::in_text(Path::new("/a\nb"), "x\ny", 2);
+        assert_eq!(location.to_string(), "/a\u{fffd}b:2:1");
+        assert_eq!(FileLocation::whole_file(Path::new("/a")).to_string(), "/a");
+    }
 
     #[test]
     fn counts_lines_and_columns() {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use rutter_check::live::{ClientBinary, ModelScript, ModelTurn, RunRecord, Sandbox, TestHook};
 use rutter_contract::EventName;
 use rutter_contract::input::RawPayload;
-use rutter_hooks::bash_call::{Call, WINDOW};
+use rutter_hooks::bash_call::{BashCall, DEFAULT_WINDOW_BYTES};
 use serde_json::{Value, json};
 
 /// A finished session of Bash calls.
@@ -48,7 +48,7 @@ impl BashSession {
         let mut payloads = HashMap::new();
         for call in &record.calls {
             let wire = RawPayload::parse(&call.stdin).unwrap();
-            if let Some(command) = Call::command(&wire) {
+            if let Some(command) = BashCall::finished_command(&wire) {
                 let again = payloads.insert(command.into_owned(), call.stdin.clone());
                 assert!(again.is_none(), "two calls cannot be told apart");
             }
@@ -62,8 +62,8 @@ impl BashSession {
     }
 
     /// Parses the payload for a command.
-    pub(crate) fn call(&self, command: &str) -> Result<Call<'_>, &'static str> {
-        self.call_with_window(command, WINDOW)
+    pub(crate) fn call(&self, command: &str) -> Result<BashCall<'_>, &'static str> {
+        self.call_with_window(command, DEFAULT_WINDOW_BYTES)
     }
 
     /// Parses the payload for a command, if the client was configured with another output window.
@@ -71,11 +71,11 @@ impl BashSession {
         &self,
         command: &str,
         window: usize,
-    ) -> Result<Call<'_>, &'static str> {
+    ) -> Result<BashCall<'_>, &'static str> {
         let payload = self.payload(command).unwrap_or_else(|| {
             panic!("no hook was told of {command}: {}{}", self.record.stdout, self.record.stderr)
         });
-        Call::of(&RawPayload::parse(payload).unwrap(), window)
+        BashCall::parse_run(&RawPayload::parse(payload).unwrap(), window)
             .unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(payload)))
     }
 
@@ -117,6 +117,6 @@ impl BashSession {
 }
 
 /// Returns a call's output as text.
-pub(crate) fn output_text(call: &Call<'_>) -> String {
+pub(crate) fn output_text(call: &BashCall<'_>) -> String {
     String::from_utf8_lossy(&call.output).into_owned()
 }

@@ -4,7 +4,7 @@ use rutter_check::live::{
     ClientBinary, Conversation, ConversationStep, ModelScript, ModelTurn, TestHook,
 };
 use rutter_contract::EventName;
-use rutter_hooks::bash_call::{WINDOW, window};
+use rutter_hooks::bash_call::{DEFAULT_WINDOW_BYTES, output_window};
 use serde_json::json;
 
 use crate::bash::{BashSession, bash_sandbox, bash_turn, output_text};
@@ -190,7 +190,7 @@ fn text_of_length(sign: char, length: usize) -> String {
 /// is not marked as cut unless its length is within 64 bytes of the window.
 fn check_output_limits(client: &ClientBinary, window: Option<&str>, texts: &[String]) {
     let mut sandbox = bash_sandbox();
-    let bytes = rutter_hooks::bash_call::window(window);
+    let bytes = rutter_hooks::bash_call::output_window(window);
     sandbox.env("BASH_MAX_OUTPUT_LENGTH", window.unwrap_or_default());
     let mut turns = Vec::new();
     for (number, text) in texts.iter().enumerate() {
@@ -267,8 +267,8 @@ fn hook_inherits_window_variable() {
     sandbox.hook(TestHook::for_event(EventName::Stop));
     let session = BashSession::run(sandbox, &client, vec![bash_turn("pytest 'exit 0'")]);
     let told = std::fs::read_to_string(session.record.project().join("window")).unwrap();
-    assert_eq!(window(Some(&told)), 5_000);
-    assert_ne!(window(Some(&told)), WINDOW);
+    assert_eq!(output_window(Some(&told)), 5_000);
+    assert_ne!(output_window(Some(&told)), DEFAULT_WINDOW_BYTES);
 }
 
 /// A known gap: the setting has the same effect as the variable, but a hook cannot read it.

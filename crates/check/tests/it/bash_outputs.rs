@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rutter_memory::outcome::Verdict;
-use rutter_runs::read::{Reading, Seen, read_line};
+use rutter_runs::read::{CapturedOutput, ParsedOutcome, read_line};
 use serde_json::Value;
 
 use crate::bash::{BashSession, bash_sandbox, bash_turn};
@@ -125,12 +125,12 @@ fn check_recordings(
         BashSession::run(sandbox, &client, lines.iter().map(|line| bash_turn(line)).collect());
     for (recording, line) in recordings.iter().zip(&lines) {
         let whole = [&recording.out[..], &recording.err].concat();
-        let seen = Seen { exit: Some(recording.status()), output: &whole, cut: false };
+        let seen = CapturedOutput { exit: Some(recording.status()), output: &whole, cut: false };
         let direct = read_line(line, &seen);
         let call = session.call(line);
         let is_cut = call.as_ref().is_ok_and(|call| call.cut);
         found.cut += usize::from(is_cut);
-        let told = call.and_then(|call| read_line(&call.command, &call.seen()));
+        let told = call.and_then(|call| read_line(&call.command, &call.captured_output()));
         if let Some(how) = describe_deviation(&direct, &told, is_cut) {
             found.wrong.push(format!("{}: {how}", recording.name));
         }
@@ -144,8 +144,8 @@ fn check_recordings(
 
 /// Describes a forbidden difference between the results for the payload and for the recording.
 fn describe_deviation(
-    direct: &Result<Reading, &'static str>,
-    told: &Result<Reading, &'static str>,
+    direct: &Result<ParsedOutcome, &'static str>,
+    told: &Result<ParsedOutcome, &'static str>,
     cut: bool,
 ) -> Option<String> {
     let right = match (direct, told) {

@@ -14,19 +14,19 @@ use super::choices::RuleDestination;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct BackgroundTask {
-    /// Its id.
+    /// Id of the task.
     pub id: String,
-    /// Its kind.
+    /// Kind of the task.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Its status.
+    /// Status of the task.
     pub status: String,
-    /// Its description.
+    /// Description of the task.
     pub description: String,
     /// The command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// Its kind; empty for the fork that compacts.
+    /// Kind of the agent; empty for the fork that compacts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_type: Option<String>,
     /// The MCP server.
@@ -38,23 +38,23 @@ pub struct BackgroundTask {
     /// The name to give.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What the table does not have.
+    /// Fields that the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
 
-/// How hard the model is told to think.
+/// Effort level of the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Effort {
     /// The level.
     pub level: EffortLevel,
-    /// What the table does not have.
+    /// Fields that the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
 
-/// Where an `mcp__` tool comes from.
+/// Origin of an `mcp__` tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct McpServer {
@@ -62,7 +62,7 @@ pub struct McpServer {
     pub name: String,
     /// An open set: sdk, plugin, user, project, local, dynamic, managed, enterprise, claudeai, agent.
     pub source: String,
-    /// What the table does not have.
+    /// Fields that the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
@@ -74,11 +74,11 @@ pub struct PermissionRule {
     /// The tool.
     #[serde(rename = "toolName")]
     pub tool_name: String,
-    /// What stands in the brackets.
+    /// Text in the brackets of the rule.
     #[serde(rename = "ruleContent")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule_content: Option<String>,
-    /// What the table does not have.
+    /// Fields that the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
@@ -87,26 +87,26 @@ pub struct PermissionRule {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SessionCron {
-    /// Its id.
+    /// Id of the task.
     pub id: String,
     /// When.
     pub schedule: String,
-    /// Whether it comes back.
+    /// True if the task recurs.
     pub recurring: bool,
-    /// What was submitted.
+    /// Submitted text.
     pub prompt: String,
-    /// What the table does not have.
+    /// Fields that the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
 
-/// One call of a batch; denied and failed calls are there too.
+/// A call of a batch, including denied and failed calls.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolCall {
     /// The tool.
     pub tool_name: String,
-    /// What the tool is called with.
+    /// Input of the call.
     pub tool_input: Map<String, Value>,
     /// The call; PostToolUse and the transcript have the same.
     pub tool_use_id: String,
@@ -114,7 +114,7 @@ pub struct ToolCall {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(deserialize_with = "super::present")]
     pub tool_response: Option<Value>,
-    /// What the table does not have.
+    /// Fields that the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
@@ -129,11 +129,11 @@ pub enum PermissionUpdate {
     AddRules {
         /// The rules.
         rules: Vec<PermissionRule>,
-        /// What the rules do.
+        /// Effect of the rules.
         behavior: RuleBehavior,
-        /// Where it is kept.
+        /// Settings file that keeps the update.
         destination: RuleDestination,
-        /// What the table does not have.
+        /// Fields that the table does not have.
         #[serde(flatten)]
         unknown: Map<String, Value>,
     },
@@ -142,11 +142,11 @@ pub enum PermissionUpdate {
     ReplaceRules {
         /// The rules.
         rules: Vec<PermissionRule>,
-        /// What the rules do.
+        /// Effect of the rules.
         behavior: RuleBehavior,
-        /// Where it is kept.
+        /// Settings file that keeps the update.
         destination: RuleDestination,
-        /// What the table does not have.
+        /// Fields that the table does not have.
         #[serde(flatten)]
         unknown: Map<String, Value>,
     },
@@ -155,22 +155,22 @@ pub enum PermissionUpdate {
     RemoveRules {
         /// The rules.
         rules: Vec<PermissionRule>,
-        /// What the rules do.
+        /// Effect of the rules.
         behavior: RuleBehavior,
-        /// Where it is kept.
+        /// Settings file that keeps the update.
         destination: RuleDestination,
-        /// What the table does not have.
+        /// Fields that the table does not have.
         #[serde(flatten)]
         unknown: Map<String, Value>,
     },
     /// `setMode`
     #[serde(rename = "setMode")]
     SetMode {
-        /// How it asks.
+        /// Form of the request.
         mode: PermissionMode,
-        /// Where it is kept.
+        /// Settings file that keeps the update.
         destination: RuleDestination,
-        /// What the table does not have.
+        /// Fields that the table does not have.
         #[serde(flatten)]
         unknown: Map<String, Value>,
     },
@@ -179,9 +179,9 @@ pub enum PermissionUpdate {
     AddDirectories {
         /// The directories.
         directories: Vec<String>,
-        /// Where it is kept.
+        /// Settings file that keeps the update.
         destination: RuleDestination,
-        /// What the table does not have.
+        /// Fields that the table does not have.
         #[serde(flatten)]
         unknown: Map<String, Value>,
     },
@@ -190,9 +190,9 @@ pub enum PermissionUpdate {
     RemoveDirectories {
         /// The directories.
         directories: Vec<String>,
-        /// Where it is kept.
+        /// Settings file that keeps the update.
         destination: RuleDestination,
-        /// What the table does not have.
+        /// Fields that the table does not have.
         #[serde(flatten)]
         unknown: Map<String, Value>,
     },

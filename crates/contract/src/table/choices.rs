@@ -17,7 +17,7 @@ const fn choice_value_since(text: &'static str, version: (u16, u16, u16)) -> Cho
 /// The decision on a tool call.
 pub static TOOL_PERMISSION: ChoiceSpec = ChoiceSpec {
     name: "ToolPermission",
-    doc: "What becomes of a tool call.",
+    doc: "Decision about a tool call.",
     values: &[
         choice_value("allow"),
         choice_value("deny"),
@@ -30,7 +30,7 @@ pub static TOOL_PERMISSION: ChoiceSpec = ChoiceSpec {
 /// The decision on a model switch.
 pub static SWITCH_PERMISSION: ChoiceSpec = ChoiceSpec {
     name: "SwitchPermission",
-    doc: "What becomes of a model switch.",
+    doc: "Decision about a model switch.",
     values: &[choice_value("allow"), choice_value("deny"), choice_value("ask")],
     open: false,
 };
@@ -38,7 +38,7 @@ pub static SWITCH_PERMISSION: ChoiceSpec = ChoiceSpec {
 /// The session's permission mode.
 pub static PERMISSION_MODE: ChoiceSpec = ChoiceSpec {
     name: "PermissionMode",
-    doc: "How the session asks for permission.",
+    doc: "Permission mode of the session.",
     values: &[
         choice_value("default"),
         choice_value("acceptEdits"),
@@ -53,7 +53,7 @@ pub static PERMISSION_MODE: ChoiceSpec = ChoiceSpec {
 /// The reasoning effort that the model is asked for.
 pub static EFFORT_LEVEL: ChoiceSpec = ChoiceSpec {
     name: "EffortLevel",
-    doc: "How hard the model is told to think.",
+    doc: "Effort level of the model.",
     values: &[
         choice_value("low"),
         choice_value("medium"),
@@ -67,7 +67,7 @@ pub static EFFORT_LEVEL: ChoiceSpec = ChoiceSpec {
 /// The subject of a notification.
 pub static NOTIFICATION_TYPE: ChoiceSpec = ChoiceSpec {
     name: "NotificationType",
-    doc: "What a notification is about.",
+    doc: "Subject of a notification.",
     values: &[
         choice_value("permission_prompt"),
         choice_value("idle_prompt"),
@@ -95,7 +95,7 @@ pub static NOTIFICATION_TYPE: ChoiceSpec = ChoiceSpec {
 /// The submitter of a prompt.
 pub static PROMPT_SOURCE: ChoiceSpec = ChoiceSpec {
     name: "PromptSource",
-    doc: "Who submitted a prompt.",
+    doc: "Origin of a prompt.",
     values: &[
         choice_value("user"),
         choice_value("sdk"),
@@ -110,7 +110,7 @@ pub static PROMPT_SOURCE: ChoiceSpec = ChoiceSpec {
 /// The kind of text that is expanded.
 pub static EXPANSION_TYPE: ChoiceSpec = ChoiceSpec {
     name: "ExpansionType",
-    doc: "What is expanded.",
+    doc: "Kind of an expanded command.",
     values: &[choice_value("slash_command"), choice_value("mcp_prompt")],
     open: false,
 };
@@ -118,7 +118,7 @@ pub static EXPANSION_TYPE: ChoiceSpec = ChoiceSpec {
 /// The way in which a session started.
 pub static SESSION_SOURCE: ChoiceSpec = ChoiceSpec {
     name: "SessionSource",
-    doc: "How a session came about.",
+    doc: "Cause of a session start.",
     values: &[
         choice_value("startup"),
         choice_value("resume"),
@@ -132,7 +132,7 @@ pub static SESSION_SOURCE: ChoiceSpec = ChoiceSpec {
 /// The reason for the end of a session.
 pub static END_REASON: ChoiceSpec = ChoiceSpec {
     name: "EndReason",
-    doc: "Why a session ends.",
+    doc: "Reason for the end of a session.",
     values: &[
         choice_value("clear"),
         choice_value("resume"),
@@ -168,7 +168,7 @@ pub static STOP_ERROR: ChoiceSpec = ChoiceSpec {
 /// The trigger of a compaction.
 pub static COMPACT_TRIGGER: ChoiceSpec = ChoiceSpec {
     name: "CompactTrigger",
-    doc: "Who asked for a compaction.",
+    doc: "Origin of a compaction.",
     values: &[choice_value("manual"), choice_value("auto")],
     open: false,
 };
@@ -176,7 +176,7 @@ pub static COMPACT_TRIGGER: ChoiceSpec = ChoiceSpec {
 /// The place where a model switch was requested.
 pub static SWITCH_REQUEST_SOURCE: ChoiceSpec = ChoiceSpec {
     name: "SwitchRequestSource",
-    doc: "Where a model switch was asked for.",
+    doc: "Origin of a model switch.",
     values: &[choice_value("command"), choice_value("picker"), choice_value("sdk")],
     open: false,
 };
@@ -184,7 +184,7 @@ pub static SWITCH_REQUEST_SOURCE: ChoiceSpec = ChoiceSpec {
 /// The cause of a model change.
 pub static SWITCH_SOURCE: ChoiceSpec = ChoiceSpec {
     name: "SwitchSource",
-    doc: "What changed the model.",
+    doc: "Cause of a model switch.",
     values: &[
         choice_value("command"),
         choice_value("picker"),
@@ -198,7 +198,7 @@ pub static SWITCH_SOURCE: ChoiceSpec = ChoiceSpec {
 /// The lifetime of the prompt cache.
 pub static CACHE_TTL: ChoiceSpec = ChoiceSpec {
     name: "CacheTtl",
-    doc: "How long the prompt cache lives.",
+    doc: "Lifetime of the prompt cache.",
     values: &[choice_value("5m"), choice_value("1h")],
     open: false,
 };
@@ -206,7 +206,7 @@ pub static CACHE_TTL: ChoiceSpec = ChoiceSpec {
 /// The source of an estimate's prices.
 pub static PRICING: ChoiceSpec = ChoiceSpec {
     name: "Pricing",
-    doc: "Where an estimate's prices come from.",
+    doc: "Source of the prices of an estimate.",
     values: &[choice_value("configured"), choice_value("catalog"), choice_value("default")],
     open: false,
 };
@@ -222,7 +222,7 @@ pub static SETUP_TRIGGER: ChoiceSpec = ChoiceSpec {
 /// The way in which an MCP server asks.
 pub static ELICITATION_MODE: ChoiceSpec = ChoiceSpec {
     name: "ElicitationMode",
-    doc: "How an MCP server asks.",
+    doc: "Form of a request by an MCP server.",
     values: &[choice_value("form"), choice_value("url")],
     open: false,
 };
@@ -230,7 +230,7 @@ pub static ELICITATION_MODE: ChoiceSpec = ChoiceSpec {
 /// The answer to an elicitation.
 pub static ELICITATION_ACTION: ChoiceSpec = ChoiceSpec {
     name: "ElicitationAction",
-    doc: "How an elicitation is answered.",
+    doc: "Answer to an elicitation.",
     values: &[choice_value("accept"), choice_value("decline"), choice_value("cancel")],
     open: false,
 };
@@ -252,7 +252,7 @@ pub static CONFIG_SOURCE: ChoiceSpec = ChoiceSpec {
 /// The scope of an instruction file.
 pub static MEMORY_TYPE: ChoiceSpec = ChoiceSpec {
     name: "MemoryType",
-    doc: "Whose instructions a file holds.",
+    doc: "Owner of an instruction file.",
     values: &[
         choice_value("User"),
         choice_value("Project"),
@@ -265,7 +265,7 @@ pub static MEMORY_TYPE: ChoiceSpec = ChoiceSpec {
 /// The reason for loading an instruction file.
 pub static LOAD_REASON: ChoiceSpec = ChoiceSpec {
     name: "LoadReason",
-    doc: "Why an instruction file is loaded.",
+    doc: "Reason for loading an instruction file.",
     values: &[
         choice_value("session_start"),
         choice_value("nested_traversal"),
@@ -279,7 +279,7 @@ pub static LOAD_REASON: ChoiceSpec = ChoiceSpec {
 /// The change of a watched file.
 pub static FILE_EVENT: ChoiceSpec = ChoiceSpec {
     name: "FileEvent",
-    doc: "What happened to a watched file.",
+    doc: "Change of a watched file.",
     values: &[choice_value("change"), choice_value("add"), choice_value("unlink")],
     open: false,
 };
@@ -287,7 +287,7 @@ pub static FILE_EVENT: ChoiceSpec = ChoiceSpec {
 /// The origin of an added directory.
 pub static DIRECTORY_SOURCE: ChoiceSpec = ChoiceSpec {
     name: "DirectorySource",
-    doc: "Who added a directory.",
+    doc: "Origin of an added directory.",
     values: &[choice_value("slash_command"), choice_value("register_repo_root")],
     open: false,
 };
@@ -295,7 +295,7 @@ pub static DIRECTORY_SOURCE: ChoiceSpec = ChoiceSpec {
 /// The effect of a permission rule.
 pub static RULE_BEHAVIOR: ChoiceSpec = ChoiceSpec {
     name: "RuleBehavior",
-    doc: "What a permission rule does.",
+    doc: "Effect of a permission rule.",
     values: &[choice_value("allow"), choice_value("deny"), choice_value("ask")],
     open: false,
 };
@@ -303,7 +303,7 @@ pub static RULE_BEHAVIOR: ChoiceSpec = ChoiceSpec {
 /// The place where the client stores a permission update.
 pub static RULE_DESTINATION: ChoiceSpec = ChoiceSpec {
     name: "RuleDestination",
-    doc: "Where a permission update is kept.",
+    doc: "Settings file that keeps a permission update.",
     values: &[
         choice_value("userSettings"),
         choice_value("projectSettings"),

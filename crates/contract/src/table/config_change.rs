@@ -9,7 +9,7 @@ pub(super) static CONFIG_CHANGE: EventSpec = EventSpec {
     matcher: MatcherSpec::list("source", &choices::CONFIG_SOURCE, Documented),
     input: &[
         FieldSpec::required("source", Choice(&choices::CONFIG_SOURCE), Observed)
-            .note("where it comes from"),
+            .note("settings layer that changed"),
         FieldSpec::optional("file_path", Text, Observed).note("the file"),
     ],
     decision: Fact::new(DecisionModel::TopLevelBlock, Observed),

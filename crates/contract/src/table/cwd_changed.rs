@@ -8,8 +8,8 @@ pub(super) static CWD_CHANGED: EventSpec = EventSpec {
     when: Fact::new("the working directory changed (e.g. Bash cd)", Documented),
     matcher: MatcherSpec::none(Observed),
     input: &[
-        FieldSpec::required("old_cwd", Text, Observed).note("where it was"),
-        FieldSpec::required("new_cwd", Text, Observed).note("where it is"),
+        FieldSpec::required("old_cwd", Text, Observed).note("previous working directory"),
+        FieldSpec::required("new_cwd", Text, Observed).note("new working directory"),
     ],
     decision: Fact::new(DecisionModel::None, Documented),
     output: Some(&[

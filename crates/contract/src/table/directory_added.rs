@@ -10,7 +10,7 @@ pub(super) static DIRECTORY_ADDED: EventSpec = EventSpec {
     input: &[
         FieldSpec::required("directory", Text, Observed).note("the directory"),
         FieldSpec::required("source", Choice(&choices::DIRECTORY_SOURCE), Observed)
-            .note("where it comes from"),
+            .note("origin of the directory"),
     ],
     decision: Fact::new(DecisionModel::None, Documented),
     output: None,

@@ -11,7 +11,7 @@ pub(super) static ELICITATION: EventSpec = EventSpec {
         FieldSpec::required("mcp_server_name", Text, Observed).note("the server that asks"),
         FieldSpec::required("message", Text, Observed).note("the text"),
         FieldSpec::optional("mode", Choice(&choices::ELICITATION_MODE), Observed)
-            .note("how it asks"),
+            .note("form of the request"),
         FieldSpec::optional("url", Text, Typed).note("the address to visit"),
         FieldSpec::optional("elicitation_id", Text, Typed).note("the question"),
         FieldSpec::optional("requested_schema", Object, Observed).note("JSON Schema of the form"),
@@ -19,7 +19,7 @@ pub(super) static ELICITATION: EventSpec = EventSpec {
     decision: Fact::new(DecisionModel::ElicitationAction, Observed),
     output: Some(&[
         FieldSpec::optional("action", Choice(&choices::ELICITATION_ACTION), Typed)
-            .note("what becomes of it"),
+            .note("answer to the request"),
         FieldSpec::optional("content", Object, Typed).note("form values for accept"),
     ]),
     output_source: Typed,

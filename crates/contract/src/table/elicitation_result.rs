@@ -11,15 +11,15 @@ pub(super) static ELICITATION_RESULT: EventSpec = EventSpec {
         FieldSpec::required("mcp_server_name", Text, Observed).note("the server that asks"),
         FieldSpec::optional("elicitation_id", Text, Typed).note("the question"),
         FieldSpec::optional("mode", Choice(&choices::ELICITATION_MODE), Observed)
-            .note("how it asks"),
+            .note("form of the request"),
         FieldSpec::required("action", Choice(&choices::ELICITATION_ACTION), Observed)
-            .note("what becomes of it"),
+            .note("answer to the request"),
         FieldSpec::optional("content", Object, Typed).note("the values"),
     ],
     decision: Fact::new(DecisionModel::ElicitationAction, Documented),
     output: Some(&[
         FieldSpec::optional("action", Choice(&choices::ELICITATION_ACTION), Typed)
-            .note("what becomes of it"),
+            .note("answer to the request"),
         FieldSpec::optional("content", Object, Typed).note("the values"),
     ]),
     output_source: Typed,

@@ -10,9 +10,9 @@ pub(super) static INSTRUCTIONS_LOADED: EventSpec = EventSpec {
     input: &[
         FieldSpec::required("file_path", Text, Observed).note("the file"),
         FieldSpec::required("memory_type", Choice(&choices::MEMORY_TYPE), Observed)
-            .note("whose instructions"),
+            .note("owner of the instructions"),
         FieldSpec::required("load_reason", Choice(&choices::LOAD_REASON), Observed)
-            .note("why it is loaded"),
+            .note("reason for loading"),
         FieldSpec::optional("globs", TextList, Typed).note("the patterns that matched"),
         FieldSpec::optional("trigger_file_path", Text, Typed).note("the file that led to it"),
         FieldSpec::optional("parent_file_path", Text, Typed).note("the file that includes it"),

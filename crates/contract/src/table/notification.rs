@@ -13,9 +13,9 @@ s …)",
     matcher: MatcherSpec::list("notification_type", &choices::NOTIFICATION_TYPE, Binary),
     input: &[
         FieldSpec::required("message", Text, Observed).note("the text"),
-        FieldSpec::optional("title", Text, Typed).note("its title"),
+        FieldSpec::optional("title", Text, Typed).note("title of the notification"),
         FieldSpec::required("notification_type", Choice(&choices::NOTIFICATION_TYPE), Observed)
-            .note("what it is about"),
+            .note("subject of the notification"),
     ],
     decision: Fact::new(DecisionModel::None, Documented),
     output: Some(&[FieldSpec::optional("additionalContext", Text, Typed)

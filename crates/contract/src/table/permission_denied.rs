@@ -15,9 +15,9 @@ pub(super) static PERMISSION_DENIED: EventSpec = EventSpec {
         FieldSpec::required("tool_input", Object, Observed).note("file-tool paths are absolute"),
         FieldSpec::required("tool_use_id", Text, Observed)
             .note("the call; PostToolUse and the transcript have the same"),
-        FieldSpec::required("reason", Text, Observed).note("why"),
+        FieldSpec::required("reason", Text, Observed).note("reason"),
         FieldSpec::optional("mcp_server", Shape(&shapes::MCP_SERVER), Typed)
-            .note("where an mcp__ tool comes from"),
+            .note("origin of an mcp__ tool"),
     ],
     decision: Fact::new(DecisionModel::Retry, Observed),
     output: Some(&[FieldSpec::optional("retry", Flag, Observed).note("let the model try again")]),

@@ -17,7 +17,7 @@ plain -p",
         FieldSpec::optional("permission_suggestions", Unions(&shapes::PERMISSION_UPDATE), Observed)
             .note("the updates that the user would be offered"),
         FieldSpec::optional("mcp_server", Shape(&shapes::MCP_SERVER), Typed)
-            .note("where an mcp__ tool comes from"),
+            .note("origin of an mcp__ tool"),
     ],
     decision: Fact::new(DecisionModel::DecisionBehavior, Observed),
     output: Some(&[FieldSpec::required("decision", Union(&shapes::PERMISSION_VERDICT), Observed)

@@ -9,8 +9,8 @@ pub(super) static POST_COMPACT: EventSpec = EventSpec {
     matcher: MatcherSpec::list("trigger", &choices::COMPACT_TRIGGER, Documented),
     input: &[
         FieldSpec::required("trigger", Choice(&choices::COMPACT_TRIGGER), Observed)
-            .note("who asked for it"),
-        FieldSpec::required("compact_summary", Text, Observed).note("what the conversation became"),
+            .note("origin of the request"),
+        FieldSpec::required("compact_summary", Text, Observed).note("summary that replaces the conversation"),
     ],
     decision: Fact::new(DecisionModel::None, Observed),
     output: None,

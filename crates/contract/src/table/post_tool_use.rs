@@ -16,9 +16,9 @@ pub(super) static POST_TOOL_USE: EventSpec = EventSpec {
             .note("the call; PostToolUse and the transcript have the same"),
         FieldSpec::optional("duration_ms", Number, Observed)
             .since((2, 1, 119))
-            .note("how long the call took"),
+            .note("duration of the call"),
         FieldSpec::optional("mcp_server", Shape(&shapes::MCP_SERVER), Observed)
-            .note("where an mcp__ tool comes from"),
+            .note("origin of an mcp__ tool"),
     ],
     decision: Fact::new(DecisionModel::TopLevelBlock, Observed),
     output: Some(&[

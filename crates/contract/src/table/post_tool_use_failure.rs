@@ -18,12 +18,12 @@ Bash exit!=0 counts",
             .since((2, 0, 43))
             .note("the call; PostToolUse and the transcript have the same"),
         FieldSpec::required("error", Text, Observed).note("Bash: first line \"Exit code N\""),
-        FieldSpec::optional("is_interrupt", Flag, Observed).note("whether the user interrupted it"),
+        FieldSpec::optional("is_interrupt", Flag, Observed).note("true if the user interrupted the call"),
         FieldSpec::optional("duration_ms", Number, Observed)
             .since((2, 1, 119))
-            .note("how long the call took"),
+            .note("duration of the call"),
         FieldSpec::optional("mcp_server", Shape(&shapes::MCP_SERVER), Observed)
-            .note("where an mcp__ tool comes from"),
+            .note("origin of an mcp__ tool"),
     ],
     decision: Fact::new(DecisionModel::TopLevelBlock, Observed),
     output: Some(&[

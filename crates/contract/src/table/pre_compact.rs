@@ -9,9 +9,9 @@ pub(super) static PRE_COMPACT: EventSpec = EventSpec {
     matcher: MatcherSpec::list("trigger", &choices::COMPACT_TRIGGER, Documented),
     input: &[
         FieldSpec::required("trigger", Choice(&choices::COMPACT_TRIGGER), Observed)
-            .note("who asked for it"),
+            .note("origin of the request"),
         FieldSpec::required("custom_instructions", NullableText, Observed)
-            .note("what was typed behind /compact; null without"),
+            .note("text typed after /compact; null without one"),
     ],
     decision: Fact::new(DecisionModel::TopLevelBlock, Observed),
     output: None,

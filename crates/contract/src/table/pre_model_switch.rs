@@ -11,25 +11,25 @@ pub(super) static PRE_MODEL_SWITCH: EventSpec = EventSpec {
         FieldSpec::required("from_model", Text, Observed).note("the model before"),
         FieldSpec::required("to_model", Text, Observed).note("the model after"),
         FieldSpec::required("requested_model", NullableText, Observed)
-            .note("as it was asked for; null where nobody asked"),
+            .note("requested model; null without a request"),
         FieldSpec::required("source", Choice(&choices::SWITCH_REQUEST_SOURCE), Observed)
-            .note("where it comes from"),
+            .note("origin of the request"),
         FieldSpec::required("context_tokens", Number, Observed)
-            .note("how long the conversation is"),
+            .note("length of the conversation"),
         FieldSpec::required("prompt_cache_warm", Flag, Observed)
-            .note("whether the prompt cache still holds"),
+            .note("true if the prompt cache is still warm"),
         FieldSpec::required("cache_ttl", Choice(&choices::CACHE_TTL), Observed)
-            .note("how long it would"),
+            .note("lifetime of the prompt cache"),
         FieldSpec::required("estimated_cache_write_usd", Number, Observed)
-            .note("what filling it again costs"),
+            .note("cost of filling the prompt cache again"),
         FieldSpec::required("pricing", Choice(&choices::PRICING), Observed)
-            .note("where the prices come from"),
+            .note("source of the prices"),
     ],
     decision: Fact::new(DecisionModel::PermissionDecision, Observed),
     output: Some(&[
         FieldSpec::optional("permissionDecision", Choice(&choices::SWITCH_PERMISSION), Typed)
             .note("no \"defer\"; ask in a headless session = refusal"),
-        FieldSpec::optional("permissionDecisionReason", Text, Typed).note("why"),
+        FieldSpec::optional("permissionDecisionReason", Text, Typed).note("reason"),
     ]),
     output_source: Observed,
     top_level_decision: FieldEffect::new(Honoured::Yes, "block honoured", Observed),

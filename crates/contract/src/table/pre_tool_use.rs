@@ -19,7 +19,7 @@ fail input validation",
             .since((2, 0, 43))
             .note("the call; PostToolUse and the transcript have the same"),
         FieldSpec::optional("mcp_server", Shape(&shapes::MCP_SERVER), Observed)
-            .note("where an mcp__ tool comes from"),
+            .note("origin of an mcp__ tool"),
     ],
     decision: Fact::new(DecisionModel::PermissionDecision, Observed),
     output: Some(&[

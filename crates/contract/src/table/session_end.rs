@@ -7,7 +7,7 @@ pub(super) static SESSION_END: EventSpec = EventSpec {
     since: Since::exact((1, 0, 85), Documented),
     when: Fact::new("the session ends (exit, /clear, /resume switch)", Documented),
     matcher: MatcherSpec::list("reason", &choices::END_REASON, Observed),
-    input: &[FieldSpec::required("reason", Choice(&choices::END_REASON), Observed).note("why")],
+    input: &[FieldSpec::required("reason", Choice(&choices::END_REASON), Observed).note("reason")],
     decision: Fact::new(DecisionModel::None, Observed),
     output: None,
     output_source: Observed,

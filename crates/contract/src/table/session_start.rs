@@ -9,11 +9,11 @@ pub(super) static SESSION_START: EventSpec = EventSpec {
     matcher: MatcherSpec::list("source", &choices::SESSION_SOURCE, Observed),
     input: &[
         FieldSpec::required("source", Choice(&choices::SESSION_SOURCE), Observed)
-            .note("where it comes from"),
+            .note("cause of the session start"),
         FieldSpec::optional("model", Text, Observed)
             .note("present in TUI startup and on compact; absent in -p startup/resume/fork/clear"),
         FieldSpec::optional("agent_type", Text, Typed)
-            .note("its kind; empty for the fork that compacts"),
+            .note("kind of the agent; empty for the fork that compacts"),
         FieldSpec::optional("session_title", Text, Observed).note("the title of the session"),
         FieldSpec::optional("seconds_since_last_response", Number, Observed)
             .since((2, 1, 251))

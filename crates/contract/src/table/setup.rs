@@ -8,7 +8,7 @@ pub(super) static SETUP: EventSpec = EventSpec {
     when: Fact::new("claude --init-only, or -p with --init / --maintenance", Documented),
     matcher: MatcherSpec::list("trigger", &choices::SETUP_TRIGGER, Documented),
     input: &[FieldSpec::required("trigger", Choice(&choices::SETUP_TRIGGER), Observed)
-        .note("who asked for it")],
+        .note("origin of the request")],
     decision: Fact::new(DecisionModel::ContextOnly, Observed),
     output: Some(&[FieldSpec::optional("additionalContext", Text, Observed)
         .inert()

@@ -6,7 +6,7 @@ use crate::spec::{ShapeSpec, UnionSpec};
 /// The reasoning effort that the model is asked for.
 pub static EFFORT: ShapeSpec = ShapeSpec {
     name: "Effort",
-    doc: "How hard the model is told to think.",
+    doc: "Effort level of the model.",
     fields: &[
         FieldSpec::required("level", Choice(&choices::EFFORT_LEVEL), Observed).note("the level")
     ],
@@ -15,7 +15,7 @@ pub static EFFORT: ShapeSpec = ShapeSpec {
 /// The MCP server of an `mcp__` tool.
 pub static MCP_SERVER: ShapeSpec = ShapeSpec {
     name: "McpServer",
-    doc: "Where an `mcp__` tool comes from.",
+    doc: "Origin of an `mcp__` tool.",
     fields: &[
         FieldSpec::required("name", Text, Observed).note("the name to give"),
         FieldSpec::required("source", Text, Observed).note(
@@ -31,13 +31,13 @@ pub static BACKGROUND_TASK: ShapeSpec = ShapeSpec {
     doc: "A task that is still running when the agent stops. Its strings are cut at \
 1,000 characters.",
     fields: &[
-        FieldSpec::required("id", Text, Typed).note("its id"),
-        FieldSpec::required("type", Text, Typed).note("its kind"),
-        FieldSpec::required("status", Text, Typed).note("its status"),
-        FieldSpec::required("description", Text, Typed).note("its description"),
+        FieldSpec::required("id", Text, Typed).note("id of the task"),
+        FieldSpec::required("type", Text, Typed).note("kind of the task"),
+        FieldSpec::required("status", Text, Typed).note("status of the task"),
+        FieldSpec::required("description", Text, Typed).note("description of the task"),
         FieldSpec::optional("command", Text, Typed).note("the command"),
         FieldSpec::optional("agent_type", Text, Typed)
-            .note("its kind; empty for the fork that compacts"),
+            .note("kind of the agent; empty for the fork that compacts"),
         FieldSpec::optional("server", Text, Typed).note("the MCP server"),
         FieldSpec::optional("tool", Text, Typed).note("the tool"),
         FieldSpec::optional("name", Text, Typed).note("the name to give"),
@@ -49,20 +49,20 @@ pub static SESSION_CRON: ShapeSpec = ShapeSpec {
     name: "SessionCron",
     doc: "A prompt that the session has scheduled.",
     fields: &[
-        FieldSpec::required("id", Text, Typed).note("its id"),
+        FieldSpec::required("id", Text, Typed).note("id of the task"),
         FieldSpec::required("schedule", Text, Typed).note("when"),
-        FieldSpec::required("recurring", Flag, Typed).note("whether it comes back"),
-        FieldSpec::required("prompt", Text, Typed).note("what was submitted"),
+        FieldSpec::required("recurring", Flag, Typed).note("true if the task recurs"),
+        FieldSpec::required("prompt", Text, Typed).note("submitted text"),
     ],
 };
 
 /// A call of a batch.
 pub static TOOL_CALL: ShapeSpec = ShapeSpec {
     name: "ToolCall",
-    doc: "One call of a batch; denied and failed calls are there too.",
+    doc: "A call of a batch, including denied and failed calls.",
     fields: &[
         FieldSpec::required("tool_name", Text, Observed).note("the tool"),
-        FieldSpec::required("tool_input", Object, Observed).note("what the tool is called with"),
+        FieldSpec::required("tool_input", Object, Observed).note("input of the call"),
         FieldSpec::required("tool_use_id", Text, Observed)
             .note("the call; PostToolUse and the transcript have the same"),
         FieldSpec::optional("tool_response", Any, Observed)
@@ -76,18 +76,18 @@ static PERMISSION_RULE: ShapeSpec = ShapeSpec {
 ruleContent `git *`.",
     fields: &[
         FieldSpec::required("toolName", Text, Observed).note("the tool"),
-        FieldSpec::optional("ruleContent", Text, Observed).note("what stands in the brackets"),
+        FieldSpec::optional("ruleContent", Text, Observed).note("text in the brackets of the rule"),
     ],
 };
 
 const DESTINATION: FieldSpec =
     FieldSpec::required("destination", Choice(&choices::RULE_DESTINATION), Observed)
-        .note("where it is kept");
+        .note("settings file that keeps the update");
 
 const RULES: &[FieldSpec] = &[
     FieldSpec::required("rules", Shapes(&PERMISSION_RULE), Observed).note("the rules"),
     FieldSpec::required("behavior", Choice(&choices::RULE_BEHAVIOR), Observed)
-        .note("what the rules do"),
+        .note("effect of the rules"),
     DESTINATION,
 ];
 
@@ -107,7 +107,7 @@ pub static PERMISSION_UPDATE: UnionSpec = UnionSpec {
             "setMode",
             &[
                 FieldSpec::required("mode", Choice(&choices::PERMISSION_MODE), Observed)
-                    .note("how it asks"),
+                    .note("form of the request"),
                 DESTINATION,
             ],
         ),
@@ -129,7 +129,7 @@ variant.",
                 FieldSpec::optional("updatedInput", Object, Observed)
                     .note("replaces the tool's input"),
                 FieldSpec::optional("updatedPermissions", Unions(&PERMISSION_UPDATE), Typed)
-                    .note("what changes for later calls"),
+                    .note("permission updates for later calls"),
             ],
         ),
         (

@@ -14,7 +14,7 @@ pub(super) static SUBAGENT_START: EventSpec = EventSpec {
     input: &[
         FieldSpec::required("agent_id", Text, Observed).note("the subagent"),
         FieldSpec::required("agent_type", Text, Observed)
-            .note("its kind; empty for the fork that compacts"),
+            .note("kind of the agent; empty for the fork that compacts"),
     ],
     decision: Fact::new(DecisionModel::ContextOnly, Observed),
     output: Some(&[

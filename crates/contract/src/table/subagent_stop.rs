@@ -13,21 +13,21 @@ with agent_type \"\"",
     matcher: MatcherSpec::names("agent_type", "agent names", Documented),
     input: &[
         FieldSpec::required("stop_hook_active", Flag, Observed)
-            .note("whether the agent is going on because of a Stop hook already"),
+            .note("true if the agent already continues because of a Stop hook"),
         FieldSpec::required("agent_id", Text, Observed).note("the subagent"),
         FieldSpec::required("agent_transcript_path", Text, Observed)
             .note("JSONL transcript of the subagent"),
         FieldSpec::required("agent_type", Text, Observed)
-            .note("its kind; empty for the fork that compacts"),
+            .note("kind of the agent; empty for the fork that compacts"),
         FieldSpec::optional("last_assistant_message", Text, Observed)
             .since((2, 1, 47))
-            .note("what the agent said last"),
+            .note("last message of the agent"),
         FieldSpec::optional("background_tasks", Shapes(&shapes::BACKGROUND_TASK), Observed)
             .since((2, 1, 145))
-            .note("what still runs"),
+            .note("tasks that still run"),
         FieldSpec::optional("session_crons", Shapes(&shapes::SESSION_CRON), Observed)
             .since((2, 1, 145))
-            .note("what is scheduled"),
+            .note("scheduled tasks"),
     ],
     decision: Fact::new(DecisionModel::TopLevelBlock, Observed),
     output: Some(&[FieldSpec::optional("additionalContext", Text, Observed)

@@ -9,10 +9,10 @@ pub(super) static TASK_CREATED: EventSpec = EventSpec {
     matcher: MatcherSpec::none(Observed),
     input: &[
         FieldSpec::required("task_id", Text, Observed).note("the task"),
-        FieldSpec::required("task_subject", Text, Observed).note("its subject"),
-        FieldSpec::optional("task_description", Text, Observed).note("its description"),
+        FieldSpec::required("task_subject", Text, Observed).note("subject of the task"),
+        FieldSpec::optional("task_description", Text, Observed).note("description of the task"),
         FieldSpec::optional("teammate_name", Text, Typed).note("the teammate"),
-        FieldSpec::optional("team_name", Text, Typed).deprecated().note("its team"),
+        FieldSpec::optional("team_name", Text, Typed).deprecated().note("name of the team"),
     ],
     decision: Fact::new(DecisionModel::ExitOrTopLevelBlock, Observed),
     output: None,

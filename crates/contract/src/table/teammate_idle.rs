@@ -9,7 +9,7 @@ pub(super) static TEAMMATE_IDLE: EventSpec = EventSpec {
     matcher: MatcherSpec::none(Documented),
     input: &[
         FieldSpec::required("teammate_name", Text, Observed).note("the teammate"),
-        FieldSpec::required("team_name", Text, Observed).deprecated().note("its team"),
+        FieldSpec::required("team_name", Text, Observed).deprecated().note("name of the team"),
     ],
     decision: Fact::new(DecisionModel::ExitOrContinue, Observed),
     output: None,

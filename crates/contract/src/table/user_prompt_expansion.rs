@@ -13,12 +13,12 @@ pub(super) static USER_PROMPT_EXPANSION: EventSpec = EventSpec {
     matcher: MatcherSpec::names("command_name", "command or skill names", Documented),
     input: &[
         FieldSpec::required("expansion_type", Choice(&choices::EXPANSION_TYPE), Observed)
-            .note("what is expanded"),
+            .note("kind of the expanded command"),
         FieldSpec::required("command_name", Text, Observed).note("the command or skill"),
-        FieldSpec::required("command_args", Text, Observed).note("what was typed behind it"),
+        FieldSpec::required("command_args", Text, Observed).note("text typed after the command"),
         FieldSpec::optional("command_source", Text, Observed)
-            .note("where the command comes from; projectSettings was seen"),
-        FieldSpec::required("prompt", Text, Observed).note("what was submitted"),
+            .note("source of the command; projectSettings was seen"),
+        FieldSpec::required("prompt", Text, Observed).note("submitted text"),
     ],
     decision: Fact::new(DecisionModel::TopLevelBlock, Documented),
     output: Some(&[

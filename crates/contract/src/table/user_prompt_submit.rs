@@ -13,7 +13,7 @@ built-in commands like /compact, /clear",
     ),
     matcher: MatcherSpec::none(Observed),
     input: &[
-        FieldSpec::required("prompt", Text, Observed).note("what was submitted"),
+        FieldSpec::required("prompt", Text, Observed).note("submitted text"),
         FieldSpec::optional("source", Choice(&choices::PROMPT_SOURCE), Typed)
             .note("rolling out; payloads may omit it; absent in every observed payload"),
         FieldSpec::optional("session_title", Text, Typed).note("the title of the session"),

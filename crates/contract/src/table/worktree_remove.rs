@@ -7,7 +7,7 @@ pub(super) static WORKTREE_REMOVE: EventSpec = EventSpec {
     since: Since::exact((2, 1, 50), Documented),
     when: Fact::new("a hook-created worktree is removed", Observed),
     matcher: MatcherSpec::none(Documented),
-    input: &[FieldSpec::required("worktree_path", Text, Observed).note("where it is")],
+    input: &[FieldSpec::required("worktree_path", Text, Observed).note("path of the worktree")],
     decision: Fact::new(DecisionModel::None, Documented),
     output: None,
     output_source: Typed,

@@ -1,6 +1,6 @@
 use super::*;
 use rutter_memory::change::{Change, Hunk};
-use rutter_memory::episode::{Ending, How};
+use rutter_memory::episode::{EpisodeEnding, EpisodeEndingKind};
 use rutter_memory::project::ProjectKey;
 use rutter_memory::{Clean, Id, Time};
 
@@ -14,8 +14,8 @@ fn episode(test: Option<&str>, error: &str, file: Option<&str>) -> Episode {
     }
 }
 
-fn names(prompt: &str, episode: &Episode) -> bool {
-    Mentions::parse(prompt).name_failure(episode)
+fn names_failure_or_file(prompt: &str, episode: &Episode) -> bool {
+    Mentions::parse(prompt).names_failure(episode)
 }
 
 #[test]
@@ -52,18 +52,18 @@ fn names_test_by_its_own_name() {
         ("cart > adds tax", "make sure that it adds tax", false),
     ] {
         let episode = episode(Some(test), "assert 90 == 100", None);
-        assert_eq!(names(prompt, &episode), expected, "{test}: {prompt}");
+        assert_eq!(names_failure_or_file(prompt, &episode), expected, "{test}: {prompt}");
     }
 }
 
 #[test]
-fn names_file_by_path_or_file_name() {
+fn names_file_by_path_or_name() {
     let mut cart = episode(Some("Cart.test_x"), "assert 90 == 100", Some("tests/test_cart.py"));
-    let hunk = Hunk::between("a\n", "b\n");
-    let edit = Change::edit("shop/cart.py", &hunk, Time::from_millis(2));
-    let command = Change::command("sed -i s/a/b/ shop/other.py", Time::from_millis(2));
-    cart.ending = Some(Ending {
-        how: How::Fixed,
+    let hunk = Hunk::diff("a\n", "b\n");
+    let edit = Change::from_edit("shop/cart.py", &hunk, Time::from_millis(2));
+    let command = Change::from_command("sed -i s/a/b/ shop/other.py", Time::from_millis(2));
+    cart.ending = Some(EpisodeEnding {
+        how: EpisodeEndingKind::Fixed,
         at: Time::from_millis(3),
         outcome: None,
         fix: vec![edit, command],
@@ -86,7 +86,7 @@ fn names_file_by_path_or_file_name() {
         ("clean up the shop/ folder", false),
         ("see https://example.com/shop/cart.py", false),
     ] {
-        assert_eq!(Mentions::parse(prompt).name_file_of(&cart), expected, "{prompt}");
+        assert_eq!(Mentions::parse(prompt).names_file_of(&cart), expected, "{prompt}");
     }
 }
 
@@ -122,7 +122,7 @@ fn names_error_by_a_distinctive_part() {
         ("ENOENT: no such file, open '/tmp/lock'", "ENOENT: open of the lock in tmp", true),
     ] {
         let episode = episode(None, error, None);
-        assert_eq!(names(prompt, &episode), expected, "{error}: {prompt}");
+        assert_eq!(names_failure_or_file(prompt, &episode), expected, "{error}: {prompt}");
     }
 }
 

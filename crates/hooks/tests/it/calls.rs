@@ -2,9 +2,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rutter_contract::input::RawPayload;
-use rutter_hooks::bash_call::{Call, WINDOW};
+use rutter_hooks::bash_call::{BashCall, DEFAULT_WINDOW_BYTES};
 use rutter_memory::outcome::Verdict;
-use rutter_runs::read::{Reading, Seen, read_line};
+use rutter_runs::read::{CapturedOutput, ParsedOutcome, read_line};
 
 use rutter_testkit::recordings::{RecordedRun, load_recordings};
 
@@ -21,14 +21,17 @@ fn read_payloads(folder: &Path) -> Vec<(String, Vec<u8>)> {
 }
 
 /// Parses a payload as a Bash call.
-fn parse_bash_call(payload: &[u8]) -> Result<Call<'_>, &'static str> {
-    Call::of(&RawPayload::parse(payload).unwrap(), WINDOW).unwrap()
+fn parse_bash_call(payload: &[u8]) -> Result<BashCall<'_>, &'static str> {
+    BashCall::parse_run(&RawPayload::parse(payload).unwrap(), DEFAULT_WINDOW_BYTES).unwrap()
 }
 
 /// Reads the outcome directly from the recorded output, without the client's payload.
-fn read_recording(recording: &RecordedRun, command: &str) -> Result<Reading, &'static str> {
+fn read_recording(recording: &RecordedRun, command: &str) -> Result<ParsedOutcome, &'static str> {
     let output = recording.full_output();
-    read_line(command, &Seen { exit: Some(recording.case.exit), output: &output, cut: false })
+    read_line(
+        command,
+        &CapturedOutput { exit: Some(recording.case.exit), output: &output, cut: false },
+    )
 }
 
 #[test]
@@ -44,10 +47,10 @@ fn payload_outcome_matches_recording() {
             let what = format!("{runner}/{name}");
             let recording = recordings.iter().find(|recording| recording.name == what).unwrap();
             let wire = RawPayload::parse(&payload).unwrap();
-            let direct = read_recording(recording, &Call::command(&wire).unwrap());
+            let direct = read_recording(recording, &BashCall::finished_command(&wire).unwrap());
             let call = parse_bash_call(&payload);
             let cut = call.as_ref().is_ok_and(|call| call.cut);
-            let told = call.and_then(|call| read_line(&call.command, &call.seen()));
+            let told = call.and_then(|call| read_line(&call.command, &call.captured_output()));
             match (&direct, &told) {
                 (Ok(direct), Ok(told)) if cut => {
                     cuts += 1;

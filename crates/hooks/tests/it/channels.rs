@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use rutter_memory::ghap::Start;
-use rutter_memory::memory::Category;
+use rutter_memory::ghap::GhapStart;
+use rutter_memory::memory::MemoryCategory;
 use rutter_memory::store::NewMemory;
 use rutter_redact::redact;
 use serde_json::{Value, json};
@@ -63,7 +63,7 @@ fn play_case(story: &HookStory<'_>, case: &ChannelCase, number: usize) -> String
         TextChannel::Prose => {
             let mut memories = story.world.store();
             let owner = story.world.other_session(&format!("session-{number}"));
-            let fields = Start {
+            let fields = GhapStart {
                 goal: content,
                 hypothesis: content,
                 action: content,
@@ -74,7 +74,7 @@ fn play_case(story: &HookStory<'_>, case: &ChannelCase, number: usize) -> String
             let place = story.world.place();
             let memory = NewMemory {
                 place: Some(&place),
-                category: Category::Fact,
+                category: MemoryCategory::Fact,
                 text: content,
                 importance: 0.5,
                 tags: &[],

@@ -1,12 +1,14 @@
 //! Effects of injected text, derived from later hook events.
 
 use rutter_memory::document::Axis;
-use rutter_memory::ghap::{Resolve, Start};
-use rutter_memory::injection::Effect;
-use rutter_memory::memory::Category;
-use rutter_memory::project::Located;
-use rutter_memory::store::{Ask, InjectionFilter, NewMemory, Owner, ValueEdit, ValueFilter};
-use rutter_memory::value::Standing;
+use rutter_memory::ghap::{GhapResolve, GhapStart};
+use rutter_memory::injection::ShownEffect;
+use rutter_memory::memory::MemoryCategory;
+use rutter_memory::project::LocatedProject;
+use rutter_memory::store::{
+    GhapOwner, InjectionFilter, NewMemory, RecallRequest, ValueEdit, ValueFilter,
+};
+use rutter_memory::value::ValueStanding;
 use rutter_memory::{Clean, Time};
 
 use rutter_testkit::story::{HookStory, TOTAL};
@@ -19,23 +21,23 @@ fn now(story: &HookStory<'_>) -> Time {
     Time::from_millis(1_763_200_000_000 + story.clock.get())
 }
 
-fn owner(story: &HookStory<'_>) -> Owner {
-    let place = (&Located::find(&story.folder)).into();
-    Owner { client: Some(Clean::new(story.session)), agent: story.agent.map(Clean::new), place }
+fn owner(story: &HookStory<'_>) -> GhapOwner {
+    let place = (&LocatedProject::find(&story.folder)).into();
+    GhapOwner { client: Some(Clean::new(story.session)), agent: story.agent.map(Clean::new), place }
 }
 
 /// Returns the event and the effect of every injection, oldest first.
-fn injection_effects(story: &HookStory<'_>) -> Vec<(String, Option<Effect>)> {
+fn injection_effects(story: &HookStory<'_>) -> Vec<(String, Option<ShownEffect>)> {
     let mut memory = story.world.store();
-    memory.bring_clusters_up_to_date(now(story)).unwrap();
+    memory.update_clusters(now(story)).unwrap();
     let shown = memory.injections(&InjectionFilter::default()).unwrap();
-    let effect = |shown: rutter_memory::store::WasShown| {
+    let effect = |shown: rutter_memory::store::InjectionWithText| {
         (shown.injection.event.to_string(), shown.injection.effect)
     };
     shown.into_iter().rev().map(effect).collect()
 }
 
-fn failure_injection(effect: Option<Effect>) -> (String, Option<Effect>) {
+fn failure_injection(effect: Option<ShownEffect>) -> (String, Option<ShownEffect>) {
     ("PostToolUseFailure".to_owned(), effect)
 }
 
@@ -60,11 +62,11 @@ fn shown_fix_helps_when_failure_disappears() {
     story.edit("src/cart.rs", &FIX);
     // Another test fails; this one does not.
     story.red("cargo test", &[("cart::names", "left: 1, right: 2")]);
-    assert_eq!(injection_effects(&story), [failure_injection(Some(Effect::Helped))]);
+    assert_eq!(injection_effects(&story), [failure_injection(Some(ShownEffect::Helped))]);
     // The first effect is final.
     story.edit("src/cart.rs", &["-* 10", "+* 9"]);
     story.red("cargo test", &[TOTAL]);
-    assert_eq!(injection_effects(&story), [failure_injection(Some(Effect::Helped))]);
+    assert_eq!(injection_effects(&story), [failure_injection(Some(ShownEffect::Helped))]);
 }
 
 #[test]
@@ -81,7 +83,10 @@ fn fix_that_hurt_twice_is_hidden() {
         story.red("cargo test", &[TOTAL]);
         story.edit("src/cart.rs", &FIX);
         story.red("cargo test", &[TOTAL]);
-        assert_eq!(injection_effects(&story), vec![failure_injection(Some(Effect::Hurt)); times]);
+        assert_eq!(
+            injection_effects(&story),
+            vec![failure_injection(Some(ShownEffect::Hurt)); times]
+        );
     }
     story.session = "session-4";
     let said = story.red("cargo test", &[TOTAL]);
@@ -136,7 +141,7 @@ fn remember_fact(story: &HookStory<'_>, text: &str) {
     let new = NewMemory {
         place: Some(&owner(story).place),
         text,
-        category: Category::Fact,
+        category: MemoryCategory::Fact,
         importance: 0.5,
         tags: &[],
     };
@@ -161,7 +166,7 @@ fn related_prompt_injection_helps() {
         .edit("src/cart.rs", &["-let sum = discount(discount(sum));", "+let sum = discount(sum);"]);
     story.green("cargo test");
     let of = |effect| ("UserPromptSubmit".to_owned(), effect);
-    assert_eq!(injection_effects(&story), [of(Some(Effect::Helped)), of(None)]);
+    assert_eq!(injection_effects(&story), [of(Some(ShownEffect::Helped)), of(None)]);
 }
 
 #[test]
@@ -193,7 +198,7 @@ fn untimely_injection_has_no_effect() {
 
 /// Starts a GHAP with the hypothesis, runs tests that confirm or refute it, and resolves it.
 fn act_on_hypothesis(story: &HookStory<'_>, hypothesis: &str, comes_true: bool) {
-    let start = Start {
+    let start = GhapStart {
         goal: "the upload test is green",
         hypothesis,
         action: "change that and nothing else",
@@ -209,7 +214,7 @@ fn act_on_hypothesis(story: &HookStory<'_>, hypothesis: &str, comes_true: bool) 
         confirm_fields()
     } else {
         story.red("cargo test", &[("upload::resumes", "left: 3, right: 2")]);
-        Resolve {
+        GhapResolve {
             result: "it failed as before",
             surprise: Some("the clock of the container stood still"),
             takeaway: Some("look at the clock of the machine first"),
@@ -221,7 +226,7 @@ fn act_on_hypothesis(story: &HookStory<'_>, hypothesis: &str, comes_true: bool) 
 
 #[test]
 fn acted_on_memory_follows_run() {
-    for (comes_true, effect) in [(true, Effect::Helped), (false, Effect::Hurt)] {
+    for (comes_true, effect) in [(true, ShownEffect::Helped), (false, ShownEffect::Hurt)] {
         let world = TestWorld::new();
         let story = HookStory::new(&world);
         remember_fact(&story, "a slow upload needs a longer timeout of the proxy");
@@ -248,9 +253,9 @@ fn helpful_memory_gains_prior() {
     assert_ne!(story.prompt("the upload test is slow: is it the timeout of the proxy?"), "");
     let recalled = |story: &HookStory<'_>| {
         let mut memory = story.world.store();
-        memory.bring_clusters_up_to_date(now(story)).unwrap();
+        memory.update_clusters(now(story)).unwrap();
         let place = owner(story).place;
-        let ask = Ask {
+        let ask = RecallRequest {
             text: "timeout of the proxy for a slow upload",
             axis: Axis::Full,
             place: Some(&place),
@@ -290,7 +295,7 @@ fn failed_value_loses_standing_once() {
     record_earlier_lessons(&story);
     let value = |story: &HookStory<'_>| {
         let mut memory = story.world.store();
-        memory.bring_clusters_up_to_date(now(story)).unwrap();
+        memory.update_clusters(now(story)).unwrap();
         let [held] = memory
             .values(&ValueFilter { retired: true, ..ValueFilter::default() })
             .unwrap()
@@ -298,11 +303,11 @@ fn failed_value_loses_standing_once() {
             .unwrap();
         held
     };
-    let accepted = ValueEdit { standing: Some(Standing::Accepted), ..ValueEdit::default() };
+    let accepted = ValueEdit { standing: Some(ValueStanding::Accepted), ..ValueEdit::default() };
     let id = value(&story).value.id;
     world.store().edit_value(id, &accepted, now(&story)).unwrap();
     for (session, hurt, standing) in
-        [("session-1", 1, Standing::Accepted), ("session-2", 0, Standing::Proposed)]
+        [("session-1", 1, ValueStanding::Accepted), ("session-2", 0, ValueStanding::Proposed)]
     {
         story.session = session;
         assert!(story.start("startup").contains("finally block"), "{session}");
@@ -321,7 +326,7 @@ fn failed_value_loses_standing_once() {
     act_on_hypothesis(&story, "it would help to release the connection in a finally block", false);
     let held = value(&story);
     assert_eq!((held.effects.hurt, held.value.contradicted), (0, 1));
-    assert!(held.value.standing == Standing::Proposed && held.value.doubted.is_some());
+    assert!(held.value.standing == ValueStanding::Proposed && held.value.doubted.is_some());
 }
 
 #[test]
@@ -329,7 +334,7 @@ fn effect_counts_when_observed() {
     let world = TestWorld::new();
     let mut story = HookStory::new(&world);
     record_earlier_lessons(&story);
-    world.store().bring_clusters_up_to_date(now(&story)).unwrap();
+    world.store().update_clusters(now(&story)).unwrap();
     let sessions = ["session-1", "session-2"];
     for session in sessions {
         story.session = session;
@@ -338,7 +343,7 @@ fn effect_counts_when_observed() {
     // The value is accepted while both sessions are active.
     let mut memory = world.store();
     let id = memory.values(&ValueFilter::default()).unwrap()[0].value.id;
-    let accepted = ValueEdit { standing: Some(Standing::Accepted), ..ValueEdit::default() };
+    let accepted = ValueEdit { standing: Some(ValueStanding::Accepted), ..ValueEdit::default() };
     memory.edit_value(id, &accepted, now(&story)).unwrap();
     for session in sessions {
         story.session = session;
@@ -348,8 +353,8 @@ fn effect_counts_when_observed() {
             false,
         );
     }
-    memory.bring_clusters_up_to_date(now(&story)).unwrap();
-    assert_eq!(memory.value(id).unwrap().value.standing, Standing::Proposed);
+    memory.update_clusters(now(&story)).unwrap();
+    assert_eq!(memory.value(id).unwrap().value.standing, ValueStanding::Proposed);
 }
 
 #[test]
@@ -360,14 +365,14 @@ fn regrouping_waits_for_spool_lock() {
         record_lesson(&mut world.store(), &owner(&story), &repeated_lesson(number));
     }
     // This call creates the folder that is locked below.
-    world.store().settle_shown(now(&story)).unwrap();
+    world.store().update_effects(now(&story)).unwrap();
     let spool = std::fs::File::open(world.files().spool()).unwrap();
     spool.lock().unwrap();
     let (asks, asked) = std::sync::mpsc::channel();
     let mut memory = world.store();
     let asking = std::thread::spawn(move || {
         asks.send(()).unwrap();
-        memory.bring_clusters_up_to_date(Time::from_millis(1_800_000_000_000)).unwrap()
+        memory.update_clusters(Time::from_millis(1_800_000_000_000)).unwrap()
     });
     asked.recv().unwrap();
     spool.unlock().unwrap();

@@ -1,9 +1,9 @@
 use std::path::PathBuf;
 
-use rutter_hooks::{Heard, hear};
+use rutter_hooks::{HookResult, handle_event};
 use rutter_memory::Time;
-use rutter_memory::episode::How;
-use rutter_memory::store::tend::{Bounds, tend};
+use rutter_memory::episode::EpisodeEndingKind;
+use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
 use serde_json::json;
 
 use rutter_testkit::story::{
@@ -121,7 +121,7 @@ fn green_without_change_is_flaky() {
     story.red("cargo test", &[TOTAL]);
     story.bash("git status");
     story.green("cargo test");
-    assert_eq!(story.episodes(), [ended_episode(TOTAL.0, How::Flaky, "")]);
+    assert_eq!(story.episodes(), [ended_episode(TOTAL.0, EpisodeEndingKind::Flaky, "")]);
     story.session = "session-2";
     assert_eq!(story.red("cargo test", &[TOTAL]), "");
 }
@@ -169,7 +169,10 @@ fn renamed_test_continues_episode() {
     story.red("cargo test", &[("cart::tests::total_of_all", TOTAL.1)]);
     assert_eq!(
         story.episodes(),
-        [ended_episode(TOTAL.0, How::Renamed, ""), open_episode("cart::tests::total_of_all")]
+        [
+            ended_episode(TOTAL.0, EpisodeEndingKind::Renamed, ""),
+            open_episode("cart::tests::total_of_all")
+        ]
     );
     story.edit("src/cart.rs", &["-a", "+b"]);
     story.green("cargo test");
@@ -180,7 +183,7 @@ fn renamed_test_continues_episode() {
     story.red("cargo test", &[NAME]);
     story.edit("src/user.rs", &["-    fn name() {", "-        assert!(name());", "-    }"]);
     story.green("cargo test");
-    assert_eq!(story.episodes()[2].1, Some(How::Removed));
+    assert_eq!(story.episodes()[2].1, Some(EpisodeEndingKind::Removed));
 }
 
 #[test]
@@ -283,13 +286,16 @@ fn spooled_events_keep_order() {
     let red =
         &json!({ "tool_name": "Bash", "tool_input": { "command": "cargo test" }, "error": error });
     let heard = story.send_event("PostToolUseFailure", red);
-    assert!(heard.tend && heard.faults[0].starts_with("spooled: another process"), "{heard:?}");
+    assert!(
+        heard.needs_maintenance && heard.errors[0].starts_with("spooled: another process"),
+        "{heard:?}"
+    );
     other.execute_batch("COMMIT").unwrap();
     // The database is free again, but the red run is still in the spool: the edit and the green run queue behind it.
     story.edit("src/cart.rs", &["-a", "+b"]);
     story.green("cargo test");
     assert_eq!(story.episodes(), []);
-    tend(&world.memory(), &Bounds::default(), Time::from_millis(1_763_300_000_000))
+    maintain(&world.memory(), &MaintenanceLimits::default(), Time::from_millis(1_763_300_000_000))
         .unwrap()
         .unwrap();
     assert_eq!(story.episodes(), [fixed_episode(TOTAL.0, "src/cart.rs -a +b")]);
@@ -336,7 +342,7 @@ fn irrelevant_events_open_no_store() {
     ] {
         let heard = story.send_event(event, &fields);
         assert_eq!(heard.event.is_some(), event != "SomethingNew", "{event}");
-        assert_eq!(Heard { event: None, ..heard }, Heard::default(), "{event}");
+        assert_eq!(HookResult { event: None, ..heard }, HookResult::default(), "{event}");
     }
     assert!(!world.memory().exists());
 }
@@ -345,8 +351,9 @@ fn irrelevant_events_open_no_store() {
 fn unreadable_payload_is_logged() {
     let world = TestWorld::new();
     for payload in ["", "{", "[]", "null", "{}", "{\"hook_event_name\": 1}", "\u{0}"] {
-        let heard = hear(payload.as_bytes(), None, || unreachable!("there is nothing to do"));
-        assert_eq!((heard.stdout.as_str(), heard.faults.len()), ("", 1), "{payload}: {heard:?}");
+        let heard =
+            handle_event(payload.as_bytes(), None, || unreachable!("there is nothing to do"));
+        assert_eq!((heard.stdout.as_str(), heard.errors.len()), ("", 1), "{payload}: {heard:?}");
     }
     assert!(!world.memory().exists());
 }

@@ -1,4 +1,4 @@
-use rutter_memory::episode::How;
+use rutter_memory::episode::EpisodeEndingKind;
 use serde_json::json;
 
 use rutter_testkit::story::{
@@ -12,7 +12,7 @@ fn output_file_is_not_a_change() {
     let story = HookStory::new(&world);
     story.red("cargo test 2>&1 | tee out.txt", &[TOTAL]);
     story.green("cargo test 2>&1 | tee out.txt; rm out.txt");
-    assert_eq!(story.episodes(), [ended_episode(TOTAL.0, How::Flaky, "")]);
+    assert_eq!(story.episodes(), [ended_episode(TOTAL.0, EpisodeEndingKind::Flaky, "")]);
 }
 
 #[test]
@@ -128,8 +128,14 @@ fn new_checker_error_hides_others() {
     story.edit("src/a.ts", &["-number", "+string"]);
     story.bash("npx tsc --noEmit");
     let fixes: Vec<_> = story.episodes().into_iter().map(|(_, how, fix)| (how, fix)).collect();
-    assert!(fixes.contains(&(Some(How::Fixed), "src/b.ts -total +sum".into())), "{fixes:?}");
-    assert!(fixes.contains(&(Some(How::Fixed), "src/a.ts -number +string".into())), "{fixes:?}");
+    assert!(
+        fixes.contains(&(Some(EpisodeEndingKind::Fixed), "src/b.ts -total +sum".into())),
+        "{fixes:?}"
+    );
+    assert!(
+        fixes.contains(&(Some(EpisodeEndingKind::Fixed), "src/a.ts -number +string".into())),
+        "{fixes:?}"
+    );
 }
 
 #[test]
@@ -140,14 +146,17 @@ fn stash_and_removal_fix_nothing() {
     story.edit("src/cart.rs", &["-a", "+b"]);
     story.green("git stash && cargo test");
     // Not flaky; but git's change can be neither shown nor recommended.
-    assert_eq!(story.episodes(), [ended_episode(TOTAL.0, How::Fixed, "git stash && cargo test")]);
+    assert_eq!(
+        story.episodes(),
+        [ended_episode(TOTAL.0, EpisodeEndingKind::Fixed, "git stash && cargo test")]
+    );
     story.bash("git stash pop");
     story.session = "session-2";
     assert_eq!(story.red("cargo test", &[TOTAL]), "");
     // Fewer tests pass than ran before.
     story.bash("rm tests/cart.rs");
     story.bash_with("cargo test", &cargo_test_output(4, &[]));
-    assert_eq!(story.episodes()[1].1, Some(How::Removed));
+    assert_eq!(story.episodes()[1].1, Some(EpisodeEndingKind::Removed));
 }
 
 #[test]
@@ -173,7 +182,7 @@ fn unreadable_edit_is_logged() {
     let response = json!({ "filePath": 1 });
     let heard =
         story.send_event("PostToolUse", &json!({ "tool_name": "Edit", "tool_response": response }));
-    assert_eq!((heard.stdout.as_str(), heard.faults.len()), ("", 1), "{heard:?}");
+    assert_eq!((heard.stdout.as_str(), heard.errors.len()), ("", 1), "{heard:?}");
 }
 
 #[test]
@@ -184,7 +193,7 @@ fn unchanged_write_is_not_a_change() {
     let response = json!({ "type": "update", "filePath": story.folder.join("a.rs"), "content": "a\n", "structuredPatch": [] });
     story.send_event("PostToolUse", &json!({ "tool_name": "Write", "tool_response": response }));
     story.green("cargo test");
-    assert_eq!(story.episodes(), [ended_episode(TOTAL.0, How::Flaky, "")]);
+    assert_eq!(story.episodes(), [ended_episode(TOTAL.0, EpisodeEndingKind::Flaky, "")]);
 }
 
 #[test]

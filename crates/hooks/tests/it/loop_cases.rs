@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use rutter_hooks::fix_message::NOT_CLAIMED;
-use rutter_memory::episode::How;
+use rutter_memory::episode::EpisodeEndingKind;
 use serde_json::json;
 
 use rutter_testkit::story::{HookStory, cargo_test_output};
@@ -201,7 +201,7 @@ fn commands_are_stored_as_diff() {
         story.run_failing_command("pytest", 1, &red);
         story.run_changing_command(command, sed);
         story.run_with_hidden_status("pytest", &pytest_output(&[], 4));
-        assert_eq!(story.only_ending(), Some(How::Fixed), "{command}");
+        assert_eq!(story.only_ending(), Some(EpisodeEndingKind::Fixed), "{command}");
         story.session = "session-2";
         let said = story.run_failing_command("pytest", 1, &red);
         assert!(
@@ -224,7 +224,7 @@ fn relative_commands_are_never_advised() {
         story.run_failing_command("cargo test", 101, &red);
         story.bash(command);
         story.run_with_hidden_status("cargo test", &cargo_test_output(5, &[]));
-        assert_eq!(story.only_ending(), Some(How::Fixed), "{command}");
+        assert_eq!(story.only_ending(), Some(EpisodeEndingKind::Fixed), "{command}");
         story.session = "session-2";
         assert_eq!(story.run_failing_command("cargo test", 101, &red), "", "{command}");
     }
@@ -256,7 +256,7 @@ fn variable_can_be_the_fix() {
         "GIT_CONFIG_GLOBAL=/dev/null go test ./...",
         &go_success_output("git"),
     );
-    assert_eq!(story.only_ending(), Some(How::Fixed));
+    assert_eq!(story.only_ending(), Some(EpisodeEndingKind::Fixed));
     story.session = "session-2";
     let said = story.run_failing_command("go test ./...", 1, &red);
     assert!(said.contains("It passed when run with `GIT_CONFIG_GLOBAL=/dev/null`."), "{said}");
@@ -277,7 +277,7 @@ fn writes_in_run_command_count() {
     done["tool_response"] =
         json!({ "stdout": "All checks passed!\n", "stderr": "", "interrupted": false });
     story.send_event("PostToolUse", &done);
-    assert_eq!(story.only_ending(), Some(How::Fixed));
+    assert_eq!(story.only_ending(), Some(EpisodeEndingKind::Fixed));
     story.session = "session-2";
     let said = story.run_failing_command("ruff check .", 1, red);
     assert!(said.contains("> +line-length = 120"), "{said}");
@@ -334,7 +334,7 @@ fn packages_keep_same_tests_apart() {
     story.run_with_hidden_status("cd packages/web && npx vitest run", &vitest_output(&[]));
     assert_eq!(story.only_ending(), None);
     story.run_with_hidden_status("cd packages/api && npx vitest run", &vitest_output(&[]));
-    assert_eq!(story.only_ending(), Some(How::Fixed));
+    assert_eq!(story.only_ending(), Some(EpisodeEndingKind::Fixed));
     story.session = "session-2";
     assert_eq!(story.run_failing_command("cd packages/web && npx vitest run", 1, &red), "");
     let said = story.run_failing_command("cd packages/api && npx vitest run", 1, &red);
@@ -465,7 +465,11 @@ fn covering_green_run_closes_failure() {
         story.edit("shop/cart.py", &["-a", "+b"]);
         story.run_with_hidden_status(green, &green_text);
         let ending = story.only_ending();
-        assert_eq!(ending == Some(How::Fixed), closed, "{green} after {red}: {ending:?}");
+        assert_eq!(
+            ending == Some(EpisodeEndingKind::Fixed),
+            closed,
+            "{green} after {red}: {ending:?}"
+        );
     }
 }
 
@@ -524,7 +528,7 @@ fn unknown_runs_are_counted() {
     story.bash("platformio test");
     story.bash("ls tests");
     let project = world.store().project(&world.place()).unwrap().unwrap();
-    let found = world.store().unfollowed_commands(project.id, 3).unwrap();
+    let found = world.store().unrecognized_commands(project.id, 3).unwrap();
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].0.as_str(), found[0].1), ("platformio test", 2));
 }

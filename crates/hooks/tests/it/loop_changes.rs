@@ -7,9 +7,9 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
-use rutter_memory::episode::How;
+use rutter_memory::episode::EpisodeEndingKind;
 use rutter_memory::store::EpisodeFilter;
-use rutter_memory::store::tend::{Bounds, tend};
+use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
 use serde_json::{Value, json};
 
 use crate::loop_cases::{CART, pytest_output};
@@ -65,7 +65,7 @@ fn sed_on_many_files_is_stored() {
             remove_mistake(root, &["shop/tax.py", "shop/cart.py"])
         });
         story.run_with_hidden_status("pytest", &pytest_output(&[], 4));
-        assert_eq!(story.only_ending(), Some(How::Fixed), "{command}");
+        assert_eq!(story.only_ending(), Some(EpisodeEndingKind::Fixed), "{command}");
         let said = text_on_return(&mut story);
         assert!(said.contains(FIX) && !said.contains("sed"), "{command}: {said}");
         assert!(!said.contains("RATE"), "{command}: {said}");
@@ -95,7 +95,7 @@ fn scripts_are_stored_as_diff() {
         story.run_failing_command("pytest", 1, &red_output());
         story.run_changing_command(command, |root| remove_mistake(root, &["shop/cart.py"]));
         story.run_with_hidden_status("pytest", &pytest_output(&[], 4));
-        assert_eq!(story.only_ending(), Some(How::Fixed), "{command}");
+        assert_eq!(story.only_ending(), Some(EpisodeEndingKind::Fixed), "{command}");
         let said = text_on_return(&mut story);
         assert!(said.contains(FIX), "{command}: {said}");
     }
@@ -143,7 +143,7 @@ fn git_revert_is_shown_as_diff() {
         let words: Vec<&str> = command.split(' ').skip(1).collect();
         story.run_changing_command(command, |root| run_git(root, &words));
         story.run_with_hidden_status("pytest", &pytest_output(&[], 4));
-        assert_eq!(story.only_ending(), Some(How::Fixed), "{command}");
+        assert_eq!(story.only_ending(), Some(EpisodeEndingKind::Fixed), "{command}");
         let said = text_on_return(&mut story);
         assert!(said.contains(FIX) && !said.contains("git "), "{command}: {said}");
     }
@@ -165,7 +165,7 @@ fn reverted_edits_are_shown() {
         story.run_changing_command(command, |root| run_git(root, &words));
         story.run_with_hidden_status("pytest", &pytest_output(&[], 4));
         let ended = story.episodes().into_iter().find(|(test, ..)| test.ends_with("test_total"));
-        assert_eq!(ended.unwrap().1, Some(How::Fixed), "{command}");
+        assert_eq!(ended.unwrap().1, Some(EpisodeEndingKind::Fixed), "{command}");
         let said = text_on_return(&mut story);
         assert!(said.contains(FIX) && !said.contains("git "), "{command}: {said}");
     }
@@ -320,10 +320,10 @@ fn leftover_copies_are_removed() {
         let modified = UNIX_EPOCH + Duration::from_millis(millis) - age;
         File::options().write(true).open(path).unwrap().set_modified(modified).unwrap();
     }
-    tend(&world.memory(), &Bounds::default(), now).unwrap().unwrap();
+    maintain(&world.memory(), &MaintenanceLimits::default(), now).unwrap().unwrap();
     assert_eq!(snapshots(&world).len(), 1, "the one of a day ago is gone");
     let mut memory = world.store();
-    let rows = memory.rows_with("total").unwrap();
+    let rows = memory.find_rows_with_words("total").unwrap();
     assert!(!rows.is_empty());
     memory.forget(&rows, None).unwrap();
     assert_eq!(snapshots(&world), [] as [PathBuf; 0]);

@@ -4,11 +4,11 @@
 
 use std::fmt::Write as _;
 
-use rutter_memory::episode::{Episode, How};
+use rutter_memory::episode::{Episode, EpisodeEndingKind};
 use rutter_memory::outcome::Verdict;
 use rutter_memory::store::EpisodeFilter;
 use rutter_runs::command_line::CommandLine;
-use rutter_runs::read::{Seen, read_runs};
+use rutter_runs::read::{CapturedOutput, read_runs};
 use serde_json::json;
 
 use crate::loop_cases::{CART, go_failure_output, go_success_output, pytest_output, vitest_output};
@@ -93,7 +93,7 @@ fn wrapper_failures_stay_separate() {
             })
             .collect();
         story.run_with_hidden_status(command, &(green.join("\n") + "\n"));
-        assert_eq!(story.only_ending(), Some(How::Fixed), "{command}");
+        assert_eq!(story.only_ending(), Some(EpisodeEndingKind::Fixed), "{command}");
         story.session = "session-2";
         assert_eq!(story.run_failing_command(command, 1, &print(&[SIZE])), "", "{command}");
         let said = story.run_failing_command(command, 1, &print(&[DISCOUNT]));
@@ -112,7 +112,7 @@ fn story_with_fixed_total(world: &TestWorld) -> HookStory<'_> {
     );
     story.edit_on_disk("shop/cart.py", "    return sum(items) * 0.9", "    return sum(items)");
     story.run_with_hidden_status("pytest", &pytest_output(&[], 4));
-    assert_eq!(story.only_ending(), Some(How::Fixed));
+    assert_eq!(story.only_ending(), Some(EpisodeEndingKind::Fixed));
     story.session = "session-2";
     story
 }
@@ -139,7 +139,7 @@ fn different_failure_is_labelled() {
     story.edit("a.py", &["-x", "+y"]);
     story.edit("b.py", &["-x", "+y"]);
     story.run_with_hidden_status("pytest", &pytest_output(&[], 4));
-    assert_eq!(story.only_ending(), Some(How::Fixed));
+    assert_eq!(story.only_ending(), Some(EpisodeEndingKind::Fixed));
     story.session = "session-2";
     assert_eq!(
         story.run_failing_command(
@@ -336,7 +336,7 @@ fn silent_checker_passes() {
         ("npx tsc --noEmit | grep src/cart", Verdict::Unknown),
         ("go test ./... 2>&1 | head", Verdict::Unknown),
     ] {
-        let seen = Seen { exit: Some(0), output: b"", cut: false };
+        let seen = CapturedOutput { exit: Some(0), output: b"", cut: false };
         let read = read_runs(&CommandLine::parse(command), &seen).unwrap();
         assert_eq!(read[0].verdict, verdict, "{command}");
     }
@@ -355,7 +355,7 @@ fn silent_checker_passes() {
         story.run_with_hidden_status(command, red);
         story.edit("src/cart.ts", &["-total", "+sum"]);
         story.run_with_hidden_status(command, "");
-        assert_eq!(story.only_ending(), Some(How::Fixed), "{command}");
+        assert_eq!(story.only_ending(), Some(EpisodeEndingKind::Fixed), "{command}");
     }
 }
 
@@ -390,7 +390,7 @@ fn wrapper_or_flag_is_the_fix() {
         let mut story = HookStory::new(&world);
         story.run_failing_command(red, 1, &red_text);
         story.run_with_hidden_status(green, &green_text);
-        assert_eq!(story.only_ending(), Some(How::Fixed), "{green}");
+        assert_eq!(story.only_ending(), Some(EpisodeEndingKind::Fixed), "{green}");
         story.session = "session-2";
         let said = story.run_failing_command(red, 1, &red_text);
         assert!(said.contains(&format!("It passed when run {fix}.")), "{green}: {said}");
@@ -593,6 +593,10 @@ fn narrow_runs_close_covered_failures() {
         story.edit("shop/cart.py", &["-a", "+b"]);
         story.run_with_hidden_status(green, &green_text);
         let ending = story.only_ending();
-        assert_eq!(ending == Some(How::Fixed), closed, "{green} after {red}: {ending:?}");
+        assert_eq!(
+            ending == Some(EpisodeEndingKind::Fixed),
+            closed,
+            "{green} after {red}: {ending:?}"
+        );
     }
 }

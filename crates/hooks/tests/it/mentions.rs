@@ -61,8 +61,8 @@ fn subagent_gets_only_named_failures() {
 fn recall_returns_unnamed_failures() {
     let world = TestWorld::new();
     let story = story_with_fix(&world, DISCOUNT_FAILURE);
-    let place = (&rutter_memory::project::Located::find(&story.folder)).into();
-    let ask = rutter_memory::store::Ask {
+    let place = (&rutter_memory::project::LocatedProject::find(&story.folder)).into();
+    let ask = rutter_memory::store::RecallRequest {
         text: "add a discount to the total of the cart",
         axis: rutter_memory::document::Axis::Full,
         place: Some(&place),
@@ -112,7 +112,7 @@ fn file_in_prompt_brings_references() {
     let elsewhere = HookStory::at(&world, &world.project("elsewhere"));
     assert_eq!(elsewhere.prompt(prompt), "");
     // Forgetting a project removes its file references too.
-    let place = (&rutter_memory::project::Located::find(&story.folder)).into();
+    let place = (&rutter_memory::project::LocatedProject::find(&story.folder)).into();
     let project = world.store().project(&place).unwrap().unwrap();
     world.store().forget_project(project.id).unwrap();
     let connection = rusqlite::Connection::open(world.files().database()).unwrap();

@@ -2,8 +2,8 @@ use std::sync::LazyLock;
 use std::time::Instant;
 
 use proptest::prelude::*;
-use rutter_hooks::bash_call::WINDOW;
-use rutter_hooks::{Around, hear};
+use rutter_hooks::bash_call::DEFAULT_WINDOW_BYTES;
+use rutter_hooks::{HookEnv, handle_event};
 use rutter_memory::Time;
 use serde_json::{Value, json};
 
@@ -87,9 +87,9 @@ proptest! {
                 field => *field = value,
             }
         }
-        let around = Around { files: world.files(), now: Time::from_millis(1_763_200_000_000), begun: Instant::now(), window: WINDOW, started_in: None,
-            parent: None, config: world.config(), home: || None, called: || "rutter".to_owned(), has_tools: |_| None, foreign_server: |_, _| None };
-        let heard = hear(payload.to_string().as_bytes(), None, || around);
+        let around = HookEnv { files: world.files(), now: Time::from_millis(1_763_200_000_000), started_at: Instant::now(), window: DEFAULT_WINDOW_BYTES, started_in: None,
+            parent: None, config: world.config(), home: || None, own_command: || "rutter".to_owned(), has_tools: |_| None, foreign_server: |_, _| None };
+        let heard = handle_event(payload.to_string().as_bytes(), None, || around);
         prop_assert!(heard.stdout.is_empty() || serde_json::from_str::<Value>(&heard.stdout).is_ok());
     }
 }

@@ -1,15 +1,15 @@
 use rutter_memory::Store;
-use rutter_memory::document::{Axis, Kind};
-use rutter_memory::ghap::{Domain, Status};
-use rutter_memory::memory::Category;
-use rutter_memory::store::tend::{Bounds, tend};
-use rutter_memory::store::{Ask, MemoryEdit, NewMemory, Recall};
+use rutter_memory::document::{Axis, DocumentKind};
+use rutter_memory::ghap::{Domain, GhapStatus};
+use rutter_memory::memory::MemoryCategory;
+use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
+use rutter_memory::store::{MemoryEdit, NewMemory, RecallRequest, RecalledRow};
 
 use rutter_testkit::story::HookStory;
 use rutter_testkit::world::{TestWorld, falsify_fields, start_fields, time_at};
 
-fn new_ask(text: &str) -> Ask<'_> {
-    Ask {
+fn new_ask(text: &str) -> RecallRequest<'_> {
+    RecallRequest {
         text,
         axis: Axis::Full,
         place: None,
@@ -25,7 +25,7 @@ fn remember_fact(world: &TestWorld, store: &mut Store, text: &str) -> rutter_mem
     let place = world.place();
     let new = NewMemory {
         place: Some(&place),
-        category: Category::Fact,
+        category: MemoryCategory::Fact,
         text,
         importance: 0.5,
         tags: &[],
@@ -33,7 +33,7 @@ fn remember_fact(world: &TestWorld, store: &mut Store, text: &str) -> rutter_mem
     store.remember(&new, time_at(1)).unwrap().memory.id
 }
 
-fn recalled_texts(found: &[Recall]) -> Vec<&str> {
+fn recalled_texts(found: &[RecalledRow]) -> Vec<&str> {
     found.iter().map(|recall| recall.text.as_str()).collect()
 }
 
@@ -118,7 +118,7 @@ fn finds_writes_but_not_deletions() {
             .map_or(0.0, |recall| recall.hit.fit.lexical)
     };
     assert!(lexical(&mut store, "redis") == 0.0 && lexical(&mut store, "cents") > 0.0);
-    let rows = store.rows_with("cents").unwrap();
+    let rows = store.find_rows_with_words("cents").unwrap();
     store.forget(&rows, None).unwrap();
     assert_eq!(store.recall(&new_ask("cents"), time_at(9)).unwrap(), []);
     assert_eq!(world.files_with("cent"), [] as [std::path::PathBuf; 0]);
@@ -134,22 +134,32 @@ fn recalls_resolved_work_only() {
     store.resolve_ghap(&world.owner(), &falsify_fields(), time_at(2)).unwrap();
     for axis in [Axis::Full, Axis::Strategy, Axis::Surprise, Axis::RootCause] {
         let found = store
-            .recall(&Ask { axis, ..new_ask("the lexer splits lines in two places") }, time_at(9))
+            .recall(
+                &RecallRequest { axis, ..new_ask("the lexer splits lines in two places") },
+                time_at(9),
+            )
             .unwrap();
         assert_eq!(found.len(), 1, "{axis}");
-        assert_eq!(found[0].hit.kind, Kind::Experience);
+        assert_eq!(found[0].hit.kind, DocumentKind::Experience);
     }
-    let by = |ask: Ask<'_>, store: &mut Store| store.recall(&ask, time_at(9)).unwrap().len();
+    let by =
+        |ask: RecallRequest<'_>, store: &mut Store| store.recall(&ask, time_at(9)).unwrap().len();
     let query = new_ask("the lexer splits lines");
-    assert_eq!(by(Ask { outcome: Some(Status::Falsified), ..query }, &mut store), 1);
-    assert_eq!(by(Ask { outcome: Some(Status::Confirmed), ..query }, &mut store), 0);
-    assert_eq!(by(Ask { domain: Some(Domain::Security), ..query }, &mut store), 0);
-    assert_eq!(by(Ask { kind: Some(Kind::Memory), ..query }, &mut store), 0);
+    assert_eq!(by(RecallRequest { outcome: Some(GhapStatus::Falsified), ..query }, &mut store), 1);
+    assert_eq!(by(RecallRequest { outcome: Some(GhapStatus::Confirmed), ..query }, &mut store), 0);
+    assert_eq!(by(RecallRequest { domain: Some(Domain::Security), ..query }, &mut store), 0);
+    assert_eq!(by(RecallRequest { kind: Some(DocumentKind::Memory), ..query }, &mut store), 0);
 
     let told = HookStory::new(&world);
     told.red("cargo test", &[("cart::tests::total", "the total is wrong: 90")]);
     told.edit("src/cart.rs", &["-    sum * 9 / 10", "+    sum"]);
-    assert_eq!(by(Ask { kind: Some(Kind::Episode), ..new_ask("cart total") }, &mut store), 0);
+    assert_eq!(
+        by(
+            RecallRequest { kind: Some(DocumentKind::Episode), ..new_ask("cart total") },
+            &mut store
+        ),
+        0
+    );
     told.green("cargo test");
     let found = store.recall(&new_ask("the total of the cart is wrong"), time_at(9)).unwrap();
     assert_eq!(found[0].text.as_str(), "cart::tests::total: panicked: the total is wrong: 90");
@@ -160,12 +170,12 @@ fn other_projects_only_on_demand() {
     let world = TestWorld::new();
     let mut store = world.store();
     remember_fact(&world, &mut store, REDIS);
-    let elsewhere = rutter_memory::store::entry::Place::from(
-        &rutter_memory::project::Located::find(&world.project("boat")),
+    let elsewhere = rutter_memory::store::entry::ProjectPlace::from(
+        &rutter_memory::project::LocatedProject::find(&world.project("boat")),
     );
     let new = NewMemory {
         place: Some(&elsewhere),
-        category: Category::Fact,
+        category: MemoryCategory::Fact,
         text: &REDIS.replace("fixture's", "fixtures'"),
         importance: 0.5,
         tags: &[],
@@ -173,18 +183,23 @@ fn other_projects_only_on_demand() {
     store.remember(&new, time_at(1)).unwrap();
     let here = world.place();
     let found = store
-        .recall(&Ask { place: Some(&here), ..new_ask("redis connections") }, time_at(9))
+        .recall(&RecallRequest { place: Some(&here), ..new_ask("redis connections") }, time_at(9))
         .unwrap();
     assert_eq!(recalled_texts(&found), [REDIS]);
-    let nowhere = rutter_memory::store::entry::Place::from(&rutter_memory::project::Located::find(
-        &world.project("new"),
-    ));
+    let nowhere = rutter_memory::store::entry::ProjectPlace::from(
+        &rutter_memory::project::LocatedProject::find(&world.project("new")),
+    );
     assert_eq!(
-        store.recall(&Ask { place: Some(&nowhere), ..new_ask("redis") }, time_at(9)).unwrap(),
+        store
+            .recall(&RecallRequest { place: Some(&nowhere), ..new_ask("redis") }, time_at(9))
+            .unwrap(),
         []
     );
     let found = store
-        .recall(&Ask { place: Some(&here), all: true, ..new_ask("redis connections") }, time_at(9))
+        .recall(
+            &RecallRequest { place: Some(&here), all: true, ..new_ask("redis connections") },
+            time_at(9),
+        )
         .unwrap();
     // Both have the same content: only the one of this project is returned.
     assert_eq!((recalled_texts(&found), found[0].others), (vec![REDIS], 1));
@@ -230,21 +245,23 @@ fn kind_filter_finds_rare_rows() {
     for text in unrelated_texts(700) {
         remember_fact(&world, &mut store, &format!("CRLF: {text} of the parser that splits lines"));
     }
-    let asked =
-        Ask { kind: Some(Kind::Experience), ..new_ask("the parser splits lines with CRLF") };
+    let asked = RecallRequest {
+        kind: Some(DocumentKind::Experience),
+        ..new_ask("the parser splits lines with CRLF")
+    };
     let look = |store: &mut Store| {
         let found = store.recall(&asked, time_at(9)).unwrap();
         assert_eq!(recalled_texts(&found), ["look for every split"]);
-        let any = store.recall(&Ask { kind: None, ..asked }, time_at(9)).unwrap();
+        let any = store.recall(&RecallRequest { kind: None, ..asked }, time_at(9)).unwrap();
         assert!(
-            any.iter().all(|recall| recall.hit.kind == Kind::Memory),
+            any.iter().all(|recall| recall.hit.kind == DocumentKind::Memory),
             "{:?}",
             recalled_texts(&any)
         );
     };
     look(&mut store);
     drop(store);
-    tend(&world.memory(), &Bounds::default(), time_at(10)).unwrap();
+    maintain(&world.memory(), &MaintenanceLimits::default(), time_at(10)).unwrap();
     assert!(world.memory().join("vectors").exists());
     look(&mut world.store());
 }

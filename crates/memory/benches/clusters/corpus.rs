@@ -1,13 +1,14 @@
 //! Lessons with known causes as vectors, one list for each axis.
 
-use rutter_memory::document::{Axis, of_ghap};
+use rutter_memory::document::{Axis, ghap_texts};
 use rutter_memory::ghap::expect::Expects;
 use rutter_memory::ghap::{
-    Evidence, Ghap, Lesson as Said, Resolution, RootCause, Stated, Status, Tier,
+    Ghap, GhapLesson as Said, GhapStatus, Resolution, ResolutionEvidence, RootCause, StatedParts,
+    Tier,
 };
 use rutter_memory::project::ProjectKey;
 use rutter_memory::{Clean, Id, Time};
-use rutter_search::cluster::lesson as lesson_of;
+use rutter_search::cluster::subtract_work as lesson_of;
 use rutter_search::embed::{Vector, embed};
 use rutter_testkit::lessons::GeneratedLesson;
 
@@ -27,7 +28,7 @@ pub(crate) fn lesson_points(lessons: &[GeneratedLesson], axis: Axis) -> Vec<Less
 
 fn lesson_point(lesson: &GeneratedLesson, axis: Axis) -> Option<LessonPoint> {
     let ghap = lesson_ghap(lesson);
-    let mut texts = of_ghap(&ghap);
+    let mut texts = ghap_texts(&ghap);
     let work =
         texts.iter().find(|(own, _)| *own == Axis::Strategy).and_then(|(_, text)| embed(text));
     let at = texts.iter().position(|(own, _)| *own == axis)?;
@@ -48,9 +49,9 @@ pub(crate) fn lesson_time(lesson: &GeneratedLesson) -> Time {
 
 pub(crate) fn lesson_ghap(lesson: &GeneratedLesson) -> Ghap {
     let at = lesson_time(lesson);
-    let status: Status = lesson.status.parse().expect("a status");
+    let status: GhapStatus = lesson.status.parse().expect("a status");
     let tier = match (status, lesson.proven) {
-        (Status::Abandoned, _) => Tier::Abandoned,
+        (GhapStatus::Abandoned, _) => Tier::Abandoned,
         (_, true) => Tier::Gold,
         _ => Tier::Silver,
     };
@@ -68,7 +69,7 @@ pub(crate) fn lesson_ghap(lesson: &GeneratedLesson) -> Ghap {
         prediction: Clean::new(&lesson.prediction),
         expects: Expects::Pass,
         target: None,
-        stated: Stated::default(),
+        stated: StatedParts::default(),
         testable: true,
         confidence: None,
         predicted: at,
@@ -88,7 +89,7 @@ pub(crate) fn lesson_ghap(lesson: &GeneratedLesson) -> Ghap {
                 takeaway: clean(&lesson.takeaway),
             }),
             tier,
-            evidence: Some(Evidence { outcome: None, supports: lesson.proven }),
+            evidence: Some(ResolutionEvidence { outcome: None, supports: lesson.proven }),
         }),
         created: at,
         changed: at,

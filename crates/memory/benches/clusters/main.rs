@@ -19,7 +19,7 @@ mod speed;
 
 use std::collections::BTreeSet;
 
-use rutter_search::cluster::{Axis, Rule};
+use rutter_search::cluster::{Axis, GroupingRule};
 use rutter_testkit::lessons::{GeneratedLesson, generate_lessons};
 
 use corpus::{LessonPoint, lesson_points};
@@ -110,7 +110,7 @@ fn best_methods(axis: Axis) -> Vec<ClusteringMethod> {
             })
             .collect(),
     ];
-    let mut best = vec![ClusteringMethod::Kept(Rule::of(axis))];
+    let mut best = vec![ClusteringMethod::Kept(GroupingRule::for_axis(axis))];
     for family in families {
         let scored = family
             .into_iter()
@@ -197,7 +197,8 @@ fn measure_by_goal() {
         let number = |goal: &str| goals.iter().position(|other| *other == goal);
         let labels: Vec<Option<usize>> = drawn.iter().map(|lesson| number(&lesson.goal)).collect();
         let points = lesson_points(&drawn, axis);
-        let growth = measure_growth(ClusteringMethod::Kept(Rule::of(axis)), axis, &points);
+        let growth =
+            measure_growth(ClusteringMethod::Kept(GroupingRule::for_axis(axis)), axis, &points);
         let (work, cause) = (
             measure_quality(&labels, &growth.of),
             measure_quality(

@@ -119,7 +119,7 @@ fn common_sample_size(count: usize) -> usize {
 }
 
 fn grow_incrementally(
-    rule: rutter_search::cluster::Rule,
+    rule: rutter_search::cluster::GroupingRule,
     axis: Axis,
     points: &[LessonPoint],
     names: &ClusterIds,
@@ -132,7 +132,7 @@ fn grow_incrementally(
     let mut grouping = Grouping::new(rule, &texts, of).with_unrest(unrest);
     grouping.grow(&[points.len() - 1]);
     unrest.clone_from(grouping.unrest());
-    grouping.of().iter().map(|name| name.map(|name| name as usize)).collect()
+    grouping.group_numbers().iter().map(|name| name.map(|name| name as usize)).collect()
 }
 
 /// Gives each cluster the id of the earlier cluster that it shares most members with; larger overlaps choose first.

@@ -2,13 +2,15 @@
 
 use std::collections::HashMap;
 
-use rutter_search::cluster::{Axis, Common, FEWEST, Grouping, Point as Text, Rule};
-use rutter_search::embed::DIMS;
+use rutter_search::cluster::{
+    Axis, Grouping, GroupingRule, MIN_CLUSTER_SIZE, MeanDirection, TextPoint as Text,
+};
+use rutter_search::embed::VECTOR_DIMS;
 
 use super::corpus::LessonPoint;
 use super::hdbscan::hdbscan;
 
-pub(crate) type VectorRow = [f32; DIMS];
+pub(crate) type VectorRow = [f32; VECTOR_DIMS];
 /// Cluster of each text, if it has one.
 pub(crate) type ClusterIds = Vec<Option<usize>>;
 
@@ -16,7 +18,7 @@ pub(crate) type ClusterIds = Vec<Option<usize>>;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum ClusteringMethod {
     /// The product's method.
-    Kept(Rule),
+    Kept(GroupingRule),
     /// The nearest centroid if it is near enough, otherwise a new cluster. Texts never move.
     Leader(f32),
     /// Average link, recomputed from scratch, cut at this height.
@@ -45,7 +47,11 @@ impl ClusteringMethod {
                 let texts = product_texts(axis, points, points.len());
                 let mut grouping = Grouping::new(rule, &texts, vec![None; texts.len()]);
                 grouping.grow(&(0..texts.len()).collect::<Vec<_>>());
-                grouping.of().iter().map(|group| group.map(|group| group as usize)).collect()
+                grouping
+                    .group_numbers()
+                    .iter()
+                    .map(|group| group.map(|group| group as usize))
+                    .collect()
             }
             Self::Leader(cut) => group_by_leader(&vector_rows(axis, points), cut),
             Self::Average(cut) => group_by_average_link(&vector_rows(axis, points), cut),
@@ -59,11 +65,11 @@ impl ClusteringMethod {
 
 /// Returns the texts in the product's form, without the common part of the first ones.
 pub(crate) fn product_texts(axis: Axis, points: &[LessonPoint], first: usize) -> Vec<Text> {
-    let common = Common::of(axis, points[..first].iter().map(|point| &point.vector));
+    let common = MeanDirection::from_texts(axis, points[..first].iter().map(|point| &point.vector));
     points
         .iter()
         .map(|point| Text {
-            vector: common.without(&point.vector).unwrap_or(point.vector),
+            vector: common.subtract_from(&point.vector).unwrap_or(point.vector),
             weight: point.weight,
         })
         .collect()
@@ -92,7 +98,7 @@ fn drop_small_groups(of: Vec<usize>) -> ClusterIds {
     for group in &of {
         *sizes.entry(*group).or_default() += 1;
     }
-    of.into_iter().map(|group| (sizes[&group] >= FEWEST).then_some(group)).collect()
+    of.into_iter().map(|group| (sizes[&group] >= MIN_CLUSTER_SIZE).then_some(group)).collect()
 }
 
 fn group_by_leader(rows: &[VectorRow], cut: f32) -> ClusterIds {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rutter_search::cluster::{Axis, Rule};
+use rutter_search::cluster::{Axis, GroupingRule};
 use rutter_search::embed::embed;
 
 use super::corpus::LessonPoint;
@@ -25,7 +25,8 @@ pub(crate) fn show_groups(file: &str) {
         })
         .collect();
     for axis in [Axis::Full, Axis::RootCause] {
-        let growth = measure_growth(ClusteringMethod::Kept(Rule::of(axis)), axis, &points);
+        let growth =
+            measure_growth(ClusteringMethod::Kept(GroupingRule::for_axis(axis)), axis, &points);
         let mut groups: BTreeMap<Option<usize>, Vec<&str>> = BTreeMap::new();
         for (point, name) in points.iter().zip(&growth.of) {
             groups.entry(*name).or_default().push(&point.text);

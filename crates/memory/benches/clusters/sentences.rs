@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use rutter_memory::store::ValueFilter;
-use rutter_memory::value::{distance, threshold};
+use rutter_memory::value::{cluster_distance, max_cluster_distance};
 use rutter_memory::{Id, Time};
-use rutter_search::cluster::{Axis, Common, Point as Text, Rule, middle};
+use rutter_search::cluster::{
+    Axis, GroupingRule, MeanDirection, TextPoint as Text, mean_direction,
+};
 use rutter_search::embed::{Vector, embed};
 use rutter_testkit::lessons::{GeneratedLesson, lessons_of_cause};
 
@@ -33,12 +35,12 @@ pub(crate) fn measure_fits() {
         }
         let share = |of: &dyn Fn(&&TriedSentence) -> bool| {
             let all: Vec<&TriedSentence> = tried.iter().filter(of).collect();
-            let fit = all.iter().filter(|one| one.distance <= threshold(axis)).count();
+            let fit = all.iter().filter(|one| one.distance <= max_cluster_distance(axis)).count();
             format!("{:.1}% of {}", 100.0 * as_f64(fit) / as_f64(all.len()).max(1.0), all.len())
         };
         println!(
             "{axis:<10} at most {:.2}: of the cause {}, in words of no member {}, of others {}",
-            threshold(axis),
+            max_cluster_distance(axis),
             share(&|one| one.own),
             share(&|one| one.own && !one.said),
             share(&|one| !one.own),
@@ -62,21 +64,26 @@ pub(crate) fn measure_fits() {
 
 fn try_values(drawn: &[GeneratedLesson], axis: Axis, tried: &mut Vec<TriedSentence>) {
     let every = lesson_points(drawn, Axis::Full);
-    let common = Common::of(Axis::Full, every.iter().map(|point| &point.vector));
-    let plain = Common::of(Axis::Surprise, []);
-    let pointing = |common: &Common, text: &str| embed(text).and_then(|text| common.without(&text));
+    let common = MeanDirection::from_texts(Axis::Full, every.iter().map(|point| &point.vector));
+    let plain = MeanDirection::from_texts(Axis::Surprise, []);
+    let pointing = |common: &MeanDirection, text: &str| {
+        embed(text).and_then(|text| common.subtract_from(&text))
+    };
     let says =
         |lesson: &&GeneratedLesson| !lesson_points(std::slice::from_ref(*lesson), axis).is_empty();
     let sayers: Vec<GeneratedLesson> = drawn.iter().filter(says).cloned().collect();
     let texts: Vec<Text> = lesson_points(&sayers, Axis::Full)
         .iter()
         .map(|point| Text {
-            vector: common.without(&point.vector).unwrap_or(point.vector),
+            vector: common.subtract_from(&point.vector).unwrap_or(point.vector),
             weight: point.weight,
         })
         .collect();
-    let growth =
-        measure_growth(ClusteringMethod::Kept(Rule::of(axis)), axis, &lesson_points(&sayers, axis));
+    let growth = measure_growth(
+        ClusteringMethod::Kept(GroupingRule::for_axis(axis)),
+        axis,
+        &lesson_points(&sayers, axis),
+    );
     for name in growth.of.iter().flatten().collect::<BTreeSet<_>>() {
         let members: Vec<usize> =
             (0..texts.len()).filter(|at| growth.of[*at] == Some(*name)).collect();
@@ -88,7 +95,8 @@ fn try_values(drawn: &[GeneratedLesson], axis: Axis, tried: &mut Vec<TriedSenten
         let Some((&Some(own), _)) = most.filter(|(_, times)| **times * 2 >= members.len()) else {
             continue;
         };
-        let Some(middle) = middle(&members.iter().map(|at| texts[*at]).collect::<Vec<_>>()) else {
+        let Some(middle) = mean_direction(&members.iter().map(|at| texts[*at]).collect::<Vec<_>>())
+        else {
             continue;
         };
         let lessons: Vec<&str> = members
@@ -110,7 +118,7 @@ fn try_values(drawn: &[GeneratedLesson], axis: Axis, tried: &mut Vec<TriedSenten
                 tried.push(TriedSentence {
                     own: cause == own,
                     said: lessons.iter().any(|lesson| lesson.contains(text)),
-                    distance: distance(near(&middle, pointing(&common, text)), nearest),
+                    distance: cluster_distance(near(&middle, pointing(&common, text)), nearest),
                 });
             }
         }
@@ -127,7 +135,7 @@ pub(crate) fn measure_proposals() {
         for seed in REPORTED_SEEDS {
             let drawn = draw_lessons(seed, LESSON_COUNT, parity);
             speed::with_store(&drawn, |store| {
-                store.bring_clusters_up_to_date(speed::after_all_lessons()).expect("groups");
+                store.update_clusters(speed::after_all_lessons()).expect("groups");
                 for held in store.values(&ValueFilter::default()).expect("values") {
                     let (Some(cluster), Some(source)) = (held.value.cluster, held.value.source)
                     else {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use rutter_search::cluster::{Axis, FEWEST, Rule};
+use rutter_search::cluster::{Axis, GroupingRule, MIN_CLUSTER_SIZE};
 use rutter_testkit::lessons::GeneratedLesson;
 
 use super::corpus::{LessonPoint, lesson_points};
@@ -48,7 +48,7 @@ impl SmallStoreResult {
         }
         self.clusters += groups.len();
         for (label, group) in labels.iter().zip(of) {
-            if label.is_some_and(|label| times[&label] >= FEWEST) {
+            if label.is_some_and(|label| times[&label] >= MIN_CLUSTER_SIZE) {
                 self.often += 1;
                 self.grouped += usize::from(group.is_some());
             }
@@ -74,7 +74,11 @@ pub(crate) fn measure_small_stores() {
                     size,
                     &goals,
                 );
-                let growth = measure_growth(ClusteringMethod::Kept(Rule::of(axis)), axis, &texts);
+                let growth = measure_growth(
+                    ClusteringMethod::Kept(GroupingRule::for_axis(axis)),
+                    axis,
+                    &texts,
+                );
                 found.add(&labels, &growth.of);
                 found.changes += growth.changes;
             }
@@ -129,8 +133,12 @@ fn measure_twins() {
                 for beside in [1, 3, 6, 12] {
                     let mut texts = vec![apart[0].clone(); times];
                     texts.extend(apart[1..=beside].iter().cloned());
-                    let of =
-                        measure_growth(ClusteringMethod::Kept(Rule::of(axis)), axis, &texts).of;
+                    let of = measure_growth(
+                        ClusteringMethod::Kept(GroupingRule::for_axis(axis)),
+                        axis,
+                        &texts,
+                    )
+                    .of;
                     tried += 1;
                     whole +=
                         usize::from(of[..times].iter().all(|one| one.is_some() && *one == of[0]));

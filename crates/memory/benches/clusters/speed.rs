@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use rutter_memory::session::{Session, Source};
-use rutter_memory::store::entry::Place;
+use rutter_memory::session::{Session, StoredSessionSource};
+use rutter_memory::store::entry::ProjectPlace;
 use rutter_memory::store::{
-    ClusterFilter, Forgettable, ImportFile, Project, Record, Row, WhoseRows,
+    ClusterFilter, ExportRecord, ForgettableKind, ForgettableRow, ImportFile, Project, WhoseRows,
 };
 use rutter_memory::{Clean, Id, Store, Time};
 use rutter_testkit::lessons::{GeneratedLesson, generate_lessons};
@@ -37,10 +37,10 @@ pub(crate) fn measure_speed() {
         let all = generate_lessons(1, count + 10 * GROWTH_ROUNDS);
         let mut regroup = |store: &mut Store| {
             // The first query builds the index files; this time does not count.
-            drop(store.find(&rutter_memory::store::Query::new("anything")));
+            drop(store.search_documents(&rutter_memory::store::DocumentQuery::new("anything")));
             now = Time::from_millis(now.millis() + 1_000);
             let from = cpu_time();
-            let done = store.bring_clusters_up_to_date(now).expect("groups");
+            let done = store.update_clusters(now).expect("groups");
             (cpu_time().saturating_sub(from), done)
         };
         let (first, more, less, done) = with_store(&all[..count], |store| {
@@ -54,7 +54,8 @@ pub(crate) fn measure_speed() {
             // After this, everything is read again, as when a tenth is new.
             let cluster = store.clusters(&ClusterFilter::default()).expect("clusters")[0].id;
             let ghap = store.members(cluster).expect("members")[0].ghap;
-            let row = Row { kind: Forgettable::Ghap, id: ghap, text: Clean::default() };
+            let row =
+                ForgettableRow { kind: ForgettableKind::Ghap, id: ghap, text: Clean::default() };
             store.forget(&[row], None).expect("forgotten");
             let (less, _) = regroup(store);
             (first, more, less, done)
@@ -89,15 +90,15 @@ fn cpu_time() -> Duration {
 
 fn import_lessons(store: &mut Store, lessons: &[GeneratedLesson]) {
     let at = Time::from_millis(1_763_200_000_000);
-    let place = Place {
+    let place = ProjectPlace {
         key: rutter_memory::project::ProjectKey::new("bench"),
         aliases: Vec::new(),
         root: Clean::new("/bench"),
         name: Clean::new("bench"),
     };
     let mut lines = vec![
-        Record::RutterExport { schema: rutter_memory::store::VERSION },
-        Record::Project(Project {
+        ExportRecord::RutterExport { schema: rutter_memory::store::SCHEMA_VERSION },
+        ExportRecord::Project(Project {
             id: Id::new(at),
             key: place.key.clone(),
             aliases: Vec::new(),
@@ -113,11 +114,11 @@ fn import_lessons(store: &mut Store, lessons: &[GeneratedLesson]) {
         let ghap = lesson_ghap(lesson);
         if lesson.session != session {
             session = lesson.session;
-            lines.push(Record::Session(Session {
+            lines.push(ExportRecord::Session(Session {
                 id: Id::new(at),
                 client: ghap.session.clone(),
                 project: place.key.clone(),
-                source: Source::Startup,
+                source: StoredSessionSource::Startup,
                 started: ghap.created,
                 seen: ghap.created,
                 ended: Some(ghap.created),
@@ -127,7 +128,7 @@ fn import_lessons(store: &mut Store, lessons: &[GeneratedLesson]) {
                 refreshed: None,
             }));
         }
-        lines.push(Record::Ghap(Box::new(ghap)));
+        lines.push(ExportRecord::Ghap(Box::new(ghap)));
     }
     let text: String =
         lines.iter().map(|record| serde_json::to_string(record).expect("a line") + "\n").collect();

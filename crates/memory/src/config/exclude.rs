@@ -6,43 +6,44 @@
 
 use std::path::{Component, Path};
 
-use super::keys::Scope;
+use super::keys::ScopeSettings;
 
-impl Scope {
+impl ScopeSettings {
     /// Returns true if a folder, or one of its parents, is excluded. Checks both the given name and the path without
     /// links: excluding a link also excludes its target.
     pub fn excludes(&self, folder: &Path, home: Option<&Path>) -> bool {
         if self.exclude.is_empty() {
             return false;
         }
-        let given = names(folder);
-        let settled = folder.canonicalize().map(|folder| names(&folder)).unwrap_or_default();
+        let given = path_names(folder);
+        let settled = folder.canonicalize().map(|folder| path_names(&folder)).unwrap_or_default();
         self.exclude.iter().any(|pattern| {
-            let Some(pattern) = expanded(pattern, home) else { return false };
+            let Some(pattern) = expand_pattern(pattern, home) else { return false };
             let found = |pattern: &[String]| {
-                is_below(pattern, &given) || (!settled.is_empty() && is_below(pattern, &settled))
+                matches_folder_or_parent(pattern, &given)
+                    || (!settled.is_empty() && matches_folder_or_parent(pattern, &settled))
             };
-            let segments = segments(&pattern);
+            let segments = pattern_segments(&pattern);
             found(&segments)
                 || (!pattern.contains(['*', '?', '\\'])
                     && Path::new(&pattern)
                         .canonicalize()
-                        .is_ok_and(|path| found(&segments_of(&path))))
+                        .is_ok_and(|path| found(&path_segments(&path))))
         })
     }
 }
 
 /// Makes a pattern from the file of a project absolute.
-pub(super) fn anchored(root: &Path, pattern: &str) -> String {
+pub(super) fn anchor_pattern(root: &Path, pattern: &str) -> String {
     if pattern.starts_with(['/', '~']) {
         return pattern.to_owned();
     }
-    let root = escaped(&root.to_string_lossy());
+    let root = escape_pattern(&root.to_string_lossy());
     format!("{}/{pattern}", root.trim_end_matches('/'))
 }
 
 /// Makes a pattern absolute. Returns None if it starts with `~` and the home folder is unknown.
-fn expanded(pattern: &str, home: Option<&Path>) -> Option<String> {
+fn expand_pattern(pattern: &str, home: Option<&Path>) -> Option<String> {
     let pattern = pattern.trim();
     if let Some(rest) = pattern.strip_prefix('~')
         && (rest.is_empty() || rest.starts_with('/'))
@@ -51,7 +52,7 @@ fn expanded(pattern: &str, home: Option<&Path>) -> Option<String> {
             let home = home.to_string_lossy();
             // A home without special characters is not escaped, so that the path can be canonicalized.
             if home.contains(['*', '?', '\\']) {
-                escaped(&home) + rest
+                escape_pattern(&home) + rest
             } else {
                 format!("{home}{rest}")
             }
@@ -60,7 +61,7 @@ fn expanded(pattern: &str, home: Option<&Path>) -> Option<String> {
     Some(if pattern.starts_with('/') { pattern.to_owned() } else { format!("/**/{pattern}") })
 }
 
-fn escaped(text: &str) -> String {
+fn escape_pattern(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         if matches!(c, '*' | '?' | '\\') {
@@ -71,7 +72,7 @@ fn escaped(text: &str) -> String {
     out
 }
 
-fn segments(pattern: &str) -> Vec<String> {
+fn pattern_segments(pattern: &str) -> Vec<String> {
     let mut segments: Vec<String> = Vec::new();
     for segment in pattern.split('/') {
         match segment {
@@ -83,11 +84,11 @@ fn segments(pattern: &str) -> Vec<String> {
     segments
 }
 
-fn segments_of(path: &Path) -> Vec<String> {
-    names(path).iter().map(|name| escaped(name)).collect()
+fn path_segments(path: &Path) -> Vec<String> {
+    path_names(path).iter().map(|name| escape_pattern(name)).collect()
 }
 
-fn names(path: &Path) -> Vec<String> {
+fn path_names(path: &Path) -> Vec<String> {
     path.components()
         .filter_map(|component| match component {
             Component::Normal(name) => Some(name.to_string_lossy().into_owned()),
@@ -98,10 +99,10 @@ fn names(path: &Path) -> Vec<String> {
 
 /// Returns true if the pattern matches a folder or one of its parents. Follows all positions in the pattern at once, so
 /// no pattern can take long.
-fn is_below(pattern: &[String], names: &[String]) -> bool {
+fn matches_folder_or_parent(pattern: &[String], names: &[String]) -> bool {
     let mut at = vec![false; pattern.len() + 1];
     at[0] = true;
-    skip(pattern, &mut at);
+    skip_double_stars(pattern, &mut at);
     for name in names {
         if at[pattern.len()] {
             return true;
@@ -113,18 +114,18 @@ fn is_below(pattern: &[String], names: &[String]) -> bool {
             }
             if segment == "**" {
                 next[place] = true;
-            } else if fits(segment, name) {
+            } else if matches_name(segment, name) {
                 next[place + 1] = true;
             }
         }
-        skip(pattern, &mut next);
+        skip_double_stars(pattern, &mut next);
         at = next;
     }
     at[pattern.len()]
 }
 
 /// Lets `**` match zero folders.
-fn skip(pattern: &[String], at: &mut [bool]) {
+fn skip_double_stars(pattern: &[String], at: &mut [bool]) {
     for (place, segment) in pattern.iter().enumerate() {
         if at[place] && segment == "**" {
             at[place + 1] = true;
@@ -133,7 +134,7 @@ fn skip(pattern: &[String], at: &mut [bool]) {
 }
 
 /// Returns true if a pattern matches a name. On a mismatch, the last star matches one character more.
-fn fits(pattern: &str, name: &str) -> bool {
+fn matches_name(pattern: &str, name: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     let name: Vec<char> = name.chars().collect();
     let (mut p, mut n) = (0, 0);
@@ -168,12 +169,12 @@ mod tests {
     use super::*;
 
     fn excludes(pattern: &str, folder: &str) -> bool {
-        let scope = Scope { exclude: vec![pattern.to_owned()], ..Scope::default() };
+        let scope = ScopeSettings { exclude: vec![pattern.to_owned()], ..ScopeSettings::default() };
         scope.excludes(Path::new(folder), Some(Path::new("/home/me")))
     }
 
     #[test]
-    fn a_folder_is_excluded_with_all_that_is_in_it() {
+    fn excludes_folder_and_content() {
         for (pattern, folder) in [
             ("/srv/clients", "/srv/clients"),
             ("/srv/clients", "/srv/clients/acme/src"),
@@ -210,13 +211,13 @@ mod tests {
     }
 
     #[test]
-    fn without_a_home_a_pattern_in_it_excludes_nothing() {
-        let scope = Scope { exclude: vec!["~/x".to_owned()], ..Scope::default() };
+    fn home_pattern_needs_home() {
+        let scope = ScopeSettings { exclude: vec!["~/x".to_owned()], ..ScopeSettings::default() };
         assert!(!scope.excludes(Path::new("/home/me/x"), None));
     }
 
     #[test]
-    fn a_project_counts_from_its_root() {
+    fn project_patterns_start_at_root() {
         let root = Path::new("/srv/a*b");
         for (pattern, folder, expected) in [
             (".", "/srv/a*b/x", true),
@@ -226,12 +227,16 @@ mod tests {
             ("**/vendor", "/srv/a*b/src/vendor", true),
             ("/srv", "/srv/x", true),
         ] {
-            assert_eq!(excludes(&anchored(root, pattern), folder), expected, "{pattern} {folder}");
+            assert_eq!(
+                excludes(&anchor_pattern(root, pattern), folder),
+                expected,
+                "{pattern} {folder}"
+            );
         }
     }
 
     #[test]
-    fn whoever_excludes_a_link_means_what_it_leads_to() {
+    fn excluding_link_excludes_target() {
         let folder = tempfile::tempdir().unwrap();
         let real = folder.path().join("real");
         std::fs::create_dir_all(real.join("inside")).unwrap();

@@ -9,11 +9,11 @@ use rustix::io::Errno;
 
 /// Maximum size of a configuration file in bytes. Hooks parse it: the worst 64 KiB take about 5 ms, and real files have
 /// about two KiB.
-pub const SIZE: u64 = 64 * 1024;
+pub const MAX_CONFIG_FILE_BYTES: u64 = 64 * 1024;
 
 /// The reason why a file was not read, and advice.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Unread {
+pub(super) struct ConfigFileError {
     pub(super) what: String,
     pub(super) advice: &'static str,
 }
@@ -21,9 +21,9 @@ pub(super) struct Unread {
 /// Reads a file. Returns None if it does not exist.
 ///
 /// A link in a checkout can lead to a pipe or a terminal, which would block a hook, so only regular files are read.
-pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, Unread> {
+pub(super) fn read_config_file(path: &Path) -> Result<Option<Vec<u8>>, ConfigFileError> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let unread = |what: String, advice| Err(Unread { what, advice });
+    let unread = |what: String, advice| Err(ConfigFileError { what, advice });
     let mend = "see to it that you may read it, or remove it";
     let file = match rustix::fs::open(path, flags, Mode::empty()) {
         Ok(file) => File::from(file),
@@ -37,20 +37,20 @@ pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, Unread> {
         Ok(metadata) if !metadata.is_file() => {
             return unread("is no file".to_owned(), "put a file there, or nothing");
         }
-        Ok(metadata) if metadata.len() > SIZE => return long(),
+        Ok(metadata) if metadata.len() > MAX_CONFIG_FILE_BYTES => return too_long_error(),
         Ok(metadata) => bytes.reserve_exact(usize::try_from(metadata.len() + 1).unwrap_or(0)),
         Err(error) => return unread(format!("cannot be read: {error}"), mend),
     }
     // The file may have grown since.
-    if let Err(error) = file.take(SIZE + 1).read_to_end(&mut bytes) {
+    if let Err(error) = file.take(MAX_CONFIG_FILE_BYTES + 1).read_to_end(&mut bytes) {
         return unread(format!("cannot be read: {error}"), mend);
     }
-    if bytes.len() as u64 > SIZE { long() } else { Ok(Some(bytes)) }
+    if bytes.len() as u64 > MAX_CONFIG_FILE_BYTES { too_long_error() } else { Ok(Some(bytes)) }
 }
 
-fn long() -> Result<Option<Vec<u8>>, Unread> {
-    Err(Unread {
-        what: format!("has more than {} KiB, and is not read", SIZE / 1024),
+fn too_long_error() -> Result<Option<Vec<u8>>, ConfigFileError> {
+    Err(ConfigFileError {
+        what: format!("has more than {} KiB, and is not read", MAX_CONFIG_FILE_BYTES / 1024),
         advice: "shorten it",
     })
 }

@@ -6,14 +6,15 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::Clean;
+use crate::quote::PathLine as _;
 use rutter_redact::choice;
 
 /// Maximum number of characters of a name that a message quotes.
-const NAME: usize = 60;
+const MAX_NAME_CHARS: usize = 60;
 
 choice! {
     /// The kind of a mistake.
-    Mistake, "mistake" {
+    ConfigMistake, "mistake" {
         /// The file cannot be read; it counts as absent.
         Unreadable = "unreadable",
         /// The file is not valid TOML; it counts as absent.
@@ -33,16 +34,16 @@ choice! {
 
 /// A position in a file. Both numbers count from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Position {
+pub struct FilePosition {
     /// The line.
     pub line: u32,
     /// The character in the line.
     pub column: u32,
 }
 
-impl Position {
+impl FilePosition {
     /// Returns the position of a byte.
-    pub(super) fn of(text: &str, at: usize) -> Self {
+    pub(super) fn at_byte(text: &str, at: usize) -> Self {
         let before = text.get(..at).unwrap_or(text);
         let line = before.bytes().filter(|byte| *byte == b'\n').count();
         let start = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -54,13 +55,13 @@ impl Position {
 
 /// A mistake in a configuration file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Finding {
+pub struct ConfigFinding {
     /// The file.
     pub file: PathBuf,
     /// The position in the file.
-    pub position: Option<Position>,
+    pub position: Option<FilePosition>,
     /// The kind of the mistake.
-    pub mistake: Mistake,
+    pub mistake: ConfigMistake,
     /// The key as written in the file.
     pub key: Option<String>,
     /// The problem.
@@ -69,9 +70,9 @@ pub struct Finding {
     pub advice: String,
 }
 
-impl Finding {
+impl ConfigFinding {
     /// Creates a finding about a whole file.
-    pub(super) fn whole(file: &Path, mistake: Mistake, what: &str, advice: &str) -> Self {
+    pub(super) fn for_file(file: &Path, mistake: ConfigMistake, what: &str, advice: &str) -> Self {
         Self {
             file: file.to_owned(),
             position: None,
@@ -83,25 +84,25 @@ impl Finding {
     }
 
     /// Returns the file with line and column.
-    pub fn place(&self) -> String {
-        let file = self.file.display();
+    pub fn location(&self) -> String {
+        let file = self.file.to_line();
         match self.position {
-            Some(Position { line, column }) => format!("{file}:{line}:{column}"),
-            None => file.to_string(),
+            Some(FilePosition { line, column }) => format!("{file}:{line}:{column}"),
+            None => file,
         }
     }
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for ConfigFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}; {}", self.place(), self.what, self.advice)
+        write!(f, "{}: {}; {}", self.location(), self.what, self.advice)
     }
 }
 
 /// Shortens and redacts a name from a file for a message.
-pub(super) fn shown(name: &str) -> String {
+pub(super) fn shorten_name(name: &str) -> String {
     let mut shown: String = Clean::new(name).replace('\n', " ");
-    if let Some((end, _)) = shown.char_indices().nth(NAME) {
+    if let Some((end, _)) = shown.char_indices().nth(MAX_NAME_CHARS) {
         shown.truncate(end);
         shown.push('…');
     }

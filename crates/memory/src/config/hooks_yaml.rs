@@ -6,7 +6,7 @@
 
 use serde::Serialize;
 
-use super::keys::{KEYS, Key, Kind, Value};
+use super::keys::{ConfigKey, ConfigValue, ConfigValueKind, KEYS};
 
 /// Path of the file from the root of a checkout.
 pub const HOOKS_YAML: &str = ".claude/hooks/config.yaml";
@@ -20,13 +20,13 @@ pub struct YamlKey {
     pub path: String,
     /// The equivalent in Rutter's configuration.
     #[serde(flatten)]
-    pub meaning: Meaning,
+    pub meaning: YamlMeaning,
 }
 
 /// The equivalent of a key in Rutter's configuration.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Meaning {
+pub enum YamlMeaning {
     /// A key with this value.
     Key {
         /// Full name of Rutter's key.
@@ -54,29 +54,29 @@ pub struct YamlError {
 
 /// Parses such a file and returns the equivalent of each key.
 pub fn read_hooks_yaml(text: &str) -> Result<Vec<YamlKey>, YamlError> {
-    let key = |(line, path, written): Entry| {
-        let meaning = meaning(&path, &written);
+    let key = |(line, path, written): YamlEntry| {
+        let meaning = find_meaning(&path, &written);
         YamlKey { line, path, meaning }
     };
-    Ok(entries(text)?.into_iter().map(key).collect())
+    Ok(parse_entries(text)?.into_iter().map(key).collect())
 }
 
 /// A value: one text, or a list of them.
-enum Written {
+enum YamlValue {
     One(String),
     List(Vec<String>),
 }
 
-type Entry = (usize, String, Written);
+type YamlEntry = (usize, String, YamlValue);
 
 /// Returns the keys with values, by their full names, in the order of the file.
-fn entries(text: &str) -> Result<Vec<Entry>, YamlError> {
+fn parse_entries(text: &str) -> Result<Vec<YamlEntry>, YamlError> {
     let mut tables: Vec<(usize, String)> = Vec::new();
-    let mut entries: Vec<Entry> = Vec::new();
+    let mut entries: Vec<YamlEntry> = Vec::new();
     // The key that is alone in its line, and its indentation: a list or a table follows.
     let mut open: Option<(usize, usize, String)> = None;
     for (number, raw) in text.lines().enumerate() {
-        let line = without_comment(raw);
+        let line = strip_comment(raw);
         if line.trim().is_empty() || line.trim() == "---" {
             continue;
         }
@@ -87,10 +87,10 @@ fn entries(text: &str) -> Result<Vec<Entry>, YamlError> {
             return Err(error("it is indented by a tab"));
         }
         if let Some(item) = content.strip_prefix('-') {
-            let item = unquoted(item.trim()).ok_or(error("a quote is not closed"))?;
+            let item = unquote(item.trim()).ok_or(error("a quote is not closed"))?;
             match (open.take(), entries.last_mut()) {
-                (Some((_, at, path)), _) => entries.push((at, path, Written::List(vec![item]))),
-                (None, Some((_, _, Written::List(items)))) => items.push(item),
+                (Some((_, at, path)), _) => entries.push((at, path, YamlValue::List(vec![item]))),
+                (None, Some((_, _, YamlValue::List(items)))) => items.push(item),
                 _ => return Err(error("a list without a key")),
             }
             continue;
@@ -102,7 +102,7 @@ fn entries(text: &str) -> Result<Vec<Entry>, YamlError> {
             tables.pop();
         }
         let (name, value) = content.split_once(':').ok_or(error("it is no `key: value`"))?;
-        let name = unquoted(name.trim()).ok_or(error("a quote is not closed"))?;
+        let name = unquote(name.trim()).ok_or(error("a quote is not closed"))?;
         let path = match tables.last() {
             Some((_, table)) => format!("{table}.{name}"),
             None => name,
@@ -113,19 +113,19 @@ fn entries(text: &str) -> Result<Vec<Entry>, YamlError> {
         } else if let Some(list) = value.strip_prefix('[') {
             let list = list.strip_suffix(']').ok_or(error("a list is not closed"))?;
             let items = list.split(',').map(str::trim).filter(|item| !item.is_empty());
-            let items: Option<Vec<String>> = items.map(unquoted).collect();
+            let items: Option<Vec<String>> = items.map(unquote).collect();
             let items = items.ok_or(error("a quote is not closed"))?;
-            entries.push((number + 1, path, Written::List(items)));
+            entries.push((number + 1, path, YamlValue::List(items)));
         } else {
-            let value = unquoted(value).ok_or(error("a quote is not closed"))?;
-            entries.push((number + 1, path, Written::One(value)));
+            let value = unquote(value).ok_or(error("a quote is not closed"))?;
+            entries.push((number + 1, path, YamlValue::One(value)));
         }
     }
     Ok(entries)
 }
 
 /// Removes the comment from a line. A `#` inside quotes, or without a space before it, starts no comment.
-fn without_comment(line: &str) -> &str {
+fn strip_comment(line: &str) -> &str {
     let mut quote = None;
     let mut before = ' ';
     for (at, sign) in line.char_indices() {
@@ -141,7 +141,7 @@ fn without_comment(line: &str) -> &str {
 }
 
 /// Removes the quotes around a text. Returns None if one is not closed.
-fn unquoted(text: &str) -> Option<String> {
+fn unquote(text: &str) -> Option<String> {
     for quote in ['"', '\''] {
         if let Some(rest) = text.strip_prefix(quote) {
             return rest.strip_suffix(quote).map(str::to_owned);
@@ -151,64 +151,67 @@ fn unquoted(text: &str) -> Option<String> {
 }
 
 /// Returns the equivalent of a key with a value.
-fn meaning(path: &str, written: &Written) -> Meaning {
+fn find_meaning(path: &str, written: &YamlValue) -> YamlMeaning {
     let (section, name) = path.rsplit_once('.').unwrap_or(("", path));
     let name = match name {
         "timeout_ms" => "deadline_ms",
         "script" => {
-            return Meaning::Nothing(
+            return YamlMeaning::Nothing(
                 "every hook runs `rutter hook`; `rutter init` registers it".to_owned(),
             );
         }
         name => name,
     };
     let Some(key) = KEYS.iter().find(|key| key.section == section && key.name == name) else {
-        return Meaning::Nothing("there is no such key".to_owned());
+        return YamlMeaning::Nothing("there is no such key".to_owned());
     };
     let default = key.value(&super::Config::default());
-    match value(key, written) {
-        Some((value, note)) => Meaning::Key {
+    match convert_yaml_value(key, written) {
+        Some((value, note)) => YamlMeaning::Key {
             key: key.path(),
             is_default: value == default,
             set: value.to_string(),
             note,
         },
-        None => Meaning::Nothing(format!("`{}` takes {}", key.path(), key.expected())),
+        None => YamlMeaning::Nothing(format!("`{}` takes {}", key.path(), key.expected())),
     }
 }
 
 /// Converts a value for a key, limited to its range, with a note if it was changed.
-fn value(key: &Key, written: &Written) -> Option<(Value, Option<String>)> {
+fn convert_yaml_value(
+    key: &ConfigKey,
+    written: &YamlValue,
+) -> Option<(ConfigValue, Option<String>)> {
     let one = match written {
-        Written::One(text) => Some(text.as_str()),
-        Written::List(_) => None,
+        YamlValue::One(text) => Some(text.as_str()),
+        YamlValue::List(_) => None,
     };
     match key.kind() {
-        Kind::Flag => Some((Value::Flag(flag(one?)?), None)),
-        Kind::Number => {
+        ConfigValueKind::Flag => Some((ConfigValue::Flag(parse_flag(one?)?), None)),
+        ConfigValueKind::Number => {
             let number: u32 = one?.replace('_', "").parse().ok()?;
             let (least, most) = key.range;
             let kept = number.clamp(least, most);
             let bound = if number > most { "most" } else { "least" };
             let note = (kept != number).then(|| format!("{kept} is the {bound}"));
-            Some((Value::Number(kept), note))
+            Some((ConfigValue::Number(kept), note))
         }
-        Kind::Share => {
+        ConfigValueKind::Share => {
             let share: f64 = one?.parse().ok()?;
-            (0.0..=1.0).contains(&share).then_some((Value::Share(share), None))
+            (0.0..=1.0).contains(&share).then_some((ConfigValue::Share(share), None))
         }
-        Kind::Words => match written {
-            Written::List(words) => Some((Value::Words(words.clone()), None)),
-            Written::One(word) => Some((Value::Words(vec![word.clone()]), None)),
+        ConfigValueKind::Words => match written {
+            YamlValue::List(words) => Some((ConfigValue::Words(words.clone()), None)),
+            YamlValue::One(word) => Some((ConfigValue::Words(vec![word.clone()]), None)),
         },
-        Kind::Choice(names) => {
+        ConfigValueKind::Choice(names) => {
             let name = names.iter().find(|name| Some(**name) == one)?;
-            Some((Value::Choice(name), None))
+            Some((ConfigValue::Choice(name), None))
         }
     }
 }
 
-fn flag(text: &str) -> Option<bool> {
+fn parse_flag(text: &str) -> Option<bool> {
     match text.to_lowercase().as_str() {
         "true" | "yes" | "on" => Some(true),
         "false" | "no" | "off" => Some(false),
@@ -222,12 +225,12 @@ mod tests {
 
     fn shown(text: &str) -> Vec<String> {
         let key = |key: YamlKey| match key.meaning {
-            Meaning::Key { key: ours, set, is_default, note } => {
+            YamlMeaning::Key { key: ours, set, is_default, note } => {
                 let default = if is_default { " (default)" } else { "" };
                 let note = note.map(|note| format!(" ({note})")).unwrap_or_default();
                 format!("{} {} -> {ours} = {set}{default}{note}", key.line, key.path)
             }
-            Meaning::Nothing(why) => format!("{} {} -> {why}", key.line, key.path),
+            YamlMeaning::Nothing(why) => format!("{} {} -> {why}", key.line, key.path),
         };
         read_hooks_yaml(text).unwrap().into_iter().map(key).collect()
     }

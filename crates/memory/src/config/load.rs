@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::file::{self, Unread};
-use super::finding::{Finding, Mistake, shown};
-use super::keys::{KEYS, Key, LIGHT, RICH, Rule, Value};
-use super::layer::Layer;
+use super::file::{self, ConfigFileError};
+use super::finding::{ConfigFinding, ConfigMistake, shorten_name};
+use super::keys::{ConfigKey, ConfigValue, KEYS, LIGHT_LIMITS, ProjectRule, RICH_LIMITS};
+use super::layer::ConfigLayer;
 use super::{Config, ContextDepth, exclude, trust};
 use rutter_redact::choice;
 
@@ -15,7 +15,7 @@ pub const PROJECT_FILE: &str = ".rutter.toml";
 choice! {
     /// The source of a value.
     #[derive(Default)]
-    Origin, "origin" {
+    SettingOrigin, "origin" {
         /// The built-in default.
         #[default]
         Default = "default",
@@ -29,7 +29,7 @@ choice! {
 choice! {
     /// The trust in the project file.
     #[derive(Default)]
-    Standing, "standing" {
+    ProjectFileTrust, "standing" {
         /// The file does not exist or cannot be read.
         #[default]
         Absent = "absent",
@@ -42,36 +42,37 @@ choice! {
 
 /// A configuration, and the mistakes in its files.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Loaded {
+pub struct LoadedConfig {
     /// The effective configuration.
     pub config: Config,
     /// The mistakes, by file and line.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<ConfigFinding>,
     /// The trust in the project file.
-    pub project: Standing,
-    origins: Origins,
+    pub project: ProjectFileTrust,
+    origins: SettingOrigins,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-struct Origins([Origin; KEYS.len()]);
+struct SettingOrigins([SettingOrigin; KEYS.len()]);
 
-impl Default for Origins {
+impl Default for SettingOrigins {
     fn default() -> Self {
-        Self([Origin::Default; KEYS.len()])
+        Self([SettingOrigin::Default; KEYS.len()])
     }
 }
 
 impl Config {
     /// Loads both files. `user` is the user's file, `root` the root of the checkout, `data` the data directory, which
     /// has the list of trusted files.
-    pub fn load(user: &Path, root: Option<&Path>, data: &Path) -> Loaded {
-        let mut loaded = with_user(user);
+    pub fn load(user: &Path, root: Option<&Path>, data: &Path) -> LoadedConfig {
+        let mut loaded = load_user_config(user);
         if let Some(root) = root {
             let path = root.join(PROJECT_FILE);
-            if let Some(bytes) = loaded.read(&path) {
+            if let Some(bytes) = loaded.read_or_report(&path) {
                 let trusted = trust::is_trusted(data, root, &bytes);
-                let standing = if trusted { Standing::Trusted } else { Standing::Untrusted };
-                loaded.lay_project(root, &bytes, standing);
+                let standing =
+                    if trusted { ProjectFileTrust::Trusted } else { ProjectFileTrust::Untrusted };
+                loaded.apply_project_file(root, &bytes, standing);
             }
         }
         loaded
@@ -79,35 +80,35 @@ impl Config {
 }
 
 /// Returns the configuration that would result from trusting a project file with the content `bytes`.
-pub fn preview(user: &Path, root: &Path, bytes: &[u8]) -> Loaded {
-    let mut loaded = with_user(user);
-    loaded.lay_project(root, bytes, Standing::Trusted);
+pub fn preview_trusted(user: &Path, root: &Path, bytes: &[u8]) -> LoadedConfig {
+    let mut loaded = load_user_config(user);
+    loaded.apply_project_file(root, bytes, ProjectFileTrust::Trusted);
     loaded
 }
 
 /// Reads the project file. Returns None if it does not exist.
-pub fn project_bytes(root: &Path) -> Result<Option<Vec<u8>>, Finding> {
+pub fn read_project_file(root: &Path) -> Result<Option<Vec<u8>>, ConfigFinding> {
     let path = root.join(PROJECT_FILE);
-    file::read(&path).map_err(|Unread { what, advice }| {
-        Finding::whole(&path, Mistake::Unreadable, &what, advice)
+    file::read_config_file(&path).map_err(|ConfigFileError { what, advice }| {
+        ConfigFinding::for_file(&path, ConfigMistake::Unreadable, &what, advice)
     })
 }
 
 /// Returns the mistakes in one file, regardless of trust. A file with the name of a project file is checked against the
 /// limits of projects.
-pub fn check(path: &Path) -> Vec<Finding> {
-    let mut loaded = Loaded::default();
-    match loaded.read(path) {
+pub fn check_file(path: &Path) -> Vec<ConfigFinding> {
+    let mut loaded = LoadedConfig::default();
+    match loaded.read_or_report(path) {
         Some(bytes) => {
             let origin = match path.file_name() {
-                Some(name) if name == PROJECT_FILE => Origin::Project,
-                _ => Origin::User,
+                Some(name) if name == PROJECT_FILE => SettingOrigin::Project,
+                _ => SettingOrigin::User,
             };
-            loaded.lay(path, Layer::parse(path, &bytes), origin, None, |_, _| {});
+            loaded.apply_layer(path, ConfigLayer::parse(path, &bytes), origin, None, |_, _| {});
         }
-        None if loaded.findings.is_empty() => loaded.findings.push(Finding::whole(
+        None if loaded.findings.is_empty() => loaded.findings.push(ConfigFinding::for_file(
             path,
-            Mistake::Unreadable,
+            ConfigMistake::Unreadable,
             "there is no such file",
             "`rutter config path` says where they are looked for",
         )),
@@ -116,70 +117,83 @@ pub fn check(path: &Path) -> Vec<Finding> {
     loaded.findings
 }
 
-fn with_user(user: &Path) -> Loaded {
-    let mut loaded = Loaded::default();
-    if let Some(bytes) = loaded.read(user) {
-        loaded.lay(user, Layer::parse(user, &bytes), Origin::User, None, |_, _| {});
+fn load_user_config(user: &Path) -> LoadedConfig {
+    let mut loaded = LoadedConfig::default();
+    if let Some(bytes) = loaded.read_or_report(user) {
+        loaded.apply_layer(
+            user,
+            ConfigLayer::parse(user, &bytes),
+            SettingOrigin::User,
+            None,
+            |_, _| {},
+        );
     }
     loaded
 }
 
-impl Loaded {
+impl LoadedConfig {
     /// Returns the source of a key's value.
-    pub fn origin(&self, key: &Key) -> Origin {
+    pub fn origin(&self, key: &ConfigKey) -> SettingOrigin {
         let place = KEYS.iter().position(|known| std::ptr::eq(known, key));
         place.map(|place| self.origins.0[place]).unwrap_or_default()
     }
 
-    fn read(&mut self, path: &Path) -> Option<Vec<u8>> {
-        file::read(path).unwrap_or_else(|Unread { what, advice }| {
-            self.findings.push(Finding::whole(path, Mistake::Unreadable, &what, advice));
+    fn read_or_report(&mut self, path: &Path) -> Option<Vec<u8>> {
+        file::read_config_file(path).unwrap_or_else(|ConfigFileError { what, advice }| {
+            self.findings.push(ConfigFinding::for_file(
+                path,
+                ConfigMistake::Unreadable,
+                &what,
+                advice,
+            ));
             None
         })
     }
 
-    fn lay_project(&mut self, root: &Path, bytes: &[u8], standing: Standing) {
+    fn apply_project_file(&mut self, root: &Path, bytes: &[u8], standing: ProjectFileTrust) {
         let path = root.join(PROJECT_FILE);
         self.project = standing;
         // Compared with the user's values, not with those that earlier lines of this file have set.
-        let bound = (standing != Standing::Trusted).then(|| self.config.clone());
-        let layer = Layer::parse(&path, bytes);
-        self.lay(&path, layer, Origin::Project, bound.as_ref(), |key, value| {
-            if let (("scope", "exclude"), Value::Words(words)) = ((key.section, key.name), value) {
+        let bound = (standing != ProjectFileTrust::Trusted).then(|| self.config.clone());
+        let layer = ConfigLayer::parse(&path, bytes);
+        self.apply_layer(&path, layer, SettingOrigin::Project, bound.as_ref(), |key, value| {
+            if let (("scope", "exclude"), ConfigValue::Words(words)) =
+                ((key.section, key.name), value)
+            {
                 for word in words {
-                    *word = exclude::anchored(root, word);
+                    *word = exclude::anchor_pattern(root, word);
                 }
             }
         });
     }
 
     /// Applies the settings of a file. Rejects values that go beyond `bound`.
-    fn lay(
+    fn apply_layer(
         &mut self,
         path: &Path,
-        layer: Layer,
-        origin: Origin,
+        layer: ConfigLayer,
+        origin: SettingOrigin,
         bound: Option<&Config>,
-        prepare: impl Fn(&Key, &mut Value),
+        prepare: impl Fn(&ConfigKey, &mut ConfigValue),
     ) {
         let before = self.findings.len();
         self.findings.extend(layer.findings);
         for mut entry in layer.entries {
             let key = &KEYS[entry.key];
-            let is_project = origin == Origin::Project;
-            let refused = if is_project && key.rule == Rule::User {
+            let is_project = origin == SettingOrigin::Project;
+            let refused = if is_project && key.rule == ProjectRule::User {
                 Some((
-                    Mistake::UserOnly,
+                    ConfigMistake::UserOnly,
                     "there is one memory for all projects; set it in your own file",
                 ))
             } else if is_project
-                && key.rule == Rule::Narrow
+                && key.rule == ProjectRule::Narrow
                 && !key.narrows(&self.config, &entry.value)
             {
-                Some((Mistake::UserOnly, "set it in your own file"))
+                Some((ConfigMistake::UserOnly, "set it in your own file"))
             } else if bound.is_some_and(|bound| !key.narrows(bound, &entry.value)) {
                 Some((
-                    Mistake::NotTrusted,
+                    ConfigMistake::NotTrusted,
                     "`rutter trust` shows what the file wants, and lets it have it",
                 ))
             } else {
@@ -192,13 +206,13 @@ impl Loaded {
                 continue;
             };
             let key = key.path();
-            let what = if mistake == Mistake::UserOnly {
+            let what = if mistake == ConfigMistake::UserOnly {
                 format!("a project cannot decide `{key}`")
             } else {
-                let wanted = shown(&entry.value.to_string());
+                let wanted = shorten_name(&entry.value.to_string());
                 format!("`{key} = {wanted}` is more than a file that is not trusted may have")
             };
-            self.findings.push(Finding {
+            self.findings.push(ConfigFinding {
                 file: path.to_owned(),
                 position: Some(entry.position),
                 mistake,
@@ -208,18 +222,19 @@ impl Loaded {
             });
         }
         self.findings[before..].sort_by_key(|finding| finding.position);
-        self.settle();
+        self.fill_dependent_defaults();
     }
 
     /// Sets the defaults that depend on another value.
-    fn settle(&mut self) {
+    fn fill_dependent_defaults(&mut self) {
         let hook = &mut self.config.hooks.user_prompt_submit;
         let (budget, limit) = match hook.context_depth {
-            ContextDepth::Light => LIGHT,
-            ContextDepth::Rich => RICH,
+            ContextDepth::Light => LIGHT_LIMITS,
+            ContextDepth::Rich => RICH_LIMITS,
         };
         for (place, key) in KEYS.iter().enumerate() {
-            if key.section == "hooks.user_prompt_submit" && self.origins.0[place] == Origin::Default
+            if key.section == "hooks.user_prompt_submit"
+                && self.origins.0[place] == SettingOrigin::Default
             {
                 match key.name {
                     "token_budget" => hook.token_budget = budget,

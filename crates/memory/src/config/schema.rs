@@ -3,12 +3,13 @@
 use serde_json::{Map, Value as Json, json};
 
 use super::Config;
-use super::keys::{KEYS, Key, Kind, Rule, SECTIONS};
+use super::keys::{ConfigKey, ConfigValueKind, KEYS, ProjectRule, SECTIONS};
 
 /// Returns the schema. It accepts the same values as the loader does for the user's file.
 pub fn schema() -> Json {
-    let mut root =
-        table("Configuration of Rutter: config.toml of the user, .rutter.toml of a project.");
+    let mut root = table_schema(
+        "Configuration of Rutter: config.toml of the user, .rutter.toml of a project.",
+    );
     for (path, about) in SECTIONS {
         let mut place = &mut root;
         let mut names = path.split('.').peekable();
@@ -16,7 +17,7 @@ pub fn schema() -> Json {
             let about = if names.peek().is_some() { "What each hook does." } else { about };
             place = &mut place["properties"];
             if place.get(name).is_none() {
-                place[name] = table(about);
+                place[name] = table_schema(about);
             }
             place = &mut place[name];
         }
@@ -26,7 +27,7 @@ pub fn schema() -> Json {
         for name in key.section.split('.').filter(|name| !name.is_empty()) {
             place = &mut place["properties"][name];
         }
-        place["properties"][key.name] = property(key);
+        place["properties"][key.name] = key_schema(key);
     }
     let mut schema = Map::new();
     schema.insert("$schema".to_owned(), "https://json-schema.org/draft/2020-12/schema".into());
@@ -37,22 +38,22 @@ pub fn schema() -> Json {
     Json::Object(schema)
 }
 
-fn table(about: &str) -> Json {
+fn table_schema(about: &str) -> Json {
     json!({ "type": "object", "description": about, "additionalProperties": false, "properties": {} })
 }
 
-fn property(key: &Key) -> Json {
+fn key_schema(key: &ConfigKey) -> Json {
     let (least, most) = key.range;
     let mut property = match key.kind() {
-        Kind::Flag => json!({ "type": "boolean" }),
-        Kind::Number => json!({ "type": "integer", "minimum": least, "maximum": most }),
-        Kind::Share => json!({ "type": "number", "minimum": 0, "maximum": 1 }),
-        Kind::Words => {
+        ConfigValueKind::Flag => json!({ "type": "boolean" }),
+        ConfigValueKind::Number => json!({ "type": "integer", "minimum": least, "maximum": most }),
+        ConfigValueKind::Share => json!({ "type": "number", "minimum": 0, "maximum": 1 }),
+        ConfigValueKind::Words => {
             json!({ "type": "array", "items": { "type": "string", "pattern": "\\S" } })
         }
-        Kind::Choice(names) => json!({ "enum": names }),
+        ConfigValueKind::Choice(names) => json!({ "enum": names }),
     };
-    let only = if key.rule == Rule::User { " Only in your own file." } else { "" };
+    let only = if key.rule == ProjectRule::User { " Only in your own file." } else { "" };
     property["description"] = format!("{}{only}", key.about).into();
     property["default"] = json!(key.value(&Config::default()));
     property

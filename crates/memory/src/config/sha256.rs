@@ -1,7 +1,7 @@
 //! SHA-256. A checksum is not enough for trust, because another file could be crafted to match it; and the crate with
 //! SHA-256 brings eight more into every hook.
 
-const FIRST: [u32; 8] = [
+const INITIAL_STATE: [u32; 8] = [
     0x6a09_e667,
     0xbb67_ae85,
     0x3c6e_f372,
@@ -13,7 +13,7 @@ const FIRST: [u32; 8] = [
 ];
 
 #[rustfmt::skip]
-const ROUNDS: [u32; 64] = [
+const ROUND_CONSTANTS: [u32; 64] = [
     0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4, 0xab1c_5ed5,
     0xd807_aa98, 0x1283_5b01, 0x2431_85be, 0x550c_7dc3, 0x72be_5d74, 0x80de_b1fe, 0x9bdc_06a7, 0xc19b_f174,
     0xe49b_69c1, 0xefbe_4786, 0x0fc1_9dc6, 0x240c_a1cc, 0x2de9_2c6f, 0x4a74_84aa, 0x5cb0_a9dc, 0x76f9_88da,
@@ -25,11 +25,11 @@ const ROUNDS: [u32; 64] = [
 ];
 
 /// Returns the digest of some bytes in hexadecimal digits.
-pub(super) fn of(bytes: &[u8]) -> String {
-    let mut state = FIRST;
+pub(super) fn hex_digest(bytes: &[u8]) -> String {
+    let mut state = INITIAL_STATE;
     let (blocks, rest) = bytes.as_chunks::<64>();
     for block in blocks {
-        take(&mut state, block);
+        process_block(&mut state, block);
     }
     // The remaining bytes, a set bit, and the length in bits at the end of the last block.
     let mut last = [0; 128];
@@ -38,13 +38,13 @@ pub(super) fn of(bytes: &[u8]) -> String {
     let end = if rest.len() < 56 { 64 } else { 128 };
     last[end - 8..end].copy_from_slice(&(bytes.len() as u64 * 8).to_be_bytes());
     for block in last[..end].as_chunks::<64>().0 {
-        take(&mut state, block);
+        process_block(&mut state, block);
     }
     state.iter().fold(String::with_capacity(64), |digest, word| digest + &format!("{word:08x}"))
 }
 
 #[expect(clippy::many_single_char_names, reason = "they are the standard's")]
-fn take(state: &mut [u32; 8], block: &[u8; 64]) {
+fn process_block(state: &mut [u32; 8], block: &[u8; 64]) {
     let mut words = [0_u32; 64];
     for (word, bytes) in words.iter_mut().zip(block.as_chunks::<4>().0) {
         *word = u32::from_be_bytes(*bytes);
@@ -56,7 +56,7 @@ fn take(state: &mut [u32; 8], block: &[u8; 64]) {
         words[at] = words[at - 16].wrapping_add(s0).wrapping_add(words[at - 7]).wrapping_add(s1);
     }
     let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = *state;
-    for (word, round) in words.iter().zip(ROUNDS) {
+    for (word, round) in words.iter().zip(ROUND_CONSTANTS) {
         let s1 = e.rotate_right(6) ^ e.rotate_right(11) ^ e.rotate_right(25);
         let chosen = (e & f) ^ (!e & g);
         let first = h.wrapping_add(s1).wrapping_add(chosen).wrapping_add(round).wrapping_add(*word);
@@ -76,9 +76,9 @@ mod tests {
     use sha2::Digest as _;
 
     #[test]
-    fn it_is_the_standards_at_every_length() {
+    fn matches_standard_at_every_length() {
         assert_eq!(
-            super::of(b""),
+            super::hex_digest(b""),
             "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
         );
         let bytes: Vec<u8> = (0..1_000_u32).map(|at| (at * 31 % 251) as u8).collect();
@@ -87,7 +87,7 @@ mod tests {
             let expected = sha2::Sha256::digest(bytes)
                 .iter()
                 .fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
-            assert_eq!(super::of(bytes), expected, "{length}");
+            assert_eq!(super::hex_digest(bytes), expected, "{length}");
         }
     }
 }

@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 
-use super::keys::{KEYS, Key, Kind, Rule, Value};
+use super::keys::{ConfigKey, ConfigValue, ConfigValueKind, KEYS, ProjectRule};
 use super::*;
 
 /// A temporary folder with the user's file, a checkout and a data directory.
-struct World {
+struct ConfigFixture {
     folder: tempfile::TempDir,
 }
 
-impl World {
+impl ConfigFixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("ship")).unwrap();
@@ -36,11 +36,11 @@ impl World {
         self.folder.path().join("memory")
     }
 
-    fn load(&self) -> Loaded {
+    fn load(&self) -> LoadedConfig {
         Config::load(&self.user(), Some(&self.root()), &self.data())
     }
 
-    fn with(user: impl AsRef<[u8]>, project: impl AsRef<[u8]>) -> Loaded {
+    fn load_files(user: impl AsRef<[u8]>, project: impl AsRef<[u8]>) -> LoadedConfig {
         let world = Self::new();
         fs::write(world.user(), user).unwrap();
         fs::write(world.project(), project).unwrap();
@@ -48,36 +48,37 @@ impl World {
     }
 
     fn trust(&self) {
-        trust::record(&self.data(), &self.root(), &fs::read(self.project()).unwrap()).unwrap();
+        trust::record_trust(&self.data(), &self.root(), &fs::read(self.project()).unwrap())
+            .unwrap();
     }
 }
 
 /// Returns line, column, kind, problem and advice of every finding.
-fn told(loaded: &Loaded) -> Vec<String> {
-    let place = |finding: &Finding| {
+fn describe_findings(loaded: &LoadedConfig) -> Vec<String> {
+    let place = |finding: &ConfigFinding| {
         finding.position.map_or_else(String::new, |at| format!("{}:{}", at.line, at.column))
     };
     loaded
         .findings
         .iter()
         .map(|finding| {
-            let Finding { mistake, what, advice, .. } = finding;
+            let ConfigFinding { mistake, what, advice, .. } = finding;
             format!("{} {mistake}: {what} -> {advice}", place(finding))
         })
         .collect()
 }
 
-fn user(text: impl AsRef<[u8]>) -> Loaded {
-    World::with(text, "")
+fn load_user_file(text: impl AsRef<[u8]>) -> LoadedConfig {
+    ConfigFixture::load_files(text, "")
 }
 
 #[test]
-fn without_files_everything_is_as_the_design_has_it() {
-    let world = World::new();
+fn missing_files_give_defaults() {
+    let world = ConfigFixture::new();
     let loaded = world.load();
-    assert_eq!(loaded, Loaded::default());
+    assert_eq!(loaded, LoadedConfig::default());
     assert_eq!(loaded.config, Config::default());
-    assert_eq!(loaded.project, Standing::Absent);
+    assert_eq!(loaded.project, ProjectFileTrust::Absent);
     let hooks = loaded.config.hooks;
     assert_eq!(
         [
@@ -93,13 +94,13 @@ fn without_files_everything_is_as_the_design_has_it() {
         ],
         [500, 200, 50, 100, 50, 100, 100, 50, 500]
     );
-    assert_eq!(Bounds::from(&loaded.config.retention), Bounds::default());
+    assert_eq!(MaintenanceLimits::from(&loaded.config.retention), MaintenanceLimits::default());
     assert!(!world.data().exists(), "nothing is made by looking");
 }
 
 /// Every key exists in the types, and every field of the types has a key.
 #[test]
-fn the_keys_are_the_types() {
+fn keys_match_types() {
     fn leaves(path: &str, json: &serde_json::Value, found: &mut Vec<(String, serde_json::Value)>) {
         match json {
             serde_json::Value::Object(fields) => {
@@ -123,8 +124,8 @@ fn the_keys_are_the_types() {
     listed.sort_by(|a, b| a.0.cmp(&b.0));
     assert_eq!(typed, listed);
     for key in KEYS {
-        if key.kind() == Kind::Number {
-            let Value::Number(number) = key.value(&config) else { panic!("{}", key.path()) };
+        if key.kind() == ConfigValueKind::Number {
+            let ConfigValue::Number(number) = key.value(&config) else { panic!("{}", key.path()) };
             assert!((key.range.0..=key.range.1).contains(&number), "{}", key.path());
         }
     }
@@ -132,8 +133,8 @@ fn the_keys_are_the_types() {
 
 /// The keys of the original YAML configuration, as TOML.
 #[test]
-fn every_key_of_the_seed_is_taken_or_said_to_be_replaced() {
-    let loaded = user(
+fn original_keys_are_known_or_replaced() {
+    let loaded = load_user_file(
         r#"
 [hooks.session_start]
 enabled = true
@@ -170,7 +171,7 @@ enabled = false
     assert_eq!(hooks.ghap_checkin.frequency, 25);
     assert_eq!(hooks.outcome_capture.matchers, ["pytest", "just check"]);
     assert!(!hooks.outcome_capture.auto_capture);
-    insta::assert_snapshot!(told(&loaded).join("\n"), @"
+    insta::assert_snapshot!(describe_findings(&loaded).join("\n"), @"
     4:1 replaced: `script` means nothing in [hooks.session_start] -> every hook runs `rutter hook`; leave it out
     5:1 replaced: `timeout_ms` means nothing in [hooks.session_start] -> `deadline_ms` says when a hook stops trying to speak
     21:1 replaced: `timeout` means nothing in [hooks.outcome_capture] -> `deadline_ms` says when a hook stops trying to speak
@@ -179,9 +180,9 @@ enabled = false
 }
 
 #[test]
-fn the_depth_decides_what_is_not_set() {
+fn depth_sets_default_limits() {
     let budget = |text: &str| {
-        let hook = user(text).config.hooks.user_prompt_submit;
+        let hook = load_user_file(text).config.hooks.user_prompt_submit;
         (hook.token_budget, hook.limit)
     };
     assert_eq!(budget(""), (300, 3));
@@ -194,12 +195,12 @@ fn the_depth_decides_what_is_not_set() {
 }
 
 #[test]
-fn a_name_that_is_none_is_told_the_nearest() {
-    let loaded = user(
+fn unknown_name_suggests_nearest() {
+    let loaded = load_user_file(
         "notifi = 'brief'\n[hooks.ghap_checkin]\nfrequencey = 3\n[hooks.PreToolCall]\nx = 1\n[hooks.SessionStart]\n\
          [session_start]\n[hooks.session_start]\nfrequency = 3\nnotify = 'off'\nzzz = 1\nlimits = 2\n[colour]\nred = 1\n",
     );
-    insta::assert_snapshot!(told(&loaded).join("\n"), @"
+    insta::assert_snapshot!(describe_findings(&loaded).join("\n"), @"
     1:1 unknown-key: there is no `notifi` at the top -> did you mean `notify`?
     3:1 unknown-key: there is no `frequencey` in [hooks.ghap_checkin] -> did you mean `frequency`?
     4:8 unknown-key: there is no `PreToolCall` in [hooks] -> write [hooks.ghap_checkin]
@@ -215,13 +216,13 @@ fn a_name_that_is_none_is_told_the_nearest() {
 }
 
 #[test]
-fn a_value_that_cannot_be_is_told_what_can() {
-    let loaded = user(
+fn wrong_value_lists_valid_ones() {
+    let loaded = load_user_file(
         "notify = \"loud\"\nscope = 3\n[hooks.ghap_checkin]\nfrequency = 0\nenabled = \"yes\"\ndeadline_ms = -1\n\
          [hooks.stop]\ndeadline_ms = 60_000\nask = 1979-05-27\n[cohort]\ncontrol = 1.5\n\
          [hooks.outcome_capture]\nmatchers = [\"just check\", 3]\nenabled = false\n[[hooks.edits]]\nenabled = false\n",
     );
-    insta::assert_snapshot!(told(&loaded).join("\n"), @r#"
+    insta::assert_snapshot!(describe_findings(&loaded).join("\n"), @r#"
     1:10 wrong-value: `notify` cannot be "loud" -> write "off" or "brief" or "card"
     2:1 wrong-value: `scope` is a table -> write [scope]
     4:13 wrong-value: `hooks.ghap_checkin.frequency` cannot be 0 -> write a whole number from 1 to 1000
@@ -239,7 +240,7 @@ fn a_value_that_cannot_be_is_told_what_can() {
 }
 
 #[test]
-fn a_file_that_is_no_toml_counts_for_nothing() {
+fn invalid_toml_sets_nothing() {
     for (text, at) in [
         (&b"[hooks.stop]\nask = true\nenabled = \n"[..], (3, 11)),
         (b"notify = 'brief'\nnotify = 'off'\n", (2, 1)),
@@ -248,31 +249,31 @@ fn a_file_that_is_no_toml_counts_for_nothing() {
         (b"\0", (1, 2)),
         ("# ä\n\u{feff}notify = ä".as_bytes(), (2, 1)),
     ] {
-        let loaded = user(text);
+        let loaded = load_user_file(text);
         assert_eq!(loaded.config, Config::default());
         let [finding] = &loaded.findings[..] else { panic!("{:?}", loaded.findings) };
-        assert_eq!(finding.mistake, Mistake::Syntax, "{finding}");
+        assert_eq!(finding.mistake, ConfigMistake::Syntax, "{finding}");
         let position = finding.position.unwrap();
         assert_eq!((position.line, position.column), at, "{finding}");
     }
 }
 
 #[test]
-fn what_editors_put_into_files_is_read_past() {
-    let loaded = user("\u{feff}notify = \"card\"\r\n\r\n[hooks.stop]\r\nask = 3\r\n");
+fn accepts_bom_and_crlf() {
+    let loaded = load_user_file("\u{feff}notify = \"card\"\r\n\r\n[hooks.stop]\r\nask = 3\r\n");
     assert_eq!(loaded.config.notify, Notify::Card);
     assert_eq!(
-        told(&loaded),
+        describe_findings(&loaded),
         ["4:7 wrong-value: `hooks.stop.ask` cannot be 3 -> write true or false"]
     );
     // Columns count characters, without the byte order mark.
-    let loaded = user("\u{feff}notify.ä = 1");
-    assert_eq!(loaded.findings[0].position, Some(Position { line: 1, column: 8 }));
+    let loaded = load_user_file("\u{feff}notify.ä = 1");
+    assert_eq!(loaded.findings[0].position, Some(FilePosition { line: 1, column: 8 }));
 }
 
 #[test]
-fn the_project_goes_before_the_user_once_it_is_trusted() {
-    let world = World::new();
+fn trusted_project_overrides_user() {
+    let world = ConfigFixture::new();
     fs::write(world.user(), "notify = 'brief'\n[hooks.ghap_checkin]\nfrequency = 20\n").unwrap();
     fs::write(
         world.project(),
@@ -280,52 +281,57 @@ fn the_project_goes_before_the_user_once_it_is_trusted() {
     )
     .unwrap();
     let untrusted = world.load();
-    assert_eq!(untrusted.project, Standing::Untrusted);
+    assert_eq!(untrusted.project, ProjectFileTrust::Untrusted);
     assert_eq!(untrusted.config.notify, Notify::Brief);
     assert_eq!(untrusted.findings.len(), 3);
-    assert!(untrusted.findings.iter().all(|finding| finding.mistake == Mistake::NotTrusted));
+    assert!(untrusted.findings.iter().all(|finding| finding.mistake == ConfigMistake::NotTrusted));
 
     world.trust();
     let trusted = world.load();
-    assert_eq!(trusted.project, Standing::Trusted);
+    assert_eq!(trusted.project, ProjectFileTrust::Trusted);
     assert!(trusted.findings.is_empty(), "{:?}", trusted.findings);
     assert_eq!(trusted.config.notify, Notify::Card);
     assert_eq!(trusted.config.hooks.ghap_checkin.frequency, 20);
     assert!(trusted.config.hooks.stop.ask);
     assert_eq!(trusted.config.hooks.outcome_capture.matchers, ["just check"]);
     let origin = |path: &str| trusted.origin(KEYS.iter().find(|key| key.path() == path).unwrap());
-    assert_eq!(origin("notify"), Origin::Project);
-    assert_eq!(origin("hooks.ghap_checkin.frequency"), Origin::User);
-    assert_eq!(origin("hooks.stop.enabled"), Origin::Default);
+    assert_eq!(origin("notify"), SettingOrigin::Project);
+    assert_eq!(origin("hooks.ghap_checkin.frequency"), SettingOrigin::User);
+    assert_eq!(origin("hooks.stop.enabled"), SettingOrigin::Default);
 
     // A changed byte ends the trust.
     let text = fs::read_to_string(world.project()).unwrap();
     fs::write(world.project(), format!("{text}\n")).unwrap();
-    assert_eq!(world.load().project, Standing::Untrusted);
+    assert_eq!(world.load().project, ProjectFileTrust::Untrusted);
     assert_eq!(world.load().config, untrusted.config);
     fs::write(world.project(), text).unwrap();
-    assert_eq!(world.load().project, Standing::Trusted);
-    assert!(trust::revoke(&world.data(), &world.root()).unwrap());
-    assert!(!trust::revoke(&world.data(), &world.root()).unwrap());
-    assert_eq!(world.load().project, Standing::Untrusted);
+    assert_eq!(world.load().project, ProjectFileTrust::Trusted);
+    assert!(trust::revoke_trust(&world.data(), &world.root()).unwrap());
+    assert!(!trust::revoke_trust(&world.data(), &world.root()).unwrap());
+    assert_eq!(world.load().project, ProjectFileTrust::Untrusted);
 }
 
 #[test]
-fn what_is_trusted_in_one_checkout_is_not_in_another() {
-    let world = World::new();
+fn trust_is_per_checkout() {
+    let world = ConfigFixture::new();
     fs::write(world.project(), "notify = 'card'").unwrap();
     world.trust();
     let other = world.folder.path().canonicalize().unwrap().join("other");
     fs::create_dir(&other).unwrap();
     fs::copy(world.project(), other.join(PROJECT_FILE)).unwrap();
     let loaded = Config::load(&world.user(), Some(&other), &world.data());
-    assert_eq!((loaded.project, loaded.config.notify), (Standing::Untrusted, Notify::Off));
+    assert_eq!((loaded.project, loaded.config.notify), (ProjectFileTrust::Untrusted, Notify::Off));
     // Both can be trusted.
-    trust::record(&world.data(), &other, b"notify = 'card'").unwrap();
-    assert_eq!(trust::list(&world.data()).unwrap().len(), 2);
-    assert!(trust::list(&world.data()).unwrap().iter().all(trust::Trusted::holds));
+    trust::record_trust(&world.data(), &other, b"notify = 'card'").unwrap();
+    assert_eq!(trust::list_trusted(&world.data()).unwrap().len(), 2);
+    assert!(
+        trust::list_trusted(&world.data())
+            .unwrap()
+            .iter()
+            .all(trust::TrustedCheckout::is_unchanged)
+    );
     fs::write(other.join(PROJECT_FILE), "").unwrap();
-    assert!(!trust::list(&world.data()).unwrap()[1].holds());
+    assert!(!trust::list_trusted(&world.data()).unwrap()[1].is_unchanged());
     let mode = std::os::unix::fs::PermissionsExt::mode(
         &fs::metadata(world.data().join("trusted")).unwrap().permissions(),
     );
@@ -333,8 +339,8 @@ fn what_is_trusted_in_one_checkout_is_not_in_another() {
 }
 
 #[test]
-fn a_file_that_is_not_trusted_can_do_less() {
-    let loaded = World::with(
+fn untrusted_file_can_restrict() {
+    let loaded = ConfigFixture::load_files(
         "notify = 'card'\n[scope]\nexclude = ['/srv']\nrecall = 'everywhere'\n\
          [hooks.user_prompt_submit]\ncontext_depth = 'rich'\n",
         "notify = 'brief'\n[scope]\nexclude = ['vendor']\nrecall = 'project'\n\
@@ -343,7 +349,7 @@ fn a_file_that_is_not_trusted_can_do_less() {
     );
     assert!(loaded.findings.is_empty(), "{:?}", loaded.findings);
     let config = loaded.config;
-    assert_eq!((config.notify, config.scope.recall), (Notify::Brief, Recall::Project));
+    assert_eq!((config.notify, config.scope.recall), (Notify::Brief, RecallScope::Project));
     assert_eq!(config.scope.exclude.len(), 2);
     assert!(config.scope.exclude[1].ends_with("/ship/vendor"));
     assert_eq!(config.hooks.user_prompt_submit.token_budget, 300);
@@ -351,19 +357,19 @@ fn a_file_that_is_not_trusted_can_do_less() {
 }
 
 #[test]
-fn what_is_kept_is_the_users_to_decide() {
-    let world = World::new();
+fn retention_is_user_only() {
+    let world = ConfigFixture::new();
     fs::write(world.project(), "[retention]\noutcome_days = 1\n").unwrap();
     world.trust();
     let loaded = world.load();
     assert_eq!(loaded.config.retention.outcome_days, 180);
-    assert_eq!(loaded.findings[0].mistake, Mistake::UserOnly);
-    assert_eq!(check(&world.project())[0].mistake, Mistake::UserOnly);
+    assert_eq!(loaded.findings[0].mistake, ConfigMistake::UserOnly);
+    assert_eq!(check_file(&world.project())[0].mistake, ConfigMistake::UserOnly);
 }
 
 #[test]
-fn files_that_are_none_are_findings() {
-    let world = World::new();
+fn unusable_files_are_findings() {
+    let world = ConfigFixture::new();
     fs::write(world.user(), "# long\n".repeat(20_000)).unwrap();
     fs::create_dir(world.project()).unwrap();
     let loaded = world.load();
@@ -383,17 +389,17 @@ fn files_that_are_none_are_findings() {
     for device in ["/dev/zero", "/dev/tty"] {
         fs::remove_file(world.project()).unwrap();
         std::os::unix::fs::symlink(device, world.project()).unwrap();
-        assert_eq!(world.load().findings[0].mistake, Mistake::Unreadable);
+        assert_eq!(world.load().findings[0].mistake, ConfigMistake::Unreadable);
     }
     fs::remove_file(world.project()).unwrap();
     std::os::unix::fs::symlink(PROJECT_FILE, world.project()).unwrap();
-    assert_eq!(world.load().findings[0].mistake, Mistake::Unreadable);
+    assert_eq!(world.load().findings[0].mistake, ConfigMistake::Unreadable);
 }
 
 /// Root may read every file, so a missing permission is tested only for other users.
 #[test]
-fn a_file_that_may_not_be_read_is_a_finding() {
-    let world = World::new();
+fn unreadable_file_is_finding() {
+    let world = ConfigFixture::new();
     fs::write(world.user(), "notify = 'card'").unwrap();
     fs::set_permissions(world.user(), std::os::unix::fs::PermissionsExt::from_mode(0o000)).unwrap();
     let loaded = world.load();
@@ -406,14 +412,14 @@ fn a_file_that_may_not_be_read_is_a_finding() {
 }
 
 #[test]
-fn a_file_full_of_mistakes_is_not_told_in_full() {
+fn limits_number_of_findings() {
     let text: Vec<String> = (0..3_000).map(|at| format!("mistake{at} = 1")).collect();
-    assert_eq!(user(text.join("\n")).findings.len(), 50);
+    assert_eq!(load_user_file(text.join("\n")).findings.len(), 50);
 }
 
 #[test]
-fn the_cohort_is_drawn_by_the_session_and_nothing_else() {
-    let cohort = |control| Cohort { control };
+fn cohort_depends_only_on_session() {
+    let cohort = |control| CohortSettings { control };
     let id = |number: u32| format!("3f0e8a52-6f0c-4a83-9d7e-{number:012}");
     let drawn = (0..10_000).filter(|number| cohort(0.2).is_control(&id(*number))).count();
     assert!((1_850..2_150).contains(&drawn), "{drawn}");
@@ -430,58 +436,68 @@ fn the_cohort_is_drawn_by_the_session_and_nothing_else() {
 
 /// Values that are shown in the form of a file can be read back.
 #[test]
-fn values_are_written_as_they_are_read() {
+fn values_round_trip() {
     let word = "a \"b\" \\ \n\t \u{7f}\u{9b} ä".to_owned();
-    let text = format!("scope.exclude = {}", Value::Words(vec![word.clone(), "c".to_owned()]));
+    let text =
+        format!("scope.exclude = {}", ConfigValue::Words(vec![word.clone(), "c".to_owned()]));
     assert!(!text.contains(char::is_control), "{text:?}");
-    assert_eq!(user(&text).config.scope.exclude, [word, "c".to_owned()], "{text}");
-    let line = |key: &Key| format!("{} = {}", key.path(), key.value(&Config::default()));
+    assert_eq!(load_user_file(&text).config.scope.exclude, [word, "c".to_owned()], "{text}");
+    let line = |key: &ConfigKey| format!("{} = {}", key.path(), key.value(&Config::default()));
     let lines: Vec<String> = KEYS.iter().map(line).collect();
-    let loaded = user(lines.join("\n"));
+    let loaded = load_user_file(lines.join("\n"));
     assert_eq!((loaded.config, loaded.findings), (Config::default(), vec![]));
 }
 
 /// Generates a file with valid values for some keys.
-fn some_file() -> impl Strategy<Value = String> {
+fn arbitrary_file() -> impl Strategy<Value = String> {
     let entry = (0..KEYS.len(), any::<u32>(), any::<bool>(), 0.0..=1.0_f64).prop_map(
         |(place, number, flag, share)| {
             let key = &KEYS[place];
             let (least, most) = key.range;
             let value = match key.kind() {
-                Kind::Flag => Value::Flag(flag),
-                Kind::Number => Value::Number(least + number % (most - least + 1)),
-                Kind::Share => Value::Share(if flag { 0.0 } else { share }),
-                Kind::Words => Value::Words(vec![format!("word{}", number % 4)]),
-                Kind::Choice(names) => Value::Choice(names[number as usize % names.len()]),
+                ConfigValueKind::Flag => ConfigValue::Flag(flag),
+                ConfigValueKind::Number => ConfigValue::Number(least + number % (most - least + 1)),
+                ConfigValueKind::Share => ConfigValue::Share(if flag { 0.0 } else { share }),
+                ConfigValueKind::Words => ConfigValue::Words(vec![format!("word{}", number % 4)]),
+                ConfigValueKind::Choice(names) => {
+                    ConfigValue::Choice(names[number as usize % names.len()])
+                }
             };
             (key.path(), value)
         },
     );
     proptest::collection::btree_map(0..KEYS.len(), entry, 0..20).prop_map(|entries| {
-        let entries: std::collections::BTreeMap<String, Value> = entries.into_values().collect();
+        let entries: std::collections::BTreeMap<String, ConfigValue> =
+            entries.into_values().collect();
         let lines = entries.iter().map(|(path, value)| format!("{path} = {value}"));
         lines.collect::<Vec<String>>().join("\n")
     })
 }
 
 /// Returns an error if the first configuration allows something that the second does not.
-fn is_no_wider(narrow: &Config, wide: &Config) -> Result<(), String> {
+fn check_no_wider(narrow: &Config, wide: &Config) -> Result<(), String> {
     for key in KEYS {
         let (after, before) = (key.value(narrow), key.value(wide));
         let fine = match (&after, &before) {
-            (Value::Flag(after), Value::Flag(before)) => *before || !after,
-            (Value::Number(after), Value::Number(before)) if key.rule == Rule::Higher => {
+            (ConfigValue::Flag(after), ConfigValue::Flag(before)) => *before || !after,
+            (ConfigValue::Number(after), ConfigValue::Number(before))
+                if key.rule == ProjectRule::Higher =>
+            {
                 after >= before
             }
-            (Value::Number(after), Value::Number(before)) if key.rule == Rule::Lower => {
+            (ConfigValue::Number(after), ConfigValue::Number(before))
+                if key.rule == ProjectRule::Lower =>
+            {
                 after <= before
             }
-            (Value::Share(share), Value::Share(_)) => *share == 0.0 || after == before,
-            (Value::Words(after), Value::Words(before)) if key.rule == Rule::Add => {
+            (ConfigValue::Share(share), ConfigValue::Share(_)) => *share == 0.0 || after == before,
+            (ConfigValue::Words(after), ConfigValue::Words(before))
+                if key.rule == ProjectRule::Add =>
+            {
                 before.iter().all(|word| after.contains(word))
             }
-            (Value::Choice(after), Value::Choice(before)) => match key.kind() {
-                Kind::Choice(names) => {
+            (ConfigValue::Choice(after), ConfigValue::Choice(before)) => match key.kind() {
+                ConfigValueKind::Choice(names) => {
                     let place = |word| names.iter().position(|name| name == word).unwrap();
                     place(after) <= place(before)
                 }
@@ -501,43 +517,43 @@ proptest! {
 
     /// No untrusted file gets more than the user allows.
     #[test]
-    fn a_file_that_is_not_trusted_never_widens(user in some_file(), project in some_file()) {
-        let world = World::new();
+    fn untrusted_file_never_widens(user in arbitrary_file(), project in arbitrary_file()) {
+        let world = ConfigFixture::new();
         fs::write(world.user(), &user).unwrap();
         let before = world.load();
         prop_assert!(before.findings.is_empty(), "{user}\n{:?}", before.findings);
         fs::write(world.project(), &project).unwrap();
         let after = world.load();
-        if let Err(wider) = is_no_wider(&after.config, &before.config) {
+        if let Err(wider) = check_no_wider(&after.config, &before.config) {
             prop_assert!(false, "{wider}\n--- user\n{user}--- project\n{project}");
         }
         // Each rejected line is reported.
         for finding in &after.findings {
-            prop_assert!(matches!(finding.mistake, Mistake::NotTrusted | Mistake::UserOnly));
+            prop_assert!(matches!(finding.mistake, ConfigMistake::NotTrusted | ConfigMistake::UserOnly));
         }
-        let set = KEYS.iter().filter(|key| after.origin(key) == Origin::Project).count();
+        let set = KEYS.iter().filter(|key| after.origin(key) == SettingOrigin::Project).count();
         prop_assert_eq!(set + after.findings.len(), project.lines().count());
     }
 
     #[test]
-    fn anything_at_all_is_no_reason_to_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
-        drop(super::layer::Layer::parse(Path::new("x"), &bytes));
+    fn parses_any_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+        drop(super::layer::ConfigLayer::parse(Path::new("x"), &bytes));
     }
 
     #[test]
-    fn nor_is_anything_like_a_file(parts in proptest::collection::vec(prop_oneof![
+    fn parses_any_token_order(parts in proptest::collection::vec(prop_oneof![
         Just("[hooks"), Just("."), Just("]"), Just("\n"), Just("stop"), Just(" = "), Just("true"), Just("\""), Just("'''"),
         Just("["), Just("{"), Just("}"), Just(","), Just("1"), Just("0x"), Just("inf"), Just("-nan"), Just("notify"),
         Just("cohort.control"), Just("\r"), Just("ä"), Just("\u{feff}"), Just("\\u"), Just("1979-05-27"), Just("#"),
     ], 0..40)) {
-        drop(super::layer::Layer::parse(Path::new("x"), parts.concat().as_bytes()));
+        drop(super::layer::ConfigLayer::parse(Path::new("x"), parts.concat().as_bytes()));
     }
 }
 
 /// Nesting is bounded: a hook with a stack overflow would be visible to the user.
 #[test]
-fn depth_is_an_error_and_no_crash() {
+fn deep_nesting_is_error() {
     for text in ["a.", "[", "[a.", "a=[", "a={a=", "[["] {
-        drop(user(text.repeat(20_000 / text.len())));
+        drop(load_user_file(text.repeat(20_000 / text.len())));
     }
 }

@@ -13,12 +13,13 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 use thiserror::Error;
 
-use super::Files;
+use super::DataDir;
+use crate::quote::PathLine as _;
 
 /// Mode bits that let others change the content of a folder.
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 /// Mode bit of a folder that all users share, like `/tmp`.
-const STICKY: u32 = 0o1000;
+const STICKY_BIT: u32 = 0o1000;
 /// Names of the files that rutter stores in its data directory, and prefixes of further names.
 const OWN_NAMES: [&str; 14] = [
     "spool",
@@ -36,7 +37,7 @@ const OWN_NAMES: [&str; 14] = [
     "trusted.new",
     "config.toml",
 ];
-const OWN_BEGINNINGS: [&str; 3] = ["rutter.db", "http-token", super::WORKSHOP];
+const OWN_NAME_PREFIXES: [&str; 3] = ["rutter.db", "http-token", super::WORKSHOP_PREFIX];
 /// Mode bits that give others any access.
 const OPEN_TO_OTHERS: u32 = 0o077;
 
@@ -47,7 +48,7 @@ pub enum UnsafePath {
     #[error(
         "{path} belongs to another user (uid {owner}), who could change it; run `sudo chown -R $(id -u) '{path}'` if it is \
          yours, or set RUTTER_HOME to a folder of your own",
-        path = path.display()
+        path = path.to_line()
     )]
     Owner {
         /// The file or folder.
@@ -59,7 +60,7 @@ pub enum UnsafePath {
     #[error(
         "others may write to {path} (mode {mode:04o}), and `chmod go= '{path}'` failed: {source}; set RUTTER_HOME to a folder \
          that only you may write to",
-        path = path.display()
+        path = path.to_line()
     )]
     Writable {
         /// The folder.
@@ -74,7 +75,7 @@ pub enum UnsafePath {
     #[error(
         "others may write to {path} (mode {mode:04o}), and it is not a folder of rutter's own; set RUTTER_HOME to one that is, or \
          run `chmod go-w '{path}'`",
-        path = path.display()
+        path = path.to_line()
     )]
     Shared {
         /// The folder.
@@ -86,20 +87,20 @@ pub enum UnsafePath {
     #[error(
         "{path} is a symbolic link, and rutter writes through none inside its data folder; run `rm '{path}'`, or put what it \
          leads to in its place",
-        path = .0.display()
+        path = .0.to_line()
     )]
     Link(PathBuf),
     /// The path is not a regular file: a pipe, a device or a folder.
     #[error(
         "{path} is no plain file, and rutter uses nothing else inside its data folder; run `rm -r '{path}'` if you do not need it",
-        path = .0.display()
+        path = .0.to_line()
     )]
     NotPlain(PathBuf),
 }
 
 impl UnsafePath {
     /// Extracts the reason from an I/O error, if it contains one.
-    pub fn within(error: &mut io::Error) -> Option<Self> {
+    pub fn extract(error: &mut io::Error) -> Option<Self> {
         error.get_ref()?.downcast_ref::<Self>()?;
         let inner = std::mem::replace(error, io::Error::from(io::ErrorKind::Other)).into_inner()?;
         inner.downcast().ok().map(|reason| *reason)
@@ -112,7 +113,7 @@ impl From<UnsafePath> for io::Error {
     }
 }
 
-impl Files {
+impl DataDir {
     /// Makes sure that only this user can write to the data directory. Closes one that others may write to, with
     /// everything in it, and returns the mode it had. A missing directory is safe, and another kind of file is an error
     /// when it is opened.
@@ -133,7 +134,7 @@ impl Files {
             Ok(_) => Ok(Some(mode)),
             // A read-only file system cannot be written, even if the mode allows it.
             Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => Ok(None),
-            Err(mut source) => Err(UnsafePath::within(&mut source).unwrap_or_else(|| {
+            Err(mut source) => Err(UnsafePath::extract(&mut source).unwrap_or_else(|| {
                 UnsafePath::Writable { path: self.folder.clone(), mode, source }
             })),
         }
@@ -141,7 +142,7 @@ impl Files {
 
     /// Explains why the memory cannot be written, with a command that fixes it.
     pub fn why_unwritable(&self) -> String {
-        let folder = self.folder.display();
+        let folder = self.folder.to_line();
         let is_mounted_read_only = rustix::fs::statvfs(&self.folder)
             .is_ok_and(|disk| disk.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY));
         if is_mounted_read_only {
@@ -156,7 +157,7 @@ impl Files {
     }
 
     /// Returns the symbolic links in the data directory, except the user's configuration.
-    pub fn links(&self) -> io::Result<Vec<PathBuf>> {
+    pub fn symbolic_links(&self) -> io::Result<Vec<PathBuf>> {
         let mut found = Vec::new();
         for folder in [self.folder.clone(), self.spool(), self.log(), self.snapshots()] {
             // A folder that is a link was found one level above.
@@ -179,7 +180,7 @@ impl Files {
     }
 
     /// Returns the files and folders of the memory that belong to another user, or the data directory alone if it does.
-    pub fn of_others(&self) -> io::Result<Vec<PathBuf>> {
+    pub fn files_of_others(&self) -> io::Result<Vec<PathBuf>> {
         if !is_ours(&fs::metadata(&self.folder)?) {
             return Ok(vec![self.folder.clone()]);
         }
@@ -198,7 +199,7 @@ impl Files {
 /// Returns true if rutter stores a file of this name in its data directory.
 fn is_own_name(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
-    OWN_NAMES.contains(&&*name) || OWN_BEGINNINGS.iter().any(|own| name.starts_with(own))
+    OWN_NAMES.contains(&&*name) || OWN_NAME_PREFIXES.iter().any(|own| name.starts_with(own))
 }
 
 /// Returns true if a folder contains only files of rutter.
@@ -254,7 +255,7 @@ pub(crate) fn close_to_others(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let found = fs::metadata(folder)?;
     let mode = found.mode() & 0o7777;
     let is_shared =
-        mode & STICKY != 0 || (mode & WRITABLE_BY_OTHERS != 0 && !has_only_own_files(folder)?);
+        mode & STICKY_BIT != 0 || (mode & WRITABLE_BY_OTHERS != 0 && !has_only_own_files(folder)?);
     if !found.is_dir() || is_shared {
         return Err(UnsafePath::Shared { path: folder.to_owned(), mode }.into());
     }
@@ -335,7 +336,7 @@ pub fn open_own(path: &Path, options: &OpenOptions) -> io::Result<File> {
 /// file is in its place.
 pub fn read_own(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    open_own(path, &super::readable())?.read_to_end(&mut bytes)?;
+    open_own(path, &super::read_options())?.read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

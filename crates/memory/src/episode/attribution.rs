@@ -3,11 +3,14 @@
 //! Each hunk is judged by itself: does it touch lines, symbols or files that the failure names? A hunk with such
 //! evidence, or the only change, is called the fix. Everything else is only listed as changed.
 
-use super::{Episode, How, MAX_FIX_BYTES};
-use crate::change::{Change, Difference, Hunk, Sort, in_tree, is_repeatable, is_trivial_file, net};
+use super::{Episode, EpisodeEndingKind, MAX_FIX_BYTES};
+use crate::change::{
+    Change, ChangeKind, Hunk, InvocationDifference, changes_in_tree, is_repeatable,
+    is_trivial_file, net_changes,
+};
 use crate::{Clean, Time};
 use rutter_runs::clues::{Clues, is_code_name, own_name};
-use rutter_runs::place::{stem_of, tested_by};
+use rutter_runs::place::{file_stem, tested_unit};
 use rutter_runs::selection::has_path;
 
 /// Minimum points of a hunk with good evidence.
@@ -22,9 +25,9 @@ const ONLY_CHANGE_THAT_COUNTS: &str =
 /// Points of a hunk at a line that the failure names.
 const POINTS_AT_PLACE: i32 = 7;
 /// Penalty in points for a hunk in another package than that of the failure.
-const POINTS_OF_OTHER_FOLDER: i32 = 3;
+const OTHER_PACKAGE_PENALTY: i32 = 3;
 /// Penalty in points for a hunk if a file of the same name is nearer to the failure.
-const POINTS_OF_OTHER_PACKAGE: i32 = 6;
+const FARTHER_NAMESAKE_PENALTY: i32 = 6;
 /// Minimum points of the only change if it turned several failures green, because it may have fixed another one.
 const MIN_SHARED_POINTS: i32 = 4;
 /// Maximum distance in lines of a hunk that is at a place that the failure names.
@@ -33,7 +36,7 @@ const NEAR_LINES: u32 = 3;
 const AROUND_LINES: u32 = 20;
 
 /// Marks that disable a test, or all others but one.
-const SKIPPING: &[&str] = &[
+const SKIP_MARKS: &[&str] = &[
     "@pytest.mark.skip",
     "pytest.skip(",
     "@pytest.mark.xfail",
@@ -60,7 +63,7 @@ const SKIPPING: &[&str] = &[
     "pending(",
 ];
 /// Words before the name of a test where it is defined, not called.
-const DEFINING: &[&str] =
+const DEFINING_WORDS: &[&str] =
     &["fn", "def", "func", "function", "fun", "sub", "void", "Task", "it", "test", "describe"];
 
 /// The run that turned a failure green.
@@ -69,7 +72,7 @@ pub(crate) struct GreenRun<'a> {
     /// The end of the run.
     pub(crate) at: Option<Time>,
     /// The difference between its command and the one that failed.
-    pub(crate) difference: Option<&'a Difference>,
+    pub(crate) difference: Option<&'a InvocationDifference>,
     /// True if it turned several failures green. Then a change without evidence for this failure may have fixed
     /// another.
     pub(crate) is_shared: bool,
@@ -77,17 +80,17 @@ pub(crate) struct GreenRun<'a> {
 
 /// Decides how an episode ended with a green run, and returns the changes that fixed it, best first. `clues` are the
 /// names in the failure, `changes` all changes since the episode opened, oldest first.
-pub(crate) fn attribute(
+pub(crate) fn attribute_fix(
     episode: &Episode,
     clues: &Clues,
     changes: &[Change],
     green: &GreenRun<'_>,
-) -> (How, Vec<Change>) {
+) -> (EpisodeEndingKind, Vec<Change>) {
     let until = episode.gone.or(green.at).unwrap_or(Time::from_millis(i64::MAX));
     let before: Vec<Change> = changes.iter().filter(|change| change.at <= until).cloned().collect();
     // Changes that were undone are not a part of the fix, and neither are those before the last failure, which did not
     // help. Formatting never fixes a test.
-    let fix: Vec<Change> = net(&in_tree(&before))
+    let fix: Vec<Change> = net_changes(&changes_in_tree(&before))
         .into_iter()
         .filter(|change| change.at > episode.seen)
         .filter(|change| {
@@ -96,12 +99,20 @@ pub(crate) fn attribute(
         .collect();
     let difference = green.difference.filter(|_| episode.gone.is_none());
     if fix.is_empty() && difference.is_none() {
-        return (How::Flaky, fix);
+        return (EpisodeEndingKind::Flaky, fix);
     }
     let fix = with_later_changes(fix, changes, episode, green);
     let removed = takes_test_away(episode, &fix) || skips_test(episode, &fix);
-    let how = if removed { How::Removed } else { How::Fixed };
-    (how, bounded(rank(episode, clues, fix, &GreenRun { at: Some(until), difference, ..*green })))
+    let how = if removed { EpisodeEndingKind::Removed } else { EpisodeEndingKind::Fixed };
+    (
+        how,
+        limit_fix_size(rank_changes(
+            episode,
+            clues,
+            fix,
+            &GreenRun { at: Some(until), difference, ..*green },
+        )),
+    )
 }
 
 /// Updates the fix of a failure that disappeared before the green run: its lines may have been changed again until
@@ -114,7 +125,7 @@ fn with_later_changes(
 ) -> Vec<Change> {
     let (Some(_), Some(until)) = (episode.gone, green.at) else { return fix };
     let all: Vec<Change> = changes.iter().filter(|change| change.at <= until).cloned().collect();
-    let all = net(&in_tree(&all));
+    let all = net_changes(&changes_in_tree(&all));
     let hunks_of = |file: &Clean| -> Vec<Hunk> {
         all.iter().filter(|change| change.name == *file).flat_map(Change::hunks).collect()
     };
@@ -153,7 +164,7 @@ fn is_about_format(episode: &Episode) -> bool {
 }
 
 /// A hunk or command, with its evidence.
-struct Candidate {
+struct FixCandidate {
     change: Change,
     points: i32,
     /// True if it touches names or lines of the failure, not only its surroundings.
@@ -163,16 +174,21 @@ struct Candidate {
 }
 
 /// Sorts changes by evidence, one entry for each hunk, and marks those that are certain.
-fn rank(episode: &Episode, clues: &Clues, fix: Vec<Change>, green: &GreenRun<'_>) -> Vec<Change> {
-    let mut candidates: Vec<Candidate> = Vec::new();
+fn rank_changes(
+    episode: &Episode,
+    clues: &Clues,
+    fix: Vec<Change>,
+    green: &GreenRun<'_>,
+) -> Vec<Change> {
+    let mut candidates: Vec<FixCandidate> = Vec::new();
     let is_format = is_about_format(episode);
     for change in fix {
         // Any file may be formatted wrongly: an edit of this one teaches nothing, but the formatter command does.
-        if is_format && change.sort == Sort::Edit {
+        if is_format && change.sort == ChangeKind::Edit {
             continue;
         }
         let hunks = change.hunks();
-        if change.sort != Sort::Edit || hunks.is_empty() {
+        if change.sort != ChangeKind::Edit || hunks.is_empty() {
             // The edits that a command made may also be candidates.
             candidates.push(judge_command(episode, change));
             continue;
@@ -183,14 +199,16 @@ fn rank(episode: &Episode, clues: &Clues, fix: Vec<Change>, green: &GreenRun<'_>
     }
     // A command adds nothing if its edits are candidates.
     let seen: Vec<Clean> = candidates.iter().filter_map(|one| one.change.made_by.clone()).collect();
-    candidates.retain(|one| one.change.sort != Sort::Command || !seen.contains(&one.change.name));
+    candidates
+        .retain(|one| one.change.sort != ChangeKind::Command || !seen.contains(&one.change.name));
     prefer_own_package(episode, &mut candidates);
     // Of equal ones the earliest is probably the fix, and later ones are cleanup.
     candidates.sort_by_key(|one| (one.is_trivial, -one.points, one.change.at));
     let substantive = candidates.iter().filter(|one| !one.is_trivial).count();
     let best = candidates.first().map_or(0, |one| one.points);
     let has_fix = substantive > 0 && best > 0;
-    let difference = green.difference.and_then(|found| describe(found, episode, has_fix));
+    let difference =
+        green.difference.and_then(|found| describe_difference(found, episode, has_fix));
     // A flaky test passes after any change: without evidence, even the only change is not called the fix.
     let enough = if green.is_shared { MIN_SHARED_POINTS } else { 1 };
     let is_only = substantive == 1 && best >= enough;
@@ -219,7 +237,7 @@ fn rank(episode: &Episode, clues: &Clues, fix: Vec<Change>, green: &GreenRun<'_>
         })
         .collect();
     if let Some(difference) = difference {
-        let mut change = Change::invocation(&difference, green.at.unwrap_or(episode.seen));
+        let mut change = Change::from_invocation(&difference, green.at.unwrap_or(episode.seen));
         change.is_certain = substantive == 0;
         change.reason =
             Some(Clean::new("the passing command differs from the failing one by this"));
@@ -232,7 +250,11 @@ fn rank(episode: &Episode, clues: &Clues, fix: Vec<Change>, green: &GreenRun<'_>
 
 /// Describes the part of a difference that can be the fix. If there is a likely edit, a wrapper or a folder counts only
 /// for a failure that the surroundings explain.
-fn describe(difference: &Difference, episode: &Episode, has_fix: bool) -> Option<String> {
+fn describe_difference(
+    difference: &InvocationDifference,
+    episode: &Episode,
+    has_fix: bool,
+) -> Option<String> {
     let mut parts = difference.settings.clone();
     if !has_fix || is_about_surroundings(episode) {
         parts.extend(difference.surroundings.iter().cloned());
@@ -240,8 +262,8 @@ fn describe(difference: &Difference, episode: &Episode, has_fix: bool) -> Option
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-fn judge_command(episode: &Episode, change: Change) -> Candidate {
-    let repeatable = change.sort != Sort::Command || is_repeatable(&change.name);
+fn judge_command(episode: &Episode, change: Change) -> FixCandidate {
+    let repeatable = change.sort != ChangeKind::Command || is_repeatable(&change.name);
     let (points, reason) = match repeatable {
         // A command can provide a missing package or file, or format a line; it does not fix a failing test.
         true if episode.test.is_none() || is_about_surroundings(episode) => {
@@ -251,7 +273,7 @@ fn judge_command(episode: &Episode, change: Change) -> Candidate {
         false => (-2, "a command"),
     };
     let reasons = vec![reason.to_owned()];
-    Candidate { change, points, is_named: false, reasons, is_trivial: false }
+    FixCandidate { change, points, is_named: false, reasons, is_trivial: false }
 }
 
 /// Returns true if a failure is about something missing around the code: a module, a program, a file.
@@ -272,13 +294,13 @@ fn is_about_surroundings(episode: &Episode) -> bool {
     WORDS.iter().any(|words| error.contains(words))
 }
 
-fn judge_hunk(episode: &Episode, clues: &Clues, change: &Change, hunk: &Hunk) -> Candidate {
+fn judge_hunk(episode: &Episode, clues: &Clues, change: &Change, hunk: &Hunk) -> FixCandidate {
     let file = change.name.as_str();
     let mut points = 0;
     let mut reasons = Vec::new();
     let is_test_file = is_test_file(file);
     let mut is_named = false;
-    if let Some((reason, more)) = near_place(clues, episode, file, hunk) {
+    if let Some((reason, more)) = rate_place(clues, episode, file, hunk) {
         is_named |= more >= POINTS_AT_PLACE;
         // A line in a test is where the failure is detected, seldom its cause.
         points += if is_test_file { more / 2 } else { more };
@@ -291,7 +313,7 @@ fn judge_hunk(episode: &Episode, clues: &Clues, change: &Change, hunk: &Hunk) ->
         reasons.push(format!("it shares `{}` with the failure", words.join("`, `")));
     }
     if let Some(stem) = tested_stem(episode)
-        && stem == stem_of(file)
+        && stem == file_stem(file)
         && !is_test_file
     {
         points += 2;
@@ -312,12 +334,12 @@ fn judge_hunk(episode: &Episode, clues: &Clues, change: &Change, hunk: &Hunk) ->
     }
     let change =
         Change { patch: Clean::default(), ..change.clone() }.with_hunks(std::slice::from_ref(hunk));
-    Candidate { change, points, is_named, reasons, is_trivial }
+    FixCandidate { change, points, is_named, reasons, is_trivial }
 }
 
 /// Takes points from files with the same name as another candidate that are farther from the failure: in a monorepo
 /// several packages have a `cart.py`.
-fn prefer_own_package(episode: &Episode, candidates: &mut [Candidate]) {
+fn prefer_own_package(episode: &Episode, candidates: &mut [FixCandidate]) {
     let home = episode.test.as_deref().filter(|test| has_path(test)).or(episode.file.as_deref());
     // A path of another machine is unrelated to the folders here.
     let Some(home) = home.filter(|home| !home.starts_with('/')) else { return };
@@ -328,16 +350,16 @@ fn prefer_own_package(episode: &Episode, candidates: &mut [Candidate]) {
     let files: Vec<(String, usize)> =
         candidates.iter().map(|one| (last(&one.change.name), shared(&one.change.name))).collect();
     let package = package_folder(home);
-    for one in candidates.iter_mut().filter(|one| one.change.sort == Sort::Edit) {
+    for one in candidates.iter_mut().filter(|one| one.change.sort == ChangeKind::Edit) {
         if !package.is_empty() && !one.change.name.starts_with(package) {
-            one.points -= POINTS_OF_OTHER_FOLDER;
+            one.points -= OTHER_PACKAGE_PENALTY;
         }
     }
     for (one, (name, depth)) in candidates.iter_mut().zip(&files) {
         let is_farther = files.iter().any(|(other, deeper)| other == name && deeper > depth);
-        if is_farther && one.change.sort == Sort::Edit {
+        if is_farther && one.change.sort == ChangeKind::Edit {
             one.is_named = false;
-            one.points -= POINTS_OF_OTHER_PACKAGE;
+            one.points -= FARTHER_NAMESAKE_PENALTY;
         }
     }
 }
@@ -351,7 +373,7 @@ fn package_folder(file: &str) -> &str {
 }
 
 /// Rates the distance between a hunk and the places that the failure names.
-fn near_place(clues: &Clues, episode: &Episode, file: &str, hunk: &Hunk) -> Option<(String, i32)> {
+fn rate_place(clues: &Clues, episode: &Episode, file: &str, hunk: &Hunk) -> Option<(String, i32)> {
     let same = |place: &str| {
         place == file || (!place.contains('/') && file.rsplit('/').next() == Some(place))
     };
@@ -359,7 +381,7 @@ fn near_place(clues: &Clues, episode: &Episode, file: &str, hunk: &Hunk) -> Opti
         .places
         .iter()
         .filter(|place| same(&place.file))
-        .map(|place| distance(hunk, place.line))
+        .map(|place| lines_between(hunk, place.line))
         .min();
     match nearest {
         Some(lines) if lines <= NEAR_LINES => {
@@ -377,7 +399,7 @@ fn near_place(clues: &Clues, episode: &Episode, file: &str, hunk: &Hunk) -> Opti
 }
 
 /// Counts the lines between a hunk and a line of the file at the time of the failure.
-fn distance(hunk: &Hunk, line: u32) -> u32 {
+fn lines_between(hunk: &Hunk, line: u32) -> u32 {
     let first = hunk.old_line.max(1);
     let last = first + u32::try_from(hunk.removed.len().saturating_sub(1)).unwrap_or(0);
     if line < first { first - line } else { line.saturating_sub(last) }
@@ -389,7 +411,7 @@ fn shared_words(clues: &Clues, file: &str, hunk: &Hunk) -> (Vec<String>, i32, bo
     let in_section = words_in(&hunk.section);
     let in_lines: Vec<&str> = hunk.lines().flat_map(words_in).collect();
     let defined = defined_name(&hunk.section);
-    let stem = stem_of(file);
+    let stem = file_stem(file);
     let mut points = 0;
     let mut words = Vec::new();
     let mut has_name = false;
@@ -436,7 +458,7 @@ fn changes_named_line(clues: &Clues, episode: &Episode, file: &str, hunk: &Hunk)
         && clues
             .places
             .iter()
-            .any(|place| place.file.as_str() == file && distance(hunk, place.line) == 0)
+            .any(|place| place.file.as_str() == file && lines_between(hunk, place.line) == 0)
 }
 
 /// Returns true if an import contains a name from the failure.
@@ -466,14 +488,14 @@ fn is_test_file(file: &str) -> bool {
 fn tested_stem(episode: &Episode) -> Option<&str> {
     let test = episode.test.as_deref()?;
     let stem = if has_path(test) {
-        tested_by(test.split("::").next()?.split(" > ").next()?)
+        tested_unit(test.split("::").next()?.split(" > ").next()?)
     } else {
         // `test_total (tests.test_cart.Cart.test_total)`: the module is a part of the name.
         let parts: Vec<&str> = test.split(['.', ' ', '(', ')']).collect();
         let module = parts.iter().rev().skip(1).find(|part| {
             (part.starts_with("test_") || part.ends_with("_test")) && **part != parts[0]
         });
-        tested_by(module.copied().or(episode.file.as_deref())?)
+        tested_unit(module.copied().or(episode.file.as_deref())?)
     };
     (stem.len() > 2).then_some(stem)
 }
@@ -509,7 +531,7 @@ fn defines_name(line: &str, name: &str) -> bool {
             .next();
         !before.ends_with(is_name_sign)
             && !after.starts_with(is_name_sign)
-            && (is_test || word.is_some_and(|word| DEFINING.contains(&word)))
+            && (is_test || word.is_some_and(|word| DEFINING_WORDS.contains(&word)))
     })
 }
 
@@ -519,7 +541,7 @@ fn is_name_sign(sign: char) -> bool {
 
 /// Returns true if a line contains one of the marks, and not as the end of a longer word.
 fn is_skipping(line: &str) -> bool {
-    SKIPPING
+    SKIP_MARKS
         .iter()
         .any(|mark| line.match_indices(mark).any(|(at, _)| !line[..at].ends_with(is_name_sign)))
 }
@@ -534,7 +556,7 @@ fn skips_test(episode: &Episode, fix: &[Change]) -> bool {
 }
 
 /// Keeps the first changes that fit into the limit, and only the names of the others.
-fn bounded(fix: Vec<Change>) -> Vec<Change> {
+fn limit_fix_size(fix: Vec<Change>) -> Vec<Change> {
     let mut left = MAX_FIX_BYTES;
     let mut kept: Vec<Change> = Vec::new();
     for change in fix {

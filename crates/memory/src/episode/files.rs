@@ -1,13 +1,14 @@
 //! The files of an episode.
 
 use super::Episode;
-use crate::change::Sort;
+use crate::change::ChangeKind;
 
 /// Returns the files of an episode: the place of the failure, the file of its test, and the files changed by the fix.
-pub fn files_of(episode: &Episode) -> impl Iterator<Item = &str> {
+pub fn files_of_episode(episode: &Episode) -> impl Iterator<Item = &str> {
     let test = episode.test.as_deref().and_then(|test| test.split_once("::")).map(|(file, _)| file);
     let fix = episode.ending.iter().flat_map(|ending| &ending.fix);
-    let edits = fix.filter(|change| change.sort == Sort::Edit).map(|change| change.name.as_str());
+    let edits =
+        fix.filter(|change| change.sort == ChangeKind::Edit).map(|change| change.name.as_str());
     let failed = episode.file.as_deref().into_iter().chain(test.filter(|file| has_extension(file)));
     failed.chain(edits)
 }

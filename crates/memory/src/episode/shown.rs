@@ -1,14 +1,14 @@
 //! Chooses the changes that are shown for a fixed episode.
 
-use super::{Ending, Episode};
-use crate::change::{Change, Hunk, Sort, is_repeatable};
+use super::{Episode, EpisodeEnding};
+use crate::change::{Change, ChangeKind, Hunk, is_repeatable};
 
 /// Maximum number of shown changes.
 const MAX_CHANGES: usize = 3;
 
 /// The reason for recalling an episode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Again {
+pub enum RecurrenceKind {
     /// The same failure.
     Failure,
     /// The same test with another failure.
@@ -16,7 +16,7 @@ pub enum Again {
 }
 
 /// Returns the best change of an ending that can be shown. It is the fix only if it is certain.
-pub fn best_change(ending: &Ending) -> Option<&Change> {
+pub fn best_change(ending: &EpisodeEnding) -> Option<&Change> {
     ShownFix::choose(ending)?.changes.first().copied()
 }
 
@@ -37,14 +37,14 @@ pub struct ShownFix<'a> {
 
 impl<'a> ShownFix<'a> {
     /// Chooses the changes to show. Returns None if no line of a change can be shown.
-    pub fn choose(ending: &'a Ending) -> Option<Self> {
+    pub fn choose(ending: &'a EpisodeEnding) -> Option<Self> {
         let can_show = |change: &&Change| match change.sort {
             // A comment or an import alone is not informative, unless it is known to be the fix.
-            Sort::Edit => change.hunks().iter().any(|hunk| {
+            ChangeKind::Edit => change.hunks().iter().any(|hunk| {
                 has_content(hunk) && (change.is_certain || !hunk.is_trivial(&change.name))
             }),
-            Sort::Command => is_repeatable(&change.name),
-            Sort::Invocation => true,
+            ChangeKind::Command => is_repeatable(&change.name),
+            ChangeKind::Invocation => true,
         };
         let is_certain = ending.fix.iter().any(|change| change.is_certain && can_show(&change));
         let mut changes: Vec<&Change> = ending
@@ -55,7 +55,7 @@ impl<'a> ShownFix<'a> {
             .collect();
         // If the fix is not certain, the best edit is shown as an example and the other files are named. A different
         // invocation of the command comes in addition.
-        let is_edit = changes.first().is_none_or(|change| change.sort != Sort::Invocation);
+        let is_edit = changes.first().is_none_or(|change| change.sort != ChangeKind::Invocation);
         changes.truncate(match (is_certain, is_edit) {
             (true, _) => MAX_CHANGES,
             (false, true) => 1,
@@ -65,7 +65,7 @@ impl<'a> ShownFix<'a> {
             return None;
         }
         let mut others: Vec<&str> = Vec::new();
-        for change in ending.fix.iter().filter(|change| change.sort == Sort::Edit) {
+        for change in ending.fix.iter().filter(|change| change.sort == ChangeKind::Edit) {
             let name = change.name.as_str();
             let shown = changes.iter().any(|one| one.name == change.name);
             if !shown && !others.contains(&name) {

@@ -40,8 +40,8 @@ mod target;
 mod tests;
 mod words;
 
-use command::Run;
-use names::Name;
+use command::CommandRun;
+use names::NameKind;
 use rutter_redact::choice;
 
 choice! {
@@ -55,7 +55,7 @@ choice! {
 }
 
 impl Expects {
-    const fn turned(self) -> Self {
+    const fn inverted(self) -> Self {
         match self {
             Self::Pass => Self::Fail,
             Self::Fail => Self::Pass,
@@ -65,7 +65,7 @@ impl Expects {
 
 /// The expected run, derived from a prediction.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Derived {
+pub struct DerivedExpectation {
     /// The expected result; [`Expects::Pass`] if the text does not mention one.
     pub expects: Expects,
     /// The command, test or file that the prediction is about.
@@ -75,11 +75,11 @@ pub struct Derived {
 }
 
 /// Derives the expected result and the target from a prediction.
-pub fn derive(prediction: &str, action: &str) -> Derived {
-    let predicted = words::read(prediction);
-    let target = target::find(&predicted, &words::read(action));
-    let expects = phrases::verdict(&predicted, target.as_deref());
-    Derived {
+pub fn derive(prediction: &str, action: &str) -> DerivedExpectation {
+    let predicted = words::split_prose(prediction);
+    let target = target::find_target(&predicted, &words::split_prose(action));
+    let expects = phrases::find_expected_result(&predicted, target.as_deref());
+    DerivedExpectation {
         expects: expects.unwrap_or(Expects::Pass),
         testable: expects.is_some() || target.is_some(),
         target,
@@ -87,25 +87,27 @@ pub fn derive(prediction: &str, action: &str) -> Derived {
 }
 
 /// Returns true if the target names an outcome's command, or one of the tests that failed in it.
-pub fn fits(target: Option<&str>, command: &str, tests: &[impl AsRef<str>]) -> bool {
+pub fn matches_target(target: Option<&str>, command: &str, tests: &[impl AsRef<str>]) -> bool {
     let Some(target) = target.map(str::trim).filter(|target| !target.is_empty()) else {
         return true;
     };
     let runs = command::parse_runs(command);
     match names::classify(target) {
-        Name::Test => {
+        NameKind::Test => {
             if tests.is_empty() {
                 runs.iter().any(|run| run.includes_test(target))
             } else {
-                let target = names::parts(target);
-                tests.iter().any(|failed| names::is_within(&target, &names::parts(failed.as_ref())))
+                let target = names::split_test_name(target);
+                tests.iter().any(|failed| {
+                    names::is_within(&target, &names::split_test_name(failed.as_ref()))
+                })
             }
         }
-        Name::File => runs.iter().any(|run| run.includes_file(target)),
-        Name::Other => {
+        NameKind::File => runs.iter().any(|run| run.includes_file(target)),
+        NameKind::Other => {
             let wanted = command::parse_runs(target);
             let meant = wanted.iter().rfind(|run| run.is_known()).or(wanted.last());
-            meant.is_some_and(|meant: &Run| runs.iter().any(|run| run.is_the_same_as(meant)))
+            meant.is_some_and(|meant: &CommandRun| runs.iter().any(|run| run.matches_run(meant)))
         }
     }
 }

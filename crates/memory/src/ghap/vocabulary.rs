@@ -52,7 +52,7 @@ choice! {
 
 choice! {
     /// The kind of reason why a prediction failed.
-    Cause, "root cause category" {
+    CauseCategory, "root cause category" {
         /// A belief was wrong.
         WrongAssumption = "wrong-assumption",
         /// Knowledge was missing.
@@ -76,7 +76,7 @@ choice! {
 
 choice! {
     /// The status of a GHAP. *Orphaned* is not a status: it means active with a session that is over.
-    Status, "status" {
+    GhapStatus, "status" {
         /// Work in progress.
         Active = "active",
         /// The prediction came true.

@@ -18,13 +18,13 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::path::PathBuf;
 
 use super::place;
-use path::{decode, segments, without_suffix};
+use path::{normalized_segments, percent_decode, strip_git_suffix};
 
 /// Maximum length of an address. A longer one is a mistake, and keys are stored and compared often.
-const LONGEST: usize = 2048;
+const MAX_ADDRESS_BYTES: usize = 2048;
 
 /// Schemes that lead to the same repository for the same host and path.
-const SCHEMES: &[&str] = &[
+const EQUIVALENT_SCHEMES: &[&str] = &[
     "https",
     "http",
     "ssh",
@@ -43,7 +43,7 @@ const WELL_KNOWN_PORTS: &[u16] = &[22, 80, 443, 9418];
 
 /// The parsed URL of a remote.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Address {
+pub(super) enum RemoteAddress {
     /// A repository on another machine.
     Network {
         /// The project's key.
@@ -55,10 +55,10 @@ pub(super) enum Address {
     Local(PathBuf),
 }
 
-impl Address {
+impl RemoteAddress {
     /// Parses a URL like git does. Returns None if it names nothing that can be shared.
-    pub(super) fn read(url: &[u8]) -> Option<Self> {
-        if url.is_empty() || url.len() > LONGEST {
+    pub(super) fn parse(url: &[u8]) -> Option<Self> {
+        if url.is_empty() || url.len() > MAX_ADDRESS_BYTES {
             return None;
         }
         // Unusual bytes are encoded below; a local path keeps them.
@@ -66,39 +66,39 @@ impl Address {
         if text.chars().any(char::is_control) {
             return None;
         }
-        if let Some((helper, address)) = helper(&text) {
+        if let Some((helper, address)) = split_helper(&text) {
             // `ext::` and `fd::` take commands and descriptors, not addresses.
             let address = if helper == "ext" || helper == "fd" {
                 None
             } else {
-                Self::read(address.as_bytes())
+                Self::parse(address.as_bytes())
             };
             return address.filter(|address| matches!(address, Self::Network { .. }));
         }
-        if let Some((scheme, rest)) = scheme(&text) {
+        if let Some((scheme, rest)) = split_scheme(&text) {
             return match scheme.to_ascii_lowercase().as_str() {
-                "file" => Some(Self::Local(file(rest)?)),
-                scheme if scheme.contains("ssh") && SCHEMES.contains(&scheme) => {
-                    network(None, &without_query(rest))
+                "file" => Some(Self::Local(parse_file_url(rest)?)),
+                scheme if scheme.contains("ssh") && EQUIVALENT_SCHEMES.contains(&scheme) => {
+                    parse_network(None, &encode_query_signs(rest))
                 }
-                scheme if SCHEMES.contains(&scheme) => network(None, rest),
-                scheme => network(Some(scheme), rest),
+                scheme if EQUIVALENT_SCHEMES.contains(&scheme) => parse_network(None, rest),
+                scheme => parse_network(Some(scheme), rest),
             };
         }
         match text.find([':', '/']) {
-            Some(at) if text[at..].starts_with(':') => shell_copy(&text),
-            _ => Some(Self::Local(place::path(url).to_owned())),
+            Some(at) if text[at..].starts_with(':') => parse_scp_address(&text),
+            _ => Some(Self::Local(place::path_from_bytes(url).to_owned())),
         }
     }
 }
 
 /// Splits `helper::address` into the program that git fetches with, and its argument.
-fn helper(text: &str) -> Option<(&str, &str)> {
+fn split_helper(text: &str) -> Option<(&str, &str)> {
     let (helper, address) = text.split_once("::")?;
     is_scheme(helper).then_some((helper, address))
 }
 
-fn scheme(text: &str) -> Option<(&str, &str)> {
+fn split_scheme(text: &str) -> Option<(&str, &str)> {
     let (scheme, rest) = text.split_once("://")?;
     is_scheme(scheme).then_some((scheme, rest))
 }
@@ -109,73 +109,75 @@ fn is_scheme(text: &str) -> bool {
 }
 
 /// Returns the path of a `file://` URL. Between the slashes there may be a host, and a user before it.
-fn file(rest: &str) -> Option<PathBuf> {
+fn parse_file_url(rest: &str) -> Option<PathBuf> {
     let (host, path) = rest.split_once('/')?;
     let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
     let host = if host == "localhost" { "" } else { host };
-    let bytes = decode(&format!("/{host}/{path}"));
+    let bytes = percent_decode(&format!("/{host}/{path}"));
     Some(PathBuf::from(OsString::from_vec(bytes)))
 }
 
 /// Parses `user@host:path`, and `[host:port]:path`.
-fn shell_copy(text: &str) -> Option<Address> {
+fn parse_scp_address(text: &str) -> Option<RemoteAddress> {
     let bracket = text.find('[').filter(|at| {
         let user = &text[..*at];
         user.is_empty() || (user.ends_with('@') && !user.contains([':', '/']))
     });
     let Some(open) = bracket else {
         let (authority, path) = text.split_once(':')?;
-        return network(None, &without_query(&format!("{authority}/{path}")));
+        return parse_network(None, &encode_query_signs(&format!("{authority}/{path}")));
     };
     let (inner, path) = text[open + 1..].split_once("]:")?;
     let inner = inner.rsplit_once('@').map_or(inner, |(_, inner)| inner);
     // Two colons are an IPv6 address, one separates a port.
     let address = inner.matches(':').count() > 1;
     let authority = if address { format!("[{inner}]") } else { inner.to_owned() };
-    network(None, &without_query(&format!("{authority}/{path}")))
+    parse_network(None, &encode_query_signs(&format!("{authority}/{path}")))
 }
 
 /// Encodes `?` and `#` of an SSH address, which has neither a query nor a fragment.
-fn without_query(address: &str) -> String {
+fn encode_query_signs(address: &str) -> String {
     address.replace('?', "%3F").replace('#', "%23")
 }
 
 /// Parses the part after `scheme://`. If a scheme is given, it stays in the key.
-fn network(scheme: Option<&str>, rest: &str) -> Option<Address> {
+fn parse_network(scheme: Option<&str>, rest: &str) -> Option<RemoteAddress> {
     let (rest, dropped) = rest.split_at(rest.find(['?', '#']).unwrap_or(rest.len()));
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
     if path.contains('@') || dropped.contains('@') {
         return None;
     }
     let authority = authority.rsplit_once('@').map_or(authority, |(_, authority)| authority);
-    let (host, port) = host_and_port(authority)?;
-    let segments = segments(path);
+    let (host, port) = split_host_and_port(authority)?;
+    let segments = normalized_segments(path);
     let (place, fold, segments) = if let Some(scheme) = scheme {
         let port = port.map(|port| format!(":{port}")).unwrap_or_default();
-        (format!("{scheme}://{host}{port}"), false, without_suffix(segments, false))
+        (format!("{scheme}://{host}{port}"), false, strip_git_suffix(segments, false))
     } else {
         let host = host.to_lowercase();
-        let first = hosts::first_name(&host);
+        let first = hosts::main_host_name(&host);
         let fold = hosts::ignores_case(first);
-        let segments = hosts::arranged(&host, without_suffix(segments, fold));
+        let segments = hosts::normalize_azure_path(&host, strip_git_suffix(segments, fold));
         // The known hosts have a different port for each of their names, which adds nothing.
         let port = port.filter(|port| !fold && !WELL_KNOWN_PORTS.contains(port));
         let port = port.map(|port| format!(":{port}")).unwrap_or_default();
         (format!("{first}{port}"), fold, segments)
     };
     let name = match segments.last() {
-        Some(last) => String::from_utf8_lossy(&decode(last)).replace(char::is_control, "\u{fffd}"),
+        Some(last) => {
+            String::from_utf8_lossy(&percent_decode(last)).replace(char::is_control, "\u{fffd}")
+        }
         // A host alone can have a meaning only for a helper.
         None => scheme.map(|_| host.to_owned())?,
     };
     let path = segments.join("/");
     let path = if fold { path.to_ascii_lowercase() } else { path };
     let separator = if path.is_empty() { "" } else { "/" };
-    Some(Address::Network { key: format!("{place}{separator}{path}"), name })
+    Some(RemoteAddress::Network { key: format!("{place}{separator}{path}"), name })
 }
 
 /// Returns None if the text cannot be a host and port, for example because of a password with a slash.
-fn host_and_port(authority: &str) -> Option<(&str, Option<u16>)> {
+fn split_host_and_port(authority: &str) -> Option<(&str, Option<u16>)> {
     let (host, port) = if authority.starts_with('[') {
         let (host, port) = authority.split_at(authority.find(']')? + 1);
         let inner = &host[1..host.len() - 1];

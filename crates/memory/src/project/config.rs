@@ -13,15 +13,15 @@ const MAX_SECTION_BYTES: usize = 2048;
 
 /// The variables of configuration files, in order.
 #[derive(Debug, Default)]
-pub(super) struct Config {
+pub(super) struct GitConfig {
     /// Section names in the form that git prints: `core`, `remote.origin`, the first part in lower case.
     sections: Vec<Vec<u8>>,
-    entries: Vec<Entry>,
+    entries: Vec<GitConfigEntry>,
 }
 
 /// A line of a configuration.
 #[derive(Debug)]
-struct Entry {
+struct GitConfigEntry {
     /// Index of its section. Names are not copied: one long name can have very many variables.
     section: usize,
     /// The name in lower case.
@@ -30,7 +30,7 @@ struct Entry {
     value: Option<Vec<u8>>,
 }
 
-impl Config {
+impl GitConfig {
     /// Adds the used variables of another file. If git would refuse a line and with it the whole file, the lines before
     /// it count here. Returns true if the whole text was valid.
     pub(super) fn add(&mut self, text: &[u8]) -> bool {
@@ -39,11 +39,11 @@ impl Config {
 
     fn add_if(&mut self, text: &[u8], is_used: fn(&[u8]) -> bool) -> bool {
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-        Reader { text, at: 0, is_used }.read_into(self).is_some()
+        GitConfigParser { text, at: 0, is_used }.read_into(self).is_some()
     }
 
     /// Returns the last value of a variable, which is the effective one.
-    pub(super) fn last(&self, name: &[u8]) -> Option<&[u8]> {
+    pub(super) fn last_value(&self, name: &[u8]) -> Option<&[u8]> {
         self.last_entry(name)?.value.as_deref()
     }
 
@@ -58,7 +58,7 @@ impl Config {
         }
     }
 
-    fn last_entry(&self, name: &[u8]) -> Option<&Entry> {
+    fn last_entry(&self, name: &[u8]) -> Option<&GitConfigEntry> {
         // A subsection may contain dots; the first and the last dot are the separators.
         let dot = name.iter().rposition(|byte| *byte == b'.')?;
         let (section, variable) = (&name[..dot], &name[dot + 1..]);
@@ -68,7 +68,7 @@ impl Config {
     }
 
     /// Returns all values of a variable in every subsection of a section, with the subsection's name.
-    pub(super) fn of<'a>(
+    pub(super) fn subsection_values<'a>(
         &'a self,
         section: &'a [u8],
         variable: &'a [u8],
@@ -83,16 +83,16 @@ impl Config {
 }
 
 /// Parses one text. `None` from any method means that git would refuse the text here.
-struct Reader<'a> {
+struct GitConfigParser<'a> {
     text: &'a [u8],
     at: usize,
     /// Returns true for variables that are kept.
     is_used: fn(&[u8]) -> bool,
 }
 
-impl Reader<'_> {
+impl GitConfigParser<'_> {
     /// Returns the next byte. Windows line ends count as plain ones, and the end of the text as the end of a line.
-    fn next(&mut self) -> u8 {
+    fn next_byte(&mut self) -> u8 {
         let rest = &self.text[self.at.min(self.text.len())..];
         let (byte, length) = match rest {
             [] => (b'\n', 1),
@@ -104,123 +104,123 @@ impl Reader<'_> {
     }
 
     /// Returns true if the last byte was the end of the text and not a byte of it.
-    fn ended(&self) -> bool {
+    fn is_at_end(&self) -> bool {
         self.at > self.text.len()
     }
 
-    fn read_into(&mut self, config: &mut Config) -> Option<()> {
+    fn read_into(&mut self, config: &mut GitConfig) -> Option<()> {
         let mut section = Vec::new();
         let mut is_known = false;
         loop {
-            match self.next() {
-                b'\n' if self.ended() => return Some(()),
-                byte if is_space(byte) => {}
-                b'#' | b';' => while self.next() != b'\n' {},
+            match self.next_byte() {
+                b'\n' if self.is_at_end() => return Some(()),
+                byte if is_git_space(byte) => {}
+                b'#' | b';' => while self.next_byte() != b'\n' {},
                 b'[' => {
-                    section = self.section()?;
+                    section = self.parse_section()?;
                     is_known = false;
                 }
                 byte if byte.is_ascii_alphabetic() => {
-                    let (variable, value) = self.variable(byte)?;
+                    let (variable, value) = self.parse_variable(byte)?;
                     if (self.is_used)(&variable) && section.len() <= MAX_SECTION_BYTES {
                         if !is_known {
                             config.sections.push(section.clone());
                             is_known = true;
                         }
                         let section = config.sections.len() - 1;
-                        config.entries.push(Entry { section, variable, value });
+                        config.entries.push(GitConfigEntry { section, variable, value });
                     }
                 }
                 _ => return None,
             }
             // A comment may have reached the end of the text.
-            if self.ended() {
+            if self.is_at_end() {
                 return Some(());
             }
         }
     }
 
     /// Parses the rest of `[section]`, `[section.sub]` (old, in any case) or `[section "Sub"]`.
-    fn section(&mut self) -> Option<Vec<u8>> {
+    fn parse_section(&mut self) -> Option<Vec<u8>> {
         let mut name = Vec::new();
         loop {
-            match self.next() {
+            match self.next_byte() {
                 b']' => return (!name.is_empty()).then_some(name),
-                byte if is_space(byte) && !self.ended() => {
-                    self.subsection(byte, &mut name)?;
+                byte if is_git_space(byte) && !self.is_at_end() => {
+                    self.parse_subsection(byte, &mut name)?;
                     return Some(name);
                 }
-                byte if is_name(byte) || byte == b'.' => name.push(byte.to_ascii_lowercase()),
+                byte if is_name_byte(byte) || byte == b'.' => name.push(byte.to_ascii_lowercase()),
                 _ => return None,
             }
         }
     }
 
-    fn subsection(&mut self, mut byte: u8, name: &mut Vec<u8>) -> Option<()> {
-        while is_space(byte) {
+    fn parse_subsection(&mut self, mut byte: u8, name: &mut Vec<u8>) -> Option<()> {
+        while is_git_space(byte) {
             if byte == b'\n' {
                 return None;
             }
-            byte = self.next();
+            byte = self.next_byte();
         }
         if byte != b'"' {
             return None;
         }
         name.push(b'.');
         loop {
-            match self.next() {
+            match self.next_byte() {
                 b'\n' => return None,
                 b'"' => break,
-                b'\\' => match self.next() {
+                b'\\' => match self.next_byte() {
                     b'\n' => return None,
                     escaped => name.push(escaped),
                 },
                 byte => name.push(byte),
             }
         }
-        (self.next() == b']').then_some(())
+        (self.next_byte() == b']').then_some(())
     }
 
     /// Parses a variable that begins with this byte, and its value.
-    fn variable(&mut self, first: u8) -> Option<(Vec<u8>, Option<Vec<u8>>)> {
+    fn parse_variable(&mut self, first: u8) -> Option<(Vec<u8>, Option<Vec<u8>>)> {
         let mut name = vec![first.to_ascii_lowercase()];
-        let mut byte = self.next();
-        while is_name(byte) {
+        let mut byte = self.next_byte();
+        while is_name_byte(byte) {
             name.push(byte.to_ascii_lowercase());
-            byte = self.next();
+            byte = self.next_byte();
         }
         while matches!(byte, b' ' | b'\t') {
-            byte = self.next();
+            byte = self.next_byte();
         }
         match byte {
             b'\n' => Some((name, None)),
-            b'=' => Some((name, Some(self.value()?))),
+            b'=' => Some((name, Some(self.parse_value()?))),
             _ => None,
         }
     }
 
-    fn value(&mut self) -> Option<Vec<u8>> {
+    fn parse_value(&mut self) -> Option<Vec<u8>> {
         let mut value = Vec::new();
         let mut quoted = false;
         // Length of the value without trailing spaces.
         let mut kept = 0;
         loop {
-            let byte = self.next();
+            let byte = self.next_byte();
             match byte {
                 b'\n' if quoted => return None,
                 b'\n' => break,
                 b'#' | b';' if !quoted => {
-                    while self.next() != b'\n' {}
+                    while self.next_byte() != b'\n' {}
                     break;
                 }
-                byte if is_space(byte) && !quoted => {
+                byte if is_git_space(byte) && !quoted => {
                     if !value.is_empty() {
                         value.push(byte);
                     }
                     continue;
                 }
                 b'"' => quoted = !quoted,
-                b'\\' => match self.next() {
+                b'\\' => match self.next_byte() {
                     b'\n' => {}
                     b't' => value.push(b'\t'),
                     b'b' => value.push(8),
@@ -241,10 +241,10 @@ impl Reader<'_> {
 }
 
 /// Returns true for the characters that git treats as spaces: neither form feeds nor vertical tabs.
-fn is_space(byte: u8) -> bool {
+fn is_git_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
-fn is_name(byte: u8) -> bool {
+fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'-'
 }

@@ -3,9 +3,11 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::quote::PathLine as _;
+
 /// A file or folder of git that exists and is not used to find the project of a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ignored {
+pub enum IgnoredGitFile {
     /// A git directory, or a file or link that leads to one, of another user.
     ForeignOwner(PathBuf),
     /// A `.git` file or link that leads to the git directory of another checkout.
@@ -14,7 +16,7 @@ pub enum Ignored {
     LargeConfig(PathBuf),
 }
 
-impl Ignored {
+impl IgnoredGitFile {
     /// Returns the file or folder that is not used.
     pub fn path(&self) -> &PathBuf {
         match self {
@@ -36,9 +38,9 @@ impl Ignored {
     }
 }
 
-impl fmt::Display for Ignored {
+impl fmt::Display for IgnoredGitFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = self.path().display();
+        let path = self.path().to_line();
         match self {
             Self::ForeignOwner(_) => {
                 write!(

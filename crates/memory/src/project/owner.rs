@@ -15,7 +15,7 @@ pub fn set_sudo_user(user: u32) {
 
 /// Returns true if git directories of this user are read: those of the current user, of root, and of the user who
 /// became root with `sudo`.
-pub(super) fn is_trusted(owner: u32) -> bool {
+pub(super) fn is_trusted_owner(owner: u32) -> bool {
     may_own(owner, rustix::process::geteuid().as_raw(), SUDO_USER.get().copied())
 }
 
@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_own_and_root_directories_are_read() {
+    fn reads_own_and_root_directories() {
         assert!(may_own(1000, 1000, None));
         assert!(may_own(0, 1000, None));
         assert!(may_own(0, 0, None));

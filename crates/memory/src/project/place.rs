@@ -8,16 +8,18 @@ use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
 
+use crate::quote::PathLine as _;
+
 /// Maximum length of a path in the system; looking further down would only fail, slowly.
-const LONGEST: usize = 4096;
+const MAX_PATH_BYTES: usize = 4096;
 
 /// Returns the canonical folder of a path. If a part of the path is gone or unreadable, the existing part is resolved
 /// and the rest stays as written. For a file, returns its folder.
-pub(super) fn settle(path: &Path) -> PathBuf {
+pub(super) fn canonical_folder(path: &Path) -> PathBuf {
     let given = if path.as_os_str().is_empty() { Path::new(".") } else { path };
     // Fails only if the current folder of the process is gone and the path is relative to it.
     let mut there = std::path::absolute(given).unwrap_or_else(|_| PathBuf::from("/"));
-    while there.as_os_str().len() > LONGEST && there.pop() {}
+    while there.as_os_str().len() > MAX_PATH_BYTES && there.pop() {}
     let mut components: Vec<Component<'_>> = there.components().collect();
     let mut missing = Vec::new();
     let (mut settled, folder) = loop {
@@ -47,7 +49,7 @@ pub(super) fn settle(path: &Path) -> PathBuf {
 
 /// Reads a regular file. Returns None if it does not exist or is larger than `limit`. Does not block on a pipe with
 /// that name.
-pub(super) fn read(path: &Path, limit: u64) -> Option<Vec<u8>> {
+pub(super) fn read_regular_file(path: &Path, limit: u64) -> Option<Vec<u8>> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty()).ok()?);
     if !file.metadata().ok()?.is_file() {
@@ -59,34 +61,33 @@ pub(super) fn read(path: &Path, limit: u64) -> Option<Vec<u8>> {
 }
 
 /// Converts the bytes of a path in a file.
-pub(super) fn path(bytes: &[u8]) -> &Path {
+pub(super) fn path_from_bytes(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))
 }
 
 /// Spells a path as text, so that different paths have different texts.
-pub(super) fn spell(path: &Path) -> String {
+pub(super) fn spell_path(path: &Path) -> String {
     let mut text = String::new();
     for chunk in path.as_os_str().as_bytes().utf8_chunks() {
         for character in chunk.valid().chars() {
             if character == '%' || character.is_control() {
-                encode(character.encode_utf8(&mut [0; 4]).as_bytes(), &mut text);
+                percent_encode(character.encode_utf8(&mut [0; 4]).as_bytes(), &mut text);
             } else {
                 text.push(character);
             }
         }
-        encode(chunk.invalid(), &mut text);
+        percent_encode(chunk.invalid(), &mut text);
     }
     text
 }
 
 /// Returns the last part of a path, for users.
 pub(super) fn last_name(path: &Path) -> String {
-    let name = path.file_name().unwrap_or(path.as_os_str());
-    name.to_string_lossy().replace(char::is_control, "\u{fffd}")
+    Path::new(path.file_name().unwrap_or(path.as_os_str())).to_line()
 }
 
 /// Appends bytes as `%XX`.
-pub(super) fn encode(bytes: &[u8], text: &mut String) {
+pub(super) fn percent_encode(bytes: &[u8], text: &mut String) {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     for byte in bytes {
         text.push('%');
@@ -100,8 +101,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn odd_bytes_are_spelled_so_that_no_two_paths_meet() {
-        let spelled = |bytes: &[u8]| spell(path(bytes));
+    fn spelling_is_unique() {
+        let spelled = |bytes: &[u8]| spell_path(path_from_bytes(bytes));
         assert_eq!(spelled(b"/a/\xff"), "/a/%FF");
         assert_eq!(spelled(b"/a/%FF"), "/a/%25FF");
         assert_eq!(spelled(b"/a/\n"), "/a/%0A");
@@ -110,41 +111,41 @@ mod tests {
     }
 
     #[test]
-    fn what_is_gone_is_kept_as_written() {
+    fn missing_parts_stay_as_written() {
         let folder = tempfile::tempdir().unwrap();
         let real = folder.path().canonicalize().unwrap();
-        assert_eq!(settle(&real.join("gone/./deep/../er")), real.join("gone/er"));
-        assert_eq!(settle(&real.join("..").join(real.file_name().unwrap())), real);
-        assert_eq!(settle(Path::new("")), std::env::current_dir().unwrap());
+        assert_eq!(canonical_folder(&real.join("gone/./deep/../er")), real.join("gone/er"));
+        assert_eq!(canonical_folder(&real.join("..").join(real.file_name().unwrap())), real);
+        assert_eq!(canonical_folder(Path::new("")), std::env::current_dir().unwrap());
     }
 
     #[test]
-    fn a_file_stands_for_its_folder_and_a_link_for_its_target() {
+    fn resolves_files_and_links() {
         let folder = tempfile::tempdir().unwrap();
         let real = folder.path().canonicalize().unwrap();
         File::create(real.join("file")).unwrap();
         std::os::unix::fs::symlink(&real, real.join("link")).unwrap();
-        assert_eq!(settle(&real.join("file")), real);
-        assert_eq!(settle(&real.join("link/link/file")), real);
+        assert_eq!(canonical_folder(&real.join("file")), real);
+        assert_eq!(canonical_folder(&real.join("link/link/file")), real);
     }
 
     #[test]
-    fn a_path_that_no_system_takes_is_cut() {
+    fn cuts_overlong_paths() {
         let long = PathBuf::from("/x".repeat(100_000));
-        assert_eq!(settle(&long).as_os_str().len(), LONGEST);
+        assert_eq!(canonical_folder(&long).as_os_str().len(), MAX_PATH_BYTES);
     }
 
     #[test]
-    fn reads_stop_at_the_limit_and_only_files_are_read() {
+    fn reads_only_small_regular_files() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
         std::io::Write::write_all(&mut File::create(&file).unwrap(), b"12345").unwrap();
-        assert_eq!(read(&file, 5).as_deref(), Some(&b"12345"[..]));
-        assert_eq!(read(&file, 4), None);
-        assert_eq!(read(folder.path(), 4), None);
+        assert_eq!(read_regular_file(&file, 5).as_deref(), Some(&b"12345"[..]));
+        assert_eq!(read_regular_file(&file, 4), None);
+        assert_eq!(read_regular_file(folder.path(), 4), None);
         let pipe = folder.path().join("pipe");
         rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, Mode::RUSR, 0)
             .unwrap();
-        assert_eq!(read(&pipe, 4), None);
+        assert_eq!(read_regular_file(&pipe, 4), None);
     }
 }

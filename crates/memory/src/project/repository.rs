@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::config::Config;
-use super::git_dir::{DotGit, GitDir, canonical};
-use super::{Ignored, place};
+use super::config::GitConfig;
+use super::git_dir::{DotGit, GitDir, canonical_or_given};
+use super::{IgnoredGitFile, place};
 
 /// A repository, seen from one of its work trees. Paths are canonical.
 pub(super) struct Repository {
@@ -19,66 +19,66 @@ pub(super) struct Repository {
     /// The branch checked out here.
     pub(super) branch: Option<String>,
     /// The configuration of the repository.
-    pub(super) config: Config,
+    pub(super) config: GitConfig,
     /// A configuration that exceeds the size limit.
-    pub(super) ignored: Option<Ignored>,
+    pub(super) ignored: Option<IgnoredGitFile>,
 }
 
 /// The result of a search from a folder upwards.
-pub(super) enum Found {
+pub(super) enum Discovery {
     Repository(Repository),
     /// A folder with a `.git` file that has no valid target or leads to another checkout. In the first case git gives
     /// up and does not use the repository around it, so the folder is a separate place.
-    Broken(PathBuf, Option<Ignored>),
+    Broken(PathBuf, Option<IgnoredGitFile>),
     /// No repository, or one of another user.
-    Nothing(Option<Ignored>),
+    Nothing(Option<IgnoredGitFile>),
 }
 
 /// Searches a folder and its parents for a repository.
-pub(super) fn discover(folder: &Path) -> Found {
+pub(super) fn discover(folder: &Path) -> Discovery {
     for around in folder.ancestors() {
-        match DotGit::of(around) {
+        match DotGit::inspect(around) {
             DotGit::Leads(git_dir) => {
-                return match Repository::of_work_tree(git_dir, around) {
-                    Ok(repository) => Found::Repository(repository),
-                    Err(ignored) => Found::Broken(around.to_owned(), Some(ignored)),
+                return match Repository::open_work_tree(git_dir, around) {
+                    Ok(repository) => Discovery::Repository(repository),
+                    Err(ignored) => Discovery::Broken(around.to_owned(), Some(ignored)),
                 };
             }
-            DotGit::Broken => return Found::Broken(around.to_owned(), None),
+            DotGit::Broken => return Discovery::Broken(around.to_owned(), None),
             // Another user can put a `.git` into a shared folder, such as `/tmp`. It must not make everything below one
             // project.
-            DotGit::Ignored(ignored) => return Found::Nothing(Some(ignored)),
+            DotGit::Ignored(ignored) => return Discovery::Nothing(Some(ignored)),
             DotGit::Absent => {}
         }
         // The inside of a `.git`. A bare repository does not count, as with git's `safe.bareRepository=explicit`: a
         // clone can contain its files, and would choose the memory that it is given. A clone cannot contain a folder
         // named `.git`.
         if around.components().any(|part| part.as_os_str() == ".git") {
-            match Repository::at_git_dir(around) {
-                Ok(Some(repository)) => return Found::Repository(repository),
+            match Repository::open_git_dir(around) {
+                Ok(Some(repository)) => return Discovery::Repository(repository),
                 Ok(None) => {}
-                Err(ignored) => return Found::Nothing(Some(ignored)),
+                Err(ignored) => return Discovery::Nothing(Some(ignored)),
             }
         }
     }
-    Found::Nothing(None)
+    Discovery::Nothing(None)
 }
 
 impl Repository {
     /// Opens the bare repository that git would fetch from, given this path. It has to belong to the user, and must not
     /// be a folder inside of a checkout: a clone can contain such a folder.
-    pub(super) fn bare_at(path: &Path) -> Option<Self> {
+    pub(super) fn open_bare(path: &Path) -> Option<Self> {
         let mut with_suffix = path.as_os_str().to_owned();
         with_suffix.push(".git");
         for folder in [path, Path::new(&with_suffix)] {
-            if !matches!(DotGit::of(folder), DotGit::Absent) {
+            if !matches!(DotGit::inspect(folder), DotGit::Absent) {
                 return None;
             }
-            let Some(repository) = Self::at_git_dir(folder).ok()? else { continue };
+            let Some(repository) = Self::open_git_dir(folder).ok()? else { continue };
             let is_embedded = match discover(&repository.common_dir) {
-                Found::Repository(around) => around.common_dir != repository.common_dir,
-                Found::Nothing(None) => false,
-                Found::Broken(..) | Found::Nothing(Some(_)) => true,
+                Discovery::Repository(around) => around.common_dir != repository.common_dir,
+                Discovery::Nothing(None) => false,
+                Discovery::Broken(..) | Discovery::Nothing(Some(_)) => true,
             };
             return (repository.config.is_true(b"core.bare") && !is_embedded).then_some(repository);
         }
@@ -87,44 +87,44 @@ impl Repository {
 
     /// Returns a short name for users.
     pub(super) fn name(&self) -> String {
-        name_of(&self.home)
+        repository_name(&self.home)
     }
 
     /// Opens the repository of a folder with a `.git` that leads to a git directory.
-    fn of_work_tree(git_dir: GitDir, folder: &Path) -> Result<Self, Ignored> {
+    fn open_work_tree(git_dir: GitDir, folder: &Path) -> Result<Self, IgnoredGitFile> {
         let (config, too_large) = git_dir.read_config();
         if !git_dir.belongs_to(folder, &config) {
-            return Err(Ignored::OtherCheckout(folder.join(".git")));
+            return Err(IgnoredGitFile::OtherCheckout(folder.join(".git")));
         }
-        Ok(Self::new(git_dir, canonical(folder), config, too_large))
+        Ok(Self::new(git_dir, canonical_or_given(folder), config, too_large))
     }
 
     /// Opens the repository with its git directory at a path, if there is one.
-    fn at_git_dir(path: &Path) -> Result<Option<Self>, Ignored> {
-        let Some(git_dir) = GitDir::at(path, true) else { return Ok(None) };
+    fn open_git_dir(path: &Path) -> Result<Option<Self>, IgnoredGitFile> {
+        let Some(git_dir) = GitDir::open(path, true) else { return Ok(None) };
         if !git_dir.is_owned() {
-            return Err(Ignored::ForeignOwner(path.to_owned()));
+            return Err(IgnoredGitFile::ForeignOwner(path.to_owned()));
         }
         let (config, too_large) = git_dir.read_config();
         let root = git_dir.work_tree(&config);
         Ok(Some(Self::new(git_dir, root, config, too_large)))
     }
 
-    fn new(git_dir: GitDir, root: PathBuf, config: Config, too_large: Option<PathBuf>) -> Self {
-        let common_dir = canonical(&git_dir.common);
+    fn new(git_dir: GitDir, root: PathBuf, config: GitConfig, too_large: Option<PathBuf>) -> Self {
+        let common_dir = canonical_or_given(&git_dir.common);
         let home = match common_dir.parent() {
             _ if !git_dir.is_linked => root.clone(),
             Some(main) if common_dir.ends_with(".git") => main.to_owned(),
             _ => common_dir.clone(),
         };
         let GitDir { path: git_dir, branch, .. } = git_dir;
-        let ignored = too_large.map(Ignored::LargeConfig);
+        let ignored = too_large.map(IgnoredGitFile::LargeConfig);
         Self { root, home, common_dir, git_dir, branch, config, ignored }
     }
 }
 
 /// Returns the name of a repository in this folder: `x` for `/srv/x`, `/srv/x.git` and `/srv/x/.bare`.
-pub(super) fn name_of(folder: &Path) -> String {
+pub(super) fn repository_name(folder: &Path) -> String {
     let name = place::last_name(folder);
     let plain = name.strip_suffix(".git").unwrap_or(&name);
     match folder.parent() {
@@ -134,10 +134,11 @@ pub(super) fn name_of(folder: &Path) -> String {
 }
 
 /// Returns the index of a work tree, and the length of its hashes.
-pub(super) fn index_of(work_tree: &Path) -> Option<(PathBuf, usize)> {
-    let DotGit::Leads(git_dir) = DotGit::of(work_tree) else { return None };
-    let Repository { git_dir, config, .. } = Repository::of_work_tree(git_dir, work_tree).ok()?;
-    let is_sha256 = config.last(b"extensions.objectformat").is_some_and(|name| name == b"sha256");
+pub(super) fn find_index(work_tree: &Path) -> Option<(PathBuf, usize)> {
+    let DotGit::Leads(git_dir) = DotGit::inspect(work_tree) else { return None };
+    let Repository { git_dir, config, .. } = Repository::open_work_tree(git_dir, work_tree).ok()?;
+    let is_sha256 =
+        config.last_value(b"extensions.objectformat").is_some_and(|name| name == b"sha256");
     Some((git_dir.join("index"), if is_sha256 { 32 } else { 20 }))
 }
 
@@ -146,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_repository_is_called_by_the_folder_that_says_something() {
+    fn repository_name_skips_git_suffixes() {
         for (folder, name) in [
             ("/srv/x", "x"),
             ("/srv/x.git", "x"),
@@ -155,7 +156,7 @@ mod tests {
             ("/srv/.dotfiles", ".dotfiles"),
             ("/", "/"),
         ] {
-            assert_eq!(name_of(Path::new(folder)), name, "{folder}");
+            assert_eq!(repository_name(Path::new(folder)), name, "{folder}");
         }
     }
 }

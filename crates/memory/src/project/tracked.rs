@@ -9,7 +9,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use super::place;
-use super::repository::index_of;
+use super::repository::find_index;
 
 /// Maximum size of an index.
 const MAX_INDEX_BYTES: u64 = 4 << 20;
@@ -23,35 +23,37 @@ const ENTRY_BYTES: usize = 42;
 
 /// Facts about a work tree that are available without starting git.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Survey {
+pub struct WorkTreeSurvey {
     /// Number of tracked files that differ from the index by size or time; None if unknown.
     pub changed: Option<usize>,
     /// The language of most source files.
     pub language: Option<&'static str>,
 }
 
-impl Survey {
+impl WorkTreeSurvey {
     /// Reads the index of a work tree. Without one, the language is that of the build file in the folder.
-    pub fn of(root: &Path) -> Self {
-        let Some(index) = Index::read(root) else {
-            return Self { changed: None, language: language_of_build(root) };
+    pub fn inspect(root: &Path) -> Self {
+        let Some(index) = GitIndex::read(root) else {
+            return Self { changed: None, language: language_of_build_file(root) };
         };
         let changed = (index.whole && index.entries.len() <= MAX_FILES)
-            .then(|| index.entries.iter().filter(|entry| entry.differs(root)).count());
-        Self { changed, language: index.language().or_else(|| language_of_build(root)) }
+            .then(|| index.entries.iter().filter(|entry| entry.is_changed(root)).count());
+        Self { changed, language: index.main_language().or_else(|| language_of_build_file(root)) }
     }
 }
 
 /// Returns up to `most` tracked files that differ from the index by size or time, relative to the root of the checkout.
 /// Deleted files are not included.
 pub fn changed_files(root: &Path, most: usize) -> Vec<String> {
-    let Some(index) = Index::read(root) else { return Vec::new() };
-    let there = |entry: &&Entry| root.join(place::path(&entry.path)).symlink_metadata().is_ok();
+    let Some(index) = GitIndex::read(root) else { return Vec::new() };
+    let there = |entry: &&GitIndexEntry| {
+        root.join(place::path_from_bytes(&entry.path)).symlink_metadata().is_ok()
+    };
     index
         .entries
         .iter()
         .take(MAX_FILES)
-        .filter(|entry| entry.differs(root))
+        .filter(|entry| entry.is_changed(root))
         .filter(there)
         .filter_map(|entry| String::from_utf8(entry.path.clone()).ok())
         .take(most)
@@ -61,7 +63,7 @@ pub fn changed_files(root: &Path, most: usize) -> Vec<String> {
 /// Returns up to `most` tracked files with one of these names, ignoring extensions, relative to the root of the
 /// checkout.
 pub fn files_named(root: &Path, stems: &[&str], most: usize) -> Vec<String> {
-    let Some(index) = Index::read(root) else { return Vec::new() };
+    let Some(index) = GitIndex::read(root) else { return Vec::new() };
     let is_named = |path: &&str| {
         let last = path.rsplit('/').next().unwrap_or(path);
         last.split_once('.').is_some_and(|(stem, _)| stems.contains(&stem))
@@ -76,14 +78,14 @@ pub fn files_named(root: &Path, stems: &[&str], most: usize) -> Vec<String> {
         .collect()
 }
 
-struct Index {
-    entries: Vec<Entry>,
+struct GitIndex {
+    entries: Vec<GitIndexEntry>,
     /// True if all entries are in this file: a split index has most of them in another one.
     whole: bool,
 }
 
 /// A tracked file.
-struct Entry {
+struct GitIndexEntry {
     path: Vec<u8>,
     seconds: u32,
     nanoseconds: u32,
@@ -92,10 +94,10 @@ struct Entry {
     is_watched: bool,
 }
 
-impl Index {
+impl GitIndex {
     fn read(root: &Path) -> Option<Self> {
-        let (path, hash) = index_of(root)?;
-        Self::parse(&place::read(&path, MAX_INDEX_BYTES)?, hash)
+        let (path, hash) = find_index(root)?;
+        Self::parse(&place::read_regular_file(&path, MAX_INDEX_BYTES)?, hash)
     }
 
     /// Parses an index of version 2, 3 or 4 with hashes of this length.
@@ -107,7 +109,7 @@ impl Index {
         if bytes.get(..4)? != b"DIRC" || !(2..=4).contains(&version) {
             return None;
         }
-        let mut entries: Vec<Entry> = Vec::new();
+        let mut entries: Vec<GitIndexEntry> = Vec::new();
         let mut at = 12;
         let mut name_bytes = 0;
         for _ in 0..number(8)? {
@@ -122,7 +124,7 @@ impl Index {
             }
             let mut path = Vec::new();
             if version == 4 {
-                let (cut, length) = varint(bytes.get(name_at..)?)?;
+                let (cut, length) = read_git_varint(bytes.get(name_at..)?)?;
                 let before = entries.last().map(|entry| entry.path.as_slice()).unwrap_or_default();
                 let repeated = before.get(..before.len().checked_sub(cut)?)?;
                 name_bytes += repeated.len();
@@ -136,7 +138,7 @@ impl Index {
             let end = rest.iter().position(|byte| *byte == 0)?;
             path.extend(&rest[..end]);
             let mode = number(at + 24)?;
-            entries.push(Entry {
+            entries.push(GitIndexEntry {
                 path,
                 seconds: number(at + 8)?,
                 nanoseconds: number(at + 12)?,
@@ -153,11 +155,13 @@ impl Index {
     }
 
     /// Returns the language of most files; of two with equal counts, the first by name.
-    fn language(&self) -> Option<&'static str> {
+    fn main_language(&self) -> Option<&'static str> {
         let mut counts: HashMap<&'static str, usize> = HashMap::new();
         for entry in &self.entries {
             let extension = entry.path.rsplit(|byte| *byte == b'.').next().unwrap_or_default();
-            if let Some(language) = std::str::from_utf8(extension).ok().and_then(language_of) {
+            if let Some(language) =
+                std::str::from_utf8(extension).ok().and_then(language_of_extension)
+            {
                 *counts.entry(language).or_default() += 1;
             }
         }
@@ -168,12 +172,14 @@ impl Index {
     }
 }
 
-impl Entry {
-    fn differs(&self, root: &Path) -> bool {
+impl GitIndexEntry {
+    fn is_changed(&self, root: &Path) -> bool {
         if !self.is_watched {
             return false;
         }
-        let Ok(found) = root.join(place::path(&self.path)).symlink_metadata() else { return true };
+        let Ok(found) = root.join(place::path_from_bytes(&self.path)).symlink_metadata() else {
+            return true;
+        };
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -189,7 +195,7 @@ impl Entry {
 }
 
 /// Reads a variable-length number in git's encoding. Returns it and its length.
-fn varint(bytes: &[u8]) -> Option<(usize, usize)> {
+fn read_git_varint(bytes: &[u8]) -> Option<(usize, usize)> {
     let mut value = 0_usize;
     for (at, byte) in bytes.iter().enumerate().take(9) {
         value = value.checked_shl(7)? | usize::from(byte & 0x7f);
@@ -201,7 +207,7 @@ fn varint(bytes: &[u8]) -> Option<(usize, usize)> {
     None
 }
 
-fn language_of(extension: &str) -> Option<&'static str> {
+fn language_of_extension(extension: &str) -> Option<&'static str> {
     Some(match extension {
         "rs" => "Rust",
         "py" => "Python",
@@ -230,7 +236,7 @@ fn language_of(extension: &str) -> Option<&'static str> {
     })
 }
 
-fn language_of_build(root: &Path) -> Option<&'static str> {
+fn language_of_build_file(root: &Path) -> Option<&'static str> {
     const BUILD_FILES: [(&str, &str); 14] = [
         ("Cargo.toml", "Rust"),
         ("pyproject.toml", "Python"),
@@ -266,12 +272,12 @@ mod tests {
             (&[0x81, 0x00], Some((256, 2))),
             (&[0x80], None),
         ] {
-            assert_eq!(varint(bytes), expected);
+            assert_eq!(read_git_varint(bytes), expected);
         }
     }
 
     #[test]
-    fn finds_files_that_git_would_call_modified() {
+    fn finds_modified_files() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
         let git = |arguments: &[&str]| {
@@ -296,7 +302,7 @@ mod tests {
     #[test]
     fn broken_index_is_none() {
         for bytes in [&b""[..], b"DIRC", b"DIRC\0\0\0\x02\0\0\0\x05", b"DIRC\0\0\0\x09\0\0\0\0"] {
-            assert!(Index::parse(bytes, 20).is_none());
+            assert!(GitIndex::parse(bytes, 20).is_none());
         }
     }
 }

@@ -10,24 +10,24 @@ use rusqlite::{Connection, OptionalExtension as _, Row, RowIndex, params};
 use serde::Serialize;
 
 use super::{Store, StoreError, effects, tables, values};
-use crate::data_dir::Lock;
-use crate::ghap::{Domain, Status, Tier};
+use crate::data_dir::FolderLock;
+use crate::ghap::{Domain, GhapStatus, Tier};
 use crate::project::ProjectKey;
 use crate::{Clean, Id, IdSuffix, Time};
-use rutter_search::cluster::{self, Axis, Common, Group, Point};
+use rutter_search::cluster::{self, Axis, Group, MeanDirection, TextPoint};
 use rutter_search::embed::Vector;
 
 mod plotted;
 mod regroup;
 
-pub use plotted::Plotted;
+pub use plotted::PlottedExperience;
 
 /// Maximum wait for another process that updates the clusters.
-const PATIENCE: Duration = Duration::from_secs(2);
+const CLUSTER_LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The result of an update of clusters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct Regrouped {
+pub struct RegroupReport {
     /// Experiences that were grouped for the first time, counted per axis.
     pub placed: usize,
     /// Experiences that moved to another cluster or left theirs.
@@ -73,7 +73,7 @@ pub struct Cluster {
 
 /// A member of a cluster.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Member {
+pub struct ClusterMember {
     /// The GHAP.
     pub ghap: Id,
     /// The project of the GHAP.
@@ -81,7 +81,7 @@ pub struct Member {
     /// The kind of work.
     pub domain: Domain,
     /// The result of the GHAP.
-    pub status: Status,
+    pub status: GhapStatus,
     /// Quality of its evidence.
     pub tier: Option<Tier>,
     /// Time when it was resolved.
@@ -106,58 +106,65 @@ pub struct ClusterFilter {
 impl Store {
     /// Updates clusters and values. Not for hooks: waits for another process that does the same. If that takes too
     /// long, nothing changes.
-    pub fn bring_clusters_up_to_date(&mut self, now: Time) -> Result<Regrouped, StoreError> {
+    pub fn update_clusters(&mut self, now: Time) -> Result<RegroupReport, StoreError> {
         if self.is_read_only {
-            return Ok(Regrouped::default());
+            return Ok(RegroupReport::default());
         }
-        self.bring_up_to_date()?;
-        match self.tending_within(PATIENCE)? {
+        self.update_index()?;
+        match self.maintenance_lock_within(CLUSTER_LOCK_TIMEOUT)? {
             Some(lock) => self.regroup(&lock, now),
-            None => Ok(Regrouped { put_off: true, ..Regrouped::default() }),
+            None => Ok(RegroupReport { put_off: true, ..RegroupReport::default() }),
         }
     }
 
     /// Updates clusters and values for a caller that holds the maintenance lock.
-    pub(crate) fn regroup(&mut self, _lock: &Lock, now: Time) -> Result<Regrouped, StoreError> {
-        let mut done = Regrouped::default();
+    pub(crate) fn regroup(
+        &mut self,
+        _lock: &FolderLock,
+        now: Time,
+    ) -> Result<RegroupReport, StoreError> {
+        let mut done = RegroupReport::default();
         let mut any = false;
         for &axis in Axis::ALL {
             if !regroup::is_due(&self.connection, axis)? {
                 continue;
             }
             let moment = self.connection.unchecked_transaction()?;
-            let draft = regroup::draft(&moment, axis)?;
+            let draft = regroup::draft_regrouping(&moment, axis)?;
             drop(moment);
-            self.write(|transaction| regroup::write(transaction, &draft, now, &mut done))?;
+            self.write(|transaction| {
+                regroup::write_regrouping(transaction, &draft, now, &mut done)
+            })?;
             any = true;
         }
-        self.settle(any, now, &mut done)?;
+        self.write_effects(any, now, &mut done)?;
         Ok(done)
     }
 
     /// Determines the effects of shown rows, and weighs values by them.
-    pub fn settle_shown(&mut self, now: Time) -> Result<(), StoreError> {
+    pub fn update_effects(&mut self, now: Time) -> Result<(), StoreError> {
         if self.is_read_only {
             return Ok(());
         }
-        match self.tending_within(PATIENCE)? {
-            Some(_lock) => self.settle(false, now, &mut Regrouped::default()),
+        match self.maintenance_lock_within(CLUSTER_LOCK_TIMEOUT)? {
+            Some(_lock) => self.write_effects(false, now, &mut RegroupReport::default()),
             None => Ok(()),
         }
     }
 
-    fn settle(
+    fn write_effects(
         &mut self,
         regrouped: bool,
         now: Time,
-        done: &mut Regrouped,
+        done: &mut RegroupReport,
     ) -> Result<(), StoreError> {
-        let came = effects::found(&self.connection, now)?;
-        let due = regrouped || came.has_effects() || values::is_due(&self.connection)?;
+        let came = effects::find_effects(&self.connection, now)?;
+        let due =
+            regrouped || came.has_effects() || values::has_unweighed_evidence(&self.connection)?;
         if due || !came.is_empty() {
             self.write(|transaction| {
                 came.write(transaction)?;
-                if due { values::weigh(transaction, now, done) } else { Ok(()) }
+                if due { values::weigh_values(transaction, now, done) } else { Ok(()) }
             })?;
         }
         Ok(())
@@ -174,7 +181,7 @@ impl Store {
         )?;
         let found = clusters
             .query_map(params![filter.axis, filter.project, limit], |row| {
-                read(&self.connection, row)
+                read_cluster(&self.connection, row)
             })?
             .collect::<Result<_, _>>()?;
         Ok(found)
@@ -185,16 +192,16 @@ impl Store {
         let found = self
             .connection
             .prepare_cached("SELECT * FROM cluster WHERE uid = ?1")?
-            .query_row([id], |row| read(&self.connection, row))
+            .query_row([id], |row| read_cluster(&self.connection, row))
             .optional()?;
         found.ok_or_else(|| StoreError::NotFound { what: "cluster", id: id.into() })
     }
 
     /// Returns the experiences of a cluster, those nearest to its middle first.
-    pub fn members(&self, id: Id) -> Result<Vec<Member>, StoreError> {
+    pub fn members(&self, id: Id) -> Result<Vec<ClusterMember>, StoreError> {
         let cluster = self.cluster(id)?;
-        let common = common(&self.connection, cluster.axis)?;
-        let middle = Middle::of(&self.connection, id, cluster.axis, &common)?;
+        let common = load_mean(&self.connection, cluster.axis)?;
+        let middle = ClusterCenter::load(&self.connection, id, cluster.axis, &common)?;
         let mut members = Vec::with_capacity(middle.members.len());
         let mut select = self.connection.prepare_cached(
             "SELECT ghap.*, project.key AS project_key FROM ghap JOIN project ON project.id = ghap.project
@@ -202,7 +209,7 @@ impl Store {
         )?;
         for (row, point) in &middle.members {
             members.push(select.query_row([row], |found| {
-                Ok(Member {
+                Ok(ClusterMember {
                     ghap: *row,
                     project: found.get("project_key")?,
                     domain: found.get("domain")?,
@@ -210,7 +217,7 @@ impl Store {
                     tier: found.get("tier")?,
                     at: found.get::<_, Option<Time>>("resolved")?.unwrap_or(Time::from_millis(0)),
                     distance: middle.distance(&point.vector),
-                    text: said(found, cluster.axis)?,
+                    text: text_on_axis(found, cluster.axis)?,
                 })
             })?);
         }
@@ -222,7 +229,7 @@ impl Store {
 
     /// Finds a cluster by the id or id suffix that a user typed.
     pub fn cluster_id(&self, id: &IdSuffix) -> Result<Id, StoreError> {
-        tables::by_suffix(&self.connection, "cluster", "cluster", id)
+        tables::find_by_suffix(&self.connection, "cluster", "cluster", id)
     }
 
     /// Returns the cluster of an experience on an axis, or None if it belongs to none.
@@ -239,7 +246,7 @@ impl Store {
     }
 
     /// Returns the number of experiences with a text on an axis, and how many of them belong to a cluster.
-    pub fn grouped(&self, axis: Axis) -> Result<(u64, u64), StoreError> {
+    pub fn count_grouped(&self, axis: Axis) -> Result<(u64, u64), StoreError> {
         Ok(self.connection.query_row(
             "SELECT count(*), count(cluster) FROM grouped WHERE axis = ?1",
             [axis],
@@ -248,13 +255,13 @@ impl Store {
     }
 }
 
-fn read(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<Cluster> {
+fn read_cluster(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<Cluster> {
     let (number, axis): (i64, Axis) = (row.get("id")?, row.get("axis")?);
     let (id, medoid): (Id, Option<Id>) = (row.get("uid")?, row.get("medoid")?);
     let text = match medoid {
         Some(medoid) => connection
             .prepare_cached("SELECT * FROM ghap WHERE uid = ?1")?
-            .query_row([medoid], |row| said(row, axis))
+            .query_row([medoid], |row| text_on_axis(row, axis))
             .optional()?,
         None => None,
     };
@@ -286,7 +293,7 @@ fn read(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<Cluster> {
 }
 
 /// Returns the text of a resolved GHAP on an axis: the first of its columns that is filled.
-fn said(row: &Row<'_>, axis: Axis) -> rusqlite::Result<Clean> {
+fn text_on_axis(row: &Row<'_>, axis: Axis) -> rusqlite::Result<Clean> {
     let columns: &[&str] = match axis {
         Axis::Full => &["takeaway", "what_worked", "cause_text", "surprise", "goal"],
         Axis::Strategy => &["what_worked", "action", "goal"],
@@ -302,43 +309,45 @@ fn said(row: &Row<'_>, axis: Axis) -> rusqlite::Result<Clean> {
 }
 
 /// Returns the mean of the texts of an axis, from the last update.
-pub(super) fn common(connection: &Connection, axis: Axis) -> Result<Common, StoreError> {
+pub(super) fn load_mean(connection: &Connection, axis: Axis) -> Result<MeanDirection, StoreError> {
     let kept: Option<Vec<u8>> = connection
         .prepare_cached("SELECT mean FROM common WHERE axis = ?1")?
         .query_row([axis], |row| row.get(0))
         .optional()?;
-    Ok(kept.and_then(|kept| Common::of_bytes(&kept)).unwrap_or_else(|| Common::of(axis, [])))
+    Ok(kept
+        .and_then(|kept| MeanDirection::from_bytes(&kept))
+        .unwrap_or_else(|| MeanDirection::from_texts(axis, [])))
 }
 
 /// Returns the vector of a lesson on an axis. On the full axis the work is subtracted, which is another document of the
 /// same row.
-fn pointing(
+fn read_lesson_vector(
     row: &Row<'_>,
     own: impl RowIndex,
     work: impl RowIndex,
 ) -> rusqlite::Result<Option<Vector>> {
-    let vector = |bytes: Option<&[u8]>| bytes.and_then(Vector::of_bytes);
+    let vector = |bytes: Option<&[u8]>| bytes.and_then(Vector::from_bytes);
     let own = vector(row.get_ref(own)?.as_blob_or_null().unwrap_or_default());
     let work = vector(row.get_ref(work)?.as_blob_or_null().unwrap_or_default());
     Ok(match (own, work) {
-        (Some(own), Some(work)) => Some(cluster::lesson(&own, &work)),
+        (Some(own), Some(work)) => Some(cluster::subtract_work(&own, &work)),
         (own, _) => own,
     })
 }
 
 /// A cluster with the vectors of its members.
-pub(super) struct Middle {
-    pub(super) members: Vec<(Id, Point)>,
+pub(super) struct ClusterCenter {
+    pub(super) members: Vec<(Id, TextPoint)>,
     group: Group,
 }
 
-impl Middle {
+impl ClusterCenter {
     /// Reads the texts of the members on an axis, which may differ from the axis of the cluster.
-    pub(super) fn of(
+    pub(super) fn load(
         connection: &Connection,
         cluster: Id,
         axis: Axis,
-        common: &Common,
+        common: &MeanDirection,
     ) -> Result<Self, StoreError> {
         let mut select = connection.prepare_cached(
             "SELECT grouped.row, document.vector, ghap.tier, work.vector
@@ -351,13 +360,13 @@ impl Middle {
         let mut rows = select.query(params![cluster, axis])?;
         let mut members = Vec::new();
         while let Some(row) = rows.next()? {
-            let Some(vector) = pointing(row, 1, 3)? else { continue };
+            let Some(vector) = read_lesson_vector(row, 1, 3)? else { continue };
             #[expect(clippy::cast_possible_truncation, reason = "a weight has one digit")]
             let weight = row.get::<_, Option<Tier>>(2)?.map_or(1.0, Tier::weight) as f32;
-            let vector = common.without(&vector).unwrap_or(vector);
-            members.push((row.get(0)?, Point { vector, weight }));
+            let vector = common.subtract_from(&vector).unwrap_or(vector);
+            members.push((row.get(0)?, TextPoint { vector, weight }));
         }
-        let group = Group::of(members.iter().map(|(_, point)| point));
+        let group = Group::from_members(members.iter().map(|(_, point)| point));
         Ok(Self { members, group })
     }
 
@@ -378,7 +387,7 @@ impl Middle {
 }
 
 /// Deletes data derived from forgotten experiences: the means and sums of their vectors, and clusters without a member.
-pub(super) fn forget(connection: &Connection) -> Result<(), StoreError> {
+pub(super) fn forget_derived(connection: &Connection) -> Result<(), StoreError> {
     Ok(connection.execute_batch(
         "DELETE FROM common;
          UPDATE summed SET sum = x'';

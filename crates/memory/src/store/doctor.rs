@@ -7,28 +7,29 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::documents::index;
+use super::documents::search_files;
 use super::{
-    Files, Salvaged, Store, StoreError, UnsafePath, at, exchange, image, look, put_aside, schema,
-    spool,
+    DataDir, SalvageReport, Store, StoreError, UnsafePath, exchange, io_error, open_database,
+    replace_damaged_database, schema, spool, wal_image,
 };
 use crate::Time;
 use crate::data_dir;
+use crate::quote::PathLine as _;
 use rutter_redact::choice;
 
 /// Size in bytes above which the database is reported as large.
-pub const SOFT_CAP: u64 = 1024 * 1024 * 1024;
+pub const LARGE_DATABASE_BYTES: u64 = 1024 * 1024 * 1024;
 /// Size in bytes above which the WAL is reported as not checkpointed for a while.
-const LONG_WAL: u64 = 64 * 1024 * 1024;
+const LONG_WAL_BYTES: u64 = 64 * 1024 * 1024;
 /// Age at which undrained entries are reported. Every session drains the spool when it ends, so something prevents
 /// that.
-const UNDRAINED: Duration = Duration::from_hours(24);
+const MAX_SPOOL_AGE: Duration = Duration::from_hours(24);
 /// Age at which a temporary file is reported as left behind. Writing and renaming the largest one takes seconds.
-const ABANDONED: Duration = Duration::from_hours(1);
+const MAX_DRAFT_AGE: Duration = Duration::from_hours(1);
 
 /// The result of checking a store.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Health {
+pub struct StoreHealth {
     /// The data directory.
     pub folder: PathBuf,
     /// The schema version of the database, or None if the database is missing or unreadable.
@@ -42,12 +43,12 @@ pub struct Health {
     /// Damaged databases that were moved aside.
     pub set_aside: Vec<PathBuf>,
     /// The problems that were found.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<StoreFinding>,
 }
 
 choice! {
     /// A kind of problem of a store.
-    Ailment, "ailment" {
+    StoreProblem, "ailment" {
         /// The database is damaged or unreadable.
         Damaged = "memory-damaged",
         /// The database was written by a newer program.
@@ -87,9 +88,9 @@ choice! {
 
 /// A problem of a store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Finding {
+pub struct StoreFinding {
     /// The kind of problem.
-    pub ailment: Ailment,
+    pub ailment: StoreProblem,
     /// The file that has the problem, if it is a single one.
     pub file: Option<PathBuf>,
     /// The description.
@@ -98,19 +99,30 @@ pub struct Finding {
     pub advice: String,
 }
 
-impl Health {
-    fn find(&mut self, ailment: Ailment, what: impl Into<String>, advice: impl Into<String>) {
-        self.findings.push(Finding::new(ailment, None, what, advice));
+impl StoreHealth {
+    fn add_finding(
+        &mut self,
+        ailment: StoreProblem,
+        what: impl Into<String>,
+        advice: impl Into<String>,
+    ) {
+        self.findings.push(StoreFinding::new(ailment, None, what, advice));
     }
 
-    fn find_at(&mut self, ailment: Ailment, file: PathBuf, what: &str, advice: impl Into<String>) {
-        self.findings.push(Finding::new(ailment, Some(file), what, advice));
+    fn add_file_finding(
+        &mut self,
+        ailment: StoreProblem,
+        file: PathBuf,
+        what: &str,
+        advice: impl Into<String>,
+    ) {
+        self.findings.push(StoreFinding::new(ailment, Some(file), what, advice));
     }
 }
 
-impl Finding {
+impl StoreFinding {
     fn new(
-        ailment: Ailment,
+        ailment: StoreProblem,
         file: Option<PathBuf>,
         what: impl Into<String>,
         advice: impl Into<String>,
@@ -120,74 +132,83 @@ impl Finding {
 }
 
 /// Checks a store without changing anything.
-pub fn examine(folder: &Path) -> Result<Health, StoreError> {
-    let files = Files::new(folder);
-    let mut health = Health { folder: folder.to_owned(), ..Health::default() };
+pub fn check_store(folder: &Path) -> Result<StoreHealth, StoreError> {
+    let files = DataDir::new(folder);
+    let mut health = StoreHealth { folder: folder.to_owned(), ..StoreHealth::default() };
     if !folder.exists() {
         return Ok(health);
     }
-    let is_safe = look_at_access(&files, &mut health).map_err(at("read", folder))?;
-    health.database = length(&files.database()).map_err(at("read", &files.database()))?;
-    health.wal = length(&files.wal()).map_err(at("read", &files.wal()))?;
-    health.spool = spool::size(&files).map_err(at("read", &files.spool()))?;
-    health.set_aside = files.set_aside().map_err(at("read", folder))?;
+    let is_safe = check_access(&files, &mut health).map_err(io_error("read", folder))?;
+    health.database = file_bytes(&files.database()).map_err(io_error("read", &files.database()))?;
+    health.wal = file_bytes(&files.wal()).map_err(io_error("read", &files.wal()))?;
+    health.spool = spool::total_bytes(&files).map_err(io_error("read", &files.spool()))?;
+    health.set_aside = files.list_set_aside().map_err(io_error("read", folder))?;
     health.set_aside.retain(|path| !path.to_string_lossy().ends_with("-wal"));
     if is_safe && files.database().exists() {
-        look_inside(&files, &mut health);
+        check_database(&files, &mut health);
     }
-    if health.database > SOFT_CAP {
-        health.find(
-            Ailment::Large,
+    if health.database > LARGE_DATABASE_BYTES {
+        health.add_finding(
+            StoreProblem::Large,
             format!("the database has {} MiB", health.database / 1024 / 1024),
             "rutter forget --project frees the space of a project",
         );
     }
-    if health.wal > LONG_WAL || health.spool > spool::SIZE / 2 {
-        health.find(Ailment::Waiting, "much waits to be folded into the database", "rutter tend");
+    if health.wal > LONG_WAL_BYTES || health.spool > spool::MAX_SPOOL_BYTES / 2 {
+        health.add_finding(
+            StoreProblem::Waiting,
+            "much waits to be folded into the database",
+            "rutter tend",
+        );
     }
-    for path in files.damaged().map_err(at("read", folder))? {
+    for path in files.list_damaged().map_err(io_error("read", folder))? {
         let what = "a damaged database was put aside";
-        health.find_at(Ailment::SetAside, path, what, "rutter doctor --repair");
+        health.add_file_finding(StoreProblem::SetAside, path, what, "rutter doctor --repair");
     }
-    for path in files.workshops().map_err(at("read", folder))? {
+    for path in files.list_workshops().map_err(io_error("read", folder))? {
         let what = "a repair is at work or was interrupted";
-        health.find_at(Ailment::Repairing, path, what, "rutter doctor --repair");
+        health.add_file_finding(StoreProblem::Repairing, path, what, "rutter doctor --repair");
     }
     Ok(health)
 }
 
 /// Reports access by other users: the owner and mode of the data directory, files of other users, and symbolic links.
 /// Returns false if the database must not be opened.
-fn look_at_access(files: &Files, health: &mut Health) -> io::Result<bool> {
+fn check_access(files: &DataDir, health: &mut StoreHealth) -> io::Result<bool> {
     let folder = files.folder();
     let mut findings = Vec::new();
-    for path in files.of_others()? {
+    for path in files.files_of_others()? {
         let what = "this belongs to another user, who could change it";
         let advice =
             "sudo chown $(id -u) FILE, if it is yours; or set RUTTER_HOME to a folder of your own";
-        findings.push((Ailment::OfAnotherUser, path, what, advice));
+        findings.push((StoreProblem::OfAnotherUser, path, what, advice));
     }
-    for path in files.links()? {
+    for path in files.symbolic_links()? {
         let what = "this is a symbolic link, and nothing is written through one";
-        findings.push((Ailment::Link, path, what, "rm FILE, or put what it leads to in its place"));
+        findings.push((
+            StoreProblem::Link,
+            path,
+            what,
+            "rm FILE, or put what it leads to in its place",
+        ));
     }
     let is_safe = findings.is_empty();
     for path in files.open_to_others()? {
         let mode = std::fs::symlink_metadata(&path)?.permissions().mode();
         if path == folder && std::fs::metadata(folder)?.permissions().mode() & 0o022 != 0 {
             let what = "others may write to the data folder";
-            findings.push((Ailment::WritableByOthers, path, what, "chmod go= FILE"));
+            findings.push((StoreProblem::WritableByOthers, path, what, "chmod go= FILE"));
         } else if mode & 0o077 != 0 {
-            findings.push((Ailment::Readable, path, "others may read this", "chmod go= FILE"));
+            findings.push((StoreProblem::Readable, path, "others may read this", "chmod go= FILE"));
         }
     }
     for (ailment, path, what, advice) in findings {
-        health.find_at(ailment, path, what, advice);
+        health.add_file_finding(ailment, path, what, advice);
     }
     Ok(is_safe)
 }
 
-fn length(path: &Path) -> io::Result<u64> {
+fn file_bytes(path: &Path) -> io::Result<u64> {
     match std::fs::metadata(path) {
         Ok(metadata) => Ok(metadata.len()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
@@ -195,91 +216,91 @@ fn length(path: &Path) -> io::Result<u64> {
     }
 }
 
-fn look_inside(files: &Files, health: &mut Health) {
+fn check_database(files: &DataDir, health: &mut StoreHealth) {
     let database = files.database();
-    match check(files) {
-        Ok(Checked { found, faults, erasing, behind, misfiled }) => {
+    match inspect_database(files) {
+        Ok(DatabaseCheck { found, faults, erasing, behind, misfiled }) => {
             if behind {
-                health.find(
-                    Ailment::Unfiled,
+                health.add_finding(
+                    StoreProblem::Unfiled,
                     "much of what was learnt is not in the files that are searched, so a search takes long",
                     "rutter tend",
                 );
             }
             if misfiled {
-                health.find(
-                    Ailment::Misfiled,
+                health.add_finding(
+                    StoreProblem::Misfiled,
                     "the files that are searched are torn, missing or of another database; a search does without",
                     "rutter tend",
                 );
             }
             if erasing {
-                health.find(
-                    Ailment::Forgetting,
+                health.add_finding(
+                    StoreProblem::Forgetting,
                     "rows were forgotten, and not every byte of them is gone yet",
                     "rutter tend",
                 );
             }
             match found {
-                schema::Found::Newer(version) => {
+                schema::SchemaState::Newer(version) => {
                     health.schema = Some(version);
                     let what = format!("the database is of a newer version ({version})");
-                    health.find_at(Ailment::Newer, database, &what, "update rutter");
+                    health.add_file_finding(StoreProblem::Newer, database, &what, "update rutter");
                 }
-                schema::Found::Foreign => {
+                schema::SchemaState::Foreign => {
                     let advice = "move it away, or set RUTTER_HOME to another folder";
                     let what = "this is a database of another program";
-                    health.find_at(Ailment::Foreign, database, what, advice);
+                    health.add_file_finding(StoreProblem::Foreign, database, what, advice);
                 }
-                schema::Found::Current => health.schema = Some(super::VERSION),
-                schema::Found::Older | schema::Found::Empty => {
+                schema::SchemaState::Current => health.schema = Some(super::SCHEMA_VERSION),
+                schema::SchemaState::Older | schema::SchemaState::Empty => {
                     let what = "the database is of an older version";
-                    health.find_at(Ailment::Older, database, what, "rutter tend");
+                    health.add_file_finding(StoreProblem::Older, database, what, "rutter tend");
                 }
             }
             for fault in faults {
-                health.find(
-                    Ailment::Damaged,
+                health.add_finding(
+                    StoreProblem::Damaged,
                     format!("the database is damaged: {fault}"),
                     "rutter doctor --repair",
                 );
             }
         }
         Err(error @ StoreError::Damaged(_)) => {
-            health.find(Ailment::Damaged, error.to_string(), "rutter doctor --repair");
+            health.add_finding(StoreProblem::Damaged, error.to_string(), "rutter doctor --repair");
         }
         Err(error) => {
-            let advice = format!("look at {}", database.display());
-            health.find(Ailment::Damaged, error.to_string(), advice);
+            let advice = format!("look at {}", database.to_line());
+            health.add_finding(StoreProblem::Damaged, error.to_string(), advice);
         }
     }
 }
 
-struct Checked {
-    found: schema::Found,
+struct DatabaseCheck {
+    found: schema::SchemaState,
     faults: Vec<String>,
     erasing: bool,
     behind: bool,
     misfiled: bool,
 }
 
-fn check(files: &Files) -> Result<Checked, StoreError> {
-    let looked = look(&files.database(), data_dir::PATIENCE).and_then(|connection| {
-        let found = schema::find(&connection)?;
+fn inspect_database(files: &DataDir) -> Result<DatabaseCheck, StoreError> {
+    let looked = open_database(&files.database(), data_dir::LOCK_TIMEOUT).and_then(|connection| {
+        let found = schema::detect_schema(&connection)?;
         Ok((connection, found))
     });
     let (connection, found) = match looked {
         // A user who may not write to the folder can still read the database.
         Err(error) if error.is_read_only() => {
-            let connection = image::open(files)?;
-            let found = schema::find(&connection)?;
+            let connection = wal_image::open_image(files)?;
+            let found = schema::detect_schema(&connection)?;
             (connection, found)
         }
         looked => looked?,
     };
     let mut checked =
-        Checked { found, faults: Vec::new(), erasing: false, behind: false, misfiled: false };
-    if found != schema::Found::Current {
+        DatabaseCheck { found, faults: Vec::new(), erasing: false, behind: false, misfiled: false };
+    if found != schema::SchemaState::Current {
         return Ok(checked);
     }
     let mut all = connection.prepare("PRAGMA integrity_check(5)")?;
@@ -292,9 +313,9 @@ fn check(files: &Files) -> Result<Checked, StoreError> {
     }
     checked.erasing =
         connection.query_row("SELECT EXISTS (SELECT 1 FROM erasing)", [], |row| row.get(0))?;
-    checked.behind = index::is_behind(&connection, files)?;
-    checked.misfiled = !checked.behind && index::is_misfiled(&connection, files)?;
-    let unreadable = exchange::unreadable(&connection)?;
+    checked.behind = search_files::is_behind(&connection, files)?;
+    checked.misfiled = !checked.behind && search_files::needs_rebuild(&connection, files)?;
+    let unreadable = exchange::count_invalid_rows(&connection)?;
     if unreadable > 0 {
         checked.faults.push(format!("{unreadable} rows make no sense"));
     }
@@ -303,59 +324,61 @@ fn check(files: &Files) -> Result<Checked, StoreError> {
 
 /// Returns old unfinished work: spooled entries that were not drained, and files of killed processes. Separate from
 /// [`examine`] because it needs the current time.
-pub fn neglected(folder: &Path, now: Time) -> Result<Vec<Finding>, StoreError> {
-    let files = Files::new(folder);
+pub fn find_neglected(folder: &Path, now: Time) -> Result<Vec<StoreFinding>, StoreError> {
+    let files = DataDir::new(folder);
     let mut findings = Vec::new();
     if !folder.exists() {
         return Ok(findings);
     }
-    let waiting = spool::waiting_since(&files).map_err(at("read", &files.spool()))?;
-    if let Some((path, since)) = waiting.filter(|(_, since)| now.since(*since) > UNDRAINED) {
+    let waiting = spool::oldest_drainable_file(&files).map_err(io_error("read", &files.spool()))?;
+    if let Some((path, since)) = waiting.filter(|(_, since)| now.since(*since) > MAX_SPOOL_AGE) {
         let what = format!("what hooks left here at {since} is not in the database yet");
-        findings.push(Finding::new(Ailment::Undrained, Some(path), what, "rutter tend"));
+        findings.push(StoreFinding::new(StoreProblem::Undrained, Some(path), what, "rutter tend"));
     }
-    for path in files.drafts().map_err(at("read", folder))? {
+    for path in files.list_drafts().map_err(io_error("read", folder))? {
         // A file that is gone by now was in use.
         let Ok(changed) = path.metadata().and_then(|metadata| metadata.modified()) else {
             continue;
         };
-        if now.since(Time::from(changed)) > ABANDONED {
+        if now.since(Time::from(changed)) > MAX_DRAFT_AGE {
             let what = "a process that was killed left this behind";
-            findings.push(Finding::new(Ailment::LeftBehind, Some(path), what, "rm FILE"));
+            findings.push(StoreFinding::new(StoreProblem::LeftBehind, Some(path), what, "rm FILE"));
         }
     }
     Ok(findings)
 }
 
 /// Removes other users' access to a store. Returns the paths that were changed.
-pub fn tighten(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
+pub fn restrict_access(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     if !folder.exists() {
         return Ok(Vec::new());
     }
-    let files = Files::new(folder);
-    if let Some(path) = files.of_others().map_err(at("read", folder))?.into_iter().next() {
-        let owner = std::fs::symlink_metadata(&path).map_err(at("read", &path))?.uid();
+    let files = DataDir::new(folder);
+    if let Some(path) =
+        files.files_of_others().map_err(io_error("read", folder))?.into_iter().next()
+    {
+        let owner = std::fs::symlink_metadata(&path).map_err(io_error("read", &path))?.uid();
         return Err(UnsafePath::Owner { path, owner }.into());
     }
-    data_dir::guard::close_to_others(folder).map_err(at("change the mode of", folder))
+    data_dir::guard::close_to_others(folder).map_err(io_error("change the mode of", folder))
 }
 
 /// The result of a repair.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Repaired {
+pub struct RepairReport {
     /// The damaged databases, and the rows saved from each.
-    pub salvaged: Vec<(PathBuf, Salvaged)>,
+    pub salvaged: Vec<(PathBuf, SalvageReport)>,
 }
 
 /// Moves a damaged database aside, and imports the readable rows of it and of those moved aside before.
-pub fn repair(folder: &Path, now: Time) -> Result<Repaired, StoreError> {
-    let files = Files::new(folder);
-    let mut done = Repaired::default();
+pub fn repair_store(folder: &Path, now: Time) -> Result<RepairReport, StoreError> {
+    let files = DataDir::new(folder);
+    let mut done = RepairReport::default();
     if !folder.exists() {
         return Ok(done);
     }
     if files.database().exists() {
-        put_aside(&files, now, |files| match check(files) {
+        replace_damaged_database(&files, now, |files| match inspect_database(files) {
             Ok(checked) => Ok(!checked.faults.is_empty()),
             Err(StoreError::Damaged(_)) => Ok(true),
             Err(error) => Err(error),
@@ -363,11 +386,11 @@ pub fn repair(folder: &Path, now: Time) -> Result<Repaired, StoreError> {
     }
     let mut store = Store::open(folder, now)?;
     // Two concurrent repairs would import the same rows.
-    let making = files.making().map_err(at("lock", folder))?;
-    for path in files.workshops().map_err(at("read", folder))? {
-        std::fs::remove_dir_all(&path).map_err(at("remove", &path))?;
+    let making = files.lock_for_changes().map_err(io_error("lock", folder))?;
+    for path in files.list_workshops().map_err(io_error("read", folder))? {
+        std::fs::remove_dir_all(&path).map_err(io_error("remove", &path))?;
     }
-    for path in files.damaged().map_err(at("read", folder))? {
+    for path in files.list_damaged().map_err(io_error("read", folder))? {
         let salvaged = store.salvage(&path, &making, now)?;
         done.salvaged.push((path, salvaged));
     }

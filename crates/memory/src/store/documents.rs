@@ -3,32 +3,32 @@
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::{Store, StoreError, episode_files, episodes, ghaps, memories, values};
-use crate::document::{self, Axis, Kind, Texts};
+use crate::document::{self, Axis, AxisTexts, DocumentKind};
 use crate::{Clean, Id, Time};
-use rutter_search::embed::{Tokens, embed};
-use rutter_search::terms::terms;
+use rutter_search::embed::{TokenSet, embed};
+use rutter_search::terms::extract_terms;
 
-mod find;
-pub(crate) mod index;
+mod lexical;
 mod recall;
-mod words;
+mod search;
+pub(crate) mod search_files;
 
-pub use find::{Hit, Query};
-pub(crate) use find::{find, fits};
-pub(crate) use recall::recall;
-pub use recall::{Ask, Recall};
+pub(crate) use recall::recall_rows;
+pub use recall::{RecallRequest, RecalledRow};
+pub use search::{DocumentHit, DocumentQuery};
+pub(crate) use search::{compare_texts, find_documents};
 
 /// Maximum number of documents outside the search files that a hook reads. More would take too long; `tend` adds them
 /// to the files.
-pub(crate) const UNFILED: u32 = 2_000;
+pub(crate) const MAX_UNINDEXED_IN_HOOK: u32 = 2_000;
 /// Maximum number of rows that a hook indexes: more than any hook writes.
-const SOME: usize = 20;
+const MAX_INDEXED_PER_HOOK: usize = 20;
 
 /// Updates the documents of every row written since the last call, and returns their number. Triggers note these rows.
-pub(crate) fn catch_up(connection: &Connection) -> Result<usize, StoreError> {
+pub(crate) fn update_documents(connection: &Connection) -> Result<usize, StoreError> {
     let mut done = 0;
     loop {
-        let stale: Vec<(Id, Kind)> = connection
+        let stale: Vec<(Id, DocumentKind)> = connection
             .prepare_cached("SELECT row, kind FROM stale LIMIT 500")?
             .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
             .collect::<Result<_, _>>()?;
@@ -36,47 +36,54 @@ pub(crate) fn catch_up(connection: &Connection) -> Result<usize, StoreError> {
             return Ok(done);
         }
         done += stale.len();
-        bring(connection, stale)?;
+        update_stale_rows(connection, stale)?;
     }
 }
 
 /// Updates the documents of a few rows, in a hook. Returns true if more are left for `tend`.
-pub(crate) fn catch_up_some(connection: &Connection) -> Result<bool, StoreError> {
-    let mut stale: Vec<(Id, Kind)> = connection
+pub(crate) fn update_some_documents(connection: &Connection) -> Result<bool, StoreError> {
+    let mut stale: Vec<(Id, DocumentKind)> = connection
         .prepare_cached("SELECT row, kind FROM stale LIMIT ?1")?
-        .query_map([SOME + 1], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .query_map([MAX_INDEXED_PER_HOOK + 1], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect::<Result<_, _>>()?;
-    let more = stale.len() > SOME;
-    stale.truncate(SOME);
-    bring(connection, stale)?;
+    let more = stale.len() > MAX_INDEXED_PER_HOOK;
+    stale.truncate(MAX_INDEXED_PER_HOOK);
+    update_stale_rows(connection, stale)?;
     Ok(more)
 }
 
-fn bring(connection: &Connection, stale: Vec<(Id, Kind)>) -> Result<(), StoreError> {
+fn update_stale_rows(
+    connection: &Connection,
+    stale: Vec<(Id, DocumentKind)>,
+) -> Result<(), StoreError> {
     for (row, kind) in stale {
-        refresh(connection, kind, row)?;
+        refresh_documents(connection, kind, row)?;
         connection.prepare_cached("DELETE FROM stale WHERE row = ?1")?.execute([row])?;
     }
     Ok(())
 }
 
 /// Replaces the documents of a row.
-fn refresh(connection: &Connection, kind: Kind, row: Id) -> Result<(), StoreError> {
+fn refresh_documents(
+    connection: &Connection,
+    kind: DocumentKind,
+    row: Id,
+) -> Result<(), StoreError> {
     connection.prepare_cached("DELETE FROM document WHERE row = ?1")?.execute([row])?;
-    if kind == Kind::Episode {
-        episode_files::refresh(connection, row)?;
+    if kind == DocumentKind::Episode {
+        episode_files::refresh_episode_files(connection, row)?;
     }
-    let Some((texts, at)) = read(connection, kind, row)? else { return Ok(()) };
+    let Some((texts, at)) = read_texts(connection, kind, row)? else { return Ok(()) };
     let table = match kind {
-        Kind::Memory => "memory",
-        Kind::Experience => "ghap",
-        Kind::Episode => "episode",
+        DocumentKind::Memory => "memory",
+        DocumentKind::Experience => "ghap",
+        DocumentKind::Episode => "episode",
     };
     let project: Option<i64> = connection
         .prepare_cached(&format!("SELECT project FROM {table} WHERE uid = ?1"))?
         .query_row([row], |row| row.get(0))?;
     for (axis, text) in texts {
-        let words: Vec<String> = terms(&text).into_iter().map(|term| term.text).collect();
+        let words: Vec<String> = extract_terms(&text).into_iter().map(|term| term.text).collect();
         if words.is_empty() {
             continue;
         }
@@ -93,8 +100,8 @@ fn refresh(connection: &Connection, kind: Kind, row: Id) -> Result<(), StoreErro
                 project,
                 at,
                 words.len(),
-                vector.as_ref().map(|vector| &vector.bytes()[..]),
-                Tokens::of(&text).bytes(),
+                vector.as_ref().map(|vector| &vector.as_bytes()[..]),
+                TokenSet::from_text(&text).to_bytes(),
                 words.join(" "),
             ])?;
     }
@@ -102,7 +109,10 @@ fn refresh(connection: &Connection, kind: Kind, row: Id) -> Result<(), StoreErro
 }
 
 /// Returns the kind of a row that has documents.
-pub(crate) fn kind_of(connection: &Connection, row: Id) -> Result<Option<Kind>, StoreError> {
+pub(crate) fn row_kind(
+    connection: &Connection,
+    row: Id,
+) -> Result<Option<DocumentKind>, StoreError> {
     Ok(connection
         .prepare_cached("SELECT kind FROM document WHERE row = ?1 LIMIT 1")?
         .query_row([row], |row| row.get(0))
@@ -110,13 +120,13 @@ pub(crate) fn kind_of(connection: &Connection, row: Id) -> Result<Option<Kind>, 
 }
 
 /// Returns the kind and the short text of a row, or None if the row is gone.
-pub(crate) fn described(
+pub(crate) fn describe_row(
     connection: &Connection,
     row: Id,
-) -> Result<Option<(Kind, Clean)>, StoreError> {
+) -> Result<Option<(DocumentKind, Clean)>, StoreError> {
     // By table, not by document: a row may exist without being indexed.
-    for &kind in Kind::ALL {
-        if let Some(row) = recall::described(connection, kind, row)? {
+    for &kind in DocumentKind::ALL {
+        if let Some(row) = recall::load_summary(connection, kind, row)? {
             return Ok(Some((kind, row.text)));
         }
     }
@@ -124,57 +134,62 @@ pub(crate) fn described(
 }
 
 /// Returns the full text of a row, or None if the row is gone.
-pub(crate) fn said(connection: &Connection, row: Id) -> Result<Option<String>, StoreError> {
-    let Some(kind) = kind_of(connection, row)? else {
+pub(crate) fn full_text(connection: &Connection, row: Id) -> Result<Option<String>, StoreError> {
+    let Some(kind) = row_kind(connection, row)? else {
         // A row without documents can only be a value.
-        let value = missing_is_none(values::one(connection, row))?;
+        let value = none_if_missing(values::find_value(connection, row))?;
         return Ok(value.map(|value| value.text.to_string()));
     };
-    let texts = read(connection, kind, row)?.map(|(texts, _)| texts).unwrap_or_default();
+    let texts = read_texts(connection, kind, row)?.map(|(texts, _)| texts).unwrap_or_default();
     Ok(texts.into_iter().find(|(axis, _)| *axis == Axis::Full).map(|(_, text)| text))
 }
 
 /// Returns the sentence of a row that can be acted on. An episode has none.
 pub(crate) fn lesson(connection: &Connection, row: Id) -> Result<Option<Clean>, StoreError> {
-    Ok(match kind_of(connection, row)? {
-        None => missing_is_none(values::one(connection, row))?.map(|value| value.text),
-        Some(Kind::Memory) => {
-            missing_is_none(memories::one(connection, row))?.map(|memory| memory.text)
+    Ok(match row_kind(connection, row)? {
+        None => none_if_missing(values::find_value(connection, row))?.map(|value| value.text),
+        Some(DocumentKind::Memory) => {
+            none_if_missing(memories::load_memory(connection, row))?.map(|memory| memory.text)
         }
-        Some(Kind::Experience) => connection
+        Some(DocumentKind::Experience) => connection
             .prepare_cached("SELECT coalesce(takeaway, what_worked) FROM ghap WHERE uid = ?1")?
             .query_row([row], |row| row.get(0))
             .optional()?
             .flatten(),
-        Some(Kind::Episode) => None,
+        Some(DocumentKind::Episode) => None,
     })
 }
 
 /// Returns the texts of a row on each axis, and the time they are from.
-fn read(connection: &Connection, kind: Kind, row: Id) -> Result<Option<(Texts, Time)>, StoreError> {
+fn read_texts(
+    connection: &Connection,
+    kind: DocumentKind,
+    row: Id,
+) -> Result<Option<(AxisTexts, Time)>, StoreError> {
     Ok(match kind {
-        Kind::Memory => {
-            let memory = memories::one(connection, row);
-            missing_is_none(memory)?.map(|memory| (document::of_memory(&memory), memory.changed))
+        DocumentKind::Memory => {
+            let memory = memories::load_memory(connection, row);
+            none_if_missing(memory)?.map(|memory| (document::memory_texts(&memory), memory.changed))
         }
-        Kind::Experience => {
-            let ghap = missing_is_none(ghaps::by_id(connection, row))?;
+        DocumentKind::Experience => {
+            let ghap = none_if_missing(ghaps::load_ghap(connection, row))?;
             ghap.map(|ghap| {
                 let at = ghap.resolution.as_ref().map_or(ghap.changed, |resolution| resolution.at);
-                (document::of_ghap(&ghap), at)
+                (document::ghap_texts(&ghap), at)
             })
         }
-        Kind::Episode => {
-            let episode = episodes::select(connection, "WHERE episode.uid = ?1", [row])?.pop();
+        DocumentKind::Episode => {
+            let episode =
+                episodes::select_episodes(connection, "WHERE episode.uid = ?1", [row])?.pop();
             episode.map(|episode| {
                 let at = episode.ending.as_ref().map_or(episode.seen, |ending| ending.at);
-                (document::of_episode(&episode), at)
+                (document::episode_texts(&episode), at)
             })
         }
     })
 }
 
-pub(crate) fn missing_is_none<T>(found: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
+pub(crate) fn none_if_missing<T>(found: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
     match found {
         Err(StoreError::NotFound { .. }) => Ok(None),
         found => found.map(Some),
@@ -183,13 +198,16 @@ pub(crate) fn missing_is_none<T>(found: Result<T, StoreError>) -> Result<Option<
 
 impl Store {
     /// Returns the documents that fit a query, best first, without a minimum score.
-    pub fn find(&mut self, query: &Query<'_>) -> Result<Vec<Hit>, StoreError> {
-        self.bring_up_to_date()?;
-        find(&self.connection.unchecked_transaction()?, &self.files, query)
+    pub fn search_documents(
+        &mut self,
+        query: &DocumentQuery<'_>,
+    ) -> Result<Vec<DocumentHit>, StoreError> {
+        self.update_index()?;
+        find_documents(&self.connection.unchecked_transaction()?, &self.files, query)
     }
 
     /// Indexes rows that were written before the index existed, or by a program without it.
-    pub(crate) fn bring_up_to_date(&mut self) -> Result<(), StoreError> {
+    pub(crate) fn update_index(&mut self) -> Result<(), StoreError> {
         if self.is_read_only {
             return Ok(());
         }
@@ -201,10 +219,10 @@ impl Store {
         }
         // For instance after an import. This search waits for the rebuild so that later ones are fast; without it, all
         // are slow.
-        if index::is_behind(&self.connection, &self.files)?
-            && let Ok(Some(lock)) = self.tending()
+        if search_files::is_behind(&self.connection, &self.files)?
+            && let Ok(Some(lock)) = self.try_maintenance_lock()
         {
-            drop(self.make_files(&lock));
+            drop(self.rebuild_search_files(&lock));
         }
         Ok(())
     }

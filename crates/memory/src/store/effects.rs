@@ -18,40 +18,48 @@ use rusqlite::{Connection, Row, params};
 
 use super::values::Sentence;
 use super::{StoreError, documents, episodes};
-use crate::change::{Change, Sort};
+use crate::change::{Change, ChangeKind};
 use crate::episode::Episode;
-use crate::ghap::Status;
-use crate::injection::{Effect, Effects};
+use crate::ghap::GhapStatus;
+use crate::injection::{EffectCounts, ShownEffect};
 use crate::value;
 use crate::{Clean, Id, Time};
 use rutter_search::embed::Vector;
-use rutter_search::score::FLOOR;
-use rutter_search::terms::distinct;
+use rutter_search::score::MIN_CONFIDENCE;
+use rutter_search::terms::extract_distinct;
 
 /// Minimum cosine between a belief and a sentence at which the belief may be based on the sentence.
-const ACTED_UPON: f32 = 0.4;
+const MIN_BELIEF_COSINE: f32 = 0.4;
 /// Age of a session's last activity beyond which no more effects are looked for in it.
-const RECENT: Duration = Duration::from_hours(14 * 24);
+const MAX_SESSION_SILENCE: Duration = Duration::from_hours(14 * 24);
 
 /// Returns how often a row helped and hurt since a time.
-pub(crate) fn of(connection: &Connection, row: Id, since: Time) -> Result<Effects, StoreError> {
+pub(crate) fn effects_since(
+    connection: &Connection,
+    row: Id,
+    since: Time,
+) -> Result<EffectCounts, StoreError> {
     Ok(connection
         .prepare_cached(
             "SELECT count(*) FILTER (WHERE effect = 'helped'), count(*) FILTER (WHERE effect = 'hurt')
              FROM injection WHERE row = ?1 AND effect IS NOT NULL AND coalesce(came, at) > ?2",
         )?
         .query_row(params![row, since], |row| {
-            Ok(Effects { helped: row.get(0)?, hurt: row.get(1)? })
+            Ok(EffectCounts { helped: row.get(0)?, hurt: row.get(1)? })
         })?)
 }
 
 /// Returns how often a row helped and hurt in all.
-pub(crate) fn ever(connection: &Connection, row: Id) -> Result<Effects, StoreError> {
-    of(connection, row, Time::from_millis(0))
+pub(crate) fn total_effects(connection: &Connection, row: Id) -> Result<EffectCounts, StoreError> {
+    effects_since(connection, row, Time::from_millis(0))
 }
 
 /// Records that the rows shown to the main agent of a session have left its context.
-pub(super) fn left(connection: &Connection, session: i64, at: Time) -> Result<(), StoreError> {
+pub(super) fn mark_left_context(
+    connection: &Connection,
+    session: i64,
+    at: Time,
+) -> Result<(), StoreError> {
     connection
         .prepare_cached(
             "UPDATE injection SET gone = ?2 WHERE session = ?1 AND agent IS NULL AND gone IS NULL AND at <= ?2",
@@ -61,7 +69,7 @@ pub(super) fn left(connection: &Connection, session: i64, at: Time) -> Result<()
 }
 
 /// Marks a session to be examined again, because one of its entries arrived late.
-pub(super) fn look_again(connection: &Connection, session: i64) -> Result<(), StoreError> {
+pub(super) fn mark_unexamined(connection: &Connection, session: i64) -> Result<(), StoreError> {
     connection
         .prepare_cached("UPDATE session SET settled = 0 WHERE id = ?1 AND settled != 0")?
         .execute([session])?;
@@ -69,7 +77,7 @@ pub(super) fn look_again(connection: &Connection, session: i64) -> Result<(), St
 }
 
 /// A run in a checkout by an agent of a session. It may meet open failures again.
-pub(super) struct Meeting<'a> {
+pub(super) struct RunContext<'a> {
     pub(super) project: i64,
     pub(super) root: &'a Clean,
     pub(super) session: i64,
@@ -77,10 +85,10 @@ pub(super) struct Meeting<'a> {
     pub(super) at: Time,
 }
 
-impl Meeting<'_> {
+impl RunContext<'_> {
     /// Records the effects of earlier fixes that were shown for a failure, by whether the failure is gone. A fix of
     /// which nothing was applied gets no effect.
-    pub(super) fn settle(
+    pub(super) fn record_fix_effects(
         &self,
         connection: &Connection,
         failure: &Episode,
@@ -109,22 +117,22 @@ impl Meeting<'_> {
             // Agents are shown the first change of a fix.
             let fix: Vec<Change> = serde_json::from_str(&fix).unwrap_or_default();
             let Some(fix) = fix.first() else { continue };
-            let mut since = episodes::changes(connection, self.project, self.root, shown)?;
+            let mut since = episodes::changes_since(connection, self.project, self.root, shown)?;
             since.retain(|change| change.at > shown && change.at < self.at);
-            let effect = match (is_gone, Done::of(fix, &since)) {
-                (true, Done::Partly | Done::Wholly) => Effect::Helped,
-                (false, Done::Wholly) => Effect::Hurt,
+            let effect = match (is_gone, FixReuse::compare(fix, &since)) {
+                (true, FixReuse::Partly | FixReuse::Wholly) => ShownEffect::Helped,
+                (false, FixReuse::Wholly) => ShownEffect::Hurt,
                 _ => continue,
             };
-            effects.push(Came { injection: row.get(0)?, effect, at: self.at });
+            effects.push(InjectionEffect { injection: row.get(0)?, effect, at: self.at });
         }
-        write(connection, &effects)
+        write_effects(connection, &effects)
     }
 }
 
 /// The part of a fix that was applied again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Done {
+enum FixReuse {
     /// No line, as far as the recorded changes show.
     Not,
     /// Some lines.
@@ -133,8 +141,8 @@ enum Done {
     Wholly,
 }
 
-impl Done {
-    fn of(fix: &Change, since: &[Change]) -> Self {
+impl FixReuse {
+    fn compare(fix: &Change, since: &[Change]) -> Self {
         let mut same = since
             .iter()
             .filter(|change| change.sort == fix.sort && change.name == fix.name)
@@ -142,25 +150,25 @@ impl Done {
         if same.peek().is_none() {
             return Self::Not;
         }
-        if fix.sort == Sort::Command {
+        if fix.sort == ChangeKind::Command {
             return Self::Wholly;
         }
         let (mut came, mut went) = (BTreeSet::new(), BTreeSet::new());
         for hunk in same.flat_map(Change::hunks) {
             // A line that is removed again does not count as added.
-            for line in telling(&hunk.removed) {
+            for line in identifying_lines(&hunk.removed) {
                 came.remove(&line);
                 went.insert(line);
             }
-            for line in telling(&hunk.added) {
+            for line in identifying_lines(&hunk.added) {
                 went.remove(&line);
                 came.insert(line);
             }
         }
         let (mut comes, mut goes) = (BTreeSet::new(), BTreeSet::new());
         for hunk in fix.hunks() {
-            comes.extend(telling(&hunk.added));
-            goes.extend(telling(&hunk.removed));
+            comes.extend(identifying_lines(&hunk.added));
+            goes.extend(identifying_lines(&hunk.removed));
         }
         let wholly = match (comes.is_empty(), goes.is_empty()) {
             (false, _) => comes.is_subset(&came),
@@ -178,7 +186,7 @@ impl Done {
 }
 
 /// Returns the trimmed lines that are long enough to identify a change.
-fn telling(lines: &[String]) -> impl Iterator<Item = String> {
+fn identifying_lines(lines: &[String]) -> impl Iterator<Item = String> {
     lines.iter().map(|line| line.trim().to_owned()).filter(|line| line.len() > 2)
 }
 
@@ -190,46 +198,48 @@ pub(crate) struct Belief {
 }
 
 /// The three SQL columns of a GHAP from which a [`Belief`] is read.
-pub(crate) const BELIEF: &str = "ghap.hypothesis || char(10) || ghap.action, ghap.action,
+pub(crate) const BELIEF_COLUMNS: &str = "ghap.hypothesis || char(10) || ghap.action, ghap.action,
     coalesce(ghap.surprise, '') || char(10) || coalesce(ghap.cause_text, '') || char(10) || coalesce(ghap.takeaway, '')";
 
 impl Belief {
     /// Reads a belief from three columns starting at `first`. Returns None if no word of it is in the vector table.
-    pub(crate) fn read(row: &Row<'_>, first: usize) -> Result<Option<Self>, StoreError> {
+    pub(crate) fn from_row(row: &Row<'_>, first: usize) -> Result<Option<Self>, StoreError> {
         let (belief, learnt): (Clean, Clean) = (row.get(first)?, row.get(first + 2)?);
-        let Some(held) = Sentence::of(&belief).vector else { return Ok(None) };
-        let learnt = Sentence::of(&learnt).vector;
+        let Some(held) = Sentence::new(&belief).vector else { return Ok(None) };
+        let learnt = Sentence::new(&learnt).vector;
         Ok(Some(Self { action: row.get(first + 1)?, held, learnt }))
     }
 
     /// Returns true if the belief is, or could be, based on a sentence. An agent that did the opposite did not act on
     /// the sentence. The action decides that, because a hypothesis often contains a *not*.
-    pub(crate) fn rests_on(&self, sentence: &Sentence) -> bool {
+    pub(crate) fn is_based_on(&self, sentence: &Sentence) -> bool {
         let Some(vector) = &sentence.vector else { return false };
         let acted = self.held.cosine(vector);
         // A belief nearer to the lesson learnt than to the sentence was not based on the sentence.
         let learnt = self.learnt.as_ref().map_or(0.0, |learnt| learnt.cosine(vector));
-        acted >= ACTED_UPON && acted > learnt && !value::opposed(&self.action, &sentence.text)
+        acted >= MIN_BELIEF_COSINE
+            && acted > learnt
+            && !value::are_opposed(&self.action, &sentence.text)
     }
 }
 
 /// The effect of one injection.
-struct Came {
+struct InjectionEffect {
     injection: i64,
-    effect: Effect,
+    effect: ShownEffect,
     /// The time of the run.
     at: Time,
 }
 
 /// Effects that were found and are not recorded yet.
-pub(crate) struct Found {
-    effects: Vec<Came>,
+pub(crate) struct NewEffects {
+    effects: Vec<InjectionEffect>,
     /// The sessions that were examined.
     sessions: Vec<i64>,
     now: Time,
 }
 
-impl Found {
+impl NewEffects {
     pub(crate) fn is_empty(&self) -> bool {
         self.effects.is_empty() && self.sessions.is_empty()
     }
@@ -241,7 +251,7 @@ impl Found {
 
     /// Records the effects and marks the sessions as examined.
     pub(crate) fn write(&self, connection: &Connection) -> Result<(), StoreError> {
-        write(connection, &self.effects)?;
+        write_effects(connection, &self.effects)?;
         let mut looked =
             connection.prepare_cached("UPDATE session SET settled = ?2 WHERE id = ?1")?;
         for session in &self.sessions {
@@ -252,27 +262,27 @@ impl Found {
 }
 
 /// Finds effects in the sessions with activity since they were last examined.
-pub(crate) fn found(connection: &Connection, now: Time) -> Result<Found, StoreError> {
+pub(crate) fn find_effects(connection: &Connection, now: Time) -> Result<NewEffects, StoreError> {
     let sessions: Vec<i64> = connection
         .prepare_cached(
             "SELECT id FROM session WHERE seen > ?1 AND (seen >= settled OR EXISTS (
                  SELECT 1 FROM ghap WHERE ghap.session = session.id AND ghap.resolved >= session.settled))",
         )?
-        .query_map([now.minus(RECENT)], |row| row.get(0))?
+        .query_map([now.minus(MAX_SESSION_SILENCE)], |row| row.get(0))?
         .collect::<Result<_, _>>()?;
     let mut effects = Vec::new();
     for session in &sessions {
-        fixed(connection, *session, &mut effects)?;
-        resolved(connection, *session, &mut effects)?;
+        find_fix_effects(connection, *session, &mut effects)?;
+        find_prediction_effects(connection, *session, &mut effects)?;
     }
-    Ok(Found { effects, sessions, now })
+    Ok(NewEffects { effects, sessions, now })
 }
 
-fn write(connection: &Connection, effects: &[Came]) -> Result<(), StoreError> {
+fn write_effects(connection: &Connection, effects: &[InjectionEffect]) -> Result<(), StoreError> {
     let mut update = connection.prepare_cached(
         "UPDATE injection SET effect = ?2, came = ?3 WHERE id = ?1 AND effect IS NULL",
     )?;
-    for Came { injection, effect, at } in effects {
+    for InjectionEffect { injection, effect, at } in effects {
         update.execute(params![injection, effect, at])?;
     }
     Ok(())
@@ -281,7 +291,11 @@ fn write(connection: &Connection, effects: &[Came]) -> Result<(), StoreError> {
 /// Finds lessons that helped to fix a failure: they were shown while it was open, and are relevant to it and to its
 /// fix. Leaves out values, which apply to any subject, and earlier failures, because [`Meeting::settle`] records their
 /// effects.
-fn fixed(connection: &Connection, session: i64, effects: &mut Vec<Came>) -> Result<(), StoreError> {
+fn find_fix_effects(
+    connection: &Connection,
+    session: i64,
+    effects: &mut Vec<InjectionEffect>,
+) -> Result<(), StoreError> {
     let mut select = connection.prepare_cached(
         "SELECT injection.id, injection.row, episode.uid, outcome.at
          -- In this order: few runs mend something, and many things are shown.
@@ -306,12 +320,16 @@ fn fixed(connection: &Connection, session: i64, effects: &mut Vec<Came>) -> Resu
         let bears = if let Some(bears) = bears.get(&(lesson, failure)) {
             *bears
         } else {
-            let found = is_behind(connection, lesson, failure)?;
+            let found = is_relevant_to_fix(connection, lesson, failure)?;
             bears.insert((lesson, failure), found);
             found
         };
         if bears {
-            effects.push(Came { injection, effect: Effect::Helped, at: row.get(3)? });
+            effects.push(InjectionEffect {
+                injection,
+                effect: ShownEffect::Helped,
+                at: row.get(3)?,
+            });
         }
     }
     Ok(())
@@ -319,13 +337,20 @@ fn fixed(connection: &Connection, session: i64, effects: &mut Vec<Came>) -> Resu
 
 /// Returns true if the text of a lesson fits a failure, and the fix of the failure shares a word with the lesson that
 /// is not in the failure itself.
-fn is_behind(connection: &Connection, lesson: Id, failure: Id) -> Result<bool, StoreError> {
-    let failure = episodes::select(connection, "WHERE episode.uid = ?1", [failure])?.pop();
-    let (Some(failure), Some(said)) = (failure, documents::said(connection, lesson)?) else {
+fn is_relevant_to_fix(
+    connection: &Connection,
+    lesson: Id,
+    failure: Id,
+) -> Result<bool, StoreError> {
+    let failure = episodes::select_episodes(connection, "WHERE episode.uid = ?1", [failure])?.pop();
+    let (Some(failure), Some(said)) = (failure, documents::full_text(connection, lesson)?) else {
         return Ok(false);
     };
     let asked = format!("{}\n{}", failure.test.as_deref().unwrap_or_default(), failure.error);
-    if !documents::fits(&asked, &[said.as_str()]).iter().all(|fit| fit.confidence(1.0) >= FLOOR) {
+    if !documents::compare_texts(&asked, &[said.as_str()])
+        .iter()
+        .all(|fit| fit.confidence(1.0) >= MIN_CONFIDENCE)
+    {
         return Ok(false);
     }
     let mut fix = String::new();
@@ -336,19 +361,21 @@ fn is_behind(connection: &Connection, lesson: Id, failure: Id) -> Result<bool, S
         fix.push_str(&change.patch);
         fix.push('\n');
     }
-    let of = |text: &str| distinct(text).into_iter().map(|term| term.text).collect::<BTreeSet<_>>();
+    let of = |text: &str| {
+        extract_distinct(text).into_iter().map(|term| term.text).collect::<BTreeSet<_>>()
+    };
     let (said, asked) = (of(&said), of(&asked));
     Ok(of(&fix).iter().any(|term| said.contains(term) && !asked.contains(term)))
 }
 
 /// Finds lessons that an agent acted on, where a run has since confirmed or falsified the prediction.
-fn resolved(
+fn find_prediction_effects(
     connection: &Connection,
     session: i64,
-    effects: &mut Vec<Came>,
+    effects: &mut Vec<InjectionEffect>,
 ) -> Result<(), StoreError> {
     let mut select = connection.prepare_cached(&format!(
-        "SELECT ghap.resolved, ghap.agent, ghap.predicted, ghap.status, {BELIEF} FROM ghap
+        "SELECT ghap.resolved, ghap.agent, ghap.predicted, ghap.status, {BELIEF_COLUMNS} FROM ghap
          WHERE ghap.session = ?1 AND ghap.status IN ('confirmed', 'falsified') AND ghap.tier = 'gold'
          ORDER BY ghap.resolved, ghap.id"
     ))?;
@@ -361,8 +388,9 @@ fn resolved(
     let mut lessons: HashMap<Id, Option<Sentence>> = HashMap::new();
     while let Some(row) = rows.next()? {
         let (agent, predicted): (String, Time) = (row.get(1)?, row.get(2)?);
-        let status: Status = row.get(3)?;
-        let effect = if status == Status::Confirmed { Effect::Helped } else { Effect::Hurt };
+        let status: GhapStatus = row.get(3)?;
+        let effect =
+            if status == GhapStatus::Confirmed { ShownEffect::Helped } else { ShownEffect::Hurt };
         let mut belief = None;
         let mut shown = shown.query(params![session, agent, predicted])?;
         while let Some(one) = shown.next()? {
@@ -374,19 +402,19 @@ fn resolved(
                 std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
                 std::collections::hash_map::Entry::Vacant(new) => {
                     let lesson = documents::lesson(connection, lesson)?;
-                    new.insert(lesson.as_ref().map(Sentence::of))
+                    new.insert(lesson.as_ref().map(Sentence::new))
                 }
             };
             let Some(sentence) = sentence else { continue };
             if belief.is_none() {
-                belief = Some(Belief::read(row, 4)?);
+                belief = Some(Belief::from_row(row, 4)?);
             }
             if belief
                 .as_ref()
                 .and_then(Option::as_ref)
-                .is_some_and(|belief| belief.rests_on(sentence))
+                .is_some_and(|belief| belief.is_based_on(sentence))
             {
-                effects.push(Came { injection, effect, at: row.get(0)? });
+                effects.push(InjectionEffect { injection, effect, at: row.get(0)? });
             }
         }
     }

@@ -5,20 +5,20 @@ use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    StoreError, callers, effects, episodes, injections, origins, outcomes, projects, sessions,
-    spoken,
+    StoreError, effects, episodes, ghap_prompts, injections, origins, outcomes, projects, sessions,
+    tool_callers,
 };
 use crate::change::Change;
-use crate::ghap::Told;
+use crate::ghap::PredictionVerdict;
 use crate::injection::Injection;
-use crate::project::{Located, ProjectKey};
-use crate::run::Run;
-use crate::session::{Process, Source};
+use crate::project::{LocatedProject, ProjectKey};
+use crate::run::CapturedRun;
+use crate::session::{SessionProcess, StoredSessionSource};
 use crate::{Clean, Id, Time};
 
 /// The place where an entry was recorded: its project and folder, in a form that can be stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct ProjectPlace {
     /// The project's strongest key.
     pub key: ProjectKey,
     /// Weaker keys of the same place, strongest first.
@@ -29,7 +29,7 @@ pub struct Place {
     pub name: Clean,
 }
 
-impl Place {
+impl ProjectPlace {
     /// Returns the main folder of the repository, which linked worktrees share, or the folder itself without git. Other
     /// clones of the same project have a different one.
     pub fn checkout(&self) -> Clean {
@@ -40,8 +40,8 @@ impl Place {
     }
 }
 
-impl From<&Located> for Place {
-    fn from(located: &Located) -> Self {
+impl From<&LocatedProject> for ProjectPlace {
+    fn from(located: &LocatedProject) -> Self {
         Self {
             key: located.key.clone(),
             aliases: located.aliases.clone(),
@@ -56,25 +56,25 @@ impl From<&Located> for Place {
 /// Entries may arrive out of order, because some pass through the spool. So each names its place, creates its session
 /// if it is missing, and never moves a time back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct SessionEntry {
     /// The client's name for the session.
     pub client: Clean,
     /// The place of the event.
-    pub place: Place,
+    pub place: ProjectPlace,
     /// The client's process, if known.
-    pub process: Option<Process>,
+    pub process: Option<SessionProcess>,
     /// The time of the event.
     pub at: Time,
     /// The kind and content of the event.
-    pub what: What,
+    pub what: EntryKind,
 }
 
 /// The kind and content of an entry.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum What {
+pub enum EntryKind {
     /// The session started or resumed.
-    Began(Source),
+    Began(StoredSessionSource),
     /// The session was seen.
     Seen,
     /// The session is in the control cohort: it is recorded but shown nothing.
@@ -84,7 +84,7 @@ pub enum What {
     /// An agent is about to call one of our tools: the client's id for the call, and the agent.
     Calls(Clean, Option<Clean>),
     /// A test run was captured.
-    Ran(Box<Run>),
+    Ran(Box<CapturedRun>),
     /// A command looks like a test run but is not recognized as one.
     Unfollowed(Clean),
     /// A change was made; the id identifies it.
@@ -92,7 +92,7 @@ pub enum What {
     /// A row was shown to an agent.
     Shown(Box<Injection>),
     /// An agent was told how a run compares with the prediction of its GHAP.
-    Told(Id, Told),
+    Told(Id, PredictionVerdict),
     /// An agent was asked about a GHAP at the end of its turn.
     Stopped(Id),
     /// The session was shown a premortem.
@@ -100,7 +100,7 @@ pub enum What {
     /// The session was invited to start a GHAP.
     Offered,
     /// Rows were recalled for a subagent that is about to start.
-    Parked(Parked),
+    Parked(ParkedRows),
     /// The session ended.
     Ended {
         /// True if the session's open GHAPs are abandoned, with "session ended" as the reason.
@@ -111,7 +111,7 @@ pub enum What {
 
 /// Rows that were recalled for a subagent before it starts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Parked {
+pub struct ParkedRows {
     /// The type of the subagent.
     pub kind: Clean,
     /// A hash of the subagent's prompt.
@@ -122,7 +122,7 @@ pub struct Parked {
 
 /// The way in which an entry reaches the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Arrival {
+pub(crate) enum EntryArrival {
     /// Directly, when the event happens.
     AtOnce,
     /// Through the spool: later events may already be recorded.
@@ -130,67 +130,69 @@ pub(crate) enum Arrival {
 }
 
 /// Applies an entry to the database.
-pub(crate) fn apply(
+pub(crate) fn apply_entry(
     connection: &Connection,
-    entry: &Entry,
-    arrival: Arrival,
+    entry: &SessionEntry,
+    arrival: EntryArrival,
 ) -> Result<(), StoreError> {
-    let session = sessions::see(connection, entry, arrival)?;
-    if arrival == Arrival::Late {
-        effects::look_again(connection, session)?;
+    let session = sessions::record_session_seen(connection, entry, arrival)?;
+    if arrival == EntryArrival::Late {
+        effects::mark_unexamined(connection, session)?;
     }
     match &entry.what {
-        What::Began(source) => {
+        EntryKind::Began(source) => {
             // Rows that were shown before have left the context.
-            if matches!(source, Source::Clear | Source::Compact) {
+            if matches!(source, StoredSessionSource::Clear | StoredSessionSource::Compact) {
                 connection
                     .prepare_cached("UPDATE session SET refreshed = max(coalesce(refreshed, 0), ?2) WHERE id = ?1")?
                     .execute(params![session, entry.at])?;
-                effects::left(connection, session, entry.at)?;
+                effects::mark_left_context(connection, session, entry.at)?;
             }
         }
-        What::Seen => {}
-        What::Watched => spoken::watched(connection, session)?,
-        What::Called(agent) => {
-            spoken::count(connection, session, agent.as_ref())?;
+        EntryKind::Seen => {}
+        EntryKind::Watched => ghap_prompts::record_control_cohort(connection, session)?,
+        EntryKind::Called(agent) => {
+            ghap_prompts::count_tool_call(connection, session, agent.as_ref())?;
         }
-        What::Calls(tool_use, agent) => {
+        EntryKind::Calls(tool_use, agent) => {
             let (agent, place) = (agent.as_ref(), &entry.place);
-            callers::calls(connection, session, tool_use, agent, place, entry.at)?;
+            tool_callers::record_caller(connection, session, tool_use, agent, place, entry.at)?;
         }
-        What::Ran(run) => {
-            let project = projects::row_of(connection, &entry.place, entry.at)?;
-            if outcomes::insert(connection, project, Some(session), &run.outcome)? {
+        EntryKind::Ran(run) => {
+            let project = projects::ensure_project(connection, &entry.place, entry.at)?;
+            if outcomes::insert_outcome(connection, project, Some(session), &run.outcome)? {
                 let outcome = connection.last_insert_rowid();
                 let origin =
-                    origins::of_run(&entry.place, &entry.client, run.outcome.agent.as_ref());
-                origins::insert(connection, run.outcome.id, &origin, None)?;
+                    origins::run_origin(&entry.place, &entry.client, run.outcome.agent.as_ref());
+                origins::insert_origin(connection, run.outcome.id, &origin, None)?;
                 episodes::apply_run(connection, project, &entry.place.root, run, outcome, session)?;
             }
         }
-        What::Unfollowed(command) => {
-            let project = projects::row_of(connection, &entry.place, entry.at)?;
-            outcomes::note_unfollowed(connection, project, command, entry.at)?;
+        EntryKind::Unfollowed(command) => {
+            let project = projects::ensure_project(connection, &entry.place, entry.at)?;
+            outcomes::count_unrecognized_command(connection, project, command, entry.at)?;
         }
-        What::Changed(id, change) => {
-            let project = projects::row_of(connection, &entry.place, entry.at)?;
-            episodes::note(connection, project, &entry.place.root, *id, change)?;
+        EntryKind::Changed(id, change) => {
+            let project = projects::ensure_project(connection, &entry.place, entry.at)?;
+            episodes::record_change(connection, project, &entry.place.root, *id, change)?;
         }
-        What::Shown(injection) => {
-            injections::insert(connection, session, injection)?;
+        EntryKind::Shown(injection) => {
+            injections::insert_injection(connection, session, injection)?;
         }
-        What::Told(ghap, told) => spoken::told(connection, *ghap, *told)?,
-        What::Stopped(ghap) => spoken::stopped(connection, *ghap)?,
-        What::Warned => spoken::warned(connection, session)?,
-        What::Offered => spoken::offered(connection, session)?,
-        What::Parked(parked) => spoken::park(connection, session, parked, entry.at)?,
-        What::Ended { abandon } => {
+        EntryKind::Told(ghap, told) => ghap_prompts::record_verdict(connection, *ghap, *told)?,
+        EntryKind::Stopped(ghap) => ghap_prompts::record_stop_prompt(connection, *ghap)?,
+        EntryKind::Warned => ghap_prompts::record_premortem(connection, session)?,
+        EntryKind::Offered => ghap_prompts::record_ghap_offer(connection, session)?,
+        EntryKind::Parked(parked) => {
+            ghap_prompts::park_rows(connection, session, parked, entry.at)?
+        }
+        EntryKind::Ended { abandon } => {
             // If the session was seen since, this entry is late.
             let ended = connection
                 .prepare_cached("UPDATE session SET ended = ?2 WHERE id = ?1 AND seen <= ?2")?
                 .execute(params![session, entry.at])?;
             if *abandon && ended > 0 {
-                spoken::give_up(connection, session, entry.at)?;
+                ghap_prompts::abandon_open_ghaps(connection, session, entry.at)?;
             }
         }
     }

@@ -4,21 +4,23 @@ use rusqlite::{Connection, params};
 
 use super::{StoreError, episodes};
 use crate::Id;
-use crate::episode::{files_of, is_same_file};
+use crate::episode::{files_of_episode, is_same_file};
 
 /// Maximum number of episodes per file name that are examined, the newest.
-const LOOKED_AT: u32 = 32;
+const MAX_EXAMINED_EPISODES: u32 = 32;
 /// Records the files of an episode in place of the earlier ones.
-pub(super) fn refresh(connection: &Connection, row: Id) -> Result<(), StoreError> {
+pub(super) fn refresh_episode_files(connection: &Connection, row: Id) -> Result<(), StoreError> {
     connection.prepare_cached("DELETE FROM episode_file WHERE episode = ?1")?.execute([row])?;
-    let Some(episode) = episodes::select(connection, "WHERE episode.uid = ?1", [row])?.pop() else {
+    let Some(episode) =
+        episodes::select_episodes(connection, "WHERE episode.uid = ?1", [row])?.pop()
+    else {
         return Ok(());
     };
     let mut insert = connection.prepare_cached(
         "INSERT INTO episode_file (project, name, episode, path)
          SELECT project, ?2, uid, ?3 FROM episode WHERE uid = ?1 ON CONFLICT DO NOTHING",
     )?;
-    for path in files_of(&episode) {
+    for path in files_of_episode(&episode) {
         insert.execute(params![row, file_name(path), path])?;
     }
     Ok(())
@@ -26,7 +28,7 @@ pub(super) fn refresh(connection: &Connection, row: Id) -> Result<(), StoreError
 
 /// Returns the paths and ids of the newest fixed episodes about a file, the newest last. `typed` is the end of the
 /// path.
-pub(super) fn fixed_in(
+pub(super) fn find_fixed_in_file(
     connection: &Connection,
     project: i64,
     typed: &str,
@@ -34,9 +36,10 @@ pub(super) fn fixed_in(
     let mut rows = connection.prepare_cached(
         "SELECT path, episode FROM episode_file WHERE project = ?1 AND name = ?2 ORDER BY episode DESC LIMIT ?3",
     )?;
-    let rows = rows.query_map(params![project, file_name(typed), LOOKED_AT], |row| {
-        Ok((row.get::<_, String>(0)?, row.get(1)?))
-    })?;
+    let rows = rows
+        .query_map(params![project, file_name(typed), MAX_EXAMINED_EPISODES], |row| {
+            Ok((row.get::<_, String>(0)?, row.get(1)?))
+        })?;
     let mut found: Vec<(String, Id)> = rows.collect::<Result<_, _>>()?;
     found.retain(|(path, _)| is_same_file(typed, path));
     found.reverse();

@@ -4,19 +4,20 @@ use rusqlite::{Connection, Params, Row, params};
 
 use super::{Store, StoreError, projects, tables};
 use crate::change::Change;
-use crate::episode::{Ending, Episode, How};
+use crate::episode::{Episode, EpisodeEnding, EpisodeEndingKind};
 use crate::project::ProjectKey;
 use crate::{Id, IdSuffix, Time};
-use rutter_runs::selection::Selection;
+use rutter_runs::selection::TestSelection;
 
-mod moves;
 mod recall;
+mod updates;
 
-pub(crate) use moves::{
-    apply_run, changes, files_of_open, is_open, note, put_change, read_change, retire,
+pub use recall::RecalledEpisode;
+pub(crate) use recall::recall_episodes;
+pub(crate) use updates::{
+    apply_run, changes_since, has_open_episode, insert_change, open_episode_files, read_change,
+    record_change, retire_episodes,
 };
-pub use recall::Recalled;
-pub(crate) use recall::recall;
 
 pub(crate) const SELECT: &str = "SELECT episode.*, project.key AS project_key,
             (SELECT uid FROM outcome WHERE outcome.id = episode.first) AS first_uid,
@@ -24,8 +25,8 @@ pub(crate) const SELECT: &str = "SELECT episode.*, project.key AS project_key,
             (SELECT uid FROM outcome WHERE outcome.id = episode.closed) AS closed_uid
      FROM episode JOIN project ON project.id = episode.project";
 
-pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Episode> {
-    let how: Option<How> = row.get("how")?;
+pub(crate) fn read_episode(row: &Row<'_>) -> rusqlite::Result<Episode> {
+    let how: Option<EpisodeEndingKind> = row.get("how")?;
     let fix: String = row.get("fix")?;
     let fix = serde_json::from_str(&fix).map_err(|error| {
         rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, Box::new(error))
@@ -37,10 +38,10 @@ pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Episode> {
         id: row.get("uid")?,
         project: row.get("project_key")?,
         root: row.get("root")?,
-        selection: Selection {
+        selection: TestSelection {
             program: row.get("program")?,
             folder: row.get("folder")?,
-            arguments: tables::list(row, "arguments")?,
+            arguments: tables::read_list(row, "arguments")?,
             stops: row.get("stops")?,
             task: row.get("task")?,
             is_partial: row.get("partial")?,
@@ -59,24 +60,24 @@ pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Episode> {
         opened: row.get("opened")?,
         seen,
         gone: row.get("gone")?,
-        ending: how.map(|how| Ending { how, at: ended.unwrap_or(seen), outcome, fix }),
+        ending: how.map(|how| EpisodeEnding { how, at: ended.unwrap_or(seen), outcome, fix }),
     })
 }
 
 /// Returns the episodes of a query; `rest` follows [`SELECT`].
-pub(crate) fn select(
+pub(crate) fn select_episodes(
     connection: &Connection,
     rest: &str,
     params: impl Params,
 ) -> Result<Vec<Episode>, StoreError> {
     let mut episodes = connection.prepare_cached(&format!("{SELECT} {rest}"))?;
-    Ok(episodes.query_map(params, read)?.collect::<Result<_, _>>()?)
+    Ok(episodes.query_map(params, read_episode)?.collect::<Result<_, _>>()?)
 }
 
 /// The progress of an episode, to compare two versions of it: whether it has ended, and when it was last touched.
-pub(crate) type Standing = (bool, Time);
+pub(crate) type EpisodeProgress = (bool, Time);
 
-pub(crate) fn standing_of(episode: &Episode) -> Standing {
+pub(crate) fn episode_progress(episode: &Episode) -> EpisodeProgress {
     match &episode.ending {
         Some(ending) => (true, ending.at),
         None => (false, episode.gone.unwrap_or(episode.seen).max(episode.seen)),
@@ -84,13 +85,16 @@ pub(crate) fn standing_of(episode: &Episode) -> Standing {
 }
 
 /// Returns the progress of a stored episode.
-pub(crate) fn standing(connection: &Connection, id: Id) -> Result<Option<Standing>, StoreError> {
-    let found = select(connection, "WHERE episode.uid = ?1", [id])?.pop();
-    Ok(found.as_ref().map(standing_of))
+pub(crate) fn stored_progress(
+    connection: &Connection,
+    id: Id,
+) -> Result<Option<EpisodeProgress>, StoreError> {
+    let found = select_episodes(connection, "WHERE episode.uid = ?1", [id])?.pop();
+    Ok(found.as_ref().map(episode_progress))
 }
 
 /// Returns another open episode of the same failure in the same checkout, if this one is open.
-pub(crate) fn rival(
+pub(crate) fn find_open_duplicate(
     connection: &Connection,
     project: i64,
     episode: &Episode,
@@ -100,7 +104,7 @@ pub(crate) fn rival(
     }
     let rest = "WHERE episode.project = ?1 AND episode.root = ?2 AND episode.signature = ?3 AND how IS NULL
                    AND episode.uid != ?4 AND episode.scope IS ?5";
-    let found = select(
+    let found = select_episodes(
         connection,
         rest,
         params![project, episode.root, episode.signature, episode.id, episode.scope],
@@ -109,14 +113,14 @@ pub(crate) fn rival(
 }
 
 /// Inserts an episode unchanged, or updates the one with the same id.
-pub(crate) fn put(
+pub(crate) fn upsert_episode(
     connection: &Connection,
     project: i64,
     episode: &Episode,
 ) -> rusqlite::Result<()> {
     let ending = episode.ending.as_ref();
     let fix = ending.map_or_else(|| "[]".to_owned(), |ending| to_json(&ending.fix));
-    let Selection { program, folder, arguments, stops, task, is_partial, package: _ } =
+    let TestSelection { program, folder, arguments, stops, task, is_partial, package: _ } =
         &episode.selection;
     connection
         .prepare_cached(
@@ -139,7 +143,7 @@ pub(crate) fn put(
             episode.root,
             program,
             folder,
-            tables::to_json(arguments),
+            tables::list_to_json(arguments),
             stops,
             episode.signature,
             episode.test,
@@ -155,7 +159,7 @@ pub(crate) fn put(
             ending.map(|ending| ending.at),
             ending.and_then(|ending| ending.outcome),
             fix,
-            standing_of(episode).1,
+            episode_progress(episode).1,
             episode.scope,
             task,
             is_partial,
@@ -177,7 +181,7 @@ pub struct EpisodeFilter {
     /// Only open episodes.
     pub open: bool,
     /// Only episodes that ended in this way.
-    pub how: Option<How>,
+    pub how: Option<EpisodeEndingKind>,
     /// Maximum number, the newest.
     pub limit: Option<usize>,
 }
@@ -186,7 +190,7 @@ impl Store {
     /// Returns episodes, the last seen first.
     pub fn episodes(&self, filter: &EpisodeFilter) -> Result<Vec<Episode>, StoreError> {
         let limit = filter.limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
-        select(
+        select_episodes(
             &self.connection,
             "WHERE (?1 IS NULL OR project.key = ?1) AND (NOT ?2 OR how IS NULL) AND (?3 IS NULL OR how = ?3)
              ORDER BY max(episode.seen, coalesce(ended, 0)) DESC, episode.id DESC LIMIT ?4",
@@ -196,19 +200,19 @@ impl Store {
 
     /// Returns an episode by its id.
     pub fn episode(&self, id: Id) -> Result<Episode, StoreError> {
-        select(&self.connection, "WHERE episode.uid = ?1", [id])?
+        select_episodes(&self.connection, "WHERE episode.uid = ?1", [id])?
             .pop()
             .ok_or(StoreError::NotFound { what: "episode", id: id.into() })
     }
 
     /// Returns the episode that a user names by the end of its id.
     pub fn episode_id(&self, id: &IdSuffix) -> Result<Id, StoreError> {
-        tables::by_suffix(&self.connection, "episode", "episode", id)
+        tables::find_by_suffix(&self.connection, "episode", "episode", id)
     }
 
     /// Counts how often the failure of an episode was fixed in its project.
     pub fn times_fixed(&self, episode: &Episode) -> Result<u32, StoreError> {
-        let project = projects::known_as(&self.connection, &episode.project)?;
+        let project = projects::find_by_key(&self.connection, &episode.project)?;
         Ok(self.connection.query_row(
             "SELECT count(*) FROM episode WHERE project = ?1 AND signature = ?2 AND how = 'fixed'",
             params![project, episode.signature],
@@ -218,9 +222,9 @@ impl Store {
 
     /// Returns the changes in the checkout since an episode was opened.
     pub fn changes_of(&self, episode: &Episode) -> Result<Vec<Change>, StoreError> {
-        match projects::known_as(&self.connection, &episode.project)? {
+        match projects::find_by_key(&self.connection, &episode.project)? {
             Some(project) => {
-                moves::changes(&self.connection, project, &episode.root, episode.opened)
+                updates::changes_since(&self.connection, project, &episode.root, episode.opened)
             }
             None => Ok(Vec::new()),
         }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::projects::Project;
 use crate::Id;
-use crate::change::Noted;
+use crate::change::StoredChange;
 use crate::episode::Episode;
 use crate::experience::Experience;
 use crate::ghap::Ghap;
@@ -29,15 +29,15 @@ mod import;
 
 pub(crate) use batch::carry_imports_over;
 pub use batch::{BatchSummary, ImportFile, ImportSummary, ImportedProject, WhoseRows};
-pub use export::Exported;
-pub(crate) use export::unreadable;
-pub(crate) use import::{Became, Refused, import};
-pub use import::{ImportError, Imported};
+pub use export::ExportReport;
+pub(crate) use export::count_invalid_rows;
+pub use import::{ImportError, ImportReport};
+pub(crate) use import::{RowImport, RowRefusal, import_record};
 
 /// A line of an export.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Record {
+pub enum ExportRecord {
     /// The first line, which identifies the format.
     RutterExport {
         /// Schema version of the exporting database.
@@ -60,7 +60,7 @@ pub enum Record {
     /// A failure, open or closed.
     Episode(Box<Episode>),
     /// A change that was made while a failure was open.
-    Change(Noted),
+    Change(StoredChange),
     /// A row that was shown in a session.
     Injection(Injection),
     /// The origin of a row.
@@ -69,7 +69,7 @@ pub enum Record {
     Alias(ProjectAlias),
 }
 
-impl Record {
+impl ExportRecord {
     /// Returns the id of the row in the line; None for lines about other rows.
     pub(crate) const fn row_id(&self) -> Option<Id> {
         match self {

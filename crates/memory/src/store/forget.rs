@@ -12,26 +12,28 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, Transaction};
 use serde::Serialize;
 
-use super::documents::index;
-use super::entry::Place;
+use super::documents::search_files;
+use super::entry::ProjectPlace;
 use super::{
-    EpisodeFilter, Store, StoreError, at, clusters, episodes, ghaps, memories, outcomes, review,
-    spool, tables, values,
+    EpisodeFilter, Store, StoreError, clusters, episodes, ghaps, io_error, memories, outcomes,
+    proposals, spool, tables, values,
 };
 use crate::data_dir;
-use crate::data_dir::Lock;
+use crate::data_dir::FolderLock;
 use crate::episode::Episode;
 use crate::project::ProjectKey;
 use crate::{Clean, Id, IdSuffix, Time};
 
 mod matching;
 
-use matching::{episode_texts, ghap_texts, holds, memory_texts, outcome_texts, words};
+use matching::{
+    contains_words, episode_texts, ghap_texts, memory_texts, outcome_texts, query_words,
+};
 
 /// The kinds of rows that can be forgotten one by one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Forgettable {
+pub enum ForgettableKind {
     /// A GHAP and its experience.
     Ghap,
     /// A memory.
@@ -48,7 +50,7 @@ pub enum Forgettable {
     Proposal,
 }
 
-impl Forgettable {
+impl ForgettableKind {
     const ALL: [Self; 7] = [
         Self::Ghap,
         Self::Memory,
@@ -60,7 +62,7 @@ impl Forgettable {
     ];
 
     /// The kinds with a project column.
-    const OF_PROJECT: [Self; 6] =
+    const WITH_PROJECT: [Self; 6] =
         [Self::Ghap, Self::Memory, Self::Outcome, Self::Episode, Self::Change, Self::Value];
 
     const fn table(self) -> &'static str {
@@ -76,7 +78,7 @@ impl Forgettable {
     }
 }
 
-impl std::fmt::Display for Forgettable {
+impl std::fmt::Display for ForgettableKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.pad(self.table())
     }
@@ -84,9 +86,9 @@ impl std::fmt::Display for Forgettable {
 
 /// A row to be forgotten, as it is shown to the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Row {
+pub struct ForgettableRow {
     /// The kind of the row.
-    pub kind: Forgettable,
+    pub kind: ForgettableKind,
     /// The id of the row.
     pub id: Id,
     /// The short text of the row.
@@ -95,7 +97,7 @@ pub struct Row {
 
 /// The result of forgetting rows.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Forgotten {
+pub struct ForgetResult {
     /// Number of deleted rows, without the rows that depended on them.
     pub rows: usize,
     /// Damaged databases that had been moved aside and are deleted now.
@@ -108,11 +110,11 @@ impl Store {
     /// Drains the spool, so that its entries can be found, and finishes an interrupted erasure.
     ///
     /// Does nothing if the store is read-only: its rows can still be read.
-    pub fn gather(&mut self, now: Time) -> Result<(), StoreError> {
+    pub fn drain_spool(&mut self, now: Time) -> Result<(), StoreError> {
         if self.is_read_only {
             return Ok(());
         }
-        let lock = self.tending_soon()?;
+        let lock = self.wait_for_maintenance_lock()?;
         let drained = spool::drain(self, &lock, now)?;
         self.finish_erasing(&lock)?;
         if drained.left { Err(StoreError::SpoolInUse) } else { Ok(()) }
@@ -120,86 +122,103 @@ impl Store {
 
     /// Drains the spool unless another process holds the maintenance lock. Returns true if nothing is left in the
     /// spool.
-    pub fn gather_if_free(&mut self, now: Time) -> Result<bool, StoreError> {
+    pub fn try_drain_spool(&mut self, now: Time) -> Result<bool, StoreError> {
         if self.is_read_only {
             return Ok(true);
         }
-        let Some(lock) = self.tending()? else { return Ok(false) };
+        let Some(lock) = self.try_maintenance_lock()? else { return Ok(false) };
         Ok(!spool::drain(self, &lock, now)?.left)
     }
 
     /// Returns the row that a user names by the end of its id.
-    pub fn row(&self, id: &IdSuffix) -> Result<Row, StoreError> {
-        self.one_row(id, &Forgettable::ALL, |table| tables::matching(&self.connection, table, id))
-    }
-
-    /// Returns the row that an agent names by the end of its id. Rows of other projects are not found.
-    pub fn row_in(&self, id: &IdSuffix, place: &Place) -> Result<Row, StoreError> {
-        self.one_row(id, &Forgettable::OF_PROJECT, |table| {
-            tables::own_matching(&self.connection, table, id, place, false)
+    pub fn find_row(&self, id: &IdSuffix) -> Result<ForgettableRow, StoreError> {
+        self.find_unique_row(id, &ForgettableKind::ALL, |table| {
+            tables::ids_with_suffix(&self.connection, table, id)
         })
     }
 
-    fn one_row(
+    /// Returns the row that an agent names by the end of its id. Rows of other projects are not found.
+    pub fn find_row_in_project(
         &self,
         id: &IdSuffix,
-        kinds: &[Forgettable],
+        place: &ProjectPlace,
+    ) -> Result<ForgettableRow, StoreError> {
+        self.find_unique_row(id, &ForgettableKind::WITH_PROJECT, |table| {
+            tables::project_ids_with_suffix(&self.connection, table, id, place, false)
+        })
+    }
+
+    fn find_unique_row(
+        &self,
+        id: &IdSuffix,
+        kinds: &[ForgettableKind],
         matching: impl Fn(&str) -> Result<Vec<Id>, StoreError>,
-    ) -> Result<Row, StoreError> {
+    ) -> Result<ForgettableRow, StoreError> {
         let mut found = Vec::new();
         for kind in kinds {
             found.extend(matching(kind.table())?.into_iter().map(|id| (*kind, id)));
         }
         match found.as_slice() {
-            [(kind, id)] => self.shown(*kind, *id),
+            [(kind, id)] => self.describe_row(*kind, *id),
             [] => Err(StoreError::NotFound { what: "row", id: id.clone() }),
             several => Err(StoreError::Ambiguous { id: id.clone(), count: several.len() }),
         }
     }
 
-    fn shown(&self, kind: Forgettable, id: Id) -> Result<Row, StoreError> {
+    fn describe_row(&self, kind: ForgettableKind, id: Id) -> Result<ForgettableRow, StoreError> {
         let text = match kind {
-            Forgettable::Ghap => self.ghap(id)?.goal,
-            Forgettable::Memory => self.memory(id)?.text,
-            Forgettable::Outcome => match self.outcome(id)? {
+            ForgettableKind::Ghap => self.ghap(id)?.goal,
+            ForgettableKind::Memory => self.memory(id)?.text,
+            ForgettableKind::Outcome => match self.outcome(id)? {
                 Some(outcome) => outcome.command,
                 None => return Err(StoreError::NotFound { what: "outcome", id: id.into() }),
             },
-            Forgettable::Episode => named(&self.episode(id)?),
-            Forgettable::Value => self.value(id)?.value.text,
-            Forgettable::Proposal => review::find(&self.connection, id)?.what.text(),
-            Forgettable::Change => self.connection.query_row(
+            ForgettableKind::Episode => episode_label(&self.episode(id)?),
+            ForgettableKind::Value => self.value(id)?.value.text,
+            ForgettableKind::Proposal => {
+                proposals::load_proposal(&self.connection, id)?.what.text()
+            }
+            ForgettableKind::Change => self.connection.query_row(
                 "SELECT name FROM change WHERE uid = ?1",
                 [id],
                 |row| row.get(0),
             )?,
         };
-        Ok(Row { kind, id, text })
+        Ok(ForgettableRow { kind, id, text })
     }
 
     /// Returns every row that contains all words of a query as whole words, ignoring case. The order is not a ranking.
-    pub fn rows_with(&self, query: &str) -> Result<Vec<Row>, StoreError> {
-        let words = words(query);
+    pub fn find_rows_with_words(&self, query: &str) -> Result<Vec<ForgettableRow>, StoreError> {
+        let words = query_words(query);
         let mut found = Vec::new();
         if words.is_empty() {
             return Ok(found);
         }
-        let mut all = ghaps::many(&self.connection, "ORDER BY ghap.id", &[], |_| Ok(true), None)?;
-        ghaps::children(&self.connection, &mut all)?;
+        let mut all =
+            ghaps::select_ghaps(&self.connection, "ORDER BY ghap.id", &[], |_| Ok(true), None)?;
+        ghaps::load_revisions_and_notes(&self.connection, &mut all)?;
         for ghap in all {
-            if holds(&ghap_texts(&ghap), &words) {
-                found.push(Row { kind: Forgettable::Ghap, id: ghap.id, text: ghap.goal });
+            if contains_words(&ghap_texts(&ghap), &words) {
+                found.push(ForgettableRow {
+                    kind: ForgettableKind::Ghap,
+                    id: ghap.id,
+                    text: ghap.goal,
+                });
             }
         }
         for memory in self.memories(&memories::MemoryFilter::default())? {
-            if holds(&memory_texts(&memory), &words) {
-                found.push(Row { kind: Forgettable::Memory, id: memory.id, text: memory.text });
+            if contains_words(&memory_texts(&memory), &words) {
+                found.push(ForgettableRow {
+                    kind: ForgettableKind::Memory,
+                    id: memory.id,
+                    text: memory.text,
+                });
             }
         }
-        for outcome in outcomes::select(&self.connection, "ORDER BY outcome.id", [])? {
-            if holds(&outcome_texts(&outcome), &words) {
-                found.push(Row {
-                    kind: Forgettable::Outcome,
+        for outcome in outcomes::select_outcomes(&self.connection, "ORDER BY outcome.id", [])? {
+            if contains_words(&outcome_texts(&outcome), &words) {
+                found.push(ForgettableRow {
+                    kind: ForgettableKind::Outcome,
                     id: outcome.id,
                     text: outcome.command,
                 });
@@ -214,20 +233,28 @@ impl Store {
             )?;
             let mut texts = episode_texts(&episode);
             texts.push(&clues);
-            if holds(&texts, &words) {
-                let text = named(&episode);
-                found.push(Row { kind: Forgettable::Episode, id: episode.id, text });
+            if contains_words(&texts, &words) {
+                let text = episode_label(&episode);
+                found.push(ForgettableRow { kind: ForgettableKind::Episode, id: episode.id, text });
             }
         }
-        for value in values::every(&self.connection)? {
-            if holds(&values::texts(&value), &words) {
-                found.push(Row { kind: Forgettable::Value, id: value.id, text: value.text });
+        for value in values::all_values(&self.connection)? {
+            if contains_words(&values::value_texts(&value), &words) {
+                found.push(ForgettableRow {
+                    kind: ForgettableKind::Value,
+                    id: value.id,
+                    text: value.text,
+                });
             }
         }
-        for proposal in review::every(&self.connection)? {
+        for proposal in proposals::all_proposals(&self.connection)? {
             let text = proposal.what.text();
-            if holds(&[&text], &words) {
-                found.push(Row { kind: Forgettable::Proposal, id: proposal.id, text });
+            if contains_words(&[&text], &words) {
+                found.push(ForgettableRow {
+                    kind: ForgettableKind::Proposal,
+                    id: proposal.id,
+                    text,
+                });
             }
         }
         let mut changes = self.connection.prepare("SELECT * FROM change ORDER BY id")?;
@@ -236,8 +263,8 @@ impl Store {
         for change in changes {
             let (id, change) = change?;
             let made_by = change.made_by.as_deref().unwrap_or_default();
-            if holds(&[&change.name, &change.patch, made_by], &words) {
-                found.push(Row { kind: Forgettable::Change, id, text: change.name });
+            if contains_words(&[&change.name, &change.patch, made_by], &words) {
+                found.push(ForgettableRow { kind: ForgettableKind::Change, id, text: change.name });
             }
         }
         Ok(found)
@@ -245,32 +272,37 @@ impl Store {
 
     /// Forgets rows. `query` is the text they were found by; it selects the lines in the spool that only a newer
     /// program can read.
-    pub fn forget(&mut self, rows: &[Row], query: Option<&str>) -> Result<Forgotten, StoreError> {
-        let lock = self.tending_soon()?;
+    pub fn forget(
+        &mut self,
+        rows: &[ForgettableRow],
+        query: Option<&str>,
+    ) -> Result<ForgetResult, StoreError> {
+        let lock = self.wait_for_maintenance_lock()?;
         let count = self.write(|transaction| {
             let mut count = 0;
-            for Row { kind, id, .. } in rows {
+            for ForgettableRow { kind, id, .. } in rows {
                 count += transaction
                     .execute(&format!("DELETE FROM {} WHERE uid = ?1", kind.table()), [id])?;
                 transaction.execute("DELETE FROM injection WHERE row = ?1", [id])?;
             }
             transaction.execute_batch("DELETE FROM parked; DELETE FROM caller;")?;
-            forget_unfollowed(transaction, &words(query.unwrap_or_default()))?;
-            clusters::forget(transaction)?;
-            begin_erasing(transaction)?;
+            forget_unrecognized_commands(transaction, &query_words(query.unwrap_or_default()))?;
+            clusters::forget_derived(transaction)?;
+            mark_erasing(transaction)?;
             Ok(count)
         })?;
         let ids: Vec<String> = rows.iter().map(|row| row.id.to_string()).collect();
-        let words = words(query.unwrap_or_default());
-        self.drop_held(&lock, |text| {
-            ids.iter().any(|id| id == text) || (!words.is_empty() && holds(&[text], &words))
+        let words = query_words(query.unwrap_or_default());
+        self.remove_held_lines(&lock, |text| {
+            ids.iter().any(|id| id == text)
+                || (!words.is_empty() && contains_words(&[text], &words))
         })?;
-        self.erase(&lock, count)
+        self.erase_deleted_bytes(&lock, count)
     }
 
     /// Forgets a project and all of its rows.
-    pub fn forget_project(&mut self, project: Id) -> Result<Forgotten, StoreError> {
-        let lock = self.tending_soon()?;
+    pub fn forget_project(&mut self, project: Id) -> Result<ForgetResult, StoreError> {
+        let lock = self.wait_for_maintenance_lock()?;
         let (count, keys) = self.write(|transaction| {
             let number: i64 =
                 transaction.query_row("SELECT id FROM project WHERE uid = ?1", [project], |row| row.get(0))?;
@@ -298,21 +330,21 @@ impl Store {
                 )?;
             }
             transaction.execute_batch("DELETE FROM parked; DELETE FROM caller;")?;
-            clusters::forget(transaction)?;
+            clusters::forget_derived(transaction)?;
             for key in &keys {
-                review::drop_aliases_of(transaction, key)?;
+                proposals::delete_alias_proposals(transaction, key)?;
             }
             transaction.execute("DELETE FROM project WHERE id = ?1", [number])?;
-            begin_erasing(transaction)?;
+            mark_erasing(transaction)?;
             Ok((count, keys))
         })?;
-        self.drop_held(&lock, |text| keys.iter().any(|key| key.as_str() == text))?;
-        self.erase(&lock, count)
+        self.remove_held_lines(&lock, |text| keys.iter().any(|key| key.as_str() == text))?;
+        self.erase_deleted_bytes(&lock, count)
     }
 
     /// Forgets everything.
-    pub fn forget_all(&mut self) -> Result<Forgotten, StoreError> {
-        let lock = self.tending_soon()?;
+    pub fn forget_all(&mut self) -> Result<ForgetResult, StoreError> {
+        let lock = self.wait_for_maintenance_lock()?;
         let count = self.write(|transaction| {
             let mut count = 0;
             for table in ["ghap", "memory", "outcome", "episode", "change", "value"] {
@@ -322,54 +354,62 @@ impl Store {
             transaction.execute_batch(
                 "DELETE FROM drained; DELETE FROM proposal; DELETE FROM origin; DELETE FROM import_batch;",
             )?;
-            clusters::forget(transaction)?;
-            begin_erasing(transaction)?;
+            clusters::forget_derived(transaction)?;
+            mark_erasing(transaction)?;
             Ok(count)
         })?;
-        spool::clear(&self.files, &lock)
-            .and_then(|()| crate::pause::forget_sessions(&self.files))
-            .and_then(|()| crate::data_dir::remove_if_there(&self.files.tally()))
+        spool::remove_all_files(&self.files, &lock)
+            .and_then(|()| crate::pause::forget_paused_sessions(&self.files))
+            .and_then(|()| crate::data_dir::remove_if_exists(&self.files.event_counts()))
             .map_err(|error| StoreError::NotErased(error.to_string()))?;
-        self.erase(&lock, count)
+        self.erase_deleted_bytes(&lock, count)
     }
 
-    fn drop_held(&self, lock: &Lock, forget: impl Fn(&str) -> bool) -> Result<(), StoreError> {
-        spool::drop_held(&self.files, lock, forget)
+    fn remove_held_lines(
+        &self,
+        lock: &FolderLock,
+        forget: impl Fn(&str) -> bool,
+    ) -> Result<(), StoreError> {
+        spool::remove_held_lines(&self.files, lock, forget)
             .map_err(|error| StoreError::NotErased(error.to_string()))
     }
 
     /// Finishes an interrupted erasure.
-    pub(crate) fn finish_erasing(&mut self, lock: &Lock) -> Result<(), StoreError> {
+    pub(crate) fn finish_erasing(&mut self, lock: &FolderLock) -> Result<(), StoreError> {
         let begun: bool =
             self.connection
                 .query_row("SELECT EXISTS (SELECT 1 FROM erasing)", [], |row| row.get(0))?;
         if begun {
-            self.erase(lock, 0)?;
+            self.erase_deleted_bytes(lock, 0)?;
         }
         Ok(())
     }
 
     /// Removes the bytes of deleted rows from the whole data directory. The rows are already deleted, so an error from
     /// here on must not claim that nothing was changed.
-    pub(super) fn erase(&mut self, lock: &Lock, rows: usize) -> Result<Forgotten, StoreError> {
-        super::tend::remove_snapshots(&self.files, None);
+    pub(super) fn erase_deleted_bytes(
+        &mut self,
+        lock: &FolderLock,
+        rows: usize,
+    ) -> Result<ForgetResult, StoreError> {
+        super::maintain::remove_snapshots(&self.files, None);
         let forgotten = self
             .erase_files()
             .and_then(|files| {
                 self.connection.execute_batch("DELETE FROM edition; DELETE FROM gone; VACUUM")?;
-                let until = Instant::now() + data_dir::PATIENCE;
-                let mut erased = self.fold(Duration::from_millis(500))?;
+                let until = Instant::now() + data_dir::LOCK_TIMEOUT;
+                let mut erased = self.checkpoint_wal(Duration::from_millis(500))?;
                 while !erased && Instant::now() < until {
-                    erased = self.fold(Duration::from_millis(500))?;
+                    erased = self.checkpoint_wal(Duration::from_millis(500))?;
                 }
                 if erased {
                     self.connection.execute("DELETE FROM erasing", [])?;
                 }
-                Ok(Forgotten { rows, files, erased })
+                Ok(ForgetResult { rows, files, erased })
             })
             .map_err(|error| StoreError::NotErased(error.to_string()))?;
         // Rebuild the search files. If that fails, `tend` does it later.
-        drop(self.make_files(lock));
+        drop(self.rebuild_search_files(lock));
         Ok(forgotten)
     }
 
@@ -377,36 +417,39 @@ impl Store {
     fn erase_files(&self) -> Result<Vec<PathBuf>, StoreError> {
         let folder = self.files.folder();
         // Prevents a concurrent repair.
-        let _making = self.files.making().map_err(at("lock", folder))?;
-        for path in self.files.workshops().map_err(at("read", folder))? {
-            std::fs::remove_dir_all(&path).map_err(at("remove", &path))?;
+        let _making = self.files.lock_for_changes().map_err(io_error("lock", folder))?;
+        for path in self.files.list_workshops().map_err(io_error("read", folder))? {
+            std::fs::remove_dir_all(&path).map_err(io_error("remove", &path))?;
         }
-        index::remove(&self.files)?;
+        search_files::remove_search_files(&self.files)?;
         for name in ["rutter.log", "rutter.log.1"] {
             let path = self.files.log().join(name);
-            data_dir::remove_if_there(&path).map_err(at("remove", &path))?;
+            data_dir::remove_if_exists(&path).map_err(io_error("remove", &path))?;
         }
-        let aside = self.files.set_aside().map_err(at("read", folder))?;
+        let aside = self.files.list_set_aside().map_err(io_error("read", folder))?;
         for path in &aside {
-            data_dir::remove_if_there(path).map_err(at("remove", path))?;
+            data_dir::remove_if_exists(path).map_err(io_error("remove", path))?;
         }
         Ok(aside)
     }
 }
 
 /// Records, in the transaction of the deletion, that an erasure is pending.
-pub(super) fn begin_erasing(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+pub(super) fn mark_erasing(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     transaction.execute("INSERT OR IGNORE INTO erasing (id) VALUES (1)", [])?;
     Ok(())
 }
 
 /// Returns the short text of an episode: its test, or else its error.
-fn named(episode: &Episode) -> Clean {
+fn episode_label(episode: &Episode) -> Clean {
     episode.test.clone().unwrap_or_else(|| episode.error.clone())
 }
 
 /// Deletes unrecognized commands that contain all the words.
-fn forget_unfollowed(connection: &Connection, words: &[String]) -> Result<(), StoreError> {
+fn forget_unrecognized_commands(
+    connection: &Connection,
+    words: &[String],
+) -> Result<(), StoreError> {
     if words.is_empty() {
         return Ok(());
     }
@@ -414,7 +457,7 @@ fn forget_unfollowed(connection: &Connection, words: &[String]) -> Result<(), St
         .prepare("SELECT DISTINCT command FROM unfollowed")?
         .query_map([], |row| row.get(0))?
         .collect::<Result<_, _>>()?;
-    for command in commands.iter().filter(|command| holds(&[command], words)) {
+    for command in commands.iter().filter(|command| contains_words(&[command], words)) {
         connection.execute("DELETE FROM unfollowed WHERE command = ?1", [command])?;
     }
     Ok(())

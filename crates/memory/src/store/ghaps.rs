@@ -2,31 +2,36 @@
 
 use rusqlite::{Connection, params};
 
-use super::entry::Place;
-use super::values::Followed;
+use super::entry::ProjectPlace;
+use super::values::FollowedValue;
 use super::{Store, StoreError, origins, sessions, values};
-use crate::ghap::{self, Domain, Expectation, Ghap, GhapError, Resolve, Start, Status, Update};
+use crate::ghap::{
+    self, Domain, Expectation, Ghap, GhapError, GhapResolve, GhapStart, GhapStatus, GhapUpdate,
+};
 use crate::outcome::Outcome;
 use crate::project::ProjectKey;
 use crate::{Clean, Id, Limit, Time};
 
-mod ending;
+mod resolution;
 mod rows;
 
-use ending::Ending;
-pub(crate) use ending::{abandon, newest};
-pub(crate) use rows::one;
-pub(crate) use rows::{SELECT, by_id, children, lay_down, many, put, read_whole};
+use resolution::CheckedResolution;
+pub(crate) use resolution::{abandon_ghap, newest_matching_run};
+pub(crate) use rows::find_ghap;
+pub(crate) use rows::{
+    SELECT, abandon_merged, load_ghap, load_revisions_and_notes, read_full_ghap, select_ghaps,
+    upsert_ghap,
+};
 
 /// The session, agent and place that an operation on a GHAP acts for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Owner {
+pub struct GhapOwner {
     /// The client's name for the session, or None for the standing session of the command line.
     pub client: Option<Clean>,
     /// The agent, or None for the main agent.
     pub agent: Option<Clean>,
     /// The place.
-    pub place: Place,
+    pub place: ProjectPlace,
 }
 
 /// A filter for GHAPs.
@@ -35,7 +40,7 @@ pub struct GhapFilter {
     /// Only this project.
     pub project: Option<ProjectKey>,
     /// Only this status.
-    pub status: Option<Status>,
+    pub status: Option<GhapStatus>,
     /// Only this domain.
     pub domain: Option<Domain>,
     /// Only active GHAPs in sessions that are over.
@@ -50,7 +55,7 @@ pub struct GhapFilter {
 
 /// The result of resolving a GHAP.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Resolved {
+pub struct ResolvedGhap {
     /// The resolved GHAP.
     pub ghap: Ghap,
     /// The run that the claim was compared with.
@@ -61,8 +66,8 @@ impl Store {
     /// Starts a GHAP. Fails if the agent already has an active one in this session and project.
     pub fn start_ghap(
         &mut self,
-        owner: &Owner,
-        start: &Start<'_>,
+        owner: &GhapOwner,
+        start: &GhapStart<'_>,
         now: Time,
     ) -> Result<Ghap, StoreError> {
         let short = |text, what| Clean::within(text, what, Limit::Short).map_err(GhapError::from);
@@ -71,13 +76,13 @@ impl Store {
         let action = short(start.action, "the action")?;
         let prediction = short(start.prediction, "the prediction")?;
         let target = start.target.map(|target| short(target, "the target")).transpose()?;
-        let confidence = start.confidence.map(ghap::confidence).transpose()?;
+        let confidence = start.confidence.map(ghap::validate_confidence).transpose()?;
         let Expectation { expects, target, stated, testable } =
-            Expectation::of(&prediction, &action, start.expects, target);
+            Expectation::from_prediction(&prediction, &action, start.expects, target);
         let author = self.author.clone();
         self.write(|transaction| {
-            let at = standing(transaction, owner, now)?;
-            if let Some(active) = active(transaction, &at)? {
+            let at = owner_rows(transaction, owner, now)?;
+            if let Some(active) = find_active(transaction, &at)? {
                 return Err(GhapError::Active { id: active.id.short(), goal: active.goal }.into());
             }
             let ghap = Ghap {
@@ -100,26 +105,26 @@ impl Store {
                 predicted: now,
                 revisions: Vec::new(),
                 notes: Vec::new(),
-                status: Status::Active,
+                status: GhapStatus::Active,
                 resolution: None,
                 created: now,
                 changed: now,
             };
-            put(transaction, at.project, at.session, &ghap)?;
-            origins::insert_if_known(transaction, ghap.id, author.as_ref())?;
-            by_id(transaction, ghap.id)
+            upsert_ghap(transaction, at.project, at.session, &ghap)?;
+            origins::insert_origin_if_known(transaction, ghap.id, author.as_ref())?;
+            load_ghap(transaction, ghap.id)
         })
     }
 
     /// Returns the active GHAP of an owner.
-    pub fn active_ghap(&self, owner: &Owner) -> Result<Option<Ghap>, StoreError> {
+    pub fn active_ghap(&self, owner: &GhapOwner) -> Result<Option<Ghap>, StoreError> {
         let Some(project) = self.project(&owner.place)? else { return Ok(None) };
         let client = match &owner.client {
             Some(client) => client.clone(),
-            None => sessions::standing_name(project.id),
+            None => sessions::standing_session_name(project.id),
         };
         let agent = owner.agent.clone().unwrap_or_default();
-        one(
+        find_ghap(
             &self.connection,
             "WHERE project.uid = ?1 AND session.client = ?2 AND ghap.agent = ?3 AND status = 'active'",
             &[&project.id, &client, &agent],
@@ -129,8 +134,8 @@ impl Store {
     /// Changes the active GHAP. If its hypothesis, action or prediction changes, the old ones are kept as a revision.
     pub fn update_ghap(
         &mut self,
-        owner: &Owner,
-        update: &Update<'_>,
+        owner: &GhapOwner,
+        update: &GhapUpdate<'_>,
         now: Time,
     ) -> Result<Ghap, StoreError> {
         let short = |text: Option<&str>, what| {
@@ -141,8 +146,8 @@ impl Store {
         let action = short(update.action, "the action")?;
         let prediction = short(update.prediction, "the prediction")?;
         let target = short(update.target, "the target")?;
-        let confidence = update.confidence.map(ghap::confidence).transpose()?;
-        let note = update.note.map(checked_note).transpose()?;
+        let confidence = update.confidence.map(ghap::validate_confidence).transpose()?;
+        let note = update.note.map(check_note).transpose()?;
         if hypothesis.is_none()
             && action.is_none()
             && prediction.is_none()
@@ -155,7 +160,7 @@ impl Store {
             return Err(GhapError::NothingToChange.into());
         }
         self.write(|transaction| {
-            let old = own(transaction, owner, now)?;
+            let old = require_active(transaction, owner, now)?;
             let hypothesis = hypothesis.unwrap_or_else(|| old.hypothesis.clone());
             let action = action.unwrap_or_else(|| old.action.clone());
             let prediction = prediction.unwrap_or_else(|| old.prediction.clone());
@@ -165,7 +170,7 @@ impl Store {
             let expects = update.expects.or(old.stated.expects.then_some(old.expects));
             let target = target.or_else(|| old.target.clone().filter(|_| old.stated.target));
             let Expectation { expects, target, stated, testable } =
-                Expectation::of(&prediction, &action, expects, target);
+                Expectation::from_prediction(&prediction, &action, expects, target);
             if changed {
                 transaction.execute(
                     "INSERT INTO ghap_revision (ghap, at, hypothesis, action, prediction)
@@ -199,17 +204,22 @@ impl Store {
                 ],
             )?;
             note.map(|note| add_note(transaction, old.id, &note, now)).transpose()?;
-            by_id(transaction, old.id)
+            load_ghap(transaction, old.id)
         })
     }
 
     /// Adds a note to the active GHAP.
-    pub fn note_ghap(&mut self, owner: &Owner, text: &str, now: Time) -> Result<Ghap, StoreError> {
-        let note = checked_note(text)?;
+    pub fn note_ghap(
+        &mut self,
+        owner: &GhapOwner,
+        text: &str,
+        now: Time,
+    ) -> Result<Ghap, StoreError> {
+        let note = check_note(text)?;
         self.write(|transaction| {
-            let ghap = own(transaction, owner, now)?;
+            let ghap = require_active(transaction, owner, now)?;
             add_note(transaction, ghap.id, &note, now)?;
-            by_id(transaction, ghap.id)
+            load_ghap(transaction, ghap.id)
         })
     }
 
@@ -217,32 +227,32 @@ impl Store {
     /// other.
     pub fn resolve_ghap(
         &mut self,
-        owner: &Owner,
-        resolve: &Resolve<'_>,
+        owner: &GhapOwner,
+        resolve: &GhapResolve<'_>,
         now: Time,
-    ) -> Result<Resolved, StoreError> {
-        let ending = Ending::check(resolve)?;
+    ) -> Result<ResolvedGhap, StoreError> {
+        let ending = CheckedResolution::validate(resolve)?;
         self.write(|transaction| {
-            let ghap = own(transaction, owner, now)?;
-            let outcome = if resolve.outcome.is_none() && resolve.unlooked {
+            let ghap = require_active(transaction, owner, now)?;
+            let outcome = if resolve.outcome.is_none() && resolve.ignores_other_runs {
                 None
             } else {
-                ending::evidence(transaction, &ghap, resolve.outcome)?
+                resolution::find_evidence(transaction, &ghap, resolve.outcome)?
             };
-            ending::end(transaction, &ghap, &ending, outcome, now)
+            resolution::write_resolution(transaction, &ghap, &ending, outcome, now)
         })
     }
 
     /// Moves a GHAP of a session that is over to another owner. It keeps its history.
-    pub fn adopt_ghap(&mut self, owner: &Owner, id: Id, now: Time) -> Result<Ghap, StoreError> {
+    pub fn adopt_ghap(&mut self, owner: &GhapOwner, id: Id, now: Time) -> Result<Ghap, StoreError> {
         self.write(|transaction| {
-            let ghap = by_id(transaction, id)?;
-            let at = standing(transaction, owner, now)?;
-            if let Some(active) = active(transaction, &at)? {
+            let ghap = load_ghap(transaction, id)?;
+            let at = owner_rows(transaction, owner, now)?;
+            if let Some(active) = find_active(transaction, &at)? {
                 let (id, goal) = (active.id.short(), active.goal);
                 return Err(if active.id == ghap.id { GhapError::Own { id } } else { GhapError::Active { id, goal } }.into());
             }
-            must_be_orphaned(transaction, &ghap, now)?;
+            check_orphaned(transaction, &ghap, now)?;
             let here: ProjectKey =
                 transaction.query_row("SELECT key FROM project WHERE id = ?1", [at.project], |row| row.get(0))?;
             if ghap.project != here {
@@ -254,41 +264,41 @@ impl Store {
                  WHERE uid = ?1",
                 params![ghap.id, at.session, at.agent, at.project, now],
             )?;
-            by_id(transaction, ghap.id)
+            load_ghap(transaction, ghap.id)
         })
     }
 
     /// Abandons a GHAP: the active one, or any in a session that is over.
     pub fn abandon_ghap(
         &mut self,
-        owner: &Owner,
+        owner: &GhapOwner,
         id: Option<Id>,
         reason: &str,
         now: Time,
     ) -> Result<Ghap, StoreError> {
-        let ending = Ending::check(&Resolve {
-            status: Status::Abandoned,
+        let ending = CheckedResolution::validate(&GhapResolve {
+            status: GhapStatus::Abandoned,
             result: reason,
             surprise: None,
             root_cause: None,
             what_worked: None,
             takeaway: None,
             outcome: None,
-            unlooked: false,
+            ignores_other_runs: false,
         })?;
         self.write(|transaction| {
-            let own = active(transaction, &standing(transaction, owner, now)?)?;
+            let own = find_active(transaction, &owner_rows(transaction, owner, now)?)?;
             let ghap = match (id, own) {
                 (None, None) => return Err(GhapError::NoneActive.into()),
                 (None, Some(own)) => own,
                 (Some(id), Some(own)) if own.id == id => own,
                 (Some(id), _) => {
-                    let ghap = by_id(transaction, id)?;
-                    must_be_orphaned(transaction, &ghap, now)?;
+                    let ghap = load_ghap(transaction, id)?;
+                    check_orphaned(transaction, &ghap, now)?;
                     ghap
                 }
             };
-            Ok(ending::end(transaction, &ghap, &ending, None, now)?.ghap)
+            Ok(resolution::write_resolution(transaction, &ghap, &ending, None, now)?.ghap)
         })
     }
 
@@ -300,7 +310,7 @@ impl Store {
         what_worked: Option<&str>,
         takeaway: Option<&str>,
         now: Time,
-    ) -> Result<(Ghap, Vec<Followed>), StoreError> {
+    ) -> Result<(Ghap, Vec<FollowedValue>), StoreError> {
         let long = |text: Option<&str>, what| {
             text.map(|text| Clean::within(text, what, Limit::Long))
                 .transpose()
@@ -309,8 +319,8 @@ impl Store {
         let (what_worked, takeaway) =
             (long(what_worked, "what worked")?, long(takeaway, "the takeaway")?);
         self.write(|transaction| {
-            let ghap = by_id(transaction, id)?;
-            if ghap.status == Status::Active {
+            let ghap = load_ghap(transaction, id)?;
+            if ghap.status == GhapStatus::Active {
                 return Err(GhapError::NotEnded { id: id.short() }.into());
             }
             transaction.execute(
@@ -319,26 +329,26 @@ impl Store {
                  WHERE uid = ?1",
                 params![id, what_worked, takeaway, now],
             )?;
-            let followed = values::follow(transaction, id, now)?;
-            Ok((by_id(transaction, id)?, followed))
+            let followed = values::follow_lesson(transaction, id, now)?;
+            Ok((load_ghap(transaction, id)?, followed))
         })
     }
 
     /// Returns a GHAP by its id.
     pub fn ghap(&self, id: Id) -> Result<Ghap, StoreError> {
-        by_id(&self.connection, id)
+        load_ghap(&self.connection, id)
     }
 
     /// Returns GHAPs, the newest first.
     pub fn ghaps(&self, filter: &GhapFilter, now: Time) -> Result<Vec<Ghap>, StoreError> {
         // Only an active GHAP can be orphaned. The resolved ones, which are most, are not even read.
-        let mut found = many(
+        let mut found = select_ghaps(
             &self.connection,
             &format!(
                 "WHERE (?1 IS NULL OR project.key = ?1) AND (?2 IS NULL OR status = ?2) AND (?3 IS NULL OR domain = ?3)
                        AND (?4 IS NULL OR ghap.id < ?4) AND (NOT ?5 OR status = 'active') AND (NOT ?6 OR {})
                  ORDER BY ghap.id DESC",
-                origins::is_own("ghap.uid")
+                origins::own_row_condition("ghap.uid")
             ),
             &[
                 &filter.project,
@@ -348,23 +358,23 @@ impl Store {
                 &filter.orphaned,
                 &filter.own,
             ],
-            |ghap| Ok(!filter.orphaned || self.orphaned(ghap, now)?),
+            |ghap| Ok(!filter.orphaned || self.is_orphaned(ghap, now)?),
             filter.limit,
         )?;
-        children(&self.connection, &mut found)?;
+        load_revisions_and_notes(&self.connection, &mut found)?;
         Ok(found)
     }
 
     /// Returns true if a GHAP is active and its session is over.
-    pub fn orphaned(&self, ghap: &Ghap, now: Time) -> Result<bool, StoreError> {
-        if ghap.status != Status::Active {
+    pub fn is_orphaned(&self, ghap: &Ghap, now: Time) -> Result<bool, StoreError> {
+        if ghap.status != GhapStatus::Active {
             return Ok(false);
         }
-        Ok(self.session(&ghap.session)?.is_none_or(|session| session.over(now)))
+        Ok(self.session(&ghap.session)?.is_none_or(|session| session.is_over(now)))
     }
 }
 
-fn checked_note(text: &str) -> Result<Clean, GhapError> {
+fn check_note(text: &str) -> Result<Clean, GhapError> {
     Ok(Clean::within(text, "the note", Limit::Long)?)
 }
 
@@ -381,38 +391,46 @@ fn add_note(connection: &Connection, id: Id, text: &Clean, now: Time) -> Result<
 }
 
 /// The database rows of an [`Owner`].
-struct Standing {
+struct OwnerRows {
     project: i64,
     session: i64,
     agent: Clean,
 }
 
-fn standing(connection: &Connection, owner: &Owner, now: Time) -> Result<Standing, StoreError> {
+fn owner_rows(
+    connection: &Connection,
+    owner: &GhapOwner,
+    now: Time,
+) -> Result<OwnerRows, StoreError> {
     let (session, project) =
-        sessions::acting(connection, owner.client.as_ref(), &owner.place, now)?;
-    Ok(Standing { project, session, agent: owner.agent.clone().unwrap_or_default() })
+        sessions::find_acting_session(connection, owner.client.as_ref(), &owner.place, now)?;
+    Ok(OwnerRows { project, session, agent: owner.agent.clone().unwrap_or_default() })
 }
 
-fn active(connection: &Connection, at: &Standing) -> Result<Option<Ghap>, StoreError> {
-    one(
+fn find_active(connection: &Connection, at: &OwnerRows) -> Result<Option<Ghap>, StoreError> {
+    find_ghap(
         connection,
         "WHERE ghap.project = ?1 AND ghap.session = ?2 AND ghap.agent = ?3 AND status = 'active'",
         &[&at.project, &at.session, &at.agent],
     )
 }
 
-fn own(connection: &Connection, owner: &Owner, now: Time) -> Result<Ghap, StoreError> {
-    active(connection, &standing(connection, owner, now)?)?
+fn require_active(
+    connection: &Connection,
+    owner: &GhapOwner,
+    now: Time,
+) -> Result<Ghap, StoreError> {
+    find_active(connection, &owner_rows(connection, owner, now)?)?
         .ok_or_else(|| GhapError::NoneActive.into())
 }
 
-fn must_be_orphaned(connection: &Connection, ghap: &Ghap, now: Time) -> Result<(), StoreError> {
+fn check_orphaned(connection: &Connection, ghap: &Ghap, now: Time) -> Result<(), StoreError> {
     let id = ghap.id.short();
-    if ghap.status != Status::Active {
+    if ghap.status != GhapStatus::Active {
         return Err(GhapError::Ended { id, status: ghap.status }.into());
     }
-    let session = sessions::by_client(connection, &ghap.session)?;
-    if session.is_some_and(|session| !session.over(now)) {
+    let session = sessions::find_session(connection, &ghap.session)?;
+    if session.is_some_and(|session| !session.is_over(now)) {
         Err(GhapError::Alive { id }.into())
     } else {
         Ok(())

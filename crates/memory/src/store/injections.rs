@@ -4,14 +4,14 @@ use rusqlite::{Connection, Row, params};
 use serde::Serialize;
 
 use super::{Store, StoreError, documents, values};
-use crate::injection::{Injection, Source};
+use crate::injection::{Injection, InjectionSource};
 use crate::{Clean, Id, IdSuffix, Time};
 
 pub(crate) const SELECT: &str = "SELECT injection.*, session.client AS session_client
      FROM injection JOIN session ON session.id = injection.session JOIN project ON project.id = session.project";
 
 /// Inserts an injection and returns true. An existing one is changed only if it has no effect yet and the new one has.
-pub(crate) fn insert(
+pub(crate) fn insert_injection(
     connection: &Connection,
     session: i64,
     injection: &Injection,
@@ -45,7 +45,7 @@ pub(crate) fn is_in_context(
     row: Id,
     now: Time,
 ) -> Result<bool, StoreError> {
-    is_shown(connection, client, agent, row, now, false)
+    was_shown(connection, client, agent, row, now, false)
 }
 
 /// Returns true if an agent has been shown a row, in full or as a one-line reference, and nothing has emptied its
@@ -57,10 +57,10 @@ pub(crate) fn is_referred_to(
     row: Id,
     now: Time,
 ) -> Result<bool, StoreError> {
-    is_shown(connection, client, agent, row, now, true)
+    was_shown(connection, client, agent, row, now, true)
 }
 
-fn is_shown(
+fn was_shown(
     connection: &Connection,
     client: &str,
     agent: Option<&Clean>,
@@ -78,7 +78,7 @@ fn is_shown(
         .query_row(params![client, agent, row, now, brief], |row| row.get(0))?)
 }
 
-pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Injection> {
+pub(crate) fn read_injection(row: &Row<'_>) -> rusqlite::Result<Injection> {
     Ok(Injection {
         id: row.get("uid")?,
         session: row.get("session_client")?,
@@ -108,28 +108,34 @@ pub struct InjectionFilter {
 
 /// An injection with the current text of its row.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct WasShown {
+pub struct InjectionWithText {
     /// The injection.
     #[serde(flatten)]
     pub injection: Injection,
     /// The kind of the row, or None if the row is gone.
-    pub kind: Option<Source>,
+    pub kind: Option<InjectionSource>,
     /// The short text of the row, or None if the row is gone.
     pub text: Option<Clean>,
 }
 
 /// Returns the kind and the short text of a row, or None if the row is gone.
-fn described(connection: &Connection, row: Id) -> Result<Option<(Source, Clean)>, StoreError> {
-    if let Some((kind, text)) = documents::described(connection, row)? {
+fn describe_row(
+    connection: &Connection,
+    row: Id,
+) -> Result<Option<(InjectionSource, Clean)>, StoreError> {
+    if let Some((kind, text)) = documents::describe_row(connection, row)? {
         return Ok(Some((kind.into(), text)));
     }
-    let value = documents::missing_is_none(values::one(connection, row))?;
-    Ok(value.map(|value| (Source::Value, value.text)))
+    let value = documents::none_if_missing(values::find_value(connection, row))?;
+    Ok(value.map(|value| (InjectionSource::Value, value.text)))
 }
 
 impl Store {
     /// Returns injections, the newest first.
-    pub fn injections(&self, filter: &InjectionFilter) -> Result<Vec<WasShown>, StoreError> {
+    pub fn injections(
+        &self,
+        filter: &InjectionFilter,
+    ) -> Result<Vec<InjectionWithText>, StoreError> {
         let limit = filter.limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
         let mut injections = self.connection.prepare(&format!(
             "{SELECT} WHERE (?1 IS NULL OR session.client = ?1) AND (?2 IS NULL OR injection.row = ?2)
@@ -137,19 +143,19 @@ impl Store {
              ORDER BY injection.at DESC, injection.id DESC LIMIT ?4"
         ))?;
         let found = injections
-            .query_map(params![filter.session, filter.row, filter.project, limit], read)?
+            .query_map(params![filter.session, filter.row, filter.project, limit], read_injection)?
             .collect::<Result<Vec<_>, _>>()?;
         found
             .into_iter()
             .map(|injection| {
-                let (kind, text) = described(&self.connection, injection.row)?.unzip();
-                Ok(WasShown { injection, kind, text })
+                let (kind, text) = describe_row(&self.connection, injection.row)?.unzip();
+                Ok(InjectionWithText { injection, kind, text })
             })
             .collect()
     }
 
     /// Returns the shown row that a user names by the end of its id. The row itself may be gone.
-    pub fn shown_row(&self, id: &IdSuffix) -> Result<Id, StoreError> {
+    pub fn find_shown_row(&self, id: &IdSuffix) -> Result<Id, StoreError> {
         let mut rows = self
             .connection
             .prepare("SELECT DISTINCT row FROM injection WHERE lower(hex(row)) LIKE ?1")?;

@@ -2,10 +2,10 @@
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::entry::Place;
-use super::tables::{list, to_json};
+use super::entry::ProjectPlace;
+use super::tables::{list_to_json, read_list};
 use super::{Store, StoreError, origins, projects};
-use crate::memory::{self, Category, Memory};
+use crate::memory::{self, Memory, MemoryCategory};
 use crate::project::ProjectKey;
 use crate::{Clean, Id, Time};
 
@@ -13,9 +13,9 @@ use crate::{Clean, Id, Time};
 #[derive(Debug, Clone, Copy)]
 pub struct NewMemory<'a> {
     /// The project in which it applies, or None for every project.
-    pub place: Option<&'a Place>,
+    pub place: Option<&'a ProjectPlace>,
     /// The category.
-    pub category: Category,
+    pub category: MemoryCategory,
     /// The text.
     pub text: &'a str,
     /// The importance, from 0 to 1.
@@ -30,7 +30,7 @@ pub struct MemoryEdit<'a> {
     /// The text.
     pub text: Option<&'a str>,
     /// The category.
-    pub category: Option<Category>,
+    pub category: Option<MemoryCategory>,
     /// The importance, from 0 to 1.
     pub importance: Option<f64>,
     /// Words to find it by.
@@ -45,7 +45,7 @@ pub struct MemoryFilter {
     /// Only memories for every project.
     pub everywhere: bool,
     /// Only this category.
-    pub category: Option<Category>,
+    pub category: Option<MemoryCategory>,
     /// Only memories with all of these tags.
     pub tags: Vec<String>,
     /// Only memories before this position, as returned by [`Store::memory_position`].
@@ -56,21 +56,21 @@ pub struct MemoryFilter {
 
 pub(crate) const SELECT: &str = "SELECT memory.*, project.key AS project_key FROM memory LEFT JOIN project ON project.id = memory.project";
 
-pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Memory> {
+pub(crate) fn read_memory(row: &Row<'_>) -> rusqlite::Result<Memory> {
     Ok(Memory {
         id: row.get("uid")?,
         project: row.get("project_key")?,
         category: row.get("category")?,
         text: row.get("text")?,
         importance: row.get("importance")?,
-        tags: list(row, "tags")?,
+        tags: read_list(row, "tags")?,
         created: row.get("created")?,
         changed: row.get("changed")?,
     })
 }
 
 /// Inserts a memory unchanged, or replaces the one with the same id.
-pub(crate) fn put(
+pub(crate) fn upsert_memory(
     connection: &Connection,
     project: Option<i64>,
     memory: &Memory,
@@ -89,7 +89,7 @@ pub(crate) fn put(
             memory.category,
             memory.text,
             memory.importance,
-            to_json(&memory.tags),
+            list_to_json(&memory.tags),
             memory.created,
             memory.changed,
         ])?;
@@ -98,7 +98,7 @@ pub(crate) fn put(
 
 /// The result of writing a memory.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Remembered {
+pub struct RememberResult {
     /// The new memory, or the existing one with the same words.
     pub memory: Memory,
     /// True if the memory existed before, so that nothing was written.
@@ -108,33 +108,42 @@ pub struct Remembered {
 impl Store {
     /// Writes a memory, unless the project has one of the same category with the same words. The comparison ignores
     /// case, spaces and punctuation.
-    pub fn remember(&mut self, new: &NewMemory<'_>, now: Time) -> Result<Remembered, StoreError> {
+    pub fn remember(
+        &mut self,
+        new: &NewMemory<'_>,
+        now: Time,
+    ) -> Result<RememberResult, StoreError> {
         let memory = Memory {
             id: Id::new(now),
             project: None,
             category: new.category,
-            text: memory::text(new.text)?,
-            importance: memory::importance(new.importance)?,
-            tags: memory::tags(new.tags)?,
+            text: memory::validate_memory_text(new.text)?,
+            importance: memory::validate_importance(new.importance)?,
+            tags: memory::validate_tags(new.tags)?,
             created: now,
             changed: now,
         };
         let author = self.author.clone();
         self.write(|transaction| {
-            let project =
-                new.place.map(|place| projects::row_of(transaction, place, now)).transpose()?;
-            if let Some(known) = same_words(transaction, project, &memory)? {
-                return Ok(Remembered { memory: one(transaction, known)?, is_known: true });
+            let project = new
+                .place
+                .map(|place| projects::ensure_project(transaction, place, now))
+                .transpose()?;
+            if let Some(known) = find_same_words(transaction, project, &memory)? {
+                return Ok(RememberResult {
+                    memory: load_memory(transaction, known)?,
+                    is_known: true,
+                });
             }
-            put(transaction, project, &memory)?;
-            origins::insert_if_known(transaction, memory.id, author.as_ref())?;
-            Ok(Remembered { memory: one(transaction, memory.id)?, is_known: false })
+            upsert_memory(transaction, project, &memory)?;
+            origins::insert_origin_if_known(transaction, memory.id, author.as_ref())?;
+            Ok(RememberResult { memory: load_memory(transaction, memory.id)?, is_known: false })
         })
     }
 
     /// Returns a memory by its id.
     pub fn memory(&self, id: Id) -> Result<Memory, StoreError> {
-        one(&self.connection, id)
+        load_memory(&self.connection, id)
     }
 
     /// Returns memories, the newest first.
@@ -155,7 +164,7 @@ impl Store {
         while let Some(row) = rows.next()?
             && filter.limit.is_none_or(|limit| found.len() < limit)
         {
-            let memory = read(row)?;
+            let memory = read_memory(row)?;
             if filter.tags.iter().all(|tag| memory.tags.iter().any(|own| own.as_str() == tag)) {
                 found.push(memory);
             }
@@ -170,11 +179,11 @@ impl Store {
         edit: &MemoryEdit<'_>,
         now: Time,
     ) -> Result<Memory, StoreError> {
-        let text: Option<Clean> = edit.text.map(memory::text).transpose()?;
-        let importance = edit.importance.map(memory::importance).transpose()?;
-        let tags = edit.tags.map(memory::tags).transpose()?;
+        let text: Option<Clean> = edit.text.map(memory::validate_memory_text).transpose()?;
+        let importance = edit.importance.map(memory::validate_importance).transpose()?;
+        let tags = edit.tags.map(memory::validate_tags).transpose()?;
         self.write(|transaction| {
-            let old = one(transaction, id)?;
+            let old = load_memory(transaction, id)?;
             transaction.execute(
                 "UPDATE memory SET text = ?2, category = ?3, importance = ?4, tags = ?5, changed = max(changed + 1, ?6)
                  WHERE uid = ?1",
@@ -183,18 +192,18 @@ impl Store {
                     text.as_ref().unwrap_or(&old.text),
                     edit.category.unwrap_or(old.category),
                     importance.unwrap_or(old.importance),
-                    to_json(tags.as_ref().unwrap_or(&old.tags)),
+                    list_to_json(tags.as_ref().unwrap_or(&old.tags)),
                     now,
                 ],
             )?;
-            origins::take_over(transaction, id)?;
-            one(transaction, id)
+            origins::claim_imported_row(transaction, id)?;
+            load_memory(transaction, id)
         })
     }
 }
 
 /// Returns the memory of the same project and category that has the same words.
-fn same_words(
+fn find_same_words(
     connection: &Connection,
     project: Option<i64>,
     memory: &Memory,
@@ -202,7 +211,7 @@ fn same_words(
     // Imported rows that were not accepted do not count.
     let mut rows = connection.prepare_cached(&format!(
         "SELECT uid, text FROM memory WHERE project IS ?1 AND category = ?2 AND {} ORDER BY id",
-        origins::is_own("memory.uid")
+        origins::own_row_condition("memory.uid")
     ))?;
     let mut rows = rows.query(params![project, memory.category])?;
     while let Some(row) = rows.next()? {
@@ -213,8 +222,8 @@ fn same_words(
     Ok(None)
 }
 
-pub(crate) fn one(connection: &Connection, id: Id) -> Result<Memory, StoreError> {
+pub(crate) fn load_memory(connection: &Connection, id: Id) -> Result<Memory, StoreError> {
     let query = format!("{SELECT} WHERE memory.uid = ?1");
-    let found = connection.prepare_cached(&query)?.query_row([id], read).optional()?;
+    let found = connection.prepare_cached(&query)?.query_row([id], read_memory).optional()?;
     found.ok_or_else(|| StoreError::NotFound { what: "memory", id: id.into() })
 }

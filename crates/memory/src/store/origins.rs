@@ -2,16 +2,16 @@
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::entry::Place;
+use super::entry::ProjectPlace;
 use super::{Store, StoreError};
-use crate::origin::{ImportBatch, Origin, Unconfirmed, Writer};
+use crate::origin::{ImportBatch, Origin, UnconfirmedReason, Writer};
 use crate::{Clean, Id};
 
 const SELECT: &str = "SELECT origin.writer, origin.checkout, origin.session, origin.agent,
         import_batch.uid, import_batch.file, import_batch.at, import_batch.accepted IS NOT NULL
     FROM origin LEFT JOIN import_batch ON import_batch.id = origin.batch";
 
-fn read(row: &Row<'_>) -> rusqlite::Result<Origin> {
+fn read_origin(row: &Row<'_>) -> rusqlite::Result<Origin> {
     let import = match row.get::<_, Option<Id>>(4)? {
         Some(id) => {
             Some(ImportBatch { id, file: row.get(5)?, at: row.get(6)?, is_accepted: row.get(7)? })
@@ -28,7 +28,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Origin> {
 }
 
 /// Records the origin of a row. An origin that is already recorded stays.
-pub(crate) fn insert(
+pub(crate) fn insert_origin(
     connection: &Connection,
     row: Id,
     origin: &Origin,
@@ -51,16 +51,16 @@ pub(crate) fn insert(
 }
 
 /// Records the origin of a row, if it is known.
-pub(crate) fn insert_if_known(
+pub(crate) fn insert_origin_if_known(
     connection: &Connection,
     row: Id,
     origin: Option<&Origin>,
 ) -> rusqlite::Result<()> {
-    origin.map_or(Ok(()), |origin| insert(connection, row, origin, None))
+    origin.map_or(Ok(()), |origin| insert_origin(connection, row, origin, None))
 }
 
 /// Turns an imported row into a row of the user, because the user has edited it.
-pub(crate) fn take_over(connection: &Connection, row: Id) -> rusqlite::Result<()> {
+pub(crate) fn claim_imported_row(connection: &Connection, row: Id) -> rusqlite::Result<()> {
     connection
         .prepare_cached(
             "UPDATE origin SET batch = NULL, writer = ?2 WHERE row = ?1 AND batch IS NOT NULL",
@@ -70,7 +70,7 @@ pub(crate) fn take_over(connection: &Connection, row: Id) -> rusqlite::Result<()
 }
 
 /// Returns the origin of a captured run.
-pub(crate) fn of_run(place: &Place, client: &Clean, agent: Option<&Clean>) -> Origin {
+pub(crate) fn run_origin(place: &ProjectPlace, client: &Clean, agent: Option<&Clean>) -> Origin {
     Origin {
         writer: Some(Writer::Run),
         checkout: Some(place.checkout()),
@@ -81,16 +81,19 @@ pub(crate) fn of_run(place: &Place, client: &Clean, agent: Option<&Clean>) -> Or
 }
 
 /// Returns the recorded origin of a row.
-pub(crate) fn recorded(connection: &Connection, row: Id) -> rusqlite::Result<Option<Origin>> {
+pub(crate) fn recorded_origin(
+    connection: &Connection,
+    row: Id,
+) -> rusqlite::Result<Option<Origin>> {
     connection
         .prepare_cached(&format!("{SELECT} WHERE origin.row = ?1"))?
-        .query_row([row], read)
+        .query_row([row], read_origin)
         .optional()
 }
 
 /// Returns the origin of a row. An episode without a recorded origin has that of its first run.
-pub(crate) fn find(connection: &Connection, row: Id) -> Result<Option<Origin>, StoreError> {
-    if let Some(origin) = recorded(connection, row)? {
+pub(crate) fn find_origin(connection: &Connection, row: Id) -> Result<Option<Origin>, StoreError> {
+    if let Some(origin) = recorded_origin(connection, row)? {
         return Ok(Some(origin));
     }
     let first: Option<Id> = connection
@@ -100,13 +103,13 @@ pub(crate) fn find(connection: &Connection, row: Id) -> Result<Option<Origin>, S
         .query_row([row], |row| row.get(0))
         .optional()?;
     Ok(match first {
-        Some(outcome) => recorded(connection, outcome)?,
+        Some(outcome) => recorded_origin(connection, outcome)?,
         None => None,
     })
 }
 
 /// Returns the SQL condition that the row with the id in `column` was not imported, or that its import was accepted.
-pub(crate) fn is_own(column: &str) -> String {
+pub(crate) fn own_row_condition(column: &str) -> String {
     format!(
         "NOT EXISTS (SELECT 1 FROM origin JOIN import_batch ON import_batch.id = origin.batch
                      WHERE origin.row = {column} AND import_batch.accepted IS NULL)"
@@ -116,20 +119,20 @@ pub(crate) fn is_own(column: &str) -> String {
 /// Returns true if a row was imported and its import was not accepted.
 pub(crate) fn is_unconfirmed_import(connection: &Connection, row: Id) -> rusqlite::Result<bool> {
     connection
-        .prepare_cached(&format!("SELECT NOT {}", is_own("?1")))?
+        .prepare_cached(&format!("SELECT NOT {}", own_row_condition("?1")))?
         .query_row([row], |row| row.get(0))
 }
 
 /// Returns the reason to mark a row that is shown in a checkout. A run in this checkout that passed after the row was
 /// shown confirms it.
-pub(crate) fn unconfirmed(
+pub(crate) fn unconfirmed_reason(
     connection: &Connection,
     row: Id,
-    place: &Place,
-) -> Result<Option<Unconfirmed>, StoreError> {
-    let Some(origin) = find(connection, row)? else { return Ok(None) };
+    place: &ProjectPlace,
+) -> Result<Option<UnconfirmedReason>, StoreError> {
+    let Some(origin) = find_origin(connection, row)? else { return Ok(None) };
     if origin.is_unconfirmed_import() {
-        return Ok(Some(Unconfirmed::Imported));
+        return Ok(Some(UnconfirmedReason::Imported));
     }
     let here = place.checkout();
     if origin.import.is_some() || origin.checkout.is_none_or(|checkout| checkout == here) {
@@ -142,17 +145,17 @@ pub(crate) fn unconfirmed(
                             WHERE injection.row = ?1 AND injection.effect = 'helped' AND origin.checkout = ?2)",
         )?
         .query_row(params![row, here], |row| row.get(0))?;
-    Ok((!is_confirmed).then_some(Unconfirmed::OtherCheckout))
+    Ok((!is_confirmed).then_some(UnconfirmedReason::OtherCheckout))
 }
 
 impl Store {
     /// Sets the origin of the rows that this handle writes from now on.
-    pub fn write_as(&mut self, origin: Origin) {
+    pub fn set_author(&mut self, origin: Origin) {
         self.author = Some(origin);
     }
 
     /// Returns the origin of a row, or None if the row was written before origins were recorded.
     pub fn origin(&self, row: Id) -> Result<Option<Origin>, StoreError> {
-        find(&self.connection, row)
+        find_origin(&self.connection, row)
     }
 }

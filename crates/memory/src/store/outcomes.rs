@@ -3,20 +3,20 @@
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 
 use super::{Store, StoreError};
-use crate::outcome::{Counts, Outcome};
+use crate::outcome::{Outcome, TestCounts};
 use crate::{Clean, Id, Time};
 
 pub(crate) const SELECT: &str = "SELECT outcome.*, project.key AS project_key, session.client AS session_client
      FROM outcome JOIN project ON project.id = outcome.project LEFT JOIN session ON session.id = outcome.session";
 
 /// Inserts a run and returns true, or returns false if it is already there.
-pub(crate) fn insert(
+pub(crate) fn insert_outcome(
     connection: &Connection,
     project: i64,
     session: Option<i64>,
     outcome: &Outcome,
 ) -> Result<bool, StoreError> {
-    let failing = super::tables::to_json(&outcome.failing);
+    let failing = super::tables::list_to_json(&outcome.failing);
     let counts = outcome.counts;
     let inserted = connection
         .prepare_cached(
@@ -47,7 +47,7 @@ pub(crate) fn insert(
 }
 
 /// Counts a command that looks like a test run but is not recognized as one.
-pub(crate) fn note_unfollowed(
+pub(crate) fn count_unrecognized_command(
     connection: &Connection,
     project: i64,
     command: &Clean,
@@ -62,7 +62,7 @@ pub(crate) fn note_unfollowed(
     Ok(())
 }
 
-pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Outcome> {
+pub(crate) fn read_outcome(row: &Row<'_>) -> rusqlite::Result<Outcome> {
     let passed: Option<u32> = row.get("passed")?;
     let (failed, skipped): (Option<u32>, Option<u32>) = (row.get("failed")?, row.get("skipped")?);
     Ok(Outcome {
@@ -74,12 +74,12 @@ pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Outcome> {
         kind: row.get("kind")?,
         runner: row.get("runner")?,
         verdict: row.get("verdict")?,
-        counts: passed.map(|passed| Counts {
+        counts: passed.map(|passed| TestCounts {
             passed,
             failed: failed.unwrap_or_default(),
             skipped: skipped.unwrap_or_default(),
         }),
-        failing: super::tables::list(row, "failing")?,
+        failing: super::tables::read_list(row, "failing")?,
         signature: row.get("signature")?,
         exit: row.get("exit")?,
         duration: row.get("duration")?,
@@ -88,19 +88,19 @@ pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Outcome> {
 }
 
 /// Returns the runs of a query; `rest` follows [`SELECT`].
-pub(crate) fn select(
+pub(crate) fn select_outcomes(
     connection: &Connection,
     rest: &str,
     params: impl Params,
 ) -> Result<Vec<Outcome>, StoreError> {
     let mut outcomes = connection.prepare_cached(&format!("{SELECT} {rest}"))?;
-    Ok(outcomes.query_map(params, read)?.collect::<Result<_, _>>()?)
+    Ok(outcomes.query_map(params, read_outcome)?.collect::<Result<_, _>>()?)
 }
 
 impl Store {
     /// Returns commands of a project that look like test runs but are not recognized, with their counts, the most
     /// frequent first.
-    pub fn unfollowed_commands(
+    pub fn unrecognized_commands(
         &self,
         project: Id,
         most: usize,
@@ -117,6 +117,6 @@ impl Store {
     /// Returns a captured run, or None if it is gone.
     pub fn outcome(&self, id: Id) -> Result<Option<Outcome>, StoreError> {
         let query = format!("{SELECT} WHERE outcome.uid = ?1");
-        Ok(self.connection.query_row(&query, [id], read).optional()?)
+        Ok(self.connection.query_row(&query, [id], read_outcome).optional()?)
     }
 }

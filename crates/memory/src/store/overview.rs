@@ -3,15 +3,15 @@
 use rusqlite::params;
 use serde::Serialize;
 
-use super::entry::Place;
-use super::{Store, StoreError, ghaps, outcomes, sessions, spoken};
-use crate::ghap::{Ghap, Told};
+use super::entry::ProjectPlace;
+use super::{Store, StoreError, ghap_prompts, ghaps, outcomes, sessions};
+use crate::ghap::{Ghap, PredictionVerdict};
 use crate::outcome::Outcome;
 use crate::{Clean, Id};
 
 /// Number of rows of each kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct Counts {
+pub struct RowCounts {
     /// Memories.
     pub memories: u64,
     /// Experiences from resolved GHAPs.
@@ -30,16 +30,16 @@ pub struct Counts {
 
 /// The state of the prompts about a GHAP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct Progress {
+pub struct GhapProgress {
     /// Number of tool calls since the GHAP was started, changed or asked about.
     pub calls: u32,
     /// The last verdict of a run on the prediction that the agent was told.
-    pub told: Option<Told>,
+    pub told: Option<PredictionVerdict>,
 }
 
 impl Store {
     /// Counts the rows of a project, or of the whole store. Rows for every project do not count for one project.
-    pub fn counts(&self, project: Option<Id>) -> Result<Counts, StoreError> {
+    pub fn row_counts(&self, project: Option<Id>) -> Result<RowCounts, StoreError> {
         Ok(self.connection.query_row(
             "SELECT (SELECT count(*) FROM memory WHERE ?1 IS NULL OR project = here.id),
                     (SELECT count(*) FROM experience WHERE ?1 IS NULL OR project = here.id),
@@ -52,7 +52,7 @@ impl Store {
              FROM (SELECT (SELECT id FROM project WHERE uid = ?1) AS id) AS here",
             params![project],
             |row| {
-                Ok(Counts {
+                Ok(RowCounts {
                     memories: row.get(0)?,
                     experiences: row.get(1)?,
                     episodes: row.get(2)?,
@@ -66,27 +66,27 @@ impl Store {
     }
 
     /// Returns the state of the prompts about a GHAP.
-    pub fn progress(&self, ghap: Id) -> Result<Progress, StoreError> {
+    pub fn ghap_progress(&self, ghap: Id) -> Result<GhapProgress, StoreError> {
         Ok(self.connection.query_row(
             "SELECT calls, told FROM ghap WHERE uid = ?1",
             [ghap],
-            |row| Ok(Progress { calls: row.get(0)?, told: row.get(1)? }),
+            |row| Ok(GhapProgress { calls: row.get(0)?, told: row.get(1)? }),
         )?)
     }
 
     /// Returns the client name of the standing session, which holds the commands typed in a place outside a client.
-    pub fn standing_session(&self, place: &Place) -> Result<Option<Clean>, StoreError> {
-        Ok(self.project(place)?.map(|project| sessions::standing_name(project.id)))
+    pub fn standing_session(&self, place: &ProjectPlace) -> Result<Option<Clean>, StoreError> {
+        Ok(self.project(place)?.map(|project| sessions::standing_session_name(project.id)))
     }
 
     /// Returns the last run of each of the most recent commands in a project.
-    pub fn last_runs(&self, place: &Place, most: usize) -> Result<Vec<Outcome>, StoreError> {
-        spoken::last_runs(&self.connection, place, most)
+    pub fn last_runs(&self, place: &ProjectPlace, most: usize) -> Result<Vec<Outcome>, StoreError> {
+        ghap_prompts::last_runs(&self.connection, place, most)
     }
 
     /// Returns the captured runs of a session, in order.
-    pub fn runs_of(&self, session: &Clean) -> Result<Vec<Outcome>, StoreError> {
-        outcomes::select(
+    pub fn session_runs(&self, session: &Clean) -> Result<Vec<Outcome>, StoreError> {
+        outcomes::select_outcomes(
             &self.connection,
             "WHERE session.client = ?1 ORDER BY outcome.at, outcome.id",
             [session],
@@ -94,15 +94,15 @@ impl Store {
     }
 
     /// Returns the GHAPs of a session, in order.
-    pub fn ghaps_of(&self, session: &Clean) -> Result<Vec<Ghap>, StoreError> {
-        let mut found = ghaps::many(
+    pub fn session_ghaps(&self, session: &Clean) -> Result<Vec<Ghap>, StoreError> {
+        let mut found = ghaps::select_ghaps(
             &self.connection,
             "WHERE session.client = ?1 ORDER BY ghap.id",
             &[session],
             |_| Ok(true),
             None,
         )?;
-        ghaps::children(&self.connection, &mut found)?;
+        ghaps::load_revisions_and_notes(&self.connection, &mut found)?;
         Ok(found)
     }
 }

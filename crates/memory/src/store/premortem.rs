@@ -4,24 +4,24 @@ use std::cmp::Reverse;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::documents::{Query, UNFILED, find};
-use super::entry::Place;
-use super::hot::HotStore;
+use super::documents::{DocumentQuery, MAX_UNINDEXED_IN_HOOK, find_documents};
+use super::entry::ProjectPlace;
+use super::hook_store::HookStore;
 use super::{StoreError, effects, injections, origins, projects, values};
 use crate::document::Axis;
-use crate::ghap::{Cause, Status, Strategy};
+use crate::ghap::{CauseCategory, GhapStatus, Strategy};
 use crate::value::{self, Value};
 use crate::{Clean, Id, Time};
-use rutter_search::score::FLOOR;
+use rutter_search::score::MIN_CONFIDENCE;
 
 /// Minimum number of resolved hypotheses for any statistics, and of uses of a strategy for judging it.
 pub const MIN_CASES: u32 = 5;
 /// Maximum number of hypotheses that are counted, the newest.
-const RECENT: u32 = 200;
+const MAX_COUNTED_GHAPS: u32 = 200;
 /// Minimum number of times that a root cause was found before it is shown.
-const MIN_CAUSE: u32 = 3;
+const MIN_CAUSE_COUNT: u32 = 3;
 /// Minimum difference of two hit rates for showing one strategy as better than another.
-const MIN_DIFFERENCE: f64 = 0.3;
+const MIN_RATE_DIFFERENCE: f64 = 0.3;
 /// Maximum numbers of lessons from similar failures, and of values, that are shown.
 const MAX_LESSONS: usize = 2;
 const MAX_PRINCIPLES: usize = 2;
@@ -36,7 +36,7 @@ pub struct Premortem {
     /// Strategies with different hit rates, the best first: how often each was right and wrong.
     pub strategies: Vec<(Strategy, u32, u32)>,
     /// The root cause of at least half of the falsified hypotheses, its count, and the newest lesson from it.
-    pub cause: Option<(Cause, u32, Clean)>,
+    pub cause: Option<(CauseCategory, u32, Clean)>,
     /// Lessons from hypotheses about similar failures: row, confidence, and text.
     pub lessons: Vec<(Id, f64, Clean)>,
     /// Values that are relevant to the failure, with their confidence.
@@ -53,12 +53,12 @@ impl Premortem {
     }
 }
 
-impl HotStore {
+impl HookStore {
     /// Returns the premortem of a failure with this text. None if the session was already shown one, or if there is
     /// nothing to act on.
     pub fn premortem(
         &self,
-        place: &Place,
+        place: &ProjectPlace,
         client: &str,
         failure: &str,
         now: Time,
@@ -71,14 +71,14 @@ impl HotStore {
             return Ok(None);
         }
         let mut premortem = Premortem::default();
-        if let Some(project) = projects::find(connection, place)? {
-            let counted = count(connection, project)?;
+        if let Some(project) = projects::find_project(connection, place)? {
+            let counted = count_hypotheses(connection, project)?;
             if counted.resolved >= MIN_CASES {
                 premortem = counted;
                 premortem.lessons = self.similar_lessons(project, failure)?;
             }
         }
-        for near in values::bearing(connection, place, false, failure)? {
+        for near in values::relevant_values(connection, place, false, failure)? {
             if premortem.principles.len() < MAX_PRINCIPLES
                 && near.is_above_floor()
                 // A value that would be truncated is not shown.
@@ -98,23 +98,24 @@ impl HotStore {
         project: i64,
         failure: &str,
     ) -> Result<Vec<(Id, f64, Clean)>, StoreError> {
-        let query = Query {
+        let query = DocumentQuery {
             axis: Axis::Surprise,
             project: Some(project),
-            unfiled: UNFILED,
-            ..Query::new(failure)
+            max_unindexed: MAX_UNINDEXED_IN_HOOK,
+            ..DocumentQuery::new(failure)
         };
         let moment = self.connection.unchecked_transaction()?;
-        let hits = find(&moment, &self.files, &query)?;
+        let hits = find_documents(&moment, &self.files, &query)?;
         let mut lessons: Vec<(Id, f64, Clean)> = Vec::new();
-        for hit in hits.into_iter().filter(|hit| hit.confidence >= FLOOR).take(MAX_LESSONS) {
-            if effects::ever(&moment, hit.row)?.is_harmful() {
+        for hit in hits.into_iter().filter(|hit| hit.confidence >= MIN_CONFIDENCE).take(MAX_LESSONS)
+        {
+            if effects::total_effects(&moment, hit.row)?.is_harmful() {
                 continue;
             }
             let learnt: Option<Option<Clean>> = moment
                 .prepare_cached(&format!(
                     "SELECT coalesce(takeaway, surprise) FROM ghap WHERE uid = ?1 AND status = 'falsified' AND {}",
-                    origins::is_own("ghap.uid")
+                    origins::own_row_condition("ghap.uid")
                 ))?
                 .query_row([hit.row], |row| row.get(0))
                 .optional()?;
@@ -129,21 +130,21 @@ impl HotStore {
 }
 
 /// Counts the resolved hypotheses of a project and keeps the statistics that can be acted on.
-fn count(connection: &Connection, project: i64) -> Result<Premortem, StoreError> {
+fn count_hypotheses(connection: &Connection, project: i64) -> Result<Premortem, StoreError> {
     let mut premortem = Premortem::default();
     let mut strategies: Vec<(Strategy, u32, u32)> = Vec::new();
     // With the newest lesson from each cause.
-    let mut causes: Vec<(Cause, u32, Option<Clean>)> = Vec::new();
+    let mut causes: Vec<(CauseCategory, u32, Option<Clean>)> = Vec::new();
     let mut rows = connection.prepare_cached(&format!(
         "SELECT status, strategy, cause, takeaway FROM ghap
          WHERE project = ?1 AND status IN ('confirmed', 'falsified') AND {}
          ORDER BY resolved DESC LIMIT ?2",
-        origins::is_own("ghap.uid")
+        origins::own_row_condition("ghap.uid")
     ))?;
-    let mut rows = rows.query(params![project, RECENT])?;
+    let mut rows = rows.query(params![project, MAX_COUNTED_GHAPS])?;
     while let Some(row) = rows.next()? {
-        let (status, strategy): (Status, Strategy) = (row.get(0)?, row.get(1)?);
-        let wrong = status == Status::Falsified;
+        let (status, strategy): (GhapStatus, Strategy) = (row.get(0)?, row.get(1)?);
+        let wrong = status == GhapStatus::Falsified;
         premortem.resolved += 1;
         premortem.falsified += u32::from(wrong);
         let at = strategies.iter().position(|known| known.0 == strategy).unwrap_or_else(|| {
@@ -152,7 +153,7 @@ fn count(connection: &Connection, project: i64) -> Result<Premortem, StoreError>
         });
         strategies[at].1 += u32::from(!wrong);
         strategies[at].2 += u32::from(wrong);
-        if let Some(cause) = row.get::<_, Option<Cause>>(2)?.filter(|_| wrong) {
+        if let Some(cause) = row.get::<_, Option<CauseCategory>>(2)?.filter(|_| wrong) {
             let lesson: Option<Clean> = row.get(3)?;
             match causes.iter_mut().find(|known| known.0 == cause) {
                 Some((_, times, newest)) => {
@@ -163,10 +164,10 @@ fn count(connection: &Connection, project: i64) -> Result<Premortem, StoreError>
             }
         }
     }
-    premortem.strategies = telling(strategies);
+    premortem.strategies = distinguishing_strategies(strategies);
     causes.sort_by_key(|(cause, times, _)| (Reverse(*times), cause.as_str()));
     premortem.cause = causes.into_iter().next().and_then(|(cause, times, lesson)| {
-        let is_frequent = times >= MIN_CAUSE && times * 2 >= premortem.falsified;
+        let is_frequent = times >= MIN_CAUSE_COUNT && times * 2 >= premortem.falsified;
         lesson.filter(|_| is_frequent).map(|lesson| (cause, times, lesson))
     });
     Ok(premortem)
@@ -174,7 +175,9 @@ fn count(connection: &Connection, project: i64) -> Result<Premortem, StoreError>
 
 /// Returns the best and the worst of the strategies that were used often enough, if they differ, or a single one that
 /// is mostly wrong.
-fn telling(mut strategies: Vec<(Strategy, u32, u32)>) -> Vec<(Strategy, u32, u32)> {
+fn distinguishing_strategies(
+    mut strategies: Vec<(Strategy, u32, u32)>,
+) -> Vec<(Strategy, u32, u32)> {
     let rate =
         |(_, right, wrong): &(Strategy, u32, u32)| f64::from(*right) / f64::from(right + wrong);
     strategies.retain(|(_, right, wrong)| right + wrong >= MIN_CASES);
@@ -183,7 +186,7 @@ fn telling(mut strategies: Vec<(Strategy, u32, u32)>) -> Vec<(Strategy, u32, u32
     });
     match strategies.as_slice() {
         [only] if only.2 > only.1 => vec![*only],
-        [best, .., worst] if rate(best) - rate(worst) >= MIN_DIFFERENCE => vec![*best, *worst],
+        [best, .., worst] if rate(best) - rate(worst) >= MIN_RATE_DIFFERENCE => vec![*best, *worst],
         _ => Vec::new(),
     }
 }

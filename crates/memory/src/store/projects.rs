@@ -11,7 +11,7 @@
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 use serde::{Deserialize, Serialize};
 
-use super::entry::Place;
+use super::entry::ProjectPlace;
 use super::{Store, StoreError, ghaps, sessions, tables, values};
 use crate::project::ProjectKey;
 use crate::{Clean, Id, Time};
@@ -60,12 +60,16 @@ pub struct ProjectSummary {
 
 /// Returns the row of a place's project. Creates the project, or gives an earlier project of the place its new key, if
 /// needed.
-pub(crate) fn row_of(connection: &Connection, place: &Place, now: Time) -> Result<i64, StoreError> {
+pub(crate) fn ensure_project(
+    connection: &Connection,
+    place: &ProjectPlace,
+    now: Time,
+) -> Result<i64, StoreError> {
     let key = &place.key;
-    let row = match look_up(connection, place)? {
-        None => insert(connection, key, place, now)?,
-        Some(Known::ByKey(row)) => row,
-        Some(Known::Earlier(row)) => {
+    let row = match match_place(connection, place)? {
+        None => insert_project(connection, key, place, now)?,
+        Some(ProjectMatch::ByKey(row)) => row,
+        Some(ProjectMatch::Earlier(row)) => {
             connection.execute(
                 "UPDATE project SET key = ?2, changed = ?3 WHERE id = ?1",
                 params![row, key, now],
@@ -90,10 +94,10 @@ pub(crate) fn row_of(connection: &Connection, place: &Place, now: Time) -> Resul
     Ok(row)
 }
 
-fn insert(
+fn insert_project(
     connection: &Connection,
     key: &ProjectKey,
-    place: &Place,
+    place: &ProjectPlace,
     now: Time,
 ) -> Result<i64, StoreError> {
     connection.execute(
@@ -104,7 +108,10 @@ fn insert(
 }
 
 /// Returns the project that has a key.
-pub(crate) fn known_as(connection: &Connection, key: &ProjectKey) -> rusqlite::Result<Option<i64>> {
+pub(crate) fn find_by_key(
+    connection: &Connection,
+    key: &ProjectKey,
+) -> rusqlite::Result<Option<i64>> {
     connection
         .prepare_cached("SELECT project FROM project_alias WHERE key = ?1")?
         .query_row([key], |row| row.get(0))
@@ -113,7 +120,11 @@ pub(crate) fn known_as(connection: &Connection, key: &ProjectKey) -> rusqlite::R
 
 /// Returns true if a key is the main key of a project. A project with a stronger main key is a different one that was
 /// once at the same place.
-fn goes_by(connection: &Connection, project: i64, key: &ProjectKey) -> Result<bool, StoreError> {
+fn is_main_key(
+    connection: &Connection,
+    project: i64,
+    key: &ProjectKey,
+) -> Result<bool, StoreError> {
     let own: ProjectKey = connection
         .prepare_cached("SELECT key FROM project WHERE id = ?1")?
         .query_row([project], |row| row.get(0))?;
@@ -123,18 +134,22 @@ fn goes_by(connection: &Connection, project: i64, key: &ProjectKey) -> Result<bo
 /// Returns true if a key is sufficient to identify a project. A folder path is not, if the project has a stronger key:
 /// the repository that was there is gone, and this is a new folder in its place. It is sufficient if the user has
 /// merged the two.
-fn leads_to(connection: &Connection, key: &ProjectKey, project: i64) -> Result<bool, StoreError> {
+fn is_sufficient_key(
+    connection: &Connection,
+    key: &ProjectKey,
+    project: i64,
+) -> Result<bool, StoreError> {
     let merged: bool = connection
         .prepare_cached("SELECT merged FROM project_alias WHERE key = ?1")?
         .query_row([key], |row| row.get(0))?;
-    Ok(merged || !key.is_folder() || goes_by(connection, project, key)?)
+    Ok(merged || !key.is_folder() || is_main_key(connection, project, key)?)
 }
 
 /// Moves all rows and keys of one project to another, and deletes the first.
-fn join(connection: &Connection, from: i64, into: i64) -> Result<(), StoreError> {
-    join_standing_sessions(connection, from, into)?;
+fn merge_rows(connection: &Connection, from: i64, into: i64) -> Result<(), StoreError> {
+    merge_standing_sessions(connection, from, into)?;
     // An agent of one session may have an active GHAP in each project.
-    keep_the_youngest(connection, "project IN (?1, ?2)", "session, agent", params![from, into])?;
+    keep_youngest_ghaps(connection, "project IN (?1, ?2)", "session, agent", params![from, into])?;
     // The same failure may have an open episode in each project.
     connection.execute(
         "UPDATE episode SET how = 'left', ended = seen WHERE how IS NULL AND project = ?1
@@ -145,7 +160,7 @@ fn join(connection: &Connection, from: i64, into: i64) -> Result<(), StoreError>
     )?;
     // Both projects may have counted the same command.
     connection.execute("DELETE FROM unfollowed WHERE project = ?1", [from])?;
-    for table in tables::OF_PROJECT {
+    for table in tables::PROJECT_TABLES {
         connection.execute(
             &format!("UPDATE {table} SET project = ?2 WHERE project = ?1"),
             [from, into],
@@ -156,12 +171,16 @@ fn join(connection: &Connection, from: i64, into: i64) -> Result<(), StoreError>
 }
 
 /// Merges the standing sessions of two projects, so that commands typed in either place share one session.
-fn join_standing_sessions(connection: &Connection, from: i64, into: i64) -> Result<(), StoreError> {
+fn merge_standing_sessions(
+    connection: &Connection,
+    from: i64,
+    into: i64,
+) -> Result<(), StoreError> {
     let name = |project: i64| -> rusqlite::Result<Clean> {
         let id =
             connection
                 .query_row("SELECT uid FROM project WHERE id = ?1", [project], |row| row.get(0))?;
-        Ok(sessions::standing_name(id))
+        Ok(sessions::standing_session_name(id))
     };
     let (from, into) = (name(from)?, name(into)?);
     let taken: bool = connection.query_row(
@@ -175,7 +194,7 @@ fn join_standing_sessions(connection: &Connection, from: i64, into: i64) -> Resu
         return Ok(());
     }
     let both = "session IN (SELECT id FROM session WHERE client IN (?1, ?2))";
-    keep_the_youngest(connection, both, "agent", params![from, into])?;
+    keep_youngest_ghaps(connection, both, "agent", params![from, into])?;
     for table in ["ghap", "outcome", "injection"] {
         connection.execute(
             &format!(
@@ -190,7 +209,7 @@ fn join_standing_sessions(connection: &Connection, from: i64, into: i64) -> Resu
 }
 
 /// Keeps the youngest active GHAP of each agent and session that will be merged, and abandons the others.
-fn keep_the_youngest(
+fn keep_youngest_ghaps(
     connection: &Connection,
     of: &str,
     each: &str,
@@ -204,10 +223,10 @@ fn keep_the_youngest(
         ))?
         .query_map(params, |row| row.get(0))?
         .collect::<Result<Vec<Id>, _>>()?;
-    older.into_iter().try_for_each(|id| Ok(ghaps::lay_down(connection, id)?))
+    older.into_iter().try_for_each(|id| Ok(ghaps::abandon_merged(connection, id)?))
 }
 
-pub(crate) fn read(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<Project> {
+pub(crate) fn read_project(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<Project> {
     let (number, key): (i64, ProjectKey) = (row.get("id")?, row.get("key")?);
     let mut all = connection.prepare_cached(
         "SELECT key, merged FROM project_alias WHERE project = ?1 AND key != ?2 ORDER BY id",
@@ -228,38 +247,47 @@ pub(crate) fn read(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<P
 }
 
 /// The project of a place, by the key that led to it.
-enum Known {
+enum ProjectMatch {
     /// By the strongest key of the place.
     ByKey(i64),
     /// By a weaker key that is the project's main key: the place did not have its strongest key yet.
     Earlier(i64),
 }
 
-fn look_up(connection: &Connection, place: &Place) -> Result<Option<Known>, StoreError> {
-    if let Some(row) = known_as(connection, &place.key)?
-        && leads_to(connection, &place.key, row)?
+fn match_place(
+    connection: &Connection,
+    place: &ProjectPlace,
+) -> Result<Option<ProjectMatch>, StoreError> {
+    if let Some(row) = find_by_key(connection, &place.key)?
+        && is_sufficient_key(connection, &place.key, row)?
     {
-        return Ok(Some(Known::ByKey(row)));
+        return Ok(Some(ProjectMatch::ByKey(row)));
     }
     for alias in &place.aliases {
-        if let Some(row) = known_as(connection, alias)?
-            && goes_by(connection, row, alias)?
+        if let Some(row) = find_by_key(connection, alias)?
+            && is_main_key(connection, row, alias)?
         {
-            return Ok(Some(Known::Earlier(row)));
+            return Ok(Some(ProjectMatch::Earlier(row)));
         }
     }
     Ok(None)
 }
 
 /// Returns the row of a place's project as [`row_of`] would find it, or None if it has no row yet.
-pub(crate) fn find(connection: &Connection, place: &Place) -> Result<Option<i64>, StoreError> {
-    let found = look_up(connection, place)?;
-    Ok(found.map(|(Known::ByKey(row) | Known::Earlier(row))| row))
+pub(crate) fn find_project(
+    connection: &Connection,
+    place: &ProjectPlace,
+) -> Result<Option<i64>, StoreError> {
+    let found = match_place(connection, place)?;
+    Ok(found.map(|(ProjectMatch::ByKey(row) | ProjectMatch::Earlier(row))| row))
 }
 
 /// Returns the main key of a place's project, or the place's strongest key if the project has no row yet.
-pub(super) fn key_of(connection: &Connection, place: &Place) -> Result<ProjectKey, StoreError> {
-    let Some(row) = find(connection, place)? else { return Ok(place.key.clone()) };
+pub(super) fn project_key(
+    connection: &Connection,
+    place: &ProjectPlace,
+) -> Result<ProjectKey, StoreError> {
+    let Some(row) = find_project(connection, place)? else { return Ok(place.key.clone()) };
     Ok(connection
         .prepare_cached("SELECT key FROM project WHERE id = ?1")?
         .query_row([row], |row| row.get(0))?)
@@ -267,28 +295,31 @@ pub(super) fn key_of(connection: &Connection, place: &Place) -> Result<ProjectKe
 
 impl Store {
     /// Returns the main key of a place's project, or the place's strongest key if the project has no row yet.
-    pub fn project_key(&self, place: &Place) -> Result<ProjectKey, StoreError> {
-        key_of(&self.connection, place)
+    pub fn project_key(&self, place: &ProjectPlace) -> Result<ProjectKey, StoreError> {
+        project_key(&self.connection, place)
     }
 
     /// Returns the project of a place, or None if it has no row yet.
-    pub fn project(&self, place: &Place) -> Result<Option<Project>, StoreError> {
-        let Some(row) = find(&self.connection, place)? else { return Ok(None) };
+    pub fn project(&self, place: &ProjectPlace) -> Result<Option<Project>, StoreError> {
+        let Some(row) = find_project(&self.connection, place)? else { return Ok(None) };
         let found =
             self.connection.query_row("SELECT * FROM project WHERE id = ?1", [row], |row| {
-                read(&self.connection, row)
+                read_project(&self.connection, row)
             })?;
         Ok(Some(found))
     }
 
     /// Returns other projects that were at a place before: those with one of its keys as main key, and those last seen
     /// in its folder. Their rows are not shown there until the user merges them.
-    pub fn earlier_projects(&self, place: &Place) -> Result<Vec<ProjectSummary>, StoreError> {
-        let own = find(&self.connection, place)?;
+    pub fn earlier_projects(
+        &self,
+        place: &ProjectPlace,
+    ) -> Result<Vec<ProjectSummary>, StoreError> {
+        let own = find_project(&self.connection, place)?;
         let mut rows = Vec::new();
         for alias in &place.aliases {
-            if let Some(row) = known_as(&self.connection, alias)?
-                && goes_by(&self.connection, row, alias)?
+            if let Some(row) = find_by_key(&self.connection, alias)?
+                && is_main_key(&self.connection, row, alias)?
             {
                 rows.push(row);
             }
@@ -327,7 +358,7 @@ impl Store {
         )?;
         let found = projects.query_map([], |row| {
             Ok(ProjectSummary {
-                project: read(&self.connection, row)?,
+                project: read_project(&self.connection, row)?,
                 sessions: row.get("sessions")?,
                 ghaps: row.get("ghaps")?,
                 outcomes: row.get("outcomes")?,
@@ -340,7 +371,7 @@ impl Store {
     }
 
     /// Returns the project that a user names by any key, by the end of its id, or by its name if that is unique.
-    pub fn project_named(&self, name: &str) -> Result<ProjectSummary, StoreError> {
+    pub fn find_project_by_name(&self, name: &str) -> Result<ProjectSummary, StoreError> {
         let key = ProjectKey::new(name);
         let id = name.parse::<crate::IdSuffix>().ok();
         let mut projects = self.projects()?;
@@ -353,7 +384,7 @@ impl Store {
         }
         projects.retain(|summary| {
             let project = &summary.project;
-            project.name.as_str() == name || id.as_ref().is_some_and(|id| id.names(project.id))
+            project.name.as_str() == name || id.as_ref().is_some_and(|id| id.matches(project.id))
         });
         match projects.len() {
             1 => Ok(projects.swap_remove(0)),
@@ -375,8 +406,8 @@ impl Store {
             }
             transaction
                 .execute("UPDATE project_alias SET merged = 1 WHERE project = ?1", [from])?;
-            join(transaction, from, into)?;
-            values::unite(transaction)
+            merge_rows(transaction, from, into)?;
+            values::unite_duplicates(transaction)
         })
     }
 }

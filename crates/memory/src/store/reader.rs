@@ -5,21 +5,21 @@
 
 use rusqlite::{Connection, Transaction, params};
 
-use super::entry::Place;
-use super::hot::HotStore;
-use super::values::{Bearing, Held};
+use super::entry::ProjectPlace;
+use super::hook_store::HookStore;
+use super::values::{RelevantValue, ValueWithEffects};
 use super::{
-    Ask, Files, Recall, Store, StoreError, documents, effects, episode_files, episodes, ghaps,
-    injections, memories, origins, projects, spoken, values,
+    DataDir, RecallRequest, RecalledRow, Store, StoreError, documents, effects, episode_files,
+    episodes, ghap_prompts, ghaps, injections, memories, origins, projects, values,
 };
-use crate::document::Kind;
+use crate::document::DocumentKind;
 use crate::episode::Episode;
 use crate::ghap::Ghap;
-use crate::injection::Effects;
+use crate::injection::EffectCounts;
 use crate::memory::Memory;
-use crate::origin::Unconfirmed;
+use crate::origin::UnconfirmedReason;
 use crate::outcome::Outcome;
-use crate::value::{Standing, Value};
+use crate::value::{Value, ValueStanding};
 use crate::{Clean, Id, Time};
 
 /// The session and the agent in it that a row may have been shown to. No agent is the main one.
@@ -27,9 +27,9 @@ pub type Recipient<'a> = (&'a str, Option<&'a Clean>);
 
 /// Read access to the rows of the store.
 #[derive(Debug, Clone, Copy)]
-pub struct Reader<'a> {
+pub struct StoreReader<'a> {
     connection: &'a Connection,
-    files: &'a Files,
+    files: &'a DataDir,
     /// Maximum number of documents that are searched although they are in no index file yet.
     max_unindexed: u32,
 }
@@ -43,42 +43,46 @@ pub struct ReadSnapshot<'a> {
 
 impl Store {
     /// Returns read access after indexing what was written since.
-    pub fn indexed_reader(&mut self) -> Result<Reader<'_>, StoreError> {
-        self.bring_up_to_date()?;
+    pub fn indexed_reader(&mut self) -> Result<StoreReader<'_>, StoreError> {
+        self.update_index()?;
         Ok(self.reader())
     }
 
     /// Returns read access without indexing anything first.
-    pub fn reader(&self) -> Reader<'_> {
-        Reader { connection: &self.connection, files: &self.files, max_unindexed: u32::MAX }
+    pub fn reader(&self) -> StoreReader<'_> {
+        StoreReader { connection: &self.connection, files: &self.files, max_unindexed: u32::MAX }
     }
 }
 
-impl HotStore {
+impl HookStore {
     /// Returns read access.
-    pub fn reader(&self) -> Reader<'_> {
-        Reader {
+    pub fn reader(&self) -> StoreReader<'_> {
+        StoreReader {
             connection: &self.connection,
             files: &self.files,
-            max_unindexed: documents::UNFILED,
+            max_unindexed: documents::MAX_UNINDEXED_IN_HOOK,
         }
     }
 }
 
-impl<'a> Reader<'a> {
+impl<'a> StoreReader<'a> {
     /// Starts a consistent view. Without one, for instance inside a transaction, reading still works.
     pub fn snapshot(&self) -> ReadSnapshot<'a> {
         ReadSnapshot { _transaction: self.connection.unchecked_transaction().ok() }
     }
 
     /// Returns the rows that fit a text, the best first.
-    pub fn recall(&self, ask: &Ask<'_>, now: Time) -> Result<Vec<Recall>, StoreError> {
-        documents::recall(self.connection, self.files, ask, self.max_unindexed, now)
+    pub fn recall(
+        &self,
+        ask: &RecallRequest<'_>,
+        now: Time,
+    ) -> Result<Vec<RecalledRow>, StoreError> {
+        documents::recall_rows(self.connection, self.files, ask, self.max_unindexed, now)
     }
 
     /// Returns the kind of a row that is indexed.
-    pub fn kind(&self, row: Id) -> Result<Option<Kind>, StoreError> {
-        documents::kind_of(self.connection, row)
+    pub fn kind(&self, row: Id) -> Result<Option<DocumentKind>, StoreError> {
+        documents::row_kind(self.connection, row)
     }
 
     /// Returns the sentence of a row that can be acted upon. An episode has none.
@@ -88,38 +92,42 @@ impl<'a> Reader<'a> {
 
     /// Returns an episode, or None if it is gone.
     pub fn episode(&self, row: Id) -> Result<Option<Episode>, StoreError> {
-        Ok(episodes::select(self.connection, "WHERE episode.uid = ?1", [row])?.pop())
+        Ok(episodes::select_episodes(self.connection, "WHERE episode.uid = ?1", [row])?.pop())
     }
 
     /// Returns a memory, or None if it is gone.
     pub fn memory(&self, row: Id) -> Result<Option<Memory>, StoreError> {
-        documents::missing_is_none(memories::one(self.connection, row))
+        documents::none_if_missing(memories::load_memory(self.connection, row))
     }
 
     /// Returns a GHAP, or None if it is gone.
     pub fn ghap(&self, row: Id) -> Result<Option<Ghap>, StoreError> {
-        documents::missing_is_none(ghaps::by_id(self.connection, row))
+        documents::none_if_missing(ghaps::load_ghap(self.connection, row))
     }
 
     /// Returns a value, or None if it is gone or retired.
     pub fn value(&self, row: Id) -> Result<Option<Value>, StoreError> {
-        let value = documents::missing_is_none(values::one(self.connection, row))?;
-        Ok(value.filter(|value| value.standing != Standing::Retired))
+        let value = documents::none_if_missing(values::find_value(self.connection, row))?;
+        Ok(value.filter(|value| value.standing != ValueStanding::Retired))
     }
 
     /// Returns the values of a place, the best fit of a text first.
     pub fn fitting_values(
         &self,
-        place: &Place,
+        place: &ProjectPlace,
         everywhere: bool,
         text: &str,
-    ) -> Result<Vec<Bearing>, StoreError> {
-        values::bearing(self.connection, place, everywhere, text)
+    ) -> Result<Vec<RelevantValue>, StoreError> {
+        values::relevant_values(self.connection, place, everywhere, text)
     }
 
     /// Returns the values that hold in a place, those with the most support first.
-    pub fn values_of(&self, place: &Place, limit: usize) -> Result<Vec<Held>, StoreError> {
-        values::held_in(self.connection, place, limit)
+    pub fn place_values(
+        &self,
+        place: &ProjectPlace,
+        limit: usize,
+    ) -> Result<Vec<ValueWithEffects>, StoreError> {
+        values::values_to_show(self.connection, place, limit)
     }
 
     /// Returns true if an experience is one of those that one of the values was made of.
@@ -138,8 +146,12 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns the reason to mark a row that is shown in a checkout.
-    pub fn unconfirmed(&self, row: Id, place: &Place) -> Result<Option<Unconfirmed>, StoreError> {
-        origins::unconfirmed(self.connection, row, place)
+    pub fn unconfirmed_reason(
+        &self,
+        row: Id,
+        place: &ProjectPlace,
+    ) -> Result<Option<UnconfirmedReason>, StoreError> {
+        origins::unconfirmed_reason(self.connection, row, place)
     }
 
     /// Returns true if a row was imported and no person has accepted it.
@@ -148,8 +160,8 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns how often a row helped and hurt when it was shown.
-    pub fn effects(&self, row: Id) -> Result<Effects, StoreError> {
-        effects::ever(self.connection, row)
+    pub fn effects(&self, row: Id) -> Result<EffectCounts, StoreError> {
+        effects::total_effects(self.connection, row)
     }
 
     /// Returns true if a row was shown in full and is still in the agent's context.
@@ -174,9 +186,13 @@ impl<'a> Reader<'a> {
 
     /// Returns preferences of the greatest importance: those of the project before those for every project, the newest
     /// first, at most `limit` of each.
-    pub fn preferences(&self, place: &Place, limit: usize) -> Result<Vec<Memory>, StoreError> {
+    pub fn preferences(
+        &self,
+        place: &ProjectPlace,
+        limit: usize,
+    ) -> Result<Vec<Memory>, StoreError> {
         let mut found = Vec::new();
-        let project = projects::find(self.connection, place)?;
+        let project = projects::find_project(self.connection, place)?;
         for project in project.map(Some).into_iter().chain([None]) {
             // Literal, so that the partial index is used.
             let mut rows = self.connection.prepare_cached(&format!(
@@ -184,7 +200,7 @@ impl<'a> Reader<'a> {
                  ORDER BY memory.changed DESC LIMIT ?2",
                 memories::SELECT
             ))?;
-            for memory in rows.query_map(params![project, limit], memories::read)? {
+            for memory in rows.query_map(params![project, limit], memories::read_memory)? {
                 found.push(memory?);
             }
         }
@@ -194,47 +210,58 @@ impl<'a> Reader<'a> {
     /// Returns fixed episodes of a project, or of all projects, the newest first.
     pub fn recent_fixes(
         &self,
-        place: &Place,
+        place: &ProjectPlace,
         everywhere: bool,
         limit: usize,
     ) -> Result<Vec<Episode>, StoreError> {
-        let project = projects::find(self.connection, place)?.unwrap_or(-1);
+        let project = projects::find_project(self.connection, place)?.unwrap_or(-1);
         let rest = format!(
             "WHERE {} AND episode.how = 'fixed' ORDER BY coalesce(episode.ended, 0) DESC LIMIT ?2",
             project_condition("episode.project", everywhere)
         );
-        episodes::select(self.connection, &rest, params![project, limit])
+        episodes::select_episodes(self.connection, &rest, params![project, limit])
     }
 
     /// Returns resolved GHAPs of a project, or of all projects, the newest first.
     pub fn recent_ghaps(
         &self,
-        place: &Place,
+        place: &ProjectPlace,
         everywhere: bool,
         limit: usize,
     ) -> Result<Vec<Ghap>, StoreError> {
-        let project = projects::find(self.connection, place)?.unwrap_or(-1);
+        let project = projects::find_project(self.connection, place)?.unwrap_or(-1);
         let rest = format!(
             "WHERE {} AND ghap.status IN ('confirmed', 'falsified') ORDER BY ghap.resolved DESC LIMIT {limit}",
             project_condition("ghap.project", everywhere)
         );
-        ghaps::many(self.connection, &rest, &[&project], |_| Ok(true), None)
+        ghaps::select_ghaps(self.connection, &rest, &[&project], |_| Ok(true), None)
     }
 
     /// Returns GHAPs that earlier sessions of a project left open.
-    pub fn orphans(&self, place: &Place, client: &str, now: Time) -> Result<Vec<Ghap>, StoreError> {
-        spoken::orphans(self.connection, place, client, now)
+    pub fn orphaned_ghaps(
+        &self,
+        place: &ProjectPlace,
+        client: &str,
+        now: Time,
+    ) -> Result<Vec<Ghap>, StoreError> {
+        ghap_prompts::orphaned_ghaps(self.connection, place, client, now)
     }
 
     /// Returns the last run of each of the last commands.
-    pub fn last_runs(&self, place: &Place, limit: usize) -> Result<Vec<Outcome>, StoreError> {
-        spoken::last_runs(self.connection, place, limit)
+    pub fn last_runs(
+        &self,
+        place: &ProjectPlace,
+        limit: usize,
+    ) -> Result<Vec<Outcome>, StoreError> {
+        ghap_prompts::last_runs(self.connection, place, limit)
     }
 
     /// Returns all open episodes of a checkout, the last seen first.
-    pub fn open_episodes(&self, place: &Place) -> Result<Vec<Episode>, StoreError> {
-        let Some(project) = projects::find(self.connection, place)? else { return Ok(Vec::new()) };
-        episodes::select(
+    pub fn open_episodes(&self, place: &ProjectPlace) -> Result<Vec<Episode>, StoreError> {
+        let Some(project) = projects::find_project(self.connection, place)? else {
+            return Ok(Vec::new());
+        };
+        episodes::select_episodes(
             self.connection,
             "WHERE episode.project = ?1 AND episode.root = ?2 AND how IS NULL ORDER BY episode.seen DESC",
             params![project, place.root],
@@ -244,11 +271,11 @@ impl<'a> Reader<'a> {
     /// Returns the paths and ids of the newest fixed episodes about a file that a text names, the newest last.
     pub fn fixes_of_file(
         &self,
-        place: &Place,
+        place: &ProjectPlace,
         typed: &str,
     ) -> Result<Vec<(String, Id)>, StoreError> {
-        match projects::find(self.connection, place)? {
-            Some(project) => episode_files::fixed_in(self.connection, project, typed),
+        match projects::find_project(self.connection, place)? {
+            Some(project) => episode_files::find_fixed_in_file(self.connection, project, typed),
             None => Ok(Vec::new()),
         }
     }

@@ -9,10 +9,12 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, params_from_iter};
 use serde::Serialize;
 
-use super::exchange::{Became, Refused, carry_imports_over, import};
-use super::{Files, Store, StoreError, at, create, image, look, tables};
+use super::exchange::{RowImport, RowRefusal, carry_imports_over, import_record};
+use super::{
+    DataDir, Store, StoreError, create_database, io_error, open_database, tables, wal_image,
+};
 use crate::data_dir;
-use crate::data_dir::{Lock, SALVAGED, WORKSHOP, with_end};
+use crate::data_dir::{FolderLock, SALVAGED_SUFFIX, WORKSHOP_PREFIX, with_suffix};
 use crate::{Id, Time};
 
 mod pages;
@@ -20,10 +22,10 @@ mod record;
 #[cfg(test)]
 mod tests;
 
-use pages::{Found, Scan, Shape};
+use pages::{FoundTable, PageScan, TableShape};
 
 /// All tables with data of the user, parents first.
-const TABLES: [&str; 16] = [
+const SALVAGED_TABLES: [&str; 16] = [
     "project",
     "project_alias",
     "session",
@@ -44,7 +46,7 @@ const TABLES: [&str; 16] = [
 
 /// The result of a recovery.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Salvaged {
+pub struct SalvageReport {
     /// Rows that could be read.
     pub read: usize,
     /// Rows that were added to the store.
@@ -74,18 +76,18 @@ impl Store {
     pub(crate) fn salvage(
         &mut self,
         damaged: &Path,
-        making: &Lock,
+        making: &FolderLock,
         now: Time,
-    ) -> Result<Salvaged, StoreError> {
-        let workshop = Workshop::open(&self.files, now)?;
+    ) -> Result<SalvageReport, StoreError> {
+        let workshop = SalvageFolder::create(&self.files, now)?;
         let saved = self.salvage_in(&workshop, damaged, making, now)?;
         drop(workshop);
         if saved.read > 0 {
-            let name = with_end(damaged, SALVAGED);
+            let name = with_suffix(damaged, SALVAGED_SUFFIX);
             for end in ["", "-wal"] {
-                let (from, to) = (with_end(damaged, end), with_end(&name, end));
+                let (from, to) = (with_suffix(damaged, end), with_suffix(&name, end));
                 if from.exists() {
-                    fs::rename(&from, to).map_err(at("move", &from))?;
+                    fs::rename(&from, to).map_err(io_error("move", &from))?;
                 }
             }
         }
@@ -94,26 +96,26 @@ impl Store {
 
     fn salvage_in(
         &mut self,
-        workshop: &Workshop,
+        workshop: &SalvageFolder,
         damaged: &Path,
-        making: &Lock,
+        making: &FolderLock,
         now: Time,
-    ) -> Result<Salvaged, StoreError> {
-        let (mut done, fresh) = workshop.read(damaged, making, now)?;
+    ) -> Result<SalvageReport, StoreError> {
+        let (mut done, fresh) = workshop.read_damaged(damaged, making, now)?;
         let mut fresh = Store::open(&fresh, now)?;
         let mut records = Vec::new();
         done.refused += fresh.export_readable(&mut records)?;
         self.write(|transaction| {
             for record in &records {
                 transaction.execute_batch("SAVEPOINT record")?;
-                match import(transaction, record) {
-                    Ok(Became::Added) => done.saved += 1,
+                match import_record(transaction, record) {
+                    Ok(RowImport::Added) => done.saved += 1,
                     Ok(_) => {}
-                    Err(Refused::Row(_)) => {
+                    Err(RowRefusal::Row(_)) => {
                         done.refused += 1;
                         transaction.execute_batch("ROLLBACK TO record")?;
                     }
-                    Err(Refused::Store(error)) => return Err(error),
+                    Err(RowRefusal::Store(error)) => return Err(error),
                 }
                 transaction.execute_batch("RELEASE record")?;
             }
@@ -125,35 +127,35 @@ impl Store {
 }
 
 /// A temporary folder next to the database, removed on drop.
-struct Workshop {
+struct SalvageFolder {
     folder: PathBuf,
 }
 
-impl Workshop {
-    fn open(files: &Files, now: Time) -> Result<Self, StoreError> {
-        let folder = files.folder().join(format!("{WORKSHOP}{}", Id::new(now)));
-        data_dir::make_folder(&folder).map_err(at("make", &folder))?;
+impl SalvageFolder {
+    fn create(files: &DataDir, now: Time) -> Result<Self, StoreError> {
+        let folder = files.folder().join(format!("{WORKSHOP_PREFIX}{}", Id::new(now)));
+        data_dir::make_folder(&folder).map_err(io_error("make", &folder))?;
         Ok(Self { folder })
     }
 
     /// Reads a damaged database into a new one in a separate folder, and returns that folder.
-    fn read(
+    fn read_damaged(
         &self,
         damaged: &Path,
-        making: &Lock,
+        making: &FolderLock,
         now: Time,
-    ) -> Result<(Salvaged, PathBuf), StoreError> {
-        let fresh = Files::new(self.folder.join("fresh"));
-        fresh.make_folder().map_err(at("make", fresh.folder()))?;
-        create(&fresh, making)?;
-        let into = look(&fresh.database(), data_dir::PATIENCE)?;
+    ) -> Result<(SalvageReport, PathBuf), StoreError> {
+        let fresh = DataDir::new(self.folder.join("fresh"));
+        fresh.make_folder().map_err(io_error("make", fresh.folder()))?;
+        create_database(&fresh, making)?;
+        let into = open_database(&fresh.database(), data_dir::LOCK_TIMEOUT)?;
         into.execute_batch("PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF; BEGIN")?;
-        let image =
-            image::read(damaged, &with_end(damaged, "-wal")).map_err(at("read", damaged))?;
-        let Scan { tables: mut found, unreadable_pages } =
-            pages::scan(&image, Shape::read_all(&into, &TABLES)?);
-        let mut done = Salvaged { unreadable_pages, ..Salvaged::default() };
-        for table in TABLES {
+        let image = wal_image::read_with_wal(damaged, &with_suffix(damaged, "-wal"))
+            .map_err(io_error("read", damaged))?;
+        let PageScan { tables: mut found, unreadable_pages } =
+            pages::scan_pages(&image, TableShape::read_all(&into, &SALVAGED_TABLES)?);
+        let mut done = SalvageReport { unreadable_pages, ..SalvageReport::default() };
+        for table in SALVAGED_TABLES {
             if let Some(at) = found.iter().position(|found| found.shape.table == table) {
                 copy_table(&into, table, found.swap_remove(at), &mut done)?;
             }
@@ -164,7 +166,7 @@ impl Workshop {
     }
 }
 
-impl Drop for Workshop {
+impl Drop for SalvageFolder {
     fn drop(&mut self) {
         drop(fs::remove_dir_all(&self.folder));
     }
@@ -174,13 +176,13 @@ impl Drop for Workshop {
 fn copy_table(
     into: &Connection,
     table: &'static str,
-    found: Found,
-    done: &mut Salvaged,
+    found: FoundTable,
+    done: &mut SalvageReport,
 ) -> Result<(), StoreError> {
-    let Found { shape, rows, unreadable } = found;
+    let FoundTable { shape, rows, unreadable } = found;
     let mut copied = SalvagedTable { table, read: 0, damaged: unreadable };
     for row in rows {
-        let values = shape.complete(row);
+        let values = shape.values_with_row_id(row);
         let names = shape.names(values.len()).join(", ");
         let marks = vec!["?"; values.len()].join(", ");
         let mut insert = into
@@ -205,7 +207,7 @@ fn adopt_rows(into: &Connection, now: Time) -> Result<(), StoreError> {
         ))?;
         Ok(lost.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
     };
-    for child in tables::OF_PROJECT {
+    for child in tables::PROJECT_TABLES {
         for number in lost(child, "project", "project")? {
             into.execute(
                 "INSERT OR IGNORE INTO project (id, uid, key, name, root, created, changed)

@@ -5,7 +5,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::StoreError;
 
 /// SQLite application id that marks a database as ours: "rutr".
-pub(crate) const APPLICATION: i32 = 0x7275_7472;
+pub(crate) const APPLICATION_ID: i32 = 0x7275_7472;
 
 /// Migration scripts; each leads from one version to the next.
 const MIGRATIONS: &[&str] = &[
@@ -20,7 +20,7 @@ const MIGRATIONS: &[&str] = &[
 ];
 
 /// Schema version that this program reads and writes.
-pub const VERSION: u32 = {
+pub const SCHEMA_VERSION: u32 = {
     assert!(MIGRATIONS.len() < 1_000);
     #[expect(clippy::cast_possible_truncation, reason = "asserted above")]
     let version = MIGRATIONS.len() as u32;
@@ -29,7 +29,7 @@ pub const VERSION: u32 = {
 
 /// The application and schema version of a database file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum SchemaState {
     /// Ours, with the current version.
     Current,
     /// Ours, with an older version.
@@ -42,16 +42,16 @@ pub(crate) enum Found {
     Foreign,
 }
 
-pub(crate) fn find(connection: &Connection) -> rusqlite::Result<Found> {
+pub(crate) fn detect_schema(connection: &Connection) -> rusqlite::Result<SchemaState> {
     // As pragmas, not as table-valued functions: those would make SQLite parse the whole schema first.
     let version: u32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     let application: i32 = connection.query_row("PRAGMA application_id", [], |row| row.get(0))?;
     Ok(match application {
-        APPLICATION if version == VERSION => Found::Current,
-        APPLICATION if version > VERSION => Found::Newer(version),
-        APPLICATION => Found::Older,
-        0 if version == 0 && is_empty(connection)? => Found::Empty,
-        _ => Found::Foreign,
+        APPLICATION_ID if version == SCHEMA_VERSION => SchemaState::Current,
+        APPLICATION_ID if version > SCHEMA_VERSION => SchemaState::Newer(version),
+        APPLICATION_ID => SchemaState::Older,
+        0 if version == 0 && is_empty(connection)? => SchemaState::Empty,
+        _ => SchemaState::Foreign,
     })
 }
 
@@ -67,8 +67,8 @@ pub(crate) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     for migration in MIGRATIONS.iter().skip(version as usize) {
         transaction.execute_batch(migration)?;
     }
-    transaction.pragma_update(None, "application_id", APPLICATION)?;
-    transaction.pragma_update(None, "user_version", VERSION)?;
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
     Ok(transaction.commit()?)
 }
 
@@ -77,10 +77,10 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::store::tables::OF_PROJECT;
+    use crate::store::tables::PROJECT_TABLES;
 
     #[test]
-    fn every_table_of_a_project_is_known_as_one() {
+    fn project_tables_are_complete() {
         let mut connection = Connection::open_in_memory().unwrap();
         migrate(&mut connection).unwrap();
         let tables: BTreeSet<String> = connection
@@ -93,7 +93,7 @@ mod tests {
             .unwrap()
             .collect::<Result<_, _>>()
             .unwrap();
-        let known = OF_PROJECT.into_iter().chain(["document"]).map(str::to_owned).collect();
+        let known = PROJECT_TABLES.into_iter().chain(["document"]).map(str::to_owned).collect();
         assert_eq!(tables, known);
     }
 }

@@ -3,10 +3,10 @@
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::Serialize;
 
-use super::entry::{Arrival, Entry, Place, What};
+use super::entry::{EntryArrival, EntryKind, ProjectPlace, SessionEntry};
 use super::{Store, StoreError, projects, tables};
 use crate::project::ProjectKey;
-use crate::session::{Process, Session, Source};
+use crate::session::{Session, SessionProcess, StoredSessionSource};
 use crate::{Clean, Id, IdSuffix, Time};
 
 /// A session with the counts of its rows.
@@ -32,16 +32,16 @@ const FROM: &str = "session JOIN project ON project.id = session.project";
 
 /// Records that a session was seen, creates it if it is new, and returns its row. A session that had ended becomes
 /// active again if it is seen later, because the client resumes a session under the same name.
-pub(crate) fn see(
+pub(crate) fn record_session_seen(
     connection: &Connection,
-    entry: &Entry,
-    arrival: Arrival,
+    entry: &SessionEntry,
+    arrival: EntryArrival,
 ) -> Result<i64, StoreError> {
-    let Entry { client, place, process, at, what } = entry;
+    let SessionEntry { client, place, process, at, what } = entry;
     let (pid, began) =
         (process.map(|process| process.pid), process.and_then(|process| process.began));
     let source = match what {
-        What::Began(source) => Some(*source),
+        EntryKind::Began(source) => Some(*source),
         _ => None,
     };
     let known: Option<i64> = connection
@@ -51,7 +51,7 @@ pub(crate) fn see(
     if let Some(id) = known {
         // A session start that arrives at once reopens the session regardless of its time: the clock may have been set
         // back since the end. A late one may be older than the end, and older than the known process.
-        let late = arrival == Arrival::Late;
+        let late = arrival == EntryArrival::Late;
         connection
             .prepare_cached(
                 "UPDATE session SET seen = max(seen, ?2),
@@ -65,7 +65,7 @@ pub(crate) fn see(
             .execute(params![id, at, source, pid, began, late])?;
         return Ok(id);
     }
-    let project = projects::row_of(connection, place, *at)?;
+    let project = projects::ensure_project(connection, place, *at)?;
     connection
         .prepare_cached(
             "INSERT INTO session (uid, client, project, source, started, seen, process, process_began)
@@ -75,7 +75,7 @@ pub(crate) fn see(
             Id::new(*at),
             client,
             project,
-            source.unwrap_or(Source::Startup),
+            source.unwrap_or(StoredSessionSource::Startup),
             at,
             pid,
             began
@@ -83,7 +83,7 @@ pub(crate) fn see(
     Ok(connection.last_insert_rowid())
 }
 
-pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
+pub(crate) fn read_session(row: &Row<'_>) -> rusqlite::Result<Session> {
     let pid: Option<u32> = row.get("process")?;
     let began = row.get("process_began")?;
     Ok(Session {
@@ -94,7 +94,7 @@ pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
         started: row.get("started")?,
         seen: row.get("seen")?,
         ended: row.get("ended")?,
-        process: pid.map(|pid| Process { pid, began }),
+        process: pid.map(|pid| SessionProcess { pid, began }),
         cohort: row.get("cohort")?,
         calls: row.get("calls")?,
         refreshed: row.get("refreshed")?,
@@ -102,78 +102,80 @@ pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
 }
 
 /// Returns the client name of a project's standing session, which holds commands typed outside a client.
-pub(crate) fn standing_name(project: Id) -> Clean {
+pub(crate) fn standing_session_name(project: Id) -> Clean {
     Clean::new(&format!("command-line:{project}"))
 }
 
 /// Returns the rows of the session that a command acts for, and of its project. The session is that of the client, or
 /// else the standing session of the project.
-pub(crate) fn acting(
+pub(crate) fn find_acting_session(
     connection: &Connection,
     client: Option<&Clean>,
-    place: &Place,
+    place: &ProjectPlace,
     now: Time,
 ) -> Result<(i64, i64), StoreError> {
-    let project = projects::row_of(connection, place, now)?;
+    let project = projects::ensure_project(connection, place, now)?;
     let (client, what) = if let Some(client) = client {
-        (client.clone(), What::Seen)
+        (client.clone(), EntryKind::Seen)
     } else {
         let id: Id =
             connection
                 .query_row("SELECT uid FROM project WHERE id = ?1", [project], |row| row.get(0))?;
-        (standing_name(id), What::Began(Source::CommandLine))
+        (standing_session_name(id), EntryKind::Began(StoredSessionSource::CommandLine))
     };
-    let entry = Entry { client, place: place.clone(), process: None, at: now, what };
-    let session = see(connection, &entry, Arrival::AtOnce)?;
+    let entry = SessionEntry { client, place: place.clone(), process: None, at: now, what };
+    let session = record_session_seen(connection, &entry, EntryArrival::AtOnce)?;
     Ok((session, project))
 }
 
-pub(crate) fn by_client(
+pub(crate) fn find_session(
     connection: &Connection,
     client: &str,
 ) -> Result<Option<Session>, StoreError> {
     let query = format!("SELECT {COLUMNS} FROM {FROM} WHERE client = ?1");
-    Ok(connection.prepare_cached(&query)?.query_row([client], read).optional()?)
+    Ok(connection.prepare_cached(&query)?.query_row([client], read_session).optional()?)
 }
 
 impl Store {
     /// Ties a session without hooks to the process of its server, so that the session is over when the process ends.
-    pub fn tie_session(
+    pub fn bind_session_to_process(
         &mut self,
         client: &Clean,
-        place: &Place,
-        process: Process,
+        place: &ProjectPlace,
+        process: SessionProcess,
         now: Time,
     ) -> Result<(), StoreError> {
-        let entry = Entry {
+        let entry = SessionEntry {
             client: client.clone(),
             place: place.clone(),
             process: Some(process),
             at: now,
-            what: What::Began(Source::Server),
+            what: EntryKind::Began(StoredSessionSource::Server),
         };
-        self.write(|transaction| see(transaction, &entry, Arrival::AtOnce).map(drop))
+        self.write(|transaction| {
+            record_session_seen(transaction, &entry, EntryArrival::AtOnce).map(drop)
+        })
     }
 
     /// Returns a session by the client's name for it.
     pub fn session(&self, client: &str) -> Result<Option<Session>, StoreError> {
-        by_client(&self.connection, client)
+        find_session(&self.connection, client)
     }
 
     /// Returns the session that a user names by the client's name for it or by a unique end of its id.
     pub fn session_named(&self, name: &str) -> Result<SessionSummary, StoreError> {
-        let mut found = self.summaries("WHERE session.client = ?1", [name])?;
+        let mut found = self.select_summaries("WHERE session.client = ?1", [name])?;
         if let Some(session) = found.pop() {
             return Ok(session);
         }
         let unknown = || StoreError::NoSession(Clean::new(name).to_string());
         let id: IdSuffix = name.parse().map_err(|_| unknown())?;
-        let id = match tables::matching(&self.connection, "session", &id)?.as_slice() {
+        let id = match tables::ids_with_suffix(&self.connection, "session", &id)?.as_slice() {
             [one] => *one,
             [] => return Err(unknown()),
             several => return Err(StoreError::Ambiguous { id, count: several.len() }),
         };
-        self.summaries("WHERE session.uid = ?1", [id])?.pop().ok_or_else(unknown)
+        self.select_summaries("WHERE session.uid = ?1", [id])?.pop().ok_or_else(unknown)
     }
 
     /// Returns the sessions of one project or of all, the last seen first.
@@ -183,13 +185,13 @@ impl Store {
         limit: usize,
     ) -> Result<Vec<SessionSummary>, StoreError> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        self.summaries(
+        self.select_summaries(
             "WHERE ?1 IS NULL OR project.key = ?1 ORDER BY session.seen DESC, session.id DESC LIMIT ?2",
             params![project, limit],
         )
     }
 
-    fn summaries(
+    fn select_summaries(
         &self,
         rest: &str,
         params: impl rusqlite::Params,
@@ -206,7 +208,7 @@ impl Store {
         let mut sessions = self.connection.prepare(&query)?;
         let found = sessions.query_map(params, |row| {
             Ok(SessionSummary {
-                session: read(row)?,
+                session: read_session(row)?,
                 runs: row.get("runs")?,
                 passed: row.get("passed")?,
                 failed: row.get("failed")?,

@@ -3,7 +3,7 @@
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, Type, ValueRef};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::entry::Place;
+use super::entry::ProjectPlace;
 use super::{Store, StoreError, projects};
 use crate::project::ProjectKey;
 use crate::{Clean, Id, IdSuffix};
@@ -21,7 +21,7 @@ impl FromSql for ProjectKey {
 }
 
 /// Tables with a project column. `document` has one too, but its rows follow the rows they are made from.
-pub(crate) const OF_PROJECT: [&str; 10] = [
+pub(crate) const PROJECT_TABLES: [&str; 10] = [
     "project_alias",
     "session",
     "outcome",
@@ -35,7 +35,7 @@ pub(crate) const OF_PROJECT: [&str; 10] = [
 ];
 
 /// Reads a column that holds a JSON list.
-pub(crate) fn list(row: &Row<'_>, column: &str) -> rusqlite::Result<Vec<Clean>> {
+pub(crate) fn read_list(row: &Row<'_>, column: &str) -> rusqlite::Result<Vec<Clean>> {
     let text: String = row.get(column)?;
     // Text in the database was redacted when it was written.
     serde_json::from_str::<Vec<String>>(&text)
@@ -49,21 +49,21 @@ pub(crate) fn list(row: &Row<'_>, column: &str) -> rusqlite::Result<Vec<Clean>> 
 }
 
 /// Returns a list as the JSON that is stored.
-pub(crate) fn to_json(list: &[Clean]) -> String {
+pub(crate) fn list_to_json(list: &[Clean]) -> String {
     serde_json::to_string(list).unwrap_or_else(|_| "[]".to_owned())
 }
 
 /// Returns the only row of a table with this end of its id.
-pub(crate) fn by_suffix(
+pub(crate) fn find_by_suffix(
     connection: &Connection,
     table: &'static str,
     what: &'static str,
     id: &IdSuffix,
 ) -> Result<Id, StoreError> {
-    one_of(&matching(connection, table, id)?, what, id)
+    require_one(&ids_with_suffix(connection, table, id)?, what, id)
 }
 
-fn one_of(found: &[Id], what: &'static str, id: &IdSuffix) -> Result<Id, StoreError> {
+fn require_one(found: &[Id], what: &'static str, id: &IdSuffix) -> Result<Id, StoreError> {
     match found {
         [one] => Ok(*one),
         [] => Err(StoreError::NotFound { what, id: id.clone() }),
@@ -72,7 +72,7 @@ fn one_of(found: &[Id], what: &'static str, id: &IdSuffix) -> Result<Id, StoreEr
 }
 
 /// Returns every row of a table with this end of its id.
-pub(crate) fn matching(
+pub(crate) fn ids_with_suffix(
     connection: &Connection,
     table: &str,
     id: &IdSuffix,
@@ -86,14 +86,14 @@ pub(crate) fn matching(
 }
 
 /// Returns every row with this end of its id that belongs to the project of a place or, with `or_none`, to no project.
-pub(crate) fn own_matching(
+pub(crate) fn project_ids_with_suffix(
     connection: &Connection,
     table: &str,
     id: &IdSuffix,
-    place: &Place,
+    place: &ProjectPlace,
     or_none: bool,
 ) -> Result<Vec<Id>, StoreError> {
-    let project = projects::find(connection, place)?;
+    let project = projects::find_project(connection, place)?;
     let mut rows = connection.prepare(&format!(
         "SELECT uid FROM {table} WHERE lower(hex(uid)) LIKE ?1 AND (project = ?2 OR (?3 AND project IS NULL))"
     ))?;
@@ -104,7 +104,7 @@ pub(crate) fn own_matching(
 
 /// Returns the position of a row in the insertion order of its table, or None if it is gone. A position stays valid for
 /// paging after its row is gone.
-fn position(
+fn row_position(
     connection: &Connection,
     table: &'static str,
     id: Id,
@@ -116,52 +116,56 @@ fn position(
 impl Store {
     /// Returns the position of a GHAP, for paging.
     pub fn ghap_position(&self, id: Id) -> Result<Option<i64>, StoreError> {
-        position(&self.connection, "ghap", id)
+        row_position(&self.connection, "ghap", id)
     }
 
     /// Returns the position of a memory, for paging.
     pub fn memory_position(&self, id: Id) -> Result<Option<i64>, StoreError> {
-        position(&self.connection, "memory", id)
+        row_position(&self.connection, "memory", id)
     }
 
     /// Returns the GHAP that a user names by the end of its id.
     pub fn ghap_id(&self, id: &IdSuffix) -> Result<Id, StoreError> {
-        by_suffix(&self.connection, "ghap", "GHAP", id)
+        find_by_suffix(&self.connection, "ghap", "GHAP", id)
     }
 
     /// Returns the GHAP that an agent names by the end of its id. GHAPs of other projects are not found.
-    pub fn ghap_id_in(&self, id: &IdSuffix, place: &Place) -> Result<Id, StoreError> {
-        self.only_own("ghap", "GHAP", id, place, false)
+    pub fn ghap_id_in(&self, id: &IdSuffix, place: &ProjectPlace) -> Result<Id, StoreError> {
+        self.find_in_project("ghap", "GHAP", id, place, false)
     }
 
     /// Returns the captured run that an agent names by the end of its id. Runs of other projects are not found.
-    pub fn outcome_id_in(&self, id: &IdSuffix, place: &Place) -> Result<Id, StoreError> {
-        self.only_own("outcome", "outcome", id, place, false)
+    pub fn outcome_id_in(&self, id: &IdSuffix, place: &ProjectPlace) -> Result<Id, StoreError> {
+        self.find_in_project("outcome", "outcome", id, place, false)
     }
 
     /// Returns the memory that an agent names by the end of its id, of its project or for every project.
-    pub fn memory_id_in(&self, id: &IdSuffix, place: &Place) -> Result<Id, StoreError> {
-        self.only_own("memory", "memory", id, place, true)
+    pub fn memory_id_in(&self, id: &IdSuffix, place: &ProjectPlace) -> Result<Id, StoreError> {
+        self.find_in_project("memory", "memory", id, place, true)
     }
 
-    fn only_own(
+    fn find_in_project(
         &self,
         table: &'static str,
         what: &'static str,
         id: &IdSuffix,
-        place: &Place,
+        place: &ProjectPlace,
         or_none: bool,
     ) -> Result<Id, StoreError> {
-        one_of(&own_matching(&self.connection, table, id, place, or_none)?, what, id)
+        require_one(
+            &project_ids_with_suffix(&self.connection, table, id, place, or_none)?,
+            what,
+            id,
+        )
     }
 
     /// Returns the memory that a user names by the end of its id.
     pub fn memory_id(&self, id: &IdSuffix) -> Result<Id, StoreError> {
-        by_suffix(&self.connection, "memory", "memory", id)
+        find_by_suffix(&self.connection, "memory", "memory", id)
     }
 
     /// Returns the captured run that a user names by the end of its id.
     pub fn outcome_id(&self, id: &IdSuffix) -> Result<Id, StoreError> {
-        by_suffix(&self.connection, "outcome", "outcome", id)
+        find_by_suffix(&self.connection, "outcome", "outcome", id)
     }
 }

@@ -3,14 +3,14 @@
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::Serialize;
 
-use super::entry::Place;
-use super::hot::HotStore;
+use super::entry::ProjectPlace;
+use super::hook_store::HookStore;
 use super::{Store, StoreError, effects, projects, tables};
-use crate::injection::Effects;
+use crate::injection::EffectCounts;
 use crate::project::ProjectKey;
-use crate::value::{self, Standing, Value};
+use crate::value::{self, Value, ValueStanding};
 use crate::{Id, IdSuffix, Time};
-use rutter_search::cluster::FEWEST;
+use rutter_search::cluster::MIN_CLUSTER_SIZE;
 
 mod against;
 mod bearing;
@@ -21,25 +21,25 @@ mod sentence;
 mod weigh;
 mod witness;
 
-pub use bearing::Bearing;
-pub(crate) use bearing::bearing;
-use fit::{Candidate, Judged, fit, pointing};
-pub use forming::Followed;
-pub(crate) use forming::{follow, unite};
+pub use bearing::RelevantValue;
+pub(crate) use bearing::relevant_values;
+use fit::{ClusterFit, SentenceCandidate, centered_vector, check_cluster_fit};
+pub use forming::FollowedValue;
+pub(crate) use forming::{follow_lesson, unite_duplicates};
 pub(crate) use sentence::Sentence;
-pub(crate) use weigh::{every, is_due, weigh};
+pub(crate) use weigh::{all_values, has_unweighed_evidence, weigh_values};
 
 /// A value to add: a rule to work by.
 #[derive(Debug, Clone, Copy)]
 pub struct NewValue<'a> {
     /// The project that it holds in; everywhere if None.
-    pub place: Option<&'a Place>,
+    pub place: Option<&'a ProjectPlace>,
     /// The cluster that it belongs to.
     pub cluster: Id,
     /// Text of the value.
     pub text: &'a str,
     /// Accepted if the author also accepts it, otherwise proposed.
-    pub standing: Standing,
+    pub standing: ValueStanding,
     /// True if the author is a person, who may revive a retired value.
     pub revives: bool,
 }
@@ -50,9 +50,9 @@ pub struct ValueEdit<'a> {
     /// New text.
     pub text: Option<&'a str>,
     /// New standing. Accepting a doubted value clears the evidence against it.
-    pub standing: Option<Standing>,
+    pub standing: Option<ValueStanding>,
     /// New scope: a project, or everywhere.
-    pub place: Option<Option<&'a Place>>,
+    pub place: Option<Option<&'a ProjectPlace>>,
 }
 
 /// A filter for the list of values.
@@ -61,7 +61,7 @@ pub struct ValueFilter {
     /// Only values that hold in this project, including those that hold everywhere.
     pub project: Option<ProjectKey>,
     /// Only values of this standing; if None, all except retired ones.
-    pub standing: Option<Standing>,
+    pub standing: Option<ValueStanding>,
     /// Only values of this cluster.
     pub cluster: Option<Id>,
     /// Includes retired values.
@@ -72,18 +72,18 @@ pub struct ValueFilter {
 
 /// A value and its effects.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Held {
+pub struct ValueWithEffects {
     /// The value.
     #[serde(flatten)]
     pub value: Value,
     /// Number of times it helped and hurt after it was shown.
     #[serde(flatten)]
-    pub effects: Effects,
+    pub effects: EffectCounts,
 }
 
 /// The result of writing a value.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Written {
+pub struct ValueWriteResult {
     /// The value after the write.
     pub value: Value,
     /// True if a value with the same meaning existed, so none was added.
@@ -94,9 +94,9 @@ pub struct Written {
     pub conflicts: Vec<Value>,
 }
 
-pub(crate) const SELECT: &str = "SELECT value.*, project.key AS project_key FROM value LEFT JOIN project ON project.id = value.project";
+pub(crate) const SELECT_VALUE: &str = "SELECT value.*, project.key AS project_key FROM value LEFT JOIN project ON project.id = value.project";
 
-pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Value> {
+pub(crate) fn read_value(row: &Row<'_>) -> rusqlite::Result<Value> {
     Ok(Value {
         id: row.get("uid")?,
         project: row.get("project_key")?,
@@ -117,7 +117,7 @@ pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Value> {
 }
 
 /// Inserts a value, or replaces the one with the same id.
-pub(crate) fn insert(
+pub(crate) fn upsert_value(
     connection: &Connection,
     project: Option<i64>,
     value: &Value,
@@ -156,65 +156,70 @@ pub(crate) fn insert(
 }
 
 /// Writes a value without changing its project.
-fn update(connection: &Connection, value: &Value) -> Result<(), StoreError> {
+fn update_value(connection: &Connection, value: &Value) -> Result<(), StoreError> {
     let project = connection
         .prepare_cached("SELECT project FROM value WHERE uid = ?1")?
         .query_row([value.id], |row| row.get(0))?;
-    insert(connection, project, value)
+    upsert_value(connection, project, value)
 }
 
-pub(crate) fn one(connection: &Connection, id: Id) -> Result<Value, StoreError> {
-    let query = format!("{SELECT} WHERE value.uid = ?1");
-    let found = connection.prepare_cached(&query)?.query_row([id], read).optional()?;
+pub(crate) fn find_value(connection: &Connection, id: Id) -> Result<Value, StoreError> {
+    let query = format!("{SELECT_VALUE} WHERE value.uid = ?1");
+    let found = connection.prepare_cached(&query)?.query_row([id], read_value).optional()?;
     found.ok_or_else(|| StoreError::NotFound { what: "value", id: id.into() })
 }
 
 impl Store {
     /// Returns the value with an id.
-    pub fn value(&self, id: Id) -> Result<Held, StoreError> {
-        held(&self.connection, one(&self.connection, id)?)
+    pub fn value(&self, id: Id) -> Result<ValueWithEffects, StoreError> {
+        load_effects(&self.connection, find_value(&self.connection, id)?)
     }
 
     /// Finds a value by the id or id suffix that a user typed.
     pub fn value_id(&self, id: &IdSuffix) -> Result<Id, StoreError> {
-        tables::by_suffix(&self.connection, "value", "value", id)
+        tables::find_by_suffix(&self.connection, "value", "value", id)
     }
 
     /// Lists values, the most valuable first.
-    pub fn values(&self, filter: &ValueFilter) -> Result<Vec<Held>, StoreError> {
-        list(&self.connection, filter)
+    pub fn values(&self, filter: &ValueFilter) -> Result<Vec<ValueWithEffects>, StoreError> {
+        list_values(&self.connection, filter)
     }
 }
 
-impl HotStore {
+impl HookStore {
     /// Returns the values that hold in a place, the most valuable first. Reads one small table and computes nothing
     /// anew.
-    pub fn values(&self, place: &Place, most: usize) -> Result<Vec<Held>, StoreError> {
-        held_in(&self.connection, place, most)
+    pub fn values(
+        &self,
+        place: &ProjectPlace,
+        most: usize,
+    ) -> Result<Vec<ValueWithEffects>, StoreError> {
+        values_to_show(&self.connection, place, most)
     }
 }
 
 /// Returns the values to show in a place, the most valuable first.
-pub(crate) fn held_in(
+pub(crate) fn values_to_show(
     connection: &Connection,
-    place: &Place,
+    place: &ProjectPlace,
     most: usize,
-) -> Result<Vec<Held>, StoreError> {
-    let project = Some(projects::key_of(connection, place)?);
-    let mut held = list(connection, &ValueFilter { project, ..ValueFilter::default() })?;
-    held.retain(|held| is_worth_saying(&held.value, held.effects));
+) -> Result<Vec<ValueWithEffects>, StoreError> {
+    let project = Some(projects::project_key(connection, place)?);
+    let mut held = list_values(connection, &ValueFilter { project, ..ValueFilter::default() })?;
+    held.retain(|held| may_show_unasked(&held.value, held.effects));
     // A rule that holds both in the project and everywhere is shown once.
-    let mut said: Vec<(Held, Sentence)> = Vec::with_capacity(most.min(held.len()));
+    let mut said: Vec<(ValueWithEffects, Sentence)> = Vec::with_capacity(most.min(held.len()));
     for one in held {
         if said.len() == most {
             break;
         }
-        let sentence = Sentence::of(&one.value.text);
+        let sentence = Sentence::new(&one.value.text);
         // An accepted value makes a proposed one about the same thing unnecessary.
-        let is_found = one.value.standing == Standing::Proposed;
-        let is_new = |(other, known): &(Held, Sentence)| {
-            let is_held = other.value.standing == Standing::Accepted;
-            !(known.says(&sentence) || (is_found && is_held && known.repeats(&sentence)))
+        let is_found = one.value.standing == ValueStanding::Proposed;
+        let is_new = |(other, known): &(ValueWithEffects, Sentence)| {
+            let is_held = other.value.standing == ValueStanding::Accepted;
+            !(known.says_same(&sentence)
+                || (is_found && is_held && known.makes_redundant(&sentence)))
         };
         if said.iter().all(is_new) {
             said.push((one, sentence));
@@ -226,36 +231,39 @@ pub(crate) fn held_in(
 /// Returns true if a value may be shown without being asked for: it must not be harmful, a value that is not accepted
 /// must not be doubted and needs support if it comes from a lesson, and the text must be short enough to be shown
 /// whole.
-fn is_worth_saying(value: &Value, effects: Effects) -> bool {
-    let is_held = value.standing == Standing::Accepted;
-    let is_said = value.source.is_none() || value.support as usize >= FEWEST;
+fn may_show_unasked(value: &Value, effects: EffectCounts) -> bool {
+    let is_held = value.standing == ValueStanding::Accepted;
+    let is_said = value.source.is_none() || value.support as usize >= MIN_CLUSTER_SIZE;
     (is_held || (is_said && value.doubted.is_none()))
         && !effects.is_harmful()
         && value::is_sentence(&value.text)
 }
 
-fn held(connection: &Connection, value: Value) -> Result<Held, StoreError> {
-    let effects = effects::of(connection, value.id, value.since)?;
-    Ok(Held { value, effects })
+fn load_effects(connection: &Connection, value: Value) -> Result<ValueWithEffects, StoreError> {
+    let effects = effects::effects_since(connection, value.id, value.since)?;
+    Ok(ValueWithEffects { value, effects })
 }
 
 /// Age difference, in milliseconds, that counts as much as twice the evidence: 180 days.
-const HALF_LIFE: f64 = 180.0 * 24.0 * 60.0 * 60.0 * 1_000.0;
+const EVIDENCE_HALF_LIFE_MILLIS: f64 = 180.0 * 24.0 * 60.0 * 60.0 * 1_000.0;
 
 /// Returns the sort key of a value: its evidence, halved with the time since the last evidence.
-fn worth(held: &Held, grown: Option<Time>) -> f64 {
-    let Held { value, effects } = held;
+fn rank_value(held: &ValueWithEffects, grown: Option<Time>) -> f64 {
+    let ValueWithEffects { value, effects } = held;
     let behind = f64::from(value.support) + f64::from(effects.helped);
     let against = f64::from(value.contradicted) + f64::from(effects.hurt);
     let last = grown.map_or(value.changed, |grown| grown.max(value.changed));
     #[expect(clippy::cast_precision_loss, reason = "days are enough")]
-    let age = last.millis() as f64 / HALF_LIFE;
+    let age = last.millis() as f64 / EVIDENCE_HALF_LIFE_MILLIS;
     // A logarithm, so that the order of values does not depend on the current time.
     (1.0 + (behind - 2.0 * against).max(0.0)).log2() + age
 }
 
 /// Lists values: accepted before proposed, those of the project before those that hold everywhere, then by [`worth`].
-fn list(connection: &Connection, filter: &ValueFilter) -> Result<Vec<Held>, StoreError> {
+fn list_values(
+    connection: &Connection,
+    filter: &ValueFilter,
+) -> Result<Vec<ValueWithEffects>, StoreError> {
     let mut select = connection.prepare_cached(
         "SELECT value.*, project.key AS project_key, cluster.changed AS grown
          FROM value LEFT JOIN project ON project.id = value.project LEFT JOIN cluster ON cluster.uid = value.cluster
@@ -267,20 +275,20 @@ fn list(connection: &Connection, filter: &ValueFilter) -> Result<Vec<Held>, Stor
     let found = select
         .query_map(
             params![filter.project, filter.standing, filter.cluster, filter.retired],
-            |row| Ok((read(row)?, row.get("grown")?)),
+            |row| Ok((read_value(row)?, row.get("grown")?)),
         )?
         .collect::<Result<Vec<(Value, Option<Time>)>, _>>()?;
     let mut all = Vec::with_capacity(found.len());
     for (value, grown) in found {
-        let held = held(connection, value)?;
-        all.push((worth(&held, grown), held));
+        let held = load_effects(connection, value)?;
+        all.push((rank_value(&held, grown), held));
     }
     all.sort_by(|(one_worth, one), (other_worth, other)| {
-        let rank = |held: &Held| {
+        let rank = |held: &ValueWithEffects| {
             let standing = match held.value.standing {
-                Standing::Accepted => 0,
-                Standing::Proposed => 1,
-                Standing::Retired => 2,
+                ValueStanding::Accepted => 0,
+                ValueStanding::Proposed => 1,
+                ValueStanding::Retired => 2,
             };
             (standing, held.value.project.is_none())
         };
@@ -294,13 +302,13 @@ fn list(connection: &Connection, filter: &ValueFilter) -> Result<Vec<Held>, Stor
 }
 
 /// Returns the texts of a value for a word search.
-pub(crate) fn texts(value: &Value) -> Vec<&str> {
+pub(crate) fn value_texts(value: &Value) -> Vec<&str> {
     vec![&value.text]
 }
 
 /// Compares an imported value with the stored one: true if the imported one changed later, None if no value with its id
 /// is stored.
-pub(crate) fn newer(
+pub(crate) fn is_newer_than_stored(
     connection: &Connection,
     value: &Value,
 ) -> Result<Option<bool>, rusqlite::Error> {
@@ -318,7 +326,7 @@ mod tests {
     use rutter_search::cluster::Axis;
 
     #[test]
-    fn what_speaks_for_a_value_fades_and_what_speaks_against_it_counts_twice() {
+    fn support_fades_and_contradictions_count_twice() {
         let held = |support, contradicted, hurt, days: i64| {
             let at = Time::from_millis(1_763_200_000_000 + days * 86_400_000);
             let value = Value {
@@ -327,7 +335,7 @@ mod tests {
                 text: Clean::new("pin direct dependencies"),
                 axis: Axis::Full,
                 cluster: None,
-                standing: Standing::Accepted,
+                standing: ValueStanding::Accepted,
                 source: None,
                 distance: 0.0,
                 threshold: 1.0,
@@ -338,16 +346,19 @@ mod tests {
                 created: at,
                 changed: at,
             };
-            Held { value, effects: Effects { helped: 0, hurt } }
+            ValueWithEffects { value, effects: EffectCounts { helped: 0, hurt } }
         };
         let of = |support, contradicted, hurt, days| {
-            worth(&held(support, contradicted, hurt, days), None)
+            rank_value(&held(support, contradicted, hurt, days), None)
         };
         assert!(of(4, 0, 0, 0) > of(3, 0, 0, 0) && of(3, 0, 0, 10) > of(3, 0, 0, 0));
         assert!(of(8, 0, 0, 0) > of(3, 0, 0, 100), "much that is a little older");
         assert!(of(3, 0, 0, 365) > of(7, 0, 0, 0), "little that is much younger");
         assert!((of(7, 1, 1, 0) - of(3, 0, 0, 0)).abs() < 1e-9);
         let (old, grown) = (held(3, 0, 0, 0), Time::from_millis(1_763_200_000_000 + 86_400_000));
-        assert!(worth(&old, Some(grown)) > worth(&old, None), "somebody has said it since");
+        assert!(
+            rank_value(&old, Some(grown)) > rank_value(&old, None),
+            "somebody has said it since"
+        );
     }
 }

@@ -3,9 +3,13 @@ use std::collections::{BTreeSet, HashMap};
 use proptest::prelude::*;
 use rutter_memory::Id;
 use rutter_memory::ghap::Ghap;
-use rutter_memory::store::tend::{Bounds, tend};
-use rutter_memory::store::{ClusterFilter, Forgettable, Owner, Regrouped, Row};
-use rutter_search::cluster::{Axis, Common, FEWEST, Grouping, Point, Rule};
+use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
+use rutter_memory::store::{
+    ClusterFilter, ForgettableKind, ForgettableRow, GhapOwner, RegroupReport,
+};
+use rutter_search::cluster::{
+    Axis, Grouping, GroupingRule, MIN_CLUSTER_SIZE, MeanDirection, TextPoint,
+};
 use rutter_search::embed::{Vector, embed};
 use rutter_testkit::lessons::{GeneratedLesson, generate_lessons};
 
@@ -18,7 +22,7 @@ fn five_same_lessons_form_one_cluster() {
     let world = TestWorld::new();
     let mut store = world.store();
     let ghaps = record_repeatedly(&world, &mut store, 5);
-    let done = store.bring_clusters_up_to_date(time_at(900_000)).unwrap();
+    let done = store.update_clusters(time_at(900_000)).unwrap();
     assert_eq!((done.placed, done.born, done.gone), (4 * 5, 4, 0), "{done:?}");
     for axis in Axis::ALL {
         let filter = ClusterFilter { axis: Some(*axis), ..ClusterFilter::default() };
@@ -30,7 +34,7 @@ fn five_same_lessons_form_one_cluster() {
         let members = store.members(clusters[0].id).unwrap();
         assert_eq!(members.len(), 5, "{axis}");
         assert!(members.iter().all(|member| member.distance < 0.01), "{members:?}");
-        assert_eq!(store.grouped(*axis).unwrap(), (5, 5));
+        assert_eq!(store.count_grouped(*axis).unwrap(), (5, 5));
     }
 }
 
@@ -39,12 +43,12 @@ fn cluster_needs_three_lessons() {
     let world = TestWorld::new();
     let mut store = world.store();
     record_repeatedly(&world, &mut store, 2);
-    store.bring_clusters_up_to_date(time_at(900_000)).unwrap();
+    store.update_clusters(time_at(900_000)).unwrap();
     assert_eq!(store.clusters(&ClusterFilter::default()).unwrap(), []);
-    assert_eq!(store.grouped(Axis::Full).unwrap(), (2, 0));
+    assert_eq!(store.count_grouped(Axis::Full).unwrap(), (2, 0));
     record_lesson(&mut store, &world.other_session("another"), &repeated_lesson(7));
-    store.bring_clusters_up_to_date(time_at(900_000)).unwrap();
-    assert_eq!(store.grouped(Axis::Full).unwrap(), (3, 3));
+    store.update_clusters(time_at(900_000)).unwrap();
+    assert_eq!(store.count_grouped(Axis::Full).unwrap(), (3, 3));
 }
 
 /// Returns lessons of which no two share a cause or a goal.
@@ -77,7 +81,7 @@ fn tight_cluster_rejects_unrelated_lessons() {
         let others: Vec<Id> = (1..5)
             .map(|number| record_lesson(&mut store, &learner(number + 3), &apart[number]).id)
             .collect();
-        store.bring_clusters_up_to_date(time_at(900_000_000)).unwrap();
+        store.update_clusters(time_at(900_000_000)).unwrap();
         for axis in Axis::ALL {
             let cluster = store.cluster_of(same[0], *axis).unwrap();
             assert!(cluster.is_some(), "{seed}, {axis}");
@@ -112,7 +116,7 @@ fn full_axis_groups_by_lesson() {
             ghaps[number].push(record_lesson(&mut store, &owner, &lesson).id);
         }
     }
-    store.bring_clusters_up_to_date(time_at(900_000_000)).unwrap();
+    store.update_clusters(time_at(900_000_000)).unwrap();
     for (axis, by_work) in [(Axis::Full, false), (Axis::Strategy, true)] {
         let mut names = BTreeSet::new();
         for number in 0..3 {
@@ -136,17 +140,26 @@ fn small_store_groups_share_cause() {
             .iter()
             .filter_map(|lesson| Some((lesson.label, embed(&lesson.cause.as_ref()?.1)?)))
             .collect();
-        let common = Common::of(Axis::RootCause, texts.iter().map(|(_, vector)| vector));
-        let points: Vec<Point> = texts
+        let common =
+            MeanDirection::from_texts(Axis::RootCause, texts.iter().map(|(_, vector)| vector));
+        let points: Vec<TextPoint> = texts
             .iter()
-            .map(|(_, vector)| Point { vector: common.without(vector).unwrap(), weight: 1.0 })
+            .map(|(_, vector)| TextPoint {
+                vector: common.subtract_from(vector).unwrap(),
+                weight: 1.0,
+            })
             .collect();
-        let mut grouping =
-            Grouping::new(Rule::of(Axis::RootCause), &points, vec![None; points.len()]);
+        let mut grouping = Grouping::new(
+            GroupingRule::for_axis(Axis::RootCause),
+            &points,
+            vec![None; points.len()],
+        );
         grouping.grow(&(0..points.len()).collect::<Vec<_>>());
         for (at, one) in texts.iter().enumerate() {
             for (other, another) in texts.iter().enumerate().skip(at + 1) {
-                if grouping.of()[at].is_some() && grouping.of()[at] == grouping.of()[other] {
+                if grouping.group_numbers()[at].is_some()
+                    && grouping.group_numbers()[at] == grouping.group_numbers()[other]
+                {
                     pairs += 1;
                     same += usize::from(one.0.is_some() && one.0 == another.0);
                 }
@@ -171,7 +184,7 @@ fn cluster_ids_survive_growth() {
         let owner = world.other_session(&format!("session-{}", lesson.session));
         ghaps.push(record_lesson(&mut store, &owner, &lesson).id);
         caused.extend(lesson.label.and(ghaps.last().copied()));
-        let done = store.bring_clusters_up_to_date(time_at(lesson.at + 1)).unwrap();
+        let done = store.update_clusters(time_at(lesson.at + 1)).unwrap();
         assert!(done.placed >= 2, "{done:?}");
         for axis in Axis::ALL {
             for ghap in &ghaps {
@@ -188,7 +201,7 @@ fn cluster_ids_survive_growth() {
     }
     let alive: BTreeSet<Id> =
         store.clusters(&ClusterFilter::default()).unwrap().iter().map(|one| one.id).collect();
-    let (placed, _) = store.grouped(Axis::Full).unwrap();
+    let (placed, _) = store.count_grouped(Axis::Full).unwrap();
     assert_eq!(placed, u64::try_from(LESSON_COUNT).unwrap());
     // Only experiences with a cause count: a single occurrence belongs to no cluster.
     let grouped = caused.iter().filter(|ghap| names.contains_key(&(**ghap, Axis::Full))).count();
@@ -201,9 +214,11 @@ fn cluster_ids_survive_growth() {
 
     // A second regrouping and maintenance move nothing.
     let before = store.clusters(&ClusterFilter::default()).unwrap();
-    assert_eq!(store.bring_clusters_up_to_date(time_at(99_999_999)).unwrap(), Regrouped::default());
+    assert_eq!(store.update_clusters(time_at(99_999_999)).unwrap(), RegroupReport::default());
     drop(store);
-    let tended = tend(&world.memory(), &Bounds::default(), time_at(99_999_999)).unwrap().unwrap();
+    let tended = maintain(&world.memory(), &MaintenanceLimits::default(), time_at(99_999_999))
+        .unwrap()
+        .unwrap();
     assert_eq!(tended.grouped, 0);
     assert_eq!(world.store().clusters(&ClusterFilter::default()).unwrap(), before);
 }
@@ -214,7 +229,9 @@ fn maintenance_groups_new_experiences() {
     let mut store = world.store();
     record_repeatedly(&world, &mut store, 4);
     drop(store);
-    let tended = tend(&world.memory(), &Bounds::default(), time_at(900_000)).unwrap().unwrap();
+    let tended = maintain(&world.memory(), &MaintenanceLimits::default(), time_at(900_000))
+        .unwrap()
+        .unwrap();
     assert_eq!(tended.grouped, 16);
     assert_eq!(world.store().clusters(&ClusterFilter::default()).unwrap().len(), 4);
 }
@@ -224,26 +241,26 @@ fn edits_and_merges_keep_cluster() {
     let world = TestWorld::new();
     let mut store = world.store();
     let ghaps = record_repeatedly(&world, &mut store, 4);
-    store.bring_clusters_up_to_date(time_at(900_000)).unwrap();
+    store.update_clusters(time_at(900_000)).unwrap();
     let before = store.cluster_of(ghaps[0].id, Axis::Full).unwrap().unwrap();
     // The edit rebuilds every document of the GHAP.
     store
         .edit_lesson(ghaps[0].id, None, Some("close connections in finally"), time_at(900_001))
         .unwrap();
-    let done = store.bring_clusters_up_to_date(time_at(900_002)).unwrap();
+    let done = store.update_clusters(time_at(900_002)).unwrap();
     assert_eq!((done.placed, done.moved, done.born, done.gone), (0, 0, 0, 0), "{done:?}");
     assert_eq!(store.cluster_of(ghaps[0].id, Axis::Full).unwrap(), Some(before));
 
-    let elsewhere = rutter_memory::store::entry::Place::from(
-        &rutter_memory::project::Located::find(&world.project("boat")),
+    let elsewhere = rutter_memory::store::entry::ProjectPlace::from(
+        &rutter_memory::project::LocatedProject::find(&world.project("boat")),
     );
-    let owner = Owner { place: elsewhere.clone(), ..world.other_session("at-sea") };
+    let owner = GhapOwner { place: elsewhere.clone(), ..world.other_session("at-sea") };
     record_lesson(&mut store, &owner, &repeated_lesson(10));
-    store.bring_clusters_up_to_date(time_at(2_000_000)).unwrap();
+    store.update_clusters(time_at(2_000_000)).unwrap();
     assert_eq!(store.cluster(before).unwrap().projects.len(), 2);
     let (from, into) = (store.project(&elsewhere).unwrap(), store.project(&world.place()).unwrap());
     store.merge_projects(from.unwrap().id, into.unwrap().id).unwrap();
-    let done = store.bring_clusters_up_to_date(time_at(2_000_001)).unwrap();
+    let done = store.update_clusters(time_at(2_000_001)).unwrap();
     assert_eq!((done.moved, done.born, done.gone), (0, 0, 0), "{done:?}");
     let cluster = store.cluster(before).unwrap();
     assert_eq!((cluster.size, cluster.projects.len()), (5, 1));
@@ -254,12 +271,16 @@ fn forgotten_experience_leaves_its_cluster() {
     let world = TestWorld::new();
     let mut store = world.store();
     let ghaps = record_repeatedly(&world, &mut store, 4);
-    store.bring_clusters_up_to_date(time_at(900_000)).unwrap();
+    store.update_clusters(time_at(900_000)).unwrap();
     let cluster = store.cluster_of(ghaps[3].id, Axis::Full).unwrap().unwrap();
-    let row = |ghap: &Ghap| Row { kind: Forgettable::Ghap, id: ghap.id, text: ghap.goal.clone() };
+    let row = |ghap: &Ghap| ForgettableRow {
+        kind: ForgettableKind::Ghap,
+        id: ghap.id,
+        text: ghap.goal.clone(),
+    };
     store.forget(&[row(&ghaps[0])], None).unwrap();
     assert_eq!(store.cluster(cluster).unwrap().size, 3);
-    let done = store.bring_clusters_up_to_date(time_at(900_001)).unwrap();
+    let done = store.update_clusters(time_at(900_001)).unwrap();
     assert_eq!(
         (done.changed, done.moved, done.gone),
         (4, 0, 0),
@@ -270,38 +291,39 @@ fn forgotten_experience_leaves_its_cluster() {
     assert_eq!(store.members(cluster).unwrap().len(), 3);
     // Two experiences are below the minimum size.
     store.forget(&[row(&ghaps[1])], None).unwrap();
-    store.bring_clusters_up_to_date(time_at(900_002)).unwrap();
+    store.update_clusters(time_at(900_002)).unwrap();
     assert_eq!(store.clusters(&ClusterFilter::default()).unwrap(), []);
     store.forget_all().unwrap();
     assert_eq!(all_records(&mut store).len(), 1);
 }
 
-fn embed_point(text: &str, weight: f32) -> Point {
-    let common = Common::of(Axis::RootCause, []);
-    Point { vector: common.without(&embed(text).unwrap()).unwrap(), weight }
+fn embed_point(text: &str, weight: f32) -> TextPoint {
+    let common = MeanDirection::from_texts(Axis::RootCause, []);
+    TextPoint { vector: common.subtract_from(&embed(text).unwrap()).unwrap(), weight }
 }
 
 #[test]
 fn medoid_has_highest_weight() {
     let text = "the cache key leaves out the version";
     let points = [embed_point(text, 0.2), embed_point(text, 0.8), embed_point(text, 1.0)];
-    let mut grouping = Grouping::new(Rule::of(Axis::RootCause), &points, vec![None; 3]);
+    let mut grouping =
+        Grouping::new(GroupingRule::for_axis(Axis::RootCause), &points, vec![None; 3]);
     grouping.grow(&[0, 1, 2]);
     let shape = grouping.shape(0).unwrap();
     assert_eq!((shape.size, shape.medoid), (3, 2));
 }
 
-fn arbitrary_points() -> impl Strategy<Value = Vec<Point>> {
+fn arbitrary_points() -> impl Strategy<Value = Vec<TextPoint>> {
     // Only a few directions, so that groups form.
     let point = (0..6_usize, prop::array::uniform4(-20..20_i8), 0..4_usize).prop_map(
         |(direction, noise, weight)| {
-            let mut numbers = [1_i8; rutter_search::embed::DIMS];
+            let mut numbers = [1_i8; rutter_search::embed::VECTOR_DIMS];
             numbers[direction * 10] = 100;
             for (place, noise) in noise.into_iter().enumerate() {
                 numbers[100 + place] = noise;
             }
             let weight = [1.0, 0.8, 0.5, 0.2][weight];
-            Point { vector: Vector::new(numbers).unwrap(), weight }
+            TextPoint { vector: Vector::new(numbers).unwrap(), weight }
         },
     );
     prop::collection::vec(point, 0..60)
@@ -311,25 +333,25 @@ proptest! {
     /// For any points and any split: no group is too small, shapes match, and regrouping without new points is a no-op.
     #[test]
     fn groups_meet_minimum_size(points in arbitrary_points(), cut in 0..60_usize) {
-        let rule = Rule::of(Axis::RootCause);
+        let rule = GroupingRule::for_axis(Axis::RootCause);
         let cut = cut.min(points.len());
         let mut first = Grouping::new(rule, &points[..cut], vec![None; cut]);
         first.grow(&(0..cut).collect::<Vec<_>>());
-        let mut of = first.of().to_vec();
+        let mut of = first.group_numbers().to_vec();
         of.resize(points.len(), None);
         let mut second = Grouping::new(rule, &points, of);
         second.grow(&(cut..points.len()).collect::<Vec<_>>());
         let mut sizes: HashMap<u32, usize> = HashMap::new();
-        for group in second.of().iter().flatten() {
+        for group in second.group_numbers().iter().flatten() {
             *sizes.entry(*group).or_default() += 1;
         }
         for (number, size) in &sizes {
-            prop_assert!(*size >= FEWEST);
+            prop_assert!(*size >= MIN_CLUSTER_SIZE);
             prop_assert_eq!(second.shape(*number).unwrap().size, *size);
         }
-        let mut third = Grouping::new(rule, &points, second.of().to_vec());
+        let mut third = Grouping::new(rule, &points, second.group_numbers().to_vec());
         third.grow(&[]);
-        prop_assert_eq!(third.of(), second.of());
+        prop_assert_eq!(third.group_numbers(), second.group_numbers());
         prop_assert_eq!(third.merged().len(), 0);
     }
 }

@@ -1,10 +1,11 @@
 use proptest::prelude::*;
-use rutter_memory::ghap::{Status, Tier};
-use rutter_memory::memory::Category;
+use rutter_memory::ghap::{GhapStatus, Tier};
+use rutter_memory::memory::MemoryCategory;
 use rutter_memory::outcome::Verdict;
-use rutter_memory::store::entry::{Entry, Place, What};
+use rutter_memory::store::entry::{EntryKind, ProjectPlace, SessionEntry};
 use rutter_memory::store::{
-    GhapFilter, ImportError, ImportFile, Imported, MemoryEdit, NewMemory, Owner, Record,
+    ExportRecord, GhapFilter, GhapOwner, ImportError, ImportFile, ImportReport, MemoryEdit,
+    NewMemory,
 };
 use rutter_memory::{Clean, Store};
 
@@ -18,14 +19,14 @@ pub(crate) fn filled_store(world: &TestWorld) -> Store {
     let mut store = world.store();
     let owner = world.owner();
     store.start_ghap(&owner, &start_fields(), time_at(1)).unwrap();
-    let update = rutter_memory::ghap::Update {
+    let update = rutter_memory::ghap::GhapUpdate {
         action: Some("try \"quotes\"\nand lines"),
         ..Default::default()
     };
     store.update_ghap(&owner, &update, time_at(2)).unwrap();
     store.note_ghap(&owner, "ünïcödé 🚢", time_at(3)).unwrap();
     let mut outcome = world.outcome(4, Verdict::Passed);
-    outcome.counts = Some(rutter_memory::outcome::Counts { passed: 3, failed: 0, skipped: 1 });
+    outcome.counts = Some(rutter_memory::outcome::TestCounts { passed: 3, failed: 0, skipped: 1 });
     outcome.failing = vec![Clean::new("a::b"), Clean::new("c")];
     outcome.signature = Some(Clean::new("assertion"));
     (outcome.exit, outcome.duration) = (Some(-1), Some(u64::from(u32::MAX)));
@@ -38,7 +39,7 @@ pub(crate) fn filled_store(world: &TestWorld) -> Store {
     for place in [Some(&world.place()), None] {
         let new = NewMemory {
             place,
-            category: Category::Decision,
+            category: MemoryCategory::Decision,
             text: "we use SQLite",
             importance: 0.1 + 0.2,
             tags: &tags,
@@ -71,17 +72,17 @@ fn export_and_import_lose_nothing() {
     let mut read = 0;
     ImportFile::read(text.as_bytes(), |bytes| read += bytes).unwrap();
     let imported = other.import_own(text.as_bytes()).unwrap();
-    assert_eq!(imported, Imported { added: 19, ..Imported::default() });
+    assert_eq!(imported, ImportReport { added: 19, ..ImportReport::default() });
     assert_eq!(read, text.len() as u64);
     assert_eq!(export_lines(&mut other), text);
     // Imported again, and into the store of origin: every row exists already.
     assert_eq!(
         other.import_own(text.as_bytes()).unwrap(),
-        Imported { kept: 19, ..Imported::default() }
+        ImportReport { kept: 19, ..ImportReport::default() }
     );
     assert_eq!(
         store.import_own(text.as_bytes()).unwrap(),
-        Imported { kept: 19, ..Imported::default() }
+        ImportReport { kept: 19, ..ImportReport::default() }
     );
     assert_eq!(export_lines(&mut store), text);
 }
@@ -93,7 +94,9 @@ fn later_row_version_wins() {
     let old = export_lines(&mut store);
     let id = all_records(&mut store)
         .into_iter()
-        .find_map(|record| if let Record::Memory(memory) = record { Some(memory.id) } else { None })
+        .find_map(
+            |record| if let ExportRecord::Memory(memory) = record { Some(memory.id) } else { None },
+        )
         .unwrap();
     store
         .edit_memory(
@@ -127,7 +130,7 @@ fn exports_one_project() {
     store
         .export::<rutter_memory::StoreError>(Some(&key), |record| {
             count += 1;
-            assert!(!matches!(record, Record::Memory(memory) if memory.project.is_none()));
+            assert!(!matches!(record, ExportRecord::Memory(memory) if memory.project.is_none()));
             Ok(())
         })
         .unwrap();
@@ -205,11 +208,11 @@ proptest! {
     fn any_text_survives_round_trip(text in ".{0,400}", importance in 0.0..=1.0) {
         let (here, there) = (TestWorld::new(), TestWorld::new());
         let (mut store, mut other) = (here.store(), there.store());
-        let new = NewMemory { place: Some(&here.place()), category: Category::Fact, text: &text, importance, tags: &[] };
+        let new = NewMemory { place: Some(&here.place()), category: MemoryCategory::Fact, text: &text, importance, tags: &[] };
         let kept = store.remember(&new, time_at(1));
         prop_assert_eq!(kept.is_ok(), !Clean::new(text.trim()).is_empty());
         if kept.is_ok() {
-            let start = rutter_memory::ghap::Start { goal: &text, hypothesis: &text, action: &text, prediction: &text, ..start_fields() };
+            let start = rutter_memory::ghap::GhapStart { goal: &text, hypothesis: &text, action: &text, prediction: &text, ..start_fields() };
             store.start_ghap(&here.owner(), &start, time_at(2)).unwrap();
         }
         let text = export_lines(&mut store);
@@ -228,7 +231,7 @@ fn export_after(base: &str, change: impl FnOnce(&mut Store)) -> String {
 }
 
 /// Imports two files in both orders, asserts that the results are equal, and returns the records.
-fn import_in_both_orders(one: &str, two: &str) -> Vec<Record> {
+fn import_in_both_orders(one: &str, two: &str) -> Vec<ExportRecord> {
     let [mut first, mut second] = [(one, two), (two, one)].map(|(first, second)| {
         let world = TestWorld::new();
         let mut store = world.store();
@@ -238,17 +241,17 @@ fn import_in_both_orders(one: &str, two: &str) -> Vec<Record> {
     });
     for records in [&mut first, &mut second] {
         // Sessions and experiences created on both sides keep the id of the file imported first.
-        records.retain(|record| !matches!(record, Record::Experience(_)));
+        records.retain(|record| !matches!(record, ExportRecord::Experience(_)));
         for record in records.iter_mut() {
-            if let Record::Session(session) = record {
+            if let ExportRecord::Session(session) = record {
                 session.id = rutter_memory::Id::new(time_at(0));
             }
         }
     }
-    let ids = |records: &[Record]| {
+    let ids = |records: &[ExportRecord]| {
         records
             .iter()
-            .filter(|record| !matches!(record, Record::Session(_)))
+            .filter(|record| !matches!(record, ExportRecord::Session(_)))
             .cloned()
             .collect::<Vec<_>>()
     };
@@ -262,15 +265,15 @@ fn merges_sessions_in_either_order() {
         let world = TestWorld::new();
         let mut store = world.store();
         for _ in 0..calls {
-            world.record(&Entry {
+            world.record(&SessionEntry {
                 place: other_place(),
-                ..world.entry("session-1", seen, What::Called(None))
+                ..world.entry("session-1", seen, EntryKind::Called(None))
             });
         }
         if calls == 3 {
-            let compacted = What::Began(rutter_memory::session::Source::Compact);
+            let compacted = EntryKind::Began(rutter_memory::session::StoredSessionSource::Compact);
             let entry = world.entry("session-1", seen, compacted);
-            world.record(&Entry { place: other_place(), ..entry });
+            world.record(&SessionEntry { place: other_place(), ..entry });
         }
         let text = export_lines(&mut store);
         text.lines().filter(|line| !line.contains("\"project\":{")).collect::<Vec<_>>().join("\n")
@@ -278,7 +281,10 @@ fn merges_sessions_in_either_order() {
     let project = {
         let world = TestWorld::new();
         let mut store = world.store();
-        world.record(&Entry { place: other_place(), ..world.entry("session-0", 0, What::Seen) });
+        world.record(&SessionEntry {
+            place: other_place(),
+            ..world.entry("session-0", 0, EntryKind::Seen)
+        });
         export_lines(&mut store)
     };
     let (one, two) = (sight(5, 10), sight(3, 20));
@@ -294,8 +300,8 @@ fn merges_sessions_in_either_order() {
     }
 }
 
-fn other_place() -> Place {
-    Place {
+fn other_place() -> ProjectPlace {
+    ProjectPlace {
         key: rutter_testkit::world::project_key("github.com/ada/ship"),
         aliases: Vec::new(),
         root: Clean::new("/ship"),
@@ -306,7 +312,7 @@ fn other_place() -> Place {
 #[test]
 fn conflicting_resolutions_converge() {
     let world = TestWorld::new();
-    let owner = Owner { place: other_place(), ..world.owner() };
+    let owner = GhapOwner { place: other_place(), ..world.owner() };
     let mut store = world.store();
     store.start_ghap(&owner, &start_fields(), time_at(1)).unwrap();
     let base = export_lines(&mut store);
@@ -317,10 +323,9 @@ fn conflicting_resolutions_converge() {
         drop(store.abandon_ghap(&owner, None, "enough", time_at(9)).unwrap());
     });
     let left = import_in_both_orders(&one, &two);
-    assert!(
-        left.iter()
-            .any(|record| matches!(record, Record::Ghap(ghap) if ghap.status == Status::Abandoned))
-    );
+    assert!(left.iter().any(
+        |record| matches!(record, ExportRecord::Ghap(ghap) if ghap.status == GhapStatus::Abandoned)
+    ));
     let world = TestWorld::new();
     let mut store = world.store();
     store.import_own(one.as_bytes()).unwrap();
@@ -328,7 +333,11 @@ fn conflicting_resolutions_converge() {
     let tiers: Vec<_> = all_records(&mut store)
         .into_iter()
         .filter_map(|record| {
-            if let Record::Experience(experience) = record { Some(experience.tier) } else { None }
+            if let ExportRecord::Experience(experience) = record {
+                Some(experience.tier)
+            } else {
+                None
+            }
         })
         .collect();
     assert_eq!(tiers, [Tier::Abandoned], "what it left follows it");
@@ -337,7 +346,7 @@ fn conflicting_resolutions_converge() {
 #[test]
 fn younger_active_ghap_wins() {
     let world = TestWorld::new();
-    let owner = Owner { client: None, place: other_place(), ..world.owner() };
+    let owner = GhapOwner { client: None, place: other_place(), ..world.owner() };
     let base = export_after("{\"rutter-export\":{\"schema\":1}}\n", |store| {
         store.start_ghap(&owner, &start_fields(), time_at(1)).unwrap();
         store.resolve_ghap(&owner, &confirm_fields(), time_at(2)).unwrap();
@@ -370,9 +379,9 @@ fn later_open_episode_wins() {
             "whole": true,
         });
         let run = serde_json::from_value(run).unwrap();
-        world.record(&Entry {
+        world.record(&SessionEntry {
             place: other_place(),
-            ..world.entry("session-1", second, What::Ran(Box::new(run)))
+            ..world.entry("session-1", second, EntryKind::Ran(Box::new(run)))
         });
         export_lines(&mut store)
     };
@@ -391,7 +400,10 @@ fn later_open_episode_wins() {
             .collect();
         assert_eq!(
             ended,
-            [(time_at(10), Some(rutter_memory::episode::How::Left)), (time_at(20), None)]
+            [
+                (time_at(10), Some(rutter_memory::episode::EpisodeEndingKind::Left)),
+                (time_at(20), None)
+            ]
         );
     }
 }
@@ -401,10 +413,10 @@ fn imports_project_with_new_remote() {
     let world = TestWorld::new();
     let mut store = world.store();
     let before =
-        Place { key: rutter_testkit::world::project_key("git:/ship/.git"), ..other_place() };
+        ProjectPlace { key: rutter_testkit::world::project_key("git:/ship/.git"), ..other_place() };
     let new = |place| NewMemory {
         place: Some(place),
-        category: Category::Fact,
+        category: MemoryCategory::Fact,
         text: "x",
         importance: 0.5,
         tags: &[],
@@ -413,7 +425,7 @@ fn imports_project_with_new_remote() {
     let there = TestWorld::new();
     let mut other = there.store();
     other.import_own(export_lines(&mut store).as_bytes()).unwrap();
-    let after = Place { aliases: vec![before.key.clone()], ..other_place() };
+    let after = ProjectPlace { aliases: vec![before.key.clone()], ..other_place() };
     store.remember(&new(&after), time_at(2)).unwrap();
     other.import_own(export_lines(&mut store).as_bytes()).unwrap();
     assert_eq!(export_lines(&mut other), export_lines(&mut store));
@@ -425,7 +437,7 @@ fn imports_single_project_export() {
     let mut store = world.store();
     // The session started in another project.
     store.start_ghap(&world.owner(), &start_fields(), time_at(1)).unwrap();
-    let owner = Owner { place: other_place(), ..world.owner() };
+    let owner = GhapOwner { place: other_place(), ..world.owner() };
     store.start_ghap(&owner, &start_fields(), time_at(2)).unwrap();
     let mut text = String::new();
     store
@@ -447,7 +459,7 @@ fn imports_edit_after_clock_reset() {
     let mut store = world.store();
     let new = NewMemory {
         place: None,
-        category: Category::Fact,
+        category: MemoryCategory::Fact,
         text: "old",
         importance: 0.5,
         tags: &[],
@@ -483,7 +495,7 @@ fn imports_run_with_many_failures() {
 fn rejects_out_of_range_number() {
     let world = TestWorld::new();
     let mut store = world.store();
-    world.record(&world.entry("session-1", 1, What::Called(None)));
+    world.record(&world.entry("session-1", 1, EntryKind::Called(None)));
     let text = export_lines(&mut store).replace("\"calls\":1", "\"calls\":18446744073709551615");
     let there = TestWorld::new();
     let error = there.store().import_own(text.as_bytes()).unwrap_err().to_string();

@@ -3,11 +3,11 @@ use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 use std::path::PathBuf;
 
 use rutter_memory::outcome::Verdict;
-use rutter_memory::store::doctor::{examine, repair};
-use rutter_memory::store::entry::What;
-use rutter_memory::store::hot::HotStore;
-use rutter_memory::store::tend::{Bounds, tend};
-use rutter_memory::store::{GhapFilter, MemoryFilter, Record, spool};
+use rutter_memory::store::doctor::{check_store, repair_store};
+use rutter_memory::store::entry::EntryKind;
+use rutter_memory::store::hook_store::HookStore;
+use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
+use rutter_memory::store::{ExportRecord, GhapFilter, MemoryFilter, spool};
 use rutter_memory::{Store, StoreError};
 
 use crate::exchange::filled_store;
@@ -17,8 +17,9 @@ use rutter_testkit::world::{TestWorld, all_records, start_fields, time_at};
 fn files_are_private_to_owner() {
     let world = TestWorld::new();
     drop(filled_store(&world));
-    spool::append(&world.files(), &[world.entry("session-1", 1, What::Called(None))]).unwrap();
-    rutter_memory::log::append(&world.files(), time_at(1), &"x".into()).unwrap();
+    spool::append_entries(&world.files(), &[world.entry("session-1", 1, EntryKind::Called(None))])
+        .unwrap();
+    rutter_memory::log::append_line(&world.files(), time_at(1), &"x".into()).unwrap();
     world.record_run(&world.outcome(1, Verdict::Failed));
     let mut seen = Vec::new();
     let mut folders = vec![world.memory()];
@@ -53,9 +54,13 @@ fn file_in_place_of_folder_fails() {
     fs::write(world.memory(), "in the way").unwrap();
     let error = Store::open(&world.memory(), time_at(1)).unwrap_err().to_string();
     assert!(error.contains(&world.memory().display().to_string()), "{error}");
-    assert!(HotStore::open(&world.files(), std::time::Duration::from_millis(50)).is_err());
+    assert!(HookStore::open(&world.files(), std::time::Duration::from_millis(50)).is_err());
     assert!(
-        spool::append(&world.files(), &[world.entry("session-1", 1, What::Called(None))]).is_err()
+        spool::append_entries(
+            &world.files(),
+            &[world.entry("session-1", 1, EntryKind::Called(None))]
+        )
+        .is_err()
     );
     assert_eq!(fs::read(world.memory()).unwrap(), b"in the way");
 }
@@ -71,9 +76,9 @@ fn foreign_database_is_left_alone() {
     drop(other);
     let before = fs::read(world.files().database()).unwrap();
     assert!(matches!(Store::open(&world.memory(), time_at(1)), Err(StoreError::Foreign { .. })));
-    assert!(HotStore::open(&world.files(), std::time::Duration::from_millis(50)).is_err());
+    assert!(HookStore::open(&world.files(), std::time::Duration::from_millis(50)).is_err());
     assert_eq!(fs::read(world.files().database()).unwrap(), before);
-    let found: Vec<_> = examine(&world.memory())
+    let found: Vec<_> = check_store(&world.memory())
         .unwrap()
         .findings
         .into_iter()
@@ -121,13 +126,12 @@ fn truncated_wal_keeps_whole_transactions() {
         let mut store = other.store();
         assert_eq!(store.set_aside(), None);
         // A call and a run are never split, and the rows that are left are the first ones written.
-        let there: Vec<_> =
-            all_records(&mut store)
-                .into_iter()
-                .filter_map(|record| {
-                    if let Record::Outcome(outcome) = record { Some(outcome.id) } else { None }
-                })
-                .collect();
+        let there: Vec<_> = all_records(&mut store)
+            .into_iter()
+            .filter_map(|record| {
+                if let ExportRecord::Outcome(outcome) = record { Some(outcome.id) } else { None }
+            })
+            .collect();
         let expected: Vec<_> =
             outcomes.iter().map(|outcome| outcome.id).take(there.len()).collect();
         assert_eq!(there, expected);
@@ -135,7 +139,7 @@ fn truncated_wal_keeps_whole_transactions() {
         last = there.len();
         drop(store);
         assert_eq!(
-            examine(&other.memory())
+            check_store(&other.memory())
                 .unwrap()
                 .findings
                 .iter()
@@ -148,17 +152,17 @@ fn truncated_wal_keeps_whole_transactions() {
 }
 
 /// Fills a store with many pages, closes it, and damages its file. Returns the records from before the damage.
-fn damaged_store(damage: impl FnOnce(&fs::File, u64)) -> (TestWorld, Vec<Record>) {
+fn damaged_store(damage: impl FnOnce(&fs::File, u64)) -> (TestWorld, Vec<ExportRecord>) {
     let world = TestWorld::new();
     let mut store = filled_store(&world);
     for second in 0..400 {
         world.record_run(&world.outcome(second, Verdict::Failed));
     }
-    store.gather(time_at(998)).unwrap();
+    store.drain_spool(time_at(998)).unwrap();
     let before = all_records(&mut store);
     drop(store);
     // Checkpoints the WAL, so that the damage hits the database file.
-    tend(&world.memory(), &Bounds::default(), time_at(999)).unwrap();
+    maintain(&world.memory(), &MaintenanceLimits::default(), time_at(999)).unwrap();
     let file =
         fs::OpenOptions::new().read(true).write(true).open(world.files().database()).unwrap();
     damage(&file, file.metadata().unwrap().len());
@@ -179,7 +183,7 @@ fn damage_run_page(file: &fs::File, length: u64) {
 }
 
 fn files_set_aside(world: &TestWorld) -> Vec<PathBuf> {
-    world.files().set_aside().unwrap()
+    world.files().list_set_aside().unwrap()
 }
 
 #[test]
@@ -187,7 +191,7 @@ fn broken_header_sets_database_aside() {
     let (world, before) = damaged_store(|file, _| file.write_all_at(&[0x55; 4096], 0).unwrap());
     let damaged = fs::read(world.files().database()).unwrap();
     // Hooks do not touch the damaged file.
-    assert!(HotStore::open(&world.files(), std::time::Duration::from_millis(50)).is_err());
+    assert!(HookStore::open(&world.files(), std::time::Duration::from_millis(50)).is_err());
     assert_eq!(fs::read(world.files().database()).unwrap(), damaged);
     let mut store = world.store();
     assert_eq!(store.set_aside(), Some(files_set_aside(&world)[0].as_path()));
@@ -196,19 +200,19 @@ fn broken_header_sets_database_aside() {
     store.start_ghap(&world.other_session("session-9"), &start_fields(), time_at(1)).unwrap();
     drop(store);
 
-    assert_eq!(examine(&world.memory()).unwrap().findings.len(), 1);
-    let repaired = repair(&world.memory(), time_at(1_000)).unwrap();
+    assert_eq!(check_store(&world.memory()).unwrap().findings.len(), 1);
+    let repaired = repair_store(&world.memory(), time_at(1_000)).unwrap();
     assert_eq!(repaired.salvaged.len(), 1);
     // The first page held only the schema, no rows.
     let mut store = world.store();
     let after = all_records(&mut store);
     // The new store has the project under a new id.
-    for record in before.iter().filter(|record| !matches!(record, Record::Project(_))) {
+    for record in before.iter().filter(|record| !matches!(record, ExportRecord::Project(_))) {
         assert!(after.contains(record), "{record:?}");
     }
-    assert!(examine(&world.memory()).unwrap().findings.is_empty());
+    assert!(check_store(&world.memory()).unwrap().findings.is_empty());
     assert_eq!(
-        repair(&world.memory(), time_at(1_001)).unwrap().salvaged.len(),
+        repair_store(&world.memory(), time_at(1_001)).unwrap().salvaged.len(),
         0,
         "once is enough"
     );
@@ -219,19 +223,19 @@ fn rebuilt_database_is_salvaged() {
     let world = TestWorld::new();
     let mut store = filled_store(&world);
     let gone = store
-        .row(&store.memories(&MemoryFilter::default()).unwrap()[0].id.short().parse().unwrap())
+        .find_row(&store.memories(&MemoryFilter::default()).unwrap()[0].id.short().parse().unwrap())
         .unwrap();
     store.forget(&[gone], None).unwrap();
     let before = all_records(&mut store);
     drop(store);
-    tend(&world.memory(), &Bounds::default(), time_at(999)).unwrap();
+    maintain(&world.memory(), &MaintenanceLimits::default(), time_at(999)).unwrap();
     fs::OpenOptions::new()
         .write(true)
         .open(world.files().database())
         .unwrap()
         .write_all_at(&[0x55; 4096], 0)
         .unwrap();
-    let repaired = repair(&world.memory(), time_at(1_000)).unwrap();
+    let repaired = repair_store(&world.memory(), time_at(1_000)).unwrap();
     assert!(repaired.salvaged[0].1.saved > 5, "{repaired:?}");
     let mut store = world.store();
     assert!(all_records(&mut store) == before);
@@ -243,9 +247,9 @@ fn invalid_column_loses_one_row() {
     let other = rusqlite::Connection::open(world.files().database()).unwrap();
     other.execute_batch("UPDATE memory SET category = 'dancing' WHERE id = 1").unwrap();
     drop(other);
-    let health = examine(&world.memory()).unwrap();
+    let health = check_store(&world.memory()).unwrap();
     assert!(health.findings[0].what.contains("1 rows make no sense"), "{health:?}");
-    let repaired = repair(&world.memory(), time_at(1_000)).unwrap();
+    let repaired = repair_store(&world.memory(), time_at(1_000)).unwrap();
     assert_eq!(repaired.salvaged[0].1.refused, 1);
     let mut store = world.store();
     assert_eq!(all_records(&mut store).len(), before.len() - 1);
@@ -256,19 +260,19 @@ fn unreadable_file_stays_a_finding() {
     let world = TestWorld::new();
     fs::create_dir(world.memory()).unwrap();
     fs::write(world.memory().join("rutter.db.damaged-5"), "nothing of ours").unwrap();
-    assert_eq!(repair(&world.memory(), time_at(1)).unwrap().salvaged[0].1.read, 0);
-    assert!(!examine(&world.memory()).unwrap().findings.is_empty());
+    assert_eq!(repair_store(&world.memory(), time_at(1)).unwrap().salvaged[0].1.read, 0);
+    assert!(!check_store(&world.memory()).unwrap().findings.is_empty());
 }
 
 #[test]
 fn open_database_is_not_set_aside() {
     let (world, _) = damaged_store(damage_run_page);
     let open = world.store();
-    let error = repair(&world.memory(), time_at(1_000)).unwrap_err().to_string();
+    let error = repair_store(&world.memory(), time_at(1_000)).unwrap_err().to_string();
     assert!(error.contains("another process has it open"), "{error}");
     assert!(files_set_aside(&world).is_empty());
     drop(open);
-    repair(&world.memory(), time_at(1_001)).unwrap();
+    repair_store(&world.memory(), time_at(1_001)).unwrap();
     assert!(!files_set_aside(&world).is_empty());
 }
 
@@ -288,17 +292,17 @@ fn wal_moves_with_its_database() {
         .write_all_at(&[0x55; 100], 0)
         .unwrap();
     // The WAL still has the first page, so the header is only found broken once the WAL is gone.
-    repair(&world.memory(), time_at(1_000)).unwrap();
+    repair_store(&world.memory(), time_at(1_000)).unwrap();
     assert!(world.store().outcome(outcome.id).unwrap().is_some());
 }
 
 #[test]
 fn damaged_page_loses_only_its_rows() {
     let (world, before) = damaged_store(damage_run_page);
-    let health = examine(&world.memory()).unwrap();
+    let health = check_store(&world.memory()).unwrap();
     assert!(health.findings.iter().any(|finding| finding.what.contains("damaged")), "{health:?}");
     assert_eq!(health.findings[0].advice, "rutter doctor --repair");
-    let repaired = repair(&world.memory(), time_at(1_000)).unwrap();
+    let repaired = repair_store(&world.memory(), time_at(1_000)).unwrap();
     let (_, salvaged) = &repaired.salvaged[0];
     assert!(salvaged.read > 350, "{salvaged:?}");
     let mut store = world.store();
@@ -306,7 +310,7 @@ fn damaged_page_loses_only_its_rows() {
     let missing = before.iter().filter(|record| !after.contains(record)).count();
     // One page holds a few dozen runs.
     assert!(missing < 60, "{missing} of {} rows are missing", before.len());
-    assert!(examine(&world.memory()).unwrap().findings.is_empty());
+    assert!(check_store(&world.memory()).unwrap().findings.is_empty());
     let left: Vec<_> =
         fs::read_dir(world.memory()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(!left.iter().any(|name| name.to_string_lossy().starts_with("salvage-")), "{left:?}");
@@ -316,12 +320,12 @@ fn damaged_page_loses_only_its_rows() {
 fn truncated_database_is_salvaged() {
     let (world, before) =
         damaged_store(|file, length| file.set_len(length * 9 / 10 / 4096 * 4096).unwrap());
-    repair(&world.memory(), time_at(1_000)).unwrap();
+    repair_store(&world.memory(), time_at(1_000)).unwrap();
     let mut store = world.store();
     let after = all_records(&mut store);
     let saved = before.iter().filter(|record| after.contains(record)).count();
     assert!(saved > 200 && saved < before.len(), "{saved} of {}", before.len());
-    assert!(examine(&world.memory()).unwrap().findings.is_empty());
+    assert!(check_store(&world.memory()).unwrap().findings.is_empty());
 }
 
 #[test]
@@ -329,9 +333,9 @@ fn healthy_store_is_not_repaired() {
     let world = TestWorld::new();
     drop(filled_store(&world));
     let before = all_records(&mut world.store());
-    assert!(repair(&world.memory(), time_at(9)).unwrap().salvaged.is_empty());
+    assert!(repair_store(&world.memory(), time_at(9)).unwrap().salvaged.is_empty());
     assert_eq!(all_records(&mut world.store()), before);
-    assert!(examine(&world.memory()).unwrap().findings.is_empty());
+    assert!(check_store(&world.memory()).unwrap().findings.is_empty());
 }
 
 #[test]
@@ -340,7 +344,8 @@ fn backwards_clock_loses_nothing() {
     let mut store = world.store();
     let owner = world.owner();
     let ghap = store.start_ghap(&owner, &start_fields(), time_at(1_000)).unwrap();
-    let update = rutter_memory::ghap::Update { hypothesis: Some("another"), ..Default::default() };
+    let update =
+        rutter_memory::ghap::GhapUpdate { hypothesis: Some("another"), ..Default::default() };
     let updated = store.update_ghap(&owner, &update, time_at(500)).unwrap();
     assert_eq!(
         updated.revisions[0].at, ghap.created,
@@ -354,7 +359,7 @@ fn backwards_clock_loses_nothing() {
     assert!(resolved.resolution.unwrap().at >= resolved.created);
     let session = store.session("session-1").unwrap().unwrap();
     assert_eq!(session.seen, time_at(1_000));
-    assert!(!session.over(time_at(0)));
+    assert!(!session.is_over(time_at(0)));
     // Lists keep the order of writing.
     store.start_ghap(&owner, &start_fields(), time_at(1)).unwrap();
     let newest = store.ghaps(&GhapFilter::default(), time_at(1)).unwrap();

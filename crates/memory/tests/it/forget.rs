@@ -1,7 +1,7 @@
 use rutter_memory::outcome::Verdict;
-use rutter_memory::store::entry::What;
-use rutter_memory::store::tend::{Bounds, tend};
-use rutter_memory::store::{Forgettable, NewMemory, Record};
+use rutter_memory::store::entry::EntryKind;
+use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
+use rutter_memory::store::{ExportRecord, ForgettableKind, NewMemory};
 use rutter_memory::{Clean, Store, log};
 
 use rutter_testkit::world::{TestWorld, all_records, confirm_fields, start_fields, time_at};
@@ -12,7 +12,7 @@ const MARK: &str = "quokka";
 fn remember_fact(store: &mut Store, world: &TestWorld, text: &str) {
     let new = NewMemory {
         place: Some(&world.place()),
-        category: rutter_memory::memory::Category::Fact,
+        category: rutter_memory::memory::MemoryCategory::Fact,
         text,
         importance: 0.5,
         tags: &[],
@@ -30,7 +30,7 @@ fn marked_store(world: &TestWorld) -> Store {
         remember_fact(&mut store, world, &format!("plain {number} {filler}"));
     }
     let text = format!("a {MARK} here");
-    let marked = rutter_memory::ghap::Start {
+    let marked = rutter_memory::ghap::GhapStart {
         goal: &text,
         hypothesis: &text,
         action: &text,
@@ -42,13 +42,13 @@ fn marked_store(world: &TestWorld) -> Store {
         store.start_ghap(&owner, &marked, now).unwrap();
         let changed = format!("another {MARK} {round}");
         let update =
-            rutter_memory::ghap::Update { hypothesis: Some(&changed), ..Default::default() };
+            rutter_memory::ghap::GhapUpdate { hypothesis: Some(&changed), ..Default::default() };
         store.update_ghap(&owner, &update, now).unwrap();
         store.note_ghap(&owner, &text, now).unwrap();
         let mut outcome = world.outcome(10 + round, Verdict::Passed);
         outcome.failing = vec![Clean::new(&text)];
         world.record_run(&outcome);
-        let resolve = rutter_memory::ghap::Resolve {
+        let resolve = rutter_memory::ghap::GhapResolve {
             result: &text,
             takeaway: Some(&text),
             ..confirm_fields()
@@ -56,8 +56,8 @@ fn marked_store(world: &TestWorld) -> Store {
         store.resolve_ghap(&owner, &resolve, now).unwrap();
     }
     // On a busy machine some runs went to the spool. Rows deleted directly in the database must not return from it.
-    store.gather(time_at(40)).unwrap();
-    log::append(&world.files(), time_at(5), &Clean::new(&text)).unwrap();
+    store.drain_spool(time_at(40)).unwrap();
+    log::append_line(&world.files(), time_at(5), &Clean::new(&text)).unwrap();
     std::fs::write(world.memory().join("rutter.db.damaged-1"), format!("junk {MARK} junk"))
         .unwrap();
     store
@@ -69,9 +69,9 @@ fn spool_failed_run(world: &TestWorld) {
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let mut outcome = world.outcome(50, Verdict::Failed);
     outcome.failing = vec![Clean::new(MARK)];
-    let entry = world.entry("session-1", 50, What::Ran(Box::new(outcome.into())));
+    let entry = world.entry("session-1", 50, EntryKind::Ran(Box::new(outcome.into())));
     let budget = std::time::Duration::from_millis(10);
-    rutter_memory::store::hot::record(&world.files(), &[entry], budget).unwrap();
+    rutter_memory::store::hook_store::record_entries(&world.files(), &[entry], budget).unwrap();
 }
 
 #[test]
@@ -87,18 +87,22 @@ fn forgotten_query_leaves_no_bytes() {
             "nothing to forget in {name}: {before:?}"
         );
     }
-    store.gather(time_at(60)).unwrap();
-    let rows = store.rows_with(&MARK.to_uppercase()).unwrap();
+    store.drain_spool(time_at(60)).unwrap();
+    let rows = store.find_rows_with_words(&MARK.to_uppercase()).unwrap();
     let count = |kind| rows.iter().filter(|row| row.kind == kind).count();
     assert_eq!(
-        (count(Forgettable::Memory), count(Forgettable::Ghap), count(Forgettable::Outcome)),
+        (
+            count(ForgettableKind::Memory),
+            count(ForgettableKind::Ghap),
+            count(ForgettableKind::Outcome)
+        ),
         (300, 20, 21)
     );
     let forgotten = store.forget(&rows, Some(MARK)).unwrap();
     assert_eq!((forgotten.rows, forgotten.erased, forgotten.files.len()), (341, true, 1));
     assert_eq!(world.files_with(MARK), Vec::<std::path::PathBuf>::new());
     // All other rows are untouched.
-    assert_eq!(store.rows_with("plain").unwrap().len(), 300);
+    assert_eq!(store.find_rows_with_words("plain").unwrap().len(), 300);
     drop(store);
     assert_eq!(world.files_with(MARK), Vec::<std::path::PathBuf>::new());
 }
@@ -107,23 +111,23 @@ fn forgotten_query_leaves_no_bytes() {
 fn forgets_only_the_given_row() {
     let world = TestWorld::new();
     let mut store = marked_store(&world);
-    let rows = store.rows_with(&format!("{MARK} 7")).unwrap();
-    let row = rows.iter().find(|row| row.kind == Forgettable::Memory).unwrap();
-    let shown = store.row(&row.id.short().parse().unwrap()).unwrap();
+    let rows = store.find_rows_with_words(&format!("{MARK} 7")).unwrap();
+    let row = rows.iter().find(|row| row.kind == ForgettableKind::Memory).unwrap();
+    let shown = store.find_row(&row.id.short().parse().unwrap()).unwrap();
     assert_eq!(&shown, row);
     assert_eq!(store.forget(&[shown], None).unwrap().rows, 1);
     assert!(store.memory(row.id).is_err());
-    assert_eq!(store.rows_with(MARK).unwrap().len(), 299 + 40);
+    assert_eq!(store.find_rows_with_words(MARK).unwrap().len(), 299 + 40);
 }
 
 #[test]
 fn forgets_project_with_all_rows() {
     let world = TestWorld::new();
     let mut store = marked_store(&world);
-    let other = rutter_memory::project::Located::find(&world.project("other"));
+    let other = rutter_memory::project::LocatedProject::find(&world.project("other"));
     let new = NewMemory {
         place: Some(&(&other).into()),
-        category: rutter_memory::memory::Category::Fact,
+        category: rutter_memory::memory::MemoryCategory::Fact,
         text: "stays",
         importance: 0.5,
         tags: &[],
@@ -141,8 +145,8 @@ fn forgetting_project_keeps_other_projects_ghap() {
     let world = TestWorld::new();
     let mut store = world.store();
     store.start_ghap(&world.owner(), &start_fields(), time_at(1)).unwrap();
-    let elsewhere = rutter_memory::store::Owner {
-        place: (&rutter_memory::project::Located::find(&world.project("other"))).into(),
+    let elsewhere = rutter_memory::store::GhapOwner {
+        place: (&rutter_memory::project::LocatedProject::find(&world.project("other"))).into(),
         ..world.owner()
     };
     let kept = store.start_ghap(&elsewhere, &start_fields(), time_at(2)).unwrap();
@@ -180,7 +184,7 @@ fn forgets_held_spool_lines() {
     std::fs::write(&held, &lines).unwrap();
     // Left by a process that was killed during the same rewrite.
     std::fs::write(held.with_extension("new"), &lines).unwrap();
-    let rows = store.rows_with(MARK).unwrap();
+    let rows = store.find_rows_with_words(MARK).unwrap();
     store.forget(&rows, Some(MARK)).unwrap();
     assert_eq!(world.files_with(MARK), Vec::<std::path::PathBuf>::new());
     store.forget_project(project.id).unwrap();
@@ -202,18 +206,18 @@ fn interrupted_forgetting_is_finished() {
             .unwrap();
         drop(other);
         assert!(!world.files_with(MARK).is_empty());
-        let health = rutter_memory::store::doctor::examine(&world.memory()).unwrap();
+        let health = rutter_memory::store::doctor::check_store(&world.memory()).unwrap();
         assert!(
             health.findings.iter().any(|finding| finding.ailment.as_str() == "memory-forgetting"),
             "{health:?}"
         );
         if finish_by_tending {
-            tend(&world.memory(), &Bounds::default(), time_at(99)).unwrap().unwrap();
+            maintain(&world.memory(), &MaintenanceLimits::default(), time_at(99)).unwrap().unwrap();
         } else {
-            store.gather(time_at(99)).unwrap();
+            store.drain_spool(time_at(99)).unwrap();
         }
         assert_eq!(world.files_with(MARK), Vec::<std::path::PathBuf>::new());
-        let health = rutter_memory::store::doctor::examine(&world.memory()).unwrap();
+        let health = rutter_memory::store::doctor::check_store(&world.memory()).unwrap();
         assert!(health.findings.is_empty(), "{health:?}");
     }
 }
@@ -236,9 +240,9 @@ fn locked_spool_refuses_forgetting() {
     spool_failed_run(&world);
     let hanging = std::fs::File::open(world.files().spool().join("current.jsonl")).unwrap();
     hanging.lock_shared().unwrap();
-    assert!(matches!(store.gather(time_at(99)), Err(rutter_memory::StoreError::SpoolInUse)));
+    assert!(matches!(store.drain_spool(time_at(99)), Err(rutter_memory::StoreError::SpoolInUse)));
     drop(hanging);
-    store.gather(time_at(99)).unwrap();
+    store.drain_spool(time_at(99)).unwrap();
 }
 
 #[test]
@@ -250,7 +254,7 @@ fn open_reader_delays_erasure() {
     let forgotten = store.forget_all().unwrap();
     assert!(!forgotten.erased, "the log of changes is still being read");
     drop(reader);
-    tend(&world.memory(), &Bounds::default(), time_at(99)).unwrap().unwrap();
+    maintain(&world.memory(), &MaintenanceLimits::default(), time_at(99)).unwrap().unwrap();
     assert_eq!(world.files_with(MARK), Vec::<std::path::PathBuf>::new());
 }
 
@@ -267,13 +271,13 @@ fn forgets_injections_too() {
     };
     let shown = |store: &mut Store| {
         let all = all_records(store);
-        all.iter().filter(|record| matches!(record, Record::Injection(_))).count()
+        all.iter().filter(|record| matches!(record, ExportRecord::Injection(_))).count()
     };
     let world = TestWorld::new();
     told(&world);
     let mut store = world.store();
     assert_eq!(shown(&mut store), 1);
-    let rows = store.rows_with(MARK).unwrap();
+    let rows = store.find_rows_with_words(MARK).unwrap();
     store.forget(&rows, Some(MARK)).unwrap();
     assert_eq!(shown(&mut store), 0);
     // A session that continues in another project.
@@ -292,5 +296,5 @@ fn forgets_injections_too() {
 fn empty_query_forgets_nothing() {
     let world = TestWorld::new();
     let store = marked_store(&world);
-    assert!(store.rows_with("  ").unwrap().is_empty());
+    assert!(store.find_rows_with_words("  ").unwrap().is_empty());
 }

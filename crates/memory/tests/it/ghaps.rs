@@ -1,10 +1,10 @@
 use rutter_memory::ghap::{
-    Domain, GhapError, Resolve, Start, Status, Tier, Update, expect::Expects,
+    Domain, GhapError, GhapResolve, GhapStart, GhapStatus, GhapUpdate, Tier, expect::Expects,
 };
 use rutter_memory::outcome::Verdict;
-use rutter_memory::session::Source;
-use rutter_memory::store::entry::What;
-use rutter_memory::store::{GhapFilter, Owner, Record};
+use rutter_memory::session::StoredSessionSource;
+use rutter_memory::store::entry::EntryKind;
+use rutter_memory::store::{ExportRecord, GhapFilter, GhapOwner};
 use rutter_memory::{Clean, Id, Store, StoreError};
 
 use rutter_testkit::world::{
@@ -24,14 +24,14 @@ fn confirmed_prediction_becomes_gold() {
     let mut store = world.store();
     let owner = world.owner();
     let ghap = store.start_ghap(&owner, &start_fields(), time_at(1)).unwrap();
-    assert_eq!((ghap.status, ghap.expects), (Status::Active, Expects::Pass));
+    assert_eq!((ghap.status, ghap.expects), (GhapStatus::Active, Expects::Pass));
     assert_eq!(store.active_ghap(&owner).unwrap(), Some(ghap.clone()));
 
     store.note_ghap(&owner, "the lexer is clean", time_at(2)).unwrap();
     world.record_run(&world.outcome(3, Verdict::Passed));
     let resolved = store.resolve_ghap(&owner, &confirm_fields(), time_at(4)).unwrap();
     let resolution = resolved.ghap.resolution.clone().unwrap();
-    assert_eq!((resolved.ghap.status, resolution.tier), (Status::Confirmed, Tier::Gold));
+    assert_eq!((resolved.ghap.status, resolution.tier), (GhapStatus::Confirmed, Tier::Gold));
     assert_eq!(resolved.outcome.unwrap().verdict, Verdict::Passed);
     assert!(resolution.evidence.unwrap().supports);
     assert_eq!(resolved.ghap.notes[0].text.as_str(), "the lexer is clean");
@@ -40,7 +40,7 @@ fn confirmed_prediction_becomes_gold() {
     let experiences: Vec<_> = all_records(&mut store)
         .into_iter()
         .filter_map(|record| match record {
-            Record::Experience(experience) => Some(experience),
+            ExportRecord::Experience(experience) => Some(experience),
             _ => None,
         })
         .collect();
@@ -55,11 +55,11 @@ fn one_active_ghap_per_agent() {
     let first = store.start_ghap(&world.owner(), &start_fields(), time_at(1)).unwrap();
     let error = ghap_error(store.start_ghap(&world.owner(), &start_fields(), time_at(2)));
     assert_eq!(error, GhapError::Active { id: first.id.short(), goal: first.goal });
-    let subagent = Owner { agent: Some(Clean::new("agent-7")), ..world.owner() };
+    let subagent = GhapOwner { agent: Some(Clean::new("agent-7")), ..world.owner() };
     store.start_ghap(&subagent, &start_fields(), time_at(3)).unwrap();
     store.start_ghap(&world.other_session("session-2"), &start_fields(), time_at(4)).unwrap();
-    let elsewhere = Owner {
-        place: (&rutter_memory::project::Located::find(&world.project("other"))).into(),
+    let elsewhere = GhapOwner {
+        place: (&rutter_memory::project::LocatedProject::find(&world.project("other"))).into(),
         ..world.owner()
     };
     store.start_ghap(&elsewhere, &start_fields(), time_at(5)).unwrap();
@@ -71,18 +71,19 @@ fn changed_hypothesis_adds_revision() {
     let world = TestWorld::new();
     let mut store = world.store();
     store.start_ghap(&world.owner(), &start_fields(), time_at(1)).unwrap();
-    let update = Update { hypothesis: Some("the lexer splits too"), ..Update::default() };
+    let update = GhapUpdate { hypothesis: Some("the lexer splits too"), ..GhapUpdate::default() };
     let ghap = store.update_ghap(&world.owner(), &update, time_at(2)).unwrap();
     assert_eq!(ghap.revisions.len(), 1);
     assert_eq!(ghap.revisions[0].hypothesis.as_str(), start_fields().hypothesis);
     assert_eq!(ghap.revisions[0].prediction.as_str(), start_fields().prediction);
     // An unchanged hypothesis and a new strategy add no revision.
-    let update = Update { strategy: Some(rutter_memory::ghap::Strategy::ResearchFirst), ..update };
+    let update =
+        GhapUpdate { strategy: Some(rutter_memory::ghap::Strategy::ResearchFirst), ..update };
     let ghap = store.update_ghap(&world.owner(), &update, time_at(3)).unwrap();
     assert_eq!(ghap.revisions.len(), 1);
     assert_eq!(ghap.strategy, rutter_memory::ghap::Strategy::ResearchFirst);
     assert_eq!(
-        ghap_error(store.update_ghap(&world.owner(), &Update::default(), time_at(4))),
+        ghap_error(store.update_ghap(&world.owner(), &GhapUpdate::default(), time_at(4))),
         GhapError::NothingToChange
     );
 }
@@ -93,16 +94,18 @@ fn stated_expectation_survives_new_prediction() {
     let mut store = world.store();
     store.start_ghap(&world.owner(), &start_fields(), time_at(1)).unwrap();
     let update =
-        Update { prediction: Some("`cargo test -p lexer` will fail"), ..Update::default() };
+        GhapUpdate { prediction: Some("`cargo test -p lexer` will fail"), ..GhapUpdate::default() };
     let ghap = store.update_ghap(&world.owner(), &update, time_at(2)).unwrap();
     assert_eq!(
         (ghap.expects, ghap.target.as_deref()),
         (Expects::Fail, Some("cargo test -p lexer"))
     );
-    let update = Update { expects: Some(Expects::Pass), ..Update::default() };
+    let update = GhapUpdate { expects: Some(Expects::Pass), ..GhapUpdate::default() };
     store.update_ghap(&world.owner(), &update, time_at(3)).unwrap();
-    let update =
-        Update { prediction: Some("`cargo test -p parser` will fail"), ..Update::default() };
+    let update = GhapUpdate {
+        prediction: Some("`cargo test -p parser` will fail"),
+        ..GhapUpdate::default()
+    };
     let ghap = store.update_ghap(&world.owner(), &update, time_at(4)).unwrap();
     assert_eq!(
         (ghap.expects, ghap.target.as_deref()),
@@ -114,7 +117,7 @@ fn stated_expectation_survives_new_prediction() {
 fn gold_requires_supporting_run() {
     let world = TestWorld::new();
     let mut store = world.store();
-    let mut tier = |from: i64, run: Option<(i64, Verdict)>, resolve: &Resolve<'_>| {
+    let mut tier = |from: i64, run: Option<(i64, Verdict)>, resolve: &GhapResolve<'_>| {
         store.start_ghap(&world.owner(), &start_fields(), time_at(from)).unwrap();
         if let Some((seconds, verdict)) = run {
             world.record_run(&world.outcome(seconds, verdict));
@@ -152,11 +155,11 @@ fn named_run_must_fit() {
     for outcome in [&early, &fitting, &newest] {
         world.record_run(outcome);
     }
-    world.record(&world.entry("session-2", 11, What::Ran(Box::new(other.clone().into()))));
+    world.record(&world.entry("session-2", 11, EntryKind::Ran(Box::new(other.clone().into()))));
     let mut named = |id| {
         store.resolve_ghap(
             &world.owner(),
-            &Resolve { outcome: Some(id), ..confirm_fields() },
+            &GhapResolve { outcome: Some(id), ..confirm_fields() },
             time_at(13),
         )
     };
@@ -174,7 +177,7 @@ fn named_run_must_fit() {
 fn untestable_prediction_is_bronze() {
     let world = TestWorld::new();
     let mut store = world.store();
-    let vague = Start {
+    let vague = GhapStart {
         prediction: "the reader will like it",
         action: "rewrite the introduction",
         ..start_fields()
@@ -184,7 +187,7 @@ fn untestable_prediction_is_bronze() {
     // A passing run does not count as evidence here and does not make the tier gold.
     let run = world.outcome(2, Verdict::Passed);
     world.record_run(&run);
-    let named = Resolve { outcome: Some(run.id), ..confirm_fields() };
+    let named = GhapResolve { outcome: Some(run.id), ..confirm_fields() };
     assert!(store.resolve_ghap(&world.owner(), &named, time_at(2)).is_err());
     let ghap = store.resolve_ghap(&world.owner(), &confirm_fields(), time_at(2)).unwrap().ghap;
     assert_eq!(ghap.resolution.unwrap().tier, Tier::Bronze);
@@ -197,11 +200,11 @@ fn refused_resolution_changes_nothing() {
     let before = store.start_ghap(&world.owner(), &start_fields(), time_at(1)).unwrap();
     let long = "x".repeat(2_001);
     for resolve in [
-        Resolve { surprise: None, ..falsify_fields() },
-        Resolve { root_cause: None, ..falsify_fields() },
-        Resolve { status: Status::Active, ..confirm_fields() },
-        Resolve { result: " ", ..confirm_fields() },
-        Resolve { takeaway: Some(&long), ..confirm_fields() },
+        GhapResolve { surprise: None, ..falsify_fields() },
+        GhapResolve { root_cause: None, ..falsify_fields() },
+        GhapResolve { status: GhapStatus::Active, ..confirm_fields() },
+        GhapResolve { result: " ", ..confirm_fields() },
+        GhapResolve { takeaway: Some(&long), ..confirm_fields() },
     ] {
         ghap_error(store.resolve_ghap(&world.owner(), &resolve, time_at(2)));
     }
@@ -214,14 +217,14 @@ fn rejects_texts_over_limit() {
     let mut store = world.store();
     let long = "x".repeat(1_001);
     for start in [
-        Start { goal: "", ..start_fields() },
-        Start { goal: &long, ..start_fields() },
-        Start { hypothesis: &long, ..start_fields() },
-        Start { action: "\n", ..start_fields() },
-        Start { prediction: &long, ..start_fields() },
-        Start { target: Some(&long), ..start_fields() },
-        Start { confidence: Some(1.5), ..start_fields() },
-        Start { confidence: Some(f64::NAN), ..start_fields() },
+        GhapStart { goal: "", ..start_fields() },
+        GhapStart { goal: &long, ..start_fields() },
+        GhapStart { hypothesis: &long, ..start_fields() },
+        GhapStart { action: "\n", ..start_fields() },
+        GhapStart { prediction: &long, ..start_fields() },
+        GhapStart { target: Some(&long), ..start_fields() },
+        GhapStart { confidence: Some(1.5), ..start_fields() },
+        GhapStart { confidence: Some(f64::NAN), ..start_fields() },
     ] {
         ghap_error(store.start_ghap(&world.owner(), &start, time_at(1)));
     }
@@ -229,7 +232,7 @@ fn rejects_texts_over_limit() {
     let fits = "ä".repeat(1_000);
     assert_eq!(
         store
-            .start_ghap(&world.owner(), &Start { goal: &fits, ..start_fields() }, time_at(1))
+            .start_ghap(&world.owner(), &GhapStart { goal: &fits, ..start_fields() }, time_at(1))
             .unwrap()
             .goal
             .as_str(),
@@ -256,8 +259,8 @@ fn only_orphans_can_be_adopted() {
     assert_eq!(store.ghaps(&orphans, time_at(3)).unwrap().len(), 0);
 
     // `/clear` ends the session, so its GHAP is an orphan at once.
-    world.record(&world.entry("session-1", 4, What::Ended { abandon: false }));
-    world.record(&world.entry("session-2", 4, What::Began(Source::Clear)));
+    world.record(&world.entry("session-1", 4, EntryKind::Ended { abandon: false }));
+    world.record(&world.entry("session-2", 4, EntryKind::Began(StoredSessionSource::Clear)));
     assert_eq!(store.ghaps(&orphans, time_at(4)).unwrap().len(), 1);
     let adopted = store.adopt_ghap(&heir, ghap.id, time_at(5)).unwrap();
     assert_eq!(adopted.session.as_str(), "session-2");
@@ -269,7 +272,7 @@ fn only_orphans_can_be_adopted() {
     store.resolve_ghap(&heir, &confirm_fields(), time_at(7)).unwrap();
     assert_eq!(
         ghap_error(store.adopt_ghap(&world.other_session("session-3"), ghap.id, time_at(8))),
-        GhapError::Ended { id: ghap.id.short(), status: Status::Confirmed }
+        GhapError::Ended { id: ghap.id.short(), status: GhapStatus::Confirmed }
     );
 }
 
@@ -278,10 +281,10 @@ fn resumed_session_keeps_its_ghap() {
     let world = TestWorld::new();
     let mut store = world.store();
     let ghap = store.start_ghap(&world.owner(), &start_fields(), time_at(1)).unwrap();
-    world.record(&world.entry("session-1", 2, What::Ended { abandon: false }));
-    assert!(store.orphaned(&ghap, time_at(3)).unwrap());
-    world.record(&world.entry("session-1", 4, What::Began(Source::Resume)));
-    assert!(!store.orphaned(&ghap, time_at(5)).unwrap());
+    world.record(&world.entry("session-1", 2, EntryKind::Ended { abandon: false }));
+    assert!(store.is_orphaned(&ghap, time_at(3)).unwrap());
+    world.record(&world.entry("session-1", 4, EntryKind::Began(StoredSessionSource::Resume)));
+    assert!(!store.is_orphaned(&ghap, time_at(5)).unwrap());
     assert_eq!(store.active_ghap(&world.owner()).unwrap().unwrap().id, ghap.id);
 }
 
@@ -290,14 +293,14 @@ fn orphan_can_be_abandoned() {
     let world = TestWorld::new();
     let mut store = world.store();
     let ghap = store.start_ghap(&world.owner(), &start_fields(), time_at(1)).unwrap();
-    world.record(&world.entry("session-1", 2, What::Ended { abandon: false }));
+    world.record(&world.entry("session-1", 2, EntryKind::Ended { abandon: false }));
     let ghap = store
         .abandon_ghap(&world.other_session("session-2"), Some(ghap.id), "overtaken", time_at(3))
         .unwrap();
     let resolution = ghap.resolution.unwrap();
     assert_eq!(
         (ghap.status, resolution.tier, resolution.result.as_str()),
-        (Status::Abandoned, Tier::Abandoned, "overtaken")
+        (GhapStatus::Abandoned, Tier::Abandoned, "overtaken")
     );
     assert_eq!(
         ghap_error(store.abandon_ghap(&world.other_session("session-2"), None, "x", time_at(4))),
@@ -308,7 +311,7 @@ fn orphan_can_be_abandoned() {
 #[test]
 fn processes_share_ghap_without_client() {
     let world = TestWorld::new();
-    let standing = Owner { client: None, ..world.owner() };
+    let standing = GhapOwner { client: None, ..world.owner() };
     let ghap = world.store().start_ghap(&standing, &start_fields(), time_at(1)).unwrap();
     // The next day: the session was silent for long and is still the same one.
     let next = time_at(40 * 3_600);
@@ -325,7 +328,7 @@ fn lists_filter_newest_first() {
         [Domain::Debugging, Domain::Feature, Domain::Debugging].into_iter().enumerate()
     {
         let now = time_at(i64::try_from(number).unwrap() * 10);
-        store.start_ghap(&world.owner(), &Start { domain, ..start_fields() }, now).unwrap();
+        store.start_ghap(&world.owner(), &GhapStart { domain, ..start_fields() }, now).unwrap();
         store
             .resolve_ghap(
                 &world.owner(),
@@ -337,7 +340,10 @@ fn lists_filter_newest_first() {
     let count = |filter: GhapFilter| store.ghaps(&filter, time_at(100)).unwrap().len();
     assert_eq!(count(GhapFilter::default()), 3);
     assert_eq!(count(GhapFilter { domain: Some(Domain::Debugging), ..GhapFilter::default() }), 2);
-    assert_eq!(count(GhapFilter { status: Some(Status::Falsified), ..GhapFilter::default() }), 1);
+    assert_eq!(
+        count(GhapFilter { status: Some(GhapStatus::Falsified), ..GhapFilter::default() }),
+        1
+    );
     assert_eq!(count(GhapFilter { limit: Some(2), ..GhapFilter::default() }), 2);
     assert_eq!(
         count(GhapFilter {
@@ -356,12 +362,12 @@ fn moved_target_ignores_earlier_runs() {
         (
             start_fields(),
             Verdict::Failed,
-            Update { expects: Some(Expects::Fail), ..Update::default() },
+            GhapUpdate { expects: Some(Expects::Fail), ..GhapUpdate::default() },
         ),
         (
-            Start { target: Some("cargo test other"), ..start_fields() },
+            GhapStart { target: Some("cargo test other"), ..start_fields() },
             Verdict::Passed,
-            Update { target: Some("cargo test"), ..Update::default() },
+            GhapUpdate { target: Some("cargo test"), ..GhapUpdate::default() },
         ),
     ] {
         let world = TestWorld::new();
@@ -379,11 +385,14 @@ fn newest_run_is_by_end_time() {
     let world = TestWorld::new();
     let mut store = world.store();
     store.start_ghap(&world.owner(), &start_fields(), time_at(1)).unwrap();
-    let spooled =
-        world.entry("session-1", 2, What::Ran(Box::new(world.outcome(2, Verdict::Failed).into())));
-    rutter_memory::store::spool::append(&world.files(), &[spooled]).unwrap();
+    let spooled = world.entry(
+        "session-1",
+        2,
+        EntryKind::Ran(Box::new(world.outcome(2, Verdict::Failed).into())),
+    );
+    rutter_memory::store::spool::append_entries(&world.files(), &[spooled]).unwrap();
     world.record_run(&world.outcome(3, Verdict::Passed));
-    store.gather_if_free(time_at(4)).unwrap();
+    store.try_drain_spool(time_at(4)).unwrap();
     let resolved = store.resolve_ghap(&world.owner(), &confirm_fields(), time_at(5)).unwrap();
     assert_eq!(resolved.outcome.unwrap().verdict, Verdict::Passed);
 }
@@ -398,11 +407,11 @@ fn other_sessions_do_not_hide_runs() {
         .map(|second| {
             let mut outcome = world.outcome(second, Verdict::Failed);
             outcome.session = Some(Clean::new("session-2"));
-            world.entry("session-2", second, What::Ran(Box::new(outcome.into())))
+            world.entry("session-2", second, EntryKind::Ran(Box::new(outcome.into())))
         })
         .collect();
     let budget = std::time::Duration::from_secs(2);
-    rutter_memory::store::hot::record(&world.files(), &others, budget).unwrap();
+    rutter_memory::store::hook_store::record_entries(&world.files(), &others, budget).unwrap();
     let resolved = store.resolve_ghap(&world.owner(), &confirm_fields(), time_at(700)).unwrap();
     assert_eq!(resolved.ghap.resolution.unwrap().tier, Tier::Gold);
 }
@@ -425,8 +434,8 @@ fn orphan_is_adopted_in_its_project() {
     let world = TestWorld::new();
     let mut store = world.store();
     let ghap = store.start_ghap(&world.owner(), &start_fields(), time_at(1)).unwrap();
-    let elsewhere = Owner {
-        place: (&rutter_memory::project::Located::find(&world.project("other"))).into(),
+    let elsewhere = GhapOwner {
+        place: (&rutter_memory::project::LocatedProject::find(&world.project("other"))).into(),
         ..world.other_session("session-2")
     };
     let error = ghap_error(store.adopt_ghap(&elsewhere, ghap.id, time_at(100_000)));

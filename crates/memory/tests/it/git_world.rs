@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use rutter_memory::project::{Located, ProjectKey};
+use rutter_memory::project::{LocatedProject, ProjectKey};
 use rutter_testkit::CommandOutput;
 use tempfile::TempDir;
 
@@ -75,8 +75,8 @@ impl GitWorld {
     }
 
     /// Returns the project of a folder after comparing root, branch and shared directory with git's answers.
-    pub(crate) fn locate_like_git(&self, folder: &Path) -> Located {
-        let located = Located::find(folder);
+    pub(crate) fn locate_like_git(&self, folder: &Path) -> LocatedProject {
+        let located = LocatedProject::find(folder);
         let common = self.git(folder, &["rev-parse", "--path-format=absolute", "--git-common-dir"]);
         let common =
             project_key(format!("git:{}", Path::new(&common).canonicalize().unwrap().display()));
@@ -90,7 +90,7 @@ impl GitWorld {
         }
         let branch = self.git(folder, &["branch", "--show-current"]);
         assert_eq!(located.branch.unwrap_or_default(), branch);
-        Located::find(folder)
+        LocatedProject::find(folder)
     }
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn project_key(text: impl Into<String>) -> ProjectKey {
     ProjectKey::new(&text.into())
 }
 
-pub(crate) fn all_keys(located: &Located) -> Vec<&str> {
+pub(crate) fn all_keys(located: &LocatedProject) -> Vec<&str> {
     std::iter::once(&located.key).chain(&located.aliases).map(ProjectKey::as_str).collect()
 }
 

@@ -1,13 +1,14 @@
-use rutter_memory::ghap::{Resolve, Tier};
-use rutter_memory::memory::{Category, Memory};
+use rutter_memory::ghap::{GhapResolve, Tier};
+use rutter_memory::memory::{Memory, MemoryCategory};
 use rutter_memory::origin::{Origin, Writer};
 use rutter_memory::outcome::Verdict;
-use rutter_memory::store::doctor::repair;
-use rutter_memory::store::tend::{Bounds, tend};
+use rutter_memory::store::doctor::repair_store;
+use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
 use rutter_memory::store::{
-    ImportFile, MemoryFilter, NewMemory, Proposed, Record, VERSION, ValueFilter, WhoseRows,
+    ExportRecord, ImportFile, MemoryFilter, NewMemory, ProposedChange, SCHEMA_VERSION, ValueFilter,
+    WhoseRows,
 };
-use rutter_memory::value::Standing;
+use rutter_memory::value::ValueStanding;
 use rutter_memory::{Clean, Id, Store};
 
 use rutter_testkit::story::HookStory;
@@ -97,7 +98,7 @@ fn rows_beyond_a_project_wait() {
     let (from, to) = (TestWorld::new(), TestWorld::new());
     let mut store = crate::exchange::filled_store(&from);
     let ghaps = record_repeatedly(&from, &mut store, 5);
-    store.bring_clusters_up_to_date(time_at(900_000)).unwrap();
+    store.update_clusters(time_at(900_000)).unwrap();
     drop((store, ghaps));
     let text = export_for(&from, &to)
         .replace("\"standing\":\"proposed\"", "\"standing\":\"accepted\"")
@@ -118,14 +119,13 @@ fn rows_beyond_a_project_wait() {
     assert_eq!(store.memories(&everywhere).unwrap(), []);
     let projects = all_records(&mut store);
     let aliases = projects.iter().find_map(|record| match record {
-        Record::Project(project) => Some(project.aliases.clone()),
+        ExportRecord::Project(project) => Some(project.aliases.clone()),
         _ => None,
     });
     assert_eq!(aliases, Some(Vec::new()));
 
     // One by one, and then all.
-    let wants_memory =
-        |what: &Proposed| matches!(what, Proposed::Row(row) if matches!(**row, Record::Memory(_)));
+    let wants_memory = |what: &ProposedChange| matches!(what, ProposedChange::Row(row) if matches!(**row, ExportRecord::Memory(_)));
     let memory =
         store.proposals().unwrap().into_iter().find(|one| wants_memory(&one.what)).unwrap();
     store.accept_proposal(memory.id).unwrap();
@@ -133,7 +133,7 @@ fn rows_beyond_a_project_wait() {
     store.accept_import(only_import_id(&store), time_at(2)).unwrap();
     assert_eq!(store.proposals().unwrap(), []);
     let values = store.values(&ValueFilter::default()).unwrap();
-    assert!(values.iter().all(|held| held.value.standing == Standing::Accepted), "{values:?}");
+    assert!(values.iter().all(|held| held.value.standing == ValueStanding::Accepted), "{values:?}");
     assert_eq!(values.len(), summary.accepted_values.len());
 }
 
@@ -146,7 +146,7 @@ fn imported_lessons_support_no_value() {
         let world = TestWorld::new();
         let mut store = world.store();
         store.import_as(text.as_bytes(), whose).unwrap();
-        store.bring_clusters_up_to_date(time_at(900_000)).unwrap();
+        store.update_clusters(time_at(900_000)).unwrap();
         let values = store.values(&ValueFilter::default()).unwrap();
         assert_eq!(!values.is_empty(), is_proposed, "{whose:?}: {values:?}");
     }
@@ -160,7 +160,7 @@ fn undone_import_leaves_nothing() {
     let mut store = to.store();
     let new = NewMemory {
         place: None,
-        category: Category::Fact,
+        category: MemoryCategory::Fact,
         text: "this one is mine",
         importance: 0.5,
         tags: &[],
@@ -185,8 +185,8 @@ fn rows_keep_their_origin() {
     let checkout = Some(world.place().checkout());
     for record in all_records(&mut store) {
         let (row, kind) = match &record {
-            Record::Outcome(outcome) => (outcome.id, "run"),
-            Record::Episode(episode) => (episode.id, "episode"),
+            ExportRecord::Outcome(outcome) => (outcome.id, "run"),
+            ExportRecord::Episode(episode) => (episode.id, "episode"),
             _ => continue,
         };
         let origin = store.origin(row).unwrap().unwrap();
@@ -195,13 +195,13 @@ fn rows_keep_their_origin() {
     }
     let new = NewMemory {
         place: Some(&world.place()),
-        category: Category::Fact,
+        category: MemoryCategory::Fact,
         text: "the port is 8080",
         importance: 0.5,
         tags: &[],
     };
     let person = Origin::person(checkout);
-    store.write_as(person.clone());
+    store.set_author(person.clone());
     let memory = store.remember(&new, time_at(1)).unwrap().memory;
     assert_eq!(store.origin(memory.id).unwrap(), Some(person));
 }
@@ -251,19 +251,19 @@ fn repair_keeps_rows_imported() {
     drop(crate::exchange::filled_store(&from));
     let text = export_for(&from, &to);
     to.store().import_as(text.as_bytes(), WhoseRows::Foreign).unwrap();
-    tend(&to.memory(), &Bounds::default(), time_at(600)).unwrap();
+    maintain(&to.memory(), &MaintenanceLimits::default(), time_at(600)).unwrap();
     let path = to.files().database();
     let mut bytes = std::fs::read(&path).unwrap();
     bytes[..100].fill(0xff);
     std::fs::write(&path, bytes).unwrap();
     drop(to.store());
-    let repaired = repair(&to.memory(), time_at(700)).unwrap();
+    let repaired = repair_store(&to.memory(), time_at(700)).unwrap();
     assert_eq!(repaired.salvaged.len(), 1);
     let mut store = to.store();
     assert_eq!(store.proposals().unwrap().len(), 1);
     let mut ghaps = 0;
     for record in all_records(&mut store) {
-        if let Record::Ghap(ghap) = record {
+        if let ExportRecord::Ghap(ghap) = record {
             let origin = store.origin(ghap.id).unwrap().unwrap();
             assert!(origin.is_unconfirmed_import(), "{origin:?}");
             ghaps += 1;
@@ -274,16 +274,22 @@ fn repair_keeps_rows_imported() {
     assert_eq!(all_records(&mut store).len(), 1);
 }
 
-fn import_foreign(store: &mut Store, records: &[Record]) -> rutter_memory::store::Imported {
-    let mut text = format!("{{\"rutter-export\":{{\"schema\":{VERSION}}}}}\n");
+fn import_foreign(
+    store: &mut Store,
+    records: &[ExportRecord],
+) -> rutter_memory::store::ImportReport {
+    let mut text = format!("{{\"rutter-export\":{{\"schema\":{SCHEMA_VERSION}}}}}\n");
     for record in records {
         text += &(serde_json::to_string(record).unwrap() + "\n");
     }
     store.import_as(text.as_bytes(), WhoseRows::Foreign).unwrap()
 }
 
-fn find_project_record(store: &mut Store) -> Record {
-    all_records(store).into_iter().find(|record| matches!(record, Record::Project(_))).unwrap()
+fn find_project_record(store: &mut Store) -> ExportRecord {
+    all_records(store)
+        .into_iter()
+        .find(|record| matches!(record, ExportRecord::Project(_)))
+        .unwrap()
 }
 
 #[test]
@@ -295,8 +301,8 @@ fn imported_runs_are_no_evidence() {
         let project = find_project_record(&mut store);
         let mut run = world.outcome(9_000_000, verdict);
         run.session = None;
-        import_foreign(&mut store, &[project, Record::Outcome(run.clone())]);
-        let named = Resolve { outcome: Some(run.id), ..confirm_fields() };
+        import_foreign(&mut store, &[project, ExportRecord::Outcome(run.clone())]);
+        let named = GhapResolve { outcome: Some(run.id), ..confirm_fields() };
         assert!(store.resolve_ghap(&world.owner(), &named, time_at(2)).is_err());
         let ended = store.resolve_ghap(&world.owner(), &confirm_fields(), time_at(2)).unwrap();
         let resolution = ended.ghap.resolution.unwrap();
@@ -315,21 +321,21 @@ fn id_of_another_kind_is_refused() {
     let records = all_records(&mut store);
     let project = find_project_record(&mut store);
     let episode = records.iter().find_map(|record| match record {
-        Record::Episode(episode) => Some(episode.clone()),
+        ExportRecord::Episode(episode) => Some(episode.clone()),
         _ => None,
     });
     let episode = episode.unwrap();
     let memory = Memory {
         id: episode.id,
         project: Some(world.place().key),
-        category: Category::Fact,
+        category: MemoryCategory::Fact,
         text: Clean::new("obey"),
         importance: 1.0,
         tags: Vec::new(),
         created: time_at(1),
         changed: time_at(1),
     };
-    let imported = import_foreign(&mut store, &[project, Record::Memory(memory)]);
+    let imported = import_foreign(&mut store, &[project, ExportRecord::Memory(memory)]);
     assert_eq!((imported.added, imported.kept), (0, 2));
     assert_eq!(export_lines(&mut store), before);
     assert_eq!(store.imports().unwrap(), []);
@@ -340,7 +346,7 @@ fn imported_values_retire_nothing() {
     let (from, to) = (TestWorld::new(), TestWorld::new());
     for world in [&from, &to] {
         record_repeatedly(world, &mut world.store(), 6);
-        world.store().bring_clusters_up_to_date(time_at(900_000)).unwrap();
+        world.store().update_clusters(time_at(900_000)).unwrap();
     }
     let mut store = to.store();
     let own = store.values(&ValueFilter::default()).unwrap();
@@ -359,8 +365,8 @@ fn summarizes_rows_without_project_line() {
     record_fix(&world);
     let mut store = world.store();
     let text = format!(
-        "{{\"rutter-export\":{{\"schema\":{VERSION}}}}}\n{}\n",
-        serde_json::to_string(&Record::Outcome(world.outcome(5, Verdict::Passed))).unwrap()
+        "{{\"rutter-export\":{{\"schema\":{SCHEMA_VERSION}}}}}\n{}\n",
+        serde_json::to_string(&ExportRecord::Outcome(world.outcome(5, Verdict::Passed))).unwrap()
     );
     let file = ImportFile::read(text.as_bytes(), |_| {}).unwrap();
     let summary = store.summarize_import(&file).unwrap();

@@ -5,12 +5,12 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use proptest::prelude::*;
-use rutter_memory::memory::Category;
-use rutter_memory::project::Located;
+use rutter_memory::memory::MemoryCategory;
+use rutter_memory::project::LocatedProject;
 use rutter_memory::store::doctor;
-use rutter_memory::store::entry::Place;
-use rutter_memory::store::tend::{Bounds, tend};
-use rutter_memory::store::{Hit, MemoryEdit, NewMemory, Query};
+use rutter_memory::store::entry::ProjectPlace;
+use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
+use rutter_memory::store::{DocumentHit, DocumentQuery, MemoryEdit, NewMemory};
 use rutter_memory::{Id, Store};
 use rutter_search::embed::embed;
 use serde_json::json;
@@ -23,10 +23,10 @@ const LOCK_ORDER_TEXT: &str =
     "the queue waits for ever because two workers take the lock in another order";
 
 fn remember_fact(world: &TestWorld, project: &str, text: &str) -> Id {
-    let place = Place::from(&Located::find(&world.project(project)));
+    let place = ProjectPlace::from(&LocatedProject::find(&world.project(project)));
     let new = NewMemory {
         place: Some(&place),
-        category: Category::Fact,
+        category: MemoryCategory::Fact,
         text,
         importance: 0.5,
         tags: &[],
@@ -36,15 +36,15 @@ fn remember_fact(world: &TestWorld, project: &str, text: &str) -> Id {
 
 /// Runs maintenance and returns true if it rebuilt the index files.
 fn rebuild_index(world: &TestWorld) -> bool {
-    tend(&world.memory(), &Bounds::default(), time_at(90)).unwrap().unwrap().filed
+    maintain(&world.memory(), &MaintenanceLimits::default(), time_at(90)).unwrap().unwrap().filed
 }
 
-fn find_hits(world: &TestWorld, query: &Query<'_>) -> Vec<Hit> {
-    world.store().find(query).unwrap()
+fn find_hits(world: &TestWorld, query: &DocumentQuery<'_>) -> Vec<DocumentHit> {
+    world.store().search_documents(query).unwrap()
 }
 
 fn find_rows(world: &TestWorld, text: &str) -> Vec<Id> {
-    find_hits(world, &Query::new(text)).iter().map(|hit| hit.row).collect()
+    find_hits(world, &DocumentQuery::new(text)).iter().map(|hit| hit.row).collect()
 }
 
 fn index_files(world: &TestWorld) -> [std::path::PathBuf; 2] {
@@ -52,7 +52,7 @@ fn index_files(world: &TestWorld) -> [std::path::PathBuf; 2] {
 }
 
 /// Runs a query with the index files moved away, and puts them back.
-fn find_without_index(world: &TestWorld, query: &Query<'_>) -> Vec<Hit> {
+fn find_without_index(world: &TestWorld, query: &DocumentQuery<'_>) -> Vec<DocumentHit> {
     let aside = world.memory().join("aside");
     fs::create_dir(&aside).unwrap();
     let moved: Vec<_> = index_files(world)
@@ -110,7 +110,7 @@ fn large_store_defers_few_documents() {
     }
     assert!(!rebuild_index(&world));
     assert_eq!(
-        find_hits(&world, &Query::new(LOCK_ORDER_TEXT))
+        find_hits(&world, &DocumentQuery::new(LOCK_ORDER_TEXT))
             .iter()
             .filter(|hit| hit.fit.lexical > 0.0)
             .count(),
@@ -139,12 +139,12 @@ fn query_after_import_builds_files() {
     let world = TestWorld::new();
     import_memories(&world, 2_100);
     let findings = || {
-        let found = doctor::examine(&world.memory()).unwrap().findings;
+        let found = doctor::check_store(&world.memory()).unwrap().findings;
         let found = found.into_iter().map(|finding| (finding.ailment.as_str(), finding.advice));
         found.collect::<Vec<_>>()
     };
     assert_eq!(findings(), [("memory-unfiled", "rutter tend".to_owned())]);
-    let query = Query::new("chapter 7");
+    let query = DocumentQuery::new("chapter 7");
     let first = find_hits(&world, &query);
     assert!(index_files(&world).iter().all(|path| path.exists()));
     assert_eq!(findings(), []);
@@ -158,7 +158,7 @@ fn damaged_files_change_no_result() {
     import_memories(&world, 60);
     let lock = remember_fact(&world, "ship", LOCK_ORDER_TEXT);
     rebuild_index(&world);
-    let query = Query::new("which workers take the lock on page 12 of the queue");
+    let query = DocumentQuery::new("which workers take the lock on page 12 of the queue");
     let expected = find_without_index(&world, &query);
     assert_eq!(expected[0].row, lock);
     assert_eq!(find_hits(&world, &query), expected);
@@ -199,7 +199,7 @@ fn ignores_files_of_another_database() {
     remember_fact(&other, "ship", "the sail is made of linen");
     rebuild_index(&one);
     rebuild_index(&other);
-    let query = Query::new("what is the sail made of");
+    let query = DocumentQuery::new("what is the sail made of");
     let expected = find_hits(&other, &query);
     for (from, to) in index_files(&one).iter().zip(index_files(&other)) {
         fs::copy(from, to).unwrap();
@@ -221,7 +221,7 @@ fn ignores_files_newer_than_database() {
     assert!(!world.files().wal().exists());
     fs::write(world.files().database(), copy).unwrap();
     let sail = remember_fact(&world, "ship", "the sail is made of linen");
-    let query = Query::new("the mast is made of oak");
+    let query = DocumentQuery::new("the mast is made of oak");
     let found = find_hits(&world, &query);
     assert!(found.iter().all(|hit| hit.row != later));
     assert_eq!(found[0].row, sail);
@@ -240,9 +240,9 @@ fn new_database_ignores_old_files() {
     fs::write(world.files().database(), bytes).unwrap();
     remember_fact(&world, "ship", "the mast is made of oak");
     assert!(!find_rows(&world, LOCK_ORDER_TEXT).contains(&lock));
-    doctor::repair(&world.memory(), time_at(5)).unwrap();
+    doctor::repair_store(&world.memory(), time_at(5)).unwrap();
     assert_eq!(find_rows(&world, LOCK_ORDER_TEXT)[0], lock);
-    let query = Query::new(LOCK_ORDER_TEXT);
+    let query = DocumentQuery::new(LOCK_ORDER_TEXT);
     assert_eq!(find_hits(&world, &query), find_without_index(&world, &query));
 }
 
@@ -261,7 +261,7 @@ fn deleted_row_number_is_not_reused() {
     assert!(!find_rows(&world, LOCK_ORDER_TEXT).contains(&lock));
     let mast = remember_fact(&world, "ship", "the mast is made of oak");
     assert!(newest(&connection) > before);
-    let query = Query::new("the queue waits for ever because two workers take the oak");
+    let query = DocumentQuery::new("the queue waits for ever because two workers take the oak");
     let found = find_hits(&world, &query);
     assert_eq!((found[0].row, found.iter().any(|hit| hit.row == lock)), (mast, false));
     assert_eq!(found, find_without_index(&world, &query));
@@ -281,16 +281,16 @@ fn deleted_rows_displace_no_match() {
         .unwrap()
         .query_row("SELECT project FROM memory WHERE text LIKE 'a queue%'", [], |row| row.get(0))
         .unwrap();
-    let query = Query { project: Some(own), ..Query::new(LOCK_ORDER_TEXT) };
+    let query = DocumentQuery { project: Some(own), ..DocumentQuery::new(LOCK_ORDER_TEXT) };
     for filed in [false, true] {
         assert_eq!(rebuild_index(&world), !filed);
         assert_eq!(find_hits(&world, &query).len(), 12, "{filed}");
     }
     let connection = rusqlite::Connection::open(world.files().database()).unwrap();
     connection.execute("DELETE FROM memory WHERE text LIKE '%case%'", []).unwrap();
-    let all = find_hits(&world, &Query::new(LOCK_ORDER_TEXT));
+    let all = find_hits(&world, &DocumentQuery::new(LOCK_ORDER_TEXT));
     assert_eq!(all.len(), 12);
-    assert_eq!(all, find_without_index(&world, &Query::new(LOCK_ORDER_TEXT)));
+    assert_eq!(all, find_without_index(&world, &DocumentQuery::new(LOCK_ORDER_TEXT)));
 }
 
 fn vector_bytes(text: &str) -> Vec<u8> {
@@ -315,7 +315,7 @@ fn forgotten_rows_leave_index_files() {
     // An unfinished file of a killed process.
     fs::write(world.memory().join("vectors.new"), &vector).unwrap();
     let mut store = world.store();
-    let rows = store.rows_with("workers").unwrap();
+    let rows = store.find_rows_with_words("workers").unwrap();
     assert!(store.forget(&rows, None).unwrap().erased);
     drop(store);
     assert_eq!(files_with_bytes(&world, &vector), Vec::<std::path::PathBuf>::new());
@@ -324,7 +324,7 @@ fn forgotten_rows_leave_index_files() {
         files_with_bytes(&world, &vector_bytes(oak)).iter().any(|path| path.ends_with("vectors"))
     );
     assert!(!rebuild_index(&world));
-    let query = Query::new("the mast and its lock");
+    let query = DocumentQuery::new("the mast and its lock");
     assert_eq!(find_hits(&world, &query), find_without_index(&world, &query));
 
     let mut store = world.store();
@@ -335,7 +335,7 @@ fn forgotten_rows_leave_index_files() {
 }
 
 fn count_hits(world: &TestWorld) -> usize {
-    find_hits(world, &Query::new("mast page chapter")).len()
+    find_hits(world, &DocumentQuery::new("mast page chapter")).len()
 }
 
 struct SetOnDrop<'a>(&'a AtomicBool);
@@ -359,7 +359,7 @@ fn readers_survive_concurrent_rebuilds() {
         let mut times = 0;
         while !done.load(Ordering::Relaxed) || times < 3 {
             let mut store = Store::open(&world.memory(), time_at(0)).unwrap();
-            let found = store.find(&Query::new(LOCK_ORDER_TEXT)).unwrap();
+            let found = store.search_documents(&DocumentQuery::new(LOCK_ORDER_TEXT)).unwrap();
             assert_eq!(found[0].row, stays);
             times += 1;
         }
@@ -368,7 +368,7 @@ fn readers_survive_concurrent_rebuilds() {
         let readers = [scope.spawn(|| read(&world)), scope.spawn(|| read(&world))];
         // A panic below must end the readers as well.
         let end = SetOnDrop(&done);
-        let query = Query::new("another lock of the workers");
+        let query = DocumentQuery::new("another lock of the workers");
         for round in 0..REBUILD_ROUNDS {
             let passing = remember_fact(&world, "ship", &format!("another lock, {round}"));
             assert!(find_hits(&world, &query).iter().any(|hit| hit.row == passing));
@@ -466,7 +466,7 @@ proptest! {
         for text in ["lock queue", "the parser takes CRLF in parse_header", "日本語 page worker lock"] {
             for axis in [Axis::Full, Axis::Strategy, Axis::RootCause] {
                 for project in [None, Some(1), Some(2)] {
-                    let query = Query { axis, project, ..Query::new(text) };
+                    let query = DocumentQuery { axis, project, ..DocumentQuery::new(text) };
                     prop_assert_eq!(find_hits(&world, &query), find_without_index(&world, &query));
                 }
             }

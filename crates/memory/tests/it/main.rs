@@ -21,11 +21,13 @@ mod ghaps;
 /// Repositories created by the real git.
 mod git_world;
 /// The store handle that hooks use.
-mod hot;
+mod hot_store;
 /// Imports of foreign rows, and the origin of rows.
 mod imports;
 /// Search index files: torn, missing, foreign, old.
 mod index;
+/// Maintenance and its limits.
+mod maintenance;
 /// Random command sequences against a model, with reopening in between.
 mod model;
 /// Project of a folder, compared with git's answers.
@@ -36,8 +38,6 @@ mod project_attacks;
 mod projects;
 /// A secret planted in any text reaches no file.
 mod secrets;
-/// Maintenance and its limits.
-mod tend;
 /// Values: lessons that several experiences share, and their standing.
 mod values;
 /// Project, lesson and machine that a value belongs to.

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use rutter_memory::memory::Category;
-use rutter_memory::store::tend::{Bounds, tend};
+use rutter_memory::memory::MemoryCategory;
+use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
 use rutter_memory::store::{GhapFilter, MemoryEdit, MemoryFilter, NewMemory};
 use rutter_memory::{Id, Store};
 
@@ -67,7 +67,7 @@ fn apply_step(
         ModelStep::Remember(text) => {
             let new = NewMemory {
                 place: None,
-                category: Category::Fact,
+                category: MemoryCategory::Fact,
                 text,
                 importance: 0.5,
                 tags: &[],
@@ -85,7 +85,7 @@ fn apply_step(
         }
         ModelStep::Forget(which) => {
             if let Some(id) = pick_memory(model, *which) {
-                let row = store.row(&id.to_string().parse().unwrap()).unwrap();
+                let row = store.find_row(&id.to_string().parse().unwrap()).unwrap();
                 assert_eq!(store.forget(&[row], None).unwrap().rows, 1);
                 model.memories.remove(&id);
             }
@@ -124,7 +124,7 @@ fn apply_step(
         }
         ModelStep::Reopen => *store = world.store(),
         ModelStep::Tend => {
-            tend(&world.memory(), &Bounds::default(), now).unwrap();
+            maintain(&world.memory(), &MaintenanceLimits::default(), now).unwrap();
         }
     }
 }
@@ -152,7 +152,7 @@ proptest! {
         let ghaps = store.ghaps(&GhapFilter::default(), time_at(100)).unwrap();
         prop_assert_eq!(ghaps.len(), model.active.len() + model.ended);
         for ghap in &ghaps {
-            ghap.check().unwrap();
+            ghap.validate().unwrap();
         }
     }
 }

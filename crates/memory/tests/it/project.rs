@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use rutter_memory::project::{Located, ProjectKey, WorkTree};
+use rutter_memory::project::{LocatedProject, ProjectKey, WorkTree};
 
 use crate::git_world::{GitWorld, all_keys, folder_key, git_key, mirror_key};
 
@@ -13,7 +13,7 @@ use crate::git_world::{GitWorld, all_keys, folder_key, git_key, mirror_key};
 fn remote_key_keeps_earlier_aliases() {
     let Some(world) = GitWorld::with_git("a repository that gets a remote") else { return };
     let folder = world.create_dir("work/Thing");
-    let before = Located::find(&folder);
+    let before = LocatedProject::find(&folder);
     assert_eq!(all_keys(&before), [folder_key(&folder)]);
 
     world.git(&folder, &["init", "--quiet"]);
@@ -42,9 +42,9 @@ fn subfolders_and_links_share_project() {
     let located = world.locate_like_git(&folder);
     assert_eq!(world.locate_like_git(&inside), located);
     assert_eq!(world.locate_like_git(&world.path("link")), located);
-    assert_eq!(Located::find(&inside.join("file")), located);
+    assert_eq!(LocatedProject::find(&inside.join("file")), located);
     // The client may name a folder that has been deleted since.
-    assert_eq!(Located::find(&inside.join("gone/deeper")), located);
+    assert_eq!(LocatedProject::find(&inside.join("gone/deeper")), located);
     let deep = world.create_dir(&format!("repo/{}", "d/".repeat(500)));
     assert_eq!(world.locate_like_git(&deep), located);
 }
@@ -80,7 +80,7 @@ fn worktrees_share_project_keys() {
         assert_eq!((&here.root, &there.root), (&main, &tree));
         assert_eq!(there.branch.as_deref(), Some("feature/x"));
     }
-    assert_eq!(Located::find(&main).key.as_str(), mirror_key(&world.path("server.git")));
+    assert_eq!(LocatedProject::find(&main).key.as_str(), mirror_key(&world.path("server.git")));
     world.git(&tree, &["checkout", "--quiet", "--detach"]);
     assert_eq!(world.locate_like_git(&tree).branch, None);
 }
@@ -138,13 +138,16 @@ fn locates_bare_and_git_directories() {
     let bare = world.create_dir("server/thing.git");
     world.git(&bare, &["init", "--quiet", "--bare"]);
     // git accepts such a folder as a repository unless `safe.bareRepository` is `explicit`. A clone can contain one.
-    assert_eq!(Located::find(&bare).key.as_str(), folder_key(&bare));
+    assert_eq!(LocatedProject::find(&bare).key.as_str(), folder_key(&bare));
 
     let plain = world.repository("plain");
     let tree = world.path("tree");
     world.git(&plain, &["worktree", "add", "--quiet", tree.to_str().unwrap()]);
-    assert_eq!(Located::find(&plain.join(".git/refs")), world.locate_like_git(&plain));
-    assert_eq!(Located::find(&plain.join(".git/worktrees/tree")), world.locate_like_git(&tree));
+    assert_eq!(LocatedProject::find(&plain.join(".git/refs")), world.locate_like_git(&plain));
+    assert_eq!(
+        LocatedProject::find(&plain.join(".git/worktrees/tree")),
+        world.locate_like_git(&tree)
+    );
 }
 
 #[test]
@@ -152,7 +155,7 @@ fn tracked_files_cannot_change_project() {
     let Some(world) = GitWorld::with_git("embedded repositories") else { return };
     let clone = world.with_remote("clone", "https://example.org/o/clone");
     let victim = world.with_remote("victim", "https://example.org/o/victim");
-    let own = Located::find(&clone);
+    let own = LocatedProject::find(&clone);
     let lib = world.create_dir("clone/lib");
     world.git(&lib, &["init", "--quiet", "--bare"]);
     let remote = "[remote \"origin\"]\nurl = https://example.org/o/victim\n";
@@ -160,15 +163,15 @@ fn tracked_files_cannot_change_project() {
     for config in [remote.to_owned(), format!("{work_tree}{remote}")] {
         fs::write(lib.join("config"), config).unwrap();
         for folder in [&lib, &lib.join("refs"), &clone] {
-            let found = Located::find(folder);
+            let found = LocatedProject::find(folder);
             assert_eq!((found.key, found.root), (own.key.clone(), clone.clone()));
         }
     }
     // Nor does a `commondir` file that claims another git directory.
     let other = world.repository("other");
     fs::write(other.join(".git/commondir"), victim.join(".git").to_str().unwrap()).unwrap();
-    assert_eq!(Located::find(&other).key.as_str(), git_key(&other.join(".git")));
-    assert_eq!(Located::find(&victim).root, victim);
+    assert_eq!(LocatedProject::find(&other).key.as_str(), git_key(&other.join(".git")));
+    assert_eq!(LocatedProject::find(&victim).root, victim);
 }
 
 #[test]
@@ -178,7 +181,7 @@ fn work_tree_finds_common_directory() {
     let (tree, inside) = (world.path("tree"), world.create_dir("main/a/b"));
     world.git(&main, &["worktree", "add", "--quiet", tree.to_str().unwrap()]);
     let around = |folder: &Path| {
-        WorkTree::around(folder).map(|WorkTree { root, common_dir }| (root, common_dir))
+        WorkTree::containing(folder).map(|WorkTree { root, common_dir }| (root, common_dir))
     };
     assert_eq!(around(&inside), Some((main.clone(), main.join(".git"))));
     assert_eq!(around(&tree), Some((tree.clone(), main.join(".git"))));
@@ -221,7 +224,7 @@ fn clones_of_a_bare_repository_share() {
     assert_eq!(located.aliases[0].as_str(), mirror_key(&bare));
     // A deleted origin gives no key. Data stored under it is still found through the git directory.
     fs::remove_dir_all(&bare).unwrap();
-    assert_eq!(Located::find(&relative).key.as_str(), git_key(&relative.join(".git")));
+    assert_eq!(LocatedProject::find(&relative).key.as_str(), git_key(&relative.join(".git")));
 }
 
 #[test]
@@ -280,8 +283,8 @@ fn separate_work_tree_locations() {
     let tree = world.create_dir("tree/inside");
     // Unlike git: nothing in that folder leads back to the repository.
     world.git(&folder, &["config", "core.worktree", "../../tree"]);
-    assert_eq!(Located::find(&folder).root, folder);
-    assert_eq!(Located::find(&tree).key.as_str(), folder_key(&tree));
+    assert_eq!(LocatedProject::find(&folder).root, folder);
+    assert_eq!(LocatedProject::find(&tree).key.as_str(), folder_key(&tree));
     // The reverse: a `.git` file in the work tree.
     let work = world.create_dir("work");
     let separate = world.path("separate");
@@ -320,7 +323,7 @@ fn broken_repositories_are_skipped() {
     for text in ["gitdir: /nowhere\n", "gitdir: \n", "gitdir:x", "", "\u{0}"] {
         fs::write(lost.join(".git"), text).unwrap();
         assert_ne!(world.run_git(&deeper, &["rev-parse", "--git-dir"]).exit, Some(0), "{text}");
-        let located = Located::find(&deeper);
+        let located = LocatedProject::find(&deeper);
         assert_eq!(
             (all_keys(&located), &located.root),
             (vec![&*folder_key(&lost)], &lost),
@@ -337,12 +340,12 @@ fn unreadable_config_falls_back_to_git() {
     let plain = fs::read_to_string(&config).unwrap();
     fs::write(&config, format!("{plain}\n# {}", "x".repeat(1 << 20))).unwrap();
     let own = git_key(&folder.join(".git"));
-    assert_eq!(Located::find(&folder).key.as_str(), own);
+    assert_eq!(LocatedProject::find(&folder).key.as_str(), own);
     fs::write(&config, format!("{plain}\n\u{0}\u{1}")).unwrap();
-    assert_eq!(Located::find(&folder).key.as_str(), "example.org/o/r");
+    assert_eq!(LocatedProject::find(&folder).key.as_str(), "example.org/o/r");
     fs::remove_file(&config).unwrap();
     fs::create_dir(&config).unwrap();
-    assert_eq!(Located::find(&folder).key.as_str(), own);
+    assert_eq!(LocatedProject::find(&folder).key.as_str(), own);
 }
 
 #[test]
@@ -363,7 +366,7 @@ fn reads_branch_where_possible() {
         rutter_testkit::skip_test("a reftable repository", "this git makes none");
         return;
     }
-    let located = Located::find(&tables);
+    let located = LocatedProject::find(&tables);
     assert_eq!(located.key.as_str(), git_key(&tables.join(".git")));
     assert_eq!(located.branch, None);
 }
@@ -389,7 +392,7 @@ fn odd_folder_names_stay_distinct() {
         .iter()
         .map(|folder| {
             fs::create_dir(folder).unwrap();
-            let located = Located::find(folder);
+            let located = LocatedProject::find(folder);
             assert_eq!(&located.root, folder);
             assert!(!located.name.contains(char::is_control));
             located.key
@@ -404,11 +407,11 @@ fn odd_folder_names_stay_distinct() {
 fn odd_paths_have_absolute_root() {
     for path in ["", ".", "..", "/", "//", "/nowhere/at/all", "relative/nowhere", "/proc/self/fd/0"]
     {
-        let located = Located::find(Path::new(path));
+        let located = LocatedProject::find(Path::new(path));
         assert!(located.root.is_absolute(), "{path}: {located:?}");
     }
     let endless = PathBuf::from(format!("/{}", "nowhere/".repeat(100_000)));
-    assert!(Located::find(&endless).key.as_str().len() < 5_000);
+    assert!(LocatedProject::find(&endless).key.as_str().len() < 5_000);
 }
 
 proptest! {
@@ -437,7 +440,7 @@ proptest! {
             fs::write(inner.join(".git"), [b"gitdir: ", &*file].concat()).unwrap();
         }
         for folder in [&git, &inner] {
-            let located = Located::find(folder);
+            let located = LocatedProject::find(folder);
             prop_assert!(!all_keys(&located).concat().contains(char::is_control));
             prop_assert!(!located.name.contains(char::is_control));
         }

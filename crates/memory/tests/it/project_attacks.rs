@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
-use rutter_memory::config::Identity;
-use rutter_memory::project::{Ignored, Located, Survey, WorkTree};
-use rutter_memory::store::entry::Place;
+use rutter_memory::config::ProjectIdentity;
+use rutter_memory::project::{IgnoredGitFile, LocatedProject, WorkTree, WorkTreeSurvey};
+use rutter_memory::store::entry::ProjectPlace;
 
 use crate::git_world::{GitWorld, all_keys, folder_key, git_key, mirror_key};
 
@@ -14,25 +14,25 @@ use crate::git_world::{GitWorld, all_keys, folder_key, git_key, mirror_key};
 const STRANGER_USER_ID: u32 = 54_321;
 
 /// Asserts that the folder is a separate project by its path, and that the reason is reported.
-fn assert_goes_by_path(folder: &Path, reason: impl Fn(&Ignored) -> bool) {
-    let located = Located::find(folder);
+fn assert_goes_by_path(folder: &Path, reason: impl Fn(&IgnoredGitFile) -> bool) {
+    let located = LocatedProject::find(folder);
     assert_eq!(all_keys(&located), [folder_key(folder)]);
     assert_eq!((&located.root, &located.home), (&folder.to_owned(), &folder.to_owned()));
     assert!(located.ignored.as_ref().is_some_and(reason), "{located:?}");
-    assert_eq!(WorkTree::around(folder), None);
-    assert_eq!(Survey::of(folder).changed, None);
+    assert_eq!(WorkTree::containing(folder), None);
+    assert_eq!(WorkTreeSurvey::inspect(folder).changed, None);
 }
 
-fn is_other_checkout(ignored: &Ignored) -> bool {
-    matches!(ignored, Ignored::OtherCheckout(_))
+fn is_other_checkout(ignored: &IgnoredGitFile) -> bool {
+    matches!(ignored, IgnoredGitFile::OtherCheckout(_))
 }
 
-fn is_foreign(ignored: &Ignored) -> bool {
-    matches!(ignored, Ignored::ForeignOwner(_))
+fn is_foreign(ignored: &IgnoredGitFile) -> bool {
+    matches!(ignored, IgnoredGitFile::ForeignOwner(_))
 }
 
-fn is_too_large(ignored: &Ignored) -> bool {
-    matches!(ignored, Ignored::LargeConfig(_))
+fn is_too_large(ignored: &IgnoredGitFile) -> bool {
+    matches!(ignored, IgnoredGitFile::LargeConfig(_))
 }
 
 /// Writes the layout of a repository, as an archive could contain it.
@@ -65,13 +65,13 @@ fn git_file_cannot_borrow_checkout() {
         assert_goes_by_path(&linked, is_other_checkout);
         // Folders below belong to the same project.
         let deeper = world.create_dir(&format!("evil-{number}/src"));
-        assert_eq!(Located::find(&deeper).key.as_str(), folder_key(&evil));
+        assert_eq!(LocatedProject::find(&deeper).key.as_str(), folder_key(&evil));
     }
     // A bare repository beside its worktrees belongs to its parent folder and to no other.
     let shop = world.create_dir("shop");
     world.git(&shop, &["init", "--quiet", "--bare", ".bare"]);
     fs::write(shop.join(".git"), "gitdir: ./.bare\n").unwrap();
-    assert_eq!(Located::find(&shop).key.as_str(), git_key(&shop.join(".bare")));
+    assert_eq!(LocatedProject::find(&shop).key.as_str(), git_key(&shop.join(".bare")));
     let evil = world.create_dir("evil-bare");
     fs::write(evil.join(".git"), "gitdir: ../shop/.bare\n").unwrap();
     assert_goes_by_path(&evil, is_other_checkout);
@@ -99,7 +99,7 @@ fn moved_worktree_uses_path() {
     assert_eq!(world.locate_like_git(&moved).key.as_str(), git_key(&main.join(".git")));
     // Reached through a symlink, it is still the same file.
     symlink(&moved, world.path("link")).unwrap();
-    assert_eq!(Located::find(&world.path("link")), world.locate_like_git(&moved));
+    assert_eq!(LocatedProject::find(&world.path("link")), world.locate_like_git(&moved));
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn git_directory_cannot_choose_root() {
         fs::write(inner.join("gitdir"), format!("{named}/.git\n")).unwrap();
     }
     for folder in [&evil, &git, &git.join("worktrees/x"), &git.join("modules/y")] {
-        let located = Located::find(folder);
+        let located = LocatedProject::find(folder);
         assert!(located.root.starts_with(&evil), "{folder:?}: {located:?}");
         assert!(located.home.starts_with(&evil), "{folder:?}: {located:?}");
         assert!(!all_keys(&located).concat().contains(&named), "{folder:?}: {located:?}");
@@ -140,7 +140,11 @@ fn commondir_chains_lead_nowhere() {
         format!("{}/.git/worktrees/..", victim.display()),
     ] {
         fs::write(git.join("commondir"), &chain).unwrap();
-        assert_eq!(all_keys(&Located::find(&evil)), [git_key(&git), folder_key(&evil)], "{chain}");
+        assert_eq!(
+            all_keys(&LocatedProject::find(&evil)),
+            [git_key(&git), folder_key(&evil)],
+            "{chain}"
+        );
     }
     // A `worktrees` folder that is a symlink into the victim.
     let forged = world.create_dir("forged");
@@ -148,7 +152,7 @@ fn commondir_chains_lead_nowhere() {
     fs::create_dir_all(victim.join(".git/worktrees")).unwrap();
     symlink(victim.join(".git/worktrees"), forged.join("g/.git/worktrees")).unwrap();
     fs::write(forged.join(".git"), "gitdir: g/.git/worktrees/x\n").unwrap();
-    assert_eq!(Located::find(&forged).key.as_str(), folder_key(&forged));
+    assert_eq!(LocatedProject::find(&forged).key.as_str(), folder_key(&forged));
 }
 
 #[test]
@@ -168,7 +172,11 @@ fn included_files_name_no_remote() {
             world.git(&folder, &["remote", "get-url", "origin"]),
             "https://example.org/o/victim"
         );
-        assert_eq!(Located::find(&folder).key.as_str(), git_key(&folder.join(".git")), "{include}");
+        assert_eq!(
+            LocatedProject::find(&folder).key.as_str(),
+            git_key(&folder.join(".git")),
+            "{include}"
+        );
     }
 }
 
@@ -180,16 +188,16 @@ fn pipes_and_devices_do_not_block() {
     for kind in [FileType::Fifo, FileType::Socket] {
         let folder = world.create_dir(&format!("dot-git-{kind:?}"));
         make(&folder.join(".git"), kind);
-        assert_eq!(all_keys(&Located::find(&folder)), [folder_key(&folder)]);
+        assert_eq!(all_keys(&LocatedProject::find(&folder)), [folder_key(&folder)]);
         for part in ["HEAD", "config", "commondir", "index"] {
             let folder = world.create_dir(&format!("{part}-{kind:?}"));
             let git = folder.join(".git");
             write_git_layout(&git, "");
             drop(fs::remove_file(git.join(part)));
             make(&git.join(part), kind);
-            let located = Located::find(&folder);
+            let located = LocatedProject::find(&folder);
             assert_eq!(located.root, folder);
-            Survey::of(&folder);
+            WorkTreeSurvey::inspect(&folder);
         }
     }
     for device in ["/dev/zero", "/dev/tty", "/proc/self/mem"] {
@@ -198,10 +206,10 @@ fn pipes_and_devices_do_not_block() {
         write_git_layout(&git, "");
         fs::remove_file(git.join("config")).unwrap();
         symlink(device, git.join("config")).unwrap();
-        assert_eq!(all_keys(&Located::find(&folder)), [git_key(&git), folder_key(&folder)]);
+        assert_eq!(all_keys(&LocatedProject::find(&folder)), [git_key(&git), folder_key(&folder)]);
         fs::remove_dir_all(&git).unwrap();
         symlink(device, &git).unwrap();
-        assert_eq!(Located::find(&folder).root, folder);
+        assert_eq!(LocatedProject::find(&folder).root, folder);
     }
     assert!(begun.elapsed() < Duration::from_secs(5));
 }
@@ -225,9 +233,9 @@ fn odd_configurations_match_git() {
         ("dir://home/ada/shop", "dir://home/ada/shop"),
     ] {
         fs::write(&config, format!("{core}[remote \"origin\"]\nurl = {url}\n")).unwrap();
-        let located = Located::find(&folder);
+        let located = LocatedProject::find(&folder);
         assert_eq!(located.key.as_str(), expected);
-        assert_eq!(format!("dir:{}", Place::from(&located).checkout()), folder_key(&folder));
+        assert_eq!(format!("dir:{}", ProjectPlace::from(&located).checkout()), folder_key(&folder));
     }
 }
 
@@ -255,7 +263,7 @@ fn large_configurations_are_read_fast() {
     for text in shapes {
         fs::write(&config, &text).unwrap();
         let begun = Instant::now();
-        let located = Located::find(&folder);
+        let located = LocatedProject::find(&folder);
         // A generous limit: this build is not optimised and shares the machine.
         assert!(begun.elapsed() < Duration::from_secs(1), "{:?}: {:.40}", begun.elapsed(), text);
         assert_eq!(located.key.as_str(), own, "{text:.40}");
@@ -286,7 +294,7 @@ fn index_of_long_names_is_bounded() {
     index.extend([0; 24]);
     fs::write(folder.join(".git/index"), index).unwrap();
     let begun = Instant::now();
-    assert_eq!(Survey::of(&folder).changed, None);
+    assert_eq!(WorkTreeSurvey::inspect(&folder).changed, None);
     assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
 }
 
@@ -334,14 +342,17 @@ fn ignores_directories_of_other_users() {
     world.git(&main, &["worktree", "add", "--quiet", tree.to_str().unwrap()]);
     give(&main.join(".git"));
     assert_goes_by_path(&tree, is_foreign);
-    assert_eq!(Located::find(&main.join(".git/refs")).ignored.as_ref().map(is_foreign), Some(true));
+    assert_eq!(
+        LocatedProject::find(&main.join(".git/refs")).ignored.as_ref().map(is_foreign),
+        Some(true)
+    );
     // A mirror of another user gives its clones no key.
     let mirror = world.path("mirror.git");
     world.git(&world.path(""), &["init", "--quiet", "--bare", "mirror.git"]);
     let clone = world.with_remote("clone", mirror.to_str().unwrap());
-    assert_eq!(Located::find(&clone).key.as_str(), mirror_key(&mirror));
+    assert_eq!(LocatedProject::find(&clone).key.as_str(), mirror_key(&mirror));
     give(&mirror);
-    assert_eq!(Located::find(&clone).key.as_str(), git_key(&clone.join(".git")));
+    assert_eq!(LocatedProject::find(&clone).key.as_str(), git_key(&clone.join(".git")));
 }
 
 #[test]
@@ -351,7 +362,7 @@ fn local_remote_cannot_claim_project() {
     let bare = world.create_dir("project");
     world.git(&bare, &["init", "--quiet", "--bare", ".bare"]);
     fs::write(bare.join(".git"), "gitdir: ./.bare\n").unwrap();
-    let own_key = Located::find(&bare).key;
+    let own_key = LocatedProject::find(&bare).key;
     let folder = world.repository("folder");
     world.git(&folder, &["remote", "add", "origin", "."]);
     let own = git_key(&folder.join(".git"));
@@ -396,7 +407,7 @@ fn embedded_bare_repository_is_no_mirror() {
         "[core]\nbare = true\n[remote \"origin\"]\nurl = https://example.org/o/victim\n",
     );
     let copy = world.with_remote("copy", embedded.to_str().unwrap());
-    assert_eq!(Located::find(&copy).key.as_str(), git_key(&copy.join(".git")));
+    assert_eq!(LocatedProject::find(&copy).key.as_str(), git_key(&copy.join(".git")));
 }
 
 #[test]
@@ -406,18 +417,21 @@ fn identity_by_path_keeps_checkouts_apart() {
     let (one, two) = (world.with_remote("one", url), world.with_remote("two", url));
     let tree = world.path("tree");
     world.git(&one, &["worktree", "add", "--quiet", tree.to_str().unwrap()]);
-    let find = |folder: &Path| Located::find(folder).identified_by(Identity::Path);
-    assert_eq!(Located::find(&one).key, Located::find(&two).key);
+    let find = |folder: &Path| LocatedProject::find(folder).identified_by(ProjectIdentity::Path);
+    assert_eq!(LocatedProject::find(&one).key, LocatedProject::find(&two).key);
     assert_eq!(all_keys(&find(&one)), [folder_key(&one), git_key(&one.join(".git"))]);
     assert_eq!(all_keys(&find(&two)), [folder_key(&two), git_key(&two.join(".git"))]);
     assert_eq!(all_keys(&find(&tree)), all_keys(&find(&one)));
     assert_eq!((find(&tree).name.as_str(), find(&tree).root), ("one", tree));
     for folder in [&one, &two] {
-        for located in [Located::find(folder), find(folder)] {
-            assert_eq!(format!("dir:{}", Place::from(&located).checkout()), folder_key(folder));
+        for located in [LocatedProject::find(folder), find(folder)] {
+            assert_eq!(
+                format!("dir:{}", ProjectPlace::from(&located).checkout()),
+                folder_key(folder)
+            );
         }
     }
     // Without git nothing changes.
     let plain = world.create_dir("plain");
-    assert_eq!(find(&plain), Located::find(&plain));
+    assert_eq!(find(&plain), LocatedProject::find(&plain));
 }

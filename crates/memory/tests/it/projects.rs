@@ -1,14 +1,14 @@
-use rutter_memory::memory::Category;
-use rutter_memory::store::entry::Place;
-use rutter_memory::store::{NewMemory, Owner};
+use rutter_memory::memory::MemoryCategory;
+use rutter_memory::store::entry::ProjectPlace;
+use rutter_memory::store::{GhapOwner, NewMemory};
 use rutter_memory::{Clean, Store, StoreError};
 
 use rutter_testkit::world::{
     TestWorld, all_ghaps, confirm_fields, project_key, start_fields, time_at,
 };
 
-fn new_place(strongest: &str, aliases: &[&str]) -> Place {
-    Place {
+fn new_place(strongest: &str, aliases: &[&str]) -> ProjectPlace {
+    ProjectPlace {
         key: project_key(strongest),
         aliases: aliases.iter().map(|alias| project_key(alias)).collect(),
         root: Clean::new("/home/ada/ship"),
@@ -16,10 +16,10 @@ fn new_place(strongest: &str, aliases: &[&str]) -> Place {
     }
 }
 
-fn remember_fact(store: &mut Store, place: &Place, text: &str) {
+fn remember_fact(store: &mut Store, place: &ProjectPlace, text: &str) {
     let new = NewMemory {
         place: Some(place),
-        category: Category::Fact,
+        category: MemoryCategory::Fact,
         text,
         importance: 0.5,
         tags: &[],
@@ -73,7 +73,7 @@ fn known_remote_merges_nothing() {
     // The user is told about it and can merge the two in either direction.
     let found = store.earlier_projects(&now).unwrap();
     assert_eq!(found.iter().map(|one| one.project.id).collect::<Vec<_>>(), [earlier.id]);
-    assert_eq!(store.project_named(git).unwrap().project.id, earlier.id);
+    assert_eq!(store.find_project_by_name(git).unwrap().project.id, earlier.id);
     // Without the remote it is the earlier project.
     assert_eq!(store.project(&before).unwrap().unwrap().id, earlier.id);
     let into = store.project(&now).unwrap().unwrap().id;
@@ -91,7 +91,7 @@ fn merges_in_other_direction() {
     remember_fact(&mut store, &new_place(remote, &["git:/home/ada/clone/.git"]), "from a clone");
     let now = new_place(remote, &[git]);
     remember_fact(&mut store, &now, "after");
-    let id = |store: &Store, key: &str| store.project_named(key).unwrap().project.id;
+    let id = |store: &Store, key: &str| store.find_project_by_name(key).unwrap().project.id;
     let (from, into) = (id(&store, remote), id(&store, git));
     store.merge_projects(from, into).unwrap();
     remember_fact(&mut store, &now, "later");
@@ -104,7 +104,7 @@ fn changed_remote_moves_no_rows() {
     let mut store = world.store();
     let (git, folder) = ("git:/home/ada/ship/.git", "dir:/home/ada/ship");
     let mine = new_place("github.com/ada/ship", &[git, folder]);
-    let victim = Place {
+    let victim = ProjectPlace {
         root: Clean::new("/home/ada/bank"),
         ..new_place("github.com/ada/bank", &["git:/home/ada/bank/.git", "dir:/home/ada/bank"])
     };
@@ -193,11 +193,11 @@ fn same_named_folders_share_nothing() {
     remember_fact(&mut store, &new_place("dir:/b/ship", &[]), "two");
     assert_eq!(project_keys(&store).len(), 2);
     assert!(matches!(
-        store.project_named("ship"),
+        store.find_project_by_name("ship"),
         Err(StoreError::SeveralProjects { count: 2, .. })
     ));
-    assert_eq!(store.project_named("dir:/a/ship").unwrap().memories, 1);
-    assert!(matches!(store.project_named("boat"), Err(StoreError::NoProject(_))));
+    assert_eq!(store.find_project_by_name("dir:/a/ship").unwrap().memories, 1);
+    assert!(matches!(store.find_project_by_name("boat"), Err(StoreError::NoProject(_))));
 }
 
 #[test]
@@ -209,10 +209,10 @@ fn merged_projects_stay_merged() {
     for (number, place) in [&old, &new].into_iter().enumerate() {
         remember_fact(&mut store, place, "one");
         let owner =
-            Owner { client: Some(Clean::new("session-1")), agent: None, place: place.clone() };
+            GhapOwner { client: Some(Clean::new("session-1")), agent: None, place: place.clone() };
         store.start_ghap(&owner, &start_fields(), time_at(i64::try_from(number).unwrap())).unwrap();
     }
-    let id = |store: &Store, place: &Place| store.project(place).unwrap().unwrap().id;
+    let id = |store: &Store, place: &ProjectPlace| store.project(place).unwrap().unwrap().id;
     let (from, into) = (id(&store, &old), id(&store, &new));
     store.merge_projects(from, into).unwrap();
     assert_eq!(project_keys(&store), [("github.com/fleet/ship".to_owned(), 2)]);
@@ -222,10 +222,10 @@ fn merged_projects_stay_merged() {
     // Of two active GHAPs of one session, the younger stays active.
     let status: Vec<_> = all_ghaps(&mut store).iter().map(|ghap| ghap.status.as_str()).collect();
     assert_eq!(status, ["abandoned", "active"]);
-    let owner = Owner { client: Some(Clean::new("session-1")), agent: None, place: old };
+    let owner = GhapOwner { client: Some(Clean::new("session-1")), agent: None, place: old };
     store.resolve_ghap(&owner, &confirm_fields(), time_at(9)).unwrap();
     for ghap in all_ghaps(&mut store) {
-        ghap.check().unwrap();
+        ghap.validate().unwrap();
     }
 }
 
@@ -252,7 +252,7 @@ fn merged_folder_stays_merged() {
         (new_place("dir:/home/ada/boat", &[]), new_place("github.com/ada/ship", &[]));
     remember_fact(&mut store, &boat, "one");
     remember_fact(&mut store, &ship, "two");
-    let id = |store: &Store, place: &Place| store.project(place).unwrap().unwrap().id;
+    let id = |store: &Store, place: &ProjectPlace| store.project(place).unwrap().unwrap().id;
     let (from, into) = (id(&store, &boat), id(&store, &ship));
     store.merge_projects(from, into).unwrap();
     remember_fact(&mut store, &boat, "three");
@@ -267,13 +267,14 @@ fn merged_projects_share_command_session() {
         let mut store = world.store();
         let (boat, ship) =
             (new_place("github.com/ada/boat", &[]), new_place("github.com/ada/ship", &[]));
-        let owner = |place: &Place| Owner { client: None, agent: None, place: place.clone() };
+        let owner =
+            |place: &ProjectPlace| GhapOwner { client: None, agent: None, place: place.clone() };
         remember_fact(&mut store, &ship, "one");
         if other_has_one {
             store.start_ghap(&owner(&ship), &start_fields(), time_at(1)).unwrap();
         }
         let younger = store.start_ghap(&owner(&boat), &start_fields(), time_at(2)).unwrap();
-        let id = |store: &Store, place: &Place| store.project(place).unwrap().unwrap().id;
+        let id = |store: &Store, place: &ProjectPlace| store.project(place).unwrap().unwrap().id;
         let (from, into) = (id(&store, &boat), id(&store, &ship));
         store.merge_projects(from, into).unwrap();
         for place in [&boat, &ship] {

@@ -1,8 +1,8 @@
-use rutter_memory::ghap::{Resolve, Start, Update};
-use rutter_memory::memory::Category;
+use rutter_memory::ghap::{GhapResolve, GhapStart, GhapUpdate};
+use rutter_memory::memory::MemoryCategory;
 use rutter_memory::outcome::Verdict;
-use rutter_memory::store::entry::{Place, What};
-use rutter_memory::store::{MemoryEdit, NewMemory, Owner, spool};
+use rutter_memory::store::entry::{EntryKind, ProjectPlace};
+use rutter_memory::store::{GhapOwner, MemoryEdit, NewMemory, spool};
 use rutter_memory::{Clean, log};
 
 use rutter_testkit::world::{ImportText as _, TestWorld, falsify_fields, start_fields, time_at};
@@ -18,17 +18,17 @@ fn planted_secret_reaches_no_file() {
     let secret = github_token();
     let text = format!("export GITHUB_TOKEN={secret} # here");
     let mut store = world.store();
-    let place = Place {
+    let place = ProjectPlace {
         root: Clean::new(&text),
         name: Clean::new(&text),
-        ..Place::from(&rutter_memory::project::Located::find(&world.project(&secret)))
+        ..ProjectPlace::from(&rutter_memory::project::LocatedProject::find(&world.project(&secret)))
     };
-    let owner = Owner {
+    let owner = GhapOwner {
         client: Some(Clean::new(&text)),
         agent: Some(Clean::new(&text)),
         place: place.clone(),
     };
-    let all = Start {
+    let all = GhapStart {
         goal: &text,
         hypothesis: &text,
         action: &text,
@@ -38,18 +38,18 @@ fn planted_secret_reaches_no_file() {
     };
     store.start_ghap(&owner, &all, time_at(1)).unwrap();
     let changed = format!("{text} again");
-    let update = Update {
+    let update = GhapUpdate {
         hypothesis: Some(&changed),
         action: Some(&changed),
         prediction: Some(&changed),
-        ..Update::default()
+        ..GhapUpdate::default()
     };
     store.update_ghap(&owner, &update, time_at(2)).unwrap();
     store.note_ghap(&owner, &text, time_at(3)).unwrap();
-    let resolve = Resolve {
+    let resolve = GhapResolve {
         result: &text,
         surprise: Some(&text),
-        root_cause: Some((rutter_memory::ghap::Cause::Oversight, &text)),
+        root_cause: Some((rutter_memory::ghap::CauseCategory::Oversight, &text)),
         what_worked: Some(&text),
         takeaway: Some(&text),
         ..falsify_fields()
@@ -57,7 +57,7 @@ fn planted_secret_reaches_no_file() {
     store.resolve_ghap(&owner, &resolve, time_at(4)).unwrap();
     let new = NewMemory {
         place: Some(&place),
-        category: Category::Fact,
+        category: MemoryCategory::Fact,
         text: &text,
         importance: 0.5,
         tags: &[],
@@ -83,11 +83,11 @@ fn planted_secret_reaches_no_file() {
     outcome.runner = Clean::new(&text);
     outcome.failing = vec![Clean::new(&text)];
     outcome.signature = Some(Clean::new(&text));
-    let mut entry = world.entry("session-1", 7, What::Ran(Box::new(outcome.into())));
+    let mut entry = world.entry("session-1", 7, EntryKind::Ran(Box::new(outcome.into())));
     entry.place = place;
     world.record(&entry);
-    spool::append(&world.files(), &[entry]).unwrap();
-    log::append(&world.files(), time_at(8), &Clean::new(&text)).unwrap();
+    spool::append_entries(&world.files(), &[entry]).unwrap();
+    log::append_line(&world.files(), time_at(8), &Clean::new(&text)).unwrap();
     let line = format!(
         "{{\"memory\":{}}}",
         serde_json::json!({
@@ -102,7 +102,7 @@ fn planted_secret_reaches_no_file() {
     assert!(!world.files_with("redacted:").is_empty(), "something was written");
     assert_eq!(world.files_with(&secret), Vec::<std::path::PathBuf>::new());
     assert_eq!(world.files_with(&secret[8..24]), Vec::<std::path::PathBuf>::new());
-    store.gather(time_at(9)).unwrap();
+    store.drain_spool(time_at(9)).unwrap();
     assert_eq!(world.files_with(&secret[8..24]), Vec::<std::path::PathBuf>::new());
 }
 
@@ -111,10 +111,12 @@ fn secret_folder_names_stay_distinct() {
     let world = TestWorld::new();
     let mut store = world.store();
     for name in [github_token(), github_token().replace('R', "S")] {
-        let place = Place::from(&rutter_memory::project::Located::find(&world.project(&name)));
+        let place = ProjectPlace::from(&rutter_memory::project::LocatedProject::find(
+            &world.project(&name),
+        ));
         let new = NewMemory {
             place: Some(&place),
-            category: Category::Fact,
+            category: MemoryCategory::Fact,
             text: "x",
             importance: 0.5,
             tags: &[],

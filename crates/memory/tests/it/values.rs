@@ -2,16 +2,17 @@ use std::fs;
 use std::os::unix::fs::FileExt as _;
 use std::time::Duration;
 
-use rutter_memory::injection::{Effect, Injection};
-use rutter_memory::project::Located;
-use rutter_memory::store::doctor::repair;
-use rutter_memory::store::entry::{Place, What};
-use rutter_memory::store::hot::HotStore;
-use rutter_memory::store::tend::{Bounds, tend};
+use rutter_memory::injection::{Injection, ShownEffect};
+use rutter_memory::project::LocatedProject;
+use rutter_memory::store::doctor::repair_store;
+use rutter_memory::store::entry::{EntryKind, ProjectPlace};
+use rutter_memory::store::hook_store::HookStore;
+use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
 use rutter_memory::store::{
-    ClusterFilter, Forgettable, NewValue, Owner, Record, Row, ValueEdit, ValueFilter,
+    ClusterFilter, ExportRecord, ForgettableKind, ForgettableRow, GhapOwner, NewValue, ValueEdit,
+    ValueFilter,
 };
-use rutter_memory::value::{Standing, Value, ValueError};
+use rutter_memory::value::{Value, ValueError, ValueStanding};
 use rutter_memory::{Clean, Id, Store, StoreError};
 use rutter_search::cluster::Axis;
 
@@ -31,7 +32,7 @@ pub(crate) fn repeated_cluster(store: &Store) -> Id {
 }
 
 pub(crate) fn accepted_value(cluster: Id, text: &str) -> NewValue<'_> {
-    NewValue { place: None, cluster, text, standing: Standing::Accepted, revives: false }
+    NewValue { place: None, cluster, text, standing: ValueStanding::Accepted, revives: false }
 }
 
 /// Adds the user's wording as a value for all projects.
@@ -52,18 +53,18 @@ fn three_sessions_propose_a_value() {
     let world = TestWorld::new();
     let mut store = world.store();
     record_repeatedly(&world, &mut store, 2);
-    store.bring_clusters_up_to_date(time_at(LATER_SECONDS)).unwrap();
+    store.update_clusters(time_at(LATER_SECONDS)).unwrap();
     assert_eq!(all_values(&store), []);
     let third = record_lesson(&mut store, &world.other_session("third"), &repeated_lesson(2));
-    let done = store.bring_clusters_up_to_date(time_at(LATER_SECONDS)).unwrap();
+    let done = store.update_clusters(time_at(LATER_SECONDS)).unwrap();
     assert_eq!(done.proposed, 1, "one, though it is a cluster on four axes");
     let [value] = all_values(&store).try_into().unwrap();
     assert_eq!(value.text.as_str(), "release the connection in a finally block");
-    assert_eq!((value.standing, value.support), (Standing::Proposed, 3));
+    assert_eq!((value.standing, value.support), (ValueStanding::Proposed, 3));
     assert_eq!(value.project, Some(world.place().key), "all of them were made there");
     assert!(value.source.is_some() && value.distance <= value.threshold);
     assert_eq!(store.cluster(value.cluster.unwrap()).unwrap().values, [value.id]);
-    assert_eq!(store.bring_clusters_up_to_date(time_at(LATER_SECONDS)).unwrap().proposed, 0);
+    assert_eq!(store.update_clusters(time_at(LATER_SECONDS)).unwrap().proposed, 0);
     assert!(third.resolution.is_some());
 }
 
@@ -75,7 +76,7 @@ fn one_session_proposes_no_value() {
         let lesson = rutter_testkit::lessons::GeneratedLesson { at: number, ..repeated_lesson(0) };
         record_lesson(&mut store, &world.owner(), &lesson);
     }
-    let done = store.bring_clusters_up_to_date(time_at(LATER_SECONDS)).unwrap();
+    let done = store.update_clusters(time_at(LATER_SECONDS)).unwrap();
     assert_eq!((done.born, done.proposed), (4, 0), "a cluster of five all the same");
 }
 
@@ -84,19 +85,19 @@ fn refuses_value_far_from_cluster() {
     let world = TestWorld::new();
     let mut store = world.store();
     record_repeatedly(&world, &mut store, 5);
-    store.bring_clusters_up_to_date(time_at(LATER_SECONDS)).unwrap();
+    store.update_clusters(time_at(LATER_SECONDS)).unwrap();
     let cluster = repeated_cluster(&store);
     // The cluster is as tight as possible: five times the same lesson. Another wording still fits.
     let fits = "give connections back to the pool, whatever happens, also on an early return";
     let written = store.add_value(&accepted_value(cluster, fits), time_at(LATER_SECONDS)).unwrap();
     assert!(!written.merged, "{written:?}");
     assert!(written.value.distance > 0.1 && written.value.distance <= written.value.threshold);
-    assert_eq!((written.value.support, written.value.standing), (5, Standing::Accepted));
+    assert_eq!((written.value.support, written.value.standing), (5, ValueStanding::Accepted));
 
     let strange = "choose icons for the weather by the height of the sun";
     let error =
         store.add_value(&accepted_value(cluster, strange), time_at(LATER_SECONDS)).unwrap_err();
-    let StoreError::Value(ValueError::Far { distance, threshold, .. }) = &error else {
+    let StoreError::Value(ValueError::TooFar { distance, threshold, .. }) = &error else {
         panic!("{error}")
     };
     assert!(distance > threshold, "{error}");
@@ -153,7 +154,7 @@ fn refuses_unrelated_software_advice() {
         let owner = world.other_session(&format!("learner-{number}"));
         record_lesson(&mut store, &owner, &parser_lesson(number));
     }
-    store.bring_clusters_up_to_date(time_at(LATER_SECONDS)).unwrap();
+    store.update_clusters(time_at(LATER_SECONDS)).unwrap();
     let filter = ClusterFilter { axis: Some(Axis::Full), ..ClusterFilter::default() };
     let [cluster] = store.clusters(&filter).unwrap().try_into().unwrap();
     for strange in [
@@ -165,7 +166,7 @@ fn refuses_unrelated_software_advice() {
         let error = store
             .add_value(&accepted_value(cluster.id, strange), time_at(LATER_SECONDS))
             .unwrap_err();
-        let StoreError::Value(ValueError::Far { distance, threshold, .. }) = &error else {
+        let StoreError::Value(ValueError::TooFar { distance, threshold, .. }) = &error else {
             panic!("{strange}: {error}")
         };
         assert!(distance > threshold, "{strange}: {error}");
@@ -200,7 +201,7 @@ fn different_takeaways_propose_nothing() {
         };
         record_lesson(&mut store, &world.other_session(&format!("learner-{number}")), &lesson);
     }
-    let done = store.bring_clusters_up_to_date(time_at(LATER_SECONDS)).unwrap();
+    let done = store.update_clusters(time_at(LATER_SECONDS)).unwrap();
     let cause = ClusterFilter { axis: Some(Axis::RootCause), ..ClusterFilter::default() };
     assert_eq!(store.clusters(&cause).unwrap().len(), 1, "one cause, in the same words");
     assert_eq!(done.proposed, 0, "{:?}", all_values(&store));
@@ -211,7 +212,7 @@ fn merges_duplicates_and_reports_conflicts() {
     let world = TestWorld::new();
     let mut store = world.store();
     record_repeatedly(&world, &mut store, 3);
-    store.bring_clusters_up_to_date(time_at(LATER_SECONDS)).unwrap();
+    store.update_clusters(time_at(LATER_SECONDS)).unwrap();
     let cluster = repeated_cluster(&store);
     let [proposed] = all_values(&store).try_into().unwrap();
     let place = world.owner().place;
@@ -219,7 +220,7 @@ fn merges_duplicates_and_reports_conflicts() {
     let same = here("Release the connection in a `finally` block!");
     let written = store.add_value(&same, time_at(LATER_SECONDS + 1)).unwrap();
     assert!(written.merged);
-    assert_eq!((written.value.id, written.value.standing), (proposed.id, Standing::Accepted));
+    assert_eq!((written.value.id, written.value.standing), (proposed.id, ValueStanding::Accepted));
     assert_eq!(written.conflicts, []);
     let opposite = here("never release the connection in a finally block");
     let written = store.add_value(&opposite, time_at(LATER_SECONDS + 2)).unwrap();
@@ -235,16 +236,16 @@ fn readers_do_not_wait_for_writer() {
     let known = |store: &Store| store.values(&ValueFilter::default()).unwrap().len();
     let writer = rusqlite::Connection::open(world.files().database()).unwrap();
     writer.execute_batch("BEGIN IMMEDIATE").unwrap();
-    assert!(!store.freshen_values(time_at(LATER_SECONDS)).unwrap());
+    assert!(!store.refresh_values(time_at(LATER_SECONDS)).unwrap());
     assert_eq!((known(&store), store.clusters(&ClusterFilter::default()).unwrap()), (0, vec![]));
     writer.execute_batch("COMMIT").unwrap();
-    assert!(store.freshen_values(time_at(LATER_SECONDS)).unwrap());
+    assert!(store.refresh_values(time_at(LATER_SECONDS)).unwrap());
     assert_eq!(known(&store), 1);
     // A writer does not block readers without pending work.
     writer.execute_batch("BEGIN IMMEDIATE").unwrap();
     assert!(
-        store.freshen_values(time_at(LATER_SECONDS)).unwrap()
-            && store.freshen_shown(time_at(LATER_SECONDS)).unwrap()
+        store.refresh_values(time_at(LATER_SECONDS)).unwrap()
+            && store.refresh_effects(time_at(LATER_SECONDS)).unwrap()
     );
 }
 
@@ -253,15 +254,15 @@ fn retired_value_is_not_proposed_again() {
     let world = TestWorld::new();
     let mut store = world.store();
     record_repeatedly(&world, &mut store, 3);
-    store.bring_clusters_up_to_date(time_at(LATER_SECONDS)).unwrap();
+    store.update_clusters(time_at(LATER_SECONDS)).unwrap();
     let [value] = all_values(&store).try_into().unwrap();
     assert_eq!(
         store.retire_value(value.id, time_at(LATER_SECONDS)).unwrap().standing,
-        Standing::Retired
+        ValueStanding::Retired
     );
     assert_eq!(store.values(&ValueFilter::default()).unwrap(), []);
     record_lesson(&mut store, &world.other_session("one more"), &repeated_lesson(8));
-    let done = store.bring_clusters_up_to_date(time_at(LATER_SECONDS)).unwrap();
+    let done = store.update_clusters(time_at(LATER_SECONDS)).unwrap();
     assert_eq!((done.placed, done.proposed), (4, 0));
     // An agent cannot revive it either. A person can.
     let place = world.owner().place;
@@ -276,7 +277,7 @@ fn retired_value_is_not_proposed_again() {
     let advice = format!("rutter values edit {} --standing accepted", value.id.short());
     assert!(refused.to_string().contains(&advice), "{refused}");
     let written = store.add_value(&said, time_at(LATER_SECONDS + 5)).unwrap();
-    assert_eq!((written.value.id, written.value.standing), (value.id, Standing::Accepted));
+    assert_eq!((written.value.id, written.value.standing), (value.id, ValueStanding::Accepted));
     assert!(written.merged && written.revived);
 }
 
@@ -285,7 +286,7 @@ fn edited_value_must_fit_cluster() {
     let world = TestWorld::new();
     let mut store = world.store();
     record_repeatedly(&world, &mut store, 3);
-    store.bring_clusters_up_to_date(time_at(LATER_SECONDS)).unwrap();
+    store.update_clusters(time_at(LATER_SECONDS)).unwrap();
     let [value] = all_values(&store).try_into().unwrap();
     let edit = |text| ValueEdit { text: Some(text), ..ValueEdit::default() };
     let error = store.edit_value(
@@ -293,7 +294,7 @@ fn edited_value_must_fit_cluster() {
         &edit("ski lifts are free for children"),
         time_at(LATER_SECONDS),
     );
-    assert!(matches!(error, Err(StoreError::Value(ValueError::Far { .. }))), "{error:?}");
+    assert!(matches!(error, Err(StoreError::Value(ValueError::TooFar { .. }))), "{error:?}");
     let text = "close every connection in a finally block";
     let written = store.edit_value(value.id, &edit(text), time_at(LATER_SECONDS)).unwrap();
     assert_eq!((written.value.text.as_str(), written.value.source), (text, None));
@@ -328,34 +329,34 @@ fn contradicted_value_loses_standing() {
     let world = TestWorld::new();
     let mut store = world.store();
     record_repeatedly(&world, &mut store, 3);
-    store.bring_clusters_up_to_date(time_at(LATER_SECONDS)).unwrap();
+    store.update_clusters(time_at(LATER_SECONDS)).unwrap();
     let [value] = all_values(&store).try_into().unwrap();
-    let accept = ValueEdit { standing: Some(Standing::Accepted), ..ValueEdit::default() };
+    let accept = ValueEdit { standing: Some(ValueStanding::Accepted), ..ValueEdit::default() };
     store.edit_value(value.id, &accept, time_at(LATER_SECONDS)).unwrap();
     let standing = |store: &mut Store, number: i64| {
         let owner = world.other_session(&format!("against-{number}"));
         record_lesson(store, &owner, &contradicting_lesson(number));
-        store.bring_clusters_up_to_date(time_at(LATER_SECONDS + number * 100_000 + 1)).unwrap();
+        store.update_clusters(time_at(LATER_SECONDS + number * 100_000 + 1)).unwrap();
         let value = store.value(value.id).unwrap().value;
         (value.standing, value.contradicted)
     };
-    assert_eq!(standing(&mut store, 1), (Standing::Accepted, 1), "once is chance");
+    assert_eq!(standing(&mut store, 1), (ValueStanding::Accepted, 1), "once is chance");
     // The contradictions that lowered the standing do not count again.
-    assert_eq!(standing(&mut store, 2), (Standing::Proposed, 0));
+    assert_eq!(standing(&mut store, 2), (ValueStanding::Proposed, 0));
     assert!(store.value(value.id).unwrap().value.doubted.is_some());
     for number in 3..6 {
         let count = u32::try_from(number - 2).unwrap();
-        assert_eq!(standing(&mut store, number), (Standing::Proposed, count), "{number}");
+        assert_eq!(standing(&mut store, number), (ValueStanding::Proposed, count), "{number}");
     }
     assert_eq!(store.value(value.id).unwrap().value.support, 3, "nobody speaks for both");
-    assert_eq!(standing(&mut store, 6), (Standing::Retired, 0));
+    assert_eq!(standing(&mut store, 6), (ValueStanding::Retired, 0));
     // Accepting the value again clears contradictions and doubt.
     let written = store.edit_value(value.id, &accept, time_at(LATER_SECONDS + 900_000)).unwrap();
-    assert_eq!((written.value.standing, written.value.doubted), (Standing::Accepted, None));
-    assert_eq!(standing(&mut store, 10), (Standing::Accepted, 1));
+    assert_eq!((written.value.standing, written.value.doubted), (ValueStanding::Accepted, None));
+    assert_eq!(standing(&mut store, 10), (ValueStanding::Accepted, 1));
     // So does accepting a doubted value.
     standing(&mut store, 11);
-    assert_eq!(standing(&mut store, 12), (Standing::Proposed, 1));
+    assert_eq!(standing(&mut store, 12), (ValueStanding::Proposed, 1));
     let written = store.edit_value(value.id, &accept, time_at(LATER_SECONDS + 1_300_000)).unwrap();
     assert_eq!((written.value.contradicted, written.value.doubted), (0, None));
 }
@@ -365,19 +366,19 @@ fn other_projects_cannot_contradict_value() {
     let world = TestWorld::new();
     let mut store = world.store();
     record_repeatedly(&world, &mut store, 3);
-    store.bring_clusters_up_to_date(time_at(LATER_SECONDS)).unwrap();
+    store.update_clusters(time_at(LATER_SECONDS)).unwrap();
     let [value] = all_values(&store).try_into().unwrap();
-    let accept = ValueEdit { standing: Some(Standing::Accepted), ..ValueEdit::default() };
+    let accept = ValueEdit { standing: Some(ValueStanding::Accepted), ..ValueEdit::default() };
     store.edit_value(value.id, &accept, time_at(LATER_SECONDS)).unwrap();
-    let boat = Place::from(&Located::find(&world.project("boat")));
+    let boat = ProjectPlace::from(&LocatedProject::find(&world.project("boat")));
     for number in 1..8 {
         let owner =
-            Owner { place: boat.clone(), ..world.other_session(&format!("stranger-{number}")) };
+            GhapOwner { place: boat.clone(), ..world.other_session(&format!("stranger-{number}")) };
         record_lesson(&mut store, &owner, &contradicting_lesson(number));
-        store.bring_clusters_up_to_date(time_at(LATER_SECONDS + number * 100_000 + 1)).unwrap();
+        store.update_clusters(time_at(LATER_SECONDS + number * 100_000 + 1)).unwrap();
     }
     let after = store.value(value.id).unwrap().value;
-    assert_eq!((after.standing, after.contradicted), (Standing::Accepted, 0), "{after:?}");
+    assert_eq!((after.standing, after.contradicted), (ValueStanding::Accepted, 0), "{after:?}");
 }
 
 #[test]
@@ -385,12 +386,13 @@ fn effects_change_value_order() {
     let world = TestWorld::new();
     let mut store = world.store();
     record_repeatedly(&world, &mut store, 3);
-    store.bring_clusters_up_to_date(time_at(LATER_SECONDS)).unwrap();
+    store.update_clusters(time_at(LATER_SECONDS)).unwrap();
     let [first] = all_values(&store).try_into().unwrap();
-    let accept = ValueEdit { standing: Some(Standing::Accepted), place: Some(None), text: None };
+    let accept =
+        ValueEdit { standing: Some(ValueStanding::Accepted), place: Some(None), text: None };
     store.edit_value(first.id, &accept, time_at(LATER_SECONDS)).unwrap();
     let second = add_user_value(&mut store);
-    let shown = |row: Id, seconds: i64, effect: Effect| {
+    let shown = |row: Id, seconds: i64, effect: ShownEffect| {
         let injection = Injection {
             id: Id::new(time_at(seconds)),
             session: Clean::new("session-1"),
@@ -403,19 +405,19 @@ fn effects_change_value_order() {
             effect: Some(effect),
             brief: false,
         };
-        world.record(&world.entry("session-1", seconds, What::Shown(Box::new(injection))));
+        world.record(&world.entry("session-1", seconds, EntryKind::Shown(Box::new(injection))));
     };
-    shown(second.id, LATER_SECONDS + 1, Effect::Helped);
+    shown(second.id, LATER_SECONDS + 1, ShownEffect::Helped);
     let listed = store.values(&ValueFilter::default()).unwrap();
     assert_eq!((listed[0].value.id, listed[0].effects.helped), (second.id, 1));
     for seconds in 2..5 {
-        shown(second.id, LATER_SECONDS + seconds, Effect::Hurt);
+        shown(second.id, LATER_SECONDS + seconds, ShownEffect::Hurt);
     }
-    let done = store.bring_clusters_up_to_date(time_at(LATER_SECONDS + 9)).unwrap();
+    let done = store.update_clusters(time_at(LATER_SECONDS + 9)).unwrap();
     assert_eq!(done.doubted, 1, "{done:?}");
     let listed = store.values(&ValueFilter::default()).unwrap();
     assert_eq!(listed[0].value.id, first.id);
-    assert_eq!((listed[1].value.standing, listed[1].effects.hurt), (Standing::Proposed, 0));
+    assert_eq!((listed[1].value.standing, listed[1].effects.hurt), (ValueStanding::Proposed, 0));
     assert!(listed[1].value.doubted.is_some());
 }
 
@@ -424,20 +426,20 @@ fn values_survive_export_and_import() {
     let world = TestWorld::new();
     let mut store = world.store();
     record_repeatedly(&world, &mut store, 4);
-    store.bring_clusters_up_to_date(time_at(LATER_SECONDS)).unwrap();
+    store.update_clusters(time_at(LATER_SECONDS)).unwrap();
     add_user_value(&mut store);
     let records = all_records(&mut store);
-    assert_eq!(records.iter().filter(|record| matches!(record, Record::Value(_))).count(), 2);
+    assert_eq!(records.iter().filter(|record| matches!(record, ExportRecord::Value(_))).count(), 2);
     let lines: String =
         records.iter().map(|record| serde_json::to_string(record).unwrap() + "\n").collect();
     let other = TestWorld::new();
     let mut copy = other.store();
     copy.import_own(lines.as_bytes()).unwrap();
     assert_eq!(all_records(&mut copy), records);
-    let origins = records.iter().filter(|record| matches!(record, Record::Origin(_))).count();
+    let origins = records.iter().filter(|record| matches!(record, ExportRecord::Origin(_))).count();
     assert_eq!(copy.import_own(lines.as_bytes()).unwrap().kept, records.len() - 1 - origins);
     // Clusters are rebuilt there with other ids, and values find theirs.
-    let done = copy.bring_clusters_up_to_date(time_at(LATER_SECONDS)).unwrap();
+    let done = copy.update_clusters(time_at(LATER_SECONDS)).unwrap();
     assert_eq!((done.born, done.proposed), (4, 0), "{done:?}");
     for value in all_values(&copy) {
         assert_eq!(copy.cluster(value.cluster.unwrap()).unwrap().size, 4);
@@ -456,13 +458,17 @@ fn forgotten_lessons_leave_no_value() {
     for ghap in &ghaps {
         store.edit_lesson(ghap.id, None, Some(words), time_at(LATER_SECONDS)).unwrap();
     }
-    store.bring_clusters_up_to_date(time_at(LATER_SECONDS)).unwrap();
+    store.update_clusters(time_at(LATER_SECONDS)).unwrap();
     assert_eq!(all_values(&store).len(), 1);
-    let found = store.rows_with("distinctive takeaway").unwrap();
-    assert_eq!(found.iter().filter(|row| row.kind == Forgettable::Value).count(), 1);
-    let rows: Vec<Row> = ghaps
+    let found = store.find_rows_with_words("distinctive takeaway").unwrap();
+    assert_eq!(found.iter().filter(|row| row.kind == ForgettableKind::Value).count(), 1);
+    let rows: Vec<ForgettableRow> = ghaps
         .iter()
-        .map(|ghap| Row { kind: Forgettable::Ghap, id: ghap.id, text: ghap.goal.clone() })
+        .map(|ghap| ForgettableRow {
+            kind: ForgettableKind::Ghap,
+            id: ghap.id,
+            text: ghap.goal.clone(),
+        })
         .collect();
     assert!(!world.files_with(words).is_empty());
     store.forget(&rows, None).unwrap();
@@ -476,7 +482,7 @@ fn values_store_no_secrets() {
     let world = TestWorld::new();
     let mut store = world.store();
     record_repeatedly(&world, &mut store, 3);
-    store.bring_clusters_up_to_date(time_at(LATER_SECONDS)).unwrap();
+    store.update_clusters(time_at(LATER_SECONDS)).unwrap();
     let secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
     let text =
         format!("release the connection of {secret} in a finally block, on every early return");
@@ -492,19 +498,19 @@ fn values_survive_database_repair() {
     let world = TestWorld::new();
     let mut store = world.store();
     record_repeatedly(&world, &mut store, 4);
-    store.bring_clusters_up_to_date(time_at(LATER_SECONDS)).unwrap();
+    store.update_clusters(time_at(LATER_SECONDS)).unwrap();
     add_user_value(&mut store);
     let before = all_values(&store);
     assert_eq!(before.len(), 2);
     drop(store);
-    tend(&world.memory(), &Bounds::default(), time_at(LATER_SECONDS)).unwrap();
+    maintain(&world.memory(), &MaintenanceLimits::default(), time_at(LATER_SECONDS)).unwrap();
     let file = fs::OpenOptions::new().write(true).open(world.files().database()).unwrap();
     file.write_all_at(&[0x55; 4096], 0).unwrap();
-    repair(&world.memory(), time_at(LATER_SECONDS)).unwrap();
+    repair_store(&world.memory(), time_at(LATER_SECONDS)).unwrap();
     let mut store = world.store();
     assert_eq!(all_values(&store), before);
     // Clusters are rebuilt with other ids, and values find theirs.
-    store.bring_clusters_up_to_date(time_at(LATER_SECONDS + 1)).unwrap();
+    store.update_clusters(time_at(LATER_SECONDS + 1)).unwrap();
     let after = all_values(&store);
     assert_eq!(after.len(), 2, "nothing is proposed again: {after:?}");
     for (value, was) in after.iter().zip(&before) {
@@ -518,19 +524,20 @@ fn hook_reads_values_without_regrouping() {
     let world = TestWorld::new();
     let mut store = world.store();
     record_repeatedly(&world, &mut store, 3);
-    store.bring_clusters_up_to_date(time_at(LATER_SECONDS)).unwrap();
+    store.update_clusters(time_at(LATER_SECONDS)).unwrap();
     let everywhere = add_user_value(&mut store);
     // This experience is not in a cluster yet.
     record_lesson(&mut store, &world.other_session("fourth"), &repeated_lesson(3));
-    let hot = HotStore::open(&world.files(), Duration::from_millis(500)).unwrap();
-    let read = |place: &rutter_memory::store::entry::Place, most| {
+    let hot = HookStore::open(&world.files(), Duration::from_millis(500)).unwrap();
+    let read = |place: &rutter_memory::store::entry::ProjectPlace, most| {
         let held = hot.values(place, most).unwrap();
         held.into_iter().map(|held| (held.value.id, held.value.support)).collect::<Vec<_>>()
     };
     let own = world.owner().place;
     assert_eq!(read(&own, 5).len(), 2);
     assert_eq!(read(&own, 1), [(everywhere.id, 3)], "accepted before proposed");
-    let elsewhere = (&rutter_memory::project::Located::find(&world.project("elsewhere"))).into();
+    let elsewhere =
+        (&rutter_memory::project::LocatedProject::find(&world.project("elsewhere"))).into();
     assert_eq!(read(&elsewhere, 5), [(everywhere.id, 3)], "that of the project is the project's");
     assert_eq!(read(&own, 0), []);
 }
@@ -574,7 +581,7 @@ fn paraphrases_propose_one_value() {
         };
         record_lesson(&mut store, &world.other_session(&format!("learner-{number}")), &lesson);
     }
-    let done = store.bring_clusters_up_to_date(time_at(LATER_SECONDS)).unwrap();
+    let done = store.update_clusters(time_at(LATER_SECONDS)).unwrap();
     assert!(done.born >= 3, "a cluster along several axes: {done:?}");
     assert_eq!(all_values(&store).len(), 1, "{:?}", all_values(&store));
 }

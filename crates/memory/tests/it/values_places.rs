@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use rutter_memory::store::hot::HotStore;
-use rutter_memory::store::{NewValue, Owner, Record, Row, ValueEdit};
-use rutter_memory::value::{Standing, ValueError};
+use rutter_memory::store::hook_store::HookStore;
+use rutter_memory::store::{ExportRecord, ForgettableRow, GhapOwner, NewValue, ValueEdit};
+use rutter_memory::value::{ValueError, ValueStanding};
 use rutter_memory::{Clean, Store, StoreError};
 use rutter_testkit::lessons::GeneratedLesson;
 
@@ -13,9 +13,9 @@ use rutter_testkit::world::{ImportText as _, TestWorld, all_records, time_at};
 use rutter_testkit::world::{record_lesson, record_repeatedly, repeated_lesson};
 
 /// Returns an owner in another project.
-fn owner_in_project(world: &TestWorld, name: &str) -> Owner {
-    let place = (&rutter_memory::project::Located::find(&world.project(name))).into();
-    Owner { client: Some(Clean::new(name)), agent: None, place }
+fn owner_in_project(world: &TestWorld, name: &str) -> GhapOwner {
+    let place = (&rutter_memory::project::LocatedProject::find(&world.project(name))).into();
+    GhapOwner { client: Some(Clean::new(name)), agent: None, place }
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn values_stay_in_their_project() {
     let mut store = world.store();
     record_repeatedly(&world, &mut store, 2);
     record_lesson(&mut store, &owner_in_project(&world, "gamma"), &repeated_lesson(2));
-    store.bring_clusters_up_to_date(time_at(LATER_SECONDS)).unwrap();
+    store.update_clusters(time_at(LATER_SECONDS)).unwrap();
     let [value] = all_values(&store).try_into().unwrap();
     assert!(value.project.is_some(), "{value:?}");
     let (cluster, beta) = (repeated_cluster(&store), owner_in_project(&world, "beta").place);
@@ -32,14 +32,14 @@ fn values_stay_in_their_project() {
     let there = NewValue { place: Some(&beta), ..accepted_value(cluster, &value.text) };
     let written = store.add_value(&there, time_at(LATER_SECONDS + 1)).unwrap();
     assert!(!written.merged && written.value.id != value.id, "{written:?}");
-    assert_eq!(store.value(value.id).unwrap().value.standing, Standing::Proposed);
+    assert_eq!(store.value(value.id).unwrap().value.standing, ValueStanding::Proposed);
     assert!(store.add_value(&there, time_at(LATER_SECONDS + 2)).unwrap().merged);
     // Added for all projects, it is a third value, and each project shows the text once.
     let written =
         store.add_value(&accepted_value(cluster, &value.text), time_at(LATER_SECONDS + 3)).unwrap();
     assert!(!written.merged && written.value.project.is_none(), "{written:?}");
-    assert_eq!(store.value(value.id).unwrap().value.standing, Standing::Proposed);
-    let hot = HotStore::open(&world.files(), Duration::from_millis(500)).unwrap();
+    assert_eq!(store.value(value.id).unwrap().value.standing, ValueStanding::Proposed);
+    let hot = HookStore::open(&world.files(), Duration::from_millis(500)).unwrap();
     for (place, expected) in [(&beta, 1), (&world.owner().place, 1)] {
         assert_eq!(hot.values(place, 5).unwrap().len(), expected);
     }
@@ -50,7 +50,7 @@ fn values_stay_in_their_project() {
         NewValue { place: Some(&delta), revives: true, ..accepted_value(cluster, &value.text) };
     let own = store.add_value(&there, time_at(LATER_SECONDS + 5)).unwrap();
     assert!(!own.revived && own.value.project.is_some(), "{own:?}");
-    assert_eq!(store.value(written.value.id).unwrap().value.standing, Standing::Retired);
+    assert_eq!(store.value(written.value.id).unwrap().value.standing, ValueStanding::Retired);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn opposite_action_is_no_contradiction() {
             &never(number),
         );
     }
-    store.bring_clusters_up_to_date(time_at(LATER_SECONDS)).unwrap();
+    store.update_clusters(time_at(LATER_SECONDS)).unwrap();
     let [value] = all_values(&store).try_into().unwrap();
     for number in 0..3 {
         let lesson = GeneratedLesson {
@@ -83,7 +83,7 @@ fn opposite_action_is_no_contradiction() {
         };
         record_lesson(&mut store, &world.other_session(&format!("against-{number}")), &lesson);
     }
-    store.bring_clusters_up_to_date(time_at(LATER_SECONDS + 900_000)).unwrap();
+    store.update_clusters(time_at(LATER_SECONDS + 900_000)).unwrap();
     assert_eq!(store.value(value.id).unwrap().value.contradicted, 0);
 }
 
@@ -92,7 +92,7 @@ fn value_follows_source_lesson() {
     let world = TestWorld::new();
     let mut store = world.store();
     let ghaps = record_repeatedly(&world, &mut store, 4);
-    store.bring_clusters_up_to_date(time_at(LATER_SECONDS)).unwrap();
+    store.update_clusters(time_at(LATER_SECONDS)).unwrap();
     let [value] = all_values(&store).try_into().unwrap();
     let place = world.owner().place;
     let own =
@@ -100,7 +100,7 @@ fn value_follows_source_lesson() {
     let own = store.add_value(&own, time_at(LATER_SECONDS)).unwrap().value;
     let edit = |text| ValueEdit { text: Some(text), ..ValueEdit::default() };
     let refused = store.edit_value(own.id, &edit(&value.text), time_at(LATER_SECONDS)).unwrap_err();
-    assert!(matches!(refused, StoreError::Value(ValueError::Said { .. })), "{refused}");
+    assert!(matches!(refused, StoreError::Value(ValueError::Duplicate { .. })), "{refused}");
     // The same words again, and the lesson's words typed by hand, still belong to the lesson.
     let louder = value.text.to_uppercase();
     store.edit_value(value.id, &edit(&louder), time_at(LATER_SECONDS)).unwrap();
@@ -120,17 +120,17 @@ fn value_follows_source_lesson() {
     let takeaway = "release what was taken in a finally block";
     store.edit_lesson(source, None, Some(takeaway), time_at(LATER_SECONDS + 1)).unwrap();
     assert_eq!(store.value(value.id).unwrap().value.text.as_str(), takeaway);
-    store.bring_clusters_up_to_date(time_at(LATER_SECONDS + 2)).unwrap();
-    let others: Vec<Row> = ghaps
+    store.update_clusters(time_at(LATER_SECONDS + 2)).unwrap();
+    let others: Vec<ForgettableRow> = ghaps
         .iter()
         .filter(|ghap| ghap.id != source)
-        .map(|ghap| store.row(&ghap.id.short().parse().unwrap()).unwrap())
+        .map(|ghap| store.find_row(&ghap.id.short().parse().unwrap()).unwrap())
         .collect();
     store.forget(&others[..2], None).unwrap();
-    store.bring_clusters_up_to_date(time_at(LATER_SECONDS + 3)).unwrap();
+    store.update_clusters(time_at(LATER_SECONDS + 3)).unwrap();
     let left = store.value(value.id).unwrap().value;
     assert!(left.support < 3, "two of four are gone: {left:?}");
-    let hot = HotStore::open(&world.files(), Duration::from_millis(500)).unwrap();
+    let hot = HookStore::open(&world.files(), Duration::from_millis(500)).unwrap();
     let said = hot.values(&world.owner().place, 5).unwrap();
     assert!(said.iter().all(|held| held.value.id != value.id), "too few say it: {said:?}");
 }
@@ -141,21 +141,21 @@ fn merged_proposal_keeps_user_decision() {
     let mut store = world.store();
     record_repeatedly(&world, &mut store, 3);
     let lessons = all_records(&mut store);
-    store.bring_clusters_up_to_date(time_at(LATER_SECONDS)).unwrap();
+    store.update_clusters(time_at(LATER_SECONDS)).unwrap();
     let [here] = all_values(&store).try_into().unwrap();
     let other = TestWorld::new();
     let mut theirs = other.store();
     import_records(&mut theirs, &lessons);
-    theirs.bring_clusters_up_to_date(time_at(LATER_SECONDS + 5)).unwrap();
+    theirs.update_clusters(time_at(LATER_SECONDS + 5)).unwrap();
     let [there] = all_values(&theirs).try_into().unwrap();
     assert_ne!(here.id, there.id);
     store.retire_value(here.id, time_at(LATER_SECONDS + 1)).unwrap();
     import_records(&mut theirs, &all_records(&mut store));
     let [united] = all_values(&theirs).try_into().unwrap();
-    assert_eq!(united.standing, Standing::Retired, "a person has said so");
+    assert_eq!(united.standing, ValueStanding::Retired, "a person has said so");
 }
 
-fn import_records(store: &mut Store, records: &[Record]) {
+fn import_records(store: &mut Store, records: &[ExportRecord]) {
     let lines: Vec<String> =
         records.iter().map(|record| serde_json::to_string(record).unwrap()).collect();
     store.import_own(lines.join("\n").as_bytes()).unwrap();
@@ -166,9 +166,9 @@ fn lesson_edit_changes_own_value_only() {
     let world = TestWorld::new();
     let mut store = world.store();
     record_repeatedly(&world, &mut store, 3);
-    store.bring_clusters_up_to_date(time_at(LATER_SECONDS)).unwrap();
+    store.update_clusters(time_at(LATER_SECONDS)).unwrap();
     let [value] = all_values(&store).try_into().unwrap();
-    let accept = ValueEdit { standing: Some(Standing::Accepted), ..ValueEdit::default() };
+    let accept = ValueEdit { standing: Some(ValueStanding::Accepted), ..ValueEdit::default() };
     store.edit_value(value.id, &accept, time_at(LATER_SECONDS)).unwrap();
     let beta = owner_in_project(&world, "beta").place;
     let there =
@@ -186,10 +186,10 @@ fn lesson_edit_changes_own_value_only() {
     };
     let near = "release the connection of the pool in a finally block";
     let (followed, own) = say(near, 1);
-    assert_eq!(followed, [Some(Standing::Accepted)]);
-    assert_eq!(own, Some((Clean::new(near), Standing::Accepted)));
+    assert_eq!(followed, [Some(ValueStanding::Accepted)]);
+    assert_eq!(own, Some((Clean::new(near), ValueStanding::Accepted)));
     let (followed, own) = say("buy more coffee and look at the weather", 2);
-    assert_eq!(followed, [Some(Standing::Proposed)], "somebody has to accept that anew");
+    assert_eq!(followed, [Some(ValueStanding::Proposed)], "somebody has to accept that anew");
     assert!(own.is_some());
     let (followed, own) = say(&"a story that has no end, ".repeat(20), 3);
     assert_eq!((followed, own), (vec![None], None));
@@ -200,13 +200,14 @@ fn projects_propose_separate_values() {
     let world = TestWorld::new();
     let mut store = world.store();
     record_repeatedly(&world, &mut store, 3);
-    store.bring_clusters_up_to_date(time_at(LATER_SECONDS)).unwrap();
+    store.update_clusters(time_at(LATER_SECONDS)).unwrap();
     assert_eq!(all_values(&store).len(), 1);
     let beta = owner_in_project(&world, "beta");
     for number in 0..3 {
-        let owner = Owner { client: Some(Clean::new(&format!("beta-{number}"))), ..beta.clone() };
+        let owner =
+            GhapOwner { client: Some(Clean::new(&format!("beta-{number}"))), ..beta.clone() };
         record_lesson(&mut store, &owner, &repeated_lesson(20 + number));
-        store.bring_clusters_up_to_date(time_at(LATER_SECONDS + number)).unwrap();
+        store.update_clusters(time_at(LATER_SECONDS + number)).unwrap();
         assert_eq!(all_values(&store).len(), if number < 2 { 1 } else { 2 }, "{number}");
     }
     let projects: Vec<_> = all_values(&store).into_iter().map(|value| value.project).collect();

@@ -2,8 +2,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rutter_memory::Store;
-use rutter_memory::store::tend::{Bounds, tend};
-use rutter_memory::store::{ClusterFilter, VERSION, ValueFilter};
+use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
+use rutter_memory::store::{ClusterFilter, SCHEMA_VERSION, ValueFilter};
 
 use crate::exchange::filled_store;
 use rutter_testkit::world::record_repeatedly;
@@ -20,7 +20,7 @@ fn every_schema_version_opens() {
     if std::env::var_os("RUTTER_WRITE_FIXTURE").is_some() {
         write_fixture();
     }
-    for version in 1..=VERSION {
+    for version in 1..=SCHEMA_VERSION {
         let path = fixture_path(version);
         assert!(
             path.exists(),
@@ -38,7 +38,7 @@ fn every_schema_version_opens() {
         let clusters = store.clusters(&ClusterFilter::default()).unwrap();
         assert_eq!(clusters.is_empty(), version < 6, "version {version}");
         record_repeatedly(&world, &mut store, 1);
-        store.bring_clusters_up_to_date(time_at(999_999)).unwrap();
+        store.update_clusters(time_at(999_999)).unwrap();
         let values = store.values(&ValueFilter::default()).unwrap();
         assert_eq!(values.is_empty(), version < 5, "version {version}");
         for held in values {
@@ -65,11 +65,11 @@ fn write_fixture() {
     let world = TestWorld::new();
     let mut store = filled_store(&world);
     record_repeatedly(&world, &mut store, 3);
-    store.bring_clusters_up_to_date(time_at(900_000)).unwrap();
+    store.update_clusters(time_at(900_000)).unwrap();
     drop(store);
-    tend(&world.memory(), &Bounds::default(), time_at(99)).unwrap();
+    maintain(&world.memory(), &MaintenanceLimits::default(), time_at(99)).unwrap();
     let lines = rows_as_lines(&mut world.store());
-    let path = fixture_path(VERSION);
+    let path = fixture_path(SCHEMA_VERSION);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::copy(world.files().database(), &path).unwrap();
     fs::write(path.with_extension("jsonl"), lines).unwrap();

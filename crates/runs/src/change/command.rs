@@ -3,12 +3,12 @@
 //! The lists name the programs that change something, not those that do not: a wrongly named fix teaches nonsense,
 //! while a missing one only leaves an episode without a lesson.
 
-use crate::command_line::{Command, CommandLine, Folder};
-use crate::shell::{Stream, Target};
+use crate::command_line::{CommandFolder, CommandLine, ParsedCommand};
+use crate::shell::{RedirectedStream, RedirectionTarget};
 use crate::table;
 
 /// Programs that change something with any arguments.
-const ALWAYS: &[&str] = &[
+const CHANGING_PROGRAMS: &[&str] = &[
     "patch",
     "mv",
     "cp",
@@ -37,7 +37,7 @@ const ALWAYS: &[&str] = &[
 
 /// Programs that change something if one of these words is among their arguments; a short option such as `-i` may have
 /// a suffix.
-const WITH: &[(&str, &[&str])] = &[
+const CHANGING_ARGUMENTS: &[(&str, &[&str])] = &[
     ("sed", &["-i", "--in-place", "-ni", "-Ei"]),
     ("perl", &["-i", "-pi", "-pie", "-ni", "-0pi"]),
     ("ruby", &["-i", "-pi"]),
@@ -114,7 +114,7 @@ const WITH: &[(&str, &[&str])] = &[
 ];
 
 /// Calls in scripts that write files.
-const WRITING: &[&str] = &[
+const WRITING_CALLS: &[&str] = &[
     ".write(",
     "write_text(",
     "write_bytes(",
@@ -129,7 +129,7 @@ const WRITING: &[&str] = &[
 ];
 
 /// Returns true if a command line may have changed what a test depends on.
-pub fn changes_something(line: &CommandLine) -> bool {
+pub fn may_change_state(line: &CommandLine) -> bool {
     line.commands.iter().any(is_change) || runs_written_script(line)
 }
 
@@ -150,8 +150,8 @@ pub fn changes_before_run(line: &CommandLine) -> bool {
 
 /// Returns the files that a command line may write, as typed: targets of redirections, words that look like paths, and
 /// quoted words in scripts.
-pub fn named_files(line: &CommandLine) -> Vec<(&Folder, String)> {
-    let mut files: Vec<(&Folder, String)> = Vec::new();
+pub fn named_files(line: &CommandLine) -> Vec<(&CommandFolder, String)> {
+    let mut files: Vec<(&CommandFolder, String)> = Vec::new();
     for command in &line.commands {
         for file in files_of_command(command) {
             if !files.iter().any(|known| known.0 == &command.folder && known.1 == file) {
@@ -162,7 +162,7 @@ pub fn named_files(line: &CommandLine) -> Vec<(&Folder, String)> {
     files
 }
 
-fn files_of_command(command: &Command) -> Vec<String> {
+fn files_of_command(command: &ParsedCommand) -> Vec<String> {
     let mut files: Vec<String> = Vec::new();
     let mut add = |word: &str| {
         let word = word.trim_matches(['"', '\'', ',', ')', '(']);
@@ -182,8 +182,8 @@ fn files_of_command(command: &Command) -> Vec<String> {
     };
     for redirection in &command.redirections {
         match &redirection.target {
-            Target::File(path) | Target::Append(path) => add(path),
-            Target::Text(text) => {
+            RedirectionTarget::File(path) | RedirectionTarget::Append(path) => add(path),
+            RedirectionTarget::Text(text) => {
                 for word in quoted_words(text) {
                     add(word);
                 }
@@ -191,7 +191,7 @@ fn files_of_command(command: &Command) -> Vec<String> {
                     add(word);
                 }
             }
-            Target::Descriptor(_) => {}
+            RedirectionTarget::Descriptor(_) => {}
         }
     }
     for word in command.words.iter().skip(1) {
@@ -271,19 +271,19 @@ pub(super) fn only_formats(line: &str) -> bool {
 
 /// The effect of a git command on earlier changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Undoing {
+pub enum GitEffect {
     /// Stashes them.
-    PutsAway,
+    Stashes,
     /// Restores stashed changes.
-    BringsBack,
+    Unstashes,
     /// Removes all of them from the working tree.
-    TakesAll,
+    RevertsAll,
     /// Removes those in these files and folders.
-    Takes(Vec<String>),
+    Reverts(Vec<String>),
 }
 
 /// Determines the effect of the git commands in a line on earlier changes.
-pub fn undoing(line: &CommandLine) -> Option<Undoing> {
+pub fn git_effect(line: &CommandLine) -> Option<GitEffect> {
     line.commands.iter().rev().find_map(|command| {
         if command.program() != "git" {
             return None;
@@ -298,33 +298,33 @@ pub fn undoing(line: &CommandLine) -> Option<Undoing> {
             let plain = plain.map(|word| word.trim_start_matches("./").trim_end_matches('/'));
             let files: Vec<String> = plain.map(str::to_owned).collect();
             if files.iter().any(|file| file == ".") {
-                Undoing::TakesAll
+                GitEffect::RevertsAll
             } else {
-                Undoing::Takes(files)
+                GitEffect::Reverts(files)
             }
         };
         match verb {
-            "stash" if has(&["pop", "apply"]) => Some(Undoing::BringsBack),
-            "stash" if !has(&["list", "show", "drop", "clear"]) => Some(Undoing::PutsAway),
+            "stash" if has(&["pop", "apply"]) => Some(GitEffect::Unstashes),
+            "stash" if !has(&["list", "show", "drop", "clear"]) => Some(GitEffect::Stashes),
             // A new branch keeps the changes; another existing branch does not have them.
             "checkout" | "switch" if has(&["-b", "-B", "-c", "-C"]) => None,
             "checkout" if has(&["--"]) || words.iter().any(|word| word.contains('.')) => {
                 Some(files())
             }
             "restore" if !has(&["--staged", "-S"]) => Some(files()),
-            "checkout" | "switch" => Some(Undoing::TakesAll),
-            "reset" if has(&["--hard"]) => Some(Undoing::TakesAll),
+            "checkout" | "switch" => Some(GitEffect::RevertsAll),
+            "reset" if has(&["--hard"]) => Some(GitEffect::RevertsAll),
             _ => None,
         }
     })
 }
 
 /// Returns true if a command changes files, packages or services.
-fn is_change(command: &Command) -> bool {
+fn is_change(command: &ParsedCommand) -> bool {
     writes_file(command) || is_writing_script(command) || is_changing_program(command)
 }
 
-fn is_changing_program(command: &Command) -> bool {
+fn is_changing_program(command: &ParsedCommand) -> bool {
     let Some((_, arguments)) = command.words.split_first() else { return false };
     let tool = command.program();
     let given = |argument: &str| {
@@ -336,8 +336,9 @@ fn is_changing_program(command: &Command) -> bool {
         let at = arguments.iter().position(|word| matches!(word.as_str(), "-exec" | "-execdir"));
         let inner = at.map(|at| arguments[at + 1..].to_vec());
         return given("-delete")
-            || inner
-                .is_some_and(|words| is_changing_program(&Command { words, ..command.clone() }));
+            || inner.is_some_and(|words| {
+                is_changing_program(&ParsedCommand { words, ..command.clone() })
+            });
     }
     // A task with a telling name: `npm run lint:fix`, `mise run fmt`.
     let fixes = table::find_task(&command.words).is_some_and(|task| {
@@ -347,19 +348,20 @@ fn is_changing_program(command: &Command) -> bool {
         })
     });
     fixes
-        || ALWAYS.contains(&tool)
-        || WITH.iter().any(|(name, arguments)| {
+        || CHANGING_PROGRAMS.contains(&tool)
+        || CHANGING_ARGUMENTS.iter().any(|(name, arguments)| {
             *name == tool && arguments.iter().any(|argument| argument.is_empty() || given(argument))
         })
 }
 
 /// Returns true if a command runs an inline script that writes files: `python - <<EOF … write_text(…)`.
-fn is_writing_script(command: &Command) -> bool {
+fn is_writing_script(command: &ParsedCommand) -> bool {
     is_interpreter(command)
-        && (has_writing_document(command) || command.words.iter().any(|word| writes(word)))
+        && (has_writing_document(command)
+            || command.words.iter().any(|word| contains_write_call(word)))
 }
 
-fn is_interpreter(command: &Command) -> bool {
+fn is_interpreter(command: &ParsedCommand) -> bool {
     let interpreter = ["python", "node", "ruby", "perl", "deno", "bun"];
     std::iter::once(command.program())
         .chain(command.wrappers.iter().map(|word| word.rsplit('/').next().unwrap_or(word)))
@@ -367,25 +369,28 @@ fn is_interpreter(command: &Command) -> bool {
 }
 
 /// Returns true if a here-document of the command is a script that writes files.
-fn has_writing_document(command: &Command) -> bool {
+fn has_writing_document(command: &ParsedCommand) -> bool {
     command
         .redirections
         .iter()
-        .any(|redirection| matches!(&redirection.target, Target::Text(text) if writes(text)))
+        .any(|redirection| matches!(&redirection.target, RedirectionTarget::Text(text) if contains_write_call(text)))
 }
 
-fn writes(script: &str) -> bool {
-    WRITING.iter().any(|call| script.contains(call))
+fn contains_write_call(script: &str) -> bool {
+    WRITING_CALLS.iter().any(|call| script.contains(call))
 }
 
 /// Returns true if output other than that of a run goes to a file of the project: `cat > file <<EOF`, `echo x >> file`.
-fn writes_file(command: &Command) -> bool {
+fn writes_file(command: &ParsedCommand) -> bool {
     !table::is_run(&command.words)
         && command.redirections.iter().any(|redirection| {
-            let (Target::File(path) | Target::Append(path)) = &redirection.target else {
+            let (RedirectionTarget::File(path) | RedirectionTarget::Append(path)) =
+                &redirection.target
+            else {
                 return false;
             };
-            let is_output = matches!(redirection.stream, Stream::Output | Stream::Both);
+            let is_output =
+                matches!(redirection.stream, RedirectedStream::Output | RedirectedStream::Both);
             let elsewhere = path.is_empty()
                 || path.starts_with("/dev/")
                 || path.starts_with("/tmp/")
@@ -404,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_files_packages_or_services() {
+    fn changing_commands_are_recognised() {
         for line in [
             "sed -i 's/a/b/' x.py",
             "find . -name '*.py' -exec sed -i s/a/b/ {} +",
@@ -433,12 +438,12 @@ mod tests {
             "python3 - <<'EOF'\nimport pathlib\npathlib.Path('a.py').write_text('x')\nEOF",
             "node -e \"require('fs').writeFileSync('a.js', '')\"",
         ] {
-            assert!(changes_something(&CommandLine::parse(line)), "{line}");
+            assert!(may_change_state(&CommandLine::parse(line)), "{line}");
         }
     }
 
     #[test]
-    fn a_run_that_prints_into_a_file_changes_nothing_beside_itself() {
+    fn redirected_run_is_no_change() {
         assert!(!changes_before_run_of("pytest > out.txt; cat out.txt"));
         assert!(!changes_before_run_of("cd api && cargo test 2>&1 | tail"));
         assert!(changes_before_run_of("sed -i s/a/b/ x.py && pytest"));
@@ -448,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lays_code_out_does_nothing_else() {
+    fn formatters_only_format() {
         for line in [
             "cargo fmt",
             "cd api && black .",
@@ -465,41 +470,41 @@ mod tests {
     }
 
     #[test]
-    fn what_git_does_to_changes_that_are_there() {
+    fn git_effects_are_recognised() {
         let takes =
-            |files: &[&str]| Undoing::Takes(files.iter().map(|&file| file.into()).collect());
+            |files: &[&str]| GitEffect::Reverts(files.iter().map(|&file| file.into()).collect());
         for (line, expected) in [
-            ("git stash", Some(Undoing::PutsAway)),
-            ("git stash push -u -m wip && cargo test", Some(Undoing::PutsAway)),
-            ("git stash pop", Some(Undoing::BringsBack)),
+            ("git stash", Some(GitEffect::Stashes)),
+            ("git stash push -u -m wip && cargo test", Some(GitEffect::Stashes)),
+            ("git stash pop", Some(GitEffect::Unstashes)),
             ("git stash list", None),
             ("git checkout -- src/a.rs", Some(takes(&["src/a.rs"]))),
             ("cd api && git checkout ./a.rs", Some(takes(&["a.rs"]))),
-            ("git checkout .", Some(Undoing::TakesAll)),
-            ("git checkout main", Some(Undoing::TakesAll)),
+            ("git checkout .", Some(GitEffect::RevertsAll)),
+            ("git checkout main", Some(GitEffect::RevertsAll)),
             ("git checkout -b fix", None),
-            ("git switch -", Some(Undoing::TakesAll)),
+            ("git switch -", Some(GitEffect::RevertsAll)),
             ("git restore src/", Some(takes(&["src"]))),
             ("git restore --staged src/a.rs", None),
-            ("git reset --hard HEAD~1", Some(Undoing::TakesAll)),
+            ("git reset --hard HEAD~1", Some(GitEffect::RevertsAll)),
             ("git reset HEAD", None),
             ("git pull", None),
             ("sed -i s/a/b/ src/a.rs", None),
             ("git", None),
         ] {
-            assert_eq!(undoing(&CommandLine::parse(line)), expected, "{line}");
+            assert_eq!(git_effect(&CommandLine::parse(line)), expected, "{line}");
         }
     }
 
     #[test]
-    fn files_are_named() {
+    fn named_files_are_found() {
         let files = |line: &str| -> Vec<String> {
             named_files(&CommandLine::parse(line)).into_iter().map(|(_, file)| file).collect()
         };
         let line = CommandLine::parse("cd a && sed -i s/x/y/ f.py && cd .. && touch g.py");
-        let folders: Vec<&Folder> =
+        let folders: Vec<&CommandFolder> =
             named_files(&line).into_iter().map(|(folder, _)| folder).collect();
-        assert_eq!(folders[0], &Folder::Relative("a".to_owned()));
+        assert_eq!(folders[0], &CommandFolder::Relative("a".to_owned()));
         assert_ne!(folders[0], folders[1]);
         assert_eq!(files("sed -i s/a/b/ src/*.py"), ["src/*.py"]);
         assert_eq!(files("sed -i 's/a/b/' src/x.py shop/y.py"), ["src/x.py", "shop/y.py"]);
@@ -513,7 +518,7 @@ mod tests {
     }
 
     #[test]
-    fn relative_commands_are_no_advice() {
+    fn relative_commands_are_not_repeatable() {
         for (line, expected) in [
             ("npm install", true),
             ("cargo fmt", true),
@@ -530,7 +535,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks() {
+    fn read_only_commands_change_nothing() {
         for line in [
             "ls -la",
             "cat a.py",
@@ -550,7 +555,7 @@ mod tests {
             "python - <<'EOF'\nprint(1 > 0)\nEOF",
             "",
         ] {
-            assert!(!changes_something(&CommandLine::parse(line)), "{line}");
+            assert!(!may_change_state(&CommandLine::parse(line)), "{line}");
         }
     }
 }

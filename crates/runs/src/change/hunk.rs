@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::command::{Undoing, undoing};
+use super::command::{GitEffect, git_effect};
 use super::patch::KEY_MARK;
 use super::section::{enclosing_definition, has_extension, is_definition, is_in_comment};
-use super::{Change, MAX_READ_BYTES, Sort};
+use super::{Change, ChangeKind, MAX_READ_BYTES};
 use crate::command_line::CommandLine;
 use rutter_redact::Clean;
 
@@ -76,7 +76,7 @@ impl Hunk {
     }
 
     /// Computes the hunks between two versions of a text.
-    pub fn between(old: &str, new: &str) -> Vec<Self> {
+    pub fn diff(old: &str, new: &str) -> Vec<Self> {
         let diff = similar::TextDiff::from_lines(old, new);
         let mut hunks: Vec<Self> = Vec::new();
         for op in diff.ops().iter().filter(|op| op.tag() != similar::DiffTag::Equal) {
@@ -145,11 +145,11 @@ impl Hunk {
     /// Returns true if only whitespace differs. In languages with significant indentation, indentation counts as a
     /// change.
     pub(super) fn only_formats(&self, file: &str) -> bool {
-        const MEANING: &[&str] = &[
+        const INDENTED_LANGUAGES: &[&str] = &[
             ".py", ".yml", ".yaml", ".mk", "akefile", ".txt", ".md", ".snap", ".haml", ".slim",
             ".pug", ".sass", ".coffee", ".nim", ".fs", ".hs", ".csv", ".tsv",
         ];
-        let meaning = MEANING.iter().any(|end| file.ends_with(end));
+        let meaning = INDENTED_LANGUAGES.iter().any(|end| file.ends_with(end));
         let without = |lines: &[String]| -> String {
             let kept: Vec<String> = lines
                 .iter()
@@ -380,12 +380,12 @@ pub(super) fn read_hunks(patch: &str) -> Vec<Hunk> {
 
 /// Returns the changes, oldest first, that are still in the working tree: without those that git has stashed or
 /// reverted since. The git commands stay, because they may have made a failing test pass.
-pub fn in_tree(changes: &[Change]) -> Vec<Change> {
+pub fn changes_in_tree(changes: &[Change]) -> Vec<Change> {
     let (mut there, mut away) = (Vec::<Change>::new(), Vec::new());
     for change in changes {
         let git = match change.sort {
-            Sort::Command => undoing(&CommandLine::parse(&change.name)),
-            Sort::Edit | Sort::Invocation => None,
+            ChangeKind::Command => git_effect(&CommandLine::parse(&change.name)),
+            ChangeKind::Edit | ChangeKind::Invocation => None,
         };
         // Observed edits of the command describe its effect better.
         let is_seen = changes
@@ -394,14 +394,14 @@ pub fn in_tree(changes: &[Change]) -> Vec<Change> {
         match git {
             None => {}
             Some(_) if is_seen => {}
-            Some(Undoing::PutsAway) => away.append(&mut there),
-            Some(Undoing::BringsBack) => {
+            Some(GitEffect::Stashes) => away.append(&mut there),
+            Some(GitEffect::Unstashes) => {
                 away.append(&mut there);
                 there = std::mem::take(&mut away);
             }
-            Some(Undoing::TakesAll) => there.clear(),
+            Some(GitEffect::RevertsAll) => there.clear(),
             // A path may be typed relative to a subfolder.
-            Some(Undoing::Takes(files)) => there.retain(|earlier| {
+            Some(GitEffect::Reverts(files)) => there.retain(|earlier| {
                 let name = earlier.name.as_str();
                 !files.iter().any(|file| {
                     let folder = format!("{file}/");
@@ -416,7 +416,7 @@ pub fn in_tree(changes: &[Change]) -> Vec<Change> {
 
 /// Reduces changes, oldest first, to their net effect: removes changes that cancel each other, and joins changes that
 /// continue each other.
-pub fn net(changes: &[Change]) -> Vec<Change> {
+pub fn net_changes(changes: &[Change]) -> Vec<Change> {
     // Each hunk with the index of its change.
     let mut kept: Vec<(usize, Hunk)> = Vec::new();
     for (number, change) in changes.iter().enumerate() {
@@ -425,7 +425,7 @@ pub fn net(changes: &[Change]) -> Vec<Change> {
             let continued = kept.iter().rposition(|(earlier, other)| {
                 same_file(*earlier)
                     && !hunk.removed.is_empty()
-                    && part_of(&other.added, &hunk.removed).is_some()
+                    && find_lines(&other.added, &hunk.removed).is_some()
             });
             if let Some(at) = continued {
                 let (_, earlier) = kept.remove(at);
@@ -453,18 +453,18 @@ pub fn net(changes: &[Change]) -> Vec<Change> {
         let hunks: Vec<Hunk> =
             kept.iter().filter(|(of, _)| *of == number).map(|(_, hunk)| hunk.clone()).collect();
         match change.sort {
-            Sort::Command | Sort::Invocation => left.push(change.clone()),
+            ChangeKind::Command | ChangeKind::Invocation => left.push(change.clone()),
             // A change without stored hunks (too long) stays, as it may not have been undone.
-            Sort::Edit if hunks.is_empty() && !change.hunks().is_empty() => {}
-            Sort::Edit if hunks == change.hunks() => left.push(change.clone()),
-            Sort::Edit => left.push(change.with_hunks(&hunks)),
+            ChangeKind::Edit if hunks.is_empty() && !change.hunks().is_empty() => {}
+            ChangeKind::Edit if hunks == change.hunks() => left.push(change.clone()),
+            ChangeKind::Edit => left.push(change.with_hunks(&hunks)),
         }
     }
     left
 }
 
 /// Returns the position of consecutive lines among others.
-fn part_of(lines: &[String], part: &[String]) -> Option<usize> {
+fn find_lines(lines: &[String], part: &[String]) -> Option<usize> {
     if part.is_empty() || part.len() > lines.len() {
         return None;
     }
@@ -473,7 +473,7 @@ fn part_of(lines: &[String], part: &[String]) -> Option<usize> {
 
 /// Joins a hunk with one that continues it: replaces the lines that the later one removed again.
 fn continue_hunk(earlier: Hunk, later: Hunk) -> Hunk {
-    let Some(at) = part_of(&earlier.added, &later.removed) else { return later };
+    let Some(at) = find_lines(&earlier.added, &later.removed) else { return later };
     let mut added = earlier.added;
     added.splice(at..at + later.removed.len(), later.added);
     let section = if later.section.is_empty() { earlier.section } else { later.section };

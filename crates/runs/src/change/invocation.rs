@@ -1,8 +1,8 @@
 //! The difference between a command that succeeded and the one that failed: a variable, a flag, a wrapper, or the
 //! folder. If there was no other change, that difference is the fix.
 
-use crate::command_line::{Command, CommandLine, Folder};
-use crate::table::{self, Effect};
+use crate::command_line::{CommandFolder, CommandLine, ParsedCommand};
+use crate::table::{self, FlagEffect};
 
 /// Variables that affect only output.
 const SHOWING_VARIABLES: &[&str] = &[
@@ -49,7 +49,7 @@ const FOLDER_FLAGS: &[&str] = &["--manifest-path", "-C", "--prefix", "--cwd", "-
 
 /// The difference between two ways to run a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Difference {
+pub struct InvocationDifference {
     /// Variables and flags: `with TZ=UTC`. They were typed on purpose.
     pub settings: Vec<String>,
     /// The wrapper and the folder: `through uv run`, `in web`. They often differ by chance.
@@ -57,13 +57,14 @@ pub struct Difference {
 }
 
 /// Describes how the second line runs its last run differently from the first; None if both run it alike.
-pub fn difference(failed: &str, succeeded: &str) -> Option<Difference> {
+pub fn invocation_difference(failed: &str, succeeded: &str) -> Option<InvocationDifference> {
     let (failed, succeeded) = (CommandLine::parse(failed), CommandLine::parse(succeeded));
     let (red, green) = (last_run(&failed)?, last_run(&succeeded)?);
     let mut parts = Vec::new();
     let mut surroundings = Vec::new();
     let shows = |name: &str| SHOWING_VARIABLES.contains(&name);
-    let (red_variables, green_variables) = (variables(&failed, red), variables(&succeeded, green));
+    let (red_variables, green_variables) =
+        (run_variables(&failed, red), run_variables(&succeeded, green));
     for (name, value) in &green_variables {
         if !shows(name) && !red_variables.contains(&(name.clone(), value.clone())) {
             parts.push(format!("with {name}={value}"));
@@ -74,15 +75,15 @@ pub fn difference(failed: &str, succeeded: &str) -> Option<Difference> {
             parts.push(format!("without {name}"));
         }
     }
-    let (red_wrappers, green_wrappers) = (wrappers(red), wrappers(green));
+    let (red_wrappers, green_wrappers) = (relevant_wrappers(red), relevant_wrappers(green));
     if red_wrappers != green_wrappers && !green_wrappers.is_empty() {
         let sets_up =
             green_wrappers.first().is_some_and(|first| ENVIRONMENT_WRAPPERS.contains(first));
         let list = if sets_up { &mut parts } else { &mut surroundings };
         list.push(format!("through {}", green_wrappers.join(" ")));
     }
-    if family(red) == family(green) {
-        let (red_settings, green_settings) = (settings(red), settings(green));
+    if runner_family(red) == runner_family(green) {
+        let (red_settings, green_settings) = (setting_flags(red), setting_flags(green));
         for flag in &green_settings {
             if !red_settings.contains(flag) {
                 parts.push(format!("with {flag}"));
@@ -94,28 +95,29 @@ pub fn difference(failed: &str, succeeded: &str) -> Option<Difference> {
             }
         }
     }
-    if let (Folder::Relative(red), Folder::Relative(green)) = (&red.folder, &green.folder)
+    if let (CommandFolder::Relative(red), CommandFolder::Relative(green)) =
+        (&red.folder, &green.folder)
         && red != green
         && !green.is_empty()
     {
         surroundings.push(format!("in {green}"));
     }
-    let found = Difference { settings: parts, surroundings };
-    (found != Difference::default()).then_some(found)
+    let found = InvocationDifference { settings: parts, surroundings };
+    (found != InvocationDifference::default()).then_some(found)
 }
 
-fn last_run(line: &CommandLine) -> Option<&Command> {
+fn last_run(line: &CommandLine) -> Option<&ParsedCommand> {
     line.commands.iter().rfind(|command| table::is_run(&command.words))
 }
 
 /// Returns the family of a command's runner, or its first word. Flags have one meaning within a family.
-fn family(command: &Command) -> &str {
+fn runner_family(command: &ParsedCommand) -> &str {
     table::find_runner(&command.words)
         .map_or_else(|| command.program(), |found| found.runner.family)
 }
 
 /// Returns the variables that are set for a run, by the command or exported before it.
-fn variables(line: &CommandLine, run: &Command) -> Vec<(String, String)> {
+fn run_variables(line: &CommandLine, run: &ParsedCommand) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for command in line.commands.iter().take_while(|command| !std::ptr::eq(*command, run)) {
         if command.program() == "export" {
@@ -128,7 +130,7 @@ fn variables(line: &CommandLine, run: &Command) -> Vec<(String, String)> {
 }
 
 /// Returns the wrapper words of a run that matter: without leading plain wrappers such as `timeout 60`.
-fn wrappers(command: &Command) -> Vec<&str> {
+fn relevant_wrappers(command: &ParsedCommand) -> Vec<&str> {
     let mut words = command.wrappers.iter().map(String::as_str).peekable();
     let mut kept = Vec::new();
     while let Some(word) = words.next() {
@@ -145,7 +147,7 @@ fn wrappers(command: &Command) -> Vec<&str> {
 }
 
 /// Returns the flags of a run that set something.
-fn settings(command: &Command) -> Vec<String> {
+fn setting_flags(command: &ParsedCommand) -> Vec<String> {
     let Some(found) = table::find_runner(&command.words) else { return Vec::new() };
     let arguments = found.runner.arguments;
     let mut flags = Vec::new();
@@ -161,7 +163,7 @@ fn settings(command: &Command) -> Vec<String> {
         // `-xvs` of pytest sets nothing.
         let joined_short =
             found.runner.name == "pytest" && flag.len() > 2 && !flag.starts_with("--");
-        if effect == Effect::Sets
+        if effect == FlagEffect::Sets
             && !FOLDER_FLAGS.contains(&flag)
             && !joined_short
             && !flag[1..].bytes().all(|byte| b"vqslx".contains(&byte))
@@ -200,7 +202,7 @@ mod tests {
             ("cargo test", "RUST_BACKTRACE=1 cargo test -- --nocapture", None),
             ("pytest", "pytest -k total", None),
         ] {
-            let found = difference(failed, succeeded)
+            let found = invocation_difference(failed, succeeded)
                 .map(|found| [found.settings, found.surroundings].concat().join(", "));
             assert_eq!(found.as_deref(), expected, "{failed} {succeeded}");
         }

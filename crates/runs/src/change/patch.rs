@@ -44,12 +44,12 @@ pub fn redact_patch(parts: &[PatchPart<'_>], file: PatchedFile<'_>) -> Vec<Vec<S
     let (before, after) = match file {
         PatchedFile::Before(text) => {
             let before: Vec<&str> = text.split('\n').collect();
-            let after = apply(&before, parts, Side::Old);
+            let after = apply_patch(&before, parts, PatchSide::Old);
             (Some(before), after)
         }
         PatchedFile::After(text) => {
             let after: Vec<&str> = text.split('\n').collect();
-            (apply(&after, parts, Side::New), Some(after))
+            (apply_patch(&after, parts, PatchSide::New), Some(after))
         }
         PatchedFile::Unknown => (None, None),
     };
@@ -80,12 +80,12 @@ fn hide_key_lines(lines: &mut [String]) {
 
 /// The side of a patch.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum PatchSide {
     Old,
     New,
 }
 
-impl Side {
+impl PatchSide {
     /// Returns the sign of the lines that only this side has.
     fn sign(self) -> u8 {
         match self {
@@ -97,23 +97,24 @@ impl Side {
 
 impl PatchPart<'_> {
     /// Returns the index of its first line on one side of the file.
-    fn start(&self, side: Side) -> usize {
+    fn start(&self, side: PatchSide) -> usize {
         let line = match side {
-            Side::Old => self.old_start,
-            Side::New => self.new_start,
+            PatchSide::Old => self.old_start,
+            PatchSide::New => self.new_start,
         };
         usize::try_from(line.saturating_sub(1)).unwrap_or(usize::MAX)
     }
 
     /// Returns the lines of one side, without their signs.
-    fn side(&self, side: Side) -> Vec<&str> {
-        let other = if side == Side::Old { b'+' } else { b'-' };
-        self.lines.iter().filter_map(|line| content(line, other)).collect()
+    fn side(&self, side: PatchSide) -> Vec<&str> {
+        let other = if side == PatchSide::Old { b'+' } else { b'-' };
+        self.lines.iter().filter_map(|line| line_content(line, other)).collect()
     }
 
     fn redacted_in(&self, before: &FileView<'_>, after: &FileView<'_>) -> Vec<String> {
-        let old = before.redacted(self.start(Side::Old), self.side(Side::Old).len());
-        let new = after.redacted(self.start(Side::New), self.side(Side::New).len());
+        let old =
+            before.redacted_lines(self.start(PatchSide::Old), self.side(PatchSide::Old).len());
+        let new = after.redacted_lines(self.start(PatchSide::New), self.side(PatchSide::New).len());
         self.with_lines(&old, &new)
     }
 
@@ -125,7 +126,7 @@ impl PatchPart<'_> {
             hide_key_lines(&mut lines);
             lines
         };
-        self.with_lines(&redacted(Side::Old), &redacted(Side::New))
+        self.with_lines(&redacted(PatchSide::Old), &redacted(PatchSide::New))
     }
 
     /// Returns the lines with their signs, each with the redacted text from its side.
@@ -159,7 +160,7 @@ impl PatchPart<'_> {
 }
 
 /// Returns a line of a patch without its sign; None for lines of the other side, and for `\ No newline at end of file`.
-fn content(line: &str, other: u8) -> Option<&str> {
+fn line_content(line: &str, other: u8) -> Option<&str> {
     match line.as_bytes().first() {
         Some(b'\\') => None,
         Some(&sign) if sign == other => None,
@@ -169,7 +170,11 @@ fn content(line: &str, other: u8) -> Option<&str> {
 }
 
 /// Returns the other side of a file, given one side; None if the patch does not fit.
-fn apply<'a>(base: &[&'a str], parts: &'a [PatchPart<'_>], side: Side) -> Option<Vec<&'a str>> {
+fn apply_patch<'a>(
+    base: &[&'a str],
+    parts: &'a [PatchPart<'_>],
+    side: PatchSide,
+) -> Option<Vec<&'a str>> {
     let mut made: Vec<&str> = Vec::with_capacity(base.len());
     let mut at = 0;
     for part in parts {
@@ -183,7 +188,7 @@ fn apply<'a>(base: &[&'a str], parts: &'a [PatchPart<'_>], side: Side) -> Option
             if sign == b'\\' {
                 continue;
             }
-            let text = content(line, b'\\').unwrap_or_default();
+            let text = line_content(line, b'\\').unwrap_or_default();
             if is_other {
                 made.push(text);
                 continue;
@@ -216,7 +221,7 @@ impl<'a> FileView<'a> {
     }
 
     /// Returns the redacted form of `count` lines from the index `start` on.
-    fn redacted(&self, start: usize, count: usize) -> Vec<String> {
+    fn redacted_lines(&self, start: usize, count: usize) -> Vec<String> {
         let end = start.saturating_add(count).min(self.lines.len());
         let start = start.min(end);
         if let Some(lines) = &self.redacted {
@@ -252,7 +257,7 @@ mod tests {
         "xGRfbRs6d7COqfias3zMO1lQf8MEviWXghumAPswTvsVamVMouseWRiqagfMuXab",
     ];
 
-    fn part(old_start: u32, lines: &[&'static str]) -> PatchPart<'static> {
+    fn patch_part(old_start: u32, lines: &[&'static str]) -> PatchPart<'static> {
         let lines = lines.iter().map(|line| Cow::Borrowed(*line)).collect();
         PatchPart { old_start, new_start: old_start, lines }
     }
@@ -262,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn middle_of_a_rotated_key_goes() {
+    fn middle_of_rotated_key_is_redacted() {
         let label = "RSA PRIVATE KEY";
         let [a, b, c] = KEY_LINES;
         let file = format!(
@@ -283,12 +288,12 @@ mod tests {
     }
 
     #[test]
-    fn value_below_an_unchanged_name_goes() {
+    fn value_below_unchanged_name_is_redacted() {
         let file = "a: 1\npassword:\n  k3Xw9QzA1bT7\nb: 2\n";
         let lines = [" password:", "-  k3Xw9QzA1bT7", "+  q7Yh2LpV9sXc", " b: 2"];
         let expected = [" password:", "-  [redacted:password]", "+  [redacted:password]", " b: 2"];
-        assert_eq!(redacted(part(2, &lines), PatchedFile::Before(file)), expected);
-        assert_eq!(redacted(part(2, &lines), PatchedFile::Unknown), expected);
+        assert_eq!(redacted(patch_part(2, &lines), PatchedFile::Before(file)), expected);
+        assert_eq!(redacted(patch_part(2, &lines), PatchedFile::Unknown), expected);
     }
 
     #[test]
@@ -304,17 +309,17 @@ mod tests {
             redacted(part, PatchedFile::Unknown),
             [" -----BEGIN CERTIFICATE-----".to_owned(), format!("-{a}"), format!("+{b}")]
         );
-        let code = super::tests::part(0, &["-\tlet x = 1;", "+    let x = 2;"]);
+        let code = super::tests::patch_part(0, &["-\tlet x = 1;", "+    let x = 2;"]);
         assert_eq!(redacted(code, PatchedFile::Before("")), ["-\tlet x = 1;", "+    let x = 2;"]);
     }
 
     #[test]
-    fn long_files_are_redacted_near_a_change() {
+    fn long_files_are_redacted_nearby() {
         let mut lines = vec!["fn filler() { let nothing = compute_something(1, 2, 3); }"; 2_000];
         lines[1_000] = "password:";
         lines[1_001] = "  k3Xw9QzA1bT7";
         let file = lines.join("\n");
-        let part = part(1_002, &["-  k3Xw9QzA1bT7", "+  q7Yh2LpV9sXc"]);
+        let part = patch_part(1_002, &["-  k3Xw9QzA1bT7", "+  q7Yh2LpV9sXc"]);
         assert_eq!(
             redacted(part, PatchedFile::Before(&file)),
             ["-  [redacted:password]", "+  [redacted:password]"]

@@ -37,7 +37,7 @@ fn indent_of(line: &str) -> usize {
 }
 
 /// Words that begin a definition in common languages.
-const DEFINING: &[&str] = &[
+const DEFINITION_WORDS: &[&str] = &[
     "def",
     "class",
     "fn",
@@ -62,7 +62,7 @@ const DEFINING: &[&str] = &[
     "macro_rules!",
 ];
 /// Words that may precede them.
-const BEFORE: &[&str] = &[
+const DEFINITION_MODIFIERS: &[&str] = &[
     "pub",
     "pub(crate)",
     "pub(super)",
@@ -90,9 +90,9 @@ const BEFORE: &[&str] = &[
 /// Returns true if a line begins a definition.
 pub(super) fn is_definition(line: &str) -> bool {
     let line = line.trim();
-    let mut words = line.split_whitespace().skip_while(|word| BEFORE.contains(word));
+    let mut words = line.split_whitespace().skip_while(|word| DEFINITION_MODIFIERS.contains(word));
     let Some(first) = words.next() else { return false };
-    if DEFINING.iter().any(|word| {
+    if DEFINITION_WORDS.iter().any(|word| {
         if word.ends_with('(') {
             first.starts_with(word)
         } else {

@@ -1,7 +1,7 @@
 use super::*;
 
-fn verdict(command: &str, exit: Option<i32>, output: &str) -> Option<Verdict> {
-    read_line(command, &Seen { exit, output: output.as_bytes(), cut: false })
+fn verdict_of(command: &str, exit: Option<i32>, output: &str) -> Option<Verdict> {
+    read_line(command, &CapturedOutput { exit, output: output.as_bytes(), cut: false })
         .ok()
         .map(|reading| reading.verdict)
 }
@@ -52,14 +52,14 @@ fn verdicts_of_lines() {
             Some(Unknown),
         ),
     ] {
-        assert_eq!(verdict(command, exit, output), expected, "{command} {exit:?} {output:.20}");
+        assert_eq!(verdict_of(command, exit, output), expected, "{command} {exit:?} {output:.20}");
     }
 }
 
 #[test]
-fn a_cut_text_still_has_its_visible_failure() {
+fn cut_text_keeps_visible_failure() {
     for cut in [false, true] {
-        let seen = Seen { exit: Some(101), output: RED.as_bytes(), cut };
+        let seen = CapturedOutput { exit: Some(101), output: RED.as_bytes(), cut };
         let reading = read_line("cargo test", &seen).unwrap();
         assert_eq!(reading.failing, ["a"]);
         assert_eq!(reading.signature.as_deref(), Some("a | panicked | boom | lib.rs"));
@@ -68,11 +68,11 @@ fn a_cut_text_still_has_its_visible_failure() {
 }
 
 #[test]
-fn every_run_of_a_line_has_its_outcome() {
+fn each_run_has_an_outcome() {
     use Verdict::{Failed, Passed, Unknown};
 
     let outcomes = |command: &str, exit, output: &str| -> Vec<(String, Verdict)> {
-        let seen = Seen { exit: Some(exit), output: output.as_bytes(), cut: false };
+        let seen = CapturedOutput { exit: Some(exit), output: output.as_bytes(), cut: false };
         let readings = read_runs(&CommandLine::parse(command), &seen).unwrap();
         readings.into_iter().map(|reading| (reading.runner, reading.verdict)).collect()
     };
@@ -102,9 +102,9 @@ fn every_run_of_a_line_has_its_outcome() {
 }
 
 #[test]
-fn unknown_scripts_are_known_by_their_output() {
+fn unknown_scripts_are_read_by_output() {
     let read = |command: &str, output: &str| {
-        read_line(command, &Seen { exit: Some(0), output: output.as_bytes(), cut: false })
+        read_line(command, &CapturedOutput { exit: Some(0), output: output.as_bytes(), cut: false })
             .map(|reading| (reading.runner, reading.verdict))
     };
     let pytest = Ok(("pytest".to_owned(), Verdict::Passed));
@@ -115,14 +115,14 @@ fn unknown_scripts_are_known_by_their_output() {
 }
 
 #[test]
-fn packages_of_a_task_have_their_outcomes() {
+fn task_packages_have_own_outcomes() {
     let line = |package: &str, text: &str| {
         text.lines().flat_map(|line| [package, ":test: ", line, "\n"]).collect::<String>()
     };
     let text = line("api", GREEN)
         + &line("web", RED)
         + "web#test: command (/p/web) npm run test exited (1)\n ERROR  run failed: command  exited (1)\n";
-    let seen = Seen { exit: Some(1), output: text.as_bytes(), cut: false };
+    let seen = CapturedOutput { exit: Some(1), output: text.as_bytes(), cut: false };
     let readings = read_runs(&CommandLine::parse("turbo run test"), &seen).unwrap();
     let found: Vec<(Option<&str>, Verdict)> = readings
         .iter()

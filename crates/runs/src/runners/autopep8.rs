@@ -1,26 +1,26 @@
 //! autopep8 with `--diff`: a diff for each file that it would change, and nothing on success.
 
 use super::findings::Findings;
-use crate::Kind;
-use crate::report::{Report, Runner};
-use crate::scan::Place;
+use crate::RunKind;
+use crate::report::{OutputReader, OutputReport};
+use crate::scan::CodePlace;
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "autopep8",
-    kind: Kind::Lint,
-    tells: &["\n--- original/"],
+    kind: RunKind::Lint,
+    keywords: &["\n--- original/"],
     silent_on_success: true,
     read: read_output,
 };
 
-fn read_output(text: &str) -> Report {
+fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
         if let Some(path) = line.strip_prefix("--- original/")
             && lines.peek().and_then(|next| next.strip_prefix("+++ fixed/")) == Some(path)
         {
-            let place = Place { path, line: None };
+            let place = CodePlace { path, line: None };
             findings.add(Some(place), Some("unformatted"), "File would be reformatted");
         }
     }

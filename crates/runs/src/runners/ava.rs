@@ -2,15 +2,15 @@
 //!
 //! A name is printed as `file › test`, or as `test` if only one file ran; ` › ` becomes ` > `.
 
-use super::stack::Stack;
-use crate::report::{Failure, PassedTests, Report, Runner};
+use super::stack::JsStack;
+use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::scan;
-use crate::{Counts, Kind, Verdict};
+use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "ava",
-    kind: Kind::Test,
-    tells: &[
+    kind: RunKind::Test,
+    keywords: &[
         "\n  ─\n",
         "  ✘ ",
         "\n  Uncaught exception in ",
@@ -22,10 +22,10 @@ pub(super) static RUNNER: Runner = Runner {
 };
 
 /// Maximum number of failures that are searched for details.
-const MAX_TOLD: usize = 200;
+const MAX_DETAILED_FAILURES: usize = 200;
 
 #[derive(Default)]
-struct Reading<'a> {
+struct AvaParser<'a> {
     /// The texts behind `✘ [fail]: `: a title, and often the reason.
     failed: Vec<&'a str>,
     passed: PassedTests,
@@ -34,26 +34,26 @@ struct Reading<'a> {
     /// Titles of failures in detail, with the lines below them.
     told: Vec<(&'a str, Vec<&'a str>)>,
     /// Errors outside of tests.
-    broken: Vec<(&'a str, Stack)>,
-    counts: Option<Counts>,
+    broken: Vec<(&'a str, JsStack)>,
+    counts: Option<TestCounts>,
     is_bad: bool,
 }
 
-fn read_output(text: &str) -> Report {
+fn read_output(text: &str) -> OutputReport {
     if text.lines().any(|line| line.starts_with("# pass ")) {
         return read_tap(text);
     }
-    let mut reading = Reading::default();
+    let mut reading = AvaParser::default();
     let mut above = "";
     for line in text.lines() {
-        reading.take_line(line, above);
+        reading.read_line(line, above);
         above = line;
     }
     reading.report()
 }
 
-impl<'a> Reading<'a> {
-    fn take_line(&mut self, line: &'a str, above: &str) {
+impl<'a> AvaParser<'a> {
+    fn read_line(&mut self, line: &'a str, above: &str) {
         let Some(text) = line.strip_prefix("  ") else { return };
         if text == "─" {
             self.is_telling = true;
@@ -62,40 +62,40 @@ impl<'a> Reading<'a> {
         } else if text == "✘ Timed out while running tests" {
             self.is_bad = true;
         } else if let Some(name) = text.strip_prefix("✔ ") {
-            let name = super::tree::without_time(name);
+            let name = super::tree::strip_time(name);
             self.passed.add(None, || name.replace(" › ", " > "));
         } else if let Some(file) = text
             .strip_prefix("Uncaught exception in ")
             .or_else(|| text.strip_prefix("Unhandled rejection in "))
         {
-            self.broken.push((file, Stack::default()));
-        } else if self.is_telling && self.take_number(text) {
+            self.broken.push((file, JsStack::default()));
+        } else if self.is_telling && self.read_count(text) {
         } else if self.is_telling && above.is_empty() && self.is_failed(text) {
             self.told.push((text, Vec::new()));
         } else if let Some((_, lines)) = self.told.last_mut().filter(|_| self.is_telling) {
             lines.push(text);
         } else if let Some((file, stack)) = self.broken.last_mut() {
-            take_broken(stack, file, text);
+            read_outside_error(stack, file, text);
         }
     }
 
     /// Returns true if a test with this title failed. Searches only the first [`MAX_TOLD`] failures.
     fn is_failed(&self, title: &str) -> bool {
-        self.failed.iter().take(MAX_TOLD).any(|failed| is_title(title, failed))
+        self.failed.iter().take(MAX_DETAILED_FAILURES).any(|failed| is_title(title, failed))
     }
 
     /// Reads a number below the last rule: `3 tests failed`.
-    fn take_number(&mut self, text: &str) -> bool {
-        let Some((number, words)) = scan::amount(text) else { return false };
+    fn read_count(&mut self, text: &str) -> bool {
+        let Some((number, words)) = scan::split_amount(text) else { return false };
         let counts = self.counts.unwrap_or_default();
         self.counts = Some(match words {
-            "test passed" | "tests passed" => Counts { passed: number, ..counts },
-            "test failed" | "tests failed" => Counts { failed: number, ..counts },
+            "test passed" | "tests passed" => TestCounts { passed: number, ..counts },
+            "test failed" | "tests failed" => TestCounts { failed: number, ..counts },
             "test skipped" | "tests skipped" | "test todo" | "tests todo" => {
-                Counts { skipped: counts.skipped.saturating_add(number), ..counts }
+                TestCounts { skipped: counts.skipped.saturating_add(number), ..counts }
             }
             "known failure" | "known failures" => counts,
-            _ if is_broken(words) => {
+            _ if is_outside_failure(words) => {
                 self.is_bad = true;
                 counts
             }
@@ -104,14 +104,17 @@ impl<'a> Reading<'a> {
         true
     }
 
-    fn report(self) -> Report {
+    fn report(self) -> OutputReport {
         let Self { failed, told, broken, passed, counts, is_bad, .. } = self;
-        let mut failures: Vec<Failure> = Vec::new();
-        for text in failed.iter().take(scan::MOST) {
+        let mut failures: Vec<ReportedFailure> = Vec::new();
+        for text in failed.iter().take(scan::MAX_FAILURES) {
             let found = told.iter().find(|(title, _)| is_title(title, text));
             failures.push(match found {
-                Some((title, lines)) => failure(title, lines),
-                None => Failure { test: Some(text.replace(" › ", " > ")), ..Failure::default() },
+                Some((title, lines)) => build_failure(title, lines),
+                None => ReportedFailure {
+                    test: Some(text.replace(" › ", " > ")),
+                    ..ReportedFailure::default()
+                },
             });
         }
         failures
@@ -128,13 +131,19 @@ impl<'a> Reading<'a> {
         let is_seen = !failed.is_empty() || shown > 0 || !is_failed;
         let counts = counts
             .filter(|_| is_seen)
-            .map(|counts| Counts { passed: counts.passed.max(shown), ..counts });
-        Report { verdict, counts, passed: passed.without(&failures), failures, duration: None }
+            .map(|counts| TestCounts { passed: counts.passed.max(shown), ..counts });
+        OutputReport {
+            verdict,
+            counts,
+            passed: passed.without_failed(&failures),
+            failures,
+            duration: None,
+        }
     }
 }
 
 /// Returns true for failures outside of tests: `1 uncaught exception`, `1 hook failed`.
-fn is_broken(words: &str) -> bool {
+fn is_outside_failure(words: &str) -> bool {
     [
         "uncaught exception",
         "unhandled rejection",
@@ -154,17 +163,17 @@ fn is_title(title: &str, failed: &str) -> bool {
 }
 
 /// Builds a failure from the lines below its title.
-fn failure(title: &str, lines: &[&str]) -> Failure {
-    let mut stack = Stack::default();
+fn build_failure(title: &str, lines: &[&str]) -> ReportedFailure {
+    let mut stack = JsStack::default();
     let mut place = None;
     let mut said: Vec<&str> = Vec::new();
     for line in lines {
         if place.is_none()
-            && let Some((found, "")) = scan::located(line)
+            && let Some((found, "")) = scan::parse_located_prefix(line)
             && !found.path.contains(' ')
         {
             place = Some(found);
-        } else if let Some((_, message)) = scan::error(line)
+        } else if let Some((_, message)) = scan::split_error(line)
             && !message.is_empty()
         {
             stack.take(line);
@@ -176,19 +185,23 @@ fn failure(title: &str, lines: &[&str]) -> Failure {
     }
     if stack.is_empty() && !said.is_empty() {
         // `Difference (- actual, + expected):`, and the two values.
-        stack.say(&said.iter().take(3).map(|line| line.trim()).collect::<Vec<_>>().join(" "));
+        stack.set_error_line(
+            &said.iter().take(3).map(|line| line.trim()).collect::<Vec<_>>().join(" "),
+        );
     }
     let failure = stack.failure(Some(title.replace(" › ", " > ")));
     let place = place.filter(|_| failure.frame.is_none());
-    failure.at(place)
+    failure.with_place(place)
 }
 
 /// Reads a line about an error outside of tests.
-fn take_broken(stack: &mut Stack, file: &str, text: &str) {
-    if let Some((place, "")) = scan::located(text).filter(|(place, _)| place.path == file) {
-        stack.place(Some(place));
+fn read_outside_error(stack: &mut JsStack, file: &str, text: &str) {
+    if let Some((place, "")) =
+        scan::parse_located_prefix(text).filter(|(place, _)| place.path == file)
+    {
+        stack.add_place(Some(place));
     } else if text.trim_start().starts_with("at ")
-        || (scan::error(text).is_some() && stack.is_empty())
+        || (scan::split_error(text).is_some() && stack.is_empty())
     {
         stack.take(text);
     }
@@ -196,13 +209,13 @@ fn take_broken(stack: &mut Stack, file: &str, text: &str) {
 
 /// Returns true for a line of quoted code: ` 4:   t.is(total([1, 2]), 4);`.
 fn is_source(line: &str) -> bool {
-    scan::number(line.trim_start()).is_some_and(|(_, rest)| rest.starts_with(':'))
+    scan::split_number(line.trim_start()).is_some_and(|(_, rest)| rest.starts_with(':'))
 }
 
 /// Reads the output of `--tap`, which ends in `# tests`, `# pass`, optionally `# skip`, and `# fail`.
-fn read_tap(text: &str) -> Report {
-    let mut counts = Counts::default();
-    let mut failures: Vec<Failure> = Vec::new();
+fn read_tap(text: &str) -> OutputReport {
+    let mut counts = TestCounts::default();
+    let mut failures: Vec<ReportedFailure> = Vec::new();
     let mut passed = PassedTests::default();
     let mut planned = None;
     let mut footer = Vec::new();
@@ -219,7 +232,7 @@ fn read_tap(text: &str) -> Report {
                 {
                     footer.push(name);
                 } else if let Some(failure) = failures.last_mut() {
-                    take_yaml(failure, line);
+                    read_yaml_line(failure, line);
                 }
                 continue;
             }
@@ -232,13 +245,15 @@ fn read_tap(text: &str) -> Report {
             passed.add(None, || name.replace(" › ", " > "));
         } else {
             counts.failed += 1;
-            failures
-                .push(Failure { test: Some(name.replace(" › ", " > ")), ..Failure::default() });
+            failures.push(ReportedFailure {
+                test: Some(name.replace(" › ", " > ")),
+                ..ReportedFailure::default()
+            });
         }
     }
     // Node's runner also prints TAP, with more numbers.
     if !matches!(footer.as_slice(), ["tests", "pass", "fail"] | ["tests", "pass", "skip", "fail"]) {
-        return Report::unknown();
+        return OutputReport::unknown();
     }
     let is_whole = planned == Some(counts.passed + counts.failed + counts.skipped);
     let verdict = match counts.failed {
@@ -247,12 +262,18 @@ fn read_tap(text: &str) -> Report {
         0 => Verdict::Unknown,
     };
     let counts = is_whole.then_some(counts);
-    Report { verdict, counts, passed: passed.without(&failures), failures, duration: None }
+    OutputReport {
+        verdict,
+        counts,
+        passed: passed.without_failed(&failures),
+        failures,
+        duration: None,
+    }
 }
 
 /// Reads a line of the details of a point: `    message: Error thrown in test`,
 /// `    at: 'total (file:///p/shop.js:2:16)'`.
-fn take_yaml(failure: &mut Failure, line: &str) {
+fn read_yaml_line(failure: &mut ReportedFailure, line: &str) {
     let Some((key, value)) = line.strip_prefix("    ").and_then(|line| line.split_once(": "))
     else {
         return;
@@ -262,7 +283,8 @@ fn take_yaml(failure: &mut Failure, line: &str) {
         "name" => failure.error = Some(value.to_owned()),
         "message" if !value.is_empty() => failure.message = Some(value.to_owned()),
         "at" => {
-            let place = super::stack::place(value).filter(|place| scan::own(place.path));
+            let place = super::stack::parse_stack_place(value)
+                .filter(|place| scan::is_project_file(place.path));
             if let Some(place) = place {
                 failure.set_place(place);
             }

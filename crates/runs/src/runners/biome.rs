@@ -6,48 +6,48 @@
 //! shows.
 
 use super::findings::Findings;
-use crate::Kind;
-use crate::report::{Report, Runner};
-use crate::scan::{self, Place};
+use crate::RunKind;
+use crate::report::{OutputReader, OutputReport};
+use crate::scan::{self, CodePlace};
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "biome",
-    kind: Kind::Lint,
-    tells: &["━━━", "\nChecked ", "\nFound ", "\n  × ", "\n  ✖ ", "\n::error "],
+    kind: RunKind::Lint,
+    keywords: &["━━━", "\nChecked ", "\nFound ", "\n  × ", "\n  ✖ ", "\n::error "],
     silent_on_success: false,
     read: read_output,
 };
 
 /// The header of a diagnostic.
 #[derive(Clone, Copy)]
-struct Header<'a> {
-    place: Option<Place<'a>>,
+struct BiomeHeader<'a> {
+    place: Option<CodePlace<'a>>,
     /// `lint/style/useConst`, `format`, `parse`.
     category: &'a str,
 }
 
-fn read_output(text: &str) -> Report {
+fn read_output(text: &str) -> OutputReport {
     let mut errors = Findings::default();
-    let mut warnings: Vec<(Header<'_>, &str)> = Vec::new();
-    let mut open: Option<Header<'_>> = None;
+    let mut warnings: Vec<(BiomeHeader<'_>, &str)> = Vec::new();
+    let mut open: Option<BiomeHeader<'_>> = None;
     let mut warnings_fail = false;
     let mut above = "";
     for line in text.lines() {
-        if let Some(header) = header(line) {
+        if let Some(header) = parse_header(line) {
             errors.bad |= header.category == "reporter/format";
             open = Some(header);
-        } else if let Some((mark, message)) = marked(line).filter(|_| !is_summary(open)) {
+        } else if let Some((mark, message)) = parse_marked(line).filter(|_| !is_summary(open)) {
             match (open.take(), mark) {
-                (Some(header), Mark::Error) if header.place.is_some() => {
+                (Some(header), BiomeMark::Error) if header.place.is_some() => {
                     errors.add(header.place, Some(header.category), message);
                 }
-                (Some(header), Mark::Warning) if header.place.is_some() => {
+                (Some(header), BiomeMark::Warning) if header.place.is_some() => {
                     warnings.push((header, message));
                 }
-                (_, Mark::Error) if message.starts_with("Some warnings were emitted") => {
+                (_, BiomeMark::Error) if message.starts_with("Some warnings were emitted") => {
                     (errors.bad, warnings_fail) = (true, true);
                 }
-                (_, Mark::Error) if ends_badly(message) => errors.bad = true,
+                (_, BiomeMark::Error) if is_final_error(message) => errors.bad = true,
                 _ => {}
             }
         } else if is_summary(open) && !line.starts_with("Checked ") {
@@ -59,8 +59,8 @@ fn read_output(text: &str) -> Report {
             // Ruff prints the same summary below another line.
             let ours =
                 above.starts_with("Checked ") || above.starts_with("Found ") || open.is_some();
-            errors.bad |= is_errors(found) && (ours || errors.good);
-        } else if let Some((place, rule, message)) = annotation(line) {
+            errors.bad |= counts_errors(found) && (ours || errors.good);
+        } else if let Some((place, rule, message)) = parse_annotation(line) {
             errors.add(Some(place), Some(rule), message);
         }
         above = line;
@@ -74,13 +74,13 @@ fn read_output(text: &str) -> Report {
 }
 
 /// Returns true within the sections of `--reporter=summary`.
-fn is_summary(open: Option<Header<'_>>) -> bool {
+fn is_summary(open: Option<BiomeHeader<'_>>) -> bool {
     open.is_some_and(|header| header.category.starts_with("reporter/"))
 }
 
 /// Parses `src/a.js:4:1 lint/style/useConst  FIXABLE  ━━━━`, with ` at ` before the path in some versions. The last
 /// header of a run has only the name of the command: `check ━━━━`.
-fn header(line: &str) -> Option<Header<'_>> {
+fn parse_header(line: &str) -> Option<BiomeHeader<'_>> {
     let title = line.trim_end_matches('━');
     if line.len() - title.len() < 3 * '━'.len_utf8() {
         return None;
@@ -91,36 +91,39 @@ fn header(line: &str) -> Option<Header<'_>> {
         .fold(title, |title, tag| title.strip_suffix(tag).unwrap_or(title).trim_end());
     match title.rsplit_once(' ') {
         Some((path, category)) if !path.is_empty() => {
-            let unnumbered = Place { path, line: None };
-            let place = scan::located(path).filter(|(_, rest)| rest.is_empty());
-            Some(Header { place: Some(place.map_or(unnumbered, |(place, _)| place)), category })
+            let unnumbered = CodePlace { path, line: None };
+            let place = scan::parse_located_prefix(path).filter(|(_, rest)| rest.is_empty());
+            Some(BiomeHeader {
+                place: Some(place.map_or(unnumbered, |(place, _)| place)),
+                category,
+            })
         }
-        _ => Some(Header { place: None, category: title }),
+        _ => Some(BiomeHeader { place: None, category: title }),
     }
 }
 
 #[derive(Clone, Copy)]
-enum Mark {
+enum BiomeMark {
     Error,
     Warning,
     Note,
 }
 
 /// Parses `  × Sort these imports.`
-fn marked(line: &str) -> Option<(Mark, &str)> {
+fn parse_marked(line: &str) -> Option<(BiomeMark, &str)> {
     let text = line.strip_prefix("  ")?;
     let (mark, message) = text.split_once(' ')?;
     let mark = match mark {
-        "×" | "✖" => Mark::Error,
-        "!" | "⚠" => Mark::Warning,
-        "i" | "ℹ" => Mark::Note,
+        "×" | "✖" => BiomeMark::Error,
+        "!" | "⚠" => BiomeMark::Warning,
+        "i" | "ℹ" => BiomeMark::Note,
         _ => return None,
     };
     Some((mark, message))
 }
 
 /// Returns true for the last message of a failed run.
-fn ends_badly(message: &str) -> bool {
+fn is_final_error(message: &str) -> bool {
     message.starts_with("Some errors were emitted while ")
         || message.starts_with("Biome exited because the configuration resulted in errors")
         || message.starts_with("The number of diagnostics exceeds")
@@ -129,7 +132,7 @@ fn ends_badly(message: &str) -> bool {
 /// Returns true for `Checked 3 files in 4ms. No fixes applied.` with at least one file.
 fn is_checked(line: &str) -> bool {
     let rest = line.strip_prefix("Checked ").or_else(|| line.strip_prefix("Formatted "));
-    rest.and_then(scan::amount).is_some_and(|(number, words)| {
+    rest.and_then(scan::split_amount).is_some_and(|(number, words)| {
         let is_files = words.starts_with("file in ") || words.starts_with("files in ");
         let ends = ["applied.", "needed.", "Fixed ", " file.", " files."];
         number > 0 && is_files && ends.iter().any(|end| words.contains(end))
@@ -137,18 +140,18 @@ fn is_checked(line: &str) -> bool {
 }
 
 /// Returns true for `4 errors.`
-fn is_errors(found: &str) -> bool {
-    scan::amount(found)
+fn counts_errors(found: &str) -> bool {
+    scan::split_amount(found)
         .is_some_and(|(number, words)| number > 0 && matches!(words, "error." | "errors."))
 }
 
 /// Parses `::error title=lint/a/b,file=/p/a.js,line=5,endLine=5,col=7,endColumn=9::Message`.
-fn annotation(line: &str) -> Option<(Place<'_>, &str, &str)> {
+fn parse_annotation(line: &str) -> Option<(CodePlace<'_>, &str, &str)> {
     let (fields, message) = line.strip_prefix("::error ")?.split_once("::")?;
     let field = |name: &str| {
         fields.split(',').find_map(|field| field.strip_prefix(name)?.strip_prefix('='))
     };
-    Some((Place::new(field("file")?, field("line")?), field("title")?, message))
+    Some((CodePlace::new(field("file")?, field("line")?), field("title")?, message))
 }
 
 #[cfg(test)]
@@ -158,8 +161,9 @@ mod tests {
 
     #[test]
     fn headers_have_a_place_or_none() {
-        let parse =
-            |line| header(line).map(|one| (one.place.map(|p| (p.path, p.line)), one.category));
+        let parse = |line| {
+            parse_header(line).map(|one| (one.place.map(|p| (p.path, p.line)), one.category))
+        };
         let lint = parse("src/a b.js:4:1 lint/style/useConst  FIXABLE  ━━━━━━━━━━");
         assert_eq!(lint, Some((Some(("src/a b.js", Some(4))), "lint/style/useConst")));
         let old = parse(" at src/App.tsx format ━━━━━━━━━━━━");
@@ -169,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn end_alone_tells_of_errors() {
+    fn last_lines_show_errors() {
         let end = "Checked 3 files in 4ms. No fixes applied.\nFound 4 errors.\n";
         assert_eq!(read_output(end).verdict, Verdict::Failed);
         assert_eq!(read_output("Found 4 errors.\n").verdict, Verdict::Unknown);

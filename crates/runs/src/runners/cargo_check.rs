@@ -1,21 +1,21 @@
 //! cargo check.
 
 use super::rustc;
-use crate::Kind;
-use crate::report::Runner;
+use crate::RunKind;
+use crate::report::OutputReader;
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "cargo check",
-    kind: Kind::Typecheck,
-    tells: rustc::TELLS,
+    kind: RunKind::Typecheck,
+    keywords: rustc::KEYWORDS,
     silent_on_success: false,
-    read: rustc::read,
+    read: rustc::read_build_output,
 };
 
 #[cfg(test)]
 mod tests {
     #[test]
-    fn fixtures() {
-        crate::cases::check("cargo check");
+    fn recorded_outputs() {
+        crate::cases::check_recorded_cases("cargo check");
     }
 }

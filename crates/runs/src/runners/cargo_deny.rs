@@ -1,14 +1,14 @@
 //! `cargo deny check`: `error[banned]: …` with `┌─ deny.toml:4:20` below, and `bans FAILED, licenses ok` at the end.
 
 use super::findings::Findings;
-use crate::Kind;
-use crate::report::{Report, Runner};
+use crate::RunKind;
+use crate::report::{OutputReader, OutputReport};
 use crate::scan;
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "cargo deny",
-    kind: Kind::Lint,
-    tells: &["┌─ ", "\nadvisories ", "\nbans ", "\nlicenses ", "\nsources ", " [ERROR] "],
+    kind: RunKind::Lint,
+    keywords: &["┌─ ", "\nadvisories ", "\nbans ", "\nlicenses ", "\nsources ", " [ERROR] "],
     silent_on_success: false,
     read: read_output,
 };
@@ -16,7 +16,7 @@ pub(super) static RUNNER: Runner = Runner {
 /// The checks in the last line.
 const CHECKS: [&str; 4] = ["advisories", "bans", "licenses", "sources"];
 
-fn read_output(text: &str) -> Report {
+fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();
     let mut open = None;
     for line in text.lines() {
@@ -26,9 +26,9 @@ fn read_output(text: &str) -> Report {
             open = Some((code, message));
         } else if let Some(place) = line.trim_start().strip_prefix("┌─ ") {
             if let Some((code, message)) = open.take() {
-                findings.add(scan::place(place), Some(code), message);
+                findings.add(scan::parse_place(place), Some(code), message);
             }
-        } else if let Some(is_fine) = summary(line) {
+        } else if let Some(is_fine) = parse_summary(line) {
             findings.bad |= !is_fine;
             findings.good |= is_fine;
         } else if let Some((date, message)) = line.split_once(" [ERROR] ")
@@ -41,7 +41,7 @@ fn read_output(text: &str) -> Report {
 }
 
 /// Parses a complete `bans FAILED, licenses ok`. Returns true if no check failed.
-fn summary(line: &str) -> Option<bool> {
+fn parse_summary(line: &str) -> Option<bool> {
     let mut is_fine = true;
     for part in line.split(", ") {
         let (check, word) = part.split_once(' ')?;
@@ -63,9 +63,9 @@ mod tests {
 
     #[test]
     fn summary_names_the_checks() {
-        assert_eq!(summary("advisories ok, bans ok, licenses ok, sources ok"), Some(true));
-        assert_eq!(summary("bans FAILED"), Some(false));
-        assert_eq!(summary("tests ok"), None);
-        assert_eq!(summary("bans ok so far"), None);
+        assert_eq!(parse_summary("advisories ok, bans ok, licenses ok, sources ok"), Some(true));
+        assert_eq!(parse_summary("bans FAILED"), Some(false));
+        assert_eq!(parse_summary("tests ok"), None);
+        assert_eq!(parse_summary("bans ok so far"), None);
     }
 }

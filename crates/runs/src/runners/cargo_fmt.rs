@@ -2,24 +2,24 @@
 
 use super::findings::Findings;
 use super::rustc;
-use crate::report::{Report, Runner};
-use crate::scan::{self, Place, has_extension};
-use crate::{Kind, Verdict};
+use crate::report::{OutputReader, OutputReport};
+use crate::scan::{self, CodePlace, has_extension};
+use crate::{RunKind, Verdict};
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "cargo fmt",
-    kind: Kind::Lint,
-    tells: &["\nDiff in ", ".rs\n", "\nerror: ", "\nerror[", ": error: ", ": error["],
+    kind: RunKind::Lint,
+    keywords: &["\nDiff in ", ".rs\n", "\nerror: ", "\nerror[", ": error: ", ": error["],
     silent_on_success: true,
     read: read_output,
 };
 
-fn read_output(text: &str) -> Report {
+fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();
     let mut listed: Vec<&str> = Vec::new();
     let mut is_list = true;
     for line in text.lines().filter(|line| !line.is_empty() && !scan::is_timing(line)) {
-        if let Some(place) = line.strip_prefix("Diff in ").and_then(place) {
+        if let Some(place) = line.strip_prefix("Diff in ").and_then(parse_diff_place) {
             findings.add(Some(place), Some("unformatted"), "File would be reformatted");
             is_list = false;
         } else if has_extension(line, "rs") && line.starts_with('/') && !line.contains(' ') {
@@ -30,12 +30,12 @@ fn read_output(text: &str) -> Report {
     }
     // With `-l` only the files are printed.
     for path in listed.into_iter().filter(|_| is_list) {
-        let place = Place { path, line: None };
+        let place = CodePlace { path, line: None };
         findings.add(Some(place), Some("unformatted"), "File would be reformatted");
     }
     let mut report = findings.report();
     if report.failures.is_empty() {
-        report.failures = rustc::errors(text.lines());
+        report.failures = rustc::collect_errors(text.lines());
         if !report.failures.is_empty() {
             report.verdict = Verdict::Failed;
         }
@@ -44,11 +44,11 @@ fn read_output(text: &str) -> Report {
 }
 
 /// Parses `src/lib.rs:1:`, or `src/lib.rs at line 1:` of older versions.
-fn place(text: &str) -> Option<Place<'_>> {
+fn parse_diff_place(text: &str) -> Option<CodePlace<'_>> {
     let text = text.strip_suffix(':')?;
     match text.rsplit_once(" at line ") {
-        Some((path, line)) => Some(Place::new(path, line)),
-        None => scan::place(text),
+        Some((path, line)) => Some(CodePlace::new(path, line)),
+        None => scan::parse_place(text),
     }
 }
 
@@ -58,9 +58,9 @@ mod tests {
 
     #[test]
     fn places_of_all_versions() {
-        let expected = Some(Place { path: "src/lib.rs", line: Some(3) });
-        assert_eq!(place("src/lib.rs:3:"), expected);
-        assert_eq!(place("src/lib.rs at line 3:"), expected);
-        assert_eq!(place("src/lib.rs"), None);
+        let expected = Some(CodePlace { path: "src/lib.rs", line: Some(3) });
+        assert_eq!(parse_diff_place("src/lib.rs:3:"), expected);
+        assert_eq!(parse_diff_place("src/lib.rs at line 3:"), expected);
+        assert_eq!(parse_diff_place("src/lib.rs"), None);
     }
 }

@@ -3,28 +3,28 @@
 //! Tests can print anything, even a summary. So a summary counts only if its numbers add up to the announced number, as
 //! many results were seen before it, and it is where the harness prints it.
 
+mod reasons;
 mod section;
-mod why;
 
-use section::{Section, Summary, summary};
-use why::failures;
+use reasons::build_failures;
+use section::{SectionSummary, TestBinaryOutput, parse_summary};
 
 use super::rustc;
 use crate::place::with_package;
-use crate::report::{Failure, PassedTests, Report, Runner};
-use crate::scan::{self, number};
-use crate::{Counts, Kind, Verdict};
+use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
+use crate::scan::{self, split_number};
+use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "cargo test",
-    kind: Kind::Test,
-    tells: &["\ntest result: ", "FAILED\n", "\nerror: ", "\nerror[", ": error: ", ": error["],
+    kind: RunKind::Test,
+    keywords: &["\ntest result: ", "FAILED\n", "\nerror: ", "\nerror[", ": error: ", ": error["],
     silent_on_success: false,
-    read,
+    read: read_output,
 };
 
-fn read(text: &str) -> Report {
-    let mut sections: Vec<Section> = Vec::new();
+fn read_output(text: &str) -> OutputReport {
+    let mut sections: Vec<TestBinaryOutput> = Vec::new();
     // The binaries that cargo started, and their number since the start of the last section.
     let mut binaries: Vec<Option<String>> = Vec::new();
     let mut fresh = 0_usize;
@@ -37,41 +37,41 @@ fn read(text: &str) -> Report {
     let mut headless: Vec<&str> = Vec::new();
     // Tests that failed by their result line, for a text from which a filter removed the section starts.
     let mut filtered: Vec<&str> = Vec::new();
-    let mut reruns: Vec<Rerun> = Vec::new();
+    let mut reruns: Vec<CargoRerun> = Vec::new();
     for line in text.lines() {
         let section = sections.last_mut().filter(|section| section.ended.is_none());
-        let captured = section.as_ref().is_some_and(|section| section.captures());
+        let captured = section.as_ref().is_some_and(|section| section.is_past_results());
         if !captured {
-            if let Some(announced) = announced(line) {
+            if let Some(announced) = parse_announced(line) {
                 let binary = binaries.last().cloned().flatten().filter(|_| fresh == 1);
-                sections.push(Section::new(announced, binary));
+                sections.push(TestBinaryOutput::new(announced, binary));
                 fresh = 0;
                 continue;
             }
             cargo_spoke |= line.starts_with("   Compiling ") || line.starts_with("    Finished ");
-            if starts(line) {
-                binaries.push(binary(line));
+            if starts_binary(line) {
+                binaries.push(parse_binary(line));
                 fresh += 1;
             }
-            said_failed |= says_failed(line);
-            reruns.extend(Rerun::parse(line));
-            crash = crash.or_else(|| crashed(line));
+            said_failed |= reports_failure(line);
+            reruns.extend(CargoRerun::parse(line));
+            crash = crash.or_else(|| parse_crash(line));
         }
         if let Some(section) = section {
-            section.read(line);
+            section.read_line(line);
             continue;
         }
         if sections.is_empty()
-            && let Some(test) = failed_test(line)
+            && let Some(test) = parse_failed_test(line)
         {
             filtered.push(test);
         }
-        foreign |= !sections.is_empty() && !own(line);
-        if let Some(summary) = summary(line) {
+        foreign |= !sections.is_empty() && !is_harness_line(line);
+        if let Some(summary) = parse_summary(line) {
             // The start of the text is missing. A failure counts, but a success does not: an earlier part may have
             // failed.
             stray = true;
-            if len(&headless) != summary.counts.failed {
+            if saturating_len(&headless) != summary.counts.failed {
                 headless.clear();
             }
             said_failed |= !summary.ok && sections.is_empty();
@@ -84,12 +84,13 @@ fn read(text: &str) -> Report {
         }
     }
 
-    let compile = if text.lines().any(rustc::uncompiled) || (sections.is_empty() && !stray) {
-        rustc::errors(text.lines())
+    let compile = if text.lines().any(rustc::reports_uncompiled) || (sections.is_empty() && !stray)
+    {
+        rustc::collect_errors(text.lines())
     } else {
         Vec::new()
     };
-    let started = len(&binaries);
+    let started = saturating_len(&binaries);
     if binaries.len() == sections.len() {
         // Cargo's messages may all come before or after the output of the binaries.
         for (section, binary) in sections.iter_mut().zip(binaries) {
@@ -102,12 +103,12 @@ fn read(text: &str) -> Report {
         || !compile.is_empty()
         || (sections.is_empty() && !filtered.is_empty())
         || sections.iter().any(|section| section.ended.is_some_and(|summary| !summary.ok))
-        || sections.last().is_some_and(Section::surely_failed);
+        || sections.last().is_some_and(TestBinaryOutput::has_certain_failure);
     // Cargo announces each binary, unless it is quiet or its messages went elsewhere. In that case, a line between the
     // sections belongs to a binary with a custom harness.
-    let all = started == len(&sections) || (started == 0 && !cargo_spoke && !foreign);
-    let counts = (complete && all && !stray && !sections.is_empty() && !goes_on(text))
-        .then(|| total(&sections));
+    let all = started == saturating_len(&sections) || (started == 0 && !cargo_spoke && !foreign);
+    let counts = (complete && all && !stray && !sections.is_empty() && !ends_in_next_section(text))
+        .then(|| total_counts(&sections));
     let verdict = match counts {
         _ if said_failed => Verdict::Failed,
         Some(counts) if counts.passed > 0 => Verdict::Passed,
@@ -119,7 +120,7 @@ fn read(text: &str) -> Report {
             false if sections.is_empty() => filtered,
             false => Vec::new(),
         };
-        let mut failures = failures(text, &sections, &headless, compile, crash);
+        let mut failures = build_failures(text, &sections, &headless, compile, crash);
         if let [rerun] = reruns.as_slice() {
             for failure in failures.iter_mut().filter(|failure| failure.test.is_some()) {
                 failure.scope = failure.scope.take().or_else(|| rerun.scope());
@@ -136,17 +137,17 @@ fn read(text: &str) -> Report {
             passed.add(section.binary.as_deref(), || (*test).to_owned());
         }
     }
-    Report {
+    OutputReport {
         verdict,
         counts,
-        passed: passed.without(&failures),
+        passed: passed.without_failed(&failures),
         failures,
         duration: counts.map(|_| took.fold(0, u64::saturating_add)),
     }
 }
 
 /// Returns true if a line between sections is printed by the harness or cargo.
-fn own(line: &str) -> bool {
+fn is_harness_line(line: &str) -> bool {
     line.is_empty()
         || line.starts_with("error")
         || line.starts_with("all doctests ran in ")
@@ -154,13 +155,13 @@ fn own(line: &str) -> bool {
 }
 
 /// Returns true if cargo announces the start of a binary, even in a truncated line.
-fn starts(line: &str) -> bool {
+fn starts_binary(line: &str) -> bool {
     line.starts_with("     Running ") || line.starts_with("   Doc-tests ")
 }
 
 /// Parses the name of the binary in `     Running unittests src/lib.rs (target/debug/deps/shop-0123456789abcdef)`, or
 /// `doc shop` for `   Doc-tests shop`.
-fn binary(line: &str) -> Option<String> {
+fn parse_binary(line: &str) -> Option<String> {
     if let Some(name) = line.strip_prefix("   Doc-tests ") {
         return Some(format!("doc {name}"));
     }
@@ -176,7 +177,7 @@ fn binary(line: &str) -> Option<String> {
 
 /// Returns true if the text ends within the first line of another section, which follows a blank line, or within the
 /// name of its binary.
-fn goes_on(text: &str) -> bool {
+fn ends_in_next_section(text: &str) -> bool {
     let last = text.rsplit('\n').next().unwrap_or_default();
     let starts = ["running ", "     Running ", "   Doc-tests "];
     let begun = !last.is_empty() && starts.iter().any(|start| start.starts_with(last));
@@ -186,20 +187,20 @@ fn goes_on(text: &str) -> bool {
 }
 
 /// Parses the number of `running 5 tests`.
-fn announced(line: &str) -> Option<u32> {
-    let (announced, rest) = number(line.strip_prefix("running ")?)?;
+fn parse_announced(line: &str) -> Option<u32> {
+    let (announced, rest) = split_number(line.strip_prefix("running ")?)?;
     matches!(rest, " test" | " tests").then_some(announced)
 }
 
 /// Returns true if cargo reports a failure.
-fn says_failed(line: &str) -> bool {
-    rustc::uncompiled(line)
+fn reports_failure(line: &str) -> bool {
+    rustc::reports_uncompiled(line)
         || line.starts_with("error: test failed, to rerun pass `")
         || line.starts_with("error: doctest failed, to rerun pass `")
 }
 
 /// Parses the test of `test cart::total ... FAILED`, or of `cart::total --- FAILED` in a quiet run.
-fn failed_test(line: &str) -> Option<&str> {
+fn parse_failed_test(line: &str) -> Option<&str> {
     let loud = || line.strip_prefix("test ")?.strip_suffix(" ... FAILED");
     let test = line.strip_suffix(" --- FAILED").or_else(loud)?;
     // `test src/lib.rs - add (line 3)` is a doc test.
@@ -207,13 +208,13 @@ fn failed_test(line: &str) -> Option<&str> {
 }
 
 /// The arguments with which cargo suggests to run one test binary again: `-p api --test retries`.
-struct Rerun<'a> {
+struct CargoRerun<'a> {
     package: Option<&'a str>,
     /// The binary; None for the unit tests of a library and for doc tests.
     binary: Option<&'a str>,
 }
 
-impl<'a> Rerun<'a> {
+impl<'a> CargoRerun<'a> {
     fn parse(line: &'a str) -> Option<Self> {
         // A run that continued after a failure lists them at its end.
         let listed = || line.strip_prefix("    `").filter(|rest| rest.starts_with('-'));
@@ -236,8 +237,8 @@ impl<'a> Rerun<'a> {
 }
 
 /// Adds the packages that cargo names to the failed binaries, as two packages may have binaries of the same name.
-fn name_packages(sections: &mut [Section<'_>], reruns: &[Rerun<'_>]) {
-    let mut reruns: Vec<&Rerun<'_>> = reruns.iter().collect();
+fn name_packages(sections: &mut [TestBinaryOutput<'_>], reruns: &[CargoRerun<'_>]) {
+    let mut reruns: Vec<&CargoRerun<'_>> = reruns.iter().collect();
     for section in sections {
         let Some(binary) = &section.binary else { continue };
         if section.ended.is_none_or(|summary| summary.ok) {
@@ -253,22 +254,22 @@ fn name_packages(sections: &mut [Section<'_>], reruns: &[Rerun<'_>]) {
 }
 
 /// Parses the reason why a test binary ended without a summary: `signal: 6, SIGABRT: process abort signal`.
-fn crashed(line: &str) -> Option<&str> {
+fn parse_crash(line: &str) -> Option<&str> {
     let (_, how) =
         line.strip_prefix("  process didn't exit successfully: `")?.rsplit_once("` (")?;
     how.strip_suffix(')')
 }
 
-fn total(sections: &[Section]) -> Counts {
+fn total_counts(sections: &[TestBinaryOutput]) -> TestCounts {
     let ended = sections.iter().filter_map(|section| section.ended);
-    ended.fold(Counts::default(), |sum, Summary { counts, .. }| Counts {
+    ended.fold(TestCounts::default(), |sum, SectionSummary { counts, .. }| TestCounts {
         passed: sum.passed.saturating_add(counts.passed),
         failed: sum.failed.saturating_add(counts.failed),
         skipped: sum.skipped.saturating_add(counts.skipped),
     })
 }
 
-fn len<T>(list: &[T]) -> u32 {
+fn saturating_len<T>(list: &[T]) -> u32 {
     u32::try_from(list.len()).unwrap_or(u32::MAX)
 }
 
@@ -277,15 +278,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fixtures() {
-        crate::cases::check("cargo test");
+    fn recorded_outputs() {
+        crate::cases::check_recorded_cases("cargo test");
     }
 
     #[test]
-    fn a_summary_without_its_start_proves_no_success() {
+    fn headless_summary_is_no_success() {
         let line = "test result: ok. 4 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
-        assert_eq!(read(line).verdict, Verdict::Unknown);
+        assert_eq!(read_output(line).verdict, Verdict::Unknown);
         let line = "test result: FAILED. 4 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
-        assert_eq!(read(line).verdict, Verdict::Failed);
+        assert_eq!(read_output(line).verdict, Verdict::Failed);
     }
 }

@@ -3,14 +3,14 @@
 
 use super::findings::Findings;
 use super::{make, ninja};
-use crate::report::{Report, Runner};
-use crate::scan::{self, Place};
-use crate::{Kind, Verdict};
+use crate::report::{OutputReader, OutputReport};
+use crate::scan::{self, CodePlace};
+use crate::{RunKind, Verdict};
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "cmake",
-    kind: Kind::Build,
-    tells: &[
+    kind: RunKind::Build,
+    keywords: &[
         "\nCMake Error",
         "-- Build files have been written to: ",
         "-- Configuring incomplete",
@@ -24,7 +24,7 @@ pub(super) static RUNNER: Runner = Runner {
     read: read_output,
 };
 
-fn read_output(text: &str) -> Report {
+fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
@@ -49,18 +49,18 @@ fn read_output(text: &str) -> Report {
     [ninja::RUNNER.read, make::RUNNER.read]
         .into_iter()
         .map(|read| read(text))
-        .find(Report::is_known)
-        .unwrap_or_else(Report::unknown)
+        .find(OutputReport::is_known)
+        .unwrap_or_else(OutputReport::unknown)
 }
 
 /// Splits `CMakeLists.txt:4 (find_package)`.
-fn split_command(text: &str) -> (Option<Place<'_>>, Option<&str>) {
+fn split_command(text: &str) -> (Option<CodePlace<'_>>, Option<&str>) {
     let (place, command) = match text.split_once(" (") {
         Some((place, command)) => (place, command.strip_suffix(')')),
         None => (text, None),
     };
-    let unnumbered = Place { path: place, line: None };
-    (Some(scan::place(place).unwrap_or(unnumbered)), command)
+    let unnumbered = CodePlace { path: place, line: None };
+    (Some(scan::parse_place(place).unwrap_or(unnumbered)), command)
 }
 
 #[cfg(test)]
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn place_and_command_of_an_error() {
-        let place = Place { path: "CMakeLists.txt", line: Some(4) };
+        let place = CodePlace { path: "CMakeLists.txt", line: Some(4) };
         assert_eq!(
             split_command("CMakeLists.txt:4 (find_package)"),
             (Some(place), Some("find_package"))

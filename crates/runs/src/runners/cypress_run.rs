@@ -4,22 +4,22 @@
 //! A test has its Mocha name; its spec file is the scope.
 
 use super::mocha;
-use crate::report::{Failure, PassedTest, Report, Runner};
+use crate::report::{OutputReader, OutputReport, PassedTest, ReportedFailure};
 use crate::scan;
-use crate::{Counts, Kind, Verdict};
+use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "cypress run",
-    kind: Kind::Test,
-    tells: &["\n  Running:  ", "  (Run Finished)", "All specs passed!", " failed ("],
+    kind: RunKind::Test,
+    keywords: &["\n  Running:  ", "  (Run Finished)", "All specs passed!", " failed ("],
     silent_on_success: false,
     read: read_output,
 };
 
-fn read_output(text: &str) -> Report {
-    let mut failures: Vec<Failure> = Vec::new();
+fn read_output(text: &str) -> OutputReport {
+    let mut failures: Vec<ReportedFailure> = Vec::new();
     let mut passed: Vec<PassedTest> = Vec::new();
-    let mut ended: Option<(bool, Option<Counts>)> = None;
+    let mut ended: Option<(bool, Option<TestCounts>)> = None;
     let mut spec: Option<(&str, usize)> = None;
     let mut is_failed = false;
     let mut at = 0;
@@ -33,13 +33,16 @@ fn read_output(text: &str) -> Report {
                 is_failed |= report.verdict == Verdict::Failed;
                 let scope = || Some(name.to_owned());
                 failures.extend(
-                    report.failures.into_iter().map(|one| Failure { scope: scope(), ..one }),
+                    report
+                        .failures
+                        .into_iter()
+                        .map(|one| ReportedFailure { scope: scope(), ..one }),
                 );
                 passed.extend(
                     report.passed.into_iter().map(|one| PassedTest { scope: scope(), ..one }),
                 );
             }
-        } else if let Some(end) = end(said) {
+        } else if let Some(end) = parse_final_line(said) {
             ended = Some(end);
         }
         at += line.len();
@@ -51,20 +54,20 @@ fn read_output(text: &str) -> Report {
         _ if is_failed => Verdict::Failed,
         _ => Verdict::Unknown,
     };
-    failures.truncate(scan::MOST);
-    Report { verdict, counts, failures, passed, duration: None }
+    failures.truncate(scan::MAX_FAILURES);
+    OutputReport { verdict, counts, failures, passed, duration: None }
 }
 
 /// Parses `    ✖  1 of 2 failed (50%)     00:05        5        4        1        -        -`: the result of all specs,
 /// and the numbers of all, passing, failing, pending and skipped tests.
-fn end(line: &str) -> Option<(bool, Option<Counts>)> {
+fn parse_final_line(line: &str) -> Option<(bool, Option<TestCounts>)> {
     let text = line.trim_start();
     let rest = text.trim_start_matches(['✔', '✖', '√', '×']).trim_start();
     (rest.len() < text.len()).then_some(())?;
     let is_fine = rest.starts_with("All specs passed!");
-    let is_bad = scan::number(rest).is_some_and(|(_, rest)| {
+    let is_bad = scan::split_number(rest).is_some_and(|(_, rest)| {
         rest.strip_prefix(" of ")
-            .and_then(scan::number)
+            .and_then(scan::split_number)
             .is_some_and(|(_, rest)| rest.starts_with(" failed ("))
     });
     if !is_fine && !is_bad {
@@ -77,7 +80,7 @@ fn end(line: &str) -> Option<(bool, Option<Counts>)> {
     let mut next = || numbers.next();
     let (skipped, pending, failed, passed) = (next(), next(), next(), next());
     let counts = passed.zip(failed).zip(pending).zip(skipped);
-    let counts = counts.map(|(((passed, failed), pending), skipped)| Counts {
+    let counts = counts.map(|(((passed, failed), pending), skipped)| TestCounts {
         passed,
         failed,
         skipped: pending.saturating_add(skipped),
@@ -92,9 +95,15 @@ mod tests {
     #[test]
     fn last_line_of_the_table() {
         let line = "    ✖  1 of 2 failed (50%)                      00:05        5        3        1        1        -";
-        assert_eq!(end(line), Some((false, Some(Counts { passed: 3, failed: 1, skipped: 1 }))));
+        assert_eq!(
+            parse_final_line(line),
+            Some((false, Some(TestCounts { passed: 3, failed: 1, skipped: 1 })))
+        );
         let line = "    ✔  All specs passed!                        00:05        5        5        -        -        -";
-        assert_eq!(end(line), Some((true, Some(Counts { passed: 5, failed: 0, skipped: 0 }))));
-        assert_eq!(end("  │ ✔  till.cy.js   00:04   2   1   1   -   - │"), None);
+        assert_eq!(
+            parse_final_line(line),
+            Some((true, Some(TestCounts { passed: 5, failed: 0, skipped: 0 })))
+        );
+        assert_eq!(parse_final_line("  │ ✔  till.cy.js   00:04   2   1   1   -   - │"), None);
     }
 }

@@ -5,63 +5,64 @@
 //! below. A test is named by its description; the file, which precedes it if there are several, is the scope.
 
 use super::findings::Findings;
-use crate::report::{Failure, PassedTests, Report, Runner};
-use crate::scan::{self, Place};
-use crate::{Counts, Kind, Verdict};
+use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
+use crate::scan::{self, CodePlace};
+use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER_FLUTTER_TEST: Runner = Runner {
+pub(super) static RUNNER_FLUTTER_TEST: OutputReader = OutputReader {
     name: "flutter test",
-    kind: Kind::Test,
-    tells: TEST_TELLS,
+    kind: RunKind::Test,
+    keywords: TEST_KEYWORDS,
     silent_on_success: false,
     read: read_test,
 };
 
-pub(super) static RUNNER_DART_TEST: Runner = Runner {
+pub(super) static RUNNER_DART_TEST: OutputReader = OutputReader {
     name: "dart test",
-    kind: Kind::Test,
-    tells: TEST_TELLS,
+    kind: RunKind::Test,
+    keywords: TEST_KEYWORDS,
     silent_on_success: false,
     read: read_test,
 };
 
-pub(super) static RUNNER_DART_ANALYZE: Runner = Runner {
+pub(super) static RUNNER_DART_ANALYZE: OutputReader = OutputReader {
     name: "dart analyze",
-    kind: Kind::Lint,
-    tells: ANALYZE_TELLS,
+    kind: RunKind::Lint,
+    keywords: ANALYZE_KEYWORDS,
     silent_on_success: false,
     read: read_analyze,
 };
 
-pub(super) static RUNNER_FLUTTER_ANALYZE: Runner = Runner {
+pub(super) static RUNNER_FLUTTER_ANALYZE: OutputReader = OutputReader {
     name: "flutter analyze",
-    kind: Kind::Lint,
-    tells: ANALYZE_TELLS,
+    kind: RunKind::Lint,
+    keywords: ANALYZE_KEYWORDS,
     silent_on_success: false,
     read: read_analyze,
 };
 
-const TEST_TELLS: &[&str] = &[" All tests passed!", " Some tests failed.", " [E]"];
-const ANALYZE_TELLS: &[&str] = &["issue found.", "issues found.", "No issues found!", " - ", " • "];
+const TEST_KEYWORDS: &[&str] = &[" All tests passed!", " Some tests failed.", " [E]"];
+const ANALYZE_KEYWORDS: &[&str] =
+    &["issue found.", "issues found.", "No issues found!", " - ", " • "];
 
 /// A line of progress.
 #[derive(Clone, Copy)]
-struct Progress<'a> {
-    counts: Counts,
+struct DartProgress<'a> {
+    counts: TestCounts,
     said: &'a str,
 }
 
-fn read_test(output: &str) -> Report {
-    let mut failures: Vec<Failure> = Vec::new();
+fn read_test(output: &str) -> OutputReport {
+    let mut failures: Vec<ReportedFailure> = Vec::new();
     let mut passed = PassedTests::default();
-    let mut running: Option<(&str, Counts)> = None;
-    let mut last: Option<Counts> = None;
+    let mut running: Option<(&str, TestCounts)> = None;
+    let mut last: Option<TestCounts> = None;
     let mut ended = None;
     let mut is_open = false;
-    let mut thrown: Option<Failure> = None;
+    let mut thrown: Option<ReportedFailure> = None;
     let mut lines = output.lines();
     while let Some(line) = lines.next() {
-        if let Some(Progress { counts, said }) = progress(line) {
+        if let Some(DartProgress { counts, said }) = parse_progress(line) {
             is_open = false;
             // The number of passes grows when the previous test has passed.
             if let Some((test, before)) = running.take()
@@ -78,13 +79,13 @@ fn read_test(output: &str) -> Report {
                 "Some tests failed." => ended = Some(false),
                 _ => match said.strip_suffix(" [E]") {
                     Some(test) => {
-                        is_open = failures.len() < scan::MOST;
+                        is_open = failures.len() < scan::MAX_FAILURES;
                         if is_open {
                             let (scope, test) =
                                 split_file(test.strip_prefix("loading ").unwrap_or(test));
                             let failure = thrown.take().unwrap_or_default();
                             let scope = scope.map(str::to_owned);
-                            failures.push(Failure {
+                            failures.push(ReportedFailure {
                                 test: Some(test.to_owned()),
                                 scope,
                                 ..failure
@@ -95,9 +96,9 @@ fn read_test(output: &str) -> Report {
                 },
             }
         } else if line.starts_with("══╡ EXCEPTION CAUGHT BY FLUTTER TEST FRAMEWORK ╞") {
-            thrown = Some(exception(lines.clone()));
+            thrown = Some(read_exception(lines.clone()));
         } else if let Some(failure) = failures.last_mut().filter(|_| is_open) {
-            detail(failure, line);
+            read_detail(failure, line);
         }
     }
     let is_failed = ended == Some(false) || last.is_some_and(|counts| counts.failed > 0);
@@ -109,11 +110,17 @@ fn read_test(output: &str) -> Report {
         _ => Verdict::Unknown,
     };
     let counts = last.filter(|_| ended.is_some());
-    Report { verdict, counts, passed: passed.without(&failures), failures, duration: None }
+    OutputReport {
+        verdict,
+        counts,
+        passed: passed.without_failed(&failures),
+        failures,
+        duration: None,
+    }
 }
 
 /// Parses `00:01 +1 ~1 -1: Till opens`.
-fn progress(line: &str) -> Option<Progress<'_>> {
+fn parse_progress(line: &str) -> Option<DartProgress<'_>> {
     let (clock, rest) = line.split_once(" +")?;
     let (minutes, seconds) = clock.split_once(':')?;
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -121,7 +128,7 @@ fn progress(line: &str) -> Option<Progress<'_>> {
         return None;
     }
     let (numbers, said) = rest.split_once(": ")?;
-    let mut counts = Counts::default();
+    let mut counts = TestCounts::default();
     for (at, number) in numbers.split(' ').enumerate() {
         match (at, number.strip_prefix('~'), number.strip_prefix('-')) {
             (0, ..) => counts.passed = number.parse().ok()?,
@@ -130,7 +137,7 @@ fn progress(line: &str) -> Option<Progress<'_>> {
             _ => return None,
         }
     }
-    Some(Progress { counts, said: said.trim_end() })
+    Some(DartProgress { counts, said: said.trim_end() })
 }
 
 /// Splits `test/a_test.dart: Till opens`.
@@ -143,10 +150,10 @@ fn split_file(name: &str) -> (Option<&str>, &str) {
 
 /// Reads a line below a failure: `  Expected: <4>`, `    Actual: <3>`, an exception, and then frames such as
 /// `  test/a_test.dart 9:5   main.<fn>`.
-fn detail(failure: &mut Failure, line: &str) {
+fn read_detail(failure: &mut ReportedFailure, line: &str) {
     let Some(text) = line.strip_prefix("  ") else { return };
     let text = text.trim_end();
-    if let Some(place) = frame(text) {
+    if let Some(place) = parse_frame(text) {
         if failure.frame.is_none() {
             failure.set_place(place);
             if let Some((_, message)) = text.split_once(": Error: ") {
@@ -165,7 +172,7 @@ fn detail(failure: &mut Failure, line: &str) {
         }
     } else if failure.message.is_none() && !text.is_empty() && !text.starts_with(' ') {
         let (error, message) =
-            scan::error(text).map_or((None, text), |(error, message)| (Some(error), message));
+            scan::split_error(text).map_or((None, text), |(error, message)| (Some(error), message));
         failure.error = error.filter(|error| *error != "Expected").map(str::to_owned);
         let message = if failure.error.is_some() { message } else { text };
         failure.message = Some(message.to_owned());
@@ -173,22 +180,22 @@ fn detail(failure: &mut Failure, line: &str) {
 }
 
 /// Parses `test/a_test.dart 9:5   main.<fn>`, and the place of a compiler error: `test/a_test.dart:5:10: Error: …`.
-fn frame(text: &str) -> Option<Place<'_>> {
+fn parse_frame(text: &str) -> Option<CodePlace<'_>> {
     let (path, rest) = text.split_once(' ')?;
     if scan::has_extension(path, "dart")
         && !path.starts_with("package:")
         && !path.starts_with("dart:")
     {
-        let (line, rest) = scan::number(rest)?;
-        return rest.starts_with(':').then_some(Place { path, line: Some(line) });
+        let (line, rest) = scan::split_number(rest)?;
+        return rest.starts_with(':').then_some(CodePlace { path, line: Some(line) });
     }
-    let (place, rest) = scan::located(text)?;
+    let (place, rest) = scan::parse_located_prefix(text)?;
     (scan::has_extension(place.path, "dart") && rest.starts_with(": Error: ")).then_some(place)
 }
 
 /// Reads the block that Flutter prints about an exception in a widget test.
-fn exception<'a>(lines: impl Iterator<Item = &'a str>) -> Failure {
-    let mut failure = Failure::default();
+fn read_exception<'a>(lines: impl Iterator<Item = &'a str>) -> ReportedFailure {
+    let mut failure = ReportedFailure::default();
     let mut is_message = false;
     for line in lines.take_while(|line| !line.starts_with("═════")).take(200) {
         if let Some(rest) = line.strip_prefix("The following ") {
@@ -207,16 +214,16 @@ fn exception<'a>(lines: impl Iterator<Item = &'a str>) -> Failure {
             && let Some((path, line)) =
                 line.trim_start().strip_prefix("file://").and_then(|rest| rest.split_once(" line "))
         {
-            failure.set_place(Place::new(path, line));
+            failure.set_place(CodePlace::new(path, line));
         }
     }
     failure
 }
 
-fn read_analyze(text: &str) -> Report {
+fn read_analyze(text: &str) -> OutputReport {
     let mut findings = Findings::default();
     for line in text.lines() {
-        if let Some((level, place, message, rule)) = finding(line) {
+        if let Some((level, place, message, rule)) = parse_finding(line) {
             // Notes fail only Flutter's analysis, unless it is configured otherwise.
             if level != "info" {
                 findings.add(Some(place), Some(rule), message);
@@ -230,7 +237,7 @@ fn read_analyze(text: &str) -> Report {
 
 /// Parses `  error - lib/till.dart:5:10 - Undefined name 'x'. - undefined_identifier`, and Flutter's form with bullets,
 /// in which the message precedes the place.
-fn finding(line: &str) -> Option<(&str, Place<'_>, &str, &str)> {
+fn parse_finding(line: &str) -> Option<(&str, CodePlace<'_>, &str, &str)> {
     let text = line.trim_start();
     let separator = if text.contains(" • ") { " • " } else { " - " };
     let (level, rest) = text.split_once(separator)?;
@@ -244,7 +251,7 @@ fn finding(line: &str) -> Option<(&str, Place<'_>, &str, &str)> {
     } else {
         rest.split_once(separator)?
     };
-    let (place, rest) = scan::located(place)?;
+    let (place, rest) = scan::parse_located_prefix(place)?;
     let is_rule =
         rule.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
     (rest.is_empty() && is_rule).then_some((level, place, message, rule))
@@ -256,14 +263,14 @@ mod tests {
 
     #[test]
     fn progress_has_three_numbers() {
-        let counts = |line| progress(line).map(|one| one.counts);
+        let counts = |line| parse_progress(line).map(|one| one.counts);
         assert_eq!(
             counts("00:01 +3 ~1 -2: Till opens"),
-            Some(Counts { passed: 3, failed: 2, skipped: 1 })
+            Some(TestCounts { passed: 3, failed: 2, skipped: 1 })
         );
         assert_eq!(
             counts("00:01 +3: All tests passed!"),
-            Some(Counts { passed: 3, ..Counts::default() })
+            Some(TestCounts { passed: 3, ..TestCounts::default() })
         );
         assert_eq!(counts("at 00:01 +3: x"), None);
         assert_eq!(counts("1 +2: x"), None);
@@ -274,7 +281,7 @@ mod tests {
         let dart = "  error - lib/till.dart:5:10 - Undefined name 'x'. - undefined_identifier";
         let flutter = "  error • Undefined name 'x' • lib/till.dart:5:10 • undefined_identifier";
         for line in [dart, flutter] {
-            let (level, place, _, rule) = finding(line).unwrap();
+            let (level, place, _, rule) = parse_finding(line).unwrap();
             assert_eq!((level, place.line, rule), ("error", Some(5), "undefined_identifier"));
         }
     }

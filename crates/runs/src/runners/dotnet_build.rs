@@ -3,14 +3,14 @@
 
 use super::dotnet_test;
 use super::findings::Findings;
-use crate::Kind;
-use crate::report::{Report, Runner};
-use crate::scan::{self, Place};
+use crate::RunKind;
+use crate::report::{OutputReader, OutputReport};
+use crate::scan::{self, CodePlace};
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "dotnet build",
-    kind: Kind::Build,
-    tells: &[
+    kind: RunKind::Build,
+    keywords: &[
         "): error ",
         " : error ",
         "\nBuild FAILED.",
@@ -22,21 +22,22 @@ pub(super) static RUNNER: Runner = Runner {
     read: read_output,
 };
 
-fn read_output(text: &str) -> Report {
+fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();
     for line in text.lines() {
-        if let Some(failure) = dotnet_test::compiler(line).filter(|failure| failure.test.is_none())
+        if let Some(failure) =
+            dotnet_test::parse_compiler_error(line).filter(|failure| failure.test.is_none())
         {
-            let place = failure.frame.as_deref().map(|path| Place { path, line: failure.line });
+            let place = failure.frame.as_deref().map(|path| CodePlace { path, line: failure.line });
             let message = failure.message.as_deref().unwrap_or_default();
             findings.add_once(place, failure.error.as_deref(), message);
-        } else if let Some((place, code, message)) = project_error(line) {
+        } else if let Some((place, code, message)) = parse_project_error(line) {
             findings.add_once(place, Some(code), message);
         } else if line == "Build FAILED." || is_terminal_failure(line) {
             findings.bad = true;
         } else if line == "Build succeeded." || is_terminal_success(line) {
             findings.good = true;
-        } else if let Some((number, "Error(s)")) = scan::amount(line.trim_start()) {
+        } else if let Some((number, "Error(s)")) = scan::split_amount(line.trim_start()) {
             findings.bad |= number > 0;
         }
     }
@@ -44,7 +45,7 @@ fn read_output(text: &str) -> Report {
 }
 
 /// Parses `/p/Ledger.csproj : error NU1101: Unable to find package Nope. [/p/Ledger.sln]`, which has no line.
-fn project_error(line: &str) -> Option<(Option<Place<'_>>, &str, &str)> {
+fn parse_project_error(line: &str) -> Option<(Option<CodePlace<'_>>, &str, &str)> {
     let (path, rest) = line.split_once(" : error ")?;
     let (code, message) = rest.split_once(": ")?;
     let digits = code.trim_start_matches(|sign: char| sign.is_ascii_uppercase());
@@ -52,13 +53,13 @@ fn project_error(line: &str) -> Option<(Option<Place<'_>>, &str, &str)> {
     let message = message.rsplit_once(" [").map_or(message, |(message, _)| message);
     let path = path.trim_start();
     let place = (path.contains(['/', '\\']) || path.contains(".csproj"))
-        .then_some(Place { path, line: None });
+        .then_some(CodePlace { path, line: None });
     Some((place, code, message))
 }
 
 /// Returns true for `Build failed with 1 error(s) in 1.2s`.
 fn is_terminal_failure(line: &str) -> bool {
-    let rest = line.strip_prefix("Build failed with ").and_then(scan::amount);
+    let rest = line.strip_prefix("Build failed with ").and_then(scan::split_amount);
     rest.is_some_and(|(_, words)| words.starts_with("error(s)"))
 }
 

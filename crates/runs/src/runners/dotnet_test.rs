@@ -1,14 +1,14 @@
 //! dotnet test: a line per test project, and the failures above it. Written from the documented forms: that of VSTest,
 //! and the summary that the terminal logger of .NET 9 prints instead.
 
-use crate::report::{Failure, PassedTests, Report, Runner};
-use crate::scan::{Place, number};
-use crate::{Counts, Kind, Verdict};
+use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
+use crate::scan::{CodePlace, split_number};
+use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "dotnet test",
-    kind: Kind::Test,
-    tells: &[
+    kind: RunKind::Test,
+    keywords: &[
         "ed!  - ",
         "\nTest summary: ",
         "\nTest Run ",
@@ -17,50 +17,53 @@ pub(super) static RUNNER: Runner = Runner {
         "): error ",
     ],
     silent_on_success: false,
-    read,
+    read: read_output,
 };
 
-fn read(text: &str) -> Report {
-    let mut projects: Vec<Counts> = Vec::new();
+fn read_output(text: &str) -> OutputReport {
+    let mut projects: Vec<TestCounts> = Vec::new();
     let mut summary = None;
     let mut started = 0_usize;
     let mut passed = PassedTests::default();
-    let mut failures: Vec<Failure> = Vec::new();
-    let mut part = Part::None;
+    let mut failures: Vec<ReportedFailure> = Vec::new();
+    let mut part = DotnetFailurePart::None;
     let mut said_failed = false;
     for line in text.lines() {
-        if let Some(counts) = project(line) {
+        if let Some(counts) = parse_project(line) {
             projects.push(counts);
-            part = Part::None;
-        } else if let Some(counts) = terminal(line) {
+            part = DotnetFailurePart::None;
+        } else if let Some(counts) = parse_terminal_summary(line) {
             summary = Some(counts);
         } else if line.starts_with("Test run for ") {
             started += 1;
-        } else if let Some(test) = result(line, "  Passed ") {
+        } else if let Some(test) = parse_result(line, "  Passed ") {
             passed.add(None, || test.to_owned());
-            part = Part::None;
-        } else if let Some(test) = result(line, "  Failed ") {
-            failures.push(Failure { test: Some(test.to_owned()), ..Failure::default() });
-            part = Part::None;
-        } else if let Some(failure) = compiler(line) {
+            part = DotnetFailurePart::None;
+        } else if let Some(test) = parse_result(line, "  Failed ") {
+            failures.push(ReportedFailure {
+                test: Some(test.to_owned()),
+                ..ReportedFailure::default()
+            });
+            part = DotnetFailurePart::None;
+        } else if let Some(failure) = parse_compiler_error(line) {
             if failures.iter().rev().take(64).all(|other| *other != failure) {
                 failures.push(failure);
             }
         } else if line.trim() == "Error Message:" {
-            part = Part::Message;
+            part = DotnetFailurePart::Message;
         } else if line.trim() == "Stack Trace:" {
-            part = Part::Stack;
+            part = DotnetFailurePart::Stack;
         } else if line == "Test Run Aborted."
             || line == "Test Run Failed."
             || line == "Build FAILED."
         {
             said_failed = true;
         } else if let Some(failure) = failures.last_mut() {
-            part = part.read(failure, line);
+            part = part.read_line(failure, line);
         }
     }
     let whole = !projects.is_empty() && projects.len() >= started;
-    let counts = summary.or_else(|| whole.then(|| sum(&projects)));
+    let counts = summary.or_else(|| whole.then(|| total_counts(&projects)));
     let failed = said_failed
         || counts.is_some_and(|counts| counts.failed > 0)
         || projects.iter().any(|counts| counts.failed > 0)
@@ -75,19 +78,25 @@ fn read(text: &str) -> Report {
     if verdict != Verdict::Failed {
         failures.clear();
     }
-    Report { verdict, counts, passed: passed.without(&failures), failures, duration: None }
+    OutputReport {
+        verdict,
+        counts,
+        passed: passed.without_failed(&failures),
+        failures,
+        duration: None,
+    }
 }
 
 /// The part below a failed test that a line belongs to.
 #[derive(Clone, Copy)]
-enum Part {
+enum DotnetFailurePart {
     None,
     Message,
     Stack,
 }
 
-impl Part {
-    fn read(self, failure: &mut Failure, line: &str) -> Self {
+impl DotnetFailurePart {
+    fn read_line(self, failure: &mut ReportedFailure, line: &str) -> Self {
         let said = line.trim();
         match self {
             Self::Message if failure.message.is_none() && !said.is_empty() => {
@@ -100,7 +109,7 @@ impl Part {
                 let place =
                     said.split_once(" in ").and_then(|(_, place)| place.rsplit_once(":line "));
                 if let Some((path, line)) = place {
-                    failure.set_place(Place::new(path, line));
+                    failure.set_place(CodePlace::new(path, line));
                 }
             }
             _ => {}
@@ -110,66 +119,70 @@ impl Part {
 }
 
 /// Parses `Failed! - Failed: 1, Passed: 2, Skipped: 1, Total: 4, Duration: 12 ms - Ledger.Tests.dll (net8.0)`.
-fn project(line: &str) -> Option<Counts> {
+fn parse_project(line: &str) -> Option<TestCounts> {
     let rest = line.strip_prefix("Passed!  - ").or_else(|| line.strip_prefix("Failed!  - "))?;
-    let counts = labelled(rest, ["Passed", "Failed", "Skipped", "Total"])?;
+    let counts = parse_labelled(rest, ["Passed", "Failed", "Skipped", "Total"])?;
     (rest.contains(", Duration: ") && (counts.failed == 0) == line.starts_with("Passed!"))
         .then_some(counts)
 }
 
 /// Parses `Test summary: total: 4, failed: 1, succeeded: 2, skipped: 1, duration: 1.5s`.
-fn terminal(line: &str) -> Option<Counts> {
+fn parse_terminal_summary(line: &str) -> Option<TestCounts> {
     let rest = line.strip_prefix("Test summary: ").filter(|rest| rest.ends_with('s'))?;
-    labelled(rest, ["succeeded", "failed", "skipped", "total"])
+    parse_labelled(rest, ["succeeded", "failed", "skipped", "total"])
 }
 
 /// Parses the numbers after the labels of passed, failed, skipped and all; None if they do not add up.
-fn labelled(list: &str, [passed, failed, skipped, total]: [&str; 4]) -> Option<Counts> {
+fn parse_labelled(list: &str, [passed, failed, skipped, total]: [&str; 4]) -> Option<TestCounts> {
     let value = |name: &str| {
         list.split(',').find_map(|part| {
             let rest = part.trim().strip_prefix(name)?.strip_prefix(':')?;
-            number(rest.trim()).map(|(value, _)| value)
+            split_number(rest.trim()).map(|(value, _)| value)
         })
     };
     let counts =
-        Counts { passed: value(passed)?, failed: value(failed)?, skipped: value(skipped)? };
+        TestCounts { passed: value(passed)?, failed: value(failed)?, skipped: value(skipped)? };
     let sum = counts.passed.checked_add(counts.failed)?.checked_add(counts.skipped)?;
     (value(total)? == sum).then_some(counts)
 }
 
 /// Parses the test of `  Failed Ledger.Tests.LedgerTests.Adds [5 ms]` or `  Passed …`.
-fn result<'a>(line: &'a str, word: &str) -> Option<&'a str> {
+fn parse_result<'a>(line: &'a str, word: &str) -> Option<&'a str> {
     let (test, time) = line.strip_prefix(word)?.rsplit_once(" [")?;
     (time.ends_with("s]") && !test.is_empty()).then_some(test)
 }
 
 /// Parses `/home/ada/Ledger.cs(10,5): error CS0029: Cannot implicitly convert … [/home/ada/Ledger.csproj]`.
-pub(super) fn compiler(line: &str) -> Option<Failure> {
+pub(super) fn parse_compiler_error(line: &str) -> Option<ReportedFailure> {
     let (place, rest) = line.split_once("): error ")?;
     let (code, message) = rest.split_once(": ")?;
     let (path, numbers) = place.rsplit_once('(')?;
     let message = message.rsplit_once(" [").map_or(message, |(message, _)| message);
-    let place = Place::new(path.trim_start(), numbers.split(',').next().unwrap_or_default());
+    let place = CodePlace::new(path.trim_start(), numbers.split(',').next().unwrap_or_default());
     if code == "TESTERROR" {
         let (test, rest) = message.split_once(" (")?;
         let said = rest.split_once("Error Message: ").map(|(_, said)| said.to_owned());
-        let failure = Failure { test: Some(test.to_owned()), message: said, ..Failure::default() };
-        return Some(failure.at(Some(place)));
+        let failure = ReportedFailure {
+            test: Some(test.to_owned()),
+            message: said,
+            ..ReportedFailure::default()
+        };
+        return Some(failure.with_place(Some(place)));
     }
     // The TypeScript compiler has the same form.
     if code.strip_prefix("TS").is_some_and(|digits| digits.parse::<u32>().is_ok()) {
         return None;
     }
-    let failure = Failure {
+    let failure = ReportedFailure {
         error: Some(code.to_owned()),
         message: Some(message.to_owned()),
-        ..Failure::default()
+        ..ReportedFailure::default()
     };
-    code.chars().all(char::is_alphanumeric).then(|| failure.at(Some(place)))
+    code.chars().all(char::is_alphanumeric).then(|| failure.with_place(Some(place)))
 }
 
-fn sum(projects: &[Counts]) -> Counts {
-    projects.iter().fold(Counts::default(), |sum, one| Counts {
+fn total_counts(projects: &[TestCounts]) -> TestCounts {
+    projects.iter().fold(TestCounts::default(), |sum, one| TestCounts {
         passed: sum.passed.saturating_add(one.passed),
         failed: sum.failed.saturating_add(one.failed),
         skipped: sum.skipped.saturating_add(one.skipped),
@@ -179,7 +192,7 @@ fn sum(projects: &[Counts]) -> Counts {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn fixtures() {
-        crate::cases::check("dotnet test");
+    fn recorded_outputs() {
+        crate::cases::check_recorded_cases("dotnet test");
     }
 }

@@ -3,32 +3,32 @@
 //! Warnings alone do not fail a run, unless there are too many, which a later message reports; so they are unknown.
 
 use super::findings::Findings;
-use crate::Kind;
-use crate::report::{Report, Runner};
-use crate::scan::{self, Place};
+use crate::RunKind;
+use crate::report::{OutputReader, OutputReport};
+use crate::scan::{self, CodePlace};
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "eslint",
-    kind: Kind::Lint,
-    tells: &["  error  ", " problem", "ESLint found too many warnings"],
+    kind: RunKind::Lint,
+    keywords: &["  error  ", " problem", "ESLint found too many warnings"],
     silent_on_success: true,
-    read,
+    read: read_output,
 };
 
-fn read(text: &str) -> Report {
+fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();
     let mut file = None;
     let mut above = "";
     // Stylelint prints the same summary.
     let mut is_stylelint = false;
     for line in text.lines() {
-        if let Some((row, rule, message)) = finding(line)
+        if let Some((row, rule, message)) = parse_finding(line)
             && (file.is_some() || rule.is_some())
         {
             // `grep error` keeps the findings and drops the files.
-            let place = file.map(|path| Place { path, line: Some(row) });
+            let place = file.map(|path| CodePlace { path, line: Some(row) });
             findings.add(place, rule, message);
-        } else if let Some(errors) = problems(line) {
+        } else if let Some(errors) = parse_error_count(line) {
             findings.bad |= errors > 0 && !is_stylelint;
             file = None;
         } else if line.starts_with("ESLint found too many warnings") {
@@ -45,7 +45,7 @@ fn read(text: &str) -> Report {
 }
 
 /// Parses `  1:7  error  'x' is not defined  no-undef` into line, rule and message. A parsing error has no rule.
-fn finding(line: &str) -> Option<(u32, Option<&str>, &str)> {
+fn parse_finding(line: &str) -> Option<(u32, Option<&str>, &str)> {
     let (place, rest) = line.strip_prefix("  ")?.trim_start().split_once(' ')?;
     let (row, column) = place.split_once(':')?;
     let row = row.parse().ok()?;
@@ -60,9 +60,9 @@ fn finding(line: &str) -> Option<(u32, Option<&str>, &str)> {
 }
 
 /// Parses the number of errors in the last line.
-fn problems(line: &str) -> Option<u32> {
-    let (number, words) = scan::amount(line.strip_prefix("✖ ")?)?;
+fn parse_error_count(line: &str) -> Option<u32> {
+    let (number, words) = scan::split_amount(line.strip_prefix("✖ ")?)?;
     let (_, errors) = words.strip_suffix(')')?.split_once('(')?;
-    let (errors, words) = scan::amount(errors)?;
+    let (errors, words) = scan::split_amount(errors)?;
     (number >= errors && words.starts_with("error")).then_some(errors)
 }

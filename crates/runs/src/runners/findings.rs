@@ -3,13 +3,13 @@
 //! Most of them print nothing on success. An empty output is not a summary, so by the text alone it is unknown.
 
 use crate::Verdict;
-use crate::report::{Failure, Report};
-use crate::scan::{self, Place};
+use crate::report::{OutputReport, ReportedFailure};
+use crate::scan::{self, CodePlace};
 
 /// The findings of a checker so far.
 #[derive(Default)]
 pub(super) struct Findings {
-    list: Vec<Failure>,
+    list: Vec<ReportedFailure>,
     /// True if a line reports success.
     pub(super) good: bool,
     /// True if a line reports failure.
@@ -18,20 +18,25 @@ pub(super) struct Findings {
 
 impl Findings {
     /// Adds a finding, unless the list is full.
-    pub(super) fn add(&mut self, place: Option<Place<'_>>, rule: Option<&str>, message: &str) {
-        if self.list.len() < scan::MOST {
-            let failure = Failure {
+    pub(super) fn add(&mut self, place: Option<CodePlace<'_>>, rule: Option<&str>, message: &str) {
+        if self.list.len() < scan::MAX_FAILURES {
+            let failure = ReportedFailure {
                 error: rule.map(str::to_owned),
                 message: Some(message.trim().to_owned()),
-                ..Failure::default()
+                ..ReportedFailure::default()
             };
-            self.list.push(failure.at(place));
+            self.list.push(failure.with_place(place));
         }
     }
 
     /// Adds a finding, unless one of the last is equal: a header is compiled many times.
-    pub(super) fn add_once(&mut self, place: Option<Place<'_>>, rule: Option<&str>, message: &str) {
-        let is_same = |other: &Failure| {
+    pub(super) fn add_once(
+        &mut self,
+        place: Option<CodePlace<'_>>,
+        rule: Option<&str>,
+        message: &str,
+    ) {
+        let is_same = |other: &ReportedFailure| {
             other.message.as_deref() == Some(message.trim())
                 && other.frame.as_deref() == place.map(|place| place.path)
                 && other.line == place.and_then(|place| place.line)
@@ -53,7 +58,7 @@ impl Findings {
         self.list.is_empty()
     }
 
-    pub(super) fn report(self) -> Report {
+    pub(super) fn report(self) -> OutputReport {
         let verdict = if self.bad || !self.list.is_empty() {
             Verdict::Failed
         } else if self.good {
@@ -61,6 +66,6 @@ impl Findings {
         } else {
             Verdict::Unknown
         };
-        Report { verdict, failures: self.list, ..Report::unknown() }
+        OutputReport { verdict, failures: self.list, ..OutputReport::unknown() }
     }
 }

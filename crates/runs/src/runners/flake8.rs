@@ -1,16 +1,21 @@
 //! Flake8: `./a.py:1:8: F401 'os' imported but unused`, and nothing on success.
 
 use super::findings::Findings;
-use crate::report::{Report, Runner};
-use crate::{Kind, scan};
+use crate::report::{OutputReader, OutputReport};
+use crate::{RunKind, scan};
 
-pub(super) static RUNNER: Runner =
-    Runner { name: "flake8", kind: Kind::Lint, tells: &[".py"], silent_on_success: true, read };
+pub(super) static RUNNER: OutputReader = OutputReader {
+    name: "flake8",
+    kind: RunKind::Lint,
+    keywords: &[".py"],
+    silent_on_success: true,
+    read: read_output,
+};
 
-fn read(text: &str) -> Report {
+fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();
     for line in text.lines() {
-        if let Some((place, rest)) = scan::located(line)
+        if let Some((place, rest)) = scan::parse_located_prefix(line)
             && let Some((code, message)) =
                 rest.strip_prefix(": ").and_then(|rest| rest.split_once(' '))
             && is_code(code)
@@ -40,7 +45,7 @@ mod tests {
 
     #[test]
     fn only_findings_fail() {
-        assert_eq!(read("a.py:1:1: E302 x\n").verdict, Verdict::Failed);
+        assert_eq!(read_output("a.py:1:1: E302 x\n").verdict, Verdict::Failed);
         for text in [
             "",
             "a.py:1:1: note x\n",
@@ -49,7 +54,7 @@ mod tests {
             "E302\n",
             "0\n",
         ] {
-            assert_eq!(read(text).verdict, Verdict::Unknown, "{text}");
+            assert_eq!(read_output(text).verdict, Verdict::Unknown, "{text}");
         }
     }
 }

@@ -1,24 +1,24 @@
 //! Errors of the Go compiler, vet and the module loader, and the places in the project's code.
 
 use crate::Verdict;
-use crate::report::{Failure, Report};
-use crate::scan::{self, Place, has_extension, number, place};
+use crate::report::{OutputReport, ReportedFailure};
+use crate::scan::{self, CodePlace, has_extension, parse_place, split_number};
 
 /// Reads the output of `go build` and `go vet`. Go prints nothing on success, so the text alone never shows a pass.
-pub(super) fn read(text: &str) -> Report {
-    let failures = errors(text).list;
+pub(super) fn read_build_output(text: &str) -> OutputReport {
+    let failures = collect_errors(text).list;
     let verdict = if failures.is_empty() { Verdict::Unknown } else { Verdict::Failed };
-    Report { verdict, failures, ..Report::unknown() }
+    OutputReport { verdict, failures, ..OutputReport::unknown() }
 }
 
 /// The keywords of [`read`].
-pub(super) const TELLS: &[&str] = &[".go:", "\npackage ", "\timports ", "\ngo: ", "\nvet: "];
+pub(super) const KEYWORDS: &[&str] = &[".go:", "\npackage ", "\timports ", "\ngo: ", "\nvet: "];
 
 /// The errors in a text.
 #[derive(Default)]
 pub(super) struct GoErrors {
     /// Each error once, in the order of the text.
-    pub(super) list: Vec<Failure>,
+    pub(super) list: Vec<ReportedFailure>,
     /// True if an error is right below the header of its package, so that it is the compiler's and not printed by a
     /// test.
     pub(super) under_header: bool,
@@ -27,7 +27,7 @@ pub(super) struct GoErrors {
 }
 
 /// Collects the errors of a text.
-pub(super) fn errors(text: &str) -> GoErrors {
+pub(super) fn collect_errors(text: &str) -> GoErrors {
     let mut found = GoErrors::default();
     // The package of the header above, until its errors end.
     let mut package = None;
@@ -35,17 +35,19 @@ pub(super) fn errors(text: &str) -> GoErrors {
         if let Some(header) = line.strip_prefix("# ") {
             // `# example.com/ledger [example.com/ledger.test]`
             package = header.split(' ').next().filter(|name| is_package(name));
-        } else if let Some(mut failure) = error(line).or_else(|| load_error(line, package)) {
+        } else if let Some(mut failure) =
+            parse_error(line).or_else(|| parse_load_error(line, package))
+        {
             let is_loader = line.starts_with("go: ");
             found.under_header |= package.is_some() && !is_loader;
             found.is_unloaded |= is_loader || is_loader_error(&failure);
             failure.scope = package.map(str::to_owned);
-            let is_same = |other: &Failure| {
+            let is_same = |other: &ReportedFailure| {
                 (&other.message, &other.frame, other.line)
                     == (&failure.message, &failure.frame, failure.line)
             };
             let known = found.list.iter().rev().take(64).any(is_same);
-            if !known && found.list.len() < scan::MOST {
+            if !known && found.list.len() < scan::MAX_FAILURES {
                 found.list.push(failure);
             }
         } else if !line.starts_with('\t') && line != "too many errors" {
@@ -56,7 +58,7 @@ pub(super) fn errors(text: &str) -> GoErrors {
 }
 
 /// Returns true for an error that occurs before anything is compiled.
-fn is_loader_error(failure: &Failure) -> bool {
+fn is_loader_error(failure: &ReportedFailure) -> bool {
     const STARTS: &[&str] = &[
         "missing go.sum entry ",
         "no required module provides package ",
@@ -78,20 +80,23 @@ fn is_package(name: &str) -> bool {
 }
 
 /// Parses `./ledger.go:8:25: undefined: missing`, at the start of its line and with a column, which tests do not print.
-fn error(line: &str) -> Option<Failure> {
+fn parse_error(line: &str) -> Option<ReportedFailure> {
     let line = line.strip_prefix("vet: ").unwrap_or(line);
     if line.starts_with([' ', '\t']) {
         return None;
     }
-    let place = place(line).filter(|place| has_extension(place.path, "go"))?;
-    let (_, rest) = number(line.get(place.path.len() + 1..)?)?;
-    let (_, rest) = number(rest.strip_prefix(':')?)?;
-    let message = rest.strip_prefix(": ").filter(|message| !is_other(message))?;
-    Some(Failure { message: Some(message.to_owned()), ..Failure::default() }.at(Some(place)))
+    let place = parse_place(line).filter(|place| has_extension(place.path, "go"))?;
+    let (_, rest) = split_number(line.get(place.path.len() + 1..)?)?;
+    let (_, rest) = split_number(rest.strip_prefix(':')?)?;
+    let message = rest.strip_prefix(": ").filter(|message| !is_ignored_message(message))?;
+    Some(
+        ReportedFailure { message: Some(message.to_owned()), ..ReportedFailure::default() }
+            .with_place(Some(place)),
+    )
 }
 
 /// Returns true for messages that do not count: a linter's, which ends in its name, and the line after many errors.
-fn is_other(message: &str) -> bool {
+fn is_ignored_message(message: &str) -> bool {
     let linter = message.strip_suffix(')').and_then(|rest| rest.rsplit_once(" ("));
     let is_name = |name: &str| {
         name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
@@ -101,7 +106,7 @@ fn is_other(message: &str) -> bool {
 
 /// Parses an error of the module loader, which has no file: an import cycle, a broken `go.mod`, or
 /// `package example.com/x: build constraints exclude all Go files`.
-fn load_error(line: &str, package: Option<&str>) -> Option<Failure> {
+fn parse_load_error(line: &str, package: Option<&str>) -> Option<ReportedFailure> {
     let message = if let Some(rest) = line.strip_prefix("package ") {
         let (name, message) = rest.split_once(": ")?;
         (is_package(name) || package == Some(name)).then_some(message)?
@@ -121,12 +126,12 @@ fn load_error(line: &str, package: Option<&str>) -> Option<Failure> {
     } else {
         return None;
     };
-    Some(Failure { message: Some(message.to_owned()), ..Failure::default() })
+    Some(ReportedFailure { message: Some(message.to_owned()), ..ReportedFailure::default() })
 }
 
 /// Parses the place of a stack frame. Returns None if it is not in the project's code.
-pub(super) fn own<'a>(frame: &'a str, root: Option<&str>) -> Option<Place<'a>> {
-    let place = place(frame)?;
+pub(super) fn parse_project_place<'a>(frame: &'a str, root: Option<&str>) -> Option<CodePlace<'a>> {
+    let place = parse_place(frame)?;
     let file = place.path;
     let foreign = root.is_some_and(|root| file.starts_with(root))
         || file.contains("/pkg/mod/")
@@ -136,7 +141,7 @@ pub(super) fn own<'a>(frame: &'a str, root: Option<&str>) -> Option<Place<'a>> {
 }
 
 /// Returns the folder of the standard library if this line of a stack is one of its frames.
-pub(super) fn root_of(line: &str) -> Option<&str> {
+pub(super) fn standard_library_root(line: &str) -> Option<&str> {
     let place = line.strip_prefix('\t')?;
     let at = place.find("/src/testing/").or_else(|| place.find("/src/runtime/"))?;
     place.get(..at + "/src/".len())

@@ -12,17 +12,17 @@ mod log;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use log::TestLog;
+use log::GoTestLog;
 
 use super::go_errors;
-use crate::report::{Failure, PassedTests, Report, Runner};
+use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::scan;
-use crate::{Counts, Kind, Verdict};
+use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "go test",
-    kind: Kind::Test,
-    tells: &[
+    kind: RunKind::Test,
+    keywords: &[
         "FAIL\n",
         "FAIL\t",
         "--- FAIL: ",
@@ -37,20 +37,20 @@ pub(super) static RUNNER: Runner = Runner {
         "\n{\"Action\":",
     ],
     silent_on_success: false,
-    read,
+    read: read_output,
 };
 
 /// The outcome of one test.
 #[derive(Clone, Copy, PartialEq)]
-enum Went {
+enum GoTestStatus {
     Passed,
     Failed,
     Skipped,
 }
 
 /// A line `--- FAIL: TestAdd/small (0.00s)`.
-struct TestResult<'a> {
-    went: Went,
+struct GoTestResult<'a> {
+    went: GoTestStatus,
     test: &'a str,
     /// True if results of its subtests follow.
     is_parent: bool,
@@ -62,27 +62,27 @@ struct TestResult<'a> {
 
 /// The line `PASS` that ends the output of a test binary.
 #[derive(Default)]
-struct Pass {
+struct PassLine {
     /// True if it was the last line of a binary.
     is_last: bool,
     /// True if the line of a package with tests followed it.
     seen: bool,
 }
 
-struct Reading<'a> {
-    results: Vec<TestResult<'a>>,
+struct GoTestParser<'a> {
+    results: Vec<GoTestResult<'a>>,
     started: HashSet<&'a str>,
     starts: usize,
     /// Tests that were started and have neither ended nor paused.
     running: HashSet<&'a str>,
     /// Index of the first result since the last package line.
     segment: usize,
-    log: TestLog<'a>,
+    log: GoTestLog<'a>,
     /// True if tests ran in a package.
     ran: bool,
     failed: bool,
     /// `PASS` lines that were printed while no test was running.
-    pass: Pass,
+    pass: PassLine,
     /// The line of a failing package that was printed while a test ran: the package failed unless that test continues.
     /// Empty for the last `FAIL`, which names no package.
     suspended: Option<&'a str>,
@@ -91,30 +91,30 @@ struct Reading<'a> {
     millis: u64,
 }
 
-fn read(text: &str) -> Report {
-    let text = events::unwrapped(text).map_or(Cow::Borrowed(text), Cow::Owned);
-    let mut reading = Reading {
+fn read_output(text: &str) -> OutputReport {
+    let text = events::join_event_output(text).map_or(Cow::Borrowed(text), Cow::Owned);
+    let mut reading = GoTestParser {
         results: Vec::new(),
         started: HashSet::new(),
         starts: 0,
         running: HashSet::new(),
         segment: 0,
-        log: TestLog::default(),
+        log: GoTestLog::default(),
         ran: false,
         failed: false,
-        pass: Pass::default(),
+        pass: PassLine::default(),
         suspended: None,
         doubt: false,
         millis: 0,
     };
     for line in text.lines() {
-        reading.take(line);
+        reading.read_line(line);
     }
     reading.report(&text)
 }
 
-impl<'a> Reading<'a> {
-    fn take(&mut self, line: &'a str) {
+impl<'a> GoTestParser<'a> {
+    fn read_line(&mut self, line: &'a str) {
         if let Some(rest) = line.strip_prefix("=== ") {
             if let Some(test) = rest.strip_prefix("RUN   ") {
                 self.starts += 1;
@@ -128,10 +128,10 @@ impl<'a> Reading<'a> {
             } else if let Some(test) = rest.strip_prefix("PAUSE ") {
                 self.running.remove(test);
             }
-        } else if let Some((went, test)) = result(line) {
-            self.take_result(went, test);
-        } else if !self.take_package(line) {
-            self.log.take_line(line);
+        } else if let Some((went, test)) = parse_result(line) {
+            self.read_result(went, test);
+        } else if !self.read_package(line) {
+            self.log.read_line(line);
         }
     }
 
@@ -142,7 +142,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn take_result(&mut self, went: Went, test: &'a str) {
+    fn read_result(&mut self, went: GoTestStatus, test: &'a str) {
         let was_running = self.running.remove(test);
         if was_running {
             // Its subtests end with it; their results follow.
@@ -159,14 +159,14 @@ impl<'a> Reading<'a> {
             mark_parent(&mut self.results, parent);
         }
         let is_parent = false;
-        self.results.push(TestResult { went, test, is_parent, is_doubtful, package: None });
+        self.results.push(GoTestResult { went, test, is_parent, is_doubtful, package: None });
         if !is_doubtful {
             self.log.end_test(test);
         }
     }
 
     /// Reads a line about a package: `ok  \tpackage\t0.002s`, `FAIL\tpackage [build failed]`, or the last `FAIL`.
-    fn take_package(&mut self, line: &'a str) -> bool {
+    fn read_package(&mut self, line: &'a str) -> bool {
         if let Some(rest) = line.strip_prefix("ok  \t") {
             self.ran |= has_run_tests(rest);
             self.pass.seen |= self.pass.is_last && has_run_tests(rest);
@@ -203,7 +203,7 @@ impl<'a> Reading<'a> {
             result.package = name;
         }
         // Without a certain failure the doubtful ones are used.
-        if results.iter().all(|result| result.is_doubtful || result.went != Went::Failed) {
+        if results.iter().all(|result| result.is_doubtful || result.went != GoTestStatus::Failed) {
             for result in results.iter_mut() {
                 result.is_doubtful = false;
             }
@@ -211,11 +211,11 @@ impl<'a> Reading<'a> {
         self.log.end_package(results, name);
         self.segment = self.results.len();
         let time = rest.split('\t').nth(1).and_then(|time| time.split(' ').next());
-        let took = time.and_then(|time| time.strip_suffix('s')).and_then(scan::seconds);
+        let took = time.and_then(|time| time.strip_suffix('s')).and_then(scan::parse_seconds);
         self.millis = self.millis.saturating_add(took.unwrap_or(0));
     }
 
-    fn report(mut self, text: &str) -> Report {
+    fn report(mut self, text: &str) -> OutputReport {
         if let Some(rest) = self.suspended.take() {
             self.failed = true;
             self.end_package(rest);
@@ -230,13 +230,15 @@ impl<'a> Reading<'a> {
             && self.starts == self.results.len()
             && self.results.iter().all(|result| self.started.contains(result.test));
         let ran_none = !self.ran && self.results.is_empty() && text.contains("[no tests to run]");
-        let counts =
-            if ran_none { Some(Counts::default()) } else { is_whole.then(|| count(&self.results)) };
-        let names_failure = self
-            .results
-            .iter()
-            .any(|result| result.went == Went::Failed && !result.is_doubtful && !self.doubt);
-        let errors = go_errors::errors(text);
+        let counts = if ran_none {
+            Some(TestCounts::default())
+        } else {
+            is_whole.then(|| count_results(&self.results))
+        };
+        let names_failure = self.results.iter().any(|result| {
+            result.went == GoTestStatus::Failed && !result.is_doubtful && !self.doubt
+        });
+        let errors = go_errors::collect_errors(text);
         let is_unloaded = errors.is_unloaded && !self.ran && self.results.is_empty();
         let is_failed =
             self.failed || panicked || names_failure || errors.under_header || is_unloaded;
@@ -262,10 +264,10 @@ impl<'a> Reading<'a> {
         } else {
             Vec::new()
         };
-        Report {
+        OutputReport {
             verdict,
             counts,
-            passed: passed(&self.results).without(&failures),
+            passed: passed_tests(&self.results).without_failed(&failures),
             failures,
             duration: (verdict != Verdict::Unknown).then_some(self.millis),
         }
@@ -273,21 +275,22 @@ impl<'a> Reading<'a> {
 }
 
 /// Builds the failure of a test from its output, for a wrapper that groups the output by test.
-pub(super) fn failure(test: &str, package: &str, lines: &[&str]) -> Failure {
-    let mut log = TestLog::default();
+pub(super) fn build_failure(test: &str, package: &str, lines: &[&str]) -> ReportedFailure {
+    let mut log = GoTestLog::default();
     log.set_test(test);
-    for line in lines.iter().filter(|line| result(line).is_none()) {
-        log.take_line(line);
+    for line in lines.iter().filter(|line| parse_result(line).is_none()) {
+        log.read_line(line);
     }
-    let went = Went::Failed;
-    let result = TestResult { went, test, is_parent: false, is_doubtful: false, package: None };
+    let went = GoTestStatus::Failed;
+    let result = GoTestResult { went, test, is_parent: false, is_doubtful: false, package: None };
     log.end_package(&[result], Some(package));
     log.into_failures().into_iter().next().unwrap_or_default()
 }
 
-fn passed(results: &[TestResult<'_>]) -> PassedTests {
+fn passed_tests(results: &[GoTestResult<'_>]) -> PassedTests {
     let mut passed = PassedTests::default();
-    for result in results.iter().filter(|one| one.went == Went::Passed && !one.is_doubtful) {
+    for result in results.iter().filter(|one| one.went == GoTestStatus::Passed && !one.is_doubtful)
+    {
         passed.add(result.package, || result.test.to_owned());
     }
     passed
@@ -299,7 +302,7 @@ fn is_subtest(test: &str, parent: &str) -> bool {
 }
 
 /// Marks the last test with a name as a parent.
-fn mark_parent(results: &mut [TestResult<'_>], parent: &str) {
+fn mark_parent(results: &mut [GoTestResult<'_>], parent: &str) {
     for result in results.iter_mut().rev() {
         if result.test == parent {
             result.is_parent = true;
@@ -314,34 +317,34 @@ fn mark_parent(results: &mut [TestResult<'_>], parent: &str) {
 fn has_run_tests(rest: &str) -> bool {
     let mut fields = rest.split('\t').skip(1);
     let time = fields.next().is_some_and(|time| {
-        time == "(cached)" || time.strip_suffix('s').and_then(scan::seconds).is_some()
+        time == "(cached)" || time.strip_suffix('s').and_then(scan::parse_seconds).is_some()
     });
     time && fields
         .all(|field| field.ends_with(" of statements") || field.ends_with("[no statements]"))
 }
 
-fn result(line: &str) -> Option<(Went, &str)> {
+fn parse_result(line: &str) -> Option<(GoTestStatus, &str)> {
     let rest = line.trim_start_matches(' ').strip_prefix("--- ")?;
     let (went, rest) = rest.split_once(": ")?;
     let went = match went {
-        "PASS" => Went::Passed,
-        "FAIL" => Went::Failed,
-        "SKIP" => Went::Skipped,
+        "PASS" => GoTestStatus::Passed,
+        "FAIL" => GoTestStatus::Failed,
+        "SKIP" => GoTestStatus::Skipped,
         _ => return None,
     };
     let (test, time) = rest.rsplit_once(" (")?;
-    scan::seconds(time.strip_suffix("s)")?).map(|_| (went, test))
+    scan::parse_seconds(time.strip_suffix("s)")?).map(|_| (went, test))
 }
 
-fn count(results: &[TestResult<'_>]) -> Counts {
+fn count_results(results: &[GoTestResult<'_>]) -> TestCounts {
     let count = |went| {
         let leaves = results.iter().filter(|one| one.went == went && !one.is_parent).count();
         u32::try_from(leaves).unwrap_or(u32::MAX)
     };
-    Counts {
-        passed: count(Went::Passed),
-        failed: count(Went::Failed),
-        skipped: count(Went::Skipped),
+    TestCounts {
+        passed: count(GoTestStatus::Passed),
+        failed: count(GoTestStatus::Failed),
+        skipped: count(GoTestStatus::Skipped),
     }
 }
 

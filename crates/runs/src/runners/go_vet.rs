@@ -1,21 +1,21 @@
 //! go vet.
 
 use super::go_errors;
-use crate::Kind;
-use crate::report::Runner;
+use crate::RunKind;
+use crate::report::OutputReader;
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "go vet",
-    kind: Kind::Lint,
-    tells: go_errors::TELLS,
+    kind: RunKind::Lint,
+    keywords: go_errors::KEYWORDS,
     silent_on_success: true,
-    read: go_errors::read,
+    read: go_errors::read_build_output,
 };
 
 #[cfg(test)]
 mod tests {
     #[test]
-    fn fixtures() {
-        crate::cases::check("go vet");
+    fn recorded_outputs() {
+        crate::cases::check_recorded_cases("go vet");
     }
 }

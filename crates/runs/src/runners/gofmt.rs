@@ -1,27 +1,27 @@
 //! gofmt with `-l` or `-d`: the files that it would change, and nothing on success.
 
 use super::findings::Findings;
-use crate::Kind;
-use crate::report::{Report, Runner};
-use crate::scan::{self, Place, has_extension};
+use crate::RunKind;
+use crate::report::{OutputReader, OutputReport};
+use crate::scan::{self, CodePlace, has_extension};
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "gofmt",
-    kind: Kind::Lint,
-    tells: &[".go\n", ".go:"],
+    kind: RunKind::Lint,
+    keywords: &[".go\n", ".go:"],
     silent_on_success: true,
     read: read_output,
 };
 
-fn read_output(text: &str) -> Report {
+fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();
     let mut listed: Vec<&str> = Vec::new();
     let mut is_list = true;
     for line in text.lines().filter(|line| !line.is_empty() && !scan::is_timing(line)) {
-        if let Some(path) = line.strip_prefix("diff ").and_then(changed) {
-            add(&mut findings, path);
+        if let Some(path) = line.strip_prefix("diff ").and_then(parse_diff_header) {
+            add_unformatted(&mut findings, path);
             is_list = false;
-        } else if let Some((place, message)) = syntax_error(line) {
+        } else if let Some((place, message)) = parse_syntax_error(line) {
             findings.add(Some(place), Some("syntax error"), message);
         } else if has_extension(line, "go") && !line.contains([' ', '\t', ':']) {
             listed.push(line);
@@ -32,26 +32,26 @@ fn read_output(text: &str) -> Report {
     // File names among other output are not a list.
     if is_list {
         for path in listed {
-            add(&mut findings, path);
+            add_unformatted(&mut findings, path);
         }
     }
     findings.report()
 }
 
-fn add(findings: &mut Findings, path: &str) {
-    let place = Place { path, line: None };
+fn add_unformatted(findings: &mut Findings, path: &str) {
+    let place = CodePlace { path, line: None };
     findings.add(Some(place), Some("unformatted"), "File would be reformatted");
 }
 
 /// Parses the path of `b/b.go.orig b/b.go`; before Go 1.17 the second is a temporary file.
-fn changed(files: &str) -> Option<&str> {
+fn parse_diff_header(files: &str) -> Option<&str> {
     let (original, path) = files.split_once(' ')?;
     (original.strip_suffix(".orig") == Some(path) && has_extension(path, "go")).then_some(path)
 }
 
 /// Parses `a.go:3:6: expected 'IDENT', found '{'`.
-fn syntax_error(line: &str) -> Option<(Place<'_>, &str)> {
-    let (place, rest) = scan::located(line)?;
+fn parse_syntax_error(line: &str) -> Option<(CodePlace<'_>, &str)> {
+    let (place, rest) = scan::parse_located_prefix(line)?;
     let message = rest.strip_prefix(": ").filter(|message| message.starts_with("expected "))?;
     (has_extension(place.path, "go") && !place.path.contains(' ')).then_some((place, message))
 }

@@ -3,14 +3,20 @@
 //! Version 2 ends in `2 issues:` and a line per linter, or in `0 issues.`; version 1 prints nothing on success.
 
 use super::findings::Findings;
-use crate::Kind;
-use crate::report::{Report, Runner};
-use crate::scan::{self, Place};
+use crate::RunKind;
+use crate::report::{OutputReader, OutputReport};
+use crate::scan::{self, CodePlace};
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "golangci-lint",
-    kind: Kind::Lint,
-    tells: &[".go:", " issues:\n", "\n0 issues.", "\nlevel=error ", "\nError: can't load config"],
+    kind: RunKind::Lint,
+    keywords: &[
+        ".go:",
+        " issues:\n",
+        "\n0 issues.",
+        "\nlevel=error ",
+        "\nError: can't load config",
+    ],
     silent_on_success: true,
     read: read_output,
 };
@@ -18,13 +24,13 @@ pub(super) static RUNNER: Runner = Runner {
 /// Maximum number of lines of a message below its place.
 const MAX_MESSAGE_LINES: usize = 12;
 
-fn read_output(text: &str) -> Report {
+fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();
     // Places without a linter so far: a message of several lines, or several errors of the type checker.
-    let mut open: Vec<(Place<'_>, &str)> = Vec::new();
+    let mut open: Vec<(CodePlace<'_>, &str)> = Vec::new();
     let mut lines_below = 0;
     for line in text.lines() {
-        if let Some((place, message)) = located(line) {
+        if let Some((place, message)) = parse_located(line) {
             let split = split_linter(message);
             open.push((place, split.map_or(message, |(message, _)| message)));
             lines_below = 0;
@@ -47,7 +53,7 @@ fn read_output(text: &str) -> Report {
                 open.clear();
             }
         }
-        if let Some((number, words)) = scan::amount(line) {
+        if let Some((number, words)) = scan::split_amount(line) {
             findings.bad |= words == "issues:" && number > 0;
             findings.good |= line == "0 issues.";
         } else if let Some(message) = line.strip_prefix("level=error msg=") {
@@ -60,11 +66,11 @@ fn read_output(text: &str) -> Report {
 }
 
 /// Parses `till/till.go:54:23: message`. A finding about a whole file or range has no column.
-fn located(line: &str) -> Option<(Place<'_>, &str)> {
+fn parse_located(line: &str) -> Option<(CodePlace<'_>, &str)> {
     if line.starts_with(['\t', ' ']) {
         return None;
     }
-    let (place, rest) = scan::located(line)?;
+    let (place, rest) = scan::parse_located_prefix(line)?;
     let is_go = ["go", "mod"].iter().any(|kind| scan::has_extension(place.path, kind));
     // The type checker prints an empty message before its own.
     let message = rest.strip_prefix(": ").filter(|message| !message.starts_with(": "))?;
@@ -107,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn message_of_several_lines_has_one_place() {
+    fn multiline_message_has_one_place() {
         let text = "a.go:1: 1-20 lines are similar to\n`b.go:1-20` (dupl)\npackage a\n";
         let report = read_output(text);
         assert_eq!(report.failures.len(), 1);

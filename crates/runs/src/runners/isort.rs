@@ -2,28 +2,28 @@
 //! success.
 
 use super::findings::Findings;
-use crate::Kind;
-use crate::report::{Report, Runner};
-use crate::scan::Place;
+use crate::RunKind;
+use crate::report::{OutputReader, OutputReport};
+use crate::scan::CodePlace;
 
 /// The text after the path.
 const UNSORTED: &str = " Imports are incorrectly sorted and/or formatted.";
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "isort",
-    kind: Kind::Lint,
-    tells: &[UNSORTED],
+    kind: RunKind::Lint,
+    keywords: &[UNSORTED],
     silent_on_success: true,
     read: read_output,
 };
 
-fn read_output(text: &str) -> Report {
+fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();
     for line in text.lines() {
         if let Some(path) =
             line.strip_prefix("ERROR: ").and_then(|rest| rest.strip_suffix(UNSORTED))
         {
-            let place = Place { path, line: None };
+            let place = CodePlace { path, line: None };
             findings.add(Some(place), Some("unsorted"), UNSORTED.trim_start());
         }
     }

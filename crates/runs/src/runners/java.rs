@@ -1,10 +1,10 @@
 //! The stack of a failed Java test, for Maven and Gradle.
 
-use crate::report::Failure;
-use crate::scan::Place;
+use crate::report::ReportedFailure;
+use crate::scan::CodePlace;
 
 /// Prefixes of packages that do not belong to a project.
-const FOREIGN: &[&str] = &[
+const FOREIGN_PACKAGES: &[&str] = &[
     "java.",
     "javax.",
     "jdk.",
@@ -26,11 +26,11 @@ const FOREIGN: &[&str] = &[
 ];
 
 /// Reads a line of a stack: first the exception and its message, then the frames, innermost first.
-pub(super) fn detail(failure: &mut Failure, line: &str) {
+pub(super) fn read_stack_line(failure: &mut ReportedFailure, line: &str) {
     let said = line.trim();
     if let Some(call) = said.strip_prefix("at ") {
         if failure.frame.is_none()
-            && let Some(place) = own(call)
+            && let Some(place) = parse_project_place(call)
         {
             failure.set_place(place);
         }
@@ -60,10 +60,10 @@ fn is_class(text: &str) -> bool {
 
 /// Parses the place in `com.acme.Ledger.share(Ledger.java:6)`. Returns None if it is in a library. A module name may
 /// precede it, with a slash.
-pub(super) fn own(call: &str) -> Option<Place<'_>> {
+pub(super) fn parse_project_place(call: &str) -> Option<CodePlace<'_>> {
     let (name, place) = call.split_once('(')?;
     let name = name.rsplit('/').next().unwrap_or(name);
     let (file, line) = place.strip_suffix(')').unwrap_or(place).split_once(':')?;
-    let is_own = FOREIGN.iter().all(|foreign| !name.starts_with(foreign));
-    is_own.then(|| Place::new(file, line))
+    let is_own = FOREIGN_PACKAGES.iter().all(|foreign| !name.starts_with(foreign));
+    is_own.then(|| CodePlace::new(file, line))
 }

@@ -8,35 +8,35 @@
 
 use std::collections::HashSet;
 
-use super::stack::Stack;
-use super::tally;
+use super::count_sums;
+use super::stack::JsStack;
 use super::tree::{self, SuiteTree};
-use crate::report::{Failure, PassedTests, Report, Runner};
-use crate::{Counts, Kind, Verdict, scan};
+use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
+use crate::{RunKind, TestCounts, Verdict, scan};
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "jest",
-    kind: Kind::Test,
-    tells: &["Test Suites: ", "\nTests: ", "\nSnapshots: ", "Jest: ", "  ● "],
+    kind: RunKind::Test,
+    keywords: &["Test Suites: ", "\nTests: ", "\nSnapshots: ", "Jest: ", "  ● "],
     silent_on_success: false,
-    read,
+    read: read_output,
 };
 
 /// The closing lines.
 #[derive(Debug, Clone, Copy, Default)]
-struct Closing {
+struct JestSummary {
     suites_failed: u32,
     suites_run: u32,
-    tests: Counts,
+    tests: TestCounts,
     milliseconds: Option<u64>,
 }
 
 #[derive(Default)]
-struct Reading<'a> {
+struct JestParser<'a> {
     /// The file with the failures being read.
     file: Option<&'a str>,
-    open: Option<(String, Stack)>,
-    failures: Vec<Failure>,
+    open: Option<(String, JsStack)>,
+    failures: Vec<ReportedFailure>,
     names: HashSet<String>,
     /// Number of files announced for the first time since the last closing lines.
     announced: u32,
@@ -44,10 +44,10 @@ struct Reading<'a> {
     /// Number of suites that could not run since the last closing lines.
     unrun: u32,
     from: usize,
-    sure: Vec<Closing>,
-    unsure: Vec<Closing>,
+    sure: Vec<JestSummary>,
+    unsure: Vec<JestSummary>,
     /// A single closing line with failures. It counts only without a run with all closing lines.
-    partial: Option<Partial>,
+    partial: Option<JestPartialSummary>,
     failed: bool,
     doubt: bool,
     passed: PassedTests,
@@ -56,18 +56,18 @@ struct Reading<'a> {
     suites: SuiteTree<'a>,
 }
 
-fn read(text: &str) -> Report {
-    let mut reading = Reading::default();
+fn read_output(text: &str) -> OutputReport {
+    let mut reading = JestParser::default();
     let mut lines = text.lines();
     let mut above = "";
     while let Some(line) = lines.next() {
-        if let Some(closing) = closing(line, lines.clone()) {
-            reading.close(closing, above);
+        if let Some(closing) = parse_summary(line, lines.clone()) {
+            reading.close_run(closing, above);
             lines.nth(2);
-        } else if let Some(counts) = failed_line(line) {
+        } else if let Some(counts) = parse_failed_line(line) {
             reading.partial = Some(counts);
         } else {
-            reading.take(line);
+            reading.read_line(line);
         }
         above = line;
     }
@@ -75,48 +75,53 @@ fn read(text: &str) -> Report {
 }
 
 /// Returns true if closing lines may follow this line: an empty line, or a warning of Node.
-fn is_apart(above: &str) -> bool {
+fn may_precede_summary(above: &str) -> bool {
     above.is_empty() || above.starts_with("(node:") || above.starts_with("(Use `node --trace-")
 }
 
 /// Parses the four lines that start with this one.
-fn closing<'a>(first: &'a str, mut rest: impl Iterator<Item = &'a str>) -> Option<Closing> {
-    let suites = numbers(first.strip_prefix("Test Suites: ")?)?;
-    let tests = numbers(rest.next()?.strip_prefix("Tests: ")?)?;
+fn parse_summary<'a>(
+    first: &'a str,
+    mut rest: impl Iterator<Item = &'a str>,
+) -> Option<JestSummary> {
+    let suites = parse_counts(first.strip_prefix("Test Suites: ")?)?;
+    let tests = parse_counts(rest.next()?.strip_prefix("Tests: ")?)?;
     rest.next()?.strip_prefix("Snapshots: ")?;
     let time = rest.next()?.strip_prefix("Time: ")?.trim_start();
     let time = time.split_once(" s").map_or(time, |(time, _)| time);
-    Some(Closing {
+    Some(JestSummary {
         suites_failed: suites.failed,
         suites_run: suites.passed.saturating_add(suites.failed),
         tests,
-        milliseconds: scan::seconds(time),
+        milliseconds: scan::parse_seconds(time),
     })
 }
 
 /// A single closing line with failures.
 #[derive(Debug, Clone, Copy)]
-enum Partial {
-    Tests(Counts),
+enum JestPartialSummary {
+    Tests(TestCounts),
     /// Suites or snapshots.
     Others,
 }
 
 /// Parses a closing line with failures: the others may be cut off or filtered out.
-fn failed_line(line: &str) -> Option<Partial> {
+fn parse_failed_line(line: &str) -> Option<JestPartialSummary> {
     if let Some(tests) = line.strip_prefix("Tests: ") {
-        return numbers(tests).filter(|counts| counts.failed > 0).map(Partial::Tests);
+        return parse_counts(tests)
+            .filter(|counts| counts.failed > 0)
+            .map(JestPartialSummary::Tests);
     }
     let rest = line.strip_prefix("Test Suites: ").or_else(|| line.strip_prefix("Snapshots: "))?;
-    let other = numbers(rest)?;
-    (other.failed > 0).then_some(Partial::Others)
+    let other = parse_counts(rest)?;
+    (other.failed > 0).then_some(JestPartialSummary::Others)
 }
 
 /// Parses `1 failed, 1 skipped, 1 todo, 5 passed, 8 total` and `1 skipped, 0 of 1 total`; the numbers must add up.
-fn numbers(text: &str) -> Option<Counts> {
-    let mut counts = Counts::default();
+fn parse_counts(text: &str) -> Option<TestCounts> {
+    let mut counts = TestCounts::default();
     for part in text.trim_start().split(", ") {
-        let (number, word) = scan::amount(part)?;
+        let (number, word) = scan::split_amount(part)?;
         let sum = match word {
             "failed" => &mut counts.failed,
             "passed" => &mut counts.passed,
@@ -138,13 +143,13 @@ fn is_test_file(file: &str) -> bool {
     [".test.", ".spec.", "__tests__/"].iter().any(|part| file.contains(part))
 }
 
-impl<'a> Reading<'a> {
-    fn take(&mut self, line: &'a str) {
+impl<'a> JestParser<'a> {
+    fn read_line(&mut self, line: &'a str) {
         // Coloured output has a blank around the word.
         let word = line.strip_prefix(' ').unwrap_or(line);
         let announced = word.strip_prefix("PASS ").or_else(|| word.strip_prefix("FAIL "));
         if let Some(rest) = announced {
-            self.finish();
+            self.finish_failure();
             self.announced += u32::from(!self.repeating);
             // `FAIL project test/a.test.js (5.2 s)`
             let rest = rest.split_once(" (").map_or(rest, |(rest, _)| rest);
@@ -153,13 +158,13 @@ impl<'a> Reading<'a> {
             self.listed = file.filter(|_| !self.repeating);
             self.suites = SuiteTree::default();
         } else if line == "Summary of all failing tests" {
-            self.finish();
+            self.finish_failure();
             self.repeating = true;
         } else if let Some(title) = line.strip_prefix("  ● ") {
-            self.finish();
-            self.start(title);
+            self.finish_failure();
+            self.start_failure(title);
             self.listed = None;
-        } else if self.listed.is_some() && self.take_listed(line) {
+        } else if self.listed.is_some() && self.read_listed(line) {
         } else if line.starts_with("Jest: ") && line.contains(" does not meet ") {
             self.failed = true;
         } else if line.starts_with("    ") {
@@ -169,20 +174,20 @@ impl<'a> Reading<'a> {
                 stack.take(line);
             }
         } else if !line.is_empty() {
-            self.finish();
+            self.finish_failure();
         }
     }
 
     /// Reads a line of the tree that `--verbose` prints below a file. Returns false for other lines.
-    fn take_listed(&mut self, line: &'a str) -> bool {
-        let (indent, text) = tree::indented(line);
+    fn read_listed(&mut self, line: &'a str) -> bool {
+        let (indent, text) = tree::split_indent(line);
         if indent < 2 || text.is_empty() {
             self.listed = None;
             return false;
         }
         if let Some(name) = text.strip_prefix("✓ ").or_else(|| text.strip_prefix("√ ")) {
             let (file, suites) = (self.listed.unwrap_or_default(), &self.suites);
-            let path = || suites.path(indent, tree::without_time(name), " > ");
+            let path = || suites.path(indent, tree::strip_time(name), " > ");
             self.passed.add(None, || format!("{file} > {}", path()));
         } else if !text.starts_with(['✕', '×', '○', '✎', '●']) {
             self.suites.enter(indent, text);
@@ -190,7 +195,7 @@ impl<'a> Reading<'a> {
         true
     }
 
-    fn start(&mut self, title: &str) {
+    fn start_failure(&mut self, title: &str) {
         if title.trim_start().starts_with("process.exit called") {
             self.doubt = true;
         }
@@ -202,10 +207,10 @@ impl<'a> Reading<'a> {
             None if self.announced == 0 && !title.contains("failed to run") => title_path,
             None => return,
         };
-        self.open = Some((name, Stack::default()));
+        self.open = Some((name, JsStack::default()));
     }
 
-    fn finish(&mut self) {
+    fn finish_failure(&mut self) {
         let Some((name, stack)) = self.open.take() else { return };
         // Without text below the title it is a log message of a test, or a list of obsolete snapshots.
         if stack.is_empty() || !self.names.insert(name.clone()) {
@@ -226,23 +231,23 @@ impl<'a> Reading<'a> {
         } else if failure.error.is_none() {
             failure.error = Some("Error".to_owned());
         }
-        if self.failures.len() < scan::MOST {
+        if self.failures.len() < scan::MAX_FAILURES {
             self.failures.push(failure);
         }
     }
 
     /// Reads the closing lines. `above` is the line before them: after a quiet run, that is the end of another run.
-    fn close(&mut self, mut closing: Closing, above: &str) {
+    fn close_run(&mut self, mut closing: JestSummary, above: &str) {
         let is_sure =
             self.announced >= closing.suites_run || above.starts_with("Ran all test suites");
-        if !is_sure && !is_apart(above) {
+        if !is_sure && !may_precede_summary(above) {
             if closing.suites_failed > 0 {
                 self.doubt = true;
-                self.partial = Some(Partial::Tests(closing.tests));
+                self.partial = Some(JestPartialSummary::Tests(closing.tests));
             }
             return;
         }
-        self.finish();
+        self.finish_failure();
         if closing.suites_failed == 0 {
             // Tests printed the lines that looked like failures.
             self.failures.truncate(self.from);
@@ -263,18 +268,18 @@ impl<'a> Reading<'a> {
         (self.announced, self.unrun, self.repeating, self.file) = (0, 0, false, None);
     }
 
-    fn report(mut self) -> Report {
-        self.finish();
+    fn report(mut self) -> OutputReport {
+        self.finish_failure();
         if self.sure.is_empty() {
             self.sure = self.unsure;
         } else {
             self.doubt |= self.unsure.iter().any(|unsure| unsure.tests.failed > 0);
         }
-        let mut counts = Counts::default();
+        let mut counts = TestCounts::default();
         let mut duration = None;
         for closing in &self.sure {
-            tally::add(&mut counts, closing.tests);
-            tally::add_time(&mut duration, closing.milliseconds);
+            count_sums::add_counts(&mut counts, closing.tests);
+            count_sums::add_duration(&mut duration, closing.milliseconds);
         }
         let partial = self.partial.filter(|_| self.sure.is_empty());
         let is_failed = self.failed || counts.failed > 0 || partial.is_some();
@@ -286,11 +291,11 @@ impl<'a> Reading<'a> {
             Verdict::Unknown
         };
         let counts = match partial {
-            Some(Partial::Tests(counts)) => Some(counts),
+            Some(JestPartialSummary::Tests(counts)) => Some(counts),
             _ => (!self.sure.is_empty()).then_some(counts),
         };
-        let passed = self.passed.without(&self.failures);
-        Report { verdict, counts, failures: self.failures, passed, duration }
+        let passed = self.passed.without_failed(&self.failures);
+        OutputReport { verdict, counts, failures: self.failures, passed, duration }
     }
 }
 
@@ -307,20 +312,20 @@ mod tests {
     const CLOSING: &str = "Test Suites: 1 passed, 1 total\nTests:       5 passed, 5 total\nSnapshots:   0 total\nTime:        0.2 s\n";
 
     #[test]
-    fn a_tail_is_believed_unless_more_is_known() {
-        assert_eq!(read(CLOSING).verdict, Verdict::Passed);
-        assert_eq!(read(&format!("hello\n{CLOSING}")).verdict, Verdict::Unknown);
+    fn tail_is_trusted_alone() {
+        assert_eq!(read_output(CLOSING).verdict, Verdict::Passed);
+        assert_eq!(read_output(&format!("hello\n{CLOSING}")).verdict, Verdict::Unknown);
         let text = format!("PASS a.test.js\n\n{CLOSING}");
-        assert_eq!(read(&text.repeat(2)).counts.unwrap().passed, 10);
+        assert_eq!(read_output(&text.repeat(2)).counts.unwrap().passed, 10);
         let failed = CLOSING.replace("passed", "failed");
-        assert_eq!(read(&format!("{failed}{text}")).verdict, Verdict::Unknown);
-        assert_eq!(read(&format!("{text}{failed}")).verdict, Verdict::Unknown);
+        assert_eq!(read_output(&format!("{failed}{text}")).verdict, Verdict::Unknown);
+        assert_eq!(read_output(&format!("{text}{failed}")).verdict, Verdict::Unknown);
     }
 
     #[test]
-    fn numbers_that_do_not_add_up_are_none() {
-        assert_eq!(read(&CLOSING.replace("5 total", "6 total")).verdict, Verdict::Unknown);
-        assert_eq!(read(&CLOSING.replace("Snapshots", "Shots")).verdict, Verdict::Unknown);
-        assert_eq!(read("Tests: 5 passed, 5 total\n").verdict, Verdict::Unknown);
+    fn counts_must_add_up() {
+        assert_eq!(read_output(&CLOSING.replace("5 total", "6 total")).verdict, Verdict::Unknown);
+        assert_eq!(read_output(&CLOSING.replace("Snapshots", "Shots")).verdict, Verdict::Unknown);
+        assert_eq!(read_output("Tests: 5 passed, 5 total\n").verdict, Verdict::Unknown);
     }
 }

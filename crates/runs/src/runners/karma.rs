@@ -6,32 +6,32 @@
 
 use std::collections::HashMap;
 
-use super::stack::Stack;
-use super::tally;
-use crate::report::{Failure, Report, Runner};
+use super::count_sums;
+use super::stack::JsStack;
+use crate::report::{OutputReader, OutputReport, ReportedFailure};
 use crate::scan;
-use crate::{Counts, Kind, Verdict};
+use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "karma",
-    kind: Kind::Test,
-    tells: &["): Executed ", ") ERROR\n", " FAILED\n", "\nTOTAL: "],
+    kind: RunKind::Test,
+    keywords: &["): Executed ", ") ERROR\n", " FAILED\n", "\nTOTAL: "],
     silent_on_success: false,
     read: read_output,
 };
 
 /// The last numbers of one browser.
 #[derive(Clone, Copy)]
-struct Executed {
-    counts: Counts,
+struct KarmaCounts {
+    counts: TestCounts,
     is_whole: bool,
     is_error: bool,
 }
 
-fn read_output(text: &str) -> Report {
-    let mut browsers: HashMap<&str, Executed> = HashMap::new();
-    let mut failures: Vec<Failure> = Vec::new();
-    let mut open: Option<(&str, Option<&str>, Stack)> = None;
+fn read_output(text: &str) -> OutputReport {
+    let mut browsers: HashMap<&str, KarmaCounts> = HashMap::new();
+    let mut failures: Vec<ReportedFailure> = Vec::new();
+    let mut open: Option<(&str, Option<&str>, JsStack)> = None;
     let mut is_failed = false;
     for line in text.lines() {
         if line.starts_with(['\t', ' ']) {
@@ -43,34 +43,35 @@ fn read_output(text: &str) -> Report {
             continue;
         }
         if let Some((browser, test, stack)) = open.take()
-            && failures.len() < scan::MOST
+            && failures.len() < scan::MAX_FAILURES
         {
-            let scope = Some(name_of(browser).to_owned());
-            failures.push(Failure { scope, ..stack.failure(test.map(str::to_owned)) });
+            let scope = Some(browser_name(browser).to_owned());
+            failures.push(ReportedFailure { scope, ..stack.failure(test.map(str::to_owned)) });
         }
         if let Some((browser, numbers)) = line.split_once(": Executed ") {
-            if let Some(executed) = executed(numbers) {
+            if let Some(executed) = parse_executed(numbers) {
                 browsers.insert(browser, executed);
             }
-        } else if let Some((browser, test)) = failed(line) {
-            open = Some((browser, Some(test), Stack::default()));
+        } else if let Some((browser, test)) = parse_failed(line) {
+            open = Some((browser, Some(test), JsStack::default()));
         } else if let Some(browser) =
             line.strip_suffix(" ERROR").filter(|browser| is_browser(browser))
         {
-            open = Some((browser, None, Stack::default()));
-        } else if let Some((number, "FAILED")) =
-            line.strip_prefix("TOTAL: ").and_then(|rest| scan::amount(rest.split(", ").next()?))
+            open = Some((browser, None, JsStack::default()));
+        } else if let Some((number, "FAILED")) = line
+            .strip_prefix("TOTAL: ")
+            .and_then(|rest| scan::split_amount(rest.split(", ").next()?))
         {
             is_failed |= number > 0;
         }
     }
     if let Some((browser, test, stack)) = open {
-        let scope = Some(name_of(browser).to_owned());
-        failures.push(Failure { scope, ..stack.failure(test.map(str::to_owned)) });
+        let scope = Some(browser_name(browser).to_owned());
+        failures.push(ReportedFailure { scope, ..stack.failure(test.map(str::to_owned)) });
     }
-    let mut counts = Counts::default();
+    let mut counts = TestCounts::default();
     for executed in browsers.values() {
-        tally::add(&mut counts, executed.counts);
+        count_sums::add_counts(&mut counts, executed.counts);
     }
     let is_whole = !browsers.is_empty() && browsers.values().all(|one| one.is_whole);
     let is_error = browsers.values().any(|one| one.is_error);
@@ -82,29 +83,29 @@ fn read_output(text: &str) -> Report {
         Verdict::Unknown
     };
     let counts = (!browsers.is_empty() && !is_error).then_some(counts);
-    Report { verdict, counts, failures, ..Report::unknown() }
+    OutputReport { verdict, counts, failures, ..OutputReport::unknown() }
 }
 
 /// Parses `5 of 6 (2 FAILED) (skipped 1) (0.038 secs / 0.006 secs)` and `2 of 3 (skipped 1) SUCCESS (…)`.
-fn executed(text: &str) -> Option<Executed> {
-    let (ran, rest) = scan::number(text)?;
-    let (all, rest) = scan::number(rest.strip_prefix(" of ")?)?;
+fn parse_executed(text: &str) -> Option<KarmaCounts> {
+    let (ran, rest) = scan::split_number(text)?;
+    let (all, rest) = scan::split_number(rest.strip_prefix(" of ")?)?;
     let part = |start: &str, end: &str| {
         let (_, rest) = rest.split_once(start)?;
-        scan::number(rest).filter(|(_, rest)| rest.starts_with(end)).map(|(number, _)| number)
+        scan::split_number(rest).filter(|(_, rest)| rest.starts_with(end)).map(|(number, _)| number)
     };
     rest.ends_with(" secs)").then_some(())?;
     let skipped = part("(skipped ", ")").unwrap_or(0);
     let failed = part("(", " FAILED)").unwrap_or(0);
     let is_error = rest.contains(" ERROR (");
-    let counts = Counts { passed: ran.saturating_sub(failed), failed, skipped };
+    let counts = TestCounts { passed: ran.saturating_sub(failed), failed, skipped };
     // Truncated progress has no failures so far, so all tests must have run.
     let is_whole = ran.saturating_add(skipped) == all && rest.contains(" SUCCESS (");
-    Some(Executed { counts, is_whole, is_error })
+    Some(KarmaCounts { counts, is_whole, is_error })
 }
 
 /// Parses browser and test of `Chrome Headless 156.0.0.0 (Linux 0.0.0) shop adds up FAILED`.
-fn failed(line: &str) -> Option<(&str, &str)> {
+fn parse_failed(line: &str) -> Option<(&str, &str)> {
     let rest = line.strip_suffix(" FAILED")?;
     let end = rest.find(") ")? + 1;
     let (browser, test) = (&rest[..end], rest[end + 1..].trim());
@@ -119,7 +120,7 @@ fn is_browser(text: &str) -> bool {
 }
 
 /// Returns the name of a browser without its version: `Chrome Headless`.
-fn name_of(browser: &str) -> &str {
+fn browser_name(browser: &str) -> &str {
     let end = browser.find(|sign: char| sign.is_ascii_digit()).unwrap_or(browser.len());
     browser[..end].trim_end()
 }

@@ -3,31 +3,31 @@
 //! A successful make prints no message about it, so by the text only "nothing to be done" is a success.
 
 use super::diagnostics;
-use crate::report::{Failure, Report, Runner};
-use crate::scan::{self, number};
-use crate::{Kind, Verdict, tells};
+use crate::report::{OutputReader, OutputReport, ReportedFailure};
+use crate::scan::{self, split_number};
+use crate::{RunKind, Verdict, keywords};
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "make",
-    kind: Kind::Build,
-    tells: &["make: ", "]: *** ", "\nmake["],
+    kind: RunKind::Build,
+    keywords: &["make: ", "]: *** ", "\nmake["],
     silent_on_success: false,
-    read,
+    read: read_output,
 };
 
-fn read(text: &str) -> Report {
-    let mut failures: Vec<Failure> = Vec::new();
+fn read_output(text: &str) -> OutputReport {
+    let mut failures: Vec<ReportedFailure> = Vec::new();
     let mut failed = None;
     let mut done = 0_usize;
     let mut other = 0_usize;
     for line in text.lines().filter(|line| !line.is_empty() && !scan::is_timing(line)) {
-        if let Some(what) = stopped(line) {
+        if let Some(what) = parse_stop_message(line) {
             failed = failed.or(Some(what));
-        } else if let Some(failure) = complaint(line) {
+        } else if let Some(failure) = parse_compiler_error(line) {
             if failures.iter().rev().take(64).all(|other| *other != failure) {
                 failures.push(failure);
             }
-        } else if up_to_date(line) {
+        } else if is_up_to_date(line) {
             done += 1;
         } else {
             other += 1;
@@ -42,19 +42,19 @@ fn read(text: &str) -> Report {
     if verdict != Verdict::Failed {
         failures.clear();
     } else if failures.is_empty() {
-        failures = wrapped(text);
+        failures = read_inner_failures(text);
         if failures.is_empty() {
-            failures.extend(failed.map(target));
+            failures.extend(failed.map(target_failure));
         }
     }
-    Report { verdict, counts: None, failures, passed: Vec::new(), duration: None }
+    OutputReport { verdict, counts: None, failures, passed: Vec::new(), duration: None }
 }
 
 /// Returns the text after `make[1]: *** `, which make prints only for an error that it does not ignore.
-fn stopped(line: &str) -> Option<&str> {
+fn parse_stop_message(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("make").or_else(|| line.strip_prefix("gmake"))?;
     let rest = match rest.strip_prefix('[') {
-        Some(level) => number(level)?.1.strip_prefix(']')?,
+        Some(level) => split_number(level)?.1.strip_prefix(']')?,
         None => rest,
     };
     let what = rest.strip_prefix(": *** ")?;
@@ -62,7 +62,7 @@ fn stopped(line: &str) -> Option<&str> {
 }
 
 /// Returns true for `make: Nothing to be done for 'all'.` and `make: 'ledger' is up to date.`
-fn up_to_date(line: &str) -> bool {
+fn is_up_to_date(line: &str) -> bool {
     line.strip_prefix("make: ").is_some_and(|rest| {
         (rest.starts_with("Nothing to be done for ") && rest.ends_with('.'))
             || rest.ends_with(" is up to date.")
@@ -70,23 +70,24 @@ fn up_to_date(line: &str) -> bool {
 }
 
 /// Parses an error of the compiler or the linker, in a file of any kind.
-fn complaint(line: &str) -> Option<Failure> {
+fn parse_compiler_error(line: &str) -> Option<ReportedFailure> {
     if !line.contains(':') {
         return None;
     }
-    let found = diagnostics::parse(line)
-        .or_else(|| line.contains("error: ").then(|| diagnostics::compiler(line)).flatten())?;
-    let failure = Failure {
+    let found = diagnostics::parse_diagnostic(line).or_else(|| {
+        line.contains("error: ").then(|| diagnostics::parse_compiler_error(line)).flatten()
+    })?;
+    let failure = ReportedFailure {
         error: found.error.map(str::to_owned),
         message: Some(found.message.to_owned()),
-        ..Failure::default()
+        ..ReportedFailure::default()
     };
-    Some(failure.at(found.place))
+    Some(failure.with_place(found.place))
 }
 
 /// Returns the failures of another runner that make called: of tests, or of a linter.
-fn wrapped(text: &str) -> Vec<Failure> {
-    let told = tells::telling(text).into_iter();
+fn read_inner_failures(text: &str) -> Vec<ReportedFailure> {
+    let told = keywords::select_readers(text).into_iter();
     let others = told.filter(|runner| !matches!(runner.name, "make" | "cmake"));
     let failed =
         others.map(|runner| (runner.read)(text)).filter(|report| report.verdict == Verdict::Failed);
@@ -94,7 +95,7 @@ fn wrapped(text: &str) -> Vec<Failure> {
 }
 
 /// Builds a failure from the target of `[Makefile:11: test] Error 1`, if no other line has a reason.
-fn target(what: &str) -> Failure {
+fn target_failure(what: &str) -> ReportedFailure {
     let message = match what.strip_prefix('[').and_then(|rest| rest.split_once("] ")) {
         Some((place, why)) => {
             let target = place.rsplit(": ").next().unwrap_or(place);
@@ -102,7 +103,7 @@ fn target(what: &str) -> Failure {
         }
         None => what.to_owned(),
     };
-    Failure { message: Some(message), ..Failure::default() }
+    ReportedFailure { message: Some(message), ..ReportedFailure::default() }
 }
 
 #[cfg(test)]
@@ -110,23 +111,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fixtures() {
-        crate::cases::check("make");
+    fn recorded_outputs() {
+        crate::cases::check_recorded_cases("make");
     }
 
     #[test]
-    fn failures_of_what_it_ran_come_first() {
+    fn inner_failures_come_first() {
         let text = "pytest -q\nF                                                    [100%]\n\
             ======= short test summary info =======\nFAILED tests/test_a.py::test_b - assert 1 == 2\n1 failed in 0.02s\nmake: *** [Makefile:3: test] Error 1\n";
-        let report = read(text);
+        let report = read_output(text);
         assert_eq!(report.verdict, Verdict::Failed);
         let tests: Vec<_> = report.failures.iter().filter_map(|one| one.test.as_deref()).collect();
         assert_eq!(tests, ["tests/test_a.py::test_b"]);
     }
 
     #[test]
-    fn a_target_is_named_without_its_line() {
-        assert_eq!(target("[Makefile:11: test] Error 1").message.as_deref(), Some("test: Error 1"));
-        assert_eq!(target("[test] Error 1").message.as_deref(), Some("test: Error 1"));
+    fn target_is_named_without_line() {
+        assert_eq!(
+            target_failure("[Makefile:11: test] Error 1").message.as_deref(),
+            Some("test: Error 1")
+        );
+        assert_eq!(target_failure("[test] Error 1").message.as_deref(), Some("test: Error 1"));
     }
 }

@@ -2,14 +2,14 @@
 //!
 //! A test is printed as `test adds up (ShopTest)`; its file is the scope.
 
-use crate::report::{Failure, PassedTests, Report, Runner};
-use crate::scan::{self, Place};
-use crate::{Counts, Kind, Verdict};
+use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
+use crate::scan::{self, CodePlace};
+use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "mix test",
-    kind: Kind::Test,
-    tells: &[
+    kind: RunKind::Test,
+    keywords: &[
         " failures",
         " failure",
         "\n== Compilation error in file ",
@@ -20,9 +20,9 @@ pub(super) static RUNNER: Runner = Runner {
     read: read_output,
 };
 
-fn read_output(text: &str) -> Report {
-    let mut failures: Vec<Failure> = Vec::new();
-    let mut compile: Vec<Failure> = Vec::new();
+fn read_output(text: &str) -> OutputReport {
+    let mut failures: Vec<ReportedFailure> = Vec::new();
+    let mut compile: Vec<ReportedFailure> = Vec::new();
     let mut passed = PassedTests::default();
     // The module and the file of the tests that `--trace` lists.
     let mut module: Option<(&str, &str)> = None;
@@ -32,22 +32,26 @@ fn read_output(text: &str) -> Report {
     let mut above = "";
     let mut is_first = true;
     for line in text.lines() {
-        if let Some(found) = summary(line).filter(|_| above.starts_with("Finished in ") || is_first)
+        if let Some(found) =
+            parse_summary(line).filter(|_| above.starts_with("Finished in ") || is_first)
         {
             counts = Some(found);
             is_open = false;
-        } else if let Some(test) = heading(line) {
-            is_open = failures.len() < scan::MOST;
+        } else if let Some(test) = parse_heading(line) {
+            is_open = failures.len() < scan::MAX_FAILURES;
             in_stack = false;
             if is_open {
-                failures.push(Failure { test: Some(test.to_owned()), ..Failure::default() });
+                failures.push(ReportedFailure {
+                    test: Some(test.to_owned()),
+                    ..ReportedFailure::default()
+                });
             }
         } else if let Some(failure) =
             failures.last_mut().filter(|_| is_open && line.starts_with("     "))
         {
             in_stack |= line == "     stacktrace:";
-            detail(failure, line.trim_start(), in_stack);
-        } else if let Some((name, (module, file))) = traced(line).zip(module) {
+            read_detail(failure, line.trim_start(), in_stack);
+        } else if let Some((name, (module, file))) = parse_traced(line).zip(module) {
             passed.add(Some(file), || format!("{name} ({module})"));
         } else if let Some((name, file)) =
             line.strip_suffix(']').and_then(|line| line.split_once(" ["))
@@ -58,16 +62,20 @@ fn read_output(text: &str) -> Report {
             logged = Some(message);
         } else if let Some(place) = line.trim_start().strip_prefix("└─ ") {
             if let Some(message) = logged.take() {
-                let failure = Failure { message: Some(message.to_owned()), ..Failure::default() };
-                compile.push(failure.at(scan::place(place)));
+                let failure = ReportedFailure {
+                    message: Some(message.to_owned()),
+                    ..ReportedFailure::default()
+                };
+                compile.push(failure.with_place(scan::parse_place(place)));
             }
         } else if above.starts_with("== Compilation error in file ") && compile.is_empty() {
-            compile.extend(compile_error(line));
+            compile.extend(parse_compile_error(line));
         }
         above = line;
         is_first = false;
     }
-    let is_failed = counts.is_some_and(|counts: Counts| counts.failed > 0) || !compile.is_empty();
+    let is_failed =
+        counts.is_some_and(|counts: TestCounts| counts.failed > 0) || !compile.is_empty();
     let is_told = failures.iter().any(|failure| failure.frame.is_some());
     let verdict = match counts {
         _ if is_failed => Verdict::Failed,
@@ -80,15 +88,21 @@ fn read_output(text: &str) -> Report {
     } else {
         failures.clear();
     }
-    Report { verdict, counts, passed: passed.without(&failures), failures, duration: None }
+    OutputReport {
+        verdict,
+        counts,
+        passed: passed.without_failed(&failures),
+        failures,
+        duration: None,
+    }
 }
 
 /// Parses a complete `1 doctest, 3 tests, 2 failures, 1 skipped, 1 excluded`.
-fn summary(line: &str) -> Option<Counts> {
-    let (mut all, mut counts, mut left_out) = (0_u32, Counts::default(), 0);
+fn parse_summary(line: &str) -> Option<TestCounts> {
+    let (mut all, mut counts, mut left_out) = (0_u32, TestCounts::default(), 0);
     let mut has_failures = false;
     for part in line.split(", ") {
-        let (number, word) = scan::amount(part)?;
+        let (number, word) = scan::split_amount(part)?;
         match word {
             "test" | "tests" | "doctest" | "doctests" | "property" | "properties" => {
                 all = all.checked_add(number)?;
@@ -106,16 +120,16 @@ fn summary(line: &str) -> Option<Counts> {
 }
 
 /// Parses `  1) test adds up (ShopTest)`.
-fn heading(line: &str) -> Option<&str> {
-    let (_, rest) = scan::number(line.strip_prefix("  ")?.trim_start())?;
+fn parse_heading(line: &str) -> Option<&str> {
+    let (_, rest) = scan::split_number(line.strip_prefix("  ")?.trim_start())?;
     let test = rest.strip_prefix(") ")?;
     let is_test = ["test ", "doctest ", "property "].iter().any(|start| test.starts_with(start));
     (is_test && test.ends_with(')')).then_some(test)
 }
 
 /// Reads a line below the heading: the place of the test, the message, and the frames of the stack.
-fn detail(failure: &mut Failure, text: &str, in_stack: bool) {
-    let place = scan::place(text)
+fn read_detail(failure: &mut ReportedFailure, text: &str, in_stack: bool) {
+    let place = scan::parse_place(text)
         .filter(|place| place.path.starts_with("test/") || !place.path.contains(' '));
     if failure.scope.is_none() {
         if let Some(place) = place.filter(|place| place.path.ends_with("_test.exs")) {
@@ -143,24 +157,24 @@ fn detail(failure: &mut Failure, text: &str, in_stack: bool) {
 }
 
 /// Parses the test of `  * test adds up (1.0ms) [L#4]`, which overwrites `  * test adds up [L#4]`.
-fn traced(line: &str) -> Option<&str> {
+fn parse_traced(line: &str) -> Option<&str> {
     let (_, rest) = line.rsplit_once("  * ")?;
     let (rest, _) = rest.rsplit_once(" [L#")?;
-    let name = super::tree::without_time(rest);
+    let name = super::tree::strip_time(rest);
     (name.len() < rest.len()).then_some(name)
 }
 
 /// Parses `** (CompileError) lib/shop.ex:2: undefined function itms/0`.
-fn compile_error(line: &str) -> Option<Failure> {
+fn parse_compile_error(line: &str) -> Option<ReportedFailure> {
     let (error, rest) = line.strip_prefix("** (")?.split_once(") ")?;
-    let place: Option<Place<'_>> = scan::place(rest);
+    let place: Option<CodePlace<'_>> = scan::parse_place(rest);
     let message = rest.split_once(": ").map_or(rest, |(_, message)| message);
-    let failure = Failure {
+    let failure = ReportedFailure {
         error: Some(error.to_owned()),
         message: Some(message.to_owned()),
-        ..Failure::default()
+        ..ReportedFailure::default()
     };
-    Some(failure.at(place))
+    Some(failure.with_place(place))
 }
 
 #[cfg(test)]
@@ -169,10 +183,10 @@ mod tests {
 
     #[test]
     fn every_kind_of_test_counts() {
-        let counts = summary("1 doctest, 3 tests, 1 failure, 1 skipped, 1 excluded");
-        assert_eq!(counts, Some(Counts { passed: 1, failed: 1, skipped: 2 }));
-        assert_eq!(summary("3 tests"), None);
-        assert_eq!(summary("3 tests, 2 errors"), None);
+        let counts = parse_summary("1 doctest, 3 tests, 1 failure, 1 skipped, 1 excluded");
+        assert_eq!(counts, Some(TestCounts { passed: 1, failed: 1, skipped: 2 }));
+        assert_eq!(parse_summary("3 tests"), None);
+        assert_eq!(parse_summary("3 tests, 2 errors"), None);
     }
 
     /// The form since Elixir 1.15, which was written by hand.

@@ -7,24 +7,24 @@ mod classes;
 
 use std::collections::HashSet;
 
-use classes::{Module, tests};
+use classes::{SurefireModule, parse_test_counts};
 
 use super::java;
-use crate::report::{Failure, Report, Runner};
-use crate::scan::{self, Place, file, has_extension};
-use crate::{Counts, Kind, Verdict};
+use crate::report::{OutputReader, OutputReport, ReportedFailure};
+use crate::scan::{self, CodePlace, file_of_place, has_extension};
+use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "mvn",
-    kind: Kind::Test,
-    tells: &["BUILD SUCCESS\n", "BUILD FAILURE\n", "Failed to execute goal ", "Tests run: "],
+    kind: RunKind::Test,
+    keywords: &["BUILD SUCCESS\n", "BUILD FAILURE\n", "Failed to execute goal ", "Tests run: "],
     silent_on_success: false,
-    read,
+    read: read_output,
 };
 
-fn read(text: &str) -> Report {
-    let mut modules: Vec<Module> = Vec::new();
-    let mut failures: Vec<Failure> = Vec::new();
+fn read_output(text: &str) -> OutputReport {
+    let mut modules: Vec<SurefireModule> = Vec::new();
+    let mut failures: Vec<ReportedFailure> = Vec::new();
     let mut build = None;
     let mut goal: Option<&str> = None;
     let mut none_ran = false;
@@ -34,9 +34,9 @@ fn read(text: &str) -> Report {
     let mut open = false;
     let mut above = "";
     for whole in text.lines() {
-        let (level, line) = level(whole);
+        let (level, line) = split_level(whole);
         if line.trim() == "T E S T S" {
-            modules.push(Module::default());
+            modules.push(SurefireModule::default());
         } else if is_rule(above) && (line == "BUILD SUCCESS" || line == "BUILD FAILURE") {
             build = Some(line == "BUILD SUCCESS");
             open = false;
@@ -50,38 +50,40 @@ fn read(text: &str) -> Report {
         } else if line == "Tests are skipped." {
             none_ran = false;
         } else if let Some(time) = line.strip_prefix("Total time:") {
-            took = time.trim().strip_suffix(" s").and_then(scan::seconds);
-        } else if let Some(counts) = tests(line) {
+            took = time.trim().strip_suffix(" s").and_then(scan::parse_seconds);
+        } else if let Some(counts) = parse_test_counts(line) {
             open = false;
             if modules.is_empty() {
-                modules.push(Module::quiet());
+                modules.push(SurefireModule::new_quiet());
             }
             if let Some(module) = modules.last_mut() {
-                module.read(line, counts);
+                module.read_counts(line, counts);
             }
         } else if line == "Results:" || line == "Results :" {
             open = false;
             if let Some(module) = modules.last_mut() {
-                module.results();
+                module.expect_total();
             }
-        } else if let Some(test) = failed(line, modules.last().and_then(|module| module.class)) {
-            failures.push(Failure { test: Some(test), ..Failure::default() });
+        } else if let Some(test) =
+            parse_failed(line, modules.last().and_then(|module| module.class))
+        {
+            failures.push(ReportedFailure { test: Some(test), ..ReportedFailure::default() });
             open = true;
-        } else if let Some(failure) = compiler(line).filter(|_| level == "ERROR") {
+        } else if let Some(failure) = parse_compiler_error(line).filter(|_| level == "ERROR") {
             failures.push(failure);
             open = false;
         } else if line == "Crashed tests:" {
             crashed = true;
         } else if crashed {
-            failures.push(crash(line));
+            failures.push(crash_failure(line));
             crashed = false;
         } else if let Some(failure) = failures.last_mut().filter(|_| open && level.is_empty()) {
-            java::detail(failure, line);
+            java::read_stack_line(failure, line);
         }
         above = line;
     }
     let whole = modules.iter().all(|module| module.total.is_some());
-    let counts = (whole && !modules.is_empty()).then(|| sum(&modules));
+    let counts = (whole && !modules.is_empty()).then(|| total_counts(&modules));
     let ran = counts.is_some_and(|counts| counts.passed > 0);
     let failed = build == Some(false)
         || goal.is_some()
@@ -101,7 +103,7 @@ fn read(text: &str) -> Report {
             failures.extend(goal.map(|why| {
                 let message = why.split_once(": ").map_or(why, |(_, message)| message);
                 let message = message.split(" -> [Help").next().unwrap_or(message);
-                Failure { message: Some(message.to_owned()), ..Failure::default() }
+                ReportedFailure { message: Some(message.to_owned()), ..ReportedFailure::default() }
             }));
         }
     } else {
@@ -109,7 +111,7 @@ fn read(text: &str) -> Report {
     }
     // A VM that died did not run the rest of its tests.
     let died = text.contains("The forked VM terminated without");
-    Report {
+    OutputReport {
         verdict,
         counts: counts.filter(|_| !died),
         failures,
@@ -119,7 +121,7 @@ fn read(text: &str) -> Report {
 }
 
 /// Splits `[ERROR] text` into level and text.
-fn level(line: &str) -> (&str, &str) {
+fn split_level(line: &str) -> (&str, &str) {
     let split = line.strip_prefix('[').and_then(|rest| rest.split_once("] "));
     match split {
         Some((level @ ("INFO" | "WARNING" | "ERROR"), rest)) => (level, rest),
@@ -134,56 +136,57 @@ fn is_rule(line: &str) -> bool {
 
 /// Parses the test of `adds(com.acme.LedgerTest)  Time elapsed: 0.01 s  <<< FAILURE!`, or since surefire 3
 /// `com.acme.LedgerTest.adds -- Time elapsed: …`. Earlier versions print no class for JUnit 5, so the last one is used.
-fn failed(line: &str, class: Option<&str>) -> Option<String> {
+fn parse_failed(line: &str, class: Option<&str>) -> Option<String> {
     let (test, end) = line.split_once(" Time elapsed: ")?;
     if !end.ends_with("<<< FAILURE!") && !end.ends_with("<<< ERROR!") {
         return None;
     }
     let test = test.trim();
     if let Some(test) = test.strip_suffix(" --") {
-        let test = bare(test);
+        let test = bare_method(test);
         return Some(match test.rsplit_once('.') {
             Some((class, method)) => format!("{class}#{method}"),
             None => test.to_owned(),
         });
     }
     if let Some((method, class)) = test.strip_suffix(')').and_then(|test| test.split_once('(')) {
-        return Some(format!("{class}#{}", bare(method)));
+        return Some(format!("{class}#{}", bare_method(method)));
     }
-    let test = bare(test);
+    let test = bare_method(test);
     Some(class.map_or_else(|| test.to_owned(), |class| format!("{class}#{test}")))
 }
 
 /// Returns a method without JUnit's suffix for parameters: `odd{int}[2]`.
-fn bare(method: &str) -> &str {
+fn bare_method(method: &str) -> &str {
     method.split(['{', '(', '[']).next().unwrap_or(method).trim()
 }
 
 /// Parses `/home/ada/project/src/main/java/com/acme/Ledger.java:[4,54] incompatible types: …`.
-fn compiler(line: &str) -> Option<Failure> {
+fn parse_compiler_error(line: &str) -> Option<ReportedFailure> {
     let (file, rest) = line.split_once(":[")?;
     let (numbers, message) = rest.split_once("] ")?;
     let source =
         has_extension(file, "java") || has_extension(file, "kt") || has_extension(file, "scala");
-    let place = Place::new(file, numbers.split(',').next().unwrap_or_default());
-    let failure = Failure { message: Some(message.to_owned()), ..Failure::default() };
-    source.then(|| failure.at(Some(place)))
+    let place = CodePlace::new(file, numbers.split(',').next().unwrap_or_default());
+    let failure =
+        ReportedFailure { message: Some(message.to_owned()), ..ReportedFailure::default() };
+    source.then(|| failure.with_place(Some(place)))
 }
 
-fn crash(class: &str) -> Failure {
-    Failure {
+fn crash_failure(class: &str) -> ReportedFailure {
+    ReportedFailure {
         test: Some(class.trim().to_owned())
-            .filter(|class| !class.contains(' ') && file(class).is_none()),
+            .filter(|class| !class.contains(' ') && file_of_place(class).is_none()),
         error: Some("VM crash".to_owned()),
         message: Some("The forked VM terminated without properly saying goodbye".to_owned()),
         frame: None,
-        ..Failure::default()
+        ..ReportedFailure::default()
     }
 }
 
-fn sum(modules: &[Module]) -> Counts {
+fn total_counts(modules: &[SurefireModule]) -> TestCounts {
     let totals = modules.iter().filter_map(|module| module.total);
-    totals.fold(Counts::default(), |sum, counts| Counts {
+    totals.fold(TestCounts::default(), |sum, counts| TestCounts {
         passed: sum.passed.saturating_add(counts.passed),
         failed: sum.failed.saturating_add(counts.failed),
         skipped: sum.skipped.saturating_add(counts.skipped),
@@ -195,8 +198,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fixtures() {
-        crate::cases::check("mvn");
+    fn recorded_outputs() {
+        crate::cases::check_recorded_cases("mvn");
     }
 
     #[test]
@@ -206,7 +209,7 @@ mod tests {
         let bare = "adds  Time elapsed: 0.01 s  <<< FAILURE!";
         for line in [old, new, bare] {
             assert_eq!(
-                failed(line, Some("com.acme.LedgerTest")).unwrap(),
+                parse_failed(line, Some("com.acme.LedgerTest")).unwrap(),
                 "com.acme.LedgerTest#adds"
             );
         }

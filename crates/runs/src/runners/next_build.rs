@@ -3,14 +3,14 @@
 
 use super::findings::Findings;
 use super::tsc;
-use crate::Kind;
-use crate::report::{Report, Runner};
-use crate::scan::{self, Place};
+use crate::RunKind;
+use crate::report::{OutputReader, OutputReport};
+use crate::scan::{self, CodePlace};
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "next build",
-    kind: Kind::Build,
-    tells: &[
+    kind: RunKind::Build,
+    keywords: &[
         "\nFailed to compile.",
         "\nFailed to type check.",
         "\nRoute (",
@@ -23,17 +23,17 @@ pub(super) static RUNNER: Runner = Runner {
     read: read_output,
 };
 
-fn read_output(text: &str) -> Report {
+fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();
     let mut types = Findings::default();
     // True if files with errors follow.
     let mut is_listing = false;
-    let mut file: Option<Place<'_>> = None;
+    let mut file: Option<CodePlace<'_>> = None;
     let mut page: Option<&str> = None;
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
         if let Some(page) = page.take() {
-            let (error, message) = scan::error(line).unwrap_or(("Error", line));
+            let (error, message) = scan::split_error(line).unwrap_or(("Error", line));
             findings.add(None, Some(error), &format!("{message} (prerendering {page})"));
         } else if is_failure(line) {
             (findings.bad, is_listing) = (true, true);
@@ -42,18 +42,19 @@ fn read_output(text: &str) -> Report {
             page = rest.split_once('"').map(|(page, _)| page);
         } else if line.starts_with("Route (") {
             findings.good = true;
-        } else if let Some((place, code, message)) = tsc::finding(line) {
+        } else if let Some((place, code, message)) = tsc::parse_finding(line) {
             types.add(place, Some(code), message);
         } else if let Some(place) =
-            line.strip_prefix("./").filter(|_| is_listing).and_then(|_| path(line))
+            line.strip_prefix("./").filter(|_| is_listing).and_then(|_| parse_file_line(line))
         {
             file = Some(place);
         } else if let Some(mut place) = file {
             // The compiler prints the line number below its message: `,-[/p/app/page.tsx:2:1]`.
             let drawn =
                 lines.clone().next().and_then(|below| below.split_once("-[")?.1.strip_suffix(']'));
-            place.line = place.line.or(drawn.and_then(scan::place).and_then(|place| place.line));
-            file = add(&mut findings, place, line);
+            place.line =
+                place.line.or(drawn.and_then(scan::parse_place).and_then(|place| place.line));
+            file = add_file_error(&mut findings, place, line);
         }
     }
     if findings.bad {
@@ -71,24 +72,28 @@ fn is_failure(line: &str) -> bool {
 }
 
 /// Parses `./app/page.tsx` and `./app/page.tsx:2:9`.
-fn path(line: &str) -> Option<Place<'_>> {
+fn parse_file_line(line: &str) -> Option<CodePlace<'_>> {
     if line.contains(' ') {
         return None;
     }
-    let unnumbered = Place { path: line, line: None };
-    Some(scan::place(line).unwrap_or(unnumbered)).filter(|place| place.path.contains('.'))
+    let unnumbered = CodePlace { path: line, line: None };
+    Some(scan::parse_place(line).unwrap_or(unnumbered)).filter(|place| place.path.contains('.'))
 }
 
 /// Adds the error in the line below a file: `Type error: …`, `Module not found: …`, or of ESLint
 /// `3:10  Error: 'x' is defined but never used.  no-unused-vars`. Returns the file if more errors may follow.
-fn add<'a>(findings: &mut Findings, file: Place<'a>, line: &str) -> Option<Place<'a>> {
-    if let Some((row, rest)) = scan::number(line)
-        && let Some((_, rest)) = rest.strip_prefix(':').and_then(scan::number)
+fn add_file_error<'a>(
+    findings: &mut Findings,
+    file: CodePlace<'a>,
+    line: &str,
+) -> Option<CodePlace<'a>> {
+    if let Some((row, rest)) = scan::split_number(line)
+        && let Some((_, rest)) = rest.strip_prefix(':').and_then(scan::split_number)
     {
         if let Some(said) = rest.trim_start().strip_prefix("Error: ") {
             let (message, rule) =
                 said.rsplit_once("  ").map_or((said, None), |(said, rule)| (said, Some(rule)));
-            findings.add(Some(Place { line: Some(row), ..file }), rule, message);
+            findings.add(Some(CodePlace { line: Some(row), ..file }), rule, message);
         }
         return Some(file);
     }

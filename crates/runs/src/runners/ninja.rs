@@ -5,18 +5,18 @@
 
 use super::diagnostics;
 use super::findings::Findings;
-use crate::Kind;
-use crate::report::{Report, Runner};
+use crate::RunKind;
+use crate::report::{OutputReader, OutputReport};
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "ninja",
-    kind: Kind::Build,
-    tells: &["ninja: ", "\nFAILED: "],
+    kind: RunKind::Build,
+    keywords: &["ninja: ", "\nFAILED: "],
     silent_on_success: false,
     read: read_output,
 };
 
-fn read_output(text: &str) -> Report {
+fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();
     let mut others = Findings::default();
     let mut is_ninja = false;
@@ -36,7 +36,7 @@ fn read_output(text: &str) -> Report {
         } else if line.starts_with("ninja: ") {
             is_ninja = true;
         } else {
-            diagnostics::take_line(&mut others, line);
+            diagnostics::read_line(&mut others, line);
         }
         above = line;
     }
@@ -66,7 +66,7 @@ mod tests {
     use crate::Verdict;
 
     #[test]
-    fn failed_alone_is_no_step() {
+    fn failed_line_needs_ninja_output() {
         assert_eq!(read_output("FAILED: git commit\nhint: use -f\n").verdict, Verdict::Unknown);
         let step = "[2/3] Building C object book.c.o\nFAILED: book.c.o \ncc -c book.c\n";
         assert_eq!(read_output(step).verdict, Verdict::Failed);

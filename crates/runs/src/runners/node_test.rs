@@ -7,34 +7,34 @@
 mod spec;
 mod tap;
 
-use super::tally;
-use crate::report::{Failure, PassedTests, Report, Runner};
-use crate::{Counts, Kind, Verdict, scan};
+use super::count_sums;
+use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
+use crate::{RunKind, TestCounts, Verdict, scan};
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "node --test",
-    kind: Kind::Test,
-    tells: &["\n# tests ", "\nℹ tests ", "not ok ", "✖ "],
+    kind: RunKind::Test,
+    keywords: &["\n# tests ", "\nℹ tests ", "not ok ", "✖ "],
     silent_on_success: false,
-    read,
+    read: read_output,
 };
 
 /// The names of the numbers in the block, in order.
-const NAMES: &[&str] =
+const SUMMARY_NAMES: &[&str] =
     &["tests", "suites", "pass", "fail", "cancelled", "skipped", "todo", "duration_ms"];
 
 /// The numbers at the end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Numbers {
-    counts: Counts,
+struct NodeSummary {
+    counts: TestCounts,
     milliseconds: u64,
     lines: usize,
 }
 
-fn read(text: &str) -> Report {
-    let mut total: Option<Numbers> = None;
-    let mut failures: Vec<Failure> = Vec::new();
-    let (mut tap, mut spec) = (tap::Reading::default(), spec::Reading::default());
+fn read_output(text: &str) -> OutputReport {
+    let mut total: Option<NodeSummary> = None;
+    let mut failures: Vec<ReportedFailure> = Vec::new();
+    let (mut tap, mut spec) = (tap::TapParser::default(), spec::SpecParser::default());
     let mut passed = PassedTests::default();
     let mut lines = text.lines();
     let mut above = "";
@@ -44,26 +44,26 @@ fn read(text: &str) -> Report {
         } else {
             line.starts_with("ℹ tests ").then_some("ℹ ")
         };
-        if let Some(numbers) = mark.and_then(|mark| numbers(line, lines.clone(), mark)) {
+        if let Some(numbers) = mark.and_then(|mark| parse_summary(line, lines.clone(), mark)) {
             // The lines that looked like failures were todo tests, or output of tests.
             if numbers.counts.failed == 0 {
-                (tap, spec) = (tap::Reading::default(), spec::Reading::default());
+                (tap, spec) = (tap::TapParser::default(), spec::SpecParser::default());
             }
             failures.append(&mut tap.take_failures());
-            spec.close(numbers.counts.failed > 0, &mut failures);
+            spec.close_run(numbers.counts.failed > 0, &mut failures);
             let total = total.get_or_insert_default();
-            tally::add(&mut total.counts, numbers.counts);
+            count_sums::add_counts(&mut total.counts, numbers.counts);
             total.milliseconds = total.milliseconds.saturating_add(numbers.milliseconds);
             lines.nth(numbers.lines - 2);
             above = "";
             continue;
         }
         tap.take(line, &mut passed);
-        spec.take(line, &mut passed);
+        spec.read_line(line, &mut passed);
         above = line;
     }
     failures.append(&mut tap.take_failures());
-    spec.close(false, &mut failures);
+    spec.close_run(false, &mut failures);
     let counts = total.map(|total| total.counts);
     let verdict = if !failures.is_empty() || counts.is_some_and(|counts| counts.failed > 0) {
         Verdict::Failed
@@ -73,7 +73,7 @@ fn read(text: &str) -> Report {
         Verdict::Unknown
     };
     let duration = total.map(|total| total.milliseconds);
-    Report { verdict, counts, passed: passed.without(&failures), failures, duration }
+    OutputReport { verdict, counts, passed: passed.without_failed(&failures), failures, duration }
 }
 
 fn is_plan(line: &str) -> bool {
@@ -81,24 +81,28 @@ fn is_plan(line: &str) -> bool {
 }
 
 /// Parses the block that starts with this line. Its numbers must add up.
-fn numbers<'a>(first: &'a str, rest: impl Iterator<Item = &'a str>, mark: &str) -> Option<Numbers> {
-    let mut numbers = Numbers::default();
+fn parse_summary<'a>(
+    first: &'a str,
+    rest: impl Iterator<Item = &'a str>,
+    mark: &str,
+) -> Option<NodeSummary> {
+    let mut numbers = NodeSummary::default();
     let mut tests = 0;
     let mut next = 0;
     for line in std::iter::once(first).chain(rest) {
         let (name, value) = line.strip_prefix(mark)?.split_once(' ')?;
         // Node 18 did not count suites.
-        if NAMES[next] == "suites" && name == "pass" {
+        if SUMMARY_NAMES[next] == "suites" && name == "pass" {
             next += 1;
         }
-        if name != NAMES[next] {
+        if name != SUMMARY_NAMES[next] {
             return None;
         }
         next += 1;
         numbers.lines += 1;
         let counts = &mut numbers.counts;
         if name == "duration_ms" {
-            numbers.milliseconds = scan::decimal(value, 1)?;
+            numbers.milliseconds = scan::parse_decimal(value, 1)?;
             let ran = [counts.passed, counts.failed, counts.skipped]
                 .iter()
                 .try_fold(0, |sum: u32, part| sum.checked_add(*part));
@@ -124,8 +128,8 @@ mod tests {
     const BLOCK: &str = "# tests 2\n# suites 0\n# pass 2\n# fail 0\n# cancelled 0\n# skipped 0\n# todo 0\n# duration_ms 9.5\n";
 
     #[test]
-    fn numbers_follow_the_plan_and_add_up() {
-        assert_eq!(read(&format!("1..2\n{BLOCK}")).verdict, Verdict::Passed);
+    fn summary_follows_plan() {
+        assert_eq!(read_output(&format!("1..2\n{BLOCK}")).verdict, Verdict::Passed);
         for text in [
             BLOCK.to_owned(),
             format!("1..2\n\n{BLOCK}"),
@@ -133,16 +137,16 @@ mod tests {
             format!("1..2\n{}", BLOCK.replace("pass 2", "pass 3")),
             format!("1..2\n{}", BLOCK.replace("# duration_ms 9.5\n", "")),
         ] {
-            assert_eq!(read(&text).verdict, Verdict::Unknown, "{text}");
+            assert_eq!(read_output(&text).verdict, Verdict::Unknown, "{text}");
         }
         let old = format!("1..2\n{}", BLOCK.replace("# suites 0\n", ""));
-        assert_eq!(read(&old).verdict, Verdict::Passed);
+        assert_eq!(read_output(&old).verdict, Verdict::Passed);
     }
 
     #[test]
-    fn a_failed_test_to_do_is_no_failure() {
+    fn todo_test_cannot_fail() {
         let text = format!("not ok 1 - a # TODO\n  ---\n  error: 'x'\n  ...\n1..2\n{BLOCK}");
-        assert_eq!(read(&text).verdict, Verdict::Passed);
-        assert!(read(&text).failures.is_empty());
+        assert_eq!(read_output(&text).verdict, Verdict::Passed);
+        assert!(read_output(&text).failures.is_empty());
     }
 }

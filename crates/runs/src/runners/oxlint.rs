@@ -3,37 +3,38 @@
 //! Warnings alone do not fail a run, unless `--deny-warnings` is given, which the text does not show.
 
 use super::findings::Findings;
-use crate::Kind;
-use crate::report::{Report, Runner};
+use crate::RunKind;
+use crate::report::{OutputReader, OutputReport};
 use crate::scan;
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "oxlint",
-    kind: Kind::Lint,
-    tells: &["\nFound ", ",-[", "╭─[", " [Error/"],
+    kind: RunKind::Lint,
+    keywords: &["\nFound ", ",-[", "╭─[", " [Error/"],
     silent_on_success: false,
     read: read_output,
 };
 
-fn read_output(text: &str) -> Report {
+fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();
     // An error before its place.
     let mut open: Option<(Option<&str>, &str)> = None;
     for line in text.lines() {
-        if let Some(message) = marked(line) {
+        if let Some(message) = parse_marked(line) {
             open = Some(match split_rule(message) {
                 Some((rule, message)) => (Some(rule), message),
                 None => (None, message),
             });
-        } else if let Some(place) = place(line) {
+        } else if let Some(place) = parse_frame_place(line) {
             if let Some((rule, message)) = open.take() {
                 findings.add(Some(place), rule, message);
             }
-        } else if let Some((place, rest)) = scan::located(line)
-            && let Some((message, rule)) = unix_form(rest)
+        } else if let Some((place, rest)) = scan::parse_located_prefix(line)
+            && let Some((message, rule)) = parse_unix_form(rest)
         {
             findings.add(Some(place), Some(rule), message);
-        } else if let Some((warnings, errors)) = line.strip_prefix("Found ").and_then(totals) {
+        } else if let Some((warnings, errors)) = line.strip_prefix("Found ").and_then(parse_totals)
+        {
             findings.bad |= errors > 0;
             findings.good |= errors == 0 && warnings == 0;
         }
@@ -42,7 +43,7 @@ fn read_output(text: &str) -> Report {
 }
 
 /// Parses the message of `  x eslint(no-debugger): …`. The mark depends on the terminal's support for Unicode.
-fn marked(line: &str) -> Option<&str> {
+fn parse_marked(line: &str) -> Option<&str> {
     let text = line.strip_prefix("  ")?;
     ["x ", "× ", "✖ "].iter().find_map(|mark| text.strip_prefix(mark))
 }
@@ -56,22 +57,24 @@ fn split_rule(message: &str) -> Option<(&str, &str)> {
 }
 
 /// Parses `   ,-[src/a.js:1:1]`.
-fn place(line: &str) -> Option<scan::Place<'_>> {
+fn parse_frame_place(line: &str) -> Option<scan::CodePlace<'_>> {
     let text = line.trim_start();
     let place = text.strip_prefix(",-[").or_else(|| text.strip_prefix("╭─["))?;
-    scan::located(place).filter(|(_, rest)| rest.starts_with(']')).map(|(place, _)| place)
+    scan::parse_located_prefix(place)
+        .filter(|(_, rest)| rest.starts_with(']'))
+        .map(|(place, _)| place)
 }
 
 /// Parses `: Message [Error/eslint(no-debugger)]`, the text after the place in the unix form.
-fn unix_form(rest: &str) -> Option<(&str, &str)> {
+fn parse_unix_form(rest: &str) -> Option<(&str, &str)> {
     rest.strip_prefix(": ")?.strip_suffix(']')?.rsplit_once(" [Error/")
 }
 
 /// Parses the numbers of `1 warning and 2 errors.`
-fn totals(found: &str) -> Option<(u32, u32)> {
-    let (warnings, rest) = scan::amount(found)?;
+fn parse_totals(found: &str) -> Option<(u32, u32)> {
+    let (warnings, rest) = scan::split_amount(found)?;
     let rest = rest.strip_prefix("warnings and ").or_else(|| rest.strip_prefix("warning and "))?;
-    let (errors, word) = scan::amount(rest)?;
+    let (errors, word) = scan::split_amount(rest)?;
     matches!(word, "error." | "errors.").then_some((warnings, errors))
 }
 
@@ -84,7 +87,7 @@ mod tests {
         assert_eq!(split_rule("eslint(no-x): a: b"), Some(("eslint(no-x)", "a: b")));
         assert_eq!(split_rule("Unexpected token"), None);
         assert_eq!(split_rule("Expected f(x): y"), None);
-        assert_eq!(totals("1 warning and 2 errors."), Some((1, 2)));
-        assert_eq!(totals("2 errors."), None);
+        assert_eq!(parse_totals("1 warning and 2 errors."), Some((1, 2)));
+        assert_eq!(parse_totals("2 errors."), None);
     }
 }

@@ -1,13 +1,13 @@
 //! PHPUnit.
 
-use crate::report::{Failure, Report, Runner};
-use crate::scan::{self, Place, number};
-use crate::{Counts, Kind, Verdict};
+use crate::report::{OutputReader, OutputReport, ReportedFailure};
+use crate::scan::{self, CodePlace, split_number};
+use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "phpunit",
-    kind: Kind::Test,
-    tells: &[
+    kind: RunKind::Test,
+    keywords: &[
         "\nOK (",
         "\nOK, but ",
         "\nFAILURES!\n",
@@ -18,42 +18,45 @@ pub(super) static RUNNER: Runner = Runner {
         "\nThere were ",
     ],
     silent_on_success: false,
-    read,
+    read: read_output,
 };
 
 /// The result by the last lines of a run.
 #[derive(Clone, Copy)]
-struct Summary {
+struct PhpunitSummary {
     ok: bool,
-    counts: Counts,
+    counts: TestCounts,
 }
 
-fn read(text: &str) -> Report {
+fn read_output(text: &str) -> OutputReport {
     let mut summaries = 0_usize;
-    let mut last: Option<Summary> = None;
-    let mut failures: Vec<Failure> = Vec::new();
-    let mut fatal: Option<Failure> = None;
+    let mut last: Option<PhpunitSummary> = None;
+    let mut failures: Vec<ReportedFailure> = Vec::new();
+    let mut fatal: Option<ReportedFailure> = None;
     let mut took = None;
     let mut bad = false;
     let mut above = "";
     for line in text.lines() {
-        if let Some(summary) = summary(line, above) {
+        if let Some(summary) = parse_summary(line, above) {
             summaries += 1;
             last = Some(summary);
             bad = false;
         } else if let Some(time) = line.strip_prefix("Time: ") {
-            took = time.split_once(", ").and_then(|(time, _)| clock(time));
+            took = time.split_once(", ").and_then(|(time, _)| parse_clock(time));
             // Only dots and output of tests come before it.
             last = None;
             failures.clear();
-        } else if let Some(section) = section(line) {
+        } else if let Some(section) = parse_section_heading(line) {
             bad = section;
-        } else if let Some(test) = numbered(line).filter(|_| bad) {
-            failures.push(Failure { test: Some(test.to_owned()), ..Failure::default() });
+        } else if let Some(test) = parse_numbered_test(line).filter(|_| bad) {
+            failures.push(ReportedFailure {
+                test: Some(test.to_owned()),
+                ..ReportedFailure::default()
+            });
         } else if let Some(failure) = failures.last_mut().filter(|_| bad) {
-            detail(failure, line);
+            read_detail(failure, line);
         } else if fatal.is_none() {
-            fatal = crash(line);
+            fatal = parse_crash(line);
         }
         above = line;
     }
@@ -73,7 +76,7 @@ fn read(text: &str) -> Report {
         failures.extend(fatal);
     }
     let counts = last.map(|summary| summary.counts);
-    Report {
+    OutputReport {
         verdict,
         counts,
         failures,
@@ -83,13 +86,15 @@ fn read(text: &str) -> Report {
 }
 
 /// Parses `OK (5 tests, 5 assertions)`, or the line of numbers below a word in capitals.
-fn summary(line: &str, above: &str) -> Option<Summary> {
+fn parse_summary(line: &str, above: &str) -> Option<PhpunitSummary> {
     if let Some(rest) = line.strip_prefix("OK (") {
-        let (passed, rest) = number(rest)?;
+        let (passed, rest) = split_number(rest)?;
         let whole = rest.starts_with(" test")
             && (rest.ends_with(" assertions)") || rest.ends_with(" assertion)"));
-        return whole
-            .then_some(Summary { ok: true, counts: Counts { passed, ..Counts::default() } });
+        return whole.then_some(PhpunitSummary {
+            ok: true,
+            counts: TestCounts { passed, ..TestCounts::default() },
+        });
     }
     let ok = above.starts_with("OK, but ");
     if !ok && !["FAILURES!", "ERRORS!", "WARNINGS!"].contains(&above) {
@@ -106,21 +111,21 @@ fn summary(line: &str, above: &str) -> Option<Summary> {
     let failed = some("Errors").checked_add(some("Failures"))?;
     let skipped = some("Skipped").checked_add(some("Incomplete"))?;
     let passed = some("Tests").checked_sub(failed)?.checked_sub(skipped)?;
-    Some(Summary { ok, counts: Counts { passed, failed, skipped } })
+    Some(PhpunitSummary { ok, counts: TestCounts { passed, failed, skipped } })
 }
 
 /// Parses the heading of a section, `There were 2 failures:`. Returns true if it lists failures; skipped, risky and
 /// incomplete tests have sections too.
-fn section(line: &str) -> Option<bool> {
+fn parse_section_heading(line: &str) -> Option<bool> {
     let rest = line.strip_prefix("There was ").or_else(|| line.strip_prefix("There were "))?;
-    let (_, kind) = number(rest)?;
+    let (_, kind) = split_number(rest)?;
     kind.ends_with(':')
         .then_some(matches!(kind, " error:" | " errors:" | " failure:" | " failures:"))
 }
 
 /// Parses the test of `2) LedgerTest::testRows with data set "two" (-2)`, without the data.
-fn numbered(line: &str) -> Option<&str> {
-    let test = number(line)?.1.strip_prefix(") ").filter(|test| test.contains("::"))?;
+fn parse_numbered_test(line: &str) -> Option<&str> {
+    let test = split_number(line)?.1.strip_prefix(") ").filter(|test| test.contains("::"))?;
     let Some((name, set)) = test.split_once(" with data set ") else { return Some(test) };
     let end = match set.strip_prefix('"') {
         Some(inside) => inside.find('"')? + 2,
@@ -129,7 +134,7 @@ fn numbered(line: &str) -> Option<&str> {
     test.get(..name.len() + " with data set ".len() + end)
 }
 
-fn detail(failure: &mut Failure, line: &str) {
+fn read_detail(failure: &mut ReportedFailure, line: &str) {
     if failure.message.is_none() && !line.is_empty() {
         let kind = line
             .split_once(": ")
@@ -137,7 +142,7 @@ fn detail(failure: &mut Failure, line: &str) {
         failure.error = kind.map(|(kind, _)| kind.to_owned());
         failure.message = Some(kind.map_or(line, |(_, message)| message).to_owned());
     } else if failure.frame.is_none()
-        && let Some(place) = scan::place(line)
+        && let Some(place) = scan::parse_place(line)
         && (place.path.starts_with(['/', '.']) || place.path.contains(":\\"))
         && !place.path.contains("/vendor/")
         && !place.path.starts_with("/usr/share/php/")
@@ -147,7 +152,7 @@ fn detail(failure: &mut Failure, line: &str) {
 }
 
 /// Parses `PHP Fatal error:  Uncaught ParseError: syntax error in /home/ada/project/tests/LedgerTest.php:2`.
-fn crash(line: &str) -> Option<Failure> {
+fn parse_crash(line: &str) -> Option<ReportedFailure> {
     let rest = line
         .strip_prefix("PHP Fatal error:  ")
         .or_else(|| line.strip_prefix("PHP Parse error:  "))?;
@@ -155,24 +160,24 @@ fn crash(line: &str) -> Option<Failure> {
     let said = said.strip_prefix("Uncaught ").unwrap_or(said);
     let (error, message) = said.split_once(": ").unwrap_or(("Fatal error", said));
     let place = match place.split_once(" on line ") {
-        Some((path, line)) => Some(Place::new(path, line)),
-        None => scan::place(place),
+        Some((path, line)) => Some(CodePlace::new(path, line)),
+        None => scan::parse_place(place),
     };
-    let failure = Failure {
+    let failure = ReportedFailure {
         error: Some(error.to_owned()),
         message: Some(message.to_owned()),
-        ..Failure::default()
+        ..ReportedFailure::default()
     };
-    Some(failure.at(place))
+    Some(failure.with_place(place))
 }
 
 /// Parses `00:00.003` to milliseconds.
-fn clock(time: &str) -> Option<u64> {
+fn parse_clock(time: &str) -> Option<u64> {
     let (minutes, seconds) = time.rsplit_once(':')?;
     let minutes = minutes
         .split(':')
         .try_fold(0_u64, |sum, part| sum.checked_mul(60)?.checked_add(part.parse().ok()?))?;
-    scan::seconds(seconds)?.checked_add(minutes.checked_mul(60_000)?)
+    scan::parse_seconds(seconds)?.checked_add(minutes.checked_mul(60_000)?)
 }
 
 #[cfg(test)]
@@ -180,17 +185,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fixtures() {
-        crate::cases::check("phpunit");
+    fn recorded_outputs() {
+        crate::cases::check_recorded_cases("phpunit");
     }
 
     #[test]
-    fn data_is_no_part_of_a_name() {
+    fn name_excludes_data() {
         assert_eq!(
-            numbered("1) A::b with data set \"two\" (-2)"),
+            parse_numbered_test("1) A::b with data set \"two\" (-2)"),
             Some("A::b with data set \"two\"")
         );
-        assert_eq!(numbered("1) A::b with data set #0 (1, 2)"), Some("A::b with data set #0"));
-        assert_eq!(numbered("1) A::b"), Some("A::b"));
+        assert_eq!(
+            parse_numbered_test("1) A::b with data set #0 (1, 2)"),
+            Some("A::b with data set #0")
+        );
+        assert_eq!(parse_numbered_test("1) A::b"), Some("A::b"));
     }
 }

@@ -5,16 +5,16 @@
 //! block. Names are `file > describe > test`; the project, which is most often a browser, is the scope. A flaky test
 //! counts as passed.
 
-use super::stack::Stack;
-use super::tally;
-use crate::report::{Failure, PassedTests, Report, Runner};
-use crate::scan::{self, Place};
-use crate::{Counts, Kind, Verdict};
+use super::count_sums;
+use super::stack::JsStack;
+use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
+use crate::scan::{self, CodePlace};
+use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "playwright test",
-    kind: Kind::Test,
-    tells: &[
+    kind: RunKind::Test,
+    keywords: &[
         " passed (",
         " failed\n",
         " interrupted\n",
@@ -28,56 +28,56 @@ pub(super) static RUNNER: Runner = Runner {
 
 /// A test as the reporters print it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Title<'a> {
+struct PlaywrightTitle<'a> {
     project: Option<&'a str>,
     /// The file and the first line of the test.
-    place: Place<'a>,
+    place: CodePlace<'a>,
     /// The suites and the test, separated as printed.
     path: &'a str,
 }
 
 /// The numbers at the end of a run.
 #[derive(Debug, Default, Clone)]
-struct Block<'a> {
-    counts: Counts,
+struct PlaywrightSummary<'a> {
+    counts: TestCounts,
     milliseconds: Option<u64>,
     /// The titles below `failed`.
-    failed: Vec<Title<'a>>,
+    failed: Vec<PlaywrightTitle<'a>>,
     /// True if the last number was that of failures, so that their titles follow.
     is_listing: bool,
 }
 
 #[derive(Default)]
-struct Reading<'a> {
+struct PlaywrightParser<'a> {
     announced: Option<u32>,
     /// The failure with its details being read.
-    open: Option<(Title<'a>, Stack)>,
-    told: Vec<(Title<'a>, Stack)>,
+    open: Option<(PlaywrightTitle<'a>, JsStack)>,
+    told: Vec<(PlaywrightTitle<'a>, JsStack)>,
     /// True if the list reporter printed a cross.
     crossed: bool,
     passed: PassedTests,
     /// The block being read.
-    block: Option<Block<'a>>,
-    closed: Vec<Block<'a>>,
+    block: Option<PlaywrightSummary<'a>>,
+    closed: Vec<PlaywrightSummary<'a>>,
     /// Number of blocks of earlier runs.
     earlier: usize,
     /// An error outside of all tests.
-    broken: Option<Failure>,
+    broken: Option<ReportedFailure>,
     is_empty: bool,
 }
 
-fn read_output(text: &str) -> Report {
-    let mut reading = Reading::default();
+fn read_output(text: &str) -> OutputReport {
+    let mut reading = PlaywrightParser::default();
     for line in text.lines() {
-        reading.take_line(line);
+        reading.read_line(line);
     }
     reading.report()
 }
 
-impl<'a> Reading<'a> {
-    fn take_line(&mut self, line: &'a str) {
-        if let Some((number, word, time)) = numbered(line) {
-            self.finish();
+impl<'a> PlaywrightParser<'a> {
+    fn read_line(&mut self, line: &'a str) {
+        if let Some((number, word, time)) = parse_number_line(line) {
+            self.finish_failure();
             let block = self.block.get_or_insert_default();
             block.is_listing = word == "failed" || word == "interrupted";
             let sum = match word {
@@ -93,8 +93,8 @@ impl<'a> Reading<'a> {
             return;
         }
         if let Some(block) = &mut self.block {
-            if let Some(title) = line.strip_prefix("    ").and_then(title) {
-                if block.is_listing && block.failed.len() < scan::MOST {
+            if let Some(title) = line.strip_prefix("    ").and_then(parse_title) {
+                if block.is_listing && block.failed.len() < scan::MAX_FAILURES {
                     block.failed.push(title);
                 }
                 return;
@@ -104,78 +104,78 @@ impl<'a> Reading<'a> {
                 self.closed.extend(self.block.take());
             }
         }
-        self.take_run(line);
+        self.read_run_line(line);
     }
 
     /// Reads a line before the numbers.
-    fn take_run(&mut self, line: &'a str) {
-        if let Some(tests) = line.strip_prefix("Running ").and_then(scan::amount) {
+    fn read_run_line(&mut self, line: &'a str) {
+        if let Some(tests) = line.strip_prefix("Running ").and_then(scan::split_amount) {
             if tests.1.contains(" using ") {
                 self.announced = Some(self.announced.unwrap_or(0).saturating_add(tests.0));
                 self.earlier = self.closed.len();
             }
-        } else if let Some(title) = heading(line) {
-            self.go_on();
-            self.finish();
-            self.open = Some((title, Stack::default()));
+        } else if let Some(title) = parse_heading(line) {
+            self.drop_printed_blocks();
+            self.finish_failure();
+            self.open = Some((title, JsStack::default()));
         } else if let Some(rest) = line.strip_prefix("  ✓  ").or_else(|| line.strip_prefix("  ok "))
         {
-            if let Some(title) = marked(rest) {
-                self.go_on();
+            if let Some(title) = parse_marked(rest) {
+                self.drop_printed_blocks();
                 self.passed.add(title.project, || title.name());
             }
         } else if let Some(rest) = line.strip_prefix("  ✘  ").or_else(|| line.strip_prefix("  x  "))
         {
-            if marked(rest).is_some() {
-                self.go_on();
+            if parse_marked(rest).is_some() {
+                self.drop_printed_blocks();
                 self.crossed = true;
             }
         } else if line == "Error: No tests found" {
             self.is_empty = true;
         } else if let Some((_, stack)) = &mut self.open {
             if line.starts_with("    Retry #") {
-                self.finish();
+                self.finish_failure();
             } else if line.starts_with("    ") && !is_source(line) {
                 stack.take(line);
             }
         } else if self.announced.is_none()
             && self.broken.is_none()
             && let Some((error, message)) =
-                scan::error(line).filter(|(error, _)| error.ends_with("Error"))
+                scan::split_error(line).filter(|(error, _)| error.ends_with("Error"))
         {
             let (error, message) = (Some(error.to_owned()), Some(message.to_owned()));
-            self.broken = Some(Failure { error, message, ..Failure::default() });
+            self.broken = Some(ReportedFailure { error, message, ..ReportedFailure::default() });
         }
     }
 
     /// Drops the blocks since the start of the run: as the run continues, a test printed them.
-    fn go_on(&mut self) {
+    fn drop_printed_blocks(&mut self) {
         self.closed.truncate(self.earlier);
     }
 
-    fn finish(&mut self) {
+    fn finish_failure(&mut self) {
         if let Some((title, stack)) = self.open.take()
-            && self.told.len() < scan::MOST
+            && self.told.len() < scan::MAX_FAILURES
             && !stack.is_empty()
         {
             self.told.push((title, stack));
         }
     }
 
-    fn report(mut self) -> Report {
-        self.finish();
+    fn report(mut self) -> OutputReport {
+        self.finish_failure();
         // Without a pass, no time ends the block.
         self.closed.extend(self.block.take());
         self.closed.retain(|block| block.counts.passed > 0 || block.counts.failed > 0);
-        let mut counts = Counts::default();
+        let mut counts = TestCounts::default();
         let mut duration = None;
         for block in &self.closed {
-            tally::add(&mut counts, block.counts);
-            tally::add_time(&mut duration, block.milliseconds);
+            count_sums::add_counts(&mut counts, block.counts);
+            count_sums::add_duration(&mut duration, block.milliseconds);
         }
         let is_closed = !self.closed.is_empty();
-        let mut failures: Vec<Failure> = Vec::new();
-        let listed: Vec<Title<'_>> =
+        let mut failures: Vec<ReportedFailure> = Vec::new();
+        let listed: Vec<PlaywrightTitle<'_>> =
             self.closed.iter().flat_map(|block| block.failed.clone()).collect();
         if is_closed {
             for title in listed {
@@ -186,7 +186,8 @@ impl<'a> Reading<'a> {
         } else {
             failures.extend(self.told.drain(..).map(|(title, stack)| title.failure(stack)));
         }
-        let is_whole = self.announced.is_none_or(|announced| announced <= tally::all(counts));
+        let is_whole =
+            self.announced.is_none_or(|announced| announced <= count_sums::total_tests(counts));
         let verdict = if counts.failed > 0 || !failures.is_empty() || (self.crossed && !is_closed) {
             Verdict::Failed
         } else if self.is_empty && self.broken.is_some() {
@@ -198,42 +199,48 @@ impl<'a> Reading<'a> {
             Verdict::Unknown
         };
         let counts = is_closed.then_some(counts);
-        Report { verdict, counts, passed: self.passed.without(&failures), failures, duration }
+        OutputReport {
+            verdict,
+            counts,
+            passed: self.passed.without_failed(&failures),
+            failures,
+            duration,
+        }
     }
 }
 
-impl Title<'_> {
+impl PlaywrightTitle<'_> {
     fn name(&self) -> String {
         format!("{} > {}", self.place.path, self.path.replace(" › ", " > "))
     }
 
-    fn failure(&self, stack: Stack) -> Failure {
+    fn failure(&self, stack: JsStack) -> ReportedFailure {
         let scope = self.project.map(str::to_owned);
-        let failure = Failure { scope, ..stack.failure(Some(self.name())) };
+        let failure = ReportedFailure { scope, ..stack.failure(Some(self.name())) };
         // A timeout has no stack.
         let place = Some(self.place).filter(|_| failure.frame.is_none());
-        failure.at(place)
+        failure.with_place(place)
     }
 }
 
 /// Parses `  3 failed`, `  2 did not run` and `  3 passed (7.4s)` into number, word and time.
-fn numbered(line: &str) -> Option<(u32, &str, Option<u64>)> {
-    let (number, rest) = scan::amount(line.strip_prefix("  ")?)?;
+fn parse_number_line(line: &str) -> Option<(u32, &str, Option<u64>)> {
+    let (number, rest) = scan::split_amount(line.strip_prefix("  ")?)?;
     match rest {
         "failed" | "flaky" | "skipped" | "did not run" | "interrupted" => {
             Some((number, rest, None))
         }
         _ => {
             let time = rest.strip_prefix("passed (")?.strip_suffix(')')?;
-            Some((number, "passed", Some(milliseconds(time)?)))
+            Some((number, "passed", Some(parse_milliseconds(time)?)))
         }
     }
 }
 
 /// Parses `812ms`, `7.4s`, `1.2m` and `1.1h`.
-fn milliseconds(time: &str) -> Option<u64> {
+fn parse_milliseconds(time: &str) -> Option<u64> {
     if let Some(time) = time.strip_suffix("ms") {
-        return scan::decimal(time, 1);
+        return scan::parse_decimal(time, 1);
     }
     let (number, unit) = time.split_at_checked(time.len().checked_sub(1)?)?;
     let unit = match unit {
@@ -242,34 +249,34 @@ fn milliseconds(time: &str) -> Option<u64> {
         "h" => 3600,
         _ => return None,
     };
-    scan::seconds(number)?.checked_mul(unit)
+    scan::parse_seconds(number)?.checked_mul(unit)
 }
 
 /// Parses `[chromium] › e2e/shop.spec.ts:2:1 › till › opens`, with a rule behind it in a heading.
-fn title(text: &str) -> Option<Title<'_>> {
+fn parse_title(text: &str) -> Option<PlaywrightTitle<'_>> {
     let text = text.trim_end_matches('─').trim_end();
     let (project, text) = match text.strip_prefix('[').and_then(|text| text.split_once("] › ")) {
         Some((project, text)) => (Some(project), text),
         None => (None, text),
     };
     let (place, path) = text.split_once(" › ")?;
-    let (place, rest) = scan::located(place)?;
-    (rest.is_empty() && !path.is_empty()).then_some(Title { project, place, path })
+    let (place, rest) = scan::parse_located_prefix(place)?;
+    (rest.is_empty() && !path.is_empty()).then_some(PlaywrightTitle { project, place, path })
 }
 
 /// Parses `  1) [chromium] › e2e/shop.spec.ts:2:1 › adds up ─────`.
-fn heading(line: &str) -> Option<Title<'_>> {
-    let (_, rest) = scan::number(line.strip_prefix("  ")?)?;
-    title(rest.strip_prefix(") ")?)
+fn parse_heading(line: &str) -> Option<PlaywrightTitle<'_>> {
+    let (_, rest) = scan::split_number(line.strip_prefix("  ")?)?;
+    parse_title(rest.strip_prefix(") ")?)
 }
 
 /// Parses `12 [chromium] › e2e/shop.spec.ts:2:1 › adds up (retry #1) (16ms)`, the text after the list reporter's mark.
-fn marked(rest: &str) -> Option<Title<'_>> {
-    let (_, rest) = scan::number(rest.trim_start())?;
+fn parse_marked(rest: &str) -> Option<PlaywrightTitle<'_>> {
+    let (_, rest) = scan::split_number(rest.trim_start())?;
     let rest = rest.strip_prefix(' ')?;
-    let rest = super::tree::without_time(rest);
+    let rest = super::tree::strip_time(rest);
     let rest = rest.rsplit_once(" (retry #").map_or(rest, |(rest, _)| rest);
-    title(rest)
+    parse_title(rest)
 }
 
 /// Returns true for a line of quoted code: `    > 3 |   expect(…)`.
@@ -284,15 +291,15 @@ mod tests {
 
     #[test]
     fn titles_have_a_project_or_none() {
-        let parsed = title("[chromium] › e2e/a b.spec.ts:2:1 › till › opens ─────").unwrap();
+        let parsed = parse_title("[chromium] › e2e/a b.spec.ts:2:1 › till › opens ─────").unwrap();
         assert_eq!(parsed.project, Some("chromium"));
         assert_eq!(parsed.name(), "e2e/a b.spec.ts > till > opens");
-        assert_eq!(title("e2e/a.spec.ts:2:1 › opens").unwrap().project, None);
-        assert_eq!(title("words › opens"), None);
+        assert_eq!(parse_title("e2e/a.spec.ts:2:1 › opens").unwrap().project, None);
+        assert_eq!(parse_title("words › opens"), None);
     }
 
     #[test]
-    fn numbers_in_the_middle_are_a_tests() {
+    fn early_numbers_are_ignored() {
         let fake = "  1 failed\n    [x] › a.spec.ts:1:1 › b\n  ✓  1 a.spec.ts:1:1 › c (1ms)\n\n  1 passed (1.0s)\n";
         assert_eq!(read_output(fake).verdict, Verdict::Passed);
         assert_eq!(

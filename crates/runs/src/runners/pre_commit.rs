@@ -3,14 +3,14 @@
 //! The output of a hook is read by the reader of its tool, if there is one; the id of the hook is the scope. Failed
 //! hooks may come before passed ones, and nothing sums up, so a tail never shows a pass.
 
-use crate::report::{Failure, Report, Runner};
+use crate::report::{OutputReader, OutputReport, ReportedFailure};
 use crate::scan;
-use crate::{Kind, Verdict, tells};
+use crate::{RunKind, Verdict, keywords};
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "pre-commit",
-    kind: Kind::Lint,
-    tells: &["...Failed\n", "\n- hook id: ", "\nAn error has occurred: "],
+    kind: RunKind::Lint,
+    keywords: &["...Failed\n", "\n- hook id: ", "\nAn error has occurred: "],
     silent_on_success: false,
     read: read_output,
 };
@@ -27,13 +27,13 @@ struct FailedHook<'a> {
     output: Vec<&'a str>,
 }
 
-fn read_output(text: &str) -> Report {
+fn read_output(text: &str) -> OutputReport {
     let mut hooks: Vec<FailedHook<'_>> = Vec::new();
     let mut is_open = false;
     let mut broken = None;
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
-        if let Some((name, is_failed)) = result(line) {
+        if let Some((name, is_failed)) = parse_result(line) {
             is_open = is_failed;
             if is_failed {
                 hooks.push(FailedHook::new(name));
@@ -48,7 +48,7 @@ fn read_output(text: &str) -> Report {
                 hook.id = Some(id);
             }
         } else if let Some(error) = line.strip_prefix("An error has occurred: ") {
-            let (error, message) = scan::error(error).unwrap_or(("Error", error));
+            let (error, message) = scan::split_error(error).unwrap_or(("Error", error));
             let last = lines.clone().take_while(|line| line.starts_with("==")).last();
             let message = if message.is_empty() { last.unwrap_or_default() } else { message };
             broken = Some((error, message.trim_start_matches(['=', '>', ' '])));
@@ -60,7 +60,7 @@ fn read_output(text: &str) -> Report {
             }
         }
     }
-    let mut failures: Vec<Failure> = Vec::new();
+    let mut failures: Vec<ReportedFailure> = Vec::new();
     for (number, hook) in hooks.iter().enumerate() {
         let found = if number < MAX_HOOKS_READ { hook.read_output() } else { Vec::new() };
         if found.is_empty() {
@@ -69,14 +69,14 @@ fn read_output(text: &str) -> Report {
             failures.extend(found);
         }
     }
-    failures.truncate(scan::MOST);
-    failures.extend(broken.map(|(error, message)| Failure {
+    failures.truncate(scan::MAX_FAILURES);
+    failures.extend(broken.map(|(error, message)| ReportedFailure {
         error: Some(error.to_owned()),
         message: Some(message.to_owned()),
-        ..Failure::default()
+        ..ReportedFailure::default()
     }));
     let verdict = if failures.is_empty() { Verdict::Unknown } else { Verdict::Failed };
-    Report { verdict, failures, ..Report::unknown() }
+    OutputReport { verdict, failures, ..OutputReport::unknown() }
 }
 
 impl<'a> FailedHook<'a> {
@@ -85,38 +85,41 @@ impl<'a> FailedHook<'a> {
     }
 
     /// Returns the id, with which a user runs the hook alone, or the name if the id is cut off.
-    fn id(&self) -> String {
+    fn id_or_name(&self) -> String {
         self.id.unwrap_or(self.name).to_owned()
     }
 
     /// Reads the output of the tool behind the hook. Returns an empty list if no reader understands it.
-    fn read_output(&self) -> Vec<Failure> {
+    fn read_output(&self) -> Vec<ReportedFailure> {
         let output = self.output.join("\n");
-        let readers = tells::telling(&output).into_iter();
+        let readers = keywords::select_readers(&output).into_iter();
         let found = readers
             .filter(|runner| runner.name != RUNNER.name)
             .map(|runner| (runner.read)(&output))
             .find(|report| report.verdict == Verdict::Failed && !report.failures.is_empty());
         let failures = found.map(|report| report.failures).unwrap_or_default();
-        failures.into_iter().map(|failure| Failure { scope: Some(self.id()), ..failure }).collect()
+        failures
+            .into_iter()
+            .map(|failure| ReportedFailure { scope: Some(self.id_or_name()), ..failure })
+            .collect()
     }
 
     /// Builds the failure of the hook itself, from the first line of its output.
-    fn failure(&self) -> Failure {
+    fn failure(&self) -> ReportedFailure {
         let first = self.output.iter().map(|line| line.trim()).find(|line| !line.is_empty());
         let message =
             if self.is_modified { Some("files were modified by this hook") } else { first };
-        Failure {
-            error: Some(self.id()),
-            scope: Some(self.id()),
+        ReportedFailure {
+            error: Some(self.id_or_name()),
+            scope: Some(self.id_or_name()),
             message: message.map(str::to_owned),
-            ..Failure::default()
+            ..ReportedFailure::default()
         }
     }
 }
 
 /// Parses `ruff.....Failed` and `ruff....(no files to check)Skipped`. Returns the name, and true if it failed.
-fn result(line: &str) -> Option<(&str, bool)> {
+fn parse_result(line: &str) -> Option<(&str, bool)> {
     let (rest, is_failed) = if let Some(rest) = line.strip_suffix("Failed") {
         (rest, true)
     } else {
@@ -132,12 +135,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hooks_end_in_dots_and_a_word() {
-        assert_eq!(result("check yaml.......Passed"), Some(("check yaml", false)));
-        assert_eq!(result("ruff.......(no files to check)Skipped"), Some(("ruff", false)));
-        assert_eq!(result("ruff.......Failed"), Some(("ruff", true)));
-        assert_eq!(result("It Failed"), None);
-        assert_eq!(result("...Failed"), None);
+    fn hook_lines_are_parsed() {
+        assert_eq!(parse_result("check yaml.......Passed"), Some(("check yaml", false)));
+        assert_eq!(parse_result("ruff.......(no files to check)Skipped"), Some(("ruff", false)));
+        assert_eq!(parse_result("ruff.......Failed"), Some(("ruff", true)));
+        assert_eq!(parse_result("It Failed"), None);
+        assert_eq!(parse_result("...Failed"), None);
     }
 
     #[test]

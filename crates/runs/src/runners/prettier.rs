@@ -1,14 +1,14 @@
 //! Prettier with `--check`: `[warn] a.js` for each file, and a summary line.
 
 use super::findings::Findings;
-use crate::Kind;
-use crate::report::{Report, Runner};
-use crate::scan::Place;
+use crate::RunKind;
+use crate::report::{OutputReader, OutputReport};
+use crate::scan::CodePlace;
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "prettier",
-    kind: Kind::Lint,
-    tells: &[
+    kind: RunKind::Lint,
+    keywords: &[
         "\nChecking formatting...",
         "Code style issues ",
         "Prettier code style!",
@@ -18,11 +18,11 @@ pub(super) static RUNNER: Runner = Runner {
     read: read_output,
 };
 
-fn read_output(text: &str) -> Report {
+fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();
     // Any program may print such lines. They count only together with a line that only Prettier prints.
     let mut unformatted: Vec<&str> = Vec::new();
-    let mut broken: Vec<(Place<'_>, &str, &str)> = Vec::new();
+    let mut broken: Vec<(CodePlace<'_>, &str, &str)> = Vec::new();
     let (mut is_prettier, mut is_refused, mut is_fine) = (false, false, false);
     for line in text.lines() {
         if let Some(said) = line.strip_prefix("[warn] ") {
@@ -32,7 +32,7 @@ fn read_output(text: &str) -> Report {
                 unformatted.push(said);
             }
         } else if let Some(said) = line.strip_prefix("[error] ") {
-            broken.extend(syntax_error(said));
+            broken.extend(parse_syntax_error(said));
             is_refused |= said.starts_with("No files matching ") || said.starts_with("No parser ");
         } else if line == "All matched files use Prettier code style!" {
             is_fine = true;
@@ -47,7 +47,7 @@ fn read_output(text: &str) -> Report {
             findings.add(Some(place), Some(error), message);
         }
         for path in unformatted {
-            let place = Place { path, line: None };
+            let place = CodePlace { path, line: None };
             findings.add(Some(place), Some("unformatted"), "File is not formatted");
         }
     }
@@ -56,13 +56,13 @@ fn read_output(text: &str) -> Report {
 }
 
 /// Parses `a.js: SyntaxError: Unexpected token (1:7)` into place, error and message.
-fn syntax_error(said: &str) -> Option<(Place<'_>, &str, &str)> {
+fn parse_syntax_error(said: &str) -> Option<(CodePlace<'_>, &str, &str)> {
     let (path, rest) = said.split_once(": ")?;
     let (error, message) = rest.split_once(": ")?;
     let is_error = error.ends_with("Error") && !error.contains(' ');
     let (message, numbers) = message.strip_suffix(')')?.rsplit_once(" (")?;
     let (line, _) = numbers.split_once(':')?;
-    is_error.then(|| (Place::new(path, line), error, message))
+    is_error.then(|| (CodePlace::new(path, line), error, message))
 }
 
 #[cfg(test)]

@@ -2,19 +2,19 @@
 
 use std::collections::HashMap;
 
-use crate::report::{Failure, PassedTests, Report, Runner};
-use crate::scan::{Place, number};
-use crate::{Counts, Kind, Verdict};
+use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
+use crate::scan::{CodePlace, split_number};
+use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "prove",
-    kind: Kind::Test,
-    tells: &["\nResult: ", " (Wstat: ", "\nDubious, test returned "],
+    kind: RunKind::Test,
+    keywords: &["\nResult: ", " (Wstat: ", "\nDubious, test returned "],
     silent_on_success: false,
-    read,
+    read: read_output,
 };
 
-fn read(text: &str) -> Report {
+fn read_output(text: &str) -> OutputReport {
     let mut failing: Vec<(&str, u32, Option<&str>)> = Vec::new();
     let mut passed = PassedTests::default();
     let mut skipped = 0;
@@ -24,7 +24,7 @@ fn read(text: &str) -> Report {
     // With -v the output of a file is between its name and its result, and may look like the end.
     let mut open = false;
     for line in text.lines() {
-        if let Some((file, failed)) = reported(line) {
+        if let Some((file, failed)) = parse_reported(line) {
             failing.push((file, failed, None));
         } else if let Some(why) = line.strip_prefix("  Parse errors: ") {
             if let Some(last) = failing.last_mut() {
@@ -32,7 +32,7 @@ fn read(text: &str) -> Report {
             }
         } else if let Some(result) = line.strip_prefix("Result: ") {
             results.push(result);
-        } else if let Some(ran) = totals(line) {
+        } else if let Some(ran) = parse_totals(line) {
             tests = Some(ran);
         } else if line.ends_with(".. ") || line == "ok" {
             open = line != "ok";
@@ -48,39 +48,46 @@ fn read(text: &str) -> Report {
     let failed = failing.iter().fold(0_u32, |sum, (_, failed, _)| sum.saturating_add(*failed));
     let died = failing.iter().filter(|(_, failed, _)| *failed == 0).count();
     let fine = tests.and_then(|tests: u32| tests.checked_sub(failed));
-    let counts = fine.filter(|_| !results.is_empty()).map(|passed| Counts {
+    let counts = fine.filter(|_| !results.is_empty()).map(|passed| TestCounts {
         passed,
         failed: failed.saturating_add(u32::try_from(died).unwrap_or(u32::MAX)),
         skipped,
     });
     let verdict = match (results.as_slice(), counts) {
         ([.., "FAIL"], _) => Verdict::Failed,
-        (["PASS"], Some(Counts { passed: 1.., failed: 0, .. })) if !dubious && !open => {
+        (["PASS"], Some(TestCounts { passed: 1.., failed: 0, .. })) if !dubious && !open => {
             Verdict::Passed
         }
         ([], _) if !failing.is_empty() || dubious => Verdict::Failed,
         _ => Verdict::Unknown,
     };
-    let failures = if verdict == Verdict::Failed { failures(text, &failing) } else { Vec::new() };
-    Report { verdict, counts, passed: passed.without(&failures), failures, duration: None }
+    let failures =
+        if verdict == Verdict::Failed { build_failures(text, &failing) } else { Vec::new() };
+    OutputReport {
+        verdict,
+        counts,
+        passed: passed.without_failed(&failures),
+        failures,
+        duration: None,
+    }
 }
 
 /// Parses file and number of failed tests of `t/b.t (Wstat: 512 (exited 2) Tests: 3 Failed: 2)`.
-fn reported(line: &str) -> Option<(&str, u32)> {
+fn parse_reported(line: &str) -> Option<(&str, u32)> {
     let (file, rest) = line.split_once(" (Wstat: ")?;
     let (_, failed) = rest.strip_suffix(')')?.rsplit_once(" Failed: ")?;
     Some((file.trim_end(), failed.parse().ok()?))
 }
 
 /// Parses the number of tests of `Files=2, Tests=5,  1 wallclock secs (…)`.
-fn totals(line: &str) -> Option<u32> {
-    let rest = number(line.strip_prefix("Files=")?)?.1.strip_prefix(", Tests=")?;
-    let (tests, rest) = number(rest)?;
+fn parse_totals(line: &str) -> Option<u32> {
+    let rest = split_number(line.strip_prefix("Files=")?)?.1.strip_prefix(", Tests=")?;
+    let (tests, rest) = split_number(rest)?;
     rest.ends_with(" CPU)").then_some(tests)
 }
 
 /// Builds one failure per file: its first failed test, the message it died with, or the report of prove.
-fn failures(text: &str, failing: &[(&str, u32, Option<&str>)]) -> Vec<Failure> {
+fn build_failures(text: &str, failing: &[(&str, u32, Option<&str>)]) -> Vec<ReportedFailure> {
     let mut said: HashMap<&str, (&str, &str)> = HashMap::new();
     let mut title = None;
     for line in text.lines() {
@@ -101,13 +108,13 @@ fn failures(text: &str, failing: &[(&str, u32, Option<&str>)]) -> Vec<Failure> {
         let (message, line) = said.get(file).copied().unzip();
         // `3.`, or `3, near "}"`.
         let line = line.unwrap_or_default().split(['.', ',']).next().unwrap_or_default();
-        Failure {
+        ReportedFailure {
             test: Some((*file).to_owned()),
             error: (*failed == 0).then(|| "died".to_owned()),
             message: message.or(*parse).map(str::to_owned),
-            ..Failure::default()
+            ..ReportedFailure::default()
         }
-        .at(Some(Place::new(file, line)))
+        .with_place(Some(CodePlace::new(file, line)))
     };
     failing.iter().map(failure).collect()
 }
@@ -115,7 +122,7 @@ fn failures(text: &str, failing: &[(&str, u32, Option<&str>)]) -> Vec<Failure> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn fixtures() {
-        crate::cases::check("prove");
+    fn recorded_outputs() {
+        crate::cases::check_recorded_cases("prove");
     }
 }

@@ -4,22 +4,22 @@
 //! text does not show.
 
 use super::findings::Findings;
-use crate::Kind;
-use crate::report::{Report, Runner};
-use crate::scan::{self, Place};
+use crate::RunKind;
+use crate::report::{OutputReader, OutputReport};
+use crate::scan::{self, CodePlace};
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "pylint",
-    kind: Kind::Lint,
-    tells: &["\nYour code has been rated at ", ": E", ": F", ": W", ": C", ": R", ": ["],
+    kind: RunKind::Lint,
+    keywords: &["\nYour code has been rated at ", ": E", ": F", ": W", ": C", ": R", ": ["],
     silent_on_success: false,
     read: read_output,
 };
 
-fn read_output(text: &str) -> Report {
+fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();
     for line in text.lines() {
-        if let Some((place, symbol, message)) = finding(line) {
+        if let Some((place, symbol, message)) = parse_finding(line) {
             findings.add(Some(place), Some(symbol), message);
         } else if let Some(rating) = line.strip_prefix("Your code has been rated at ") {
             // A rating below 10 means that there are messages, which may be cut off.
@@ -30,8 +30,9 @@ fn read_output(text: &str) -> Report {
 }
 
 /// Parses a finding in the default or in the parseable form into place, symbol and message.
-fn finding(line: &str) -> Option<(Place<'_>, &str, &str)> {
-    let (place, rest) = scan::located(line).filter(|(place, _)| !place.path.contains(' '))?;
+fn parse_finding(line: &str) -> Option<(CodePlace<'_>, &str, &str)> {
+    let (place, rest) =
+        scan::parse_located_prefix(line).filter(|(place, _)| !place.path.contains(' '))?;
     let rest = rest.strip_prefix(": ")?;
     if let Some(rest) = rest.strip_prefix('[') {
         // `[E0602(undefined-variable), total] Undefined variable 'itms'`
@@ -57,9 +58,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn findings_have_a_code_and_a_symbol() {
-        let parse =
-            |line| finding(line).map(|(place, symbol, message)| (place.line, symbol, message));
+    fn findings_need_code_and_symbol() {
+        let parse = |line| {
+            parse_finding(line).map(|(place, symbol, message)| (place.line, symbol, message))
+        };
         let line = "shop/a.py:8:15: E0602: Undefined variable 'x' (undefined-variable)";
         assert_eq!(parse(line), Some((Some(8), "undefined-variable", "Undefined variable 'x'")));
         let line = "shop/a.py:8: [E0602(undefined-variable), total] Undefined variable 'x'";

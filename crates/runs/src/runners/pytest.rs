@@ -9,16 +9,16 @@
 mod failures;
 mod summary;
 
-use self::failures::Failures;
-use self::summary::Summary;
+use self::failures::PytestFailures;
+use self::summary::PytestSummary;
 use super::traceback;
-use crate::report::{Failure, PassedTests, Report, Runner};
-use crate::{Counts, Kind, Verdict, scan};
+use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
+use crate::{RunKind, TestCounts, Verdict, scan};
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "pytest",
-    kind: Kind::Test,
-    tells: &[
+    kind: RunKind::Test,
+    keywords: &[
         "passed in ",
         "failed in ",
         "skipped in ",
@@ -42,12 +42,12 @@ pub(super) static RUNNER: Runner = Runner {
         "Fatal Python error: ",
     ],
     silent_on_success: false,
-    read,
+    read: read_output,
 };
 
 /// The part of a session that a line belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum SessionPart {
     Progress,
     /// `FAILURES` and `ERRORS`.
     Failures,
@@ -59,28 +59,28 @@ enum Part {
 }
 
 /// The session being read.
-struct Session {
+struct PytestSession {
     /// The width of the header; None without a header.
     width: Option<usize>,
     /// The number of tests that should run.
     expected: Option<u32>,
-    part: Part,
+    part: SessionPart,
     /// The last trusted summary.
-    summary: Option<Summary>,
+    summary: Option<PytestSummary>,
     /// A summary of the right form with a wrong number or place.
-    doubtful: Option<Summary>,
+    doubtful: Option<PytestSummary>,
     /// True if the session was stopped: Ctrl-C, too many failures, errors during collection.
     stopped: bool,
     /// True if progress reached its end since the last summary.
     complete: bool,
 }
 
-impl Session {
+impl PytestSession {
     fn new(width: Option<usize>) -> Self {
         Self {
             width,
             expected: None,
-            part: Part::Progress,
+            part: SessionPart::Progress,
             summary: None,
             doubtful: None,
             stopped: false,
@@ -89,31 +89,31 @@ impl Session {
     }
 
     fn is_untouched(&self) -> bool {
-        self.width.is_none() && self.summary.is_none() && self.part == Part::Progress
+        self.width.is_none() && self.summary.is_none() && self.part == SessionPart::Progress
     }
 }
 
-struct Reading<'a> {
-    session: Session,
+struct PytestParser<'a> {
+    session: PytestSession,
     /// The number of open sessions inside the captured output of a test that runs pytest itself.
     inner: u32,
-    failures: Failures<'a>,
+    failures: PytestFailures<'a>,
     passed: PassedTests,
-    total: Summary,
+    total: PytestSummary,
     closed: u32,
     doubt: bool,
     /// Failures of the whole run.
-    broken: Vec<Failure>,
+    broken: Vec<ReportedFailure>,
     failed: bool,
 }
 
-fn read(text: &str) -> Report {
-    let mut reading = Reading {
-        session: Session::new(None),
+fn read_output(text: &str) -> OutputReport {
+    let mut reading = PytestParser {
+        session: PytestSession::new(None),
         inner: 0,
-        failures: Failures::default(),
+        failures: PytestFailures::default(),
         passed: PassedTests::default(),
-        total: Summary::default(),
+        total: PytestSummary::default(),
         closed: 0,
         doubt: false,
         broken: Vec::new(),
@@ -126,7 +126,7 @@ fn read(text: &str) -> Report {
         let is_only = said.is_none()
             && above.is_none()
             && lines.clone().all(|line| line.is_empty() || scan::is_timing(line));
-        reading.take(line, is_only, said, &lines);
+        reading.read_line(line, is_only, said, &lines);
         if !line.is_empty() {
             said = Some(line);
         }
@@ -135,81 +135,89 @@ fn read(text: &str) -> Report {
     reading.report()
 }
 
-impl<'a> Reading<'a> {
-    fn take(&mut self, line: &'a str, only: bool, said: Option<&str>, rest: &std::str::Lines<'a>) {
+impl<'a> PytestParser<'a> {
+    fn read_line(
+        &mut self,
+        line: &'a str,
+        only: bool,
+        said: Option<&str>,
+        rest: &std::str::Lines<'a>,
+    ) {
         match line.bytes().next() {
             Some(b'=') => {
-                if let Some(title) = scan::ruled(line, '=') {
-                    self.take_rule(title, line.chars().count(), only, said);
+                if let Some(title) = scan::parse_rule_title(line, '=') {
+                    self.read_rule(title, line.chars().count(), only, said);
                 }
             }
             // The bang lines are as wide as the rules; no session is narrower than this.
             Some(b'!') if self.inner == 0 && line.len() >= 20 => {
-                self.session.stopped |= scan::ruled(line, '!').is_some();
+                self.session.stopped |= scan::parse_rule_title(line, '!').is_some();
             }
             Some(b'0'..=b'9' | b'n') if line.ends_with('s') && line.contains(" in ") => {
                 if self.inner == 0
-                    && let Some(summary) = Summary::read(line)
+                    && let Some(summary) = PytestSummary::parse(line)
                 {
-                    self.take_quiet(summary, only, said);
+                    self.read_quiet_summary(summary, only, said);
                 }
             }
             Some(b'I') if line.starts_with("INTERNALERROR> ") => {
                 self.failed = true;
-                self.failures.internal(&line["INTERNALERROR> ".len()..]);
+                self.failures.read_internal(&line["INTERNALERROR> ".len()..]);
             }
             Some(b'I') if line.starts_with("ImportError while loading conftest ") => {
                 self.failed = true;
-                self.session.part = Part::Failures;
+                self.session.part = SessionPart::Failures;
                 self.failures.start_run();
             }
             _ => {}
         }
-        if let Some(failure) = traceback::fatal(line, rest.clone()) {
+        if let Some(failure) = traceback::parse_fatal_error(line, rest.clone()) {
             self.failed = true;
             self.broken.push(failure);
         }
         if self.inner > 0 {
             return;
         }
-        if said.is_none() && self.session.is_untouched() && failures::is_short(line) {
+        if said.is_none() && self.session.is_untouched() && failures::is_short_summary(line) {
             // The text starts within the list of failures.
-            self.session.part = Part::Short;
+            self.session.part = SessionPart::Short;
         }
         match self.session.part {
-            Part::Progress => self.take_progress(line),
-            Part::Failures => self.failures.take(line, self.session.width),
-            Part::Short => self.failures.take_short(line),
-            Part::Coverage => self.failed |= line.starts_with("FAIL Required test coverage of "),
-            Part::Other => {}
+            SessionPart::Progress => self.read_progress(line),
+            SessionPart::Failures => self.failures.take(line, self.session.width),
+            SessionPart::Short => self.failures.read_short(line),
+            SessionPart::Coverage => {
+                self.failed |= line.starts_with("FAIL Required test coverage of ")
+            }
+            SessionPart::Other => {}
         }
     }
 
-    fn take_progress(&mut self, line: &'a str) {
+    fn read_progress(&mut self, line: &'a str) {
         if line.ends_with("[100%]") {
             self.session.complete = true;
         }
         if self.session.expected.is_none() && self.session.width.is_some() {
-            self.session.expected = summary::expected(line);
+            self.session.expected = summary::parse_expected(line);
         }
         self.failures.take_progress(line);
-        if let Some(id) = failures::progress_of(line, "PASSED") {
+        if let Some(id) = failures::parse_progress(line, "PASSED") {
             self.passed.add(None, || id.to_owned());
         }
     }
 
-    fn take_rule(&mut self, title: &str, width: usize, only: bool, said: Option<&str>) {
+    fn read_rule(&mut self, title: &str, width: usize, only: bool, said: Option<&str>) {
         if title == "test session starts" {
-            if self.session.part != Part::Progress && self.session.summary.is_none() {
+            if self.session.part != SessionPart::Progress && self.session.summary.is_none() {
                 self.inner += 1;
             } else {
-                self.close();
-                self.session = Session::new(Some(width));
+                self.close_session();
+                self.session = PytestSession::new(Some(width));
             }
             return;
         }
         let fits = self.session.width.is_none_or(|own| own <= width);
-        let summary = Summary::read(title);
+        let summary = PytestSummary::parse(title);
         if self.inner > 0 {
             self.inner -= u32::from(summary.is_some());
             return;
@@ -220,17 +228,17 @@ impl<'a> Reading<'a> {
         let Some(summary) = summary else {
             self.failures.finish();
             self.session.part = match title {
-                "FAILURES" | "ERRORS" => Part::Failures,
-                "short test summary info" => Part::Short,
-                "tests coverage" => Part::Coverage,
-                _ => Part::Other,
+                "FAILURES" | "ERRORS" => SessionPart::Failures,
+                "short test summary info" => SessionPart::Short,
+                "tests coverage" => SessionPart::Coverage,
+                _ => SessionPart::Other,
             };
             return;
         };
         if self.session.width.is_none() {
-            self.take_quiet(summary, only, said);
+            self.read_quiet_summary(summary, only, said);
         } else if summary.failed > 0
-            || self.session.expected.is_none_or(|expected| expected == summary.ran())
+            || self.session.expected.is_none_or(|expected| expected == summary.total())
         {
             self.session.summary = Some(summary);
         } else {
@@ -239,10 +247,11 @@ impl<'a> Reading<'a> {
     }
 
     /// Reads a summary without a header before it.
-    fn take_quiet(&mut self, summary: Summary, only: bool, said: Option<&str>) {
+    fn read_quiet_summary(&mut self, summary: PytestSummary, only: bool, said: Option<&str>) {
         let said = said.unwrap_or_default();
         let follows = said.ends_with("[100%]")
-            || (summary.ran() > 0 && summary::letters(said) == Some(summary.ran()));
+            || (summary.total() > 0
+                && summary::count_progress_letters(said) == Some(summary.total()));
         if self.session.width.is_some() {
             // Within a session with a header a test printed it; after the session it can belong to another run.
             if self.session.summary.is_none() || !follows {
@@ -251,8 +260,8 @@ impl<'a> Reading<'a> {
         } else if !(follows
             || only
             || said.starts_with("-- Docs: https://docs.pytest.org")
-            || self.session.part != Part::Progress
-            || summary.ran() == 0)
+            || self.session.part != SessionPart::Progress
+            || summary.total() == 0)
         {
             self.session.doubtful = Some(summary);
             return;
@@ -260,14 +269,14 @@ impl<'a> Reading<'a> {
         // After progress since the last summary, or after a session with a header, this is another run.
         if self.session.summary.is_some() && (self.session.complete || self.session.width.is_some())
         {
-            self.close();
-            self.session = Session::new(None);
+            self.close_session();
+            self.session = PytestSession::new(None);
         }
         self.session.summary = Some(summary);
         self.session.complete = false;
     }
 
-    fn close(&mut self) {
+    fn close_session(&mut self) {
         self.failures.finish();
         let session = &self.session;
         // A summary with failures is trusted at any place if no other ends the session.
@@ -286,9 +295,9 @@ impl<'a> Reading<'a> {
         self.doubt |= session.stopped;
     }
 
-    fn report(mut self) -> Report {
-        self.close();
-        let counts = (self.closed > 0).then_some(Counts {
+    fn report(mut self) -> OutputReport {
+        self.close_session();
+        let counts = (self.closed > 0).then_some(TestCounts {
             passed: self.total.passed,
             failed: self.total.failed,
             skipped: self.total.skipped,
@@ -302,8 +311,8 @@ impl<'a> Reading<'a> {
         } else {
             Verdict::Unknown
         };
-        let passed = self.passed.without(&failures);
-        Report { verdict, counts, failures, passed, duration: self.total.milliseconds }
+        let passed = self.passed.without_failed(&failures);
+        OutputReport { verdict, counts, failures, passed, duration: self.total.milliseconds }
     }
 }
 

@@ -1,24 +1,24 @@
 //! RuboCop: `a.rb:3:5: W: Lint/UselessAssignment: …`, and `2 files inspected, 10 offenses detected` at the end.
 
 use super::findings::Findings;
-use crate::Kind;
-use crate::report::{Report, Runner};
-use crate::scan::{self, Place};
+use crate::RunKind;
+use crate::report::{OutputReader, OutputReport};
+use crate::scan::{self, CodePlace};
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "rubocop",
-    kind: Kind::Lint,
-    tells: &[" inspected, ", ": C: ", ": W: ", ": E: ", ": F: ", "\n== "],
+    kind: RunKind::Lint,
+    keywords: &[" inspected, ", ": C: ", ": W: ", ": E: ", ": F: ", "\n== "],
     silent_on_success: false,
     read: read_output,
 };
 
-fn read_output(text: &str) -> Report {
+fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();
     let mut file = None;
     for line in text.lines() {
-        if let Some((place, rest)) = scan::located(line)
-            && let Some((cop, message)) = rest.strip_prefix(": ").and_then(offense)
+        if let Some((place, rest)) = scan::parse_located_prefix(line)
+            && let Some((cop, message)) = rest.strip_prefix(": ").and_then(parse_offense)
             && !place.path.contains(' ')
         {
             findings.add(Some(place), Some(cop), message);
@@ -26,12 +26,12 @@ fn read_output(text: &str) -> Report {
             line.strip_prefix("== ").and_then(|rest| rest.strip_suffix(" =="))
         {
             file = Some(path);
-        } else if let Some((row, rest)) = listed(line)
+        } else if let Some((row, rest)) = parse_listed(line)
             && let Some((cop, message)) = split_cop(rest)
             && let Some(path) = file
         {
-            findings.add(Some(Place { path, line: Some(row) }), Some(cop), message);
-        } else if let Some((detected, corrected)) = summary(line) {
+            findings.add(Some(CodePlace { path, line: Some(row) }), Some(cop), message);
+        } else if let Some((detected, corrected)) = parse_summary(line) {
             findings.bad |= detected > corrected;
             findings.good |= detected == 0;
         }
@@ -40,7 +40,7 @@ fn read_output(text: &str) -> Report {
 }
 
 /// Parses `W: [Correctable] Lint/UselessAssignment: Useless assignment.` into cop and message.
-fn offense(text: &str) -> Option<(&str, &str)> {
+fn parse_offense(text: &str) -> Option<(&str, &str)> {
     let (severity, rest) = text.split_once(": ")?;
     matches!(severity, "I" | "R" | "C" | "W" | "E" | "F").then_some(())?;
     split_cop(rest)
@@ -54,18 +54,18 @@ fn split_cop(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Parses the line number of `W:  3:  5: Lint/UselessAssignment: …`, the form below the name of a file.
-fn listed(line: &str) -> Option<(u32, &str)> {
+fn parse_listed(line: &str) -> Option<(u32, &str)> {
     let (severity, rest) = line.split_once(':')?;
     matches!(severity, "I" | "R" | "C" | "W" | "E" | "F").then_some(())?;
-    let (row, rest) = scan::number(rest.trim_start())?;
-    let (_, rest) = scan::number(rest.strip_prefix(':')?.trim_start())?;
+    let (row, rest) = scan::split_number(rest.trim_start())?;
+    let (_, rest) = scan::split_number(rest.strip_prefix(':')?.trim_start())?;
     Some((row, rest.strip_prefix(": ")?))
 }
 
 /// Parses the numbers of `2 files inspected, 10 offenses detected, 4 offenses corrected`; None without files.
-fn summary(line: &str) -> Option<(u32, u32)> {
+fn parse_summary(line: &str) -> Option<(u32, u32)> {
     let mut parts = line.split(", ");
-    let (files, word) = scan::amount(parts.next()?)?;
+    let (files, word) = scan::split_amount(parts.next()?)?;
     if !matches!(word, "files inspected" | "file inspected") || files == 0 {
         return None;
     }
@@ -73,9 +73,9 @@ fn summary(line: &str) -> Option<(u32, u32)> {
     if first == "no offenses detected" {
         return Some((0, 0));
     }
-    let (detected, word) = scan::amount(first)?;
+    let (detected, word) = scan::split_amount(first)?;
     let corrected = parts.find_map(|part| {
-        scan::amount(part)
+        scan::split_amount(part)
             .filter(|(_, word)| word.ends_with(" corrected"))
             .map(|(number, _)| number)
     });
@@ -89,12 +89,12 @@ mod tests {
     #[test]
     fn corrected_offenses_do_not_fail() {
         assert_eq!(
-            summary("2 files inspected, 3 offenses detected, 3 offenses corrected"),
+            parse_summary("2 files inspected, 3 offenses detected, 3 offenses corrected"),
             Some((3, 3))
         );
-        assert_eq!(summary("1 file inspected, no offenses detected"), Some((0, 0)));
-        assert_eq!(summary("0 files inspected, no offenses detected"), None);
-        assert_eq!(offense("C: [Corrected] Style/A: x"), None);
-        assert_eq!(offense("C: [Correctable] Style/A: x: y"), Some(("Style/A", "x: y")));
+        assert_eq!(parse_summary("1 file inspected, no offenses detected"), Some((0, 0)));
+        assert_eq!(parse_summary("0 files inspected, no offenses detected"), None);
+        assert_eq!(parse_offense("C: [Corrected] Style/A: x"), None);
+        assert_eq!(parse_offense("C: [Correctable] Style/A: x: y"), Some(("Style/A", "x: y")));
     }
 }

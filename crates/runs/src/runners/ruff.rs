@@ -3,14 +3,14 @@
 //! A finding is `F401 [*] …` with ` --> a.py:1:8` below, or in the concise form a single line.
 
 use super::findings::Findings;
-use crate::Kind;
-use crate::report::{Report, Runner};
-use crate::scan::{self, Place};
+use crate::RunKind;
+use crate::report::{OutputReader, OutputReport};
+use crate::scan::{self, CodePlace};
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "ruff",
-    kind: Kind::Lint,
-    tells: &[
+    kind: RunKind::Lint,
+    keywords: &[
         ".py",
         ".ipynb",
         ".toml:",
@@ -22,27 +22,27 @@ pub(super) static RUNNER: Runner = Runner {
         "\nWould fix ",
     ],
     silent_on_success: false,
-    read,
+    read: read_output,
 };
 
-fn read(text: &str) -> Report {
+fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();
     let mut above = "";
     let mut is_biome = None;
     for line in text.lines() {
         let place = line.trim_start().strip_prefix("--> ").filter(|_| !above.is_empty());
-        if let Some((place, _)) = place.and_then(scan::located)
-            && let Some((rule, message)) = rule(above)
+        if let Some((place, _)) = place.and_then(scan::parse_located_prefix)
+            && let Some((rule, message)) = split_rule(above)
             && is_python(place.path)
         {
             findings.add(Some(place), Some(rule), message);
-        } else if let Some((place, rest)) = scan::located(line)
-            && let Some((rule, message)) = rest.strip_prefix(": ").and_then(rule)
+        } else if let Some((place, rest)) = scan::parse_located_prefix(line)
+            && let Some((rule, message)) = rest.strip_prefix(": ").and_then(split_rule)
             && is_python(place.path)
         {
             findings.add(Some(place), Some(rule), message);
         } else if let Some(path) = line.strip_prefix("Would reformat: ") {
-            let place = Place { path, line: None };
+            let place = CodePlace { path, line: None };
             findings.add(Some(place), Some("unformatted"), "File would be reformatted");
         } else if line == "All checks passed!" || is_formatted(line) {
             findings.good = true;
@@ -51,7 +51,7 @@ fn read(text: &str) -> Report {
         {
             // Biome prints the same summary, and draws rules. The text is searched for them only once.
             findings.bad = findings.bad
-                || (is_bad(found)
+                || (counts_errors(found)
                     && !above.starts_with("Checked ")
                     && !*is_biome.get_or_insert_with(|| text.contains("━━")));
         } else if is_unformatted(line) {
@@ -68,8 +68,8 @@ fn is_python(path: &str) -> bool {
 }
 
 /// Returns true for `4 errors.` and `5 errors (4 fixed, 1 remaining).`, but not if none remains.
-fn is_bad(found: &str) -> bool {
-    scan::amount(found).is_some_and(|(number, what)| {
+fn counts_errors(found: &str) -> bool {
+    scan::split_amount(found).is_some_and(|(number, what)| {
         let is_whole = matches!(what, "error." | "errors.") || what.ends_with(" remaining).");
         number > 0 && what.starts_with("error") && is_whole && !what.ends_with(", 0 remaining).")
     })
@@ -79,18 +79,18 @@ fn is_bad(found: &str) -> bool {
 fn is_unformatted(line: &str) -> bool {
     let would_be = line.ends_with(" would be reformatted")
         || (line.contains(" would be reformatted, ") && line.ends_with(" already formatted"));
-    would_be && scan::amount(line).is_some()
+    would_be && scan::split_amount(line).is_some()
 }
 
 /// Returns true for a line that is only `3 files already formatted`.
 fn is_formatted(line: &str) -> bool {
-    scan::amount(line).is_some_and(|(number, what)| {
+    scan::split_amount(line).is_some_and(|(number, what)| {
         number > 0 && matches!(what, "file already formatted" | "files already formatted")
     })
 }
 
 /// Splits rule and message: `F401 [*] …`, or `invalid-syntax: …`.
-fn rule(text: &str) -> Option<(&str, &str)> {
+fn split_rule(text: &str) -> Option<(&str, &str)> {
     let (rule, message) = text.split_once(' ')?;
     let is_code = |rule: &str| {
         let digits = rule.trim_start_matches(|sign: char| sign.is_ascii_uppercase());
@@ -114,8 +114,8 @@ mod tests {
     use crate::Verdict;
 
     #[test]
-    fn what_was_fixed_is_not_wrong_any_more() {
-        let verdict = |text| read(text).verdict;
+    fn fixed_findings_do_not_fail() {
+        let verdict = |text| read_output(text).verdict;
         assert_eq!(verdict("Found 5 errors (5 fixed, 0 remaining).\n"), Verdict::Unknown);
         assert_eq!(verdict("Found 5 errors (4 fixed, 1 remaining).\n"), Verdict::Failed);
         assert_eq!(verdict("3 files already formatted\n"), Verdict::Passed);
@@ -124,11 +124,11 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_is_a_code_or_a_name() {
-        assert_eq!(rule("F401 [*] `os` imported"), Some(("F401", "`os` imported")));
-        assert_eq!(rule("invalid-syntax: x"), Some(("invalid-syntax", "x")));
+    fn rules_are_codes_or_names() {
+        assert_eq!(split_rule("F401 [*] `os` imported"), Some(("F401", "`os` imported")));
+        assert_eq!(split_rule("invalid-syntax: x"), Some(("invalid-syntax", "x")));
         for text in ["hello world", "F x", "401 x", ": x", "F401"] {
-            assert_eq!(rule(text), None, "{text}");
+            assert_eq!(split_rule(text), None, "{text}");
         }
     }
 }

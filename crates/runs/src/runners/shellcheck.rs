@@ -3,28 +3,28 @@
 //! Every finding fails the run, even a note.
 
 use super::findings::Findings;
-use crate::Kind;
-use crate::report::{Report, Runner};
-use crate::scan::{self, Place};
+use crate::RunKind;
+use crate::report::{OutputReader, OutputReport};
+use crate::scan::{self, CodePlace};
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "shellcheck",
-    kind: Kind::Lint,
-    tells: &[" SC", "[SC"],
+    kind: RunKind::Lint,
+    keywords: &[" SC", "[SC"],
     silent_on_success: true,
     read: read_output,
 };
 
-fn read_output(text: &str) -> Report {
+fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();
     let mut place = None;
     for line in text.lines() {
         if let Some(heading) = line.strip_prefix("In ").and_then(|rest| rest.strip_suffix(':')) {
-            place = heading.rsplit_once(" line ").map(|(path, line)| Place::new(path, line));
-        } else if let Some((code, message)) = finding(line) {
+            place = heading.rsplit_once(" line ").map(|(path, line)| CodePlace::new(path, line));
+        } else if let Some((code, message)) = parse_finding(line) {
             findings.add(place, Some(code), message);
-        } else if let Some((place, rest)) = scan::located(line)
-            && let Some((message, code)) = gcc_form(rest)
+        } else if let Some((place, rest)) = scan::parse_located_prefix(line)
+            && let Some((message, code)) = parse_gcc_form(rest)
         {
             findings.add(Some(place), Some(code), message);
         }
@@ -33,7 +33,7 @@ fn read_output(text: &str) -> Report {
 }
 
 /// Parses `         ^---------^ SC2045 (error): Iterating over ls output is fragile.`
-fn finding(line: &str) -> Option<(&str, &str)> {
+fn parse_finding(line: &str) -> Option<(&str, &str)> {
     let rest = line.trim_start().strip_prefix('^')?;
     let rest = rest.trim_start_matches(['-', '^']).strip_prefix(' ')?;
     let (code, rest) = rest.split_once(" (")?;
@@ -43,7 +43,7 @@ fn finding(line: &str) -> Option<(&str, &str)> {
 }
 
 /// Parses `: warning: Use 'cd ... || exit'. [SC2164]`, the text after the place in the form of gcc.
-fn gcc_form(rest: &str) -> Option<(&str, &str)> {
+fn parse_gcc_form(rest: &str) -> Option<(&str, &str)> {
     let (_, message) = rest.strip_prefix(": ")?.split_once(": ")?;
     let (message, code) = message.strip_suffix(']')?.rsplit_once(" [")?;
     is_code(code).then_some((message, code))
@@ -59,9 +59,9 @@ mod tests {
 
     #[test]
     fn findings_stand_behind_a_caret() {
-        assert_eq!(finding("   ^-- SC2086 (info): Quote."), Some(("SC2086", "Quote.")));
-        assert_eq!(finding("^---^ SC2164 (warning): Use it."), Some(("SC2164", "Use it.")));
-        assert_eq!(finding("  https://www.shellcheck.net/wiki/SC2045 -- Iterating"), None);
-        assert_eq!(gcc_form(": note: Quote. [SC2086]"), Some(("Quote.", "SC2086")));
+        assert_eq!(parse_finding("   ^-- SC2086 (info): Quote."), Some(("SC2086", "Quote.")));
+        assert_eq!(parse_finding("^---^ SC2164 (warning): Use it."), Some(("SC2164", "Use it.")));
+        assert_eq!(parse_finding("  https://www.shellcheck.net/wiki/SC2045 -- Iterating"), None);
+        assert_eq!(parse_gcc_form(": note: Quote. [SC2086]"), Some(("Quote.", "SC2086")));
     }
 }

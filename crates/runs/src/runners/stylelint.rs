@@ -1,25 +1,25 @@
 //! Stylelint: a file, its findings indented below with `✖` for an error, and `✖ 4 problems (3 errors, 1 warning)`.
 
 use super::findings::Findings;
-use crate::Kind;
-use crate::report::{Report, Runner};
-use crate::scan::{self, Place};
+use crate::RunKind;
+use crate::report::{OutputReader, OutputReport};
+use crate::scan::{self, CodePlace};
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "stylelint",
-    kind: Kind::Lint,
-    tells: &["  ✖  ", "  ×  "],
+    kind: RunKind::Lint,
+    keywords: &["  ✖  ", "  ×  "],
     silent_on_success: true,
     read: read_output,
 };
 
-fn read_output(text: &str) -> Report {
+fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();
     let mut file = None;
     let mut above = "";
     for line in text.lines() {
-        if let Some((row, rule, message)) = finding(line) {
-            let place = file.map(|path| Place { path, line: Some(row) });
+        if let Some((row, rule, message)) = parse_finding(line) {
+            let place = file.map(|path| CodePlace { path, line: Some(row) });
             findings.add(place, Some(rule), message);
         } else if above.is_empty() && !line.is_empty() && !line.starts_with(' ') {
             file = Some(line);
@@ -32,9 +32,9 @@ fn read_output(text: &str) -> Report {
 }
 
 /// Parses `  1:12  ✖  Expected "#FFFFFF" to be "#FFF"  color-hex-length` into line, rule and message.
-fn finding(line: &str) -> Option<(u32, &str, &str)> {
-    let (row, rest) = scan::number(line.strip_prefix(' ')?.trim_start())?;
-    let (_, rest) = scan::number(rest.strip_prefix(':')?)?;
+fn parse_finding(line: &str) -> Option<(u32, &str, &str)> {
+    let (row, rest) = scan::split_number(line.strip_prefix(' ')?.trim_start())?;
+    let (_, rest) = scan::split_number(rest.strip_prefix(':')?)?;
     let rest = rest.trim_start();
     let rest = rest.strip_prefix("✖  ").or_else(|| rest.strip_prefix("×  "))?;
     let (message, rule) = rest.trim_end().rsplit_once("  ")?;
@@ -48,8 +48,8 @@ mod tests {
     #[test]
     fn warnings_are_no_findings() {
         let error = "  1:12  ✖  Expected a to be b   color-hex-length";
-        assert_eq!(finding(error), Some((1, "color-hex-length", "Expected a to be b")));
-        assert_eq!(finding(&error.replace('✖', "⚠")), None);
-        assert_eq!(finding("✖ 2 problems (2 errors, 0 warnings)"), None);
+        assert_eq!(parse_finding(error), Some((1, "color-hex-length", "Expected a to be b")));
+        assert_eq!(parse_finding(&error.replace('✖', "⚠")), None);
+        assert_eq!(parse_finding("✖ 2 problems (2 errors, 0 warnings)"), None);
     }
 }

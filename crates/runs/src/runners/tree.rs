@@ -24,16 +24,16 @@ impl<'a> SuiteTree<'a> {
 }
 
 /// Splits a line into the number of blanks before its text, and the text.
-pub(super) fn indented(line: &str) -> (usize, &str) {
+pub(super) fn split_indent(line: &str) -> (usize, &str) {
     let text = line.trim_start_matches(' ');
     (line.len() - text.len(), text)
 }
 
 /// Removes a time such as ` (12 ms)`, ` (1.2s)` or ` 5ms` from the end of a name.
-pub(super) fn without_time(name: &str) -> &str {
+pub(super) fn strip_time(name: &str) -> &str {
     let is_time = |text: &str| {
         let number = ["ms", "s", "m"].iter().find_map(|unit| text.strip_suffix(unit));
-        number.is_some_and(|number| crate::scan::seconds(number.trim_end()).is_some())
+        number.is_some_and(|number| crate::scan::parse_seconds(number.trim_end()).is_some())
     };
     if let Some((rest, time)) = name.strip_suffix(')').and_then(|name| name.rsplit_once(" ("))
         && is_time(time)
@@ -64,10 +64,10 @@ mod tests {
     #[test]
     fn times_are_removed() {
         for name in ["adds (2 ms)", "adds (1.25s)", "adds 5ms", "adds (12ms)", "adds"] {
-            assert_eq!(without_time(name), "adds", "{name}");
+            assert_eq!(strip_time(name), "adds", "{name}");
         }
         for name in ["adds (fast)", "takes 5", "waits (2 ms) more", "in s"] {
-            assert_eq!(without_time(name), name);
+            assert_eq!(strip_time(name), name);
         }
     }
 }

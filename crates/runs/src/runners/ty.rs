@@ -1,33 +1,33 @@
 //! ty: `error[invalid-return-type]: …` with ` --> a.py:5:12` below, or in the concise form a single line.
 
 use super::findings::Findings;
-use crate::Kind;
-use crate::report::{Report, Runner};
+use crate::RunKind;
+use crate::report::{OutputReader, OutputReport};
 use crate::scan;
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "ty",
-    kind: Kind::Typecheck,
-    tells: &["\nerror[", ": error[", "All checks passed!"],
+    kind: RunKind::Typecheck,
+    keywords: &["\nerror[", ": error[", "All checks passed!"],
     silent_on_success: false,
     read: read_output,
 };
 
-fn read_output(text: &str) -> Report {
+fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();
     let mut open = None;
     let mut is_empty = false;
     for line in text.lines() {
-        if let Some((rule, message)) = diagnostic(line) {
+        if let Some((rule, message)) = parse_diagnostic(line) {
             open = Some((rule, message));
         } else if let Some(place) = line.trim_start().strip_prefix("--> ") {
             // `deno lint` has the same form.
-            let place = scan::place(place).filter(|place| place.path.contains(".py"));
+            let place = scan::parse_place(place).filter(|place| place.path.contains(".py"));
             if let (Some((rule, message)), Some(place)) = (open.take(), place) {
                 findings.add(Some(place), Some(rule), message);
             }
-        } else if let Some((place, rest)) = scan::located(line)
-            && let Some((rule, message)) = rest.strip_prefix(": ").and_then(concise)
+        } else if let Some((place, rest)) = scan::parse_located_prefix(line)
+            && let Some((rule, message)) = rest.strip_prefix(": ").and_then(parse_concise)
         {
             findings.add(Some(place), Some(rule), message);
         } else if line == "All checks passed!" {
@@ -41,13 +41,13 @@ fn read_output(text: &str) -> Report {
 }
 
 /// Parses `error[invalid-return-type]: Return type does not match returned value`.
-fn diagnostic(line: &str) -> Option<(&str, &str)> {
+fn parse_diagnostic(line: &str) -> Option<(&str, &str)> {
     let (rule, message) = line.strip_prefix("error[")?.split_once("]: ")?;
     is_rule(rule).then_some((rule, message))
 }
 
 /// Parses `error[invalid-return-type] Return type does not match`, the text after the place in the concise form.
-fn concise(rest: &str) -> Option<(&str, &str)> {
+fn parse_concise(rest: &str) -> Option<(&str, &str)> {
     let (rule, message) = rest.strip_prefix("error[")?.split_once("] ")?;
     is_rule(rule).then_some((rule, message))
 }
@@ -63,9 +63,9 @@ mod tests {
 
     #[test]
     fn rules_are_words() {
-        assert_eq!(diagnostic("error[a-b]: c"), Some(("a-b", "c")));
-        assert_eq!(diagnostic("error[E0308]: mismatched types"), None);
-        assert_eq!(diagnostic("warning[a-b]: c"), None);
-        assert_eq!(concise("error[a-b] c"), Some(("a-b", "c")));
+        assert_eq!(parse_diagnostic("error[a-b]: c"), Some(("a-b", "c")));
+        assert_eq!(parse_diagnostic("error[E0308]: mismatched types"), None);
+        assert_eq!(parse_diagnostic("warning[a-b]: c"), None);
+        assert_eq!(parse_concise("error[a-b] c"), Some(("a-b", "c")));
     }
 }

@@ -5,21 +5,27 @@
 //! the current code. Names have the form that `python -m unittest` accepts: `tests.test_a.TestX.test_b`.
 
 use super::traceback::{self, Traceback};
-use crate::report::{Failure, PassedTests, Report, Runner};
-use crate::{Counts, Kind, Verdict, scan};
+use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
+use crate::{RunKind, TestCounts, Verdict, scan};
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "unittest",
-    kind: Kind::Test,
-    tells: &["\nRan ", "\nFAIL: ", "\nERROR: ", "\nUNEXPECTED SUCCESS: ", "Fatal Python error: "],
+    kind: RunKind::Test,
+    keywords: &[
+        "\nRan ",
+        "\nFAIL: ",
+        "\nERROR: ",
+        "\nUNEXPECTED SUCCESS: ",
+        "Fatal Python error: ",
+    ],
     silent_on_success: false,
-    read,
+    read: read_output,
 };
 
-const WIDTH: usize = 70;
+const RULE_WIDTH: usize = 70;
 
 /// The last lines of a run.
-struct Summary {
+struct UnittestSummary {
     ran: u32,
     fine: bool,
     failed: u32,
@@ -27,28 +33,28 @@ struct Summary {
     milliseconds: Option<u64>,
 }
 
-fn read(text: &str) -> Report {
-    let mut reading = Reading::default();
+fn read_output(text: &str) -> OutputReport {
+    let mut reading = UnittestParser::default();
     let mut lines = text.lines();
     let mut before = "";
     while let Some(line) = lines.next() {
         if is_rule(line, b'-')
-            && let Some(mut summary) = summary(lines.clone())
+            && let Some(mut summary) = parse_summary(lines.clone())
         {
-            reading.finish();
+            reading.finish_failure();
             // A truncated last line may have only `OK`.
             summary.fine &= !is_all_skipped(before);
-            reading.close(&summary);
+            reading.close_run(&summary);
             // Skips the rest of the summary.
             lines.nth(2);
-        } else if let Some(failure) = traceback::fatal(line, lines.clone()) {
+        } else if let Some(failure) = traceback::parse_fatal_error(line, lines.clone()) {
             reading.failures.push(failure);
-        } else if let Some(test) = verbose_pass(line, before) {
+        } else if let Some(test) = parse_verbose_pass(line, before) {
             reading.passed.add(None, || test);
         } else if is_rule(before, b'=') {
-            reading.start(line);
+            reading.start_failure(line);
         } else if is_rule(line, b'=') {
-            reading.finish();
+            reading.finish_failure();
         } else if let Some((_, _, trace)) = &mut reading.open {
             trace.take(line);
         }
@@ -58,7 +64,7 @@ fn read(text: &str) -> Report {
 }
 
 fn is_rule(line: &str, mark: u8) -> bool {
-    line.len() == WIDTH && line.bytes().all(|byte| byte == mark)
+    line.len() == RULE_WIDTH && line.bytes().all(|byte| byte == mark)
 }
 
 /// Returns true if a progress line shows only skipped tests.
@@ -67,21 +73,21 @@ fn is_all_skipped(line: &str) -> bool {
 }
 
 /// Parses the summary after its rule.
-fn summary<'a>(mut lines: impl Iterator<Item = &'a str>) -> Option<Summary> {
+fn parse_summary<'a>(mut lines: impl Iterator<Item = &'a str>) -> Option<UnittestSummary> {
     let ran = lines.next()?.strip_prefix("Ran ")?;
     if !lines.next()?.is_empty() {
         return None;
     }
     let said = lines.next()?;
-    let (ran, words) = scan::amount(ran)?;
+    let (ran, words) = scan::split_amount(ran)?;
     let time = words.strip_prefix("tests in ").or_else(|| words.strip_prefix("test in "))?;
     let (verdict, details) = said.split_once(" (").unwrap_or((said, ")"));
-    let mut summary = Summary {
+    let mut summary = UnittestSummary {
         ran,
         fine: verdict == "OK",
         failed: 0,
         skipped: 0,
-        milliseconds: scan::seconds(time.strip_suffix('s')?),
+        milliseconds: scan::parse_seconds(time.strip_suffix('s')?),
     };
     if !matches!(verdict, "OK" | "FAILED" | "NO TESTS RAN") {
         return None;
@@ -102,7 +108,7 @@ fn summary<'a>(mut lines: impl Iterator<Item = &'a str>) -> Option<Summary> {
 
 /// Parses `test_a (tests.test_x.TestX.test_a)`, before Python 3.11 without the test in the brackets. Returns the name,
 /// and true if it is that of a fixture.
-fn full_name(title: &str) -> Option<(String, bool)> {
+fn parse_full_name(title: &str) -> Option<(String, bool)> {
     let (name, rest) = title.split_once(" (")?;
     let (place, _) = rest.split_once(')')?;
     let fixture = name.starts_with("setUp") || name.starts_with("tearDown");
@@ -119,39 +125,39 @@ fn full_name(title: &str) -> Option<(String, bool)> {
 
 /// Parses the test of `test_a (tests.test_x.TestX.test_a) ... ok`. With a docstring, the name is on the line above and
 /// the docstring before the result.
-fn verbose_pass(line: &str, above: &str) -> Option<String> {
+fn parse_verbose_pass(line: &str, above: &str) -> Option<String> {
     let title = line.strip_suffix(" ... ok")?;
     let name = |title: &str| {
         let named = title.ends_with(')') && !title.split(" (").next()?.contains(' ');
-        full_name(title).filter(|_| named).map(|(test, _)| test)
+        parse_full_name(title).filter(|_| named).map(|(test, _)| test)
     };
     name(title).or_else(|| name(above))
 }
 
 #[derive(Default)]
-struct Reading {
-    failures: Vec<Failure>,
+struct UnittestParser {
+    failures: Vec<ReportedFailure>,
     passed: PassedTests,
     /// The failure being read: name, true if it is a test that ran, and traceback.
     open: Option<(String, bool, Traceback)>,
     /// Number of tests that failed since the last summary. A test with several failed subtests counts once.
     ran_badly: u32,
-    counts: Option<Counts>,
+    counts: Option<TestCounts>,
     milliseconds: Option<u64>,
     good: u32,
     bad: u32,
     last_is_bad: bool,
 }
 
-impl Reading {
+impl UnittestParser {
     /// Reads a heading: `FAIL: test_a (tests.test_x.TestX.test_a)`, before Python 3.11 without the name in the
     /// brackets.
-    fn start(&mut self, line: &str) {
+    fn start_failure(&mut self, line: &str) {
         let Some((word, title)) = line.split_once(": ") else { return };
         if !matches!(word, "FAIL" | "ERROR" | "UNEXPECTED SUCCESS") {
             return;
         }
-        let Some((test, fixture)) = full_name(title) else { return };
+        let Some((test, fixture)) = parse_full_name(title) else { return };
         let mut trace = Traceback::default();
         if word == "UNEXPECTED SUCCESS" {
             trace.take("Traceback (most recent call last)");
@@ -160,18 +166,18 @@ impl Reading {
         self.open = Some((test, !fixture, trace));
     }
 
-    fn finish(&mut self) {
+    fn finish_failure(&mut self) {
         let Some((test, ran, trace)) = self.open.take() else { return };
         // Subtests follow each other.
         if self.failures.last().is_none_or(|failure| failure.test.as_ref() != Some(&test)) {
             self.ran_badly += u32::from(ran);
-            if self.failures.len() < scan::MOST {
+            if self.failures.len() < scan::MAX_FAILURES {
                 self.failures.push(trace.failure(Some(test)));
             }
         }
     }
 
-    fn close(&mut self, summary: &Summary) {
+    fn close_run(&mut self, summary: &UnittestSummary) {
         let bad = !summary.fine && summary.failed > 0;
         let good = summary.fine && summary.failed == 0 && summary.ran > summary.skipped;
         self.bad += u32::from(bad);
@@ -189,8 +195,8 @@ impl Reading {
         self.ran_badly = 0;
     }
 
-    fn report(mut self) -> Report {
-        self.finish();
+    fn report(mut self) -> OutputReport {
+        self.finish_failure();
         let verdict = if !self.failures.is_empty() || self.last_is_bad {
             Verdict::Failed
         } else if self.bad == 0 && self.good > 0 {
@@ -199,8 +205,8 @@ impl Reading {
             Verdict::Unknown
         };
         let Self { counts, failures, passed, milliseconds, .. } = self;
-        let passed = passed.without(&failures);
-        Report { verdict, counts, failures, passed, duration: milliseconds }
+        let passed = passed.without_failed(&failures);
+        OutputReport { verdict, counts, failures, passed, duration: milliseconds }
     }
 }
 
@@ -211,15 +217,15 @@ mod tests {
     const RULE: &str = "----------------------------------------------------------------------";
 
     #[test]
-    fn names_before_python_3_11_lack_the_test() {
-        let mut reading = Reading::default();
-        reading.start("FAIL: test_a (tests.test_x.TestX)");
-        reading.finish();
+    fn old_python_names_are_parsed() {
+        let mut reading = UnittestParser::default();
+        reading.start_failure("FAIL: test_a (tests.test_x.TestX)");
+        reading.finish_failure();
         assert_eq!(reading.failures[0].test.as_deref(), Some("tests.test_x.TestX.test_a"));
     }
 
     #[test]
-    fn a_summary_in_pieces_is_none() {
+    fn broken_summary_is_ignored() {
         for text in [
             "Ran 2 tests in 0.1s\n\nOK\n".to_owned(),
             format!("{RULE}\nRan 2 tests in 0.1s\nOK\n"),
@@ -228,18 +234,21 @@ mod tests {
             format!("{RULE}\nRan 0 tests in 0.1s\n\nOK\n"),
             format!("{RULE}\nRan 0 tests in 0.1s\n\nNO TESTS RAN\n"),
         ] {
-            assert_eq!(read(&text).verdict, Verdict::Unknown, "{text}");
+            assert_eq!(read_output(&text).verdict, Verdict::Unknown, "{text}");
         }
         let whole = format!("{RULE}\nRan 2 tests in 0.1s\n\nOK (skipped=1)\n");
-        assert_eq!(read(&whole).counts, Some(Counts { passed: 1, failed: 0, skipped: 1 }));
-        assert_eq!(read(&whole).verdict, Verdict::Passed);
+        assert_eq!(
+            read_output(&whole).counts,
+            Some(TestCounts { passed: 1, failed: 0, skipped: 1 })
+        );
+        assert_eq!(read_output(&whole).verdict, Verdict::Passed);
     }
 
     #[test]
-    fn a_good_run_after_a_bad_one_does_not_hide_it() {
+    fn later_pass_hides_no_failure() {
         let text = format!(
             "{RULE}\nRan 1 test in 0.1s\n\nFAILED (errors=1)\n{RULE}\nRan 1 test in 0.1s\n\nOK\n"
         );
-        assert_eq!(read(&text).verdict, Verdict::Unknown);
+        assert_eq!(read_output(&text).verdict, Verdict::Unknown);
     }
 }

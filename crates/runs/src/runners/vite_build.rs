@@ -1,18 +1,18 @@
 //! `vite build`: `✓ built in 81ms` for each built part, or `error during build:` and the reason.
 
 use super::findings::Findings;
-use crate::report::{Report, Runner};
-use crate::{Kind, scan};
+use crate::report::{OutputReader, OutputReport};
+use crate::{RunKind, scan};
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "vite build",
-    kind: Kind::Build,
-    tells: &["✓ built in ", "\nerror during build:", "\n✗ Build failed in "],
+    kind: RunKind::Build,
+    keywords: &["✓ built in ", "\nerror during build:", "\n✗ Build failed in "],
     silent_on_success: false,
-    read,
+    read: read_output,
 };
 
-fn read(text: &str) -> Report {
+fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();
     let mut telling = false;
     let mut open: Option<(Option<&str>, &str)> = None;
@@ -28,7 +28,7 @@ fn read(text: &str) -> Report {
             open = coded.split_once("] ").map(|(code, message)| (Some(code), message));
         } else if let Some((code, message)) = open {
             // `   ╭─[ src/main.js:1:19 ]`
-            let place = line.trim_start().strip_prefix("╭─[ ").and_then(scan::located);
+            let place = line.trim_start().strip_prefix("╭─[ ").and_then(scan::parse_located_prefix);
             if let Some((place, _)) = place {
                 findings.add(Some(place), code, message);
                 open = None;
@@ -58,7 +58,7 @@ fn is_plain(line: &str) -> bool {
 
 fn is_time(text: &str) -> bool {
     let number = text.strip_suffix("ms").or_else(|| text.strip_suffix('s'));
-    number.is_some_and(|number| scan::seconds(number).is_some())
+    number.is_some_and(|number| scan::parse_seconds(number).is_some())
 }
 
 #[cfg(test)]
@@ -68,10 +68,13 @@ mod tests {
 
     #[test]
     fn one_part_that_fails_fails_all() {
-        assert_eq!(read("✓ built in 1.20s\n").verdict, Verdict::Passed);
+        assert_eq!(read_output("✓ built in 1.20s\n").verdict, Verdict::Passed);
         let text = "✓ built in 1.20s\nerror during build:\nCould not resolve \"x\"\n";
-        assert_eq!(read(text).verdict, Verdict::Failed);
-        assert_eq!(read(text).failures[0].message.as_deref(), Some("Could not resolve \"x\""));
-        assert_eq!(read("✓ built in time\n").verdict, Verdict::Unknown);
+        assert_eq!(read_output(text).verdict, Verdict::Failed);
+        assert_eq!(
+            read_output(text).failures[0].message.as_deref(),
+            Some("Could not resolve \"x\"")
+        );
+        assert_eq!(read_output("✓ built in time\n").verdict, Verdict::Unknown);
     }
 }

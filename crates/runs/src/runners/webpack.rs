@@ -2,19 +2,19 @@
 //! end.
 
 use super::findings::Findings;
-use crate::Kind;
-use crate::report::{Report, Runner};
-use crate::scan::{self, Place};
+use crate::RunKind;
+use crate::report::{OutputReader, OutputReport};
+use crate::scan::{self, CodePlace};
 
-pub(super) static RUNNER: Runner = Runner {
+pub(super) static RUNNER: OutputReader = OutputReader {
     name: "webpack",
-    kind: Kind::Build,
-    tells: &["\nERROR in ", "webpack "],
+    kind: RunKind::Build,
+    keywords: &["\nERROR in ", "webpack "],
     silent_on_success: false,
-    read,
+    read: read_output,
 };
 
-fn read(text: &str) -> Report {
+fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
@@ -24,10 +24,10 @@ fn read(text: &str) -> Report {
                 said.split_once(": ").map_or((None, said), |(rule, message)| (Some(rule), message));
             // `./src/a.js 1:6-12`; the numbers are missing if the whole module is wrong.
             let (path, at) = place.split_once(' ').unwrap_or((place, ""));
-            let place = Place::new(path, at.split(':').next().unwrap_or_default());
+            let place = CodePlace::new(path, at.split(':').next().unwrap_or_default());
             findings.add(Some(place), rule, message);
-        } else if let Some(how) = compiled(line) {
-            let good = how.starts_with("successfully") || errors(how) == Some(0);
+        } else if let Some(how) = parse_compiled(line) {
+            let good = how.starts_with("successfully") || parse_error_count(how) == Some(0);
             findings.good |= good;
             findings.bad |= !good;
         }
@@ -36,7 +36,7 @@ fn read(text: &str) -> Report {
 }
 
 /// Returns the result: `successfully in 3 ms`, `with 1 error in 3 ms`. The name of a configuration may precede it.
-fn compiled(line: &str) -> Option<&str> {
+fn parse_compiled(line: &str) -> Option<&str> {
     let at = line.find("webpack ")?;
     if at > 0 && !line[..at].ends_with('(') {
         return None;
@@ -48,8 +48,8 @@ fn compiled(line: &str) -> Option<&str> {
 }
 
 /// Parses the number of errors in `with 1 warning in 3 ms` and `with 2 errors and 1 warning in 3 ms`.
-fn errors(how: &str) -> Option<u32> {
-    let (number, words) = scan::amount(how.strip_prefix("with ")?)?;
+fn parse_error_count(how: &str) -> Option<u32> {
+    let (number, words) = scan::split_amount(how.strip_prefix("with ")?)?;
     Some(if words.starts_with("warning") { 0 } else { number })
 }
 
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn warnings_do_not_fail() {
-        let verdict = |text| read(text).verdict;
+        let verdict = |text| read_output(text).verdict;
         assert_eq!(verdict("webpack 5.1.2 compiled with 1 warning in 3 ms\n"), Verdict::Passed);
         assert_eq!(verdict("app (webpack 5.1.2) compiled successfully in 3 ms\n"), Verdict::Passed);
         let both = "webpack 5.1.2 compiled with 2 errors and 1 warning in 3 ms\n";

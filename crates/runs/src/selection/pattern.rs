@@ -8,58 +8,58 @@ pub(super) fn keywords_match(expression: &str, test: &str) -> Option<bool> {
     let spaced = expression.replace('(', " ( ").replace(')', " ) ");
     let tokens: Vec<&str> = spaced.split_whitespace().collect();
     let name = test.to_lowercase();
-    let mut parser = Keywords { tokens: &tokens, at: 0, name: &name, depth: 0 };
-    let value = parser.any_of()?;
+    let mut parser = KeywordParser { tokens: &tokens, at: 0, name: &name, depth: 0 };
+    let value = parser.parse_or()?;
     (parser.at == tokens.len()).then_some(value)
 }
 
 /// Maximum depth of brackets in an expression.
 const MAX_BRACKETS: usize = 16;
 
-struct Keywords<'a> {
+struct KeywordParser<'a> {
     tokens: &'a [&'a str],
     at: usize,
     name: &'a str,
     depth: usize,
 }
 
-impl Keywords<'_> {
-    fn take(&mut self, word: &str) -> bool {
+impl KeywordParser<'_> {
+    fn accept(&mut self, word: &str) -> bool {
         let found = self.tokens.get(self.at) == Some(&word);
         self.at += usize::from(found);
         found
     }
 
-    fn any_of(&mut self) -> Option<bool> {
-        let mut value = self.all_of()?;
-        while self.take("or") {
-            let next = self.all_of()?;
+    fn parse_or(&mut self) -> Option<bool> {
+        let mut value = self.parse_and()?;
+        while self.accept("or") {
+            let next = self.parse_and()?;
             value |= next;
         }
         Some(value)
     }
 
-    fn all_of(&mut self) -> Option<bool> {
-        let mut value = self.term()?;
-        while self.take("and") {
-            let next = self.term()?;
+    fn parse_and(&mut self) -> Option<bool> {
+        let mut value = self.parse_term()?;
+        while self.accept("and") {
+            let next = self.parse_term()?;
             value &= next;
         }
         Some(value)
     }
 
-    fn term(&mut self) -> Option<bool> {
+    fn parse_term(&mut self) -> Option<bool> {
         let mut negated = false;
-        while self.take("not") {
+        while self.accept("not") {
             negated = !negated;
         }
-        let value = if self.take("(") {
+        let value = if self.accept("(") {
             self.depth += 1;
             if self.depth > MAX_BRACKETS {
                 return None;
             }
-            let value = self.any_of()?;
-            if !self.take(")") {
+            let value = self.parse_or()?;
+            if !self.accept(")") {
                 return None;
             }
             self.depth -= 1;

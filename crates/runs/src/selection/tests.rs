@@ -1,30 +1,30 @@
 use super::*;
 
 use crate::command_line::CommandLine;
-use crate::read::{Seen, read_runs};
+use crate::read::{CapturedOutput, read_runs};
 
 /// Returns the selection of the last run in a line that printed `output`.
-fn selection_of(command: &str, output: &str) -> Selection {
-    let seen = Seen { exit: Some(0), output: output.as_bytes(), cut: false };
+fn selection_of(command: &str, output: &str) -> TestSelection {
+    let seen = CapturedOutput { exit: Some(0), output: output.as_bytes(), cut: false };
     let readings = read_runs(&CommandLine::parse(command), &seen)
         .unwrap_or_else(|why| panic!("{command}: {why}"));
-    Selection::new(
+    TestSelection::new(
         readings[readings.len() - 1].invocations.last().unwrap(),
         &RunPlace { root: Path::new("/nowhere"), folder: "" },
     )
 }
 
-fn selection(command: &str) -> Selection {
+fn selection(command: &str) -> TestSelection {
     selection_of(command, "")
 }
 
-fn covers(green: &Selection, red: &Selection, test: Option<&str>) -> bool {
-    let failed = Failed { test, is_compile_error: test.is_none(), ..Failed::default() };
+fn covers(green: &TestSelection, red: &TestSelection, test: Option<&str>) -> bool {
+    let failed = FailedTest { test, is_compile_error: test.is_none(), ..FailedTest::default() };
     green.covers(red, &failed) != Coverage::No
 }
 
 #[test]
-fn what_is_typed_otherwise_may_be_the_same() {
+fn other_spelling_is_same_command() {
     for (one, other) in [
         ("pytest", "python -m pytest -q --tb=short 2>&1 | tail -5"),
         ("pytest tests/a.py", "uv run pytest -x ./tests/a.py -v"),
@@ -47,7 +47,7 @@ fn what_is_typed_otherwise_may_be_the_same() {
 }
 
 #[test]
-fn what_selects_otherwise_is_another() {
+fn other_selection_is_another_command() {
     for (one, other) in [
         ("pytest tests/a.py", "pytest tests/b.py"),
         ("npx jest", "npx vitest"),
@@ -66,7 +66,7 @@ fn what_selects_otherwise_is_another() {
 }
 
 #[test]
-fn name_patterns_do_not_matter_for_what_cannot_be_loaded() {
+fn unloadable_file_ignores_name_patterns() {
     for (green, red, expected) in [
         ("pytest -k total", "pytest -k name", true),
         ("pytest tests/b.py -k total", "pytest", false),
@@ -75,7 +75,8 @@ fn name_patterns_do_not_matter_for_what_cannot_be_loaded() {
         let file = Some(if green.contains("jest") { "src/a.test.js" } else { "tests/a.py" });
         assert_eq!(covers(&selection(green), &selection(red), file), expected, "{green}");
     }
-    let compile = Failed { is_compile_error: true, file: Some("src/cart.rs"), ..Failed::default() };
+    let compile =
+        FailedTest { is_compile_error: true, file: Some("src/cart.rs"), ..FailedTest::default() };
     for (green, expected) in [
         ("cargo test total", Coverage::IfNoMoreSkipped),
         ("cargo test --test it", Coverage::IfAsMany),
@@ -90,7 +91,7 @@ fn name_patterns_do_not_matter_for_what_cannot_be_loaded() {
 }
 
 #[test]
-fn a_run_covers_what_it_must_have_met() {
+fn run_covers_executed_tests() {
     for (green, red, test, expected) in [
         ("pytest", "pytest tests/a.py", "tests/a.py::test_x", true),
         ("pytest tests/a.py", "pytest", "tests/a.py::test_x", true),
@@ -172,7 +173,7 @@ fn a_run_covers_what_it_must_have_met() {
 }
 
 #[test]
-fn what_compiles_for_a_test_compiles() {
+fn test_run_covers_compile_error() {
     for (green, red, test, expected) in [
         ("cargo test", "cargo check", None, true),
         ("cargo test -p a", "cargo build -p a", None, true),
@@ -190,7 +191,7 @@ fn what_compiles_for_a_test_compiles() {
 }
 
 #[test]
-fn some_runs_end_at_their_first_failure() {
+fn stopping_runs_are_recognised() {
     for (command, stops) in [
         ("pytest", false),
         ("pytest -x", true),
@@ -208,7 +209,7 @@ fn some_runs_end_at_their_first_failure() {
 }
 
 #[test]
-fn tasks_tell_what_they_run() {
+fn printed_task_command_is_used() {
     let npm = "\n> shop@1.0.0 test\n> vitest run\n\n";
     let task = selection_of("npm test", npm);
     assert_eq!((task.program.as_str(), task.task.as_deref()), ("vitest", Some("npm test")));
@@ -228,10 +229,10 @@ fn tasks_tell_what_they_run() {
 
 #[test]
 fn packages_of_go() {
-    let failed = |scope: &'static str| Failed {
+    let failed = |scope: &'static str| FailedTest {
         test: Some("TestX"),
         scope: Some(scope),
-        ..Failed::default()
+        ..FailedTest::default()
     };
     for (green, red, scope, expected) in [
         ("go test ./cart -run TestX", "go test ./...", "example.com/shop/cart", true),
@@ -271,26 +272,26 @@ fn folders_of_a_monorepo() {
 fn folders_are_not_entered_twice() {
     let place = |folder| RunPlace { root: Path::new("/repo"), folder };
     for (folder, entered, expected) in [
-        ("", Folder::Relative(String::new()), ""),
-        ("", Folder::Relative("api".into()), "api"),
-        ("api", Folder::Relative("api".into()), "api"),
-        ("services/api", Folder::Relative("api".into()), "services/api"),
-        ("web", Folder::Relative("api".into()), "web/api"),
-        ("api", Folder::Relative("..".into()), "api"),
-        ("", Folder::Absolute("/repo/web".into()), "web"),
-        ("api", Folder::Absolute("/elsewhere".into()), "api"),
-        ("api", Folder::Unknown, "api"),
+        ("", CommandFolder::Relative(String::new()), ""),
+        ("", CommandFolder::Relative("api".into()), "api"),
+        ("api", CommandFolder::Relative("api".into()), "api"),
+        ("services/api", CommandFolder::Relative("api".into()), "services/api"),
+        ("web", CommandFolder::Relative("api".into()), "web/api"),
+        ("api", CommandFolder::Relative("..".into()), "api"),
+        ("", CommandFolder::Absolute("/repo/web".into()), "web"),
+        ("api", CommandFolder::Absolute("/elsewhere".into()), "api"),
+        ("api", CommandFolder::Unknown, "api"),
     ] {
         assert_eq!(folder_of_run(&place(folder), &entered), expected, "{folder} {entered:?}");
     }
 }
 
 #[test]
-fn compile_errors_are_answered_by_what_compiles() {
-    let failed = |file: &'static str| Failed {
+fn compile_errors_need_compiling_run() {
+    let failed = |file: &'static str| FailedTest {
         file: Some(file),
         is_compile_error: true,
-        ..Failed::default()
+        ..FailedTest::default()
     };
     for (green, red, file, expected) in [
         ("go build ./...", "go vet ./...", "cart/a.go", true),

@@ -2,7 +2,7 @@
 
 /// The effect of a flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effect {
+pub enum FlagEffect {
     /// Affects only output or speed.
     Shows,
     /// Sets features, tags, a configuration file or similar. Runs with different settings are different runs.
@@ -58,7 +58,7 @@ pub enum NamePattern {
 /// The arguments of a runner. Flags are separated by blanks; one that takes a value ends in `=`, for both
 /// `--flag=value` and `--flag value`. A flag in no list has the effect [`Effect::Sets`].
 #[derive(Debug)]
-pub struct Arguments {
+pub struct RunnerArguments {
     /// The meaning of plain words.
     pub operands: Operands,
     /// The syntax of the patterns of `names`.
@@ -95,7 +95,7 @@ pub struct Arguments {
 const COMMON_SHOWS: &str = "--verbose --quiet --silent --no-color --color --colors --no-progress --progress -- run \
      --nocapture --no-capture --show-output --ci --no-coverage";
 
-const NOTHING: Arguments = Arguments {
+const NO_ARGUMENTS: RunnerArguments = RunnerArguments {
     operands: Operands::Targets,
     pattern: NamePattern::Opaque,
     runs_all_below: true,
@@ -114,11 +114,11 @@ const NOTHING: Arguments = Arguments {
 };
 
 /// The arguments of an unknown program.
-pub const UNKNOWN: Arguments =
-    Arguments { shows: "-j= --jobs= -s -k --no-print-directory", ..NOTHING };
+pub const UNKNOWN_ARGUMENTS: RunnerArguments =
+    RunnerArguments { shows: "-j= --jobs= -s -k --no-print-directory", ..NO_ARGUMENTS };
 
 /// A linter or type checker that takes paths and lists all findings.
-pub(super) const CHECKER: Arguments = Arguments {
+pub(super) const CHECKER: RunnerArguments = RunnerArguments {
     operands: Operands::Paths,
     stops_by_default: false,
     shows: "-q -v --output-format= --format= --format -f= --noEmit --pretty --no-pretty --statistics --show-source \
@@ -128,14 +128,14 @@ pub(super) const CHECKER: Arguments = Arguments {
            --target-version= --python-version= --enable= --disable= -E= -D= --timeout= --build-tags=",
     excludes: "--exclude= --ignore-pattern= --ignore-path=",
     narrows: "--changed --staged --new --new-from-rev= --fast",
-    ..NOTHING
+    ..NO_ARGUMENTS
 };
 
 /// tsc. Its project selects the checked files.
-pub(super) const TSC: Arguments =
-    Arguments { paths: "-p= --project=", sets: "--target= --module=", ..CHECKER };
+pub(super) const TSC: RunnerArguments =
+    RunnerArguments { paths: "-p= --project=", sets: "--target= --module=", ..CHECKER };
 
-pub(super) const PYTEST: Arguments = Arguments {
+pub(super) const PYTEST: RunnerArguments = RunnerArguments {
     operands: Operands::Paths,
     pattern: NamePattern::Keywords,
     stops_by_default: false,
@@ -147,10 +147,10 @@ pub(super) const PYTEST: Arguments = Arguments {
     excludes: "--deselect= --ignore= --ignore-glob=",
     narrows: "--lf --last-failed --sw --stepwise --stepwise-skip",
     stops: "-x --exitfirst --maxfail= --sw --stepwise",
-    ..NOTHING
+    ..NO_ARGUMENTS
 };
 
-pub(super) const UNITTEST: Arguments = Arguments {
+pub(super) const UNITTEST: RunnerArguments = RunnerArguments {
     operands: Operands::DottedNames,
     pattern: NamePattern::Opaque,
     stops_by_default: false,
@@ -159,10 +159,10 @@ pub(super) const UNITTEST: Arguments = Arguments {
     names: "-k=",
     excludes: "--exclude-tag=",
     stops: "-f --failfast",
-    ..NOTHING
+    ..NO_ARGUMENTS
 };
 
-pub(super) const CARGO: Arguments = Arguments {
+pub(super) const CARGO: RunnerArguments = RunnerArguments {
     operands: Operands::NameParts,
     pattern: NamePattern::Opaque,
     runs_all_below: false,
@@ -175,12 +175,13 @@ pub(super) const CARGO: Arguments = Arguments {
     narrows: "--lib --bin= --bins --test= --tests --doc --example= --examples --bench= --benches --exact",
     everything: "--workspace --all",
     goes_on: "--no-fail-fast --keep-going -k",
-    ..NOTHING
+    ..NO_ARGUMENTS
 };
 
-pub(super) const NEXTEST: Arguments = Arguments { counts_others_as_skipped: true, ..CARGO };
+pub(super) const NEXTEST: RunnerArguments =
+    RunnerArguments { counts_others_as_skipped: true, ..CARGO };
 
-pub(super) const GO: Arguments = Arguments {
+pub(super) const GO: RunnerArguments = RunnerArguments {
     operands: Operands::GoPackages,
     pattern: NamePattern::GoRun,
     runs_all_below: false,
@@ -192,10 +193,10 @@ pub(super) const GO: Arguments = Arguments {
     excludes: "-skip=",
     narrows: "-short",
     stops: "-failfast",
-    ..NOTHING
+    ..NO_ARGUMENTS
 };
 
-pub(super) const JEST: Arguments = Arguments {
+pub(super) const JEST: RunnerArguments = RunnerArguments {
     operands: Operands::PathParts,
     pattern: NamePattern::Regex,
     stops_by_default: false,
@@ -209,10 +210,10 @@ pub(super) const JEST: Arguments = Arguments {
     excludes: "--testPathIgnorePatterns= --exclude=",
     narrows: "-o --onlyChanged --onlyFailures -f --changed --changedSince= --shard=",
     stops: "-b --bail --bail=",
-    ..NOTHING
+    ..NO_ARGUMENTS
 };
 
-pub(super) const MOCHA: Arguments = Arguments {
+pub(super) const MOCHA: RunnerArguments = RunnerArguments {
     operands: Operands::PathParts,
     pattern: NamePattern::Regex,
     stops_by_default: false,
@@ -222,11 +223,11 @@ pub(super) const MOCHA: Arguments = Arguments {
     names: "-g= --grep= -f= --fgrep=",
     excludes: "-i --invert --exclude= --ignore=",
     stops: "-b --bail",
-    ..NOTHING
+    ..NO_ARGUMENTS
 };
 
 /// node --test, bun test, deno test, playwright, ava and cypress. Their flags do not contradict each other.
-pub(super) const JS_TEST: Arguments = Arguments {
+pub(super) const JS_TEST: RunnerArguments = RunnerArguments {
     operands: Operands::PathParts,
     pattern: NamePattern::Regex,
     stops_by_default: false,
@@ -239,10 +240,10 @@ pub(super) const JS_TEST: Arguments = Arguments {
     excludes: "--grep-invert= --test-skip-pattern= --ignore=",
     narrows: "--only --test-only --only-changed --last-failed --shard= --todo",
     stops: "-x -b --bail --bail= --max-failures= --fail-fast --fail-fast=",
-    ..NOTHING
+    ..NO_ARGUMENTS
 };
 
-pub(super) const RSPEC: Arguments = Arguments {
+pub(super) const RSPEC: RunnerArguments = RunnerArguments {
     operands: Operands::Paths,
     pattern: NamePattern::Regex,
     stops_by_default: false,
@@ -252,10 +253,10 @@ pub(super) const RSPEC: Arguments = Arguments {
     excludes: "--exclude-pattern= --exclude-group=",
     narrows: "--only-failures --next-failure",
     stops: "--fail-fast --fail-fast= --stop-on-failure --stop-on-error -x",
-    ..NOTHING
+    ..NO_ARGUMENTS
 };
 
-pub(super) const CTEST: Arguments = Arguments {
+pub(super) const CTEST: RunnerArguments = RunnerArguments {
     operands: Operands::Targets,
     pattern: NamePattern::Regex,
     stops_by_default: false,
@@ -265,21 +266,21 @@ pub(super) const CTEST: Arguments = Arguments {
     excludes: "-E= --exclude-regex=",
     narrows: "--rerun-failed -I=",
     stops: "--stop-on-failure",
-    ..NOTHING
+    ..NO_ARGUMENTS
 };
 
-pub(super) const DOTNET: Arguments = Arguments {
+pub(super) const DOTNET: RunnerArguments = RunnerArguments {
     operands: Operands::Targets,
     pattern: NamePattern::Opaque,
     stops_by_default: false,
     shows: "-v= --verbosity= --nologo --no-restore --no-build -l= --logger= --collect= --blame --results-directory=",
     sets: "-c= --configuration= -f= --framework= -r= --runtime= -s= --settings=",
     names: "--filter=",
-    ..NOTHING
+    ..NO_ARGUMENTS
 };
 
 /// Maven and Gradle: goals, and tests by class.
-pub(super) const JVM: Arguments = Arguments {
+pub(super) const JVM: RunnerArguments = RunnerArguments {
     operands: Operands::Targets,
     pattern: NamePattern::Opaque,
     shows: "-q -B -e -X --no-transfer-progress -ntp --console= --info --debug --stacktrace --no-daemon --daemon --rerun-tasks \
@@ -289,24 +290,24 @@ pub(super) const JVM: Arguments = Arguments {
     packages: "-pl= --projects=",
     excludes: "-x= --exclude-task=",
     goes_on: "--continue --fail-at-end -fae --fail-never -fn",
-    ..NOTHING
+    ..NO_ARGUMENTS
 };
 
-impl Arguments {
+impl RunnerArguments {
     /// Returns the effect of a flag, and true if it takes a value. `flag` has no value joined to it.
-    pub fn effect(&self, flag: &str) -> (Effect, bool) {
+    pub fn effect(&self, flag: &str) -> (FlagEffect, bool) {
         let lists = [
-            (self.stops, Effect::StopsEarly),
-            (self.goes_on, Effect::GoesOn),
-            (self.names, Effect::SelectsName),
-            (self.paths, Effect::SelectsPath),
-            (self.packages, Effect::SelectsPackage),
-            (self.excludes, Effect::Excludes),
-            (self.narrows, Effect::Narrows),
-            (self.everything, Effect::Everything),
-            (self.sets, Effect::Sets),
-            (self.shows, Effect::Shows),
-            (COMMON_SHOWS, Effect::Shows),
+            (self.stops, FlagEffect::StopsEarly),
+            (self.goes_on, FlagEffect::GoesOn),
+            (self.names, FlagEffect::SelectsName),
+            (self.paths, FlagEffect::SelectsPath),
+            (self.packages, FlagEffect::SelectsPackage),
+            (self.excludes, FlagEffect::Excludes),
+            (self.narrows, FlagEffect::Narrows),
+            (self.everything, FlagEffect::Everything),
+            (self.sets, FlagEffect::Sets),
+            (self.shows, FlagEffect::Shows),
+            (COMMON_SHOWS, FlagEffect::Shows),
         ];
         for (list, effect) in lists {
             // A flag that is listed both with and without a value has its value joined to it.
@@ -321,7 +322,7 @@ impl Arguments {
                 return (effect, valued && !plain);
             }
         }
-        (Effect::Sets, false)
+        (FlagEffect::Sets, false)
     }
 
     /// Returns true if a flag is in one of the lists.

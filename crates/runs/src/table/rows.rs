@@ -2,30 +2,30 @@
 
 use super::Runner;
 use super::arguments::{
-    Arguments, CARGO, CHECKER, CTEST, DOTNET, GO, JEST, JS_TEST, JVM, MOCHA, NEXTEST, PYTEST,
-    RSPEC, TSC, UNITTEST, UNKNOWN,
+    CARGO, CHECKER, CTEST, DOTNET, GO, JEST, JS_TEST, JVM, MOCHA, NEXTEST, PYTEST, RSPEC,
+    RunnerArguments, TSC, UNITTEST, UNKNOWN_ARGUMENTS,
 };
-use crate::Kind::{self, Build, Lint, Test, Typecheck};
+use crate::RunKind::{self, Build, Lint, Test, Typecheck};
 
 /// Builds a row with its name as reader and family.
-const fn row(
+const fn runner_row(
     name: &'static str,
-    kind: Kind,
+    kind: RunKind,
     language: &'static str,
     starts: &'static [&'static str],
-    arguments: &'static Arguments,
+    arguments: &'static RunnerArguments,
 ) -> Runner {
     let kind = Some(kind);
     Runner { name, kind, language, starts, only_with: &[], arguments, reader: name, family: name }
 }
 
 /// Builds a row for a command that is not a test, build or check, but about which a GHAP may make predictions.
-const fn predictable(
+const fn predictable_row(
     name: &'static str,
     language: &'static str,
     starts: &'static [&'static str],
 ) -> Runner {
-    Runner { kind: None, ..row(name, Build, language, starts, &UNKNOWN) }
+    Runner { kind: None, ..runner_row(name, Build, language, starts, &UNKNOWN_ARGUMENTS) }
 }
 
 impl Runner {
@@ -47,7 +47,7 @@ impl Runner {
 
 pub(super) static ROWS: &[Runner] = &[
     // Rust
-    row(
+    runner_row(
         "cargo test",
         Test,
         "rust",
@@ -55,9 +55,9 @@ pub(super) static ROWS: &[Runner] = &[
         &CARGO,
     )
     .in_family("cargo"),
-    row("cargo nextest", Test, "rust", &["cargo nextest run", "cargo nextest r"], &NEXTEST)
+    runner_row("cargo nextest", Test, "rust", &["cargo nextest run", "cargo nextest r"], &NEXTEST)
         .in_family("cargo"),
-    row(
+    runner_row(
         "cargo build",
         Build,
         "rust",
@@ -65,119 +65,134 @@ pub(super) static ROWS: &[Runner] = &[
         &CARGO,
     )
     .in_family("cargo"),
-    row("cargo check", Typecheck, "rust", &["cargo check", "cargo c"], &CARGO).in_family("cargo"),
-    row("cargo clippy", Lint, "rust", &["cargo clippy"], &CARGO).in_family("cargo"),
-    row("cargo fmt", Lint, "rust", &["cargo fmt", "rustfmt"], &CHECKER).only_with(&["--check"]),
-    row("cargo deny", Lint, "rust", &["cargo deny check", "cargo audit"], &UNKNOWN),
-    row("cargo doc", Build, "rust", &["cargo doc"], &CARGO)
+    runner_row("cargo check", Typecheck, "rust", &["cargo check", "cargo c"], &CARGO)
+        .in_family("cargo"),
+    runner_row("cargo clippy", Lint, "rust", &["cargo clippy"], &CARGO).in_family("cargo"),
+    runner_row("cargo fmt", Lint, "rust", &["cargo fmt", "rustfmt"], &CHECKER)
+        .only_with(&["--check"]),
+    runner_row(
+        "cargo deny",
+        Lint,
+        "rust",
+        &["cargo deny check", "cargo audit"],
+        &UNKNOWN_ARGUMENTS,
+    ),
+    runner_row("cargo doc", Build, "rust", &["cargo doc"], &CARGO)
         .read_by("cargo build")
         .in_family("cargo"),
-    predictable("cargo bench", "rust", &["cargo bench"]),
-    predictable("cargo run", "rust", &["cargo run"]),
+    predictable_row("cargo bench", "rust", &["cargo bench"]),
+    predictable_row("cargo run", "rust", &["cargo run"]),
     // Python
-    row("pytest", Test, "python", &["pytest", "hatch test"], &PYTEST).in_family("python"),
-    row("unittest", Test, "python", &["unittest"], &UNITTEST).in_family("python"),
-    row("manage.py test", Test, "python", &["manage.py test", "django-admin test"], &UNITTEST)
-        .read_by("unittest")
-        .in_family("python"),
-    row("mypy", Typecheck, "python", &["mypy", "dmypy run"], &CHECKER),
-    row("pyright", Typecheck, "python", &["pyright", "basedpyright"], &CHECKER),
-    row("ty", Typecheck, "python", &["ty check"], &CHECKER),
-    row("ruff", Lint, "python", &["ruff check", "ruff"], &CHECKER),
-    row("ruff format", Lint, "python", &["ruff format"], &CHECKER)
+    runner_row("pytest", Test, "python", &["pytest", "hatch test"], &PYTEST).in_family("python"),
+    runner_row("unittest", Test, "python", &["unittest"], &UNITTEST).in_family("python"),
+    runner_row(
+        "manage.py test",
+        Test,
+        "python",
+        &["manage.py test", "django-admin test"],
+        &UNITTEST,
+    )
+    .read_by("unittest")
+    .in_family("python"),
+    runner_row("mypy", Typecheck, "python", &["mypy", "dmypy run"], &CHECKER),
+    runner_row("pyright", Typecheck, "python", &["pyright", "basedpyright"], &CHECKER),
+    runner_row("ty", Typecheck, "python", &["ty check"], &CHECKER),
+    runner_row("ruff", Lint, "python", &["ruff check", "ruff"], &CHECKER),
+    runner_row("ruff format", Lint, "python", &["ruff format"], &CHECKER)
         .only_with(&["--check", "--diff"]),
-    row("flake8", Lint, "python", &["flake8"], &CHECKER),
-    row("pylint", Lint, "python", &["pylint"], &CHECKER),
-    row("black", Lint, "python", &["black"], &CHECKER).only_with(&["--check", "--diff"]),
-    row("isort", Lint, "python", &["isort"], &CHECKER).only_with(&[
+    runner_row("flake8", Lint, "python", &["flake8"], &CHECKER),
+    runner_row("pylint", Lint, "python", &["pylint"], &CHECKER),
+    runner_row("black", Lint, "python", &["black"], &CHECKER).only_with(&["--check", "--diff"]),
+    runner_row("isort", Lint, "python", &["isort"], &CHECKER).only_with(&[
         "--check",
         "--check-only",
         "-c",
         "--diff",
     ]),
-    row("autopep8", Lint, "python", &["autopep8"], &CHECKER).only_with(&[
+    runner_row("autopep8", Lint, "python", &["autopep8"], &CHECKER).only_with(&[
         "--diff",
         "-d",
         "--exit-code",
     ]),
-    row("bandit", Lint, "python", &["bandit"], &CHECKER),
-    row("pre-commit", Lint, "any", &["pre-commit run", "prek run"], &UNKNOWN),
+    runner_row("bandit", Lint, "python", &["bandit"], &CHECKER),
+    runner_row("pre-commit", Lint, "any", &["pre-commit run", "prek run"], &UNKNOWN_ARGUMENTS),
     // Go
-    row("go test", Test, "go", &["go test"], &GO).in_family("go"),
-    row("gotestsum", Test, "go", &["gotestsum"], &GO).in_family("go"),
-    row("go build", Build, "go", &["go build", "go install"], &GO).in_family("go"),
-    row("go vet", Lint, "go", &["go vet"], &GO).in_family("go"),
-    row("golangci-lint", Lint, "go", &["golangci-lint run", "golangci-lint fmt"], &GO)
+    runner_row("go test", Test, "go", &["go test"], &GO).in_family("go"),
+    runner_row("gotestsum", Test, "go", &["gotestsum"], &GO).in_family("go"),
+    runner_row("go build", Build, "go", &["go build", "go install"], &GO).in_family("go"),
+    runner_row("go vet", Lint, "go", &["go vet"], &GO).in_family("go"),
+    runner_row("golangci-lint", Lint, "go", &["golangci-lint run", "golangci-lint fmt"], &GO)
         .in_family("go"),
-    row("staticcheck", Lint, "go", &["staticcheck"], &GO).read_by("go vet").in_family("go"),
-    row("gofmt", Lint, "go", &["gofmt", "gofumpt", "goimports"], &CHECKER).only_with(&["-l", "-d"]),
-    predictable("go run", "go", &["go run"]),
+    runner_row("staticcheck", Lint, "go", &["staticcheck"], &GO).read_by("go vet").in_family("go"),
+    runner_row("gofmt", Lint, "go", &["gofmt", "gofumpt", "goimports"], &CHECKER)
+        .only_with(&["-l", "-d"]),
+    predictable_row("go run", "go", &["go run"]),
     // JavaScript and TypeScript
-    row("jest", Test, "javascript", &["jest", "react-scripts test"], &JEST),
-    row("vitest", Test, "javascript", &["vitest"], &JEST),
-    row("mocha", Test, "javascript", &["mocha"], &MOCHA),
-    row("ava", Test, "javascript", &["ava"], &JS_TEST),
-    row("node --test", Test, "javascript", &["node --test"], &JS_TEST),
-    row("bun test", Test, "javascript", &["bun test"], &JS_TEST),
-    row("deno test", Test, "javascript", &["deno test"], &JS_TEST),
-    row("deno lint", Lint, "javascript", &["deno lint"], &CHECKER),
-    row("deno check", Typecheck, "javascript", &["deno check"], &CHECKER),
-    row("jasmine", Test, "javascript", &["jasmine"], &JS_TEST),
-    row("playwright test", Test, "javascript", &["playwright test"], &JS_TEST),
-    row("cypress run", Test, "javascript", &["cypress run"], &JS_TEST),
-    row("karma", Test, "javascript", &["karma start", "ng test"], &UNKNOWN),
-    row(
+    runner_row("jest", Test, "javascript", &["jest", "react-scripts test"], &JEST),
+    runner_row("vitest", Test, "javascript", &["vitest"], &JEST),
+    runner_row("mocha", Test, "javascript", &["mocha"], &MOCHA),
+    runner_row("ava", Test, "javascript", &["ava"], &JS_TEST),
+    runner_row("node --test", Test, "javascript", &["node --test"], &JS_TEST),
+    runner_row("bun test", Test, "javascript", &["bun test"], &JS_TEST),
+    runner_row("deno test", Test, "javascript", &["deno test"], &JS_TEST),
+    runner_row("deno lint", Lint, "javascript", &["deno lint"], &CHECKER),
+    runner_row("deno check", Typecheck, "javascript", &["deno check"], &CHECKER),
+    runner_row("jasmine", Test, "javascript", &["jasmine"], &JS_TEST),
+    runner_row("playwright test", Test, "javascript", &["playwright test"], &JS_TEST),
+    runner_row("cypress run", Test, "javascript", &["cypress run"], &JS_TEST),
+    runner_row("karma", Test, "javascript", &["karma start", "ng test"], &UNKNOWN_ARGUMENTS),
+    runner_row(
         "tsc",
         Typecheck,
         "javascript",
         &["tsc", "vue-tsc", "tsgo", "svelte-check", "astro check"],
         &TSC,
     ),
-    row(
+    runner_row(
         "eslint",
         Lint,
         "javascript",
         &["eslint", "next lint", "ng lint", "xo", "standard"],
         &CHECKER,
     ),
-    row(
+    runner_row(
         "biome",
         Lint,
         "javascript",
         &["biome check", "biome lint", "biome ci", "biome format"],
         &CHECKER,
     ),
-    row("oxlint", Lint, "javascript", &["oxlint"], &CHECKER),
-    row("prettier", Lint, "javascript", &["prettier"], &CHECKER).only_with(&[
+    runner_row("oxlint", Lint, "javascript", &["oxlint"], &CHECKER),
+    runner_row("prettier", Lint, "javascript", &["prettier"], &CHECKER).only_with(&[
         "--check",
         "-c",
         "--list-different",
         "-l",
     ]),
-    row("stylelint", Lint, "javascript", &["stylelint"], &CHECKER),
-    row("vite build", Build, "javascript", &["vite build"], &UNKNOWN),
-    row("webpack", Build, "javascript", &["webpack"], &UNKNOWN),
-    row(
+    runner_row("stylelint", Lint, "javascript", &["stylelint"], &CHECKER),
+    runner_row("vite build", Build, "javascript", &["vite build"], &UNKNOWN_ARGUMENTS),
+    runner_row("webpack", Build, "javascript", &["webpack"], &UNKNOWN_ARGUMENTS),
+    runner_row(
         "next build",
         Build,
         "javascript",
         &["next build", "nuxt build", "astro build", "ng build"],
-        &UNKNOWN,
+        &UNKNOWN_ARGUMENTS,
     ),
-    row(
+    runner_row(
         "esbuild",
         Build,
         "javascript",
         &["esbuild", "tsup", "rollup", "parcel build", "bun build"],
-        &UNKNOWN,
+        &UNKNOWN_ARGUMENTS,
     ),
     // Ruby, PHP
-    row("rspec", Test, "ruby", &["rspec"], &RSPEC),
-    row("minitest", Test, "ruby", &["rails test"], &RSPEC),
-    row("pest", Test, "php", &["pest", "artisan test"], &RSPEC),
-    row("rubocop", Lint, "ruby", &["rubocop", "standardrb"], &CHECKER),
-    row("phpunit", Test, "php", &["phpunit"], &RSPEC),
-    row(
+    runner_row("rspec", Test, "ruby", &["rspec"], &RSPEC),
+    runner_row("minitest", Test, "ruby", &["rails test"], &RSPEC),
+    runner_row("pest", Test, "php", &["pest", "artisan test"], &RSPEC),
+    runner_row("rubocop", Lint, "ruby", &["rubocop", "standardrb"], &CHECKER),
+    runner_row("phpunit", Test, "php", &["phpunit"], &RSPEC),
+    runner_row(
         "phpstan",
         Typecheck,
         "php",
@@ -185,7 +200,7 @@ pub(super) static ROWS: &[Runner] = &[
         &CHECKER,
     ),
     // The JVM
-    row("mvn", Test, "java", &["mvn"], &JVM).only_with(&[
+    runner_row("mvn", Test, "java", &["mvn"], &JVM).only_with(&[
         "test",
         "verify",
         "package",
@@ -194,53 +209,78 @@ pub(super) static ROWS: &[Runner] = &[
         "compile",
         "test-compile",
     ]),
-    row("gradle", Test, "java", &["gradle"], &JVM)
+    runner_row("gradle", Test, "java", &["gradle"], &JVM)
         .only_with(&["*test", "*Test", "check", "build", "assemble", "*Check"]),
-    row("sbt", Test, "java", &["sbt test", "sbt compile", "sbt testOnly"], &JVM),
-    row("javac", Build, "java", &["javac", "scalac"], &UNKNOWN),
-    row("kotlinc", Build, "java", &["kotlinc"], &UNKNOWN),
+    runner_row("sbt", Test, "java", &["sbt test", "sbt compile", "sbt testOnly"], &JVM),
+    runner_row("javac", Build, "java", &["javac", "scalac"], &UNKNOWN_ARGUMENTS),
+    runner_row("kotlinc", Build, "java", &["kotlinc"], &UNKNOWN_ARGUMENTS),
     // .NET
-    row("dotnet test", Test, "dotnet", &["dotnet test"], &DOTNET),
-    row("dotnet build", Build, "dotnet", &["dotnet build", "dotnet publish", "msbuild"], &DOTNET),
+    runner_row("dotnet test", Test, "dotnet", &["dotnet test"], &DOTNET),
+    runner_row(
+        "dotnet build",
+        Build,
+        "dotnet",
+        &["dotnet build", "dotnet publish", "msbuild"],
+        &DOTNET,
+    ),
     // C, C++, Swift
-    row("ctest", Test, "c", &["ctest", "meson test"], &CTEST),
-    row("gcc", Build, "c", &["gcc", "g++", "cc", "c++", "clang", "clang++"], &UNKNOWN),
-    row("cmake", Build, "c", &["cmake"], &UNKNOWN).only_with(&["--build"]),
-    row("ninja", Build, "c", &["ninja"], &UNKNOWN),
-    row("swift test", Test, "swift", &["swift test"], &UNKNOWN),
-    row("swift build", Build, "swift", &["swift build"], &UNKNOWN),
-    row("xcodebuild test", Test, "swift", &["xcodebuild"], &UNKNOWN)
+    runner_row("ctest", Test, "c", &["ctest", "meson test"], &CTEST),
+    runner_row(
+        "gcc",
+        Build,
+        "c",
+        &["gcc", "g++", "cc", "c++", "clang", "clang++"],
+        &UNKNOWN_ARGUMENTS,
+    ),
+    runner_row("cmake", Build, "c", &["cmake"], &UNKNOWN_ARGUMENTS).only_with(&["--build"]),
+    runner_row("ninja", Build, "c", &["ninja"], &UNKNOWN_ARGUMENTS),
+    runner_row("swift test", Test, "swift", &["swift test"], &UNKNOWN_ARGUMENTS),
+    runner_row("swift build", Build, "swift", &["swift build"], &UNKNOWN_ARGUMENTS),
+    runner_row("xcodebuild test", Test, "swift", &["xcodebuild"], &UNKNOWN_ARGUMENTS)
         .only_with(&["test", "test-without-building"]),
-    row("xcodebuild", Build, "swift", &["xcodebuild"], &UNKNOWN),
-    row("swiftlint", Lint, "swift", &["swiftlint"], &CHECKER),
+    runner_row("xcodebuild", Build, "swift", &["xcodebuild"], &UNKNOWN_ARGUMENTS),
+    runner_row("swiftlint", Lint, "swift", &["swiftlint"], &CHECKER),
     // Other languages
-    row("flutter test", Test, "dart", &["flutter test"], &JS_TEST),
-    row("dart test", Test, "dart", &["dart test"], &JS_TEST),
-    row("dart analyze", Typecheck, "dart", &["dart analyze"], &CHECKER),
-    row("flutter analyze", Typecheck, "dart", &["flutter analyze"], &CHECKER),
-    row("flutter build", Build, "dart", &["flutter build"], &UNKNOWN),
-    row("mix test", Test, "elixir", &["mix test"], &RSPEC),
-    row("mix compile", Build, "elixir", &["mix compile", "mix credo", "mix dialyzer"], &UNKNOWN),
-    row("bats", Test, "shell", &["bats"], &RSPEC),
-    row("prove", Test, "other", &["prove"], &RSPEC),
-    row("shellcheck", Lint, "shell", &["shellcheck"], &CHECKER),
-    row("zig build", Build, "other", &["zig build", "zig test"], &UNKNOWN).read_by("gcc"),
-    row("dune", Build, "other", &["dune build", "dune test", "dune runtest"], &UNKNOWN),
-    row(
+    runner_row("flutter test", Test, "dart", &["flutter test"], &JS_TEST),
+    runner_row("dart test", Test, "dart", &["dart test"], &JS_TEST),
+    runner_row("dart analyze", Typecheck, "dart", &["dart analyze"], &CHECKER),
+    runner_row("flutter analyze", Typecheck, "dart", &["flutter analyze"], &CHECKER),
+    runner_row("flutter build", Build, "dart", &["flutter build"], &UNKNOWN_ARGUMENTS),
+    runner_row("mix test", Test, "elixir", &["mix test"], &RSPEC),
+    runner_row(
+        "mix compile",
+        Build,
+        "elixir",
+        &["mix compile", "mix credo", "mix dialyzer"],
+        &UNKNOWN_ARGUMENTS,
+    ),
+    runner_row("bats", Test, "shell", &["bats"], &RSPEC),
+    runner_row("prove", Test, "other", &["prove"], &RSPEC),
+    runner_row("shellcheck", Lint, "shell", &["shellcheck"], &CHECKER),
+    runner_row("zig build", Build, "other", &["zig build", "zig test"], &UNKNOWN_ARGUMENTS)
+        .read_by("gcc"),
+    runner_row(
+        "dune",
+        Build,
+        "other",
+        &["dune build", "dune test", "dune runtest"],
+        &UNKNOWN_ARGUMENTS,
+    ),
+    runner_row(
         "stack",
         Test,
         "other",
         &["stack test", "stack build", "cabal test", "cabal build"],
-        &UNKNOWN,
+        &UNKNOWN_ARGUMENTS,
     ),
-    row(
+    runner_row(
         "terraform validate",
         Lint,
         "other",
         &["terraform validate", "tofu validate", "helm lint", "hadolint"],
-        &UNKNOWN,
+        &UNKNOWN_ARGUMENTS,
     ),
-    row(
+    runner_row(
         "yamllint",
         Lint,
         "other",
@@ -248,5 +288,5 @@ pub(super) static ROWS: &[Runner] = &[
         &CHECKER,
     ),
     // Reads the output of builds that no other reader understands.
-    row("make", Build, "any", &[], &UNKNOWN),
+    runner_row("make", Build, "any", &[], &UNKNOWN_ARGUMENTS),
 ];

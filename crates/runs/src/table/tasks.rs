@@ -1,14 +1,14 @@
 //! Task runners and scripts, which may run anything: `npm test`, `make check`, `./run_tests.sh`.
 
-use crate::Kind;
+use crate::RunKind;
 
 /// A task of a task runner, or a script of the project.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Task {
+pub struct RunTask {
     /// The common name: `npm test`, `make check`, `scripts/ci.sh`.
     pub name: String,
     /// The kind of run by its name; None if only its output can tell.
-    pub kind: Option<Kind>,
+    pub kind: Option<RunKind>,
     /// The position of the first argument that is passed on to the command of the task.
     pub arguments: usize,
 }
@@ -23,65 +23,72 @@ struct TaskRunner {
     /// Options that take the next word as their value.
     valued: &'static [&'static str],
     /// The kind of run without a name.
-    default: Option<Kind>,
+    default: Option<RunKind>,
 }
 
-const fn direct(program: &'static str, valued: &'static [&'static str]) -> TaskRunner {
+const fn direct_task_runner(program: &'static str, valued: &'static [&'static str]) -> TaskRunner {
     TaskRunner { program, verbs: &["run"], direct: true, valued, default: None }
 }
 
 const TASK_RUNNERS: &[TaskRunner] = &[
-    direct("npm", &["--prefix", "-w", "--workspace"]),
-    direct("pnpm", &["--filter", "-F", "-C", "--dir"]),
-    direct("yarn", &["--cwd", "workspace"]),
-    direct("bun", &["--filter", "--cwd", "-F"]),
+    direct_task_runner("npm", &["--prefix", "-w", "--workspace"]),
+    direct_task_runner("pnpm", &["--filter", "-F", "-C", "--dir"]),
+    direct_task_runner("yarn", &["--cwd", "workspace"]),
+    direct_task_runner("bun", &["--filter", "--cwd", "-F"]),
     TaskRunner {
-        default: Some(Kind::Build),
-        ..direct("make", &["-C", "-f", "-I", "-j", "--directory", "--file"])
+        default: Some(RunKind::Build),
+        ..direct_task_runner("make", &["-C", "-f", "-I", "-j", "--directory", "--file"])
     },
-    direct("just", &["-f", "--justfile", "-d", "--working-directory"]),
-    direct("task", &["-t", "--taskfile", "-d", "--dir"]),
-    direct("rake", &["-f"]),
+    direct_task_runner("just", &["-f", "--justfile", "-d", "--working-directory"]),
+    direct_task_runner("task", &["-t", "--taskfile", "-d", "--dir"]),
+    direct_task_runner("rake", &["-f"]),
     TaskRunner {
         verbs: &["run", "r", "tasks"],
-        ..direct("mise", &["-C", "--cd", "-j", "--jobs", "-E", "--env"])
+        ..direct_task_runner("mise", &["-C", "--cd", "-j", "--jobs", "-E", "--env"])
     },
-    direct("invoke", &["-c", "-r"]),
-    direct("inv", &["-c", "-r"]),
-    direct("poe", &["-C"]),
-    direct("pdm", &["-p"]),
-    direct("hatch", &["-e"]),
-    direct("pixi", &["-e", "--environment"]),
-    direct("composer", &["-d"]),
+    direct_task_runner("invoke", &["-c", "-r"]),
+    direct_task_runner("inv", &["-c", "-r"]),
+    direct_task_runner("poe", &["-C"]),
+    direct_task_runner("pdm", &["-p"]),
+    direct_task_runner("hatch", &["-e"]),
+    direct_task_runner("pixi", &["-e", "--environment"]),
+    direct_task_runner("composer", &["-d"]),
     TaskRunner {
         verbs: &["run", "run-many", "affected", "exec"],
-        ..direct("nx", &["-p", "--projects", "--parallel"])
+        ..direct_task_runner("nx", &["-p", "--projects", "--parallel"])
     },
-    direct("turbo", &["--filter", "-F", "--concurrency"]),
-    direct("lerna", &["--scope", "--concurrency"]),
-    direct("moon", &[]),
-    direct("wireit", &[]),
-    direct("gulp", &["-f"]),
-    direct("grunt", &[]),
-    direct("ant", &["-f"]),
-    direct("bazel", &["--config"]),
-    direct("bazelisk", &["--config"]),
-    direct("buck2", &[]),
-    direct("pants", &[]),
-    direct("earthly", &[]),
-    direct("swift", &[]),
-    direct("mix", &[]),
-    TaskRunner { verbs: &["task"], direct: false, ..direct("deno", &["-c", "--config"]) },
-    direct("sbt", &[]),
-    direct("lefthook", &[]),
-    direct("xtask", &[]),
+    direct_task_runner("turbo", &["--filter", "-F", "--concurrency"]),
+    direct_task_runner("lerna", &["--scope", "--concurrency"]),
+    direct_task_runner("moon", &[]),
+    direct_task_runner("wireit", &[]),
+    direct_task_runner("gulp", &["-f"]),
+    direct_task_runner("grunt", &[]),
+    direct_task_runner("ant", &["-f"]),
+    direct_task_runner("bazel", &["--config"]),
+    direct_task_runner("bazelisk", &["--config"]),
+    direct_task_runner("buck2", &[]),
+    direct_task_runner("pants", &[]),
+    direct_task_runner("earthly", &[]),
+    direct_task_runner("swift", &[]),
+    direct_task_runner("mix", &[]),
+    TaskRunner {
+        verbs: &["task"],
+        direct: false,
+        ..direct_task_runner("deno", &["-c", "--config"])
+    },
+    direct_task_runner("sbt", &[]),
+    direct_task_runner("lefthook", &[]),
+    direct_task_runner("xtask", &[]),
     TaskRunner {
         verbs: &["make", "xtask", "hack"],
         direct: false,
-        ..direct("cargo", &["-p", "--package"])
+        ..direct_task_runner("cargo", &["-p", "--package"])
     },
-    TaskRunner { default: Some(Kind::Test), ..direct("tox", &["-e", "-c", "-f"]) },
-    TaskRunner { default: Some(Kind::Test), ..direct("nox", &["-s", "-e", "-f", "--session"]) },
+    TaskRunner { default: Some(RunKind::Test), ..direct_task_runner("tox", &["-e", "-c", "-f"]) },
+    TaskRunner {
+        default: Some(RunKind::Test),
+        ..direct_task_runner("nox", &["-s", "-e", "-f", "--session"])
+    },
 ];
 
 /// Verbs of package managers that are never tasks.
@@ -146,7 +153,7 @@ pub(super) fn is_task_runner(program: &str) -> bool {
 }
 
 /// Returns the task or script that these words start.
-pub fn find_task(words: &[String]) -> Option<Task> {
+pub fn find_task(words: &[String]) -> Option<RunTask> {
     let program = words.first()?.as_str();
     let Some(runner) = TASK_RUNNERS.iter().find(|runner| runner.program == program) else {
         return find_script(words);
@@ -170,12 +177,12 @@ pub fn find_task(words: &[String]) -> Option<Task> {
     let rest = |at: usize| if end < words.len() { end + 1 } else { at + 1 };
     let Some(at) = name else {
         // `nx run-many -t test`, `tox -e py311`, `make`.
-        let target = verb.and_then(|_| target_option(words));
+        let target = verb.and_then(|_| find_target_option(words));
         let kind = target.map_or(runner.default, kind_of_name);
         let name =
             target.map_or_else(|| program.to_owned(), |target| format!("{program} {target}"));
         let is_whole = first.is_none() || target.is_some();
-        return (is_whole && (kind.is_some() || target.is_some())).then(|| Task {
+        return (is_whole && (kind.is_some() || target.is_some())).then(|| RunTask {
             name,
             kind,
             arguments: rest(words.len() - 1),
@@ -190,19 +197,19 @@ pub fn find_task(words: &[String]) -> Option<Task> {
     }
     let kind = match program {
         "npm" if verb.is_none() && name != "test" => return None,
-        "tox" | "nox" => Some(Kind::Test),
+        "tox" | "nox" => Some(RunKind::Test),
         // `nx test web`, `nx run web:test`
-        _ => kind_of_name(name).or_else(|| target_option(words).and_then(kind_of_name)),
+        _ => kind_of_name(name).or_else(|| find_target_option(words).and_then(kind_of_name)),
     };
     let name = match verb {
         Some(verb) if program == "cargo" => format!("cargo {} {name}", words[verb]),
         _ => format!("{program} {name}"),
     };
-    Some(Task { name, kind, arguments: rest(at) })
+    Some(RunTask { name, kind, arguments: rest(at) })
 }
 
 /// Returns the value of `-t test`, `--target=test`.
-fn target_option(words: &[String]) -> Option<&str> {
+fn find_target_option(words: &[String]) -> Option<&str> {
     let is_target =
         |flag: &str| matches!(flag, "-t" | "--target" | "--targets" | "-e" | "-s" | "--session");
     words.iter().enumerate().find_map(|(at, word)| match word.split_once('=') {
@@ -213,7 +220,7 @@ fn target_option(words: &[String]) -> Option<&str> {
 }
 
 /// Returns a script of the project: a path to a file. Its name may give the kind of run.
-fn find_script(words: &[String]) -> Option<Task> {
+fn find_script(words: &[String]) -> Option<RunTask> {
     let path = words.first()?;
     let last = path.rsplit('/').next().unwrap_or(path);
     let (stem, extension) = last.split_once('.').unwrap_or((last, ""));
@@ -224,13 +231,13 @@ fn find_script(words: &[String]) -> Option<Task> {
     if !is_script || super::only_describes(words) {
         return None;
     }
-    Some(Task { name: path.clone(), kind: kind_of_script(stem), arguments: 1 })
+    Some(RunTask { name: path.clone(), kind: kind_of_script(stem), arguments: 1 })
 }
 
 /// Returns the kind of run by the name of a script, if all parts of the name are about runs: `run_tests`, but not
 /// `test-harness`.
-fn kind_of_script(stem: &str) -> Option<Kind> {
-    const PLAIN: &[&str] = &[
+fn kind_of_script(stem: &str) -> Option<RunKind> {
+    const RUN_WORDS: &[&str] = &[
         "run",
         "all",
         "test",
@@ -252,13 +259,13 @@ fn kind_of_script(stem: &str) -> Option<Kind> {
         "format",
         "fmt",
     ];
-    let plain = |part: &str| PLAIN.contains(&part.to_ascii_lowercase().as_str());
+    let plain = |part: &str| RUN_WORDS.contains(&part.to_ascii_lowercase().as_str());
     let is_plain = stem.split(['-', '_']).all(plain) || matches!(stem, "runtests" | "runtest");
     is_plain.then(|| kind_of_name(&stem.replace("runtest", "run-test"))).flatten()
 }
 
 /// Returns the kind of run by the name of a task.
-pub fn kind_of_name(name: &str) -> Option<Kind> {
+pub fn kind_of_name(name: &str) -> Option<RunKind> {
     let parts = || name.split([':', '-', '_', '.', '/']).map(str::to_ascii_lowercase);
     let says = |words: &[&str]| parts().any(|part| words.contains(&part.as_str()));
     match () {
@@ -266,9 +273,9 @@ pub fn kind_of_name(name: &str) -> Option<Kind> {
             "test", "tests", "spec", "specs", "unit", "e2e", "verify", "ci", "unittest", "pytest",
         ]) =>
         {
-            Some(Kind::Test)
+            Some(RunKind::Test)
         }
-        () if says(&["typecheck", "types", "tsc", "typing", "mypy"]) => Some(Kind::Typecheck),
+        () if says(&["typecheck", "types", "tsc", "typing", "mypy"]) => Some(RunKind::Typecheck),
         () if says(&[
             "lint",
             "eslint",
@@ -281,10 +288,10 @@ pub fn kind_of_name(name: &str) -> Option<Kind> {
             "ruff",
         ]) =>
         {
-            Some(Kind::Lint)
+            Some(RunKind::Lint)
         }
-        () if says(&["build", "compile", "all", "dist"]) => Some(Kind::Build),
-        () if says(&["check", "checks", "validate", "precommit"]) => Some(Kind::Test),
+        () if says(&["build", "compile", "all", "dist"]) => Some(RunKind::Build),
+        () if says(&["check", "checks", "validate", "precommit"]) => Some(RunKind::Test),
         () => None,
     }
 }
@@ -301,27 +308,27 @@ mod tests {
         };
         let some = |name: &str, kind| Some((name.to_owned(), kind));
         for (line, expected) in [
-            ("npm test", some("npm test", Some(Kind::Test))),
-            ("npm run build -- --watch", some("npm build", Some(Kind::Build))),
+            ("npm test", some("npm test", Some(RunKind::Test))),
+            ("npm run build -- --watch", some("npm build", Some(RunKind::Build))),
             ("npm install jest", None),
             ("npm start", None),
-            ("pnpm --filter web test", some("pnpm test", Some(Kind::Test))),
-            ("yarn workspace web test", some("yarn test", Some(Kind::Test))),
-            ("make -j8 test", some("make test", Some(Kind::Test))),
-            ("make -j 8 test", some("make test", Some(Kind::Test))),
-            ("make", some("make", Some(Kind::Build))),
+            ("pnpm --filter web test", some("pnpm test", Some(RunKind::Test))),
+            ("yarn workspace web test", some("yarn test", Some(RunKind::Test))),
+            ("make -j8 test", some("make test", Some(RunKind::Test))),
+            ("make -j 8 test", some("make test", Some(RunKind::Test))),
+            ("make", some("make", Some(RunKind::Build))),
             ("make -n test", None),
             ("make clean", some("make clean", None)),
-            ("mise run test:ci", some("mise test:ci", Some(Kind::Test))),
-            ("mise run fmt", some("mise fmt", Some(Kind::Lint))),
+            ("mise run test:ci", some("mise test:ci", Some(RunKind::Test))),
+            ("mise run fmt", some("mise fmt", Some(RunKind::Lint))),
             ("mise install", None),
             ("just", None),
-            ("turbo run test --filter=web", some("turbo test", Some(Kind::Test))),
-            ("nx run-many -t test", some("nx test", Some(Kind::Test))),
-            ("nx run web:test", some("nx web:test", Some(Kind::Test))),
-            ("tox -e py311", some("tox", Some(Kind::Test))),
-            ("run_tests.sh -x", some("run_tests.sh", Some(Kind::Test))),
-            ("scripts/test", some("scripts/test", Some(Kind::Test))),
+            ("turbo run test --filter=web", some("turbo test", Some(RunKind::Test))),
+            ("nx run-many -t test", some("nx test", Some(RunKind::Test))),
+            ("nx run web:test", some("nx web:test", Some(RunKind::Test))),
+            ("tox -e py311", some("tox", Some(RunKind::Test))),
+            ("run_tests.sh -x", some("run_tests.sh", Some(RunKind::Test))),
+            ("scripts/test", some("scripts/test", Some(RunKind::Test))),
             ("scripts/test-harness.sh x", some("scripts/test-harness.sh", None)),
             ("/tmp/app-test x", some("/tmp/app-test", None)),
             ("scripts/deploy", some("scripts/deploy", None)),

@@ -1,16 +1,16 @@
 use std::collections::BTreeSet;
 
-use rutter_runs::report::{Report, Runner};
+use rutter_runs::report::{OutputReader, OutputReport};
 use rutter_runs::runners::RUNNERS;
 use rutter_runs::signature;
-use rutter_runs::text::plain;
+use rutter_runs::text::plain_text;
 use rutter_runs::wrapper_output::read_task_output;
-use rutter_runs::{Counts, Verdict};
+use rutter_runs::{TestCounts, Verdict};
 
 use rutter_testkit::recordings::{ExpectedOutcome, RecordedRun, load_recordings};
 
 /// Returns a description of the first difference between a report and the expectation.
-fn find_difference(expected: &ExpectedOutcome, report: &Report) -> Option<String> {
+fn find_difference(expected: &ExpectedOutcome, report: &OutputReport) -> Option<String> {
     let mut failing: Vec<_> = report.failures.iter().filter_map(|one| one.test.clone()).collect();
     failing.sort();
     let mut wanted = expected.failing.clone();
@@ -145,7 +145,8 @@ fn outcome_of_cut_text_never_improves() {
             let report = fixture.read_output(part);
             let expect = &fixture.case.expect;
             // A cut within the summary line may hide the skipped tests.
-            let told = |counts: Option<Counts>| counts.map(|counts| (counts.passed, counts.failed));
+            let told =
+                |counts: Option<TestCounts>| counts.map(|counts| (counts.passed, counts.failed));
             let same =
                 expect.verdict == Verdict::Passed && told(report.counts) == told(expect.counts);
             if report.verdict == Verdict::Passed && !same && fixture.case.sections == 1 {
@@ -221,7 +222,7 @@ fn outcome_of_script_names_command() {
         if wrapper == "pnpm" {
             bytes = [fixture.err.clone(), fixture.out.clone()].concat();
         }
-        let text = plain(&bytes);
+        let text = plain_text(&bytes);
         let output = read_task_output(&text, false);
         let command =
             output.commands.first().unwrap_or_else(|| panic!("{} tells none", fixture.name)).line;
@@ -241,8 +242,9 @@ fn outcome_signatures_tell_bugs_apart() {
     let mut runs = Vec::new();
     for fixture in &load_recordings() {
         if let Some(bug) = &fixture.case.bug {
-            let signature =
-                signature::of_failures(&fixture.read_output(&fixture.full_output()).failures);
+            let signature = signature::failures_signature(
+                &fixture.read_output(&fixture.full_output()).failures,
+            );
             runs.push((fixture.runner.name, bug.clone(), signature, fixture.name.clone()));
         }
     }
@@ -278,13 +280,13 @@ fn outcome_signatures_tell_bugs_apart() {
 }
 
 /// Returns true if the text contains one of the reader's words, or if the reader has none.
-fn has_reader_word(runner: &Runner, text: &str) -> bool {
+fn has_reader_word(runner: &OutputReader, text: &str) -> bool {
     let lines = format!("\n{text}\n");
-    runner.tells.is_empty() || runner.tells.iter().any(|tell| lines.contains(tell))
+    runner.keywords.is_empty() || runner.keywords.iter().any(|tell| lines.contains(tell))
 }
 
 /// Returns the first report of a reader that would be skipped for this text.
-fn report_of_skipped_reader(text: &str) -> Option<(&'static str, Report)> {
+fn report_of_skipped_reader(text: &str) -> Option<(&'static str, OutputReport)> {
     let unasked = RUNNERS.iter().filter(|runner| !has_reader_word(runner, text));
     let mut said = unasked.map(|runner| (runner.name, (runner.read)(text)));
     said.find(|(_, report)| report.is_known())
@@ -297,7 +299,7 @@ fn outcome_survives_skipped_readers() {
     let mut passed_over = 0;
     for fixture in &fixtures {
         let whole = fixture.full_output();
-        let text = plain(&whole);
+        let text = plain_text(&whole);
         let half = &text[..text.floor_char_boundary(text.len() / 2)];
         for text in [&text, text.trim_end(), half] {
             assert_eq!(report_of_skipped_reader(text), None, "{}", fixture.name);
@@ -327,7 +329,7 @@ mod arbitrary {
         let mut lines: Vec<String> = Vec::new();
         for fixture in load_recordings() {
             let whole = fixture.full_output();
-            lines.extend(plain(&whole).lines().map(str::to_owned));
+            lines.extend(plain_text(&whole).lines().map(str::to_owned));
         }
         lines.sort();
         lines.dedup();
@@ -339,7 +341,7 @@ mod arbitrary {
 
         #[test]
         fn outcome_of_random_bytes_never_passes(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
-            let text = plain(&bytes);
+            let text = plain_text(&bytes);
             for runner in RUNNERS {
                 prop_assert_ne!((runner.read)(&text).verdict, Verdict::Passed, "{}", runner.name);
             }

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rutter_runs::Verdict;
 use rutter_runs::runners::RUNNERS;
-use rutter_runs::text::plain;
+use rutter_runs::text::plain_text;
 
 use rutter_testkit::recordings::load_recordings;
 
@@ -57,7 +57,7 @@ fn frame_lines_are_in_output() {
     let mut with = 0;
     for fixture in &load_recordings() {
         let whole = fixture.full_output();
-        let text = plain(&whole);
+        let text = plain_text(&whole);
         for failure in fixture.read_output(&whole).failures {
             match (&failure.frame, failure.line) {
                 (Some(frame), Some(line)) => {
@@ -132,7 +132,7 @@ fn foreign_output_is_not_claimed() {
     let mut claims: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for fixture in &load_recordings() {
         let whole = fixture.full_output();
-        let text = plain(&whole);
+        let text = plain_text(&whole);
         for reader in RUNNERS.iter().filter(|reader| reader.name != fixture.runner.name) {
             if is_one_family(reader.name, fixture.runner.name) {
                 continue;
@@ -256,7 +256,7 @@ fn tail_with_failure_count_fails() {
         for bytes in
             [[&fixture.out[..], &fixture.err].concat(), [&fixture.err[..], &fixture.out].concat()]
         {
-            let text = plain(&bytes);
+            let text = plain_text(&bytes);
             let lines: Vec<&str> = text.lines().collect();
             for tail in (1..40).filter(|tail| *tail < lines.len()) {
                 let lines = &lines[lines.len() - tail..];

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use rutter_memory::IdSuffix;
-use rutter_memory::document::{Axis, Kind};
-use rutter_memory::episode::How;
+use rutter_memory::document::{Axis, DocumentKind};
+use rutter_memory::episode::EpisodeEndingKind;
 use rutter_memory::ghap::expect::Expects;
-use rutter_memory::ghap::{Cause, Domain, Status, Strategy};
-use rutter_memory::memory::Category;
+use rutter_memory::ghap::{CauseCategory, Domain, GhapStatus, Strategy};
+use rutter_memory::memory::MemoryCategory;
 
 use super::FormatArgs;
 
@@ -144,8 +144,8 @@ pub struct GhapNoteArgs {
 #[derive(Debug, Args)]
 pub struct GhapResolveArgs {
     /// The final status
-    #[arg(long, value_parser = PossibleValuesParser::new(&Status::NAMES[1..]).try_map(|text| text.parse::<Status>()))]
-    pub status: Option<Status>,
+    #[arg(long, value_parser = PossibleValuesParser::new(&GhapStatus::NAMES[1..]).try_map(|text| text.parse::<GhapStatus>()))]
+    pub status: Option<GhapStatus>,
     /// The observed result
     #[arg(long, value_name = "TEXT")]
     pub result: Option<String>,
@@ -153,8 +153,8 @@ pub struct GhapResolveArgs {
     #[arg(long, value_name = "TEXT")]
     pub surprise: Option<String>,
     /// The kind of root cause; required with `falsified`
-    #[arg(long, value_parser = one_of!(Cause))]
-    pub root_cause_category: Option<Cause>,
+    #[arg(long, value_parser = one_of!(CauseCategory))]
+    pub root_cause_category: Option<CauseCategory>,
     /// The reason why the prediction failed; required with `falsified`
     #[arg(long, value_name = "TEXT")]
     pub root_cause: Option<String>,
@@ -215,8 +215,8 @@ pub struct GhapShowArgs {
 #[derive(Debug, Args)]
 pub struct GhapListArgs {
     /// Only GHAPs with this status
-    #[arg(long, value_parser = one_of!(Status))]
-    pub status: Option<Status>,
+    #[arg(long, value_parser = one_of!(GhapStatus))]
+    pub status: Option<GhapStatus>,
     /// Only GHAPs of this kind of work
     #[arg(long, value_parser = one_of!(Domain))]
     pub domain: Option<Domain>,
@@ -241,8 +241,8 @@ pub struct RememberArgs {
     #[arg(value_name = "TEXT")]
     pub text: String,
     /// The kind of memory
-    #[arg(long, value_parser = one_of!(Category))]
-    pub category: Category,
+    #[arg(long, value_parser = one_of!(MemoryCategory))]
+    pub category: MemoryCategory,
     /// From 0 to 1; sessions begin with preferences of importance 1 [default: 1 for a preference, else 0.5]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub importance: Option<f64>,
@@ -261,8 +261,8 @@ pub struct RememberArgs {
 #[derive(Debug, Args)]
 pub struct MemoriesArgs {
     /// Only memories of this kind
-    #[arg(long, value_parser = one_of!(Category))]
-    pub category: Option<Category>,
+    #[arg(long, value_parser = one_of!(MemoryCategory))]
+    pub category: Option<MemoryCategory>,
     /// Only memories with this tag; can be given more than once
     #[arg(long = "tag", value_name = "WORD")]
     pub tags: Vec<String>,
@@ -290,8 +290,8 @@ pub struct MemoryEditArgs {
     #[arg(long, value_name = "TEXT")]
     pub text: Option<String>,
     /// The new kind of memory
-    #[arg(long, value_parser = one_of!(Category))]
-    pub category: Option<Category>,
+    #[arg(long, value_parser = one_of!(MemoryCategory))]
+    pub category: Option<MemoryCategory>,
     /// The new importance, from 0 to 1
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub importance: Option<f64>,
@@ -532,14 +532,14 @@ pub struct RecallArgs {
     #[arg(long, value_parser = one_of!(Axis), default_value = "full")]
     pub axis: Axis,
     /// Only rows of this kind
-    #[arg(long, value_parser = one_of!(Kind))]
-    pub kind: Option<Kind>,
+    #[arg(long, value_parser = one_of!(DocumentKind))]
+    pub kind: Option<DocumentKind>,
     /// Only experiences of this kind of work
     #[arg(long, value_parser = one_of!(Domain))]
     pub domain: Option<Domain>,
     /// Only experiences with this final status
-    #[arg(long, value_parser = one_of!(Status))]
-    pub outcome: Option<Status>,
+    #[arg(long, value_parser = one_of!(GhapStatus))]
+    pub outcome: Option<GhapStatus>,
     /// Include other projects, ranked after this one
     #[arg(long)]
     pub all: bool,
@@ -573,8 +573,8 @@ pub struct EpisodesListArgs {
     #[arg(long, conflicts_with = "ending")]
     pub open: bool,
     /// Only episodes that ended in this way
-    #[arg(long, value_name = "HOW", value_parser = one_of!(How))]
-    pub ending: Option<How>,
+    #[arg(long, value_name = "HOW", value_parser = one_of!(EpisodeEndingKind))]
+    pub ending: Option<EpisodeEndingKind>,
     /// Maximum number of rows
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = parse_positive)]
     pub limit: usize,

@@ -3,7 +3,7 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
-use rutter_hooks::context::{Depth, Source};
+use rutter_hooks::context::{Depth, InjectionSource};
 use rutter_memory::IdSuffix;
 
 use super::FormatArgs;
@@ -16,8 +16,8 @@ pub struct ContextArgs {
     #[arg(value_name = "PROMPT")]
     pub prompt: Option<String>,
     /// Only rows of these kinds, separated by commas
-    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = one_of!(Source))]
-    pub types: Vec<Source>,
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = one_of!(InjectionSource))]
+    pub types: Vec<InjectionSource>,
     /// The amount of context: a few rows, or all that may be relevant [default: as configured]
     #[arg(long, value_parser = one_of!(Depth))]
     pub depth: Option<Depth>,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use rutter_memory::IdSuffix;
-use rutter_memory::value::{Axis, Standing};
+use rutter_memory::value::{Axis, ValueStanding};
 
 use super::FormatArgs;
 use super::memory::{one_of, parse_positive};
@@ -43,8 +43,8 @@ pub struct ValuesListArgs {
     #[arg(long)]
     pub all: bool,
     /// Only values with this standing [default: all that are not retired]
-    #[arg(long, value_name = "STANDING", value_parser = one_of!(Standing))]
-    pub standing: Option<Standing>,
+    #[arg(long, value_name = "STANDING", value_parser = one_of!(ValueStanding))]
+    pub standing: Option<ValueStanding>,
     /// Maximum number of rows
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = parse_positive)]
     pub limit: usize,
@@ -109,8 +109,8 @@ pub struct EditValueArgs {
     #[arg(long, value_name = "TEXT")]
     pub text: Option<String>,
     /// The new standing; `accepted` also clears a doubt
-    #[arg(long, value_name = "STANDING", value_parser = one_of!(Standing))]
-    pub standing: Option<Standing>,
+    #[arg(long, value_name = "STANDING", value_parser = one_of!(ValueStanding))]
+    pub standing: Option<ValueStanding>,
     /// Apply the value to every project
     #[arg(long, conflicts_with = "here")]
     pub everywhere: bool,

@@ -3,8 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use rutter_memory::config::keys::KEYS;
-use rutter_memory::config::{Config, Finding, HOOKS_YAML, Loaded, PROJECT_FILE, Standing, check};
-use rutter_memory::project::Located;
+use rutter_memory::config::{
+    Config, ConfigFinding, HOOKS_YAML, LoadedConfig, PROJECT_FILE, ProjectFileTrust, check_file,
+};
+use rutter_memory::project::LocatedProject;
+use rutter_memory::quote::PathLine as _;
 use serde_json::{Map, Value as Json, json};
 
 use crate::CommandError;
@@ -33,12 +36,12 @@ pub(super) struct FolderConfig {
     pub(super) user: Option<PathBuf>,
     /// The root of the checkout.
     pub(super) root: PathBuf,
-    pub(super) loaded: Loaded,
+    pub(super) loaded: LoadedConfig,
 }
 
 impl FolderConfig {
     pub(super) fn find(env: &Environment) -> Result<Self, CommandError> {
-        let root = Located::find(env.working_dir()?).root;
+        let root = LocatedProject::find(env.working_dir()?).root;
         let loaded = env.load_config(Some(&root));
         Ok(Self { user: env.config_file.clone(), root, loaded })
     }
@@ -54,10 +57,10 @@ impl FolderConfig {
             ("user", path.clone(), state)
         });
         let state = match self.loaded.project {
-            Standing::Trusted => "trusted",
-            Standing::Untrusted => "not trusted: it may do less, and nothing more",
-            Standing::Absent if self.project_file().exists() => "unreadable",
-            Standing::Absent => "not there",
+            ProjectFileTrust::Trusted => "trusted",
+            ProjectFileTrust::Untrusted => "not trusted: it may do less, and nothing more",
+            ProjectFileTrust::Absent if self.project_file().exists() => "unreadable",
+            ProjectFileTrust::Absent => "not there",
         };
         user.chain([("project", self.project_file(), state)]).collect()
     }
@@ -82,7 +85,7 @@ fn show_config(
         return if json { ui.print_json(&config) } else { print_toml(&config, |_| "", ui) };
     }
     let here = FolderConfig::find(env)?;
-    let Loaded { config, findings, .. } = &here.loaded;
+    let LoadedConfig { config, findings, .. } = &here.loaded;
     if !args.origin {
         if json {
             ui.print_json(config)?;
@@ -106,7 +109,7 @@ fn show_config(
         }));
     }
     for (whose, path, state) in here.described_files() {
-        writeln!(ui.out, "# {whose}: {} ({state})", path.display())?;
+        writeln!(ui.out, "# {whose}: {} ({state})", path.to_line())?;
     }
     writeln!(ui.out)?;
     print_toml(config, |key| here.loaded.origin(key).as_str(), ui)?;
@@ -116,7 +119,7 @@ fn show_config(
 /// Prints a configuration as TOML, with a remark behind each value.
 fn print_toml(
     config: &Config,
-    remark: impl Fn(&'static rutter_memory::config::keys::Key) -> &'static str,
+    remark: impl Fn(&'static rutter_memory::config::keys::ConfigKey) -> &'static str,
     ui: &mut Ui<'_>,
 ) -> Result<(), CommandError> {
     let mut section = "";
@@ -145,7 +148,7 @@ fn check_config(
         return hooks_yaml::print_report(file, args.format.chosen(), ui);
     }
     let (files, findings, yaml) = if let Some(file) = &args.file {
-        (vec![file.clone()], check(file), None)
+        (vec![file.clone()], check_file(file), None)
     } else {
         let here = FolderConfig::find(env)?;
         let files = here.user.iter().cloned().chain([here.project_file()]);
@@ -167,7 +170,7 @@ fn check_config(
         )?;
     } else {
         for file in &files {
-            writeln!(ui.out, "{}: nothing to complain about", file.display())?;
+            writeln!(ui.out, "{}: nothing to complain about", file.to_line())?;
         }
     }
     if let Some(path) = yaml.filter(|_| args.format.chosen() == Format::Text) {
@@ -182,8 +185,8 @@ fn path_exists(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }
 
-fn print_finding(finding: &Finding, ui: &mut Ui<'_>) -> Result<(), CommandError> {
-    Ok(writeln!(ui.out, "{}: {}\n  -> {}", finding.place(), finding.what, finding.advice)?)
+fn print_finding(finding: &ConfigFinding, ui: &mut Ui<'_>) -> Result<(), CommandError> {
+    Ok(writeln!(ui.out, "{}: {}\n  -> {}", finding.location(), finding.what, finding.advice)?)
 }
 
 fn print_paths(
@@ -196,7 +199,7 @@ fn print_paths(
         return ui.print_json(&here.files_as_json());
     }
     for (whose, path, state) in here.described_files() {
-        writeln!(ui.out, "{whose:<8} {} ({state})", path.display())?;
+        writeln!(ui.out, "{whose:<8} {} ({state})", path.to_line())?;
     }
     Ok(())
 }

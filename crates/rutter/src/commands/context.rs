@@ -1,16 +1,16 @@
 //! `rutter context`: prints the context that an agent would get, and why other rows were left out.
 
-use rutter_hooks::Hands;
-use rutter_hooks::asked;
-use rutter_hooks::context::{Candidate, Context, Source};
-use rutter_hooks::recall_context::{Audience, Wanted, recall_context};
-use rutter_hooks::session_context::{SessionWanted, session_context};
-use rutter_memory::config::{Config, Recall};
-use rutter_memory::project::Located;
-use rutter_memory::quote::tokens;
-use rutter_memory::store::Owner;
+use rutter_hooks::AgentInterface;
+use rutter_hooks::context::{Context, ContextCandidate, InjectionSource};
+use rutter_hooks::recall_context::{Audience, ContextRequest, recall_context};
+use rutter_hooks::session_context::{SessionContextRequest, session_context};
+use rutter_hooks::strip_slash_command;
+use rutter_memory::config::{Config, RecallScope};
+use rutter_memory::project::LocatedProject;
+use rutter_memory::quote::estimate_tokens;
+use rutter_memory::store::GhapOwner;
 use rutter_memory::{Id, Store};
-use rutter_search::score::FLOOR;
+use rutter_search::score::MIN_CONFIDENCE;
 use serde::Serialize;
 
 use super::pause::QuietReason;
@@ -32,7 +32,7 @@ struct ContextJson<'a> {
 #[derive(Serialize)]
 struct ContextItemJson<'a> {
     id: Id,
-    kind: Source,
+    kind: InjectionSource,
     /// None without a prompt, because a confidence is relative to one.
     confidence: Option<f64>,
     tokens: usize,
@@ -42,9 +42,9 @@ struct ContextItemJson<'a> {
 #[derive(Serialize)]
 struct LeftOutJson<'a> {
     id: Id,
-    kind: Source,
+    kind: InjectionSource,
     confidence: Option<f64>,
-    reason: rutter_hooks::context::LeftOut,
+    reason: rutter_hooks::context::OmissionReason,
     text: &'a str,
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn run(
 ) -> Result<(), CommandError> {
     let mut store = env.open_store(ui)?;
     // Also finds rows that hooks could only write to the spool.
-    store.gather_if_free(env.now)?;
+    store.try_drain_spool(env.now)?;
     let (owner, session, config) = (env.owner()?, env.session_id(), env.load_folder_config()?);
     let hook = &config.hooks.user_prompt_submit;
     // An explicit depth has its own limits; otherwise the hook's configuration applies.
@@ -63,15 +63,16 @@ pub(crate) fn run(
         Some(depth) => (depth, depth.limit(), depth.tokens()),
         None => (hook.context_depth, hook.limit as usize, hook.token_budget as usize),
     };
-    let prompt = args.prompt.as_deref().map(asked).filter(|prompt| !prompt.is_empty());
+    let prompt =
+        args.prompt.as_deref().map(strip_slash_command).filter(|prompt| !prompt.is_empty());
     let Some(text) = prompt else {
         let context = session_start_context(args, &store, &owner, &config, env)?;
         return print_context(args, &context, false, &config, env, ui);
     };
-    let wanted = Wanted {
+    let wanted = ContextRequest {
         text,
         place: &owner.place,
-        everywhere: args.all || config.scope.recall == Recall::Everywhere,
+        everywhere: args.all || config.scope.recall == RecallScope::Everywhere,
         kinds: &args.types,
         depth,
         limit: args.limit.unwrap_or(limit),
@@ -87,23 +88,23 @@ pub(crate) fn run(
 fn session_start_context(
     args: &ContextArgs,
     store: &Store,
-    owner: &Owner,
+    owner: &GhapOwner,
     config: &Config,
     env: &Environment,
 ) -> Result<Context, CommandError> {
     let session = env.session_id();
-    let branch = Located::find(env.working_dir()?).branch;
-    let hands = Hands::Commands(environment::agent_command());
+    let branch = LocatedProject::find(env.working_dir()?).branch;
+    let hands = AgentInterface::Cli(environment::agent_command());
     let own = store.active_ghap(owner)?;
-    let wanted = SessionWanted {
+    let wanted = SessionContextRequest {
         to: session.as_ref().map(|session| (session.as_str(), None)),
-        own: own.as_ref(),
-        everywhere: args.all || config.scope.recall == Recall::Everywhere,
+        own_ghap: own.as_ref(),
+        everywhere: args.all || config.scope.recall == RecallScope::Everywhere,
         kinds: &args.types,
         branch: branch.as_deref(),
-        ..SessionWanted::new(&owner.place, &hands, &config.hooks.session_start, args.depth)
+        ..SessionContextRequest::new(&owner.place, &hands, &config.hooks.session_start, args.depth)
     };
-    let wanted = SessionWanted {
+    let wanted = SessionContextRequest {
         limit: args.limit.unwrap_or(wanted.limit),
         tokens: args.max_tokens.unwrap_or(wanted.tokens),
         ..wanted
@@ -157,12 +158,12 @@ fn print_json(
     has_prompt: bool,
     ui: &mut Ui<'_>,
 ) -> Result<(), CommandError> {
-    let confidence = |of: &Candidate| has_prompt.then_some(of.confidence);
+    let confidence = |of: &ContextCandidate| has_prompt.then_some(of.confidence);
     let items = context.items.iter().map(|item| ContextItemJson {
         id: item.row,
         kind: item.kind,
         confidence: confidence(item),
-        tokens: tokens(&item.text),
+        tokens: estimate_tokens(&item.text),
         text: &item.text,
     });
     let left_out = context.left_out.iter().map(|(left, reason)| LeftOutJson {
@@ -174,7 +175,7 @@ fn print_json(
     });
     ui.print_json(&ContextJson {
         markdown,
-        tokens: tokens(markdown),
+        tokens: estimate_tokens(markdown),
         items: items.collect(),
         left_out: left_out.collect(),
     })
@@ -187,9 +188,10 @@ fn print_considered(
     apart: bool,
     ui: &mut Ui<'_>,
 ) -> Result<(), CommandError> {
-    let row = |of: &Candidate, became: &str| {
+    let row = |of: &ContextCandidate, became: &str| {
         // The rendered text of an early-refused candidate does not exist, so it has no cost.
-        let cost = of.refused.map_or_else(|| tokens(&of.text).to_string(), |_| "-".to_owned());
+        let cost =
+            of.refused.map_or_else(|| estimate_tokens(&of.text).to_string(), |_| "-".to_owned());
         let likely = if asked { format!("{:.0} %", of.confidence * 100.0) } else { "-".to_owned() };
         [of.row.short(), of.kind.to_string(), likely, cost, became.to_owned(), first_line(&of.text)]
     };
@@ -204,7 +206,7 @@ fn print_considered(
     }
     ui.print_table(["ID", "KIND", "LIKELY", "TOKENS", "WHAT BECOMES OF IT", "TEXT"], rows)?;
     if asked {
-        ui.print_note(&format!("from {:.0} % on it is likely enough", FLOOR * 100.0))?;
+        ui.print_note(&format!("from {:.0} % on it is likely enough", MIN_CONFIDENCE * 100.0))?;
     }
     Ok(())
 }

@@ -1,9 +1,10 @@
 //! `rutter doctor`: checks the installation and prints how to fix each problem.
 
-use rutter_memory::project::Located;
-use rutter_memory::store::doctor::{self, Repaired};
-use rutter_memory::store::tend::{Bounds, Tended, tend};
-use rutter_memory::store::{Salvaged, SalvagedTable, spool};
+use rutter_memory::project::LocatedProject;
+use rutter_memory::quote::PathLine as _;
+use rutter_memory::store::doctor::{self, RepairReport};
+use rutter_memory::store::maintain::{MaintenanceLimits, MaintenanceReport, maintain};
+use rutter_memory::store::{SalvageReport, SalvagedTable, spool};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -38,7 +39,7 @@ pub(crate) fn run(
 }
 
 /// Returns a line for each table with its salvaged and damaged rows, and a line about unreadable pages.
-fn describe_tables(salvaged: &Salvaged) -> Vec<String> {
+fn describe_tables(salvaged: &SalvageReport) -> Vec<String> {
     let mut lines: Vec<String> = (salvaged.tables.iter())
         .filter(|table| table.read + table.damaged > 0)
         .map(|SalvagedTable { table, read, damaged }| {
@@ -55,19 +56,19 @@ fn describe_tables(salvaged: &Salvaged) -> Vec<String> {
 
 /// The results of `--repair`. It never changes settings; `rutter init` does that.
 struct RepairSummary {
-    repaired: Repaired,
+    repaired: RepairReport,
     tightened: Vec<PathBuf>,
-    tended: Option<Tended>,
+    tended: Option<MaintenanceReport>,
 }
 
 impl RepairSummary {
     fn repair(env: &Environment) -> Result<Self, CommandError> {
-        let tightened = doctor::tighten(&env.data)?;
-        let repaired = doctor::repair(&env.data, env.now)?;
-        let root = env.working_dir().ok().map(|folder| Located::find(folder).root);
-        let bounds = Bounds::from(&env.load_config(root.as_deref()).config.retention);
-        let waits = spool::waits(&env.data_dir());
-        let tended = if waits { tend(&env.data, &bounds, env.now)? } else { None };
+        let tightened = doctor::restrict_access(&env.data)?;
+        let repaired = doctor::repair_store(&env.data, env.now)?;
+        let root = env.working_dir().ok().map(|folder| LocatedProject::find(folder).root);
+        let bounds = MaintenanceLimits::from(&env.load_config(root.as_deref()).config.retention);
+        let waits = spool::has_drainable_entries(&env.data_dir());
+        let tended = if waits { maintain(&env.data, &bounds, env.now)? } else { None };
         Ok(Self { repaired, tightened, tended })
     }
 
@@ -81,13 +82,13 @@ impl RepairSummary {
 
     fn write(&self, ui: &mut Ui<'_>) -> Result<(), CommandError> {
         for path in &self.tightened {
-            writeln!(ui.out, "closed    {} to others", path.display())?;
+            writeln!(ui.out, "closed    {} to others", path.to_line())?;
         }
         for (path, salvaged) in &self.repaired.salvaged {
             writeln!(
                 ui.out,
                 "salvaged  {}: {} rows read, {} new here, {} refused; the file is kept",
-                path.display(),
+                path.to_line(),
                 salvaged.read,
                 salvaged.saved,
                 salvaged.refused
@@ -96,7 +97,7 @@ impl RepairSummary {
                 writeln!(ui.out, "          {line}")?;
             }
         }
-        if let Some(Tended { drained, .. }) = &self.tended {
+        if let Some(MaintenanceReport { drained, .. }) = &self.tended {
             let taken = format_count(*drained as u64, "entry");
             writeln!(ui.out, "drained   {taken} out of the spool")?;
         }

@@ -1,8 +1,9 @@
 //! `rutter episodes`: lists or shows followed failures, and the changes that fixed them.
 
 use rutter_memory::Store;
-use rutter_memory::change::{Change, Sort};
-use rutter_memory::episode::{Episode, How};
+use rutter_memory::change::{Change, ChangeKind};
+use rutter_memory::episode::{Episode, EpisodeEndingKind};
+use rutter_memory::quote::format_field;
 use rutter_memory::store::EpisodeFilter;
 use serde::Serialize;
 
@@ -19,7 +20,7 @@ pub(crate) fn run(
 ) -> Result<(), CommandError> {
     let mut store = env.open_store(ui)?;
     // Includes rows that hooks could only write to the spool.
-    store.gather_if_free(env.now)?;
+    store.try_drain_spool(env.now)?;
     match command {
         EpisodesCommand::List(args) => list_episodes(args, &store, env, ui),
         EpisodesCommand::Show(args) => show_episode(args, &store, env, ui),
@@ -49,7 +50,7 @@ impl<'a> EpisodeOutput<'a> {
         let how = episode.ending.as_ref().map(|ending| ending.how);
         Ok(Self {
             short: episode.id.short(),
-            state: how.map_or("open", How::as_str),
+            state: how.map_or("open", EpisodeEndingKind::as_str),
             times_fixed: store.times_fixed(episode)?,
             changes: if how.is_none() { store.changes_of(episode)? } else { Vec::new() },
             origin: super::show::describe_origin(episode.id, store, env)?,
@@ -140,7 +141,7 @@ fn show_episode(
         folder => format!(" (in {folder})"),
     };
     let command = format!("{}{}{folder}", selection.program, words.collect::<String>());
-    let mut line = |name: &str, text: &str| writeln!(ui.out, "  {name:<11} {text}");
+    let mut line = |name: &str, text: &str| writeln!(ui.out, "  {name:<11} {}", format_field(text));
     if let Some(test) = &episode.test {
         line("test", test)?;
     }
@@ -162,9 +163,9 @@ fn show_episode(
     }
     for change in shown.shown_changes() {
         match change.sort {
-            Sort::Command => line("command", &change.name)?,
-            Sort::Invocation => line("run", &change.name)?,
-            Sort::Edit => {
+            ChangeKind::Command => line("command", &change.name)?,
+            ChangeKind::Invocation => line("run", &change.name)?,
+            ChangeKind::Edit => {
                 line(if change.is_certain { "fixed in" } else { "changed" }, &change.name)?;
             }
         }

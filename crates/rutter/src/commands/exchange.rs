@@ -6,7 +6,10 @@ use std::io::{self, BufReader, Read, Write};
 use indicatif::{ProgressBar, ProgressStyle};
 use rutter_memory::Store;
 use rutter_memory::project::ProjectKey;
-use rutter_memory::store::{Exported, ImportFile, ImportSummary, Imported, Record, WhoseRows};
+use rutter_memory::quote::PathLine as _;
+use rutter_memory::store::{
+    ExportRecord, ExportReport, ImportFile, ImportReport, ImportSummary, WhoseRows,
+};
 
 use crate::cli::Format;
 use crate::cli::memory::{
@@ -14,7 +17,7 @@ use crate::cli::memory::{
 };
 use crate::environment::Environment;
 use crate::ui::{Ui, first_line, format_count};
-use crate::{CommandError, ask, file, shell};
+use crate::{CommandError, ask, atomic_file, shell};
 
 pub(crate) fn export(
     args: &ExportArgs,
@@ -22,7 +25,7 @@ pub(crate) fn export(
     ui: &mut Ui<'_>,
 ) -> Result<(), CommandError> {
     let mut store = env.open_store(ui)?;
-    store.gather(env.now)?;
+    store.drain_spool(env.now)?;
     let project = match &args.project {
         Some(name) => Some(super::project::find_project(name, &store, env)?.project.key),
         None => None,
@@ -30,10 +33,10 @@ pub(crate) fn export(
     match &args.output {
         None => write_records(&mut store, project.as_ref(), ui.out).map(drop),
         Some(path) => {
-            let exported = file::write_atomically(path, |out| {
+            let exported = atomic_file::write_atomically(path, |out| {
                 write_records(&mut store, project.as_ref(), out)
             })?;
-            Ok(ui.print_note(&format!("{} rows in {}", exported.rows, path.display()))?)
+            Ok(ui.print_note(&format!("{} rows in {}", exported.rows, path.to_line()))?)
         }
     }
 }
@@ -42,8 +45,8 @@ fn write_records(
     store: &mut Store,
     project: Option<&ProjectKey>,
     out: &mut dyn Write,
-) -> Result<Exported, CommandError> {
-    store.export::<CommandError>(project, |record: &Record| {
+) -> Result<ExportReport, CommandError> {
+    store.export::<CommandError>(project, |record: &ExportRecord| {
         serde_json::to_writer(&mut *out, record).map_err(io::Error::from)?;
         Ok(out.write_all(b"\n")?)
     })
@@ -81,7 +84,7 @@ fn import_file(
             (Box::new(&mut *ui.input), None)
         } else {
             let refuse = |error: io::Error| {
-                CommandError::Refused(format!("cannot read {}: {error}", path.display()))
+                CommandError::Refused(format!("cannot read {}: {error}", path.to_line()))
             };
             let file = File::open(path).map_err(refuse)?;
             let metadata = file.metadata().map_err(refuse)?;
@@ -117,7 +120,7 @@ fn import_file(
     if format.chosen() == Format::Json {
         return ui.print_json(&imported);
     }
-    let Imported { added, updated, kept, waiting, left_out } = imported;
+    let ImportReport { added, updated, kept, waiting, left_out } = imported;
     writeln!(ui.out, "{added} added, {updated} updated, {kept} here already")?;
     if left_out > 0 {
         let rows = format_count(left_out as u64, "row");

@@ -1,7 +1,8 @@
 //! `rutter forget`: deletes rows, and every byte of them.
 
 use rutter_memory::Store;
-use rutter_memory::store::{Forgotten, ProjectSummary, Row};
+use rutter_memory::quote::PathLine as _;
+use rutter_memory::store::{ForgetResult, ForgettableRow, ProjectSummary};
 use serde_json::json;
 
 use crate::CommandError;
@@ -13,7 +14,7 @@ use crate::ui::{Ui, first_line, format_count};
 
 /// The rows to delete.
 enum ForgetTarget {
-    Rows(Vec<Row>),
+    Rows(Vec<ForgettableRow>),
     Project(Box<ProjectSummary>),
     All,
 }
@@ -25,12 +26,12 @@ pub(crate) fn run(
 ) -> Result<(), CommandError> {
     let mut store = env.open_store(ui)?;
     // A search only finds rows in the store, so drain the spool first.
-    store.gather(env.now)?;
+    store.drain_spool(env.now)?;
     let what = find_target(args, &store, env)?;
     if matches!(&what, ForgetTarget::Rows(rows) if rows.is_empty()) {
         ui.print_note("nothing holds all of these words; nothing was forgotten")?;
         if args.format.chosen() == Format::Json {
-            ui.print_json(&Forgotten { erased: true, ..Forgotten::default() })?;
+            ui.print_json(&ForgetResult { erased: true, ..ForgetResult::default() })?;
         }
         return Ok(());
     }
@@ -76,7 +77,7 @@ fn find_target(
 ) -> Result<ForgetTarget, CommandError> {
     let what = &args.what;
     if let Some(id) = &what.id {
-        return Ok(ForgetTarget::Rows(vec![store.row(id)?]));
+        return Ok(ForgetTarget::Rows(vec![store.find_row(id)?]));
     }
     if let Some(query) = &what.query {
         if query.trim().is_empty() {
@@ -84,7 +85,7 @@ fn find_target(
                 "--query needs words; --all forgets everything".to_owned(),
             ));
         }
-        return Ok(ForgetTarget::Rows(store.rows_with(query)?));
+        return Ok(ForgetTarget::Rows(store.find_rows_with_words(query)?));
     }
     if let Some(name) = &what.project {
         return Ok(ForgetTarget::Project(Box::new(super::project::find_project(
@@ -114,8 +115,8 @@ fn print_target(what: &ForgetTarget, store: &Store, ui: &mut Ui<'_>) -> Result<(
             writeln!(ui.err, "  everything, in every project")?;
         }
     }
-    for path in store.files().set_aside()? {
-        writeln!(ui.err, "  the damaged database {}, because it may hold it too", path.display())?;
+    for path in store.files().list_set_aside()? {
+        writeln!(ui.err, "  the damaged database {}, because it may hold it too", path.to_line())?;
     }
     Ok(())
 }

@@ -1,6 +1,8 @@
 //! `rutter ghap`: starts, changes, resolves and lists GHAPs.
 
-use rutter_memory::ghap::{Cause, Domain, GhapError, Resolve, Start, Status, Strategy, Update};
+use rutter_memory::ghap::{
+    CauseCategory, Domain, GhapError, GhapResolve, GhapStart, GhapStatus, GhapUpdate, Strategy,
+};
 use rutter_memory::store::GhapFilter;
 use rutter_memory::{Id, IdSuffix, Store, StoreError};
 
@@ -113,7 +115,7 @@ fn start_ghap(
     let hypothesis = answers.next_text(args.hypothesis.as_ref());
     let action = answers.next_text(args.action.as_ref());
     let prediction = answers.next_text(args.prediction.as_ref());
-    let start = Start {
+    let start = GhapStart {
         domain,
         strategy,
         goal: &goal,
@@ -135,7 +137,7 @@ fn update_ghap(
 ) -> Result<(), CommandError> {
     let mut store = env.open_store(ui)?;
     let owner = env.owner()?;
-    let update = Update {
+    let update = GhapUpdate {
         hypothesis: args.hypothesis.as_deref(),
         action: args.action.as_deref(),
         prediction: args.prediction.as_deref(),
@@ -166,12 +168,12 @@ fn resolve_ghap(
         return Err(StoreError::from(GhapError::NoneActive).into());
     }
     // The run that is the evidence may still be in the spool.
-    store.gather_if_free(env.now)?;
+    store.try_drain_spool(env.now)?;
     let mut answers = MissingAnswers::ask(
         &[
             (
                 args.status.is_some(),
-                Question::with_choices("status", "How did it end?", &Status::NAMES[1..]),
+                Question::with_choices("status", "How did it end?", &GhapStatus::NAMES[1..]),
             ),
             (args.result.is_some(), Question::new("result", "What happened?")),
         ],
@@ -182,7 +184,7 @@ fn resolve_ghap(
     let (status, result) =
         (answers.next_choice(args.status)?, answers.next_text(args.result.as_ref()));
     // Surprise and root cause are only asked for if the prediction failed.
-    let given = status != Status::Falsified;
+    let given = status != GhapStatus::Falsified;
     let mut answers = MissingAnswers::ask(
         &[
             (
@@ -194,7 +196,7 @@ fn resolve_ghap(
                 Question::with_choices(
                     "root-cause-category",
                     "What kind of cause was it?",
-                    Cause::NAMES,
+                    CauseCategory::NAMES,
                 ),
             ),
             (
@@ -222,7 +224,7 @@ fn resolve_ghap(
         }
     };
     let outcome = args.outcome.as_ref().map(|id| store.outcome_id(id)).transpose()?;
-    let resolve = Resolve {
+    let resolve = GhapResolve {
         status,
         result: &result,
         surprise: surprise.as_deref(),
@@ -230,7 +232,7 @@ fn resolve_ghap(
         what_worked: args.what_worked.as_deref(),
         takeaway: args.takeaway.as_deref(),
         outcome,
-        unlooked: false,
+        ignores_other_runs: false,
     };
     let resolved = store.resolve_ghap(&owner, &resolve, env.now)?;
     show::print_resolved(&resolved, &store, args.format.chosen(), env, ui)

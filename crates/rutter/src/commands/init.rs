@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rutter_check::settings::is_same_path;
 use rutter_memory::project::WorkTree;
+use rutter_memory::quote::PathLine as _;
 use serde_json::Value;
 
 use super::{notify, plugin};
@@ -36,7 +37,7 @@ pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
         return Err(CommandError::Refused(format!(
             "{} is the file of your own settings, for every folder: what is written there for a team would step back for \
              itself; `rutter init --user` is for that file",
-            path.display()
+            path.to_line()
         )));
     }
     let start = choose_start(scope, args.bin.as_deref(), env)?;
@@ -64,7 +65,7 @@ pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
     if tracked {
         ui.print_note(&format!(
             "git tracks {}, which is to name a path of this machine; `git rm --cached {}` ends that",
-            private.display(),
+            private.to_line(),
             shell::quote_word(&private.strip_prefix(folder).unwrap_or(&private).to_string_lossy())
         ))?;
     }
@@ -85,7 +86,7 @@ pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
             ui.print_note(&format!(
                 "{} has registered the server over HTTP, and that stays as it is: the tools are there while `rutter mcp --http` \
                  runs",
-                path.display()
+                path.to_line()
             ))?;
         }
         if !args.no_allow {
@@ -95,7 +96,7 @@ pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
         print_warnings(scope, &start, env, ui)
     };
     if steps.iter().all(|step| step.change.is_unchanged()) && exclude.is_none() {
-        writeln!(ui.out, "{} runs rutter already; there is nothing to do", private.display())?;
+        writeln!(ui.out, "{} runs rutter already; there is nothing to do", private.to_line())?;
         return warn(ui);
     }
     if args.dry_run {
@@ -108,7 +109,7 @@ pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
 
     let (steps, _) = apply_steps(steps, &records, env.now)?;
     if let Some(Err(failure)) = exclude.as_ref().map(FileChange::apply) {
-        ui.print_note(&format!("git will show {}: {failure}", private.display()))?;
+        ui.print_note(&format!("git will show {}: {failure}", private.to_line()))?;
     }
     // Prints after the changes: a reader that closes the pipe must not leave them half done.
     print_changed_files(&steps, exclude.as_ref(), &what, true, ui)?;
@@ -117,7 +118,7 @@ pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
         show_changes(&steps, exclude.as_ref(), ui)?;
     }
     warn(ui)?;
-    writeln!(ui.out, "\nThe memory is in {}.", env.data.display())?;
+    writeln!(ui.out, "\nThe memory is in {}.", env.data.to_line())?;
     print_next_steps(scope, &start, &steps, folder, ui)?;
     notify::ask_notify_level(env, ui)
 }
@@ -136,7 +137,7 @@ fn print_changed_files(
     let files = steps.chain(exclude.map(|change| (change, "keeps the settings file out of git")));
     for (change, what) in files.filter(|(change, _)| !change.is_unchanged()) {
         let verb = if change.creates() { made } else { changed };
-        writeln!(ui.out, "{verb} {}: {what}", change.path().display())?;
+        writeln!(ui.out, "{verb} {}: {what}", change.path().to_line())?;
     }
     Ok(())
 }
@@ -162,11 +163,7 @@ fn print_next_steps(
             "Commit {}: for everybody who has {}, new sessions in this folder run the hooks and have the \
              tools.\nThe client asks everybody once whether to use the server, and a newer one proposes not to; who has \
              no rutter notices nothing else. Where somebody's own settings run rutter, these hooks step back.",
-            steps
-                .iter()
-                .map(|step| step.change.path().display().to_string())
-                .collect::<Vec<_>>()
-                .join(" and "),
+            steps.iter().map(|step| step.change.path().to_line()).collect::<Vec<_>>().join(" and "),
             match start.program() {
                 path if path.contains('/') => path.to_owned(),
                 name => format!("{name} in PATH"),
@@ -184,13 +181,13 @@ fn print_next_steps(
         start.program()
     )?;
     if scope != InstallScope::User
-        && let Some(WorkTree { root, .. }) = WorkTree::around(folder)
+        && let Some(WorkTree { root, .. }) = WorkTree::containing(folder)
         && folder.canonicalize().is_ok_and(|folder| folder != root)
     {
         writeln!(
             ui.out,
             "Elsewhere in the repository the hooks do not run; for that, `rutter init{option}` in {}.",
-            root.display()
+            root.to_line()
         )?;
     }
     Ok(writeln!(
@@ -233,7 +230,7 @@ pub(super) fn refuse_foreign_home(env: &Environment) -> Result<(), CommandError>
             Err(CommandError::Refused(format!(
                 "this is root, and {} belongs to somebody else, who could not read what it makes; run it as that user, \
                  without sudo",
-                home.display()
+                home.to_line()
             )))
         }
         _ => Ok(()),
@@ -260,7 +257,7 @@ pub(super) fn server_site(
         Some(_) => CommandError::Refused(format!(
             "{} is a path that JSON cannot hold, so the client can keep nothing for it; go to another folder, or use \
              `--user`",
-            folder.display()
+            folder.to_line()
         )),
         None => no_home_failure(),
     })?;
@@ -282,7 +279,7 @@ fn warn_denied_rule(
     Ok(ui.print_note(&format!(
         "{} denies `{rule}`, so no tool of rutter's was allowed and the agent sees none; without that rule, `rutter init` \
          allows them",
-        path.display()
+        path.to_line()
     ))?)
 }
 
@@ -291,7 +288,7 @@ fn warn_ask_rule(asked: Option<&(PathBuf, String)>, ui: &mut Ui<'_>) -> Result<(
     let Some((path, rule)) = asked else { return Ok(()) };
     Ok(ui.print_note(&format!(
         "{} has the client ask for `{rule}`, and that rule wins: it asks before every call of a tool until the rule is taken out",
-        path.display()
+        path.to_line()
     ))?)
 }
 
@@ -324,7 +321,7 @@ fn print_warnings(
             };
             ui.print_note(&format!(
                 "{} runs rutter as well, {how}: every event would be heard twice; `rutter uninstall --{}` takes that out",
-                path.display(),
+                path.to_line(),
                 other.as_str()
             ))?;
         }

@@ -1,7 +1,7 @@
 //! `rutter injections`: lists the rows that agents were shown, and their effect.
 
-use rutter_memory::injection::{Effect, Injection};
-use rutter_memory::store::{InjectionFilter, WasShown};
+use rutter_memory::injection::{Injection, ShownEffect};
+use rutter_memory::store::{InjectionFilter, InjectionWithText};
 use serde::Serialize;
 
 use crate::CommandError;
@@ -16,7 +16,7 @@ struct InjectionJson<'a> {
     /// The short id of the row.
     short: String,
     #[serde(flatten)]
-    shown: &'a WasShown,
+    shown: &'a InjectionWithText,
 }
 
 pub(crate) fn run(
@@ -26,14 +26,14 @@ pub(crate) fn run(
 ) -> Result<(), CommandError> {
     let mut store = env.open_store(ui)?;
     // Includes injections that hooks could only write to the spool.
-    if !store.freshen_shown(env.now)? {
+    if !store.refresh_effects(env.now)? {
         ui.print_note(super::values::STALE)?;
     }
     let session = match &args.session {
         Some(name) => Some(store.session_named(name)?.session.client),
         None => None,
     };
-    let row = args.row.as_ref().map(|row| store.shown_row(row)).transpose()?;
+    let row = args.row.as_ref().map(|row| store.find_shown_row(row)).transpose()?;
     // A named session or row is looked up in all projects.
     let anywhere = args.all || session.is_some() || row.is_some();
     let project = if anywhere { None } else { store.project(&env.owner()?.place)? };
@@ -59,7 +59,7 @@ pub(crate) fn run(
             first_line(event),
             agent.as_ref().map_or_else(|| "main".to_owned(), |agent| first_line(agent)),
             format_confidence(&shown.injection),
-            effect.map_or("-", Effect::as_str).to_owned(),
+            effect.map_or("-", ShownEffect::as_str).to_owned(),
             row.short(),
             row_kind(shown).to_owned(),
             row_text(shown),
@@ -78,17 +78,17 @@ fn format_confidence(injection: &Injection) -> String {
     }
 }
 
-fn row_kind(shown: &WasShown) -> &'static str {
+fn row_kind(shown: &InjectionWithText) -> &'static str {
     shown.kind.map_or("gone", |kind| kind.as_str())
 }
 
 /// Returns the current first line of the row, which can differ from the text that was shown.
-fn row_text(shown: &WasShown) -> String {
+fn row_text(shown: &InjectionWithText) -> String {
     shown.text.as_ref().map_or_else(String::new, |text| first_line(text))
 }
 
 /// Formats an injection as one line, for a session that is already named.
-pub(super) fn format_injection(shown: &WasShown) -> String {
+pub(super) fn format_injection(shown: &InjectionWithText) -> String {
     let Injection { at, event, agent, effect, row, brief, .. } = &shown.injection;
     let to = agent.as_ref().map_or_else(String::new, |agent| format!(" to {}", first_line(agent)));
     let came = effect.map_or_else(String::new, |effect| format!(", {effect}"));

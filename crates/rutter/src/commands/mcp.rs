@@ -3,7 +3,8 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 
-use rutter_memory::session::Process;
+use rutter_memory::quote::PathLine as _;
+use rutter_memory::session::SessionProcess;
 use rutter_memory::{Clean, Id};
 use rutter_server::{CallChannel, CallerIdentity, ServerContext, halves, http, mcp, tools};
 use serde_json::{Value, json};
@@ -22,7 +23,7 @@ pub(crate) fn serve(
     // Each process without a session gets its own owner: two such clients need not be the same one.
     let alone = || {
         let name = Clean::new(&format!("mcp:{}", Id::new(env.now)));
-        CallerIdentity::Process(name, Process::of(std::process::id()))
+        CallerIdentity::Process(name, SessionProcess::from_pid(std::process::id()))
     };
     if args.http_header {
         return print_header(args, env, ui);
@@ -49,7 +50,7 @@ fn serve_http(
     } else {
         let files = env.data_dir();
         files.make_folder().map_err(|error| {
-            CommandError::Refused(format!("cannot make {}: {error}", env.data.display()))
+            CommandError::Refused(format!("cannot make {}: {error}", env.data.to_line()))
         })?;
         files.http_token()
     };

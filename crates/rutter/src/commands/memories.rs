@@ -2,7 +2,7 @@
 
 use rutter_memory::Clean;
 use rutter_memory::memory::Memory;
-use rutter_memory::store::{MemoryEdit, MemoryFilter, NewMemory, Remembered};
+use rutter_memory::store::{MemoryEdit, MemoryFilter, NewMemory, RememberResult};
 use serde::Serialize;
 
 use crate::CommandError;
@@ -51,7 +51,7 @@ pub(crate) fn remember(
         importance: args.importance.unwrap_or_else(|| args.category.default_importance()),
         tags: &args.tags,
     };
-    let Remembered { memory, is_known } = store.remember(&new, env.now)?;
+    let RememberResult { memory, is_known } = store.remember(&new, env.now)?;
     if is_known {
         let id = memory.id.short();
         let differs = (memory.importance - new.importance).abs() > f64::EPSILON;

@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use rutter_memory::config::keys::KEYS;
-use rutter_memory::config::{Mistake, Notify, Origin};
+use rutter_memory::config::{ConfigMistake, Notify, SettingOrigin};
+use rutter_memory::quote::PathLine as _;
 
 use crate::environment::Environment;
 use crate::ui::Ui;
-use crate::{CommandError, ask, file};
+use crate::{CommandError, ask, atomic_file};
 
 const NOTIFY_KEY: &str = "notify";
 const QUESTION: &str = "What do you want to see of it: nothing, a line when the agent is told something, or a card when a \
@@ -18,12 +19,13 @@ pub(super) fn ask_notify_level(env: &Environment, ui: &mut Ui<'_>) -> Result<(),
     let Some(path) = env.config_file.as_deref().filter(|_| ui.terminal) else { return Ok(()) };
     let loaded = env.load_config(None);
     let is_set = KEYS.iter().any(|key| {
-        key.section.is_empty() && key.name == NOTIFY_KEY && loaded.origin(key) != Origin::Default
+        key.section.is_empty()
+            && key.name == NOTIFY_KEY
+            && loaded.origin(key) != SettingOrigin::Default
     });
-    let is_broken = loaded
-        .findings
-        .iter()
-        .any(|finding| matches!(finding.mistake, Mistake::Unreadable | Mistake::Syntax));
+    let is_broken = loaded.findings.iter().any(|finding| {
+        matches!(finding.mistake, ConfigMistake::Unreadable | ConfigMistake::Syntax)
+    });
     if is_set || is_broken {
         return Ok(());
     }
@@ -33,13 +35,13 @@ pub(super) fn ask_notify_level(env: &Environment, ui: &mut Ui<'_>) -> Result<(),
         return Ok(());
     };
     write_answer(path, answer)?;
-    Ok(writeln!(ui.out, "{NOTIFY_KEY} = \"{answer}\" is in {}.", path.display())?)
+    Ok(writeln!(ui.out, "{NOTIFY_KEY} = \"{answer}\" is in {}.", path.to_line())?)
 }
 
 /// Writes the key before the first table: in TOML a top-level key has to stand there.
 fn write_answer(path: &Path, answer: &str) -> Result<(), CommandError> {
     let refuse = |error: std::io::Error| {
-        CommandError::Refused(format!("cannot write {}: {error}", path.display()))
+        CommandError::Refused(format!("cannot write {}: {error}", path.to_line()))
     };
     let old = match std::fs::read_to_string(path) {
         Ok(text) => text,
@@ -51,7 +53,9 @@ fn write_answer(path: &Path, answer: &str) -> Result<(), CommandError> {
     }
     // Writes through a symbolic link, so that the link stays.
     let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    file::write_atomically(&target, |out| Ok(out.write_all(with_answer(&old, answer).as_bytes())?))
+    atomic_file::write_atomically(&target, |out| {
+        Ok(out.write_all(with_answer(&old, answer).as_bytes())?)
+    })
 }
 
 /// Returns the configuration with the key added after its leading comments.

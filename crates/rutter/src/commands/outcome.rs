@@ -1,7 +1,7 @@
 //! `rutter outcome`: explains how the output of a run is read. Stores nothing, because typed input is not evidence.
 
 use rutter_runs::command_line::CommandLine;
-use rutter_runs::read::{Configured, NO_RUN, Reading, Seen};
+use rutter_runs::read::{CapturedOutput, ConfiguredRuns, NO_RUN, ParsedOutcome};
 use serde_json::json;
 
 use crate::CommandError;
@@ -12,11 +12,11 @@ use crate::ui::Ui;
 
 pub(crate) fn run(args: &OutcomeArgs, ui: &mut Ui<'_>) -> Result<(), CommandError> {
     let output = ui.read_stdin()?;
-    let seen = Seen { exit: args.exit, output: &output, cut: args.cut };
+    let seen = CapturedOutput { exit: args.exit, output: &output, cut: args.cut };
     // The configuration is optional: without a home directory there cannot be one.
     let config = Environment::from_process().and_then(|env| env.load_folder_config()).ok();
     let settings = config.as_ref().map(|config| &config.hooks.outcome_capture);
-    let configured = settings.map_or_else(Configured::default, |settings| Configured {
+    let configured = settings.map_or_else(ConfiguredRuns::default, |settings| ConfiguredRuns {
         matchers: &settings.matchers,
         only: &settings.only,
     });
@@ -56,7 +56,7 @@ pub(crate) fn matcher_advice(command: &str) -> String {
     )
 }
 
-fn reading_to_json(reading: &Reading) -> serde_json::Value {
+fn reading_to_json(reading: &ParsedOutcome) -> serde_json::Value {
     json!({
         "kind": reading.kind,
         "runner": reading.runner,
@@ -70,7 +70,7 @@ fn reading_to_json(reading: &Reading) -> serde_json::Value {
     })
 }
 
-fn print_reading(reading: &Reading, ui: &mut Ui<'_>) -> Result<(), CommandError> {
+fn print_reading(reading: &ParsedOutcome, ui: &mut Ui<'_>) -> Result<(), CommandError> {
     writeln!(ui.out, "{}: {} ({})", reading.verdict, reading.runner, reading.kind)?;
     writeln!(ui.out, "  because    {}", reading.because)?;
     if let Some(counts) = reading.counts {

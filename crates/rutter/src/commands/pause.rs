@@ -2,7 +2,8 @@
 
 use std::io;
 
-use rutter_memory::store::Files;
+use rutter_memory::quote::PathLine as _;
+use rutter_memory::store::DataDir;
 use rutter_memory::{Clean, pause};
 use serde::Serialize;
 
@@ -78,17 +79,17 @@ struct ActivePauses {
 }
 
 impl ActivePauses {
-    fn load(files: &Files) -> Result<Self, CommandError> {
-        let all =
-            pause::paused(files).map_err(|error| pause_file_failure("read", files, &error))?;
+    fn load(files: &DataDir) -> Result<Self, CommandError> {
+        let all = pause::paused_sessions(files)
+            .map_err(|error| pause_file_failure("read", files, &error))?;
         let (everything, sessions): (Vec<_>, Vec<_>) =
-            all.into_iter().partition(|one| one == pause::EVERYTHING);
+            all.into_iter().partition(|one| one == pause::ALL_SESSIONS);
         Ok(Self { everywhere: !everything.is_empty(), sessions })
     }
 }
 
-fn pause_file_failure(what: &str, files: &Files, error: &io::Error) -> CommandError {
-    CommandError::Refused(format!("cannot {what} {}: {error}", files.paused().display()))
+fn pause_file_failure(what: &str, files: &DataDir, error: &io::Error) -> CommandError {
+    CommandError::Refused(format!("cannot {what} {}: {error}", files.paused().to_line()))
 }
 
 pub(crate) fn run(
@@ -155,6 +156,6 @@ fn find_session(
         return Ok(typed);
     }
     let mut store = env.open_store(ui)?;
-    store.gather_if_free(env.now)?;
+    store.try_drain_spool(env.now)?;
     Ok(store.session_named(name)?.session.client)
 }

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use rutter_memory::quote::PathLine as _;
+
 use super::init::refuse_foreign_home;
 use crate::CommandError;
 use crate::environment::Environment;
@@ -27,7 +29,7 @@ pub(super) fn init_plugin(
         return Ok(writeln!(
             ui.out,
             "{} is the plugin already; there is nothing to do",
-            folder.display()
+            folder.to_line()
         )?);
     }
     if dry_run {
@@ -43,7 +45,7 @@ pub(super) fn init_plugin(
     let (steps, _) = apply_steps(steps.collect(), &records, env.now)?;
     for InstallStep { change, .. } in &steps {
         let verb = if change.creates() { "made" } else { "changed" };
-        writeln!(ui.out, "{verb} {}", change.path().display())?;
+        writeln!(ui.out, "{verb} {}", change.path().to_line())?;
     }
     let shown = shell::quote_word(&folder.to_string_lossy());
     writeln!(ui.out, "\nFor one session:  claude --plugin-dir {shown}")?;
@@ -69,7 +71,7 @@ pub(super) fn uninstall_plugin(
     let start = choose_start(InstallScope::Plugin, None, env)?;
     let (changes, edited) = plugin::plan_plugin_removal(&folder, &start, &records)?;
     if changes.is_empty() && edited.is_empty() {
-        return Ok(writeln!(ui.out, "nothing of rutter's is in {}", folder.display())?);
+        return Ok(writeln!(ui.out, "nothing of rutter's is in {}", folder.to_line())?);
     }
     if dry_run {
         changes.iter().try_for_each(|change| change.print_diff(ui))?;
@@ -80,14 +82,14 @@ pub(super) fn uninstall_plugin(
         });
         let (steps, forgotten) = apply_steps(steps.collect(), &records, env.now)?;
         if let Err(error) = forgotten {
-            ui.print_note(&format!("a note about this stays in {}: {error}", env.data.display()))?;
+            ui.print_note(&format!("a note about this stays in {}: {error}", env.data.to_line()))?;
         }
         for InstallStep { change, .. } in &steps {
-            writeln!(ui.out, "removed {}", change.path().display())?;
+            writeln!(ui.out, "removed {}", change.path().to_line())?;
         }
     }
     for path in edited {
-        ui.print_note(&format!("{} was edited, so it stays; `rm` removes it", path.display()))?;
+        ui.print_note(&format!("{} was edited, so it stays; `rm` removes it", path.to_line()))?;
     }
     if dry_run {
         return Ok(ui.print_note("nothing was changed; without --dry-run it is")?);

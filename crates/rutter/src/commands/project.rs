@@ -1,7 +1,10 @@
 //! `rutter project`: lists, shows and merges the projects of the memory.
 
+use std::path::Path;
+
+use rutter_memory::quote::{PathLine as _, format_field};
 use rutter_memory::store::ProjectSummary;
-use rutter_memory::store::entry::Place;
+use rutter_memory::store::entry::ProjectPlace;
 use rutter_memory::{Store, StoreError};
 use serde::Serialize;
 
@@ -31,11 +34,11 @@ pub(super) fn find_project(
     env: &Environment,
 ) -> Result<ProjectSummary, CommandError> {
     if !name.is_empty() {
-        return Ok(store.project_named(name)?);
+        return Ok(store.find_project_by_name(name)?);
     }
     let place = env.owner()?.place;
     match store.project(&place)? {
-        Some(project) => Ok(store.project_named(project.key.as_str())?),
+        Some(project) => Ok(store.find_project_by_name(project.key.as_str())?),
         None => Err(StoreError::NoProject(place.key.to_string()).into()),
     }
 }
@@ -76,7 +79,7 @@ fn show_project(
     // Prints remarks first: the project of a folder may be new, and the remarks about the folder explain that.
     let (earlier, ignored) = if name.is_empty() {
         let located = env.locate_project()?;
-        (store.earlier_projects(&Place::from(&located))?, located.ignored)
+        (store.earlier_projects(&ProjectPlace::from(&located))?, located.ignored)
     } else {
         (Vec::new(), None)
     };
@@ -109,12 +112,12 @@ fn show_project(
         return ui.print_json(&ProjectJson { summary: &summary, earlier: &earlier, ignored });
     }
     let project = &summary.project;
-    writeln!(ui.out, "{} {}", project.id.short(), project.name)?;
+    writeln!(ui.out, "{} {}", project.id.short(), format_field(&project.name))?;
     writeln!(ui.out, "  key      {}", project.key)?;
     for alias in &project.aliases {
         writeln!(ui.out, "  also     {alias}")?;
     }
-    writeln!(ui.out, "  folder   {}", project.root)?;
+    writeln!(ui.out, "  folder   {}", Path::new(project.root.as_str()).to_line())?;
     writeln!(ui.out, "  since    {}", project.created)?;
     Ok(writeln!(ui.out, "  holds    {}", describe_row_counts(&summary))?)
 }

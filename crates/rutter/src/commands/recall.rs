@@ -1,10 +1,10 @@
 //! `rutter recall`: searches lessons and memories, and explains each score.
 
-use rutter_memory::document::Kind;
+use rutter_memory::document::DocumentKind;
 use rutter_memory::episode::Episode;
-use rutter_memory::injection::Effects;
-use rutter_memory::store::{Ask, Recall};
-use rutter_search::score::{COVERED, FLOOR, MEANING};
+use rutter_memory::injection::EffectCounts;
+use rutter_memory::store::{RecallRequest, RecalledRow};
+use rutter_search::score::{COVERAGE_WEIGHT, MEANING_SHARE, MIN_CONFIDENCE};
 use serde::Serialize;
 
 use crate::CommandError;
@@ -29,7 +29,7 @@ fn fix_reasons(episode: &Episode) -> Vec<String> {
 struct RecallHitJson<'a> {
     short: String,
     id: rutter_memory::Id,
-    kind: Kind,
+    kind: DocumentKind,
     score: f64,
     lexical: f64,
     evidence: f64,
@@ -39,15 +39,15 @@ struct RecallHitJson<'a> {
     prior: f64,
     rank: f64,
     #[serde(flatten)]
-    effects: Effects,
+    effects: EffectCounts,
     above_floor: bool,
     others: usize,
     text: &'a str,
     at: rutter_memory::Time,
 }
 
-impl<'a> From<&'a Recall> for RecallHitJson<'a> {
-    fn from(recall: &'a Recall) -> Self {
+impl<'a> From<&'a RecalledRow> for RecallHitJson<'a> {
+    fn from(recall: &'a RecalledRow) -> Self {
         let hit = &recall.hit;
         Self {
             short: hit.row.short(),
@@ -77,9 +77,9 @@ pub(crate) fn run(
 ) -> Result<(), CommandError> {
     let mut store = env.open_store(ui)?;
     // Also finds rows that hooks could only write to the spool.
-    store.gather_if_free(env.now)?;
+    store.try_drain_spool(env.now)?;
     let place = env.owner()?.place;
-    let ask = Ask {
+    let ask = RecallRequest {
         text: &args.query,
         axis: args.axis,
         place: Some(&place),
@@ -113,20 +113,20 @@ pub(crate) fn run(
             let hit = &recall.hit;
             writeln!(
                 ui.out,
-                "{} ({:.1} × {:.2} of the words + {MEANING:.1} × {:.2} in meaning + {COVERED:.1} × {:.2} word by word) / {:.1} = {:.2}; × {:.2} for place, tier, age and effect = {:.2}; likely {:.0} %{}{}",
+                "{} ({:.1} × {:.2} of the words + {MEANING_SHARE:.1} × {:.2} in meaning + {COVERAGE_WEIGHT:.1} × {:.2} word by word) / {:.1} = {:.2}; × {:.2} for place, tier, age and effect = {:.2}; likely {:.0} %{}{}",
                 hit.row.short(),
-                1.0 - MEANING,
+                1.0 - MEANING_SHARE,
                 hit.fit.lexical,
                 hit.fit.meaning.max(0.0),
                 hit.fit.covered,
-                1.0 + COVERED,
+                1.0 + COVERAGE_WEIGHT,
                 hit.score,
                 recall.prior,
                 recall.rank,
                 hit.confidence * 100.0,
                 match recall.effects {
-                    Effects { helped: 0, hurt: 0 } => String::new(),
-                    Effects { helped, hurt } =>
+                    EffectCounts { helped: 0, hurt: 0 } => String::new(),
+                    EffectCounts { helped, hurt } =>
                         format!("; shown, it helped {helped} and hurt {hurt}"),
                 },
                 match recall.others {
@@ -137,17 +137,17 @@ pub(crate) fn run(
             if let Some(origin) = super::show::describe_origin(hit.row, &store, env)? {
                 writeln!(ui.out, "  origin: {origin}")?;
             }
-            if hit.kind == Kind::Episode {
+            if hit.kind == DocumentKind::Episode {
                 for line in fix_reasons(&store.episode(hit.row)?) {
                     writeln!(ui.out, "  {line}")?;
                 }
             }
         }
     }
-    if found.iter().any(|recall| recall.hit.confidence < FLOOR) {
+    if found.iter().any(|recall| recall.hit.confidence < MIN_CONFIDENCE) {
         ui.print_note(&format!(
             "- is less likely than {:.0} %: too little to be shown to somebody who did not ask",
-            FLOOR * 100.0
+            MIN_CONFIDENCE * 100.0
         ))?;
     }
     if found.iter().any(|recall| recall.effects.is_harmful()) {

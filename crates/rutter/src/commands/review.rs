@@ -1,9 +1,11 @@
 //! `rutter review`: lists, accepts and rejects everything that waits for a decision of the user.
 
-use rutter_memory::config::Standing as FileStanding;
-use rutter_memory::quote::field;
-use rutter_memory::store::{BatchSummary, Proposal, Proposed, Record, ValueEdit, ValueFilter};
-use rutter_memory::value::{Standing, Value};
+use rutter_memory::config::ProjectFileTrust as FileStanding;
+use rutter_memory::quote::{PathLine as _, format_field};
+use rutter_memory::store::{
+    BatchSummary, ExportRecord, Proposal, ProposedChange, ValueEdit, ValueFilter,
+};
+use rutter_memory::value::{Value, ValueStanding};
 use rutter_memory::{Id, IdSuffix, Store, StoreError};
 use serde_json::json;
 
@@ -36,11 +38,13 @@ impl WaitingRow {
             Self::Import(_) => "import",
             Self::Value(_) => "value",
             Self::Proposal(proposal) => match &proposal.what {
-                Proposed::Everywhere(_) => "everywhere",
-                Proposed::Row(record) => match record.as_ref() {
-                    Record::Memory(_) => "imported everywhere",
-                    Record::Value(value) if value.project.is_none() => "imported value, everywhere",
-                    Record::Value(_) => "imported value",
+                ProposedChange::Everywhere(_) => "everywhere",
+                ProposedChange::Row(record) => match record.as_ref() {
+                    ExportRecord::Memory(_) => "imported everywhere",
+                    ExportRecord::Value(value) if value.project.is_none() => {
+                        "imported value, everywhere"
+                    }
+                    ExportRecord::Value(_) => "imported value",
                     _ => "imported alias",
                 },
             },
@@ -50,8 +54,8 @@ impl WaitingRow {
     fn text(&self) -> String {
         match self {
             // The whole text, because the user accepts all of it.
-            Self::Value(value) => field(&value.text),
-            Self::Proposal(proposal) => field(&proposal.what.text()),
+            Self::Value(value) => format_field(&value.text),
+            Self::Proposal(proposal) => format_field(&proposal.what.text()),
             Self::Import(import) => format!(
                 "{}: {}, {} more wait",
                 first_line(&import.batch.file),
@@ -67,7 +71,8 @@ fn all_waiting(store: &Store) -> Result<Vec<WaitingRow>, StoreError> {
     let imports = store.imports()?.into_iter().filter(|import| !import.batch.is_accepted);
     let mut waiting: Vec<WaitingRow> = imports.map(WaitingRow::Import).collect();
     waiting.extend(store.proposals()?.into_iter().map(|one| WaitingRow::Proposal(Box::new(one))));
-    let proposed = ValueFilter { standing: Some(Standing::Proposed), ..ValueFilter::default() };
+    let proposed =
+        ValueFilter { standing: Some(ValueStanding::Proposed), ..ValueFilter::default() };
     let values = store.values(&proposed)?;
     waiting.extend(values.into_iter().map(|held| WaitingRow::Value(Box::new(held.value))));
     Ok(waiting)
@@ -79,7 +84,7 @@ pub(crate) fn run(
     ui: &mut Ui<'_>,
 ) -> Result<(), CommandError> {
     let mut store = env.open_store(ui)?;
-    store.freshen_values(env.now)?;
+    store.refresh_values(env.now)?;
     match &args.command {
         None => list_waiting(args, &store, env, ui),
         Some(ReviewCommand::Accept(ids)) => decide_rows(ids, true, &mut store, env, ui),
@@ -113,7 +118,7 @@ fn list_waiting(
     if let Some(path) = &untrusted {
         ui.print_note(&format!(
             "{} is not trusted; `rutter trust` shows what it wants",
-            path.display()
+            path.to_line()
         ))?;
     }
     if waiting.is_empty() {
@@ -148,7 +153,8 @@ fn decide_rows(
                 store.undo_import(import.batch.id)?;
             }
             (WaitingRow::Value(value), true) => {
-                let edit = ValueEdit { standing: Some(Standing::Accepted), ..ValueEdit::default() };
+                let edit =
+                    ValueEdit { standing: Some(ValueStanding::Accepted), ..ValueEdit::default() };
                 store.edit_value(value.id, &edit, env.now)?;
             }
             (WaitingRow::Value(value), false) => {
@@ -165,7 +171,7 @@ fn find_waiting<'a>(
     waiting: &'a [WaitingRow],
     id: &IdSuffix,
 ) -> Result<&'a WaitingRow, CommandError> {
-    let mut found = waiting.iter().filter(|one| id.names(one.id()));
+    let mut found = waiting.iter().filter(|one| id.matches(one.id()));
     match (found.next(), found.next()) {
         (Some(one), None) => Ok(one),
         (None, _) => Err(StoreError::NotFound { what: "waiting row", id: id.clone() }.into()),

@@ -2,7 +2,7 @@
 
 use rutter_memory::ghap::Ghap;
 use rutter_memory::outcome::Outcome;
-use rutter_memory::store::{InjectionFilter, SessionSummary, WasShown};
+use rutter_memory::store::{InjectionFilter, InjectionWithText, SessionSummary};
 use rutter_memory::{Store, Time};
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ pub(crate) fn run(
 ) -> Result<(), CommandError> {
     let mut store = env.open_store(ui)?;
     // Includes rows that hooks could only write to the spool.
-    if !store.freshen_shown(env.now)? {
+    if !store.refresh_effects(env.now)? {
         ui.print_note(super::values::STALE)?;
     }
     match command {
@@ -43,7 +43,7 @@ pub(super) struct SessionOutput<'a> {
 impl<'a> SessionOutput<'a> {
     pub(super) fn new(summary: &'a SessionSummary, now: Time) -> Self {
         let session = &summary.session;
-        Self { short: session.id.short(), over: session.over(now), summary }
+        Self { short: session.id.short(), over: session.is_over(now), summary }
     }
 
     pub(super) fn state(&self) -> &'static str {
@@ -106,7 +106,7 @@ struct SessionDetailsJson<'a> {
     session: SessionOutput<'a>,
     outcomes: &'a [Outcome],
     set_out: &'a [Ghap],
-    shown: &'a [WasShown],
+    shown: &'a [InjectionWithText],
 }
 
 fn show_session(
@@ -117,7 +117,7 @@ fn show_session(
 ) -> Result<(), CommandError> {
     let summary = store.session_named(&args.id)?;
     let client = &summary.session.client;
-    let (outcomes, set_out) = (store.runs_of(client)?, store.ghaps_of(client)?);
+    let (outcomes, set_out) = (store.session_runs(client)?, store.session_ghaps(client)?);
     let filter = InjectionFilter { session: Some(client.clone()), ..InjectionFilter::default() };
     let mut shown = store.injections(&filter)?;
     shown.reverse();

@@ -1,8 +1,8 @@
 //! `rutter show`: prints any row by its id, with its origin.
 
 use rutter_memory::Id;
-use rutter_memory::quote::field;
-use rutter_memory::store::{Forgettable, Proposed, Row};
+use rutter_memory::quote::format_field;
+use rutter_memory::store::{ForgettableKind, ForgettableRow, ProposedChange};
 use serde_json::json;
 
 use super::{episodes, ghap};
@@ -30,9 +30,9 @@ fn describe_proposal_origin(
     let waiting = store.proposals()?.into_iter().find(|proposal| proposal.id == id);
     Ok(match waiting.map(|proposal| (proposal.import, proposal.what)) {
         Some((Some(batch), _)) => {
-            format!("waits for `rutter review`, imported from {}", field(&batch.file))
+            format!("waits for `rutter review`, imported from {}", format_field(&batch.file))
         }
-        Some((None, Proposed::Everywhere(memory))) => {
+        Some((None, ProposedChange::Everywhere(memory))) => {
             let origin = describe_origin(memory.id, store, env)?.unwrap_or_default();
             format!("waits for `rutter review`, proposed by {origin}")
         }
@@ -46,24 +46,24 @@ pub(crate) fn run(
     ui: &mut Ui<'_>,
 ) -> Result<(), CommandError> {
     let mut store = env.open_store(ui)?;
-    store.gather_if_free(env.now)?;
-    let Row { kind, id, text } = store.row(&args.id)?;
+    store.try_drain_spool(env.now)?;
+    let ForgettableRow { kind, id, text } = store.find_row(&args.id)?;
     let format = args.format.chosen();
     match kind {
-        Forgettable::Ghap => {
+        ForgettableKind::Ghap => {
             return ghap::show::print_with_origin(&store.ghap(id)?, &store, format, env, ui);
         }
-        Forgettable::Episode => {
+        ForgettableKind::Episode => {
             let show = EpisodesShowArgs { id: id.into(), format: args.format };
             return episodes::run(&EpisodesCommand::Show(show), env, ui);
         }
-        Forgettable::Memory
-        | Forgettable::Outcome
-        | Forgettable::Change
-        | Forgettable::Value
-        | Forgettable::Proposal => {}
+        ForgettableKind::Memory
+        | ForgettableKind::Outcome
+        | ForgettableKind::Change
+        | ForgettableKind::Value
+        | ForgettableKind::Proposal => {}
     }
-    let origin = if kind == Forgettable::Proposal {
+    let origin = if kind == ForgettableKind::Proposal {
         Some(describe_proposal_origin(id, &store, env)?)
     } else {
         describe_origin(id, &store, env)?

@@ -1,11 +1,11 @@
 //! `rutter status`: the state of the current project on one screen.
 
 use rutter_memory::episode::Episode;
-use rutter_memory::ghap::{Ghap, Told};
+use rutter_memory::ghap::{Ghap, PredictionVerdict};
 use rutter_memory::outcome::Outcome;
-use rutter_memory::quote::ago;
+use rutter_memory::quote::{PathLine as _, format_age};
 use rutter_memory::store::{
-    Counts, EpisodeFilter, GhapFilter, Progress, Project, SessionSummary, spool,
+    EpisodeFilter, GhapFilter, GhapProgress, Project, RowCounts, SessionSummary, spool,
 };
 use rutter_memory::{Clean, Store};
 use serde::Serialize;
@@ -38,8 +38,8 @@ struct StatusReport {
     unfollowed: Vec<(Clean, u32)>,
     failures: Vec<Episode>,
     orphans: Vec<Ghap>,
-    here: Counts,
-    in_all: Counts,
+    here: RowCounts,
+    in_all: RowCounts,
     quiet: Option<QuietReason>,
     /// True if a client that is started here runs the hooks, by its settings or by a session in the store.
     hooks_installed: bool,
@@ -51,7 +51,7 @@ struct StatusReport {
 struct ActiveGhap {
     short: String,
     #[serde(flatten)]
-    progress: Progress,
+    progress: GhapProgress,
     #[serde(flatten)]
     ghap: Ghap,
 }
@@ -73,7 +73,7 @@ pub(crate) fn run(
 ) -> Result<(), CommandError> {
     let mut store = env.open_store(ui)?;
     // Includes rows that hooks could only write to the spool. The rest of the spool is reported below.
-    store.gather_if_free(env.now)?;
+    store.try_drain_spool(env.now)?;
     let status = StatusReport::load(&store, env)?;
     if args.format.chosen() == Format::Text {
         return print_status(&status, env, ui);
@@ -100,22 +100,22 @@ impl StatusReport {
         };
         let project = store.project(&owner.place)?;
         let key = project.as_ref().map(|project| project.key.clone());
-        let (mut failures, mut orphans, mut here) = (Vec::new(), Vec::new(), Counts::default());
+        let (mut failures, mut orphans, mut here) = (Vec::new(), Vec::new(), RowCounts::default());
         let mut unfollowed = Vec::new();
         if let Some(project) = &project {
-            unfollowed = store.unfollowed_commands(project.id, MAX_LISTED_ROWS)?;
+            unfollowed = store.unrecognized_commands(project.id, MAX_LISTED_ROWS)?;
             let open = EpisodeFilter { project: key.clone(), open: true, ..Default::default() };
             failures = store.episodes(&open)?;
             let left = GhapFilter { project: key, orphaned: true, ..Default::default() };
             orphans = store.ghaps(&left, env.now)?;
-            here = store.counts(Some(project.id))?;
+            here = store.row_counts(Some(project.id))?;
         }
         let active = store.active_ghap(&owner)?;
         // The session's own active GHAP is not an orphan, even after a long silence.
         orphans.retain(|orphan| active.as_ref().is_none_or(|active| active.id != orphan.id));
         let ghap = match active {
             Some(ghap) => {
-                let progress = store.progress(ghap.id)?;
+                let progress = store.ghap_progress(ghap.id)?;
                 Some(ActiveGhap { short: ghap.id.short(), progress, ghap })
             }
             None => None,
@@ -140,12 +140,12 @@ impl StatusReport {
             failures,
             orphans,
             here,
-            in_all: store.counts(None)?,
+            in_all: store.row_counts(None)?,
             store: StoreFileSizes {
                 database: files.database(),
                 bytes: length(files.database()) + length(files.wal()),
                 // `rutter doctor` reports an unreadable spool folder.
-                spool: spool::size(files).unwrap_or_default(),
+                spool: spool::total_bytes(files).unwrap_or_default(),
             },
         })
     }
@@ -174,13 +174,13 @@ fn print_status(
             line("", &format!("hypothesis {}", first_line(&ghap.hypothesis)))?;
             line("", &format!("prediction {}", first_line(&ghap.prediction)))?;
             let told = match progress.told {
-                Some(Told::Matches) => "told that it came true",
-                Some(Told::Contradicts) => "told that a run contradicts it",
-                Some(Told::Partial) => "told that it is nearer than before",
+                Some(PredictionVerdict::Matches) => "told that it came true",
+                Some(PredictionVerdict::Contradicts) => "told that a run contradicts it",
+                Some(PredictionVerdict::Partial) => "told that it is nearer than before",
                 None => "no run has settled it",
             };
             let calls = format_count(progress.calls.into(), "tool call");
-            let changed = ago(ghap.changed, env.now);
+            let changed = format_age(ghap.changed, env.now);
             line(
                 "",
                 &format!("{calls} since it was changed or asked about; {told}; changed {changed}"),
@@ -188,14 +188,19 @@ fn print_status(
         }
     }
     let run = |run: &Outcome| {
-        format!("{} {} {}", run.verdict, ago(run.at, env.now), first_line(&run.command))
+        format!("{} {} {}", run.verdict, format_age(run.at, env.now), first_line(&run.command))
     };
     let failure = |episode: &Episode| {
         let what = first_line(episode.test.as_ref().unwrap_or(&episode.error));
-        format!("{} {} {what}", episode.id.short(), ago(episode.seen, env.now))
+        format!("{} {} {what}", episode.id.short(), format_age(episode.seen, env.now))
     };
     let orphan = |ghap: &Ghap| {
-        format!("{} {} {}", ghap.id.short(), ago(ghap.changed, env.now), first_line(&ghap.goal))
+        format!(
+            "{} {} {}",
+            ghap.id.short(),
+            format_age(ghap.changed, env.now),
+            first_line(&ghap.goal)
+        )
     };
     let mut list = |name: &str, more: &str, rows: Vec<String>| -> std::io::Result<()> {
         for (at, row) in rows.iter().take(MAX_LISTED_ROWS).enumerate() {
@@ -232,7 +237,7 @@ fn print_status(
         0 => String::new(),
         spool => format!(", {} wait in the spool", format_size(*spool)),
     };
-    Ok(line("store", &format!("{}, {}{waits}", database.display(), format_size(*bytes)))?)
+    Ok(line("store", &format!("{}, {}{waits}", database.to_line(), format_size(*bytes)))?)
 }
 
 fn project_line(status: &StatusReport) -> String {
@@ -253,7 +258,7 @@ fn session_line(status: &StatusReport, env: &Environment) -> String {
         Some(summary) => {
             let shown = sessions::SessionOutput::new(summary, env.now);
             let session = &summary.session;
-            let (started, state) = (ago(session.started, env.now), shown.state());
+            let (started, state) = (format_age(session.started, env.now), shown.state());
             format!("{whose}, {state}, {}, started {started}", session.source)
         }
         None => format!("{whose}, not seen yet"),
@@ -261,7 +266,7 @@ fn session_line(status: &StatusReport, env: &Environment) -> String {
 }
 
 /// Returns the row counts as text.
-fn describe_counts(counts: &Counts) -> String {
+fn describe_counts(counts: &RowCounts) -> String {
     [
         format_count(counts.memories, "memory"),
         format_count(counts.experiences, "experience"),

@@ -1,6 +1,6 @@
 //! `rutter tend`: maintenance of the store, usually started by hooks.
 
-use rutter_memory::store::tend::{Bounds, tend};
+use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
 
 use crate::CommandError;
 use crate::cli::Format;
@@ -22,8 +22,8 @@ pub(crate) fn run(args: &TendArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
         return Ok(());
     }
     // A project's configuration does not apply: all projects share one store.
-    let bounds = Bounds::from(&env.load_config(None).config.retention);
-    let tended = tend(&env.data, &bounds, env.now)?;
+    let bounds = MaintenanceLimits::from(&env.load_config(None).config.retention);
+    let tended = maintain(&env.data, &bounds, env.now)?;
     match (args.format.chosen(), tended) {
         (Format::Json, tended) => ui.print_json(&tended),
         (Format::Text, None) => Ok(ui.print_note("another process is at it")?),

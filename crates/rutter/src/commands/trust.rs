@@ -1,7 +1,10 @@
 //! `rutter trust`: grants the configuration file of a checkout full effect until the file changes.
 
-use rutter_memory::config::keys::{KEYS, Value};
-use rutter_memory::config::{Config, Mistake, Standing, preview, project_bytes, trust};
+use rutter_memory::config::keys::{ConfigValue, KEYS};
+use rutter_memory::config::{
+    Config, ConfigMistake, ProjectFileTrust, preview_trusted, read_project_file, trust,
+};
+use rutter_memory::quote::PathLine as _;
 use serde_json::{Value as Json, json};
 
 use super::config::FolderConfig;
@@ -24,32 +27,32 @@ pub(crate) fn run(
     let here = FolderConfig::find(env)?;
     let path = here.project_file();
     if args.revoke {
-        let was = trust::revoke(&env.data, &here.root)
+        let was = trust::revoke_trust(&env.data, &here.root)
             .map_err(|error| trust_write_failure(env, &error))?;
         return match (json, was) {
             (true, _) => {
                 ui.print_json(&json!({ "file": path, "trusted": false, "was_trusted": was }))
             }
-            (false, true) => Ok(writeln!(ui.out, "{} is no longer trusted", path.display())?),
+            (false, true) => Ok(writeln!(ui.out, "{} is no longer trusted", path.to_line())?),
             (false, false) => Ok(ui.print_note(&format!(
                 "{} was not trusted; there is nothing to do",
-                path.display()
+                path.to_line()
             ))?),
         };
     }
 
-    let bytes = match project_bytes(&here.root) {
+    let bytes = match read_project_file(&here.root) {
         Ok(Some(bytes)) => bytes,
         Ok(None) => {
             return Err(CommandError::Refused(format!(
                 "there is no {}; nothing is to be trusted here",
-                path.display()
+                path.to_line()
             )));
         }
         Err(finding) => return Err(CommandError::Refused(finding.to_string())),
     };
-    if here.loaded.project == Standing::Trusted {
-        ui.print_note(&format!("{} is trusted already; there is nothing to do", path.display()))?;
+    if here.loaded.project == ProjectFileTrust::Trusted {
+        ui.print_note(&format!("{} is trusted already; there is nothing to do", path.to_line()))?;
         return if json {
             ui.print_json(&json!({ "file": path, "trusted": true, "changes": [] }))
         } else {
@@ -57,9 +60,9 @@ pub(crate) fn run(
         };
     }
     let user = env.config_file.as_deref().unwrap_or_else(|| "".as_ref());
-    let after = preview(user, &here.root, &bytes);
+    let after = preview_trusted(user, &here.root, &bytes);
     for finding in after.findings.iter().filter(|finding| finding.file == path) {
-        if finding.mistake == Mistake::Syntax {
+        if finding.mistake == ConfigMistake::Syntax {
             return Err(CommandError::Refused(finding.to_string()));
         }
         ui.print_note(&finding.to_string())?;
@@ -78,7 +81,7 @@ pub(crate) fn run(
         }
     }
     // Records the bytes that the user saw, not the current content of the file.
-    trust::record(&env.data, &here.root, &bytes)
+    trust::record_trust(&env.data, &here.root, &bytes)
         .map_err(|error| trust_write_failure(env, &error))?;
     if json {
         let changes: Vec<Json> = changes
@@ -87,12 +90,12 @@ pub(crate) fn run(
             .collect();
         return ui.print_json(&json!({ "file": path, "trusted": true, "changes": changes }));
     }
-    writeln!(ui.out, "{} is trusted, as long as it stays as it is", path.display())?;
+    writeln!(ui.out, "{} is trusted, as long as it stays as it is", path.to_line())?;
     Ok(writeln!(ui.out, "`rutter trust --revoke` takes this back.")?)
 }
 
 /// Returns the keys with different values, each with the old and the new value.
-fn changed_keys(before: &Config, after: &Config) -> Vec<(String, Value, Value)> {
+fn changed_keys(before: &Config, after: &Config) -> Vec<(String, ConfigValue, ConfigValue)> {
     KEYS.iter()
         .map(|key| (key.path(), key.value(before), key.value(after)))
         .filter(|(_, before, after)| before != after)
@@ -100,15 +103,15 @@ fn changed_keys(before: &Config, after: &Config) -> Vec<(String, Value, Value)> 
 }
 
 fn print_changed_keys(
-    changes: &[(String, Value, Value)],
+    changes: &[(String, ConfigValue, ConfigValue)],
     path: &std::path::Path,
     ui: &mut Ui<'_>,
 ) -> Result<(), CommandError> {
     if changes.is_empty() {
-        writeln!(ui.err, "{} wants nothing that it does not have already", path.display())?;
+        writeln!(ui.err, "{} wants nothing that it does not have already", path.to_line())?;
         return Ok(());
     }
-    writeln!(ui.err, "{} wants:", path.display())?;
+    writeln!(ui.err, "{} wants:", path.to_line())?;
     for (key, before, after) in changes {
         writeln!(ui.err, "  {key} = {after}  (now {before})")?;
     }
@@ -116,16 +119,16 @@ fn print_changed_keys(
 }
 
 fn list_trusted(json: bool, env: &Environment, ui: &mut Ui<'_>) -> Result<(), CommandError> {
-    let known = trust::list(&env.data).map_err(|error| {
+    let known = trust::list_trusted(&env.data).map_err(|error| {
         CommandError::Refused(format!(
             "what is trusted cannot be read in {}: {error}; put that right and try again",
-            env.data.display()
+            env.data.to_line()
         ))
     })?;
     if json {
         let known: Vec<Json> = known
             .iter()
-            .map(|trusted| json!({ "root": trusted.root, "unchanged": trusted.holds() }))
+            .map(|trusted| json!({ "root": trusted.root, "unchanged": trusted.is_unchanged() }))
             .collect();
         return ui.print_json(&known);
     }
@@ -133,7 +136,7 @@ fn list_trusted(json: bool, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Co
         return Ok(ui.print_note("no file of a checkout is trusted")?);
     }
     for trusted in known {
-        let state = if trusted.holds() { "" } else { " (changed or gone, so not trusted)" };
+        let state = if trusted.is_unchanged() { "" } else { " (changed or gone, so not trusted)" };
         writeln!(ui.out, "{}{state}", trusted.root)?;
     }
     Ok(())
@@ -142,6 +145,6 @@ fn list_trusted(json: bool, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Co
 fn trust_write_failure(env: &Environment, error: &std::io::Error) -> CommandError {
     CommandError::Refused(format!(
         "it cannot be noted in {}: {error}; nothing was changed, put that right and try again",
-        env.data.display()
+        env.data.to_line()
     ))
 }

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use rutter_memory::quote::PathLine as _;
+
 use super::init::{
     chosen_scope, exclude_change, refuse_foreign_home, server_site, settings_path, show_changes,
 };
@@ -57,14 +59,14 @@ pub(crate) fn run(
         ui.print_note(&format!("git's list still has a line of rutter's: {failure}"))?;
     }
     if let Err(error) = forgotten {
-        ui.print_note(&format!("a note about this stays in {}: {error}", env.data.display()))?;
+        ui.print_note(&format!("a note about this stays in {}: {error}", env.data.to_line()))?;
     }
     show_changes(&steps, exclude.as_ref(), ui)?;
     for other in steps.iter().filter_map(|step| step.needed_by.as_ref()) {
         ui.print_note(&format!(
             "the server stays registered, because {} runs rutter as well and the client has one list for the whole \
              repository; `rutter uninstall` there takes it out",
-            other.display()
+            other.to_line()
         ))?;
     }
     remark_over_http(over_http.as_deref(), ui)?;
@@ -73,7 +75,7 @@ pub(crate) fn run(
         writeln!(
             ui.out,
             "\nThe memory is kept in {}; `rm -r {word}` removes it.",
-            env.data.display()
+            env.data.to_line()
         )?;
     }
     Ok(())
@@ -84,7 +86,7 @@ fn remark_over_http(path: Option<&Path>, ui: &mut Ui<'_>) -> Result<(), CommandE
     let Some(path) = path else { return Ok(()) };
     Ok(ui.print_note(&format!(
         "{} still has the server over HTTP, which was registered by hand; `claude mcp remove rutter` takes it out",
-        path.display()
+        path.to_line()
     ))?)
 }
 
@@ -95,7 +97,7 @@ fn print_nothing_found(
     env: &Environment,
     ui: &mut Ui<'_>,
 ) -> Result<(), CommandError> {
-    let path = path.display();
+    let path = path.to_line();
     let others = other_installs(scope, env.working_dir()?, env.client.as_deref());
     if others.is_empty() {
         let hint = if scope == InstallScope::User {
@@ -109,7 +111,7 @@ fn print_nothing_found(
         writeln!(
             ui.out,
             "nothing of rutter's is in {path}, but in {}: `rutter uninstall --{}`",
-            there.display(),
+            there.to_line(),
             other.as_str()
         )?;
     }

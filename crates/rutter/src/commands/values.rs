@@ -1,10 +1,12 @@
 //! `rutter values`: lists, shows and changes values and the clusters behind them.
 
 use rutter_memory::project::ProjectKey;
+use rutter_memory::quote::PathLine as _;
 use rutter_memory::store::{
-    Cluster, ClusterFilter, Held, Member, NewValue, ValueEdit, ValueFilter, Written,
+    Cluster, ClusterFilter, ClusterMember, NewValue, ValueEdit, ValueFilter, ValueWithEffects,
+    ValueWriteResult,
 };
-use rutter_memory::value::{Axis, Standing, Value};
+use rutter_memory::value::{Axis, Value, ValueStanding};
 use rutter_memory::{Id, Store};
 use serde::Serialize;
 
@@ -15,7 +17,7 @@ use crate::cli::values::{
 };
 use crate::environment::Environment;
 use crate::ui::{Ui, first_line, format_count, one_line};
-use crate::{CommandError, file, report};
+use crate::{CommandError, atomic_file, report};
 
 /// The remark if rows could not be brought up to date.
 pub(super) const STALE: &str = "another process is writing; this may be a moment old";
@@ -27,7 +29,7 @@ pub(crate) fn run(
 ) -> Result<(), CommandError> {
     let mut store = env.open_store(ui)?;
     // Brings the values up to date for the reader; hooks never wait for this.
-    let fresh = store.freshen_values(env.now)?;
+    let fresh = store.refresh_values(env.now)?;
     let looks = !matches!(
         command,
         ValuesCommand::Add(_)
@@ -78,7 +80,7 @@ fn list_values(
     let filter = ValueFilter {
         project,
         standing: args.standing,
-        retired: args.standing == Some(Standing::Retired),
+        retired: args.standing == Some(ValueStanding::Retired),
         limit: Some(args.limit),
         ..ValueFilter::default()
     };
@@ -137,7 +139,7 @@ fn list_clusters(
         return ui.print_json(&with_short_ids(&clusters, |cluster| cluster.id));
     }
     if clusters.is_empty() {
-        let (said, _) = store.grouped(args.axis.unwrap_or(Axis::Full))?;
+        let (said, _) = store.count_grouped(args.axis.unwrap_or(Axis::Full))?;
         return Ok(ui.print_note(&format!(
             "there are none: a cluster is three experiences or more that are alike, and there {}",
             if said == 1 { "is 1".to_owned() } else { format!("are {said}") }
@@ -161,8 +163,8 @@ fn list_clusters(
 struct ClusterDetailsJson<'a> {
     #[serde(flatten)]
     cluster: WithShortId<&'a Cluster>,
-    members: Vec<WithShortId<&'a Member>>,
-    stands_for: Vec<WithShortId<&'a Held>>,
+    members: Vec<WithShortId<&'a ClusterMember>>,
+    stands_for: Vec<WithShortId<&'a ValueWithEffects>>,
 }
 
 fn show_cluster(
@@ -208,7 +210,7 @@ fn show_cluster(
 
 /// Prints the result of adding or changing a value.
 fn print_written_value(
-    written: &Written,
+    written: &ValueWriteResult,
     format: Format,
     ui: &mut Ui<'_>,
 ) -> Result<(), CommandError> {
@@ -263,7 +265,7 @@ fn add_value(
         place: (!args.everywhere).then_some(&place),
         cluster: store.cluster_id(&args.cluster)?,
         text: &args.text,
-        standing: if args.proposed { Standing::Proposed } else { Standing::Accepted },
+        standing: if args.proposed { ValueStanding::Proposed } else { ValueStanding::Accepted },
         revives: true,
     };
     let written = store.add_value(&new, env.now)?;
@@ -276,7 +278,7 @@ fn accept_value(
     env: &Environment,
     ui: &mut Ui<'_>,
 ) -> Result<(), CommandError> {
-    let edit = ValueEdit { standing: Some(Standing::Accepted), ..ValueEdit::default() };
+    let edit = ValueEdit { standing: Some(ValueStanding::Accepted), ..ValueEdit::default() };
     let written = store.edit_value(store.value_id(&args.id)?, &edit, env.now)?;
     print_written_value(&written, args.format.chosen(), ui)
 }
@@ -308,8 +310,8 @@ fn write_report(
     ui: &mut Ui<'_>,
 ) -> Result<(), CommandError> {
     let page = report::render_page(store, env.now)?;
-    file::write_atomically(&args.html, |out| Ok(out.write_all(page.as_bytes())?))?;
-    Ok(ui.print_note(&format!("wrote {}; open it in a browser", args.html.display()))?)
+    atomic_file::write_atomically(&args.html, |out| Ok(out.write_all(page.as_bytes())?))?;
+    Ok(ui.print_note(&format!("wrote {}; open it in a browser", args.html.to_line()))?)
 }
 
 fn retire_value(

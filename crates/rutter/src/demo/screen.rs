@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use super::block::{DemoLine, StyledText, TextStyle};
+use super::line::{DemoLine, StyledText, TextStyle};
 use crate::ui;
 
 /// Maximum width in columns, also on wider screens: longer lines are hard to read.
@@ -162,7 +162,7 @@ fn append_characters(row: &mut Vec<StyledText>, signs: &[(TextStyle, char)]) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::block::Actor;
+    use super::super::line::Actor;
     use super::*;
 
     fn render_lines(columns: usize, colours: bool, lines: &[DemoLine]) -> String {

@@ -4,11 +4,12 @@
 //! the real `rutter ghap` command; each step checks that output.
 
 use rutter_contract::EventName;
+use rutter_memory::quote::PathLine as _;
 use serde_json::{Value, json};
 
-use super::block::{Actor, DemoLine, StyledText, TextStyle};
+use super::line::{Actor, DemoLine, StyledText, TextStyle};
+use super::project::{DemoEvent, DemoHookResult, DemoProject, HookTimings};
 use super::screen::DemoScreen;
-use super::stage::{DemoEvent, DemoHookResult, DemoProject, HookTimings};
 use crate::CommandError;
 
 const FIRST_SESSION_ID: &str = "0e7c5ab2-41d6-4f0b-9c53-6a1f2d8b7e10";
@@ -228,7 +229,7 @@ impl DemoScript<'_, '_> {
         self.stage.write_project_file(name, text).map_err(|error| {
             CommandError::Refused(format!(
                 "cannot write {}: {error}",
-                self.stage.project_file(name).display()
+                self.stage.project_file(name).to_line()
             ))
         })
     }

@@ -414,7 +414,7 @@ pub fn find_code(name: &str) -> Option<&'static FindingCode> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use rutter_memory::store::doctor::Ailment;
+    use rutter_memory::store::doctor::StoreProblem;
 
     use super::*;
 
@@ -430,7 +430,7 @@ mod tests {
 
     #[test]
     fn every_ailment_has_code() {
-        for ailment in Ailment::NAMES {
+        for ailment in StoreProblem::NAMES {
             assert!(find_code(ailment).is_some(), "{ailment}");
         }
     }

@@ -2,7 +2,7 @@
 
 use rutter_check::settings::HookEntry;
 use rutter_contract::EventName;
-use rutter_hooks::tally::{self, DAYS};
+use rutter_hooks::event_counts::{self, COUNTED_DAYS};
 use rutter_memory::Time;
 use serde::Serialize;
 
@@ -41,8 +41,12 @@ pub(crate) fn check_events(
 ) -> Vec<ObservedEvent> {
     // The check of the data directory reports an unreadable file.
     let files = env.data_dir();
-    let strange = find_special_files(&files).contains(&files.tally());
-    let seen = if strange { Vec::new() } else { tally::read(&files, env.now).unwrap_or_default() };
+    let strange = find_special_files(&files).contains(&files.event_counts());
+    let seen = if strange {
+        Vec::new()
+    } else {
+        event_counts::read_event_counts(&files, env.now).unwrap_or_default()
+    };
     let came: Vec<ObservedEvent> = seen
         .into_iter()
         .map(|seen| ObservedEvent { event: seen.event, times: seen.times, last: seen.last })
@@ -56,7 +60,10 @@ pub(crate) fn check_events(
         let registered = entries.iter().any(|entry| entry.event == event);
         let times = came.iter().find(|came| came.event == event).map_or(0, |came| came.times);
         if registered && times == 0 {
-            let what = format!("{event}: never seen in {DAYS} days, {} {}", most.times, most.event);
+            let what = format!(
+                "{event}: never seen in {COUNTED_DAYS} days, {} {}",
+                most.times, most.event
+            );
             findings.push(DoctorFinding::new(&codes::EVENT_UNSEEN, what));
         }
     }

@@ -8,6 +8,7 @@ use rutter_check::settings::{
 };
 use rutter_contract::spec::MatcherValues;
 use rutter_contract::{EventName, table};
+use rutter_memory::quote::PathLine as _;
 use serde_json::Value;
 
 use super::advice;
@@ -97,7 +98,7 @@ fn no_hooks_finding(files: &ClientFiles) -> DoctorFinding {
     let elsewhere = find_other_installation(files).map_or_else(String::new, |folder| {
         format!(
             "; {} has them, and older clients read settings only where they are started",
-            folder.display()
+            folder.to_line()
         )
     });
     let what = format!("no settings that a client reads here run rutter{elsewhere}");

@@ -11,6 +11,7 @@ use rutter_check::settings::{
 use rutter_contract::EventName;
 use rutter_contract::version::Contract;
 use rutter_memory::Time;
+use rutter_memory::quote::PathLine as _;
 use serde::Serialize;
 
 use super::finding::DoctorFinding;
@@ -172,7 +173,7 @@ fn check_env_settings(
     if let Some((name, _, place)) = said.into_iter().flatten().next().filter(|_| moved) {
         let what = format!(
             "`env` sets {name}: hooks use another memory than the {} of this command",
-            data.display()
+            data.to_line()
         );
         findings.push(DoctorFinding::new(&codes::ENV_MOVES, what).with_location(place));
     }

@@ -12,10 +12,10 @@ use rutter_check::live::{
 use rutter_check::settings::{DISABLE_HOOKS_KEY, LayerState, SettingsLayer, SettingsSource};
 use rutter_contract::EventName;
 use rutter_contract::javascript::JsonKind;
-use rutter_hooks::tally;
-use rutter_memory::store::Files;
+use rutter_hooks::event_counts;
+use rutter_memory::store::DataDir;
 use rutter_memory::store::GhapFilter;
-use rutter_memory::store::tend::{Bounds, tend};
+use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
 use rutter_memory::{Store, Time};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -284,7 +284,7 @@ fn run_live_check(
     let first = session(sandbox, first)?;
     let second = session(first.next_session(), second)?;
     // Wait for maintenance that the last hook has started, before the folder is removed.
-    while let Ok(None) = tend(&memory, &Bounds::default(), now) {
+    while let Ok(None) = maintain(&memory, &MaintenanceLimits::default(), now) {
         std::thread::yield_now();
     }
     let mut steps = hook_steps(&first, &second, &memory, now);
@@ -393,7 +393,7 @@ fn hook_steps(first: &RunRecord, second: &RunRecord, memory: &Path, now: Time) -
             seen: reached_model(second, "this failure was fixed before"),
         },
     ];
-    let seen = tally::read(&Files::new(memory), now).unwrap_or_default();
+    let seen = event_counts::read_event_counts(&DataDir::new(memory), now).unwrap_or_default();
     steps.extend(EXPECTED_EVENTS.map(|event| LiveStep {
         what: format!("{event} came to the hook"),
         seen: seen.iter().any(|seen| seen.event == event && seen.times > 0),

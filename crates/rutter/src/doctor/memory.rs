@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use rustix::fs::{Access, access, statvfs};
 use rutter_check::settings::FileLocation;
-use rutter_memory::config::{HOOKS_YAML, Hooks, Loaded, Mistake, Position};
-use rutter_memory::project::Located;
-use rutter_memory::store::Files;
-use rutter_memory::store::doctor::{self, Ailment, Health};
+use rutter_memory::config::{ConfigMistake, FilePosition, HOOKS_YAML, HookSettings, LoadedConfig};
+use rutter_memory::project::LocatedProject;
+use rutter_memory::store::DataDir;
+use rutter_memory::store::doctor::{self, StoreHealth, StoreProblem};
 use rutter_memory::{log, pause};
 
 use super::codes;
@@ -28,12 +28,12 @@ const MAX_SHOWN_FAULTS: usize = 3;
 const MAX_FAULT_CHARS: usize = 160;
 
 /// Checks the data directory.
-pub(crate) fn check_memory(env: &Environment, findings: &mut Vec<DoctorFinding>) -> Health {
+pub(crate) fn check_memory(env: &Environment, findings: &mut Vec<DoctorFinding>) -> StoreHealth {
     let unreadable = |what: String| {
         DoctorFinding::new(&codes::MEMORY_UNREADABLE, what)
             .with_location(FileLocation::whole_file(&env.data))
     };
-    let none = || Health { folder: env.data.clone(), ..Health::default() };
+    let none = || StoreHealth { folder: env.data.clone(), ..StoreHealth::default() };
     // Without access to a parent folder, the data directory only seems to be missing.
     if let Err(error) = env.data.metadata()
         && error.kind() == io::ErrorKind::PermissionDenied
@@ -41,7 +41,7 @@ pub(crate) fn check_memory(env: &Environment, findings: &mut Vec<DoctorFinding>)
         findings.push(unreadable(format!("this cannot be read: {error}")));
         return none();
     }
-    let health = match doctor::examine(&env.data) {
+    let health = match doctor::check_store(&env.data) {
         Ok(health) => health,
         Err(error) => {
             findings.push(unreadable(error.to_string()));
@@ -50,14 +50,14 @@ pub(crate) fn check_memory(env: &Environment, findings: &mut Vec<DoctorFinding>)
     };
     let mut found = health.findings.clone();
     // An unreadable file has its own finding from above.
-    found.extend(doctor::neglected(&env.data, env.now).unwrap_or_default());
+    found.extend(doctor::find_neglected(&env.data, env.now).unwrap_or_default());
     // All files that others may read become one finding.
-    let open = found.iter().filter(|finding| finding.ailment == Ailment::Readable).count();
+    let open = found.iter().filter(|finding| finding.ailment == StoreProblem::Readable).count();
     let mut first = true;
     for finding in found {
         let mut what = finding.what;
         let mut advice = finding.advice;
-        if finding.ailment == Ailment::Readable && open > 1 {
+        if finding.ailment == StoreProblem::Readable && open > 1 {
             if !std::mem::take(&mut first) {
                 continue;
             }
@@ -69,7 +69,7 @@ pub(crate) fn check_memory(env: &Environment, findings: &mut Vec<DoctorFinding>)
         }
         let database = env.data_dir().database();
         // A database that this user may not read is not reported as damaged.
-        if finding.ailment == Ailment::Damaged && access(&database, Access::READ_OK).is_err() {
+        if finding.ailment == StoreProblem::Damaged && access(&database, Access::READ_OK).is_err() {
             findings.push(
                 DoctorFinding::new(&codes::MEMORY_UNREADABLE, what)
                     .with_location(FileLocation::whole_file(&database)),
@@ -93,10 +93,14 @@ pub(crate) fn check_memory(env: &Environment, findings: &mut Vec<DoctorFinding>)
 }
 
 /// Finds pipes, folders and other special files in the place of regular files: reading a pipe may block for ever.
-pub(super) fn find_special_files(files: &Files) -> Vec<PathBuf> {
+pub(super) fn find_special_files(files: &DataDir) -> Vec<PathBuf> {
     let log = files.log();
-    let mut paths =
-        vec![files.tally(), files.paused(), log.join("rutter.log"), log.join("rutter.log.1")];
+    let mut paths = vec![
+        files.event_counts(),
+        files.paused(),
+        log.join("rutter.log"),
+        log.join("rutter.log.1"),
+    ];
     paths.retain(|path| path.metadata().is_ok_and(|found| !found.is_file()));
     paths
 }
@@ -144,12 +148,13 @@ fn check_log(env: &Environment, findings: &mut Vec<DoctorFinding>) {
     if !find_special_files(&files).is_empty() {
         return;
     }
-    let closings = log::closings(&files, env.now.minus(MAX_FAULT_AGE)).unwrap_or_default();
+    let closings =
+        log::permission_changes(&files, env.now.minus(MAX_FAULT_AGE)).unwrap_or_default();
     if let Some((at, what)) = closings.last() {
         let finding = DoctorFinding::new(&codes::MEMORY_WAS_OPEN, format!("{what} at {at}"));
         findings.push(finding.with_location(FileLocation::whole_file(&env.data)));
     }
-    let Ok(faults) = log::faults(&files, env.now.minus(MAX_FAULT_AGE)) else { return };
+    let Ok(faults) = log::hook_faults(&files, env.now.minus(MAX_FAULT_AGE)) else { return };
     if faults.is_empty() {
         return;
     }
@@ -174,7 +179,7 @@ fn check_log(env: &Environment, findings: &mut Vec<DoctorFinding>) {
 }
 
 /// Reports git files that are ignored when the project of this folder is identified.
-pub(crate) fn check_project_identity(located: &Located, findings: &mut Vec<DoctorFinding>) {
+pub(crate) fn check_project_identity(located: &LocatedProject, findings: &mut Vec<DoctorFinding>) {
     if let Some(ignored) = &located.ignored {
         let finding = DoctorFinding::new(&codes::CONFIG_GIT_IGNORED, ignored.to_string());
         findings.push(
@@ -187,21 +192,22 @@ pub(crate) fn check_project_identity(located: &Located, findings: &mut Vec<Docto
 
 /// Reports the decisions of the configuration, the checkout and the environment that affect hooks.
 pub(crate) fn check_configuration(
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     env: &Environment,
     places: &ClientEnvironment,
     findings: &mut Vec<DoctorFinding>,
 ) {
     for found in &loaded.findings {
         let code = match found.mistake {
-            Mistake::Unreadable | Mistake::Syntax => &codes::CONFIG_VOID,
-            Mistake::NotTrusted => &codes::CONFIG_UNTRUSTED,
-            Mistake::UnknownKey | Mistake::Replaced | Mistake::WrongValue | Mistake::UserOnly => {
-                &codes::CONFIG_WRONG
-            }
+            ConfigMistake::Unreadable | ConfigMistake::Syntax => &codes::CONFIG_VOID,
+            ConfigMistake::NotTrusted => &codes::CONFIG_UNTRUSTED,
+            ConfigMistake::UnknownKey
+            | ConfigMistake::Replaced
+            | ConfigMistake::WrongValue
+            | ConfigMistake::UserOnly => &codes::CONFIG_WRONG,
         };
         let position =
-            found.position.map(|Position { line, column }| (line as usize, column as usize));
+            found.position.map(|FilePosition { line, column }| (line as usize, column as usize));
         let place = FileLocation { file: found.file.clone(), position };
         findings.push(
             DoctorFinding::new(code, found.what.clone())
@@ -209,7 +215,7 @@ pub(crate) fn check_configuration(
                 .with_advice(found.advice.clone()),
         );
     }
-    let yaml = Located::find(&places.files.folder).root.join(HOOKS_YAML);
+    let yaml = LocatedProject::find(&places.files.folder).root.join(HOOKS_YAML);
     if yaml.is_file() {
         let what = "neither the client nor rutter acts on this file; `rutter config check` says which of its keys rutter has";
         findings.push(
@@ -232,9 +238,10 @@ pub(crate) fn check_configuration(
     }
     let files = env.data_dir();
     let strange = find_special_files(&files).contains(&files.paused());
-    let paused = if strange { Vec::new() } else { pause::paused(&files).unwrap_or_default() };
+    let paused =
+        if strange { Vec::new() } else { pause::paused_sessions(&files).unwrap_or_default() };
     let own = env.session_id();
-    if paused.iter().any(|one| one == pause::EVERYTHING) {
+    if paused.iter().any(|one| one == pause::ALL_SESSIONS) {
         let what = "everything is paused: hooks neither record nor say anything";
         findings.push(
             DoctorFinding::new(&codes::PAUSED, what)
@@ -253,7 +260,7 @@ pub(crate) fn check_configuration(
 }
 
 /// Returns the configuration tables of disabled hooks.
-fn disabled_hooks(hooks: &Hooks) -> Vec<String> {
+fn disabled_hooks(hooks: &HookSettings) -> Vec<String> {
     let all = [
         ("session_start", hooks.session_start.enabled),
         ("user_prompt_submit", hooks.user_prompt_submit.enabled),

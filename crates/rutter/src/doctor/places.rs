@@ -39,7 +39,7 @@ impl ClientEnvironment {
         let home = environment::home_dir();
         let own = environment::env_variable("CLAUDE_CONFIG_DIR").map(PathBuf::from);
         let managed = Path::new(MANAGED_FOLDER);
-        let work_tree = WorkTree::around(&folder)
+        let work_tree = WorkTree::containing(&folder)
             .map(|WorkTree { root, common_dir }| WorkTreeFolders { root, common_dir });
         Ok(Self {
             files: ClientFiles {

@@ -6,6 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use rutter_check::settings::FileLocation;
+use rutter_memory::quote::PathLine as _;
 
 use super::codes;
 use super::entry::LaunchCommand;
@@ -50,8 +51,8 @@ pub(crate) fn examine_program(
     if let Some(folder) = real.to_str().and_then(cargo_target_folder) {
         let what = format!(
             "{} is a build in {}, which the next `cargo clean` takes away",
-            path.display(),
-            folder.display()
+            path.to_line(),
+            folder.to_line()
         );
         findings
             .push(DoctorFinding::new(&codes::PROGRAM_IS_BUILD, what).with_location(place.clone()));
@@ -135,7 +136,7 @@ fn missing_program_finding(start: &LaunchCommand, place: FileLocation) -> Doctor
 }
 
 fn check_executable(path: &Path, place: &FileLocation) -> Option<DoctorFinding> {
-    let shown = path.display();
+    let shown = path.to_line();
     match path.metadata() {
         Err(error) => {
             let what = format!("{shown} cannot be run: {error}");
@@ -163,7 +164,7 @@ fn check_version(
     place: &FileLocation,
     scratch: Option<&ScratchFolder>,
 ) -> Option<DoctorFinding> {
-    let shown = path.display();
+    let shown = path.to_line();
     let broken = |why: &str| {
         let what = format!("{shown} does not run: {why}");
         Some(DoctorFinding::new(&codes::PROGRAM_BROKEN, what).with_location(place.clone()))
@@ -219,7 +220,7 @@ fn check_writable_by_others(path: &Path, user: u32) -> Option<DoctorFinding> {
         let sticky = found.is_dir() && mode & STICKY_MODE != 0;
         let open = mode & OTHERS_WRITE_MODE != 0 && !sticky && !found.is_symlink();
         let strange = found.uid() != 0 && found.uid() != user;
-        let shown = path.display();
+        let shown = path.to_line();
         let word = shell::quote_word(&path.to_string_lossy());
         let (what, advice) = match (open, strange, found.uid() == user) {
             // The owner could restore the permission.

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use rutter_check::settings::{LayerState, ServerState, SettingsSource};
-use rutter_memory::quote::seen;
+use rutter_memory::quote::{PathLine as _, visible_chars};
 
 use super::DoctorReport;
 use super::client::InstalledClient;
@@ -41,7 +41,7 @@ impl DoctorReport {
     }
 
     fn write_program(&self, out: &mut dyn Write) -> io::Result<()> {
-        let path = self.program.path.as_ref().map(|path| format!(", {}", path.display()));
+        let path = self.program.path.as_ref().map(|path| format!(", {}", path.to_line()));
         let build = self.program.build_folder.as_ref().map(|_| ", a build of cargo");
         let text = format!(
             "{}{}{}",
@@ -56,10 +56,10 @@ impl DoctorReport {
         let text = match &self.client {
             InstalledClient { path: None, .. } => "none in PATH".to_owned(),
             InstalledClient { path: Some(path), version: None } => {
-                format!("{}, unknown", path.display())
+                format!("{}, unknown", path.to_line())
             }
             InstalledClient { path: Some(path), version: Some(version) } => {
-                format!("{version}, {}", path.display())
+                format!("{version}, {}", path.to_line())
             }
         };
         write_line(out, "client", &text)?;
@@ -107,7 +107,7 @@ impl DoctorReport {
                 }
             };
             let (whose, file) =
-                (server.registered.whose.as_str(), server.registered.place.file.display());
+                (server.registered.whose.as_str(), server.registered.place.file.to_line());
             write_line(out, std::mem::take(&mut name), &format!("{whose:<8} {state}: {file}"))?;
         }
         Ok(())
@@ -141,7 +141,7 @@ impl DoctorReport {
 
     fn write_memory(&self, out: &mut dyn Write) -> io::Result<()> {
         let memory = &self.memory;
-        write_line(out, "memory", &memory.folder.display().to_string())?;
+        write_line(out, "memory", &memory.folder.to_line())?;
         let database = match memory.schema {
             Some(schema) => format!("schema {schema}, {}", format_size(memory.bytes)),
             None if memory.bytes == 0 && self.is_memory_unreadable() => {
@@ -159,10 +159,7 @@ impl DoctorReport {
             format_size(memory.spool)
         );
         write_line(out, "waiting", &waiting)?;
-        memory
-            .set_aside
-            .iter()
-            .try_for_each(|path| write_line(out, "aside", &path.display().to_string()))
+        memory.set_aside.iter().try_for_each(|path| write_line(out, "aside", &path.to_line()))
     }
 
     /// Returns true if the data directory cannot be read.
@@ -189,7 +186,7 @@ fn write_line(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
 fn describe_layer(layer: &LayerReport) -> String {
     let LayerReport { whose, path, state, hooks, ours } = layer;
     let whose = whose.as_str();
-    let path = path.display();
+    let path = path.to_line();
     match (state, *ours) {
         (LayerState::Absent, _)
             if matches!(layer.whose, SettingsSource::Managed | SettingsSource::Checkout) =>
@@ -230,7 +227,7 @@ fn write_finding(out: &mut dyn Write, finding: &DoctorFinding) -> io::Result<()>
         write_line(out, "", &text)?;
     }
     // Commands stay on one line, so that they can be copied.
-    let advice: String = seen(&finding.advice).collect();
+    let advice: String = visible_chars(&finding.advice).collect();
     write_line(out, "", &format!("-> {advice}"))
 }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rutter_check::settings::{HookEntry, ServerState, SettingsSource};
+use rutter_memory::quote::PathLine as _;
 use serde_json::{Value, json};
 
 use super::codes;
@@ -91,8 +92,8 @@ impl EntryRunner<'_> {
             {
                 let what = format!(
                     "the server is {}, and hooks run {}",
-                    path.display(),
-                    hooks[0].display()
+                    path.to_line(),
+                    hooks[0].to_line()
                 );
                 let finding = DoctorFinding::new(&codes::SERVER_PROGRAM_DIFFERS, what);
                 findings.push(
@@ -253,7 +254,7 @@ fn check_shadowed(
     if is_same_file(path, used) {
         return None;
     }
-    let what = format!("this is not started: another entry is nearer, with {}", used.display());
+    let what = format!("this is not started: another entry is nearer, with {}", used.to_line());
     let finding = DoctorFinding::new(&codes::SERVER_SHADOWED, what)
         .with_location(server.registered.place.clone());
     Some(finding.with_advice(format!("rutter uninstall --{}", server.registered.whose.as_str())))

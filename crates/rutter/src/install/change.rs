@@ -3,6 +3,7 @@
 use std::io;
 use std::path::Path;
 
+use rutter_memory::quote::PathLine as _;
 use rutter_redact::redact;
 use similar::{ChangeTag, TextDiff};
 
@@ -64,9 +65,9 @@ impl FileChange {
         // Writing follows a symbolic link, so the target is shown too.
         let path = match path.symlink_metadata() {
             Ok(found) if found.is_symlink() => {
-                format!("{} -> {}", path.display(), target.display())
+                format!("{} -> {}", path.to_line(), target.to_line())
             }
-            _ => path.display().to_string(),
+            _ => path.to_line(),
         };
         let name = |there: bool| if there { path.as_str() } else { "/dev/null" };
         let (old, new) = (name(self.contents.bytes().is_some()), name(self.after.is_some()));
@@ -100,7 +101,9 @@ impl ChangedEntry {
             Some(text) => remove_indent(text) + "\n",
             None => String::new(),
         });
-        let mut out = format!("@@ {} @@\n", self.path.join(" → "));
+        // A key can be the path of a folder.
+        let keys: Vec<String> = self.path.iter().map(|key| Path::new(key).to_line()).collect();
+        let mut out = format!("@@ {} @@\n", keys.join(" → "));
         for change in TextDiff::from_lines(&before, &after).iter_all_changes() {
             out.push(match change.tag() {
                 ChangeTag::Delete => '-',

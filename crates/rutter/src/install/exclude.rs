@@ -29,7 +29,7 @@ impl GitExclude {
     /// Finds the exclude list for a file below a folder. Returns None outside a valid git work tree, and if the path
     /// cannot be written on one line.
     pub(crate) fn find(folder: &Path, file: &Path) -> Option<Self> {
-        let WorkTree { root, common_dir } = WorkTree::around(folder)?;
+        let WorkTree { root, common_dir } = WorkTree::containing(folder)?;
         let below = folder.canonicalize().ok()?.strip_prefix(&root).ok()?.to_owned();
         let file = below.join(file.strip_prefix(folder).ok()?);
         let text = file.to_str().filter(|text| !text.contains(char::is_control))?;

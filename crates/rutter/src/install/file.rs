@@ -5,6 +5,8 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
 use std::path::{Path, PathBuf};
 
+use rutter_memory::quote::PathLine as _;
+
 use super::document::MalformedFile;
 use crate::CommandError;
 
@@ -43,7 +45,7 @@ impl FileContents {
         let refused = |what: &str| {
             CommandError::Refused(format!(
                 "{} {what}; nothing was changed, put that right and try again",
-                path.display()
+                path.to_line()
             ))
         };
         let failed = |error: io::Error| refused(&format!("cannot be read: {error}"));
@@ -54,7 +56,7 @@ impl FileContents {
                 {
                     return Err(refused(&format!(
                         "is in {}, a link that leads nowhere",
-                        link.display()
+                        link.to_line()
                     )));
                 }
                 let target = match (path.parent().map(Path::canonicalize), path.file_name()) {
@@ -190,7 +192,7 @@ impl FileContents {
     pub(super) fn write_failure(&self, error: &io::Error) -> CommandError {
         CommandError::Refused(format!(
             "{} cannot be written: {error}; nothing was changed, put that right and try again",
-            self.path.display()
+            self.path.to_line()
         ))
     }
 }

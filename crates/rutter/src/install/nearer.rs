@@ -97,7 +97,7 @@ pub(crate) fn defers_to_other_entry(asker: &SharedHook<'_>) -> bool {
 
 /// Returns the local settings of the main checkout, if a client that is started in a folder may read them.
 fn checkout_settings(folder: &Path, home: Option<&Path>) -> Option<PathBuf> {
-    checkout_settings_file(folder, home, &WorkTree::around(folder)?.common_dir)
+    checkout_settings_file(folder, home, &WorkTree::containing(folder)?.common_dir)
 }
 
 /// Returns true if a file runs rutter on an event. An entry with a missing program does not count, because it has no

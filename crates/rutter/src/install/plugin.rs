@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
+use rutter_memory::quote::PathLine as _;
 use serde::Serialize as _;
 use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::{Value, json};
@@ -111,7 +112,7 @@ pub(crate) fn plan_plugin_install(
             return Err(CommandError::Refused(format!(
                 "{} is not what rutter left there, so it is left alone, and nothing was changed; move it away and try \
                  again, or name another folder",
-                contents.path().display()
+                contents.path().to_line()
             )));
         }
         let change = FileChange::new(contents, Some(text.clone().into_bytes()));

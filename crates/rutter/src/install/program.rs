@@ -3,6 +3,8 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use rutter_memory::quote::PathLine as _;
+
 use super::InstallScope;
 use super::table::{PROGRAM_NAME, ProgramReference};
 use crate::CommandError;
@@ -86,7 +88,7 @@ fn program_path(named: Option<&Path>, env: &Environment) -> Result<String, Comma
         return Err(CommandError::Refused(format!(
             "{path} is a build in {}, which the next `cargo clean` takes away, and the hooks with it; \
              `cargo install --path crates/rutter` puts it where it stays, and `--bin PATH` names any other",
-            target.display()
+            target.to_line()
         )));
     }
     Ok(path)
@@ -137,5 +139,5 @@ fn is_cargo_target_folder(folder: &Path) -> bool {
 }
 
 fn program_failure(path: &Path, what: &str, advice: &str) -> CommandError {
-    CommandError::Refused(format!("{} {what}; {advice}", path.display()))
+    CommandError::Refused(format!("{} {what}; {advice}", path.to_line()))
 }

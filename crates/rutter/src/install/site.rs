@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use rutter_memory::quote::PathLine as _;
+
 use super::change::ChangedEntry;
 use super::places::{
     WantedContent, has_http_server, has_our_content, install, is_empty_json, server_entry_text,
@@ -237,6 +239,6 @@ fn malformed_failure(contents: &FileContents, error: &MalformedFile, verb: &str)
     let nothing = if skips.is_empty() { " Nothing" } else { " nothing" };
     CommandError::Refused(format!(
         "{}{error}.{skips}{nothing} was changed. Mend it and run `rutter {verb}` again",
-        contents.path().display()
+        contents.path().to_line()
     ))
 }

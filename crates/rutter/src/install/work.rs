@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 
 use rutter_memory::Time;
+use rutter_memory::quote::PathLine as _;
 
 use super::lock::ClientFileLock;
 use super::record::{InstallRecord, InstallRecords};
@@ -167,7 +168,7 @@ fn transfer_folders(left: usize, target: &Path, records: &InstallRecords) {
 fn record_failure(error: &io::Error, records: &InstallRecords) -> CommandError {
     CommandError::Refused(format!(
         "what is to be undone later cannot be noted in {}: {error}; nothing was changed, put that right and try again",
-        records.folder().display()
+        records.folder().to_line()
     ))
 }
 
@@ -175,7 +176,7 @@ fn busy_failure(path: &Path) -> CommandError {
     CommandError::Refused(format!(
         "{} is written by another program again and again; nothing was changed, close what works on it, the client for \
          example, and try again",
-        path.display()
+        path.to_line()
     ))
 }
 
@@ -184,8 +185,8 @@ fn locked_failure(target: &Path) -> CommandError {
     CommandError::Refused(format!(
         "{} is there, by which the client says that it writes {}; nothing was changed, try again, and if no client runs, \
          `rmdir` it",
-        lock.display(),
-        target.display()
+        lock.to_line(),
+        target.to_line()
     ))
 }
 

@@ -6,7 +6,7 @@
 
 use std::f64::consts::PI;
 
-use rutter_search::embed::{DIMS, Vector};
+use rutter_search::embed::{VECTOR_DIMS, Vector};
 
 /// Distance between two members of a cluster.
 const MEMBER_SPACING: f64 = 9.0;
@@ -43,7 +43,7 @@ pub(super) struct ClusterMap {
 
 /// Computes the map of clusters, each with its members ordered from the centre outwards, and of lone experiences.
 pub(super) fn layout_map(clusters: &[Vec<Vector>], lone: &[Vector]) -> ClusterMap {
-    let middles: Vec<[f64; DIMS]> =
+    let middles: Vec<[f64; VECTOR_DIMS]> =
         clusters.iter().map(|members| mean_direction(members)).collect();
     let radii: Vec<f64> = clusters.iter().map(|members| cluster_radius(members.len())).collect();
     // The map is so small that clusters cover most of it: distances carry information, empty space does not.
@@ -108,7 +108,7 @@ fn member_position(middle: MapPoint, number: usize) -> MapPoint {
     MapPoint { x: middle.x + far * angle.cos(), y: middle.y + far * angle.sin() }
 }
 
-fn vector_components(vector: &Vector) -> [f64; DIMS] {
+fn vector_components(vector: &Vector) -> [f64; VECTOR_DIMS] {
     vector.numbers().map(|number| f64::from(number) * f64::from(vector.scale()))
 }
 
@@ -117,8 +117,8 @@ fn dot_product(one: &[f64], other: &[f64]) -> f64 {
 }
 
 /// Returns the normalized mean direction of the members.
-fn mean_direction(members: &[Vector]) -> [f64; DIMS] {
-    let mut sum = [0.0; DIMS];
+fn mean_direction(members: &[Vector]) -> [f64; VECTOR_DIMS] {
+    let mut sum = [0.0; VECTOR_DIMS];
     for member in members {
         for (sum, number) in sum.iter_mut().zip(vector_components(member)) {
             *sum += number;
@@ -129,11 +129,11 @@ fn mean_direction(members: &[Vector]) -> [f64; DIMS] {
 }
 
 /// Projects the centres on the two directions of greatest variance: classical scaling of their distances.
-fn project_centres(middles: &[[f64; DIMS]], width: f64, height: f64) -> Vec<MapPoint> {
+fn project_centres(middles: &[[f64; VECTOR_DIMS]], width: f64, height: f64) -> Vec<MapPoint> {
     let count = middles.len();
     #[expect(clippy::cast_precision_loss, reason = "a count of clusters")]
     let many = count.max(1) as f64;
-    let mut mean = [0.0; DIMS];
+    let mut mean = [0.0; VECTOR_DIMS];
     for middle in middles {
         for (mean, number) in mean.iter_mut().zip(middle) {
             *mean += number / many;
@@ -187,8 +187,8 @@ fn deterministic_jitter(at: usize) -> f64 {
 
 /// Returns the position of a lone experience: between its most similar clusters, and farther out if it resembles none.
 fn lone_position(
-    vector: &[f64; DIMS],
-    middles: &[[f64; DIMS]],
+    vector: &[f64; VECTOR_DIMS],
+    middles: &[[f64; VECTOR_DIMS]],
     spots: &[MapPoint],
     number: usize,
     side: f64,

@@ -1,7 +1,7 @@
 use rutter_memory::Clean;
-use rutter_memory::ghap::{Resolve, Start};
-use rutter_memory::project::Located;
-use rutter_memory::store::{Owner, ValueEdit};
+use rutter_memory::ghap::{GhapResolve, GhapStart};
+use rutter_memory::project::LocatedProject;
+use rutter_memory::store::{GhapOwner, ValueEdit};
 use rutter_testkit::lessons::{GeneratedLesson, generate_lessons};
 
 use super::*;
@@ -13,11 +13,11 @@ fn time_at(seconds: i64) -> Time {
 /// Returns a store with the lessons and their clusters and values.
 fn store_with_lessons(folder: &std::path::Path, all: &[GeneratedLesson]) -> Store {
     let mut store = Store::open(&folder.join("memory"), time_at(0)).unwrap();
-    let place = (&Located::find(folder)).into();
+    let place = (&LocatedProject::find(folder)).into();
     for lesson in all {
         let client = Some(Clean::new(&format!("session-{}", lesson.session)));
-        let owner = Owner { client, agent: None, place: Clone::clone(&place) };
-        let start = Start {
+        let owner = GhapOwner { client, agent: None, place: Clone::clone(&place) };
+        let start = GhapStart {
             domain: lesson.domain.parse().unwrap(),
             strategy: lesson.strategy.parse().unwrap(),
             goal: &lesson.goal,
@@ -30,7 +30,7 @@ fn store_with_lessons(folder: &std::path::Path, all: &[GeneratedLesson]) -> Stor
         };
         store.start_ghap(&owner, &start, time_at(lesson.at)).unwrap();
         let cause = lesson.cause.as_ref();
-        let resolve = Resolve {
+        let resolve = GhapResolve {
             status: lesson.status.parse().unwrap(),
             result: &lesson.result,
             surprise: lesson.surprise.as_deref(),
@@ -38,11 +38,11 @@ fn store_with_lessons(folder: &std::path::Path, all: &[GeneratedLesson]) -> Stor
             what_worked: lesson.what_worked.as_deref(),
             takeaway: lesson.takeaway.as_deref(),
             outcome: None,
-            unlooked: false,
+            ignores_other_runs: false,
         };
         store.resolve_ghap(&owner, &resolve, time_at(lesson.at)).unwrap();
     }
-    store.bring_clusters_up_to_date(time_at(90_000_000)).unwrap();
+    store.update_clusters(time_at(90_000_000)).unwrap();
     store
 }
 
@@ -52,7 +52,7 @@ fn page_shows_clusters_and_values() {
     let mut store = store_with_lessons(folder.path(), &generate_lessons(7, 240));
     let values = store.values(&ValueFilter::default()).unwrap();
     assert!(values.len() > 2, "{values:?}");
-    let edit = ValueEdit { standing: Some(Standing::Accepted), ..ValueEdit::default() };
+    let edit = ValueEdit { standing: Some(ValueStanding::Accepted), ..ValueEdit::default() };
     store.edit_value(values[0].value.id, &edit, time_at(90_000_001)).unwrap();
     store.retire_value(values[1].value.id, time_at(90_000_001)).unwrap();
     let page = render_page(&store, time_at(90_000_002)).unwrap();

@@ -432,7 +432,8 @@ fn schema_and_loader_agree() {
         "{}",
         "{ x = 1 }",
     ];
-    let mut paths: Vec<String> = KEYS.iter().map(rutter_memory::config::keys::Key::path).collect();
+    let mut paths: Vec<String> =
+        KEYS.iter().map(rutter_memory::config::keys::ConfigKey::path).collect();
     paths.extend(SECTIONS.iter().map(|(path, _)| (*path).to_owned()));
     paths.extend(
         ["hooks", "x", "hooks.x", "hooks.stop.x", "hooks.stop.enabled.x"].map(str::to_owned),
@@ -444,7 +445,7 @@ fn schema_and_loader_agree() {
             let json = literal.replace("{ x = 1 }", "{\"x\":1}");
             let json: Value = serde_json::from_str(&json).unwrap();
             let document = path.rsplit('.').fold(json, |inner, name| json!({ name: inner }));
-            let findings = rutter_memory::config::check(&file);
+            let findings = rutter_memory::config::check_file(&file);
             assert_eq!(
                 validator.is_valid(&document),
                 findings.is_empty(),

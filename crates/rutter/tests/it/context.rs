@@ -162,7 +162,7 @@ fn assert_quoted(markdown: &str, most: usize, room: usize) {
         };
         assert!(!inner.contains(hidden), "{line:?}");
     }
-    assert!(rutter_memory::quote::tokens(markdown) <= room, "{markdown}");
+    assert!(rutter_memory::quote::estimate_tokens(markdown) <= room, "{markdown}");
 }
 
 #[test]

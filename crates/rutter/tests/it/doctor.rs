@@ -451,14 +451,15 @@ fn parent_with_hooks_is_named() {
 #[test]
 fn unseen_event_is_reported() {
     use rutter_contract::EventName;
-    use rutter_hooks::tally;
-    use rutter_memory::{Time, store::Files};
+    use rutter_hooks::event_counts;
+    use rutter_memory::{Time, store::DataDir};
     let setup = DoctorSetup::new();
-    let files = Files::new(setup.memory());
+    let files = DataDir::new(setup.memory());
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     let now = Time::from_millis(now.as_millis().try_into().unwrap());
-    let come =
-        |event, times: u32| (0..times).for_each(|_| tally::count(&files, event, now).unwrap());
+    let come = |event, times: u32| {
+        (0..times).for_each(|_| event_counts::count_event(&files, event, now).unwrap())
+    };
     come(EventName::SessionStart, 3);
     come(EventName::PostToolUse, 99);
     let report = setup.report();

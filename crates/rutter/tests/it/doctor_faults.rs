@@ -327,9 +327,9 @@ faults! {
     } => ("spool-old", "[HOME]/home/.local/share/rutter/spool/current.jsonl", "rutter tend");
     faults_in_log: |setup| {
         let now = rutter_memory::Time::from(std::time::SystemTime::now());
-        let files = rutter_memory::store::Files::new(setup.memory());
+        let files = rutter_memory::store::DataDir::new(setup.memory());
         let line = rutter_memory::Clean::new("hook: spooled: the database is locked");
-        rutter_memory::log::append(&files, now, &line).unwrap();
+        rutter_memory::log::append_line(&files, now, &line).unwrap();
     } => ("log-faults", "[HOME]/home/.local/share/rutter/log/rutter.log", "grep ' hook: ' [HOME]/home/.local/share/rutter/log/rutter.log");
 
     // Configuration.

@@ -9,7 +9,7 @@ use rutter_testkit::CommandOutput;
 use serde_json::{Value, json};
 
 use crate::doctor::DoctorSetup;
-use crate::live::client_from_env;
+use crate::live_support::client_from_env;
 use crate::support::rutter_command;
 
 /// Returns a hook that creates a file.

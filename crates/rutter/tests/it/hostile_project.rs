@@ -10,7 +10,7 @@ use rutter_testkit::CommandOutput;
 use serde_json::{Value, json};
 
 use crate::hook::assert_silent;
-use crate::mcp_lines::StdioServer;
+use crate::mcp_stdio::StdioServer;
 use crate::support::TestHome;
 
 const REMOTE: &str = "https://example.org/ada/shop";

@@ -6,7 +6,7 @@ use rutter_check::live::{ModelScript, ModelTurn, Sandbox};
 use rutter_testkit::CommandOutput;
 use serde_json::{Value, json};
 
-use crate::live::client_from_env;
+use crate::live_support::client_from_env;
 use crate::support::rutter_command;
 
 /// Runs a client with the settings of `init`, and asserts which events reach the program.

@@ -10,7 +10,7 @@ use rutter_check::live::{ModelScript, ModelTurn, RunRecord, Sandbox};
 use rutter_testkit::CommandOutput;
 use serde_json::json;
 
-use crate::live::{LiveProject, bash_turn, client_from_env, hook_texts_of_event};
+use crate::live_support::{LiveProject, bash_turn, client_from_env, hook_texts_of_event};
 
 const TEST_FILE: &str = "import unittest\n\n\nclass Cart(unittest.TestCase):\n    def test_total(self):\n        \
     self.assertEqual(90, 100)\n";

@@ -6,7 +6,7 @@ use rutter_check::live::{ClientBinary, ModelScript, ModelTurn, RunRecord, Sandbo
 use rutter_testkit::CommandOutput;
 use serde_json::{Value, json};
 
-use crate::live::client_from_env;
+use crate::live_support::client_from_env;
 use crate::support::rutter_command;
 
 /// A program that implements enough of MCP to offer one tool, and is silent as a hook.

@@ -9,6 +9,8 @@
 /// Helpers that run the binary in a clean environment.
 mod support;
 
+/// The wording of hooks: MCP tools if the client has registered the server, else CLI commands.
+mod agent_interface;
 /// Help, version, completions, wrong usage, closed pipes.
 mod command_line;
 /// `rutter config` and `rutter trust`.
@@ -20,7 +22,7 @@ mod context;
 /// `rutter contract …`.
 mod contract;
 /// Data directories that other users can change, and symbolic links in them.
-mod data_folder;
+mod data_dir;
 /// `rutter demo`, and the picture of it in the docs.
 mod demo;
 /// `rutter doctor` on healthy installations, and the files it must not touch.
@@ -35,26 +37,26 @@ mod doctor_live;
 mod doctor_scopes;
 /// `rutter doctor` on valid and broken registrations of the MCP server.
 mod doctor_server;
-/// `rutter export`, `rutter import` and `rutter forget`.
-mod exchange;
 /// `rutter contract explain`: verdicts as text and as JSON.
 mod explain;
 /// Full disks, read-only disks, directories of another user, and corrupt databases.
 mod faults;
 /// `rutter ghap` across processes.
 mod ghap;
+/// The spoken loop (GHAP prompts) over several sessions of the real client.
+mod ghap_prompts_live;
 /// Every snippet of the user documentation, run with the tools it is written for, and every link.
 mod guides;
-/// The wording of hooks: MCP tools if the client has registered the server, else CLI commands.
-mod hands;
 /// Hooks on a hanging disk.
-mod hang;
+mod hanging_disk;
 /// `rutter hook` and `rutter episodes`.
 mod hook;
 /// File names and stored texts with injection attempts.
 mod hostile;
 /// Repositories that claim to be another project.
 mod hostile_project;
+/// `rutter export`, `rutter import` and `rutter forget`.
+mod import_export;
 /// `rutter init` and `rutter uninstall`.
 mod init;
 /// `rutter init` and `rutter uninstall` when something is in the way.
@@ -76,19 +78,17 @@ mod init_server;
 /// The MCP server that `rutter init` registers, started by the real client.
 mod init_server_live;
 /// Helpers for sessions of the real client with rutter's hooks.
-mod live;
-/// The silent loop through the real client: a failure, its fix, and the same failure again.
-mod loop_live;
+mod live_support;
 /// The MCP server with third-party clients.
 mod mcp_clients;
 /// `rutter mcp --http`: token, hostile web pages, slow clients.
 mod mcp_http;
-/// Input lines of the MCP server that are not valid requests.
-mod mcp_lines;
 /// The MCP tools, called by an agent of the real client.
 mod mcp_live;
 /// `rutter mcp` when paused or switched off, with calls of unknown sessions, and with hostile or secret text.
-mod mcp_quiet;
+mod mcp_refusals;
+/// Input lines of the MCP server that are not valid requests.
+mod mcp_stdio;
 /// `rutter remember`, `memories`, `edit`, `project`.
 mod memories;
 /// `rutter outcome`.
@@ -101,10 +101,10 @@ mod read_only;
 mod recall;
 /// `rutter review` and `rutter import`.
 mod review;
-/// The spoken loop (GHAP prompts) over several sessions of the real client.
-mod spoken_live;
 /// `rutter status`, `sessions`, `injections`, `pause`.
-mod steer;
+mod session_commands;
+/// The silent loop through the real client: a failure, its fix, and the same failure again.
+mod silent_loop_live;
 /// `rutter values`.
 mod values;
 /// Values learnt over several sessions of the real client.

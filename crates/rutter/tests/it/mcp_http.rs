@@ -8,16 +8,16 @@ use serde_json::{Value, json};
 
 use crate::support::TestHome;
 
-/// Requests that are too large, too many or too slow.
-mod crowd;
-/// Token, address and shutdown.
-mod start;
-/// Requests without a token, from foreign web pages, and invalid ones.
-mod strangers;
 /// A running server, and a client that sends given bytes.
-pub(crate) mod talk;
+pub(crate) mod http_client;
+/// Requests that are too large, too many or too slow.
+mod limits;
+/// Requests without a token, from foreign web pages, and invalid ones.
+mod rejected_requests;
+/// Token, address and shutdown.
+mod startup;
 
-use talk::{EVENT_TIMEOUT, HttpServer, ghap_arguments, status_call, tool_call};
+use http_client::{EVENT_TIMEOUT, HttpServer, ghap_arguments, status_call, tool_call};
 
 fn initialize_request(version: &str) -> Value {
     let about = json!({ "name": "somebody", "version": "1" });

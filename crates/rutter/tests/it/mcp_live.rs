@@ -6,8 +6,8 @@ use rutter_check::live::{
 };
 use serde_json::{Value, json};
 
-use crate::live::{LiveProject, bash_turn, hook_texts_of_event};
-use crate::mcp_http::talk::HttpServer;
+use crate::live_support::{LiveProject, bash_turn, hook_texts_of_event};
+use crate::mcp_http::http_client::HttpServer;
 use crate::support::rutter_command;
 
 const FILES: [(&str, &str); 2] = [

@@ -3,7 +3,7 @@
 use rutter_check::live::{ModelScript, ModelTurn, RunRecord};
 use serde_json::{Value, json};
 
-use crate::live::{LiveProject, bash_turn, hook_texts_of_event};
+use crate::live_support::{LiveProject, bash_turn, hook_texts_of_event};
 
 const FILES: [(&str, &str); 2] = [
     ("export.py", "def export():\n    return 1\n"),

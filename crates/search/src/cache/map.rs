@@ -14,7 +14,7 @@ use rustix::fs::{Mode, OFlags, open as open_at};
 
 /// Maps a file into memory, or returns None if it is missing, empty or not a regular file. Never blocks, as opening a
 /// pipe would.
-pub(super) fn open(path: &Path) -> Option<Mmap> {
+pub(super) fn map_file(path: &Path) -> Option<Mmap> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     // A symbolic link in the data directory is never followed.
     let flags = flags | OFlags::NOFOLLOW;

@@ -1,10 +1,10 @@
 //! A group of texts: the direction and the similarity of its members.
 
-use crate::embed::{DIMS, Near, Vector};
+use crate::embed::{VECTOR_DIMS, Vector, VectorComparer};
 
 /// A text: its direction and its weight.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Point {
+pub struct TextPoint {
     /// Direction, without the mean of all texts.
     pub vector: Vector,
     /// The weight of its tier.
@@ -15,7 +15,7 @@ pub struct Point {
 /// ever compared with every member.
 #[derive(Debug, Clone)]
 pub struct Group {
-    sum: [f32; DIMS],
+    sum: [f32; VECTOR_DIMS],
     weight: f32,
     /// Sum of the squared weights: the similarity of each member to itself.
     squares: f32,
@@ -31,7 +31,7 @@ pub struct Group {
 impl Group {
     pub fn new() -> Self {
         Self {
-            sum: [0.0; DIMS],
+            sum: [0.0; VECTOR_DIMS],
             weight: 0.0,
             squares: 0.0,
             size: 0,
@@ -41,17 +41,17 @@ impl Group {
         }
     }
 
-    pub fn of<'a>(members: impl IntoIterator<Item = &'a Point>) -> Self {
+    pub fn from_members<'a>(members: impl IntoIterator<Item = &'a TextPoint>) -> Self {
         let mut group = Self::new();
         for member in members {
-            group.take(member, 1.0);
+            group.add_weighted(member, 1.0);
             group.size += 1;
         }
-        group.settle();
+        group.update_derived();
         group
     }
 
-    fn take(&mut self, point: &Point, sign: f32) {
+    fn add_weighted(&mut self, point: &TextPoint, sign: f32) {
         let by = sign * point.weight * point.vector.scale();
         for (sum, number) in self.sum.iter_mut().zip(point.vector.numbers()) {
             *sum += by * f32::from(number);
@@ -60,25 +60,25 @@ impl Group {
         self.squares += sign * point.weight * point.weight;
     }
 
-    fn settle(&mut self) {
+    fn update_derived(&mut self) {
         let square: f32 = self.sum.iter().map(|number| number * number).sum();
-        self.direction = Vector::near(&self.sum);
+        self.direction = Vector::from_sums(&self.sum);
         self.length = if self.weight > 0.0 { square.sqrt() / self.weight } else { 0.0 };
         let pairs = self.weight * self.weight - self.squares;
         let together = square - self.squares;
         self.cohesion = if pairs > 1e-6 { (together / pairs).clamp(0.0, 1.0) } else { 0.0 };
     }
 
-    pub fn join(&mut self, point: &Point) {
-        self.take(point, 1.0);
+    pub fn add_member(&mut self, point: &TextPoint) {
+        self.add_weighted(point, 1.0);
         self.size += 1;
-        self.settle();
+        self.update_derived();
     }
 
-    pub fn leave(&mut self, point: &Point) {
-        self.take(point, -1.0);
+    pub fn remove_member(&mut self, point: &TextPoint) {
+        self.add_weighted(point, -1.0);
         self.size -= 1;
-        self.settle();
+        self.update_derived();
     }
 
     pub fn absorb(&mut self, other: &Self) {
@@ -88,28 +88,28 @@ impl Group {
         self.weight += other.weight;
         self.squares += other.squares;
         self.size += other.size;
-        self.settle();
+        self.update_derived();
     }
 
     /// Returns the average similarity of a text to the members.
-    pub fn link(&self, near: &Near<'_>) -> f32 {
-        self.direction
-            .as_ref()
-            .map_or(0.0, |direction| near.at(direction.bytes(), direction.scale()) * self.length)
+    pub fn similarity(&self, near: &VectorComparer<'_>) -> f32 {
+        self.direction.as_ref().map_or(0.0, |direction| {
+            near.cosine_with(direction.as_bytes(), direction.scale()) * self.length
+        })
     }
 
     /// Returns the average similarity of a member to the others. Leaves out its similarity to itself, which is the
     /// maximum.
-    pub fn link_of_member(&self, near: &Near<'_>, weight: f32) -> f32 {
+    pub fn member_similarity(&self, near: &VectorComparer<'_>, weight: f32) -> f32 {
         let others = self.weight - weight;
         if others <= 0.0 {
             return 0.0;
         }
-        (self.link(near) * self.weight - weight) / others
+        (self.similarity(near) * self.weight - weight) / others
     }
 
     /// Returns the average similarity between the members of two groups.
-    pub fn link_to(&self, other: &Self) -> f32 {
+    pub fn group_similarity(&self, other: &Self) -> f32 {
         match (&self.direction, &other.direction) {
             (Some(one), Some(another)) => one.cosine(another) * self.length * other.length,
             _ => 0.0,
@@ -117,20 +117,20 @@ impl Group {
     }
 
     /// Returns the stored form: everything except the number of members.
-    pub fn bytes(&self) -> Vec<u8> {
+    pub fn to_bytes(&self) -> Vec<u8> {
         let further = [self.weight, self.squares];
         self.sum.iter().chain(&further).flat_map(|number| number.to_le_bytes()).collect()
     }
 
     /// Reads the stored form, or returns None if it is invalid or from another version.
-    pub fn of_bytes(bytes: &[u8], size: usize) -> Option<Self> {
+    pub fn from_bytes(bytes: &[u8], size: usize) -> Option<Self> {
         let (numbers, rest) = bytes.as_chunks::<4>();
         let numbers: Vec<f32> = numbers.iter().map(|number| f32::from_le_bytes(*number)).collect();
-        let (sum, further) = numbers.split_first_chunk::<DIMS>()?;
+        let (sum, further) = numbers.split_first_chunk::<VECTOR_DIMS>()?;
         let &[weight, squares] = further else { return None };
         let sound = rest.is_empty() && numbers.iter().all(|number| number.is_finite());
         let mut group = Self { sum: *sum, weight, squares, size, ..Self::new() };
-        group.settle();
+        group.update_derived();
         sound.then_some(group)
     }
 

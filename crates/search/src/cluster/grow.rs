@@ -13,27 +13,27 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 
-use super::group::{Group, Point};
-use super::rule::Rule;
-use crate::embed::Near;
+use super::group::{Group, TextPoint};
+use super::rule::GroupingRule;
+use crate::embed::VectorComparer;
 
 mod shape;
 #[cfg(test)]
 mod tests;
 
-pub use shape::Shape;
+pub use shape::GroupShape;
 
 /// Minimum number of members of a group.
-pub const FEWEST: usize = 3;
+pub const MIN_CLUSTER_SIZE: usize = 3;
 /// Maximum number of rounds per update. Texts that still move continue in the next update.
-const ROUNDS: usize = 8;
+const MAX_ROUNDS: usize = 8;
 /// Members are checked again once one in this many came or went. By then the group's mean has moved by .04 at most, and
 /// mostly by half of that, which is less than the distance between the thresholds to join and to leave.
-const ONE_IN: usize = 50;
+const MEMBER_CHECK_DIVISOR: usize = 50;
 
 /// The saved state of a group: the sum of its members, and the number that came or went since they were checked.
 #[derive(Debug, Clone)]
-pub struct Left {
+pub struct GroupState {
     pub group: Group,
     pub unrest: usize,
 }
@@ -41,8 +41,8 @@ pub struct Left {
 /// Texts and their groups. Groups are identified by numbers.
 #[derive(Debug)]
 pub struct Grouping<'a> {
-    rule: Rule,
-    points: Cow<'a, [Point]>,
+    rule: GroupingRule,
+    points: Cow<'a, [TextPoint]>,
     /// Rank of each text, which decides the order in which members of several groups are checked. It does not depend on
     /// when a text is read.
     order: Vec<i64>,
@@ -68,18 +68,18 @@ impl<'a> Grouping<'a> {
     ///
     /// # Panics
     /// If `points` and `of` differ in length.
-    pub fn new(rule: Rule, points: &'a [Point], of: Vec<Option<u32>>) -> Self {
+    pub fn new(rule: GroupingRule, points: &'a [TextPoint], of: Vec<Option<u32>>) -> Self {
         assert_eq!(points.len(), of.len(), "one for each");
-        let mut members: BTreeMap<u32, Vec<&Point>> = BTreeMap::new();
+        let mut members: BTreeMap<u32, Vec<&TextPoint>> = BTreeMap::new();
         for (point, group) in points.iter().zip(&of) {
             if let Some(group) = group {
                 members.entry(*group).or_default().push(point);
             }
         }
-        let left = members
-            .into_iter()
-            .map(|(number, members)| (number, Left { group: Group::of(members), unrest: 0 }));
-        let mut grouping = Self::begin(rule, left);
+        let left = members.into_iter().map(|(number, members)| {
+            (number, GroupState { group: Group::from_members(members), unrest: 0 })
+        });
+        let mut grouping = Self::restore(rule, left);
         grouping.order = (0..).take(points.len()).collect();
         grouping.points = Cow::Borrowed(points);
         grouping.of = of;
@@ -87,12 +87,12 @@ impl<'a> Grouping<'a> {
     }
 
     /// Restores groups without reading their members. Texts without a group still have to be [added](Self::add).
-    pub fn unread(rule: Rule, left: BTreeMap<u32, Left>) -> Self {
+    pub fn from_states(rule: GroupingRule, left: BTreeMap<u32, GroupState>) -> Self {
         let unread = left.keys().map(|number| (*number, vec![*number])).collect();
-        Self { unread, ..Self::begin(rule, left) }
+        Self { unread, ..Self::restore(rule, left) }
     }
 
-    fn begin(rule: Rule, left: impl IntoIterator<Item = (u32, Left)>) -> Self {
+    fn restore(rule: GroupingRule, left: impl IntoIterator<Item = (u32, GroupState)>) -> Self {
         let mut grouping = Self {
             rule,
             points: Cow::Borrowed(&[]),
@@ -107,10 +107,10 @@ impl<'a> Grouping<'a> {
             asked: BTreeSet::new(),
             merged: Vec::new(),
         };
-        for (number, Left { group, unrest }) in left {
+        for (number, GroupState { group, unrest }) in left {
             grouping.next = grouping.next.max(number + 1);
             grouping.unrest.insert(number, unrest);
-            if group.size < FEWEST {
+            if group.size < MIN_CLUSTER_SIZE {
                 grouping.touched.insert(number);
             }
             grouping.groups.insert(number, group);
@@ -134,7 +134,7 @@ impl<'a> Grouping<'a> {
     }
 
     /// Adds a text with its rank among all texts and returns its place.
-    pub fn add(&mut self, order: i64, point: &Point, group: Option<u32>) -> usize {
+    pub fn add(&mut self, order: i64, point: &TextPoint, group: Option<u32>) -> usize {
         self.points.to_mut().push(*point);
         self.order.push(order);
         self.of.push(group);
@@ -143,14 +143,14 @@ impl<'a> Grouping<'a> {
 
     /// Groups new texts, given by their places, and updates all groups that this affects.
     pub fn grow(&mut self, new: &[usize]) {
-        let Ok(()) = self.grow_reading(new, &mut |_| Ok::<_, Infallible>(Vec::new()));
+        let Ok(()) = self.grow_with(new, &mut |_| Ok::<_, Infallible>(Vec::new()));
     }
 
     /// Works like [`grow`](Self::grow), and calls `read` with a group number when the members of that group are needed.
-    pub fn grow_reading<E>(
+    pub fn grow_with<E>(
         &mut self,
         new: &[usize],
-        read: &mut impl FnMut(u32) -> Result<Vec<(i64, Point)>, E>,
+        read: &mut impl FnMut(u32) -> Result<Vec<(i64, TextPoint)>, E>,
     ) -> Result<(), E> {
         let fresh: BTreeSet<usize> = new.iter().copied().collect();
         let loose = (0..self.of.len()).filter(|at| self.of[*at].is_none() && !fresh.contains(at));
@@ -159,16 +159,16 @@ impl<'a> Grouping<'a> {
         for &at in new {
             if let Some(before) = self.of[at] {
                 // Its text changed, so its group has to check its members.
-                self.disturb(before);
+                self.mark_for_check(before);
                 continue;
             }
-            if !self.place(at) {
-                self.found(at, &mut loose);
+            if !self.try_join(at) {
+                self.found_group(at, &mut loose);
             }
         }
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             let merged = self.merge();
-            let moved = self.settle(&mut loose, read)?;
+            let moved = self.check_members(&mut loose, read)?;
             if !merged && !moved {
                 break;
             }
@@ -177,10 +177,10 @@ impl<'a> Grouping<'a> {
     }
 
     /// Reads the members of a group, if they were not read yet.
-    pub fn read<E>(
+    pub fn read_members<E>(
         &mut self,
         number: u32,
-        read: &mut impl FnMut(u32) -> Result<Vec<(i64, Point)>, E>,
+        read: &mut impl FnMut(u32) -> Result<Vec<(i64, TextPoint)>, E>,
     ) -> Result<(), E> {
         for part in self.unread.remove(&number).unwrap_or_default() {
             for (order, point) in read(part)? {
@@ -191,31 +191,31 @@ impl<'a> Grouping<'a> {
     }
 
     /// Marks a group as read: the caller has added all its members.
-    pub fn is_read(&mut self, number: u32) {
+    pub fn mark_read(&mut self, number: u32) {
         self.unread.remove(&number);
     }
 
     /// Marks all members of a group for checking: a member with an unknown text was removed.
-    pub fn disturb(&mut self, number: u32) {
+    pub fn mark_for_check(&mut self, number: u32) {
         if let Some(group) = self.groups.get(&number) {
-            self.stir(number, group.size);
+            self.record_change(number, group.size);
         }
     }
 
     /// Returns true if the group exists.
-    pub fn has(&self, number: u32) -> bool {
+    pub fn contains(&self, number: u32) -> bool {
         self.groups.contains_key(&number)
     }
 
     /// Records that `by` members of a group changed.
-    fn stir(&mut self, number: u32, by: usize) {
+    fn record_change(&mut self, number: u32, by: usize) {
         *self.unrest.entry(number).or_default() += by;
         self.touched.insert(number);
         self.changed.insert(number);
     }
 
     /// Returns the group number of each text.
-    pub fn of(&self) -> &[Option<u32>] {
+    pub fn group_numbers(&self) -> &[Option<u32>] {
         &self.of
     }
 
@@ -230,25 +230,25 @@ impl<'a> Grouping<'a> {
     }
 
     /// Returns the groups with checked members that still exist.
-    pub fn asked(&self) -> impl Iterator<Item = u32> {
+    pub fn checked(&self) -> impl Iterator<Item = u32> {
         self.asked.iter().copied().filter(|number| self.groups.contains_key(number))
     }
 
     /// Returns the current state of every group.
-    pub fn left(&self) -> impl Iterator<Item = (u32, Left)> {
+    pub fn states(&self) -> impl Iterator<Item = (u32, GroupState)> {
         self.groups.iter().map(|(number, group)| {
             let unrest = self.unrest.get(number).copied().unwrap_or_default();
-            (*number, Left { group: group.clone(), unrest })
+            (*number, GroupState { group: group.clone(), unrest })
         })
     }
 
     /// Returns the stored groups that were not read, each with the group that now contains it.
-    pub fn parts(&self) -> impl Iterator<Item = (u32, u32)> {
+    pub fn unread_parts(&self) -> impl Iterator<Item = (u32, u32)> {
         self.unread.iter().flat_map(|(into, parts)| parts.iter().map(|from| (*from, *into)))
     }
 
     /// Returns the places of the members of some groups, by rank.
-    fn in_order(&self, of: impl Fn(u32) -> bool) -> Vec<usize> {
+    fn members_by_rank(&self, of: impl Fn(u32) -> bool) -> Vec<usize> {
         let mut members: Vec<usize> =
             (0..self.of.len()).filter(|at| self.of[*at].is_some_and(&of)).collect();
         members.sort_by_key(|at| self.order[*at]);
@@ -256,14 +256,16 @@ impl<'a> Grouping<'a> {
     }
 
     /// Returns the nearest group that a text may join.
-    fn nearest(&self, near: &Near<'_>, but: Option<u32>) -> Option<(u32, f32)> {
+    fn nearest_group(&self, near: &VectorComparer<'_>, but: Option<u32>) -> Option<(u32, f32)> {
         let mut best: Option<(u32, f32)> = None;
         for (number, group) in &self.groups {
             if Some(*number) == but {
                 continue;
             }
-            let link = group.link(near);
-            if best.is_none_or(|(_, so_far)| link > so_far) && link >= self.rule.joins(group) {
+            let link = group.similarity(near);
+            if best.is_none_or(|(_, so_far)| link > so_far)
+                && link >= self.rule.join_threshold(group)
+            {
                 best = Some((*number, link));
             }
         }
@@ -271,71 +273,71 @@ impl<'a> Grouping<'a> {
     }
 
     /// Adds a text without a group to the nearest group. Returns false if no group is near enough.
-    fn place(&mut self, at: usize) -> bool {
-        let near = Near::to(&self.points[at].vector, MANY);
-        match self.nearest(&near, None) {
+    fn try_join(&mut self, at: usize) -> bool {
+        let near = VectorComparer::new_for(&self.points[at].vector, ALWAYS_DETECT_CPU);
+        match self.nearest_group(&near, None) {
             Some((number, _)) => {
-                self.enter(at, number);
+                self.join_group(at, number);
                 true
             }
             None => false,
         }
     }
 
-    fn enter(&mut self, at: usize, number: u32) {
+    fn join_group(&mut self, at: usize, number: u32) {
         self.of[at] = Some(number);
-        self.groups.entry(number).or_insert_with(Group::new).join(&self.points[at]);
-        self.stir(number, 1);
+        self.groups.entry(number).or_insert_with(Group::new).add_member(&self.points[at]);
+        self.record_change(number, 1);
     }
 
-    fn leave(&mut self, at: usize) {
+    fn leave_group(&mut self, at: usize) {
         if let Some(number) = self.of[at].take() {
             if let Some(group) = self.groups.get_mut(&number) {
-                group.leave(&self.points[at]);
+                group.remove_member(&self.points[at]);
             }
-            self.stir(number, 1);
+            self.record_change(number, 1);
         }
     }
 
     /// Returns the number of texts, read or not.
-    fn texts(&self) -> usize {
+    fn count_texts(&self) -> usize {
         let grouped: usize = self.groups.values().map(|group| group.size).sum();
         grouped + self.of.iter().filter(|number| number.is_none()).count()
     }
 
     /// Founds a group from a text and others without a group, if enough of them are near. Otherwise the text stays
     /// loose.
-    fn found(&mut self, at: usize, loose: &mut Vec<usize>) {
-        let near = Near::to(&self.points[at].vector, MANY);
-        let enough = self.rule.founds(self.texts());
+    fn found_group(&mut self, at: usize, loose: &mut Vec<usize>) {
+        let near = VectorComparer::new_for(&self.points[at].vector, ALWAYS_DETECT_CPU);
+        let enough = self.rule.found_threshold(self.count_texts());
         let mut beside: Vec<(f32, usize)> = loose
             .iter()
             .map(|other| {
                 let vector = &self.points[*other].vector;
-                (near.at(vector.bytes(), vector.scale()), *other)
+                (near.cosine_with(vector.as_bytes(), vector.scale()), *other)
             })
             .filter(|(link, _)| *link >= enough)
             .collect();
-        if beside.len() + 1 >= FEWEST {
+        if beside.len() + 1 >= MIN_CLUSTER_SIZE {
             beside.sort_by(|one, other| {
                 let first = self.order[one.1].cmp(&self.order[other.1]);
                 other.0.total_cmp(&one.0).then(first)
             });
-            let mut group = Group::of([&self.points[at]]);
+            let mut group = Group::from_members([&self.points[at]]);
             let mut members = vec![at];
             for (_, other) in beside {
-                let near = Near::to(&self.points[other].vector, 1);
-                if group.link(&near) >= enough {
-                    group.join(&self.points[other]);
+                let near = VectorComparer::new_for(&self.points[other].vector, 1);
+                if group.similarity(&near) >= enough {
+                    group.add_member(&self.points[other]);
                     members.push(other);
                 }
             }
-            if members.len() >= FEWEST {
+            if members.len() >= MIN_CLUSTER_SIZE {
                 loose.retain(|other| !members.contains(other));
                 let number = self.next;
                 self.next += 1;
                 self.groups.insert(number, group);
-                self.stir(number, members.len());
+                self.record_change(number, members.len());
                 for member in members {
                     self.of[member] = Some(number);
                 }
@@ -353,9 +355,9 @@ impl<'a> Grouping<'a> {
             for number in &self.touched {
                 let Some(group) = self.groups.get(number) else { continue };
                 for (other, another) in self.groups.iter().filter(|(other, _)| *other != number) {
-                    let link = group.link_to(another);
+                    let link = group.group_similarity(another);
                     if best.is_none_or(|(so_far, ..)| link > so_far)
-                        && link >= self.rule.merges(group, another)
+                        && link >= self.rule.merge_threshold(group, another)
                     {
                         best = Some((link, *number, *other));
                     }
@@ -382,17 +384,17 @@ impl<'a> Grouping<'a> {
                 *number = Some(into);
             }
             self.touched.remove(&from);
-            self.stir(into, came);
+            self.record_change(into, came);
             self.merged.push((from, into));
             any = true;
         }
     }
 
     /// Checks the members of groups that changed enough, and all texts without a group. Returns true if a text moved.
-    fn settle<E>(
+    fn check_members<E>(
         &mut self,
         loose: &mut Vec<usize>,
-        read: &mut impl FnMut(u32) -> Result<Vec<(i64, Point)>, E>,
+        read: &mut impl FnMut(u32) -> Result<Vec<(i64, TextPoint)>, E>,
     ) -> Result<bool, E> {
         let mut touched = std::mem::take(&mut self.touched);
         if touched.is_empty() {
@@ -400,29 +402,29 @@ impl<'a> Grouping<'a> {
         }
         touched.retain(|number| {
             let unrest = self.unrest.get(number).copied().unwrap_or_default();
-            self.groups
-                .get(number)
-                .is_some_and(|group| group.size < FEWEST || unrest * ONE_IN >= group.size)
+            self.groups.get(number).is_some_and(|group| {
+                group.size < MIN_CLUSTER_SIZE || unrest * MEMBER_CHECK_DIVISOR >= group.size
+            })
         });
         for &number in &touched {
-            self.read(number, read)?;
+            self.read_members(number, read)?;
             self.unrest.insert(number, 0);
         }
         let mut moved = false;
-        for at in self.in_order(|number| touched.contains(&number)) {
+        for at in self.members_by_rank(|number| touched.contains(&number)) {
             let Some(own) = self.of[at] else { continue };
             let point = &self.points[at];
-            let near = Near::to(&point.vector, MANY);
-            let link = self.groups[&own].link_of_member(&near, point.weight);
-            let other = self.nearest(&near, Some(own));
+            let near = VectorComparer::new_for(&point.vector, ALWAYS_DETECT_CPU);
+            let link = self.groups[&own].member_similarity(&near, point.weight);
+            let other = self.nearest_group(&near, Some(own));
             match other {
                 Some((number, better)) if better > link + self.rule.gain => {
-                    self.leave(at);
-                    self.enter(at, number);
+                    self.leave_group(at);
+                    self.join_group(at, number);
                     moved = true;
                 }
-                _ if link < self.rule.stays(&self.groups[&own]) => {
-                    self.leave(at);
+                _ if link < self.rule.stay_threshold(&self.groups[&own]) => {
+                    self.leave_group(at);
                     loose.push(at);
                     moved = true;
                 }
@@ -432,7 +434,7 @@ impl<'a> Grouping<'a> {
         self.asked.append(&mut touched);
         self.dissolve(loose, read)?;
         for at in std::mem::take(loose) {
-            if self.place(at) {
+            if self.try_join(at) {
                 moved = true;
             } else {
                 loose.push(at);
@@ -445,20 +447,20 @@ impl<'a> Grouping<'a> {
     fn dissolve<E>(
         &mut self,
         loose: &mut Vec<usize>,
-        read: &mut impl FnMut(u32) -> Result<Vec<(i64, Point)>, E>,
+        read: &mut impl FnMut(u32) -> Result<Vec<(i64, TextPoint)>, E>,
     ) -> Result<(), E> {
         let small: BTreeSet<u32> = self
             .groups
             .iter()
-            .filter(|(_, group)| group.size < FEWEST)
+            .filter(|(_, group)| group.size < MIN_CLUSTER_SIZE)
             .map(|(number, _)| *number)
             .collect();
         for &number in &small {
-            self.read(number, read)?;
+            self.read_members(number, read)?;
             self.unrest.remove(&number);
         }
         if !small.is_empty() {
-            let let_go = self.in_order(|number| small.contains(&number));
+            let let_go = self.members_by_rank(|number| small.contains(&number));
             for &at in &let_go {
                 self.of[at] = None;
             }
@@ -470,4 +472,4 @@ impl<'a> Grouping<'a> {
 }
 
 /// Number of comparisons that always justifies CPU detection.
-const MANY: usize = usize::MAX;
+const ALWAYS_DETECT_CPU: usize = usize::MAX;

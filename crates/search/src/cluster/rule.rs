@@ -10,7 +10,7 @@ use super::group::Group;
 /// because three texts that say the same would otherwise accept an unrelated one; a small group has few members to
 /// compare with.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Rule {
+pub struct GroupingRule {
     /// Minimum average similarity of a text to the members to join.
     pub join: f32,
     /// Minimum average similarity of texts that found a group.
@@ -30,12 +30,12 @@ pub struct Rule {
 }
 
 /// Number of texts from which `few` no longer applies.
-const MANY: f32 = 60.0;
+const MANY_TEXTS: f32 = 60.0;
 
-impl Rule {
+impl GroupingRule {
     /// Returns the thresholds of an axis. Measured on the lessons of one half of the causes; the reports use the other
     /// half.
-    pub const fn of(axis: Axis) -> Self {
+    pub const fn for_axis(axis: Axis) -> Self {
         let rule = Self {
             join: 0.24,
             found: 0.24,
@@ -56,26 +56,26 @@ impl Rule {
     }
 
     /// Returns the minimum average similarity of a text to the members of a group to join it.
-    pub fn joins(&self, group: &Group) -> f32 {
+    pub fn join_threshold(&self, group: &Group) -> f32 {
         #[expect(clippy::cast_precision_loss, reason = "a count of members")]
         let size = group.size.max(1) as f32;
         self.join.max(self.tight * group.cohesion()) + self.small / size
     }
 
     /// Returns the minimum similarity of a member to stay.
-    pub fn stays(&self, group: &Group) -> f32 {
-        self.stay * self.joins(group)
+    pub fn stay_threshold(&self, group: &Group) -> f32 {
+        self.stay * self.join_threshold(group)
     }
 
     /// Returns the minimum similarity of texts to found a group, among `texts` texts.
-    pub fn founds(&self, texts: usize) -> f32 {
+    pub fn found_threshold(&self, texts: usize) -> f32 {
         #[expect(clippy::cast_precision_loss, reason = "a count of texts")]
         let texts = texts as f32;
-        self.found + self.few * (1.0 - texts / MANY).max(0.0)
+        self.found + self.few * (1.0 - texts / MANY_TEXTS).max(0.0)
     }
 
     /// Returns the minimum average similarity between the members of two groups to merge the groups.
-    pub fn merges(&self, one: &Group, other: &Group) -> f32 {
+    pub fn merge_threshold(&self, one: &Group, other: &Group) -> f32 {
         self.merge.max(self.tight * one.cohesion().min(other.cohesion()))
     }
 }

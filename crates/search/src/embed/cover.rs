@@ -4,77 +4,80 @@
 //! Therefore the best candidates are compared again: for each token of the question, the nearest token of the document.
 
 use super::table::Token;
-use super::{DIMS, dot, each_token};
+use super::{VECTOR_DIMS, dot, for_each_token};
 
 /// Maximum number of different tokens that are read from a text.
-const MOST: usize = 256;
+const MAX_TEXT_TOKENS: usize = 256;
 /// Maximum number of tokens of a question, those with the highest weights. A long text is a log, and each token costs
 /// time for each candidate.
-const ASKED: usize = 48;
+const MAX_QUESTION_TOKENS: usize = 48;
 
 /// The different tokens of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tokens(Vec<Token>);
+pub struct TokenSet(Vec<Token>);
 
-impl Tokens {
+impl TokenSet {
     /// Tokenises a text.
-    pub fn of(text: &str) -> Self {
+    pub fn from_text(text: &str) -> Self {
         let mut found = Vec::new();
-        each_token(text, |token| {
+        for_each_token(text, |token| {
             if token != Token::UNKNOWN && !found.contains(&token) {
                 found.push(token);
             }
-            found.len() < MOST
+            found.len() < MAX_TEXT_TOKENS
         });
         found.sort_unstable();
         Self(found)
     }
 
     /// Returns the database form: two bytes per token.
-    pub fn bytes(&self) -> Vec<u8> {
+    pub fn to_bytes(&self) -> Vec<u8> {
         self.0.iter().flat_map(|token| token.number().to_le_bytes()).collect()
     }
 
     /// Reads the database form. Returns None if a token is not in the table; then the document counts as having no
     /// tokens.
-    pub fn of_bytes(bytes: &[u8]) -> Option<Self> {
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (pairs, rest) = bytes.as_chunks();
-        let tokens = pairs.iter().map(|pair| Token::of_number(u16::from_le_bytes(*pair)));
+        let tokens = pairs.iter().map(|pair| Token::from_number(u16::from_le_bytes(*pair)));
         rest.is_empty().then(|| tokens.collect::<Option<_>>().map(Self)).flatten()
     }
 }
 
 /// A question, prepared for comparison with documents.
-pub struct Asked {
+pub struct CoverageQuery {
     tokens: Vec<(Token, f32)>,
-    dot: fn(&[u8; DIMS], &[u8; DIMS]) -> i32,
+    dot: fn(&[u8; VECTOR_DIMS], &[u8; VECTOR_DIMS]) -> i32,
 }
 
-impl Asked {
+impl CoverageQuery {
     /// Selects the tokens with the highest weights. The weight is the length of a token's vector: frequent tokens are
     /// short.
     pub fn new(text: &str) -> Self {
-        let dot = dot::best();
-        let mut tokens: Vec<(Token, f32)> = Tokens::of(text)
+        let dot = dot::best_dot();
+        let mut tokens: Vec<(Token, f32)> = TokenSet::from_text(text)
             .0
             .into_iter()
-            .map(|token| (token, length(token, dot) * token.scale()))
+            .map(|token| (token, row_length(token, dot) * token.scale()))
             .collect();
         tokens.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
-        tokens.truncate(ASKED);
+        tokens.truncate(MAX_QUESTION_TOKENS);
         Self { tokens, dot }
     }
 
     /// Returns the share of the question that a document covers, from 0 to 1.
-    pub fn covered_by(&self, document: &Tokens) -> f64 {
-        let rows: Vec<_> =
-            document.0.iter().map(|token| (token.row(), 1.0 / length(*token, self.dot))).collect();
+    pub fn covered_by(&self, document: &TokenSet) -> f64 {
+        let rows: Vec<_> = document
+            .0
+            .iter()
+            .map(|token| (token.row(), 1.0 / row_length(*token, self.dot)))
+            .collect();
         let (mut covered, mut all) = (0.0, 0.0);
         for (token, weight) in &self.tokens {
             let nearest = if document.0.binary_search(token).is_ok() {
                 1.0
             } else {
-                let own = 1.0 / length(*token, self.dot);
+                let own = 1.0 / row_length(*token, self.dot);
                 let near = rows.iter().map(|(row, scale)| {
                     #[expect(
                         clippy::cast_precision_loss,
@@ -93,7 +96,7 @@ impl Asked {
 }
 
 /// Returns the length of a token's row. Never 0: the table has no zero rows, which would have no direction.
-fn length(token: Token, dot: fn(&[u8; DIMS], &[u8; DIMS]) -> i32) -> f32 {
+fn row_length(token: Token, dot: fn(&[u8; VECTOR_DIMS], &[u8; VECTOR_DIMS]) -> i32) -> f32 {
     #[expect(clippy::cast_precision_loss, reason = "256 squares of bytes are below 2^23")]
     let square = dot(token.row(), token.row()) as f32;
     square.max(1.0).sqrt()
@@ -106,11 +109,11 @@ mod tests {
     use super::*;
 
     fn covered(question: &str, document: &str) -> f64 {
-        Asked::new(question).covered_by(&Tokens::of(document))
+        CoverageQuery::new(question).covered_by(&TokenSet::from_text(document))
     }
 
     #[test]
-    fn a_text_covers_itself_and_its_parts() {
+    fn text_covers_its_parts() {
         let text = "the Redis client was never closed";
         assert!((covered(text, text) - 1.0).abs() < 1e-6);
         assert!((covered("redis client", text) - 1.0).abs() < 1e-6);
@@ -118,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn another_word_for_the_same_covers_more_than_any_word() {
+    fn synonyms_cover_more() {
         let question = "the car was stolen";
         assert!(
             covered(question, "somebody took the automobile, a theft")
@@ -128,10 +131,10 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_the_table_have_a_length() {
+    fn table_rows_are_not_zero() {
         for number in 0..=u16::MAX {
-            if let Some(token) = Token::of_number(number) {
-                assert!(dot::portable(token.row(), token.row()) > 0, "{number}");
+            if let Some(token) = Token::from_number(number) {
+                assert!(dot::portable_dot(token.row(), token.row()) > 0, "{number}");
             }
         }
     }
@@ -139,23 +142,23 @@ mod tests {
     proptest! {
         #[test]
         fn tokens_come_back_from_their_bytes(text in "\\PC{0,300}") {
-            let tokens = Tokens::of(&text);
-            prop_assert_eq!(Tokens::of_bytes(&tokens.bytes()), Some(tokens));
+            let tokens = TokenSet::from_text(&text);
+            prop_assert_eq!(TokenSet::from_bytes(&tokens.to_bytes()), Some(tokens));
         }
 
         #[test]
         fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
-            if let Some(tokens) = Tokens::of_bytes(&bytes) {
-                prop_assert_eq!(tokens.bytes(), bytes);
+            if let Some(tokens) = TokenSet::from_bytes(&bytes) {
+                prop_assert_eq!(tokens.to_bytes(), bytes);
             }
         }
 
         #[test]
-        fn a_share_is_a_share_and_plain_code_finds_the_same(one in "\\PC{0,120}", other in "[a-z ]{0,200}") {
-            let (asked, document) = (Asked::new(&one), Tokens::of(&other));
+        fn coverage_is_share_and_portable(one in "\\PC{0,120}", other in "[a-z ]{0,200}") {
+            let (asked, document) = (CoverageQuery::new(&one), TokenSet::from_text(&other));
             let share = asked.covered_by(&document);
             prop_assert!((0.0..=1.0).contains(&share));
-            let plain = Asked { tokens: asked.tokens, dot: dot::portable };
+            let plain = CoverageQuery { tokens: asked.tokens, dot: dot::portable_dot };
             prop_assert_eq!(plain.covered_by(&document).to_bits(), share.to_bits());
         }
     }

@@ -1,9 +1,9 @@
 //! Dot products of byte vectors. The only file of the crate that uses processor-specific instructions.
 
-use super::Numbers;
+use super::Components;
 
 /// Returns the fastest implementation for this processor.
-pub(super) fn best() -> fn(&Numbers, &Numbers) -> i32 {
+pub(super) fn best_dot() -> fn(&Components, &Components) -> i32 {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         #[expect(unsafe_code, reason = "the compiler does not know the processor")]
@@ -13,18 +13,18 @@ pub(super) fn best() -> fn(&Numbers, &Numbers) -> i32 {
     #[cfg(target_arch = "aarch64")]
     return neon;
     #[cfg(not(target_arch = "aarch64"))]
-    portable
+    portable_dot
 }
 
 /// The implementation for every processor; the others must give the same results.
-pub(super) fn portable(a: &Numbers, b: &Numbers) -> i32 {
+pub(super) fn portable_dot(a: &Components, b: &Components) -> i32 {
     let product = |(&a, &b): (&u8, &u8)| i32::from(a.cast_signed()) * i32::from(b.cast_signed());
     a.iter().zip(b).map(product).sum()
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn avx2(a: &Numbers, b: &Numbers) -> i32 {
+fn avx2(a: &Components, b: &Components) -> i32 {
     use std::arch::x86_64::{
         __m256i, _mm_add_epi32, _mm_cvtsi128_si32, _mm_loadu_si128, _mm_shuffle_epi32,
         _mm_unpackhi_epi64, _mm256_add_epi32, _mm256_castsi256_si128, _mm256_cvtepi8_epi16,
@@ -48,7 +48,7 @@ fn avx2(a: &Numbers, b: &Numbers) -> i32 {
 }
 
 #[cfg(target_arch = "aarch64")]
-fn neon(a: &Numbers, b: &Numbers) -> i32 {
+fn neon(a: &Components, b: &Components) -> i32 {
     use std::arch::aarch64::{
         int8x16_t, vaddvq_s32, vdupq_n_s32, vget_low_s8, vld1q_s8, vmull_high_s8, vmull_s8,
         vpadalq_s16,
@@ -79,29 +79,29 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::embed::DIMS;
+    use crate::embed::VECTOR_DIMS;
 
-    fn numbers() -> impl Strategy<Value = Numbers> {
+    fn numbers() -> impl Strategy<Value = Components> {
         // The extreme values come as often as all others.
         let byte = prop_oneof![any::<u8>(), Just(127), Just(128), Just(255)];
-        prop::collection::vec(byte, DIMS).prop_map(|bytes| bytes.try_into().unwrap())
+        prop::collection::vec(byte, VECTOR_DIMS).prop_map(|bytes| bytes.try_into().unwrap())
     }
 
     proptest! {
         #[test]
-        fn the_best_is_the_same_as_the_plainest((a, b) in (numbers(), numbers())) {
+        fn best_equals_portable((a, b) in (numbers(), numbers())) {
             let plain: i64 = a.iter().zip(&b).map(|(&a, &b)| i64::from(a.cast_signed()) * i64::from(b.cast_signed())).sum();
-            prop_assert_eq!(i64::from(portable(&a, &b)), plain);
-            prop_assert_eq!(best()(&a, &b), portable(&a, &b));
+            prop_assert_eq!(i64::from(portable_dot(&a, &b)), plain);
+            prop_assert_eq!(best_dot()(&a, &b), portable_dot(&a, &b));
         }
     }
 
     #[test]
     fn the_largest_sum_fits() {
-        let (low, high) = ([128; DIMS], [127; DIMS]);
+        let (low, high) = ([128; VECTOR_DIMS], [127; VECTOR_DIMS]);
         for (a, b) in [(&low, &low), (&low, &high), (&high, &high)] {
-            assert_eq!(best()(a, b), portable(a, b));
+            assert_eq!(best_dot()(a, b), portable_dot(a, b));
         }
-        assert_eq!(portable(&low, &low), 1 << 22);
+        assert_eq!(portable_dot(&low, &low), 1 << 22);
     }
 }

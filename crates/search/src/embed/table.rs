@@ -3,35 +3,40 @@
 //! `tools/distill/table.py` writes it and documents the layout. All numbers are little-endian and read byte by byte, so
 //! no alignment is needed; the rows are aligned anyway, so that each touches one cache line less.
 
-use super::DIMS;
+use super::VECTOR_DIMS;
 
 #[repr(C, align(64))]
 struct Aligned<B: ?Sized>(B);
 
-static FILE: &Aligned<[u8]> = &Aligned(*include_bytes!("../../model/table.bin"));
-static BYTES: &[u8] = &FILE.0;
-static ROW: &[[u8; DIMS]] = BYTES.split_at(SCALES).0.split_at(HEADER).1.as_chunks().0;
+static TABLE_FILE: &Aligned<[u8]> = &Aligned(*include_bytes!("../../model/table.bin"));
+static TABLE_BYTES: &[u8] = &TABLE_FILE.0;
+static VECTOR_ROWS: &[[u8; VECTOR_DIMS]] =
+    TABLE_BYTES.split_at(SCALES_OFFSET).0.split_at(TABLE_HEADER_BYTES).1.as_chunks().0;
 
-const HEADER: usize = 64;
-const COUNT: usize = number(16);
-const BEGINNING: usize = number(20);
-const SCALES: usize = HEADER + COUNT * DIMS;
-const ROWS: usize = SCALES + COUNT * 2;
-const ENDS: usize = ROWS + COUNT * 2;
-const TEXT: usize = ENDS + (COUNT + 1) * 4;
+const TABLE_HEADER_BYTES: usize = 64;
+const TOKEN_COUNT: usize = read_u32(16);
+const BEGINNING_COUNT: usize = read_u32(20);
+const SCALES_OFFSET: usize = TABLE_HEADER_BYTES + TOKEN_COUNT * VECTOR_DIMS;
+const ROWS_OFFSET: usize = SCALES_OFFSET + TOKEN_COUNT * 2;
+const ENDS_OFFSET: usize = ROWS_OFFSET + TOKEN_COUNT * 2;
+const TEXT_OFFSET: usize = ENDS_OFFSET + (TOKEN_COUNT + 1) * 4;
 
 // A file with another layout does not compile.
 const _: () = {
-    assert!(matches!(FILE.0.split_at(8).0, b"RUTTABLE"));
-    assert!(number(8) == 1 && number(12) == DIMS && COUNT == BEGINNING + number(24));
-    assert!(FILE.0.len() == TEXT + number(28) && COUNT <= u16::MAX as usize);
+    assert!(matches!(TABLE_FILE.0.split_at(8).0, b"RUTTABLE"));
+    assert!(
+        read_u32(8) == 1
+            && read_u32(12) == VECTOR_DIMS
+            && TOKEN_COUNT == BEGINNING_COUNT + read_u32(24)
+    );
+    assert!(TABLE_FILE.0.len() == TEXT_OFFSET + read_u32(28) && TOKEN_COUNT <= u16::MAX as usize);
 };
 
 /// Identifies the table: the first bytes of its sha256.
-pub(super) const HASH: u64 = (number(36) as u64) << 32 | number(32) as u64;
+pub(super) const TABLE_HASH: u64 = (read_u32(36) as u64) << 32 | read_u32(32) as u64;
 
-const fn number(at: usize) -> usize {
-    let bytes = &FILE.0;
+const fn read_u32(at: usize) -> usize {
+    let bytes = &TABLE_FILE.0;
     u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]) as usize
 }
 
@@ -47,43 +52,43 @@ impl Token {
         self.0
     }
 
-    pub(super) fn of_number(number: u16) -> Option<Self> {
-        (usize::from(number) < COUNT).then_some(Self(number))
+    pub(super) fn from_number(number: u16) -> Option<Self> {
+        (usize::from(number) < TOKEN_COUNT).then_some(Self(number))
     }
 
-    pub(super) fn row(self) -> &'static [u8; DIMS] {
-        &ROW[usize::from(self.0)]
+    pub(super) fn row(self) -> &'static [u8; VECTOR_DIMS] {
+        &VECTOR_ROWS[usize::from(self.0)]
     }
 
     /// Returns the factor of the row. Stored in half precision, positive and never subnormal.
     pub(super) fn scale(self) -> f32 {
-        let half = short(SCALES, usize::from(self.0));
+        let half = read_u16_entry(SCALES_OFFSET, usize::from(self.0));
         f32::from_bits((u32::from(half) << 13) + (112 << 23))
     }
 }
 
 /// The position of a token in a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum WordPosition {
     Beginning,
     Within,
 }
 
 /// Returns the longest token that the text starts with, and its length.
-pub(super) fn longest(text: &str, place: Place) -> Option<(Token, usize)> {
+pub(super) fn longest_token(text: &str, place: WordPosition) -> Option<(Token, usize)> {
     let (first, mut last) = match place {
-        Place::Beginning => (0, BEGINNING),
-        Place::Within => (BEGINNING, COUNT),
+        WordPosition::Beginning => (0, BEGINNING_COUNT),
+        WordPosition::Within => (BEGINNING_COUNT, TOKEN_COUNT),
     };
     let mut text = text.as_bytes();
     // The entry that sorts directly before the text is either the longest token that starts it, or shares a shorter
     // prefix with the text; then every token that starts the text also starts that shared prefix.
     loop {
-        last = first + partition(last - first, |at| entry(first + at) <= text);
-        let before = entry(last.checked_sub(1).filter(|&at| at >= first)?);
+        last = first + partition_point(last - first, |at| token_text(first + at) <= text);
+        let before = token_text(last.checked_sub(1).filter(|&at| at >= first)?);
         let shared = before.iter().zip(text).take_while(|(a, b)| a == b).count();
         if shared == before.len() {
-            return Some((Token(short(ROWS, last - 1)), shared));
+            return Some((Token(read_u16_entry(ROWS_OFFSET, last - 1)), shared));
         }
         text = &text[..shared];
         last -= 1;
@@ -92,7 +97,7 @@ pub(super) fn longest(text: &str, place: Place) -> Option<(Token, usize)> {
 
 /// Returns the number of leading indices below `count` for which `is` returns true; it must be false for all later
 /// ones.
-fn partition(count: usize, is: impl Fn(usize) -> bool) -> usize {
+fn partition_point(count: usize, is: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, count);
     while low < high {
         let middle = low.midpoint(high);
@@ -105,17 +110,18 @@ fn partition(count: usize, is: impl Fn(usize) -> bool) -> usize {
     low
 }
 
-fn entry(at: usize) -> &'static [u8] {
-    &BYTES[TEXT + long(ENDS, at)..TEXT + long(ENDS, at + 1)]
+fn token_text(at: usize) -> &'static [u8] {
+    &TABLE_BYTES[TEXT_OFFSET + read_u32_entry(ENDS_OFFSET, at)
+        ..TEXT_OFFSET + read_u32_entry(ENDS_OFFSET, at + 1)]
 }
 
-fn short(section: usize, at: usize) -> u16 {
+fn read_u16_entry(section: usize, at: usize) -> u16 {
     let at = section + at * 2;
-    u16::from_le_bytes([BYTES[at], BYTES[at + 1]])
+    u16::from_le_bytes([TABLE_BYTES[at], TABLE_BYTES[at + 1]])
 }
 
-fn long(section: usize, at: usize) -> usize {
-    number(section + at * 4)
+fn read_u32_entry(section: usize, at: usize) -> usize {
+    read_u32(section + at * 4)
 }
 
 #[cfg(test)]
@@ -124,32 +130,41 @@ mod tests {
 
     #[test]
     fn every_token_is_found_as_itself() {
-        let mut seen = vec![false; COUNT];
-        for at in 0..COUNT {
-            let place = if at < BEGINNING { Place::Beginning } else { Place::Within };
-            let text = std::str::from_utf8(entry(at)).unwrap();
-            let (token, length) = longest(text, place).unwrap();
-            assert_eq!((token, length), (Token(short(ROWS, at)), text.len()), "{text}");
+        let mut seen = vec![false; TOKEN_COUNT];
+        for at in 0..TOKEN_COUNT {
+            let place =
+                if at < BEGINNING_COUNT { WordPosition::Beginning } else { WordPosition::Within };
+            let text = std::str::from_utf8(token_text(at)).unwrap();
+            let (token, length) = longest_token(text, place).unwrap();
+            assert_eq!(
+                (token, length),
+                (Token(read_u16_entry(ROWS_OFFSET, at)), text.len()),
+                "{text}"
+            );
             seen[usize::from(token.0)] = true;
         }
         assert!(seen.iter().all(|&seen| seen));
-        assert_eq!(longest("[UNK]", Place::Beginning), Some((Token::UNKNOWN, 5)));
+        assert_eq!(longest_token("[UNK]", WordPosition::Beginning), Some((Token::UNKNOWN, 5)));
     }
 
     #[test]
-    fn the_longest_is_what_trying_every_length_finds() {
+    fn longest_token_matches_exhaustive_search() {
         let tried = |text: &str, place| {
-            let range = if place == Place::Beginning { 0..BEGINNING } else { BEGINNING..COUNT };
+            let range = if place == WordPosition::Beginning {
+                0..BEGINNING_COUNT
+            } else {
+                BEGINNING_COUNT..TOKEN_COUNT
+            };
             range
-                .filter(|&at| text.as_bytes().starts_with(entry(at)))
-                .map(|at| entry(at).len())
+                .filter(|&at| text.as_bytes().starts_with(token_text(at)))
+                .map(|at| token_text(at).len())
                 .max()
         };
         let texts =
             ["unbelievable", "zzzz", "the", "thé", "字字", "\u{10ffff}", "", "embeddings", "ingly"];
         for text in texts {
-            for place in [Place::Beginning, Place::Within] {
-                let found = longest(text, place).map(|(_, length)| length);
+            for place in [WordPosition::Beginning, WordPosition::Within] {
+                let found = longest_token(text, place).map(|(_, length)| length);
                 assert_eq!(found, tried(text, place), "{text} {place:?}");
             }
         }
@@ -157,25 +172,28 @@ mod tests {
 
     #[test]
     fn scales_are_halves_of_one_form() {
-        for at in 0..COUNT {
-            let bits = short(SCALES, at);
+        for at in 0..TOKEN_COUNT {
+            let bits = read_u16_entry(SCALES_OFFSET, at);
             assert!((0x0400..0x7c00).contains(&bits), "{bits:x}");
         }
     }
 
     #[test]
-    fn the_table_is_the_one_that_the_manifest_speaks_of() {
+    fn table_matches_manifest() {
         let manifest: serde_json::Value =
             serde_json::from_str(include_str!("../../model/manifest.json")).unwrap();
         let files = &manifest["files"];
         for (name, bytes) in
-            [("table.bin", BYTES), ("fold.bin", &include_bytes!("../../model/fold.bin")[..])]
+            [("table.bin", TABLE_BYTES), ("fold.bin", &include_bytes!("../../model/fold.bin")[..])]
         {
             assert_eq!(files[name]["bytes"], bytes.len());
             assert_eq!(files[name]["sha256"], hex(bytes), "{name}");
         }
-        assert_eq!(&hex(&BYTES[HEADER..])[..16], format!("{:016x}", HASH.swap_bytes()));
-        assert_eq!(manifest["measured"]["rows"], COUNT);
+        assert_eq!(
+            &hex(&TABLE_BYTES[TABLE_HEADER_BYTES..])[..16],
+            format!("{:016x}", TABLE_HASH.swap_bytes())
+        );
+        assert_eq!(manifest["measured"]["rows"], TOKEN_COUNT);
     }
 
     fn hex(bytes: &[u8]) -> String {

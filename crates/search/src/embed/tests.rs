@@ -1,24 +1,24 @@
 use super::*;
 
 /// Tokens and vectors of a thousand texts from the reference tokeniser and numpy, made by `tools/distill/fixtures.py`.
-const TEXTS: &str = include_str!("../../fixtures/embed/texts.jsonl");
+const REFERENCE_TEXTS: &str = include_str!("../../fixtures/embed/texts.jsonl");
 
-type Line = (String, usize, usize, String, Option<String>);
+type ReferenceLine = (String, usize, usize, String, Option<String>);
 
-fn lines() -> impl Iterator<Item = Line> {
-    TEXTS.lines().map(|line| serde_json::from_str(line).unwrap())
+fn reference_lines() -> impl Iterator<Item = ReferenceLine> {
+    REFERENCE_TEXTS.lines().map(|line| serde_json::from_str(line).unwrap())
 }
 
-fn fnv(bytes: impl IntoIterator<Item = u8>) -> String {
+fn fnv32_hex(bytes: impl IntoIterator<Item = u8>) -> String {
     let hash = bytes
         .into_iter()
         .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
     format!("{hash:08x}")
 }
 
-fn tokens(text: &str) -> Vec<Token> {
+fn tokenise(text: &str) -> Vec<Token> {
     let mut all = Vec::new();
-    let _ = wordpiece::Words::default().tokens(text, &mut |token| {
+    let _ = wordpiece::Tokeniser::default().tokens(text, &mut |token| {
         all.push(token);
         ControlFlow::Continue(())
     });
@@ -26,13 +26,13 @@ fn tokens(text: &str) -> Vec<Token> {
 }
 
 #[test]
-fn texts_have_the_tokens_that_the_reference_finds() {
+fn tokens_match_reference() {
     let mut count = 0;
-    for (text, times, length, hash, _) in lines() {
-        let found = tokens(&text.repeat(times));
+    for (text, times, length, hash, _) in reference_lines() {
+        let found = tokenise(&text.repeat(times));
         assert_eq!(found.len(), length, "{text:?}");
         assert_eq!(
-            fnv(found.iter().flat_map(|token| token.number().to_le_bytes())),
+            fnv32_hex(found.iter().flat_map(|token| token.number().to_le_bytes())),
             hash,
             "{text:?}"
         );
@@ -43,22 +43,22 @@ fn texts_have_the_tokens_that_the_reference_finds() {
 
 /// Equal to the bit: both add in single precision and in the same order.
 #[test]
-fn vectors_are_what_the_reference_makes() {
+fn vectors_match_reference() {
     let mut known = 0;
-    for (text, times, _, _, hash) in lines() {
+    for (text, times, _, _, hash) in reference_lines() {
         let found = embed(&text.repeat(times));
-        assert_eq!(found.map(|vector| fnv(vector.numbers)), hash, "{text:?}");
+        assert_eq!(found.map(|vector| fnv32_hex(vector.numbers)), hash, "{text:?}");
         known += usize::from(hash.is_some());
     }
     assert!(known >= 700, "{known}");
 }
 
 #[test]
-fn what_nobody_knows_has_no_vector() {
+fn unknown_words_have_no_vector() {
     for text in ["", " \n", "\u{10ffff}", &"x".repeat(101), "\u{301}\u{200b}"] {
         assert_eq!(embed(text), None, "{text:?}");
     }
-    assert_eq!(Vector::new([0; DIMS]), None);
+    assert_eq!(Vector::new([0; VECTOR_DIMS]), None);
 }
 
 #[test]
@@ -72,8 +72,8 @@ fn texts_about_the_same_are_nearer() {
 }
 
 #[test]
-fn a_pasted_log_is_read_to_a_point() {
-    let word = "failed ".repeat(MOST_TOKENS);
+fn limits_number_of_tokens() {
+    let word = "failed ".repeat(MAX_TOKENS);
     assert_eq!(embed(&word), embed(&(word.clone() + "and then everything else")));
     assert_ne!(embed("failed"), embed("failed and then everything else"));
 }

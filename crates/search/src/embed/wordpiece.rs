@@ -5,19 +5,19 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use super::fold::{Folded, fold};
-use super::table::{Place, Token, longest};
+use super::fold::{FoldedChar, fold_char};
+use super::table::{Token, WordPosition, longest_token};
 
 /// Maximum length of a word in characters. A longer word is unknown.
-const LONGEST_WORD: usize = 100;
+const MAX_WORD_CHARS: usize = 100;
 
 /// Number of words after which the tokens of words are cached: the next word was probably read before, and a cache hit
 /// costs a third of finding the tokens.
-const MANY: usize = 200;
+const WORDS_BEFORE_CACHING: usize = 200;
 
 /// The tokeniser. Keeps its buffers between calls.
 #[derive(Debug, Default)]
-pub(super) struct Words {
+pub(super) struct Tokeniser {
     word: String,
     length: usize,
     read: usize,
@@ -25,7 +25,7 @@ pub(super) struct Words {
     known: HashMap<String, Box<[Token]>>,
 }
 
-impl Words {
+impl Tokeniser {
     /// Passes each token of a text to `each` until it breaks.
     pub(super) fn tokens(
         &mut self,
@@ -33,46 +33,47 @@ impl Words {
         each: &mut impl FnMut(Token) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         for c in text.chars() {
-            match fold(c) {
-                Folded::Nothing => {}
-                Folded::Space => self.end(each)?,
-                Folded::Alone(c) => {
-                    self.end(each)?;
+            match fold_char(c) {
+                FoldedChar::Nothing => {}
+                FoldedChar::Space => self.end_word(each)?,
+                FoldedChar::Alone(c) => {
+                    self.end_word(each)?;
                     self.push(c);
-                    self.end(each)?;
+                    self.end_word(each)?;
                 }
-                Folded::Letter(c) => self.push(c),
-                Folded::Letters(letters) => {
+                FoldedChar::Letter(c) => self.push(c),
+                FoldedChar::Letters(letters) => {
                     letters.into_iter().flatten().for_each(|c| self.push(c));
                 }
             }
         }
-        self.end(each)
+        self.end_word(each)
     }
 
     fn push(&mut self, c: char) {
         self.length += 1;
-        if self.length <= LONGEST_WORD {
+        if self.length <= MAX_WORD_CHARS {
             self.word.push(c);
         }
     }
 
     /// Emits the tokens of the finished word: the longest token that starts it, the longest that continues it, and so
     /// on. If no token continues it, the whole word is unknown.
-    fn end(&mut self, each: &mut impl FnMut(Token) -> ControlFlow<()>) -> ControlFlow<()> {
+    fn end_word(&mut self, each: &mut impl FnMut(Token) -> ControlFlow<()>) -> ControlFlow<()> {
         if self.length == 0 {
             return ControlFlow::Continue(());
         }
         self.read += 1;
         let length = std::mem::take(&mut self.length);
-        if let Some(tokens) = self.known.get(&self.word).filter(|_| length <= LONGEST_WORD) {
+        if let Some(tokens) = self.known.get(&self.word).filter(|_| length <= MAX_WORD_CHARS) {
             self.word.clear();
             return tokens.iter().try_for_each(|&token| each(token));
         }
-        let mut tokens = [Token::UNKNOWN; LONGEST_WORD];
-        let known = (length <= LONGEST_WORD).then(|| pieces(&self.word, &mut tokens)).flatten();
+        let mut tokens = [Token::UNKNOWN; MAX_WORD_CHARS];
+        let known =
+            (length <= MAX_WORD_CHARS).then(|| split_word(&self.word, &mut tokens)).flatten();
         let tokens = &tokens[..known.unwrap_or(1)];
-        if self.read > MANY && length <= LONGEST_WORD {
+        if self.read > WORDS_BEFORE_CACHING && length <= MAX_WORD_CHARS {
             self.known.insert(std::mem::take(&mut self.word), tokens.into());
         }
         self.word.clear();
@@ -81,11 +82,11 @@ impl Words {
 }
 
 /// Splits a word into tokens and returns their number, or None if it is unknown.
-fn pieces(word: &str, tokens: &mut [Token; LONGEST_WORD]) -> Option<usize> {
+fn split_word(word: &str, tokens: &mut [Token; MAX_WORD_CHARS]) -> Option<usize> {
     let (mut rest, mut count) = (word, 0);
     while !rest.is_empty() {
-        let place = if count == 0 { Place::Beginning } else { Place::Within };
-        let Some((token, length)) = longest(rest, place) else {
+        let place = if count == 0 { WordPosition::Beginning } else { WordPosition::Within };
+        let Some((token, length)) = longest_token(rest, place) else {
             tokens[0] = Token::UNKNOWN;
             return None;
         };

@@ -1,14 +1,14 @@
 //! Selects the best of many scores without sorting all of them.
 
 /// Collects up to twice the wanted number of rows and sorts only when that buffer is full.
-pub(super) struct Top {
+pub(super) struct TopScores {
     most: usize,
     best: Vec<(i64, f32)>,
     /// Lower scores are not among the best.
     floor: f32,
 }
 
-impl Top {
+impl TopScores {
     pub(super) fn new(most: usize) -> Self {
         Self { most, best: Vec::new(), floor: f32::NEG_INFINITY }
     }
@@ -20,11 +20,11 @@ impl Top {
         }
         self.best.push((row, score));
         if self.best.len() >= self.most.saturating_mul(2) {
-            self.cut();
+            self.shrink();
         }
     }
 
-    fn cut(&mut self) {
+    fn shrink(&mut self) {
         self.best.sort_unstable_by(|(a, near), (b, far)| far.total_cmp(near).then(a.cmp(b)));
         self.best.truncate(self.most);
         if self.best.len() == self.most {
@@ -33,7 +33,7 @@ impl Top {
     }
 
     pub(super) fn into_sorted(mut self) -> Vec<(i64, f32)> {
-        self.cut();
+        self.shrink();
         self.best
     }
 }

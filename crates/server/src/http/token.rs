@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use hyper::HeaderMap;
 use hyper::header::AUTHORIZATION;
+use rutter_memory::quote::PathLine as _;
 
 /// The number of random bytes in a generated token.
 const RANDOM_TOKEN_BYTES: usize = 32;
@@ -32,7 +33,7 @@ pub enum TokenFileError {
     #[error(
         "others may read {path} (mode {mode:04o}), so it keeps nobody out; type: chmod 600 '{path}'\n\
          If somebody may have seen it, remove it instead: the next start makes another.",
-        path = path.display()
+        path = path.to_line()
     )]
     ReadableByOthers {
         /// The file.
@@ -43,14 +44,14 @@ pub enum TokenFileError {
     /// The file does not contain a valid token.
     #[error(
         "{path} holds no token: one line of {MIN_TOKEN_CHARS} to {MAX_TOKEN_CHARS} letters, digits or -._~+/=; remove it, and the next start makes one",
-        path = .0.display()
+        path = .0.to_line()
     )]
     InvalidToken(PathBuf),
     /// The path is not a regular file.
-    #[error("{path} is no plain file; name another with --token-file", path = .0.display())]
+    #[error("{path} is no plain file; name another with --token-file", path = .0.to_line())]
     NotRegularFile(PathBuf),
     /// An I/O operation failed.
-    #[error("cannot {what} {path}: {source}", path = path.display())]
+    #[error("cannot {what} {path}: {source}", path = path.to_line())]
     Io {
         /// The operation: "read" or "create".
         what: &'static str,

@@ -16,7 +16,7 @@ use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::name::RequestIdScanner;
+use super::request_id::RequestIdScanner;
 use crate::describe_json_error;
 use crate::halves::replace_lone_surrogates;
 

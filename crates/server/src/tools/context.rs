@@ -1,12 +1,12 @@
 //! The tool `assemble_context`: all rows that are relevant to a task.
 
-use rutter_hooks::context::{Context, Depth, Source};
-use rutter_hooks::recall_context::{Audience, Wanted, recall_context};
-use rutter_hooks::session_context::{SessionWanted, session_context};
+use rutter_hooks::context::{Context, Depth, InjectionSource};
+use rutter_hooks::recall_context::{Audience, ContextRequest, recall_context};
+use rutter_hooks::session_context::{SessionContextRequest, session_context};
 use rutter_memory::config::Config;
-use rutter_memory::project::Located;
-use rutter_memory::quote::tokens;
-use rutter_memory::store::Owner;
+use rutter_memory::project::LocatedProject;
+use rutter_memory::quote::estimate_tokens;
+use rutter_memory::store::GhapOwner;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ pub(super) struct AssembleContextInput {
     query: Option<String>,
     #[schemars(schema_with = "schema::kinds")]
     #[serde(default)]
-    context_types: Vec<Source>,
+    context_types: Vec<InjectionSource>,
     #[schemars(range(min = 1, max = 50))]
     #[serde(default)]
     limit: Option<usize>,
@@ -51,7 +51,7 @@ pub(super) fn assemble_context(
 ) -> Result<TypedAnswer<AssembleContextAnswer>, ToolRefusal> {
     let now = call.now();
     let owner = call.owner()?;
-    call.store.gather_if_free(now)?;
+    call.store.try_drain_spool(now)?;
     let config = call.desk.checkout_config(&owner.place.root);
     let hook = &config.hooks.user_prompt_submit;
     let (depth, limit, room) = match ask.depth {
@@ -63,7 +63,7 @@ pub(super) fn assemble_context(
         let context = session_start_context(ask, &owner, &config, call)?;
         return Ok(context_answer(&context));
     }
-    let wanted = Wanted {
+    let wanted = ContextRequest {
         text: query,
         place: &owner.place,
         everywhere: false,
@@ -81,21 +81,21 @@ pub(super) fn assemble_context(
 /// Returns the context at the start of a new session.
 fn session_start_context(
     ask: &AssembleContextInput,
-    owner: &Owner,
+    owner: &GhapOwner,
     config: &Config,
     call: &ToolInvocation<'_>,
 ) -> Result<Context, ToolRefusal> {
-    let branch = Located::find(std::path::Path::new(owner.place.root.as_str())).branch;
+    let branch = LocatedProject::find(std::path::Path::new(owner.place.root.as_str())).branch;
     let hands = call.desk.agent_interface();
     let own = call.store.active_ghap(owner)?;
-    let wanted = SessionWanted {
-        own: own.as_ref(),
+    let wanted = SessionContextRequest {
+        own_ghap: own.as_ref(),
         everywhere: false,
         kinds: &ask.context_types,
         branch: branch.as_deref(),
-        ..SessionWanted::new(&owner.place, &hands, &config.hooks.session_start, ask.depth)
+        ..SessionContextRequest::new(&owner.place, &hands, &config.hooks.session_start, ask.depth)
     };
-    let wanted = SessionWanted {
+    let wanted = SessionContextRequest {
         limit: ask.limit.unwrap_or(wanted.limit),
         tokens: ask.max_tokens.unwrap_or(wanted.tokens),
         ..wanted
@@ -110,8 +110,8 @@ fn context_answer(context: &Context) -> TypedAnswer<AssembleContextAnswer> {
     sources_used.sort();
     sources_used.dedup();
     let truncated = context.left_out.iter().any(|(_, why)| {
-        use rutter_hooks::context::LeftOut;
-        matches!(why, LeftOut::Limit | LeftOut::NoRoom)
+        use rutter_hooks::context::OmissionReason;
+        matches!(why, OmissionReason::Limit | OmissionReason::NoRoom)
     });
     let text = if markdown.is_empty() {
         "Nothing known bears on this.".to_owned()
@@ -120,7 +120,7 @@ fn context_answer(context: &Context) -> TypedAnswer<AssembleContextAnswer> {
     };
     TypedAnswer {
         value: AssembleContextAnswer {
-            token_count: tokens(&markdown),
+            token_count: estimate_tokens(&markdown),
             item_count: context.items.len(),
             truncated,
             sources_used,

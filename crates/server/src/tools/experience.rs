@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use rutter_memory::config::Recall;
-use rutter_memory::document::{Axis, Kind};
-use rutter_memory::ghap::{Domain, Ghap, Status, Strategy};
-use rutter_memory::store::{Ask, GhapFilter, MIN_CASES};
+use rutter_memory::config::RecallScope;
+use rutter_memory::document::{Axis, DocumentKind};
+use rutter_memory::ghap::{Domain, Ghap, GhapStatus, Strategy};
+use rutter_memory::store::{GhapFilter, MIN_CASES, RecallRequest};
 use rutter_memory::{Clean, Id, StoreError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,7 @@ pub(super) struct SearchExperiencesInput {
     strategy: Option<Strategy>,
     #[schemars(schema_with = "schema::ending")]
     #[serde(default)]
-    outcome: Option<Status>,
+    outcome: Option<GhapStatus>,
     #[schemars(range(min = 1, max = 50))]
     #[serde(default)]
     limit: Option<usize>,
@@ -171,7 +171,7 @@ pub(super) fn search_other_projects(
     call: &mut ToolInvocation<'_>,
 ) -> Result<TypedAnswer<SearchExperiencesAnswer>, ToolRefusal> {
     let place = call.owner()?.place;
-    if call.desk.checkout_config(&place.root).scope.recall != Recall::Everywhere {
+    if call.desk.checkout_config(&place.root).scope.recall != RecallScope::Everywhere {
         return Err(ToolRefusal::Refused(
             "other projects are closed: the user opens them with `recall = \"everywhere\"` below `[scope]` in the \
              configuration, which `rutter config path` names"
@@ -202,13 +202,13 @@ fn find_experiences(
     let limit = search.limit.unwrap_or(10);
     let now = call.now();
     let place = call.owner()?.place;
-    call.store.gather_if_free(now)?;
-    let ask = Ask {
+    call.store.try_drain_spool(now)?;
+    let ask = RecallRequest {
         text: &search.query,
         axis: search.axis.unwrap_or(Axis::Full),
         place: Some(&place),
         all: elsewhere,
-        kind: Some(Kind::Experience),
+        kind: Some(DocumentKind::Experience),
         domain: search.domain,
         outcome: search.outcome,
         // The search cannot filter by strategy, so it fetches more rows to filter below.
@@ -273,7 +273,7 @@ pub(super) fn premortem(
 ) -> Result<TypedAnswer<PremortemAnswer>, ToolRefusal> {
     let now = call.now();
     let place = call.owner()?.place;
-    call.store.gather_if_free(now)?;
+    call.store.try_drain_spool(now)?;
     let mut rows = Vec::new();
     if let Some(project) = call.store.project(&place)? {
         let filter = GhapFilter {
@@ -286,8 +286,8 @@ pub(super) fn premortem(
         };
         rows = call.store.ghaps(&filter, now)?;
     }
-    rows.retain(|ghap| matches!(ghap.status, Status::Confirmed | Status::Falsified));
-    let is_wrong = |ghap: &Ghap| ghap.status == Status::Falsified;
+    rows.retain(|ghap| matches!(ghap.status, GhapStatus::Confirmed | GhapStatus::Falsified));
+    let is_wrong = |ghap: &Ghap| ghap.status == GhapStatus::Falsified;
     let mut strategies: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     let mut causes: BTreeMap<&str, usize> = BTreeMap::new();
     // Figures of a few cases are meaningless.
@@ -346,7 +346,7 @@ pub(super) fn premortem(
 fn nearest_failures(
     ahead: &PremortemInput,
     rows: &[Ghap],
-    place: &rutter_memory::store::entry::Place,
+    place: &rutter_memory::store::entry::ProjectPlace,
     call: &mut ToolInvocation<'_>,
 ) -> Result<Vec<FailedGhapEntry>, StoreError> {
     let now = call.now();
@@ -354,14 +354,14 @@ fn nearest_failures(
     if let Some(goal) = ahead.goal.as_deref().filter(|goal| !goal.trim().is_empty()) {
         // A failure can be similar in its goal, its surprise or its root cause.
         for axis in [Axis::Full, Axis::Surprise, Axis::RootCause] {
-            let ask = Ask {
+            let ask = RecallRequest {
                 text: goal,
                 axis,
                 place: Some(place),
                 all: false,
-                kind: Some(Kind::Experience),
+                kind: Some(DocumentKind::Experience),
                 domain: Some(ahead.domain),
-                outcome: Some(Status::Falsified),
+                outcome: Some(GhapStatus::Falsified),
                 // Imported ones are left out below.
                 limit: MAX_FAILURES * 9,
             };
@@ -378,7 +378,8 @@ fn nearest_failures(
             }
         }
     }
-    let newest = rows.iter().filter(|ghap| ghap.status == Status::Falsified).map(|ghap| ghap.id);
+    let newest =
+        rows.iter().filter(|ghap| ghap.status == GhapStatus::Falsified).map(|ghap| ghap.id);
     if chosen.is_empty() {
         chosen.extend(newest);
     }

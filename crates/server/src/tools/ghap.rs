@@ -2,23 +2,23 @@
 
 use std::fmt::Write as _;
 
-use rutter_memory::ghap::{self, GhapError, Status, Tier};
-use rutter_memory::store::{GhapFilter, Owner};
+use rutter_memory::ghap::{self, GhapError, GhapStatus, Tier};
+use rutter_memory::store::{GhapFilter, GhapOwner};
 use rutter_memory::{Id, StoreError};
 
 use super::{
     PageCursor, ToolInvocation, ToolRefusal, TypedAnswer, describe_origin, parse_id, short_id,
 };
 
-mod asked;
-mod told;
+mod input;
+mod output;
 
-pub(super) use asked::{
+pub(super) use input::{
     AdoptGhapInput, GetGhapInput, ResolveGhapInput, StartGhapInput, UpdateGhapInput,
 };
-pub(super) use told::{GetGhapAnswer, GhapAnswer, GhapBrief, ResolveGhapAnswer};
+pub(super) use output::{GetGhapAnswer, GhapAnswer, GhapBrief, ResolveGhapAnswer};
 
-use told::{GhapDetails, RunSummary};
+use output::{GhapDetails, RunSummary};
 
 pub(super) fn start_ghap(
     start: &StartGhapInput,
@@ -27,7 +27,7 @@ pub(super) fn start_ghap(
     let owner = call.owner()?;
     let ghap = call.store.start_ghap(
         &owner,
-        &ghap::Start {
+        &ghap::GhapStart {
             domain: start.domain,
             strategy: start.strategy,
             goal: &start.goal,
@@ -52,7 +52,7 @@ pub(super) fn update_ghap(
     let owner = call.owner()?;
     let ghap = call.store.update_ghap(
         &owner,
-        &ghap::Update {
+        &ghap::GhapUpdate {
             hypothesis: update.hypothesis.as_deref(),
             action: update.action.as_deref(),
             prediction: update.prediction.as_deref(),
@@ -98,9 +98,9 @@ pub(super) fn adopt_ghap(
 
 /// Ties a session without hooks to the server process: it is over when the process is gone, and its GHAP becomes an
 /// orphan.
-fn tie_to_process(owner: &Owner, call: &mut ToolInvocation<'_>) -> Result<(), ToolRefusal> {
+fn tie_to_process(owner: &GhapOwner, call: &mut ToolInvocation<'_>) -> Result<(), ToolRefusal> {
     if let (Some(process), Some(client)) = (call.desk.process_of(owner), &owner.client) {
-        call.store.tie_session(client, &owner.place, process, call.now())?;
+        call.store.bind_session_to_process(client, &owner.place, process, call.now())?;
     }
     Ok(())
 }
@@ -146,11 +146,11 @@ pub(super) fn resolve_ghap(
             return abandon_orphan(resolve, which, &owner, call);
         }
     }
-    if resolve.lesson.as_ref().is_some_and(asked::LessonInput::is_empty) {
+    if resolve.lesson.as_ref().is_some_and(input::LessonInput::is_empty) {
         return Err(ToolRefusal::Arguments("lesson needs takeaway or what_worked".to_owned()));
     }
     // The run that is the evidence may still be in the spool.
-    call.store.gather_if_free(now)?;
+    call.store.try_drain_spool(now)?;
     let outcome = match &resolve.outcome {
         Some(text) => Some(call.store.outcome_id_in(&parse_id("outcome", text)?, &owner.place)?),
         None => None,
@@ -158,7 +158,7 @@ pub(super) fn resolve_ghap(
     let lesson = resolve.lesson.as_ref();
     let resolved = call.store.resolve_ghap(
         &owner,
-        &ghap::Resolve {
+        &ghap::GhapResolve {
             status: resolve.status,
             result: &resolve.result,
             surprise: resolve.surprise.as_deref(),
@@ -169,7 +169,7 @@ pub(super) fn resolve_ghap(
             what_worked: lesson.and_then(|lesson| lesson.what_worked.as_deref()),
             takeaway: lesson.and_then(|lesson| lesson.takeaway.as_deref()),
             outcome,
-            unlooked: resolve.auto_captured == Some(false),
+            ignores_other_runs: resolve.auto_captured == Some(false),
         },
         now,
     );
@@ -189,8 +189,11 @@ pub(super) fn resolve_ghap(
     let outcome = resolved.outcome.as_ref().map(RunSummary::from);
     let status = resolved.ghap.status;
     // For an abandoned GHAP, status and tier have the same name.
-    let ended =
-        if status == Status::Abandoned { status.to_string() } else { format!("{status}, {tier}") };
+    let ended = if status == GhapStatus::Abandoned {
+        status.to_string()
+    } else {
+        format!("{status}, {tier}")
+    };
     let text = format!(
         "GHAP {} {ended}: {why}{}.",
         resolved.ghap.id.short(),
@@ -217,10 +220,10 @@ pub(super) fn resolve_ghap(
 fn abandon_orphan(
     resolve: &ResolveGhapInput,
     which: Id,
-    owner: &Owner,
+    owner: &GhapOwner,
     call: &mut ToolInvocation<'_>,
 ) -> Result<TypedAnswer<ResolveGhapAnswer>, ToolRefusal> {
-    if resolve.status != Status::Abandoned {
+    if resolve.status != GhapStatus::Abandoned {
         return Err(ToolRefusal::Arguments(
             "id names a GHAP that is not yours: it can be abandoned, or taken over with adopt_ghap and then resolved".to_owned(),
         ));
@@ -247,7 +250,10 @@ fn abandon_orphan(
     })
 }
 
-fn find_orphans(call: &ToolInvocation<'_>, owner: &Owner) -> Result<Vec<ghap::Ghap>, StoreError> {
+fn find_orphans(
+    call: &ToolInvocation<'_>,
+    owner: &GhapOwner,
+) -> Result<Vec<ghap::Ghap>, StoreError> {
     let Some(project) = call.store.project(&owner.place)? else { return Ok(Vec::new()) };
     let filter = GhapFilter { project: Some(project.key), orphaned: true, ..GhapFilter::default() };
     call.store.ghaps(&filter, call.now())
@@ -308,7 +314,7 @@ pub(super) fn get_ghap(
 /// Returns a page of GHAPs. Rows that are added or deleted between two pages do not shift the list.
 fn list_ghaps(
     get: &GetGhapInput,
-    owner: &Owner,
+    owner: &GhapOwner,
     mut found: GetGhapAnswer,
     call: &ToolInvocation<'_>,
 ) -> Result<TypedAnswer<GetGhapAnswer>, ToolRefusal> {

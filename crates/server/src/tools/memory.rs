@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use rutter_memory::document::{Axis, Kind};
-use rutter_memory::memory::{Category, Memory};
+use rutter_memory::document::{Axis, DocumentKind};
+use rutter_memory::memory::{Memory, MemoryCategory};
 use rutter_memory::quote;
-use rutter_memory::store::entry::Place;
-use rutter_memory::store::{self, Ask, MemoryFilter, NewMemory};
+use rutter_memory::store::entry::ProjectPlace;
+use rutter_memory::store::{self, MemoryFilter, NewMemory, RecallRequest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +23,7 @@ pub(super) struct RememberInput {
     #[schemars(length(min = 1, max = 10000))]
     content: String,
     #[schemars(schema_with = "schema::category")]
-    category: Category,
+    category: MemoryCategory,
     /// A preference with 1, its default, opens every session
     #[schemars(range(min = 0, max = 1))]
     #[serde(default)]
@@ -48,7 +48,7 @@ pub(super) struct RecallMemoriesInput {
     query: Option<String>,
     #[schemars(schema_with = "schema::category")]
     #[serde(default)]
-    category: Option<Category>,
+    category: Option<MemoryCategory>,
     #[schemars(range(min = 0, max = 1))]
     #[serde(default)]
     min_importance: Option<f64>,
@@ -136,7 +136,7 @@ pub(super) fn remember(
         importance: new.importance.unwrap_or_else(|| new.category.default_importance()),
         tags: &new.tags,
     };
-    let store::Remembered { memory, is_known } = call.store.remember(&new, now)?;
+    let store::RememberResult { memory, is_known } = call.store.remember(&new, now)?;
     let proposed = everywhere && memory.project.is_some();
     if proposed {
         call.store.propose_everywhere(memory.id, now)?;
@@ -220,7 +220,7 @@ pub(super) fn recall_memories(
             let content = if is_list {
                 quote_passage(&shown.content)
             } else {
-                format!("`{}`", quote::quoted(&quote::field(&shown.content)))
+                format!("`{}`", quote::escape_quotation(&quote::format_field(&shown.content)))
             };
             format!("{} {}: {content}", short_id(&shown.id), shown.category)
         })
@@ -262,17 +262,17 @@ impl RecallMemoriesInput {
 fn search_memories(
     query: &str,
     recall: &RecallMemoriesInput,
-    place: &Place,
+    place: &ProjectPlace,
     call: &mut ToolInvocation<'_>,
 ) -> Result<Vec<MemoryEntry>, ToolRefusal> {
     // Fetches more rows, because some are filtered out below.
     let narrowed = recall.category.is_some() || recall.min_importance.is_some();
-    let ask = Ask {
+    let ask = RecallRequest {
         text: query,
         axis: Axis::Full,
         place: Some(place),
         all: false,
-        kind: Some(Kind::Memory),
+        kind: Some(DocumentKind::Memory),
         domain: None,
         outcome: None,
         limit: if narrowed { recall.max_results() * 7 } else { recall.max_results() },
@@ -295,7 +295,7 @@ struct MemoryPage {
 
 fn newest_page(
     recall: &RecallMemoriesInput,
-    place: &Place,
+    place: &ProjectPlace,
     call: &ToolInvocation<'_>,
 ) -> Result<MemoryPage, ToolRefusal> {
     let before = recall.cursor.as_deref().map(|cursor| PageCursor::MEMORIES.parse(cursor));
@@ -325,11 +325,11 @@ pub(super) fn forget_rows(
 ) -> Result<TypedAnswer<ForgetAnswer>, ToolRefusal> {
     let place = call.owner()?.place;
     // Includes rows that are still in the spool.
-    call.store.gather(call.now())?;
+    call.store.drain_spool(call.now())?;
     // Resolves all ids first, so that a wrong one prevents every deletion.
     let mut rows = Vec::new();
     for text in &forget.ids {
-        let row = call.store.row_in(&parse_id("ids", text)?, &place)?;
+        let row = call.store.find_row_in_project(&parse_id("ids", text)?, &place)?;
         if !rows.contains(&row) {
             rows.push(row);
         }

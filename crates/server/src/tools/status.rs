@@ -1,13 +1,13 @@
 //! The tool `status`: the state of the project.
 
 use rutter_memory::Store;
-use rutter_memory::store::{Counts, EpisodeFilter, GhapFilter, Owner};
+use rutter_memory::store::{EpisodeFilter, GhapFilter, GhapOwner, RowCounts};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ghap::GhapBrief;
 use super::{MAX_LINE_CHARS, ToolInvocation, ToolRefusal, TypedAnswer, truncate_chars};
-use crate::desk::Caller;
+use crate::server_context::Caller;
 
 /// `status`
 #[derive(Deserialize, JsonSchema)]
@@ -61,11 +61,11 @@ pub(super) fn get_status(
     if let Some(quiet) = quiet {
         return quiet_status(&owner, &quiet, &call.store);
     }
-    call.store.gather_if_free(now)?;
+    call.store.try_drain_spool(now)?;
     let store = &call.store;
     let project = store.project(&owner.place)?;
     let active = store.active_ghap(&owner)?;
-    let (mut failures, mut orphans, mut counts) = (Vec::new(), 0, Counts::default());
+    let (mut failures, mut orphans, mut counts) = (Vec::new(), 0, RowCounts::default());
     if let Some(project) = &project {
         let key = Some(project.key.clone());
         let open = EpisodeFilter { project: key.clone(), open: true, ..EpisodeFilter::default() };
@@ -73,7 +73,7 @@ pub(super) fn get_status(
         let left = GhapFilter { project: key, orphaned: true, ..GhapFilter::default() };
         let own = active.as_ref().map(|active| active.id);
         orphans = store.ghaps(&left, now)?.iter().filter(|ghap| Some(ghap.id) != own).count();
-        counts = store.counts(Some(project.id))?;
+        counts = store.row_counts(Some(project.id))?;
     }
     let runs = store.last_runs(&owner.place, MAX_LISTED_ENTRIES)?;
     let status = StatusAnswer {
@@ -121,13 +121,13 @@ pub(super) fn get_status(
 
 /// Returns the status of a paused or excluded caller: the reason and the counts.
 fn quiet_status(
-    owner: &Owner,
+    owner: &GhapOwner,
     quiet: &str,
     store: &Store,
 ) -> Result<TypedAnswer<StatusAnswer>, ToolRefusal> {
     let counts = match store.project(&owner.place)? {
-        Some(project) => store.counts(Some(project.id))?,
-        None => Counts::default(),
+        Some(project) => store.row_counts(Some(project.id))?,
+        None => RowCounts::default(),
     };
     let status = StatusAnswer {
         version: env!("CARGO_PKG_VERSION").to_owned(),

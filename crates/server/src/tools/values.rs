@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use rutter_memory::project::ProjectKey;
-use rutter_memory::store::entry::Place;
+use rutter_memory::store::entry::ProjectPlace;
 use rutter_memory::store::{
-    Cluster, ClusterFilter, Held, Member as Experience, NewValue, ValueFilter,
+    Cluster, ClusterFilter, ClusterMember as Experience, NewValue, ValueFilter, ValueWithEffects,
 };
-use rutter_memory::value::{self, Axis, Standing, Value};
+use rutter_memory::value::{self, Axis, Value, ValueStanding};
 use rutter_memory::{Id, IdSuffix, Store, StoreError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,7 +39,7 @@ pub(super) struct ListClustersInput {
 pub(super) struct AddValueInput {
     /// Id of the value's cluster
     cluster: String,
-    #[schemars(length(min = 1, max = value::LONGEST))]
+    #[schemars(length(min = 1, max = value::MAX_VALUE_CHARS))]
     text: String,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct AddValueInput {
 pub(super) struct ListValuesInput {
     #[schemars(schema_with = "schema::standing")]
     #[serde(default)]
-    standing: Option<Standing>,
+    standing: Option<ValueStanding>,
     #[schemars(range(min = 1, max = 100))]
     #[serde(default)]
     limit: Option<usize>,
@@ -162,7 +162,7 @@ fn is_none(count: &usize) -> bool {
 struct CallerProject(ProjectKey);
 
 impl CallerProject {
-    fn for_place(place: &Place, call: &ToolInvocation<'_>) -> Result<Self, StoreError> {
+    fn for_place(place: &ProjectPlace, call: &ToolInvocation<'_>) -> Result<Self, StoreError> {
         Ok(Self(call.store.project_key(place)?))
     }
 
@@ -227,7 +227,7 @@ impl ClusterEntry {
 }
 
 impl ValueEntry {
-    pub(super) fn new(held: &Held) -> Self {
+    pub(super) fn new(held: &ValueWithEffects) -> Self {
         let value = &held.value;
         Self {
             id: value.id.to_string(),
@@ -245,11 +245,11 @@ impl ValueEntry {
 }
 
 /// Brings values and clusters up to date, and returns the caller's place. Hooks never wait for this.
-fn refresh_values(call: &mut ToolInvocation<'_>) -> Result<Place, ToolRefusal> {
+fn refresh_values(call: &mut ToolInvocation<'_>) -> Result<ProjectPlace, ToolRefusal> {
     let place = call.owner()?.place;
     let now = call.now();
     // If another process is writing, slightly old rows are good enough.
-    call.store.freshen_values(now)?;
+    call.store.refresh_values(now)?;
     Ok(place)
 }
 
@@ -344,7 +344,7 @@ pub(super) fn add_value(
         place: Some(&place),
         cluster,
         text: &new.text,
-        standing: Standing::Accepted,
+        standing: ValueStanding::Accepted,
         revives: false,
     };
     let written = call.store.add_value(&new, call.now())?;
@@ -395,7 +395,7 @@ pub(super) fn list_values(
     let filter = ValueFilter {
         project: Some(call.store.project_key(&place)?),
         standing: ask.standing,
-        retired: ask.standing == Some(Standing::Retired),
+        retired: ask.standing == Some(ValueStanding::Retired),
         limit: Some(ask.limit.unwrap_or(DEFAULT_LIST_LIMIT)),
         ..ValueFilter::default()
     };

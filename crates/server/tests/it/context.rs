@@ -1,8 +1,8 @@
 //! `assemble_context`: all rows that are relevant to a task, within a budget.
 
-use rutter_memory::document::Kind;
+use rutter_memory::document::DocumentKind;
 use rutter_memory::outcome::Verdict;
-use rutter_memory::quote::tokens;
+use rutter_memory::quote::estimate_tokens;
 use rutter_server::{CallChannel, ServerContext};
 use serde_json::{Value, json};
 
@@ -50,10 +50,13 @@ fn figures_match_the_markdown() {
     let context = world.call_ok("assemble_context", json!({ "query": QUERY, "depth": "rich" }));
     let markdown = context["markdown"].as_str().unwrap();
     assert!(markdown.contains("cache"), "{markdown}");
-    assert_eq!(context["token_count"], tokens(markdown));
+    assert_eq!(context["token_count"], estimate_tokens(markdown));
     assert!(context["item_count"].as_u64().unwrap() > 3, "{context}");
     for source in sources(&context) {
-        assert!(Kind::NAMES.contains(&source.as_str()), "{source} is no name of context_types");
+        assert!(
+            DocumentKind::NAMES.contains(&source.as_str()),
+            "{source} is no name of context_types"
+        );
     }
 }
 

@@ -154,13 +154,13 @@ fn abandoned_ghap_has_abandoned_tier() {
 
 #[test]
 fn resolve_drains_the_spool_first() {
-    use rutter_memory::store::{entry::What, spool};
+    use rutter_memory::store::{entry::EntryKind, spool};
     let world = ToolTestEnv::new();
     world.call_ok("start_ghap", ghap_start_arguments());
     advance_clock(1);
     let run = world.outcome("session-1", RUN, Verdict::Passed);
-    let entry = world.entry("session-1", What::Ran(Box::new(run.into())));
-    spool::append(&world.files(), &[entry]).unwrap();
+    let entry = world.entry("session-1", EntryKind::Ran(Box::new(run.into())));
+    spool::append_entries(&world.files(), &[entry]).unwrap();
     assert_eq!(resolved(&world, confirm_arguments()).0, "gold");
 }
 

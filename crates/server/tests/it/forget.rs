@@ -57,14 +57,14 @@ fn wrong_id_prevents_all_deletions() {
 
 #[test]
 fn forgets_rows_in_the_spool() {
-    use rutter_memory::store::{entry::What, spool};
+    use rutter_memory::store::{entry::EntryKind, spool};
     let world = ToolTestEnv::new();
     drop(world.store());
     advance_clock(1);
     let run = world.outcome("session-1", "cargo test spinnaker", Verdict::Failed);
     let id = run.id.to_string();
-    let entry = world.entry("session-1", What::Ran(Box::new(run.into())));
-    spool::append(&world.files(), &[entry]).unwrap();
+    let entry = world.entry("session-1", EntryKind::Ran(Box::new(run.into())));
+    spool::append_entries(&world.files(), &[entry]).unwrap();
     assert!(!world.files_with("spinnaker").is_empty());
     world.call_ok("forget", json!({ "ids": [id] }));
     assert_eq!(world.files_with("spinnaker"), [] as [std::path::PathBuf; 0]);

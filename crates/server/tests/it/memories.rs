@@ -1,6 +1,6 @@
 //! `remember` and `recall_memories`.
 
-use rutter_memory::memory::Category;
+use rutter_memory::memory::MemoryCategory;
 use rutter_memory::store::NewMemory;
 use serde_json::{Value, json};
 
@@ -141,7 +141,7 @@ fn memory_scope_is_project_or_everywhere() {
     remember(&world, "ship only", json!({}));
     let everywhere = NewMemory {
         place: None,
-        category: Category::Fact,
+        category: MemoryCategory::Fact,
         text: "every port",
         importance: 0.5,
         tags: &[],

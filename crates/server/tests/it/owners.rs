@@ -1,9 +1,9 @@
 //! The owner of a call: the one that a hook recorded just before, else the session of the environment, else the
 //! process.
 
-use rutter_memory::session::Process;
-use rutter_memory::store::entry::What;
-use rutter_memory::store::{Record, spool};
+use rutter_memory::session::SessionProcess;
+use rutter_memory::store::entry::EntryKind;
+use rutter_memory::store::{ExportRecord, spool};
 use rutter_memory::{Clean, Id};
 use rutter_server::{CallerIdentity, ServerContext, tools};
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ fn ghap_owner(world: &ToolTestEnv, goal: &str) -> (String, Option<String>) {
     let mut store = world.store();
     store
         .export::<rutter_memory::StoreError>(None, |record| {
-            if let Record::Ghap(ghap) = record
+            if let ExportRecord::Ghap(ghap) = record
                 && ghap.goal.as_str() == goal
             {
                 let agent = ghap.agent.as_ref().map(ToString::to_string);
@@ -76,7 +76,7 @@ fn process_without_session_is_separate() {
     let world = ToolTestEnv::new();
     let process = || {
         let name = Clean::new(&format!("mcp:{}", Id::new(now())));
-        let process = Process::of(std::process::id());
+        let process = SessionProcess::from_pid(std::process::id());
         ServerContext {
             default_caller: CallerIdentity::Process(name, process),
             ..world.desk.clone()
@@ -101,8 +101,8 @@ fn owner_is_found_in_spool() {
     let world = ToolTestEnv::new();
     drop(world.store());
     let entry =
-        world.entry("session-8", What::Calls(Clean::new("toolu_8"), Some(Clean::new("a8"))));
-    spool::append(&world.files(), &[entry]).unwrap();
+        world.entry("session-8", EntryKind::Calls(Clean::new("toolu_8"), Some(Clean::new("a8"))));
+    spool::append_entries(&world.files(), &[entry]).unwrap();
     call_with_id(&world.desk, "toolu_8", "start_ghap", start_with_goal("from the spool"));
     assert_eq!(
         ghap_owner(&world, "from the spool"),
@@ -115,8 +115,8 @@ fn owner_is_found_in_spool() {
 fn call_waits_for_spooled_owner() {
     let world = ToolTestEnv::new();
     drop(world.store());
-    let entry = world.entry("session-8", What::Calls(Clean::new("toolu_8"), None));
-    spool::append(&world.files(), &[entry]).unwrap();
+    let entry = world.entry("session-8", EntryKind::Calls(Clean::new("toolu_8"), None));
+    spool::append_entries(&world.files(), &[entry]).unwrap();
     let tending = std::fs::File::open(world.files().spool()).unwrap();
     tending.lock().unwrap();
     let refusal =
@@ -135,14 +135,14 @@ fn call_waits_for_spooled_owner() {
 #[test]
 fn dead_process_leaves_orphan() {
     let world = ToolTestEnv::new();
-    let desk = |name: &str, process: Process| ServerContext {
+    let desk = |name: &str, process: SessionProcess| ServerContext {
         default_caller: CallerIdentity::Process(Clean::new(name), process),
         ..world.desk.clone()
     };
-    let me = Process::of(std::process::id());
+    let me = SessionProcess::from_pid(std::process::id());
     let mut child =
         std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
-    let (one, two) = (desk("mcp:one", Process::of(child.id())), desk("mcp:two", me));
+    let (one, two) = (desk("mcp:one", SessionProcess::from_pid(child.id())), desk("mcp:two", me));
     let id = call_ok(&one, "start_ghap", start_with_goal("left open"))["id"].clone();
     assert_eq!(call_ok(&two, "get_ghap", json!({})), json!({ "has_active": false }), "it runs");
     child.kill().unwrap();

@@ -2,12 +2,12 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use rutter_hooks::bash_call::WINDOW;
-use rutter_hooks::{Around, Heard, hear};
-use rutter_memory::outcome::{Kind, Outcome, Verdict};
-use rutter_memory::project::Located;
-use rutter_memory::store::entry::{Entry, Place, What};
-use rutter_memory::store::{Files, hot};
+use rutter_hooks::bash_call::DEFAULT_WINDOW_BYTES;
+use rutter_hooks::{HookEnv, HookResult, handle_event};
+use rutter_memory::outcome::{Outcome, RunKind, Verdict};
+use rutter_memory::project::LocatedProject;
+use rutter_memory::store::entry::{EntryKind, ProjectPlace, SessionEntry};
+use rutter_memory::store::{DataDir, hook_store};
 use rutter_memory::{Clean, Id, Store, StoreError, Time};
 use rutter_server::tools::{self, ToolAnswer, ToolRefusal};
 use rutter_server::{CallChannel, CallerIdentity, ServerContext};
@@ -82,12 +82,12 @@ impl ToolTestEnv {
         Store::open(&self.desk.data, now()).unwrap()
     }
 
-    pub(crate) fn files(&self) -> Files {
-        Files::new(self.desk.data.clone())
+    pub(crate) fn files(&self) -> DataDir {
+        DataDir::new(self.desk.data.clone())
     }
 
-    pub(crate) fn place(&self) -> Place {
-        (&Located::find(&self.desk.folder)).into()
+    pub(crate) fn place(&self) -> ProjectPlace {
+        (&LocatedProject::find(&self.desk.folder)).into()
     }
 
     /// Calls a tool that must succeed.
@@ -111,33 +111,33 @@ impl ToolTestEnv {
         hook_message(&self.run_hook(session, event, fields))
     }
 
-    pub(crate) fn run_hook(&self, session: &str, event: &str, fields: Value) -> Heard {
+    pub(crate) fn run_hook(&self, session: &str, event: &str, fields: Value) -> HookResult {
         advance_clock(1);
         let mut payload =
             json!({ "session_id": session, "cwd": self.desk.folder, "hook_event_name": event });
         let Value::Object(fields) = fields else { panic!("fields are an object") };
         payload.as_object_mut().unwrap().extend(fields);
-        let around = Around {
+        let around = HookEnv {
             files: self.files(),
             now: now(),
-            begun: Instant::now(),
-            window: WINDOW,
+            started_at: Instant::now(),
+            window: DEFAULT_WINDOW_BYTES,
             started_in: None,
             parent: None,
             config: self.desk.config.clone(),
             home: || None,
-            called: || "rutter".to_owned(),
+            own_command: || "rutter".to_owned(),
             has_tools: |_| None,
             foreign_server: |_, _| None,
         };
-        hear(payload.to_string().as_bytes(), None, || around)
+        handle_event(payload.to_string().as_bytes(), None, || around)
     }
 
     /// Records a run of a session, as a hook does.
     pub(crate) fn record_run(&self, session: &str, command: &str, verdict: Verdict) -> Id {
         advance_clock(1);
         let outcome = self.outcome(session, command, verdict);
-        self.record(self.entry(session, What::Ran(Box::new(outcome.clone().into()))));
+        self.record(self.entry(session, EntryKind::Ran(Box::new(outcome.clone().into()))));
         outcome.id
     }
 
@@ -148,7 +148,7 @@ impl ToolTestEnv {
             session: Some(Clean::new(session)),
             agent: None,
             command: Clean::new(command),
-            kind: Kind::Test,
+            kind: RunKind::Test,
             runner: Clean::new("cargo test"),
             verdict,
             counts: None,
@@ -160,19 +160,25 @@ impl ToolTestEnv {
         }
     }
 
-    pub(crate) fn entry(&self, session: &str, what: What) -> Entry {
-        Entry { client: Clean::new(session), place: self.place(), process: None, at: now(), what }
+    pub(crate) fn entry(&self, session: &str, what: EntryKind) -> SessionEntry {
+        SessionEntry {
+            client: Clean::new(session),
+            place: self.place(),
+            process: None,
+            at: now(),
+            what,
+        }
     }
 
-    pub(crate) fn record(&self, entry: Entry) {
+    pub(crate) fn record(&self, entry: SessionEntry) {
         let budget = std::time::Duration::from_secs(2);
-        hot::record(&self.files(), &[entry], budget).unwrap();
+        hook_store::record_entries(&self.files(), &[entry], budget).unwrap();
     }
 
     /// Ends a session, as its last hook does.
     pub(crate) fn end_session(&self, session: &str) {
         advance_clock(1);
-        self.record(self.entry(session, What::Ended { abandon: false }));
+        self.record(self.entry(session, EntryKind::Ended { abandon: false }));
     }
 
     /// Returns the files that contain a text.
@@ -234,8 +240,8 @@ pub(crate) fn exported_rows(desk: &ServerContext) -> Vec<String> {
     rows
 }
 
-pub(crate) fn hook_message(heard: &Heard) -> String {
-    assert_eq!(heard.faults, [] as [Clean; 0]);
+pub(crate) fn hook_message(heard: &HookResult) -> String {
+    assert_eq!(heard.errors, [] as [Clean; 0]);
     if heard.stdout.is_empty() {
         return String::new();
     }

@@ -4,10 +4,10 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Result;
-use rutter_hooks::bash_call::WINDOW;
-use rutter_hooks::{Around, hear};
-use rutter_memory::store::tend::{Bounds, tend};
-use rutter_memory::store::{EpisodeFilter, Files};
+use rutter_hooks::bash_call::DEFAULT_WINDOW_BYTES;
+use rutter_hooks::{HookEnv, handle_event};
+use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
+use rutter_memory::store::{DataDir, EpisodeFilter};
 use rutter_memory::{Store, Time};
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ use super::{EpisodeView, PlayFolders, Product, START_MILLIS, context_text, write
 /// The product's library.
 #[derive(Debug)]
 pub struct InProcess {
-    files: Files,
+    files: DataDir,
     store: Store,
     faults: Vec<String>,
 }
@@ -27,29 +27,29 @@ impl InProcess {
         let memory = stage.memory();
         let store = Store::open(&memory, Time::from_millis(START_MILLIS))?;
         write_config(&memory.join("config.toml"))?;
-        Ok(Self { files: Files::new(memory), store, faults: Vec::new() })
+        Ok(Self { files: DataDir::new(memory), store, faults: Vec::new() })
     }
 }
 
 impl Product for InProcess {
     fn handle_payload(&mut self, payload: &Value, root: &Path, at: i64) -> Result<String> {
         let now = Time::from_millis(at);
-        let heard = hear(payload.to_string().as_bytes(), None, || Around {
+        let heard = handle_event(payload.to_string().as_bytes(), None, || HookEnv {
             files: self.files.clone(),
             now,
-            begun: Instant::now(),
-            window: WINDOW,
+            started_at: Instant::now(),
+            window: DEFAULT_WINDOW_BYTES,
             started_in: Some(root.to_owned()),
             parent: None,
             config: self.files.folder().join("config.toml"),
             home: || None,
-            called: || "rutter".to_owned(),
+            own_command: || "rutter".to_owned(),
             has_tools: |_| None,
             foreign_server: |_, _| None,
         });
-        self.faults.extend(heard.faults.iter().map(ToString::to_string));
-        if heard.tend {
-            tend(self.files.folder(), &Bounds::default(), now)?;
+        self.faults.extend(heard.errors.iter().map(ToString::to_string));
+        if heard.needs_maintenance {
+            maintain(self.files.folder(), &MaintenanceLimits::default(), now)?;
         }
         Ok(context_text(&heard.stdout))
     }

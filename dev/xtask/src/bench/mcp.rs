@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context as _, Result, ensure};
-use rutter_memory::project::Located;
+use rutter_memory::project::LocatedProject;
 use rutter_memory::store::{GhapFilter, MemoryFilter};
 use rutter_memory::{Store, Time};
 use serde_json::{Value, json};
@@ -83,7 +83,7 @@ impl<'a> McpBenchEnv<'a> {
         super::run_git(&checkout, &["remote", "add", "origin", "https://github.com/ada/ship.git"])?;
         let rows = place.join("seed.jsonl");
         let mut out = BufWriter::new(File::create(&rows)?);
-        vocabulary.write(&Located::find(&checkout), STORE_ROWS, &mut out)?;
+        vocabulary.write(&LocatedProject::find(&checkout), STORE_ROWS, &mut out)?;
         out.flush()?;
         let world = Self { binary, checkout, home, _folder: folder };
         for arguments in

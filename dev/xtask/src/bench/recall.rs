@@ -10,8 +10,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
-use rutter_memory::project::Located;
-use rutter_memory::store::Files;
+use rutter_memory::project::LocatedProject;
+use rutter_memory::store::DataDir;
 
 mod report;
 pub(super) mod seed;
@@ -79,14 +79,14 @@ impl<'a> RecallBenchEnv<'a> {
         super::run_git(&checkout, &["remote", "add", "origin", "https://github.com/ada/ship.git"])?;
         let rows = place.join("seed.jsonl");
         let mut out = BufWriter::new(File::create(&rows)?);
-        vocabulary.write(&Located::find(&checkout), size.documents, &mut out)?;
+        vocabulary.write(&LocatedProject::find(&checkout), size.documents, &mut out)?;
         out.flush()?;
         let mut world =
             Self { binary, size, checkout, home, folded: Duration::ZERO, _folder: folder };
         let import =
             world.run_rutter(&["import", "jsonl", "--own", "--yes", &rows.to_string_lossy()])?;
         ensure!(import.contains(" added"), "{import}");
-        let files = Files::new(&world.home);
+        let files = DataDir::new(&world.home);
         for path in [files.vectors(), files.terms()] {
             if path.exists() {
                 std::fs::remove_file(path)?;
@@ -161,7 +161,7 @@ impl<'a> RecallBenchEnv<'a> {
 
     /// Returns the sizes of the database and the search files.
     fn file_sizes(&self) -> Result<[u64; 3]> {
-        let files = Files::new(&self.home);
+        let files = DataDir::new(&self.home);
         let length = |path: PathBuf| -> Result<u64> {
             Ok(path.metadata().with_context(|| path.display().to_string())?.len())
         };

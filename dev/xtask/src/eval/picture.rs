@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use rutter_search::score::FLOOR;
+use rutter_search::score::MIN_CONFIDENCE;
 
 use super::{floor_curve, search_prompts};
 
@@ -71,7 +71,7 @@ pub(crate) fn draw_injection_curve(root: &Path) -> Result<()> {
             PLOT_TOP + PLOT_HEIGHT + 18.0
         )?;
     }
-    let (at, bottom) = (floor_to_x(FLOOR), PLOT_TOP + PLOT_HEIGHT);
+    let (at, bottom) = (floor_to_x(MIN_CONFIDENCE), PLOT_TOP + PLOT_HEIGHT);
     writeln!(
         grid,
         r##"<line x1="{at:.1}" y1="{PLOT_TOP}" x2="{at:.1}" y2="{bottom}" stroke="#52525b" stroke-dasharray="2 3"/>"##

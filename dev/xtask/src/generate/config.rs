@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use rutter_memory::config::keys::{KEYS, Key, Kind, Rule, SECTIONS};
-use rutter_memory::config::{Config, SIZE, schema};
+use rutter_memory::config::keys::{ConfigKey, ConfigValueKind, KEYS, ProjectRule, SECTIONS};
+use rutter_memory::config::{Config, MAX_CONFIG_FILE_BYTES, schema};
 
 use super::GeneratedFiles;
 
@@ -24,7 +24,7 @@ fn config_page() -> String {
          | `$RUTTER_HOME/config.toml` if that is set, else `$XDG_CONFIG_HOME/rutter/config.toml`, else \
          `~/.config/rutter/config.toml` (on macOS too) | yours |\n\
          | `.rutter.toml` in the root of a checkout | the project's |\n",
-        SIZE / 1024
+        MAX_CONFIG_FILE_BYTES / 1024
     );
     out.push_str(
         "The project's goes before yours, and yours before the defaults; lists add up. `rutter config show --origin` prints \
@@ -60,7 +60,7 @@ fn config_page() -> String {
     out
 }
 
-fn push_keys<'a>(out: &mut String, keys: impl Iterator<Item = &'a Key>) {
+fn push_keys<'a>(out: &mut String, keys: impl Iterator<Item = &'a ConfigKey>) {
     out.push_str(
         "| Key | Value | Default | | While not trusted, it may |\n|---|---|---|---|---|\n",
     );
@@ -77,15 +77,15 @@ fn push_keys<'a>(out: &mut String, keys: impl Iterator<Item = &'a Key>) {
     }
 }
 
-fn untrusted_permission(key: &Key) -> &'static str {
+fn untrusted_permission(key: &ConfigKey) -> &'static str {
     match (key.rule, key.kind()) {
-        (Rule::Lower, Kind::Flag) => "switch it off",
-        (Rule::Lower, Kind::Choice(_)) => "choose one further to the left",
-        (Rule::Lower, _) => "lower it",
-        (Rule::Higher, _) => "raise it",
-        (Rule::Add, _) => "add to it",
-        (Rule::Narrow, _) => "choose one further to the left, and trusted no more than that",
-        (Rule::Trusted, _) => "not set it",
-        (Rule::User, _) => "not set it, and trusted neither",
+        (ProjectRule::Lower, ConfigValueKind::Flag) => "switch it off",
+        (ProjectRule::Lower, ConfigValueKind::Choice(_)) => "choose one further to the left",
+        (ProjectRule::Lower, _) => "lower it",
+        (ProjectRule::Higher, _) => "raise it",
+        (ProjectRule::Add, _) => "add to it",
+        (ProjectRule::Narrow, _) => "choose one further to the left, and trusted no more than that",
+        (ProjectRule::Trusted, _) => "not set it",
+        (ProjectRule::User, _) => "not set it, and trusted neither",
     }
 }

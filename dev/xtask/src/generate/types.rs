@@ -131,7 +131,7 @@ impl UsedTypes {
                 for field in *fields {
                     push_field(&mut out, field, "");
                 }
-                out.push_str("        /// What the table does not have.\n        #[serde(flatten)]\n        unknown: Map<String, Value>,\n    },\n");
+                out.push_str("        /// Fields that the table does not have.\n        #[serde(flatten)]\n        unknown: Map<String, Value>,\n    },\n");
             }
             out.push_str("    /// A variant that the table does not have.\n    #[serde(untagged)]\n    Unlisted(Map<String, Value>),\n}\n\n");
         }
@@ -223,7 +223,7 @@ fn push_struct(
     for field in fields {
         push_field(out, field, "pub ");
     }
-    out.push_str("    /// What the table does not have.\n    #[serde(flatten)]\n    pub unknown: Map<String, Value>,\n}\n\n");
+    out.push_str("    /// Fields that the table does not have.\n    #[serde(flatten)]\n    pub unknown: Map<String, Value>,\n}\n\n");
 }
 
 fn push_field(out: &mut String, field: &FieldSpec, visibility: &str) {

@@ -39,12 +39,12 @@ pub struct ConfigChange {
     /// Said to be documented; in no type declaration and in no captured payload. Since 2.1.257.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scratchpad_dir: Option<String>,
-    /// Where it comes from.
+    /// Settings layer that changed.
     pub source: ConfigSource,
     /// The file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_path: Option<String>,
-    /// What the table does not have.
+    /// Fields that the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }

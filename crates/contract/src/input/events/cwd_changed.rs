@@ -39,11 +39,11 @@ pub struct CwdChanged {
     /// Said to be documented; in no type declaration and in no captured payload. Since 2.1.257.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scratchpad_dir: Option<String>,
-    /// Where it was.
+    /// Previous working directory.
     pub old_cwd: String,
-    /// Where it is.
+    /// New working directory.
     pub new_cwd: String,
-    /// What the table does not have.
+    /// Fields that the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }

@@ -41,9 +41,9 @@ pub struct DirectoryAdded {
     pub scratchpad_dir: Option<String>,
     /// The directory.
     pub directory: String,
-    /// Where it comes from.
+    /// Origin of the directory.
     pub source: DirectorySource,
-    /// What the table does not have.
+    /// Fields that the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }

@@ -43,7 +43,7 @@ pub struct Elicitation {
     pub mcp_server_name: String,
     /// The text.
     pub message: String,
-    /// How it asks.
+    /// Form of the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<ElicitationMode>,
     /// The address to visit.
@@ -55,7 +55,7 @@ pub struct Elicitation {
     /// JSON Schema of the form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requested_schema: Option<Map<String, Value>>,
-    /// What the table does not have.
+    /// Fields that the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }

@@ -44,15 +44,15 @@ pub struct ElicitationResult {
     /// The question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elicitation_id: Option<String>,
-    /// How it asks.
+    /// Form of the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<ElicitationMode>,
-    /// What becomes of it.
+    /// Answer to the request.
     pub action: ElicitationAction,
     /// The values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Map<String, Value>>,
-    /// What the table does not have.
+    /// Fields that the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }

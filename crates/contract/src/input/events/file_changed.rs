@@ -41,9 +41,9 @@ pub struct FileChanged {
     pub scratchpad_dir: Option<String>,
     /// The file.
     pub file_path: String,
-    /// What happened.
+    /// Kind of the change.
     pub event: FileEvent,
-    /// What the table does not have.
+    /// Fields that the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }

@@ -41,9 +41,9 @@ pub struct InstructionsLoaded {
     pub scratchpad_dir: Option<String>,
     /// The file.
     pub file_path: String,
-    /// Whose instructions.
+    /// Owner of the instructions.
     pub memory_type: MemoryType,
-    /// Why it is loaded.
+    /// Reason for loading.
     pub load_reason: LoadReason,
     /// The patterns that matched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -54,7 +54,7 @@ pub struct InstructionsLoaded {
     /// The file that includes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_file_path: Option<String>,
-    /// What the table does not have.
+    /// Fields that the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }

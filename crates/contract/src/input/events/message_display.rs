@@ -45,12 +45,12 @@ pub struct MessageDisplay {
     pub message_id: String,
     /// Which part of the message.
     pub index: Number,
-    /// Whether it is the last part.
+    /// True for the last part.
     #[serde(rename = "final")]
     pub is_final: bool,
     /// The text of this part.
     pub delta: String,
-    /// What the table does not have.
+    /// Fields that the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }

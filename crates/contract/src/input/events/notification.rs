@@ -41,12 +41,12 @@ pub struct Notification {
     pub scratchpad_dir: Option<String>,
     /// The text.
     pub message: String,
-    /// Its title.
+    /// Title of the notification.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it is about.
+    /// Subject of the notification.
     pub notification_type: NotificationType,
-    /// What the table does not have.
+    /// Fields that the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }

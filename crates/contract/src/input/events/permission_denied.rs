@@ -45,12 +45,12 @@ pub struct PermissionDenied {
     pub tool_input: Map<String, Value>,
     /// The call; PostToolUse and the transcript have the same.
     pub tool_use_id: String,
-    /// Why.
+    /// Reason.
     pub reason: String,
-    /// Where an mcp__ tool comes from.
+    /// Origin of an mcp__ tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcp_server: Option<McpServer>,
-    /// What the table does not have.
+    /// Fields that the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }

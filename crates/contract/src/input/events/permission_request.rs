@@ -46,10 +46,10 @@ pub struct PermissionRequest {
     /// The updates that the user would be offered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permission_suggestions: Option<Vec<PermissionUpdate>>,
-    /// Where an mcp__ tool comes from.
+    /// Origin of an mcp__ tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcp_server: Option<McpServer>,
-    /// What the table does not have.
+    /// Fields that the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }

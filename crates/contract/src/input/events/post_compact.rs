@@ -39,11 +39,11 @@ pub struct PostCompact {
     /// Said to be documented; in no type declaration and in no captured payload. Since 2.1.257.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scratchpad_dir: Option<String>,
-    /// Who asked for it.
+    /// Origin of the request.
     pub trigger: CompactTrigger,
-    /// What the conversation became.
+    /// Summary that replaces the conversation.
     pub compact_summary: String,
-    /// What the table does not have.
+    /// Fields that the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }

@@ -43,22 +43,22 @@ pub struct PostModelSwitch {
     pub from_model: String,
     /// The model after.
     pub to_model: String,
-    /// As it was asked for; null where nobody asked.
+    /// Requested model; null without a request.
     #[serde(deserialize_with = "Option::deserialize")]
     pub requested_model: Option<String>,
-    /// Where it comes from.
+    /// Origin of the request.
     pub source: SwitchSource,
-    /// How long the conversation is.
+    /// Length of the conversation.
     pub context_tokens: Number,
-    /// Whether the prompt cache still holds.
+    /// True if the prompt cache is still warm.
     pub prompt_cache_warm: bool,
-    /// How long it would.
+    /// Lifetime of the prompt cache.
     pub cache_ttl: CacheTtl,
-    /// What filling it again costs.
+    /// Cost of filling the prompt cache again.
     pub estimated_cache_write_usd: Number,
-    /// Where the prices come from.
+    /// Source of the prices.
     pub pricing: Pricing,
-    /// What the table does not have.
+    /// Fields that the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }

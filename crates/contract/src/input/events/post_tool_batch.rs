@@ -41,7 +41,7 @@ pub struct PostToolBatch {
     pub scratchpad_dir: Option<String>,
     /// Tool_response = serialized tool_result text, unlike PostToolUse; includes denied and failed calls.
     pub tool_calls: Vec<ToolCall>,
-    /// What the table does not have.
+    /// Fields that the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }

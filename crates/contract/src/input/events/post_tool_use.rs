@@ -47,13 +47,13 @@ pub struct PostToolUse {
     pub tool_response: Value,
     /// The call; PostToolUse and the transcript have the same. Since 2.0.43.
     pub tool_use_id: String,
-    /// How long the call took. Since 2.1.119.
+    /// Duration of the call. Since 2.1.119.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<Number>,
-    /// Where an mcp__ tool comes from.
+    /// Origin of an mcp__ tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcp_server: Option<McpServer>,
-    /// What the table does not have.
+    /// Fields that the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }

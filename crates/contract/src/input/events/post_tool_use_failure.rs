@@ -47,16 +47,16 @@ pub struct PostToolUseFailure {
     pub tool_use_id: String,
     /// Bash: first line "Exit code N".
     pub error: String,
-    /// Whether the user interrupted it.
+    /// True if the user interrupted the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_interrupt: Option<bool>,
-    /// How long the call took. Since 2.1.119.
+    /// Duration of the call. Since 2.1.119.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<Number>,
-    /// Where an mcp__ tool comes from.
+    /// Origin of an mcp__ tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcp_server: Option<McpServer>,
-    /// What the table does not have.
+    /// Fields that the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }

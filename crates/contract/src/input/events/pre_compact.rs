@@ -39,12 +39,12 @@ pub struct PreCompact {
     /// Said to be documented; in no type declaration and in no captured payload. Since 2.1.257.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scratchpad_dir: Option<String>,
-    /// Who asked for it.
+    /// Origin of the request.
     pub trigger: CompactTrigger,
-    /// What was typed behind /compact; null without.
+    /// Text typed after /compact; null without one.
     #[serde(deserialize_with = "Option::deserialize")]
     pub custom_instructions: Option<String>,
-    /// What the table does not have.
+    /// Fields that the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }

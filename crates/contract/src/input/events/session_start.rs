@@ -36,12 +36,12 @@ pub struct SessionStart {
     /// Said to be documented; in no type declaration and in no captured payload. Since 2.1.257.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scratchpad_dir: Option<String>,
-    /// Where it comes from.
+    /// Cause of the session start.
     pub source: SessionSource,
     /// Present in TUI startup and on compact; absent in -p startup/resume/fork/clear.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Its kind; empty for the fork that compacts.
+    /// Kind of the agent; empty for the fork that compacts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_type: Option<String>,
     /// The title of the session.
@@ -59,7 +59,7 @@ pub struct SessionStart {
     /// Resume/fork. Since 2.1.251.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimated_cache_write_usd: Option<Number>,
-    /// What the table does not have.
+    /// Fields that the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }

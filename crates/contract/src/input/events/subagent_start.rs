@@ -35,9 +35,9 @@ pub struct SubagentStart {
     pub scratchpad_dir: Option<String>,
     /// The subagent.
     pub agent_id: String,
-    /// Its kind; empty for the fork that compacts.
+    /// Kind of the agent; empty for the fork that compacts.
     pub agent_type: String,
-    /// What the table does not have.
+    /// Fields that the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }

@@ -33,24 +33,24 @@ pub struct SubagentStop {
     /// Said to be documented; in no type declaration and in no captured payload. Since 2.1.257.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scratchpad_dir: Option<String>,
-    /// Whether the agent is going on because of a Stop hook already.
+    /// True if the agent already continues because of a Stop hook.
     pub stop_hook_active: bool,
     /// The subagent.
     pub agent_id: String,
     /// JSONL transcript of the subagent.
     pub agent_transcript_path: String,
-    /// Its kind; empty for the fork that compacts.
+    /// Kind of the agent; empty for the fork that compacts.
     pub agent_type: String,
-    /// What the agent said last. Since 2.1.47.
+    /// Last message of the agent. Since 2.1.47.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_assistant_message: Option<String>,
-    /// What still runs. Since 2.1.145.
+    /// Tasks that still run. Since 2.1.145.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub background_tasks: Option<Vec<BackgroundTask>>,
-    /// What is scheduled. Since 2.1.145.
+    /// Scheduled tasks. Since 2.1.145.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_crons: Option<Vec<SessionCron>>,
-    /// What the table does not have.
+    /// Fields that the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }

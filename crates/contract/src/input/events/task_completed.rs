@@ -41,18 +41,18 @@ pub struct TaskCompleted {
     pub scratchpad_dir: Option<String>,
     /// The task.
     pub task_id: String,
-    /// Its subject.
+    /// Subject of the task.
     pub task_subject: String,
-    /// Its description.
+    /// Description of the task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_description: Option<String>,
     /// The teammate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub teammate_name: Option<String>,
-    /// Its team. Deprecated.
+    /// Name of the team. Deprecated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub team_name: Option<String>,
-    /// What the table does not have.
+    /// Fields that the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }

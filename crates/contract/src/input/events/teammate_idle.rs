@@ -41,9 +41,9 @@ pub struct TeammateIdle {
     pub scratchpad_dir: Option<String>,
     /// The teammate.
     pub teammate_name: String,
-    /// Its team. Deprecated.
+    /// Name of the team. Deprecated.
     pub team_name: String,
-    /// What the table does not have.
+    /// Fields that the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }

@@ -39,18 +39,18 @@ pub struct UserPromptExpansion {
     /// Said to be documented; in no type declaration and in no captured payload. Since 2.1.257.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scratchpad_dir: Option<String>,
-    /// What is expanded.
+    /// Kind of the expanded command.
     pub expansion_type: ExpansionType,
     /// The command or skill.
     pub command_name: String,
-    /// What was typed behind it.
+    /// Text typed after the command.
     pub command_args: String,
-    /// Where the command comes from; projectSettings was seen.
+    /// Source of the command; projectSettings was seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command_source: Option<String>,
-    /// What was submitted.
+    /// Submitted text.
     pub prompt: String,
-    /// What the table does not have.
+    /// Fields that the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }

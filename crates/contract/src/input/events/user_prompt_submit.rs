@@ -39,7 +39,7 @@ pub struct UserPromptSubmit {
     /// Said to be documented; in no type declaration and in no captured payload. Since 2.1.257.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scratchpad_dir: Option<String>,
-    /// What was submitted.
+    /// Submitted text.
     pub prompt: String,
     /// Rolling out; payloads may omit it; absent in every observed payload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -47,7 +47,7 @@ pub struct UserPromptSubmit {
     /// The title of the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_title: Option<String>,
-    /// What the table does not have.
+    /// Fields that the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }

@@ -41,7 +41,7 @@ pub struct WorktreeCreate {
     pub scratchpad_dir: Option<String>,
     /// The name to give.
     pub name: String,
-    /// What the table does not have.
+    /// Fields that the table does not have.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }

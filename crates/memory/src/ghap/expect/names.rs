@@ -2,7 +2,7 @@
 
 /// The kind of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Name {
+pub(super) enum NameKind {
     Test,
     File,
     /// A command, or an unknown name.
@@ -10,7 +10,7 @@ pub(super) enum Name {
 }
 
 /// File extensions by language.
-const LANGUAGES: &[(&str, &[&str])] = &[
+const LANGUAGE_EXTENSIONS: &[(&str, &[&str])] = &[
     ("rust", &["rs"]),
     ("python", &["py", "pyi"]),
     ("javascript", &["js", "jsx", "ts", "tsx", "mjs", "cjs", "mts", "cts", "vue", "svelte"]),
@@ -26,37 +26,37 @@ const LANGUAGES: &[(&str, &[&str])] = &[
 ];
 
 /// Products with names that look like files, such as `Node.js`.
-const PRODUCTS: &[&str] =
+const PRODUCT_NAMES: &[&str] =
     &["node", "next", "vue", "nuxt", "express", "react", "three", "d3", "chart", "discord"];
 
 /// Classifies a single word by its form alone.
-pub(super) fn classify(word: &str) -> Name {
+pub(super) fn classify(word: &str) -> NameKind {
     if word.is_empty() || word.contains(char::is_whitespace) || word.contains("://") {
-        return Name::Other;
+        return NameKind::Other;
     }
-    let plain = without_line(word);
+    let plain = strip_line_number(word);
     if let Some((file, rest)) = plain.split_once("::")
         && language_of_file(file).is_some()
     {
-        return if rest.is_empty() { Name::File } else { Name::Test };
+        return if rest.is_empty() { NameKind::File } else { NameKind::Test };
     }
     if language_of_file(plain).is_some() {
         let stem = plain.rsplit_once('.').map_or("", |(stem, _)| stem);
         let spec = [".spec", ".test", ".cy", ".e2e"].iter().any(|mark| stem.ends_with(mark));
-        return if spec { Name::Test } else { Name::File };
+        return if spec { NameKind::Test } else { NameKind::File };
     }
     if plain.contains('/') || plain.starts_with('-') || plain.contains('=') {
-        return Name::Other;
+        return NameKind::Other;
     }
     let pieces: Vec<&str> = plain.split(['.', '#']).flat_map(|part| part.split("::")).collect();
     let named = pieces.iter().all(|piece| is_identifier(piece))
-        && pieces.iter().any(|piece| is_test(piece));
+        && pieces.iter().any(|piece| is_test_name(piece));
     // `tests::x` is a test in a module of tests.
     let module = pieces.len() > 1
         && plain.contains("::")
         && pieces[..pieces.len() - 1].iter().any(|piece| matches!(*piece, "tests" | "test"))
         && pieces.iter().all(|piece| is_identifier(piece));
-    if named || module { Name::Test } else { Name::Other }
+    if named || module { NameKind::Test } else { NameKind::Other }
 }
 
 /// Returns true if a word next to "test" can be the name of a test: `parses_empty_input`, `mod::case`.
@@ -71,7 +71,7 @@ fn is_identifier(text: &str) -> bool {
     first && text.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
-fn is_test(name: &str) -> bool {
+fn is_test_name(name: &str) -> bool {
     let upper = |c: char| c.is_ascii_uppercase();
     let camel = name.starts_with(upper);
     let after =
@@ -87,7 +87,7 @@ fn is_test(name: &str) -> bool {
 }
 
 /// Removes line numbers: `src/a.rs:10:5` gives `src/a.rs`.
-pub(super) fn without_line(word: &str) -> &str {
+pub(super) fn strip_line_number(word: &str) -> &str {
     let mut word = word;
     while let Some((rest, line)) = word.rsplit_once(':')
         && !line.is_empty()
@@ -100,19 +100,19 @@ pub(super) fn without_line(word: &str) -> &str {
 
 fn language_of_file(word: &str) -> Option<&'static str> {
     let (stem, extension) = word.rsplit_once('.')?;
-    let known = LANGUAGES.iter().find(|(_, extensions)| extensions.contains(&extension));
+    let known = LANGUAGE_EXTENSIONS.iter().find(|(_, extensions)| extensions.contains(&extension));
     let odd = stem.is_empty()
         || !stem.chars().all(|c| c.is_alphanumeric() || "_-./@+[]~".contains(c))
         || stem.ends_with('/')
-        || (extension == "js" && PRODUCTS.contains(&stem.to_lowercase().as_str()));
+        || (extension == "js" && PRODUCT_NAMES.contains(&stem.to_lowercase().as_str()));
     known.filter(|_| !odd).map(|(language, _)| *language)
 }
 
 /// Returns the possible languages of a test or file; empty if its name does not show them.
-pub(super) fn languages(name: &str) -> &'static [&'static str] {
+pub(super) fn possible_languages(name: &str) -> &'static [&'static str] {
     let file = name.split("::").next().unwrap_or(name);
     let last = name.rsplit(['.', '#']).next().unwrap_or(name);
-    match language_of_file(without_line(file)) {
+    match language_of_file(strip_line_number(file)) {
         Some("rust") => &["rust"],
         Some("python") => &["python"],
         Some("javascript") => &["javascript"],
@@ -133,7 +133,7 @@ pub(super) fn languages(name: &str) -> &'static [&'static str] {
 }
 
 /// Returns the parts of a name, without the parameters of a test case.
-pub(super) fn parts(name: &str) -> Vec<&str> {
+pub(super) fn split_test_name(name: &str) -> Vec<&str> {
     let name = name.split_once('[').map_or(name, |(name, _)| name);
     name.split(['.', '/', '#', ' ', '>', ':', '$'])
         .filter(|part| !part.is_empty())
@@ -172,12 +172,12 @@ mod tests {
             "roundtrip_test",
             "Test_Foo",
         ] {
-            assert_eq!(classify(test), Name::Test, "{test}");
+            assert_eq!(classify(test), NameKind::Test, "{test}");
         }
         for file in
             ["src/foo.rs", "auth_test.go", "test_a.py", "src/foo.rs:10:5", "a/b/[id].ts", "lib.rs"]
         {
-            assert_eq!(classify(file), Name::File, "{file}");
+            assert_eq!(classify(file), NameKind::File, "{file}");
         }
         for other in [
             "",
@@ -206,12 +206,12 @@ mod tests {
             "latest_release",
             "test_",
         ] {
-            assert_eq!(classify(other), Name::Other, "{other}");
+            assert_eq!(classify(other), NameKind::Other, "{other}");
         }
     }
 
     #[test]
-    fn a_name_is_within_its_longer_forms() {
+    fn short_name_matches_long_forms() {
         for (one, other) in [
             ("test_b", "tests/test_a.py::test_b"),
             ("tests/test_a.py::test_b", "test_b"),
@@ -222,7 +222,7 @@ mod tests {
             ("foo.spec.ts", "src/foo.spec.ts > renders"),
             ("LoginTest.saves", "org.x.LoginTest.saves()"),
         ] {
-            assert!(is_within(&parts(one), &parts(other)), "{one} {other}");
+            assert!(is_within(&split_test_name(one), &split_test_name(other)), "{one} {other}");
         }
         for (one, other) in [
             ("test_b", "test_bc"),
@@ -231,7 +231,7 @@ mod tests {
             ("tests/test_a.py::test_b", "tests/test_a.py"),
             ("test_b", ""),
         ] {
-            assert!(!is_within(&parts(one), &parts(other)), "{one} {other}");
+            assert!(!is_within(&split_test_name(one), &split_test_name(other)), "{one} {other}");
         }
     }
 }

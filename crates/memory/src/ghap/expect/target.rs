@@ -1,12 +1,12 @@
 //! Finds the name of a test, command or file in a text.
 
 use super::command;
-use super::names::{self, Name};
-use super::words::Word;
+use super::names::{self, NameKind};
+use super::words::ProseWord;
 
 /// The kind of a name, the most specific last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Rank {
+enum TargetRank {
     File,
     Command,
     Quoted,
@@ -15,24 +15,26 @@ enum Rank {
 
 /// Returns the target of a prediction: the name in the prediction, unless that is a file and the action has a more
 /// specific one.
-pub(super) fn find(prediction: &[Word], action: &[Word]) -> Option<String> {
-    match (best(prediction), best(action)) {
-        (Some((Rank::File, _)), Some((rank, named))) if rank > Rank::File => Some(named),
+pub(super) fn find_target(prediction: &[ProseWord], action: &[ProseWord]) -> Option<String> {
+    match (find_most_specific(prediction), find_most_specific(action)) {
+        (Some((TargetRank::File, _)), Some((rank, named))) if rank > TargetRank::File => {
+            Some(named)
+        }
         (Some((_, named)), _) | (None, Some((_, named))) => Some(named),
         (None, None) => None,
     }
 }
 
 /// Returns true if a word by itself names a test, a file or a command.
-pub(super) fn names_a_run(word: &Word) -> bool {
-    names::classify(&word.text) != Name::Other || (word.code && command::is_command(&word.text))
+pub(super) fn names_a_run(word: &ProseWord) -> bool {
+    names::classify(&word.text) != NameKind::Other || (word.code && command::is_command(&word.text))
 }
 
-fn best(words: &[Word]) -> Option<(Rank, String)> {
-    let mut best: Option<(Rank, String)> = None;
+fn find_most_specific(words: &[ProseWord]) -> Option<(TargetRank, String)> {
+    let mut best: Option<(TargetRank, String)> = None;
     let mut at = 0;
     while at < words.len() {
-        let (found, length) = named(words, at);
+        let (found, length) = find_name_at(words, at);
         if let Some((rank, name)) = found
             && best.as_ref().is_none_or(|(other, _)| *other < rank)
         {
@@ -44,40 +46,42 @@ fn best(words: &[Word]) -> Option<(Rank, String)> {
 }
 
 /// Returns the name at a position, and its number of words.
-fn named(words: &[Word], at: usize) -> (Option<(Rank, String)>, usize) {
+fn find_name_at(words: &[ProseWord], at: usize) -> (Option<(TargetRank, String)>, usize) {
     let word = &words[at];
     if word.code && command::is_command(&word.text) {
-        let test = test_in(word.text.split_whitespace());
-        let found = test.unwrap_or_else(|| (Rank::Quoted, word.text.clone()));
+        let test = find_only_test(word.text.split_whitespace());
+        let found = test.unwrap_or_else(|| (TargetRank::Quoted, word.text.clone()));
         return (Some(found), 1);
     }
     let length = if word.code { 0 } else { command_length(&words[at..]) };
     if length > 0 {
         let texts: Vec<&str> =
             words[at..at + length].iter().map(|word| word.text.as_str()).collect();
-        let found = test_in(texts.iter().copied());
-        return (Some(found.unwrap_or_else(|| (Rank::Command, texts.join(" ")))), length);
+        let found = find_only_test(texts.iter().copied());
+        return (Some(found.unwrap_or_else(|| (TargetRank::Command, texts.join(" ")))), length);
     }
     let text = word.text.strip_suffix("()").unwrap_or(&word.text);
     let rank = match names::classify(text) {
-        Name::Test => Rank::Test,
-        Name::File => Rank::File,
-        Name::Other if names::may_name_a_test(text) && beside_test(words, at) => Rank::Test,
-        Name::Other => return (None, 1),
+        NameKind::Test => TargetRank::Test,
+        NameKind::File => TargetRank::File,
+        NameKind::Other if names::may_name_a_test(text) && is_next_to_test_word(words, at) => {
+            TargetRank::Test
+        }
+        NameKind::Other => return (None, 1),
     };
-    (Some((rank, names::without_line(text).to_owned())), 1)
+    (Some((rank, names::strip_line_number(text).to_owned())), 1)
 }
 
 /// Returns the test that a command names, if it is the only one. A file contains tests but is not one.
-fn test_in<'a>(words: impl Iterator<Item = &'a str>) -> Option<(Rank, String)> {
+fn find_only_test<'a>(words: impl Iterator<Item = &'a str>) -> Option<(TargetRank, String)> {
     let mut tests = words
         .map(|word| word.trim_matches(['"', '\'', '^', '$']))
-        .filter(|word| names::classify(word) == Name::Test);
+        .filter(|word| names::classify(word) == NameKind::Test);
     let test = tests.next()?;
-    tests.next().is_none().then(|| (Rank::Test, test.to_owned()))
+    tests.next().is_none().then(|| (TargetRank::Test, test.to_owned()))
 }
 
-fn beside_test(words: &[Word], at: usize) -> bool {
+fn is_next_to_test_word(words: &[ProseWord], at: usize) -> bool {
     let test = ["test", "testcase", "spec"];
     let before = at.checked_sub(1).map(|before| &words[before]);
     let after = words.get(at + 1);
@@ -85,11 +89,11 @@ fn beside_test(words: &[Word], at: usize) -> bool {
 }
 
 /// Returns the number of words at the start that are a command as it would be typed; 0 if they are not.
-fn command_length(words: &[Word]) -> usize {
+fn command_length(words: &[ProseWord]) -> usize {
     let text = |at: usize| {
         let word = words.get(at).filter(|word| !word.code);
         // A comma ends the command.
-        word.filter(|word| at == 0 || word.gap == super::words::Gap::Space)
+        word.filter(|word| at == 0 || word.gap == super::words::WordGap::Space)
             .map_or("", |word| &word.text)
     };
     let mut length = match (text(0), text(1)) {
@@ -158,5 +162,5 @@ fn starts_a_run(head: &str, next: &str, after: &str) -> bool {
 fn is_argument(word: &str) -> bool {
     let flag = word.starts_with('-') && word.len() > 1;
     let path = word.starts_with("./") || (word.contains('/') && !word.contains("://"));
-    flag || path || word.contains("::") || names::classify(word) != Name::Other
+    flag || path || word.contains("::") || names::classify(word) != NameKind::Other
 }

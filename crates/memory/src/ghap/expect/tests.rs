@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 
 /// Formats the expected result and target; `-` for no target, `nothing` if the text is not testable.
-fn shown(prediction: &str, action: &str) -> String {
+fn format_derived(prediction: &str, action: &str) -> String {
     let derived = derive(prediction, action);
     if !derived.testable {
         assert_eq!((derived.expects, &derived.target), (Expects::Pass, &None), "{prediction}");
@@ -188,10 +188,10 @@ const PREDICTIONS: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn predictions_are_read_as_people_mean_them() {
+fn derives_result_and_target() {
     let mut wrong = Vec::new();
     for (prediction, expected) in PREDICTIONS {
-        let got = shown(prediction, "");
+        let got = format_derived(prediction, "");
         if got != *expected {
             wrong.push(format!("{prediction}: {got}, not {expected}"));
         }
@@ -201,7 +201,7 @@ fn predictions_are_read_as_people_mean_them() {
 }
 
 #[test]
-fn the_action_says_what_the_prediction_leaves_out() {
+fn action_completes_prediction() {
     for (prediction, action, expected) in [
         ("it passes", "run `cargo test -p x`", "pass cargo test -p x"),
         ("it will fail", "add test_foo to tests/test_a.py", "fail test_foo"),
@@ -213,14 +213,14 @@ fn the_action_says_what_the_prediction_leaves_out() {
         ("the user will like it", "make the failing tests fail less", "nothing"),
         ("latency drops", "cache the query", "nothing"),
     ] {
-        assert_eq!(shown(prediction, action), expected, "{prediction} / {action}");
+        assert_eq!(format_derived(prediction, action), expected, "{prediction} / {action}");
     }
 }
 
-const NONE: &[&str] = &[];
+const NO_TESTS: &[&str] = &[];
 
 #[test]
-fn commands_fit_themselves_through_what_is_around_them() {
+fn ignores_prefixes_and_other_flags() {
     for (target, command) in [
         ("cargo test -p x", "cargo test -p x"),
         (
@@ -251,7 +251,7 @@ fn commands_fit_themselves_through_what_is_around_them() {
         ("pytest -q", "bash -lc 'cd x && pytest -q'"),
         ("tsc", "npx tsc --noEmit"),
     ] {
-        assert!(fits(Some(target), command, NONE), "{target} / {command}");
+        assert!(matches_target(Some(target), command, NO_TESTS), "{target} / {command}");
     }
 }
 
@@ -279,7 +279,7 @@ fn other_commands_do_not_fit() {
         ("cargo test", ""),
         ("jest", "vitest run"),
     ] {
-        assert!(!fits(Some(target), command, NONE), "{target} / {command}");
+        assert!(!matches_target(Some(target), command, NO_TESTS), "{target} / {command}");
     }
 }
 
@@ -314,7 +314,7 @@ fn tests_fit_where_they_ran() {
         ("login.spec.ts", "npm test", &["src/login.spec.ts > logs in"]),
         ("LoginTest", "mvn test", &[]),
     ] {
-        assert!(fits(Some(target), command, failed), "{target} / {command} / {failed:?}");
+        assert!(matches_target(Some(target), command, failed), "{target} / {command} / {failed:?}");
     }
 }
 
@@ -342,7 +342,10 @@ fn tests_do_not_fit_elsewhere() {
         ("test_foo", "git status", &[]),
         ("test_foo", "", &[]),
     ] {
-        assert!(!fits(Some(target), command, failed), "{target} / {command} / {failed:?}");
+        assert!(
+            !matches_target(Some(target), command, failed),
+            "{target} / {command} / {failed:?}"
+        );
     }
 }
 
@@ -364,7 +367,7 @@ fn files_fit_where_they_ran() {
         ("src/foo.ts", "npx tsc --noEmit"),
         ("src/foo.rs", "make test"),
     ] {
-        assert!(fits(Some(target), command, NONE), "{target} / {command}");
+        assert!(matches_target(Some(target), command, NO_TESTS), "{target} / {command}");
     }
     for (target, command) in [
         ("src/foo.rs", "pytest"),
@@ -378,17 +381,20 @@ fn files_fit_where_they_ran() {
         ("tests/test_a.py", "pytest --ignore tests/test_a.py"),
         ("src/foo.rs", ""),
     ] {
-        assert!(!fits(Some(target), command, NONE), "{target} / {command}");
+        assert!(!matches_target(Some(target), command, NO_TESTS), "{target} / {command}");
     }
 }
 
 #[test]
 fn without_a_target_everything_fits() {
-    assert!(fits(None, "cargo build", NONE) && fits(Some(" "), "pytest", &["x"]));
+    assert!(
+        matches_target(None, "cargo build", NO_TESTS)
+            && matches_target(Some(" "), "pytest", &["x"])
+    );
 }
 
 #[test]
-fn expectations_are_typed_as_they_are_shown() {
+fn expectations_round_trip() {
     for expects in Expects::ALL {
         assert_eq!(expects.to_string().parse(), Ok(*expects));
         let json = serde_json::to_string(&expects).unwrap();
@@ -401,14 +407,14 @@ fn expectations_are_typed_as_they_are_shown() {
 
 proptest! {
     #[test]
-    fn no_text_makes_it_panic(prediction in ".{0,80}", action in ".{0,40}", test in ".{0,20}") {
+    fn parses_any_text(prediction in ".{0,80}", action in ".{0,40}", test in ".{0,20}") {
         drop(derive(&prediction, &action));
-        fits(Some(&prediction), &action, &[test]);
+        matches_target(Some(&prediction), &action, &[test]);
     }
 
     /// Relevant words in random order. A target that is derived from a command fits a run of that command.
     #[test]
-    fn no_order_of_words_makes_it_panic(
+    fn parses_any_word_order(
         words in prop::collection::vec(prop::sample::select(&[
             "not", "no", "longer", "fails", "pass", "to", "from", "0", "3", "errors", "`cargo test`", "and", "if", "->",
             ",", "test_foo", "the", "exit", "code", "instead", "of", "before", "stop", "failing", "-p", "pytest", "make",
@@ -418,7 +424,7 @@ proptest! {
         let text = words.join(" ");
         let derived = derive(&text, &text);
         prop_assert_eq!(derived.testable || derived.target.is_none(), true);
-        fits(derived.target.as_deref(), &text, NONE);
-        fits(Some(&text), &text, &[&text]);
+        matches_target(derived.target.as_deref(), &text, NO_TESTS);
+        matches_target(Some(&text), &text, &[&text]);
     }
 }

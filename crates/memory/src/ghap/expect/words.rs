@@ -2,7 +2,7 @@
 
 /// The separator between a word and the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Gap {
+pub(super) enum WordGap {
     Space,
     Comma,
     /// The end of a sentence, a colon, a dash.
@@ -13,17 +13,17 @@ pub(super) enum Gap {
 
 /// A word, or a span in backticks.
 #[derive(Debug, Clone)]
-pub(super) struct Word {
+pub(super) struct ProseWord {
     /// The word as written, without the punctuation around it.
     pub(super) text: String,
     /// In lower case, with straight apostrophes.
     pub(super) lower: String,
     /// True for a span in backticks.
     pub(super) code: bool,
-    pub(super) gap: Gap,
+    pub(super) gap: WordGap,
 }
 
-impl Word {
+impl ProseWord {
     pub(super) fn is(&self, lower: &str) -> bool {
         self.lower == lower && !self.code
     }
@@ -34,13 +34,13 @@ impl Word {
 }
 
 /// Splits a text into words.
-pub(super) fn read(text: &str) -> Vec<Word> {
-    let mut reader = Reader { words: Vec::new(), gap: Gap::Stop };
+pub(super) fn split_prose(text: &str) -> Vec<ProseWord> {
+    let mut reader = ProseReader { words: Vec::new(), gap: WordGap::Stop };
     let mut rest = text;
     while let Some(open) = rest.find('`') {
         let ticks = rest[open..].len() - rest[open..].trim_start_matches('`').len();
         let (before, span) = (&rest[..open], &rest[open + ticks..]);
-        reader.prose(before);
+        reader.read_prose(before);
         match span.find(&"`".repeat(ticks)) {
             Some(close) => {
                 reader.push(span[..close].trim(), true);
@@ -49,55 +49,59 @@ pub(super) fn read(text: &str) -> Vec<Word> {
             None => rest = span,
         }
     }
-    reader.prose(rest);
+    reader.read_prose(rest);
     reader.words
 }
 
-struct Reader {
-    words: Vec<Word>,
-    gap: Gap,
+struct ProseReader {
+    words: Vec<ProseWord>,
+    gap: WordGap,
 }
 
-impl Reader {
+impl ProseReader {
     fn push(&mut self, text: &str, code: bool) {
         if text.is_empty() {
             return;
         }
         let lower = text.to_lowercase().replace('’', "'");
-        self.words.push(Word { text: text.to_owned(), lower, code, gap: self.gap });
-        self.gap = Gap::Space;
+        self.words.push(ProseWord { text: text.to_owned(), lower, code, gap: self.gap });
+        self.gap = WordGap::Space;
     }
 
-    fn pause(&mut self, gap: Gap) {
+    fn widen_gap(&mut self, gap: WordGap) {
         self.gap = self.gap.max(gap);
     }
 
-    fn prose(&mut self, text: &str) {
+    fn read_prose(&mut self, text: &str) {
         for chunk in text.split_whitespace() {
             match chunk {
-                "->" | "=>" | "-->" => self.pause(Gap::Arrow),
-                "-" | "--" => self.pause(Gap::Stop),
-                _ => self.chunk(chunk),
+                "->" | "=>" | "-->" => self.widen_gap(WordGap::Arrow),
+                "-" | "--" => self.widen_gap(WordGap::Stop),
+                _ => self.read_chunk(chunk),
             }
         }
     }
 
     /// Splits text between blanks at dashes and arrows, which may have no blanks around them.
-    fn chunk(&mut self, chunk: &str) {
+    fn read_chunk(&mut self, chunk: &str) {
         let mut rest = chunk;
         while let Some(at) = rest.find(['—', '–', '→', '⇒']) {
             let sign = rest[at..].chars().next().unwrap_or_default();
-            self.word(&rest[..at]);
-            self.pause(if matches!(sign, '—' | '–') { Gap::Stop } else { Gap::Arrow });
+            self.read_word(&rest[..at]);
+            self.widen_gap(if matches!(sign, '—' | '–') {
+                WordGap::Stop
+            } else {
+                WordGap::Arrow
+            });
             rest = &rest[at + sign.len_utf8()..];
         }
-        self.word(rest);
+        self.read_word(rest);
     }
 
-    fn word(&mut self, raw: &str) {
+    fn read_word(&mut self, raw: &str) {
         let text = raw.trim_start_matches(['(', '[', '{', '"', '\'', '“', '‘', '*']);
         if raw.len() > text.len() && raw.contains(['(', '[']) {
-            self.pause(Gap::Comma);
+            self.widen_gap(WordGap::Comma);
         }
         // `./...` names every package below; `test_x()` names the test.
         let end = |c: char| ",.;:!?)]}\"'”’*…".contains(c);
@@ -106,9 +110,9 @@ impl Reader {
         self.push(word, false);
         let tail = &text[word.len()..];
         if tail.contains(['.', ';', ':', '!', '?', '…']) {
-            self.pause(Gap::Stop);
+            self.widen_gap(WordGap::Stop);
         } else if tail.contains([',', ')', ']']) && !tail.starts_with("()") {
-            self.pause(Gap::Comma);
+            self.widen_gap(WordGap::Comma);
         }
     }
 }
@@ -119,17 +123,17 @@ mod tests {
 
     fn shown(text: &str) -> String {
         let mark = |gap| match gap {
-            Gap::Space => " ",
-            Gap::Comma => ", ",
-            Gap::Stop => "| ",
-            Gap::Arrow => "> ",
+            WordGap::Space => " ",
+            WordGap::Comma => ", ",
+            WordGap::Stop => "| ",
+            WordGap::Arrow => "> ",
         };
-        let word = |word: Word| format!("{}{}", mark(word.gap), word.text);
-        read(text).into_iter().map(word).collect()
+        let word = |word: ProseWord| format!("{}{}", mark(word.gap), word.text);
+        split_prose(text).into_iter().map(word).collect()
     }
 
     #[test]
-    fn punctuation_is_a_gap_and_code_is_one_word() {
+    fn splits_at_punctuation_outside_code() {
         assert_eq!(
             shown("Then `cargo test -p x`, (maybe) test_foo() in src/a.rs. ok?"),
             "| Then cargo test -p x, maybe, test_foo in src/a.rs| ok"

@@ -14,13 +14,13 @@ pub(super) fn ignores_case(host: &str) -> bool {
 }
 
 /// Returns the main name of a host. The alternative names are for networks that allow only port 443.
-pub(super) fn first_name(host: &str) -> &str {
+pub(super) fn main_host_name(host: &str) -> &str {
     match host {
         "www.github.com" | "ssh.github.com" => "github.com",
         "www.gitlab.com" | "altssh.gitlab.com" => "gitlab.com",
         "www.bitbucket.org" | "altssh.bitbucket.org" => "bitbucket.org",
         "ssh.dev.azure.com" | "vs-ssh.visualstudio.com" => "dev.azure.com",
-        _ if organisation(host).is_some() => "dev.azure.com",
+        _ if azure_organisation(host).is_some() => "dev.azure.com",
         _ => host,
     }
 }
@@ -30,12 +30,12 @@ pub(super) fn first_name(host: &str) -> &str {
 /// Only Azure DevOps has several orders: `dev.azure.com/organisation/project/_git/repository`; over SSH without the
 /// `_git`; in old addresses with the organisation in the host; and without the project if the repository has the same
 /// name.
-pub(super) fn arranged(host: &str, mut path: Vec<String>) -> Vec<String> {
+pub(super) fn normalize_azure_path(host: &str, mut path: Vec<String>) -> Vec<String> {
     let is = |part: &String, name: &str| part.eq_ignore_ascii_case(name);
-    if first_name(host) != "dev.azure.com" || path.is_empty() {
+    if main_host_name(host) != "dev.azure.com" || path.is_empty() {
         return path;
     }
-    if let Some(organisation) = organisation(host) {
+    if let Some(organisation) = azure_organisation(host) {
         if is(&path[0], "DefaultCollection") {
             path.remove(0);
         }
@@ -51,6 +51,6 @@ pub(super) fn arranged(host: &str, mut path: Vec<String>) -> Vec<String> {
 }
 
 /// Returns the organisation in an old host name.
-fn organisation(host: &str) -> Option<&str> {
+fn azure_organisation(host: &str) -> Option<&str> {
     host.strip_suffix(".visualstudio.com").filter(|name| *name != "vs-ssh" && !name.contains('.'))
 }

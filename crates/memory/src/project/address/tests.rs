@@ -3,16 +3,16 @@ use proptest::prelude::*;
 use super::*;
 
 /// Returns the key of an address; `-` for one without, `local <path>` for one on this machine.
-fn key(url: &str) -> String {
-    match Address::read(url.as_bytes()) {
+fn format_key(url: &str) -> String {
+    match RemoteAddress::parse(url.as_bytes()) {
         None => "-".to_owned(),
-        Some(Address::Network { key, .. }) => key,
-        Some(Address::Local(path)) => format!("local {}", path.display()),
+        Some(RemoteAddress::Network { key, .. }) => key,
+        Some(RemoteAddress::Local(path)) => format!("local {}", path.display()),
     }
 }
 
 #[test]
-fn every_address_of_a_repository_makes_one_key() {
+fn equivalent_addresses_share_key() {
     for (expected, addresses) in [
         (
             "github.com/owner/repo",
@@ -94,13 +94,13 @@ fn every_address_of_a_repository_makes_one_key() {
         ("us-east-1://Repo", &["codecommit::us-east-1://profile@Repo"]),
     ] {
         for address in addresses {
-            assert_eq!(key(address), expected, "{address}");
+            assert_eq!(format_key(address), expected, "{address}");
         }
     }
 }
 
 #[test]
-fn what_names_another_repository_has_another_key() {
+fn different_repositories_have_different_keys() {
     let keys = [
         "https://github.com/a/b",
         "https://github.com/b/a",
@@ -113,12 +113,13 @@ fn what_names_another_repository_has_another_key() {
         "s3://example.org/a/b",
         "https://gist.github.com/a/b",
     ];
-    let distinct: std::collections::BTreeSet<String> = keys.iter().map(|url| key(url)).collect();
+    let distinct: std::collections::BTreeSet<String> =
+        keys.iter().map(|url| format_key(url)).collect();
     assert_eq!(distinct.len(), keys.len(), "{distinct:?}");
 }
 
 #[test]
-fn paths_are_of_this_machine() {
+fn paths_are_local() {
     for (url, expected) in [
         ("/srv/x.git", "local /srv/x.git"),
         ("../x", "local ../x"),
@@ -131,12 +132,12 @@ fn paths_are_of_this_machine() {
         ("file://user:secret@host/srv/x", "local /host/srv/x"),
         ("file:///srv/a%20b", "local //srv/a b"),
     ] {
-        assert_eq!(key(url), expected, "{url}");
+        assert_eq!(format_key(url), expected, "{url}");
     }
 }
 
 #[test]
-fn what_names_nothing_has_no_key() {
+fn invalid_addresses_have_no_key() {
     for url in [
         "",
         "https://",
@@ -170,9 +171,9 @@ fn what_names_nothing_has_no_key() {
         "https:user:token@host/repo",
         "https:/user:token@host/repo",
     ] {
-        assert_eq!(key(url), "-", "{url}");
+        assert_eq!(format_key(url), "-", "{url}");
     }
-    assert_eq!(key(&format!("https://host/{}", "x".repeat(LONGEST))), "-");
+    assert_eq!(format_key(&format!("https://host/{}", "x".repeat(MAX_ADDRESS_BYTES))), "-");
 }
 
 #[test]
@@ -185,8 +186,8 @@ fn names_are_for_people() {
         ("codecommit://Repo", "Repo"),
         ("https://host/a%0Ab", "a\u{fffd}b"),
     ] {
-        let name = match Address::read(url.as_bytes()) {
-            Some(Address::Network { name, .. }) => name,
+        let name = match RemoteAddress::parse(url.as_bytes()) {
+            Some(RemoteAddress::Network { name, .. }) => name,
             other => panic!("{url}: {other:?}"),
         };
         assert_eq!(name, expected, "{url}");
@@ -194,7 +195,7 @@ fn names_are_for_people() {
 }
 
 /// Generates addresses of every form, including unusual ones.
-fn address() -> impl Strategy<Value = String> {
+fn arbitrary_address() -> impl Strategy<Value = String> {
     let scheme = prop_oneof![
         Just("https://"),
         Just("http://"),
@@ -232,9 +233,9 @@ fn address() -> impl Strategy<Value = String> {
 }
 
 fn network_key(url: &str) -> Option<String> {
-    match Address::read(url.as_bytes())? {
-        Address::Network { key, .. } => Some(key),
-        Address::Local(_) => None,
+    match RemoteAddress::parse(url.as_bytes())? {
+        RemoteAddress::Network { key, .. } => Some(key),
+        RemoteAddress::Local(_) => None,
     }
 }
 
@@ -242,7 +243,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4096))]
 
     #[test]
-    fn a_key_is_its_own_address(url in address()) {
+    fn keys_are_stable(url in arbitrary_address()) {
         if let Some(key) = network_key(&url) {
             let again = if key.contains("://") { key.clone() } else { format!("https://{key}") };
             prop_assert_eq!(network_key(&again), Some(key));
@@ -252,7 +253,7 @@ proptest! {
     /// The secret consists of characters that no other part has, encoded or not.
     #[test]
     fn credentials_never_reach_a_key(
-        url in address(),
+        url in arbitrary_address(),
         user in "[a-z]{0,5}",
         secret in "([A-Z]{2}[/?#@:%\\[\\]\\\\ -]{0,2}){1,3}ZQ",
         helper in prop_oneof![Just(""), Just("x::")],
@@ -262,11 +263,11 @@ proptest! {
         let slashes = if scheme.is_empty() { "" } else { "://" };
         for login in [format!("{user}:{secret}"), secret.clone(), format!("{secret}:x-oauth-basic")] {
             let url = format!("{helper}{scheme}{slashes}{login}@{rest}");
-            let key = match Address::read(url.as_bytes()) {
-                Some(Address::Network { key, name }) => format!("{key} {name}"),
+            let key = match RemoteAddress::parse(url.as_bytes()) {
+                Some(RemoteAddress::Network { key, name }) => format!("{key} {name}"),
                 // Without a scheme it may be a path. A path with an `@` is looked up on disk before it is used.
-                Some(Address::Local(path)) if path.display().to_string().contains('@') => continue,
-                Some(Address::Local(path)) => path.display().to_string(),
+                Some(RemoteAddress::Local(path)) if path.display().to_string().contains('@') => continue,
+                Some(RemoteAddress::Local(path)) => path.display().to_string(),
                 None => continue,
             };
             // On a host that ignores case the secret would be in lower case.
@@ -276,11 +277,11 @@ proptest! {
 
     #[test]
     fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
-        drop(Address::read(&bytes));
+        drop(RemoteAddress::parse(&bytes));
     }
 
     #[test]
     fn no_text_makes_it_panic(text in "[a-z@:/?#%.\\[\\]é\\\\-]{0,40}") {
-        drop(Address::read(text.as_bytes()));
+        drop(RemoteAddress::parse(text.as_bytes()));
     }
 }

@@ -6,16 +6,16 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn read(text: &[u8]) -> (Config, bool) {
-    let mut config = Config::default();
+fn parse_config(text: &[u8]) -> (GitConfig, bool) {
+    let mut config = GitConfig::default();
     let whole = config.add_if(text, |_| true);
     (config, whole)
 }
 
 /// Formats a configuration like `git config --list -z`.
-fn listed(config: &Config) -> Vec<u8> {
+fn format_listing(config: &GitConfig) -> Vec<u8> {
     let mut list = Vec::new();
-    for Entry { section, variable, value } in &config.entries {
+    for GitConfigEntry { section, variable, value } in &config.entries {
         let section = &config.sections[*section];
         list.extend_from_slice(section);
         // A variable before the first section has no section.
@@ -34,46 +34,46 @@ fn listed(config: &Config) -> Vec<u8> {
 
 #[test]
 fn reads_what_people_write() {
-    let (config, whole) = read(
+    let (config, whole) = parse_config(
         b"\xef\xbb\xbf# comment\n[Core]\n\tBare = false ; more\n[remote \"Or\\\"igin.x\"] url = \"a ;b\" c \\\n d\r\n\
           [branch.Main]\nmerge\n",
     );
     assert!(whole);
-    assert_eq!(config.last(b"core.bare"), Some(&b"false"[..]));
-    assert_eq!(config.last(b"remote.Or\"igin.x.url"), Some(&b"a ;b c  d"[..]));
+    assert_eq!(config.last_value(b"core.bare"), Some(&b"false"[..]));
+    assert_eq!(config.last_value(b"remote.Or\"igin.x.url"), Some(&b"a ;b c  d"[..]));
     assert!(config.is_true(b"branch.main.merge") && !config.is_true(b"core.bare"));
-    let remotes: Vec<_> = config.of(b"remote", b"url").collect();
+    let remotes: Vec<_> = config.subsection_values(b"remote", b"url").collect();
     assert_eq!(remotes, [(&b"Or\"igin.x"[..], Some(&b"a ;b c  d"[..]))]);
 }
 
 #[test]
-fn long_section_is_not_copied_per_variable() {
+fn long_section_is_stored_once() {
     // Half of the file is a section name, the other half its variables: a copy for each would take gigabytes.
     let name = "x".repeat(128 * 1024);
     let text =
         format!("[remote \"{name}\"]\n{}[remote \"origin\"]\nurl = o\n", "url\n".repeat(32 * 1024));
-    let mut config = Config::default();
+    let mut config = GitConfig::default();
     assert!(config.add(text.as_bytes()));
     assert_eq!(config.entries.len(), 1);
-    assert_eq!(config.last(b"remote.origin.url"), Some(&b"o"[..]));
+    assert_eq!(config.last_value(b"remote.origin.url"), Some(&b"o"[..]));
 }
 
 #[test]
 fn unused_variables_are_skipped() {
-    let mut config = Config::default();
+    let mut config = GitConfig::default();
     assert!(config.add("[a]\nb\n".repeat(40_000).as_bytes()));
     assert_eq!((config.sections.len(), config.entries.len()), (0, 0));
 }
 
 #[test]
-fn what_stands_before_a_broken_line_counts() {
-    let (config, whole) = read(b"[a]\nb = 1\n= 2\nc = 3\n");
+fn lines_before_broken_line_count() {
+    let (config, whole) = parse_config(b"[a]\nb = 1\n= 2\nc = 3\n");
     assert!(!whole);
-    assert_eq!(listed(&config), b"a.b\n1\0");
+    assert_eq!(format_listing(&config), b"a.b\n1\0");
 }
 
 /// Generates the lines of a configuration with random values, some of them invalid.
-fn text() -> impl Strategy<Value = Vec<u8>> {
+fn arbitrary_config() -> impl Strategy<Value = Vec<u8>> {
     let header = prop_oneof![
         Just("[a]"),
         Just("[A-b.C]"),
@@ -121,7 +121,7 @@ fn text() -> impl Strategy<Value = Vec<u8>> {
 }
 
 /// Before 2.45, git turned every blank inside a value into a space.
-fn blanks_as_one(list: &[u8]) -> String {
+fn join_blanks(list: &[u8]) -> String {
     let blank = |byte: u8| if matches!(byte, b'\t' | b'\r') { b' ' } else { byte };
     list.iter().map(|byte| blank(*byte)).collect::<Vec<u8>>().escape_ascii().to_string()
 }
@@ -142,7 +142,7 @@ fn reads_as_git_reads() {
     });
     let counted = std::cell::RefCell::new(&mut understood);
     runner
-        .run(&text(), |text| {
+        .run(&arbitrary_config(), |text| {
             std::fs::write(&file, &text).unwrap();
             let output = Command::new("git")
                 .args(["config", "--list", "-z", "-f"])
@@ -151,11 +151,11 @@ fn reads_as_git_reads() {
                 .env("GIT_CONFIG_NOSYSTEM", "1")
                 .output()
                 .unwrap();
-            let (config, whole) = read(&text);
+            let (config, whole) = parse_config(&text);
             prop_assert_eq!(whole, output.status.success(), "{}", text.escape_ascii());
             if whole {
-                let ours = blanks_as_one(&listed(&config));
-                prop_assert_eq!(ours, blanks_as_one(&output.stdout));
+                let ours = join_blanks(&format_listing(&config));
+                prop_assert_eq!(ours, join_blanks(&output.stdout));
                 **counted.borrow_mut() += usize::from(!output.stdout.is_empty());
             }
             Ok(())
@@ -167,11 +167,11 @@ fn reads_as_git_reads() {
 proptest! {
     #[test]
     fn no_bytes_make_it_panic(text in prop::collection::vec(any::<u8>(), 0..200)) {
-        drop(read(&text));
+        drop(parse_config(&text));
     }
 
     #[test]
-    fn no_cut_makes_it_panic(text in text(), cut in any::<prop::sample::Index>()) {
-        drop(read(&text[..cut.index(text.len() + 1)]));
+    fn no_cut_makes_it_panic(text in arbitrary_config(), cut in any::<prop::sample::Index>()) {
+        drop(parse_config(&text[..cut.index(text.len() + 1)]));
     }
 }

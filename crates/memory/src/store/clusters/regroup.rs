@@ -12,34 +12,36 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::pointing;
+use super::read_lesson_vector;
 use crate::Id;
 use crate::ghap::Tier;
 use crate::store::StoreError;
-use rutter_search::cluster::{Axis, Common, Group, Grouping, Left, Point, Rule, Shape};
+use rutter_search::cluster::{
+    Axis, Group, GroupShape, GroupState, Grouping, GroupingRule, MeanDirection, TextPoint,
+};
 use rutter_search::embed::Vector;
 
 #[cfg(test)]
 mod tests;
 mod write;
 
-pub(super) use write::write;
+pub(super) use write::write_regrouping;
 
 /// Number of texts below which everything is read each time. That costs little, and one more text still changes the
 /// mean.
-const FEW: u64 = 500;
+const MIN_INCREMENTAL_TEXTS: u64 = 500;
 /// The mean is computed again once one in this many texts is new.
-const ONE_IN: u64 = 10;
+const MEAN_REFRESH_DIVISOR: u64 = 10;
 
 /// An experience on an axis: its current document and the last result.
-struct Placed {
+struct GroupedText {
     row: Id,
     document: i64,
     /// The document that was grouped last, and its cluster.
     before: Option<(i64, Option<i64>)>,
 }
 
-impl Placed {
+impl GroupedText {
     /// Returns true if the current document was not grouped yet.
     fn is_new(&self) -> bool {
         self.before.is_none_or(|(document, _)| document != self.document)
@@ -51,7 +53,7 @@ impl Placed {
 }
 
 /// The stored state of an axis.
-struct Known {
+struct AxisState {
     mean: Vec<u8>,
     seen: i64,
     /// Number of experiences that were forgotten since.
@@ -61,8 +63,8 @@ struct Known {
     came: u64,
 }
 
-impl Known {
-    fn of(connection: &Connection, axis: Axis) -> Result<Option<Self>, StoreError> {
+impl AxisState {
+    fn load(connection: &Connection, axis: Axis) -> Result<Option<Self>, StoreError> {
         Ok(connection
             .prepare_cached("SELECT mean, seen, stale, texts, came FROM common WHERE axis = ?1")?
             .query_row([axis], |row| {
@@ -79,14 +81,14 @@ impl Known {
 }
 
 /// The changes to write.
-pub(super) struct Draft {
+pub(super) struct RegroupDraft {
     axis: Axis,
     /// The mean and its number of texts, if it was computed again.
-    taken: Option<(Common, u64)>,
+    taken: Option<(MeanDirection, u64)>,
     seen: i64,
     stale: i64,
     came: u64,
-    placed: Vec<Placed>,
+    placed: Vec<GroupedText>,
     /// Group number of each text in `placed`.
     of: Vec<Option<u32>>,
     /// Row ids of the stored clusters, by group number.
@@ -96,8 +98,8 @@ pub(super) struct Draft {
     /// Groups that changed.
     changed: BTreeSet<u32>,
     /// The sums of groups that have to be written.
-    left: BTreeMap<u32, Left>,
-    shapes: BTreeMap<u32, Shape>,
+    left: BTreeMap<u32, GroupState>,
+    shapes: BTreeMap<u32, GroupShape>,
     merged: Vec<(u32, u32)>,
     /// Merged groups with members that were not read, as (from, into).
     parts: Vec<(u32, u32)>,
@@ -106,13 +108,13 @@ pub(super) struct Draft {
 }
 
 /// The reason why an incremental update stopped.
-enum Halt {
+enum IncrementalHalt {
     /// The stored sums do not fit or are too old: everything has to be read.
-    Anew,
+    ReadEverything,
     Store(StoreError),
 }
 
-impl<E: Into<StoreError>> From<E> for Halt {
+impl<E: Into<StoreError>> From<E> for IncrementalHalt {
     fn from(error: E) -> Self {
         Self::Store(error.into())
     }
@@ -120,7 +122,7 @@ impl<E: Into<StoreError>> From<E> for Halt {
 
 /// Returns true if texts came, changed or were removed since the last update of the axis.
 pub(super) fn is_due(connection: &Connection, axis: Axis) -> Result<bool, StoreError> {
-    let known = Known::of(connection, axis)?;
+    let known = AxisState::load(connection, axis)?;
     let (seen, stale) = known.map_or((0, 0), |known| (known.seen, known.stale));
     let due: bool = connection
         .prepare_cached(
@@ -132,26 +134,35 @@ pub(super) fn is_due(connection: &Connection, axis: Axis) -> Result<bool, StoreE
 }
 
 /// Groups the new texts of an axis: incrementally if possible, otherwise by reading everything.
-pub(super) fn draft(moment: &Connection, axis: Axis) -> Result<Draft, StoreError> {
-    let known = Known::of(moment, axis)?;
+pub(super) fn draft_regrouping(
+    moment: &Connection,
+    axis: Axis,
+) -> Result<RegroupDraft, StoreError> {
+    let known = AxisState::load(moment, axis)?;
     if let Some(known) = &known {
-        match onward(moment, axis, known) {
+        match group_incrementally(moment, axis, known) {
             Ok(draft) => return Ok(draft),
-            Err(Halt::Store(error)) => return Err(error),
-            Err(Halt::Anew) => {}
+            Err(IncrementalHalt::Store(error)) => return Err(error),
+            Err(IncrementalHalt::ReadEverything) => {}
         }
     }
-    anew(moment, axis, known.as_ref(), None)
+    group_everything(moment, axis, known.as_ref(), None)
 }
 
 /// Groups incrementally: reads the new texts, those without a cluster, and members that have to be checked.
-fn onward(moment: &Connection, axis: Axis, known: &Known) -> Result<Draft, Halt> {
-    let common = Common::of_bytes(&known.mean).filter(|_| known.stale == 0).ok_or(Halt::Anew)?;
-    let clusters = Clusters::of(moment, axis)?;
-    let mut left = clusters.left()?;
-    let texts = Texts { common: &common };
+fn group_incrementally(
+    moment: &Connection,
+    axis: Axis,
+    known: &AxisState,
+) -> Result<RegroupDraft, IncrementalHalt> {
+    let common = MeanDirection::from_bytes(&known.mean)
+        .filter(|_| known.stale == 0)
+        .ok_or(IncrementalHalt::ReadEverything)?;
+    let clusters = StoredClusters::load(moment, axis)?;
+    let mut left = clusters.group_states()?;
+    let texts = TextReader { common: &common };
 
-    let most = known.texts.div_ceil(ONE_IN).saturating_sub(known.came);
+    let most = known.texts.div_ceil(MEAN_REFRESH_DIVISOR).saturating_sub(known.came);
     let mut select = moment.prepare_cached(
         // CROSS JOIN makes SQLite start with the new documents, the shorter list, regardless of its statistics.
         "SELECT document.id, document.row, document.vector, ghap.tier, grouped.document, grouped.cluster, work.vector
@@ -163,83 +174,83 @@ fn onward(moment: &Connection, axis: Axis, known: &Known) -> Result<Draft, Halt>
     let mut rows = select.query(params![axis, known.seen])?;
     let mut fresh = Vec::new();
     while let Some(row) = rows.next()? {
-        fresh.extend(texts.read(row)?);
+        fresh.extend(texts.read_row(row)?);
         if fresh.len() as u64 >= most {
-            return Err(Halt::Anew);
+            return Err(IncrementalHalt::ReadEverything);
         }
     }
     let came = known.came + fresh.len() as u64;
-    if known.texts + came < FEW {
-        return Err(Halt::Anew);
+    if known.texts + came < MIN_INCREMENTAL_TEXTS {
+        return Err(IncrementalHalt::ReadEverything);
     }
 
     // A member with a changed text cannot be subtracted from its group's sum, because the old text is gone.
-    let gone = gone(moment, axis)?;
+    let gone = texts_removed(moment, axis)?;
     let lost: Vec<u32> = gone.iter().filter_map(|(_, cluster)| clusters.number(*cluster)).collect();
     let edited: Vec<u32> =
         fresh.iter().filter_map(|(placed, _)| clusters.number(placed.cluster())).collect();
     fresh.retain(|(placed, _)| clusters.number(placed.cluster()).is_none());
     let mut whole = Vec::new();
     for &number in lost.iter().chain(&edited).collect::<BTreeSet<_>>() {
-        let members = texts.members(moment, clusters.ids[number as usize])?;
+        let members = texts.read_members(moment, clusters.ids[number as usize])?;
         let missing = lost.iter().filter(|lost| **lost == number).count();
-        clusters.fits(number, members.len() + missing)?;
+        clusters.check_size(number, members.len() + missing)?;
         if let Some(left) = left.get_mut(&number) {
-            left.group = Group::of(members.iter().map(|(_, point)| point));
+            left.group = Group::from_members(members.iter().map(|(_, point)| point));
         }
         whole.push((number, members));
     }
 
-    let mut grouping = Grouping::unread(Rule::of(axis), left);
-    let mut placed: Vec<Placed> = Vec::new();
-    let mut add = |grouping: &mut Grouping<'_>, (text, point): (Placed, Point), of| {
+    let mut grouping = Grouping::from_states(GroupingRule::for_axis(axis), left);
+    let mut placed: Vec<GroupedText> = Vec::new();
+    let mut add = |grouping: &mut Grouping<'_>, (text, point): (GroupedText, TextPoint), of| {
         let at = grouping.add(text.document, &point, of);
         let new = text.is_new().then_some((text.document, at));
         placed.push(text);
         new
     };
     let mut new = Vec::new();
-    for text in texts.loose(moment, axis, known.seen)? {
+    for text in texts.read_ungrouped(moment, axis, known.seen)? {
         add(&mut grouping, text, None);
     }
     for (number, members) in whole {
-        grouping.is_read(number);
+        grouping.mark_read(number);
         new.extend(members.into_iter().filter_map(|text| add(&mut grouping, text, Some(number))));
     }
     new.extend(fresh.into_iter().filter_map(|text| add(&mut grouping, text, None)));
     new.sort_unstable();
     let new: Vec<usize> = new.into_iter().map(|(_, at)| at).collect();
 
-    let mut read = |number: u32| -> Result<Vec<(i64, Point)>, Halt> {
-        let members = texts.members(moment, clusters.ids[number as usize])?;
-        clusters.fits(number, members.len())?;
-        let (texts, points): (Vec<Placed>, Vec<Point>) = members.into_iter().unzip();
+    let mut read = |number: u32| -> Result<Vec<(i64, TextPoint)>, IncrementalHalt> {
+        let members = texts.read_members(moment, clusters.ids[number as usize])?;
+        clusters.check_size(number, members.len())?;
+        let (texts, points): (Vec<GroupedText>, Vec<TextPoint>) = members.into_iter().unzip();
         let order: Vec<i64> = texts.iter().map(|text| text.document).collect();
         placed.extend(texts);
         Ok(order.into_iter().zip(points).collect())
     };
     for number in lost {
-        grouping.disturb(number);
+        grouping.mark_for_check(number);
     }
-    grouping.grow_reading(&new, &mut read)?;
+    grouping.grow_with(&new, &mut read)?;
     let shown: BTreeSet<u32> =
-        grouping.asked().chain(clusters.without_a_middle(&grouping)).collect();
+        grouping.checked().chain(clusters.without_medoid(&grouping)).collect();
     for &number in &shown {
-        grouping.read(number, &mut read)?;
+        grouping.read_members(number, &mut read)?;
     }
     let changed: BTreeSet<u32> = grouping.changed().chain(shown.iter().copied()).collect();
-    let left = grouping.left().filter(|(number, _)| changed.contains(number)).collect();
-    Ok(Draft {
+    let left = grouping.states().filter(|(number, _)| changed.contains(number)).collect();
+    Ok(RegroupDraft {
         axis,
         taken: None,
-        seen: seen(moment)?,
+        seen: last_document(moment)?,
         stale: known.stale,
         came,
-        of: grouping.of().to_vec(),
-        alive: grouping.left().map(|(number, _)| number).collect(),
+        of: grouping.group_numbers().to_vec(),
+        alive: grouping.states().map(|(number, _)| number).collect(),
         shapes: grouping.shapes(&shown),
         merged: grouping.merged().to_vec(),
-        parts: grouping.parts().filter(|(from, into)| from != into).collect(),
+        parts: grouping.unread_parts().filter(|(from, into)| from != into).collect(),
         gone: gone.into_iter().map(|(row, _)| row).collect(),
         known: clusters.ids,
         placed,
@@ -249,17 +260,18 @@ fn onward(moment: &Connection, axis: Axis, known: &Known) -> Result<Draft, Halt>
 }
 
 /// Groups by reading everything. Computes the mean again unless `common` is given.
-fn anew(
+fn group_everything(
     moment: &Connection,
     axis: Axis,
-    known: Option<&Known>,
-    common: Option<Common>,
-) -> Result<Draft, StoreError> {
+    known: Option<&AxisState>,
+    common: Option<MeanDirection>,
+) -> Result<RegroupDraft, StoreError> {
     let stale = known.map_or(0, |known| known.stale);
-    let clusters = Clusters::of(moment, axis)?;
+    let clusters = StoredClusters::load(moment, axis)?;
     let (mut placed, mut vectors, mut weights) = (Vec::new(), Vec::new(), Vec::new());
     // If the axis has few of all documents, the query does not search all of them.
-    let few = known.filter(|known| known.texts > 0 && known.texts + known.came < FEW);
+    let few =
+        known.filter(|known| known.texts > 0 && known.texts + known.came < MIN_INCREMENTAL_TEXTS);
     let among = if few.is_some() {
         "(SELECT row FROM grouped INDEXED BY grouped_axis WHERE axis = ?1 UNION
           SELECT row FROM document WHERE id > ?2 AND axis = ?1 AND kind = 'experience') AS own
@@ -279,38 +291,42 @@ fn anew(
         None => select.query([axis])?,
     };
     while let Some(row) = rows.next()? {
-        let Some((text, vector, weight)) = text(row)? else { continue };
+        let Some((text, vector, weight)) = read_text(row)? else { continue };
         placed.push(text);
         vectors.push(vector);
         weights.push(weight);
     }
-    let common = common.unwrap_or_else(|| Common::of(axis, &vectors));
-    let points: Vec<Point> = vectors
+    let common = common.unwrap_or_else(|| MeanDirection::from_texts(axis, &vectors));
+    let points: Vec<TextPoint> = vectors
         .iter()
         .zip(weights)
-        .map(|(vector, weight)| Point { vector: common.without(vector).unwrap_or(*vector), weight })
+        .map(|(vector, weight)| TextPoint {
+            vector: common.subtract_from(vector).unwrap_or(*vector),
+            weight,
+        })
         .collect();
     let of = placed.iter().map(|text| clusters.number(text.cluster())).collect();
-    let mut grouping = Grouping::new(Rule::of(axis), &points, of).with_unrest(&clusters.unrest());
-    let gone = gone(moment, axis)?;
+    let mut grouping =
+        Grouping::new(GroupingRule::for_axis(axis), &points, of).with_unrest(&clusters.unrest());
+    let gone = texts_removed(moment, axis)?;
     let lost = gone.iter().filter_map(|(_, cluster)| clusters.number(*cluster));
     for number in lost.chain(clusters.unsummed()) {
-        grouping.disturb(number);
+        grouping.mark_for_check(number);
     }
     let new: Vec<usize> = (0..placed.len()).filter(|at| placed[*at].is_new()).collect();
     grouping.grow(&new);
     let shown: BTreeSet<u32> =
-        grouping.asked().chain(clusters.without_a_middle(&grouping)).collect();
-    Ok(Draft {
+        grouping.checked().chain(clusters.without_medoid(&grouping)).collect();
+    Ok(RegroupDraft {
         axis,
         taken: Some((common, placed.len() as u64)),
-        seen: seen(moment)?,
+        seen: last_document(moment)?,
         stale,
         came: 0,
-        of: grouping.of().to_vec(),
-        alive: grouping.left().map(|(number, _)| number).collect(),
+        of: grouping.group_numbers().to_vec(),
+        alive: grouping.states().map(|(number, _)| number).collect(),
         changed: grouping.changed().chain(shown.iter().copied()).collect(),
-        left: grouping.left().collect(),
+        left: grouping.states().collect(),
         shapes: grouping.shapes(&shown),
         merged: grouping.merged().to_vec(),
         parts: Vec::new(),
@@ -321,7 +337,7 @@ fn anew(
 }
 
 /// Returns the id of the last document.
-fn seen(moment: &Connection) -> Result<i64, StoreError> {
+fn last_document(moment: &Connection) -> Result<i64, StoreError> {
     Ok(moment.query_row(
         "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'document'",
         [],
@@ -330,7 +346,7 @@ fn seen(moment: &Connection) -> Result<i64, StoreError> {
 }
 
 /// Returns the experiences that no longer have a text on an axis, with their clusters.
-fn gone(moment: &Connection, axis: Axis) -> Result<Vec<(Id, Option<i64>)>, StoreError> {
+fn texts_removed(moment: &Connection, axis: Axis) -> Result<Vec<(Id, Option<i64>)>, StoreError> {
     let mut select = moment.prepare_cached(
         "SELECT row, cluster FROM grouped WHERE axis = ?1 AND document = 0 AND NOT EXISTS (
              SELECT 1 FROM document
@@ -340,22 +356,22 @@ fn gone(moment: &Connection, axis: Axis) -> Result<Vec<(Id, Option<i64>)>, Store
 }
 
 /// The clusters of an axis, numbered by age.
-struct Clusters {
+struct StoredClusters {
     ids: Vec<i64>,
     numbers: HashMap<i64, u32>,
-    kept: Vec<Kept>,
+    kept: Vec<StoredCluster>,
 }
 
 /// A cluster in the database.
-struct Kept {
+struct StoredCluster {
     size: usize,
     has_middle: bool,
     /// The sum of its members, their number, and the number that came or went since the members were checked.
     sum: Option<(Vec<u8>, usize, usize)>,
 }
 
-impl Clusters {
-    fn of(moment: &Connection, axis: Axis) -> Result<Self, StoreError> {
+impl StoredClusters {
+    fn load(moment: &Connection, axis: Axis) -> Result<Self, StoreError> {
         let mut select = moment.prepare_cached(
             "SELECT cluster.id, cluster.size, medoid IS NOT NULL, sum, summed.size, unrest
              FROM cluster LEFT JOIN summed ON summed.cluster = cluster.id
@@ -369,7 +385,7 @@ impl Clusters {
                 Some(sum) => Some((sum, row.get(4)?, row.get(5)?)),
                 None => None,
             };
-            kept.push(Kept { size: row.get(1)?, has_middle: row.get(2)?, sum });
+            kept.push(StoredCluster { size: row.get(1)?, has_middle: row.get(2)?, sum });
         }
         let numbers = ids.iter().copied().zip(0..).collect();
         Ok(Self { ids, numbers, kept })
@@ -380,14 +396,14 @@ impl Clusters {
     }
 
     /// Returns the sums of all clusters. Halts if one is missing or has another number of members.
-    fn left(&self) -> Result<BTreeMap<u32, Left>, Halt> {
+    fn group_states(&self) -> Result<BTreeMap<u32, GroupState>, IncrementalHalt> {
         let left = (0..).zip(&self.kept).map(|(number, kept)| {
             let (sum, size, unrest) =
                 kept.sum.as_ref().filter(|(_, size, _)| *size == kept.size)?;
-            let group = Group::of_bytes(sum, *size)?;
-            Some((number, Left { group, unrest: *unrest }))
+            let group = Group::from_bytes(sum, *size)?;
+            Some((number, GroupState { group, unrest: *unrest }))
         });
-        left.collect::<Option<_>>().ok_or(Halt::Anew)
+        left.collect::<Option<_>>().ok_or(IncrementalHalt::ReadEverything)
     }
 
     /// Returns the clusters that lost a member to forgetting, which removed their sums.
@@ -396,41 +412,45 @@ impl Clusters {
     }
 
     fn unrest(&self) -> BTreeMap<u32, usize> {
-        let of = |kept: &Kept| kept.sum.as_ref().map_or(0, |(_, _, unrest)| *unrest);
+        let of = |kept: &StoredCluster| kept.sum.as_ref().map_or(0, |(_, _, unrest)| *unrest);
         (0..).zip(self.kept.iter().map(of)).collect()
     }
 
     /// Halts unless the number of members is as stored.
-    fn fits(&self, number: u32, found: usize) -> Result<(), Halt> {
-        if self.kept[number as usize].size == found { Ok(()) } else { Err(Halt::Anew) }
+    fn check_size(&self, number: u32, found: usize) -> Result<(), IncrementalHalt> {
+        if self.kept[number as usize].size == found {
+            Ok(())
+        } else {
+            Err(IncrementalHalt::ReadEverything)
+        }
     }
 
     /// Returns the clusters that lost their medoid and still exist.
-    fn without_a_middle(&self, grouping: &Grouping<'_>) -> Vec<u32> {
+    fn without_medoid(&self, grouping: &Grouping<'_>) -> Vec<u32> {
         let kept = (0..).zip(&self.kept).filter(|(_, kept)| !kept.has_middle);
-        kept.map(|(number, _)| number).filter(|number| grouping.has(*number)).collect()
+        kept.map(|(number, _)| number).filter(|number| grouping.contains(*number)).collect()
     }
 }
 
 /// Reads texts and subtracts the mean from their vectors.
-struct Texts<'a> {
-    common: &'a Common,
+struct TextReader<'a> {
+    common: &'a MeanDirection,
 }
 
-impl Texts<'_> {
-    fn read(&self, row: &Row<'_>) -> Result<Option<(Placed, Point)>, StoreError> {
-        Ok(text(row)?.map(|(text, vector, weight)| {
-            let vector = self.common.without(&vector).unwrap_or(vector);
-            (text, Point { vector, weight })
+impl TextReader<'_> {
+    fn read_row(&self, row: &Row<'_>) -> Result<Option<(GroupedText, TextPoint)>, StoreError> {
+        Ok(read_text(row)?.map(|(text, vector, weight)| {
+            let vector = self.common.subtract_from(&vector).unwrap_or(vector);
+            (text, TextPoint { vector, weight })
         }))
     }
 
     /// Returns the members of a cluster.
-    fn members(
+    fn read_members(
         &self,
         moment: &Connection,
         cluster: i64,
-    ) -> Result<Vec<(Placed, Point)>, StoreError> {
+    ) -> Result<Vec<(GroupedText, TextPoint)>, StoreError> {
         let mut select = moment.prepare_cached(
             "SELECT document.id, grouped.row, document.vector, ghap.tier, grouped.document, grouped.cluster, work.vector
              FROM grouped CROSS JOIN document ON document.row = grouped.row AND document.axis = grouped.axis
@@ -439,16 +459,16 @@ impl Texts<'_> {
                 ON grouped.axis = 'full' AND work.row = grouped.row AND work.axis = 'strategy'
              WHERE grouped.cluster = ?1",
         )?;
-        self.all(select.query([cluster])?)
+        self.read_rows(select.query([cluster])?)
     }
 
     /// Returns the grouped texts that belong to no cluster.
-    fn loose(
+    fn read_ungrouped(
         &self,
         moment: &Connection,
         axis: Axis,
         seen: i64,
-    ) -> Result<Vec<(Placed, Point)>, StoreError> {
+    ) -> Result<Vec<(GroupedText, TextPoint)>, StoreError> {
         let mut select = moment.prepare_cached(
             "SELECT document.id, grouped.row, document.vector, ghap.tier, grouped.document, grouped.cluster, work.vector
              FROM grouped INDEXED BY grouped_axis
@@ -457,13 +477,16 @@ impl Texts<'_> {
              LEFT JOIN document AS work ON ?1 = 'full' AND work.row = grouped.row AND work.axis = 'strategy'
              WHERE grouped.axis = ?1 AND grouped.cluster IS NULL AND document.id <= ?2",
         )?;
-        self.all(select.query(params![axis, seen])?)
+        self.read_rows(select.query(params![axis, seen])?)
     }
 
-    fn all(&self, mut rows: rusqlite::Rows<'_>) -> Result<Vec<(Placed, Point)>, StoreError> {
+    fn read_rows(
+        &self,
+        mut rows: rusqlite::Rows<'_>,
+    ) -> Result<Vec<(GroupedText, TextPoint)>, StoreError> {
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {
-            found.extend(self.read(row)?);
+            found.extend(self.read_row(row)?);
         }
         found.sort_by_key(|(text, _)| text.document);
         Ok(found)
@@ -471,11 +494,11 @@ impl Texts<'_> {
 }
 
 /// Reads a text with its vector and weight, or returns None if it has no vector.
-fn text(row: &Row<'_>) -> Result<Option<(Placed, Vector, f32)>, StoreError> {
-    let Some(vector) = pointing(row, 2, 6)? else { return Ok(None) };
+fn read_text(row: &Row<'_>) -> Result<Option<(GroupedText, Vector, f32)>, StoreError> {
+    let Some(vector) = read_lesson_vector(row, 2, 6)? else { return Ok(None) };
     let before: Option<i64> = row.get(4)?;
     let cluster: Option<i64> = row.get(5)?;
-    let text = Placed {
+    let text = GroupedText {
         row: row.get(1)?,
         document: row.get(0)?,
         before: before.map(|before| (before, cluster)),

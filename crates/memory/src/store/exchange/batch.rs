@@ -5,22 +5,24 @@ use std::io::BufRead;
 use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
 use serde::Serialize;
 
-use super::foreign::admit;
-use super::import::{Became, ImportError, Imported, Refused, import, read};
-use super::{Record, RowOrigin};
+use super::foreign::import_foreign;
+use super::import::{
+    ImportError, ImportReport, RowImport, RowRefusal, import_record, read_records,
+};
+use super::{ExportRecord, RowOrigin};
 use crate::origin::{ImportBatch, Origin};
 use crate::project::ProjectKey;
 use crate::store::{
-    Forgotten, Store, StoreError, clusters, documents, forget, origins, projects, review, tables,
-    values,
+    ForgetResult, Store, StoreError, clusters, documents, forget, origins, projects, proposals,
+    tables, values,
 };
-use crate::value::Standing;
+use crate::value::ValueStanding;
 use crate::{Clean, Id, IdSuffix, Time};
 
 /// The rows of a file before its import.
 #[derive(Debug)]
 pub struct ImportFile {
-    records: Vec<(usize, Record)>,
+    records: Vec<(usize, ExportRecord)>,
 }
 
 /// The owner of the rows in a file.
@@ -80,7 +82,7 @@ pub struct BatchSummary {
 
 impl ImportSummary {
     /// Counts a row of a project, even if the file has no line for that project.
-    fn count(
+    fn count_row(
         &mut self,
         store: &Store,
         key: &ProjectKey,
@@ -102,7 +104,7 @@ impl ImportSummary {
         self.projects.push(ImportedProject {
             key: key.clone(),
             name: name.clone(),
-            is_known: projects::known_as(&store.connection, key)?.is_some(),
+            is_known: projects::find_by_key(&store.connection, key)?.is_some(),
             runs: 0,
             ghaps: 0,
             memories: 0,
@@ -116,7 +118,7 @@ impl ImportSummary {
 impl ImportFile {
     /// Reads a whole file. Calls `progress` with the number of bytes of each line.
     pub fn read(input: impl BufRead, progress: impl FnMut(u64)) -> Result<Self, ImportError> {
-        Ok(Self { records: read(input, progress)? })
+        Ok(Self { records: read_records(input, progress)? })
     }
 }
 
@@ -126,49 +128,49 @@ impl Store {
         let mut summary = ImportSummary::default();
         for (_, record) in &file.records {
             match record {
-                Record::Project(project) => {
+                ExportRecord::Project(project) => {
                     summary.add_project(self, &project.key, &project.name)?;
                     for alias in &project.aliases {
-                        if projects::known_as(&self.connection, alias)?.is_none() {
+                        if projects::find_by_key(&self.connection, alias)?.is_none() {
                             summary.aliases.push((alias.clone(), project.key.clone()));
                         }
                     }
                 }
-                Record::Alias(alias) => {
+                ExportRecord::Alias(alias) => {
                     summary.aliases.push((alias.key.clone(), alias.project.clone()));
                 }
-                Record::Outcome(outcome) => {
-                    summary.count(self, &outcome.project, |project| project.runs += 1)?;
+                ExportRecord::Outcome(outcome) => {
+                    summary.count_row(self, &outcome.project, |project| project.runs += 1)?;
                 }
-                Record::Ghap(ghap) => {
-                    summary.count(self, &ghap.project, |project| project.ghaps += 1)?;
+                ExportRecord::Ghap(ghap) => {
+                    summary.count_row(self, &ghap.project, |project| project.ghaps += 1)?;
                 }
-                Record::Episode(episode) => {
-                    summary.count(self, &episode.project, |project| project.episodes += 1)?;
+                ExportRecord::Episode(episode) => {
+                    summary.count_row(self, &episode.project, |project| project.episodes += 1)?;
                 }
-                Record::Memory(memory) => match &memory.project {
+                ExportRecord::Memory(memory) => match &memory.project {
                     Some(project) => {
-                        summary.count(self, project, |project| project.memories += 1)?;
+                        summary.count_row(self, project, |project| project.memories += 1)?;
                     }
                     None => summary.everywhere.push(memory.text.clone()),
                 },
-                Record::Value(value) => {
+                ExportRecord::Value(value) => {
                     match &value.project {
                         Some(project) => {
-                            summary.count(self, project, |project| project.values += 1)?;
+                            summary.count_row(self, project, |project| project.values += 1)?;
                         }
                         None => summary.everywhere.push(value.text.clone()),
                     }
-                    if value.standing == Standing::Accepted {
+                    if value.standing == ValueStanding::Accepted {
                         summary.accepted_values.push(value.text.clone());
                     }
                 }
-                Record::RutterExport { .. }
-                | Record::Session(_)
-                | Record::Experience(_)
-                | Record::Change(_)
-                | Record::Injection(_)
-                | Record::Origin(_) => {}
+                ExportRecord::RutterExport { .. }
+                | ExportRecord::Session(_)
+                | ExportRecord::Experience(_)
+                | ExportRecord::Change(_)
+                | ExportRecord::Injection(_)
+                | ExportRecord::Origin(_) => {}
             }
         }
         Ok(summary)
@@ -181,46 +183,46 @@ impl Store {
         name: &str,
         whose: WhoseRows,
         now: Time,
-    ) -> Result<Imported, ImportError> {
-        let mut done = Imported::default();
+    ) -> Result<ImportReport, ImportError> {
+        let mut done = ImportReport::default();
         let transaction = self
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(StoreError::from)?;
-        let batch = begin(&transaction, name, whose, now).map_err(StoreError::from)?;
+        let batch = begin_batch(&transaction, name, whose, now).map_err(StoreError::from)?;
         for (line, record) in &file.records {
-            if let Record::Origin(origin) = record {
+            if let ExportRecord::Origin(origin) = record {
                 note_claimed_origin(&transaction, origin, batch).map_err(StoreError::from)?;
                 continue;
             }
             let became = match whose {
-                WhoseRows::Own => import(&transaction, record),
-                WhoseRows::Foreign => admit(&transaction, record, batch, now),
+                WhoseRows::Own => import_record(&transaction, record),
+                WhoseRows::Foreign => import_foreign(&transaction, record, batch, now),
             };
             match became {
-                Ok(Became::Added) => {
+                Ok(RowImport::Added) => {
                     done.added += 1;
                     note_import(&transaction, record, batch).map_err(StoreError::from)?;
                 }
-                Ok(Became::Updated) => {
+                Ok(RowImport::Updated) => {
                     done.updated += 1;
                     // The row now has the content of the file's row.
                     note_update(&transaction, record, batch).map_err(StoreError::from)?;
                 }
-                Ok(Became::Kept) => done.kept += 1,
-                Ok(Became::Waiting) => done.waiting += 1,
-                Ok(Became::LeftOut) => done.left_out += 1,
-                Err(Refused::Row(why)) => return Err(ImportError::Line { line: *line, why }),
-                Err(Refused::Store(error)) => return Err(error.into()),
+                Ok(RowImport::Kept) => done.kept += 1,
+                Ok(RowImport::Waiting) => done.waiting += 1,
+                Ok(RowImport::LeftOut) => done.left_out += 1,
+                Err(RowRefusal::Row(why)) => return Err(ImportError::Line { line: *line, why }),
+                Err(RowRefusal::Store(error)) => return Err(error.into()),
             }
         }
         // Values of another person are not united with the user's own.
         let has_values =
-            || file.records.iter().any(|(_, record)| matches!(record, Record::Value(_)));
+            || file.records.iter().any(|(_, record)| matches!(record, ExportRecord::Value(_)));
         if whose == WhoseRows::Own && has_values() {
-            values::unite(&transaction)?;
+            values::unite_duplicates(&transaction)?;
         }
-        done.waiting = review::count_waiting(&transaction, batch).map_err(StoreError::from)?;
+        done.waiting = proposals::count_waiting(&transaction, batch).map_err(StoreError::from)?;
         if done.waiting == 0 {
             // Keep the batch if it has rows, so that the import can be undone.
             transaction
@@ -230,7 +232,7 @@ impl Store {
                 )
                 .map_err(StoreError::from)?;
         }
-        documents::catch_up(&transaction)?;
+        documents::update_documents(&transaction)?;
         transaction.commit().map_err(StoreError::from)?;
         Ok(done)
     }
@@ -260,13 +262,13 @@ impl Store {
 
     /// Finds an import by the id or id suffix that a user typed.
     pub fn import_id(&self, id: &IdSuffix) -> Result<Id, StoreError> {
-        tables::by_suffix(&self.connection, "import_batch", "import", id)
+        tables::find_by_suffix(&self.connection, "import_batch", "import", id)
     }
 
     /// Marks the rows of an import as the user's own, including those that wait. Returns their number.
     pub fn accept_import(&mut self, id: Id, now: Time) -> Result<usize, StoreError> {
         self.write(|transaction| {
-            let batch = number_of(transaction, id)?;
+            let batch = batch_row(transaction, id)?;
             transaction.execute(
                 "UPDATE import_batch SET accepted = ?2 WHERE id = ?1",
                 params![batch, now],
@@ -276,15 +278,15 @@ impl Store {
                 [batch],
                 |row| row.get(0),
             )?;
-            Ok(rows + review::accept_all(transaction, batch)?)
+            Ok(rows + proposals::accept_batch(transaction, batch)?)
         })
     }
 
     /// Removes every row that an import added, and its waiting rows. Rows that it changed stay as they are.
-    pub fn undo_import(&mut self, id: Id) -> Result<Forgotten, StoreError> {
-        let lock = self.tending_soon()?;
+    pub fn undo_import(&mut self, id: Id) -> Result<ForgetResult, StoreError> {
+        let lock = self.wait_for_maintenance_lock()?;
         let count = self.write(|transaction| {
-            let batch = number_of(transaction, id)?;
+            let batch = batch_row(transaction, id)?;
             let mut count = 0;
             for table in ["change", "episode", "value", "memory", "ghap", "outcome"] {
                 let own = format!("SELECT uid FROM {table} JOIN origin ON origin.row = {table}.uid WHERE batch = ?1");
@@ -297,11 +299,11 @@ impl Store {
             transaction.execute("UPDATE origin SET batch = NULL WHERE batch = ?1", [batch])?;
             count += transaction.execute("DELETE FROM proposal WHERE batch = ?1", [batch])?;
             transaction.execute("DELETE FROM import_batch WHERE id = ?1", [batch])?;
-            clusters::forget(transaction)?;
-            forget::begin_erasing(transaction)?;
+            clusters::forget_derived(transaction)?;
+            forget::mark_erasing(transaction)?;
             Ok(count)
         })?;
-        self.erase(&lock, count)
+        self.erase_deleted_bytes(&lock, count)
     }
 }
 
@@ -316,11 +318,11 @@ pub(crate) fn carry_imports_over(from: &Connection, to: &Connection) -> Result<(
             "INSERT OR IGNORE INTO import_batch (uid, file, at, accepted) VALUES (?1, ?2, ?3, ?4)",
             params![id, file, at, row.get::<_, Option<Time>>(4)?],
         )?;
-        let batch = number_of(to, id)?;
+        let batch = batch_row(to, id)?;
         let mut rows = from.prepare_cached("SELECT row FROM origin WHERE batch = ?1")?;
         for row in rows.query_map([number], |row| row.get::<_, Id>(0))? {
             let row = row?;
-            origins::insert(to, row, &Origin::default(), Some(batch))?;
+            origins::insert_origin(to, row, &Origin::default(), Some(batch))?;
             to.prepare_cached("UPDATE origin SET batch = ?2 WHERE row = ?1 AND batch IS NULL")?
                 .execute(params![row, batch])?;
         }
@@ -329,7 +331,7 @@ pub(crate) fn carry_imports_over(from: &Connection, to: &Connection) -> Result<(
         let mut records = records.query([number])?;
         while let Some(row) = records.next()? {
             if let Ok(record) = serde_json::from_str(&row.get::<_, String>(0)?) {
-                review::propose_record(to, &record, batch, row.get(1)?)?;
+                proposals::propose_record(to, &record, batch, row.get(1)?)?;
             }
         }
     }
@@ -344,7 +346,7 @@ fn remove_unused(connection: &Connection, batch: i64) -> rusqlite::Result<usize>
              AND NOT EXISTS (SELECT 1 FROM outcome WHERE outcome.session = session.id)",
         [batch],
     )?;
-    let used: Vec<String> = tables::OF_PROJECT
+    let used: Vec<String> = tables::PROJECT_TABLES
         .iter()
         .filter(|table| **table != "project_alias")
         .map(|table| {
@@ -361,7 +363,7 @@ fn remove_unused(connection: &Connection, batch: i64) -> rusqlite::Result<usize>
     Ok(sessions + projects)
 }
 
-fn begin(
+fn begin_batch(
     connection: &Connection,
     name: &str,
     whose: WhoseRows,
@@ -375,7 +377,7 @@ fn begin(
     Ok(connection.last_insert_rowid())
 }
 
-fn number_of(connection: &Connection, id: Id) -> Result<i64, StoreError> {
+fn batch_row(connection: &Connection, id: Id) -> Result<i64, StoreError> {
     let found = connection
         .query_row("SELECT id FROM import_batch WHERE uid = ?1", [id], |row| row.get(0))
         .optional()?;
@@ -383,14 +385,15 @@ fn number_of(connection: &Connection, id: Id) -> Result<i64, StoreError> {
 }
 
 /// Marks a row as added by an import.
-fn note_import(connection: &Connection, record: &Record, batch: i64) -> rusqlite::Result<()> {
-    row_of(record)
-        .map_or(Ok(()), |row| origins::insert(connection, row, &Origin::default(), Some(batch)))
+fn note_import(connection: &Connection, record: &ExportRecord, batch: i64) -> rusqlite::Result<()> {
+    row_with_origin(record).map_or(Ok(()), |row| {
+        origins::insert_origin(connection, row, &Origin::default(), Some(batch))
+    })
 }
 
 /// Moves a row of an earlier import to the import that changed it.
-fn note_update(connection: &Connection, record: &Record, batch: i64) -> rusqlite::Result<()> {
-    if let Some(row) = row_of(record) {
+fn note_update(connection: &Connection, record: &ExportRecord, batch: i64) -> rusqlite::Result<()> {
+    if let Some(row) = row_with_origin(record) {
         connection
             .prepare_cached("UPDATE origin SET batch = ?2 WHERE row = ?1 AND batch IS NOT NULL")?
             .execute(params![row, batch])?;
@@ -400,9 +403,9 @@ fn note_update(connection: &Connection, record: &Record, batch: i64) -> rusqlite
 
 /// Returns the row of a record that can have an origin. An experience shares the origin of its GHAP, an injection that
 /// of its session.
-const fn row_of(record: &Record) -> Option<Id> {
+const fn row_with_origin(record: &ExportRecord) -> Option<Id> {
     match record {
-        Record::Experience(_) | Record::Injection(_) => None,
+        ExportRecord::Experience(_) | ExportRecord::Injection(_) => None,
         _ => record.row_id(),
     }
 }

@@ -3,66 +3,66 @@
 use rusqlite::{Connection, Row, params};
 use serde::Serialize;
 
-use super::{Record, RowOrigin};
-use crate::change::Noted;
+use super::{ExportRecord, RowOrigin};
+use crate::change::StoredChange;
 use crate::experience::Experience;
 use crate::origin::Origin;
 use crate::project::ProjectKey;
 use crate::store::{
-    Store, StoreError, VERSION, episodes, ghaps, injections, memories, outcomes, projects,
+    SCHEMA_VERSION, Store, StoreError, episodes, ghaps, injections, memories, outcomes, projects,
     sessions, values,
 };
 
 /// The result of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct Exported {
+pub struct ExportReport {
     /// Number of rows.
     pub rows: usize,
 }
 
 /// The rows of one table.
-struct Table {
+struct ExportTable {
     /// The SELECT clause that the reader of the table expects.
     select: &'static str,
     /// Filter by project (?1, all if NULL) and order.
     rest: &'static str,
-    read: fn(&Connection, &Row<'_>) -> rusqlite::Result<Record>,
+    read: fn(&Connection, &Row<'_>) -> rusqlite::Result<ExportRecord>,
 }
 
-const TABLES: [Table; 11] = [
-    Table {
+const EXPORT_TABLES: [ExportTable; 11] = [
+    ExportTable {
         select: "SELECT * FROM project",
         rest: "WHERE ?1 IS NULL OR key = ?1 ORDER BY id",
-        read: |connection, row| projects::read(connection, row).map(Record::Project),
+        read: |connection, row| projects::read_project(connection, row).map(ExportRecord::Project),
     },
     // Includes sessions that began in another project and continued here. The export does not name that other project.
-    Table {
+    ExportTable {
         select: "SELECT session.*, coalesce(?1, project.key) AS project_key
                  FROM session JOIN project ON project.id = session.project",
         rest: "WHERE ?1 IS NULL OR project.key = ?1
                   OR session.id IN (SELECT session FROM ghap WHERE project = (SELECT id FROM project WHERE key = ?1))
                   OR session.id IN (SELECT session FROM outcome WHERE project = (SELECT id FROM project WHERE key = ?1))
                ORDER BY session.id",
-        read: |_, row| sessions::read(row).map(Record::Session),
+        read: |_, row| sessions::read_session(row).map(ExportRecord::Session),
     },
-    Table {
+    ExportTable {
         select: outcomes::SELECT,
         rest: "WHERE ?1 IS NULL OR project.key = ?1 ORDER BY outcome.id",
-        read: |_, row| outcomes::read(row).map(Record::Outcome),
+        read: |_, row| outcomes::read_outcome(row).map(ExportRecord::Outcome),
     },
-    Table {
+    ExportTable {
         select: ghaps::SELECT,
         rest: "WHERE ?1 IS NULL OR project.key = ?1 ORDER BY ghap.id",
         read: |connection, row| {
-            ghaps::read_whole(connection, row).map(|ghap| Record::Ghap(Box::new(ghap)))
+            ghaps::read_full_ghap(connection, row).map(|ghap| ExportRecord::Ghap(Box::new(ghap)))
         },
     },
-    Table {
+    ExportTable {
         select: "SELECT experience.*, project.key AS project_key, ghap.uid AS ghap_uid
                  FROM experience JOIN project ON project.id = experience.project JOIN ghap ON ghap.id = experience.ghap",
         rest: "WHERE ?1 IS NULL OR project.key = ?1 ORDER BY experience.id",
         read: |_, row| {
-            Ok(Record::Experience(Experience {
+            Ok(ExportRecord::Experience(Experience {
                 id: row.get("uid")?,
                 project: row.get("project_key")?,
                 ghap: row.get("ghap_uid")?,
@@ -71,27 +71,27 @@ const TABLES: [Table; 11] = [
             }))
         },
     },
-    Table {
+    ExportTable {
         select: memories::SELECT,
         rest: "WHERE ?1 IS NULL OR project.key = ?1 ORDER BY memory.id",
-        read: |_, row| memories::read(row).map(Record::Memory),
+        read: |_, row| memories::read_memory(row).map(ExportRecord::Memory),
     },
-    Table {
-        select: values::SELECT,
+    ExportTable {
+        select: values::SELECT_VALUE,
         rest: "WHERE ?1 IS NULL OR project.key = ?1 ORDER BY value.id",
-        read: |_, row| values::read(row).map(Record::Value),
+        read: |_, row| values::read_value(row).map(ExportRecord::Value),
     },
-    Table {
+    ExportTable {
         select: episodes::SELECT,
         rest: "WHERE ?1 IS NULL OR project.key = ?1 ORDER BY episode.id",
-        read: |_, row| episodes::read(row).map(|episode| Record::Episode(Box::new(episode))),
+        read: |_, row| episodes::read_episode(row).map(|episode| ExportRecord::Episode(Box::new(episode))),
     },
-    Table {
+    ExportTable {
         select: "SELECT change.*, project.key AS project_key
                  FROM change JOIN project ON project.id = change.project",
         rest: "WHERE ?1 IS NULL OR project.key = ?1 ORDER BY change.id",
         read: |_, row| {
-            Ok(Record::Change(Noted {
+            Ok(ExportRecord::Change(StoredChange {
                 id: row.get("uid")?,
                 project: row.get("project_key")?,
                 root: row.get("root")?,
@@ -99,12 +99,12 @@ const TABLES: [Table; 11] = [
             }))
         },
     },
-    Table {
+    ExportTable {
         select: injections::SELECT,
         rest: "WHERE ?1 IS NULL OR project.key = ?1 ORDER BY injection.id",
-        read: |_, row| injections::read(row).map(Record::Injection),
+        read: |_, row| injections::read_injection(row).map(ExportRecord::Injection),
     },
-    Table {
+    ExportTable {
         select: "SELECT * FROM origin",
         rest: "WHERE writer IS NOT NULL AND (?1 IS NULL OR row IN (
                    SELECT uid FROM outcome WHERE project = (SELECT id FROM project WHERE key = ?1)
@@ -121,18 +121,18 @@ const TABLES: [Table; 11] = [
                 agent: row.get("agent")?,
                 import: None,
             };
-            Ok(Record::Origin(RowOrigin { row: row.get("row")?, origin }))
+            Ok(ExportRecord::Origin(RowOrigin { row: row.get("row")?, origin }))
         },
     },
 ];
 
 /// Passes every row to `take`. An invalid row is passed as its error.
-fn walk<E: From<StoreError>>(
+fn for_each_row<E: From<StoreError>>(
     connection: &Connection,
     project: Option<&ProjectKey>,
-    mut take: impl FnMut(rusqlite::Result<Record>) -> Result<(), E>,
+    mut take: impl FnMut(rusqlite::Result<ExportRecord>) -> Result<(), E>,
 ) -> Result<(), E> {
-    for table in TABLES {
+    for table in EXPORT_TABLES {
         let mut all = connection
             .prepare(&format!("{} {}", table.select, table.rest))
             .map_err(StoreError::from)?;
@@ -145,9 +145,9 @@ fn walk<E: From<StoreError>>(
 }
 
 /// Counts the invalid rows.
-pub(crate) fn unreadable(connection: &Connection) -> Result<usize, StoreError> {
+pub(crate) fn count_invalid_rows(connection: &Connection) -> Result<usize, StoreError> {
     let mut count = 0;
-    walk::<StoreError>(connection, None, |record| {
+    for_each_row::<StoreError>(connection, None, |record| {
         count += usize::from(record.is_err());
         Ok(())
     })?;
@@ -159,25 +159,28 @@ impl Store {
     pub fn export<E: From<StoreError>>(
         &mut self,
         project: Option<&ProjectKey>,
-        mut take: impl FnMut(&Record) -> Result<(), E>,
-    ) -> Result<Exported, E> {
+        mut take: impl FnMut(&ExportRecord) -> Result<(), E>,
+    ) -> Result<ExportReport, E> {
         let moment = self.connection.unchecked_transaction().map_err(StoreError::from)?;
-        take(&Record::RutterExport { schema: VERSION })?;
+        take(&ExportRecord::RutterExport { schema: SCHEMA_VERSION })?;
         let mut rows = 0;
-        walk(&self.connection, project, |record| {
+        for_each_row(&self.connection, project, |record| {
             let record = record.map_err(StoreError::from)?;
             // An origin is a part of its row.
-            rows += usize::from(!matches!(record, Record::Origin(_)));
+            rows += usize::from(!matches!(record, ExportRecord::Origin(_)));
             take(&record)
         })?;
         moment.rollback().map_err(StoreError::from)?;
-        Ok(Exported { rows })
+        Ok(ExportReport { rows })
     }
 
     /// Collects every valid row, and returns the number of invalid ones.
-    pub(crate) fn export_readable(&mut self, into: &mut Vec<Record>) -> Result<usize, StoreError> {
+    pub(crate) fn export_readable(
+        &mut self,
+        into: &mut Vec<ExportRecord>,
+    ) -> Result<usize, StoreError> {
         let mut refused = 0;
-        walk::<StoreError>(&self.connection, None, |record| {
+        for_each_row::<StoreError>(&self.connection, None, |record| {
             match record {
                 Ok(record) => into.push(record),
                 Err(_) => refused += 1,

@@ -3,84 +3,86 @@
 
 use rusqlite::{Connection, OptionalExtension as _};
 
-use super::import::{Became, Refused, check_key, import, project_of};
-use super::{ProjectAlias, Record};
-use crate::ghap::{Ghap, Resolution, Status};
+use super::import::{RowImport, RowRefusal, check_key, find_project, import_record};
+use super::{ExportRecord, ProjectAlias};
+use crate::ghap::{Ghap, GhapStatus, Resolution};
 use crate::outcome::Outcome;
 use crate::store::projects::{self, Project};
-use crate::store::{origins, outcomes, review};
-use crate::value::{Standing, Value};
+use crate::store::{origins, outcomes, proposals};
+use crate::value::{Value, ValueStanding};
 use crate::{Id, Time};
 
 /// Imports one row of another person.
-pub(super) fn admit(
+pub(super) fn import_foreign(
     connection: &Connection,
-    record: &Record,
+    record: &ExportRecord,
     batch: i64,
     now: Time,
-) -> Result<Became, Refused> {
-    let wait = |record: &Record| {
-        review::propose_record(connection, record, batch, now)?;
-        Ok(Became::Waiting)
+) -> Result<RowImport, RowRefusal> {
+    let wait = |record: &ExportRecord| {
+        proposals::propose_record(connection, record, batch, now)?;
+        Ok(RowImport::Waiting)
     };
     // A project is identified by its key instead.
-    if !matches!(record, Record::Project(_))
+    if !matches!(record, ExportRecord::Project(_))
         && let Some(id) = record.row_id()
-        && is_taken(connection, id)?
+        && is_id_taken(connection, id)?
     {
-        return Ok(Became::Kept);
+        return Ok(RowImport::Kept);
     }
     match record {
-        Record::Project(project) => admit_project(connection, project, batch, now),
-        Record::Session(session) => {
+        ExportRecord::Project(project) => import_foreign_project(connection, project, batch, now),
+        ExportRecord::Session(session) => {
             let is_known: bool = connection
                 .prepare_cached("SELECT EXISTS (SELECT 1 FROM session WHERE client = ?1)")?
                 .query_row([&session.client], |row| row.get(0))?;
-            if is_known { Ok(Became::Kept) } else { import(connection, record) }
+            if is_known { Ok(RowImport::Kept) } else { import_record(connection, record) }
         }
-        Record::Outcome(outcome) => admit_outcome(connection, outcome),
-        Record::Ghap(ghap) if ghap.status == Status::Active => {
+        ExportRecord::Outcome(outcome) => import_foreign_outcome(connection, outcome),
+        ExportRecord::Ghap(ghap) if ghap.status == GhapStatus::Active => {
             // It cannot be continued on this machine.
             let laid_down = Ghap {
-                status: Status::Abandoned,
-                resolution: Some(Resolution::laid_down(ghap.changed)),
+                status: GhapStatus::Abandoned,
+                resolution: Some(Resolution::abandoned_by_merge(ghap.changed)),
                 ..(**ghap).clone()
             };
-            import(connection, &Record::Ghap(Box::new(laid_down)))
+            import_record(connection, &ExportRecord::Ghap(Box::new(laid_down)))
         }
-        Record::Memory(memory) if memory.project.is_none() => {
-            memory.check().map_err(|error| Refused::Row(error.to_string()))?;
+        ExportRecord::Memory(memory) if memory.project.is_none() => {
+            memory.validate().map_err(|error| RowRefusal::Row(error.to_string()))?;
             wait(record)
         }
-        Record::Value(value) => {
-            value.check().map_err(|error| Refused::Row(error.to_string()))?;
+        ExportRecord::Value(value) => {
+            value.validate().map_err(|error| RowRefusal::Row(error.to_string()))?;
             let unsupported = Value { support: 0, ..value.clone() };
-            let record = Record::Value(unsupported);
+            let record = ExportRecord::Value(unsupported);
             match (value.standing, &value.project) {
-                (Standing::Accepted, _) | (_, None) => wait(&record),
-                (Standing::Proposed | Standing::Retired, Some(_)) => import(connection, &record),
+                (ValueStanding::Accepted, _) | (_, None) => wait(&record),
+                (ValueStanding::Proposed | ValueStanding::Retired, Some(_)) => {
+                    import_record(connection, &record)
+                }
             }
         }
         // A failure that is open on another machine is not tracked here.
-        Record::Episode(episode) if episode.ending.is_none() => Ok(Became::LeftOut),
+        ExportRecord::Episode(episode) if episode.ending.is_none() => Ok(RowImport::LeftOut),
         // Changes belong to open failures, and the effects of rows on another machine do not count here.
-        Record::Change(_) | Record::Injection(_) => Ok(Became::LeftOut),
-        Record::Alias(alias) => {
+        ExportRecord::Change(_) | ExportRecord::Injection(_) => Ok(RowImport::LeftOut),
+        ExportRecord::Alias(alias) => {
             check_key(&alias.key)?;
             wait(record)
         }
-        Record::RutterExport { .. }
-        | Record::Ghap(_)
-        | Record::Experience(_)
-        | Record::Memory(_)
-        | Record::Episode(_)
-        | Record::Origin(_) => import(connection, record),
+        ExportRecord::RutterExport { .. }
+        | ExportRecord::Ghap(_)
+        | ExportRecord::Experience(_)
+        | ExportRecord::Memory(_)
+        | ExportRecord::Episode(_)
+        | ExportRecord::Origin(_) => import_record(connection, record),
     }
 }
 
 /// Returns true if a row of any kind has this id. Origins are stored by id alone, so a memory with the id of an episode
 /// would inherit its origin.
-fn is_taken(connection: &Connection, id: Id) -> rusqlite::Result<bool> {
+fn is_id_taken(connection: &Connection, id: Id) -> rusqlite::Result<bool> {
     connection
         .prepare_cached(
             "SELECT EXISTS (SELECT 1 FROM project WHERE uid = ?1) OR EXISTS (SELECT 1 FROM session WHERE uid = ?1)
@@ -96,28 +98,28 @@ fn is_taken(connection: &Connection, id: Id) -> rusqlite::Result<bool> {
 
 /// Imports a project. It is identified by its key alone: an id in a file proves nothing. Its other keys wait for the
 /// user, because a key decides which folders read the project's rows.
-fn admit_project(
+fn import_foreign_project(
     connection: &Connection,
     project: &Project,
     batch: i64,
     now: Time,
-) -> Result<Became, Refused> {
+) -> Result<RowImport, RowRefusal> {
     for key in std::iter::once(&project.key).chain(&project.aliases) {
         check_key(key)?;
     }
-    let became = if projects::known_as(connection, &project.key)?.is_some() {
-        Became::Kept
+    let became = if projects::find_by_key(connection, &project.key)?.is_some() {
+        RowImport::Kept
     } else {
-        let id = if is_taken(connection, project.id)? { Id::new(now) } else { project.id };
+        let id = if is_id_taken(connection, project.id)? { Id::new(now) } else { project.id };
         let alone = Project { id, aliases: Vec::new(), merged: Vec::new(), ..project.clone() };
-        let became = import(connection, &Record::Project(alone))?;
-        origins::insert(connection, id, &crate::origin::Origin::default(), Some(batch))?;
+        let became = import_record(connection, &ExportRecord::Project(alone))?;
+        origins::insert_origin(connection, id, &crate::origin::Origin::default(), Some(batch))?;
         became
     };
     for key in &project.aliases {
-        if projects::known_as(connection, key)?.is_none() {
+        if projects::find_by_key(connection, key)?.is_none() {
             let alias = ProjectAlias { key: key.clone(), project: project.key.clone() };
-            review::propose_record(connection, &Record::Alias(alias), batch, now)?;
+            proposals::propose_record(connection, &ExportRecord::Alias(alias), batch, now)?;
         }
     }
     Ok(became)
@@ -125,8 +127,11 @@ fn admit_project(
 
 /// Imports a run. It is linked to its session only if the session was imported as well: a file may not add runs to the
 /// sessions of this machine.
-fn admit_outcome(connection: &Connection, outcome: &Outcome) -> Result<Became, Refused> {
-    let project = project_of(connection, &outcome.project)?;
+fn import_foreign_outcome(
+    connection: &Connection,
+    outcome: &Outcome,
+) -> Result<RowImport, RowRefusal> {
+    let project = find_project(connection, &outcome.project)?;
     let session: Option<i64> = match &outcome.session {
         Some(client) => connection
             .prepare_cached(
@@ -137,6 +142,6 @@ fn admit_outcome(connection: &Connection, outcome: &Outcome) -> Result<Became, R
             .optional()?,
         None => None,
     };
-    let is_added = outcomes::insert(connection, project, session, outcome)?;
-    Ok(if is_added { Became::Added } else { Became::Kept })
+    let is_added = outcomes::insert_outcome(connection, project, session, outcome)?;
+    Ok(if is_added { RowImport::Added } else { RowImport::Kept })
 }

@@ -6,26 +6,26 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension as _, params};
 use serde::Serialize;
 use thiserror::Error;
 
-use super::{ProjectAlias, Record, RowOrigin};
+use super::{ExportRecord, ProjectAlias, RowOrigin};
 use crate::episode::Episode;
 use crate::experience::Experience;
-use crate::ghap::{Ghap, Resolution, Status};
+use crate::ghap::{Ghap, GhapStatus, Resolution};
 use crate::memory::Memory;
 use crate::project::ProjectKey;
 use crate::session::Session;
 use crate::store::projects::{self, Project};
 use crate::store::{
-    StoreError, VERSION, episodes, ghaps, injections, memories, origins, outcomes, values,
+    SCHEMA_VERSION, StoreError, episodes, ghaps, injections, memories, origins, outcomes, values,
 };
 use crate::value::Value;
 use crate::{Clean, Id, Time};
 
 /// Maximum length of a line. A longer one cannot be a valid row: it would be a run with a million failing tests.
-const LINE: u64 = 64 * 1024 * 1024;
+const MAX_IMPORT_LINE_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The result of an import, in rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct Imported {
+pub struct ImportReport {
     /// New rows.
     pub added: usize,
     /// Rows that replaced an older version.
@@ -58,17 +58,17 @@ pub enum ImportError {
 }
 
 /// Reads the rows of a file, with their line numbers.
-pub(super) fn read(
+pub(super) fn read_records(
     mut input: impl BufRead,
     mut progress: impl FnMut(u64),
-) -> Result<Vec<(usize, Record)>, ImportError> {
+) -> Result<Vec<(usize, ExportRecord)>, ImportError> {
     let mut records = Vec::new();
     let (mut line, mut text, mut begun) = (0, String::new(), false);
     loop {
         text.clear();
         line += 1;
         let wrong = |why: String| ImportError::Line { line, why };
-        let length = match (&mut input).take(LINE).read_line(&mut text) {
+        let length = match (&mut input).take(MAX_IMPORT_LINE_BYTES).read_line(&mut text) {
             Err(error) if error.kind() == ErrorKind::InvalidData => {
                 return Err(wrong("it is no UTF-8".into()));
             }
@@ -78,19 +78,19 @@ pub(super) fn read(
             break;
         }
         progress(length);
-        if length == LINE {
+        if length == MAX_IMPORT_LINE_BYTES {
             return Err(wrong("it is too long for any row".into()));
         }
         if text.trim().is_empty() {
             continue;
         }
-        match serde_json::from_str(&text).map_err(|error| wrong(without_value(&error)))? {
-            Record::RutterExport { schema } if schema > VERSION => {
+        match serde_json::from_str(&text).map_err(|error| wrong(describe_json_error(&error)))? {
+            ExportRecord::RutterExport { schema } if schema > SCHEMA_VERSION => {
                 return Err(wrong(format!(
-                    "it was exported by a newer rutter (schema {schema}, this one knows {VERSION}); update this one"
+                    "it was exported by a newer rutter (schema {schema}, this one knows {SCHEMA_VERSION}); update this one"
                 )));
             }
-            Record::RutterExport { .. } => begun = true,
+            ExportRecord::RutterExport { .. } => begun = true,
             _ if !begun => {
                 return Err(wrong(
                     "this is no export of rutter: the first line does not say so".into(),
@@ -107,7 +107,7 @@ pub(super) fn read(
 }
 
 /// Returns the message of serde without the value that it found, which may be private text.
-fn without_value(error: &serde_json::Error) -> String {
+fn describe_json_error(error: &serde_json::Error) -> String {
     let column = error.column();
     match error.classify() {
         serde_json::error::Category::Eof => return "the line is cut off".to_owned(),
@@ -125,7 +125,7 @@ fn without_value(error: &serde_json::Error) -> String {
 }
 
 /// The result of importing a row.
-pub(crate) enum Became {
+pub(crate) enum RowImport {
     Added,
     Updated,
     Kept,
@@ -134,14 +134,14 @@ pub(crate) enum Became {
 }
 
 /// The reason why a row was not imported.
-pub(crate) enum Refused {
+pub(crate) enum RowRefusal {
     /// The row is invalid.
     Row(String),
     /// The store returned an error.
     Store(StoreError),
 }
 
-impl From<rusqlite::Error> for Refused {
+impl From<rusqlite::Error> for RowRefusal {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
             Some(ErrorCode::ConstraintViolation) => {
@@ -154,7 +154,7 @@ impl From<rusqlite::Error> for Refused {
     }
 }
 
-impl From<StoreError> for Refused {
+impl From<StoreError> for RowRefusal {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Sql(error) => error.into(),
@@ -164,87 +164,90 @@ impl From<StoreError> for Refused {
 }
 
 /// Imports one row.
-pub(crate) fn import(connection: &Connection, record: &Record) -> Result<Became, Refused> {
+pub(crate) fn import_record(
+    connection: &Connection,
+    record: &ExportRecord,
+) -> Result<RowImport, RowRefusal> {
     match record {
-        Record::RutterExport { .. } => Ok(Became::Kept),
-        Record::Project(project) => import_project(connection, project),
-        Record::Session(session) => import_session(connection, session),
-        Record::Outcome(outcome) => {
-            let project = project_of(connection, &outcome.project)?;
+        ExportRecord::RutterExport { .. } => Ok(RowImport::Kept),
+        ExportRecord::Project(project) => import_project(connection, project),
+        ExportRecord::Session(session) => import_session(connection, session),
+        ExportRecord::Outcome(outcome) => {
+            let project = find_project(connection, &outcome.project)?;
             let session = outcome
                 .session
                 .as_ref()
-                .map(|client| session_of(connection, client))
+                .map(|client| find_session(connection, client))
                 .transpose()?;
-            let added = outcomes::insert(connection, project, session, outcome)?;
-            Ok(if added { Became::Added } else { Became::Kept })
+            let added = outcomes::insert_outcome(connection, project, session, outcome)?;
+            Ok(if added { RowImport::Added } else { RowImport::Kept })
         }
-        Record::Ghap(ghap) => import_ghap(connection, ghap),
-        Record::Experience(experience) => import_experience(connection, experience),
-        Record::Memory(memory) => import_memory(connection, memory),
-        Record::Value(value) => import_value(connection, value),
-        Record::Episode(episode) => import_episode(connection, episode),
-        Record::Change(noted) => {
-            let project = project_of(connection, &noted.project)?;
+        ExportRecord::Ghap(ghap) => import_ghap(connection, ghap),
+        ExportRecord::Experience(experience) => import_experience(connection, experience),
+        ExportRecord::Memory(memory) => import_memory(connection, memory),
+        ExportRecord::Value(value) => import_value(connection, value),
+        ExportRecord::Episode(episode) => import_episode(connection, episode),
+        ExportRecord::Change(noted) => {
+            let project = find_project(connection, &noted.project)?;
             let added =
-                episodes::put_change(connection, project, &noted.root, noted.id, &noted.change)?;
-            Ok(if added { Became::Added } else { Became::Kept })
+                episodes::insert_change(connection, project, &noted.root, noted.id, &noted.change)?;
+            Ok(if added { RowImport::Added } else { RowImport::Kept })
         }
-        Record::Injection(injection) => {
-            let session = session_of(connection, &injection.session)?;
-            let added = injections::insert(connection, session, injection)?;
+        ExportRecord::Injection(injection) => {
+            let session = find_session(connection, &injection.session)?;
+            let added = injections::insert_injection(connection, session, injection)?;
             // It is unknown here when the row left the context, so its effect is not determined.
             connection
                 .prepare_cached(
                     "UPDATE injection SET gone = at WHERE uid = ?1 AND effect IS NULL AND gone IS NULL AND ?2",
                 )?
                 .execute(params![injection.id, added])?;
-            Ok(if added { Became::Added } else { Became::Kept })
+            Ok(if added { RowImport::Added } else { RowImport::Kept })
         }
-        Record::Origin(RowOrigin { row, origin }) => {
-            origins::insert(connection, *row, origin, None)?;
-            Ok(Became::Kept)
+        ExportRecord::Origin(RowOrigin { row, origin }) => {
+            origins::insert_origin(connection, *row, origin, None)?;
+            Ok(RowImport::Kept)
         }
-        Record::Alias(alias) => import_alias(connection, alias),
+        ExportRecord::Alias(alias) => import_alias(connection, alias),
     }
 }
 
 /// Adds a key to a project, unless another project has it.
-fn import_alias(connection: &Connection, alias: &ProjectAlias) -> Result<Became, Refused> {
+fn import_alias(connection: &Connection, alias: &ProjectAlias) -> Result<RowImport, RowRefusal> {
     check_key(&alias.key)?;
-    let project = project_of(connection, &alias.project)?;
+    let project = find_project(connection, &alias.project)?;
     let added = connection
         .prepare_cached(
             "INSERT INTO project_alias (key, project, merged) VALUES (?1, ?2, 1) ON CONFLICT DO NOTHING",
         )?
         .execute(params![alias.key, project])?;
-    Ok(if added == 1 { Became::Added } else { Became::Kept })
+    Ok(if added == 1 { RowImport::Added } else { RowImport::Kept })
 }
 
-fn changed(connection: &Connection, table: &str, id: Id) -> rusqlite::Result<Option<Time>> {
+fn last_change(connection: &Connection, table: &str, id: Id) -> rusqlite::Result<Option<Time>> {
     connection
         .prepare_cached(&format!("SELECT changed FROM {table} WHERE uid = ?1"))?
         .query_row([id], |row| row.get(0))
         .optional()
 }
 
-pub(super) fn project_of(connection: &Connection, key: &ProjectKey) -> Result<i64, Refused> {
-    projects::known_as(connection, key)?
-        .ok_or_else(|| Refused::Row("its project is not in the file before it".to_owned()))
+pub(super) fn find_project(connection: &Connection, key: &ProjectKey) -> Result<i64, RowRefusal> {
+    projects::find_by_key(connection, key)?
+        .ok_or_else(|| RowRefusal::Row("its project is not in the file before it".to_owned()))
 }
 
-pub(super) fn session_of(connection: &Connection, client: &str) -> Result<i64, Refused> {
+pub(super) fn find_session(connection: &Connection, client: &str) -> Result<i64, RowRefusal> {
     let found = connection
         .prepare_cached("SELECT id FROM session WHERE client = ?1")?
         .query_row([client], |row| row.get(0))
         .optional()?;
-    found.ok_or_else(|| Refused::Row("its session is not in the file before it".to_owned()))
+    found.ok_or_else(|| RowRefusal::Row("its session is not in the file before it".to_owned()))
 }
 
 /// Returns an error for a key that no folder and no remote could have.
-pub(super) fn check_key(key: &ProjectKey) -> Result<(), Refused> {
+pub(super) fn check_key(key: &ProjectKey) -> Result<(), RowRefusal> {
     if key.as_str().is_empty() || key.as_str().chars().any(char::is_control) {
-        return Err(Refused::Row(
+        return Err(RowRefusal::Row(
             "a key of a project is empty or holds control characters".to_owned(),
         ));
     }
@@ -253,7 +256,7 @@ pub(super) fn check_key(key: &ProjectKey) -> Result<(), Refused> {
 
 /// Imports a project. It is the same as the existing project with its strongest key, even if the ids differ, or as the
 /// one with its id that got a stronger key since.
-fn import_project(connection: &Connection, project: &Project) -> Result<Became, Refused> {
+fn import_project(connection: &Connection, project: &Project) -> Result<RowImport, RowRefusal> {
     for key in std::iter::once(&project.key).chain(&project.aliases) {
         check_key(key)?;
     }
@@ -261,14 +264,14 @@ fn import_project(connection: &Connection, project: &Project) -> Result<Became, 
     let by_id: Option<i64> = connection
         .query_row("SELECT id FROM project WHERE uid = ?1", [project.id], |row| row.get(0))
         .optional()?;
-    let (row, became) = match (projects::known_as(connection, key)?, by_id) {
-        (Some(row), _) | (None, Some(row)) => (row, take_over(connection, row, key, project)?),
+    let (row, became) = match (projects::find_by_key(connection, key)?, by_id) {
+        (Some(row), _) | (None, Some(row)) => (row, update_project(connection, row, key, project)?),
         (None, None) => {
             connection.execute(
                 "INSERT INTO project (uid, key, name, root, created, changed) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
                 params![project.id, key, project.name, project.root, project.created, project.changed],
             )?;
-            (connection.last_insert_rowid(), Became::Added)
+            (connection.last_insert_rowid(), RowImport::Added)
         }
     };
     for key in std::iter::once(&project.key).chain(&project.aliases) {
@@ -283,26 +286,26 @@ fn import_project(connection: &Connection, project: &Project) -> Result<Became, 
 }
 
 /// Updates a project if the imported row changed later.
-fn take_over(
+fn update_project(
     connection: &Connection,
     row: i64,
     key: &ProjectKey,
     project: &Project,
-) -> rusqlite::Result<Became> {
+) -> rusqlite::Result<RowImport> {
     let updated = connection.execute(
         "UPDATE project SET key = ?2, name = ?3, root = ?4, changed = ?5 WHERE id = ?1 AND changed < ?5",
         params![row, key, project.name, project.root, project.changed],
     )?;
-    Ok(if updated == 1 { Became::Updated } else { Became::Kept })
+    Ok(if updated == 1 { RowImport::Updated } else { RowImport::Kept })
 }
 
 /// Imports a session. Two records of one session each have data that the other lacks, so each field takes the larger
 /// value.
-fn import_session(connection: &Connection, session: &Session) -> Result<Became, Refused> {
+fn import_session(connection: &Connection, session: &Session) -> Result<RowImport, RowRefusal> {
     if session.client.is_empty() {
-        return Err(Refused::Row("a session without a name".to_owned()));
+        return Err(RowRefusal::Row("a session without a name".to_owned()));
     }
-    let project = project_of(connection, &session.project)?;
+    let project = find_project(connection, &session.project)?;
     let process = session.process;
     let inserted = connection
         .prepare_cached(
@@ -325,7 +328,7 @@ fn import_session(connection: &Connection, session: &Session) -> Result<Became, 
             session.refreshed,
         ])?;
     if inserted == 1 {
-        return Ok(Became::Added);
+        return Ok(RowImport::Added);
     }
     let updated = connection
         .prepare_cached(
@@ -348,32 +351,34 @@ fn import_session(connection: &Connection, session: &Session) -> Result<Became, 
             session.calls,
             session.refreshed,
         ])?;
-    Ok(if updated == 1 { Became::Updated } else { Became::Kept })
+    Ok(if updated == 1 { RowImport::Updated } else { RowImport::Kept })
 }
 
-fn import_ghap(connection: &Connection, ghap: &Ghap) -> Result<Became, Refused> {
-    ghap.check().map_err(|error| Refused::Row(error.to_string()))?;
-    let project = project_of(connection, &ghap.project)?;
-    let session = session_of(connection, &ghap.session)?;
-    let ours = changed(connection, "ghap", ghap.id)?;
+fn import_ghap(connection: &Connection, ghap: &Ghap) -> Result<RowImport, RowRefusal> {
+    ghap.validate().map_err(|error| RowRefusal::Row(error.to_string()))?;
+    let project = find_project(connection, &ghap.project)?;
+    let session = find_session(connection, &ghap.session)?;
+    let ours = last_change(connection, "ghap", ghap.id)?;
     if ours.is_some_and(|ours| ours >= ghap.changed) {
-        return Ok(Became::Kept);
+        return Ok(RowImport::Kept);
     }
     // Two machines may each have an active GHAP in the same place.
-    match rival(connection, project, session, ghap)? {
-        Some((older, created)) if created < ghap.created => ghaps::lay_down(connection, older)?,
+    match find_active_rival(connection, project, session, ghap)? {
+        Some((older, created)) if created < ghap.created => {
+            ghaps::abandon_merged(connection, older)?
+        }
         Some(_) => {
             let laid_down = Ghap {
-                status: Status::Abandoned,
-                resolution: Some(Resolution::laid_down(ghap.changed)),
+                status: GhapStatus::Abandoned,
+                resolution: Some(Resolution::abandoned_by_merge(ghap.changed)),
                 ..ghap.clone()
             };
-            ghaps::put(connection, project, session, &laid_down)?;
-            return Ok(if ours.is_some() { Became::Updated } else { Became::Added });
+            ghaps::upsert_ghap(connection, project, session, &laid_down)?;
+            return Ok(if ours.is_some() { RowImport::Updated } else { RowImport::Added });
         }
         None => {}
     }
-    ghaps::put(connection, project, session, ghap)?;
+    ghaps::upsert_ghap(connection, project, session, ghap)?;
     // Its experience gets the same tier.
     connection
         .prepare_cached(
@@ -382,19 +387,19 @@ fn import_ghap(connection: &Connection, ghap: &Ghap) -> Result<Became, Refused> 
         )?
         .execute([ghap.id])?;
     if ours.is_some() {
-        values::follow(connection, ghap.id, ghap.changed)?;
+        values::follow_lesson(connection, ghap.id, ghap.changed)?;
     }
-    Ok(if ours.is_some() { Became::Updated } else { Became::Added })
+    Ok(if ours.is_some() { RowImport::Updated } else { RowImport::Added })
 }
 
 /// Returns another GHAP that is active in the same place.
-fn rival(
+fn find_active_rival(
     connection: &Connection,
     project: i64,
     session: i64,
     ghap: &Ghap,
 ) -> rusqlite::Result<Option<(Id, Time)>> {
-    if ghap.status != Status::Active {
+    if ghap.status != GhapStatus::Active {
         return Ok(None);
     }
     connection
@@ -409,14 +414,17 @@ fn rival(
         .optional()
 }
 
-fn import_experience(connection: &Connection, experience: &Experience) -> Result<Became, Refused> {
-    let project = project_of(connection, &experience.project)?;
+fn import_experience(
+    connection: &Connection,
+    experience: &Experience,
+) -> Result<RowImport, RowRefusal> {
+    let project = find_project(connection, &experience.project)?;
     let ghap: Option<i64> = connection
         .prepare_cached("SELECT id FROM ghap WHERE uid = ?1 AND tier IS NOT NULL")?
         .query_row([experience.ghap], |row| row.get(0))
         .optional()?;
     let ghap = ghap.ok_or_else(|| {
-        Refused::Row("its GHAP is not in the file before it, or has not ended".to_owned())
+        RowRefusal::Row("its GHAP is not in the file before it, or has not ended".to_owned())
     })?;
     // The tier comes from its GHAP, which may have been resolved differently here, and later.
     let added = connection
@@ -425,54 +433,56 @@ fn import_experience(connection: &Connection, experience: &Experience) -> Result
              SELECT ?1, ?2, id, tier, ?4 FROM ghap WHERE id = ?3 ON CONFLICT DO NOTHING",
         )?
         .execute(params![experience.id, project, ghap, experience.created])?;
-    Ok(if added == 1 { Became::Added } else { Became::Kept })
+    Ok(if added == 1 { RowImport::Added } else { RowImport::Kept })
 }
 
 /// Imports an episode. Of two records of one episode the more advanced stays: an ended one does not open again.
-fn import_episode(connection: &Connection, episode: &Episode) -> Result<Became, Refused> {
-    let project = project_of(connection, &episode.project)?;
-    match episodes::standing(connection, episode.id)? {
-        Some(ours) if ours >= episodes::standing_of(episode) => Ok(Became::Kept),
+fn import_episode(connection: &Connection, episode: &Episode) -> Result<RowImport, RowRefusal> {
+    let project = find_project(connection, &episode.project)?;
+    match episodes::stored_progress(connection, episode.id)? {
+        Some(ours) if ours >= episodes::episode_progress(episode) => Ok(RowImport::Kept),
         ours => {
             // Two machines may each track the same failure in the same place.
-            match episodes::rival(connection, project, episode)? {
+            match episodes::find_open_duplicate(connection, project, episode)? {
                 Some(other) if (other.seen, other.id) < (episode.seen, episode.id) => {
-                    episodes::put(connection, project, &other.left())?;
-                    episodes::put(connection, project, episode)?;
+                    episodes::upsert_episode(connection, project, &other.end_as_left())?;
+                    episodes::upsert_episode(connection, project, episode)?;
                 }
-                Some(_) => episodes::put(connection, project, &episode.clone().left())?,
-                None => episodes::put(connection, project, episode)?,
+                Some(_) => {
+                    episodes::upsert_episode(connection, project, &episode.clone().end_as_left())?
+                }
+                None => episodes::upsert_episode(connection, project, episode)?,
             }
-            Ok(if ours.is_some() { Became::Updated } else { Became::Added })
+            Ok(if ours.is_some() { RowImport::Updated } else { RowImport::Added })
         }
     }
 }
 
-fn import_memory(connection: &Connection, memory: &Memory) -> Result<Became, Refused> {
-    memory.check().map_err(|error| Refused::Row(error.to_string()))?;
-    let project = memory.project.as_ref().map(|key| project_of(connection, key)).transpose()?;
-    match changed(connection, "memory", memory.id)? {
-        Some(ours) if ours >= memory.changed => Ok(Became::Kept),
+fn import_memory(connection: &Connection, memory: &Memory) -> Result<RowImport, RowRefusal> {
+    memory.validate().map_err(|error| RowRefusal::Row(error.to_string()))?;
+    let project = memory.project.as_ref().map(|key| find_project(connection, key)).transpose()?;
+    match last_change(connection, "memory", memory.id)? {
+        Some(ours) if ours >= memory.changed => Ok(RowImport::Kept),
         Some(_) => {
-            memories::put(connection, project, memory)?;
-            Ok(Became::Updated)
+            memories::upsert_memory(connection, project, memory)?;
+            Ok(RowImport::Updated)
         }
         None => {
-            memories::put(connection, project, memory)?;
-            Ok(Became::Added)
+            memories::upsert_memory(connection, project, memory)?;
+            Ok(RowImport::Added)
         }
     }
 }
 
 /// Imports a value. If its cluster is unknown here, the next update of clusters finds one that it fits.
-fn import_value(connection: &Connection, value: &Value) -> Result<Became, Refused> {
-    value.check().map_err(|error| Refused::Row(error.to_string()))?;
-    let project = value.project.as_ref().map(|key| project_of(connection, key)).transpose()?;
-    match values::newer(connection, value)? {
-        Some(false) => Ok(Became::Kept),
+fn import_value(connection: &Connection, value: &Value) -> Result<RowImport, RowRefusal> {
+    value.validate().map_err(|error| RowRefusal::Row(error.to_string()))?;
+    let project = value.project.as_ref().map(|key| find_project(connection, key)).transpose()?;
+    match values::is_newer_than_stored(connection, value)? {
+        Some(false) => Ok(RowImport::Kept),
         newer => {
-            values::insert(connection, project, value)?;
-            Ok(if newer.is_some() { Became::Updated } else { Became::Added })
+            values::upsert_value(connection, project, value)?;
+            Ok(if newer.is_some() { RowImport::Updated } else { RowImport::Added })
         }
     }
 }

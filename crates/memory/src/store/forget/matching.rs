@@ -7,7 +7,7 @@ use crate::memory::Memory;
 use crate::outcome::Outcome;
 
 /// Returns the words of a query in lower case.
-pub(super) fn words(query: &str) -> Vec<String> {
+pub(super) fn query_words(query: &str) -> Vec<String> {
     query.split_whitespace().map(str::to_lowercase).collect()
 }
 
@@ -66,12 +66,12 @@ pub(super) fn episode_texts(episode: &Episode) -> Vec<&str> {
 
 /// Returns true if every word occurs in one of the texts as a whole word: forgetting `cat` must not forget every
 /// category.
-pub(super) fn holds(texts: &[&str], words: &[String]) -> bool {
+pub(super) fn contains_words(texts: &[&str], words: &[String]) -> bool {
     let texts: Vec<String> = texts.iter().map(|text| text.to_lowercase()).collect();
-    words.iter().all(|word| texts.iter().any(|text| holds_word(text, word)))
+    words.iter().all(|word| texts.iter().any(|text| contains_word(text, word)))
 }
 
-fn holds_word(text: &str, word: &str) -> bool {
+fn contains_word(text: &str, word: &str) -> bool {
     let open = |outside: Option<char>, inside: Option<char>| {
         !(outside.is_some_and(char::is_alphanumeric) && inside.is_some_and(char::is_alphanumeric))
     };
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_match_whole_whatever_their_case() {
+    fn matches_whole_words_ignoring_case() {
         for (text, word, expected) in [
             ("the Acme client", "acme", true),
             ("acme_corp", "acme", true),
@@ -101,14 +101,14 @@ mod tests {
             ("xa-a-a", "a-a", true),
             ("", "x", false),
         ] {
-            assert_eq!(holds(&[text], &[word.to_owned()]), expected, "{text} / {word}");
+            assert_eq!(contains_words(&[text], &[word.to_owned()]), expected, "{text} / {word}");
         }
     }
 
     #[test]
-    fn all_words_must_be_there_in_whatever_field() {
+    fn all_words_required_across_fields() {
         let words = ["acme".to_owned(), "invoice".to_owned()];
-        assert!(holds(&["the acme client", "wants an Invoice"], &words));
-        assert!(!holds(&["the acme client"], &words));
+        assert!(contains_words(&["the acme client", "wants an Invoice"], &words));
+        assert!(!contains_words(&["the acme client"], &words));
     }
 }

@@ -4,7 +4,8 @@ use rusqlite::types::ToSql;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::ghap::{
-    Evidence, Ghap, Lesson, Note, Resolution, Revision, RootCause, Stated, Status, Tier,
+    Ghap, GhapLesson, GhapNote, GhapStatus, Resolution, ResolutionEvidence, Revision, RootCause,
+    StatedParts, Tier,
 };
 use crate::store::StoreError;
 use crate::{Clean, Id};
@@ -15,22 +16,22 @@ pub(crate) const SELECT: &str =
      FROM ghap JOIN project ON project.id = ghap.project JOIN session ON session.id = ghap.session
      LEFT JOIN outcome ON outcome.id = ghap.outcome";
 
-pub(crate) fn by_id(connection: &Connection, id: Id) -> Result<Ghap, StoreError> {
-    one(connection, "WHERE ghap.uid = ?1", &[&id])?
+pub(crate) fn load_ghap(connection: &Connection, id: Id) -> Result<Ghap, StoreError> {
+    find_ghap(connection, "WHERE ghap.uid = ?1", &[&id])?
         .ok_or_else(|| StoreError::NotFound { what: "GHAP", id: id.into() })
 }
 
-pub(crate) fn one(
+pub(crate) fn find_ghap(
     connection: &Connection,
     rest: &str,
     params: &[&dyn ToSql],
 ) -> Result<Option<Ghap>, StoreError> {
     let mut ghap = connection.prepare_cached(&format!("{SELECT} {rest}"))?;
-    Ok(ghap.query_row(params, |row| read_whole(connection, row)).optional()?)
+    Ok(ghap.query_row(params, |row| read_full_ghap(connection, row)).optional()?)
 }
 
 /// Returns the GHAPs of a query that pass `keep`, without revisions and notes.
-pub(crate) fn many(
+pub(crate) fn select_ghaps(
     connection: &Connection,
     rest: &str,
     params: &[&dyn ToSql],
@@ -43,7 +44,7 @@ pub(crate) fn many(
     while let Some(row) = rows.next()?
         && limit.is_none_or(|limit| found.len() < limit)
     {
-        let ghap = read(row)?;
+        let ghap = read_ghap(row)?;
         if keep(&ghap)? {
             found.push(ghap);
         }
@@ -52,7 +53,10 @@ pub(crate) fn many(
 }
 
 /// Loads the revisions and notes of GHAPs.
-pub(crate) fn children(connection: &Connection, ghaps: &mut [Ghap]) -> rusqlite::Result<()> {
+pub(crate) fn load_revisions_and_notes(
+    connection: &Connection,
+    ghaps: &mut [Ghap],
+) -> rusqlite::Result<()> {
     let mut revisions = connection.prepare_cached(
         "SELECT at, hypothesis, action, prediction FROM ghap_revision
          WHERE ghap = (SELECT id FROM ghap WHERE uid = ?1) ORDER BY id",
@@ -72,23 +76,23 @@ pub(crate) fn children(connection: &Connection, ghaps: &mut [Ghap]) -> rusqlite:
             })?
             .collect::<Result<_, _>>()?;
         ghap.notes = notes
-            .query_map([ghap.id], |row| Ok(Note { at: row.get(0)?, text: row.get(1)? }))?
+            .query_map([ghap.id], |row| Ok(GhapNote { at: row.get(0)?, text: row.get(1)? }))?
             .collect::<Result<_, _>>()?;
     }
     Ok(())
 }
 
 /// Abandons an active GHAP because its project or session was merged with another that has a newer active one.
-pub(crate) fn lay_down(connection: &Connection, id: Id) -> rusqlite::Result<()> {
+pub(crate) fn abandon_merged(connection: &Connection, id: Id) -> rusqlite::Result<()> {
     connection.execute(
         "UPDATE ghap SET status = ?2, tier = ?3, result = ?4, resolved = changed, changed = changed + 1 WHERE uid = ?1",
-        params![id, Status::Abandoned, Tier::Abandoned, Resolution::LAID_DOWN],
+        params![id, GhapStatus::Abandoned, Tier::Abandoned, Resolution::MERGED_RESULT],
     )?;
     Ok(())
 }
 
 /// Inserts a GHAP unchanged, or replaces the one with the same id.
-pub(crate) fn put(
+pub(crate) fn upsert_ghap(
     connection: &Connection,
     project: i64,
     session: i64,
@@ -166,7 +170,7 @@ pub(crate) fn put(
             )?
             .execute(params![number, at, hypothesis, action, prediction])?;
     }
-    for Note { at, text } in &ghap.notes {
+    for GhapNote { at, text } in &ghap.notes {
         connection
             .prepare_cached("INSERT INTO ghap_note (ghap, at, text) VALUES (?1, ?2, ?3)")?
             .execute(params![number, at, text])?;
@@ -175,14 +179,14 @@ pub(crate) fn put(
 }
 
 /// Reads a GHAP with its revisions and notes.
-pub(crate) fn read_whole(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<Ghap> {
-    let mut ghap = [read(row)?];
-    children(connection, &mut ghap)?;
+pub(crate) fn read_full_ghap(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<Ghap> {
+    let mut ghap = [read_ghap(row)?];
+    load_revisions_and_notes(connection, &mut ghap)?;
     let [ghap] = ghap;
     Ok(ghap)
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<Ghap> {
+fn read_ghap(row: &Row<'_>) -> rusqlite::Result<Ghap> {
     let agent: Clean = row.get("agent")?;
     let tier: Option<Tier> = row.get("tier")?;
     let resolution = match tier {
@@ -197,11 +201,13 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Ghap> {
             },
             lesson: match (row.get("what_worked")?, row.get("takeaway")?) {
                 (None, None) => None,
-                (what_worked, takeaway) => Some(Lesson { what_worked, takeaway }),
+                (what_worked, takeaway) => Some(GhapLesson { what_worked, takeaway }),
             },
             tier,
             evidence: match row.get("supports")? {
-                Some(supports) => Some(Evidence { outcome: row.get("outcome_uid")?, supports }),
+                Some(supports) => {
+                    Some(ResolutionEvidence { outcome: row.get("outcome_uid")?, supports })
+                }
                 None => None,
             },
         }),
@@ -219,7 +225,10 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Ghap> {
         prediction: row.get("prediction")?,
         expects: row.get("expects")?,
         target: row.get("target")?,
-        stated: Stated { expects: row.get("stated_expects")?, target: row.get("stated_target")? },
+        stated: StatedParts {
+            expects: row.get("stated_expects")?,
+            target: row.get("stated_target")?,
+        },
         testable: row.get("testable")?,
         confidence: row.get("confidence")?,
         predicted: row.get("predicted")?,

@@ -9,14 +9,14 @@ use std::collections::HashMap;
 use rusqlite::Connection;
 use rusqlite::types::Value;
 
-use super::record::{parse, varint};
+use super::record::{parse_record, read_sqlite_varint};
 use crate::store::StoreError;
 
 /// Size of a page in every Rutter database.
 pub(super) const PAGE_BYTES: usize = 4096;
 /// Maximum length of a record that is stored in one page, and the minimum part of a longer record in its first page.
-const MAX_LOCAL: usize = PAGE_BYTES - 35;
-const MIN_LOCAL: usize = (PAGE_BYTES - 12) * 32 / 255 - 23;
+const MAX_LOCAL_BYTES: usize = PAGE_BYTES - 35;
+const MIN_LOCAL_BYTES: usize = (PAGE_BYTES - 12) * 32 / 255 - 23;
 /// Bytes of a longer record in each overflow page.
 const OVERFLOW_BYTES: usize = PAGE_BYTES - 4;
 
@@ -26,23 +26,23 @@ const TABLE_BRANCH: u8 = 5;
 const TABLE_LEAF: u8 = 13;
 
 /// The columns of a table, as far as they are visible in its rows.
-pub(super) struct Shape {
+pub(super) struct TableShape {
     pub(super) table: String,
     /// True if its rows are recovered; other tables are rebuilt.
     is_wanted: bool,
-    columns: Vec<Column>,
+    columns: Vec<TableColumn>,
 }
 
-struct Column {
+struct TableColumn {
     name: String,
-    kind: Kind,
+    kind: ColumnKind,
     is_nullable: bool,
     /// True if a row may end before this column, because the column was added later.
     is_optional: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ColumnKind {
     RowId,
     Integer,
     Real,
@@ -53,7 +53,7 @@ enum Kind {
     Any,
 }
 
-impl Shape {
+impl TableShape {
     /// Reads the columns of every table with row ids from a schema.
     pub(super) fn read_all(schema: &Connection, wanted: &[&str]) -> Result<Vec<Self>, StoreError> {
         let mut tables = schema.prepare(
@@ -76,15 +76,15 @@ impl Shape {
             let (name, kind): (String, String) = (row.get(0)?, row.get(1)?);
             let (is_required, has_default): (bool, bool) = (row.get(2)?, row.get(3)?);
             let is_key: bool = row.get(4)?;
-            Ok(Column {
+            Ok(TableColumn {
                 kind: match kind.as_str() {
-                    "INTEGER" if is_key => Kind::RowId,
-                    "INTEGER" | "INT" => Kind::Integer,
-                    "REAL" => Kind::Real,
-                    "BLOB" if name == "uid" => Kind::Uid,
-                    "BLOB" => Kind::Blob,
-                    "TEXT" => Kind::Text,
-                    _ => Kind::Any,
+                    "INTEGER" if is_key => ColumnKind::RowId,
+                    "INTEGER" | "INT" => ColumnKind::Integer,
+                    "REAL" => ColumnKind::Real,
+                    "BLOB" if name == "uid" => ColumnKind::Uid,
+                    "BLOB" => ColumnKind::Blob,
+                    "TEXT" => ColumnKind::Text,
+                    _ => ColumnKind::Any,
                 },
                 name,
                 is_nullable: !is_required,
@@ -107,10 +107,10 @@ impl Shape {
     }
 
     /// Returns the values of a row, with the row id in its column.
-    pub(super) fn complete(&self, row: Row) -> Vec<Value> {
+    pub(super) fn values_with_row_id(&self, row: PageRow) -> Vec<Value> {
         let mut values = row.values;
         for (column, value) in self.columns.iter().zip(&mut values) {
-            if column.kind == Kind::RowId {
+            if column.kind == ColumnKind::RowId {
                 *value = Value::Integer(row.id);
             }
         }
@@ -118,26 +118,26 @@ impl Shape {
     }
 }
 
-impl Column {
+impl TableColumn {
     fn fits(&self, value: &Value) -> bool {
         match (self.kind, value) {
             // The row id is stored outside of the record.
-            (Kind::RowId, value) => *value == Value::Null,
-            (kind, Value::Null) => self.is_nullable || kind == Kind::Any,
+            (ColumnKind::RowId, value) => *value == Value::Null,
+            (kind, Value::Null) => self.is_nullable || kind == ColumnKind::Any,
             // A number without a fraction is stored as an integer.
-            (Kind::Any, _)
-            | (Kind::Integer | Kind::Real, Value::Integer(_))
-            | (Kind::Real, Value::Real(_))
-            | (Kind::Text, Value::Text(_))
-            | (Kind::Blob, Value::Blob(_)) => true,
-            (Kind::Uid, Value::Blob(uid)) => uid.len() == 16,
+            (ColumnKind::Any, _)
+            | (ColumnKind::Integer | ColumnKind::Real, Value::Integer(_))
+            | (ColumnKind::Real, Value::Real(_))
+            | (ColumnKind::Text, Value::Text(_))
+            | (ColumnKind::Blob, Value::Blob(_)) => true,
+            (ColumnKind::Uid, Value::Blob(uid)) => uid.len() == 16,
             _ => false,
         }
     }
 }
 
 /// A row in a page.
-pub(super) struct Row {
+pub(super) struct PageRow {
     id: i64,
     values: Vec<Value>,
     /// Overflow pages of the row.
@@ -145,29 +145,29 @@ pub(super) struct Row {
 }
 
 /// The rows of a table that were found.
-pub(super) struct Found {
-    pub(super) shape: Shape,
-    pub(super) rows: Vec<Row>,
+pub(super) struct FoundTable {
+    pub(super) shape: TableShape,
+    pub(super) rows: Vec<PageRow>,
     /// Rows of its pages that could not be read.
     pub(super) unreadable: usize,
 }
 
 /// The result of scanning a database file.
-pub(super) struct Scan {
+pub(super) struct PageScan {
     /// By table.
-    pub(super) tables: Vec<Found>,
+    pub(super) tables: Vec<FoundTable>,
     /// Pages of an unknown kind, or leaves without a readable row.
     pub(super) unreadable_pages: usize,
 }
 
 /// Reads every page of a database.
-pub(super) fn scan(image: &[u8], shapes: Vec<Shape>) -> Scan {
+pub(super) fn scan_pages(image: &[u8], shapes: Vec<TableShape>) -> PageScan {
     let tables = shapes.into_iter();
-    let tables = tables.map(|shape| Found { shape, rows: Vec::new(), unreadable: 0 });
-    let mut scan = Scan { tables: tables.collect(), unreadable_pages: 0 };
+    let tables = tables.map(|shape| FoundTable { shape, rows: Vec::new(), unreadable: 0 });
+    let mut scan = PageScan { tables: tables.collect(), unreadable_pages: 0 };
     // The first page contains the schema.
     for number in 2..=image.len() / PAGE_BYTES {
-        let page = page(image, number);
+        let page = page_bytes(image, number);
         match page[0] {
             // An index, a free page, or an overflow page.
             INDEX_LEAF | INDEX_BRANCH | 0 => {}
@@ -185,20 +185,20 @@ pub(super) fn scan(image: &[u8], shapes: Vec<Shape>) -> Scan {
     scan
 }
 
-fn page(image: &[u8], number: usize) -> &[u8] {
+fn page_bytes(image: &[u8], number: usize) -> &[u8] {
     &image[(number - 1) * PAGE_BYTES..number * PAGE_BYTES]
 }
 
-impl Scan {
+impl PageScan {
     /// Reads a leaf page of a table. Returns false if no row of a known table is in it.
     fn read_leaf(&mut self, image: &[u8], page: &[u8]) -> bool {
         let count = usize::from(u16::from_be_bytes([page[3], page[4]]));
         let pointers = page[8..].as_chunks::<2>().0.iter().take(count);
-        let cells: Vec<Option<Row>> = pointers
+        let cells: Vec<Option<PageRow>> = pointers
             .map(|pointer| read_cell(image, page, usize::from(u16::from_be_bytes(*pointer))))
             .collect();
         // Rows of an older version are shorter, and may fit more than one table.
-        let score = |shape: &Shape| {
+        let score = |shape: &TableShape| {
             let fitting = cells.iter().flatten().filter(|row| shape.fits(&row.values));
             fitting.fold((0, 0), |(fit, whole), row| {
                 (fit + 1, whole + usize::from(row.values.len() == shape.columns.len()))
@@ -240,11 +240,11 @@ impl Scan {
 
 /// Checks that row ids rise from cell to cell. A wrong id is repaired if only one number is possible; otherwise its row
 /// is dropped, because other rows refer to it by that number.
-fn check_order(rows: &mut [Option<Row>]) {
+fn check_order(rows: &mut [Option<PageRow>]) {
     let ids: Vec<(usize, i64)> = (rows.iter().enumerate())
         .filter_map(|(at, row)| row.as_ref().map(|row| (at, row.id)))
         .collect();
-    let rising = longest_rise(&ids);
+    let rising = longest_rising_run(&ids);
     for (at, _) in ids {
         if rising.iter().any(|(in_order, _)| *in_order == at) {
             continue;
@@ -267,7 +267,7 @@ fn check_order(rows: &mut [Option<Row>]) {
 }
 
 /// Returns the longest rising subsequence of a list.
-fn longest_rise(ids: &[(usize, i64)]) -> Vec<(usize, i64)> {
+fn longest_rising_run(ids: &[(usize, i64)]) -> Vec<(usize, i64)> {
     // For each place: the length of the longest rise that ends there, and the place before it.
     let mut ends: Vec<(usize, Option<usize>)> = Vec::new();
     for (at, (_, id)) in ids.iter().enumerate() {
@@ -285,18 +285,18 @@ fn longest_rise(ids: &[(usize, i64)]) -> Vec<(usize, i64)> {
 }
 
 /// Reads the row at an offset of a page, including its overflow pages.
-fn read_cell(image: &[u8], page: &[u8], at: usize) -> Option<Row> {
+fn read_cell(image: &[u8], page: &[u8], at: usize) -> Option<PageRow> {
     let cell = page.get(at..)?;
-    let (length, first) = varint(cell)?;
-    let (id, second) = varint(cell.get(first..)?)?;
+    let (length, first) = read_sqlite_varint(cell)?;
+    let (id, second) = read_sqlite_varint(cell.get(first..)?)?;
     let length = usize::try_from(length).ok().filter(|length| *length <= image.len())?;
     let start = first + second;
-    if length <= MAX_LOCAL {
-        let values = parse(cell.get(start..start + length)?)?;
-        return Some(Row { id, values, overflow: Vec::new() });
+    if length <= MAX_LOCAL_BYTES {
+        let values = parse_record(cell.get(start..start + length)?)?;
+        return Some(PageRow { id, values, overflow: Vec::new() });
     }
-    let local = MIN_LOCAL + (length - MIN_LOCAL) % OVERFLOW_BYTES;
-    let local = if local <= MAX_LOCAL { local } else { MIN_LOCAL };
+    let local = MIN_LOCAL_BYTES + (length - MIN_LOCAL_BYTES) % OVERFLOW_BYTES;
+    let local = if local <= MAX_LOCAL_BYTES { local } else { MIN_LOCAL_BYTES };
     let mut record = cell.get(start..start + local)?.to_vec();
     let mut next = page_number(cell.get(start + local..)?)?;
     let mut overflow = Vec::new();
@@ -305,7 +305,7 @@ fn read_cell(image: &[u8], page: &[u8], at: usize) -> Option<Row> {
             return None;
         }
         overflow.push(next);
-        let page = self::page(image, next);
+        let page = self::page_bytes(image, next);
         let rest = (length - record.len()).min(OVERFLOW_BYTES);
         record.extend_from_slice(&page[4..4 + rest]);
         next = page_number(page)?;
@@ -314,7 +314,7 @@ fn read_cell(image: &[u8], page: &[u8], at: usize) -> Option<Row> {
     if next != 0 {
         return None;
     }
-    Some(Row { id, values: parse(&record)?, overflow })
+    Some(PageRow { id, values: parse_record(&record)?, overflow })
 }
 
 fn page_number(bytes: &[u8]) -> Option<usize> {

@@ -6,7 +6,7 @@
 use rusqlite::types::Value;
 
 /// Reads a variable-length number. Returns it and its length in bytes. SQLite writes no more bytes than necessary.
-pub(super) fn varint(bytes: &[u8]) -> Option<(i64, usize)> {
+pub(super) fn read_sqlite_varint(bytes: &[u8]) -> Option<(i64, usize)> {
     if bytes.first() == Some(&0x80) {
         return None;
     }
@@ -24,15 +24,15 @@ pub(super) fn varint(bytes: &[u8]) -> Option<(i64, usize)> {
 }
 
 /// Reads a record. Returns None if its length differs from the length in its header, or if a text is not UTF-8.
-pub(super) fn parse(record: &[u8]) -> Option<Vec<Value>> {
-    let (header, mut at) = varint(record)?;
+pub(super) fn parse_record(record: &[u8]) -> Option<Vec<Value>> {
+    let (header, mut at) = read_sqlite_varint(record)?;
     let header = usize::try_from(header).ok().filter(|header| *header <= record.len())?;
     let mut body = header;
     let mut values = Vec::new();
     while at < header {
-        let (kind, length) = varint(&record[at..header])?;
+        let (kind, length) = read_sqlite_varint(&record[at..header])?;
         at += length;
-        let (value, length) = value(kind, record.get(body..)?)?;
+        let (value, length) = parse_value(kind, record.get(body..)?)?;
         body += length;
         values.push(value);
     }
@@ -40,7 +40,7 @@ pub(super) fn parse(record: &[u8]) -> Option<Vec<Value>> {
 }
 
 /// Reads a value of a kind. Returns it and its length in bytes.
-fn value(kind: i64, bytes: &[u8]) -> Option<(Value, usize)> {
+fn parse_value(kind: i64, bytes: &[u8]) -> Option<(Value, usize)> {
     let integer = |length: usize| {
         let bytes = bytes.get(..length)?;
         let first = if bytes[0] & 0x80 == 0 { 0 } else { -1 };
@@ -82,7 +82,7 @@ mod tests {
             (&[0x81], None),
             (&[], None),
         ] {
-            assert_eq!(varint(bytes), expected, "{bytes:?}");
+            assert_eq!(read_sqlite_varint(bytes), expected, "{bytes:?}");
         }
     }
 
@@ -91,17 +91,17 @@ mod tests {
         // NULL, 300, 'mast'.
         let record = [4, 0, 2, 21, 1, 44, b'm', b'a', b's', b't'];
         let values = [Value::Null, Value::Integer(300), Value::Text("mast".to_owned())];
-        assert_eq!(parse(&record).as_deref(), Some(&values[..]));
+        assert_eq!(parse_record(&record).as_deref(), Some(&values[..]));
         for at in 0..4 {
             for bit in 0..8 {
                 let mut flipped = record;
                 flipped[at] ^= 1 << bit;
                 // A blob has the same length as a text, and 0 the same as NULL; only the column type tells them apart.
                 let is_as_long = matches!((at, bit), (3, 0) | (1, 3));
-                assert!(parse(&flipped).is_none_or(|_| is_as_long), "{flipped:?}");
+                assert!(parse_record(&flipped).is_none_or(|_| is_as_long), "{flipped:?}");
             }
         }
-        assert_eq!(parse(&record[..9]), None);
-        assert_eq!(parse(&[]), None);
+        assert_eq!(parse_record(&record[..9]), None);
+        assert_eq!(parse_record(&[]), None);
     }
 }

@@ -8,29 +8,29 @@ use serde_json::Value;
 
 use super::pages::PAGE_BYTES;
 use super::*;
-use crate::store::doctor::{examine, repair};
-use crate::store::exchange::Record;
+use crate::store::doctor::{check_store, repair_store};
+use crate::store::exchange::ExportRecord;
 use crate::store::{ImportFile, WhoseRows};
 
 /// A row of each kind, as an export.
-const ROWS: &str = include_str!("../../../fixtures/salvage/every-table.jsonl");
+const ROWS_JSONL: &str = include_str!("../../../fixtures/salvage/every-table.jsonl");
 /// Distance between the number of a row and that of its copy.
-const STEP: i64 = 1_000;
+const COPY_STEP: i64 = 1_000;
 
 fn now() -> Time {
     Time::from_millis(1_763_200_000_000)
 }
 
 /// Creates a database with `copies` copies of the rows of every table. References of a copy lead to copies.
-fn fill(folder: &Path, copies: i64) -> Vec<u8> {
+fn build_database(folder: &Path, copies: i64) -> Vec<u8> {
     let mut store = Store::open(folder, now()).unwrap();
-    let file = ImportFile::read(ROWS.as_bytes(), |_| {}).unwrap();
+    let file = ImportFile::read(ROWS_JSONL.as_bytes(), |_| {}).unwrap();
     store.import(&file, "rows.jsonl", WhoseRows::Foreign, now()).unwrap();
     store.import(&file, "rows.jsonl", WhoseRows::Own, now()).unwrap();
     let path = store.files.database();
     store
         .write(|transaction| {
-            for table in TABLES {
+            for table in SALVAGED_TABLES {
                 copy_rows(transaction, table, copies);
             }
             Ok(())
@@ -59,13 +59,13 @@ fn copy_rows(connection: &Connection, table: &str, copies: i64) {
     for copy in 1..=copies {
         for row in &rows {
             let values = names.iter().zip(row).map(|(name, value)| match (name.as_str(), value) {
-                ("uid", _) => Cell::Blob(uid(table, row, copy)),
-                ("row", _) if table == "origin" => Cell::Blob(uid(table, row, copy)),
+                ("uid", _) => Cell::Blob(copy_uid(table, row, copy)),
+                ("row", _) if table == "origin" => Cell::Blob(copy_uid(table, row, copy)),
                 ("key" | "client", Cell::Text(text)) => Cell::Text(format!("{text}-{copy}")),
                 (name, Cell::Integer(number))
                     if name == "id" || references.iter().any(|of| of == name) =>
                 {
-                    Cell::Integer(number + STEP * copy)
+                    Cell::Integer(number + COPY_STEP * copy)
                 }
                 (
                     "text" | "name" | "error" | "goal" | "command" | "hypothesis",
@@ -79,19 +79,19 @@ fn copy_rows(connection: &Connection, table: &str, copies: i64) {
 }
 
 /// Returns a version 7 id that differs for each copy of each row.
-fn uid(table: &str, row: &[Cell], copy: i64) -> Vec<u8> {
+fn copy_uid(table: &str, row: &[Cell], copy: i64) -> Vec<u8> {
     let Cell::Integer(number) = row[0] else { panic!("{table} has no row ids") };
-    let table = TABLES.iter().position(|of| *of == table).unwrap();
+    let table = SALVAGED_TABLES.iter().position(|of| *of == table).unwrap();
     let time = &now().millis().to_be_bytes()[2..];
-    let rest = (number + STEP * copy).to_be_bytes();
+    let rest = (number + COPY_STEP * copy).to_be_bytes();
     [time, &[0x70, u8::try_from(table).unwrap(), 0x80, 0], &rest[2..]].concat()
 }
 
-type Rows = BTreeMap<(String, String), Value>;
+type RowsById = BTreeMap<(String, String), Value>;
 
 /// Returns the rows of a store by kind and id, without the fields that a row loses when another one is lost.
-fn rows(records: &[Record]) -> Rows {
-    let mut rows = Rows::new();
+fn rows_by_id(records: &[ExportRecord]) -> RowsById {
+    let mut rows = RowsById::new();
     for record in records {
         let Value::Object(record) = serde_json::to_value(record).unwrap() else { panic!() };
         let (kind, mut fields) = record.into_iter().next().unwrap();
@@ -107,23 +107,24 @@ fn rows(records: &[Record]) -> Rows {
 }
 
 /// Reads a database like a repair does, up to the import.
-fn read(bytes: &[u8]) -> (Salvaged, Rows) {
+fn salvage_bytes(bytes: &[u8]) -> (SalvageReport, RowsById) {
     let folder = tempfile::tempdir().unwrap();
-    let files = Files::new(folder.path());
+    let files = DataDir::new(folder.path());
     let damaged = folder.path().join("damaged");
     fs::File::create(&damaged)
         .and_then(|mut file| std::io::Write::write_all(&mut file, bytes))
         .unwrap();
-    let workshop = Workshop::open(&files, now()).unwrap();
-    let (salvaged, fresh) = workshop.read(&damaged, &files.making().unwrap(), now()).unwrap();
+    let workshop = SalvageFolder::create(&files, now()).unwrap();
+    let (salvaged, fresh) =
+        workshop.read_damaged(&damaged, &files.lock_for_changes().unwrap(), now()).unwrap();
     let mut records = Vec::new();
     Store::open(&fresh, now()).unwrap().export_readable(&mut records).unwrap();
-    (salvaged, rows(&records))
+    (salvaged, rows_by_id(&records))
 }
 
 /// The part of a database in which bits are flipped.
 #[derive(Debug, Clone, Copy)]
-enum Target {
+enum FlipTarget {
     Anywhere,
     /// The first bytes of pages: their kind, and the number and places of their cells.
     Heads,
@@ -133,9 +134,9 @@ enum Target {
     Branches,
 }
 
-fn flip(
+fn flip_bits(
     bytes: &mut [u8],
-    target: Target,
+    target: FlipTarget,
     flips: usize,
     dice: &mut SeededRandom,
 ) -> BTreeSet<usize> {
@@ -145,10 +146,10 @@ fn flip(
     let mut hit = BTreeSet::new();
     for _ in 0..flips {
         let (page, within) = match target {
-            Target::Anywhere => (dice.below(pages), PAGE_BYTES),
-            Target::Heads => (1 + dice.below(pages - 1), 24),
-            Target::Schema => (0, PAGE_BYTES),
-            Target::Branches => (*dice.pick(&branches), 64),
+            FlipTarget::Anywhere => (dice.below(pages), PAGE_BYTES),
+            FlipTarget::Heads => (1 + dice.below(pages - 1), 24),
+            FlipTarget::Schema => (0, PAGE_BYTES),
+            FlipTarget::Branches => (*dice.pick(&branches), 64),
         };
         bytes[page * PAGE_BYTES + dice.below(within)] ^= 1 << dice.below(8);
         hit.insert(page);
@@ -159,17 +160,18 @@ fn flip(
 #[test]
 fn flipped_bits_cost_only_their_pages() {
     let folder = tempfile::tempdir().unwrap();
-    let original = fill(&folder.path().join("memory"), 150);
-    let (salvaged, whole) = read(&original);
+    let original = build_database(&folder.path().join("memory"), 150);
+    let (salvaged, whole) = salvage_bytes(&original);
     assert_eq!((salvaged.refused, salvaged.unreadable_pages), (0, 0), "{salvaged:?}");
     assert!(salvaged.tables.iter().all(|table| table.read > 150), "{salvaged:?}");
     for variant in 0..64 {
         let mut dice = SeededRandom::new(variant as u64);
-        let targets = [Target::Anywhere, Target::Heads, Target::Schema, Target::Branches];
+        let targets =
+            [FlipTarget::Anywhere, FlipTarget::Heads, FlipTarget::Schema, FlipTarget::Branches];
         let (target, flips) = (targets[variant % 4], [1, 3, 12][variant / 4 % 3]);
         let mut bytes = original.clone();
-        let hit = flip(&mut bytes, target, flips, &mut dice);
-        let (found, rows) = read(&bytes);
+        let hit = flip_bits(&mut bytes, target, flips, &mut dice);
+        let (found, rows) = salvage_bytes(&bytes);
         let case =
             format!("variant {variant}, {flips} flips in {target:?}, pages {hit:?}: {found:?}");
         for (table, before) in found.tables.iter().zip(&salvaged.tables) {
@@ -178,7 +180,7 @@ fn flipped_bits_cost_only_their_pages() {
             assert!(table.read + most >= before.read, "{case}");
             assert!(table.read > 0, "{case}");
         }
-        if matches!(target, Target::Schema | Target::Branches) {
+        if matches!(target, FlipTarget::Schema | FlipTarget::Branches) {
             assert_eq!(found.read, salvaged.read, "{case}");
         }
         // No row is invented, and none differs except in the flipped bits.
@@ -195,7 +197,7 @@ fn flipped_bits_cost_only_their_pages() {
 fn broken_branches_cost_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let memory = folder.path().join("memory");
-    let mut bytes = fill(&memory, 40);
+    let mut bytes = build_database(&memory, 40);
     let mut records = Vec::new();
     Store::open(&memory, now()).unwrap().export_readable(&mut records).unwrap();
     // The schema, and every page that leads to others.
@@ -204,15 +206,15 @@ fn broken_branches_cost_nothing() {
             page.fill(0xa5);
         }
     }
-    let database = Files::new(&memory).database();
+    let database = DataDir::new(&memory).database();
     fs::File::create(&database)
         .and_then(|mut file| std::io::Write::write_all(&mut file, &bytes))
         .unwrap();
-    let repaired = repair(&memory, now()).unwrap();
+    let repaired = repair_store(&memory, now()).unwrap();
     let (_, salvaged) = &repaired.salvaged[0];
     assert!(salvaged.unreadable_pages > 5 && salvaged.refused == 0, "{salvaged:?}");
-    assert_eq!(examine(&memory).unwrap().findings, []);
+    assert_eq!(check_store(&memory).unwrap().findings, []);
     let mut after = Vec::new();
     Store::open(&memory, now()).unwrap().export_readable(&mut after).unwrap();
-    assert_eq!(rows(&after), rows(&records), "{salvaged:?}");
+    assert_eq!(rows_by_id(&after), rows_by_id(&records), "{salvaged:?}");
 }

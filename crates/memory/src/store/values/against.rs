@@ -8,48 +8,48 @@ use std::collections::{BTreeSet, HashMap};
 use rusqlite::{Connection, Row, params};
 
 use super::Sentence;
-use super::witness::{Witness, independent, witness};
+use super::witness::{Witness, count_independent, load_witness};
 use crate::store::StoreError;
-use crate::store::effects::{BELIEF, Belief};
-use crate::value::{Standing, Value};
+use crate::store::effects::{BELIEF_COLUMNS, Belief};
+use crate::value::{Value, ValueStanding};
 use crate::{Id, Time};
 
 /// A failed prediction and the belief behind it.
-struct Failure {
+struct FailedPrediction {
     ghap: Id,
     at: Time,
     document: i64,
     belief: Belief,
 }
 
-impl Failure {
+impl FailedPrediction {
     /// Reads a failure from its columns, or returns None if the belief is unknown.
-    fn read(row: &Row<'_>) -> Result<Option<Self>, StoreError> {
-        let Some(belief) = Belief::read(row, 3)? else { return Ok(None) };
+    fn from_row(row: &Row<'_>) -> Result<Option<Self>, StoreError> {
+        let Some(belief) = Belief::from_row(row, 3)? else { return Ok(None) };
         Ok(Some(Self { ghap: row.get(0)?, at: row.get(1)?, document: row.get(2)?, belief }))
     }
 }
 
 /// Returns the columns of a failure.
-fn columns() -> String {
-    format!("ghap.uid, ghap.resolved, document.id, {BELIEF}")
+fn failure_columns() -> String {
+    format!("ghap.uid, ghap.resolved, document.id, {BELIEF_COLUMNS}")
 }
 
 /// Failures that values have to be compared with.
-pub(super) struct Failures {
+pub(super) struct FailedPredictions {
     /// Last document that is included.
     seen: i64,
     /// Row id of each value and the last document that it was compared with; 0 if it was not compared yet.
     weighed: HashMap<Id, (i64, i64)>,
     /// Failures after the first of these documents.
-    newer: Vec<Failure>,
+    newer: Vec<FailedPrediction>,
     /// All failures that count, for values that were not compared yet.
-    all: Vec<Failure>,
+    all: Vec<FailedPrediction>,
 }
 
-impl Failures {
+impl FailedPredictions {
     /// Reads the failures that are new to any of these values.
-    pub(super) fn new(connection: &Connection, values: &[Value]) -> Result<Self, StoreError> {
+    pub(super) fn load(connection: &Connection, values: &[Value]) -> Result<Self, StoreError> {
         let seen = connection
             .prepare_cached(
                 "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'document'",
@@ -66,28 +66,32 @@ impl Failures {
                 "SELECT {} FROM document CROSS JOIN ghap ON ghap.uid = document.row
                  WHERE document.id > ?1 AND document.axis = 'full' AND document.kind = 'experience'
                     AND ghap.status = 'falsified'",
-                columns()
+                failure_columns()
             );
-            failures.newer = select(connection, &query, params![first])?;
+            failures.newer = select_failures(connection, &query, params![first])?;
         }
         let unheld = |value: &&Value| matches!(failures.weighed.get(&value.id), Some((_, 0)));
         if let Some(since) = values.iter().filter(unheld).map(|value| value.since).min() {
             let query = format!(
                 "SELECT {} FROM ghap JOIN document ON document.row = ghap.uid AND document.axis = 'full'
                  WHERE ghap.status = 'falsified' AND ghap.resolved > ?1",
-                columns()
+                failure_columns()
             );
-            failures.all = select(connection, &query, params![since])?;
+            failures.all = select_failures(connection, &query, params![since])?;
         }
         Ok(failures)
     }
 
     /// Counts the independent failures against a value that is not retired.
-    pub(super) fn count(&self, connection: &Connection, value: &Value) -> Result<u32, StoreError> {
-        debug_assert_ne!(value.standing, Standing::Retired);
+    pub(super) fn count_against(
+        &self,
+        connection: &Connection,
+        value: &Value,
+    ) -> Result<u32, StoreError> {
+        debug_assert_ne!(value.standing, ValueStanding::Retired);
         let Some((number, weighed)) = self.weighed.get(&value.id).copied() else { return Ok(0) };
         if weighed != self.seen {
-            let sentence = Sentence::of(&value.text);
+            let sentence = Sentence::new(&value.text);
             let mut forget = connection.prepare_cached(
                 "DELETE FROM against WHERE value = ?1 AND ghap = coalesce(?2, ghap)",
             )?;
@@ -102,7 +106,7 @@ impl Failures {
             for failure in new.iter().filter(|failure| failure.document > weighed) {
                 // An earlier version of the text may have been compared before.
                 forget.execute(params![number, failure.ghap])?;
-                if failure.at > value.since && failure.belief.rests_on(&sentence) {
+                if failure.at > value.since && failure.belief.is_based_on(&sentence) {
                     keep.execute(params![number, failure.ghap])?;
                 }
             }
@@ -124,28 +128,28 @@ impl Failures {
             .collect::<Result<_, _>>()?;
         let mut witnesses: Vec<Witness> = Vec::new();
         for ghap in against {
-            witnesses.extend(witness(connection, ghap)?.map(|(witness, ..)| witness));
+            witnesses.extend(load_witness(connection, ghap)?.map(|(witness, ..)| witness));
         }
-        Ok(independent(witnesses))
+        Ok(count_independent(witnesses))
     }
 }
 
-fn select(
+fn select_failures(
     connection: &Connection,
     query: &str,
     parameters: impl rusqlite::Params,
-) -> Result<Vec<Failure>, StoreError> {
+) -> Result<Vec<FailedPrediction>, StoreError> {
     let mut select = connection.prepare_cached(query)?;
     let mut rows = select.query(parameters)?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
-        found.extend(Failure::read(row)?);
+        found.extend(FailedPrediction::from_row(row)?);
     }
     Ok(found)
 }
 
 /// Marks a new value as compared with all earlier failures, so that they do not count.
-pub(super) fn begins(connection: &Connection, value: Id) -> Result<(), StoreError> {
+pub(super) fn skip_earlier_failures(connection: &Connection, value: Id) -> Result<(), StoreError> {
     connection
         .prepare_cached(
             "UPDATE value SET weighed = (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'document')
@@ -156,7 +160,10 @@ pub(super) fn begins(connection: &Connection, value: Id) -> Result<(), StoreErro
 }
 
 /// Returns the GHAPs that failed against a value.
-pub(super) fn of(connection: &Connection, value: Id) -> Result<BTreeSet<Id>, StoreError> {
+pub(super) fn ghaps_against(
+    connection: &Connection,
+    value: Id,
+) -> Result<BTreeSet<Id>, StoreError> {
     let mut ghaps = connection.prepare_cached(
         "SELECT ghap FROM against JOIN value ON value.id = against.value WHERE value.uid = ?1",
     )?;

@@ -2,22 +2,24 @@
 
 use rusqlite::{Connection, params};
 
-use super::{Held, SELECT, held, held_in, is_worth_saying, read};
+use super::{
+    SELECT_VALUE, ValueWithEffects, load_effects, may_show_unasked, read_value, values_to_show,
+};
 use crate::ghap::Domain;
-use crate::rank::tried;
-use crate::store::entry::Place;
+use crate::rank::effect_factor;
+use crate::store::entry::ProjectPlace;
 use crate::store::{Store, StoreError, documents, effects, projects};
-use crate::value::{Standing, Value};
-use rutter_search::score::{FLOOR, MEANING};
+use crate::value::{Value, ValueStanding};
+use rutter_search::score::{MEANING_SHARE, MIN_CONFIDENCE};
 
 /// Maximum number of values that are read, the newest. Users have tens of them.
-const MOST: u32 = 200;
+const MAX_VALUES_READ: u32 = 200;
 /// Factor for the rank of a proposed value, relative to an accepted one.
-const PROPOSED: f64 = 0.9;
+const PROPOSED_FACTOR: f64 = 0.9;
 
 /// A value and its relevance.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Bearing {
+pub struct RelevantValue {
     /// The value.
     pub value: Value,
     /// Probability that it is relevant.
@@ -27,45 +29,46 @@ pub struct Bearing {
     is_worth_saying: bool,
 }
 
-impl Bearing {
+impl RelevantValue {
     /// Returns true if the value may be shown without being asked for.
     pub fn is_above_floor(&self) -> bool {
-        self.confidence >= FLOOR && self.is_worth_saying
+        self.confidence >= MIN_CONFIDENCE && self.is_worth_saying
     }
 }
 
 /// Returns the values that hold in a place by their relevance to a text, best first. They are too few for an index:
 /// each is read and weighed on every call.
-pub(crate) fn bearing(
+pub(crate) fn relevant_values(
     connection: &Connection,
-    place: &Place,
+    place: &ProjectPlace,
     everywhere: bool,
     text: &str,
-) -> Result<Vec<Bearing>, StoreError> {
-    let project = projects::find(connection, place)?;
+) -> Result<Vec<RelevantValue>, StoreError> {
+    let project = projects::find_project(connection, place)?;
     let values = connection
         .prepare_cached(&format!(
-            "{SELECT} WHERE value.standing != 'retired' AND (?2 OR value.project IS NULL OR value.project = ?1)
+            "{SELECT_VALUE} WHERE value.standing != 'retired' AND (?2 OR value.project IS NULL OR value.project = ?1)
              ORDER BY value.id DESC LIMIT ?3"
         ))?
-        .query_map(params![project, everywhere, MOST], read)?
+        .query_map(params![project, everywhere, MAX_VALUES_READ], read_value)?
         .collect::<Result<Vec<Value>, _>>()?;
     if values.is_empty() {
         return Ok(Vec::new());
     }
     let texts: Vec<&str> = values.iter().map(|value| value.text.as_str()).collect();
-    let fits = documents::fits(text, &texts);
+    let fits = documents::compare_texts(text, &texts);
     #[expect(clippy::cast_precision_loss, reason = "a count of values")]
     let count = values.len() as f64;
-    let mut all: Vec<Bearing> = values
+    let mut all: Vec<RelevantValue> = values
         .into_iter()
         .zip(fits)
         .map(|(value, fit)| {
-            let prior = if value.standing == Standing::Accepted { 1.0 } else { PROPOSED };
-            let effects = effects::of(connection, value.id, value.since)?;
-            let rank = fit.score(MEANING) * prior * tried(effects);
-            let is_worth_saying = is_worth_saying(&value, effects);
-            Ok(Bearing { value, confidence: fit.confidence(count), rank, is_worth_saying })
+            let prior =
+                if value.standing == ValueStanding::Accepted { 1.0 } else { PROPOSED_FACTOR };
+            let effects = effects::effects_since(connection, value.id, value.since)?;
+            let rank = fit.score(MEANING_SHARE) * prior * effect_factor(effects);
+            let is_worth_saying = may_show_unasked(&value, effects);
+            Ok(RelevantValue { value, confidence: fit.confidence(count), rank, is_worth_saying })
         })
         .collect::<Result<_, StoreError>>()?;
     all.sort_by(|one, other| {
@@ -79,23 +82,23 @@ impl Store {
     /// learnt in that kind of work.
     pub fn principles(
         &self,
-        place: &Place,
+        place: &ProjectPlace,
         domain: Option<Domain>,
         goal: Option<&str>,
         most: usize,
-    ) -> Result<Vec<Held>, StoreError> {
-        let mut chosen: Vec<Held> = Vec::new();
+    ) -> Result<Vec<ValueWithEffects>, StoreError> {
+        let mut chosen: Vec<ValueWithEffects> = Vec::new();
         if let Some(goal) = goal.filter(|goal| !goal.trim().is_empty()) {
-            let near = bearing(&self.connection, place, false, goal)?;
-            for near in near.into_iter().filter(Bearing::is_above_floor).take(most) {
-                chosen.push(held(&self.connection, near.value)?);
+            let near = relevant_values(&self.connection, place, false, goal)?;
+            for near in near.into_iter().filter(RelevantValue::is_above_floor).take(most) {
+                chosen.push(load_effects(&self.connection, near.value)?);
             }
         }
         if let Some(domain) = domain {
-            for other in held_in(&self.connection, place, usize::MAX)? {
+            for other in values_to_show(&self.connection, place, usize::MAX)? {
                 if chosen.len() < most
                     && chosen.iter().all(|known| known.value.id != other.value.id)
-                    && is_of(&self.connection, &other.value, domain)?
+                    && has_experience_in(&self.connection, &other.value, domain)?
                 {
                     chosen.push(other);
                 }
@@ -106,7 +109,11 @@ impl Store {
 }
 
 /// Returns true if the value's cluster has an experience from this kind of work.
-fn is_of(connection: &Connection, value: &Value, domain: Domain) -> Result<bool, StoreError> {
+fn has_experience_in(
+    connection: &Connection,
+    value: &Value,
+    domain: Domain,
+) -> Result<bool, StoreError> {
     Ok(connection
         .prepare_cached(
             "SELECT EXISTS (SELECT 1 FROM cluster JOIN grouped ON grouped.cluster = cluster.id

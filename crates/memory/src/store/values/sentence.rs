@@ -3,30 +3,32 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use super::pointing;
+use super::centered_vector;
 use crate::Clean;
 use crate::value;
-use rutter_search::cluster::{Axis, Common};
+use rutter_search::cluster::{Axis, MeanDirection};
 use rutter_search::embed::Vector;
 
 /// Minimum similarity of texts about exactly the same subject.
-const SAME: f32 = 0.8;
+const MIN_SAME_SIMILARITY: f32 = 0.8;
 /// Minimum similarity of texts about the same subject, which may say the opposite.
-const ABOUT: f32 = 0.45;
+const MIN_SUBJECT_SIMILARITY: f32 = 0.45;
 /// Words without meaning in a comparison.
-const FILLERS: [&str; 9] = ["a", "an", "the", "all", "and", "please", "always", "just", "also"];
+const FILLER_WORDS: [&str; 9] =
+    ["a", "an", "the", "all", "and", "please", "always", "just", "also"];
 /// Words with an order that matters: swapping the text before and after them changes the meaning.
-const PARTS: [&str; 26] = [
+const ORDER_WORDS: [&str; 26] = [
     "before", "after", "over", "under", "instead", "than", "rather", "from", "to", "into", "with",
     "without", "until", "unless", "except", "but", "only", "if", "when", "while", "not", "no",
     "never", "or", "above", "below",
 ];
 /// Maximum number of additional words in a sentence that says the same as another.
-const MORE: usize = 2;
+const MAX_EXTRA_WORDS: usize = 2;
 
 /// The mean of sentences. It does not depend on the store, so that sentences with the same meaning are recognised
 /// everywhere.
-pub(super) static PLAIN: LazyLock<Common> = LazyLock::new(|| Common::of(Axis::Surprise, []));
+pub(super) static SENTENCE_MEAN: LazyLock<MeanDirection> =
+    LazyLock::new(|| MeanDirection::from_texts(Axis::Surprise, []));
 
 /// A sentence.
 pub(crate) struct Sentence {
@@ -36,8 +38,8 @@ pub(crate) struct Sentence {
 }
 
 impl Sentence {
-    pub(crate) fn of(text: &Clean) -> Self {
-        Self { text: text.clone(), vector: pointing(&PLAIN, text) }
+    pub(crate) fn new(text: &Clean) -> Self {
+        Self { text: text.clone(), vector: centered_vector(&SENTENCE_MEAN, text) }
     }
 
     /// Returns the similarity of two sentences.
@@ -51,55 +53,60 @@ impl Sentence {
     /// Returns true if both say the same with the same words, or with a few more. Similarity alone is not enough:
     /// `raise the size` and `lower the size` have nearly the same vector. The order counts if a word such as `before`
     /// depends on it.
-    pub(super) fn says(&self, other: &Self) -> bool {
-        if value::opposed(&self.text, &other.text) || numbers(&self.text) != numbers(&other.text) {
+    pub(super) fn says_same(&self, other: &Self) -> bool {
+        if value::are_opposed(&self.text, &other.text)
+            || numbers_in(&self.text) != numbers_in(&other.text)
+        {
             return false;
         }
-        let (one, another) = (words(&self.text), words(&other.text));
+        let (one, another) = (content_words(&self.text), content_words(&other.text));
         if one == another {
             return true;
         }
-        let parts = |words: &[String]| words.iter().any(|word| PARTS.contains(&word.as_str()));
+        let parts =
+            |words: &[String]| words.iter().any(|word| ORDER_WORDS.contains(&word.as_str()));
         if parts(&one) || parts(&another) || one.is_empty() || another.is_empty() {
             return false;
         }
         let (one, another): (BTreeSet<&String>, BTreeSet<&String>) =
             (one.iter().collect(), another.iter().collect());
         let (few, many) = if one.len() < another.len() { (one, another) } else { (another, one) };
-        few.is_subset(&many) && many.len() - few.len() <= MORE && self.nearness(other) >= SAME
+        few.is_subset(&many)
+            && many.len() - few.len() <= MAX_EXTRA_WORDS
+            && self.nearness(other) >= MIN_SAME_SIMILARITY
     }
 
     /// Returns true if showing one makes the other unnecessary.
-    pub(super) fn repeats(&self, other: &Self) -> bool {
-        self.says(other) || self.nearness(other) >= SAME
+    pub(super) fn makes_redundant(&self, other: &Self) -> bool {
+        self.says_same(other) || self.nearness(other) >= MIN_SAME_SIMILARITY
     }
 
     /// Returns true if both are about the same subject, even if they disagree.
     pub(super) fn is_about(&self, other: &Self) -> bool {
-        self.nearness(other) >= ABOUT
+        self.nearness(other) >= MIN_SUBJECT_SIMILARITY
     }
 
     /// Returns true if both are about the same subject and seem to say the opposite.
     pub(super) fn contradicts(&self, other: &Self) -> bool {
-        value::opposed(&self.text, &other.text) && self.is_about(other)
+        value::are_opposed(&self.text, &other.text) && self.is_about(other)
     }
 }
 
 /// Returns the words of a sentence without fillers.
-fn words(text: &str) -> Vec<String> {
+fn content_words(text: &str) -> Vec<String> {
     let words = text.split(|sign: char| !(sign.is_alphanumeric() || "'\u{2019}_".contains(sign)));
     let words = words.filter(|word| !word.is_empty()).map(str::to_lowercase);
-    words.filter(|word| !FILLERS.contains(&word.as_str())).collect()
+    words.filter(|word| !FILLER_WORDS.contains(&word.as_str())).collect()
 }
 
 /// Returns every word of a text in lower case, so that punctuation and capitals make no difference.
-pub(super) fn verbatim(text: &str) -> Vec<String> {
+pub(super) fn lowercase_words(text: &str) -> Vec<String> {
     let words = text.split(|sign: char| !sign.is_alphanumeric());
     words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
 }
 
 /// Returns the numbers in a text: three times is not five times.
-fn numbers(text: &str) -> BTreeSet<&str> {
+fn numbers_in(text: &str) -> BTreeSet<&str> {
     text.split(|sign: char| !sign.is_ascii_digit()).filter(|number| !number.is_empty()).collect()
 }
 
@@ -108,12 +115,12 @@ mod tests {
     use super::*;
 
     fn said(text: &str) -> Sentence {
-        Sentence::of(&Clean::new(text))
+        Sentence::new(&Clean::new(text))
     }
 
     #[test]
-    fn what_says_the_same_is_one_and_what_says_the_opposite_is_not() {
-        let same = |one: &str, other: &str| said(one).says(&said(other));
+    fn recognises_same_meaning() {
+        let same = |one: &str, other: &str| said(one).says_same(&said(other));
         assert!(same("Pin the dependencies.", "pin the  dependencies"));
         assert!(same(
             "pin direct dependencies and commit the lock file",
@@ -143,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_about_something_else_contradicts_nothing() {
+    fn contradiction_needs_same_subject() {
         let against = |one: &str, other: &str| said(one).contradicts(&said(other));
         assert!(against("always mock the payment client", "never mock the payment client"));
         assert!(!against("pin direct dependencies", "never hold the connection"));

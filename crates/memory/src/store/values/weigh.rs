@@ -4,27 +4,27 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::against::{self, Failures};
-use super::propose::propose;
-use super::witness::{independent, witness};
-use super::{Candidate, Judged, Sentence, pointing, read};
-use crate::ghap::Status;
-use crate::injection::Effects;
-use crate::store::clusters::{Middle, Regrouped, common};
+use super::against::{self, FailedPredictions};
+use super::propose::propose_values;
+use super::witness::{count_independent, load_witness};
+use super::{ClusterFit, Sentence, SentenceCandidate, centered_vector, read_value};
+use crate::ghap::GhapStatus;
+use crate::injection::EffectCounts;
+use crate::store::clusters::{ClusterCenter, RegroupReport, load_mean};
 use crate::store::{StoreError, effects, values};
-use crate::value::{self, Standing, Value};
+use crate::value::{self, Value, ValueStanding};
 use crate::{Clean, Id, Time};
 use rutter_search::cluster::Axis;
 use rutter_search::embed::Vector;
 
 /// Minimum number of failures that count; fewer are chance.
-const FAILURES: u32 = 2;
+const MIN_FAILURES: u32 = 2;
 
 /// Minimum similarity of an experience that says the same as a sentence.
-const SAYS: f64 = 0.3;
+const MIN_SUPPORT_SIMILARITY: f64 = 0.3;
 
 /// The support for a sentence in a cluster.
-pub(super) struct Support {
+pub(super) struct SentenceSupport {
     /// Number of independent experiences that say it.
     pub(super) independent: u32,
     /// True if more than half of the members say it.
@@ -33,44 +33,46 @@ pub(super) struct Support {
 
 /// The members that count as support: those of one project or of all, with exceptions.
 #[derive(Default)]
-pub(super) struct Asked {
+pub(super) struct SupportFilter {
     /// The project and its number of members.
     pub(super) project: Option<(i64, usize)>,
     pub(super) but: BTreeSet<Id>,
 }
 
 /// Counts the members of a cluster that support a text.
-pub(super) fn support(
+pub(super) fn count_support(
     connection: &Connection,
-    middle: &Middle,
+    middle: &ClusterCenter,
     vector: &Vector,
     sentence: &Sentence,
-    asked: &Asked,
-) -> Result<Support, StoreError> {
+    asked: &SupportFilter,
+) -> Result<SentenceSupport, StoreError> {
     let mut witnesses = Vec::new();
     for (row, point) in &middle.members {
-        if f64::from(point.vector.cosine(vector)) < SAYS || asked.but.contains(row) {
+        if f64::from(point.vector.cosine(vector)) < MIN_SUPPORT_SIMILARITY
+            || asked.but.contains(row)
+        {
             continue;
         }
-        let Some((witness, status, project)) = witness(connection, *row)? else { continue };
+        let Some((witness, status, project)) = load_witness(connection, *row)? else { continue };
         if asked.project.is_some_and(|(asked, _)| asked != project) {
             continue;
         }
         // An abandoned GHAP has no valid lesson, and one with the opposite lesson is not support.
-        if matches!(status, Status::Confirmed | Status::Falsified)
-            && lesson(connection, *row)?
-                .is_none_or(|lesson| !value::opposed(&lesson, &sentence.text))
+        if matches!(status, GhapStatus::Confirmed | GhapStatus::Falsified)
+            && load_lesson(connection, *row)?
+                .is_none_or(|lesson| !value::are_opposed(&lesson, &sentence.text))
         {
             witnesses.push(witness);
         }
     }
     let among = asked.project.map_or(middle.members.len(), |(_, count)| count);
     let by_most = witnesses.len() * 2 > among;
-    Ok(Support { independent: independent(witnesses), by_most })
+    Ok(SentenceSupport { independent: count_independent(witnesses), by_most })
 }
 
 /// Returns the lesson of a GHAP: its takeaway, or else the approach that worked.
-pub(super) fn lesson(connection: &Connection, ghap: Id) -> Result<Option<Clean>, StoreError> {
+pub(super) fn load_lesson(connection: &Connection, ghap: Id) -> Result<Option<Clean>, StoreError> {
     Ok(connection
         .prepare_cached(
             "SELECT coalesce(takeaway, what_worked) FROM ghap WHERE uid = ?1 AND status != 'abandoned'",
@@ -81,38 +83,40 @@ pub(super) fn lesson(connection: &Connection, ghap: Id) -> Result<Option<Clean>,
 }
 
 /// Weighs every value, and proposes new ones.
-pub(crate) fn weigh(
+pub(crate) fn weigh_values(
     connection: &Connection,
     now: Time,
-    done: &mut Regrouped,
+    done: &mut RegroupReport,
 ) -> Result<(), StoreError> {
-    let all = every(connection)?;
-    let failures = Failures::new(connection, &all)?;
+    let all = all_values(connection)?;
+    let failures = FailedPredictions::load(connection, &all)?;
     for mut value in all {
         let before = value.clone();
-        if value.cluster.is_none_or(|cluster| !exists(connection, cluster).unwrap_or(true)) {
-            value.cluster = fitting(connection, &value, now)?;
+        if value.cluster.is_none_or(|cluster| !cluster_exists(connection, cluster).unwrap_or(true))
+        {
+            value.cluster = find_fitting_cluster(connection, &value, now)?;
         }
-        if value.standing != Standing::Retired {
-            value.contradicted = failures.count(connection, &value)?;
+        if value.standing != ValueStanding::Retired {
+            value.contradicted = failures.count_against(connection, &value)?;
             let moved = value.cluster != before.cluster
                 || value.contradicted != before.contradicted
                 || value.support == 0;
-            value.support = supported(connection, &value, moved)?;
-            let Effects { helped, hurt } = effects::of(connection, value.id, value.since)?;
+            value.support = support_of_value(connection, &value, moved)?;
+            let EffectCounts { helped, hurt } =
+                effects::effects_since(connection, value.id, value.since)?;
             let against = value.contradicted + hurt;
             let behind = value.support + helped;
             let fallen = match value.standing {
-                Standing::Accepted if against >= FAILURES && against * 2 > behind => {
-                    Some(Standing::Proposed)
+                ValueStanding::Accepted if against >= MIN_FAILURES && against * 2 > behind => {
+                    Some(ValueStanding::Proposed)
                 }
-                Standing::Proposed if against >= FAILURES && against > behind => {
-                    Some(Standing::Retired)
+                ValueStanding::Proposed if against >= MIN_FAILURES && against > behind => {
+                    Some(ValueStanding::Retired)
                 }
                 _ => None,
             };
             if let Some(standing) = fallen {
-                if value.standing == Standing::Accepted {
+                if value.standing == ValueStanding::Accepted {
                     value.doubted = Some(now);
                 }
                 value.standing = standing;
@@ -123,30 +127,30 @@ pub(crate) fn weigh(
             }
         }
         if value != before {
-            values::update(connection, &value)?;
+            values::update_value(connection, &value)?;
         }
     }
-    propose(connection, now, done)?;
-    connection.execute(&format!("UPDATE value SET came = {CAME}"), [])?;
+    propose_values(connection, now, done)?;
+    connection.execute(&format!("UPDATE value SET came = {KNOWN_EFFECTS_SQL}"), [])?;
     connection.execute("UPDATE cluster SET unweighed = 0 WHERE unweighed", [])?;
     Ok(())
 }
 
 /// SQL for the number of times that a value was shown with a known effect.
-const CAME: &str = "(SELECT count(*) FROM injection
+const KNOWN_EFFECTS_SQL: &str = "(SELECT count(*) FROM injection
                       WHERE injection.row = value.uid AND effect IS NOT NULL
                          AND coalesce(injection.came, injection.at) > value.since)";
 
 /// Returns true if there is evidence for or against a value that was not weighed yet.
-pub(crate) fn is_due(connection: &Connection) -> Result<bool, StoreError> {
+pub(crate) fn has_unweighed_evidence(connection: &Connection) -> Result<bool, StoreError> {
     Ok(connection
         .prepare_cached(&format!(
-            "SELECT EXISTS (SELECT 1 FROM cluster WHERE unweighed) OR EXISTS (SELECT 1 FROM value WHERE came != {CAME})"
+            "SELECT EXISTS (SELECT 1 FROM cluster WHERE unweighed) OR EXISTS (SELECT 1 FROM value WHERE came != {KNOWN_EFFECTS_SQL})"
         ))?
         .query_row([], |row| row.get(0))?)
 }
 
-fn exists(connection: &Connection, cluster: Id) -> Result<bool, StoreError> {
+fn cluster_exists(connection: &Connection, cluster: Id) -> Result<bool, StoreError> {
     Ok(connection
         .prepare_cached("SELECT EXISTS (SELECT 1 FROM cluster WHERE uid = ?1)")?
         .query_row([cluster], |row| row.get(0))?)
@@ -154,25 +158,29 @@ fn exists(connection: &Connection, cluster: Id) -> Result<bool, StoreError> {
 
 /// Returns the cluster that a value without one fits best, if any. Clusters that it was compared with before are read
 /// again only if their members were checked since.
-fn fitting(connection: &Connection, value: &Value, now: Time) -> Result<Option<Id>, StoreError> {
+fn find_fitting_cluster(
+    connection: &Connection,
+    value: &Value,
+    now: Time,
+) -> Result<Option<Id>, StoreError> {
     let tried: Time = connection
         .prepare_cached("SELECT iif(cluster IS NULL, tried, 0) FROM value WHERE uid = ?1")?
         .query_row([value.id], |row| row.get(0))?;
     connection
         .prepare_cached("UPDATE value SET tried = ?2 WHERE uid = ?1")?
         .execute(params![value.id, now])?;
-    let common = common(connection, Axis::Full)?;
-    let Some(candidate) = Candidate::of(&common, &value.text) else { return Ok(None) };
+    let common = load_mean(connection, Axis::Full)?;
+    let Some(candidate) = SentenceCandidate::new(&common, &value.text) else { return Ok(None) };
     let mut best: Option<(f64, Id)> = None;
-    for cluster in of_axis(connection, value.axis)? {
+    for cluster in clusters_of_axis(connection, value.axis)? {
         let asked: bool = connection
             .prepare_cached("SELECT EXISTS (SELECT 1 FROM cluster WHERE uid = ?1 AND asked >= ?2)")?
             .query_row(params![cluster, tried], |row| row.get(0))?;
         if !asked {
             continue;
         }
-        let Judged { distance, threshold } =
-            candidate.judge(connection, (cluster, value.axis), &common)?;
+        let ClusterFit { distance, threshold } =
+            candidate.compare(connection, (cluster, value.axis), &common)?;
         if distance <= threshold && best.is_none_or(|(so_far, _)| distance < so_far) {
             best = Some((distance, cluster));
         }
@@ -180,37 +188,42 @@ fn fitting(connection: &Connection, value: &Value, now: Time) -> Result<Option<I
     Ok(best.map(|(_, cluster)| cluster))
 }
 
-pub(super) fn of_axis(connection: &Connection, axis: Axis) -> Result<Vec<Id>, StoreError> {
+pub(super) fn clusters_of_axis(connection: &Connection, axis: Axis) -> Result<Vec<Id>, StoreError> {
     let mut clusters =
         connection.prepare_cached("SELECT uid FROM cluster WHERE axis = ?1 ORDER BY id")?;
     Ok(clusters.query_map([axis], |row| row.get(0))?.collect::<Result<_, _>>()?)
 }
 
 /// Returns the row of the project that a value holds in; None is everywhere.
-fn home_of(connection: &Connection, value: Id) -> Result<Option<i64>, StoreError> {
+fn project_of_value(connection: &Connection, value: Id) -> Result<Option<i64>, StoreError> {
     Ok(connection
         .prepare_cached("SELECT project FROM value WHERE uid = ?1")?
         .query_row([value], |row| row.get(0))?)
 }
 
 /// Counts the support for a value.
-fn supported(connection: &Connection, value: &Value, moved: bool) -> Result<u32, StoreError> {
+fn support_of_value(
+    connection: &Connection,
+    value: &Value,
+    moved: bool,
+) -> Result<u32, StoreError> {
     let Some(cluster) = value.cluster else { return Ok(0) };
     // The support can hardly have changed if few members came or went.
     if !moved && !is_unweighed(connection, cluster)? {
         return Ok(value.support);
     }
-    let common = common(connection, Axis::Full)?;
-    let Some(vector) = pointing(&common, &value.text) else { return Ok(0) };
-    let middle = Middle::of(connection, cluster, Axis::Full, &common)?;
+    let common = load_mean(connection, Axis::Full)?;
+    let Some(vector) = centered_vector(&common, &value.text) else { return Ok(0) };
+    let middle = ClusterCenter::load(connection, cluster, Axis::Full, &common)?;
     // An experience that followed the value and failed is not support as well.
-    let mut asked = Asked { but: against::of(connection, value.id)?, project: None };
+    let mut asked =
+        SupportFilter { but: against::ghaps_against(connection, value.id)?, project: None };
     // For a value of a project its own experiences count; for one that holds everywhere, those of all projects.
-    if let Some(project) = home_of(connection, value.id)? {
+    if let Some(project) = project_of_value(connection, value.id)? {
         asked.project = Some((project, middle.members.len()));
     }
-    let sentence = Sentence::of(&value.text);
-    Ok(support(connection, &middle, &vector, &sentence, &asked)?.independent)
+    let sentence = Sentence::new(&value.text);
+    Ok(count_support(connection, &middle, &vector, &sentence, &asked)?.independent)
 }
 
 /// Returns true if the members of a cluster were checked again and its values were not weighed since.
@@ -221,7 +234,8 @@ fn is_unweighed(connection: &Connection, cluster: Id) -> Result<bool, StoreError
 }
 
 /// Returns all values in the order of their creation.
-pub(crate) fn every(connection: &Connection) -> Result<Vec<Value>, StoreError> {
-    let mut all = connection.prepare_cached(&format!("{} ORDER BY value.id", super::SELECT))?;
-    Ok(all.query_map([], read)?.collect::<Result<_, _>>()?)
+pub(crate) fn all_values(connection: &Connection) -> Result<Vec<Value>, StoreError> {
+    let mut all =
+        connection.prepare_cached(&format!("{} ORDER BY value.id", super::SELECT_VALUE))?;
+    Ok(all.query_map([], read_value)?.collect::<Result<_, _>>()?)
 }

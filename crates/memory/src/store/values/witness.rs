@@ -4,11 +4,11 @@ use std::collections::{BTreeSet, HashSet};
 
 use rusqlite::{Connection, params};
 
-use crate::ghap::Status;
+use crate::ghap::GhapStatus;
 use crate::store::{StoreError, origins, tables};
 use crate::{Clean, Id, Time};
 
-const DAY: i64 = 24 * 60 * 60 * 1_000;
+const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 
 /// The features that make two experiences independent. Two of the same session and day count as one, and so do two of
 /// the same failure.
@@ -21,7 +21,7 @@ pub(super) struct Witness {
 }
 
 /// Counts the independent experiences among these.
-pub(super) fn independent(witnesses: impl IntoIterator<Item = Witness>) -> u32 {
+pub(super) fn count_independent(witnesses: impl IntoIterator<Item = Witness>) -> u32 {
     let (mut times, mut failures) = (HashSet::new(), BTreeSet::new());
     let mut count = 0;
     for witness in witnesses {
@@ -36,10 +36,10 @@ pub(super) fn independent(witnesses: impl IntoIterator<Item = Witness>) -> u32 {
 }
 
 /// Returns the features of a GHAP, its status and its project. Returns None for an unconfirmed import.
-pub(super) fn witness(
+pub(super) fn load_witness(
     connection: &Connection,
     ghap: Id,
-) -> Result<Option<(Witness, Status, i64)>, StoreError> {
+) -> Result<Option<(Witness, GhapStatus, i64)>, StoreError> {
     // The claims of an imported file about its runs are not evidence.
     if origins::is_unconfirmed_import(connection, ghap)? {
         return Ok(None);
@@ -52,21 +52,21 @@ pub(super) fn witness(
     let Some(row) = rows.next()? else { return Ok(None) };
     let (session, ended): (i64, Time) = (row.get("session")?, row.get("ended")?);
     let failures = if let Some(outcome) = row.get("outcome")? {
-        of_run(connection, outcome)?
+        failures_of_run(connection, outcome)?
     } else {
         let (begun, agent): (Time, String) = (row.get("created")?, row.get("agent")?);
-        of_session(connection, session, &agent, begun, ended)?
+        failures_of_session(connection, session, &agent, begun, ended)?
     };
-    let day = ended.millis().div_euclid(DAY);
+    let day = ended.millis().div_euclid(DAY_MILLIS);
     Ok(Some((Witness { session, day, failures }, row.get("status")?, row.get("project")?)))
 }
 
 /// Returns the failures that a run reported or fixed.
-fn of_run(connection: &Connection, outcome: i64) -> Result<BTreeSet<Clean>, StoreError> {
+fn failures_of_run(connection: &Connection, outcome: i64) -> Result<BTreeSet<Clean>, StoreError> {
     let mut failures: BTreeSet<Clean> = connection
         .prepare_cached("SELECT failing, signature FROM outcome WHERE id = ?1")?
         .query_row([outcome], |row| {
-            let failing: Vec<Clean> = tables::list(row, "failing")?;
+            let failing: Vec<Clean> = tables::read_list(row, "failing")?;
             let signature: Option<Clean> = row.get("signature")?;
             let is_no_test = failing.is_empty();
             Ok(failing.into_iter().chain(signature.filter(|_| is_no_test)).collect())
@@ -80,7 +80,7 @@ fn of_run(connection: &Connection, outcome: i64) -> Result<BTreeSet<Clean>, Stor
 }
 
 /// Returns the failures of an agent's session during a GHAP that no run resolved.
-fn of_session(
+fn failures_of_session(
     connection: &Connection,
     session: i64,
     agent: &str,
@@ -97,7 +97,7 @@ fn of_session(
     let mut rows = select.query(params![session, agent, begun, ended])?;
     let mut failures = BTreeSet::new();
     while let Some(row) = rows.next()? {
-        failures.extend(tables::list(row, "failing")?);
+        failures.extend(tables::read_list(row, "failing")?);
     }
     Ok(failures)
 }
@@ -112,13 +112,13 @@ mod tests {
     }
 
     #[test]
-    fn one_session_of_one_day_and_one_failure_count_once() {
-        assert_eq!(independent([]), 0);
-        assert_eq!(independent([at(1, 1, &[]), at(1, 1, &[]), at(1, 1, &[])]), 1);
-        assert_eq!(independent([at(1, 1, &[]), at(1, 2, &[]), at(2, 2, &[])]), 3);
-        assert_eq!(independent([at(1, 1, &["a"]), at(2, 2, &["a"]), at(3, 3, &["b"])]), 2);
+    fn same_session_or_failure_counts_once() {
+        assert_eq!(count_independent([]), 0);
+        assert_eq!(count_independent([at(1, 1, &[]), at(1, 1, &[]), at(1, 1, &[])]), 1);
+        assert_eq!(count_independent([at(1, 1, &[]), at(1, 2, &[]), at(2, 2, &[])]), 3);
+        assert_eq!(count_independent([at(1, 1, &["a"]), at(2, 2, &["a"]), at(3, 3, &["b"])]), 2);
         // One shared failure is enough, even if others differ.
         let beside = [at(1, 1, &["a", "x"]), at(2, 2, &["a", "y"]), at(3, 3, &["z", "a"])];
-        assert_eq!(independent(beside), 1);
+        assert_eq!(count_independent(beside), 1);
     }
 }

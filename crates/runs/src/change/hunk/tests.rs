@@ -1,11 +1,15 @@
 use super::*;
 use crate::Time;
 
-fn edit(second: i64, file: &str, diff: &[&str]) -> Change {
-    Change::edit(file, &Hunk::parse(diff.iter().copied(), 0, 0), Time::from_millis(second * 1_000))
+fn edit_change(second: i64, file: &str, diff: &[&str]) -> Change {
+    Change::from_edit(
+        file,
+        &Hunk::parse(diff.iter().copied(), 0, 0),
+        Time::from_millis(second * 1_000),
+    )
 }
 
-fn shown(changes: &[Change]) -> Vec<String> {
+fn shown_changes(changes: &[Change]) -> Vec<String> {
     changes
         .iter()
         .map(|change| {
@@ -15,9 +19,12 @@ fn shown(changes: &[Change]) -> Vec<String> {
 }
 
 #[test]
-fn a_diff_is_its_changed_lines() {
-    let change =
-        edit(1, "a.py", &[" x", "-old", "+new", " y", "+more", "\\ No newline at end of file"]);
+fn diff_has_only_changed_lines() {
+    let change = edit_change(
+        1,
+        "a.py",
+        &[" x", "-old", "+new", " y", "+more", "\\ No newline at end of file"],
+    );
     assert_eq!(change.patch.as_str(), "@@ -1 +1 @@\n-old\n+new\n@@ -3 +3 @@\n+more");
     assert_eq!(
         change.hunks(),
@@ -39,39 +46,48 @@ fn a_diff_is_its_changed_lines() {
         ]
     );
     assert_eq!(
-        edit(1, "a.py", &["-- a list item", "+- another"]).patch.as_str(),
+        edit_change(1, "a.py", &["-- a list item", "+- another"]).patch.as_str(),
         "@@\n-- a list item\n+- another"
     );
 }
 
 #[test]
-fn what_was_undone_is_gone_and_what_went_on_is_one() {
-    let wrong = edit(1, "a.py", &["-a", "+b"]);
-    let undone = edit(2, "a.py", &["-b", "+a"]);
-    let right = edit(3, "b.py", &["-c", "+d"]);
-    assert_eq!(shown(&net(&[wrong.clone(), undone, right.clone()])), ["b.py -c +d"]);
-    let further = edit(2, "a.py", &["-b", "+e"]);
-    assert_eq!(shown(&net(&[wrong.clone(), right.clone(), further])), ["b.py -c +d", "a.py -a +e"]);
+fn net_changes_cancel_and_join() {
+    let wrong = edit_change(1, "a.py", &["-a", "+b"]);
+    let undone = edit_change(2, "a.py", &["-b", "+a"]);
+    let right = edit_change(3, "b.py", &["-c", "+d"]);
+    assert_eq!(
+        shown_changes(&net_changes(&[wrong.clone(), undone, right.clone()])),
+        ["b.py -c +d"]
+    );
+    let further = edit_change(2, "a.py", &["-b", "+e"]);
+    assert_eq!(
+        shown_changes(&net_changes(&[wrong.clone(), right.clone(), further])),
+        ["b.py -c +d", "a.py -a +e"]
+    );
     // Lines of another file do not undo a change.
-    let elsewhere = edit(2, "b.py", &["-b", "+a"]);
-    assert_eq!(net(&[wrong, elsewhere]).len(), 2);
-    let (came, went) = (edit(1, "a.py", &["+print"]), edit(2, "a.py", &["-print"]));
-    assert_eq!(net(&[came.clone(), went.clone()]), []);
-    assert_eq!(net(&[went, came]), []);
-    let command = Change::command("git stash", Time::from_millis(0));
-    assert_eq!(net(std::slice::from_ref(&command)), [command]);
+    let elsewhere = edit_change(2, "b.py", &["-b", "+a"]);
+    assert_eq!(net_changes(&[wrong, elsewhere]).len(), 2);
+    let (came, went) = (edit_change(1, "a.py", &["+print"]), edit_change(2, "a.py", &["-print"]));
+    assert_eq!(net_changes(&[came.clone(), went.clone()]), []);
+    assert_eq!(net_changes(&[went, came]), []);
+    let command = Change::from_command("git stash", Time::from_millis(0));
+    assert_eq!(net_changes(std::slice::from_ref(&command)), [command]);
 }
 
 #[test]
-fn what_git_took_back_is_not_in_the_tree() {
-    let run = |line: &str| Change::command(line, Time::from_millis(0));
-    let (a, b) = (edit(1, "src/a.rs", &["-a", "+b"]), edit(2, "src/b.rs", &["-c", "+d"]));
+fn git_reverts_leave_the_tree() {
+    let run = |line: &str| Change::from_command(line, Time::from_millis(0));
+    let (a, b) =
+        (edit_change(1, "src/a.rs", &["-a", "+b"]), edit_change(2, "src/b.rs", &["-c", "+d"]));
     let left = |commands: &[&str]| {
         let mut all = vec![a.clone(), b.clone()];
         all.extend(commands.iter().map(|line| run(line)));
-        let edits: Vec<Change> =
-            in_tree(&all).into_iter().filter(|change| change.sort == Sort::Edit).collect();
-        shown(&edits)
+        let edits: Vec<Change> = changes_in_tree(&all)
+            .into_iter()
+            .filter(|change| change.sort == ChangeKind::Edit)
+            .collect();
+        shown_changes(&edits)
     };
     assert_eq!(left(&["git stash"]), [] as [&str; 0]);
     assert_eq!(left(&["git stash", "git stash pop"]), ["src/a.rs -a +b", "src/b.rs -c +d"]);
@@ -83,14 +99,14 @@ fn what_git_took_back_is_not_in_the_tree() {
 }
 
 #[test]
-fn what_was_too_long_to_be_kept_still_happened() {
-    let change = edit(1, "a.min.js", &[&format!("+{}", "x".repeat(3_000))]);
-    assert_eq!(net(std::slice::from_ref(&change)), [change]);
+fn oversized_change_is_kept() {
+    let change = edit_change(1, "a.min.js", &[&format!("+{}", "x".repeat(3_000))]);
+    assert_eq!(net_changes(std::slice::from_ref(&change)), [change]);
 }
 
 #[test]
-fn blanks_mean_something_in_some_files() {
-    let formats = |file: &str, diff: &[&str]| edit(1, file, diff).only_formats();
+fn indentation_matters_in_some_languages() {
+    let formats = |file: &str, diff: &[&str]| edit_change(1, file, diff).only_formats();
     assert!(formats("a.rs", &["-f(a,b)", "+f(a,", "+  b)"]));
     assert!(formats("a.py", &["+", "-x = 1  ", "+x = 1"]));
     assert!(!formats("a.py", &["-x = 1", "+    x = 1"]));
@@ -99,9 +115,9 @@ fn blanks_mean_something_in_some_files() {
 }
 
 #[test]
-fn a_long_change_is_cut_at_a_line_and_says_so() {
+fn long_change_is_cut_at_line() {
     let lines: Vec<String> = (0..1_500).map(|number| format!("+line {number}")).collect();
-    let change = edit(1, "a.py", &lines.iter().map(String::as_str).collect::<Vec<_>>());
+    let change = edit_change(1, "a.py", &lines.iter().map(String::as_str).collect::<Vec<_>>());
     assert!(change.patch.len() <= super::super::MAX_CHANGE_BYTES, "{}", change.patch.len());
     let kept = change.patch.lines().count() - 2;
     assert!(
@@ -110,21 +126,24 @@ fn a_long_change_is_cut_at_a_line_and_says_so() {
         change.patch
     );
     let one = format!("+{}", "x ".repeat(200_000));
-    let change = edit(1, "a.py", &[&one]);
+    let change = edit_change(1, "a.py", &[&one]);
     assert_eq!(change.patch.as_str(), "… 1 more lines");
 }
 
 #[test]
-fn secrets_do_not_come_along() {
+fn secrets_are_redacted() {
     let key =
         ["-----BEGIN RSA PRIVATE KEY-----", "MIIEowIBAAKCAQEA7bq", "-----END RSA PRIVATE KEY-----"];
     let diff: Vec<String> = key.iter().map(|line| format!("+{line}")).collect();
-    let change = edit(1, "key.pem", &diff.iter().map(String::as_str).collect::<Vec<_>>());
+    let change = edit_change(1, "key.pem", &diff.iter().map(String::as_str).collect::<Vec<_>>());
     assert!(!change.patch.contains("MIIEow"), "{}", change.patch);
-    let change =
-        edit(1, ".env", &["-API_TOKEN=ghp_abcdefghijklmnopqrstuvwxyz0123456789", "+API_TOKEN="]);
+    let change = edit_change(
+        1,
+        ".env",
+        &["-API_TOKEN=ghp_abcdefghijklmnopqrstuvwxyz0123456789", "+API_TOKEN="],
+    );
     assert!(!change.patch.contains("ghp_abc"), "{}", change.patch);
-    let change = Change::command(
+    let change = Change::from_command(
         "curl -H 'Authorization: Bearer abcdefghijklmnopqrstuvwxyz0123456789' https://x\necho",
         Time::from_millis(0),
     );
@@ -133,9 +152,9 @@ fn secrets_do_not_come_along() {
 
 #[test]
 fn later_edits_continue_earlier_ones() {
-    let first = edit(1, "a.py", &["-old", "+one", "+two", "+three"]);
-    let second = edit(2, "a.py", &["-two", "+TWO"]);
-    assert_eq!(shown(&net(&[first, second])), ["a.py -old +one +TWO +three"]);
+    let first = edit_change(1, "a.py", &["-old", "+one", "+two", "+three"]);
+    let second = edit_change(2, "a.py", &["-two", "+TWO"]);
+    assert_eq!(shown_changes(&net_changes(&[first, second])), ["a.py -old +one +TWO +three"]);
 }
 
 #[test]
@@ -149,14 +168,14 @@ fn hunks_survive_writing() {
     .into_iter()
     .map(|hunk| hunk.locate(text, true, "a.py"))
     .collect();
-    let change = Change::edit("a.py", &hunks, Time::from_millis(0));
+    let change = Change::from_edit("a.py", &hunks, Time::from_millis(0));
     assert_eq!(
         change.patch.as_str(),
         "@@ -3 +3 @@ def total(self):\n-        return 1\n+        return 2"
     );
     assert_eq!(change.hunks(), hunks);
     let comment = Hunk { in_comment: true, added: vec!["x".into()], ..Hunk::default() };
-    let change = Change::edit("a.py", std::slice::from_ref(&comment), Time::from_millis(0));
+    let change = Change::from_edit("a.py", std::slice::from_ref(&comment), Time::from_millis(0));
     assert_eq!(change.hunks(), [comment]);
 }
 
@@ -196,7 +215,7 @@ fn trivial_hunks() {
 
 #[test]
 fn differences_between_texts() {
-    let hunks = Hunk::between("a\nb\nc\n", "a\nB\nc\nd\n");
+    let hunks = Hunk::diff("a\nb\nc\n", "a\nB\nc\nd\n");
     assert_eq!(hunks.len(), 2);
     assert_eq!(
         (hunks[0].old_line, &hunks[0].removed[0], &hunks[0].added[0]),

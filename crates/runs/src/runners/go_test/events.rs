@@ -5,19 +5,19 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 #[derive(Deserialize)]
-struct Event<'a> {
+struct GoTestEvent<'a> {
     #[serde(borrow, rename = "Output", default)]
     output: Option<Cow<'a, str>>,
 }
 
 /// Joins the text of the events; None if the text is not a stream of events.
-pub(super) fn unwrapped(text: &str) -> Option<String> {
+pub(super) fn join_event_output(text: &str) -> Option<String> {
     text.lines().find(|line| line.starts_with("{\"Time\":") || line.starts_with("{\"Action\":"))?;
     let mut out = String::with_capacity(text.len() / 3);
     for line in text.lines() {
-        match serde_json::from_str::<Event>(line) {
-            Ok(Event { output: Some(output) }) => out.push_str(&output),
-            Ok(Event { output: None }) => {}
+        match serde_json::from_str::<GoTestEvent>(line) {
+            Ok(GoTestEvent { output: Some(output) }) => out.push_str(&output),
+            Ok(GoTestEvent { output: None }) => {}
             // Compiler messages are printed as plain text between the events.
             Err(_) => {
                 out.push_str(line);

@@ -3,27 +3,27 @@
 use std::collections::{HashMap, HashSet};
 
 use super::super::go_errors;
-use super::{TestResult, Went};
-use crate::report::Failure;
-use crate::scan::{self, Place, has_extension};
+use super::{GoTestResult, GoTestStatus};
+use crate::report::ReportedFailure;
+use crate::scan::{self, CodePlace, has_extension};
 
 /// Maximum number of log lines that are kept of one test.
 const MAX_LOG_LINES: usize = 200;
 
 /// The log lines of the tests of a package, and the failures of finished packages.
 #[derive(Default)]
-pub(super) struct TestLog<'a> {
+pub(super) struct GoTestLog<'a> {
     test: Option<&'a str>,
-    lines: HashMap<&'a str, Vec<LogLine<'a>>>,
+    lines: HashMap<&'a str, Vec<GoLogLine<'a>>>,
     /// Lines before the first test name. With `-v` they belong to the first test that ends; its start is cut off.
-    headless: Vec<LogLine<'a>>,
+    headless: Vec<GoLogLine<'a>>,
     first_to_end: Option<&'a str>,
     panic: Option<&'a str>,
     /// The lines of the panic's stack.
     stack: Vec<&'a str>,
     /// `exit status 3`, printed at the end of a package's process.
     exit: Option<&'a str>,
-    failures: Vec<Failure>,
+    failures: Vec<ReportedFailure>,
     seen: HashSet<(Option<&'a str>, &'a str)>,
     /// The folder of the standard library, from its frames in a stack.
     root: Option<&'a str>,
@@ -32,14 +32,14 @@ pub(super) struct TestLog<'a> {
 }
 
 /// A line `    ledger_test.go:12: Add(1, 2) = 4, want 3`.
-struct LogLine<'a> {
-    place: Place<'a>,
+struct GoLogLine<'a> {
+    place: CodePlace<'a>,
     message: &'a str,
     /// The lines below it with deeper indentation, if it has no message.
     below: Vec<&'a str>,
 }
 
-impl<'a> TestLog<'a> {
+impl<'a> GoTestLog<'a> {
     /// Records the end of a test, which may be printed before or after its log lines.
     pub(super) fn end_test(&mut self, test: &'a str) {
         if self.test.is_none() {
@@ -53,11 +53,11 @@ impl<'a> TestLog<'a> {
         self.test = Some(test);
     }
 
-    pub(super) fn take_line(&mut self, line: &'a str) {
+    pub(super) fn read_line(&mut self, line: &'a str) {
         if self.panic.is_some() {
             self.stack.push(line);
             if self.root.is_none() {
-                self.root = go_errors::root_of(line);
+                self.root = go_errors::standard_library_root(line);
             }
         } else if let Some(message) =
             line.strip_prefix("panic: ").or_else(|| line.strip_prefix("fatal error: "))
@@ -86,18 +86,18 @@ impl<'a> TestLog<'a> {
     }
 
     /// Adds the failures of a finished package, and clears the log of its tests.
-    pub(super) fn end_package(&mut self, results: &[TestResult<'a>], package: Option<&'a str>) {
+    pub(super) fn end_package(&mut self, results: &[GoTestResult<'a>], package: Option<&'a str>) {
         let first = self.failures.len();
         let failing = results
             .iter()
-            .filter(|one| one.went == Went::Failed && !one.is_parent && !one.is_doubtful);
-        for TestResult { test, .. } in failing {
-            if self.seen.insert((package, test)) && self.failures.len() < scan::MOST {
+            .filter(|one| one.went == GoTestStatus::Failed && !one.is_parent && !one.is_doubtful);
+        for GoTestResult { test, .. } in failing {
+            if self.seen.insert((package, test)) && self.failures.len() < scan::MAX_FAILURES {
                 let headless = || Some(&self.headless).filter(|_| self.first_to_end == Some(test));
                 let lines = self.lines.get(test).or_else(headless);
-                let failure = lines.and_then(|lines| reason(lines));
+                let failure = lines.and_then(|lines| choose_reason(lines));
                 let test = Some((*test).to_owned());
-                self.failures.push(Failure { test, ..failure.unwrap_or_default() });
+                self.failures.push(ReportedFailure { test, ..failure.unwrap_or_default() });
             }
         }
         if self.has_panicked() {
@@ -106,7 +106,10 @@ impl<'a> TestLog<'a> {
         } else if first == self.failures.len()
             && let Some(exit) = self.exit
         {
-            self.failures.push(Failure { error: Some(exit.to_owned()), ..Failure::default() });
+            self.failures.push(ReportedFailure {
+                error: Some(exit.to_owned()),
+                ..ReportedFailure::default()
+            });
         }
         for failure in &mut self.failures[first..] {
             failure.scope = package.map(str::to_owned);
@@ -121,16 +124,16 @@ impl<'a> TestLog<'a> {
     /// Adds the panic to the failure of the test that it ended, or as a separate failure.
     fn add_panic(&mut self, first: usize) {
         let test = self.test_in_stack();
-        let own = |frame| go_errors::own(frame, self.root);
+        let own = |frame| go_errors::parse_project_place(frame, self.root);
         let place = self.stack.iter().filter_map(|line| line.strip_prefix('\t')).find_map(own);
-        let panic = Failure {
+        let panic = ReportedFailure {
             error: Some("panic".to_owned()),
             message: self.panic.map(str::to_owned),
-            ..Failure::default()
+            ..ReportedFailure::default()
         }
-        .at(place);
+        .with_place(place);
         let failures = &mut self.failures[first..];
-        let is_its = |failure: &Failure| {
+        let is_its = |failure: &ReportedFailure| {
             let name = failure.test.as_deref().unwrap_or_default();
             test.is_some_and(|test| name.split('/').next() == Some(test))
         };
@@ -139,8 +142,8 @@ impl<'a> TestLog<'a> {
             failures.len().checked_sub(1).filter(|at| failures[*at].message.is_none())
         });
         match at {
-            Some(at) => failures[at] = Failure { test: failures[at].test.take(), ..panic },
-            None => self.failures.push(Failure { test: test.map(str::to_owned), ..panic }),
+            Some(at) => failures[at] = ReportedFailure { test: failures[at].test.take(), ..panic },
+            None => self.failures.push(ReportedFailure { test: test.map(str::to_owned), ..panic }),
         }
     }
 
@@ -156,14 +159,14 @@ impl<'a> TestLog<'a> {
         })
     }
 
-    pub(super) fn into_failures(self) -> Vec<Failure> {
+    pub(super) fn into_failures(self) -> Vec<ReportedFailure> {
         self.failures
     }
 }
 
 /// Adds a line of a test's output, as a new log line or below the last one.
-fn add_line<'a>(lines: &mut Vec<LogLine<'a>>, text: &'a str) {
-    if let Some(place) = scan::place(text).filter(|place| has_extension(place.path, "go"))
+fn add_line<'a>(lines: &mut Vec<GoLogLine<'a>>, text: &'a str) {
+    if let Some(place) = scan::parse_place(text).filter(|place| has_extension(place.path, "go"))
         && !place.path.contains(' ')
         && let Some((_, message)) =
             text.get(place.path.len()..).and_then(|rest| rest.split_once(": "))
@@ -171,7 +174,7 @@ fn add_line<'a>(lines: &mut Vec<LogLine<'a>>, text: &'a str) {
         if lines.len() == MAX_LOG_LINES {
             lines.remove(0);
         }
-        lines.push(LogLine { place, message: message.trim(), below: Vec::new() });
+        lines.push(GoLogLine { place, message: message.trim(), below: Vec::new() });
     } else if let Some(last) = lines.last_mut()
         && last.message.is_empty()
         && last.below.len() < MAX_LOG_LINES
@@ -183,7 +186,7 @@ fn add_line<'a>(lines: &mut Vec<LogLine<'a>>, text: &'a str) {
 
 /// The likelihood that a log line is the failed assertion, in ascending order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Likeness {
+enum AssertionLikelihood {
     /// Progress, from a helper or from the test.
     Chatter,
     /// A line of a test file without a word about a failure.
@@ -198,34 +201,36 @@ enum Likeness {
 
 /// Chooses the line with the reason for the failure. If none is clearly the assertion, the failure has no message, and
 /// only the file if all lines are from one test file.
-fn reason(lines: &[LogLine<'_>]) -> Option<Failure> {
-    let ranked = || lines.iter().map(|line| (likeness(line), line));
+fn choose_reason(lines: &[GoLogLine<'_>]) -> Option<ReportedFailure> {
+    let ranked = || lines.iter().map(|line| (assertion_likelihood(line), line));
     let (best, line) = ranked().max_by_key(|(likeness, _)| *likeness)?;
     let is_single = ranked().filter(|(likeness, _)| *likeness == best).count() == 1;
     match best {
-        Likeness::Chatter if lines.len() == 1 && is_test_file(line) => {}
-        Likeness::Plain if is_single => {}
-        Likeness::Chatter | Likeness::Plain => {
+        AssertionLikelihood::Chatter if lines.len() == 1 && is_test_file(line) => {}
+        AssertionLikelihood::Plain if is_single => {}
+        AssertionLikelihood::Chatter | AssertionLikelihood::Plain => {
             let path = line.place.path;
             let is_same = lines.iter().all(|line| line.place.path == path) && is_test_file(line);
-            let place = is_same.then_some(Place { path, line: None });
-            return Some(Failure::default().at(place));
+            let place = is_same.then_some(CodePlace { path, line: None });
+            return Some(ReportedFailure::default().with_place(place));
         }
-        Likeness::HelperError | Likeness::Error | Likeness::Assertion => {}
+        AssertionLikelihood::HelperError
+        | AssertionLikelihood::Error
+        | AssertionLikelihood::Assertion => {}
     }
-    let message = line.text().filter(|message| !message.is_empty());
-    Some(Failure { message, ..Failure::default() }.at(Some(line.place)))
+    let message = line.message_text().filter(|message| !message.is_empty());
+    Some(ReportedFailure { message, ..ReportedFailure::default() }.with_place(Some(line.place)))
 }
 
-fn is_test_file(line: &LogLine<'_>) -> bool {
+fn is_test_file(line: &GoLogLine<'_>) -> bool {
     line.place.path.ends_with("_test.go")
 }
 
-fn likeness(line: &LogLine<'_>) -> Likeness {
+fn assertion_likelihood(line: &GoLogLine<'_>) -> AssertionLikelihood {
     /// Words of tests about progress and success.
-    const FINE: &[&str] =
+    const PROGRESS_WORDS: &[&str] =
         &["as expected", "got expected", "successfully", "correctly", "✓", "phase ", "passed"];
-    const ASSERTS: &[&str] = &[
+    const ASSERTION_WORDS: &[&str] = &[
         "want",
         "expect",
         "got ",
@@ -239,7 +244,7 @@ fn likeness(line: &LogLine<'_>) -> Likeness {
         "assert",
         "differ",
     ];
-    const ERRORS: &[&str] = &[
+    const ERROR_WORDS: &[&str] = &[
         "error",
         "fail",
         "nil",
@@ -270,16 +275,18 @@ fn likeness(line: &LogLine<'_>) -> Likeness {
     let has = |words: &[&str]| words.iter().any(|word| contains_ignoring_case(line.message, word));
     if !line.below.is_empty() && is_test_file(line) {
         // A table of testify, or the output of a matcher.
-        return Likeness::Assertion;
+        return AssertionLikelihood::Assertion;
     }
     match is_test_file(line) {
-        _ if has(FINE) => Likeness::Chatter,
-        true if has(ASSERTS) => Likeness::Assertion,
-        true if has(ERRORS) => Likeness::Error,
-        true => Likeness::Plain,
+        _ if has(PROGRESS_WORDS) => AssertionLikelihood::Chatter,
+        true if has(ASSERTION_WORDS) => AssertionLikelihood::Assertion,
+        true if has(ERROR_WORDS) => AssertionLikelihood::Error,
+        true => AssertionLikelihood::Plain,
         // Helpers often log the output of a program, which contains all of these words.
-        false if (has(ASSERTS) || has(ERRORS)) && line.message.len() < 200 => Likeness::HelperError,
-        false => Likeness::Chatter,
+        false if (has(ASSERTION_WORDS) || has(ERROR_WORDS)) && line.message.len() < 200 => {
+            AssertionLikelihood::HelperError
+        }
+        false => AssertionLikelihood::Chatter,
     }
 }
 
@@ -288,9 +295,9 @@ fn contains_ignoring_case(text: &str, word: &str) -> bool {
     text.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word))
 }
 
-impl LogLine<'_> {
+impl GoLogLine<'_> {
     /// Returns the message in one line.
-    fn text(&self) -> Option<String> {
+    fn message_text(&self) -> Option<String> {
         if self.below.is_empty() {
             return Some(self.message.to_owned());
         }

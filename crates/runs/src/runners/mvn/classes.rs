@@ -1,11 +1,11 @@
 //! The tests of one module: a line per class, and the total.
 
-use crate::Counts;
-use crate::scan::number;
+use crate::TestCounts;
+use crate::scan::split_number;
 
 #[derive(Default)]
-pub(super) struct Module<'a> {
-    classes: Counts,
+pub(super) struct SurefireModule<'a> {
+    classes: TestCounts,
     /// The class of the last line.
     pub(super) class: Option<&'a str>,
     /// True if a class has failures.
@@ -13,23 +13,23 @@ pub(super) struct Module<'a> {
     results: bool,
     /// True with -q, which prints only classes with failures, and no headings.
     quiet: bool,
-    pub(super) total: Option<Counts>,
+    pub(super) total: Option<TestCounts>,
 }
 
-impl<'a> Module<'a> {
+impl<'a> SurefireModule<'a> {
     /// Returns a module without a printed heading.
-    pub(super) fn quiet() -> Self {
+    pub(super) fn new_quiet() -> Self {
         Self { quiet: true, results: true, ..Self::default() }
     }
 
     /// Marks that the total comes next.
-    pub(super) fn results(&mut self) {
+    pub(super) fn expect_total(&mut self) {
         self.results = true;
     }
 
     /// Reads a line with numbers of tests: of a class if it has a time, else the total, which is trusted if it is the
     /// sum of the classes.
-    pub(super) fn read(&mut self, line: &'a str, counts: Counts) {
+    pub(super) fn read_counts(&mut self, line: &'a str, counts: TestCounts) {
         if let Some((_, rest)) = line.split_once(", Time elapsed: ") {
             self.failed |= counts.failed > 0;
             self.class = rest.rsplit_once("in ").map(|(_, class)| class.trim());
@@ -44,18 +44,18 @@ impl<'a> Module<'a> {
         }
     }
 
-    fn adds_up(&self, total: Counts) -> bool {
+    fn adds_up(&self, total: TestCounts) -> bool {
         total == self.classes || (self.quiet && self.failed && total.failed == self.classes.failed)
     }
 }
 
 /// Parses the numbers of `Tests run: 3, Failures: 1, Errors: 0, Skipped: 1`.
-pub(super) fn tests(line: &str) -> Option<Counts> {
-    let (run, rest) = number(line.strip_prefix("Tests run: ")?)?;
-    let (failures, rest) = number(rest.strip_prefix(", Failures: ")?)?;
-    let (errors, rest) = number(rest.strip_prefix(", Errors: ")?)?;
-    let (skipped, rest) = number(rest.strip_prefix(", Skipped: ")?)?;
+pub(super) fn parse_test_counts(line: &str) -> Option<TestCounts> {
+    let (run, rest) = split_number(line.strip_prefix("Tests run: ")?)?;
+    let (failures, rest) = split_number(rest.strip_prefix(", Failures: ")?)?;
+    let (errors, rest) = split_number(rest.strip_prefix(", Errors: ")?)?;
+    let (skipped, rest) = split_number(rest.strip_prefix(", Skipped: ")?)?;
     let failed = failures.checked_add(errors)?;
     let passed = run.checked_sub(failed)?.checked_sub(skipped)?;
-    (rest.is_empty() || rest.starts_with(", ")).then_some(Counts { passed, failed, skipped })
+    (rest.is_empty() || rest.starts_with(", ")).then_some(TestCounts { passed, failed, skipped })
 }

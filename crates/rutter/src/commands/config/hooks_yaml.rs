@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use rutter_memory::config::{Meaning, YamlKey, read_hooks_yaml};
+use rutter_memory::config::{YamlKey, YamlMeaning, read_hooks_yaml};
+use rutter_memory::quote::PathLine as _;
 use serde_json::{Value as Json, json};
 
 use crate::CommandError;
@@ -27,19 +28,19 @@ pub(super) fn print_report(
     writeln!(
         ui.out,
         "{}: Claude Code and rutter do not act on this file. It has {}:",
-        path.display(),
+        path.to_line(),
         format_count(keys.len() as u64, "key")
     )?;
     let width = keys.iter().map(|key| one_line(&key.path).chars().count()).max().unwrap_or(0);
     for key in &keys {
         let name = one_line(&key.path);
         let meaning = match &key.meaning {
-            Meaning::Key { key, set, is_default, note } => {
+            YamlMeaning::Key { key, set, is_default, note } => {
                 let default = if *is_default { " (the default)" } else { "" };
                 let note = note.as_ref().map(|note| format!(" ({note})")).unwrap_or_default();
                 format!("{key} = {}{default}{note}", one_line(set))
             }
-            Meaning::Nothing(why) => format!("means nothing: {why}"),
+            YamlMeaning::Nothing(why) => format!("means nothing: {why}"),
         };
         writeln!(ui.out, "  {name:<width$}  {meaning}")?;
     }
@@ -61,7 +62,7 @@ fn to_toml(keys: &[YamlKey]) -> String {
     let mut text = String::new();
     let mut last = "";
     for key in keys {
-        if let Meaning::Key { key, set, is_default: false, .. } = &key.meaning {
+        if let YamlMeaning::Key { key, set, is_default: false, .. } = &key.meaning {
             let (section, name) = key.rsplit_once('.').unwrap_or(("", key));
             if section != last {
                 let _ = writeln!(text, "\n[{section}]");
@@ -74,7 +75,7 @@ fn to_toml(keys: &[YamlKey]) -> String {
 }
 
 fn read_keys(path: &Path) -> Result<Vec<YamlKey>, CommandError> {
-    let refuse = |why: String| CommandError::Refused(format!("{}: {why}", path.display()));
+    let refuse = |why: String| CommandError::Refused(format!("{}: {why}", path.to_line()));
     let metadata = path.metadata().map_err(|error| refuse(error.to_string()))?;
     // A pipe would be waited for.
     if !metadata.is_file() {

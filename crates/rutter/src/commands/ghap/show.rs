@@ -4,7 +4,7 @@ use rutter_memory::Store;
 use rutter_memory::StoreError;
 use rutter_memory::ghap::Ghap;
 use rutter_memory::outcome::Outcome;
-use rutter_memory::store::Resolved;
+use rutter_memory::store::ResolvedGhap;
 use serde::Serialize;
 
 use crate::CommandError;
@@ -29,7 +29,7 @@ struct GhapOutput<'a> {
 impl<'a> GhapOutput<'a> {
     fn new(ghap: &'a Ghap, store: &Store, env: &Environment) -> Result<Self, StoreError> {
         let origin = store.origin(ghap.id)?.map(|origin| origin.describe(env.now));
-        let orphaned = store.orphaned(ghap, env.now)?;
+        let orphaned = store.is_orphaned(ghap, env.now)?;
         Ok(Self { short: ghap.id.short(), orphaned, origin, ghap })
     }
 
@@ -69,7 +69,7 @@ pub(in crate::commands) fn print_ghap(
 }
 
 pub(super) fn print_resolved(
-    resolved: &Resolved,
+    resolved: &ResolvedGhap,
     store: &Store,
     format: Format,
     env: &Environment,

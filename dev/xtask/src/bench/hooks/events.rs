@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, ensure};
 use rutter_contract::{EventName, payload};
 use rutter_memory::Store;
-use rutter_memory::project::Located;
+use rutter_memory::project::LocatedProject;
 use serde_json::{Value, json};
 
 use super::world::system_time;
@@ -153,7 +153,7 @@ impl EventBenchEnv {
         run_git(&checkout, &["remote", "add", "origin", "https://github.com/ada/ship.git"])?;
         let rows = place.join("seed.jsonl");
         let mut out = BufWriter::new(File::create(&rows)?);
-        vocabulary.write(&Located::find(&checkout), size, &mut out)?;
+        vocabulary.write(&LocatedProject::find(&checkout), size, &mut out)?;
         out.flush()?;
         let [(_, sentence), ..] = vocabulary.queries();
         let world =

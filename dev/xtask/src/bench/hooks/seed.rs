@@ -4,13 +4,13 @@ use std::io::Write;
 
 use anyhow::Result;
 use rutter_memory::change::{Change, Hunk};
-use rutter_memory::episode::{Ending, Episode, How};
-use rutter_memory::outcome::{Counts, Kind, Outcome, Verdict};
-use rutter_memory::project::{Located, ProjectKey};
-use rutter_memory::session::{Session, Source};
-use rutter_memory::store::{Project, Record};
+use rutter_memory::episode::{Episode, EpisodeEnding, EpisodeEndingKind};
+use rutter_memory::outcome::{Outcome, RunKind, TestCounts, Verdict};
+use rutter_memory::project::{LocatedProject, ProjectKey};
+use rutter_memory::session::{Session, StoredSessionSource};
+use rutter_memory::store::{ExportRecord, Project};
 use rutter_memory::{Clean, Id, Time};
-use rutter_runs::selection::Selection;
+use rutter_runs::selection::TestSelection;
 
 pub(super) const OUTCOME_COUNT: u32 = 20_000;
 pub(super) const EPISODE_COUNT: u32 = 2_000;
@@ -21,21 +21,21 @@ const OTHER_PROJECT_INTERVAL: u32 = 3;
 const SEED_AGE_MILLIS: i64 = 90 * 24 * 60 * 60 * 1_000;
 
 /// Writes the data as an export: the project of a checkout, another one, and the records of both.
-pub(super) fn write_seed(checkout: &Located, now: Time, mut out: impl Write) -> Result<()> {
+pub(super) fn write_seed(checkout: &LocatedProject, now: Time, mut out: impl Write) -> Result<()> {
     let began = now.millis() - SEED_AGE_MILLIS;
     let at = |number: u32, of: u32| {
         Time::from_millis(began + SEED_AGE_MILLIS / i64::from(of) * i64::from(number))
     };
     let other = ProjectKey::new("github.com/ada/harbour");
-    let mut put = |record: &Record| -> Result<()> {
+    let mut put = |record: &ExportRecord| -> Result<()> {
         serde_json::to_writer(&mut out, record)?;
         Ok(out.write_all(b"\n")?)
     };
-    put(&Record::RutterExport { schema: rutter_memory::store::VERSION })?;
+    put(&ExportRecord::RutterExport { schema: rutter_memory::store::SCHEMA_VERSION })?;
     let root = Clean::new(&checkout.root.to_string_lossy());
     for (number, key) in (0..).zip([&checkout.key, &other]) {
         let aliases = if number == 0 { checkout.aliases.clone() } else { Vec::new() };
-        put(&Record::Project(Project {
+        put(&ExportRecord::Project(Project {
             id: seed_id(1, number)?,
             key: key.clone(),
             aliases,
@@ -51,11 +51,11 @@ pub(super) fn write_seed(checkout: &Located, now: Time, mut out: impl Write) -> 
     };
     let client = |number: u32| Clean::new(&format!("7d1f0c7e-5a0b-4c86-9a35-{number:012x}"));
     for number in 0..SESSION_COUNT {
-        put(&Record::Session(Session {
+        put(&ExportRecord::Session(Session {
             id: seed_id(2, number)?,
             client: client(number),
             project: project(number).clone(),
-            source: Source::Startup,
+            source: StoredSessionSource::Startup,
             started: at(number, SESSION_COUNT),
             seen: at(number, SESSION_COUNT),
             ended: Some(at(number, SESSION_COUNT)),
@@ -67,16 +67,16 @@ pub(super) fn write_seed(checkout: &Located, now: Time, mut out: impl Write) -> 
     }
     for number in 0..OUTCOME_COUNT {
         let fails = number % 4 == 1;
-        put(&Record::Outcome(Outcome {
+        put(&ExportRecord::Outcome(Outcome {
             id: seed_id(3, number)?,
             project: project(number).clone(),
             session: Some(client(number % SESSION_COUNT)),
             agent: None,
             command: Clean::new("python -m pytest tests -q"),
-            kind: Kind::Test,
+            kind: RunKind::Test,
             runner: Clean::new("pytest"),
             verdict: if fails { Verdict::Failed } else { Verdict::Passed },
-            counts: Some(Counts { passed: 120, failed: u32::from(fails), skipped: 2 }),
+            counts: Some(TestCounts { passed: 120, failed: u32::from(fails), skipped: 2 }),
             failing: if fails { vec![Clean::new(&test_name(number))] } else { Vec::new() },
             signature: fails.then(|| Clean::new(&failure_signature(number))),
             exit: Some(i32::from(fails)),
@@ -85,7 +85,7 @@ pub(super) fn write_seed(checkout: &Located, now: Time, mut out: impl Write) -> 
         }))?;
     }
     for number in 0..EPISODE_COUNT {
-        put(&Record::Episode(Box::new(seed_episode(number, project(number), &root, at)?)))?;
+        put(&ExportRecord::Episode(Box::new(seed_episode(number, project(number), &root, at)?)))?;
     }
     Ok(())
 }
@@ -113,7 +113,7 @@ fn seed_episode(
         id: seed_id(4, number)?,
         project: project.clone(),
         root: root.clone(),
-        selection: Selection {
+        selection: TestSelection {
             package: None,
             program: Clean::new("pytest"),
             folder: Clean::default(),
@@ -134,13 +134,13 @@ fn seed_episode(
         opened,
         seen: opened,
         gone: None,
-        ending: Some(Ending {
-            how: How::Fixed,
+        ending: Some(EpisodeEnding {
+            how: EpisodeEndingKind::Fixed,
             at: ended,
             outcome: Some(seed_id(3, run + 2)?),
             fix: vec![Change {
                 is_certain: true,
-                ..Change::edit(&format!("shop/module_{}.py", name % 40), &[hunk], ended)
+                ..Change::from_edit(&format!("shop/module_{}.py", name % 40), &[hunk], ended)
             }],
         }),
     })

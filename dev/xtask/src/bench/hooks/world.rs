@@ -8,9 +8,9 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Context as _, Result, ensure};
 use rusqlite::Connection;
-use rutter_memory::episode::How;
-use rutter_memory::project::Located;
-use rutter_memory::store::{EpisodeFilter, Files};
+use rutter_memory::episode::EpisodeEndingKind;
+use rutter_memory::project::LocatedProject;
+use rutter_memory::store::{DataDir, EpisodeFilter};
 use rutter_memory::{Store, Time};
 
 use super::super::run_git;
@@ -55,7 +55,7 @@ impl HookBenchEnv {
 
         let rows = place.join("seed.jsonl");
         let mut out = BufWriter::new(File::create(&rows)?);
-        seed::write_seed(&Located::find(&checkout), system_time(), &mut out)?;
+        seed::write_seed(&LocatedProject::find(&checkout), system_time(), &mut out)?;
         out.flush()?;
         for memory in [BenchStore::Usual, BenchStore::Locked] {
             let import = run_rutter(
@@ -68,7 +68,7 @@ impl HookBenchEnv {
             run_rutter(&binary, &store_folder(&place, memory), &["tend"], None)?;
         }
         let writer =
-            Connection::open(Files::new(store_folder(&place, BenchStore::Locked)).database())?;
+            Connection::open(DataDir::new(store_folder(&place, BenchStore::Locked)).database())?;
         Ok(Self { place, binary, checkout, writer, _folder: folder })
     }
 
@@ -107,7 +107,8 @@ impl HookBenchEnv {
 
     fn count_fixed_episodes(&self) -> Result<usize> {
         let store = Store::open(&self.store_folder_of(BenchStore::Usual), system_time())?;
-        let filter = EpisodeFilter { how: Some(How::Fixed), ..EpisodeFilter::default() };
+        let filter =
+            EpisodeFilter { how: Some(EpisodeEndingKind::Fixed), ..EpisodeFilter::default() };
         Ok(store.episodes(&filter)?.len())
     }
 
@@ -117,7 +118,7 @@ impl HookBenchEnv {
         let home = self.store_folder_of(memory);
         match memory {
             BenchStore::Usual => {
-                let wal = Files::new(&home).wal();
+                let wal = DataDir::new(&home).wal();
                 if wal.metadata().is_ok_and(|wal| wal.len() > CHECKPOINT_WAL_BYTES) {
                     run_rutter(&self.binary, &home, &["tend"], None)?;
                 }

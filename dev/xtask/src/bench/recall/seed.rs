@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use rutter_memory::project::{Located, ProjectKey};
-use rutter_memory::store::{Project, Record};
+use rutter_memory::project::{LocatedProject, ProjectKey};
+use rutter_memory::store::{ExportRecord, Project};
 use rutter_memory::{Clean, Time};
 use serde_json::json;
 
@@ -104,16 +104,24 @@ impl Vocabulary {
     }
 
     /// Writes memories as an export: most belong to the checkout's project, some to another, some to no project.
-    pub(crate) fn write(&self, checkout: &Located, count: u32, mut out: impl Write) -> Result<()> {
+    pub(crate) fn write(
+        &self,
+        checkout: &LocatedProject,
+        count: u32,
+        mut out: impl Write,
+    ) -> Result<()> {
         let other = ProjectKey::new("github.com/ada/harbour");
         let at = |number: u32| Time::from_millis(1_763_200_000_000 + i64::from(number) * 60_000);
-        let put = |out: &mut dyn Write, record: &Record| -> Result<()> {
+        let put = |out: &mut dyn Write, record: &ExportRecord| -> Result<()> {
             serde_json::to_writer(&mut *out, record)?;
             Ok(out.write_all(b"\n")?)
         };
-        put(&mut out, &Record::RutterExport { schema: rutter_memory::store::VERSION })?;
+        put(
+            &mut out,
+            &ExportRecord::RutterExport { schema: rutter_memory::store::SCHEMA_VERSION },
+        )?;
         for (number, key) in (0..).zip([&checkout.key, &other]) {
-            let record = Record::Project(Project {
+            let record = ExportRecord::Project(Project {
                 id: format!("019a86e0-0000-7000-8001-{number:012x}").parse()?,
                 key: key.clone(),
                 aliases: if number == 0 { checkout.aliases.clone() } else { Vec::new() },

@@ -1,10 +1,10 @@
 //! Splits a prediction into clauses, and finds their relations.
 
-use crate::ghap::expect::words::{Gap, Word};
+use crate::ghap::expect::words::{ProseWord, WordGap};
 
 /// The time of a statement, relative to the planned change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Time {
+pub(super) enum ClauseTime {
     Before,
     Open,
     After,
@@ -12,8 +12,8 @@ pub(super) enum Time {
 
 /// A part of a sentence with at most one statement.
 pub(super) struct Clause<'a> {
-    pub(super) words: &'a [Word],
-    pub(super) time: Time,
+    pub(super) words: &'a [ProseWord],
+    pub(super) time: ClauseTime,
     /// "if …", "otherwise …": not a prediction.
     pub(super) condition: bool,
     /// "because …".
@@ -24,14 +24,14 @@ pub(super) struct Clause<'a> {
 
 impl Clause<'_> {
     /// Returns true if the clause contains the target.
-    pub(super) fn names(&self, target: &str) -> bool {
+    pub(super) fn contains_target(&self, target: &str) -> bool {
         let texts: Vec<&str> = self.words.iter().map(|word| word.text.as_str()).collect();
         texts.join(" ").contains(target)
     }
 }
 
 /// Words that start a clause.
-const JOINTS: &[&str] = &[
+const CLAUSE_STARTERS: &[&str] = &[
     "and",
     "but",
     "then",
@@ -51,47 +51,52 @@ const JOINTS: &[&str] = &[
 ];
 
 /// Splits a prediction into clauses.
-pub(super) fn of(words: &[Word]) -> Vec<Clause<'_>> {
+pub(super) fn split_clauses(words: &[ProseWord]) -> Vec<Clause<'_>> {
     let mut clauses: Vec<Clause<'_>> = Vec::new();
     let (mut condition, mut reason) = (false, false);
     // "Before the fix," also sets the time of the clause after the comma.
-    let mut carried = Time::Open;
+    let mut carried = ClauseTime::Open;
     let mut start = 0;
     while start < words.len() {
         let first = &words[start];
-        let joint = if first.is_any(JOINTS) { first.lower.as_str() } else { "" };
-        let goes_on = joint == "and" && first.gap == Gap::Space;
+        let joint = if first.is_any(CLAUSE_STARTERS) { first.lower.as_str() } else { "" };
+        let goes_on = joint == "and" && first.gap == WordGap::Space;
         condition =
             matches!(joint, "if" | "unless" | "otherwise" | "else") || (condition && goes_on);
         reason = matches!(joint, "because" | "since") || (reason && goes_on);
         let from = start + usize::from(!joint.is_empty());
-        let ends = |at: &usize| words[*at].gap != Gap::Space || words[*at].is_any(JOINTS);
+        let ends =
+            |at: &usize| words[*at].gap != WordGap::Space || words[*at].is_any(CLAUSE_STARTERS);
         let end = (from.max(start + 1)..words.len()).find(ends).unwrap_or(words.len());
         let part = &words[from..end];
-        let mut time = time_of(part);
-        if joint == "then" || first.gap == Gap::Arrow {
-            time = Time::After;
-            for earlier in clauses.iter_mut().filter(|_| first.gap == Gap::Arrow) {
-                earlier.time = Time::Before;
+        let mut time = find_clause_time(part);
+        if joint == "then" || first.gap == WordGap::Arrow {
+            time = ClauseTime::After;
+            for earlier in clauses.iter_mut().filter(|_| first.gap == WordGap::Arrow) {
+                earlier.time = ClauseTime::Before;
             }
-        } else if time == Time::Open && !reason && first.gap <= Gap::Comma {
+        } else if time == ClauseTime::Open && !reason && first.gap <= WordGap::Comma {
             time = carried;
         }
-        carried = if part.len() <= 5 && starts_a_frame(part) { time_of(part) } else { Time::Open };
+        carried = if part.len() <= 5 && starts_with_time_word(part) {
+            find_clause_time(part)
+        } else {
+            ClauseTime::Open
+        };
         let otherwise = part.iter().any(|word| word.is("otherwise"));
         clauses.push(Clause {
             words: part,
             time,
             condition: condition || otherwise,
             reason,
-            joined: first.gap != Gap::Stop || joint == "then",
+            joined: first.gap != WordGap::Stop || joint == "then",
         });
         start = end;
     }
     clauses
 }
 
-fn starts_a_frame(words: &[Word]) -> bool {
+fn starts_with_time_word(words: &[ProseWord]) -> bool {
     let frames = [
         "before",
         "after",
@@ -108,7 +113,7 @@ fn starts_a_frame(words: &[Word]) -> bool {
     words.first().is_some_and(|word| word.is_any(&frames))
 }
 
-fn time_of(words: &[Word]) -> Time {
+fn find_clause_time(words: &[ProseWord]) -> ClauseTime {
     let has = |list: &[&str]| words.iter().any(|word| word.is_any(list));
     let pair = |one: &[&str], two: &[&str]| {
         words.windows(2).any(|pair| pair[0].is_any(one) && pair[1].is_any(two))
@@ -118,7 +123,7 @@ fn time_of(words: &[Word]) -> Time {
     if has(&["after", "afterwards", "once", "finally"])
         || pair(&["with"], &["the", "my", "this"]) && has(&["fix", "patch"])
     {
-        Time::After
+        ClauseTime::After
     } else if has(&["before", "until", "currently", "initially", "originally"])
         || pair(&["on"], &["main", "master", "trunk"])
         || pair(&["at"], &["first"])
@@ -126,8 +131,8 @@ fn time_of(words: &[Word]) -> Time {
         || pair(&verbs, &["first"])
         || (pair(&["without"], &change) && !has(&["errors", "error", "failures"]))
     {
-        Time::Before
+        ClauseTime::Before
     } else {
-        Time::Open
+        ClauseTime::Open
     }
 }

@@ -1,10 +1,10 @@
 //! Words before a phrase that change its meaning.
 
-use super::lists::{FILLERS, NEGATIONS, NOTHING};
-use crate::ghap::expect::words::Word;
+use super::lists::{ADJACENT_NEGATIONS, FILLERS, NEGATIONS};
+use crate::ghap::expect::words::ProseWord;
 
 /// Returns true if a phrase is only a contrast: "instead of failing", "from red to green", "fewer failures".
-pub(super) fn is_set_aside(words: &[Word], at: usize) -> bool {
+pub(super) fn is_contrast(words: &[ProseWord], at: usize) -> bool {
     let before = &words[..at];
     let near = &before[before.len().saturating_sub(4)..];
     let instead = near.windows(2).any(|pair| {
@@ -22,7 +22,7 @@ pub(super) fn is_set_aside(words: &[Word], at: usize) -> bool {
 }
 
 /// Returns the number before a phrase: 3 in "3 tests failed".
-pub(super) fn count_before(words: &[Word], at: usize) -> Option<u64> {
+pub(super) fn count_before(words: &[ProseWord], at: usize) -> Option<u64> {
     let mut before = words[..at].iter().rev();
     let word = before.by_ref().take(4).find(|word| !word.is_any(FILLERS))?;
     match word.lower.as_str() {
@@ -33,7 +33,7 @@ pub(super) fn count_before(words: &[Word], at: usize) -> Option<u64> {
 }
 
 /// Returns true if the number before a phrase is a part of a larger one: "3 of 5 tests", "4/5".
-pub(super) fn is_part(words: &[Word], at: usize) -> bool {
+pub(super) fn is_part_of_count(words: &[ProseWord], at: usize) -> bool {
     let number = |text: &str| text.parse::<u64>().ok();
     words[at.saturating_sub(6)..at].iter().enumerate().any(|(place, word)| {
         let rest = &words[at.saturating_sub(6) + place + 1..at];
@@ -48,12 +48,12 @@ pub(super) fn is_part(words: &[Word], at: usize) -> bool {
     })
 }
 
-pub(super) fn is_negation(word: &Word) -> bool {
+pub(super) fn is_negation(word: &ProseWord) -> bool {
     !word.code && (word.lower.ends_with("n't") || NEGATIONS.contains(&word.lower.as_str()))
 }
 
 /// Counts the negations before a phrase.
-pub(super) fn negations(words: &[Word], at: usize) -> usize {
+pub(super) fn count_negations(words: &[ProseWord], at: usize) -> usize {
     let mut found = 0;
     let mut filled = true;
     for (distance, place) in (0..at).rev().enumerate().take(7) {
@@ -69,8 +69,8 @@ pub(super) fn negations(words: &[Word], at: usize) -> usize {
         let only = words[place + 1].is_any(&["only", "just", "because"]);
         let denied = distance < 6 && is_negation(word) && !only;
         let stopped = distance < 2 && word.is_any(&["stop", "stops", "stopped", "stopping"]);
-        let missing =
-            word.is_any(NOTHING) && (filled || word.is_any(&["none", "nothing", "neither"]));
+        let missing = word.is_any(ADJACENT_NEGATIONS)
+            && (filled || word.is_any(&["none", "nothing", "neither"]));
         found += usize::from(denied || stopped || missing);
         filled &= word.is_any(FILLERS);
     }

@@ -1,7 +1,7 @@
 //! Word lists for phrases.
 
 /// Nouns that can pass or fail.
-pub(super) const RUNS: &[&str] = &[
+pub(super) const RUN_NOUNS: &[&str] = &[
     "test", "tests", "suite", "suites", "spec", "specs", "build", "ci", "pipeline", "check", "checks",
     "lint", "linter", "clippy", "compilation", "compiler", "typecheck", "type-check", "typechecker", "run",
     "reruns", "rerun", "job", "jobs", "workflow", "assertion", "assertions", "assert", "pytest", "jest",
@@ -10,13 +10,13 @@ pub(super) const RUNS: &[&str] = &[
 ];
 
 /// Words that make a statement of a participle.
-pub(super) const BE: &[&str] = &[
+pub(super) const STATE_WORDS: &[&str] = &[
     "be", "is", "are", "was", "were", "been", "being", "keep", "keeps", "stay", "stays", "start", "starts",
     "remain", "remains", "still", "now", "stop", "stops", "stopped", "longer", "without", "from",
     "continue",
 ];
 
-pub(super) const MODALS: &[&str] = &[
+pub(super) const MODAL_WORDS: &[&str] = &[
     "will", "should", "would", "must", "can", "could", "now", "still", "does", "it'll",
 ];
 
@@ -26,7 +26,7 @@ pub(super) const NEGATIONS: &[&str] = &[
 ];
 
 /// Negations that apply only to the next word, skipping [`FILLERS`].
-pub(super) const NOTHING: &[&str] = &[
+pub(super) const ADJACENT_NEGATIONS: &[&str] = &[
     "no", "zero", "without", "none", "nothing", "neither", "free",
 ];
 
@@ -38,20 +38,20 @@ pub(super) const FILLERS: &[&str] = &[
 ];
 
 /// Nouns for failures.
-pub(super) const NOUNS: &[&str] = &[
+pub(super) const FAILURE_NOUNS: &[&str] = &[
     "error", "errors", "failure", "failures", "exception", "exceptions", "traceback", "warning", "warnings",
     "regression", "regressions", "crash", "crashes", "panic", "panics", "segfault",
 ];
 
 /// Second parts of compounds that are not failures: "error handling".
-pub(super) const COMPOUND: &[&str] = &[
+pub(super) const COMPOUND_TAILS: &[&str] = &[
     "handling", "handler", "handlers", "message", "messages", "path", "paths", "code", "codes", "type",
     "types", "case", "log", "logs", "boundary", "rate", "reporting", "time", "page", "response", "state",
     "text",
 ];
 
 /// Words for the end of a failure.
-pub(super) const GONE: &[&str] = &[
+pub(super) const FAILURE_GONE_WORDS: &[&str] = &[
     "gone", "disappear", "disappears", "vanish", "vanishes", "resolved", "fixed", "cleared", "eliminated",
     "fix", "fixes", "resolve", "resolves", "remove", "removes", "eliminate", "eliminates", "prevent",
     "prevents", "avoid", "avoids", "clear", "clears", "silence", "silences", "stop", "stops", "cure",
@@ -59,14 +59,14 @@ pub(super) const GONE: &[&str] = &[
 ];
 
 /// Words for the presence of a failure.
-pub(super) const APPEARS: &[&str] = &[
+pub(super) const FAILURE_PRESENT_WORDS: &[&str] = &[
     "persist", "persists", "remain", "remains", "still", "same", "again", "reappear", "reappears", "occurs",
     "see", "get", "gets", "hit", "hits", "trigger", "triggers", "show", "shows", "appear", "appears",
     "surfaces", "produce", "produces",
 ];
 
 /// Words after "pass" if it means to hand over.
-pub(super) const HANDED: &[&str] = &[
+pub(super) const HANDED_OVER_WORDS: &[&str] = &[
     "the", "a", "an", "along", "through", "down", "this", "its", "it", "them", "these", "those", "some",
     "null", "none", "to", "over", "our", "their", "my", "arguments", "args", "data", "as",
 ];
@@ -78,7 +78,7 @@ pub(super) const COLOUR_VERBS: &[&str] = &[
 ];
 
 /// Things with a colour, for which "green" is not a result.
-pub(super) const COLOURED: &[&str] = &[
+pub(super) const COLOURED_THINGS: &[&str] = &[
     "button", "buttons", "badge", "icon", "text", "border", "background", "cell", "cells", "row", "rows",
     "led", "light", "banner", "label", "color", "colour", "line", "dot", "pixel", "pixels", "theme",
 ];

@@ -6,24 +6,27 @@ use rusqlite::params;
 use rutter_testkit::dice::SeededRandom;
 use rutter_testkit::lessons::{GeneratedLesson, generate_lessons};
 
-use super::{Clusters, Draft, Halt, Known, Texts, anew, is_due, onward, write};
-use crate::ghap::{Resolve, Start};
+use super::{
+    AxisState, IncrementalHalt, RegroupDraft, StoredClusters, TextReader, group_everything,
+    group_incrementally, is_due, write_regrouping,
+};
+use crate::ghap::{GhapResolve, GhapStart};
 use crate::project::ProjectKey;
-use crate::store::clusters::{Regrouped, common};
-use crate::store::entry::Place;
-use crate::store::{Forgettable, Owner, Row, Store, ValueFilter, values};
+use crate::store::clusters::{RegroupReport, load_mean};
+use crate::store::entry::ProjectPlace;
+use crate::store::{ForgettableKind, ForgettableRow, GhapOwner, Store, ValueFilter, values};
 use crate::{Clean, Id, Time};
-use rutter_search::cluster::{Axis, Common, FEWEST, Group};
+use rutter_search::cluster::{Axis, Group, MIN_CLUSTER_SIZE, MeanDirection};
 
 /// A store in a temporary folder that learns lessons.
-struct Memory {
+struct LearningStore {
     store: Store,
     ghaps: Vec<Id>,
     clock: i64,
     _folder: tempfile::TempDir,
 }
 
-impl Memory {
+impl LearningStore {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path(), Time::from_millis(0)).unwrap();
@@ -31,7 +34,7 @@ impl Memory {
         Self { store, ghaps: Vec::new(), clock: 1_763_200_000_000, _folder: folder }
     }
 
-    fn of(lessons: &[GeneratedLesson]) -> Self {
+    fn with_lessons(lessons: &[GeneratedLesson]) -> Self {
         let mut memory = Self::new();
         memory.learn_all(lessons);
         memory.regroup();
@@ -45,15 +48,15 @@ impl Memory {
 
     fn learn(&mut self, lesson: &GeneratedLesson) {
         let now = self.now();
-        let place = Place {
+        let place = ProjectPlace {
             key: ProjectKey::new(if lesson.session.is_multiple_of(7) { "boat" } else { "ship" }),
             aliases: Vec::new(),
             root: Clean::new("/ship"),
             name: Clean::new("ship"),
         };
         let client = Some(Clean::new(&format!("session-{}", self.clock)));
-        let owner = Owner { client, agent: None, place };
-        let start = Start {
+        let owner = GhapOwner { client, agent: None, place };
+        let start = GhapStart {
             domain: lesson.domain.parse().unwrap(),
             strategy: lesson.strategy.parse().unwrap(),
             goal: &lesson.goal,
@@ -66,7 +69,7 @@ impl Memory {
         };
         self.store.start_ghap(&owner, &start, now).unwrap();
         let cause = lesson.cause.as_ref();
-        let resolve = Resolve {
+        let resolve = GhapResolve {
             status: lesson.status.parse().unwrap(),
             result: &lesson.result,
             surprise: lesson.surprise.as_deref(),
@@ -74,7 +77,7 @@ impl Memory {
             what_worked: lesson.what_worked.as_deref(),
             takeaway: lesson.takeaway.as_deref(),
             outcome: None,
-            unlooked: false,
+            ignores_other_runs: false,
         };
         let ghap = self.store.resolve_ghap(&owner, &resolve, now).unwrap().ghap;
         self.ghaps.push(ghap.id);
@@ -86,28 +89,28 @@ impl Memory {
         }
     }
 
-    fn regroup(&mut self) -> Regrouped {
+    fn regroup(&mut self) -> RegroupReport {
         let now = self.now();
-        self.store.bring_clusters_up_to_date(now).unwrap()
+        self.store.update_clusters(now).unwrap()
     }
 
-    fn known(&self, axis: Axis) -> Known {
-        Known::of(&self.store.connection, axis).unwrap().unwrap()
+    fn known(&self, axis: Axis) -> AxisState {
+        AxisState::load(&self.store.connection, axis).unwrap().unwrap()
     }
 
     /// Returns the draft of an incremental update, or None if everything has to be read.
-    fn onward(&self, axis: Axis) -> Option<Draft> {
-        match onward(&self.store.connection, axis, &self.known(axis)) {
+    fn onward(&self, axis: Axis) -> Option<RegroupDraft> {
+        match group_incrementally(&self.store.connection, axis, &self.known(axis)) {
             Ok(draft) => Some(draft),
-            Err(Halt::Anew) => None,
-            Err(Halt::Store(error)) => panic!("{error}"),
+            Err(IncrementalHalt::ReadEverything) => None,
+            Err(IncrementalHalt::Store(error)) => panic!("{error}"),
         }
     }
 
     /// Returns the group of each experience after a draft is written.
-    fn after(&self, draft: &Draft) -> BTreeMap<Id, Option<u32>> {
+    fn groups_after(&self, draft: &RegroupDraft) -> BTreeMap<Id, Option<u32>> {
         let connection = &self.store.connection;
-        let clusters = Clusters::of(connection, draft.axis).unwrap();
+        let clusters = StoredClusters::load(connection, draft.axis).unwrap();
         let mut select =
             connection.prepare("SELECT row, cluster FROM grouped WHERE axis = ?1").unwrap();
         let mut of: BTreeMap<Id, Option<u32>> = select
@@ -126,11 +129,11 @@ impl Memory {
 
     /// Returns true if an incremental update is possible, and asserts that it gives the same result as reading
     /// everything.
-    fn compare(&self, axis: Axis) -> bool {
+    fn compare_with_full_read(&self, axis: Axis) -> bool {
         let Some(kept) = self.onward(axis) else { return false };
-        let frozen = Common::of_bytes(&self.known(axis).mean);
-        let full = anew(&self.store.connection, axis, None, frozen).unwrap();
-        assert_eq!(self.after(&kept), self.after(&full), "{axis}");
+        let frozen = MeanDirection::from_bytes(&self.known(axis).mean);
+        let full = group_everything(&self.store.connection, axis, None, frozen).unwrap();
+        assert_eq!(self.groups_after(&kept), self.groups_after(&full), "{axis}");
         assert_eq!(kept.alive, full.alive, "{axis}");
         assert_eq!(kept.merged, full.merged, "{axis}");
         assert_eq!(kept.changed, full.changed, "{axis}");
@@ -148,7 +151,7 @@ impl Memory {
     }
 
     /// Asserts that every text is grouped and that the stored sums are those of the members.
-    fn check(&self) {
+    fn check_invariants(&self) {
         let connection = &self.store.connection;
         for &axis in Axis::ALL {
             assert!(!is_due(connection, axis).unwrap(), "{axis}");
@@ -164,15 +167,18 @@ impl Memory {
                 ),
                 "{axis}"
             );
-            let common = common(connection, axis).unwrap();
-            let clusters = Clusters::of(connection, axis).unwrap();
+            let common = load_mean(connection, axis).unwrap();
+            let clusters = StoredClusters::load(connection, axis).unwrap();
             for (id, kept) in clusters.ids.iter().zip(&clusters.kept) {
-                let members = Texts { common: &common }.members(connection, *id).unwrap();
+                let members = TextReader { common: &common }.read_members(connection, *id).unwrap();
                 let (sum, size, _) = kept.sum.as_ref().unwrap();
                 assert_eq!((kept.size, *size), (members.len(), members.len()), "{axis}");
-                assert!(members.len() >= FEWEST, "{axis}");
+                assert!(members.len() >= MIN_CLUSTER_SIZE, "{axis}");
                 let points: Vec<_> = members.iter().map(|(_, point)| *point).collect();
-                assert_alike(&Group::of_bytes(sum, *size).unwrap(), &Group::of(&points));
+                assert_alike(
+                    &Group::from_bytes(sum, *size).unwrap(),
+                    &Group::from_members(&points),
+                );
                 let medoid: Id = connection
                     .query_row("SELECT medoid FROM cluster WHERE id = ?1", [id], |row| row.get(0))
                     .unwrap();
@@ -182,7 +188,7 @@ impl Memory {
     }
 
     fn forget(&mut self, ghap: Id) {
-        let row = Row { kind: Forgettable::Ghap, id: ghap, text: Clean::default() };
+        let row = ForgettableRow { kind: ForgettableKind::Ghap, id: ghap, text: Clean::default() };
         self.store.forget(&[row], None).unwrap();
     }
 
@@ -192,7 +198,7 @@ impl Memory {
     }
 
     /// Removes the surprise of a GHAP.
-    fn unsay(&mut self, ghap: Id) {
+    fn clear_surprise(&mut self, ghap: Id) {
         self.store
             .write(|transaction| {
                 Ok(transaction.execute("UPDATE ghap SET surprise = NULL WHERE uid = ?1", [ghap])?)
@@ -203,7 +209,7 @@ impl Memory {
 
 fn assert_alike(one: &Group, other: &Group) {
     let numbers = |group: &Group| -> Vec<f32> {
-        let bytes = group.bytes();
+        let bytes = group.to_bytes();
         bytes.as_chunks::<4>().0.iter().map(|number| f32::from_le_bytes(*number)).collect()
     };
     assert_eq!(one.size, other.size);
@@ -213,19 +219,19 @@ fn assert_alike(one: &Group, other: &Group) {
 }
 
 /// Returns copies of one lesson, which form one cluster on each axis.
-fn same(count: usize) -> Vec<GeneratedLesson> {
+fn copies_of_lesson(count: usize) -> Vec<GeneratedLesson> {
     let falsified = |lesson: &&GeneratedLesson| lesson.cause.is_some() && lesson.takeaway.is_some();
     let one = generate_lessons(3, 100).iter().find(falsified).unwrap().clone();
     vec![one; count]
 }
 
 #[test]
-fn what_is_kept_up_is_what_reading_everything_comes_to() {
+fn incremental_equals_full_read() {
     for seed in [7, 8] {
         let mut dice = SeededRandom::new(seed);
         let all = generate_lessons(seed, 640);
-        let mut memory = Memory::of(&all[..540]);
-        memory.check();
+        let mut memory = LearningStore::with_lessons(&all[..540]);
+        memory.check_invariants();
         let (mut rest, mut compared, mut read) = (&all[540..], 0, 0);
         while !rest.is_empty() {
             let (batch, later) = rest.split_at((1 + dice.below(9)).min(rest.len()));
@@ -236,11 +242,11 @@ fn what_is_kept_up_is_what_reading_everything_comes_to() {
                 memory.edit(ghap, other.takeaway.as_deref().unwrap_or(&other.goal));
             }
             for axis in [Axis::Full, Axis::Strategy] {
-                compared += usize::from(memory.compare(axis));
+                compared += usize::from(memory.compare_with_full_read(axis));
                 read += memory.onward(axis).map_or(0, |draft| draft.placed.len());
             }
             memory.regroup();
-            memory.check();
+            memory.check_invariants();
         }
         assert!(compared >= 10, "{compared}");
         assert!(read < compared * 500, "{read} of {compared} times 600");
@@ -248,17 +254,17 @@ fn what_is_kept_up_is_what_reading_everything_comes_to() {
 }
 
 #[test]
-fn whatever_comes_changes_and_is_forgotten() {
+fn handles_additions_edits_and_removals() {
     let mut dice = SeededRandom::new(11);
     let all = generate_lessons(11, 640);
-    let mut memory = Memory::of(&all[..520]);
+    let mut memory = LearningStore::with_lessons(&all[..520]);
     for batch in all[520..].chunks(10) {
         memory.learn_all(batch);
         for _ in 0..dice.below(4) {
             let ghap = *dice.pick(&memory.ghaps);
             match dice.below(6) {
                 0 => memory.forget(ghap),
-                1 | 2 => memory.unsay(ghap),
+                1 | 2 => memory.clear_surprise(ghap),
                 _ => memory.edit(ghap, &dice.pick(&all).goal),
             }
             let there = |id: &Id| memory.store.ghap(*id).is_ok();
@@ -267,7 +273,7 @@ fn whatever_comes_changes_and_is_forgotten() {
         }
         if dice.below(4) > 0 {
             memory.regroup();
-            memory.check();
+            memory.check_invariants();
         }
     }
     let project = |key: &str| -> Id {
@@ -277,75 +283,75 @@ fn whatever_comes_changes_and_is_forgotten() {
     let (from, into) = (project("boat"), project("ship"));
     memory.store.merge_projects(from, into).unwrap();
     memory.regroup();
-    memory.check();
+    memory.check_invariants();
     // No update is due, and none happens.
-    assert_eq!(memory.regroup(), Regrouped::default());
+    assert_eq!(memory.regroup(), RegroupReport::default());
 }
 
 /// Returns the number of contradictions of each value that is not retired.
-fn contradicted(memory: &Memory) -> Vec<(Id, u32)> {
+fn count_contradictions(memory: &LearningStore) -> Vec<(Id, u32)> {
     let all = memory.store.values(&ValueFilter::default()).unwrap();
     all.iter().map(|held| (held.value.id, held.value.contradicted)).collect()
 }
 
 #[test]
-fn what_speaks_against_values_is_counted_once_and_right() {
+fn contradictions_are_counted_once() {
     let mut dice = SeededRandom::new(4);
     let all = generate_lessons(4, 240);
-    let mut memory = Memory::new();
+    let mut memory = LearningStore::new();
     for batch in all.chunks(12) {
         memory.learn_all(batch);
         let (ghap, other) = (*dice.pick(&memory.ghaps), dice.pick(&all));
         memory.edit(ghap, &other.goal);
         memory.regroup();
     }
-    let kept = contradicted(&memory);
+    let kept = count_contradictions(&memory);
     assert!(kept.iter().any(|(_, times)| *times > 0), "{kept:?}");
     let now = memory.now();
     memory
         .store
         .write(|transaction| {
             transaction.execute_batch("DELETE FROM against; UPDATE value SET weighed = 0")?;
-            values::weigh(transaction, now, &mut Regrouped::default())
+            values::weigh_values(transaction, now, &mut RegroupReport::default())
         })
         .unwrap();
-    assert_eq!(contradicted(&memory), kept);
+    assert_eq!(count_contradictions(&memory), kept);
 }
 
 #[test]
-fn ten_more_cost_ten_however_many_there_are() {
-    let mut memory = Memory::of(&same(600));
+fn cost_follows_new_texts() {
+    let mut memory = LearningStore::with_lessons(&copies_of_lesson(600));
     for more in [10, 1] {
-        memory.learn_all(&same(more));
+        memory.learn_all(&copies_of_lesson(more));
         let draft = memory.onward(Axis::Full).unwrap();
         assert_eq!((draft.placed.len(), draft.left.len(), draft.shapes.len()), (more, 1, 0));
         memory.regroup();
-        memory.check();
+        memory.check_invariants();
     }
     // One in fifty is new by now, so all members are checked.
-    memory.learn_all(&same(2));
+    memory.learn_all(&copies_of_lesson(2));
     let draft = memory.onward(Axis::Full).unwrap();
     assert_eq!((draft.placed.len(), draft.shapes.len()), (613, 1));
     memory.regroup();
-    memory.check();
+    memory.check_invariants();
     // A tenth is new, so the mean is computed again.
-    memory.learn_all(&same(47));
+    memory.learn_all(&copies_of_lesson(47));
     assert!(memory.onward(Axis::Full).is_none());
     memory.regroup();
-    memory.check();
+    memory.check_invariants();
     assert_eq!((memory.known(Axis::Full).texts, memory.known(Axis::Full).came), (660, 0));
 }
 
 /// A small group merges into a large one without reading either.
 #[test]
-fn what_becomes_one_unread_is_one_in_the_database() {
+fn merges_unread_groups() {
     let all = generate_lessons(6, 541);
-    let mut memory = Memory::of(&all[..540]);
+    let mut memory = LearningStore::with_lessons(&all[..540]);
     memory.learn(&all[540]);
     let mut draft = memory.onward(Axis::Full).unwrap();
-    let clusters = Clusters::of(&memory.store.connection, Axis::Full).unwrap();
-    let untouched: Vec<(u32, rutter_search::cluster::Left)> = clusters
-        .left()
+    let clusters = StoredClusters::load(&memory.store.connection, Axis::Full).unwrap();
+    let untouched: Vec<(u32, rutter_search::cluster::GroupState)> = clusters
+        .group_states()
         .ok()
         .unwrap()
         .into_iter()
@@ -359,18 +365,21 @@ fn what_becomes_one_unread_is_one_in_the_database() {
     draft.parts.push((*from, *into));
     draft.changed.insert(*into);
     draft.left.insert(*into, left);
-    let mut done = Regrouped::default();
+    let mut done = RegroupReport::default();
     let now = memory.now();
-    memory.store.write(|transaction| write(transaction, &draft, now, &mut done)).unwrap();
+    memory
+        .store
+        .write(|transaction| write_regrouping(transaction, &draft, now, &mut done))
+        .unwrap();
     assert_eq!((done.gone, done.moved), (1, gone.group.size));
     memory.regroup();
-    memory.check();
+    memory.check_invariants();
 }
 
 #[test]
-fn what_does_not_fit_its_members_is_made_anew() {
+fn rebuilds_inconsistent_sums() {
     let all = generate_lessons(5, 540);
-    let mut memory = Memory::of(&all[..520]);
+    let mut memory = LearningStore::with_lessons(&all[..520]);
     memory.learn(&all[520]);
     memory.regroup();
     assert_eq!(memory.known(Axis::Full).came, 1, "nothing is wrong with it");
@@ -391,26 +400,26 @@ fn what_does_not_fit_its_members_is_made_anew() {
         memory.store.connection.execute_batch(damage).unwrap();
         memory.regroup();
         assert_eq!(memory.known(Axis::Full).came, 0, "{damage}");
-        memory.check();
+        memory.check_invariants();
     }
 }
 
 #[test]
-fn what_changes_while_it_is_looked_at_is_looked_at_again() {
+fn concurrent_changes_are_regrouped() {
     let all = generate_lessons(9, 560);
-    let mut memory = Memory::of(&all[..520]);
+    let mut memory = LearningStore::with_lessons(&all[..520]);
     for (number, lesson) in all[520..].iter().enumerate() {
         memory.learn(lesson);
         let (new, old) = (*memory.ghaps.last().unwrap(), memory.ghaps[number * 7]);
-        let drafts: Vec<Draft> = Axis::ALL
+        let drafts: Vec<RegroupDraft> = Axis::ALL
             .iter()
             .filter(|axis| is_due(&memory.store.connection, **axis).unwrap())
-            .map(|axis| super::draft(&memory.store.connection, *axis).unwrap())
+            .map(|axis| super::draft_regrouping(&memory.store.connection, *axis).unwrap())
             .collect();
         let ghap = if number % 2 == 0 { new } else { old };
         match number % 3 {
             0 => memory.edit(ghap, "the disk was full"),
-            1 => memory.unsay(ghap),
+            1 => memory.clear_surprise(ghap),
             _ => {
                 let connection = &memory.store.connection;
                 connection.execute("DELETE FROM ghap WHERE uid = ?1", params![ghap]).unwrap();
@@ -419,10 +428,13 @@ fn what_changes_while_it_is_looked_at_is_looked_at_again() {
         }
         let now = memory.now();
         for draft in &drafts {
-            let mut done = Regrouped::default();
-            memory.store.write(|transaction| write(transaction, draft, now, &mut done)).unwrap();
+            let mut done = RegroupReport::default();
+            memory
+                .store
+                .write(|transaction| write_regrouping(transaction, draft, now, &mut done))
+                .unwrap();
         }
         memory.regroup();
-        memory.check();
+        memory.check_invariants();
     }
 }

@@ -4,28 +4,28 @@ use std::collections::HashMap;
 
 use rusqlite::{Transaction, params};
 
-use super::Draft;
+use super::RegroupDraft;
 use crate::store::StoreError;
-use crate::store::clusters::Regrouped;
+use crate::store::clusters::RegroupReport;
 use crate::{Id, Time};
 
 /// Writes all changes of a draft: the clusters, the cluster of each text, and the sums.
-pub(in crate::store::clusters) fn write(
+pub(in crate::store::clusters) fn write_regrouping(
     transaction: &Transaction<'_>,
-    draft: &Draft,
+    draft: &RegroupDraft,
     now: Time,
-    done: &mut Regrouped,
+    done: &mut RegroupReport,
 ) -> Result<(), StoreError> {
-    let ids = clusters(transaction, draft, now, done)?;
-    let missed = places(transaction, draft, &ids, done)?;
-    ended(transaction, draft, &ids, done)?;
-    sums(transaction, draft, &ids)?;
+    let ids = write_clusters(transaction, draft, now, done)?;
+    let missed = write_memberships(transaction, draft, &ids, done)?;
+    delete_ended_clusters(transaction, draft, &ids, done)?;
+    write_sums(transaction, draft, &ids)?;
     if let Some((common, texts)) = &draft.taken {
         transaction.execute(
             "INSERT INTO common (axis, mean, seen, stale, texts, came) VALUES (?1, ?2, ?3, 0, ?5, 0)
              ON CONFLICT (axis) DO UPDATE SET mean = excluded.mean, seen = excluded.seen, texts = excluded.texts,
                  came = 0, stale = max(stale - ?4, 0)",
-            params![draft.axis, common.bytes(), draft.seen, draft.stale, texts],
+            params![draft.axis, common.to_bytes(), draft.seen, draft.stale, texts],
         )?;
     }
     // The sums still contain experiences that were forgotten since the draft was made; `stale` records that.
@@ -37,11 +37,11 @@ pub(in crate::store::clusters) fn write(
 }
 
 /// Writes the clusters and returns the row id of each group number.
-fn clusters(
+fn write_clusters(
     transaction: &Transaction<'_>,
-    draft: &Draft,
+    draft: &RegroupDraft,
     now: Time,
-    done: &mut Regrouped,
+    done: &mut RegroupReport,
 ) -> Result<HashMap<u32, i64>, StoreError> {
     let mut ids: HashMap<u32, i64> = (0..).zip(draft.known.iter().copied()).collect();
     for number in &draft.changed {
@@ -77,11 +77,11 @@ fn clusters(
 }
 
 /// Writes the cluster of each text. Returns the number of texts that no longer exist.
-fn places(
+fn write_memberships(
     transaction: &Transaction<'_>,
-    draft: &Draft,
+    draft: &RegroupDraft,
     ids: &HashMap<u32, i64>,
-    done: &mut Regrouped,
+    done: &mut RegroupReport,
 ) -> Result<usize, StoreError> {
     for (from, into) in &draft.parts {
         if let (Some(from), Some(into)) = (ids.get(from), ids.get(into)) {
@@ -118,11 +118,11 @@ fn places(
 }
 
 /// Deletes clusters that ended, and moves their values to the clusters that absorbed them.
-fn ended(
+fn delete_ended_clusters(
     transaction: &Transaction<'_>,
-    draft: &Draft,
+    draft: &RegroupDraft,
     ids: &HashMap<u32, i64>,
-    done: &mut Regrouped,
+    done: &mut RegroupReport,
 ) -> Result<(), StoreError> {
     let merged: HashMap<u32, u32> = draft.merged.iter().copied().collect();
     for (number, id) in (0..).zip(&draft.known).filter(|(number, _)| !draft.alive.contains(number))
@@ -145,9 +145,9 @@ fn ended(
 }
 
 /// Writes the sums of clusters.
-fn sums(
+fn write_sums(
     transaction: &Transaction<'_>,
-    draft: &Draft,
+    draft: &RegroupDraft,
     ids: &HashMap<u32, i64>,
 ) -> Result<(), StoreError> {
     let mut keep = transaction.prepare_cached(
@@ -158,7 +158,7 @@ fn sums(
         transaction.prepare_cached("UPDATE cluster SET size = ?2 WHERE id = ?1 AND size != ?2")?;
     for (number, left) in &draft.left {
         if let Some(id) = ids.get(number) {
-            keep.execute(params![id, left.group.bytes(), left.group.size, left.unrest])?;
+            keep.execute(params![id, left.group.to_bytes(), left.group.size, left.unrest])?;
             // Both tables have the size, so the next update notices a sum that is out of date.
             size.execute(params![id, left.group.size])?;
         }

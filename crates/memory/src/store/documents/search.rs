@@ -1,0 +1,297 @@
+//! Search for documents by words and by meaning.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
+
+use super::lexical::{search_by_words, search_texts};
+use super::search_files::SearchFiles;
+use crate::document::{Axis, DocumentKind};
+use crate::store::{DataDir, StoreError};
+use crate::{Id, Time};
+use rutter_search::cache::{EVERYWHERE_PROJECT, SearchScope};
+use rutter_search::embed::{CoverageQuery as Covering, TokenSet, Vector, embed};
+use rutter_search::score::{self, CorpusStats, DocumentFit};
+
+/// Maximum number of query terms that are searched: the rarest. More cost time and add little.
+const MAX_SEARCHED_TERMS: usize = 8;
+/// Number of bytes that are used from each end of a long prompt: about a thousand words.
+const PROMPT_END_BYTES: usize = 6_000;
+/// Number of candidates by words, and by meaning, that are fused. More do not change the first ten.
+const MAX_CANDIDATES: usize = 64;
+/// Number of best candidates that are compared word by word.
+const MAX_RESCORED_HITS: usize = 20;
+
+/// A search query.
+#[derive(Debug, Clone, Copy)]
+pub struct DocumentQuery<'a> {
+    /// The text.
+    pub text: &'a str,
+    /// The axis.
+    pub axis: Axis,
+    /// The kind of rows, or None for all kinds.
+    pub kind: Option<DocumentKind>,
+    /// The project to search, together with documents for every project, or None for all documents.
+    pub project: Option<i64>,
+    /// Share of meaning in a score, from 0 to 1.
+    pub meaning: f64,
+    /// Maximum number of query terms that are searched.
+    pub max_terms: usize,
+    /// Number of candidates by words, and by meaning, that are fused.
+    pub max_candidates: usize,
+    /// Maximum number of documents outside the search files that are read, the newest.
+    pub max_unindexed: u32,
+}
+
+impl<'a> DocumentQuery<'a> {
+    /// Creates a query with the defaults for a prompt.
+    pub fn new(text: &'a str) -> Self {
+        Self {
+            text,
+            axis: Axis::Full,
+            kind: None,
+            project: None,
+            meaning: score::MEANING_SHARE,
+            max_terms: MAX_SEARCHED_TERMS,
+            max_candidates: MAX_CANDIDATES,
+            max_unindexed: u32::MAX,
+        }
+    }
+
+    pub(super) fn scope(&self) -> SearchScope {
+        let kind = self.kind.map(DocumentKind::file_number);
+        SearchScope { axis: self.axis.file_number(), kind, project: self.project }
+    }
+}
+
+/// A document that fits a query.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DocumentHit {
+    /// The document.
+    pub(crate) document: i64,
+    /// The row that the document is made from.
+    pub row: Id,
+    /// The kind of the row.
+    pub kind: DocumentKind,
+    /// The project of the row, or None for every project.
+    pub(crate) project: Option<i64>,
+    /// The time of the row.
+    pub at: Time,
+    /// The similarity with the query, by several measures.
+    pub fit: DocumentFit,
+    /// All measures combined.
+    pub score: f64,
+    /// The probability that the document is relevant.
+    pub confidence: f64,
+    /// The vector of the document.
+    pub(crate) vector: Option<Vector>,
+}
+
+/// Returns the documents that fit best, best first; ties in the order of writing.
+///
+/// All database reads belong to the transaction `moment`, and the files are opened after it began: see `index`.
+pub(crate) fn find_documents(
+    moment: &Transaction<'_>,
+    files: &DataDir,
+    query: &DocumentQuery<'_>,
+) -> Result<Vec<DocumentHit>, StoreError> {
+    let text = cut_middle(query.text);
+    let query = &DocumentQuery { text: &text, ..*query };
+    let index = SearchFiles::load(moment, files)?;
+    let counted = AxisStats::load(moment, query)?;
+    let by_words = match counted.all {
+        Some(corpus) if query.meaning < 1.0 => search_by_words(moment, &index, query, corpus)?,
+        _ => Vec::new(),
+    };
+    let asked = if query.meaning > 0.0 { embed(query.text) } else { None };
+    let by_meaning = match &asked {
+        Some(asked) => search_by_meaning(moment, &index, query, asked)?,
+        None => Vec::new(),
+    };
+    let mut documents: Vec<i64> = top_documents(
+        by_meaning.into_iter().map(|(id, near)| (id, near.into())),
+        query.max_candidates,
+    );
+    documents.extend(top_documents(
+        by_words.iter().map(|fit| (fit.document, fit.share)),
+        query.max_candidates,
+    ));
+    documents.sort_unstable();
+    documents.dedup();
+    let lexical: HashMap<i64, (f64, f64)> = by_words
+        .into_iter()
+        .filter(|fit| documents.binary_search(&fit.document).is_ok())
+        .map(|fit| (fit.document, (fit.share, fit.evidence)))
+        .collect();
+    let mut hits = Vec::with_capacity(documents.len());
+    let mut select = moment.prepare_cached(
+        "SELECT row, kind, project, at, axis, vector FROM document WHERE id = ?1",
+    )?;
+    for document in documents {
+        let (lexical, evidence) = lexical.get(&document).copied().unwrap_or_default();
+        let hit = select
+            .query_row([document], |row| {
+                let vector = row.get_ref(5)?.as_blob_or_null()?.and_then(Vector::from_bytes);
+                let meaning = asked.as_ref().zip(vector.as_ref());
+                let meaning = meaning.map_or(0.0, |(asked, vector)| asked.cosine(vector).into());
+                let fit = DocumentFit { lexical, evidence, meaning, covered: 0.0 };
+                Ok((
+                    row.get::<_, Axis>(4)?,
+                    DocumentHit {
+                        document,
+                        row: row.get(0)?,
+                        kind: row.get(1)?,
+                        project: row.get(2)?,
+                        at: row.get(3)?,
+                        fit,
+                        score: fit.score(query.meaning),
+                        confidence: fit.confidence(counted.visible),
+                        vector,
+                    },
+                ))
+            })
+            .optional()?;
+        // The files are only hints: the database decides.
+        if let Some((axis, hit)) = hit
+            && axis == query.axis
+            && query
+                .scope()
+                .includes(hit.project.unwrap_or(EVERYWHERE_PROJECT), hit.kind.file_number())
+        {
+            hits.push(hit);
+        }
+    }
+    sort_by_score(&mut hits);
+    if query.meaning > 0.0 {
+        rescore_by_words(moment, query, &mut hits)?;
+        sort_by_score(&mut hits);
+    }
+    Ok(hits)
+}
+
+/// Compares a query with a few texts that are not indexed, and returns the similarity of each in their order.
+pub(crate) fn compare_texts(text: &str, texts: &[&str]) -> Vec<DocumentFit> {
+    let text = cut_middle(text);
+    let query = DocumentQuery::new(&text);
+    let mut all = vec![DocumentFit::default(); texts.len()];
+    let Some(asked) = embed(query.text) else { return all };
+    let mut covering = None;
+    // A text that shares no word never reaches the minimum confidence, and most share none.
+    for shared in search_texts(&query, texts) {
+        let Some((at, text)) =
+            usize::try_from(shared.document).ok().and_then(|at| Some((at, *texts.get(at)?)))
+        else {
+            continue;
+        };
+        let meaning = embed(text).map_or(0.0, |vector| asked.cosine(&vector).into());
+        let covering = covering.get_or_insert_with(|| Covering::new(query.text));
+        let covered = covering.covered_by(&TokenSet::from_text(text));
+        all[at] =
+            DocumentFit { lexical: shared.share, evidence: shared.evidence, meaning, covered };
+    }
+    all
+}
+
+fn sort_by_score(hits: &mut [DocumentHit]) {
+    hits.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.row.cmp(&other.row)));
+}
+
+/// Compares the best hits with the query word by word, and updates their scores.
+fn rescore_by_words(
+    connection: &Connection,
+    query: &DocumentQuery<'_>,
+    hits: &mut [DocumentHit],
+) -> Result<(), StoreError> {
+    let asked = Covering::new(query.text);
+    let mut tokens = connection.prepare_cached("SELECT tokens FROM document WHERE id = ?1")?;
+    for hit in hits.iter_mut().take(MAX_RESCORED_HITS) {
+        hit.fit.covered = tokens.query_row([hit.document], |row| {
+            let tokens = TokenSet::from_bytes(row.get_ref(0)?.as_blob().unwrap_or_default());
+            Ok(tokens.map_or(0.0, |tokens| asked.covered_by(&tokens)))
+        })?;
+        hit.score = hit.fit.score(query.meaning);
+    }
+    Ok(())
+}
+
+/// Statistics of the documents on an axis.
+struct AxisStats {
+    all: Option<CorpusStats>,
+    /// Number of documents in the scope of the query.
+    visible: f64,
+}
+
+impl AxisStats {
+    fn load(connection: &Connection, query: &DocumentQuery<'_>) -> Result<Self, StoreError> {
+        let mut rows = connection
+            .prepare_cached("SELECT project, documents, terms FROM corpus WHERE axis = ?1")?;
+        let mut rows = rows.query([query.axis])?;
+        let (mut documents, mut terms, mut visible) = (0.0, 0.0, 0.0);
+        while let Some(row) = rows.next()? {
+            let (project, here): (i64, f64) = (row.get(0)?, row.get(1)?);
+            documents += here;
+            terms += row.get::<_, f64>(2)?;
+            if project == 0 || query.project.is_none_or(|asked| asked == project) {
+                visible += here;
+            }
+        }
+        let all = (documents > 0.0).then(|| CorpusStats { documents, length: terms / documents });
+        Ok(Self { all, visible })
+    }
+}
+
+/// Returns the beginning and end of a long prompt: they hold the request, and the middle holds pasted text.
+fn cut_middle(text: &str) -> Cow<'_, str> {
+    if text.len() <= 2 * PROMPT_END_BYTES {
+        return text.into();
+    }
+    let (start, end) = (
+        text.floor_char_boundary(PROMPT_END_BYTES),
+        text.ceil_char_boundary(text.len() - PROMPT_END_BYTES),
+    );
+    format!("{}\n{}", &text[..start], &text[end..]).into()
+}
+
+/// Returns the `kept` documents with the highest scores above zero.
+fn top_documents(scores: impl Iterator<Item = (i64, f64)>, kept: usize) -> Vec<i64> {
+    let mut all: Vec<(i64, f64)> = scores.filter(|(_, score)| *score > 0.0).collect();
+    let order =
+        |one: &(i64, f64), other: &(i64, f64)| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0));
+    if all.len() > kept {
+        all.select_nth_unstable_by(kept, order);
+        all.truncate(kept);
+    }
+    all.into_iter().map(|(id, _)| id).collect()
+}
+
+/// Returns the documents nearest to a vector, with their cosines.
+fn search_by_meaning(
+    connection: &Connection,
+    index: &SearchFiles,
+    query: &DocumentQuery<'_>,
+    asked: &Vector,
+) -> Result<Vec<(i64, f32)>, StoreError> {
+    let scope = query.scope();
+    let filed = index.vectors().and_then(|file| {
+        let near = file.scan(asked, query.max_candidates, scope, |row| !index.is_gone(row))?;
+        Some((near, file.high_water()))
+    });
+    let (mut near, high_water) = filed.unwrap_or((Vec::new(), i64::MIN));
+    let mut newer = connection.prepare_cached(
+        "SELECT id, project, vector, kind FROM document WHERE id > ?1 AND axis = ?2 AND vector IS NOT NULL
+         ORDER BY id DESC LIMIT ?3",
+    )?;
+    let mut newer = newer.query(params![high_water, query.axis, query.max_unindexed])?;
+    while let Some(row) = newer.next()? {
+        let project: Option<i64> = row.get(1)?;
+        if scope.includes(
+            project.unwrap_or(EVERYWHERE_PROJECT),
+            row.get::<_, DocumentKind>(3)?.file_number(),
+        ) && let Some(vector) = Vector::from_bytes(row.get_ref(2)?.as_blob().unwrap_or_default())
+        {
+            near.push((row.get(0)?, asked.cosine(&vector)));
+        }
+    }
+    Ok(near)
+}

@@ -1,0 +1,223 @@
+//! The store as a hook uses it: opens an existing database, or fails at once if it is not ready.
+//!
+//! It never creates, migrates or checkpoints, and waits for locks at most half of the hook's time budget. A checkpoint
+//! on close would cost far more than the hook's own work whenever the hook is the last process to close the database.
+
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+use thiserror::Error;
+
+use super::entry::{self, EntryArrival, ProjectPlace, SessionEntry};
+use super::episodes::{self, RecalledEpisode};
+use super::spool::{self, SpoolError};
+use super::{DataDir, StoreError, documents, injections, io_error, projects, schema};
+use crate::data_dir::{FolderLock, check_path};
+use crate::run::CapturedRun;
+use crate::{Clean, Id, Time};
+
+/// The database, opened for one hook.
+#[derive(Debug)]
+pub struct HookStore {
+    pub(super) connection: Connection,
+    pub(super) files: DataDir,
+    until: Instant,
+    is_configured: Cell<bool>,
+    /// True if more rows wait to be indexed than a hook has time for.
+    pub unfinished: Cell<bool>,
+    /// After `connection`, so that the connection is closed first.
+    _using: FolderLock,
+}
+
+/// WAL size above which a hook does not open the database. The first process to open a database reads its whole WAL; a
+/// longer one has not been checkpointed for a while, and a hook has no time to read it.
+const MAX_WAL_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Capacity of the statement cache. More than any one hook uses, so that no statement is prepared twice.
+pub(super) const STATEMENT_CACHE_CAPACITY: usize = 64;
+
+/// The reason that a hook cannot use the database.
+#[derive(Debug, Error)]
+pub enum StoreNotReady {
+    /// The database does not exist yet.
+    #[error("there is no database yet")]
+    Missing,
+    /// Earlier entries wait in the spool, and the new ones depend on them.
+    #[error("earlier entries wait in the spool")]
+    SpoolNotEmpty,
+    /// The WAL is too long and must be checkpointed first.
+    #[error("the log of changes is long; `rutter tend` folds it")]
+    LongWal,
+    /// The database has another schema version.
+    #[error("the database is of another version")]
+    OtherVersion,
+    /// The database is locked or has failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<rusqlite::Error> for StoreNotReady {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Store(error.into())
+    }
+}
+
+impl HookStore {
+    /// Opens the database. `budget` is the time of the whole hook; at most half of it is spent waiting for locks.
+    pub fn open(files: &DataDir, budget: Duration) -> Result<Self, StoreNotReady> {
+        let until = Instant::now() + budget / 2;
+        let path = files.database();
+        // This check costs a microsecond; SQLite's error for a missing file costs twenty.
+        if check_path(&path).map_err(io_error("open", &path))?.is_none() {
+            return Err(StoreNotReady::Missing);
+        }
+        if files.wal().metadata().is_ok_and(|wal| wal.len() > MAX_WAL_BYTES) {
+            return Err(StoreNotReady::LongWal);
+        }
+        let using = files.lock_in_use(Duration::ZERO).map_err(|error| {
+            match io_error("open", &path)(error) {
+                error @ StoreError::Unsafe(_) => error,
+                _ => StoreError::Busy,
+            }
+        })?;
+        let connection =
+            super::open_connection(&path, until.saturating_duration_since(Instant::now()))?;
+        // Query plans that ignore bound values. Otherwise SQLite may prepare a statement again after binding, which
+        // gains nothing here.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+        connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE_CAPACITY);
+        let store = Self {
+            connection,
+            files: files.clone(),
+            until,
+            is_configured: Cell::new(false),
+            unfinished: Cell::new(false),
+            _using: using,
+        };
+        // One transaction for all reads of the schema check: each statement alone could wait for a lock.
+        store.connection.execute_batch("BEGIN")?;
+        let found = schema::detect_schema(&store.connection)?;
+        store.connection.execute_batch("COMMIT")?;
+        if found != schema::SchemaState::Current {
+            return Err(StoreNotReady::OtherVersion);
+        }
+        Ok(store)
+    }
+
+    /// Sets the connection's properties before the first write or sort. Most hooks only check for an open episode,
+    /// which costs less than setting them.
+    fn configure(&self) -> rusqlite::Result<()> {
+        if !self.is_configured.get() {
+            super::configure_connection(&self.connection)?;
+            // A commit survives the end of this process. To survive a power cut as well, every tool call would need a
+            // disk sync.
+            self.connection
+                .execute_batch("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = NORMAL")?;
+            self.is_configured.set(true);
+        }
+        Ok(())
+    }
+
+    /// Gives the rest of the waiting time to the next statement.
+    fn set_lock_timeout(&self) -> rusqlite::Result<()> {
+        self.connection.busy_timeout(self.until.saturating_duration_since(Instant::now()))
+    }
+
+    /// Returns true if a checkout has an open episode.
+    pub fn has_open_episode(&self, place: &ProjectPlace) -> Result<bool, StoreError> {
+        match projects::find_project(&self.connection, place)? {
+            Some(project) => episodes::has_open_episode(&self.connection, project, &place.root),
+            None => Ok(false),
+        }
+    }
+
+    /// Returns the files that the open episodes of a checkout point at, and the files edited since.
+    pub fn open_episode_files(&self, place: &ProjectPlace) -> Result<Vec<Clean>, StoreError> {
+        match projects::find_project(&self.connection, place)? {
+            Some(project) => episodes::open_episode_files(&self.connection, project, &place.root),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Returns the earlier episodes that match the failures of a run and are not yet in the agent's context.
+    pub fn recall_episodes(
+        &self,
+        place: &ProjectPlace,
+        client: &str,
+        agent: Option<&Clean>,
+        run: &CapturedRun,
+    ) -> Result<Vec<RecalledEpisode>, StoreError> {
+        self.configure()?;
+        match projects::find_project(&self.connection, place)? {
+            Some(project) => {
+                episodes::recall_episodes(&self.connection, project, place, client, agent, run)
+            }
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Returns true if an agent was shown a row that is still in its context.
+    pub fn is_in_context(
+        &self,
+        client: &str,
+        agent: Option<&Clean>,
+        row: Id,
+        now: Time,
+    ) -> Result<bool, StoreError> {
+        injections::is_in_context(&self.connection, client, agent, row, now)
+    }
+
+    /// Writes entries in one transaction.
+    pub fn write_entries(&mut self, entries: &[SessionEntry]) -> Result<(), StoreError> {
+        self.write_with(|transaction| {
+            for entry in entries {
+                entry::apply_entry(transaction, entry, EntryArrival::AtOnce)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Runs a change in one transaction, waiting for locks at most for the rest of the waiting time.
+    pub(super) fn write_with<T>(
+        &mut self,
+        change: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.configure()?;
+        self.set_lock_timeout()?;
+        let transaction =
+            self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let value = change(&transaction)?;
+        let more = documents::update_some_documents(&transaction)?;
+        transaction.commit()?;
+        self.unfinished.set(more);
+        Ok(value)
+    }
+}
+
+/// The destination of recorded entries.
+#[derive(Debug)]
+pub enum EntryDestination {
+    /// The database.
+    Stored,
+    /// The spool, because the database was not ready.
+    Spooled(StoreNotReady),
+}
+
+/// Writes entries to the database or, if that is not possible in time, to the spool. The entries survive this process
+/// once it returns.
+pub fn record_entries(
+    files: &DataDir,
+    entries: &[SessionEntry],
+    budget: Duration,
+) -> Result<EntryDestination, SpoolError> {
+    let written = HookStore::open(files, budget)
+        .and_then(|mut store| store.write_entries(entries).map_err(StoreNotReady::Store));
+    match written {
+        Ok(()) => Ok(EntryDestination::Stored),
+        Err(unready) => {
+            spool::append_entries(files, entries).map(|()| EntryDestination::Spooled(unready))
+        }
+    }
+}

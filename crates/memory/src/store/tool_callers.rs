@@ -1,0 +1,91 @@
+//! Callers of MCP tools.
+//!
+//! The MCP server receives the id of a tool call, but neither its session nor its agent: the server process survives
+//! `/clear`, and subagents share it. The hook that runs just before the call receives all three. So the hook records
+//! them, and the server looks them up.
+
+use std::time::Duration;
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::entry::ProjectPlace;
+use super::hook_store::HookStore;
+use super::{GhapOwner, Store, StoreError, projects};
+use crate::{Clean, Time};
+
+/// Age at which a recorded call is deleted. A call follows its hook immediately, unless the user is asked for
+/// permission. Older rows only show that agents of the project have our tools, so that the next session can be told
+/// about tools, not commands.
+pub(super) const MAX_CALLER_AGE: Duration = Duration::from_hours(14 * 24);
+
+pub(crate) fn record_caller(
+    connection: &Connection,
+    session: i64,
+    tool_use: &Clean,
+    agent: Option<&Clean>,
+    place: &ProjectPlace,
+    at: Time,
+) -> Result<(), StoreError> {
+    connection
+        .prepare_cached("DELETE FROM caller WHERE session = ?1 AND at < ?2")?
+        .execute(params![session, at.minus(MAX_CALLER_AGE)])?;
+    connection
+        .prepare_cached("INSERT OR REPLACE INTO caller (tool_use, session, agent, place, at) VALUES (?1, ?2, ?3, ?4, ?5)")?
+        .execute(params![
+            tool_use,
+            session,
+            agent.map(Clean::as_str).unwrap_or_default(),
+            serde_json::to_string(place).unwrap_or_default(),
+            at
+        ])?;
+    Ok(())
+}
+
+impl HookStore {
+    /// Returns true if an agent of a session has called one of our tools.
+    pub fn has_called_tool(&self, client: &str) -> Result<bool, StoreError> {
+        Ok(self
+            .connection
+            .prepare_cached(
+                "SELECT EXISTS (SELECT 1 FROM caller JOIN session ON session.id = caller.session WHERE session.client = ?1)",
+            )?
+            .query_row([client], |row| row.get(0))?)
+    }
+
+    /// Returns true if an agent of one of the last three sessions of a project has called one of our tools.
+    pub fn has_recent_tool_calls(&self, place: &ProjectPlace) -> Result<bool, StoreError> {
+        let Some(project) = projects::find_project(&self.connection, place)? else {
+            return Ok(false);
+        };
+        Ok(self
+            .connection
+            .prepare_cached(
+                "SELECT EXISTS (
+                     SELECT 1 FROM caller WHERE session IN (
+                         SELECT id FROM session WHERE project = ?1 ORDER BY seen DESC, id DESC LIMIT 3))",
+            )?
+            .query_row([project], |row| row.get(0))?)
+    }
+}
+
+impl Store {
+    /// Returns the session, agent and place of a tool call, by the client's id for the call.
+    pub fn find_caller(&self, tool_use: &str) -> Result<Option<GhapOwner>, StoreError> {
+        let found: Option<(Clean, Clean, String)> = self
+            .connection
+            .prepare_cached(
+                "SELECT session.client, caller.agent, caller.place
+                 FROM caller JOIN session ON session.id = caller.session WHERE tool_use = ?1",
+            )?
+            .query_row([tool_use], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+            .optional()?;
+        Ok(found.and_then(|(client, agent, place)| {
+            let place = serde_json::from_str(&place).ok()?;
+            Some(GhapOwner {
+                client: Some(client),
+                agent: (!agent.is_empty()).then_some(agent),
+                place,
+            })
+        }))
+    }
+}
