@@ -181,7 +181,7 @@ impl DiagnosticCollector {
                 self.add("event-name-unknown", path, message);
             }
             (ValidationProblem::Missing, "decision") => {
-                self.add_with_title("decision-missing", path)
+                self.add_with_title("decision-missing", path);
             }
             (problem, _) if is_null(problem) => {
                 self.add("null-value", path, format!("`{key}` is null: the whole answer is void"));
@@ -314,7 +314,7 @@ impl DiagnosticCollector {
                 "context" => self.add_with_title("context-key", path),
                 "additionalContext" if !nested => self.add_with_title("top-level-context", path),
                 "permissionDecision" if !nested => {
-                    self.add_with_title("top-level-permission", path)
+                    self.add_with_title("top-level-permission", path);
                 }
                 "permissionDecisionReason" => {}
                 "permissionDecision" => {
