@@ -1,5 +1,10 @@
 //! Helpers for the tests of several crates.
 
+#![allow(
+    clippy::missing_panics_doc,
+    clippy::unwrap_used,
+    reason = "helpers of tests fail the test by panicking"
+)]
 #![allow(clippy::disallowed_methods, reason = "tests are told about tools by the environment")]
 
 use std::path::{Path, PathBuf};

@@ -443,7 +443,7 @@ fn every_finding_code_is_tested() {
     let root = rutter_testkit::repository_root();
     let sources: String = [
         "crates/rutter/tests/it/doctor_faults.rs",
-        "crates/rutter/tests/it/data_folder.rs",
+        "crates/rutter/tests/it/data_dir.rs",
         "crates/rutter/tests/it/doctor.rs",
         "crates/rutter/tests/it/doctor_live.rs",
         "crates/rutter/tests/it/doctor_scopes.rs",
