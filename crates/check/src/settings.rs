@@ -10,17 +10,17 @@
 //! was pasted into the wrong place, so callers redact names before they show them.
 
 mod admission;
+mod client_files;
 mod document;
 mod entry;
-mod file;
-mod files;
-mod handler;
+mod entry_fault;
 mod hooks;
 mod keys;
 mod layers;
 mod location;
 mod outline;
 mod plugins;
+mod regular_file;
 mod rules;
 mod servers;
 mod state;
@@ -28,24 +28,24 @@ mod storage;
 mod switches;
 
 pub use admission::{BlockReason, ServerBlock};
+pub use client_files::{
+    ClientFiles, FIRST_CHECKOUT_SETTINGS_VERSION, MANAGED_FOLDER, SERVERS_KEY, WorkTreeFolders,
+    checkout_settings_file, local_servers_keys, local_settings_file, managed_servers_file,
+    managed_settings_files, project_servers_file, project_settings_file, user_settings_file,
+};
 pub use document::{
     ClientDocument, DocumentFault, DocumentFaultKind, DuplicateKey, LoadedDocument,
     MAX_DOCUMENT_BYTES,
 };
 pub use entry::HookEntry;
-pub use file::{FileReadError, is_same_path, read_regular_file};
-pub use files::{
-    ClientFiles, FIRST_CHECKOUT_SETTINGS_VERSION, MANAGED_FOLDER, SERVERS_KEY, WorkTreeFolders,
-    checkout_settings_file, local_servers_keys, local_settings_file, managed_servers_file,
-    managed_settings_files, project_servers_file, project_settings_file, user_settings_file,
-};
-pub use handler::{EntryFault, EntryFieldType, entry_types};
+pub use entry_fault::{EntryFault, EntryFieldType, entry_types};
 pub use hooks::{HookFault, HookFaultKind, LoadFault, LoadedGroup, LoadedHooks, load_hooks};
 pub use keys::{SettingType, WrongType};
 pub use layers::{LayerState, SettingsFault, SettingsLayer, SettingsSource, load_layers};
 pub use location::{FileLocation, line_and_column};
 pub use outline::{JsonItem, JsonOutline, JsonType};
 pub use plugins::{EnabledPlugin, enabled_plugins, load_plugin_layers};
+pub use regular_file::{FileReadError, is_same_path, read_regular_file};
 pub use rules::{
     PermissionRule, RuleList, allows_tools, allows_whole_server, bypasses_permissions,
     covers_server, find_managed_rules_only, name_in_tools, permission_rules,

@@ -3,8 +3,8 @@
 use rutter_contract::javascript::{JsonKind, JsonNode};
 use serde_json::Value;
 
+use super::client_files::{ClientFiles, SERVERS_KEY, local_servers_keys};
 use super::document::{ClientDocument, LoadedDocument};
-use super::files::{ClientFiles, SERVERS_KEY, local_servers_keys};
 use super::layers::{SettingsLayer, SettingsSource};
 use super::location::FileLocation;
 use super::servers::McpServer;

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use rutter_contract::javascript::{self, JsonKind, JsonNode};
 use serde_json::Value;
 
-use super::file::{FileReadError, read_regular_file};
 use super::location::FileLocation;
 use super::outline::JsonOutline;
+use super::regular_file::{FileReadError, read_regular_file};
 
 /// Largest file that is read. The client's own state can have some megabytes; hand-written files are smaller.
 pub const MAX_DOCUMENT_BYTES: u64 = 64 * 1024 * 1024;

@@ -10,7 +10,7 @@ use rutter_contract::{EventName, find_nearest};
 use serde_json::Value;
 
 use super::document::ClientDocument;
-use super::handler::{self, EntryFault};
+use super::entry_fault::{EntryFault, find_entry_fault};
 use super::location::FileLocation;
 
 /// Depth to which the client searches for guard hooks in unexpected places.
@@ -240,7 +240,7 @@ impl<'a> HookLoader<'a> {
         };
         let mut loaded = Vec::new();
         for entry in entries {
-            match handler::find_entry_fault(entry, self.contract) {
+            match find_entry_fault(entry, self.contract) {
                 None => loaded.push(entry),
                 Some((fault, field)) => {
                     let (node, lost) = (field.unwrap_or(entry), std::slice::from_ref(entry));
@@ -336,5 +336,98 @@ fn holds_guards(
                 && holds_guards(value, deeper, groups && !is_event_name(key), unsearched, in_hooks)
         }),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use rutter_contract::javascript;
+
+    use super::*;
+
+    fn document(text: &str) -> ClientDocument {
+        let root = javascript::parse(text).unwrap();
+        ClientDocument {
+            path: Path::new("/s").into(),
+            text: text.to_owned(),
+            root,
+            replaced: false,
+        }
+    }
+
+    /// Returns the position of each fault, and true if the client skips the file for it.
+    fn faults(text: &str, contract: Contract) -> Vec<(String, bool)> {
+        let document = document(text);
+        let faults = load_hooks(&document, contract).faults;
+        faults.iter().map(|fault| (fault.location.to_string(), fault.skips_file)).collect()
+    }
+
+    #[test]
+    fn older_client_skips_file_for_any_entry() {
+        let [older, newer] = Contract::MEASURED.map(Contract::for_client);
+        for (text, at, skips) in [
+            ("{\"hooks\": {\"Stop\": [{\"hooks\": [{}]}]}}", "/s:1:32", [true, false]),
+            ("{\"hooks\": {\"PreToolUse\": [{\"hooks\": [{}]}]}}", "/s:1:38", [true, true]),
+            ("{\"hooks\": {\"Stop\": [1]}}", "/s:1:21", [true, false]),
+            ("{\"hooks\": {\"Stop\": 1}}", "/s:1:20", [false, false]),
+            ("{\"hooks\": {\"PreToolUse\": 1}}", "/s:1:26", [false, true]),
+            ("{\"hooks\": [{}]}", "/s:1:11", [true, true]),
+            ("{\"hooks\": []}", "/s:1:11", [false, false]),
+        ] {
+            assert_eq!(faults(text, older), [(at.to_owned(), skips[0])], "{text}");
+            assert_eq!(faults(text, newer), [(at.to_owned(), skips[1])], "{text}");
+        }
+    }
+
+    #[test]
+    fn newer_client_searches_for_guards() {
+        let [older, newer] = Contract::MEASURED.map(Contract::for_client);
+        for text in [
+            "{\"PreToolUse\": [1]}",
+            "{\"x\": {\"PermissionRequest\": [1]}}",
+            "{\"x\": {\"hooks\": [1]}}",
+            "{\"hooks\": {\"matcher\": \"\", \"hooks\": [1]}}",
+        ] {
+            assert!(faults(text, newer).iter().any(|(_, skips_file)| *skips_file), "{text}");
+            assert!(faults(text, older).iter().all(|(_, skips_file)| !skips_file), "{text}");
+        }
+        assert_eq!(faults("{\"mcpServers\": {\"PreToolUse\": [1]}}", newer), []);
+    }
+
+    #[test]
+    fn wrong_field_loses_only_its_entry() {
+        let text = "{\"hooks\": {\"Stop\": [{\"matcher\": \"m\", \"hooks\": [
+            {\"type\": \"command\", \"command\": \"a\"},
+            {\"type\": \"command\", \"command\": \"b\", \"timeout\": 0}]}]}}";
+        let document = document(text);
+        let LoadedHooks { groups, faults } = load_hooks(&document, Contract::newest());
+        let [group] = &groups[..] else { panic!("{groups:?}") };
+        assert_eq!(
+            (group.event, group.matcher, group.entries.len()),
+            (EventName::Stop, Some("m"), 1)
+        );
+        let [HookFault { kind: HookFaultKind::Unloadable { lost, .. }, location, .. }] =
+            &faults[..]
+        else {
+            panic!("{faults:?}")
+        };
+        assert_eq!(lost[0]["command"], "b");
+        assert_eq!(location.to_string(), "/s:3:60");
+    }
+
+    #[test]
+    fn unknown_event_names_the_meant_one() {
+        for (name, meant) in [
+            ("PreToolCall", Some(EventName::PreToolUse)),
+            ("SessionStrat", Some(EventName::SessionStart)),
+            ("Zzzzzzzzzzzz", None),
+        ] {
+            let document = document(&format!("{{\"hooks\": {{\"{name}\": []}}}}"));
+            let faults = load_hooks(&document, Contract::newest()).faults;
+            let expected = HookFaultKind::UnknownEvent { name: name.to_owned(), meant };
+            assert_eq!(faults[0].kind, expected);
+        }
     }
 }

@@ -6,13 +6,13 @@ use rutter_contract::javascript::JsonNode;
 use rutter_contract::version::Contract;
 use serde::Serialize;
 
+use super::client_files::ClientFiles;
 use super::document::{ClientDocument, DocumentFault, DuplicateKey, LoadedDocument};
 use super::entry::HookEntry;
-use super::file::is_same_path;
-use super::files::ClientFiles;
 use super::hooks::{HookFault, LoadedHooks, load_hooks};
 use super::keys::{WrongType, find_wrong_types};
 use super::location::FileLocation;
+use super::regular_file::is_same_path;
 
 /// The kind of file that a setting comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -188,4 +188,80 @@ pub fn load_layers(files: &ClientFiles, contract: Contract) -> Vec<SettingsLayer
     }
     let load = |(whose, path): (_, PathBuf)| SettingsLayer::load(whose, &path, None, contract);
     paths.into_iter().map(load).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::Write as _;
+
+    use super::super::client_files::{WorkTreeFolders, managed_settings_files};
+    use super::super::switches::{find_disabled_hooks, find_env_setting};
+    use super::*;
+
+    fn write_file(path: &Path, text: &str) {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        File::create(path).unwrap().write_all(text.as_bytes()).unwrap();
+    }
+
+    fn client_files(root: &Path) -> ClientFiles {
+        write_file(&root.join("etc/managed-settings.d/10-a.json"), "{}");
+        ClientFiles {
+            folder: root.join("ship/inside"),
+            work_tree: Some(WorkTreeFolders {
+                root: root.join("ship"),
+                common_dir: root.join("ship/.git"),
+            }),
+            managed: managed_settings_files(&root.join("etc")),
+            config: Some(root.join("home/.claude")),
+            ..ClientFiles::default()
+        }
+    }
+
+    #[test]
+    fn newer_client_reads_main_checkout() {
+        let temporary = tempfile::tempdir().unwrap();
+        let root = temporary.path().canonicalize().unwrap();
+        let mut files = client_files(&root);
+        std::fs::create_dir_all(&files.folder).unwrap();
+        let sources = |files: &ClientFiles, contract| -> Vec<&str> {
+            load_layers(files, contract).iter().map(|layer| layer.whose.as_str()).collect()
+        };
+        let [older, newer] = Contract::MEASURED.map(Contract::for_client);
+        let all = ["managed", "managed", "local", "checkout", "project", "user"];
+        assert_eq!(sources(&files, newer), all);
+        assert_eq!(sources(&files, older), ["managed", "managed", "local", "project", "user"]);
+        // In the main checkout and in the home folder, the same files are not read twice.
+        files.folder = root.join("ship");
+        assert_eq!(sources(&files, newer), ["managed", "managed", "local", "project", "user"]);
+        files.config = Some(root.join("ship/.claude"));
+        assert_eq!(sources(&files, newer), ["managed", "managed", "local", "user"]);
+    }
+
+    #[test]
+    fn strongest_used_file_decides() {
+        let temporary = tempfile::tempdir().unwrap();
+        let root = temporary.path().canonicalize().unwrap();
+        let files = client_files(&root);
+        let newest = Contract::newest();
+        let disabled = || {
+            let found = find_disabled_hooks(&load_layers(&files, newest));
+            found.map(|location| location.file.strip_prefix(&root).unwrap().to_owned())
+        };
+        let user =
+            "{\"disableAllHooks\": true, \"env\": {\"A\": 1, \"CLAUDE_CODE_SIMPLE\": \"1\"}}";
+        write_file(&files.user_settings().unwrap(), user);
+        assert_eq!(disabled().as_deref(), Some(Path::new("home/.claude/settings.json")));
+        write_file(&files.project_settings(), "{\"disableAllHooks\": false}");
+        assert_eq!(disabled(), None);
+        // The client skips the project's file, so the user's counts again.
+        write_file(&files.project_settings(), "{\"disableAllHooks\": false, \"model\": 1}");
+        assert_eq!(disabled().as_deref(), Some(Path::new("home/.claude/settings.json")));
+        let local = "{\"env\": {\"A\": true, \"CLAUDE_CODE_SIMPLE\": \"0\"}}";
+        write_file(&files.local_settings(), local);
+        let layers = load_layers(&files, newest);
+        let value = |name| find_env_setting(&layers, name, newest).map(|(value, _)| value);
+        assert_eq!(value("A").as_deref(), Some("true"));
+        assert_eq!(value("CLAUDE_CODE_SIMPLE").as_deref(), Some("1"), "the folder's is ignored");
+    }
 }

@@ -6,8 +6,8 @@ use rutter_contract::javascript::{JsonKind, JsonNode};
 use rutter_contract::version::Contract;
 use serde_json::Value;
 
+use super::client_files::{ClientFiles, project_servers_file};
 use super::document::{self, ClientDocument, LoadedDocument};
-use super::files::{ClientFiles, project_servers_file};
 use super::layers::{SettingsLayer, SettingsSource};
 
 /// An enabled plugin.

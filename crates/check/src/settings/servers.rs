@@ -13,8 +13,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::admission::{Admission, ServerBlock};
+use super::client_files::{ClientFiles, SERVERS_KEY, local_servers_keys, project_servers_file};
 use super::document::{ClientDocument, DocumentFault, LoadedDocument};
-use super::files::{ClientFiles, SERVERS_KEY, local_servers_keys, project_servers_file};
 use super::layers::{SettingsLayer, SettingsSource};
 use super::location::FileLocation;
 use super::plugins::{EnabledPlugin, load_server_files};

@@ -10,8 +10,8 @@ use std::path::Path;
 use rutter_contract::javascript::{JsonKind, JsonNode};
 use rutter_contract::version::Contract;
 
+use super::client_files::ClientFiles;
 use super::document::{ClientDocument, DocumentFault, LoadedDocument};
-use super::files::ClientFiles;
 
 /// The client's state file, with its data about folders and servers.
 #[derive(Debug)]
@@ -57,5 +57,44 @@ impl ClientState {
     /// Returns the client's data about a folder.
     pub fn folder_state(&self, folder: &Path) -> Option<&JsonNode> {
         self.document.as_ref()?.root.get("projects")?.get(folder.to_str()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::Write as _;
+
+    use serde_json::json;
+
+    use super::super::client_files::WorkTreeFolders;
+    use super::*;
+
+    #[test]
+    fn trust_reaches_into_repository_only_for_older_client() {
+        let temporary = tempfile::tempdir().unwrap();
+        let root = temporary.path().canonicalize().unwrap();
+        let tree = WorkTreeFolders { root: root.join("ship"), common_dir: root.join("main/.git") };
+        let mut files = ClientFiles {
+            folder: root.join("ship/inside"),
+            work_tree: Some(tree),
+            state: Some(root.join("state.json")),
+            ..ClientFiles::default()
+        };
+        std::fs::create_dir_all(&files.folder).unwrap();
+        let trusts = |files: &ClientFiles, folder: &Path| {
+            let accepted = json!({ "hasTrustDialogAccepted": true });
+            let text = json!({ "projects": { folder.to_str().unwrap(): accepted } }).to_string();
+            File::create(root.join("state.json")).unwrap().write_all(text.as_bytes()).unwrap();
+            let contracts = Contract::MEASURED.map(Contract::for_client);
+            contracts.map(|contract| ClientState::load(files, contract).trusts_folder(files))
+        };
+        for folder in ["ship/inside", "ship", "main"] {
+            assert_eq!(trusts(&files, &root.join(folder)), [true, true], "{folder}");
+        }
+        assert_eq!(trusts(&files, &root), [true, false]);
+        assert_eq!(trusts(&files, &root.join("other")), [false, false]);
+        files.work_tree = None;
+        assert_eq!(trusts(&files, &root), [true, true]);
     }
 }

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::file::read_regular_file;
+use super::regular_file::read_regular_file;
 
 /// Largest file of a git folder that is read. Such a file holds one path.
 const MAX_POINTER_BYTES: u64 = 4 * 1024 * 1024;
