@@ -1,6 +1,6 @@
 //! Types for the payloads that the client writes to a hook's stdin.
 //!
-//! [`Wire`] finds single fields in a payload without allocating a tree, for a hook that must decide within
+//! [`RawPayload`] finds single fields in a payload without allocating a tree, for a hook that must decide within
 //! microseconds whether an event concerns it. [`Input`] deserializes a whole payload into the type of its
 //! event. The types use the client's field names, have `Option` for fields that the client omits, and keep
 //! unknown fields in `unknown`, so that reading and writing a payload loses nothing.

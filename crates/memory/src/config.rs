@@ -5,7 +5,7 @@
 //! more.
 //!
 //! Hooks read the configuration on every call. Without files that costs two failing opens and a struct of constants;
-//! nothing here builds a table or fails. A mistake in a file is a [`Finding`], and the default stays.
+//! nothing here builds a table or fails. A mistake in a file is a [`ConfigFinding`], and the default stays.
 //!
 //! [`keys`] is the only list of keys: the types, the loader, the schema for editors and the reference come from it.
 

@@ -26,7 +26,7 @@ pub(super) const HEADER_BYTES: usize = 72;
 /// The documents that a search covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SearchScope {
-    /// The axis, see [`Axis::number`](crate::document::Axis::number).
+    /// The axis, see [`Axis::file_number`](crate::document::Axis::file_number).
     pub axis: u8,
     /// The kind of documents; all kinds if None.
     pub kind: Option<u8>,

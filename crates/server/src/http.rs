@@ -1,7 +1,7 @@
 //! The MCP server on a local socket, for clients that cannot start a program.
 //!
 //! Any process on the machine can connect, and a page in a browser can try. So a request must have the
-//! [token](NoToken), and until that is checked only its head is read. [hyper](https://hyper.rs) reads heads with a
+//! [token](TokenFileError), and until that is checked only its head is read. [hyper](https://hyper.rs) reads heads with a
 //! timeout and a size limit; the SDK checks `Host` and `Origin` and speaks the protocol. The server keeps no sessions,
 //! because the tools keep no state between two calls. So a client of either protocol generation, with or without a
 //! session id, continues after a restart of the server.

@@ -24,12 +24,12 @@ pub(crate) enum FileReadError {
     Absent,
     /// A pipe, a folder, a device.
     NoFile,
-    /// The file is larger than [`LONGEST`].
+    /// The file is larger than [`MAX_DOCUMENT_BYTES`].
     Long,
     Failed(io::Error),
 }
 
-/// Reads a regular file. Does not block on a pipe, and stops at [`LONGEST`] bytes.
+/// Reads a regular file. Does not block on a pipe, and stops at [`MAX_DOCUMENT_BYTES`] bytes.
 pub(crate) fn read_regular_file(path: &Path) -> Result<Vec<u8>, FileReadError> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let failed = |error: io::Error| match error.kind() {

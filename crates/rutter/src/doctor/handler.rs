@@ -33,7 +33,7 @@ const COMMON_FIELDS: &[(&str, EntryFieldType)] =
     &[("if", Text), ("timeout", Seconds), ("statusMessage", Text), ("once", Flag)];
 const ON_FAILURE_FIELD: (&str, EntryFieldType) = ("onFailure", OneOf(&["continue", "block"]));
 
-/// A kind of entry: its name, its required fields, and its optional fields in addition to [`COMMON`].
+/// A kind of entry: its name, its required fields, and its optional fields in addition to [`COMMON_FIELDS`].
 type EntryForm = (
     &'static str,
     &'static [(&'static str, EntryFieldType)],

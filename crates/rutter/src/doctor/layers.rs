@@ -356,7 +356,7 @@ fn check_env_settings(
                 None => here.as_ref().map(PathBuf::from),
             },
         );
-    // The same rule by which hooks find their data directory; see `crate::environment`.
+    // The same rule by which hooks find their data directory; see `crate::check_env_settings`.
     let there = home.filter(|home| !home.as_os_str().is_empty()).or_else(|| {
         data_home
             .filter(|folder| folder.is_absolute())
