@@ -1,4 +1,6 @@
-//! Tests of hooks against the client that runs them.
+//! The client's configuration, and tests of hooks against the client that runs them.
+//!
+//! [`settings`] reads the client's configuration as the client does: settings files, plugins, servers and permissions.
 //!
 //! [`live`] drives a real Claude Code client offline, with a scripted model on loopback, a temporary
 //! project and the hooks under test, and records the run.
@@ -6,3 +8,4 @@
 #![warn(missing_docs)]
 
 pub mod live;
+pub mod settings;

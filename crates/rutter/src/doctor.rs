@@ -9,18 +9,15 @@ mod admission;
 mod advice;
 mod client;
 pub mod codes;
-mod document;
 mod entry;
 mod events;
+mod faults;
 mod finding;
-mod handler;
 mod hooks;
-mod keys;
 mod layers;
 mod live;
 mod memory;
 mod places;
-mod plugins;
 mod process;
 mod program;
 mod render;
@@ -29,13 +26,15 @@ mod rules;
 mod runs;
 mod servers;
 mod serving;
-mod shape;
 #[cfg(test)]
 mod tests;
 mod trust;
 
 use std::path::PathBuf;
 
+use rutter_check::settings::{
+    ClientState, HookEntry, enabled_plugins, load_layers, load_plugin_layers, load_servers,
+};
 use rutter_memory::project::LocatedProject;
 use rutter_memory::store::doctor::StoreHealth;
 use serde::Serialize;
@@ -44,14 +43,12 @@ pub(crate) use places::ClientEnvironment;
 
 use client::InstalledClient;
 use codes::FindingSeverity;
-use entry::HookEntry;
 use events::ObservedEvent;
 use finding::DoctorFinding;
-use layers::SettingsLayer;
+use layers::LayerReport;
 use live::LiveCheck;
 use runs::{EntryRun, EntryRunner};
-use servers::{ClientConfiguration, ServerRegistration, ServerRegistrations};
-use trust::ClientState;
+use servers::{ServerRegistration, ServerRegistrations};
 
 use crate::CommandError;
 use crate::environment::Environment;
@@ -69,7 +66,7 @@ pub(crate) struct DoctorReport {
     version: u32,
     program: ProgramInfo,
     client: InstalledClient,
-    layers: Vec<SettingsLayer>,
+    layers: Vec<LayerReport>,
     hooks: Vec<EntryRun>,
     servers: Vec<ServerRegistration>,
     events: Vec<ObservedEvent>,
@@ -121,16 +118,22 @@ impl DoctorReport {
         let scratch = open_scratch(env);
         let client = InstalledClient::detect(places, scratch.as_ref().ok(), &mut findings);
         let contract = client.contract();
-        let mut layers = layers::load_layers(places, contract, &mut findings);
+        let mut layers = load_layers(&places.files, contract);
+        findings.extend(layers::check_layers(&layers));
         findings.extend(layers::check_switches(&layers, places, contract, &env.data));
         findings.extend(layers::find_leftovers(&layers, env.now));
-        let plugins = plugins::enabled_plugins(&layers, places);
-        layers.extend(plugins::load_plugin_layers(&plugins, contract, &mut findings));
-        let state = ClientState::load(places, contract, &mut findings);
+        let plugins = enabled_plugins(&layers, &places.files);
+        // Faults of other plugins are not reported, because only their authors can fix them.
+        let mut plugged = load_plugin_layers(&plugins, contract);
+        plugged.retain(layers::has_our_entries);
+        findings.extend(layers::check_layers(&plugged));
+        layers.extend(plugged);
+        let state = ClientState::load(&places.files, contract);
+        findings.extend(trust::check_trust(&state, &places.files));
         findings.extend(hooks::check_entries(&layers, places));
-        let around = ClientConfiguration { places, state: &state, layers: &layers };
-        let mut servers = ServerRegistrations::load(&around, &plugins, &mut findings);
-        servers.check_states(&around, &mut findings);
+        let loaded = load_servers(&places.files, &state, &layers, &plugins);
+        let mut servers = ServerRegistrations::new(loaded, &state, &mut findings);
+        servers.check_states(&layers, &mut findings);
         let located = LocatedProject::find(env.working_dir()?);
         let loaded = env.load_config(Some(&located.root));
         let bench = EntryRunner {
@@ -138,11 +141,11 @@ impl DoctorReport {
             contract,
             config: &loaded.config,
             now: env.now,
-            trusted: state.trusts(&places.folder),
+            trusted: state.trusts_folder(&places.files),
             root: &located.root,
             scratch: &scratch,
         };
-        let entries: Vec<&HookEntry> = layers.iter().flat_map(|layer| &layer.entries).collect();
+        let entries: Vec<&HookEntry> = layers::our_entries(&layers).collect();
         findings.extend(client.check_version(&entries));
         let (rows, examined) = bench.run_entries(&entries, &mut findings);
         bench.check_servers(&mut servers, &entries, examined, &mut findings);
@@ -172,7 +175,7 @@ impl DoctorReport {
                 build_folder: build.map(PathBuf::from),
             },
             client,
-            layers,
+            layers: layers.iter().map(LayerReport::new).collect(),
             hooks: rows,
             servers: servers.all,
             events,

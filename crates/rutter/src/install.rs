@@ -7,7 +7,6 @@
 //! as one change.
 
 mod change;
-mod checkout;
 mod document;
 mod exclude;
 mod file;
@@ -15,7 +14,6 @@ mod hooks;
 mod layout;
 mod lock;
 mod nearer;
-mod outline;
 mod places;
 pub(crate) mod plugin;
 mod program;
@@ -34,10 +32,9 @@ pub(crate) use document::MalformedFile;
 pub(crate) use exclude::GitExclude;
 pub(crate) use file::FileContents;
 pub(crate) use nearer::{
-    SharedHook, checkout_settings, defers_to_other_entry, find_ask_rule, find_deny_rule,
-    has_our_hooks, is_installed_in, is_same_path, other_installs,
+    SharedHook, defers_to_other_entry, find_ask_rule, find_deny_rule, has_our_hooks,
+    is_installed_in, other_installs,
 };
-pub(crate) use outline::{JsonOutline, line_and_column};
 #[cfg(test)]
 pub(crate) use places::has_our_content;
 pub(crate) use places::{WantedContent, install};

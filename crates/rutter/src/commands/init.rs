@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use rutter_check::settings::is_same_path;
 use rutter_memory::project::WorkTree;
 use rutter_memory::quote::PathLine as _;
 use serde_json::Value;
@@ -15,8 +16,8 @@ use crate::environment::Environment;
 use crate::install::{
     FileChange, GitExclude, InstallDirection, InstallRecords, InstallScope, InstallStep,
     InstallTarget, ProgramReference, WantedContent, apply_steps, choose_start, find_ask_rule,
-    find_deny_rule, hook_groups, is_program_found, is_same_path, is_shared_hook, other_installs,
-    program_of, server_entry,
+    find_deny_rule, hook_groups, is_program_found, is_shared_hook, other_installs, program_of,
+    server_entry,
 };
 use crate::shell;
 use crate::ui::Ui;

@@ -3,9 +3,10 @@
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use rutter_check::settings::{SettingsLayer, SettingsSource};
+
 use super::codes;
 use super::finding::DoctorFinding;
-use super::layers::{SettingsLayer, SettingsSource};
 use crate::environment::{self, Environment};
 use crate::shell;
 

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
+use rutter_check::settings::{FileLocation, HookEntry};
 use rutter_contract::version::{Contract, Version};
 use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 
 use super::codes;
-use super::entry::HookEntry;
-use super::finding::{DoctorFinding, FileLocation};
+use super::finding::DoctorFinding;
 use super::places::ClientEnvironment;
 use super::process;
 use crate::scratch::ScratchFolder;

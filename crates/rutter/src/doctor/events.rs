@@ -1,12 +1,12 @@
 //! The event counts of the last days, and registered events that never occurred.
 
+use rutter_check::settings::HookEntry;
 use rutter_contract::EventName;
 use rutter_hooks::event_counts::{self, COUNTED_DAYS};
 use rutter_memory::Time;
 use serde::Serialize;
 
 use super::codes;
-use super::entry::HookEntry;
 use super::finding::DoctorFinding;
 use super::memory::find_special_files;
 use crate::environment::Environment;

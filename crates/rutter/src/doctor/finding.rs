@@ -1,43 +1,10 @@
 //! A finding of the doctor: code, location, description and advice.
 
-use std::fmt;
-use std::path::{Path, PathBuf};
-
+use rutter_check::settings::FileLocation;
 use rutter_memory::Clean;
-use rutter_memory::quote::PathLine as _;
 use serde::{Serialize, Serializer};
 
 use super::codes::{FindingCode, FindingSeverity};
-
-/// A file, or a position in a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct FileLocation {
-    pub(crate) file: PathBuf,
-    /// Line and column, both from 1.
-    pub(crate) position: Option<(usize, usize)>,
-}
-
-impl FileLocation {
-    pub(crate) fn whole_file(file: &Path) -> Self {
-        Self { file: file.to_owned(), position: None }
-    }
-}
-
-impl fmt::Display for FileLocation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.file.to_line())?;
-        match self.position {
-            Some((line, column)) => write!(f, ":{line}:{column}"),
-            None => Ok(()),
-        }
-    }
-}
-
-impl Serialize for FileLocation {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
 
 /// A finding.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,19 +2,22 @@
 
 use std::path::{Path, PathBuf};
 
+use rutter_check::settings::{
+    ClientFiles, FileLocation, HookEntry, SettingsLayer, SettingsSource, is_same_path,
+    local_settings_file, project_settings_file,
+};
 use rutter_contract::spec::MatcherValues;
 use rutter_contract::{EventName, table};
-use rutter_memory::project::WorkTree;
 use rutter_memory::quote::PathLine as _;
 use serde_json::Value;
 
 use super::advice;
 use super::codes::{self, FindingCode};
-use super::entry::{HookEntry, LaunchCommand};
-use super::finding::{DoctorFinding, FileLocation, display_name};
-use super::layers::{SettingsLayer, SettingsSource};
+use super::entry::{self, LaunchCommand};
+use super::finding::{DoctorFinding, display_name};
+use super::layers::{lost_events, may_have_our_entries, our_entries};
 use super::places::ClientEnvironment;
-use crate::install::{self, HookGroup, InstallScope, has_our_hooks, hook_groups, is_same_path};
+use crate::install::{self, HookGroup, InstallScope, has_our_hooks, hook_groups};
 
 /// Longest plausible timeout in seconds. A larger number was meant as milliseconds.
 const MAX_TIMEOUT_SECONDS: f64 = 60.0;
@@ -27,13 +30,13 @@ pub(crate) fn check_entries(
     places: &ClientEnvironment,
 ) -> Vec<DoctorFinding> {
     let wanted = hook_groups(&install::ProgramReference::Path(super::PROGRAM_NAME.to_owned()));
-    let entries: Vec<&HookEntry> = layers.iter().flat_map(|layer| &layer.entries).collect();
-    let lost: Vec<EventName> = layers.iter().flat_map(|layer| layer.lost.clone()).collect();
+    let entries: Vec<&HookEntry> = our_entries(layers).collect();
+    let lost: Vec<EventName> = lost_events(layers).collect();
     let mut findings = Vec::new();
     if entries.is_empty() && lost.is_empty() {
         // An unreadable file may contain entries. It has its own finding.
-        if !layers.iter().any(|layer| layer.may_have_ours) {
-            findings.push(no_hooks_finding(places));
+        if !layers.iter().any(may_have_our_entries) {
+            findings.push(no_hooks_finding(&places.files));
         }
         return findings;
     }
@@ -48,11 +51,11 @@ pub(crate) fn check_entries(
             let what = "rutter has nothing to do on";
             remarks.add(&codes::HOOKS_EXTRA, entry, &entry.place, what);
         }
-        if entry.whose == SettingsSource::User && entry.shared_scope().is_some() {
+        if entry.whose == SettingsSource::User && entry::shared_scope(entry).is_some() {
             let what = "an entry that is meant for others stands in your own settings, for";
             remarks.add(&codes::HOOKS_SHARED_OWN, entry, &entry.place, what);
         }
-        if matches!(entry.launch_command(places), LaunchCommand::Shell { .. }) {
+        if matches!(entry::launch_command(entry, places), LaunchCommand::Shell { .. }) {
             remarks.add(
                 &codes::HOOK_SHELL,
                 entry,
@@ -75,10 +78,10 @@ fn effective_entries<'a>(entries: &[&'a HookEntry]) -> Vec<&'a HookEntry> {
 /// defers to the user's own, and a plugin's entry also to the project's. Entries with a missing program do not count,
 /// nor does the same file under another path.
 fn defers_to_entry(entry: &HookEntry, entries: &[&HookEntry]) -> bool {
-    let Some(scope) = entry.shared_scope() else { return false };
+    let Some(scope) = entry::shared_scope(entry) else { return false };
     let is_nearer = |other: &HookEntry| match other.whose {
         SettingsSource::Local | SettingsSource::Checkout | SettingsSource::User => {
-            other.shared_scope().is_none()
+            entry::shared_scope(other).is_none()
         }
         SettingsSource::Project => scope == InstallScope::Plugin,
         SettingsSource::Managed | SettingsSource::Plugin => false,
@@ -86,13 +89,13 @@ fn defers_to_entry(entry: &HookEntry, entries: &[&HookEntry]) -> bool {
     entries.iter().any(|other| {
         other.event == entry.event
             && is_nearer(other)
-            && other.program_exists()
+            && entry::program_exists(other)
             && !is_same_path(&other.place.file, &entry.place.file)
     })
 }
 
-fn no_hooks_finding(places: &ClientEnvironment) -> DoctorFinding {
-    let elsewhere = find_other_installation(&places.folder).map_or_else(String::new, |folder| {
+fn no_hooks_finding(files: &ClientFiles) -> DoctorFinding {
+    let elsewhere = find_other_installation(files).map_or_else(String::new, |folder| {
         format!(
             "; {} has them, and older clients read settings only where they are started",
             folder.to_line()
@@ -100,18 +103,18 @@ fn no_hooks_finding(places: &ClientEnvironment) -> DoctorFinding {
     });
     let what = format!("no settings that a client reads here run rutter{elsewhere}");
     DoctorFinding::new(&codes::HOOKS_NONE, what)
-        .with_location(FileLocation::whole_file(&places.local_settings()))
+        .with_location(FileLocation::whole_file(&files.local_settings()))
 }
 
 /// Returns a parent folder, or the main checkout of a worktree, with settings that run rutter.
-fn find_other_installation(folder: &Path) -> Option<PathBuf> {
-    let settled = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    let main =
-        WorkTree::containing(folder).and_then(|tree| tree.common_dir.parent().map(Path::to_owned));
+fn find_other_installation(files: &ClientFiles) -> Option<PathBuf> {
+    let folder = &files.folder;
+    let settled = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+    let tree = files.work_tree.as_ref();
+    let main = tree.and_then(|tree| tree.common_dir.parent()).map(Path::to_owned);
     let above = settled.ancestors().skip(1).map(Path::to_owned);
     above.chain(main).find(|folder| {
-        let names = ["settings.local.json", "settings.json"];
-        names.iter().any(|name| has_our_hooks(&folder.join(".claude").join(name)))
+        has_our_hooks(&local_settings_file(folder)) || has_our_hooks(&project_settings_file(folder))
     })
 }
 
@@ -305,7 +308,7 @@ fn check_duplicate_entries(
     let mut pair: Option<(&HookEntry, &HookEntry)> = None;
     // An entry with a missing program does not run, and has its own finding.
     let entries: Vec<&HookEntry> =
-        entries.iter().copied().filter(|entry| entry.program_exists()).collect();
+        entries.iter().copied().filter(|entry| entry::program_exists(entry)).collect();
     for (at, entry) in entries.iter().enumerate() {
         let other = entries[..at]
             .iter()

@@ -9,6 +9,7 @@ use std::path::Path;
 use rutter_check::live::{
     ClientBinary, LiveError, ModelRequest, ModelScript, ModelTurn, RunRecord, Sandbox,
 };
+use rutter_check::settings::{DISABLE_HOOKS_KEY, LayerState, SettingsLayer, SettingsSource};
 use rutter_contract::EventName;
 use rutter_contract::javascript::JsonKind;
 use rutter_hooks::event_counts;
@@ -22,7 +23,7 @@ use serde_json::{Value, json};
 use super::client::InstalledClient as Installed;
 use super::codes;
 use super::finding::DoctorFinding;
-use super::layers::{LayerState, SettingsLayer, SettingsSource};
+use super::layers::our_entries;
 use super::rules;
 use super::runs::EntryRunner;
 use super::servers::ServerRegistrations;
@@ -126,7 +127,8 @@ fn copy_setup(
             copies.len() - 1
         });
         let settings = &mut copies[copy].settings;
-        for entry in layer.entries.iter().filter(|entry| !bench.is_untrusted_entry(entry)) {
+        let entries = our_entries(std::slice::from_ref(layer));
+        for entry in entries.filter(|entry| !bench.is_untrusted_entry(entry)) {
             let mut group = json!({ "hooks": [entry.handler] });
             if let Some(matcher) = &entry.matcher {
                 group["matcher"] = json!(matcher);
@@ -171,7 +173,7 @@ fn copy_setup(
         return SetupCopy { settings: copies, server, tools: true };
     }
     let server = servers.active().find_map(|server| {
-        let scope = match server.whose {
+        let scope = match server.registered.whose {
             SettingsSource::Local => InstallScope::Local,
             SettingsSource::Project => InstallScope::Project,
             SettingsSource::User => InstallScope::User,
@@ -180,7 +182,7 @@ fn copy_setup(
             }
         };
         server.launch_command().filter(|start| !bench.is_untrusted_server(server, start))?;
-        let mut entry = server.entry.clone();
+        let mut entry = server.registered.entry.clone();
         // Its variables could point to the user's data directory.
         entry.as_object_mut()?.shift_remove("env");
         Some((scope, entry))
@@ -188,9 +190,6 @@ fn copy_setup(
     let tools = server.is_some() || servers.active().next().is_none();
     SetupCopy { settings: copies, server, tools }
 }
-
-/// Settings key that disables all hooks.
-const DISABLE_HOOKS_KEY: &str = "disableAllHooks";
 
 /// The events of the two sessions. A subagent and a compaction would take too long here.
 const EXPECTED_EVENTS: [EventName; 7] = [

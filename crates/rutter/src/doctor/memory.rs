@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::fs::{Access, access, statvfs};
+use rutter_check::settings::FileLocation;
 use rutter_memory::config::{ConfigMistake, FilePosition, HOOKS_YAML, HookSettings, LoadedConfig};
 use rutter_memory::project::LocatedProject;
 use rutter_memory::store::DataDir;
@@ -12,7 +13,7 @@ use rutter_memory::store::doctor::{self, StoreHealth, StoreProblem};
 use rutter_memory::{log, pause};
 
 use super::codes;
-use super::finding::{DoctorFinding, FileLocation};
+use super::finding::DoctorFinding;
 use super::places::ClientEnvironment;
 use crate::environment::{self, Environment};
 use crate::shell;
@@ -214,7 +215,7 @@ pub(crate) fn check_configuration(
                 .with_advice(found.advice.clone()),
         );
     }
-    let yaml = LocatedProject::find(&places.folder).root.join(HOOKS_YAML);
+    let yaml = LocatedProject::find(&places.files.folder).root.join(HOOKS_YAML);
     if yaml.is_file() {
         let what = "neither the client nor rutter acts on this file; `rutter config check` says which of its keys rutter has";
         findings.push(
@@ -228,11 +229,11 @@ pub(crate) fn check_configuration(
         findings.push(DoctorFinding::new(&codes::HOOK_OFF, what));
     }
     let home = environment::home_dir();
-    if loaded.config.scope.excludes(&places.folder, home.as_deref()) {
+    if loaded.config.scope.excludes(&places.files.folder, home.as_deref()) {
         let what = "`scope.exclude` has this folder: hooks neither record nor say anything here";
         findings.push(
             DoctorFinding::new(&codes::FOLDER_EXCLUDED, what)
-                .with_location(FileLocation::whole_file(&places.folder)),
+                .with_location(FileLocation::whole_file(&places.files.folder)),
         );
     }
     let files = env.data_dir();

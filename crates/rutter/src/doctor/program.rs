@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use rutter_check::settings::FileLocation;
 use rutter_memory::quote::PathLine as _;
 
 use super::codes;
 use super::entry::LaunchCommand;
-use super::finding::{DoctorFinding, FileLocation, display_name};
+use super::finding::{DoctorFinding, display_name};
 use super::places::{ClientEnvironment, is_executable};
 use super::process;
 use crate::install::cargo_target_folder;
@@ -69,11 +70,11 @@ pub(crate) fn resolve_program(
 ) -> Option<PathBuf> {
     match start {
         LaunchCommand::Exec { program, .. } if program.contains('/') => {
-            Some(places.folder.join(program))
+            Some(places.files.folder.join(program))
         }
         // The guarded line itself tests that the path exists.
         LaunchCommand::Guarded { program, .. } if program.contains('/') => {
-            Some(places.folder.join(program)).filter(|path| path.exists())
+            Some(places.files.folder.join(program)).filter(|path| path.exists())
         }
         LaunchCommand::Exec { program, .. } | LaunchCommand::Guarded { program, .. } => {
             places.find_program(program)
@@ -89,7 +90,7 @@ pub(crate) fn resolve_program(
                 return expand_with_shell(word, places);
             }
             if path.contains('/') {
-                Some(places.folder.join(path))
+                Some(places.files.folder.join(path))
             } else {
                 places.find_program(&path)
             }
@@ -100,15 +101,15 @@ pub(crate) fn resolve_program(
 /// Lets a shell expand a word. Callers must ensure that the word comes from the user, not from an untrusted checkout.
 fn expand_with_shell(word: &str, places: &ClientEnvironment) -> Option<PathBuf> {
     let mut shell = Command::new("/bin/sh");
-    shell.args(["-c", &format!("command -v {word}")]).current_dir(&places.folder);
+    shell.args(["-c", &format!("command -v {word}")]).current_dir(&places.files.folder);
     let ended = process::run_with_limit(&mut shell, b"", VERSION_TIMEOUT, None).ok()?;
     let said = String::from_utf8(ended.stdout).ok()?;
-    (ended.exit == Some(0)).then(|| places.folder.join(said.trim_end()))
+    (ended.exit == Some(0)).then(|| places.files.folder.join(said.trim_end()))
 }
 
 fn path_in_home(places: &ClientEnvironment, rest: &str) -> Option<String> {
-    let home = places.variables.home.as_ref()?;
-    Some(Path::new(home).join(rest).to_str()?.to_owned())
+    let home = places.files.home.as_ref()?;
+    Some(home.join(rest).to_str()?.to_owned())
 }
 
 fn missing_program_finding(start: &LaunchCommand, place: FileLocation) -> DoctorFinding {

@@ -2,15 +2,16 @@
 
 use std::io::{self, Write};
 
+use rutter_check::settings::{LayerState, ServerState, SettingsSource};
 use rutter_memory::quote::{PathLine as _, visible_chars};
 
 use super::DoctorReport;
 use super::client::InstalledClient;
 use super::codes::{self, FindingSeverity};
 use super::finding::DoctorFinding;
-use super::layers::{LayerState, SettingsLayer, SettingsSource};
+use super::layers::LayerReport;
 use super::runs::{EntryRun, EntryRunOutcome};
-use super::servers::{RegistrationState as Registered, ServerKind};
+use super::servers::ServerKind;
 use crate::ui::{format_count, format_size};
 
 /// Maximum line length. Only long paths exceed it.
@@ -88,14 +89,15 @@ impl DoctorReport {
         }
         let mut name = "server";
         for server in &self.servers {
-            let state = match (server.state, server.kind, server.tools) {
-                (Registered::Shadowed, ..) => "another is nearer".to_owned(),
-                (Registered::Off, ..) => "OFF".to_owned(),
-                (Registered::Skipped, ..) => "SKIPPED by the client".to_owned(),
+            let state = match (server.registered.state, server.kind, server.tools) {
+                (ServerState::Shadowed, ..) => "another is nearer".to_owned(),
+                (ServerState::Off, ..) => "OFF".to_owned(),
+                (ServerState::Skipped, ..) => "SKIPPED by the client".to_owned(),
                 (_, ServerKind::Foreign, _) => "NOT RUTTER".to_owned(),
                 (_, ServerKind::Http, _) => "over HTTP, not tried".to_owned(),
                 (state, ServerKind::Ours, tools) => {
-                    let waits = if state == Registered::Pending { "waits for a yes, " } else { "" };
+                    let waits =
+                        if state == ServerState::Pending { "waits for a yes, " } else { "" };
                     match tools.zip(server.milliseconds) {
                         Some((tools, time)) => {
                             format!("{waits}{} in {time:.1} ms", format_count(tools as u64, "tool"))
@@ -104,7 +106,8 @@ impl DoctorReport {
                     }
                 }
             };
-            let (whose, file) = (server.whose.as_str(), server.place.file.to_line());
+            let (whose, file) =
+                (server.registered.whose.as_str(), server.registered.place.file.to_line());
             write_line(out, std::mem::take(&mut name), &format!("{whose:<8} {state}: {file}"))?;
         }
         Ok(())
@@ -180,8 +183,8 @@ fn write_line(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
     writeln!(out, "{name:<9} {text}")
 }
 
-fn describe_layer(layer: &SettingsLayer) -> String {
-    let SettingsLayer { whose, path, state, hooks, ours, .. } = layer;
+fn describe_layer(layer: &LayerReport) -> String {
+    let LayerReport { whose, path, state, hooks, ours } = layer;
     let whose = whose.as_str();
     let path = path.to_line();
     match (state, *ours) {

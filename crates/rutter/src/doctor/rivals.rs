@@ -2,17 +2,16 @@
 
 use std::path::Path;
 
+use rutter_check::settings::{
+    ClientDocument, ClientState, EnabledPlugin, FileLocation, LoadedDocument, SERVERS_KEY,
+    SettingsLayer, load_hooks, project_servers_file,
+};
 use rutter_contract::javascript::{JsonKind, JsonNode};
 use rutter_contract::version::Contract;
 
 use super::codes;
-use super::document::{ClientDocument, LoadedDocument};
-use super::finding::{DoctorFinding, FileLocation, display_name};
-use super::layers::SettingsLayer;
+use super::finding::{DoctorFinding, display_name};
 use super::places::ClientEnvironment;
-use super::plugins::EnabledPlugin;
-use super::shape;
-use super::trust::ClientState;
 use crate::shell;
 
 /// The name of each tool, and the words that identify it in commands and as the name of a plugin or server. Words that
@@ -66,7 +65,7 @@ pub(crate) fn find_rivals(
     }
     for layer in layers {
         let Some(document) = &layer.document else { continue };
-        for group in shape::load_hooks(document, contract).groups {
+        for group in load_hooks(document, contract).groups {
             for entry in group.entries {
                 let advice = "take its entries out there";
                 met.add_rival(
@@ -78,18 +77,19 @@ pub(crate) fn find_rivals(
             }
         }
     }
-    let own = LoadedDocument::load(&places.folder.join(".mcp.json"));
+    let own = LoadedDocument::load(&project_servers_file(&places.files.folder));
     if let LoadedDocument::Document(document) = &own {
-        met.add_servers(document, document.root.get("mcpServers"));
+        met.add_servers(document, document.root.get(SERVERS_KEY));
     }
     if let Some(document) = &state.document {
-        met.add_servers(document, document.root.get("mcpServers"));
-        let settled = places.folder.canonicalize();
-        for folder in [Some(places.folder.as_path()), settled.as_deref().ok()].into_iter().flatten()
+        met.add_servers(document, document.root.get(SERVERS_KEY));
+        let settled = places.files.folder.canonicalize();
+        for folder in
+            [Some(places.files.folder.as_path()), settled.as_deref().ok()].into_iter().flatten()
         {
             met.add_servers(
                 document,
-                state.folder_state(folder).and_then(|project| project.get("mcpServers")),
+                state.folder_state(folder).and_then(|project| project.get(SERVERS_KEY)),
             );
         }
     }

@@ -1,62 +1,29 @@
-//! The permission rules of all settings that affect the tools of rutter's server.
-//!
-//! Measured on 2.1.325 and 2.1.197: a deny rule in any file removes the tools from the agent; an ask rule takes
-//! precedence over an allow rule; and `mcp__*` works in deny rules but not in allow rules.
+//! Findings about the permission rules that affect the tools of rutter's server.
 
-use rutter_contract::javascript::{JsonKind, JsonNode};
+use rutter_check::settings::{
+    FileLocation, LayerState, PermissionRule, RuleList, SettingsLayer, SettingsSource,
+    allows_tools, allows_whole_server, bypasses_permissions, covers_server,
+    find_managed_rules_only, permission_rules,
+};
 use serde_json::{Value, json};
 
 use super::codes;
-use super::document::ClientDocument;
-use super::finding::{DoctorFinding, FileLocation, display_name};
-use super::layers::{LayerState, SettingsLayer, SettingsSource};
-use crate::install::server::{self, covers_server};
+use super::finding::{DoctorFinding, display_name};
+use crate::install::server;
 
-/// The keys of the rule lists.
-const RULE_LISTS: [&str; 3] = ["deny", "ask", "allow"];
-
-/// Returns the texts of a rule list, with their positions.
-fn rules_in_list<'a>(
-    layer: &'a SettingsLayer,
-    name: &str,
-) -> Vec<(&'a str, &'a ClientDocument, &'a JsonNode)> {
-    let Some((document, permissions)) = layer.setting("permissions") else { return Vec::new() };
-    let Some(JsonKind::List(rules)) = permissions.get(name).map(|list| &list.kind) else {
-        return Vec::new();
-    };
-    rules.iter().filter_map(|rule| Some((rule.text()?, document, rule))).collect()
-}
-
-/// Returns true if a rule allows all tools of the server (`all`) or one of them.
-fn allows_tools(rule: &str, all: &str) -> bool {
-    rule == all || rule.strip_prefix(all).is_some_and(|rest| rest.starts_with("__"))
+/// Returns the first rule of a list that meets a condition, in the strongest file that has one.
+fn find_rule(
+    layers: &[SettingsLayer],
+    list: RuleList,
+    is_wanted: impl Fn(&str) -> bool,
+) -> Option<PermissionRule<'_>> {
+    let mut rules = layers.iter().flat_map(|layer| permission_rules(layer, list));
+    rules.find(|rule| is_wanted(rule.text))
 }
 
 /// Returns the position of the first rule that allows tools of the server.
 pub(super) fn find_allow_rule(layers: &[SettingsLayer], all: &str) -> Option<FileLocation> {
-    layers.iter().find_map(|layer| {
-        let rules = rules_in_list(layer, "allow");
-        let found = rules.into_iter().find(|(rule, ..)| allows_tools(rule, all));
-        found.map(|(_, document, rule)| document.location(rule.at))
-    })
-}
-
-/// Returns the position of a flag that managed settings set to true.
-fn managed_flag(layers: &[SettingsLayer], key: &str) -> Option<FileLocation> {
-    layers.iter().filter(|layer| layer.whose == SettingsSource::Managed).find_map(|layer| {
-        let (document, node) = layer.setting(key)?;
-        (node.kind == JsonKind::Bool(true)).then(|| document.location(node.at))
-    })
-}
-
-/// Returns true if the default mode bypasses all permission questions.
-fn bypasses_permissions(layers: &[SettingsLayer]) -> bool {
-    let mode = layers.iter().find_map(|layer| {
-        layer
-            .setting("permissions")
-            .and_then(|(_, permissions)| permissions.get("defaultMode")?.text())
-    });
-    mode == Some("bypassPermissions")
+    find_rule(layers, RuleList::Allow, |rule| allows_tools(rule, all)).map(|rule| rule.location())
 }
 
 /// Returns a finding if the agent cannot call tools of the server freely. `all` is the rule for all its tools, `here`
@@ -66,33 +33,29 @@ pub(super) fn check_rules(
     all: &str,
     here: Option<&FileLocation>,
 ) -> Option<DoctorFinding> {
-    for (name, code, does) in [
-        ("deny", &codes::SERVER_DENIED, "denies the agent every tool of rutter's"),
-        ("ask", &codes::SERVER_ASKS, "has the client ask before every call of a tool of rutter's"),
+    for (list, code, does) in [
+        (RuleList::Deny, &codes::SERVER_DENIED, "denies the agent every tool of rutter's"),
+        (
+            RuleList::Ask,
+            &codes::SERVER_ASKS,
+            "has the client ask before every call of a tool of rutter's",
+        ),
     ] {
-        for layer in layers {
-            let rules = rules_in_list(layer, name);
-            let Some((rule, document, node)) =
-                rules.into_iter().find(|(rule, ..)| covers_server(rule, all))
-            else {
-                continue;
-            };
-            let what = format!("the rule `{}` {does}", display_name(rule));
-            let finding = DoctorFinding::new(code, what).with_location(document.location(node.at));
-            return Some(match layer.whose {
-                SettingsSource::Managed => finding.with_advice(codes::HOOKS_MANAGED_ONLY.advice),
-                _ => finding,
-            });
-        }
+        let Some(rule) = find_rule(layers, list, |rule| covers_server(rule, all)) else { continue };
+        let what = format!("the rule `{}` {does}", display_name(rule.text));
+        let finding = DoctorFinding::new(code, what).with_location(rule.location());
+        return Some(match rule.whose {
+            SettingsSource::Managed => finding.with_advice(codes::HOOKS_MANAGED_ONLY.advice),
+            _ => finding,
+        });
     }
     if bypasses_permissions(layers) {
         return None;
     }
-    let is_managed = |layer: &&SettingsLayer| layer.whose == SettingsSource::Managed;
-    if let Some(place) = managed_flag(layers, "allowManagedPermissionRulesOnly") {
-        let managed = layers.iter().filter(is_managed);
-        let mut rules = managed.flat_map(|layer| rules_in_list(layer, "allow"));
-        if rules.any(|(rule, ..)| allows_tools(rule, all)) {
+    if let Some(place) = find_managed_rules_only(layers) {
+        let managed = layers.iter().filter(|layer| layer.whose == SettingsSource::Managed);
+        let mut rules = managed.flat_map(|layer| permission_rules(layer, RuleList::Allow));
+        if rules.any(|rule| allows_tools(rule.text, all)) {
             return None;
         }
         let what = "only rules of the organisation count, and none allows the tools of rutter: the client asks before \
@@ -120,54 +83,42 @@ pub(super) fn check_rules(
     Some(finding)
 }
 
-/// Returns true if a rule that allows reaches every tool of the server. The client takes a star only behind the server's name.
-fn allows_all(rule: &str, all: &str) -> bool {
-    rule.strip_prefix(all).is_some_and(|rest| {
-        rest.is_empty()
-            || rest
-                .strip_prefix("__")
-                .is_some_and(|tool| !tool.is_empty() && tool.bytes().all(|sign| sign == b'*'))
-    })
-}
-
 /// Finds a rule that allows every tool of the server, including those that remove rows or read other projects.
 pub(super) fn check_whole_server_rule(
     layers: &[SettingsLayer],
     all: &str,
 ) -> Option<DoctorFinding> {
-    layers.iter().find_map(|layer| {
-        let rules = rules_in_list(layer, "allow");
-        let (rule, document, node) = rules.into_iter().find(|(rule, ..)| allows_all(rule, all))?;
-        let what = format!(
-            "the rule `{}` lets the agent remove rows and look into other projects without a question",
-            display_name(rule)
-        );
-        let finding = DoctorFinding::new(&codes::SERVER_ALLOWED_WHOLE, what).with_location(document.location(node.at));
-        Some(if all != server::SERVER_RULE {
-            // Only the user can write the rules for a plugin.
-            finding.with_advice("write the rules that `rutter init --plugin` names in its place")
-        } else if rule == all {
-            finding
-        } else {
-            // `init` never wrote a star, and leaves it alone.
-            finding.with_advice("take the rule out, then rutter init, which allows the tools by name")
-        })
+    let rule = find_rule(layers, RuleList::Allow, |rule| allows_whole_server(rule, all))?;
+    let what = format!(
+        "the rule `{}` lets the agent remove rows and look into other projects without a question",
+        display_name(rule.text)
+    );
+    let finding =
+        DoctorFinding::new(&codes::SERVER_ALLOWED_WHOLE, what).with_location(rule.location());
+    Some(if all != server::SERVER_RULE {
+        // Only the user can write the rules for a plugin.
+        finding.with_advice("write the rules that `rutter init --plugin` names in its place")
+    } else if rule.text == all {
+        finding
+    } else {
+        // `init` never wrote a star, and leaves it alone.
+        finding.with_advice("take the rule out, then rutter init, which allows the tools by name")
     })
 }
 
 /// Returns only the rules of a file that affect our tools.
 pub(super) fn rules_about_rutter(layer: &SettingsLayer) -> Option<Value> {
     let mut said = json!({});
-    for name in RULE_LISTS {
-        let rules: Vec<&str> = rules_in_list(layer, name)
+    for list in RuleList::ALL {
+        let rules: Vec<&str> = permission_rules(layer, list)
             .into_iter()
-            .map(|(rule, ..)| rule)
+            .map(|rule| rule.text)
             .filter(|rule| {
                 covers_server(rule, server::SERVER_RULE) || allows_tools(rule, server::SERVER_RULE)
             })
             .collect();
         if !rules.is_empty() {
-            said[name] = json!(rules);
+            said[list.as_str()] = json!(rules);
         }
     }
     said.as_object().is_some_and(|said| !said.is_empty()).then_some(said)

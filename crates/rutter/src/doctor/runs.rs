@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use rutter_check::settings::{FileLocation, HookEntry};
 use rutter_contract::verdict::{
     HookOutcome, HookRun, MistakeSeverity, ToolCallEffect, TurnEffect, Verdict, decode_stdout,
     judge_answer,
@@ -18,8 +19,8 @@ use rutter_memory::{Store, Time};
 use serde::Serialize;
 
 use super::codes;
-use super::entry::{HookEntry, LaunchCommand};
-use super::finding::{DoctorFinding, FileLocation};
+use super::entry::{self, LaunchCommand};
+use super::finding::DoctorFinding;
 use super::places::ClientEnvironment;
 use super::process::{self, ProcessResult};
 use super::program;
@@ -98,7 +99,7 @@ impl EntryRunner<'_> {
         let mut seen = Vec::new();
         let scratch = self.scratch.as_ref().ok();
         for entry in entries {
-            let start = entry.launch_command(self.places);
+            let start = entry::launch_command(entry, self.places);
             let identity = (entry.event, entry.matcher.clone(), entry.dedup_key());
             if seen.contains(&identity) {
                 continue;
@@ -163,9 +164,9 @@ impl EntryRunner<'_> {
         if self.trusted {
             return false;
         }
-        let start = entry.launch_command(self.places);
+        let start = entry::launch_command(entry, self.places);
         // The text is checked first, because resolving a program may start a shell.
-        (entry.comes_from_checkout() && may_do_more(entry, &start)) || self.is_in_checkout(&start)
+        (entry.whose.is_in_checkout() && may_do_more(entry, &start)) || self.is_in_checkout(&start)
     }
 
     /// Returns true if the program is inside the checkout.
@@ -329,7 +330,7 @@ fn may_do_more(entry: &HookEntry, start: &LaunchCommand) -> bool {
         LaunchCommand::Exec { .. } => false,
         LaunchCommand::Shell { line, .. } => !line.chars().all(plain),
         LaunchCommand::Guarded { line, .. } => {
-            entry.shared_scope().is_none() || entry.handler["command"] != line.as_str()
+            entry::shared_scope(entry).is_none() || entry.handler["command"] != line.as_str()
         }
     }
 }

@@ -1,78 +1,46 @@
-//! The registrations of rutter's MCP server: their files, their precedence, and the reasons for which the client does
-//! not start the server.
-//!
-//! Measured on clients 2.1.325 and 2.1.197 with `claude mcp get`: of several servers with one name the client starts
-//! the local one, else the project's, else the user's. It passes over one that is disabled or waits for approval. It
-//! also reads `.mcp.json` in every parent folder. It skips a single entry that it cannot load, and the whole of a file
-//! that it cannot parse.
+//! Findings about the registrations of rutter's MCP server.
 
-use std::path::PathBuf;
-
-use rutter_contract::javascript::{JsonKind, JsonNode};
-use serde::Serialize;
+use rutter_check::settings::{
+    ClientState, DocumentFaultKind, FileLocation, LoadedServers, McpServer, ServerFault,
+    ServerFileFault, ServerState, SettingsLayer,
+};
+use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 use serde_json::Value;
 
 use super::codes;
-use super::document::{ClientDocument, LoadedDocument};
 use super::entry::LaunchCommand;
-use super::finding::{DoctorFinding, FileLocation, display_name};
-use super::layers::{SettingsLayer, SettingsSource};
-use super::places::ClientEnvironment;
-use super::plugins::{self, EnabledPlugin};
-use super::trust::ClientState;
+use super::finding::{DoctorFinding, display_name};
+use super::layers::our_entries;
 use super::{admission, advice, rules};
-use crate::install::{InstallScope, server};
+use crate::install::server;
 use crate::shell;
 
-/// The client's key for the list of servers.
-const SERVERS_KEY: &str = "mcpServers";
-
 /// A registration of a server with rutter's name, or of a plugin's server that starts rutter.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub(crate) struct ServerRegistration {
-    pub(crate) whose: SettingsSource,
-    pub(crate) place: FileLocation,
-    pub(crate) state: RegistrationState,
+    pub(crate) registered: McpServer,
     pub(crate) kind: ServerKind,
     /// Number of tools. None if the server was not started or did not answer.
     pub(crate) tools: Option<usize>,
     /// Time until the server had listed its tools.
     pub(crate) milliseconds: Option<f64>,
-    #[serde(skip)]
-    pub(crate) entry: Value,
-    /// The plugin that contains the registration. None for other registrations.
-    #[serde(skip)]
-    pub(crate) plugin: Option<PluginServer>,
 }
 
-/// The server of a plugin.
-#[derive(Debug)]
-pub(crate) struct PluginServer {
-    /// `name@marketplace`.
-    plugin: String,
-    /// The plugin's name for the server.
-    server: String,
-    pub(crate) folder: PathBuf,
-}
-
-/// The effect of a registration.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum RegistrationState {
-    /// The client starts it.
-    Used,
-    /// The client starts another server with that name.
-    Shadowed,
-    /// The registration waits for the user's approval.
-    Pending,
-    /// The server is disabled, or not admitted by the settings.
-    Off,
-    /// The client cannot load it.
-    Skipped,
+impl Serialize for ServerRegistration {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut out = serializer.serialize_struct("ServerRegistration", 6)?;
+        out.serialize_field("whose", &self.registered.whose)?;
+        out.serialize_field("place", &self.registered.place)?;
+        out.serialize_field("state", &self.registered.state)?;
+        out.serialize_field("kind", &self.kind)?;
+        out.serialize_field("tools", &self.tools)?;
+        out.serialize_field("milliseconds", &self.milliseconds)?;
+        out.end()
+    }
 }
 
 /// The program that a registration starts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ServerKind {
     /// `rutter mcp`.
@@ -84,50 +52,24 @@ pub(crate) enum ServerKind {
 }
 
 impl ServerRegistration {
-    fn new(whose: SettingsSource, document: &ClientDocument, node: &JsonNode) -> Self {
-        let entry = document.to_json(node);
-        let kind = if server::is_our_server(&entry) {
+    fn new(registered: McpServer) -> Self {
+        let kind = if server::is_our_server(&registered.entry) {
             ServerKind::Ours
-        } else if server::is_http_server(&entry) {
+        } else if server::is_http_server(&registered.entry) {
             ServerKind::Http
         } else {
             ServerKind::Foreign
         };
-        Self {
-            whose,
-            place: document.location(node.at),
-            state: RegistrationState::Shadowed,
-            kind,
-            tools: None,
-            milliseconds: None,
-            entry,
-            plugin: None,
-        }
-    }
-
-    /// Returns the client's name for the server.
-    pub(super) fn name(&self) -> String {
-        match &self.plugin {
-            Some(PluginServer { plugin, server, .. }) => {
-                format!("plugin:{}:{server}", plugin.split('@').next().unwrap_or_default())
-            }
-            None => server::SERVER_NAME.to_owned(),
-        }
-    }
-
-    /// Returns the permission rule that allows all tools of the server.
-    fn allow_rule(&self) -> String {
-        let plain =
-            |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' };
-        format!("mcp__{}", self.name().chars().map(plain).collect::<String>())
+        Self { registered, kind, tools: None, milliseconds: None }
     }
 
     /// Returns the command with which the client starts the server.
     pub(crate) fn launch_command(&self) -> Option<LaunchCommand> {
-        let program = server::server_program(&self.entry)?.to_owned();
-        let args = self.entry["args"].as_array()?;
+        let entry = &self.registered.entry;
+        let program = server::server_program(entry)?.to_owned();
+        let args = entry["args"].as_array()?;
         let args: Vec<String> = args.iter().filter_map(Value::as_str).map(str::to_owned).collect();
-        Some(if self.entry["command"] == "sh" {
+        Some(if entry["command"] == "sh" {
             LaunchCommand::Guarded { line: args.get(1)?.clone(), program }
         } else {
             LaunchCommand::Exec { program, args }
@@ -136,41 +78,10 @@ impl ServerRegistration {
 
     /// Returns the command that removes the registration.
     fn removal_command(&self) -> String {
-        match &self.plugin {
-            Some(plugged) => {
-                format!("claude plugin disable {}", shell::quote_word(&plugged.plugin))
-            }
-            None => format!("claude mcp remove {} -s {}", server::SERVER_NAME, self.whose.as_str()),
-        }
-    }
-
-    /// Returns the reason for which the client cannot load the entry, if any.
-    fn load_fault(&self) -> Option<&'static str> {
-        let entry = &self.entry;
-        let texts = |value: &Value| match value {
-            Value::Array(items) => items.iter().all(Value::is_string),
-            Value::Object(members) => members.values().all(Value::is_string),
-            _ => false,
-        };
-        let wrong = |key: &str, list: bool| {
-            entry.get(key).is_some_and(|value| value.is_array() != list || !texts(value))
-        };
-        if !entry.is_object() {
-            return Some("an entry has to be an object");
-        }
-        match entry.get("type").map(Value::as_str) {
-            None | Some(Some("stdio")) => {}
-            Some(Some("http" | "sse" | "ws")) => return None,
-            Some(_) => return Some("there is no such `type`; that of rutter is \"stdio\""),
-        }
-        if entry["command"].as_str().is_none_or(str::is_empty) {
-            Some("an entry needs `command`")
-        } else if wrong("args", true) {
-            Some("`args` has to be an array of strings")
-        } else if wrong("env", false) {
-            Some("`env` has to be an object of strings")
-        } else {
-            None
+        let McpServer { whose, plugin, .. } = &self.registered;
+        match plugin {
+            Some(plugin) => format!("claude plugin disable {}", shell::quote_word(&plugin.name)),
+            None => format!("claude mcp remove {} -s {}", server::SERVER_NAME, whose.as_str()),
         }
     }
 }
@@ -184,211 +95,94 @@ pub(crate) struct ServerRegistrations {
     unknown: bool,
 }
 
-/// The client files and settings that decide about servers.
-pub(crate) struct ClientConfiguration<'a> {
-    pub(crate) places: &'a ClientEnvironment,
-    pub(crate) state: &'a ClientState,
-    pub(crate) layers: &'a [SettingsLayer],
-}
-
 impl ServerRegistrations {
-    /// Reads all files in which a client that is started here looks for servers.
-    pub(crate) fn load(
-        around: &ClientConfiguration<'_>,
-        plugins: &[EnabledPlugin],
+    /// Selects the registrations that concern rutter, and adds findings for files without servers.
+    pub(crate) fn new(
+        loaded: LoadedServers,
+        state: &ClientState,
         findings: &mut Vec<DoctorFinding>,
     ) -> Self {
-        let ClientConfiguration { places, state, .. } = around;
-        let mut servers = Self { unknown: state.unreadable, ..Self::default() };
-        if let Some(document) = &state.document {
-            let local = InstallScope::Local.servers_file(&places.folder, Some(&document.path));
-            if let Some((_, keys)) = local {
-                servers.add_registration(SettingsSource::Local, document, &keys, findings);
-            }
-        }
-        let folder = places.folder.canonicalize().unwrap_or_else(|_| places.folder.clone());
-        for folder in folder.ancestors() {
-            match LoadedDocument::load(&folder.join(".mcp.json")) {
-                LoadedDocument::Absent | LoadedDocument::Blank => {}
-                LoadedDocument::Void { finding, speaks_of_us } => {
-                    servers.unknown |= speaks_of_us;
-                    let what = "this cannot be read, so the client goes without the servers in it";
-                    let mut void = DoctorFinding::new(&codes::SERVERS_VOID, what);
-                    void.place = finding.place;
-                    if finding.code == &codes::SETTINGS_NOT_JSON {
-                        void.advice = finding.advice;
-                    }
-                    findings.push(void);
-                }
-                LoadedDocument::Document(document) => {
-                    if document.root.get(SERVERS_KEY).is_none()
-                        && !document.root.members().is_empty()
-                    {
-                        let what = "there is no `mcpServers` in this, so the client takes no servers from it";
-                        let finding = DoctorFinding::new(&codes::SERVERS_VOID, what);
-                        findings.push(finding.with_location(document.location(document.root.at)));
-                    }
-                    servers.add_registration(
-                        SettingsSource::Project,
-                        &document,
-                        &[SERVERS_KEY.to_owned()],
-                        findings,
-                    );
-                }
-            }
-        }
-        if let Some(document) = &state.document {
-            servers.add_registration(
-                SettingsSource::User,
-                document,
-                &[SERVERS_KEY.to_owned()],
-                findings,
-            );
-        }
-        for (plugin, folder) in plugins::plugin_folders(plugins) {
-            for document in plugins::server_files(folder) {
-                let list = document.root.get(SERVERS_KEY).unwrap_or(&document.root);
-                for (name, node) in list.members() {
-                    let mut found =
-                        ServerRegistration::new(SettingsSource::Plugin, &document, node);
-                    // Other servers of a plugin are not checked.
-                    if found.kind == ServerKind::Ours {
-                        found.plugin = Some(PluginServer {
-                            plugin: plugin.to_owned(),
-                            server: name.clone(),
-                            folder: folder.to_owned(),
-                        });
-                        servers.all.push(found);
-                    }
-                }
-            }
-        }
-        servers
+        findings.extend(loaded.faults.iter().map(file_fault_finding));
+        let may_have_ours = |fault: &ServerFileFault| match fault {
+            ServerFileFault::Document(fault) => fault.mentions(server::SERVER_NAME),
+            ServerFileFault::NoList(_) | ServerFileFault::NotObject { .. } => false,
+        };
+        let unknown = state.fault.is_some() || loaded.faults.iter().any(may_have_ours);
+        let all = loaded.servers.into_iter().map(ServerRegistration::new);
+        // Other servers of a plugin are not checked.
+        let is_checked = |server: &ServerRegistration| match server.registered.plugin {
+            Some(_) => server.kind == ServerKind::Ours,
+            None => server.registered.name == server::SERVER_NAME,
+        };
+        Self { all: all.filter(is_checked).collect(), unknown }
     }
 
-    /// Adds the server with rutter's name from the object of servers at this key path.
-    fn add_registration(
-        &mut self,
-        whose: SettingsSource,
-        document: &ClientDocument,
-        keys: &[String],
-        findings: &mut Vec<DoctorFinding>,
-    ) {
-        let mut node = &document.root;
-        for key in keys {
-            let Some(next) = node.get(key) else { return };
-            if !matches!(next.kind, JsonKind::Object(_)) {
-                let what = format!(
-                    "`{}` has to be an object, and this is {}: the client finds no servers there",
-                    display_name(key),
-                    next.kind.name()
-                );
-                let finding = DoctorFinding::new(&codes::SERVERS_VOID, what);
-                return findings.push(finding.with_location(document.location(next.at)));
-            }
-            node = next;
-        }
-        if let Some(node) = node.get(server::SERVER_NAME) {
-            self.all.push(ServerRegistration::new(whose, document, node));
-        }
-    }
-
-    /// Determines the state of each registration, and adds findings for their faults.
-    pub(crate) fn check_states(
-        &mut self,
-        around: &ClientConfiguration<'_>,
-        findings: &mut Vec<DoctorFinding>,
-    ) {
-        let mut reasons: Vec<Option<DoctorFinding>> = Vec::new();
-        for server in &mut self.all {
-            let off = admission::blocking_finding(server, around);
-            server.state = if let Some(what) = server.load_fault() {
-                let what = format!("{what}: the client skips this entry");
+    /// Adds findings for the faults of registrations, and for registrations without effect.
+    pub(crate) fn check_states(&self, layers: &[SettingsLayer], findings: &mut Vec<DoctorFinding>) {
+        for server in &self.all {
+            if let Some(fault) = server.registered.fault {
+                let what = format!("{}: the client skips this entry", describe_fault(fault));
                 findings.push(wrong_entry_finding(server, what));
-                RegistrationState::Skipped
-            } else if off.is_some() {
-                RegistrationState::Off
-            } else if server.whose == SettingsSource::Project && admission::is_pending(around) {
-                RegistrationState::Pending
-            } else {
-                RegistrationState::Used
-            };
-            reasons.push(off);
+            }
         }
-        self.check_foreign(around.layers, findings);
-        self.mark_shadowed();
-        for server in self.all.iter().filter(|server| server.state == RegistrationState::Used) {
-            if server.kind == ServerKind::Ours && !server::is_correct_entry(&server.entry) {
+        self.check_foreign(layers, findings);
+        for server in self.all.iter().filter(|server| server.registered.state == ServerState::Used)
+        {
+            if server.kind == ServerKind::Ours
+                && !server::is_correct_entry(&server.registered.entry)
+            {
                 let what = "this starts rutter with other arguments than `rutter init` writes";
                 findings.push(wrong_entry_finding(server, what.to_owned()));
             }
             findings.extend(check_moved_memory(server));
         }
-        let used = self.all.iter().any(|server| server.state == RegistrationState::Used);
-        let waits = self.all.iter().find(|server| server.state == RegistrationState::Pending);
+        let used = self.all.iter().any(|server| server.registered.state == ServerState::Used);
+        let waits = self.all.iter().find(|server| server.registered.state == ServerState::Pending);
         if let Some(server) = waits.filter(|server| !used && server.kind != ServerKind::Foreign) {
             let what =
                 "the client starts this server once somebody has said yes to it, which nobody has";
             findings.push(
                 DoctorFinding::new(&codes::SERVER_PENDING, what)
-                    .with_location(server.place.clone()),
+                    .with_location(server.registered.place.clone()),
             );
         } else if !used {
-            findings.extend(reasons.into_iter().flatten().next());
+            let block = self.all.iter().find_map(|server| server.registered.block.as_ref());
+            findings.extend(block.map(admission::block_finding));
         }
-        findings.extend(self.check_missing(around.layers));
+        findings.extend(self.check_missing(layers));
         findings.extend(self.check_duplicate());
-        let here = around.layers.iter().flat_map(|layer| &layer.entries).next();
-        let here = here.map(|entry| &entry.place);
+        let here = our_entries(layers).next().map(|entry| &entry.place);
         for server in self.active() {
-            findings.extend(rules::check_rules(around.layers, &server.allow_rule(), here));
-            findings.extend(rules::check_whole_server_rule(around.layers, &server.allow_rule()));
+            findings.extend(rules::check_rules(layers, &server.registered.allow_rule(), here));
+            findings
+                .extend(rules::check_whole_server_rule(layers, &server.registered.allow_rule()));
         }
     }
 
     /// Returns our servers that a session has, or would have after approval.
     pub(crate) fn active(&self) -> impl Iterator<Item = &ServerRegistration> {
         let counts = |server: &&ServerRegistration| {
-            matches!(server.state, RegistrationState::Used | RegistrationState::Pending)
+            matches!(server.registered.state, ServerState::Used | ServerState::Pending)
         };
         self.all.iter().filter(counts).filter(|server| server.kind != ServerKind::Foreign)
-    }
-
-    /// Marks registrations as shadowed. Of several with one name, the client uses the first approved one, else the
-    /// first pending one. A pending one before the used one is not shadowed: `claude -p` starts it without asking.
-    fn mark_shadowed(&mut self) {
-        let own = |server: &ServerRegistration| server.plugin.is_none();
-        let first = |state: RegistrationState| {
-            self.all.iter().position(|server| own(server) && server.state == state)
-        };
-        let Some(used) =
-            first(RegistrationState::Used).or_else(|| first(RegistrationState::Pending))
-        else {
-            return;
-        };
-        for (at, server) in self.all.iter_mut().enumerate() {
-            if at > used
-                && own(server)
-                && matches!(server.state, RegistrationState::Used | RegistrationState::Pending)
-            {
-                server.state = RegistrationState::Shadowed;
-            }
-        }
     }
 
     /// Finds a server with our name that runs another program. Pending ones count: `claude -p` starts them without
     /// asking.
     fn check_foreign(&self, layers: &[SettingsLayer], findings: &mut Vec<DoctorFinding>) {
-        let mut own = self.all.iter().filter(|server| server.plugin.is_none());
+        let mut own = self.all.iter().filter(|server| server.registered.plugin.is_none());
         let first = own.find(|server| {
-            matches!(server.state, RegistrationState::Used | RegistrationState::Pending)
+            matches!(server.registered.state, ServerState::Used | ServerState::Pending)
         });
         let Some(server) = first.filter(|server| server.kind == ServerKind::Foreign) else {
             return;
         };
-        let again =
-            format!("{} && {}", server.removal_command(), advice::init_command(server.whose));
-        if server::starts_rutter(&server.entry) {
+        let again = format!(
+            "{} && {}",
+            server.removal_command(),
+            advice::init_command(server.registered.whose)
+        );
+        if server::starts_rutter(&server.registered.entry) {
             let what =
                 "this starts rutter, and not as `rutter mcp`, so the agent has none of its tools";
             return findings.push(wrong_entry_finding(server, what.to_owned()));
@@ -400,12 +194,14 @@ impl ServerRegistrations {
             );
             let finding = DoctorFinding::new(&codes::SERVER_FOREIGN_ALLOWED, what);
             return findings.push(
-                finding.with_location(server.place.clone()).with_advice(server.removal_command()),
+                finding
+                    .with_location(server.registered.place.clone())
+                    .with_advice(server.removal_command()),
             );
         }
         let what = "this server is called `rutter` and is none of rutter's, so the agent has none of rutter's tools";
-        let finding =
-            DoctorFinding::new(&codes::SERVER_FOREIGN, what).with_location(server.place.clone());
+        let finding = DoctorFinding::new(&codes::SERVER_FOREIGN, what)
+            .with_location(server.registered.place.clone());
         findings.push(finding.with_advice(again));
     }
 
@@ -414,7 +210,7 @@ impl ServerRegistrations {
         if self.unknown || !self.all.is_empty() {
             return None;
         }
-        let entry = layers.iter().flat_map(|layer| &layer.entries).next()?;
+        let entry = our_entries(layers).next()?;
         let what = "rutter's hooks are here, and its server is registered nowhere: the agent has none of its tools";
         // The file of the hooks decides the `rutter init` command in the advice.
         let place = FileLocation::whole_file(&entry.place.file);
@@ -425,34 +221,77 @@ impl ServerRegistrations {
     /// once.
     fn check_duplicate(&self) -> Option<DoctorFinding> {
         let same = |one: &ServerRegistration, other: &ServerRegistration| {
-            ["command", "args"].iter().all(|key| one.entry.get(key) == other.entry.get(key))
+            ["command", "args"]
+                .iter()
+                .all(|key| one.registered.entry.get(key) == other.registered.entry.get(key))
         };
-        let own = self.active().find(|server| server.plugin.is_none())?;
-        let plugin = self.active().find(|it| it.plugin.is_some() && !same(it, own))?;
-        let what = format!("this and {} both run: the agent has every tool twice", own.place);
-        let finding =
-            DoctorFinding::new(&codes::SERVER_TWICE, what).with_location(plugin.place.clone());
+        let own = self.active().find(|server| server.registered.plugin.is_none())?;
+        let plugin = self.active().find(|it| it.registered.plugin.is_some() && !same(it, own))?;
+        let what =
+            format!("this and {} both run: the agent has every tool twice", own.registered.place);
+        let finding = DoctorFinding::new(&codes::SERVER_TWICE, what)
+            .with_location(plugin.registered.place.clone());
         Some(finding.with_advice(plugin.removal_command()))
     }
 }
 
 /// Returns a finding for a wrong entry. `init` corrects only entries that it writes, not variables or foreign entries.
 fn wrong_entry_finding(server: &ServerRegistration, what: String) -> DoctorFinding {
-    let init = advice::init_command(server.whose);
-    let advice = if server.kind == ServerKind::Ours && server.load_fault().is_none() {
+    let init = advice::init_command(server.registered.whose);
+    let advice = if server.kind == ServerKind::Ours && server.registered.fault.is_none() {
         init
     } else {
         format!("{} && {init}", server.removal_command())
     };
     DoctorFinding::new(&codes::SERVER_WRONG, what)
-        .with_location(server.place.clone())
+        .with_location(server.registered.place.clone())
         .with_advice(advice)
 }
 
 /// Finds variables that would give a server another data directory than the hooks have.
 fn check_moved_memory(server: &ServerRegistration) -> Option<DoctorFinding> {
-    let set = |name: &&str| server.entry["env"].get(name).is_some();
+    let set = |name: &&str| server.registered.entry["env"].get(name).is_some();
     let name = ["RUTTER_HOME", "XDG_DATA_HOME", "HOME"].into_iter().find(|name| set(name))?;
     let what = format!("`env` of this entry sets {name}: tools use another memory than hooks do");
-    Some(DoctorFinding::new(&codes::ENV_MOVES, what).with_location(server.place.clone()))
+    Some(DoctorFinding::new(&codes::ENV_MOVES, what).with_location(server.registered.place.clone()))
+}
+
+/// Returns the finding about a file in which the client finds no servers.
+fn file_fault_finding(fault: &ServerFileFault) -> DoctorFinding {
+    let finding = |what: String, location: &FileLocation| {
+        DoctorFinding::new(&codes::SERVERS_VOID, what).with_location(location.clone())
+    };
+    match fault {
+        ServerFileFault::Document(fault) => {
+            let what = "this cannot be read, so the client goes without the servers in it";
+            let finding = finding(what.to_owned(), &fault.location);
+            match fault.kind {
+                DocumentFaultKind::NotJson { .. } => {
+                    finding.with_advice(codes::SETTINGS_NOT_JSON.advice)
+                }
+                _ => finding,
+            }
+        }
+        ServerFileFault::NoList(location) => {
+            let what = "there is no `mcpServers` in this, so the client takes no servers from it";
+            finding(what.to_owned(), location)
+        }
+        ServerFileFault::NotObject { key, found, location } => {
+            let key = display_name(key);
+            let what = format!(
+                "`{key}` has to be an object, and this is {found}: the client finds no servers there"
+            );
+            finding(what, location)
+        }
+    }
+}
+
+const fn describe_fault(fault: ServerFault) -> &'static str {
+    match fault {
+        ServerFault::NotObject => "an entry has to be an object",
+        ServerFault::UnknownType => "there is no such `type`; that of rutter is \"stdio\"",
+        ServerFault::NoCommand => "an entry needs `command`",
+        ServerFault::ArgsNotTexts => "`args` has to be an array of strings",
+        ServerFault::EnvNotTexts => "`env` has to be an object of strings",
+    }
 }

@@ -5,16 +5,16 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rutter_check::settings::{HookEntry, ServerState, SettingsSource};
 use rutter_memory::quote::PathLine as _;
 use serde_json::{Value, json};
 
 use super::codes;
-use super::entry::{HookEntry, LaunchCommand};
+use super::entry::{self, LaunchCommand};
 use super::finding::{DoctorFinding, display_name};
-use super::layers::SettingsSource;
 use super::process::{self, ProcessResult};
 use super::runs::{EntryRunner, SCRATCH_ADVICE};
-use super::servers::{RegistrationState, ServerKind, ServerRegistration, ServerRegistrations};
+use super::servers::{ServerKind, ServerRegistration, ServerRegistrations};
 use super::{advice, program};
 use crate::install::server::is_correct_entry;
 use crate::scratch::ScratchFolder;
@@ -41,14 +41,14 @@ impl EntryRunner<'_> {
         let hooks: Vec<PathBuf> = entries
             .iter()
             .filter(|entry| !self.is_untrusted_entry(entry))
-            .map(|entry| entry.launch_command(self.places))
+            .map(|entry| entry::launch_command(entry, self.places))
             // A program that does not run has its own finding.
             .filter(|start| {
                 examined.iter().any(|(program, runs)| *runs && program == start.program())
             })
             .filter_map(|start| program::resolve_program(&start, self.places))
             .collect();
-        let used = servers.active().find(|server| server.plugin.is_none());
+        let used = servers.active().find(|server| server.registered.plugin.is_none());
         let used = used
             .and_then(|server| program::resolve_program(&server.launch_command()?, self.places));
         for server in &mut servers.all {
@@ -57,10 +57,10 @@ impl EntryRunner<'_> {
             }
             let Some(start) = server.launch_command() else { continue };
             let path = program::resolve_program(&start, self.places);
-            if server.state == RegistrationState::Shadowed {
+            if server.registered.state == ServerState::Shadowed {
                 findings.extend(check_shadowed(server, path.as_deref(), used.as_deref()));
             }
-            if !matches!(server.state, RegistrationState::Used | RegistrationState::Pending)
+            if !matches!(server.registered.state, ServerState::Used | ServerState::Pending)
                 || self.is_untrusted_server(server, &start)
             {
                 continue;
@@ -71,18 +71,19 @@ impl EntryRunner<'_> {
             } else {
                 let mut found = Vec::new();
                 let scratch = self.scratch.as_ref().ok();
-                let place = server.place.clone();
+                let place = server.registered.place.clone();
                 let usable =
                     program::examine_program(&start, place, self.places, scratch, &mut found);
                 for finding in &mut found {
-                    finding.advice = advice::with_scope_option(&finding.advice, server.whose);
+                    finding.advice =
+                        advice::with_scope_option(&finding.advice, server.registered.whose);
                 }
                 findings.extend(found);
                 examined.push((start.program().to_owned(), usable));
                 usable
             };
             // An entry with other arguments has its own finding.
-            if !usable || !is_correct_entry(&server.entry) {
+            if !usable || !is_correct_entry(&server.registered.entry) {
                 continue;
             }
             if let Some(path) = &path
@@ -97,8 +98,8 @@ impl EntryRunner<'_> {
                 let finding = DoctorFinding::new(&codes::SERVER_PROGRAM_DIFFERS, what);
                 findings.push(
                     finding
-                        .with_location(server.place.clone())
-                        .with_advice(advice::init_command(server.whose)),
+                        .with_location(server.registered.place.clone())
+                        .with_advice(advice::init_command(server.registered.whose)),
                 );
             }
             match self.scratch {
@@ -122,8 +123,9 @@ impl EntryRunner<'_> {
         server: &ServerRegistration,
         start: &LaunchCommand,
     ) -> bool {
-        let of_checkout = server.whose == SettingsSource::Project;
-        let more = server.entry.get("env").is_some() || !is_correct_entry(&server.entry);
+        let of_checkout = server.registered.whose == SettingsSource::Project;
+        let more = server.registered.entry.get("env").is_some()
+            || !is_correct_entry(&server.registered.entry);
         !self.trusted && ((of_checkout && more) || self.is_in_checkout(start))
     }
 
@@ -136,20 +138,20 @@ impl EntryRunner<'_> {
     ) -> Option<DoctorFinding> {
         let mut fastest = Duration::MAX;
         let failed = |why: String| {
-            let advice = advice::init_command(server.whose);
+            let advice = advice::init_command(server.registered.whose);
             Some(
                 DoctorFinding::new(&codes::SERVER_FAILS, why)
-                    .with_location(server.place.clone())
+                    .with_location(server.registered.place.clone())
                     .with_advice(advice),
             )
         };
         if let Err(error) = self.create_scratch_files(scratch) {
             return failed(format!("the server could not be tried: {error}"));
         }
-        let folder = server.plugin.as_ref().map(|plugged| plugged.folder.as_path());
+        let folder = server.registered.plugin.as_ref().map(|plugged| plugged.folder.as_path());
         for _ in 0..MAX_SERVER_STARTS {
             let mut command = self.build_command(start, folder, scratch.path());
-            for (name, value) in server.entry["env"].as_object().into_iter().flatten() {
+            for (name, value) in server.registered.entry["env"].as_object().into_iter().flatten() {
                 command.envs(value.as_str().map(|value| (name, value)));
             }
             // Set last, so that the entry cannot redirect writes to the user's data.
@@ -174,7 +176,8 @@ impl EntryRunner<'_> {
         (fastest > SLOW_SERVER_TIME).then(|| {
             let what =
                 format!("{} ms until the server has said which tools it has", fastest.as_millis());
-            DoctorFinding::new(&codes::SERVER_SLOW, what).with_location(server.place.clone())
+            DoctorFinding::new(&codes::SERVER_SLOW, what)
+                .with_location(server.registered.place.clone())
         })
     }
 }
@@ -245,16 +248,16 @@ fn check_shadowed(
     used: Option<&Path>,
 ) -> Option<DoctorFinding> {
     // A shared registration is meant to give way to a nearer one.
-    let own = matches!(server.whose, SettingsSource::Local | SettingsSource::User)
-        && server.entry["command"] != "sh";
+    let own = matches!(server.registered.whose, SettingsSource::Local | SettingsSource::User)
+        && server.registered.entry["command"] != "sh";
     let (path, used) = (path.filter(|_| own)?, used?);
     if is_same_file(path, used) {
         return None;
     }
     let what = format!("this is not started: another entry is nearer, with {}", used.to_line());
-    let finding =
-        DoctorFinding::new(&codes::SERVER_SHADOWED, what).with_location(server.place.clone());
-    Some(finding.with_advice(format!("rutter uninstall --{}", server.whose.as_str())))
+    let finding = DoctorFinding::new(&codes::SERVER_SHADOWED, what)
+        .with_location(server.registered.place.clone());
+    Some(finding.with_advice(format!("rutter uninstall --{}", server.registered.whose.as_str())))
 }
 
 /// Returns true if two paths lead to the same file.

@@ -5,30 +5,34 @@ use std::io::Write as _;
 use std::path::Path;
 
 use proptest::prelude::*;
+use rutter_check::settings::{
+    ClientFiles, ClientState, FileLocation, HookEntry, LayerState, ServerState, SettingsLayer,
+    SettingsSource, load_layers, load_servers, managed_servers_file, managed_settings_files,
+};
 use rutter_contract::EventName;
 use rutter_contract::version::Contract;
 use serde_json::json;
 
-use super::entry::{HookEntry, LaunchCommand};
-use super::finding::{DoctorFinding, FileLocation};
-use super::layers::{LayerState, SettingsLayer, SettingsSource, check_switches, load_layers};
-use super::places::{
-    ClientEnvironment, ClientVariables, managed_servers_file, managed_settings_files,
-};
-use super::servers::{ClientConfiguration, RegistrationState as Registered, ServerRegistrations};
-use super::trust::ClientState;
-use super::{hooks, program};
+use super::entry::{self, LaunchCommand};
+use super::finding::DoctorFinding;
+use super::layers::{check_layers, check_switches, our_entries};
+use super::places::{ClientEnvironment, ClientVariables};
+use super::servers::ServerRegistrations;
+use super::{hooks, program, trust};
 use crate::install::{self, has_our_content, hook_groups, install};
 
 fn client_environment(folder: &Path) -> ClientEnvironment {
     ClientEnvironment {
-        folder: folder.join("ship"),
-        managed: managed_settings_files(&folder.join("etc")),
-        managed_servers: managed_servers_file(&folder.join("etc")),
-        config: Some(folder.join("home/.claude")),
-        state: Some(folder.join("home/.claude.json")),
+        files: ClientFiles {
+            folder: folder.join("ship"),
+            managed: managed_settings_files(&folder.join("etc")),
+            managed_servers: managed_servers_file(&folder.join("etc")),
+            config: Some(folder.join("home/.claude")),
+            state: Some(folder.join("home/.claude.json")),
+            ..ClientFiles::default()
+        },
         variables: ClientVariables {
-            rutter_home: Some(folder.join("memory").into_os_string()),
+            rutter_home: Some(folder.join("memory")),
             ..ClientVariables::default()
         },
         search: Vec::new(),
@@ -41,8 +45,8 @@ fn write_file(path: &Path, text: &str) {
 }
 
 fn find_codes(places: &ClientEnvironment, folder: &Path) -> Vec<(&'static str, String)> {
-    let mut findings = Vec::new();
-    let layers = load_layers(places, Contract::newest(), &mut findings);
+    let layers = load_layers(&places.files, Contract::newest());
+    let mut findings: Vec<DoctorFinding> = check_layers(&layers).collect();
     findings.extend(check_switches(&layers, places, Contract::newest(), &folder.join("memory")));
     let shown = |place: Option<FileLocation>| {
         let place = place.map(|place| place.to_string()).unwrap_or_default();
@@ -108,12 +112,13 @@ fn managed_settings_decide_servers() {
     write_file(&at("home/.claude.json"), &json!({ "mcpServers": server }).to_string());
     let found = || {
         let places = client_environment(&root);
-        let mut findings = Vec::new();
-        let layers = load_layers(&places, Contract::newest(), &mut findings);
-        let state = ClientState::load(&places, Contract::newest(), &mut findings);
-        let around = ClientConfiguration { places: &places, state: &state, layers: &layers };
-        let mut servers = ServerRegistrations::load(&around, &[], &mut findings);
-        servers.check_states(&around, &mut findings);
+        let layers = load_layers(&places.files, Contract::newest());
+        let mut findings: Vec<DoctorFinding> = check_layers(&layers).collect();
+        let state = ClientState::load(&places.files, Contract::newest());
+        findings.extend(trust::check_trust(&state, &places.files));
+        let loaded = load_servers(&places.files, &state, &layers, &[]);
+        let servers = ServerRegistrations::new(loaded, &state, &mut findings);
+        servers.check_states(&layers, &mut findings);
         let untrusted = |finding: &DoctorFinding| finding.code.name == "folder-untrusted";
         findings.retain(|finding| !untrusted(finding));
         let shown = |finding: DoctorFinding| {
@@ -170,7 +175,7 @@ fn guarded_entry_reports_missing_program() {
         whose: SettingsSource::Project,
     };
     let places = client_environment(folder.path());
-    let start = entry.launch_command(&places);
+    let start = entry::launch_command(&entry, &places);
     assert!(matches!(start, LaunchCommand::Guarded { .. }));
     let mut findings = Vec::new();
     assert!(!program::examine_program(&start, entry.place.clone(), &places, None, &mut findings));
@@ -185,7 +190,7 @@ fn guarded_entry_reports_missing_program() {
 fn parses_shell_lines() {
     let folder = tempfile::tempdir().unwrap();
     let mut places = client_environment(folder.path());
-    places.variables.home = Some("/home/me".into());
+    places.files.home = Some("/home/me".into());
     for (line, word, path) in [
         ("/x/rutter hook", "/x/rutter", "/x/rutter"),
         ("'/x y/rutter' hook Stop", "'/x y/rutter'", "/x y/rutter"),
@@ -202,7 +207,7 @@ fn parses_shell_lines() {
             plugin: None,
             whose: SettingsSource::User,
         };
-        let start = entry.launch_command(&places);
+        let start = entry::launch_command(&entry, &places);
         assert_eq!(start, LaunchCommand::Shell { line: line.to_owned(), word: word.to_owned() });
         assert_eq!(program::resolve_program(&start, &places).unwrap(), Path::new(path));
     }
@@ -216,8 +221,8 @@ fn read_layer(
 ) -> (SettingsLayer, Vec<DoctorFinding>) {
     let path = folder.join("ship/.claude/settings.local.json");
     write_file(&path, text);
-    let mut findings = Vec::new();
-    let layer = SettingsLayer::load(SettingsSource::Local, &path, None, contract, &mut findings);
+    let layer = SettingsLayer::load(SettingsSource::Local, &path, None, contract);
+    let findings = check_layers(std::slice::from_ref(&layer)).collect();
     (layer, findings)
 }
 
@@ -295,9 +300,9 @@ proptest! {
         prop_assert_eq!(layer.state == LayerState::Void, void, "{:?}", findings);
         if !void {
             let ours = hook_groups(&program_reference(program)).len();
-            prop_assert_eq!(layer.ours, ours, "{}", installed.text);
-            prop_assert!(has_our_content(&installed.text, &init_content(program)).unwrap());
             let layers = [layer];
+            prop_assert_eq!(our_entries(&layers).count(), ours, "{}", installed.text);
+            prop_assert!(has_our_content(&installed.text, &init_content(program)).unwrap());
             let missing = hooks::check_entries(&layers, &client_environment(folder.path()));
             prop_assert!(missing.is_empty(), "{:?}", missing);
         }
@@ -324,8 +329,8 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         let places = client_environment(&root);
-        std::fs::create_dir_all(&places.folder).unwrap();
-        let ship = places.folder.to_str().unwrap();
+        std::fs::create_dir_all(&places.files.folder).unwrap();
+        let ship = places.files.folder.to_str().unwrap();
         let of = |value: &str| format!("{{\"mcpServers\":{{\"rutter\":{value}}}}}");
         for (shared, noted) in [(of(&one), of(&other)), (one.clone(), format!("{{\"mcpServers\":{other}}}"))] {
             write_file(&root.join("ship/.mcp.json"), &shared);
@@ -340,14 +345,15 @@ proptest! {
                      \"deniedMcpServers\":{other}}}"
                 ),
             );
-            let mut findings = Vec::new();
-            let layers = load_layers(&places, Contract::newest(), &mut findings);
-            let state = ClientState::load(&places, Contract::newest(), &mut findings);
-            let around = ClientConfiguration { places: &places, state: &state, layers: &layers };
-            let mut servers = ServerRegistrations::load(&around, &[], &mut findings);
-            servers.check_states(&around, &mut findings);
+            let layers = load_layers(&places.files, Contract::newest());
+            let mut findings: Vec<DoctorFinding> = check_layers(&layers).collect();
+            let state = ClientState::load(&places.files, Contract::newest());
+            findings.extend(trust::check_trust(&state, &places.files));
+            let loaded = load_servers(&places.files, &state, &layers, &[]);
+            let servers = ServerRegistrations::new(loaded, &state, &mut findings);
+            servers.check_states(&layers, &mut findings);
             prop_assert!(findings.iter().all(|finding| finding.place.is_some()), "{:?}", findings);
-            let used = servers.all.iter().filter(|server| server.state == Registered::Used).count();
+            let used = servers.all.iter().filter(|server| server.registered.state == ServerState::Used).count();
             prop_assert!(used <= 1, "one of a name is used");
         }
     }

@@ -7,10 +7,10 @@
 use std::fmt;
 use std::ops::Range;
 
+use rutter_check::settings::{JsonItem, JsonOutline, JsonType, line_and_column};
 use serde_json::{Map, Value};
 
 use super::layout::{JsonLayout, NewEntry, TextEdit};
-use super::outline::{JsonItem, JsonOutline, JsonType, line_and_column};
 
 /// The reason for which a file is left unchanged.
 #[derive(Debug, PartialEq, Eq)]

@@ -5,11 +5,11 @@
 
 use std::ops::Range;
 
+use rutter_check::settings::{JsonItem, JsonOutline, JsonType};
 use serde_json::Value;
 
 use super::document::{EditableDocument, EntryAddition, MalformedFile};
 use super::layout::TextEdit;
-use super::outline::{JsonItem, JsonOutline, JsonType};
 use super::places::ContentDiff;
 use super::table::{HookGroup, is_our_hook};
 

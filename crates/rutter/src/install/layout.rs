@@ -3,11 +3,10 @@
 use std::io;
 use std::ops::Range;
 
+use rutter_check::settings::{JsonItem, JsonOutline};
 use serde::Serialize;
 use serde_json::ser::{Formatter, PrettyFormatter, Serializer};
 use serde_json::{Value, json};
-
-use super::outline::{JsonItem, JsonOutline};
 
 /// The formatting style of a file.
 pub(super) struct JsonLayout {

@@ -4,26 +4,22 @@
 //! the user's own, and a plugin's entries always run as well. A user with two of these would get every message twice.
 //! So the less specific entry defers to the more specific one, event by event.
 
-use std::fs::File;
-use std::io::Read as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
+use rutter_check::settings::{
+    FIRST_CHECKOUT_SETTINGS_VERSION, checkout_settings_file, covers_server, is_same_path,
+    read_regular_file,
+};
 use rutter_contract::version::Version;
 use rutter_memory::project::WorkTree;
 use serde_json::Value;
 
 use super::InstallScope;
-use super::server::{SERVER_RULE, covers_server};
+use super::server::SERVER_RULE;
 use super::table::{hook_program, is_our_hook, is_shared_hook};
 
 /// Largest settings file that is read.
 const MAX_SETTINGS_BYTES: u64 = 4 * 1024 * 1024;
-const NONBLOCK_FLAG: i32 = OFlags::NONBLOCK.bits().cast_signed();
-
-/// First client version that was seen to read the local settings of the main checkout too.
-const FIRST_CHECKOUT_SETTINGS_VERSION: Version = Version::new(2, 1, 325);
 
 /// Returns our entries in settings, with their events.
 fn our_entries(settings: &Value) -> impl Iterator<Item = (&str, &Value)> {
@@ -56,16 +52,6 @@ pub(crate) fn other_installs(
             Some((other, path, entry))
         })
         .collect()
-}
-
-/// Returns true if two paths lead to the same file, which need not exist.
-pub(crate) fn is_same_path(one: &Path, other: &Path) -> bool {
-    let settled = |path: &Path| {
-        path.canonicalize()
-            .ok()
-            .or_else(|| Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?)))
-    };
-    one == other || settled(one).is_some_and(|one| settled(other) == Some(one))
 }
 
 /// The event and environment of a hook that a shared file started.
@@ -109,16 +95,9 @@ pub(crate) fn defers_to_other_entry(asker: &SharedHook<'_>) -> bool {
         || (plugin && project.is_some_and(|path| runs_on_event(&path, asker.event, true)))
 }
 
-/// Returns the local settings of the main checkout. The newer client also reads them when it is started in a subfolder
-/// or a worktree, unless the repository is bare or the home folder. Measured: it does not read the project's settings
-/// there, and 2.1.197 reads neither.
-pub(crate) fn checkout_settings(folder: &Path, home: Option<&Path>) -> Option<PathBuf> {
-    let tree = WorkTree::containing(folder)?;
-    let main = tree.common_dir.parent().filter(|_| tree.common_dir.ends_with(".git"))?;
-    let here = folder.canonicalize().ok()?;
-    let home = home.and_then(|home| home.canonicalize().ok());
-    let settings = InstallScope::Local.settings_file(main, None)?;
-    (here != main && home.as_deref() != Some(main)).then_some(settings)
+/// Returns the local settings of the main checkout, if a client that is started in a folder may read them.
+fn checkout_settings(folder: &Path, home: Option<&Path>) -> Option<PathBuf> {
+    checkout_settings_file(folder, home, &WorkTree::containing(folder)?.common_dir)
 }
 
 /// Returns true if a file runs rutter on an event. An entry with a missing program does not count, because it has no
@@ -185,23 +164,6 @@ pub(crate) fn is_installed_in(folder: &Path, client: Option<&Path>, home: Option
     })
 }
 
-/// Reads a regular file of limited size. Does not block on a pipe.
-pub(super) fn read_settings_bytes(path: &Path) -> Option<Vec<u8>> {
-    read_limited(path, MAX_SETTINGS_BYTES)
-}
-
-/// Reads a regular file that is at most `longest` bytes long.
-pub(super) fn read_limited(path: &Path, longest: u64) -> Option<Vec<u8>> {
-    let file = File::options().read(true).custom_flags(NONBLOCK_FLAG).open(path).ok()?;
-    let metadata = file.metadata().ok()?;
-    if !metadata.is_file() || metadata.len() > longest {
-        return None;
-    }
-    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).ok()? + 1);
-    file.take(longest + 1).read_to_end(&mut bytes).ok()?;
-    (bytes.len() as u64 <= longest).then_some(bytes)
-}
-
 /// Reads settings that mention rutter.
 fn settings_with_rutter(path: &Path) -> Option<Value> {
     settings_with_word(path, "rutter")
@@ -209,7 +171,7 @@ fn settings_with_rutter(path: &Path) -> Option<Value> {
 
 /// Reads settings that contain a word. Most files do not contain it and need not be parsed.
 fn settings_with_word(path: &Path, word: &str) -> Option<Value> {
-    let bytes = read_settings_bytes(path)?;
+    let bytes = read_regular_file(path, MAX_SETTINGS_BYTES).ok()?;
     bytes.windows(word.len()).any(|there| there == word.as_bytes()).then(|| parse_json(&bytes))?
 }
 

@@ -5,12 +5,12 @@
 
 use std::ops::Range;
 
+use rutter_check::settings::JsonType;
 use serde_json::Value;
 
 use super::document::{EditableDocument, EntryAddition, MalformedFile, new_file_text};
 use super::hooks::{self, HOOKS_KEY};
 use super::layout::{TextEdit, apply_edits};
-use super::outline::JsonType;
 use super::record::AddedContent;
 use super::server;
 use super::table::HookGroup;

@@ -8,10 +8,10 @@
 
 use std::path::Path;
 
+use rutter_check::settings::{client_storage_folder, project_servers_file, read_regular_file};
 use serde_json::Value;
 
-use super::checkout::client_storage_folder;
-use super::nearer::{find_deny_rule, read_limited};
+use super::nearer::find_deny_rule;
 use super::server::{self, SERVER_NAME};
 
 /// Largest file that is searched. A hook has no time for a longer one.
@@ -21,7 +21,7 @@ const MAX_CLIENT_FILE_BYTES: u64 = 512 * 1024;
 ///
 /// `client` is the client's folder with the user's settings, `file` its file with the user's servers.
 pub(crate) fn is_registered(folder: &Path, client: Option<&Path>, file: &Path) -> Option<bool> {
-    let bytes = read_limited(file, MAX_CLIENT_FILE_BYTES)?;
+    let bytes = read_regular_file(file, MAX_CLIENT_FILE_BYTES).ok()?;
     let text = str::from_utf8(&bytes).ok()?;
     let registered = is_registered_in_text(text, client_storage_folder(folder).to_str()?, || {
         has_project_server(folder)
@@ -88,8 +88,8 @@ fn is_rutter_entry(members: &str) -> Option<bool> {
 /// Returns true if a project defines a server with our name.
 fn has_project_server(folder: &Path) -> bool {
     folder.ancestors().any(|folder| {
-        let servers = read_limited(&folder.join(".mcp.json"), MAX_CLIENT_FILE_BYTES);
-        servers.is_some_and(|bytes| bytes.windows(8).any(|word| word == b"\"rutter\""))
+        let servers = read_regular_file(&project_servers_file(folder), MAX_CLIENT_FILE_BYTES);
+        servers.is_ok_and(|bytes| bytes.windows(8).any(|word| word == b"\"rutter\""))
     })
 }
 

@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::checkout::client_storage_folder;
+use rutter_check::settings::{
+    SERVERS_KEY, local_servers_keys, local_settings_file, project_servers_file,
+    project_settings_file, user_settings_file,
+};
 
 /// The users and folders for which rutter is installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,9 +43,9 @@ impl InstallScope {
     /// So only the folder's own file makes "start claude here" true for every client.
     pub(crate) fn settings_file(self, folder: &Path, client: Option<&Path>) -> Option<PathBuf> {
         match self {
-            Self::Local => Some(folder.join(".claude/settings.local.json")),
-            Self::Project => Some(folder.join(".claude/settings.json")),
-            Self::User => client.map(|client| client.join("settings.json")),
+            Self::Local => Some(local_settings_file(folder)),
+            Self::Project => Some(project_settings_file(folder)),
+            Self::User => client.map(user_settings_file),
             Self::Plugin => None,
         }
     }
@@ -54,16 +57,11 @@ impl InstallScope {
         folder: &Path,
         client_file: Option<&Path>,
     ) -> Option<(PathBuf, Vec<String>)> {
-        const SERVERS_KEY: &str = "mcpServers";
         match self {
-            Self::Local => {
-                let checkout = client_storage_folder(folder).to_str()?.to_owned();
-                let keys = vec!["projects".to_owned(), checkout, SERVERS_KEY.to_owned()];
-                Some((client_file?.to_owned(), keys))
-            }
+            Self::Local => Some((client_file?.to_owned(), local_servers_keys(folder)?)),
             Self::User => Some((client_file?.to_owned(), vec![SERVERS_KEY.to_owned()])),
             Self::Project | Self::Plugin => {
-                Some((folder.join(".mcp.json"), vec![SERVERS_KEY.to_owned()]))
+                Some((project_servers_file(folder), vec![SERVERS_KEY.to_owned()]))
             }
         }
     }

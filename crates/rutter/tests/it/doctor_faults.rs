@@ -388,7 +388,7 @@ fn harmless_settings_have_no_findings() {
             "disableAllHooks": false,
             "env": { "RUTTER": "on" },
             "allowManagedHooksOnly": true,
-            "hooks": { "Stop": [{ "hooks": [{ "type": "command", "command": "/src/engram/lint.sh" }] }], "DoctorSetup": foreign_group() },
+            "hooks": { "Stop": [{ "hooks": [{ "type": "command", "command": "/src/engram/lint.sh" }] }], "Setup": foreign_group() },
         })
         .to_string(),
     );

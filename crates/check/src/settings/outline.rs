@@ -8,37 +8,43 @@ use std::ops::Range;
 use rutter_contract::javascript::{self, JsonKind, JsonNode, JsonSyntaxError};
 
 /// An element of an array, or a member of an object.
-pub(crate) struct JsonItem {
+#[derive(Debug)]
+pub struct JsonItem {
     /// The key of a member.
-    pub(crate) key: Option<String>,
+    pub key: Option<String>,
     /// The whole item: from the key to the end of the value.
-    pub(crate) range: Range<usize>,
+    pub range: Range<usize>,
     /// The value without the key.
-    pub(crate) value: Range<usize>,
+    pub value: Range<usize>,
 }
 
 /// The type of a value, by its first character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum JsonType {
+pub enum JsonType {
+    /// An object.
     Object,
+    /// An array.
     List,
+    /// Any other value.
     Other,
 }
 
 /// A JSON text.
-#[derive(Clone, Copy)]
-pub(crate) struct JsonOutline<'a> {
-    pub(crate) text: &'a str,
+#[derive(Debug, Clone, Copy)]
+pub struct JsonOutline<'a> {
+    /// The whole text.
+    pub text: &'a str,
 }
 
 impl<'a> JsonOutline<'a> {
     /// Parses a text, and returns its outline and the range of its root value.
-    pub(crate) fn parse(text: &'a str) -> Result<(Self, Range<usize>), JsonSyntaxError> {
+    pub fn parse(text: &'a str) -> Result<(Self, Range<usize>), JsonSyntaxError> {
         let root = javascript::parse(text)?;
         Ok((Self { text }, root.at..text.trim_end_matches([' ', '\t', '\n', '\r']).len()))
     }
 
-    pub(crate) fn json_type(&self, value: &Range<usize>) -> JsonType {
+    /// Returns the type of the value at a range.
+    pub fn json_type(&self, value: &Range<usize>) -> JsonType {
         match self.text.as_bytes().get(value.start) {
             Some(b'{') => JsonType::Object,
             Some(b'[') => JsonType::List,
@@ -47,7 +53,7 @@ impl<'a> JsonOutline<'a> {
     }
 
     /// Returns the items of an array or object, in order and including duplicate keys.
-    pub(crate) fn items(&self, container: &Range<usize>) -> Vec<JsonItem> {
+    pub fn items(&self, container: &Range<usize>) -> Vec<JsonItem> {
         let members = match self.json_type(container) {
             JsonType::Object => true,
             JsonType::List => false,
@@ -76,13 +82,13 @@ impl<'a> JsonOutline<'a> {
     }
 
     /// Returns the effective member of an object: the last one with this key.
-    pub(crate) fn member(&self, object: &Range<usize>, key: &str) -> Option<Range<usize>> {
+    pub fn member(&self, object: &Range<usize>, key: &str) -> Option<Range<usize>> {
         let items = self.items(object);
         items.into_iter().rfind(|item| item.key.as_deref() == Some(key)).map(|item| item.value)
     }
 
     /// Returns the text of a range.
-    pub(crate) fn slice(&self, range: &Range<usize>) -> &'a str {
+    pub fn slice(&self, range: &Range<usize>) -> &'a str {
         self.text.get(range.clone()).unwrap_or_default()
     }
 
@@ -118,14 +124,6 @@ impl<'a> JsonOutline<'a> {
     }
 }
 
-/// Returns the line and column of a byte offset, both from 1, with columns in characters, as editors count.
-pub(crate) fn line_and_column(text: &str, at: usize) -> (usize, usize) {
-    let before = text.get(..at).unwrap_or(text);
-    let line = before.matches('\n').count() + 1;
-    let start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    (line, before[start..].chars().count() + 1)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -148,12 +146,5 @@ mod tests {
         assert_eq!(outline.member(&root, "a"), Some(items[1].value.clone()));
         assert!(outline.items(&items[1].value).is_empty());
         assert!(outline.items(&items[2].value).is_empty());
-    }
-
-    #[test]
-    fn counts_lines_and_columns() {
-        assert_eq!(line_and_column("", 0), (1, 1));
-        assert_eq!(line_and_column("a\r\nßc", 3 + 2), (2, 2));
-        assert_eq!(line_and_column("a\n", 2), (2, 1));
     }
 }

@@ -1,4 +1,4 @@
-//! Enabled plugins, and their hooks and servers that run rutter.
+//! Enabled plugins, and their files with hooks and servers.
 
 use std::path::{Path, PathBuf};
 
@@ -7,25 +7,23 @@ use rutter_contract::version::Contract;
 use serde_json::Value;
 
 use super::document::{self, ClientDocument, LoadedDocument};
-use super::finding::DoctorFinding;
+use super::files::{ClientFiles, project_servers_file};
 use super::layers::{SettingsLayer, SettingsSource};
-use super::places::ClientEnvironment;
 
-/// An enabled plugin, `name@marketplace`.
-pub(crate) struct EnabledPlugin {
-    pub(crate) name: String,
+/// An enabled plugin.
+#[derive(Debug)]
+pub struct EnabledPlugin {
+    /// `name@marketplace`.
+    pub name: String,
     /// The settings file that enables it.
-    pub(crate) by: PathBuf,
+    pub by: PathBuf,
     /// Installation folder. None if the client has not recorded it.
-    folder: Option<PathBuf>,
+    pub folder: Option<PathBuf>,
 }
 
 /// Returns the enabled plugins, after precedence.
-pub(crate) fn enabled_plugins(
-    layers: &[SettingsLayer],
-    places: &ClientEnvironment,
-) -> Vec<EnabledPlugin> {
-    let installed = places.config.as_ref().and_then(|config| {
+pub fn enabled_plugins(layers: &[SettingsLayer], files: &ClientFiles) -> Vec<EnabledPlugin> {
+    let installed = files.config.as_ref().and_then(|config| {
         let text = document::read_text(&config.join("plugins/installed_plugins.json"))?;
         serde_json::from_str::<Value>(&text).ok()
     });
@@ -61,65 +59,29 @@ fn installation_folder(installed: &Value, name: &str) -> Option<PathBuf> {
     }
 }
 
-/// Returns the names and folders of the plugins with a known folder.
-pub(crate) fn plugin_folders(plugins: &[EnabledPlugin]) -> impl Iterator<Item = (&str, &Path)> {
-    plugins.iter().filter_map(|plugin| Some((plugin.name.as_str(), plugin.folder.as_deref()?)))
-}
-
-/// Reads the files of a plugin that define servers. Faults in them are not reported, because only the author can fix
-/// them.
-pub(crate) fn server_files(folder: &Path) -> Vec<ClientDocument> {
-    let read = |path: &Path| match LoadedDocument::load(path) {
-        LoadedDocument::Document(document) => Some(*document),
-        _ => None,
-    };
-    let manifest = read(&folder.join(".claude-plugin/plugin.json"));
-    let named = manifest.as_ref().and_then(|manifest| manifest.root.get("mcpServers"));
-    let other = named.and_then(JsonNode::text).map(|path| folder.join(path));
-    let mut files: Vec<ClientDocument> = vec![folder.join(".mcp.json")]
-        .into_iter()
-        .chain(other)
-        .filter_map(|path| path.canonicalize().ok())
-        .filter_map(|path| read(&path))
-        .collect();
-    files.dedup_by(|one, other| one.path == other.path);
-    let inline = named.is_some_and(|named| matches!(named.kind, JsonKind::Object(_)));
-    files.extend(manifest.filter(|_| inline));
-    files
-}
-
-/// Reads the hook files of plugins that run rutter, each as a separate layer.
-pub(crate) fn load_plugin_layers(
-    plugins: &[EnabledPlugin],
-    contract: Contract,
-    findings: &mut Vec<DoctorFinding>,
-) -> Vec<SettingsLayer> {
+/// Reads the hook files of plugins, each as a separate layer.
+pub fn load_plugin_layers(plugins: &[EnabledPlugin], contract: Contract) -> Vec<SettingsLayer> {
     let mut layers = Vec::new();
     for plugin in plugins {
         let Some(folder) = &plugin.folder else { continue };
         for path in hook_files(folder) {
-            let mut found = Vec::new();
-            let mut layer = SettingsLayer::load(
-                SettingsSource::Plugin,
-                &path,
-                Some(folder),
-                contract,
-                &mut found,
-            );
+            let source = SettingsSource::Plugin;
+            let mut layer = SettingsLayer::load(source, &path, Some(folder), contract);
             layer.plugin = Some(plugin.name.clone());
-            // Faults of other plugins are not reported, because only their authors can fix them.
-            if !layer.entries.is_empty() || !layer.lost.is_empty() {
-                findings.extend(found);
-                layers.push(layer);
-            }
+            layers.push(layer);
         }
     }
     layers
 }
 
+/// Returns the manifest of a plugin.
+fn manifest_file(folder: &Path) -> PathBuf {
+    folder.join(".claude-plugin/plugin.json")
+}
+
 /// Returns the files of a plugin that may define hooks.
 fn hook_files(folder: &Path) -> Vec<PathBuf> {
-    let manifest = folder.join(".claude-plugin/plugin.json");
+    let manifest = manifest_file(folder);
     let mut found = vec![folder.join("hooks/hooks.json")];
     let value = document::read_text(&manifest)
         .and_then(|text| serde_json::from_str::<Value>(&text).ok())
@@ -137,4 +99,25 @@ fn hook_files(folder: &Path) -> Vec<PathBuf> {
         found.into_iter().filter_map(|path| path.canonicalize().ok()).collect();
     found.dedup();
     found
+}
+
+/// Reads the files of a plugin that define servers. Skips files with faults.
+pub(super) fn load_server_files(folder: &Path) -> Vec<ClientDocument> {
+    let read = |path: &Path| match LoadedDocument::load(path) {
+        LoadedDocument::Document(document) => Some(*document),
+        _ => None,
+    };
+    let manifest = read(&manifest_file(folder));
+    let named = manifest.as_ref().and_then(|manifest| manifest.root.get("mcpServers"));
+    let other = named.and_then(JsonNode::text).map(|path| folder.join(path));
+    let mut files: Vec<ClientDocument> = vec![project_servers_file(folder)]
+        .into_iter()
+        .chain(other)
+        .filter_map(|path| path.canonicalize().ok())
+        .filter_map(|path| read(&path))
+        .collect();
+    files.dedup_by(|one, other| one.path == other.path);
+    let inline = named.is_some_and(|named| matches!(named.kind, JsonKind::Object(_)));
+    files.extend(manifest.filter(|_| inline));
+    files
 }

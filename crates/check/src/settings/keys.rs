@@ -6,22 +6,27 @@
 use rutter_contract::javascript::{JsonKind, JsonNode};
 use rutter_contract::version::Contract;
 
-use super::codes;
 use super::document::ClientDocument;
-use super::finding::DoctorFinding;
+use super::location::FileLocation;
 
 /// The required type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum SettingType {
+pub enum SettingType {
+    /// A string.
     Text,
+    /// True or false.
     Flag,
     /// A flag, or `null` in newer clients, which counts as absent.
     FlagOrNull,
+    /// A number.
     Number,
     /// A number greater than zero.
     Positive,
+    /// An object.
     Object,
+    /// True, false or an object.
     FlagOrObject,
+    /// A list of strings.
     Texts,
     /// A list of strings, or a single string.
     TextsOrText,
@@ -106,7 +111,8 @@ impl SettingType {
         }
     }
 
-    const fn description(self) -> &'static str {
+    /// Returns the type in words.
+    pub const fn description(self) -> &'static str {
         match self {
             Text => "a string",
             Flag | FlagOrNull => "true or false",
@@ -119,22 +125,29 @@ impl SettingType {
     }
 }
 
+/// A value of the wrong type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrongType {
+    /// The key.
+    pub key: &'static str,
+    /// The required type.
+    pub wanted: SettingType,
+    /// The type of the value, in contrast to the required one. The value itself may be a misplaced secret.
+    pub found: &'static str,
+    /// Position of the value.
+    pub location: FileLocation,
+}
+
 /// Finds values for which the client skips the whole file. Does not check the hooks.
-pub(super) fn check_keys(document: &ClientDocument, contract: Contract) -> Vec<DoctorFinding> {
+pub(super) fn find_wrong_types(document: &ClientDocument, contract: Contract) -> Vec<WrongType> {
     let wrong = document.root.members().iter().filter_map(|(key, node)| {
         let (name, wanted) = TYPED_KEYS.iter().find(|(name, _)| name == key)?;
-        if wanted.accepts(node, contract) {
-            return None;
-        }
-        // The value is not quoted: it may be a misplaced secret.
-        let what = format!(
-            "`{name}` has to be {}, and this is {}; the client skips the whole file for it",
-            wanted.description(),
-            describe_value(node, *wanted)
-        );
-        let finding = DoctorFinding::new(&codes::SETTINGS_KEY_WRONG, what)
-            .with_location(document.location(node.at));
-        Some(finding.with_advice(format!("write {}, or take `{name}` out", wanted.description())))
+        (!wanted.accepts(node, contract)).then(|| WrongType {
+            key: name,
+            wanted: *wanted,
+            found: describe_value(node, *wanted),
+            location: document.location(node.at),
+        })
     });
     wrong.collect()
 }
@@ -144,5 +157,38 @@ fn describe_value(node: &JsonNode, wanted: SettingType) -> &'static str {
         JsonKind::Number(_) if wanted == Positive => "none",
         JsonKind::List(_) if matches!(wanted, Texts | TextsOrText) => "an array of something else",
         kind => kind.name(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::super::document::LoadedDocument;
+    use super::*;
+
+    #[test]
+    fn finds_values_of_wrong_type() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("settings.json");
+        let found = |text: &str, contract: Contract| -> Vec<(&str, &str)> {
+            use std::io::Write as _;
+            std::fs::File::create(&path).unwrap().write_all(text.as_bytes()).unwrap();
+            let LoadedDocument::Document(document) = LoadedDocument::load(Path::new(&path)) else {
+                panic!("{text}")
+            };
+            let wrong = find_wrong_types(&document, contract);
+            wrong.iter().map(|wrong| (wrong.key, wrong.found)).collect()
+        };
+        let [older, newer] = Contract::MEASURED.map(Contract::for_client);
+        assert_eq!(found("{\"model\": \"x\", \"unknown\": 1}", newer), []);
+        assert_eq!(found("{\"cleanupPeriodDays\": 0}", newer), [("cleanupPeriodDays", "none")]);
+        assert_eq!(
+            found("{\"env\": [], \"model\": 1}", newer),
+            [("env", "array"), ("model", "number")]
+        );
+        let null = "{\"allowManagedHooksOnly\": null}";
+        assert_eq!(found(null, newer), []);
+        assert_eq!(found(null, older), [("allowManagedHooksOnly", "null")]);
     }
 }

@@ -3,26 +3,60 @@
 use rutter_contract::javascript::{JsonKind, JsonNode};
 use rutter_contract::version::Contract;
 
-use super::finding::display_name;
-
 /// The reason for which the client cannot load an entry.
-pub(super) struct EntryFault<'a> {
-    /// The wrong field. None if a field is missing or the entry as a whole is wrong.
-    pub(super) at: Option<&'a JsonNode>,
-    pub(super) what: String,
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EntryFault {
+    /// The entry is not an object.
+    NotObject {
+        /// Name of its type.
+        found: &'static str,
+    },
+    /// The entry has no `type`.
+    NoType,
+    /// `type` is not a string.
+    TypeNotText {
+        /// Name of its type.
+        found: &'static str,
+    },
+    /// The client does not know the `type`.
+    UnknownType {
+        /// The value of `type`.
+        name: String,
+    },
+    /// A required field is missing.
+    MissingField {
+        /// The kind of entry.
+        form: &'static str,
+        /// The field.
+        field: &'static str,
+    },
+    /// A field has a value of the wrong type.
+    WrongField {
+        /// The field.
+        field: &'static str,
+        /// The required type.
+        wanted: EntryFieldType,
+    },
 }
 
 /// The required type of a field.
-#[derive(Clone, Copy)]
-enum EntryFieldType {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryFieldType {
+    /// A string.
     Text,
+    /// A URL.
     Url,
+    /// True or false.
     Flag,
     /// A number greater than zero.
     Seconds,
+    /// A list of strings.
     Texts,
+    /// An object.
     Object,
+    /// An object of strings.
     TextObject,
+    /// One of these strings.
     OneOf(&'static [&'static str]),
 }
 
@@ -85,7 +119,8 @@ impl EntryFieldType {
         }
     }
 
-    fn description(self) -> String {
+    /// Returns the type in words.
+    pub fn description(self) -> String {
         match self {
             Text => "a string".to_owned(),
             Url => "a URL".to_owned(),
@@ -99,27 +134,30 @@ impl EntryFieldType {
     }
 }
 
-/// Returns the reason for which the client cannot load an entry, if any.
-pub(super) fn find_entry_fault(entry: &JsonNode, contract: Contract) -> Option<EntryFault<'_>> {
-    let whole = |what: String| Some(EntryFault { at: None, what });
+/// Returns the values of `type` that the client knows.
+pub fn entry_types() -> impl Iterator<Item = &'static str> {
+    ENTRY_FORMS.iter().map(|(name, ..)| *name)
+}
+
+/// Returns the reason for which the client cannot load an entry, if any, and the wrong field. The field is None if one
+/// is missing or the entry as a whole is wrong.
+pub(super) fn find_entry_fault(
+    entry: &JsonNode,
+    contract: Contract,
+) -> Option<(EntryFault, Option<&JsonNode>)> {
     if !matches!(entry.kind, JsonKind::Object(_)) {
-        return whole(format!("an entry has to be an object, and is {}", entry.kind.name()));
+        return Some((EntryFault::NotObject { found: entry.kind.name() }, None));
     }
-    let types = || ENTRY_FORMS.iter().map(|(name, ..)| *name).collect::<Vec<_>>().join(", ");
-    let Some(at) = entry.get("type") else {
-        return whole(format!("an entry has no `type`; there are {}", types()));
-    };
+    let Some(at) = entry.get("type") else { return Some((EntryFault::NoType, None)) };
     let Some(name) = at.text() else {
-        let what = format!("`type` has to be a string, and is {}", at.kind.name());
-        return Some(EntryFault { at: Some(at), what });
+        return Some((EntryFault::TypeNotText { found: at.kind.name() }, Some(at)));
     };
-    let Some((_, needs, may)) = ENTRY_FORMS.iter().find(|(form, ..)| *form == name) else {
-        let what = format!("there is no `type` \"{}\"; there are {}", display_name(name), types());
-        return Some(EntryFault { at: Some(at), what });
+    let Some((form, needs, may)) = ENTRY_FORMS.iter().find(|(form, ..)| *form == name) else {
+        return Some((EntryFault::UnknownType { name: name.to_owned() }, Some(at)));
     };
     for (field, _) in *needs {
         if entry.get(field).is_none() {
-            return whole(format!("a `{name}` entry needs `{field}`"));
+            return Some((EntryFault::MissingField { form, field }, None));
         }
     }
     let known = needs.iter().chain(*may).chain(COMMON_FIELDS);
@@ -127,7 +165,6 @@ pub(super) fn find_entry_fault(entry: &JsonNode, contract: Contract) -> Option<E
     let mut known = known.filter(|(field, _)| *field != "onFailure" || contract.reads_on_failure());
     known.find_map(|(field, wanted)| {
         let node = entry.get(field).filter(|node| !wanted.accepts(node))?;
-        let what = format!("`{field}` has to be {}", wanted.description());
-        Some(EntryFault { at: Some(node), what })
+        Some((EntryFault::WrongField { field, wanted: *wanted }, Some(node)))
     })
 }

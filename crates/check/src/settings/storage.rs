@@ -2,14 +2,17 @@
 //!
 //! Measured on 2.1.325 and 2.1.197, by their search for the servers of a folder: the nearest folder upwards that
 //! contains anything named `.git`; for a worktree the main checkout, or the bare repository itself. The client checks
-//! less than git does, so [`rutter_memory::project`] gives other results and cannot be used here.
+//! less than git does, so code that finds repositories as git does gives other results and cannot be used here.
 
 use std::path::{Path, PathBuf};
 
-use super::nearer::read_settings_bytes;
+use super::file::read_regular_file;
+
+/// Largest file of a git folder that is read. Such a file holds one path.
+const MAX_POINTER_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Returns the folder under which the client stores its data about this one, without symbolic links.
-pub(super) fn client_storage_folder(folder: &Path) -> PathBuf {
+pub fn client_storage_folder(folder: &Path) -> PathBuf {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     match folder.ancestors().find(|folder| folder.join(".git").exists()) {
         Some(root) => main_checkout(root).unwrap_or_else(|| root.to_owned()),
@@ -21,7 +24,7 @@ pub(super) fn client_storage_folder(folder: &Path) -> PathBuf {
 fn main_checkout(root: &Path) -> Option<PathBuf> {
     // `.git` may be anything. The read does not block on a pipe.
     let line = |path: PathBuf| {
-        let bytes = read_settings_bytes(&path)?;
+        let bytes = read_regular_file(&path, MAX_POINTER_BYTES).ok()?;
         Some(str::from_utf8(&bytes).ok()?.trim().to_owned())
     };
     let pointer = line(root.join(".git"))?;

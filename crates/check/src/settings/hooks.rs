@@ -1,0 +1,340 @@
+//! Loads the hooks of a settings file as the client does: it finds the entries that the client runs, the ones that it
+//! skips, and the faults for which it skips the whole file.
+//!
+//! The rules and their order are the client's. The rules for skipping an entry or a file were measured on clients
+//! 2.1.325 and 2.1.197; the rule for hooks outside `hooks` was read in the code of the former.
+
+use rutter_contract::javascript::{JsonKind, JsonNode};
+use rutter_contract::version::Contract;
+use rutter_contract::{EventName, find_nearest};
+use serde_json::Value;
+
+use super::document::ClientDocument;
+use super::handler::{self, EntryFault};
+use super::location::FileLocation;
+
+/// Depth to which the client searches for guard hooks in unexpected places.
+const MAX_GUARD_SEARCH_DEPTH: usize = 3;
+/// Keys that the client does not search for them.
+const UNSEARCHED_KEYS: &[&str] = &[
+    "mcpServers",
+    "managedMcpServers",
+    "lspServers",
+    "pluginConfigs",
+    "enabledPlugins",
+    "extraKnownMarketplaces",
+    "env",
+    "skillOverrides",
+    "modelSettings",
+];
+/// The hooks of a file that the client loads, and the faults of the others.
+#[derive(Debug, Default)]
+pub struct LoadedHooks<'a> {
+    /// The loadable groups, each with its loadable entries.
+    pub groups: Vec<LoadedGroup<'a>>,
+    /// The faults, in the order of the file.
+    pub faults: Vec<HookFault>,
+}
+
+/// A matcher group that the client can load.
+#[derive(Debug)]
+pub struct LoadedGroup<'a> {
+    /// The event under which the group is registered.
+    pub event: EventName,
+    /// The matcher. None if the group has none.
+    pub matcher: Option<&'a str>,
+    /// Offset of the matcher, or of the group if it has no matcher.
+    pub at: usize,
+    /// The loadable entries.
+    pub entries: Vec<&'a JsonNode>,
+}
+
+/// A fault under `hooks`, or of hooks in another place.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HookFault {
+    /// The fault.
+    pub kind: HookFaultKind,
+    /// Position of the value that the client does not accept.
+    pub location: FileLocation,
+    /// True if the client skips the whole file for it.
+    pub skips_file: bool,
+}
+
+/// A fault of hooks. *Guards* are hooks of PreToolUse or PermissionRequest.
+#[derive(Debug, Clone, PartialEq)]
+pub enum HookFaultKind {
+    /// Guards stand outside `hooks`.
+    GuardsOutside {
+        /// The key of the root that contains them.
+        key: String,
+    },
+    /// `hooks` is a single matcher group.
+    HooksIsGroup,
+    /// `hooks` is not an object.
+    HooksNotObject {
+        /// Name of its type.
+        found: &'static str,
+    },
+    /// Guards stand under a name that is not an event.
+    GuardsUnderUnknownEvent {
+        /// The name.
+        name: String,
+    },
+    /// A name is not an event.
+    UnknownEvent {
+        /// The name.
+        name: String,
+        /// The event that was probably meant.
+        meant: Option<EventName>,
+    },
+    /// The value of an event is not a list of groups.
+    EventNotList {
+        /// The event.
+        event: EventName,
+        /// Name of its type.
+        found: &'static str,
+    },
+    /// Guards stand where a matcher group should.
+    GuardsInGroup,
+    /// The client cannot load a group or an entry.
+    Unloadable {
+        /// The event.
+        event: EventName,
+        /// The reason.
+        reason: LoadFault,
+        /// The entries that are lost, as far as the group has any.
+        lost: Vec<Value>,
+    },
+}
+
+/// The reason for which the client cannot load a matcher group or an entry of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LoadFault {
+    /// The group is not an object.
+    GroupNotObject {
+        /// Name of its type.
+        found: &'static str,
+    },
+    /// `hooks` of the group is not a list.
+    GroupHooksNotList {
+        /// Name of its type. None if it is missing.
+        found: Option<&'static str>,
+    },
+    /// `matcher` is not a string.
+    MatcherNotText {
+        /// Name of its type.
+        found: &'static str,
+    },
+    /// An entry is wrong.
+    Entry(EntryFault),
+}
+
+/// Loads the hooks of a settings file.
+pub fn load_hooks(document: &ClientDocument, contract: Contract) -> LoadedHooks<'_> {
+    let mut loader = HookLoader { document, contract, hooks: LoadedHooks::default() };
+    loader.load_root(&document.root);
+    loader.hooks
+}
+
+struct HookLoader<'a> {
+    document: &'a ClientDocument,
+    contract: Contract,
+    hooks: LoadedHooks<'a>,
+}
+
+impl<'a> HookLoader<'a> {
+    /// Returns true if the client searches for guards and skips single entries. The older client does neither.
+    fn is_newer_client(&self) -> bool {
+        self.contract.malformed_handler_is_skipped_alone()
+    }
+
+    fn load_root(&mut self, root: &'a JsonNode) {
+        if self.is_newer_client() {
+            for (key, node) in root.members() {
+                let outside = if is_guard_event(key) {
+                    may_hold_hooks(node)
+                } else {
+                    key != "hooks"
+                        && !UNSEARCHED_KEYS.contains(&key.as_str())
+                        && holds_guards(
+                            node,
+                            MAX_GUARD_SEARCH_DEPTH,
+                            !is_event_name(key),
+                            UNSEARCHED_KEYS,
+                            false,
+                        )
+                };
+                if outside {
+                    self.add_fault(node, HookFaultKind::GuardsOutside { key: key.clone() }, true);
+                }
+            }
+        }
+        let Some(hooks) = root.get("hooks") else { return };
+        match &hooks.kind {
+            JsonKind::Object(_) if self.is_newer_client() && looks_like_group(hooks) => {
+                self.add_fault(hooks, HookFaultKind::HooksIsGroup, true);
+            }
+            JsonKind::Object(events) => {
+                for (name, node) in events {
+                    self.load_event(name, node);
+                }
+            }
+            kind => {
+                let skips_file = matches!(kind, JsonKind::List(items)
+                    if items.iter().any(|item| matches!(item.kind, JsonKind::Object(_))));
+                let fault = HookFaultKind::HooksNotObject { found: kind.name() };
+                self.add_fault(hooks, fault, skips_file);
+            }
+        }
+    }
+
+    fn load_event(&mut self, name: &str, node: &'a JsonNode) {
+        let Ok(event) = name.parse::<EventName>() else {
+            let is_list = matches!(node.kind, JsonKind::List(_));
+            let name = name.to_owned();
+            if self.is_newer_client()
+                && holds_guards(node, MAX_GUARD_SEARCH_DEPTH, !is_list, &[], false)
+            {
+                let fault = HookFaultKind::GuardsUnderUnknownEvent { name };
+                return self.add_fault(node, fault, true);
+            }
+            let names = EventName::ALL.into_iter().map(|event| (event.as_str(), event));
+            let meant = parse_event_alias(&name).or_else(|| find_nearest(&name, names));
+            return self.add_fault(node, HookFaultKind::UnknownEvent { name, meant }, false);
+        };
+        let JsonKind::List(groups) = &node.kind else {
+            let guards = is_guard_event(name) && !matches!(node.kind, JsonKind::Null);
+            let skips_file = self.is_newer_client()
+                && (guards || holds_guards(node, MAX_GUARD_SEARCH_DEPTH, false, &[], false));
+            let fault = HookFaultKind::EventNotList { event, found: node.kind.name() };
+            return self.add_fault(node, fault, skips_file);
+        };
+        for group in groups {
+            self.load_group(event, group);
+        }
+    }
+
+    fn load_group(&mut self, event: EventName, group: &'a JsonNode) {
+        if self.is_newer_client() && holds_guards(group, MAX_GUARD_SEARCH_DEPTH, false, &[], false)
+        {
+            return self.add_fault(group, HookFaultKind::GuardsInGroup, true);
+        }
+        if !matches!(group.kind, JsonKind::Object(_)) {
+            let reason = LoadFault::GroupNotObject { found: group.kind.name() };
+            return self.add_unloadable(event, group, reason, &[]);
+        }
+        let Some(JsonKind::List(entries)) = group.get("hooks").map(|hooks| &hooks.kind) else {
+            let found = group.get("hooks").map(|hooks| hooks.kind.name());
+            let reason = LoadFault::GroupHooksNotList { found };
+            return self.add_unloadable(event, group, reason, &[]);
+        };
+        let (matcher, at) = match group.get("matcher") {
+            None => (None, group.at),
+            Some(node) => match &node.kind {
+                JsonKind::Text(text) => (Some(text.as_str()), node.at),
+                kind => {
+                    let reason = LoadFault::MatcherNotText { found: kind.name() };
+                    return self.add_unloadable(event, node, reason, entries);
+                }
+            },
+        };
+        let mut loaded = Vec::new();
+        for entry in entries {
+            match handler::find_entry_fault(entry, self.contract) {
+                None => loaded.push(entry),
+                Some((fault, field)) => {
+                    let (node, lost) = (field.unwrap_or(entry), std::slice::from_ref(entry));
+                    self.add_unloadable(event, node, LoadFault::Entry(fault), lost);
+                }
+            }
+        }
+        self.hooks.groups.push(LoadedGroup { event, matcher, at, entries: loaded });
+    }
+
+    /// Adds the fault of a group or an entry that the client cannot load.
+    fn add_unloadable(
+        &mut self,
+        event: EventName,
+        node: &JsonNode,
+        reason: LoadFault,
+        lost: &[JsonNode],
+    ) {
+        let skips_file = !self.is_newer_client() || is_guard_event(event.as_str());
+        let lost = lost.iter().map(|entry| self.document.to_json(entry)).collect();
+        self.add_fault(node, HookFaultKind::Unloadable { event, reason, lost }, skips_file);
+    }
+
+    fn add_fault(&mut self, node: &JsonNode, kind: HookFaultKind, skips_file: bool) {
+        let location = self.document.location(node.at);
+        self.hooks.faults.push(HookFault { kind, location, skips_file });
+    }
+}
+
+/// Returns the event for a name from other documentation or from an earlier client.
+fn parse_event_alias(name: &str) -> Option<EventName> {
+    match name {
+        "PreToolCall" => Some(EventName::PreToolUse),
+        "PostToolCall" => Some(EventName::PostToolUse),
+        _ => None,
+    }
+}
+
+fn is_event_name(name: &str) -> bool {
+    name.parse::<EventName>().is_ok()
+}
+
+/// Returns true if an event guards permissions. The client skips a whole file rather than a single guard hook.
+fn is_guard_event(event: &str) -> bool {
+    matches!(event, "PreToolUse" | "PermissionRequest")
+}
+
+/// Returns true if a value may contain hooks.
+fn may_hold_hooks(node: &JsonNode) -> bool {
+    !matches!(&node.kind, JsonKind::Null)
+        && !matches!(&node.kind, JsonKind::List(items) if items.is_empty())
+}
+
+/// Returns true if a value looks like a matcher group.
+fn looks_like_group(node: &JsonNode) -> bool {
+    let has_matcher = node.get("matcher").is_some();
+    if !has_matcher && node.members().iter().any(|(key, _)| is_event_name(key)) {
+        return false;
+    }
+    match node.get("hooks") {
+        Some(JsonNode { kind: JsonKind::List(items), .. }) => !items.is_empty(),
+        Some(hooks @ JsonNode { kind: JsonKind::Object(_), .. }) => {
+            has_matcher || hooks.get("type").and_then(JsonNode::text).is_some()
+        }
+        _ => false,
+    }
+}
+
+/// Returns true if a value contains guard hooks or, with `groups`, anything that looks like a matcher group.
+fn holds_guards(
+    node: &JsonNode,
+    depth: usize,
+    groups: bool,
+    unsearched: &[&str],
+    in_hooks: bool,
+) -> bool {
+    let named =
+        node.members().iter().any(|(key, value)| is_guard_event(key) && may_hold_hooks(value));
+    if named || (groups && looks_like_group(node)) {
+        return true;
+    }
+    let Some(deeper) = depth.checked_sub(1) else { return false };
+    match &node.kind {
+        JsonKind::List(items) => {
+            items.iter().any(|item| holds_guards(item, deeper, groups, unsearched, in_hooks))
+        }
+        JsonKind::Object(_) if in_hooks && node.get("type").and_then(JsonNode::text).is_some() => {
+            false
+        }
+        JsonKind::Object(members) => members.iter().any(|(key, value)| {
+            let in_hooks = key == "hooks" && matches!(value.kind, JsonKind::List(_));
+            !unsearched.contains(&key.as_str())
+                && holds_guards(value, deeper, groups && !is_event_name(key), unsearched, in_hooks)
+        }),
+        _ => false,
+    }
+}
