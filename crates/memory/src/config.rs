@@ -25,7 +25,6 @@ pub mod keys;
 mod layer;
 mod load;
 mod schema;
-mod sha256;
 pub mod trust;
 
 pub use file::MAX_CONFIG_FILE_BYTES;
