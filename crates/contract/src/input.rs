@@ -86,7 +86,7 @@ impl Input {
             Err(_) => Ok(Self::Other(OtherInput { fields: serde_json::from_slice(json)? })),
         };
         Ok(read(wire.bytes()).or_else(|error| {
-            wire::replace_lone_surrogates(wire.bytes()).map_or(Err(error), |json| read(&json))
+            wire::without_lone_surrogates(wire.bytes()).map_or(Err(error), |json| read(&json))
         })?)
     }
 
@@ -104,7 +104,7 @@ impl RawPayload<'_> {
         }
         let read = serde_json::from_slice(self.bytes());
         let read = read.or_else(|error| {
-            wire::replace_lone_surrogates(self.bytes())
+            wire::without_lone_surrogates(self.bytes())
                 .map_or(Err(error), |json| serde_json::from_slice(&json))
         });
         Some(read.map_err(ParseError::from))

@@ -27,6 +27,7 @@ use hyper::{Method, Request, Response, StatusCode, Uri};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use rutter_contract::replace_lone_surrogates;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -35,7 +36,6 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::describe_json_error;
-use crate::halves::replace_lone_surrogates;
 use crate::mcp::MemoryServer;
 use crate::server_context::ServerContext;
 
