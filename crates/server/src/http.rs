@@ -65,7 +65,7 @@ const MAX_BODY_BYTES: usize = 1024 * 1024;
 /// The maximum size of a request head, in bytes.
 const MAX_HEAD_BYTES: usize = 16 * 1024;
 const MAX_HEADERS: usize = 64;
-const MAX_CONNECTIONS: usize = 64;
+const MAX_CONNECTIONS: u32 = 64;
 
 /// The address and the token file of the server.
 #[derive(Debug, Clone)]
@@ -164,8 +164,8 @@ impl ShutdownSignals {
 /// Returns the next connection, with a slot.
 async fn accept_connection(
     listener: &TcpListener,
-    room: &Arc<ConnectionLimiter>,
-) -> (TcpStream, ConnectionSlot) {
+    room: &ConnectionLimiter,
+) -> (TcpStream, Arc<ConnectionSlot>) {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => return (stream, room.acquire().await),
@@ -190,7 +190,7 @@ impl HttpHandler {
     async fn serve_connection(
         self,
         stream: TcpStream,
-        seat: ConnectionSlot,
+        seat: Arc<ConnectionSlot>,
         closed: watch::Receiver<bool>,
     ) {
         let Ok(address) = stream.local_addr() else { return };
@@ -198,7 +198,6 @@ impl HttpHandler {
         drop(stream.set_nodelay(true));
         let names = allowed_hosts(address);
         let protocol = self.mcp_service(names.clone());
-        let seat = Arc::new(seat);
         tokio::select! {
             () = self.run_connection(stream, &seat, (&protocol, &names), closed) => {}
             () = seat.wait_until_evicted() => {}
@@ -222,7 +221,7 @@ impl HttpHandler {
     async fn run_connection(
         &self,
         stream: TcpStream,
-        seat: &Arc<ConnectionSlot>,
+        seat: &ConnectionSlot,
         (protocol, names): (&McpHttpService, &[String]),
         mut closed: watch::Receiver<bool>,
     ) {
