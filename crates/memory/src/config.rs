@@ -90,20 +90,22 @@ choice! {
 }
 
 impl ContextDepth {
+    /// Returns the default limits of this depth: the maximum number of tokens and of rows.
+    pub(crate) const fn limits(self) -> (u32, u32) {
+        match self {
+            Self::Light => (300, 3),
+            Self::Rich => (2_000, 20),
+        }
+    }
+
     /// Maximum number of recalled rows.
     pub const fn limit(self) -> usize {
-        match self {
-            Self::Light => 3,
-            Self::Rich => 20,
-        }
+        self.limits().1 as usize
     }
 
     /// Maximum number of tokens.
     pub const fn tokens(self) -> usize {
-        match self {
-            Self::Light => 300,
-            Self::Rich => 2_000,
-        }
+        self.limits().0 as usize
     }
 }
 
