@@ -1,9 +1,9 @@
 //! Offline runs of the real client.
 //!
 //! A [`Sandbox`] is a project and a home for one run, with the settings, hooks and files under test. A
-//! [`Script`] holds the model's turns; [`ScriptedModel`] serves them on loopback. A [`Client`] runs in the
-//! sandbox against the model, and the [`Record`] has all results: the exact texts that reached the model, the
-//! payload of each hook call, the client's output and its log. A [`Scenario`] is a sandbox prepared so that one
+//! [`ModelScript`] holds the model's turns; [`ScriptedModel`] serves them on loopback. A [`ClientBinary`] runs in the
+//! sandbox against the model, and the [`RunRecord`] has all results: the exact texts that reached the model, the
+//! payload of each hook call, the client's output and its log. An [`EventScenario`] is a sandbox prepared so that one
 //! event fires.
 //!
 //! ```no_run
@@ -47,7 +47,7 @@ pub use sandbox::Sandbox;
 pub use scenario::EventScenario;
 pub use script::{ContentBlock, ModelScript, ModelTurn};
 
-/// An error in driving a client. Misbehaviour of the client itself is in the [`Record`].
+/// An error in driving a client. Misbehaviour of the client itself is in the [`RunRecord`].
 #[derive(Debug, thiserror::Error)]
 pub enum LiveError {
     /// A file of the sandbox could not be created or read.

@@ -1,6 +1,6 @@
 //! Types for the payloads that the client writes to a hook's stdin.
 //!
-//! [`Wire`] finds single fields in a payload without allocating a tree, for a hook that must decide within
+//! [`RawPayload`] finds single fields in a payload without allocating a tree, for a hook that must decide within
 //! microseconds whether an event concerns it. [`Input`] deserializes a whole payload into the type of its
 //! event. The types use the client's field names, have `Option` for fields that the client omits, and keep
 //! unknown fields in `unknown`, so that reading and writing a payload loses nothing.
@@ -86,7 +86,7 @@ impl Input {
             Err(_) => Ok(Self::Other(OtherInput { fields: serde_json::from_slice(json)? })),
         };
         Ok(read(wire.bytes()).or_else(|error| {
-            wire::replace_lone_surrogates(wire.bytes()).map_or(Err(error), |json| read(&json))
+            wire::without_lone_surrogates(wire.bytes()).map_or(Err(error), |json| read(&json))
         })?)
     }
 
@@ -104,7 +104,7 @@ impl RawPayload<'_> {
         }
         let read = serde_json::from_slice(self.bytes());
         let read = read.or_else(|error| {
-            wire::replace_lone_surrogates(self.bytes())
+            wire::without_lone_surrogates(self.bytes())
                 .map_or(Err(error), |json| serde_json::from_slice(&json))
         });
         Some(read.map_err(ParseError::from))

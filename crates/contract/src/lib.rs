@@ -35,6 +35,7 @@ pub mod describe;
 mod event;
 pub mod input;
 pub mod javascript;
+mod lone_surrogates;
 mod name;
 mod near;
 pub mod output;
@@ -46,5 +47,6 @@ pub mod verdict;
 pub mod version;
 
 pub use event::HookEvent;
+pub use lone_surrogates::replace_lone_surrogates;
 pub use name::{EventName, UnknownEvent};
 pub use near::find_nearest;

@@ -139,7 +139,7 @@ pub fn output_schema(event: &EventSpec, contract: Contract) -> Value {
     Value::Object(schema)
 }
 
-/// Returns [`output`] with the base included, as one self-contained document.
+/// Returns [`output_schema`] with the base included, as one self-contained document.
 pub fn bundled_output_schema(event: &EventSpec, contract: Contract) -> Value {
     let mut schema = output_schema(event, contract);
     schema["$defs"] = json!({ "hook-output-base": base_schema(contract) });

@@ -152,7 +152,7 @@ pub struct ChoiceSpec {
     pub open: bool,
 }
 
-/// A value of a [`Choice`].
+/// A value of a [`ChoiceSpec`].
 #[derive(Debug, Clone, Copy)]
 pub struct ChoiceValue {
     /// The value as the client writes it.

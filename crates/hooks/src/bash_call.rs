@@ -60,7 +60,7 @@ impl<'a> BashCall<'a> {
     /// Decodes a Bash call that ran tests, a build or a check to its end, or returns the reason why it has no outcome.
     /// Returns None if the payload is not from a Bash call or is malformed.
     ///
-    /// `window` is the number of bytes that the client reads back: [`WINDOW`], or the result of [`window`].
+    /// `window` is the number of bytes that the client reads back: [`DEFAULT_WINDOW_BYTES`], or the result of [`output_window`].
     pub fn parse_run(wire: &RawPayload<'a>, window: usize) -> Option<Result<Self, &'static str>> {
         let command = Self::finished_command(wire)?;
         if find_runs(&CommandLine::parse(&command)).is_empty() {

@@ -1,6 +1,6 @@
 //! Counts of received hook events, which distinguish a silent hook from a dead one.
 //!
-//! The file has one short record per event, with a count for each of the last [`DAYS`] days and the time of the last
+//! The file has one short record per event, with a count for each of the last [`COUNTED_DAYS`] days and the time of the last
 //! event. A hook reads and writes its record in place: no lock, no row in the database, a few microseconds. If two
 //! hooks do so at the same moment, one event may not be counted, which is accurate enough for the purpose. The file
 //! contains no data of payloads.
@@ -28,7 +28,7 @@ pub struct EventCount {
     pub event: EventName,
     /// The time of the last one.
     pub last: Time,
-    /// The number of events in the last [`DAYS`] days.
+    /// The number of events in the last [`COUNTED_DAYS`] days.
     pub times: u64,
 }
 

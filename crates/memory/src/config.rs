@@ -5,7 +5,7 @@
 //! more.
 //!
 //! Hooks read the configuration on every call. Without files that costs two failing opens and a struct of constants;
-//! nothing here builds a table or fails. A mistake in a file is a [`Finding`], and the default stays.
+//! nothing here builds a table or fails. A mistake in a file is a [`ConfigFinding`], and the default stays.
 //!
 //! [`keys`] is the only list of keys: the types, the loader, the schema for editors and the reference come from it.
 
@@ -25,7 +25,6 @@ pub mod keys;
 mod layer;
 mod load;
 mod schema;
-mod sha256;
 pub mod trust;
 
 pub use file::MAX_CONFIG_FILE_BYTES;
@@ -91,20 +90,22 @@ choice! {
 }
 
 impl ContextDepth {
+    /// Returns the default limits of this depth: the maximum number of tokens and of rows.
+    pub(crate) const fn limits(self) -> (u32, u32) {
+        match self {
+            Self::Light => (300, 3),
+            Self::Rich => (2_000, 20),
+        }
+    }
+
     /// Maximum number of recalled rows.
     pub const fn limit(self) -> usize {
-        match self {
-            Self::Light => 3,
-            Self::Rich => 20,
-        }
+        self.limits().1 as usize
     }
 
     /// Maximum number of tokens.
     pub const fn tokens(self) -> usize {
-        match self {
-            Self::Light => 300,
-            Self::Rich => 2_000,
-        }
+        self.limits().0 as usize
     }
 }
 

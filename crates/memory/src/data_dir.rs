@@ -185,7 +185,7 @@ impl DataDir {
         FolderLock::take_within(&self.folder, LOCK_TIMEOUT)
     }
 
-    /// Returns true if no process holds the lock of [`making`](Self::making).
+    /// Returns true if no process holds the lock of [`lock_for_changes`](Self::lock_for_changes).
     pub fn is_unlocked(&self) -> bool {
         matches!(FolderLock::take_with(&self.folder, File::try_lock_shared), Ok(Some(_)))
     }
@@ -304,7 +304,7 @@ pub fn read_options() -> OpenOptions {
 const PLAIN_ONLY: i32 = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).bits().cast_signed();
 
 /// Replaces a small file atomically; removes it if `bytes` is empty. Only one process may do this at a time: the caller
-/// holds the lock of [`Files::making`].
+/// holds the lock of [`DataDir::lock_for_changes`].
 pub fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if bytes.is_empty() {
         return remove_if_exists(path);

@@ -1,7 +1,7 @@
 //! The learning memory of `rutter`: records the plans of an agent, the results, and the lessons from both.
 //!
 //! Everything is synchronous and local. [`store::Store`] is the whole memory for commands and servers. Hooks use
-//! [`store::hot`], which never waits long, never migrates and never checkpoints, and falls back to the
+//! [`store::hook_store`], which never waits long, never migrates and never checkpoints, and falls back to the
 //! [`store::spool`]. Texts enter as [`Clean`], which removes secrets when it is created, so no text can bypass the
 //! redaction. This crate does not print, read the environment or read the clock.
 

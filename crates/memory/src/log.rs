@@ -1,6 +1,6 @@
 //! The log of faults that hooks cannot report otherwise.
 //!
-//! Two files of at most [`SIZE`] each. Lines are [`Clean`] and describe the fault, never the work of the user.
+//! Two files of at most [`MAX_LOG_BYTES`] each. Lines are [`Clean`] and describe the fault, never the work of the user.
 
 use std::fs;
 use std::io::{self, Write as _};

@@ -19,7 +19,7 @@ pub fn is_paused(files: &DataDir, session: &str) -> bool {
         .is_ok_and(|all| all.iter().any(|one| one == ALL_SESSIONS || one == session))
 }
 
-/// Returns the paused sessions by their client's name, or [`EVERYTHING`].
+/// Returns the paused sessions by their client's name, or [`ALL_SESSIONS`].
 pub fn paused_sessions(files: &DataDir) -> io::Result<Vec<String>> {
     match read_own_text(&files.paused()) {
         Ok(text) => Ok(text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()),

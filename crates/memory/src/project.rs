@@ -27,7 +27,7 @@
 //!
 //! Files of a clone or of an archive must not choose the memory that a folder gets. A git directory of another user is
 //! not read (`owner.rs`), an embedded bare repository does not count, and a `.git` file or link counts only if the git
-//! directory does not belong to another checkout (`git_dir.rs`). [`Located::ignored`] tells if one of these was
+//! directory does not belong to another checkout (`git_dir.rs`). [`LocatedProject::ignored`] tells if one of these was
 //! skipped. A repository that *claims* a network remote is believed: a fork, a copy and an archive with the same remote
 //! share the project. Users who do not want that set `identity = "path"`.
 //!
@@ -197,7 +197,7 @@ impl LocatedProject {
         (located.identified_by(loaded.config.identity), loaded)
     }
 
-    /// Applies the configured identity. With `Identity::Path` the checkout and its linked worktrees are a separate
+    /// Applies the configured identity. With `ProjectIdentity::Path` the checkout and its linked worktrees are a separate
     /// project, regardless of the remote.
     #[must_use]
     pub fn identified_by(self, identity: ProjectIdentity) -> Self {

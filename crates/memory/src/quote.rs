@@ -174,7 +174,7 @@ fn is_tag(rest: &str) -> bool {
 }
 
 /// Formats stored text as the value of a field: in one line, with `⏎` between lines, unable to pass for markup or to
-/// hide text. Every path on which a model reads stored text goes through this function or [`cite`].
+/// hide text. Every path on which a model reads stored text goes through this function or [`quote_in_backticks`].
 pub fn format_field(text: &str) -> String {
     text.lines().map(|line| sanitize_line(line.trim_end(), false)).collect::<Vec<_>>().join(" ⏎ ")
 }
@@ -259,7 +259,7 @@ pub fn reads_like_instruction(text: &str) -> bool {
     PHRASES.iter().any(|phrase| text.contains(phrase))
 }
 
-/// Returns a text in one line, as [`cite`] has it between its backticks before cutting.
+/// Returns a text in one line, as [`quote_in_backticks`] has it between its backticks before cutting.
 pub fn escape_in_line(text: &str) -> String {
     escape_quotation(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }

@@ -95,7 +95,7 @@ fn read_process_start(pid: u32) -> Option<u64> {
 }
 
 impl Session {
-    /// Returns true if the session is over: it ended, its process is gone, or it was not seen for [`SILENCE`].
+    /// Returns true if the session is over: it ended, its process is gone, or it was not seen for [`SESSION_TIMEOUT`].
     pub fn is_over(&self, now: Time) -> bool {
         self.ended.is_some()
             || now.since(self.seen) >= SESSION_TIMEOUT

@@ -1,8 +1,8 @@
 //! The store: one SQLite database per user, in WAL mode.
 //!
 //! Commands and servers use [`Store`], which may create and migrate the database and wait for locks. Hooks use
-//! [`hook_store::HotStore`], which does none of that; they write to the [`spool`] if the database is not ready in time, and
-//! [`tend`] drains it later. All of them write through the same functions, so each sees the rows of the others at once.
+//! [`hook_store::HookStore`], which does none of that; they write to the [`spool`] if the database is not ready in time, and
+//! [`maintain`] drains it later. All of them write through the same functions, so each sees the rows of the others at once.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -88,7 +88,7 @@ pub struct Store {
     set_aside: Option<PathBuf>,
     /// Inode of the open database file.
     inode: Option<u64>,
-    /// Origin of the rows that this handle writes. None if [`Store::write_as`] was not called.
+    /// Origin of the rows that this handle writes. None if [`Store::set_author`] was not called.
     author: Option<Origin>,
     is_read_only: bool,
     /// After `connection`, so that the connection is closed first. None if the store is read-only and cannot be locked.

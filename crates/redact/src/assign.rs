@@ -84,9 +84,6 @@ pub(super) fn secret(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     if let Some(found) = bracketed(text, right.start, name) {
         return Some(found);
     }
-    if let Some(found) = decoded(text, right.start, name) {
-        return Some(found);
-    }
     let declared = left.quoted || is_declared(text, left.start, right.end);
     // `private key: x` is no declaration.
     let two_words = matches!(left.name, b"key" | b"Key") && colon;
@@ -153,21 +150,6 @@ fn bracketed(text: &[u8], start: usize, name: Name) -> Option<Finding> {
     let value = &text[start + 1..end];
     let secret = text.get(end) == Some(&b']') && random::is_random(value);
     secret.then_some(Finding { start: start + 1, end, kind: name.kind })
-}
-
-/// The literal that a call decodes: `key = bytes.fromhex("…")`. The value begins at `start`.
-fn decoded(text: &[u8], start: usize, name: Name) -> Option<Finding> {
-    let start = start + if alphabet::starts(text, start, b"[]") { 2 } else { 0 };
-    let window = &text[start..text.len().min(start + 41)];
-    let call = start + alphabet::run(window, 0, NAME | alphabet::COLON);
-    // `hex!("…")` is how tests write their vectors.
-    if call == start || call - start > 40 || text.get(call) != Some(&b'(') {
-        return None;
-    }
-    let quoted = extent::right(text, call + 1, false, false)?;
-    let value = text.get(quoted.start..quoted.end)?;
-    let secret = quoted.form == Form::Quoted && value.len() >= 24 && random::is_random(value);
-    secret.then_some(Finding { start: quoted.start, end: quoted.end, kind: name.kind })
 }
 
 /// Where the separator ends; `None` for comparisons, paths, and what belongs to URLs.

@@ -13,7 +13,7 @@ const MIN_BARE: usize = 12;
 
 /// The value on the line before the word at `at` that names it. What lies before `from` was looked at already.
 pub(super) fn value(text: &[u8], at: usize, from: usize) -> Option<Finding> {
-    let floor = at.saturating_sub(REACH).max(from);
+    let floor = at.saturating_sub(REACH).max(from).min(at);
     let line = text[floor..at].iter().rposition(|&byte| alphabet::is(byte, NEWLINE));
     let floor = line.map_or(floor, |line| floor + line + 1);
     // Hardly a value was ever drawn without a digit; where one was, a verb has to say so.

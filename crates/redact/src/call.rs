@@ -1,8 +1,8 @@
 //! Keys among the arguments of calls that encrypt or sign: `createHmac('sha256', 'x')`, `Fernet(b'x')`.
 
 use super::alphabet::{self, BLANK, NAME, QUOTE};
-use super::value::{self, Form, Site};
-use super::{Finding, drawn, extent, handmade, heat, name, placeholder, random};
+use super::value::Form;
+use super::{Finding, drawn, extent, handmade, heat, placeholder, random};
 
 /// How far before a literal its call begins.
 const CALL: usize = 96;
@@ -23,10 +23,7 @@ pub(super) fn key(text: &[u8], at: usize, done: usize) -> Option<Finding> {
         &window[..window.iter().position(|&byte| byte == quote || alphabet::is(byte, BLANK))?];
     let other: [&[u8]; 4] = [b"sha", b"SHA", b"aes", b"AES"];
     let drawn = || {
-        random::is_random(value)
-            || drawn::is_drawn(value)
-            || is_mixed(value) && !random::is_wordy(value)
-            || handmade::is_surely_handmade(value)
+        random::is_random(value) || drawn::is_drawn(value) || handmade::is_surely_handmade(value)
     };
     let end = open + 1 + value.len();
     if value.len() < 8 || text[end] != quote || !value.iter().all(u8::is_ascii_graphic) || !drawn()
@@ -35,17 +32,11 @@ pub(super) fn key(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     }
     let call = opening(text, at, done)?;
     let begin = alphabet::run_back(text, call, NAME, (call - done).min(40));
-    let secret = (takes_key(&text[begin..call]) || takes_login(&text[begin..call]))
+    let secret = takes_key(&text[begin..call])
         && !other.iter().any(|begin| value.starts_with(begin))
         && !heat::is_version(value)
         && !placeholder::is(value);
     secret.then_some(Finding { start: open + 1, end, kind: "key" })
-}
-
-fn is_mixed(value: &[u8]) -> bool {
-    let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
-    let letters = value.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
-    digits >= 2 && letters >= 4 && value.iter().all(|&byte| byte != b'/' && byte != b'{')
 }
 
 /// The parenthesis of the call whose argument follows the sign at `at`.
@@ -65,46 +56,6 @@ fn opening(text: &[u8], at: usize, done: usize) -> Option<usize> {
         }
     }
     None
-}
-
-/// The literal that stands in for a variable: `process.env.API_KEY || 'X'`, `get('DB_PASSWORD') or 'X'`. The operator is from
-/// `at` to `end`.
-pub(super) fn fallback(text: &[u8], at: usize, end: usize, done: usize) -> Option<Finding> {
-    let open = alphabet::run(text, end, alphabet::SPACE);
-    if !alphabet::is_at(text, open, QUOTE) || open == end {
-        return None;
-    }
-    let floor = at.saturating_sub(8).max(done);
-    let between = |byte: &u8| alphabet::is(*byte, QUOTE | BLANK) || matches!(byte, b')' | b']');
-    let name_end = floor + text[floor..at].iter().rposition(|byte| !between(byte))? + 1;
-    let begin = alphabet::run_back(text, name_end, NAME, (name_end - done).min(name::LONGEST));
-    let named = name::read(&text[begin..name_end])?;
-    let right = extent::right(text, open, false, false)?;
-    let literal = text.get(right.start..right.end)?;
-    let secret =
-        right.form == Form::Quoted && value::is_secret(literal, named, Site::plain(Form::Quoted));
-    secret.then_some(Finding { start: right.start, end: right.end, kind: named.kind })
-}
-
-/// Returns true if a function is given a user and a password.
-fn takes_login(name: &[u8]) -> bool {
-    let names: [&[u8]; 12] = [
-        b"create_user",
-        b"create_superuser",
-        b"createuser",
-        b"networkcredential",
-        b"getconnection",
-        b"mysqli_connect",
-        b"mysqli",
-        b"pdo",
-        b"sign_in",
-        b"signin",
-        b"authenticate",
-        b"passwordauthentication",
-    ];
-    names.iter().any(|known| {
-        name.len() >= known.len() && name[name.len() - known.len()..].eq_ignore_ascii_case(known)
-    })
 }
 
 /// Whether a function is given the key it works with.

@@ -108,7 +108,7 @@ pub(super) fn flag(text: &[u8], at: usize, done: usize, programs: Programs) -> O
         return None;
     }
     if programs == Programs::default() {
-        return glued(text, at, done).or_else(|| any(text, at, done));
+        return any(text, at, done);
     }
     let mut rows = FLAGS.iter().filter(|(_, of, _)| of.meets(programs));
     let row = rows.find(|(flag, ..)| alphabet::starts(text, at, flag.as_bytes()));
@@ -132,17 +132,6 @@ pub(super) fn flag(text: &[u8], at: usize, done: usize, programs: Programs) -> O
         from = alphabet::run(text, from + 1, SPACE);
     }
     argument(text, from, *takes, done)
-}
-
-/// `-u root -pX` without the program before it, when X was drawn.
-fn glued(text: &[u8], at: usize, done: usize) -> Option<Finding> {
-    let before = &text[at.saturating_sub(32).max(done)..at];
-    let named = alphabet::starts(text, at, b"-p") && before.windows(3).any(|part| part == b" -u");
-    if !named || alphabet::is_at(text, at + 2, BLANK) {
-        return None;
-    }
-    let found = argument(text, at + 2, Takes::Joined, done)?;
-    drawn::is_drawn(&text[found.start..found.end]).then_some(found)
 }
 
 /// The place of the blank before the next item, where arguments are a list: `['curl', '-u', 'bob:X']`.

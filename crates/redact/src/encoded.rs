@@ -1,9 +1,9 @@
 //! Assignments within encoded URLs: `next=https%3A%2F%2Fhost%3Ftoken%3Dx`, `%22password%22%3A%22x%22`.
 
+use super::Finding;
 use super::alphabet::{self, NAME, TILDE};
 use super::name;
 use super::value::{self, Form, Site};
-use super::{Finding, placeholder, random};
 
 /// The value after the encoded separator at `at`.
 pub(super) fn secret(text: &[u8], at: usize, done: usize) -> Option<Finding> {
@@ -16,9 +16,6 @@ pub(super) fn secret(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let start = alphabet::run_back(text, end, NAME, (end - done).min(name::LONGEST));
     // The digits of the escape before the name are no part of it.
     let start = if start > done && text[start - 1] == b'%' { (start + 2).min(end) } else { start };
-    if let Some(found) = login(text, at + 3) {
-        return Some(found);
-    }
     let named = name::read(&text[start..end])?;
     let mut from = at + 3;
     while alphabet::starts(text, from, b"%22")
@@ -31,17 +28,6 @@ pub(super) fn secret(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let value = &text[from..to];
     let secret = !value.is_empty() && value::is_secret(value, named, Site::plain(Form::Tight));
     secret.then_some(Finding { start: from, end: to, kind: named.kind })
-}
-
-/// `user%3Apassword%40host`; the password begins at `start`.
-fn login(text: &[u8], start: usize) -> Option<Finding> {
-    let end = alphabet::run(text, start, NAME | TILDE);
-    let value = &text[start..end];
-    let secret = alphabet::starts(text, end, b"%40")
-        && value.len() >= 6
-        && !random::is_wordy(value)
-        && !placeholder::is(value);
-    secret.then_some(Finding { start, end, kind: "password" })
 }
 
 #[cfg(test)]

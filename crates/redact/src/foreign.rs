@@ -74,7 +74,8 @@ fn value(text: &[u8], end: usize, done: usize, kind: &'static str) -> Option<Fin
     }
     start = alphabet::run(text, start, alphabet::LETTER);
     for _ in 0..MAX_WORDS {
-        while start < limit && parts(text[start]) {
+        // 0xab and 0xc2 are bytes of longer characters: a value begins with a whole one.
+        while start < limit && (parts(text[start]) || text[start] & 0xc0 == 0x80) {
             start += 1;
         }
         let over = |&byte: &u8| alphabet::is(byte, SPACE | NEWLINE | QUOTE);

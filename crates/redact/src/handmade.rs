@@ -67,7 +67,7 @@ pub(super) fn likeness(value: &[u8]) -> Likeness {
     }
     let camel = alphabet::is(value[0], LOWER) && sorts.humps > 0;
     let leet = leet_digits(value);
-    let underscores = value.iter().filter(|&&byte| byte == b'_').count();
+    let underscores = value.split(|&byte| byte == b'_').count() - 1;
     let is_mixed = sorts.upper > 0
         && sorts.lower > 1
         && (underscores == 0 || underscores == 1 && value[0].is_ascii_uppercase());
@@ -137,11 +137,6 @@ fn has_name(value: &[u8]) -> bool {
 /// Returns true if two capitals are side by side, as in names of products and methods: `Okta-SSO2`.
 fn has_acronym(value: &[u8]) -> bool {
     value.windows(2).any(|two| alphabet::is(two[0], UPPER) && alphabet::is(two[1], UPPER))
-}
-
-/// Returns true if a value has a digit that stands for a letter, or a sign that no name has.
-pub(super) fn is_disguised(value: &[u8]) -> bool {
-    leet_digits(value) > 0 || sorts(value).is_some_and(|sorts| sorts.signs > 0)
 }
 
 /// Returns the number of digits that stand for letters: `Fl0wer`, `Tr0ub4dor`. Words such as `log4j` are shorter.

@@ -13,7 +13,7 @@ mod other;
 mod words;
 
 pub(super) use block::{block, listed};
-pub(super) use command::{here_string, piped, printed, redirected};
+pub(super) use command::{here_string, piped, printed};
 pub(super) use other::{is_key_combination, is_other, is_version};
 pub(super) use words::{FAR, is_log_in, reach};
 
@@ -24,7 +24,7 @@ use super::alphabet::{self, ALNUM, BLANK, END, LOWER, NAME, QUOTE};
 use super::drawn::{self, Drawn};
 use super::extent::Right;
 use super::value::Form;
-use super::{Finding, handmade, placeholder, prefix, random, spaced};
+use super::{Finding, handmade, placeholder, prefix, random};
 
 /// Longest value that is looked for between quotes.
 const QUOTED: usize = 160;
@@ -43,9 +43,6 @@ pub(super) fn value(text: &[u8], at: usize, word: usize, done: usize) -> Option<
             && alphabet::is_at(text, word + 1, ALNUM));
     if over && (word - at < 8 && alphabet::is(next, END) || word - at > 2 && plain()) {
         return None;
-    }
-    if let Some(found) = after_slash(text, at, done) {
-        return Some(found);
     }
     let floor = at.saturating_sub(4).max(done);
     let signs = text[floor..at].iter().rev().take_while(|byte| is_sign(**byte)).count();
@@ -75,8 +72,7 @@ pub(super) fn value(text: &[u8], at: usize, word: usize, done: usize) -> Option<
         word_end(text, start, last).unwrap_or_else(|| bare_end(text, start))
     };
     let value = &text[start..end];
-    let chosen = is_chosen(value)
-        || handmade::is_surely_handmade(value) && is_login_part(text, start, last, done);
+    let chosen = handmade::is_surely_handmade(value) && is_login_part(text, start, last, done);
     if end - start < 12 && !chosen
         || !closes(text, end, last)
         || prefix::token(text, start).is_some()
@@ -129,34 +125,6 @@ fn is_login_part(text: &[u8], start: usize, last: u8, done: usize) -> bool {
     linked && has(line, &["log in", "logged in", "sign in", "login", "cred", "auth"])
 }
 
-/// The rest of a test's parameters, signs included: `[bob-X]`.
-fn parameter(text: &[u8], start: usize) -> Option<Finding> {
-    let window = &text[start..text.len().min(start + 64)];
-    let length =
-        window.iter().position(|&byte| byte == b']' || alphabet::is(byte, BLANK | QUOTE))?;
-    let value = &window[..length];
-    let secret = window[length] == b']'
-        && value.len() >= 10
-        && (drawn::drawn(value) == Drawn::Surely || is_chosen(value))
-        && !is_other(value)
-        && !placeholder::is(value);
-    secret.then_some(Finding { start, end: start + length, kind: "secret" })
-}
-
-/// Returns true if somebody chose a value to please a form: letters, a digit and a sign that no name has.
-fn is_chosen(value: &[u8]) -> bool {
-    let count = |is: fn(&u8) -> bool| value.iter().filter(|byte| is(byte)).count();
-    let plain = |&byte: &u8| {
-        alphabet::is(byte, ALNUM) || matches!(byte, b'_' | b'-' | b'!' | b'#' | b'?' | b'^')
-    };
-    value.len() >= 10
-        && value[1..].iter().any(|byte| matches!(byte, b'!' | b'#' | b'?' | b'^'))
-        && count(u8::is_ascii_lowercase) >= 4
-        && count(u8::is_ascii_uppercase) >= 1
-        && count(u8::is_ascii_digit) >= 1
-        && value.iter().all(plain)
-}
-
 /// A drawn part of a path, of a replacement or of a test's parameters: `bob/X`, `s/old/X/`, `[bob-X]`.
 fn inside(text: &[u8], start: usize, word: usize, last: u8, done: usize) -> Option<Finding> {
     let value = &text[start..word];
@@ -183,9 +151,6 @@ fn inside(text: &[u8], start: usize, word: usize, last: u8, done: usize) -> Opti
             }
             named && value.len() >= if pair { 10 } else { 20 }
         }
-        b'-' if before.contains(&b'[') && text.get(word) != Some(&b']') => {
-            return parameter(text, start);
-        }
         b'-' => {
             let parameter = before.contains(&b'[') && text.get(word) == Some(&b']');
             let file = before.contains(&b'/') && text.get(word) == Some(&b'.');
@@ -207,27 +172,6 @@ fn is_encoded(text: &[u8], at: usize, done: usize) -> bool {
     let start =
         alphabet::run_back(text, at, alphabet::BASE64 | alphabet::DASH, (at - done).min(160));
     is_other(&text[start..at])
-}
-
-/// `admin / p4ss!word`, as people write a login down: what they chose themselves has signs and digits.
-fn after_slash(text: &[u8], at: usize, done: usize) -> Option<Finding> {
-    let slash =
-        text[at.saturating_sub(6).max(done)..at].windows(2).rposition(|two| two == b"/ ")?;
-    let start = at.saturating_sub(6).max(done) + slash + 2;
-    if text[start..at].iter().any(|&byte| alphabet::is(byte, BLANK | QUOTE)) {
-        return None;
-    }
-    let window = &text[start..text.len().min(start + 64)];
-    let length = window
-        .iter()
-        .position(|&byte| alphabet::is(byte, BLANK | QUOTE))
-        .or_else(|| ends_text(text, start, window))?;
-    let value = window[..length].strip_suffix(b".").unwrap_or(&window[..length]);
-    let secret =
-        (spaced::is_signed(value) || drawn::is_drawn(value) || handmade::is_surely_handmade(value))
-            && !value.contains(&b'/')
-            && !placeholder::is(value);
-    secret.then_some(Finding { start, end: start + value.len(), kind: "password" })
 }
 
 /// The length of a window that ends with the text: a value that goes on beyond its window is not to be cut.

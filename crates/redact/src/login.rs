@@ -69,10 +69,7 @@ fn slash(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let host = alphabet::is_at(text, at + 1, ALNUM) || alphabet::starts(text, at + 1, b"//");
     let password = &text[from..at];
     let plain = password.iter().all(|&byte| alphabet::is(byte, alphabet::WORD));
-    let drawn = || {
-        drawn::is_drawn(password) && (plain || !heat::is_other(password))
-            || is_oracle(text, user, done)
-    };
+    let drawn = || drawn::is_drawn(password) && (plain || !heat::is_other(password));
     let secret = user < slash
         && alone
         && host
@@ -81,13 +78,6 @@ fn slash(text: &[u8], at: usize, done: usize) -> Option<Finding> {
         && drawn()
         && !placeholder::is(password);
     secret.then_some(Finding { start: from, end: at, kind: "password" })
-}
-
-/// Whether a tool of Oracle's stands before its login.
-fn is_oracle(text: &[u8], user: usize, done: usize) -> bool {
-    let before = &text[user.saturating_sub(12).max(done)..user];
-    let tools: [&[u8]; 5] = [b"sqlplus ", b"sqlplus -s ", b"sqlldr ", b"expdp ", b"impdp "];
-    tools.iter().any(|tool| before.ends_with(tool))
 }
 
 /// `root/X` and `admin:X` without a host; the user ends at `end`.

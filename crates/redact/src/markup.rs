@@ -1,8 +1,7 @@
 //! A name in a tag and its value after it: `<password>x</password>`, a property list, a multipart form.
 
 use super::Finding;
-use super::alphabet::{self, BLANK, NAME};
-use super::extent::Right;
+use super::alphabet::{self, NAME};
 use super::name::{self, Name};
 use super::value::{self, Form, Site};
 
@@ -21,10 +20,7 @@ pub(super) fn element(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     // Of `wsse:Password` the part after its space of names.
     let local = tag[..end].iter().rposition(|&byte| byte == b':').map_or(0, |colon| colon + 1);
     let word = &tag[local..end];
-    let by_tag = match word {
-        b"string" if end == tag.len() => property(text, open, done),
-        _ => name::read(word),
-    };
+    let by_tag = name::read(word);
     let by_attribute = || attribute(&tag[end..]).map(|named| (named, true));
     let (named, attributed) = by_tag.map(|named| (named, false)).or_else(by_attribute)?;
     let window = &text[at + 1..text.len().min(at + 513)];
@@ -48,34 +44,4 @@ fn attribute(attributes: &[u8]) -> Option<Name> {
     };
     let start = known.iter().find_map(begins)?;
     name::read(&attributes[start..alphabet::run(attributes, start, NAME)])
-}
-
-/// The name of a property list's string, whose tag begins at `tag`: `<key>APIKey</key>` before it.
-fn property(text: &[u8], tag: usize, done: usize) -> Option<Name> {
-    let end = alphabet::run_back(text, tag, BLANK, (tag - done).min(40));
-    let close =
-        end.checked_sub(6).filter(|&close| close >= done && &text[close..end] == b"</key>")?;
-    let start = alphabet::run_back(text, close, NAME, (close - done).min(name::LONGEST));
-    name::read(&text[start..close])
-}
-
-/// A field of a multipart form: `name="password"`, an empty line, the value. The `=` is at `at`.
-pub(super) fn form_field(text: &[u8], at: usize) -> Option<Finding> {
-    if at < 4 || &text[at - 4..at] != b"name" || text.get(at + 1) != Some(&b'"') {
-        return None;
-    }
-    let end = alphabet::run(text, at + 2, NAME);
-    let named = name::read(&text[at + 2..end])?;
-    let before = &text[at.saturating_sub(16)..at - 4];
-    if !before.windows(9).any(|part| part.eq_ignore_ascii_case(b"form-data")) {
-        return None;
-    }
-    let from = alphabet::run(text, end + 1, BLANK);
-    let lines: usize =
-        text.get(end + 1..from)?.iter().map(|&byte| usize::from(byte == b'\n')).sum();
-    let right = Right::bare(text, from, Form::Tight);
-    let site = Site::plain(Form::Tight);
-    let value = text.get(from..right.end)?;
-    let secret = lines == 2 && !value.is_empty() && value::is_secret(value, named, site);
-    secret.then(|| Finding { start: from, end: right.whole(text), kind: named.kind })
 }

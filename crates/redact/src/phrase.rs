@@ -101,8 +101,7 @@ pub(super) fn after_name(text: &[u8], at: usize, end: usize) -> Option<Finding> 
     let is_over =
         text.get(stop).is_none_or(|&byte| !alphabet::is(byte, SPACE) || stop == text.len());
     if announced
-        && count >= MIN_WORDS
-        && count <= 8
+        && (MIN_WORDS..=8).contains(&count)
         && ordinary * 4 <= count
         && is_over
         && !text[at..end].eq_ignore_ascii_case(b"password")

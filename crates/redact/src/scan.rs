@@ -114,7 +114,7 @@ impl Scan<'_> {
                 pair.or_else(|| self.table.cell(text, at, done))
                     .or_else(|| call::key(text, at, done))
             }
-            b'>' => markup::element(text, at, done).or_else(|| heat::redirected(text, at, done)),
+            b'>' => markup::element(text, at, done),
             b'<' => heat::here_string(text, at),
             b'-' => pem::block(text, at)
                 .or_else(|| pem::tail(text, at, done))
@@ -132,14 +132,8 @@ impl Scan<'_> {
             b'\\' | 0x1b => return (None, at + alphabet::escape(text, at).max(1)),
             b'|' => {
                 self.programs = Programs::default();
-                self.table.cell(text, at, done).or_else(|| {
-                    let second = at > 0 && text[at - 1] == b'|';
-                    let found =
-                        if second { call::fallback(text, at - 1, at + 1, done) } else { None };
-                    found.or_else(|| heat::piped(text, at, done))
-                })
+                self.table.cell(text, at, done).or_else(|| heat::piped(text, at, done))
             }
-            b'?' if at > 0 && text[at - 1] == b'?' => call::fallback(text, at - 1, at + 1, done),
             b';' => {
                 self.programs = Programs::default();
                 None
@@ -165,7 +159,7 @@ impl Scan<'_> {
         let (text, at, done) = (self.text, self.at, self.done);
         self.chain += 1;
         if byte == b'=' {
-            return assign::secret(text, at, done).or_else(|| markup::form_field(text, at));
+            return assign::secret(text, at, done);
         }
         if text.get(at + 1) == Some(&b'/') && alphabet::starts(text, at, b"://") {
             return url::secret(text, at);
@@ -201,7 +195,7 @@ impl Scan<'_> {
             None => found,
             Some(suspect) => {
                 let from = self.searched.max(self.done);
-                self.searched = at;
+                self.searched = at.max(self.searched);
                 self.suspect = self.suspect.extend(at, suspect);
                 found.or_else(|| sentence::value_before(text, at, from, suspect))
             }
@@ -231,7 +225,7 @@ impl Scan<'_> {
             return None;
         }
         let from = self.looked.max(self.done);
-        self.looked = at;
+        self.looked = at.max(self.looked);
         before::value(text, at, from)
     }
 }
@@ -243,7 +237,6 @@ fn keyword(text: &[u8], at: usize, end: usize, done: usize) -> Option<Finding> {
         (b'b', 5 | 6) => header::bare_scheme(text, at, end),
         (b'b', 2) | (b's', 12) => spaced::statement(text, at, end),
         (b'h', 8) if word == b"htpasswd" => command::htpasswd(text, end),
-        (b'o', 2) if word == b"or" => call::fallback(text, at, end, done),
         (b'o', 3) if matches!(word, b"OTP" | b"otp") => phrase::one_time(text, end),
         (b'r', 4) if word == b"rand" => command::generated(text, at, end),
         (b'p', 5) | (b'h', 3) | (b'u', 7) | (b'g', 6) => command::generated(text, at, end),

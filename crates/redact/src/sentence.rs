@@ -141,9 +141,11 @@ fn named_topic(text: &[u8], at: usize, end: usize) -> Option<Topic> {
         || is("has") && alphabet::starts(text, end, "ło".as_bytes())
     {
         Topic::Password
-    } else if is("login") || is("logins") || is("sudo") || is("superuser") {
-        Topic::Login
-    } else if (is("in") || is("into")) && heat::is_log_in(text, at)
+    } else if is("login")
+        || is("logins")
+        || is("sudo")
+        || is("superuser")
+        || (is("in") || is("into")) && heat::is_log_in(text, at)
         || is("auth") && follows("asic ")
     {
         Topic::Login
@@ -179,8 +181,7 @@ fn is_prose_word(text: &[u8], at: usize, end: usize) -> bool {
         || text[at - 1] == b'_' && text.get(end) != Some(&b':');
     let close = end + alphabet::run(&text[end..], 0, QUOTE).min(1);
     let closes = match text.get(close) {
-        None => true,
-        Some(b' ' | b'\n' | 128..) => true,
+        None | Some(b' ' | b'\n' | 128..) => true,
         Some(b',' | b':' | b';' | b'.' | b')' | b'?' | b'!' | b'*') => text
             .get(close + 1)
             .is_none_or(|&byte| alphabet::is(byte, BLANK | QUOTE) || byte == b'*'),
@@ -270,8 +271,8 @@ pub(super) fn value_before(
     from: usize,
     suspect: Suspect,
 ) -> Option<Finding> {
-    // What stands before the name of a key is found by its form alone.
-    if suspect.topic == Topic::Key {
+    // What stands before the name of a key is found by its form alone. Text that is read again was searched already.
+    if suspect.topic == Topic::Key || from >= at {
         return None;
     }
     let floor = at.saturating_sub(MAX_BYTES_BEFORE).max(from);
@@ -361,10 +362,8 @@ fn judge(text: &[u8], start: usize, topic: Topic, done: usize) -> Option<Finding
         Likeness::None => false,
         Likeness::Likely => match cue(text, start, done) {
             Cue::Strong => true,
-            Cue::Weak if handmade::is_disguised(value) => true,
             Cue::Equals => topic == Topic::Password,
-            Cue::Nothing | Cue::Weak => is_announced_after(text, end),
-            Cue::Cold => false,
+            Cue::Cold | Cue::Nothing | Cue::Weak => false,
         },
         Likeness::Certain => true,
     };
@@ -423,11 +422,11 @@ fn cue(text: &[u8], start: usize, done: usize) -> Cue {
         (floor..end).rev().find(|&at| alphabet::is(text[at], BLANK)).map_or(floor, |at| at + 1);
     let word = &text[begin..end];
     match word {
-        [.., b':'] | [b'=' | b'-'] | [b'-' | b'=', b'>'] => return Cue::Equals,
-        // Dashes and arrows of print.
-        [0xe2, 0x80 | 0x86, _] => return Cue::Equals,
-        [name @ .., b',' | b';'] if !names_password(name) => return Cue::Weak,
-        [_, .., b',' | b';'] => return Cue::Equals,
+        // The last pattern matches the dashes and arrows of print.
+        [.., b':'] | [b'=' | b'-'] | [b'-' | b'=', b'>'] | [0xe2, 0x80 | 0x86, _] => {
+            return Cue::Equals;
+        }
+        [.., b',' | b';'] => return Cue::Weak,
         [] => return if is_opened { Cue::Weak } else { Cue::Nothing },
         _ => {}
     }
@@ -490,11 +489,6 @@ fn ends_with_user(before: &[u8]) -> bool {
     word.contains(&b'@') || users.iter().any(|user| word.eq_ignore_ascii_case(user))
 }
 
-fn names_password(word: &[u8]) -> bool {
-    let names: [&[u8]; 6] = [b"password", b"passphrase", b"passcode", b"psk", b"pw", b"pwd"];
-    names.iter().any(|name| word.eq_ignore_ascii_case(name))
-}
-
 /// Returns true if a text says that something was changed. Systems are moved and migrated; passwords are changed.
 fn speaks_of_change(window: &[u8]) -> bool {
     let words: [&[u8]; 12] = [
@@ -538,38 +532,6 @@ fn word_cue(word: &[u8]) -> Cue {
         | b"called" | b"algorithm" | b"cipher" | b"curve" | b"the" | b"a" | b"an" | b"our" | b"your" => Cue::Cold,
         _ => Cue::Nothing,
     }
-}
-
-/// Returns true if the words behind a value say that it opens something: `X worked`, `X as the password`.
-fn is_announced_after(text: &[u8], end: usize) -> bool {
-    let mut end = end;
-    while end < text.len() && (alphabet::is(text[end], QUOTE) || matches!(text[end], b')' | b'*')) {
-        end += 1;
-    }
-    let rest = text.get(end..text.len().min(end + 24)).unwrap_or_default();
-    let phrases: [&[u8]; 20] = [
-        b" as pass",
-        b" as the pass",
-        b" as a pass",
-        b" as its pass",
-        b" as my pass",
-        b" as our pass",
-        b" opens",
-        b" unlocks",
-        b" worked",
-        b" works",
-        b" gets ",
-        b" lets ",
-        b" let me",
-        b" let us",
-        b" no longer",
-        b" did the trick",
-        b" failed",
-        b" instead",
-        b" for the pass",
-        b" was rejected",
-    ];
-    phrases.iter().any(|phrase| rest.starts_with(phrase))
 }
 
 /// Returns the second part of `user:X` or `user/X` if the word at `at` begins it.

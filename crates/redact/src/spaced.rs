@@ -44,11 +44,6 @@ pub(super) fn after_word(text: &[u8], end: usize, done: usize) -> Option<Finding
     if matches!(text.get(gap), Some(b'"' | b'\'')) {
         return quoted(text, gap, named, flag);
     }
-    if text.get(gap) == Some(&b'(')
-        && let Some(found) = in_parentheses(text, gap, named)
-    {
-        return Some(found);
-    }
     if let Some(found) = announced(text, gap, named) {
         return Some(found);
     }
@@ -99,7 +94,6 @@ pub(super) fn after_word(text: &[u8], end: usize, done: usize) -> Option<Finding
             Says::Password | Says::Phrase => {
                 let sure = is_signed(value) || is_mixed(value) || ends_here(text, to);
                 value.len() >= 8 && is_bare_secret(value) && sure
-                    || value.len() >= 4 && sure && is_given(text, start, done)
             }
             Says::Secret => {
                 random::is_random(value) && (shouted || ends_here(text, to) || is_whole_key(value))
@@ -207,32 +201,6 @@ fn is_cipher_key(text: &[u8], start: usize, value: &[u8], length: usize) -> bool
     length == 64
         && random::is_random(value)
         && line.windows(5).any(|part| part.eq_ignore_ascii_case(b"crypt"))
-}
-
-/// `the password (X) is old`: the parenthesis is at `gap`.
-fn in_parentheses(text: &[u8], gap: usize, name: Name) -> Option<Finding> {
-    let start = gap + 1 + usize::from(alphabet::is_at(text, gap + 1, QUOTE));
-    let end = Right::bare(text, start, Form::Tight).end;
-    let close = end + usize::from(alphabet::is_at(text, end, QUOTE));
-    let value = text.get(start..end)?;
-    let secret = text.get(close) == Some(&b')')
-        && value.len() >= 8
-        && name.says != Says::Perhaps
-        && (is_signed(value)
-            || is_bare_secret(value) && value.iter().any(u8::is_ascii_digit)
-            || is_made_for(value, name, false))
-        && !heat::is_version(value)
-        && !placeholder::is(value);
-    secret.then_some(Finding { start, end, kind: name.kind })
-}
-
-/// Whether `password` is an argument here: `machine x login y password z`, `nmcli … password z`.
-fn is_given(text: &[u8], start: usize, done: usize) -> bool {
-    let before = &text[start.saturating_sub(96).max(done)..start];
-    let line = before.rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
-    let tools: [&[u8]; 3] = [b"nmcli ", b"mysqladmin ", b"machine "];
-    let begins = |part: &[u8], tool: &[u8]| part[0] == tool[0] && part == tool;
-    tools.iter().any(|tool| line.windows(tool.len()).any(|part| begins(part, tool)))
 }
 
 /// A mixture of letters, digits and signs that is no name.

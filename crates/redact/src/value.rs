@@ -68,11 +68,7 @@ pub(super) fn is_secret(value: &[u8], name: Name, site: Site) -> bool {
     }
     match name.says {
         Says::Phrase if spaced => site.form == Form::Quoted && value.len() >= 8,
-        Says::Secret if spaced => is_in_parts(value),
-        _ if spaced => {
-            name.says == Says::Password
-                && (is_odd(value) || is_in_groups(value) || phrase::is_phrase(value))
-        }
+        _ if spaced => name.says == Says::Password && phrase::is_phrase(value),
         Says::Password | Says::Phrase => is_password(value, site),
         Says::Secret => is_key(value, name, site),
         Says::Perhaps => true,
@@ -83,11 +79,6 @@ pub(super) fn is_secret(value: &[u8], name: Name, site: Site) -> bool {
 /// Random by the sorts of its characters, or by its pairs of letters.
 fn is_random(value: &[u8]) -> bool {
     random::is_random(value) || value.len() >= 20 && drawn::drawn(value) == Drawn::Surely
-}
-
-/// Drawn parts with blanks between them.
-fn is_in_parts(value: &[u8]) -> bool {
-    value.split(|&byte| byte == b' ').all(drawn::is_drawn)
 }
 
 /// Whether a value is a number that nobody would count to.
@@ -176,32 +167,6 @@ fn is_mixed(value: &[u8]) -> bool {
         .iter()
         .any(|&byte| byte.is_ascii_punctuation() && !matches!(byte, b'_' | b'.' | b'-'));
     has(LETTER) && (has(DIGIT) || odd) || has(DIGIT) && odd
-}
-
-/// Groups of the same length that are no words, as services print their passwords: `qzvt hbwk xmrd lpfy`.
-fn is_in_groups(value: &[u8]) -> bool {
-    let first = value.iter().position(|&byte| byte == b' ').unwrap_or(value.len());
-    let mut whole = [0; 32];
-    let mut length = 0;
-    for group in value.split(|&byte| byte == b' ') {
-        let Some(room) = whole.get_mut(length..length + group.len()) else { return false };
-        if group.len() != first || !group.iter().all(|&byte| alphabet::is(byte, alphabet::ALNUM)) {
-            return false;
-        }
-        room.copy_from_slice(group);
-        length += group.len();
-    }
-    length >= 12 && drawn::is_odd(&whole[..length])
-}
-
-/// Words with blanks between them that are no sentence: digits and signs inside.
-fn is_odd(value: &[u8]) -> bool {
-    let sign = |&byte: &u8| {
-        matches!(byte, b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'&' | b'*' | b'+' | b'=' | b'~')
-    };
-    value.iter().any(|&byte| alphabet::is(byte, DIGIT))
-        && value.iter().filter(|byte| sign(byte)).count() >= 2
-        && value.iter().filter(|&&byte| alphabet::is(byte, BLANK)).count() * 6 < value.len()
 }
 
 /// A word with a capital and small letters after it.

@@ -33,7 +33,7 @@ const MIN_KEYWORD_BYTES: usize = 3;
 /// Number of distinct hashes of keyword prefixes.
 const PREFIX_HASH_COUNT: usize = 1 << 17;
 
-/// Hashes the first bytes of a keyword to a number below [`BEGINNINGS`]. Two prefixes may share a hash.
+/// Hashes the first bytes of a keyword to a number below [`PREFIX_HASH_COUNT`]. Two prefixes may share a hash.
 fn hash_prefix([first, second, third]: [u8; MIN_KEYWORD_BYTES]) -> usize {
     usize::from(first) << 9 ^ usize::from(second) << 5 ^ usize::from(third)
 }

@@ -62,9 +62,9 @@ pub struct ReportedFailure {
 /// A test that the output names as passed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PassedTest {
-    /// The name, spelled as in [`Failure::test`].
+    /// The name, spelled as in [`ReportedFailure::test`].
     pub test: String,
-    /// The package, crate or file, as in [`Failure::scope`].
+    /// The package, crate or file, as in [`ReportedFailure::scope`].
     pub scope: Option<String>,
 }
 

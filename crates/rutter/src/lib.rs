@@ -1,6 +1,6 @@
 //! The commands of `rutter`, as a library, so that the task runner can document and package them.
 //!
-//! `main.rs` is the binary. Everything here returns [`Failure`]s and writes to a [`ui::Ui`]; only the
+//! `main.rs` is the binary. Everything here returns [`CommandError`]s and writes to a [`ui::Ui`]; only the
 //! binary prints and exits.
 
 mod ask;

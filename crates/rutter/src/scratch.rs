@@ -7,7 +7,7 @@
 //! stdin. When the last of them has ended in any way, the keeper's stdin closes, and the keeper removes the folder that
 //! it created.
 //!
-//! Ctrl-C does not reach processes in a separate process group either. The keeper is notified of such a [`Group`]
+//! Ctrl-C does not reach processes in a separate process group either. The keeper is notified of such a [`ProcessGroup`]
 //! before a process joins it. It kills the group when its own stdout has lost its reader: no child inherits that end,
 //! so a lost reader means that the process that opened the folder is gone.
 

@@ -54,7 +54,7 @@ impl Terminal {
 }
 
 impl Ui<'_> {
-    /// Reads all of stdin, up to [`STDIN_LIMIT`].
+    /// Reads all of stdin, up to [`MAX_STDIN_BYTES`].
     pub fn read_stdin(&mut self) -> Result<Vec<u8>, CommandError> {
         let mut bytes = Vec::new();
         let mut limited = (&mut *self.input).take(MAX_STDIN_BYTES + 1);

@@ -20,13 +20,16 @@ use memmap2::Mmap;
 
 use crate::file;
 
+// The checksum protects against accidents, not against attackers, who could write a whole valid file.
+pub(super) use rutter_redact::checksum::of as fnv_hash;
+
 const FORMAT_VERSION: u32 = 2;
 pub(super) const HEADER_BYTES: usize = 72;
 
 /// The documents that a search covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SearchScope {
-    /// The axis, see [`Axis::number`](crate::document::Axis::number).
+    /// The axis, see [`Axis::file_number`](crate::document::Axis::file_number).
     pub axis: u8,
     /// The kind of documents; all kinds if None.
     pub kind: Option<u8>,
@@ -161,13 +164,6 @@ fn draft_path(path: &Path) -> PathBuf {
 pub fn remove_cache(path: &Path) -> io::Result<()> {
     file::remove_if_exists(path)?;
     file::remove_if_exists(&draft_path(path))
-}
-
-/// Returns the FNV-1a hash. It protects against accidents, not against attackers, who could write a whole valid file.
-pub(super) fn fnv_hash(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
 }
 
 /// Mixes two numbers into one.

@@ -13,7 +13,6 @@ pub use crate::document::Axis;
 pub use common::{MeanDirection, subtract_work};
 pub use group::Group;
 pub use group::TextPoint;
-pub use grow::GroupState;
 pub use grow::{GroupShape, Grouping, MIN_CLUSTER_SIZE};
 pub use rule::GroupingRule;
 

@@ -40,7 +40,7 @@ fn new_header() -> CacheHeader {
 pub struct IndexedDocument {
     /// Row id of the document.
     pub row: i64,
-    /// Row id of the project, or [`cache::EVERYWHERE`].
+    /// Row id of the project, or [`cache::EVERYWHERE_PROJECT`].
     pub project: i64,
     /// Number of the document's kind.
     pub kind: u8,

@@ -42,7 +42,7 @@ pub fn extract_terms(text: &str) -> Vec<Term> {
     terms_of_words(text.split(is_term_separator))
 }
 
-/// Returns each term of a text once, sorted. For a long text this is faster than sorting the result of [`terms`],
+/// Returns each term of a text once, sorted. For a long text this is faster than sorting the result of [`extract_terms`],
 /// because most of its words are repeated.
 pub fn extract_distinct(text: &str) -> Vec<Term> {
     let mut seen = HashSet::new();

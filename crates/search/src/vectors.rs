@@ -39,7 +39,7 @@ pub struct VectorEntry {
     pub axis: u8,
     /// Number of the document's kind.
     pub kind: u8,
-    /// Row id of the project, or [`cache::EVERYWHERE`].
+    /// Row id of the project, or [`cache::EVERYWHERE_PROJECT`].
     pub project: i64,
 }
 
@@ -56,7 +56,7 @@ fn new_header(table: u64) -> CacheHeader {
 
 impl VectorFile {
     /// Opens the file at a path. Returns None if it is invalid, not one of these editions, or made with another table
-    /// ([`HASH`], except in tests). Then it has to be rebuilt, and searches work without vectors until then.
+    /// ([`EMBEDDING_HASH`], except in tests). Then it has to be rebuilt, and searches work without vectors until then.
     pub fn open(path: &Path, table: u64, editions: &[i64]) -> Option<Self> {
         let (map, header) = cache::open_cache(path, new_header(table), editions)?;
         let [count, ..] = header.counts;

@@ -9,7 +9,7 @@ pub fn name_parts(text: &str) -> NameParts<'_> {
     NameParts { rest: text }
 }
 
-/// The parts of a text, in order; see [`parts`].
+/// The parts of a text, in order; see [`name_parts`].
 #[derive(Debug, Clone)]
 pub struct NameParts<'a> {
     rest: &'a str,

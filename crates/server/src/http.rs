@@ -1,7 +1,7 @@
 //! The MCP server on a local socket, for clients that cannot start a program.
 //!
 //! Any process on the machine can connect, and a page in a browser can try. So a request must have the
-//! [token](NoToken), and until that is checked only its head is read. [hyper](https://hyper.rs) reads heads with a
+//! [token](TokenFileError), and until that is checked only its head is read. [hyper](https://hyper.rs) reads heads with a
 //! timeout and a size limit; the SDK checks `Host` and `Origin` and speaks the protocol. The server keeps no sessions,
 //! because the tools keep no state between two calls. So a client of either protocol generation, with or without a
 //! session id, continues after a restart of the server.
@@ -27,6 +27,7 @@ use hyper::{Method, Request, Response, StatusCode, Uri};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use rutter_contract::replace_lone_surrogates;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -35,7 +36,6 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::describe_json_error;
-use crate::halves::replace_lone_surrogates;
 use crate::mcp::MemoryServer;
 use crate::server_context::ServerContext;
 
@@ -65,7 +65,7 @@ const MAX_BODY_BYTES: usize = 1024 * 1024;
 /// The maximum size of a request head, in bytes.
 const MAX_HEAD_BYTES: usize = 16 * 1024;
 const MAX_HEADERS: usize = 64;
-const MAX_CONNECTIONS: usize = 64;
+const MAX_CONNECTIONS: u32 = 64;
 
 /// The address and the token file of the server.
 #[derive(Debug, Clone)]
@@ -164,8 +164,8 @@ impl ShutdownSignals {
 /// Returns the next connection, with a slot.
 async fn accept_connection(
     listener: &TcpListener,
-    room: &Arc<ConnectionLimiter>,
-) -> (TcpStream, ConnectionSlot) {
+    room: &ConnectionLimiter,
+) -> (TcpStream, Arc<ConnectionSlot>) {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => return (stream, room.acquire().await),
@@ -190,7 +190,7 @@ impl HttpHandler {
     async fn serve_connection(
         self,
         stream: TcpStream,
-        seat: ConnectionSlot,
+        seat: Arc<ConnectionSlot>,
         closed: watch::Receiver<bool>,
     ) {
         let Ok(address) = stream.local_addr() else { return };
@@ -198,7 +198,6 @@ impl HttpHandler {
         drop(stream.set_nodelay(true));
         let names = allowed_hosts(address);
         let protocol = self.mcp_service(names.clone());
-        let seat = Arc::new(seat);
         tokio::select! {
             () = self.run_connection(stream, &seat, (&protocol, &names), closed) => {}
             () = seat.wait_until_evicted() => {}
@@ -222,7 +221,7 @@ impl HttpHandler {
     async fn run_connection(
         &self,
         stream: TcpStream,
-        seat: &Arc<ConnectionSlot>,
+        seat: &ConnectionSlot,
         (protocol, names): (&McpHttpService, &[String]),
         mut closed: watch::Receiver<bool>,
     ) {

@@ -5,7 +5,6 @@
 //! its own process. [`mcp`] is the only module that knows the protocol; it uses the SDK. [`http`] serves the protocol
 //! on a socket and decides which clients may connect. All async code of the workspace is in this crate.
 
-pub mod halves;
 pub mod http;
 pub mod mcp;
 mod schema;

@@ -2,7 +2,7 @@
 //!
 //! Opening and closing a store costs more than most calls: closing the last handle folds the write-ahead log and syncs
 //! the disk. So a handle stays open for a moment after its call. Not longer: a server lives for days and must not block
-//! a repair or a removal of the store. A handle that was not used for [`MOMENT`] is closed, and while a repair is
+//! a repair or a removal of the store. A handle that was not used for [`IDLE_TIMEOUT`] is closed, and while a repair is
 //! pending no handle is kept.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -71,7 +71,7 @@ impl StorePool {
         !kept.handles.is_empty() && !std::mem::replace(&mut kept.watched, true)
     }
 
-    /// Closes handles that were not used for [`MOMENT`]. Returns true if some are left.
+    /// Closes handles that were not used for [`IDLE_TIMEOUT`]. Returns true if some are left.
     pub(crate) fn close_idle(&self) -> bool {
         let mut kept = lock(&self.kept);
         let handles = std::mem::take(&mut kept.handles);

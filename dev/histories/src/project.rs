@@ -118,7 +118,7 @@ pub struct Frame {
 /// The way in which a check fails.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CheckFailure {
-    /// Line of the test that fails, counted within its region; of a lint finding, within [`Failure::region`].
+    /// Line of the test that fails, counted within its region; of a lint finding, within [`CheckFailure::region`].
     pub line: usize,
     /// Part of that line that the runner points at.
     pub mark: String,

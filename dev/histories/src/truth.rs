@@ -189,7 +189,7 @@ pub struct HistoryTruth {
     pub wrong_commands: Vec<String>,
 }
 
-/// Normalises a line of a diff: its sign, and its text in the form of [`plain`].
+/// Normalises a line of a diff: its sign, and its text in the form of [`plain_text`].
 pub fn normalise_line(line: &str) -> String {
     let (sign, rest) = line.split_at(line.chars().next().map_or(0, char::len_utf8));
     format!("{sign}{}", plain_text(rest))

@@ -128,6 +128,8 @@ pub enum ChannelPart {
     SixthHeldOut,
     /// Written without knowledge of the rules and read once; its misses have been fixed since.
     Seventh,
+    /// Written without knowledge of the rules, read once when the current rules were done. No rule was written for it.
+    Eighth,
     /// Half of the ninth set, prose only, by an author who had not seen the rules. Rules were written for it.
     NinthTuning,
     /// The other half, read once when those rules were done; its misses have been fixed since.
@@ -151,10 +153,11 @@ pub struct ChannelCase {
 }
 
 impl ChannelPart {
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::SixthTuning,
         Self::SixthHeldOut,
         Self::Seventh,
+        Self::Eighth,
         Self::NinthTuning,
         Self::NinthHeldOut,
     ];
@@ -165,6 +168,7 @@ impl ChannelCase {
     pub fn part(&self) -> ChannelPart {
         match fnv1a(&self.name) & (1 << 16) {
             _ if self.name.starts_with("seventh-") => ChannelPart::Seventh,
+            _ if self.name.starts_with("eighth-") => ChannelPart::Eighth,
             0 if self.name.starts_with("ninth-") => ChannelPart::NinthTuning,
             _ if self.name.starts_with("ninth-") => ChannelPart::NinthHeldOut,
             0 => ChannelPart::SixthTuning,
@@ -178,6 +182,7 @@ pub fn channel_secrets() -> Vec<ChannelCase> {
     load_channel_cases(&[
         include_str!("../../../crates/redact/fixtures/secrets-6.json"),
         include_str!("../../../crates/redact/fixtures/secrets-7.json"),
+        include_str!("../../../crates/redact/fixtures/secrets-8.json"),
         include_str!("../../../crates/redact/fixtures/secrets-9.json"),
     ])
 }
@@ -187,6 +192,7 @@ pub fn channel_lookalikes() -> Vec<ChannelCase> {
     load_channel_cases(&[
         include_str!("../../../crates/redact/fixtures/lookalikes-6.json"),
         include_str!("../../../crates/redact/fixtures/lookalikes-7.json"),
+        include_str!("../../../crates/redact/fixtures/lookalikes-8.json"),
         include_str!("../../../crates/redact/fixtures/lookalikes-9.json"),
     ])
 }

@@ -51,7 +51,7 @@ impl ModelTurn {
 
 /// The turns of the main thread, and those of each subagent.
 ///
-/// A thread without remaining turns responds with `done`, or with the turn of [`Script::ever_after`]. Requests
+/// A thread without remaining turns responds with `done`, or with the turn of [`ModelScript::then_always`]. Requests
 /// without tools (titles, summaries) are not part of the conversation: they get `ok` and use up no turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelScript {

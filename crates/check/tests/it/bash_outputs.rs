@@ -2,7 +2,7 @@
 //! same outcome as parsing the recording.
 //!
 //! A program with the runner's name prints the recording and exits like the run; the command line is the real one.
-//! Some of the payloads are fixtures of `rutter-memory`, which is tested without a client: see [`Session::keep`].
+//! Some of the payloads are fixtures of `rutter-memory`, which is tested without a client: see [`BashSession::save_fixture`].
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -7,7 +7,7 @@ use serde::de::{Deserialize, DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::ParseError;
-use crate::javascript;
+use crate::{javascript, replace_lone_surrogates};
 
 /// The top level of a payload, borrowed from stdin.
 #[derive(Debug)]
@@ -73,44 +73,10 @@ impl<'a> RawPayload<'a> {
     }
 }
 
-/// Replaces lone surrogates by U+FFFD; returns `None` if the text has no lone surrogates.
-///
-/// The client cuts long outputs by UTF-16 units and writes the rest of an emoji as `\ud83d`, which a Rust
-/// string cannot hold.
-pub(super) fn replace_lone_surrogates(json: &[u8]) -> Option<Vec<u8>> {
-    let mut out = json.to_vec();
-    let mut found = false;
-    let mut at = 0;
-    while at + 1 < out.len() {
-        if out[at] != b'\\' {
-            at += 1;
-            continue;
-        }
-        let Some(unit) = decode_unicode_escape(&out[at..]) else {
-            // Any other escape, including an escaped backslash.
-            at += 2;
-            continue;
-        };
-        let pair = (0xd800..0xdc00).contains(&unit)
-            && self::decode_unicode_escape(&out[at + 6..])
-                .is_some_and(|low| (0xdc00..0xe000).contains(&low));
-        if pair {
-            at += 12;
-            continue;
-        }
-        if (0xd800..0xe000).contains(&unit) {
-            out[at..at + 6].copy_from_slice(b"\\ufffd");
-            found = true;
-        }
-        at += 6;
-    }
-    found.then_some(out)
-}
-
-/// Decodes the `\u` escape at the start of `json`.
-fn decode_unicode_escape(json: &[u8]) -> Option<u16> {
-    let digits = json.strip_prefix(b"\\u")?.get(..4)?;
-    u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+/// Returns a copy of a JSON text without lone surrogates, or `None` if it has none.
+pub(super) fn without_lone_surrogates(json: &[u8]) -> Option<Vec<u8>> {
+    let mut copy = json.to_vec();
+    replace_lone_surrogates(&mut copy).then_some(copy)
 }
 
 struct WireFields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);

@@ -14,7 +14,8 @@ pub(super) static FILE_CHANGED: EventSpec = EventSpec {
     .narrow(),
     input: &[
         FieldSpec::required("file_path", Text, Observed).note("the file"),
-        FieldSpec::required("event", Choice(&choices::FILE_EVENT), Observed).note("kind of the change"),
+        FieldSpec::required("event", Choice(&choices::FILE_EVENT), Observed)
+            .note("kind of the change"),
     ],
     decision: Fact::new(DecisionModel::None, Documented),
     output: Some(&[

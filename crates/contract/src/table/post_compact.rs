@@ -10,7 +10,8 @@ pub(super) static POST_COMPACT: EventSpec = EventSpec {
     input: &[
         FieldSpec::required("trigger", Choice(&choices::COMPACT_TRIGGER), Observed)
             .note("origin of the request"),
-        FieldSpec::required("compact_summary", Text, Observed).note("summary that replaces the conversation"),
+        FieldSpec::required("compact_summary", Text, Observed)
+            .note("summary that replaces the conversation"),
     ],
     decision: Fact::new(DecisionModel::None, Observed),
     output: None,

@@ -14,8 +14,7 @@ pub(super) static POST_MODEL_SWITCH: EventSpec = EventSpec {
             .note("requested model; null without a request"),
         FieldSpec::required("source", Choice(&choices::SWITCH_SOURCE), Observed)
             .note("origin of the request"),
-        FieldSpec::required("context_tokens", Number, Observed)
-            .note("length of the conversation"),
+        FieldSpec::required("context_tokens", Number, Observed).note("length of the conversation"),
         FieldSpec::required("prompt_cache_warm", Flag, Observed)
             .note("true if the prompt cache is still warm"),
         FieldSpec::required("cache_ttl", Choice(&choices::CACHE_TTL), Observed)

@@ -18,7 +18,8 @@ Bash exit!=0 counts",
             .since((2, 0, 43))
             .note("the call; PostToolUse and the transcript have the same"),
         FieldSpec::required("error", Text, Observed).note("Bash: first line \"Exit code N\""),
-        FieldSpec::optional("is_interrupt", Flag, Observed).note("true if the user interrupted the call"),
+        FieldSpec::optional("is_interrupt", Flag, Observed)
+            .note("true if the user interrupted the call"),
         FieldSpec::optional("duration_ms", Number, Observed)
             .since((2, 1, 119))
             .note("duration of the call"),

@@ -1,7 +1,7 @@
 //! Measures how many secrets redaction removes on the real path of a user's texts: a client payload goes through the
 //! hook into a store, and a recurring failure brings the stored text back.
 //!
-//! `cargo test -p rutter-memory channels -- --nocapture` prints the figures. The lists are strict, as in
+//! `cargo test -p rutter-hooks channels -- --nocapture` prints the figures. The lists are strict, as in
 //! `redaction.rs`.
 
 use std::collections::{BTreeSet, HashMap};
@@ -24,8 +24,16 @@ const PIECE_BYTES: usize = 8;
 /// commands.
 const CASES_PER_CHECKPOINT: usize = 6;
 
-/// Secrets that redaction misses.
-const MISSED: &[&str] = &["ninth-prose-was-now", "ninth-prose-salt-pepper"];
+/// Secrets that redaction misses. The eighth set was read once: no rule was written for it.
+const MISSED: &[&str] = &[
+    "eighth-command-openssl-passin",
+    "eighth-edit-dotenv-multi",
+    "eighth-name-file-pw-backup",
+    "eighth-prose-ssh-passphrase",
+    "eighth-prose-keystore",
+    "ninth-prose-salt-pepper",
+    "ninth-prose-was-now",
+];
 
 /// Texts without a secret that redaction changes.
 const CHANGED: &[&str] = &[];

@@ -1,6 +1,6 @@
 //! Quality of clusters, and stability of their ids.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use rutter_search::cluster::{Axis, Grouping};
 
@@ -83,12 +83,9 @@ pub(crate) fn measure_growth(
     let (mut next, mut done) = (0, ClusterStability::default());
     let mut changed: HashSet<usize> = HashSet::new();
     let mut born: HashSet<usize> = HashSet::new();
-    let mut unrest = BTreeMap::new();
     for end in 1..=points.len() {
         let after = match method {
-            ClusteringMethod::Kept(rule) => {
-                grow_incrementally(rule, axis, &points[..end], &names, &mut unrest)
-            }
+            ClusteringMethod::Kept(rule) => grow_by_one(rule, axis, &points[..end], &names),
             _ => match_cluster_ids(&names, method.group(axis, &points[..end]), &mut next),
         };
         for (number, (before, after)) in names.iter().zip(&after).enumerate() {
@@ -108,30 +105,19 @@ pub(crate) fn measure_growth(
     done
 }
 
-/// Returns the number of texts that the common part was computed from: as in a store, it is computed again once a tenth
-/// is new.
-fn common_sample_size(count: usize) -> usize {
-    let mut taken = count.min(499);
-    while taken >= 499 && taken + taken.div_ceil(10) <= count {
-        taken += taken.div_ceil(10);
-    }
-    taken
-}
-
-fn grow_incrementally(
+/// Groups the texts as a store does: starting from the clusters of all texts but the last.
+fn grow_by_one(
     rule: rutter_search::cluster::GroupingRule,
     axis: Axis,
     points: &[LessonPoint],
     names: &ClusterIds,
-    unrest: &mut BTreeMap<u32, usize>,
 ) -> ClusterIds {
-    let texts = product_texts(axis, points, common_sample_size(points.len()));
+    let texts = product_texts(axis, points);
     let mut of: Vec<Option<u32>> =
         names.iter().map(|name| name.map(|name| u32::try_from(name).expect("few"))).collect();
     of.push(None);
-    let mut grouping = Grouping::new(rule, &texts, of).with_unrest(unrest);
+    let mut grouping = Grouping::new(rule, &texts, of);
     grouping.grow(&[points.len() - 1]);
-    unrest.clone_from(grouping.unrest());
     grouping.group_numbers().iter().map(|name| name.map(|name| name as usize)).collect()
 }
 

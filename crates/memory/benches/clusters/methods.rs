@@ -44,7 +44,7 @@ impl ClusteringMethod {
     pub(crate) fn group(self, axis: Axis, points: &[LessonPoint]) -> ClusterIds {
         match self {
             Self::Kept(rule) => {
-                let texts = product_texts(axis, points, points.len());
+                let texts = product_texts(axis, points);
                 let mut grouping = Grouping::new(rule, &texts, vec![None; texts.len()]);
                 grouping.grow(&(0..texts.len()).collect::<Vec<_>>());
                 grouping
@@ -63,9 +63,9 @@ impl ClusteringMethod {
     }
 }
 
-/// Returns the texts in the product's form, without the common part of the first ones.
-pub(crate) fn product_texts(axis: Axis, points: &[LessonPoint], first: usize) -> Vec<Text> {
-    let common = MeanDirection::from_texts(axis, points[..first].iter().map(|point| &point.vector));
+/// Returns the texts in the product's form, without their common part.
+pub(crate) fn product_texts(axis: Axis, points: &[LessonPoint]) -> Vec<Text> {
+    let common = MeanDirection::from_texts(axis, points.iter().map(|point| &point.vector));
     points
         .iter()
         .map(|point| Text {
@@ -76,7 +76,7 @@ pub(crate) fn product_texts(axis: Axis, points: &[LessonPoint], first: usize) ->
 }
 
 fn vector_rows(axis: Axis, points: &[LessonPoint]) -> Vec<VectorRow> {
-    product_texts(axis, points, points.len())
+    product_texts(axis, points)
         .iter()
         .map(|text| text.vector.numbers().map(|number| f32::from(number) * text.vector.scale()))
         .collect()

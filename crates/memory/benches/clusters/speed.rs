@@ -51,7 +51,6 @@ pub(crate) fn measure_speed() {
                 more.push(regroup(store).0);
             }
             more.sort_unstable();
-            // After this, everything is read again, as when a tenth is new.
             let cluster = store.clusters(&ClusterFilter::default()).expect("clusters")[0].id;
             let ghap = store.members(cluster).expect("members")[0].ghap;
             let row =

@@ -315,8 +315,8 @@ sections! {
         enabled: bool = true, Lower, "Whether the hook does anything.";
         deadline_ms: u32 = 200, Lower, "When it stops trying to speak, in milliseconds.", 1..=1_000;
         context_depth: ContextDepth = ContextDepth::Light, Lower, "How much is recalled: decides what the next two are unless they are set.";
-        token_budget: u32 = LIGHT_LIMITS.0, Lower, "How much it may say, in tokens: 300, or 2000 with `rich`.", 0..=2_500;
-        limit: u32 = LIGHT_LIMITS.1, Lower, "How many things it may show: 3, or 20 with `rich`.", 0..=50;
+        token_budget: u32 = ContextDepth::Light.limits().0, Lower, "How much it may say, in tokens: 300, or 2000 with `rich`.", 0..=2_500;
+        limit: u32 = ContextDepth::Light.limits().1, Lower, "How many things it may show: 3, or 20 with `rich`.", 0..=50;
         include_code: bool = true, Lower, "Whether code is among them; there is none yet.";
     }
     GhapCheckinSettings, "hooks.ghap_checkin" at (hooks.ghap_checkin),
@@ -383,7 +383,3 @@ sections! {
         control: f64 = 0.0, User, "The share of sessions in which nothing is said.";
     }
 }
-
-/// Token budget and row limit of each depth.
-pub(super) const LIGHT_LIMITS: (u32, u32) = (300, 3);
-pub(super) const RICH_LIMITS: (u32, u32) = (2_000, 20);

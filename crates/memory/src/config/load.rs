@@ -4,9 +4,9 @@ use std::path::Path;
 
 use super::file::{self, ConfigFileError};
 use super::finding::{ConfigFinding, ConfigMistake, shorten_name};
-use super::keys::{ConfigKey, ConfigValue, KEYS, LIGHT_LIMITS, ProjectRule, RICH_LIMITS};
+use super::keys::{ConfigKey, ConfigValue, KEYS, ProjectRule};
 use super::layer::ConfigLayer;
-use super::{Config, ContextDepth, exclude, trust};
+use super::{Config, exclude, trust};
 use rutter_redact::choice;
 
 /// Name of the project file, in the root of the checkout.
@@ -228,10 +228,7 @@ impl LoadedConfig {
     /// Sets the defaults that depend on another value.
     fn fill_dependent_defaults(&mut self) {
         let hook = &mut self.config.hooks.user_prompt_submit;
-        let (budget, limit) = match hook.context_depth {
-            ContextDepth::Light => LIGHT_LIMITS,
-            ContextDepth::Rich => RICH_LIMITS,
-        };
+        let (budget, limit) = hook.context_depth.limits();
         for (place, key) in KEYS.iter().enumerate() {
             if key.section == "hooks.user_prompt_submit"
                 && self.origins.0[place] == SettingOrigin::Default

@@ -6,8 +6,9 @@
 use std::io;
 use std::path::Path;
 
+use sha2::{Digest as _, Sha256};
+
 use super::file;
-use super::sha256;
 use crate::data_dir::{DataDir, read_own_text, replace_private};
 use crate::project::ProjectKey;
 
@@ -24,13 +25,13 @@ pub struct TrustedCheckout {
 
 impl TrustedCheckout {
     fn new(root: &Path, bytes: &[u8]) -> Self {
-        Self { root: stored_root(root), digest: sha256::hex_digest(bytes) }
+        Self { root: stored_root(root), digest: hex_digest(bytes) }
     }
 
     /// Returns true if the file has not changed since it was trusted.
     pub fn is_unchanged(&self) -> bool {
         let path = Path::new(&self.root).join(super::PROJECT_FILE);
-        matches!(file::read_config_file(&path), Ok(Some(bytes)) if sha256::hex_digest(&bytes) == self.digest)
+        matches!(file::read_config_file(&path), Ok(Some(bytes)) if hex_digest(&bytes) == self.digest)
     }
 }
 
@@ -38,7 +39,7 @@ impl TrustedCheckout {
 pub(super) fn is_trusted(data: &Path, root: &Path, bytes: &[u8]) -> bool {
     let root = stored_root(root);
     let known = read_trusted(data).unwrap_or_default();
-    known.iter().any(|known| known.root == root && known.digest == sha256::hex_digest(bytes))
+    known.iter().any(|known| known.root == root && known.digest == hex_digest(bytes))
 }
 
 /// Trusts the file of a checkout with exactly this content.
@@ -64,6 +65,12 @@ pub fn revoke_trust(data: &Path, root: &Path) -> io::Result<bool> {
 /// Lists the trusted checkouts, the newest last.
 pub fn list_trusted(data: &Path) -> io::Result<Vec<TrustedCheckout>> {
     read_trusted(data)
+}
+
+/// Returns the SHA-256 of some bytes in hexadecimal digits. A checksum is not enough for trust, because another file could
+/// be crafted to match it.
+fn hex_digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
 }
 
 /// Returns the stored form of a root, without text that looks like a secret.
@@ -94,4 +101,16 @@ fn update_trusted(data: &Path, change: impl FnOnce(&mut Vec<TrustedCheckout>)) -
     change(&mut known);
     let lines = known.iter().map(|TrustedCheckout { root, digest }| format!("{digest} {root}\n"));
     replace_private(&files.trusted(), lines.collect::<String>().as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    /// The file `trusted` of an earlier version must stay valid.
+    #[test]
+    fn digest_is_hexadecimal() {
+        assert_eq!(
+            super::hex_digest(b""),
+            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+        );
+    }
 }

@@ -311,7 +311,7 @@ pub fn check_path(path: &Path) -> io::Result<Option<Metadata>> {
 }
 
 /// Opens a file inside the data directory. Fails if a symbolic link, a file of another user or anything but a regular
-/// file is in its place. The options come from [`private`](super::private) or [`readable`](super::readable), which
+/// file is in its place. The options come from [`private_options`](super::private_options) or [`read_options`](super::read_options), which
 /// follow no link and wait for no pipe.
 pub fn open_own(path: &Path, options: &OpenOptions) -> io::Result<File> {
     let file = options.open(path).map_err(|error| match error.raw_os_error() {

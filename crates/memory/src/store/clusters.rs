@@ -386,11 +386,14 @@ impl ClusterCenter {
     }
 }
 
-/// Deletes data derived from forgotten experiences: the means and sums of their vectors, and clusters without a member.
+/// Deletes data derived from forgotten experiences: the means of their vectors, and clusters without a member. Earlier
+/// versions also stored a sum for each cluster. Marks the clusters that lost a member, so that the next update checks the
+/// others.
 pub(super) fn forget_derived(connection: &Connection) -> Result<(), StoreError> {
     Ok(connection.execute_batch(
         "DELETE FROM common;
-         UPDATE summed SET sum = x'';
+         DELETE FROM summed;
+         UPDATE cluster SET asked = 0 WHERE unweighed;
          DELETE FROM cluster WHERE NOT EXISTS (SELECT 1 FROM grouped WHERE grouped.cluster = cluster.id);",
     )?)
 }

@@ -323,7 +323,7 @@ fn inspect_database(files: &DataDir) -> Result<DatabaseCheck, StoreError> {
 }
 
 /// Returns old unfinished work: spooled entries that were not drained, and files of killed processes. Separate from
-/// [`examine`] because it needs the current time.
+/// [`check_store`] because it needs the current time.
 pub fn find_neglected(folder: &Path, now: Time) -> Result<Vec<StoreFinding>, StoreError> {
     let files = DataDir::new(folder);
     let mut findings = Vec::new();

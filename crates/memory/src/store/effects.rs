@@ -289,7 +289,7 @@ fn write_effects(connection: &Connection, effects: &[InjectionEffect]) -> Result
 }
 
 /// Finds lessons that helped to fix a failure: they were shown while it was open, and are relevant to it and to its
-/// fix. Leaves out values, which apply to any subject, and earlier failures, because [`Meeting::settle`] records their
+/// fix. Leaves out values, which apply to any subject, and earlier failures, because [`RunContext::record_fix_effects`] records their
 /// effects.
 fn find_fix_effects(
     connection: &Connection,

@@ -390,7 +390,7 @@ fn add_note(connection: &Connection, id: Id, text: &Clean, now: Time) -> Result<
     Ok(())
 }
 
-/// The database rows of an [`Owner`].
+/// The database rows of a [`GhapOwner`].
 struct OwnerRows {
     project: i64,
     session: i64,

@@ -273,7 +273,7 @@ fn match_place(
     Ok(None)
 }
 
-/// Returns the row of a place's project as [`row_of`] would find it, or None if it has no row yet.
+/// Returns the row of a place's project as [`ensure_project`] would find it, or None if it has no row yet.
 pub(crate) fn find_project(
     connection: &Connection,
     place: &ProjectPlace,

@@ -1,7 +1,7 @@
 //! Read access to the store that commands, servers and hooks share.
 //!
-//! A [`Reader`] returns rows; it renders no text and decides nothing about what is shown. It works on the connection of
-//! a [`Store`] or of a [`HotStore`], so that the same code assembles a context for both.
+//! A [`StoreReader`] returns rows; it renders no text and decides nothing about what is shown. It works on the connection of
+//! a [`Store`] or of a [`HookStore`], so that the same code assembles a context for both.
 
 use rusqlite::{Connection, Transaction, params};
 

@@ -21,7 +21,7 @@ impl Store {
         Ok(free && !done.put_off)
     }
 
-    /// Drains the spool and updates the effects of injections. Returns false as [`Store::freshen_values`] does.
+    /// Drains the spool and updates the effects of injections. Returns false as [`Store::refresh_values`] does.
     pub fn refresh_effects(&mut self, now: Time) -> Result<bool, StoreError> {
         self.run_unless_busy(|store| {
             store.try_drain_spool(now)?;

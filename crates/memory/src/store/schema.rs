@@ -59,7 +59,7 @@ fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
     connection.query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))
 }
 
-/// Migrates a database to [`VERSION`], or leaves it as it was.
+/// Migrates a database to [`SCHEMA_VERSION`], or leaves it as it was.
 pub(crate) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Read the version again under the lock: another process may have migrated the database.

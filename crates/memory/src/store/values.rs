@@ -259,7 +259,7 @@ fn rank_value(held: &ValueWithEffects, grown: Option<Time>) -> f64 {
     (1.0 + (behind - 2.0 * against).max(0.0)).log2() + age
 }
 
-/// Lists values: accepted before proposed, those of the project before those that hold everywhere, then by [`worth`].
+/// Lists values: accepted before proposed, those of the project before those that hold everywhere, then by [`rank_value`].
 fn list_values(
     connection: &Connection,
     filter: &ValueFilter,

@@ -88,7 +88,6 @@ pub(crate) fn listed(text: &[u8], at: usize, done: usize) -> Option<Finding> {
         && hex
         && long
         && random::is_random(digits)
-        && !is_account(text, quote, done, digits.len() == value.len())
         && !is_cold(text, at, done)
         && !placeholder::is(value);
     debug_assert!(!secret || drawn::is_hex(digits), "hexadecimals");
@@ -106,10 +105,4 @@ fn whole_line(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let value = &text[start..end];
     let secret = alone && value.len() >= 24 && random::is_random(value) && !placeholder::is(value);
     secret.then_some(Finding { start, end, kind: "secret" })
-}
-
-/// Of accounts only their keys are secrets, which begin with `0x`.
-fn is_account(text: &[u8], quote: usize, done: usize, plain: bool) -> bool {
-    let before = &text[quote.saturating_sub(16).max(done)..quote];
-    plain && before.windows(8).any(|part| part.eq_ignore_ascii_case(b"accounts"))
 }

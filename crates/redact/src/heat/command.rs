@@ -1,7 +1,7 @@
 //! What commands are given and what they print.
 
 use super::{QUOTED, is_other};
-use crate::alphabet::{self, BLANK, NAME, NEWLINE, QUOTE, SPACE};
+use crate::alphabet::{self, BLANK, NEWLINE, QUOTE, SPACE};
 use crate::{Finding, drawn, handmade, placeholder, random};
 
 /// `echo X | program`: a literal that is piped in has no name. The `|` is at `at`, or the end of `<<< X`.
@@ -46,27 +46,6 @@ fn line_start(text: &[u8], at: usize) -> usize {
     let floor = at.saturating_sub(96);
     let parts = |byte: &u8| matches!(byte, b'\n' | b'|' | b';' | b'&');
     floor + text[floor..at].iter().rposition(parts).map_or(0, |part| part + 1)
-}
-
-/// `echo X > password.txt`: a literal that goes into a file whose name speaks of secrets. The `>` is at `at`.
-pub(crate) fn redirected(text: &[u8], at: usize, done: usize) -> Option<Finding> {
-    let file = alphabet::run(text, at + 1, SPACE);
-    if file == at + 1 || at == 0 || !matches!(text[at - 1], b' ' | b'>') {
-        return None;
-    }
-    let file_end = alphabet::run(text, file, NAME | alphabet::PLUS_SLASH);
-    let name = &text[file..file_end.min(file + 80)];
-    let words: [&[u8]; 6] = [b"pass", b"token", b"secret", b"cred", b"key", b"pwd"];
-    let named = |word: &&[u8]| name.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word));
-    if !words.iter().any(named) {
-        return None;
-    }
-    let at = if text[at - 1] == b'>' { at - 1 } else { at };
-    let found = echoed(text, at, done)?;
-    let value = &text[found.start..found.end];
-    let secret = (drawn::is_drawn(value) || random::is_random(value)) && !is_other(value)
-        || handmade::is_surely_handmade(value);
-    (secret && !placeholder::is(value)).then_some(found)
 }
 
 /// The last literal of the `echo` before the sign at `at`.

@@ -79,7 +79,7 @@ impl<'a> AvaParser<'a> {
         }
     }
 
-    /// Returns true if a test with this title failed. Searches only the first [`MAX_TOLD`] failures.
+    /// Returns true if a test with this title failed. Searches only the first [`MAX_DETAILED_FAILURES`] failures.
     fn is_failed(&self, title: &str) -> bool {
         self.failed.iter().take(MAX_DETAILED_FAILURES).any(|failed| is_title(title, failed))
     }

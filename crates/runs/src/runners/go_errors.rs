@@ -11,7 +11,7 @@ pub(super) fn read_build_output(text: &str) -> OutputReport {
     OutputReport { verdict, failures, ..OutputReport::unknown() }
 }
 
-/// The keywords of [`read`].
+/// The keywords of [`read_build_output`].
 pub(super) const KEYWORDS: &[&str] = &[".go:", "\npackage ", "\timports ", "\ngo: ", "\nvet: "];
 
 /// The errors in a text.

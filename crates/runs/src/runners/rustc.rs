@@ -44,7 +44,7 @@ const WITHOUT_PLACE: &[&str] = &[
     "rustc ",
 ];
 
-/// The keywords of [`read`].
+/// The keywords of [`read_build_output`].
 pub(super) const KEYWORDS: &[&str] =
     &["\nerror[", "\nerror: ", ": error[", ": error: ", "\n    Finished "];
 

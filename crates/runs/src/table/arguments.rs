@@ -56,7 +56,7 @@ pub enum NamePattern {
 }
 
 /// The arguments of a runner. Flags are separated by blanks; one that takes a value ends in `=`, for both
-/// `--flag=value` and `--flag value`. A flag in no list has the effect [`Effect::Sets`].
+/// `--flag=value` and `--flag value`. A flag in no list has the effect [`FlagEffect::Sets`].
 #[derive(Debug)]
 pub struct RunnerArguments {
     /// The meaning of plain words.
@@ -69,25 +69,25 @@ pub struct RunnerArguments {
     pub stops_by_default: bool,
     /// True if tests that a name pattern excludes are counted as skipped.
     pub counts_others_as_skipped: bool,
-    /// Flags of [`Effect::Shows`].
+    /// Flags of [`FlagEffect::Shows`].
     pub shows: &'static str,
-    /// Flags of [`Effect::Sets`] that take a value.
+    /// Flags of [`FlagEffect::Sets`] that take a value.
     pub sets: &'static str,
-    /// Flags of [`Effect::SelectsName`].
+    /// Flags of [`FlagEffect::SelectsName`].
     pub names: &'static str,
-    /// Flags of [`Effect::SelectsPath`].
+    /// Flags of [`FlagEffect::SelectsPath`].
     pub paths: &'static str,
-    /// Flags of [`Effect::SelectsPackage`].
+    /// Flags of [`FlagEffect::SelectsPackage`].
     pub packages: &'static str,
-    /// Flags of [`Effect::Excludes`].
+    /// Flags of [`FlagEffect::Excludes`].
     pub excludes: &'static str,
-    /// Flags of [`Effect::Narrows`].
+    /// Flags of [`FlagEffect::Narrows`].
     pub narrows: &'static str,
-    /// Flags of [`Effect::Everything`].
+    /// Flags of [`FlagEffect::Everything`].
     pub everything: &'static str,
-    /// Flags of [`Effect::StopsEarly`].
+    /// Flags of [`FlagEffect::StopsEarly`].
     pub stops: &'static str,
-    /// Flags of [`Effect::GoesOn`].
+    /// Flags of [`FlagEffect::GoesOn`].
     pub goes_on: &'static str,
 }
 

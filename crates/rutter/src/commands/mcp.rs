@@ -6,7 +6,7 @@ use std::path::Path;
 use rutter_memory::quote::PathLine as _;
 use rutter_memory::session::SessionProcess;
 use rutter_memory::{Clean, Id};
-use rutter_server::{CallChannel, CallerIdentity, ServerContext, halves, http, mcp, tools};
+use rutter_server::{CallChannel, CallerIdentity, ServerContext, http, mcp, tools};
 use serde_json::{Value, json};
 
 use crate::CommandError;
@@ -123,7 +123,7 @@ pub(crate) fn call_tool(
         args.arguments.clone()
     };
     let mut arguments = arguments.into_bytes();
-    halves::replace_lone_surrogates(&mut arguments);
+    rutter_contract::replace_lone_surrogates(&mut arguments);
     let arguments: Value = serde_json::from_slice(&arguments).map_err(|error| {
         CommandError::Usage(format!(
             "what the tool takes is not JSON: {error}; for example '{{\"query\": \"cache\"}}'"

@@ -1,7 +1,7 @@
 //! Adds entries to a JSON text of the user and removes them, without parsing and rewriting it.
 //!
 //! This module does not know the meaning of entries. A *path* is the list of keys from the root to an object or array.
-//! An [`Addition`] is an entry to append there, together with missing containers on the path. Removal is the reverse,
+//! An [`EntryAddition`] is an entry to append there, together with missing containers on the path. Removal is the reverse,
 //! and also removes containers that become empty.
 
 use std::fmt;

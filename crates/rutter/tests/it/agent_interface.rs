@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::init_server::init_scope;
 use crate::support::TestHome;
 
-/// Starts a session and returns the context given by the hook. [`leave_something`] must run before.
+/// Starts a session and returns the context given by the hook. [`create_orphaned_ghap`] must run before.
 fn session_start_context(home: &TestHome, session: &str) -> String {
     let ran = home.hook(&home.event(session, "SessionStart", &json!({ "source": "startup" })));
     assert_eq!((ran.exit, ran.stderr.as_str()), (Some(0), ""), "{ran}");

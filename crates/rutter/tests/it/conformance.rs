@@ -325,7 +325,7 @@ fn answers_conform_and_reach_model() {
     }
 }
 
-/// [`cases`] covers every event that `init` registers, except SessionEnd, which has no answer.
+/// [`answer_cases`] covers every event that `init` registers, except SessionEnd, which has no answer.
 #[test]
 fn cases_cover_registered_hooks() {
     let home = TestHome::new();

@@ -24,7 +24,7 @@ pub(super) fn map_file(path: &Path) -> Option<Mmap> {
         return None;
     }
     #[expect(unsafe_code, reason = "what is mapped could change under the reader")]
-    // SAFETY: the file is never changed once it has its name. `Draft` fills another file and renames it; this one stays
+    // SAFETY: the file is never changed once it has its name. `CacheDraft` fills another file and renames it; this one stays
     // unchanged until the last reader has closed it.
     unsafe { Mmap::map(&file) }.ok()
 }

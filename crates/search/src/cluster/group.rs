@@ -29,7 +29,7 @@ pub struct Group {
 }
 
 impl Group {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             sum: [0.0; VECTOR_DIMS],
             weight: 0.0,
@@ -114,24 +114,6 @@ impl Group {
             (Some(one), Some(another)) => one.cosine(another) * self.length * other.length,
             _ => 0.0,
         }
-    }
-
-    /// Returns the stored form: everything except the number of members.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let further = [self.weight, self.squares];
-        self.sum.iter().chain(&further).flat_map(|number| number.to_le_bytes()).collect()
-    }
-
-    /// Reads the stored form, or returns None if it is invalid or from another version.
-    pub fn from_bytes(bytes: &[u8], size: usize) -> Option<Self> {
-        let (numbers, rest) = bytes.as_chunks::<4>();
-        let numbers: Vec<f32> = numbers.iter().map(|number| f32::from_le_bytes(*number)).collect();
-        let (sum, further) = numbers.split_first_chunk::<VECTOR_DIMS>()?;
-        let &[weight, squares] = further else { return None };
-        let sound = rest.is_empty() && numbers.iter().all(|number| number.is_finite());
-        let mut group = Self { sum: *sum, weight, squares, size, ..Self::new() };
-        group.update_derived();
-        sound.then_some(group)
     }
 
     /// Returns the average similarity of different members.

@@ -2,134 +2,110 @@
 //!
 //! Any process can hold a connection open without sending anything. So only a connection at work is protected: one with
 //! the right token and a response in progress. All others are idle, and the one that is idle longest is closed for a
-//! new connection.
+//! new connection. A semaphore counts the connections; it cannot choose one, so the limiter also knows them.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
 /// The slots for connections.
 #[derive(Debug)]
 pub(super) struct ConnectionLimiter {
-    most: usize,
-    taken: Mutex<TakenSlots>,
-    /// Notified when a connection closes or changes between idle and working.
-    changed: Notify,
-}
-
-#[derive(Debug, Default)]
-struct TakenSlots {
-    /// The connections by their number, in order of arrival.
-    seats: BTreeMap<u64, SlotState>,
-    came: u64,
-}
-
-#[derive(Debug)]
-struct SlotState {
-    /// The start of the idle time; None while the connection is working.
-    idle_since: Option<Instant>,
-    leave: Arc<Notify>,
+    most: u32,
+    free: Arc<Semaphore>,
+    taken: Mutex<Vec<Weak<ConnectionSlot>>>,
+    /// Notified when a connection becomes idle.
+    idle: Arc<Notify>,
 }
 
 /// A slot of one connection, freed on drop.
 #[derive(Debug)]
 pub(super) struct ConnectionSlot {
-    room: Arc<ConnectionLimiter>,
-    number: u64,
-    leave: Arc<Notify>,
+    /// The start of the idle time; None while the connection is working, and once it has to close.
+    idle_since: Mutex<Option<Instant>>,
+    evicted: Notify,
+    idle: Arc<Notify>,
+    _permit: OwnedSemaphorePermit,
 }
 
 /// Marks a connection as working, until it is dropped.
 #[derive(Debug)]
-pub(super) struct WorkGuard {
-    room: Arc<ConnectionLimiter>,
-    number: u64,
-}
+pub(super) struct WorkGuard<'a>(&'a ConnectionSlot);
 
 impl ConnectionLimiter {
-    pub(super) fn new(most: usize) -> Arc<Self> {
-        Arc::new(Self { most, taken: Mutex::default(), changed: Notify::new() })
+    pub(super) fn new(most: u32) -> Self {
+        Self {
+            most,
+            free: Arc::new(Semaphore::new(most as usize)),
+            taken: Mutex::default(),
+            idle: Arc::default(),
+        }
     }
 
     /// Returns a slot. If all are taken, closes the longest idle connection; if all are working, waits for one to
     /// finish.
-    pub(super) async fn acquire(self: &Arc<Self>) -> ConnectionSlot {
-        loop {
-            // Registers before the check, so that no change in between is missed.
-            let changed = self.changed.notified();
-            if let Some(seat) = self.try_acquire() {
-                return seat;
+    pub(super) async fn acquire(&self) -> Arc<ConnectionSlot> {
+        while self.free.available_permits() == 0 && !self.evict_longest_idle() {
+            tokio::select! {
+                permit = self.next_permit() => return self.new_slot(permit),
+                () = self.idle.notified() => {}
             }
-            changed.await;
         }
+        self.new_slot(self.next_permit().await)
     }
 
-    fn try_acquire(self: &Arc<Self>) -> Option<ConnectionSlot> {
-        let mut taken = self.lock_slots();
-        if taken.seats.len() >= self.most {
-            let waiting =
-                taken.seats.iter().filter_map(|(number, place)| Some((place.idle_since?, *number)));
-            let (_, longest) = waiting.min()?;
-            if let Some(place) = taken.seats.remove(&longest) {
-                place.leave.notify_one();
-            }
-        }
-        let number = taken.came;
-        taken.came += 1;
-        let leave = Arc::new(Notify::new());
-        let place = SlotState { idle_since: Some(Instant::now()), leave: Arc::clone(&leave) };
-        taken.seats.insert(number, place);
-        Some(ConnectionSlot { room: Arc::clone(self), number, leave })
+    async fn next_permit(&self) -> OwnedSemaphorePermit {
+        let free = Arc::clone(&self.free);
+        free.acquire_owned().await.expect("the semaphore is never closed")
+    }
+
+    fn new_slot(&self, permit: OwnedSemaphorePermit) -> Arc<ConnectionSlot> {
+        let slot = Arc::new(ConnectionSlot {
+            idle_since: Mutex::new(Some(Instant::now())),
+            evicted: Notify::new(),
+            idle: Arc::clone(&self.idle),
+            _permit: permit,
+        });
+        let mut taken = lock(&self.taken);
+        taken.retain(|slot| slot.strong_count() > 0);
+        taken.push(Arc::downgrade(&slot));
+        slot
+    }
+
+    /// Tells the longest idle connection to close. Returns false if none is idle.
+    fn evict_longest_idle(&self) -> bool {
+        let taken: Vec<Arc<ConnectionSlot>> =
+            lock(&self.taken).iter().filter_map(Weak::upgrade).collect();
+        let idle = taken.iter().filter_map(|slot| Some((slot.idle_since()?, slot)));
+        let Some((_, longest)) = idle.min_by_key(|(since, _)| *since) else { return false };
+        *lock(&longest.idle_since) = None;
+        longest.evicted.notify_one();
+        true
     }
 
     /// Closes all idle connections.
     pub(super) fn close_idle(&self) {
-        self.update_slots(|taken| {
-            taken.seats.retain(|_, place| {
-                if place.idle_since.is_some() {
-                    place.leave.notify_one();
-                }
-                place.idle_since.is_none()
-            });
-        });
+        while self.evict_longest_idle() {}
     }
 
     /// Waits until all connections are closed.
     pub(super) async fn wait_until_empty(&self) {
-        loop {
-            let changed = self.changed.notified();
-            if self.lock_slots().seats.is_empty() {
-                return;
-            }
-            changed.await;
-        }
-    }
-
-    fn lock_slots(&self) -> MutexGuard<'_, TakenSlots> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn update_slots(&self, change: impl FnOnce(&mut TakenSlots)) {
-        change(&mut self.lock_slots());
-        self.changed.notify_waiters();
+        drop(self.free.acquire_many(self.most).await);
     }
 }
 
 impl ConnectionSlot {
     /// Waits until the slot is needed for another connection.
     pub(super) async fn wait_until_evicted(&self) {
-        self.leave.notified().await;
+        self.evicted.notified().await;
     }
 
     /// Waits until the connection has been idle for `patience`.
     pub(super) async fn wait_until_stale(&self, patience: Duration) {
         loop {
-            let waits =
-                self.room.lock_slots().seats.get(&self.number).and_then(|place| place.idle_since);
-            let until = waits.unwrap_or_else(Instant::now) + patience;
+            let until = self.idle_since().unwrap_or_else(Instant::now) + patience;
             if until <= Instant::now() {
                 return;
             }
@@ -138,33 +114,25 @@ impl ConnectionSlot {
     }
 
     /// Marks the connection as working.
-    pub(super) fn begin_work(&self) -> WorkGuard {
-        let work = WorkGuard { room: Arc::clone(&self.room), number: self.number };
-        work.set_idle_since(None);
-        work
+    pub(super) fn begin_work(&self) -> WorkGuard<'_> {
+        *lock(&self.idle_since) = None;
+        WorkGuard(self)
+    }
+
+    fn idle_since(&self) -> Option<Instant> {
+        *lock(&self.idle_since)
     }
 }
 
-impl Drop for ConnectionSlot {
+impl Drop for WorkGuard<'_> {
     fn drop(&mut self) {
-        self.room.update_slots(|taken| drop(taken.seats.remove(&self.number)));
+        *lock(&self.0.idle_since) = Some(Instant::now());
+        self.0.idle.notify_one();
     }
 }
 
-impl WorkGuard {
-    fn set_idle_since(&self, waits: Option<Instant>) {
-        self.room.update_slots(|taken| {
-            if let Some(place) = taken.seats.get_mut(&self.number) {
-                place.idle_since = waits;
-            }
-        });
-    }
-}
-
-impl Drop for WorkGuard {
-    fn drop(&mut self) {
-        self.set_idle_since(Some(Instant::now()));
-    }
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -187,17 +155,20 @@ mod tests {
         let room = ConnectionLimiter::new(3);
         let [first, second, third] = [(); 3].map(|()| poll_once(room.acquire()).unwrap());
         let work = first.begin_work();
-        let fourth = poll_once(room.acquire()).unwrap();
+        assert!(poll_once(room.acquire()).is_none(), "the second has to close first");
         assert!(poll_once(second.wait_until_evicted()).is_some());
         assert!(poll_once(first.wait_until_evicted()).is_none());
-        // The slot has a new owner already, so a late drop must not free it.
         drop(second);
+        let fourth = poll_once(room.acquire()).unwrap();
         let busy = [third.begin_work(), fourth.begin_work()];
         assert!(poll_once(room.acquire()).is_none(), "all are at work");
+        assert!(poll_once(third.wait_until_evicted()).is_none());
         drop(work);
-        let fifth = poll_once(room.acquire()).unwrap();
+        assert!(poll_once(room.acquire()).is_none());
         assert!(poll_once(first.wait_until_evicted()).is_some());
-        drop((first, third, fourth, busy));
+        drop(busy);
+        drop((first, third, fourth));
+        let fifth = poll_once(room.acquire()).unwrap();
         assert!(poll_once(room.wait_until_empty()).is_none());
         let work = fifth.begin_work();
         room.close_idle();
@@ -205,6 +176,7 @@ mod tests {
         drop(work);
         room.close_idle();
         assert!(poll_once(fifth.wait_until_evicted()).is_some());
+        drop(fifth);
         assert!(poll_once(room.wait_until_empty()).is_some());
     }
 
@@ -217,7 +189,9 @@ mod tests {
         let mut context = Context::from_waker(Waker::noop());
         assert!(next.as_mut().poll(&mut context).is_pending());
         drop(work);
-        assert!(next.as_mut().poll(&mut context).is_ready());
+        assert!(next.as_mut().poll(&mut context).is_pending());
         assert!(poll_once(only.wait_until_evicted()).is_some());
+        drop(only);
+        assert!(next.as_mut().poll(&mut context).is_ready());
     }
 }

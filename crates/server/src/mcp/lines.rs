@@ -12,13 +12,13 @@ use rmcp::model::{ErrorCode, ErrorData, JsonRpcMessage};
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
+use rutter_contract::replace_lone_surrogates;
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::request_id::RequestIdScanner;
 use crate::describe_json_error;
-use crate::halves::replace_lone_surrogates;
 
 /// The maximum length of a line in bytes, newline included. The largest call has some ten thousand characters.
 const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;

@@ -142,7 +142,7 @@ impl UnindexedDocuments {
 /// Query terms to be counted in many texts.
 struct TermCounter<'a> {
     numbers: HashMap<&'a str, usize>,
-    /// True for the [`shape`] of each term. It rejects nearly every other term without hashing it.
+    /// True for the [`term_shape`] of each term. It rejects nearly every other term without hashing it.
     shapes: [bool; 1 << 10],
     times: Vec<u16>,
 }

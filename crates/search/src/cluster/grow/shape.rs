@@ -22,10 +22,10 @@ impl Grouping<'_> {
         self.shapes(&BTreeSet::from([number])).remove(&number)
     }
 
-    /// Returns the shapes of several groups. Their members must have been read.
+    /// Returns the shapes of several groups.
     pub fn shapes(&self, numbers: &BTreeSet<u32>) -> BTreeMap<u32, GroupShape> {
         let mut found: BTreeMap<u32, (usize, f32, f32)> = BTreeMap::new();
-        for at in self.members_by_rank(|number| numbers.contains(&number)) {
+        for at in self.members(|number| numbers.contains(&number)) {
             let Some((number, group)) =
                 self.of[at].and_then(|number| Some((number, self.groups.get(&number)?)))
             else {

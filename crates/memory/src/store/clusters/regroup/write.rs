@@ -9,7 +9,7 @@ use crate::store::StoreError;
 use crate::store::clusters::RegroupReport;
 use crate::{Id, Time};
 
-/// Writes all changes of a draft: the clusters, the cluster of each text, and the sums.
+/// Writes all changes of a draft: the clusters, the cluster of each text, and the mean.
 pub(in crate::store::clusters) fn write_regrouping(
     transaction: &Transaction<'_>,
     draft: &RegroupDraft,
@@ -19,19 +19,12 @@ pub(in crate::store::clusters) fn write_regrouping(
     let ids = write_clusters(transaction, draft, now, done)?;
     let missed = write_memberships(transaction, draft, &ids, done)?;
     delete_ended_clusters(transaction, draft, &ids, done)?;
-    write_sums(transaction, draft, &ids)?;
-    if let Some((common, texts)) = &draft.taken {
-        transaction.execute(
-            "INSERT INTO common (axis, mean, seen, stale, texts, came) VALUES (?1, ?2, ?3, 0, ?5, 0)
-             ON CONFLICT (axis) DO UPDATE SET mean = excluded.mean, seen = excluded.seen, texts = excluded.texts,
-                 came = 0, stale = max(stale - ?4, 0)",
-            params![draft.axis, common.to_bytes(), draft.seen, draft.stale, texts],
-        )?;
-    }
-    // The sums still contain experiences that were forgotten since the draft was made; `stale` records that.
+    write_sizes(transaction, draft, &ids)?;
+    // The mean still contains experiences that were forgotten since the draft was made; `stale` records that.
     transaction.execute(
-        "UPDATE common SET seen = ?2, came = ?3, stale = stale + ?4 WHERE axis = ?1",
-        params![draft.axis, draft.seen, draft.came, missed],
+        "INSERT INTO common (axis, mean, seen, stale) VALUES (?1, ?2, ?3, ?5)
+         ON CONFLICT (axis) DO UPDATE SET mean = excluded.mean, seen = excluded.seen, stale = max(stale - ?4, 0) + ?5",
+        params![draft.axis, draft.common.to_bytes(), draft.seen, draft.stale, missed],
     )?;
     Ok(())
 }
@@ -83,13 +76,6 @@ fn write_memberships(
     ids: &HashMap<u32, i64>,
     done: &mut RegroupReport,
 ) -> Result<usize, StoreError> {
-    for (from, into) in &draft.parts {
-        if let (Some(from), Some(into)) = (ids.get(from), ids.get(into)) {
-            done.moved += transaction
-                .prepare_cached("UPDATE grouped SET cluster = ?2 WHERE cluster = ?1")?
-                .execute([from, into])?;
-        }
-    }
     let mut place = transaction.prepare_cached(
         // Skips experiences that were forgotten meanwhile. Texts that changed meanwhile get document 0, so they are
         // grouped again.
@@ -125,14 +111,15 @@ fn delete_ended_clusters(
     done: &mut RegroupReport,
 ) -> Result<(), StoreError> {
     let merged: HashMap<u32, u32> = draft.merged.iter().copied().collect();
-    for (number, id) in (0..).zip(&draft.known).filter(|(number, _)| !draft.alive.contains(number))
+    for (number, id) in
+        (0..).zip(&draft.known).filter(|(number, _)| !draft.sizes.contains_key(number))
     {
         let mut into = number;
         while let Some(next) = merged.get(&into) {
             into = *next;
         }
         // If no cluster absorbed it, the next weighing of values finds another cluster for them.
-        let into = ids.get(&into).filter(|_| draft.alive.contains(&into));
+        let into = ids.get(&into).filter(|_| draft.sizes.contains_key(&into));
         transaction.execute(
             "UPDATE value SET cluster = (SELECT uid FROM cluster WHERE id = ?2), tried = 0
              WHERE cluster = (SELECT uid FROM cluster WHERE id = ?1)",
@@ -144,23 +131,17 @@ fn delete_ended_clusters(
     Ok(())
 }
 
-/// Writes the sums of clusters.
-fn write_sums(
+/// Writes the sizes of clusters.
+fn write_sizes(
     transaction: &Transaction<'_>,
     draft: &RegroupDraft,
     ids: &HashMap<u32, i64>,
 ) -> Result<(), StoreError> {
-    let mut keep = transaction.prepare_cached(
-        "INSERT INTO summed (cluster, sum, size, unrest) VALUES (?1, ?2, ?3, ?4)
-         ON CONFLICT (cluster) DO UPDATE SET sum = excluded.sum, size = excluded.size, unrest = excluded.unrest",
-    )?;
     let mut size =
         transaction.prepare_cached("UPDATE cluster SET size = ?2 WHERE id = ?1 AND size != ?2")?;
-    for (number, left) in &draft.left {
+    for (number, members) in &draft.sizes {
         if let Some(id) = ids.get(number) {
-            keep.execute(params![id, left.group.to_bytes(), left.group.size, left.unrest])?;
-            // Both tables have the size, so the next update notices a sum that is out of date.
-            size.execute(params![id, left.group.size])?;
+            size.execute(params![id, members])?;
         }
     }
     Ok(())

@@ -1,22 +1,24 @@
 //! Repair of lone surrogates in JSON, for example half of an emoji.
 //!
-//! JavaScript strings can be cut in the middle of a character, and the half is then written as `\ud83d`. serde_json
-//! refuses that, and with it the whole call. So each lone surrogate is replaced by U+FFFD, as hooks do. The replacement
-//! has the same length in JSON, so bytes are replaced in place.
+//! The client cuts long texts by UTF-16 units, which may be in the middle of a character, and writes the half as
+//! `\ud83d`. A Rust string cannot hold that, and serde_json rejects the whole text. U+FFFD has the same length in JSON,
+//! so it replaces the half in place.
 
-/// Replaces each lone surrogate in a JSON text by U+FFFD, in place.
-pub fn replace_lone_surrogates(text: &mut [u8]) {
-    let mut at = 0;
+/// Replaces each lone surrogate in a JSON text by U+FFFD, in place. Returns true if there was one.
+pub fn replace_lone_surrogates(text: &mut [u8]) -> bool {
+    let (mut at, mut found) = (0, false);
     while let Some(next) = text[at..].iter().position(|byte| *byte == b'\\') {
         at += next;
         match parse_escape(&text[at..]) {
             EscapeSequence::Complete(length) => at += length,
             EscapeSequence::LoneSurrogate => {
                 text[at + 2..at + 6].copy_from_slice(b"fffd");
+                found = true;
                 at += 6;
             }
         }
     }
+    found
 }
 
 /// An escape sequence.
@@ -55,7 +57,8 @@ mod tests {
 
     fn replaced(text: &str) -> Vec<u8> {
         let mut bytes = text.as_bytes().to_vec();
-        replace_lone_surrogates(&mut bytes);
+        let found = replace_lone_surrogates(&mut bytes);
+        assert_eq!(found, bytes != text.as_bytes(), "{text:?}");
         bytes
     }
 
@@ -95,7 +98,7 @@ mod tests {
             let once = replaced(&text);
             prop_assert_eq!(once.len(), text.len());
             let mut twice = once.clone();
-            replace_lone_surrogates(&mut twice);
+            prop_assert!(!replace_lone_surrogates(&mut twice));
             prop_assert_eq!(twice, once);
         }
 
