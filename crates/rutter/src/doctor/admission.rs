@@ -50,7 +50,7 @@ pub(super) fn blocking_finding(
         && let Some(list) = node.get("disabledMcpServers")
         && contains_name(list, &server.name())
     {
-        let what = "the server is switched off for this folder, so the agent has none of its tools";
+        let what = "the server is disabled for this folder, so the agent has none of its tools";
         return switched(&codes::SERVER_OFF, what, document.location(list.at));
     }
     if server.whose == SettingsSource::Project {
@@ -61,10 +61,9 @@ pub(super) fn blocking_finding(
         if let Some((document, list)) =
             lists.find(|(_, list)| contains_name(list, server::SERVER_NAME))
         {
-            let what =
-                "somebody has said no to the server of this project: `disabledMcpjsonServers`";
+            let what = "`disabledMcpjsonServers` disables the server of this project";
             let finding = switched(&codes::SERVER_OFF, what, document.location(list.at))?;
-            return Some(finding.with_advice("take `rutter` out of disabledMcpjsonServers there"));
+            return Some(finding.with_advice("remove `rutter` from disabledMcpjsonServers there"));
         }
     }
     None
@@ -100,7 +99,8 @@ fn check_managed_policy(around: &ClientConfiguration<'_>) -> Option<DoctorFindin
     if let LoadedDocument::Document(document) = LoadedDocument::load(path) {
         let ours = document.root.get("mcpServers").and_then(|list| list.get(server::SERVER_NAME));
         if ours.is_none() {
-            let what = "the organisation has its own list of servers, and no others are started";
+            let what = "the organisation has its own list of servers, and Claude Code starts no \
+                        others";
             return finding(what, FileLocation::whole_file(path));
         }
     }
@@ -113,7 +113,8 @@ fn check_managed_policy(around: &ClientConfiguration<'_>) -> Option<DoctorFindin
             }
             _ => false,
         };
-        let what = "`strictPluginOnlyCustomization`: only servers of plugins are started";
+        let what = "`strictPluginOnlyCustomization`: Claude Code starts only the servers of \
+                    plugins";
         if locks { finding(what, document.location(node.at)) } else { None }
     })
 }
@@ -155,8 +156,9 @@ fn check_server_lists(
     };
     for (layer, document, _, entries) in lists("deniedMcpServers") {
         if let Some(entry) = entries.iter().find(|entry| is_named(entry) || is_started(entry)) {
-            let what = "`deniedMcpServers` has rutter's server, so the client leaves it out";
-            return Some(finding(layer, what, document.location(entry.at), "take it out there"));
+            let what = "`deniedMcpServers` lists rutter's server, so Claude Code does not start \
+                        it";
+            return Some(finding(layer, what, document.location(entry.at), "remove it there"));
         }
     }
     // A plugin's server has another name, and the effect of these lists on it was not measured.
@@ -172,7 +174,8 @@ fn check_server_lists(
         entries.iter().any(|entry| is_named(entry))
     };
     (!admitted).then(|| {
-        let what = "`allowedMcpServers` does not have rutter's server, so the client leaves it out";
+        let what = "`allowedMcpServers` does not list rutter's server, so Claude Code does not \
+                    start it";
         let advice = "add { \"serverName\": \"rutter\" } there";
         finding(layer, what, document.location(node.at), advice)
     })

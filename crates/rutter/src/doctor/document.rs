@@ -90,16 +90,16 @@ impl LoadedDocument {
         };
         let bytes = match read_regular_file(path) {
             Ok(bytes) => bytes,
-            Err(FileReadError::NoFile) => return unreadable("this is no file"),
+            Err(FileReadError::NoFile) => return unreadable("this is not a file"),
             Err(FileReadError::Long) => {
                 return unreadable(&format!(
-                    "this has more than {}",
+                    "this is larger than {}",
                     format_size(MAX_DOCUMENT_BYTES)
                 ));
             }
             Err(FileReadError::Absent) => {
                 return match path.symlink_metadata() {
-                    Ok(_) => unreadable("this is a link that leads nowhere"),
+                    Ok(_) => unreadable("this is a broken symbolic link"),
                     Err(_) => Self::Absent,
                 };
             }
@@ -133,7 +133,7 @@ impl LoadedDocument {
         };
         if !matches!(root.kind, JsonKind::Object(_)) {
             let what = format!(
-                "settings are an object, and this is {}; the client skips the whole file",
+                "settings must be an object, not {}; the client skips the whole file",
                 root.kind.name()
             );
             return void(DoctorFinding::new(&codes::SETTINGS_NOT_OBJECT, what), root.at);
@@ -169,7 +169,7 @@ impl ClientDocument {
                 let Some(key) = item.key else { continue };
                 if seen.contains(&key) {
                     let what = format!(
-                        "`{}` stands here a second time, and the client forgets the first",
+                        "`{}` occurs a second time here, and the client ignores the first",
                         display_name(&key)
                     );
                     let finding = DoctorFinding::new(&codes::SETTINGS_KEY_TWICE, what);

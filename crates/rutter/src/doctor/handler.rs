@@ -103,18 +103,18 @@ impl EntryFieldType {
 pub(super) fn find_entry_fault(entry: &JsonNode, contract: Contract) -> Option<EntryFault<'_>> {
     let whole = |what: String| Some(EntryFault { at: None, what });
     if !matches!(entry.kind, JsonKind::Object(_)) {
-        return whole(format!("an entry has to be an object, and is {}", entry.kind.name()));
+        return whole(format!("an entry must be an object, not {}", entry.kind.name()));
     }
     let types = || ENTRY_FORMS.iter().map(|(name, ..)| *name).collect::<Vec<_>>().join(", ");
     let Some(at) = entry.get("type") else {
-        return whole(format!("an entry has no `type`; there are {}", types()));
+        return whole(format!("an entry has no `type`; use one of {}", types()));
     };
     let Some(name) = at.text() else {
-        let what = format!("`type` has to be a string, and is {}", at.kind.name());
+        let what = format!("`type` must be a string, not {}", at.kind.name());
         return Some(EntryFault { at: Some(at), what });
     };
     let Some((_, needs, may)) = ENTRY_FORMS.iter().find(|(form, ..)| *form == name) else {
-        let what = format!("there is no `type` \"{}\"; there are {}", display_name(name), types());
+        let what = format!("unknown `type` \"{}\"; use one of {}", display_name(name), types());
         return Some(EntryFault { at: Some(at), what });
     };
     for (field, _) in *needs {
@@ -127,7 +127,7 @@ pub(super) fn find_entry_fault(entry: &JsonNode, contract: Contract) -> Option<E
     let mut known = known.filter(|(field, _)| *field != "onFailure" || contract.reads_on_failure());
     known.find_map(|(field, wanted)| {
         let node = entry.get(field).filter(|node| !wanted.accepts(node))?;
-        let what = format!("`{field}` has to be {}", wanted.description());
+        let what = format!("`{field}` must be {}", wanted.description());
         Some(EntryFault { at: Some(node), what })
     })
 }

@@ -128,13 +128,13 @@ pub(super) fn check_keys(document: &ClientDocument, contract: Contract) -> Vec<D
         }
         // The value is not quoted: it may be a misplaced secret.
         let what = format!(
-            "`{name}` has to be {}, and this is {}; the client skips the whole file for it",
+            "`{name}` must be {}, not {}; the client skips the whole file",
             wanted.description(),
             describe_value(node, *wanted)
         );
         let finding = DoctorFinding::new(&codes::SETTINGS_KEY_WRONG, what)
             .with_location(document.location(node.at));
-        Some(finding.with_advice(format!("write {}, or take `{name}` out", wanted.description())))
+        Some(finding.with_advice(format!("write {}, or remove `{name}`", wanted.description())))
     });
     wrong.collect()
 }

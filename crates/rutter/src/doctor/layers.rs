@@ -140,7 +140,7 @@ impl SettingsLayer {
         findings: &mut Vec<DoctorFinding>,
     ) {
         if document.replaced {
-            let what = "this is not UTF-8: the client replaces what it cannot read";
+            let what = "this is not UTF-8: the client replaces the invalid bytes";
             let finding = DoctorFinding::new(&codes::SETTINGS_NOT_UTF8, what);
             findings.push(finding.with_location(FileLocation::whole_file(&document.path)));
         }
@@ -235,7 +235,7 @@ pub(crate) fn find_leftovers(layers: &[SettingsLayer], now: Time) -> Vec<DoctorF
         let old = changed.is_ok_and(|changed| now.since(changed) > ABANDONED_FILE_AGE);
         if old && entry.file_name().to_string_lossy().starts_with(TEMP_FILE_PREFIX) {
             let path = entry.path();
-            let what = "a process that was killed left this copy of settings behind";
+            let what = "a killed process left this temporary copy of a settings file";
             let advice = format!("rm {}", shell::quote_word(&path.to_string_lossy()));
             let finding = DoctorFinding::new(&codes::SETTINGS_LEFTOVER, what)
                 .with_location(FileLocation::whole_file(&path));
@@ -276,8 +276,8 @@ pub(crate) fn check_switches(
         })
     };
     if let Some((true, place)) = flag("disableAllHooks", false) {
-        let what =
-            "`disableAllHooks` is true here and nothing stronger says otherwise: no hook runs";
+        let what = "`disableAllHooks` is true here, and no settings of higher precedence change that: \
+             no hook runs";
         findings.push(DoctorFinding::new(&codes::HOOKS_DISABLED, what).with_location(place));
     }
     let ours_managed = layers
@@ -300,7 +300,7 @@ pub(crate) fn check_switches(
     });
     if let Some((true, place)) = locked.filter(|_| !ours_managed) {
         let what =
-            "`strictPluginOnlyCustomization`: hooks of settings do not run, only those of plugins";
+            "`strictPluginOnlyCustomization`: only hooks of plugins run, not those of settings";
         findings.push(DoctorFinding::new(&codes::HOOKS_MANAGED_ONLY, what).with_location(place));
     }
     findings.extend(check_env_settings(layers, places, contract, data));
@@ -338,7 +338,7 @@ fn check_env_settings(
     };
     let mut findings = Vec::new();
     if let Some((_, place)) = set("RUTTER").filter(|(value, _)| value == "off") {
-        let what = "`env` sets RUTTER=off: hooks neither record nor say anything";
+        let what = "`env` sets RUTTER=off: hooks record nothing and say nothing";
         findings.push(DoctorFinding::new(&codes::ENV_OFF, what).with_location(place));
     }
     if let Some((_, place)) = set(SIMPLE_VARIABLE).filter(|(value, _)| is_truthy(value)) {

@@ -156,19 +156,19 @@ impl ServerRegistration {
             entry.get(key).is_some_and(|value| value.is_array() != list || !texts(value))
         };
         if !entry.is_object() {
-            return Some("an entry has to be an object");
+            return Some("an entry must be an object");
         }
         match entry.get("type").map(Value::as_str) {
             None | Some(Some("stdio")) => {}
             Some(Some("http" | "sse" | "ws")) => return None,
-            Some(_) => return Some("there is no such `type`; that of rutter is \"stdio\""),
+            Some(_) => return Some("unknown `type`; rutter needs \"stdio\""),
         }
         if entry["command"].as_str().is_none_or(str::is_empty) {
             Some("an entry needs `command`")
         } else if wrong("args", true) {
-            Some("`args` has to be an array of strings")
+            Some("`args` must be an array of strings")
         } else if wrong("env", false) {
-            Some("`env` has to be an object of strings")
+            Some("`env` must be an object of strings")
         } else {
             None
         }
@@ -212,7 +212,7 @@ impl ServerRegistrations {
                 LoadedDocument::Absent | LoadedDocument::Blank => {}
                 LoadedDocument::Void { finding, speaks_of_us } => {
                     servers.unknown |= speaks_of_us;
-                    let what = "this cannot be read, so the client goes without the servers in it";
+                    let what = "this cannot be read, so the client ignores the servers in it";
                     let mut void = DoctorFinding::new(&codes::SERVERS_VOID, what);
                     void.place = finding.place;
                     if finding.code == &codes::SETTINGS_NOT_JSON {
@@ -224,7 +224,8 @@ impl ServerRegistrations {
                     if document.root.get(SERVERS_KEY).is_none()
                         && !document.root.members().is_empty()
                     {
-                        let what = "there is no `mcpServers` in this, so the client takes no servers from it";
+                        let what = "this has no `mcpServers`, so the client finds no servers in \
+                                    it";
                         let finding = DoctorFinding::new(&codes::SERVERS_VOID, what);
                         findings.push(finding.with_location(document.location(document.root.at)));
                     }
@@ -279,7 +280,7 @@ impl ServerRegistrations {
             let Some(next) = node.get(key) else { return };
             if !matches!(next.kind, JsonKind::Object(_)) {
                 let what = format!(
-                    "`{}` has to be an object, and this is {}: the client finds no servers there",
+                    "`{}` must be an object, not {}: the client finds no servers there",
                     display_name(key),
                     next.kind.name()
                 );
@@ -328,7 +329,7 @@ impl ServerRegistrations {
         let waits = self.all.iter().find(|server| server.state == RegistrationState::Pending);
         if let Some(server) = waits.filter(|server| !used && server.kind != ServerKind::Foreign) {
             let what =
-                "the client starts this server once somebody has said yes to it, which nobody has";
+                "the client starts this server after you approve it, which has not happened yet";
             findings.push(
                 DoctorFinding::new(&codes::SERVER_PENDING, what)
                     .with_location(server.place.clone()),
@@ -390,20 +391,21 @@ impl ServerRegistrations {
             format!("{} && {}", server.removal_command(), advice::init_command(server.whose));
         if server::starts_rutter(&server.entry) {
             let what =
-                "this starts rutter, and not as `rutter mcp`, so the agent has none of its tools";
+                "this starts rutter, but not as `rutter mcp`, so the agent has none of its tools";
             return findings.push(wrong_entry_finding(server, what.to_owned()));
         }
         if let Some(rule) = rules::find_allow_rule(layers, server::SERVER_RULE) {
             let what = format!(
-                "this server is called `rutter` and is none of rutter's, and by {rule} the agent may call all of its tools \
-                 without a question"
+                "this server is called `rutter` but is another program, and {rule} lets the \
+                 agent call all of its tools without asking"
             );
             let finding = DoctorFinding::new(&codes::SERVER_FOREIGN_ALLOWED, what);
             return findings.push(
                 finding.with_location(server.place.clone()).with_advice(server.removal_command()),
             );
         }
-        let what = "this server is called `rutter` and is none of rutter's, so the agent has none of rutter's tools";
+        let what = "this server is called `rutter` but is another program, so the agent has \
+                    none of rutter's tools";
         let finding =
             DoctorFinding::new(&codes::SERVER_FOREIGN, what).with_location(server.place.clone());
         findings.push(finding.with_advice(again));
@@ -415,7 +417,8 @@ impl ServerRegistrations {
             return None;
         }
         let entry = layers.iter().flat_map(|layer| &layer.entries).next()?;
-        let what = "rutter's hooks are here, and its server is registered nowhere: the agent has none of its tools";
+        let what = "rutter's hooks are installed, but its server is not registered: the agent \
+                    has none of its tools";
         // The file of the hooks decides the `rutter init` command in the advice.
         let place = FileLocation::whole_file(&entry.place.file);
         Some(DoctorFinding::new(&codes::SERVER_MISSING, what).with_location(place))
@@ -453,6 +456,9 @@ fn wrong_entry_finding(server: &ServerRegistration, what: String) -> DoctorFindi
 fn check_moved_memory(server: &ServerRegistration) -> Option<DoctorFinding> {
     let set = |name: &&str| server.entry["env"].get(name).is_some();
     let name = ["RUTTER_HOME", "XDG_DATA_HOME", "HOME"].into_iter().find(|name| set(name))?;
-    let what = format!("`env` of this entry sets {name}: tools use another memory than hooks do");
+    let what = format!(
+        "`env` of this entry sets {name}: the tools use another memory than the \
+                        hooks"
+    );
     Some(DoctorFinding::new(&codes::ENV_MOVES, what).with_location(server.place.clone()))
 }

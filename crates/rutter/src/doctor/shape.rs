@@ -29,7 +29,7 @@ const UNSEARCHED_KEYS: &[&str] = &[
     "modelSettings",
 ];
 /// End of a message about a skipped file.
-const SKIPPED_FILE_NOTE: &str = "the client skips the whole file for it";
+const SKIPPED_FILE_NOTE: &str = "the client skips the whole file";
 
 /// The hooks of a file that the client loads, and the findings about the others.
 #[derive(Debug, Default)]
@@ -95,7 +95,7 @@ impl<'a> HookLoader<'a> {
                 };
                 if outside {
                     let what = format!(
-                        "hooks of PreToolUse or PermissionRequest stand outside of `hooks`, under `{}`",
+                        "hooks of PreToolUse or PermissionRequest are outside `hooks`, under `{}`",
                         display_name(key)
                     );
                     self.add_void_finding(node, &what, "move them into `hooks`");
@@ -108,7 +108,7 @@ impl<'a> HookLoader<'a> {
                 self.add_void_finding(
                     hooks,
                     "`hooks` is a single matcher group",
-                    "put an event around it",
+                    "wrap it in an event",
                 );
             }
             JsonKind::Object(events) => {
@@ -119,16 +119,16 @@ impl<'a> HookLoader<'a> {
             JsonKind::List(items)
                 if items.iter().any(|item| matches!(item.kind, JsonKind::Object(_))) =>
             {
-                let advice = "put events around the groups: { \"<event>\": [ … ] }";
+                let advice = "wrap the groups in events: { \"<event>\": [ … ] }";
                 self.add_void_finding(
                     hooks,
-                    "`hooks` has to be an object of events, and is an array",
+                    "`hooks` must be an object of events, not an array",
                     advice,
                 );
             }
             kind => {
                 let what = format!(
-                    "`hooks` has to be an object of events, and is {}; the client ignores it",
+                    "`hooks` must be an object of events, not {}; the client ignores it",
                     kind.name()
                 );
                 self.add_finding(&codes::HOOKS_WRONG, hooks, &what);
@@ -144,7 +144,7 @@ impl<'a> HookLoader<'a> {
                 && holds_guards(node, MAX_GUARD_SEARCH_DEPTH, !is_list, &[], false)
             {
                 let what = format!(
-                    "`{shown}` is no event, and holds hooks of PreToolUse or PermissionRequest"
+                    "`{shown}` is not an event, and has hooks of PreToolUse or PermissionRequest"
                 );
                 return self.add_void_finding(node, &what, "put them under the name of an event");
             }
@@ -163,10 +163,8 @@ impl<'a> HookLoader<'a> {
         };
         let JsonKind::List(groups) = &node.kind else {
             let guards = is_guard_event(name) && !matches!(node.kind, JsonKind::Null);
-            let what = format!(
-                "`{name}` has to be an array of matcher groups, and is {}",
-                node.kind.name()
-            );
+            let what =
+                format!("`{name}` must be an array of matcher groups, not {}", node.kind.name());
             if self.is_newer_client()
                 && (guards || holds_guards(node, MAX_GUARD_SEARCH_DEPTH, false, &[], false))
             {
@@ -187,16 +185,16 @@ impl<'a> HookLoader<'a> {
         if self.is_newer_client() && holds_guards(group, MAX_GUARD_SEARCH_DEPTH, false, &[], false)
         {
             let what =
-                "hooks of PreToolUse or PermissionRequest stand where a matcher group should";
+                "hooks of PreToolUse or PermissionRequest are in the place of a matcher group";
             return self.add_void_finding(group, what, "move them to the event itself");
         }
         if !matches!(group.kind, JsonKind::Object(_)) {
-            let what = format!("a matcher group has to be an object, and is {}", group.kind.name());
+            let what = format!("a matcher group must be an object, not {}", group.kind.name());
             return self.add_unloadable(event, group, &what, false);
         }
         let Some(JsonKind::List(entries)) = group.get("hooks").map(|hooks| &hooks.kind) else {
             let is = group.get("hooks").map_or("missing", |hooks| hooks.kind.name());
-            let what = format!("`hooks` of a matcher group has to be an array, and is {is}");
+            let what = format!("`hooks` of a matcher group must be an array, not {is}");
             return self.add_unloadable(event, group, &what, false);
         };
         let ours = |entry: &JsonNode| is_our_hook(&self.document.to_json(entry));
@@ -205,7 +203,7 @@ impl<'a> HookLoader<'a> {
             Some(node) => match &node.kind {
                 JsonKind::Text(text) => (Some(text.as_str()), node.at),
                 kind => {
-                    let what = format!("`matcher` has to be a string, and is {}", kind.name());
+                    let what = format!("`matcher` must be a string, not {}", kind.name());
                     return self.add_unloadable(event, node, &what, entries.iter().any(ours));
                 }
             },
@@ -241,7 +239,7 @@ impl<'a> HookLoader<'a> {
             );
         }
         let code = if ours { &codes::HOOK_WRONG } else { &codes::ENTRY_WRONG };
-        self.add_finding(code, node, &format!("{event}: {what}; the client passes over it"));
+        self.add_finding(code, node, &format!("{event}: {what}; the client skips it"));
     }
 
     fn add_void_finding(&mut self, node: &JsonNode, what: &str, advice: &str) {

@@ -41,8 +41,8 @@ impl ClientState {
             LoadedDocument::Document(document) => Some(document),
             LoadedDocument::Absent | LoadedDocument::Blank => None,
             LoadedDocument::Void { finding, .. } => {
-                let what = "this cannot be read: newer clients start no session, and nobody can say which folders are \
-                            trusted and which servers there are";
+                let what = "this cannot be read: newer clients start no session, and the \
+                            trusted folders and servers are unknown";
                 let place = finding.place.unwrap_or_else(|| FileLocation::whole_file(path));
                 findings
                     .push(DoctorFinding::new(&codes::STATE_UNREADABLE, what).with_location(place));
@@ -51,8 +51,8 @@ impl ClientState {
         };
         let state = Self { document, ..none };
         if !state.trusts(&places.folder) {
-            let what = "the client has not been told to trust this folder: an interactive session holds hooks back \
-                        until it is, `claude -p` runs them";
+            let what = "the client does not trust this folder yet: an interactive session runs \
+                        no hooks until it does, `claude -p` runs them";
             findings.push(
                 DoctorFinding::new(&codes::FOLDER_UNTRUSTED, what)
                     .with_location(FileLocation::whole_file(&places.folder)),
