@@ -118,12 +118,12 @@ impl OmissionReason {
     /// Returns the reason as a text for the user.
     pub const fn reason(self) -> &'static str {
         match self {
-            Self::BelowFloor => "too unlikely to be what is meant",
-            Self::Shown => "shown already, and still in the context",
-            Self::NotNamed => "the prompt does not name its test or its error",
-            Self::SaysTheSame => "something else says the same",
-            Self::Limit => "there are enough",
-            Self::NoRoom => "no room is left for it",
+            Self::BelowFloor => "not likely enough",
+            Self::Shown => "already in the context",
+            Self::NotNamed => "the prompt names neither its test nor its error",
+            Self::SaysTheSame => "another row says the same",
+            Self::Limit => "over the row limit",
+            Self::NoRoom => "over the token limit",
         }
     }
 }
@@ -361,7 +361,7 @@ pub(crate) fn render_ghap(ghap: &Ghap, depth: Depth, now: Time) -> Option<String
     let part = item_tokens(depth) / 4;
     let mut text = match ghap.status {
         GhapStatus::Falsified => format!(
-            "Tried and falsified {when}: goal {}, believed {}.",
+            "Tried and falsified {when}: goal {}, hypothesis {}.",
             quote_in_backticks(&ghap.goal, part / 2 + 4),
             quote_in_backticks(&ghap.hypothesis, part)
         ),
@@ -371,7 +371,7 @@ pub(crate) fn render_ghap(ghap: &Ghap, depth: Depth, now: Time) -> Option<String
             quote_in_backticks(&ghap.hypothesis, part)
         ),
         GhapStatus::Abandoned => format!(
-            "Given up {when}: goal {}, because {}.",
+            "Abandoned {when}: goal {}, because {}.",
             quote_in_backticks(&ghap.goal, part),
             quote_in_backticks(&resolution.result, part)
         ),

@@ -40,10 +40,10 @@ impl AgentInterface {
     fn update_instruction(&self) -> String {
         match self {
             Self::McpTools => {
-                "`update_ghap` takes what changed, `resolve_ghap` how it ended.".to_owned()
+                "`update_ghap` records a change, `resolve_ghap` the result.".to_owned()
             }
             Self::Cli(rutter) => format!(
-                "`{rutter} ghap update` takes what changed, `{rutter} ghap resolve` how it ended."
+                "`{rutter} ghap update` records a change, `{rutter} ghap resolve` the result."
             ),
         }
     }
@@ -66,7 +66,8 @@ fn render_ghap_lines(ghap: &Ghap) -> String {
 /// Renders the check-in after a number of tool calls.
 pub(crate) fn render_check_in(ghap: &Ghap, calls: u32, hands: &AgentInterface) -> String {
     format!(
-        "GHAP check-in, {calls} tool calls since it was last changed or asked about ({QUOTED_DATA_MARK}).\n{}\nStill valid? {}",
+        "GHAP check-in, {calls} tool calls since the last change or check-in \
+         ({QUOTED_DATA_MARK}).\n{}\nStill valid? {}",
         render_ghap_lines(ghap),
         hands.update_instruction()
     )
@@ -89,10 +90,12 @@ pub(crate) fn render_orphan_ghap(ghap: &Ghap, now: Time, hands: &AgentInterface)
     let id = ghap.id.short();
     let what = match hands {
         AgentInterface::McpTools => format!(
-            "`adopt_ghap` with id {id} goes on with it, `resolve_ghap` with that id and status abandoned gives it up."
+            "`adopt_ghap` with id {id} continues it, `resolve_ghap` with that id and status \
+             abandoned closes it."
         ),
         AgentInterface::Cli(rutter) => format!(
-            "`{rutter} ghap adopt {id}` goes on with it, `{rutter} ghap abandon {id} --reason TEXT` gives it up."
+            "`{rutter} ghap adopt {id}` continues it, `{rutter} ghap abandon {id} --reason \
+             TEXT` closes it."
         ),
     };
     format!(
@@ -107,7 +110,7 @@ fn summarize_run(outcome: &Outcome) -> String {
     let verdict = match outcome.verdict {
         Verdict::Passed => "passed",
         Verdict::Failed => "failed",
-        Verdict::Unknown => "ended, nobody knows how",
+        Verdict::Unknown => "ended, result unknown",
     };
     let mut text = format!("{} {verdict}", quote_in_backticks(&outcome.command, 30));
     if let Some(first) = outcome.failing.first() {
@@ -132,10 +135,10 @@ pub(crate) fn render_verdict(settled: &RunVerdict, hands: &AgentInterface) -> St
         PredictionVerdict::Matches => {
             let keep = match hands {
                 AgentInterface::McpTools => {
-                    "`resolve_ghap` with status confirmed and result keeps it".to_owned()
+                    "`resolve_ghap` with status confirmed and result records it".to_owned()
                 }
                 AgentInterface::Cli(rutter) => {
-                    format!("`{rutter} ghap resolve --status confirmed --result TEXT` keeps it")
+                    format!("`{rutter} ghap resolve --status confirmed --result TEXT` records it")
                 }
             };
             format!(
@@ -176,7 +179,7 @@ pub(crate) fn render_premortem(
     hands: &AgentInterface,
 ) -> String {
     let mut text =
-        format!("{}. Earlier work may bear on it ({QUOTED_DATA_MARK}).", summarize_run(outcome));
+        format!("{}. Related earlier work ({QUOTED_DATA_MARK}).", summarize_run(outcome));
     for (_, _, lesson) in &premortem.lessons {
         let _ = write!(text, "\nLesson from a similar failure: {}", quote_in_backticks(lesson, 40));
     }
@@ -189,8 +192,7 @@ pub(crate) fn render_premortem(
         if premortem.lessons.iter().any(|(_, _, known)| known == lesson) {
             text.push('.');
         } else {
-            let _ =
-                write!(text, "; the newest lesson from that: {}", quote_in_backticks(lesson, 40));
+            let _ = write!(text, "; newest lesson: {}", quote_in_backticks(lesson, 40));
         }
     }
     let strategies: Vec<String> = premortem
@@ -199,7 +201,7 @@ pub(crate) fn render_premortem(
         .map(|(strategy, right, wrong)| format!("{strategy} {right} of {}", right + wrong))
         .collect();
     if !strategies.is_empty() {
-        let _ = write!(text, "\nStrategies, how often right here: {}.", strategies.join(", "));
+        let _ = write!(text, "\nStrategies that were right here: {}.", strategies.join(", "));
     }
     for (value, _) in &premortem.principles {
         let _ = write!(
@@ -257,9 +259,14 @@ fn proposed_mark(value: &Value) -> &'static str {
 pub(crate) fn render_introduction(hands: &AgentInterface) -> String {
     let AgentInterface::Cli(rutter) = hands else {
         // The instructions of our server explain the rest.
-        return "Rutter keeps what was predicted and what happened. Before acting on a guess: `start_ghap`.\nTest and build runs are held against the prediction.".to_owned();
+        return "Rutter records predictions and results. Before acting on a guess: \
+                `start_ghap`.\nTest and build runs are compared with the prediction."
+            .to_owned();
     };
     format!(
-        "Rutter keeps what was predicted and what happened. Before acting on a guess: `{rutter} ghap start --domain D --strategy S --goal TEXT --hypothesis TEXT --action TEXT --prediction TEXT`.\nTest and build runs are held against the prediction; `{rutter} ghap resolve` keeps the lesson for later sessions.\n`{rutter} recall TEXT` finds earlier ones."
+        "Rutter records predictions and results. Before acting on a guess: `{rutter} ghap start \
+         --domain D --strategy S --goal TEXT --hypothesis TEXT --action TEXT --prediction \
+         TEXT`.\nTest and build runs are compared with the prediction; `{rutter} ghap resolve` \
+         stores the lesson for later sessions.\n`{rutter} recall TEXT` finds earlier lessons."
     )
 }

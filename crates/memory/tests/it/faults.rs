@@ -248,7 +248,7 @@ fn invalid_column_loses_one_row() {
     other.execute_batch("UPDATE memory SET category = 'dancing' WHERE id = 1").unwrap();
     drop(other);
     let health = check_store(&world.memory()).unwrap();
-    assert!(health.findings[0].what.contains("1 rows make no sense"), "{health:?}");
+    assert!(health.findings[0].what.contains("1 rows are invalid"), "{health:?}");
     let repaired = repair_store(&world.memory(), time_at(1_000)).unwrap();
     assert_eq!(repaired.salvaged[0].1.refused, 1);
     let mut store = world.store();
@@ -269,7 +269,7 @@ fn open_database_is_not_set_aside() {
     let (world, _) = damaged_store(damage_run_page);
     let open = world.store();
     let error = repair_store(&world.memory(), time_at(1_000)).unwrap_err().to_string();
-    assert!(error.contains("another process has it open"), "{error}");
+    assert!(error.contains("another process uses it"), "{error}");
     assert!(files_set_aside(&world).is_empty());
     drop(open);
     repair_store(&world.memory(), time_at(1_001)).unwrap();

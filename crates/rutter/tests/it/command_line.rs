@@ -40,7 +40,7 @@ fn help() {
       show         Show any row by its id, and where it came from
       recall       Find what was learnt or remembered, by words and by meaning
       episodes     Failures that were followed: what was tried, and what turned them green
-      values       What many lessons have in common: clusters of experiences, and what was made of them
+      values       The values: rules that several lessons support: clusters of experiences, and what was made of them
       context      What would be put before an agent for a prompt, exactly as it would read it
       status       Where things stand here: session, GHAP, runs, failures, and how much there is
       sessions     Sessions of the client, and what happened in them
@@ -130,18 +130,10 @@ fn unwritable_output_is_error() {
     assert!(stderr.starts_with("error: could not write the output"), "{stderr}");
 }
 
-/// Users paste examples from the help into a shell, so the backticks must be quoted.
+/// Scripts may still use the command's former name.
 #[test]
-fn help_examples_are_quoted() {
-    let help = run_rutter(&["ghap", "start", "--help"]).assert_success().stdout;
-    let help: String = help.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(help.contains("--prediction '`cargo test parser` passes'"), "{help}");
-    let mut quoted = false;
-    for (at, sign) in help.char_indices() {
-        match sign {
-            '\'' => quoted = !quoted,
-            '`' if help[at..].starts_with("`cargo") => assert!(quoted, "{help}"),
-            _ => {}
-        }
-    }
+fn tend_is_alias_of_maintain() {
+    let [old, new] =
+        ["tend", "maintain"].map(|name| run_rutter(&[name, "--help"]).assert_success().stdout);
+    assert_eq!(old, new);
 }

@@ -146,7 +146,8 @@ fn foreign_data_dir_is_refused() {
     let before = read_tree(&home.memory());
     play_session(&home);
     assert_eq!(read_tree(&home.memory()), before);
-    for args in [&["memories"][..], &["remember", "y", "--category", "fact"], &["tend"], &["pause"]]
+    for args in
+        [&["memories"][..], &["remember", "y", "--category", "fact"], &["maintain"], &["pause"]]
     {
         let ran = home.rutter(args);
         assert_eq!(ran.exit, Some(1), "{ran}");
@@ -222,7 +223,7 @@ fn nothing_is_written_through_links() {
                 fs::write(home.path("ship/shop/cart.py"), "def total(items): ...\n").unwrap();
                 if begun {
                     home.ok(&["remember", "the mast is made of oak", "--category", "fact"]);
-                    home.ok(&["tend"]);
+                    home.ok(&["maintain"]);
                 }
                 let target = home.path("target");
                 if is_folder && exists {
@@ -247,7 +248,7 @@ fn nothing_is_written_through_links() {
                 assert!(ran.stderr.contains("is a symbolic link"), "{case}: {ran}");
                 assert!(ran.stderr.contains("run `rm '"), "{case}: {ran}");
                 for args in
-                    [&["tend"][..], &["pause"], &["trust", "--yes"], &["doctor", "--repair"]]
+                    [&["maintain"][..], &["pause"], &["trust", "--yes"], &["doctor", "--repair"]]
                 {
                     assert_eq!(home.rutter(args).exit, Some(1), "{case}: {args:?}");
                 }
@@ -298,7 +299,7 @@ fn pipes_in_the_data_folder_hang_nothing() {
         set_mode(&home.memory(), 0o700);
         fs::write(home.path("ship/.rutter.toml"), "[scope]\nrecall = \"everywhere\"\n").unwrap();
         home.ok(&["remember", "the mast is made of oak", "--category", "fact"]);
-        home.ok(&["tend"]);
+        home.ok(&["maintain"]);
         let pipe = home.memory().join(name);
         fs::create_dir_all(pipe.parent().unwrap()).unwrap();
         drop(fs::remove_file(&pipe));
@@ -324,14 +325,14 @@ fn pipes_in_the_data_folder_hang_nothing() {
             &["uninstall"],
             &["forget", "--query", "oak", "--yes"],
             &["doctor"],
-            &["tend"],
+            &["maintain"],
             &["doctor", "--repair"],
         ] {
             assert!(ends(&home, args), "{name}: {args:?}");
         }
     }
     let home = TestHome::new();
-    home.ok(&["tend"]);
+    home.ok(&["maintain"]);
     assert!(Command::new("mkfifo").arg(home.memory().join("paused")).status().unwrap().success());
     let ran = home.rutter(&["pause"]);
     assert!(ran.exit == Some(1) && ran.stderr.contains("paused is no plain file"), "{ran}");

@@ -43,7 +43,7 @@ impl DoctorSetup {
         setup.trust_dir(&setup.path("ship"));
         // Long deadlines, so that the doctor reports no slow hook on a busy machine.
         setup.write("home/.config/rutter/config.toml", &config_with_long_deadlines(&[]));
-        setup.ok(&["tend"]);
+        setup.ok(&["maintain"]);
         setup
     }
 
@@ -234,7 +234,7 @@ fn healthy_setup_has_no_findings() {
 
     insta::with_settings!({filters => vec![
         (setup.text("").trim_end_matches('/'), "[HOME]"),
-        (r", [^\n]*/debug/rutter, a build of cargo", ", [PROGRAM]"),
+        (r", [^\n]*/debug/rutter, a cargo build", ", [PROGRAM]"),
         (r" +[0-9.]+ ms", " [TIME]"),
         (r"schema [0-9]+, [0-9]+ KiB", "schema [N], [SIZE]"),
     ]}, {
@@ -262,7 +262,7 @@ fn healthy_setup_has_no_findings() {
         database  schema [N], [SIZE]
         waiting   0 B in the log of changes, 0 B in the spool
 
-        all is well
+        no problems found
         ");
     });
 }

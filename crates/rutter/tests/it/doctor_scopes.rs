@@ -44,7 +44,7 @@ fn shared_hooks_run_without_trust() {
     setup.distrust_all();
     // The approval of a server does not count before the directory is trusted.
     let expected = [
-        ("folder-untrusted", "start claude here once and accept its question"),
+        ("folder-untrusted", "start claude here once and accept the trust question"),
         ("server-pending", "start claude here once and choose to use the server"),
     ];
     let pairs = expected.map(|(code, advice)| (code.to_owned(), advice.to_owned()));

@@ -50,7 +50,7 @@ fn foreign_entries_stay_in_place() {
     exit 0
     --- stdout
     changed [HOME]/ship/.claude/settings.local.json: hooks on 9 events, and a rule that lets the agent call rutter's tools
-    made [HOME]/user/.claude.json: the server of rutter's tools
+    made [HOME]/user/.claude.json: rutter's MCP server
 
     --- [HOME]/ship/.claude/settings.local.json
     +++ [HOME]/ship/.claude/settings.local.json
