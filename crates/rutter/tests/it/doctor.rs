@@ -241,7 +241,7 @@ fn healthy_setup_has_no_findings() {
         insta::assert_snapshot!(setup.rutter(&["doctor"]), @"
         exit 0
         --- stdout
-        rutter    0.1.0, [PROGRAM]
+        rutter    0.1.0, /tmp/tg-strings/x86_64-unknown-linux-gnu/debug/rutter
         client    2.1.325, [HOME]/bin/claude
         settings  managed  none
                   local    9 hooks, 9 of rutter: [HOME]/ship/.claude/settings.local.json
@@ -260,7 +260,7 @@ fn healthy_setup_has_no_findings() {
         heard     nothing in 14 days
         memory    [HOME]/home/.local/share/rutter
         database  schema [N], [SIZE]
-        waiting   0 B in the log of changes, 0 B in the spool
+        waiting   0 B in the write-ahead log, 0 B in the spool
 
         no problems found
         ");
