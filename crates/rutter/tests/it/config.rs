@@ -491,7 +491,7 @@ fn hooks_yaml_keys_are_mapped() {
     assert_eq!(json["hooks_yaml"]["keys"].as_array().unwrap().len(), 5, "{json}");
     assert_eq!(json["hooks_yaml"]["keys"][0]["key"]["key"], "hooks.session_start.enabled");
     let named = home.rutter(&["config", "check", ".claude/hooks/config.yaml"]).assert_success();
-    assert!(named.stdout.starts_with(".claude/hooks/config.yaml: Claude Code and rutter do not"));
+    assert!(named.stdout.starts_with(".claude/hooks/config.yaml: neither Claude Code nor rutter"));
     std::fs::write(home.path("ship/.claude/hooks/config.yaml"), "hooks:\n\tx: y\n").unwrap();
     let ran = home.rutter(&["config", "check"]);
     assert_eq!(ran.exit, Some(1), "{ran}");

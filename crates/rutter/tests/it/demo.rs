@@ -302,7 +302,7 @@ fn failed_demo_leaves_no_files() {
     let args = ["-c", script, env!("CARGO_BIN_EXE_rutter")];
     let ran = CommandOutput::run(shell.args(args).env_clear().env("TMPDIR", user.path("tmp")));
     assert_eq!((ran.exit, ran.stdout.as_str()), (Some(1), ""), "{ran}");
-    assert!(ran.stderr.starts_with("error: `rutter maintain` ended with "), "{ran}");
+    assert!(ran.stderr.starts_with("error: `rutter maintain` exited with "), "{ran}");
     assert_eq!(user.temp_files(), [] as [PathBuf; 0]);
     // A reader that closes the pipe early.
     let mut child = user.command(&["demo", "--fast"]).stdout(Stdio::piped()).spawn().unwrap();

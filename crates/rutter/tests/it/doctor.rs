@@ -431,7 +431,7 @@ fn parent_with_hooks_is_named() {
     let report: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(report["findings"][0]["code"], "hooks-none", "{ran}");
     let what = report["findings"][0]["what"].as_str().unwrap();
-    assert!(what.contains(&format!("; {} has them", setup.text("ship"))), "{what}");
+    assert!(what.contains(&format!("; {} has rutter's hooks", setup.text("ship"))), "{what}");
     // Inside a repository only the newer client reads the settings at the root.
     for name in ["objects", "refs"] {
         fs::create_dir_all(setup.path("ship/.git").join(name)).unwrap();
@@ -474,6 +474,9 @@ fn unseen_event_is_reported() {
     come(EventName::PostToolUse, 113);
     setup.assert_only_finding("event-unseen", "-", "rutter doctor --live");
     let text = setup.rutter(&["doctor"]).assert_success().stdout;
-    assert!(text.contains("PostToolUseFailure: never seen in 14 days, 212 PostToolUse"), "{text}");
+    assert!(
+        text.contains("PostToolUseFailure: not received in 14 days, 212 PostToolUse"),
+        "{text}"
+    );
     assert!(text.contains("heard     in 14 days: PreToolUse 5, PostToolUse 212, "), "{text}");
 }
