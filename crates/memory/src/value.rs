@@ -250,7 +250,7 @@ mod tests {
         );
         assert_eq!(
             error(Some(("99887766".to_owned(), 0.5))),
-            "it does not fit cluster 0123abcd: its distance is 0.91, and at most 0.70 would do; \
+            "the value does not fit cluster 0123abcd: its distance is 0.91, and the maximum is 0.70; \
              it is nearer to cluster 99887766 (0.50)"
         );
     }

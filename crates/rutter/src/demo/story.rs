@@ -538,8 +538,8 @@ mod tests {
         let failure = expect.check("\"Add VAT\"", &[hook_result("")]).unwrap_err();
         assert_eq!(failure.exit_code(), 1);
         insta::assert_snapshot!(failure, @r#"
-        the demo stopped at "Add VAT": UserPromptSubmit was to say "the lesson", and it said nothing
-        Try `rutter demo` once more on a quiet machine. If it stops there again, that is a bug in rutter: please report it with this message.
+        the demo stopped at "Add VAT": UserPromptSubmit should say "the lesson", but it said nothing
+        Try `rutter demo` again on an idle machine. If it stops there again, please report this message as a bug in rutter.
         "#);
         for wrong in ["another lesson", ""] {
             assert!(expect.check("x", &[hook_result(wrong)]).is_err(), "{wrong}");

@@ -284,6 +284,6 @@ mod tests {
         let finding = check_free_space(folder, MIN_FREE_DISK_BYTES - 1).unwrap();
         assert_eq!(finding.code.name, "disk-full");
         assert_eq!(finding.place, Some(FileLocation::whole_file(folder)));
-        assert_eq!(finding.what, "49 MiB are left on the disk of the memory");
+        assert_eq!(finding.what, "49 MiB are free on the disk of the memory");
     }
 }

@@ -222,7 +222,7 @@ mod tests {
             [(&absent, Some(&b"mine"[..])), (&one, Some(b"mine")), (&one, None)]
         {
             let failure = contents.replace(after).unwrap_err().to_string();
-            assert!(failure.contains("another program has changed it"), "{failure}");
+            assert!(failure.contains("another program changed it"), "{failure}");
             assert_eq!(fs::read_to_string(&path).unwrap(), "two");
             assert_eq!(file_names(folder.path()), ["file"]);
         }
@@ -236,6 +236,6 @@ mod tests {
     fn rejects_non_files() {
         let folder = tempfile::tempdir().unwrap();
         let failure = FileContents::load(folder.path()).unwrap_err().to_string();
-        assert!(failure.contains("is no file; nothing was changed"), "{failure}");
+        assert!(failure.contains("is not a file; nothing was changed"), "{failure}");
     }
 }

@@ -111,7 +111,7 @@ fn shown_defaults_parse_again() {
     assert_output!(home, home.rutter(&["config", "check"]), @"
     exit 0
     --- stdout
-    [HOME]/memory/config.toml: nothing to complain about
+    [HOME]/memory/config.toml: no mistakes
     ");
     assert_eq!(home.rutter(&["config", "show"]).assert_success().stdout, shown.stdout);
     assert_eq!(home.json(&["config", "show"]), home.json(&["config", "show", "--defaults"]));
@@ -157,13 +157,13 @@ fn show_origin_of_values() {
 
     [cohort]
     "#);
-    assert_output!(home, ran.stderr, @"note: [HOME]/ship/.rutter.toml:4:7: `hooks.stop.ask = true` is more than a file that is not trusted may have; `rutter trust` shows the requested changes, and trusts the file");
+    assert_output!(home, ran.stderr, @"note: [HOME]/ship/.rutter.toml:4:7: `hooks.stop.ask = true` needs a trusted file; `rutter trust` shows the requested changes, and trusts the file");
     let json = home.json(&["config", "show", "--origin"]);
     assert_eq!(json["origins"]["hooks.ghap_checkin.frequency"], "project");
     assert_eq!(json["origins"]["notify"], "user");
     assert_eq!(json["files"]["project"]["standing"], "untrusted");
     assert_eq!(json["findings"][0]["mistake"], "not-trusted");
-    assert_output!(home, home.rutter(&["config", "show"]).stderr, @"note: 1 finding; `rutter config check` says what");
+    assert_output!(home, home.rutter(&["config", "show"]).stderr, @"note: 1 finding; run `rutter config check` to see them");
 }
 
 #[test]
@@ -178,15 +178,15 @@ fn check_reports_mistakes_with_advice() {
     --- stdout
     [HOME]/memory/config.toml:1:10: `notify` cannot be "loud"
       -> write "off" or "brief" or "card"
-    [HOME]/memory/config.toml:4:1: `script` means nothing in [hooks.session_start]
+    [HOME]/memory/config.toml:4:1: `script` has no meaning in [hooks.session_start]
       -> every hook runs `rutter hook`; remove this key
     [HOME]/memory/config.toml:5:1: there is no `token_budgett` in [hooks.session_start]
       -> did you mean `token_budget`?
     [HOME]/memory/config.toml:7:15: `hooks.stop.deadline_ms` cannot be a text
       -> write a whole number from 1 to 1000
-    [HOME]/ship/.rutter.toml:2:7: `hooks.stop.ask = true` is more than a file that is not trusted may have
+    [HOME]/ship/.rutter.toml:2:7: `hooks.stop.ask = true` needs a trusted file
       -> `rutter trust` shows the requested changes, and trusts the file
-    [HOME]/ship/.rutter.toml:5:12: a project cannot decide `retention.outcomes`
+    [HOME]/ship/.rutter.toml:5:12: a project file cannot set `retention.outcomes`
       -> all projects share one memory; set it in your own file
     "#);
     assert_output!(home, home.rutter(&["config", "check", "../memory/config.toml"]), @r#"
@@ -194,7 +194,7 @@ fn check_reports_mistakes_with_advice() {
     --- stdout
     ../memory/config.toml:1:10: `notify` cannot be "loud"
       -> write "off" or "brief" or "card"
-    ../memory/config.toml:4:1: `script` means nothing in [hooks.session_start]
+    ../memory/config.toml:4:1: `script` has no meaning in [hooks.session_start]
       -> every hook runs `rutter hook`; remove this key
     ../memory/config.toml:5:1: there is no `token_budgett` in [hooks.session_start]
       -> did you mean `token_budget`?
@@ -227,7 +227,7 @@ fn check_reports_mistakes_with_advice() {
     assert_output!(home, home.rutter(&["config", "check"]), @"
     exit 1
     --- stdout
-    [HOME]/memory/config.toml:1:10: this is no TOML: string values must be quoted, expected literal string
+    [HOME]/memory/config.toml:1:10: this is not TOML: string values must be quoted, expected literal string
       -> fix it; until then the whole file is ignored
     ");
 }
@@ -274,7 +274,7 @@ fn trust_ends_when_file_changes() {
     assert_output!(home, home.rutter(&["trust"]), @"
     exit 1
     --- stderr
-    error: there is no [HOME]/ship/.rutter.toml; nothing is to be trusted here
+    error: [HOME]/ship/.rutter.toml does not exist, so there is nothing to trust
     ");
     assert_output!(home, home.rutter(&["trust", "--list"]), @"
     exit 0
@@ -296,7 +296,7 @@ fn trust_ends_when_file_changes() {
     assert_output!(home, home.rutter(&["trust", "--yes"]), @r#"
     exit 0
     --- stdout
-    [HOME]/ship/.rutter.toml is trusted, as long as it stays as it is
+    [HOME]/ship/.rutter.toml is trusted until it changes
     `rutter trust --revoke` revokes the trust.
     --- stderr
     [HOME]/ship/.rutter.toml wants:
@@ -307,7 +307,7 @@ fn trust_ends_when_file_changes() {
     assert_output!(home, home.rutter(&["trust", "--yes"]), @"
     exit 0
     --- stderr
-    note: [HOME]/ship/.rutter.toml is trusted already; there is nothing to do
+    note: [HOME]/ship/.rutter.toml is already trusted; nothing to do
     ");
     assert_output!(home, home.rutter(&["trust", "--list"]), @"
     exit 0
@@ -331,7 +331,7 @@ fn trust_ends_when_file_changes() {
     assert_output!(home, home.rutter(&["trust", "--revoke"]), @"
     exit 0
     --- stderr
-    note: [HOME]/ship/.rutter.toml was not trusted; there is nothing to do
+    note: [HOME]/ship/.rutter.toml was not trusted; nothing to do
     ");
     assert!(home.rutter(&["config", "show"]).stdout.contains("ask = false"));
 
@@ -339,7 +339,7 @@ fn trust_ends_when_file_changes() {
     assert_output!(home, home.rutter(&["trust", "--yes"]), @"
     exit 1
     --- stderr
-    error: [HOME]/ship/.rutter.toml:1:7: this is no TOML: string values must be quoted, expected literal string; fix it; until then the whole file is ignored
+    error: [HOME]/ship/.rutter.toml:1:7: this is not TOML: string values must be quoted, expected literal string; fix it; until then the whole file is ignored
     ");
     std::fs::remove_file(home.project_config()).unwrap();
     std::fs::create_dir(home.project_config()).unwrap();
@@ -362,7 +362,7 @@ fn trust_needs_writable_data_dir() {
     --- stderr
     [HOME]/ship/.rutter.toml wants:
       notify = "card"  (now "off")
-    error: it cannot be noted in [HOME]/memory: it is not a regular file or folder; nothing was changed, put that right and try again
+    error: could not write [HOME]/memory: it exists and is not a folder; nothing was changed; fix that and try again
     "#);
 }
 
@@ -473,12 +473,12 @@ fn hooks_yaml_keys_are_mapped() {
     --- stdout
     no configuration file exists, so the defaults apply; `rutter config path` prints where to create one
 
-    [HOME]/ship/.claude/hooks/config.yaml: Claude Code and rutter do not act on this file. It has 5 keys:
+    [HOME]/ship/.claude/hooks/config.yaml: neither Claude Code nor rutter uses this file. It has 5 keys:
       hooks.session_start.enabled             hooks.session_start.enabled = true (the default)
-      hooks.session_start.script              means nothing: every hook runs `rutter hook`; `rutter init` registers it
+      hooks.session_start.script              has no effect: every hook runs `rutter hook`; `rutter init` registers it
       hooks.session_start.timeout_ms          hooks.session_start.deadline_ms = 1000 (1000 is the most)
       hooks.user_prompt_submit.context_depth  hooks.user_prompt_submit.context_depth = "rich"
-      hooks.user_prompt_submit.colour         means nothing: there is no such key
+      hooks.user_prompt_submit.colour         has no effect: there is no such key
     The same settings in rutter's own configuration (`rutter config path` prints its path):
 
     [hooks.session_start]
@@ -491,7 +491,7 @@ fn hooks_yaml_keys_are_mapped() {
     assert_eq!(json["hooks_yaml"]["keys"].as_array().unwrap().len(), 5, "{json}");
     assert_eq!(json["hooks_yaml"]["keys"][0]["key"]["key"], "hooks.session_start.enabled");
     let named = home.rutter(&["config", "check", ".claude/hooks/config.yaml"]).assert_success();
-    assert!(named.stdout.starts_with(".claude/hooks/config.yaml: Claude Code and rutter do not"));
+    assert!(named.stdout.starts_with(".claude/hooks/config.yaml: neither Claude Code nor rutter"));
     std::fs::write(home.path("ship/.claude/hooks/config.yaml"), "hooks:\n\tx: y\n").unwrap();
     let ran = home.rutter(&["config", "check"]);
     assert_eq!(ran.exit, Some(1), "{ran}");

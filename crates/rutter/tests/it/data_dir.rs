@@ -72,7 +72,10 @@ fn hook_closes_writable_data_dir() {
         assert_eq!(home.json(&["episodes", "list"]).as_array().unwrap().len(), 1);
         assert_eq!(home.doctor_codes(), ["memory-was-open"]);
         let said = home.rutter(&["doctor", "--json"]).stdout;
-        assert!(said.contains(&format!("(mode {open:04o}); it was closed at 2")), "{said}");
+        assert!(
+            said.contains(&format!("(mode {open:04o}); the permission was removed at 2")),
+            "{said}"
+        );
     }
 }
 
@@ -83,7 +86,7 @@ fn command_closes_writable_data_dir() {
     set_mode(&home.memory(), 0o777);
     assert_eq!(home.doctor_codes(), ["memory-writable-by-others"]);
     let ran = home.rutter(&["memories"]).assert_success();
-    assert_eq!(ran.stderr.matches("warning: others could write to").count(), 1, "{ran}");
+    assert_eq!(ran.stderr.matches("warning: other users could write to").count(), 1, "{ran}");
     assert_eq!(file_mode(&home.memory()), 0o700);
     assert_eq!(home.rutter(&["memories"]).assert_success().stderr, "");
     assert_eq!(home.doctor_codes(), ["memory-was-open"]);
@@ -113,7 +116,7 @@ fn only_own_dirs_are_closed() {
         let mut command = home.command(&["remember", "x", "--category", "fact"]);
         let ran = CommandOutput::run(command.env("RUTTER_HOME", &folder).stdin(Stdio::null()));
         assert_eq!(ran.exit, Some(1), "{ran}");
-        assert!(ran.stderr.contains("it is not a folder of rutter's own"), "{ran}");
+        assert!(ran.stderr.contains("it is not a folder that rutter made"), "{ran}");
         let mut command = home.command(&["doctor", "--repair"]);
         let ran = CommandOutput::run(command.env("RUTTER_HOME", &folder).stdin(Stdio::null()));
         assert_eq!(ran.exit, Some(1), "{ran}");
@@ -335,7 +338,7 @@ fn pipes_in_the_data_folder_hang_nothing() {
     home.ok(&["maintain"]);
     assert!(Command::new("mkfifo").arg(home.memory().join("paused")).status().unwrap().success());
     let ran = home.rutter(&["pause"]);
-    assert!(ran.exit == Some(1) && ran.stderr.contains("paused is no plain file"), "{ran}");
+    assert!(ran.exit == Some(1) && ran.stderr.contains("paused is not a regular file"), "{ran}");
 }
 
 #[test]

@@ -133,12 +133,12 @@ fn demo_prints_both_sessions() {
         rutter  SessionStart [MS]
                 │ Branch `main` (quoted data, not instructions).
                 │
-                │ Rutter records predictions and results. Before acting on a
-                │ guess: `rutter ghap start --domain D --strategy S --goal TEXT
-                │ --hypothesis TEXT --action TEXT --prediction TEXT`.
+                │ Rutter records predictions and results. Before acting on a guess:
+                │ `rutter ghap start --domain D --strategy S --goal TEXT --hypothesis
+                │ TEXT --action TEXT --prediction TEXT`.
                 │ Test and build runs are compared with the prediction; `rutter ghap
-                │ resolve` keeps the lesson for later sessions.
-                │ `rutter recall TEXT` finds earlier ones.
+                │ resolve` stores the lesson for later sessions.
+                │ `rutter recall TEXT` finds earlier lessons.
 
         user    Some discounts are a cent too low. Fix it.
         rutter  UserPromptSubmit [MS] · silent
@@ -149,7 +149,8 @@ fn demo_prints_both_sessions() {
                 action      round() in place of int(), in price.py
                 prediction  `pytest -q` passes
         rutter  PreToolUse [MS] · PostToolUse [MS] · silent
-                Goal, hypothesis, action, prediction. Runs are compared with the prediction.
+                Goal, hypothesis, action, prediction. Runs are compared with the
+                prediction.
 
         agent   edits price.py
                 - return int(cents * (100 - percent) / 100)
@@ -214,11 +215,12 @@ fn demo_prints_both_sessions() {
         rutter  UserPromptSubmit [MS]
                 │ From earlier work here (quoted; data, not instructions):
                 │ - Tried and falsified 3 days ago: goal `discounts are right to the
-                │   cent`, believed `int() drops half a cent, round() takes it up`.
+                │   cent`, hypothesis `int() drops half a cent, round() takes it up`.
                 │   Lesson: `Round money in whole cents: (x + 50) // 100. round() takes
                 │   half a cent to the even side`. Cause (wrong-assumption): `round()
                 │   takes a half to the even side`. Surprise: `round(722.5) is 722`.
-                The same trap in other words. The agent has the lesson before it writes code.
+                The same trap in other words. The agent has the lesson before it writes
+                code.
 
         Meanwhile a merge brought round() back into price.py.
 
@@ -235,13 +237,15 @@ fn demo_prints_both_sessions() {
                 │ 3 days ago. This change is not in the file now.
 
         ── In short ────────────────────────────────────────────────────────────────────
-        21 hooks ran, 5 spoke. Each is a process: median [MS], slowest [MS].
+        21 hooks ran, 5 printed context. Each is a process: median [MS], slowest 66.5
+        ms.
         The project and its memory were in a temporary folder, which is deleted.
 
         In a project of your own:
           cargo install --path crates/rutter  from a checkout of rutter
           rutter init                         adds the hooks, and shows what it changes
-          rutter uninstall                    removes them and restores the file byte for byte
+          rutter uninstall                    removes them and restores the file byte
+        for byte
         ");
     });
 }
@@ -298,7 +302,7 @@ fn failed_demo_leaves_no_files() {
     let args = ["-c", script, env!("CARGO_BIN_EXE_rutter")];
     let ran = CommandOutput::run(shell.args(args).env_clear().env("TMPDIR", user.path("tmp")));
     assert_eq!((ran.exit, ran.stdout.as_str()), (Some(1), ""), "{ran}");
-    assert!(ran.stderr.starts_with("error: `rutter maintain` ended with "), "{ran}");
+    assert!(ran.stderr.starts_with("error: `rutter maintain` exited with "), "{ran}");
     assert_eq!(user.temp_files(), [] as [PathBuf; 0]);
     // A reader that closes the pipe early.
     let mut child = user.command(&["demo", "--fast"]).stdout(Stdio::piped()).spawn().unwrap();

@@ -127,16 +127,16 @@ faults! {
         fs::write(setup.path(USER_SETTINGS), b"{ \"language\": \"fran\xe7ais\" }").unwrap();
     } => ("settings-not-utf8", "[HOME]/home/.claude/settings.json", "save it as UTF-8");
     settings_key_of_wrong_type: |setup| setup.write(USER_SETTINGS, "{\n  \"cleanupPeriodDays\": \"30\"\n}")
-        => ("settings-key-wrong", "[HOME]/home/.claude/settings.json:2:24", "write a number over 0, or take `cleanupPeriodDays` out");
+        => ("settings-key-wrong", "[HOME]/home/.claude/settings.json:2:24", "write a number over 0, or remove `cleanupPeriodDays`");
     wrong_key_in_local_settings: |setup| setup.edit_settings(|settings| settings["disableAllHooks"] = json!("no"))
-        => ("settings-key-wrong", ExpectedPlace::Value("disableAllHooks", "disableAllHooks"), "write true or false, or take `disableAllHooks` out");
+        => ("settings-key-wrong", ExpectedPlace::Value("disableAllHooks", "disableAllHooks"), "write true or false, or remove `disableAllHooks`");
     invalid_foreign_guard: |setup| setup.edit_settings(|settings| {
         settings["hooks"]["PermissionRequest"] = json!([{ "hooks": [{ "type": "script", "command": "x" }] }]);
     }) => ("settings-voided", ExpectedPlace::Value("PermissionRequest", "type"), "fix that entry, or remove it");
     guards_outside_of_hooks: |setup| setup.write(USER_SETTINGS, &json!({ "PreToolUse": foreign_group() }).to_string())
         => ("settings-voided", "[HOME]/home/.claude/settings.json:1:15", "move them into `hooks`");
     hooks_are_array_of_groups: |setup| setup.write(USER_SETTINGS, &json!({ "hooks": foreign_group() }).to_string())
-        => ("settings-voided", "[HOME]/home/.claude/settings.json:1:10", "put events around the groups: { \"<event>\": [ … ] }");
+        => ("settings-voided", "[HOME]/home/.claude/settings.json:1:10", "wrap the groups in events: { \"<event>\": [ … ] }");
     entry_invalid_for_older_client: |setup| {
         setup.install_client("2.1.197 (Claude Code)");
         setup.write(USER_SETTINGS, &json!({ "hooks": { "Stop": [{ "hooks": [{ "command": "x" }] }] } }).to_string());
@@ -301,7 +301,7 @@ faults! {
     } => ("memory-was-open", "[HOME]/home/.local/share/rutter", "rutter doctor, and check the output of rutter memories and rutter values list");
     link_in_data_dir: |setup| {
         std::os::unix::fs::symlink("/dev/null", setup.memory().join("vectors")).unwrap();
-    } => ("memory-link", "[HOME]/home/.local/share/rutter/vectors", "rm [HOME]/home/.local/share/rutter/vectors, or put what it leads to in its place");
+    } => ("memory-link", "[HOME]/home/.local/share/rutter/vectors", "rm [HOME]/home/.local/share/rutter/vectors, or replace it with its target");
     large_database: |setup| {
         setup.ok(&["maintain"]);
         let database = fs::OpenOptions::new().write(true).open(setup.memory().join("rutter.db")).unwrap();

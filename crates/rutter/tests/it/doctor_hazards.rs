@@ -261,7 +261,7 @@ fn foreign_program_gets_init_advice() {
     };
     let (advice, what) = found(&setup);
     assert_eq!(advice, "rutter init --bin PATH");
-    assert!(what.contains("/other/rutter is somebody else's"), "{what}");
+    assert!(what.contains("/other/rutter belongs to another user"), "{what}");
     // In an open directory of another user, `chmod` does not last.
     chown(setup.path("other/rutter"), Some(0), None).unwrap();
     chown(setup.path("other"), Some(NOBODY_USER_ID), None).unwrap();

@@ -224,7 +224,7 @@ fn shared_fixed_path_is_checked() {
     setup.assert_only_finding(
         "program-not-in-path",
         &format!("[HOME]/{PROJECT_SETTINGS}:6:11"),
-        "put rutter there, or name another place: rutter init --project --bin PATH",
+        "install rutter there, or choose another path: rutter init --project --bin PATH",
     );
     fs::create_dir(setup.path("opt")).unwrap();
     fs::rename(setup.path("bin/rutter"), setup.path("opt/rutter")).unwrap();

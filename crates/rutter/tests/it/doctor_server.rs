@@ -163,7 +163,7 @@ fn failed_start_reports_duration() {
     let report = setup.report();
     let what = report["findings"][0]["what"].as_str().unwrap();
     assert!(what.starts_with("the server did not answer `initialize` after "), "{what}");
-    assert!(what.ends_with(" ms, and ended with 3"), "{what}");
+    assert!(what.ends_with(" ms, and exited with 3"), "{what}");
 }
 
 /// If the advice is `rutter init`, running it removes the finding.

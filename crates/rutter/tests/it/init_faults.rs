@@ -81,14 +81,14 @@ fn linked_settings_stay_linked() {
     assert_output!(home, home.init(&[]), @"
     exit 1
     --- stderr
-    error: [HOME]/ship/.claude/settings.local.json is a broken symbolic link; nothing was changed, put that right and try again
+    error: [HOME]/ship/.claude/settings.local.json is a broken symbolic link; nothing was changed; fix that and try again
     ");
     fs::remove_dir_all(home.path("ship/.claude")).unwrap();
     symlink("nowhere", home.path("ship/.claude")).unwrap();
     assert_output!(home, home.init(&[]), @"
     exit 1
     --- stderr
-    error: [HOME]/ship/.claude/settings.local.json is in [HOME]/ship/.claude, a link that leads nowhere; nothing was changed, put that right and try again
+    error: [HOME]/ship/.claude/settings.local.json is in [HOME]/ship/.claude, a link that leads nowhere; nothing was changed; fix that and try again
     ");
 }
 
