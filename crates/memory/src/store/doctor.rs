@@ -243,21 +243,22 @@ fn check_database(files: &DataDir, health: &mut StoreHealth) {
                 );
             }
             match found {
-                schema::SchemaState::Newer(version) => {
+                Some(schema::SchemaState::Newer(version)) => {
                     health.schema = Some(version);
                     let what = format!("the database is of a newer version ({version})");
                     health.add_file_finding(StoreProblem::Newer, database, &what, "update rutter");
                 }
-                schema::SchemaState::Foreign => {
+                Some(schema::SchemaState::Foreign) => {
                     let advice = "move it away, or set RUTTER_HOME to another folder";
                     let what = "this is a database of another program";
                     health.add_file_finding(StoreProblem::Foreign, database, what, advice);
                 }
-                schema::SchemaState::Current => health.schema = Some(super::SCHEMA_VERSION),
-                schema::SchemaState::Older | schema::SchemaState::Empty => {
+                Some(schema::SchemaState::Current) => health.schema = Some(super::SCHEMA_VERSION),
+                Some(schema::SchemaState::Older | schema::SchemaState::Empty) => {
                     let what = "the database is of an older version";
                     health.add_file_finding(StoreProblem::Older, database, what, "rutter maintain");
                 }
+                None => {}
             }
             for fault in faults {
                 health.add_finding(
@@ -278,7 +279,8 @@ fn check_database(files: &DataDir, health: &mut StoreHealth) {
 }
 
 struct DatabaseCheck {
-    found: schema::SchemaState,
+    /// None if the header is damaged.
+    found: Option<schema::SchemaState>,
     faults: Vec<String>,
     erasing: bool,
     behind: bool,
@@ -299,8 +301,19 @@ fn inspect_database(files: &DataDir) -> Result<DatabaseCheck, StoreError> {
         }
         looked => looked?,
     };
-    let mut checked =
-        DatabaseCheck { found, faults: Vec::new(), erasing: false, behind: false, misfiled: false };
+    let mut checked = DatabaseCheck {
+        found: Some(found),
+        faults: Vec::new(),
+        erasing: false,
+        behind: false,
+        misfiled: false,
+    };
+    if schema::has_damaged_header(&connection, found)? {
+        let fault = "its header names another version or another program than its tables do";
+        checked.faults.push(fault.to_owned());
+        checked.found = None;
+        return Ok(checked);
+    }
     if found != schema::SchemaState::Current {
         return Ok(checked);
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use rutter::doctor::codes::CODES;
@@ -94,6 +95,16 @@ fn patch_database(setup: &DoctorSetup, at: u64, bytes: &[u8]) {
     let database = setup.memory().join("rutter.db");
     let file = fs::OpenOptions::new().write(true).open(database).unwrap();
     file.write_all_at(bytes, at).unwrap();
+}
+
+/// Adds a table that no version of rutter has, and changes the header.
+fn alter_database(setup: &DoctorSetup, header: &str) {
+    setup.ok(&["tend"]);
+    let program = "import sqlite3, sys\n\
+        sqlite3.connect(sys.argv[1]).executescript('CREATE TABLE news (text TEXT); PRAGMA ' + sys.argv[2])\n";
+    let mut python = Command::new("python3");
+    python.args(["-c", program]).arg(setup.memory().join("rutter.db")).arg(header);
+    assert!(python.status().unwrap().success());
 }
 
 faults! {
@@ -279,12 +290,17 @@ faults! {
     } => ("memory-unwritable", "[HOME]/home/.local/share", "make it a folder that belongs to you");
     damaged_database: |setup| patch_database(setup, 0, &[0; 4096])
         => ("memory-damaged", "-", "rutter doctor --repair");
-    newer_database: |setup| patch_database(setup, 60, &99_u32.to_be_bytes())
+    newer_database: |setup| alter_database(setup, "user_version = 99")
         => ("memory-newer", "[HOME]/home/.local/share/rutter/rutter.db", "update rutter");
-    foreign_database: |setup| patch_database(setup, 68, &7_u32.to_be_bytes())
+    foreign_database: |setup| alter_database(setup, "application_id = 7")
         => ("memory-foreign", "[HOME]/home/.local/share/rutter/rutter.db", "move it away, or set RUTTER_HOME to another folder");
-    older_database: |setup| patch_database(setup, 60, &1_u32.to_be_bytes())
-        => ("memory-older", "[HOME]/home/.local/share/rutter/rutter.db", "rutter maintain");
+    database_with_damaged_version: |setup| patch_database(setup, 60, &99_u32.to_be_bytes())
+        => ("memory-damaged", "-", "rutter doctor --repair");
+    older_database: |setup| {
+        let oldest = concat!(env!("CARGO_MANIFEST_DIR"), "/../memory/fixtures/store/1.db");
+        setup.ok(&["tend"]);
+        setup.write_data_file("rutter.db", &fs::read(oldest).unwrap());
+    } => ("memory-older", "[HOME]/home/.local/share/rutter/rutter.db", "rutter maintain");
     database_set_aside: |setup| drop(setup.write_data_file("rutter.db.damaged-1", b"x"))
         => ("memory-set-aside", "[HOME]/home/.local/share/rutter/rutter.db.damaged-1", "rutter doctor --repair");
     interrupted_repair: |setup| {
