@@ -1,6 +1,7 @@
-//! `rutter init`: adds rutter's hooks, permission rule and MCP server to the client's settings.
+//! `rutter init`: adds rutter's hooks, permission rules and MCP server to the client's settings.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -17,7 +18,7 @@ use crate::install::{
     FileChange, GitExclude, InstallDirection, InstallRecords, InstallScope, InstallStep,
     InstallTarget, ProgramReference, WantedContent, apply_steps, choose_start, find_ask_rule,
     find_deny_rule, hook_groups, is_program_found, is_shared_hook, other_installs, program_of,
-    server_entry,
+    server, server_entry, tool_rules, tools_without_rule,
 };
 use crate::shell;
 use crate::ui::Ui;
@@ -49,7 +50,12 @@ pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
     let mut places = vec![WantedContent::Hooks(hooks)];
     if !args.no_allow && denied.is_none() {
         places.push(WantedContent::Rule(true));
-        what.push_str(", and a rule that lets the agent call rutter's tools");
+        let _ = write!(
+            what,
+            ", and {} rules that let the agent call rutter's tools (not {})",
+            tool_rules(server::SERVER_RULE).count(),
+            tools_without_rule().map(|tool| format!("`{tool}`")).collect::<Vec<_>>().join(" and ")
+        );
     }
     let settings = InstallTarget::for_settings(path, places);
     let servers = server_site(scope, env, Some(server_entry(&start)))?;

@@ -11,7 +11,7 @@ fn init_and_uninstall_without_settings() {
     assert_output!(home, home.init(&["--verbose"]), @r#"
     exit 0
     --- stdout
-    made [HOME]/ship/.claude/settings.local.json: hooks on 9 events, and a rule that lets the agent call rutter's tools
+    made [HOME]/ship/.claude/settings.local.json: hooks on 9 events, and 14 rules that let the agent call rutter's tools (not `search_other_projects` and `forget`)
     made [HOME]/user/.claude.json: rutter's MCP server
 
     --- /dev/null
