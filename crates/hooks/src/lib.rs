@@ -253,7 +253,7 @@ struct Settings {
 
 /// Returns a checksum that stands for a text in the database without revealing it.
 fn fingerprint(text: &str) -> Clean {
-    let sum = rutter_redact::checksum::of(text.as_bytes());
+    let sum = rutter_redact::checksum::fnv1a(text.as_bytes());
     Clean::new(&format!("{sum:016x}"))
 }
 

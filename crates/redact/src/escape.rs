@@ -1,7 +1,7 @@
 //! Terminal sequences: colours, titles, links, cursor movements. They are removed as a whole.
 
 /// The byte that begins a sequence.
-pub const ESCAPE: u8 = 0x1b;
+pub const ESCAPE_BYTE: u8 = 0x1b;
 
 /// Returns a text without sequences.
 pub fn without_sequences(text: &str) -> String {
@@ -37,10 +37,10 @@ pub fn after_escape(bytes: &[u8], at: usize) -> usize {
         Some(b'[') => after_control(bytes, at + 1),
         // Titles and links: up to a bell or ESC backslash.
         Some(b']' | b'P' | b'X' | b'^' | b'_') => {
-            let end = after_any(bytes, at + 1, |byte| !matches!(byte, 7 | ESCAPE | b'\n'));
+            let end = after_any(bytes, at + 1, |byte| !matches!(byte, 7 | ESCAPE_BYTE | b'\n'));
             match bytes.get(end) {
                 Some(7) => end + 1,
-                Some(&ESCAPE) if bytes.get(end + 1) == Some(&b'\\') => end + 2,
+                Some(&ESCAPE_BYTE) if bytes.get(end + 1) == Some(&b'\\') => end + 2,
                 _ => end,
             }
         }
