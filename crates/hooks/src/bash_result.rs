@@ -241,7 +241,7 @@ fn render_run_messages(
 /// Returns the GHAP that the agent works on.
 fn active_ghap(call: &mut HookCall, heard: &mut HookResult) -> Option<Ghap> {
     let (place, client, agent) = (call.place.clone(), call.client.clone(), call.agent.clone());
-    let store = call.store().as_ref().ok()?;
+    let store = call.store().ok()?;
     heard.ok_or_log("active", store.active_ghap(&place, &client, agent.as_ref()))?
 }
 
@@ -255,7 +255,7 @@ fn prediction_message(
     if !call.may_print() {
         return None;
     }
-    let store = call.store().as_ref().ok()?;
+    let store = call.store().ok()?;
     let settled =
         heard.ok_or_log("prediction", store.run_verdict(ghap, Some(run.outcome.id)))??;
     let text = messages::render_verdict(&settled, &call.interface());
@@ -276,7 +276,7 @@ fn premortem_message(
     let mut failure: Vec<&str> = run.outcome.failing.iter().map(Clean::as_str).collect();
     failure.extend(run.faults.iter().map(|fault| fault.error.as_str()));
     let failure = failure.join("\n");
-    let store = call.store().as_ref().ok()?;
+    let store = call.store().ok()?;
     let premortem =
         heard.ok_or_log("premortem", store.premortem(&place, &client, &failure, now))??;
     let text = messages::render_premortem(&run.outcome, &premortem, &call.interface());
@@ -304,7 +304,7 @@ fn earlier_fix_message(
         return None;
     }
     let (place, client, agent) = (call.place.clone(), call.client.clone(), call.agent.clone());
-    let store = call.store().as_ref().ok()?;
+    let store = call.store().ok()?;
     let recalled =
         heard.ok_or_log("recall", store.recall_episodes(&place, &client, agent.as_ref(), run))?;
     let first = recalled.first()?;

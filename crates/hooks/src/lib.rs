@@ -5,6 +5,7 @@
 //! caller exits with 0.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rutter_contract::EventName;
@@ -20,7 +21,8 @@ use rutter_memory::quote::truncate_end;
 use rutter_memory::session::SessionProcess;
 use rutter_memory::store::entry::{EntryKind, ProjectPlace, SessionEntry};
 use rutter_memory::store::hook_store::{HookStore, StoreNotReady};
-use rutter_memory::store::{DataDir, StoreError, spool};
+use rutter_memory::store::recorder::{EntryDestination, RecordError, Recorder};
+use rutter_memory::store::{DataDir, StoreError};
 use rutter_memory::{Clean, Id, Time};
 
 /// Extracts the settings that all hooks share from the settings of one hook.
@@ -291,8 +293,7 @@ struct HookCall {
     folder: String,
     config: Config,
     deadline: Duration,
-    /// The database, opened on first use.
-    store: Option<Result<HookStore, StoreNotReady>>,
+    recorder: Recorder,
     /// True if an entry went to the spool.
     is_spooled: bool,
     /// The notice for the user, if it is not the start of the text for the model.
@@ -326,6 +327,7 @@ impl HookCall {
             return None;
         }
         Some(Self {
+            recorder: Recorder::new(&around.files, deadline),
             config,
             env: around,
             client,
@@ -334,7 +336,6 @@ impl HookCall {
             folder: relative_folder(&located.root, cwd),
             located,
             deadline,
-            store: None,
             is_spooled: false,
             notice: None,
         })
@@ -404,7 +405,7 @@ impl HookCall {
 
     /// Returns the database's answer, or false if the database is not available.
     fn query_store(&mut self, has: impl FnOnce(&HookStore) -> Result<bool, StoreError>) -> bool {
-        self.store().as_ref().is_ok_and(|store| has(store).unwrap_or_default())
+        self.store().is_ok_and(|store| has(store).unwrap_or_default())
     }
 
     /// Prints context for the model and, if configured, a notice for the user. Does not check the deadline: the caller
@@ -488,9 +489,8 @@ impl HookCall {
     }
 
     /// Returns the database, which is opened on the first call.
-    fn store(&mut self) -> &mut Result<HookStore, StoreNotReady> {
-        let (files, deadline) = (&self.env.files, self.deadline);
-        self.store.get_or_insert_with(|| HookStore::open(files, deadline))
+    fn store(&mut self) -> Result<&mut HookStore, Arc<StoreNotReady>> {
+        self.recorder.store()
     }
 
     fn new_entry(&self, what: EntryKind) -> SessionEntry {
@@ -506,58 +506,46 @@ impl HookCall {
         }
     }
 
-    /// Records a text that is about to be shown, in the database only: an entry in the spool would count as shown
-    /// although the text is withheld. Returns true on success.
+    /// Records a text that is about to be shown. Returns true on success.
     fn record_shown(&mut self, whats: Vec<EntryKind>, heard: &mut HookResult) -> bool {
-        let entries: Vec<SessionEntry> =
-            whats.into_iter().map(|what| self.new_entry(what)).collect();
-        let written = match self.store() {
-            Ok(store) => store.write_entries(&entries),
-            Err(_) => Err(StoreError::Busy),
-        };
+        let shown: Vec<SessionEntry> = whats.into_iter().map(|what| self.new_entry(what)).collect();
+        let written = self.recorder.record_shown(&shown);
         if let Err(error) = &written {
             heard.errors.push(Clean::new(&format!("not said: {error}")));
         }
         written.is_ok()
     }
 
-    /// Records an event in the database, or in the spool if the database is not available.
+    /// Records an event.
     fn record(&mut self, whats: Vec<EntryKind>, heard: &mut HookResult) {
         let entries: Vec<SessionEntry> =
             whats.into_iter().map(|what| self.new_entry(what)).collect();
-        let files = self.env.files.clone();
-        // Runs and changes must stay in order (failure, change, success), so they queue behind a non-empty spool.
-        let ordered = entries
-            .iter()
-            .any(|entry| matches!(entry.what, EntryKind::Ran(_) | EntryKind::Changed(..)));
-        let unready = if ordered && spool::has_drainable_entries(&files) {
-            StoreNotReady::SpoolNotEmpty
-        } else {
-            match self.store() {
-                Ok(store) => match store.write_entries(&entries) {
-                    Ok(()) => {
-                        heard.needs_maintenance |= store.unfinished.get();
-                        heard.needs_maintenance |= files
-                            .wal()
-                            .metadata()
-                            .is_ok_and(|wal| wal.len() > CHECKPOINT_WAL_BYTES);
-                        return;
-                    }
-                    Err(error) => StoreNotReady::Store(error),
-                },
-                Err(_) => match self.store.replace(Err(StoreNotReady::Missing)) {
-                    Some(Err(unready)) => unready,
-                    _ => StoreNotReady::Missing,
-                },
-            }
-        };
+        let recorded = self.recorder.record(&entries);
+        self.report_destination(recorded, heard);
+    }
+
+    /// Logs the entries that were lost or spooled, and asks for maintenance if there is work to do.
+    fn report_destination(
+        &mut self,
+        recorded: Result<EntryDestination, RecordError>,
+        heard: &mut HookResult,
+    ) {
+        if matches!(recorded, Ok(EntryDestination::Stored)) {
+            let wal = self.env.files.wal().metadata();
+            heard.needs_maintenance |= wal.is_ok_and(|wal| wal.len() > CHECKPOINT_WAL_BYTES)
+                || self.recorder.store().is_ok_and(|store| store.unfinished.get());
+            return;
+        }
         heard.needs_maintenance = true;
         self.is_spooled = true;
-        match spool::append_entries(&files, &entries) {
-            // A missing database or a non-empty spool is normal and not logged as a fault.
-            Ok(()) if matches!(unready, StoreNotReady::Missing | StoreNotReady::SpoolNotEmpty) => {}
-            Ok(()) => heard.errors.push(Clean::new(&format!("spooled: {unready}"))),
-            Err(error) => heard.errors.push(Clean::new(&format!("lost: {unready}; {error}"))),
+        match recorded {
+            Ok(EntryDestination::Spooled(reason)) => match *reason {
+                // A missing database or a non-empty spool is normal and not logged as a fault.
+                StoreNotReady::Missing | StoreNotReady::SpoolNotEmpty => {}
+                _ => heard.errors.push(Clean::new(&format!("spooled: {reason}"))),
+            },
+            Err(error) => heard.errors.push(Clean::new(&format!("lost: {error}"))),
+            Ok(EntryDestination::Stored) => {}
         }
     }
 }

@@ -10,7 +10,7 @@ pub(super) fn offer_ghap(call: &mut HookCall, heard: &mut HookResult) -> Option<
         return None;
     }
     let client = call.client.clone();
-    let store = call.store().as_ref().ok()?;
+    let store = call.store().ok()?;
     if !heard.ok_or_log("offer", store.may_offer_ghap(&client))? {
         return None;
     }

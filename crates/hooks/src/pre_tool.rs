@@ -16,9 +16,10 @@ use crate::recall_context::{self, Audience, ContextRequest};
 use rutter_memory::Clean;
 use rutter_memory::change::may_change_state;
 use rutter_memory::config::RecallScope;
+use rutter_memory::ghap::Ghap;
 use rutter_memory::quote::escape_quotation;
 use rutter_memory::store::entry::{EntryKind, ParkedRows};
-use rutter_memory::store::{StoreError, hook_store::StoreNotReady, spool};
+use rutter_memory::store::{StoreError, hook_store::StoreNotReady};
 use rutter_runs::command_line::CommandLine;
 
 /// The fields of the input of `Agent` that are read.
@@ -132,41 +133,46 @@ pub(super) fn is_own_tool(tool: &str) -> bool {
 }
 
 fn check_in_ghap(call: &mut HookCall, heard: &mut HookResult) {
-    let (place, client, agent) = (call.place.clone(), call.client.clone(), call.agent.clone());
-    let frequency = call.config.hooks.ghap_checkin.frequency;
-    let entry = call.new_entry(EntryKind::Called(agent.clone()));
-    let (files, speaks) = (call.env.files.clone(), call.may_print());
-    let counted = match call.store() {
-        Ok(store) => match store.has_active_ghap(&client) {
-            // The common case.
-            Ok(false) => return,
-            Ok(true) => match store.active_ghap(&place, &client, agent.as_ref()) {
-                Ok(None) => return,
-                // Sessions of the control cohort are counted and never asked.
-                Ok(Some(ghap)) => store
-                    .check_in(&entry, ghap.id, if speaks { frequency } else { u32::MAX })
-                    .map(|calls| calls.map(|calls| (ghap, calls))),
-                Err(error) => Err(error),
-            },
-            Err(error) => Err(error),
-        },
-        Err(StoreNotReady::Store(StoreError::Busy)) => Err(StoreError::Busy),
-        // Without a database no GHAP can be active.
-        Err(_) => return,
+    let ghap = match watched_ghap(call) {
+        Ok(Some(ghap)) => Some(ghap),
+        Ok(None) => return,
+        // A GHAP may be active; the call is counted when the database is ready.
+        Err(_) => None,
     };
-    match counted {
-        Ok(Some((ghap, calls))) => {
-            let text = messages::render_check_in(&ghap, calls, &call.interface());
-            call.print_context::<PreToolUse>(&text, heard);
+    let entries = [call.new_entry(EntryKind::Called(call.agent.clone()))];
+    let Some(ghap) = ghap else {
+        let recorded = call.recorder.record(&entries);
+        return call.report_destination(recorded, heard);
+    };
+    // Sessions of the control cohort are counted and never asked.
+    let frequency =
+        if call.may_print() { call.config.hooks.ghap_checkin.frequency } else { u32::MAX };
+    let counted = call.recorder.record_call(&entries, &[], ghap.id, frequency);
+    let (recorded, calls) = match counted {
+        Ok((destination, calls)) => (Ok(destination), calls),
+        Err(error) => (Err(error), None),
+    };
+    call.report_destination(recorded, heard);
+    if let Some(calls) = calls {
+        let text = messages::render_check_in(&ghap, calls, &call.interface());
+        call.print_context::<PreToolUse>(&text, heard);
+    }
+}
+
+/// Returns the active GHAP of the agent. Fails if the database is busy, so that it is not known whether there is one.
+fn watched_ghap(call: &mut HookCall) -> Result<Option<Ghap>, StoreError> {
+    let (place, client, agent) = (call.place.clone(), call.client.clone(), call.agent.clone());
+    match call.store() {
+        // The cheap question first: most sessions have no GHAP.
+        Ok(store) if store.has_active_ghap(&client)? => {
+            store.active_ghap(&place, &client, agent.as_ref())
         }
-        Ok(None) => {}
-        Err(error) => {
-            heard.needs_maintenance = true;
-            let kept = spool::append_entries(&files, &[entry]);
-            let what =
-                kept.map_or_else(|error| format!("lost: {error}"), |()| "spooled".to_owned());
-            heard.errors.push(Clean::new(&format!("a call was {what}: {error}")));
-        }
+        Ok(_) => Ok(None),
+        Err(reason) => match *reason {
+            StoreNotReady::Store(StoreError::Busy) => Err(StoreError::Busy),
+            // Without a database no GHAP can be active.
+            _ => Ok(None),
+        },
     }
 }
 

@@ -89,7 +89,7 @@ fn first_item_notice(
     heard: &mut HookResult,
 ) -> Option<String> {
     let first = context.items.first()?;
-    let store = call.store().as_ref().ok()?;
+    let store = call.store().ok()?;
     heard.ok_or_log("notice", recall_context::row_notice(store.reader(), first.row, first.kind))?
 }
 
@@ -126,7 +126,7 @@ fn pending_verdict(call: &mut HookCall, heard: &mut HookResult) -> Option<(Entry
     if !call.config.hooks.outcome_capture.auto_capture {
         return None;
     }
-    let store = call.store().as_ref().ok()?;
+    let store = call.store().ok()?;
     let settled = store
         .active_ghap(&place, &client, agent.as_ref())
         .and_then(|ghap| ghap.map_or(Ok(None), |ghap| store.run_verdict(ghap, None)));

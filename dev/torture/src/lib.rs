@@ -18,8 +18,8 @@ use rutter_memory::outcome::{Outcome, RunKind, Verdict};
 use rutter_memory::project::LocatedProject;
 use rutter_memory::store::ExportRecord;
 use rutter_memory::store::entry::{EntryKind, ProjectPlace, SessionEntry};
-use rutter_memory::store::hook_store::{self, EntryDestination};
 use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
+use rutter_memory::store::recorder::{EntryDestination, Recorder};
 use rutter_memory::{Clean, Id, Store, Time};
 
 /// Returns the current system time.
@@ -54,7 +54,8 @@ pub fn write_entries(folder: &Path, client: &str, count: u64) -> anyhow::Result<
         };
         let entries =
             [entry(EntryKind::Called(None)), entry(EntryKind::Ran(Box::new(outcome.into())))];
-        let recorded = hook_store::record_entries(&files, &entries, WRITE_TIMEOUT)
+        let recorded = Recorder::new(&files, WRITE_TIMEOUT)
+            .record(&entries)
             .context("an entry was refused")?;
         let place = if matches!(recorded, EntryDestination::Stored) { "stored" } else { "spooled" };
         // A single write, so that a kill cannot leave half a line.
