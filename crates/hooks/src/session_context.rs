@@ -69,7 +69,7 @@ impl<'a> SessionContextRequest<'a> {
         Self {
             place,
             to: None,
-            interface: interface,
+            interface,
             own_ghap: None,
             orphan: true,
             everywhere: false,

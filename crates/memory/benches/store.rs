@@ -94,7 +94,7 @@ fn main() {
     print_median(
         "open",
         measure_rounds(&files, |_| {
-            drop(black_box(HookStore::open(&files, WRITE_BUDGET).expect("ready")))
+            drop(black_box(HookStore::open(&files, WRITE_BUDGET).expect("ready")));
         }),
     );
     print_median(

@@ -113,6 +113,7 @@ impl Change {
     }
 
     /// Returns the change with other hunks.
+    #[must_use]
     pub fn with_hunks(&self, hunks: &[Hunk]) -> Self {
         Self { patch: hunk::write_hunks(hunks, MAX_CHANGE_BYTES), ..self.clone() }
     }

@@ -65,7 +65,7 @@ pub(super) struct CacheHeader {
 }
 
 impl CacheHeader {
-    fn to_bytes(&self) -> [u8; HEADER_BYTES] {
+    fn to_bytes(self) -> [u8; HEADER_BYTES] {
         let record = u32::try_from(self.record).unwrap_or_default();
         let mut bytes = [0; HEADER_BYTES];
         let (fields, check) = bytes.split_at_mut(HEADER_BYTES - 8);

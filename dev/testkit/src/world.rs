@@ -29,6 +29,12 @@ pub fn time_at(seconds: i64) -> Time {
     Time::from_millis(1_763_200_000_000 + seconds * 1_000)
 }
 
+impl Default for TestWorld {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl TestWorld {
     pub fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }

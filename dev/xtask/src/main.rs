@@ -65,7 +65,7 @@ fn main() -> Result<ExitCode> {
         ["eval", "retrieval", ref files @ ..] if !files.is_empty() => eval::eval_retrieval(files)?,
         ["eval", "injection", store, prompts] => eval::eval_injection(store, prompts, false)?,
         ["eval", "injection", store, prompts, "--json"] => {
-            eval::eval_injection(store, prompts, true)?
+            eval::eval_injection(store, prompts, true)?;
         }
         ["eval", "loop", ref words @ ..] => return eval::silent_loop(words),
         ["eval", "picture"] => eval::draw_injection_curve(&repository_root()?)?,

@@ -62,7 +62,7 @@ fn sed_on_many_files_is_stored() {
         let mut story = committed_checkout(&world, CART);
         story.run_failing_command("pytest", 1, &red_output());
         story.run_changing_command(command, |root| {
-            remove_mistake(root, &["shop/tax.py", "shop/cart.py"])
+            remove_mistake(root, &["shop/tax.py", "shop/cart.py"]);
         });
         story.run_with_hidden_status("pytest", &pytest_output(&[], 4));
         assert_eq!(story.only_ending(), Some(EpisodeEndingKind::Fixed), "{command}");
@@ -181,7 +181,7 @@ fn reverted_commit_is_shown_as_diff() {
     assert!(!red_output().contains("shop/cart.py"));
     story.run_failing_command("pytest", 1, &red_output());
     story.run_changing_command("git revert --no-edit HEAD", |root| {
-        run_git(root, &["revert", "--no-edit", "HEAD"])
+        run_git(root, &["revert", "--no-edit", "HEAD"]);
     });
     story.run_with_hidden_status("pytest", &pytest_output(&[], 4));
     let said = text_on_return(&mut story);

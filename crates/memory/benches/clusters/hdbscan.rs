@@ -97,7 +97,7 @@ fn choose_clusters(
         let large = |node: usize| sizes[node] >= fewest;
         #[expect(clippy::cast_precision_loss, reason = "a count of texts")]
         let lose = |part: &mut CondensedCluster, texts: usize| {
-            part.mass += (now - part.born) * texts as f32
+            part.mass += (now - part.born) * texts as f32;
         };
         match (large(one), large(other)) {
             (true, true) => {

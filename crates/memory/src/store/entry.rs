@@ -184,7 +184,7 @@ pub(crate) fn apply_entry(
         EntryKind::Warned => ghap_prompts::record_premortem(connection, session)?,
         EntryKind::Offered => ghap_prompts::record_ghap_offer(connection, session)?,
         EntryKind::Parked(parked) => {
-            ghap_prompts::park_rows(connection, session, parked, entry.at)?
+            ghap_prompts::park_rows(connection, session, parked, entry.at)?;
         }
         EntryKind::Ended { abandon } => {
             // If the session was seen since, this entry is late.

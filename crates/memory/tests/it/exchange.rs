@@ -154,7 +154,7 @@ fn invalid_line_rejects_whole_file() {
             "a newer rutter exported it (schema 99, this version supports 8); update rutter",
         ),
         (with("{\"memory\":{\"id\":"), 25, "the line is cut off"),
-        (with("nonsense"), 25, "no JSON from column 1 on"),
+        (with("nonsense"), 25, "not JSON from column 1"),
         (
             with(&memory.replace("decision", "dance")),
             25,
@@ -168,7 +168,7 @@ fn invalid_line_rejects_whole_file() {
         (
             with(&memory.replace("0.30000000000000004", "7")),
             25,
-            "importance is a number from 0 to 1, not 7",
+            "importance must be a number from 0 to 1, not 7",
         ),
         (
             with(&memory.replace("\"project\":null", "\"project\":\"dir:/nowhere\"")),
@@ -317,7 +317,7 @@ fn conflicting_resolutions_converge() {
     store.start_ghap(&owner, &start_fields(), time_at(1)).unwrap();
     let base = export_lines(&mut store);
     let one = export_after(&base, |store| {
-        drop(store.resolve_ghap(&owner, &confirm_fields(), time_at(5)).unwrap())
+        drop(store.resolve_ghap(&owner, &confirm_fields(), time_at(5)).unwrap());
     });
     let two = export_after(&base, |store| {
         drop(store.abandon_ghap(&owner, None, "enough", time_at(9)).unwrap());
@@ -352,10 +352,10 @@ fn younger_active_ghap_wins() {
         store.resolve_ghap(&owner, &confirm_fields(), time_at(2)).unwrap();
     });
     let one = export_after(&base, |store| {
-        drop(store.start_ghap(&owner, &start_fields(), time_at(5)).unwrap())
+        drop(store.start_ghap(&owner, &start_fields(), time_at(5)).unwrap());
     });
     let two = export_after(&base, |store| {
-        drop(store.start_ghap(&owner, &start_fields(), time_at(9)).unwrap())
+        drop(store.start_ghap(&owner, &start_fields(), time_at(9)).unwrap());
     });
     let world = TestWorld::new();
     let mut store = world.store();

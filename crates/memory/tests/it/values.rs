@@ -105,7 +105,8 @@ fn refuses_value_far_from_cluster() {
     assert!(error.to_string().contains(&format!("the maximum is {threshold:.2}")), "{error}");
     assert_eq!(all_values(&store).len(), 2, "the proposed one and the one that fits");
 
-    for (text, why) in [("  ", "the value is empty"), ("☃☃☃", "no word of it is known")] {
+    for (text, why) in [("  ", "the value is empty"), ("☃☃☃", "the value has no known words")]
+    {
         let error =
             store.add_value(&accepted_value(cluster, text), time_at(LATER_SECONDS)).unwrap_err();
         assert!(error.to_string().starts_with(why), "{error}");

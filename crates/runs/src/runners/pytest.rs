@@ -187,7 +187,7 @@ impl<'a> PytestParser<'a> {
             SessionPart::Failures => self.failures.take(line, self.session.width),
             SessionPart::Short => self.failures.read_short(line),
             SessionPart::Coverage => {
-                self.failed |= line.starts_with("FAIL Required test coverage of ")
+                self.failed |= line.starts_with("FAIL Required test coverage of ");
             }
             SessionPart::Other => {}
         }

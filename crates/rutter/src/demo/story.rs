@@ -489,7 +489,7 @@ pub(super) fn show_summary(
         DemoLine::new(
             TextStyle::Plain,
             &format!(
-                "{} hooks ran, {} printed context. Each is a process: median {}, slowest {}.",
+                "{} hook processes ran, {} printed context: median {}, slowest {}.",
                 took.len(),
                 timings.spoke,
                 format_millis(*median),

@@ -35,7 +35,7 @@ pub(super) fn settings_fault_finding(fault: &SettingsFault) -> DoctorFinding {
             let what =
                 format!("`{key}` has to be {wanted}, and this is {found}; {SKIPPED_FILE_NOTE}");
             located_finding(&codes::SETTINGS_KEY_WRONG, what, location)
-                .with_advice(format!("write {wanted}, or take `{key}` out"))
+                .with_advice(format!("write {wanted}, or remove `{key}`"))
         }
         SettingsFault::Hooks(fault) => hook_fault_finding(fault),
     }

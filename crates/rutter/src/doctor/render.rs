@@ -212,7 +212,7 @@ const fn describe_outcome(answer: EntryRunOutcome) -> &'static str {
         EntryRunOutcome::Heard => "heard whole",
         EntryRunOutcome::Wrong => "WRONG ANSWER",
         EntryRunOutcome::Failed => "FAILS",
-        EntryRunOutcome::Unusable => "NOT RUN, its program does not run",
+        EntryRunOutcome::Unusable => "NOT RUN, its program cannot run",
         EntryRunOutcome::Untrusted => "not run, the folder is not trusted",
     }
 }

@@ -268,7 +268,7 @@ fn answer_cases() -> Vec<AnswerCase> {
             told: |home| {
                 bash_payload(home, EventName::PostToolUseFailure, &json!({ "error": FAILING_RUN }))
             },
-            says: "5 of 5 wrong hypotheses here had the root cause oversight; the newest lesson from that: `count the",
+            says: "5 of 5 wrong hypotheses here had the root cause oversight; newest lesson: `count the",
         },
         AnswerCase {
             event: EventName::SubagentStart,
@@ -376,7 +376,7 @@ fn irrelevant_events_are_silent() {
     home.write_config(&[]);
     store_memory(&home);
     let tell = |event, tool, fields: Value| {
-        assert_silent(&home.hook(&recorded_payload(&home, event, tool, "one", &fields)))
+        assert_silent(&home.hook(&recorded_payload(&home, event, tool, "one", &fields)));
     };
     for source in ["resume", "compact", "clear", "fork"] {
         tell(EventName::SessionStart, None, json!({ "source": source }));

@@ -116,7 +116,7 @@ fn only_own_dirs_are_closed() {
         let mut command = home.command(&["remember", "x", "--category", "fact"]);
         let ran = CommandOutput::run(command.env("RUTTER_HOME", &folder).stdin(Stdio::null()));
         assert_eq!(ran.exit, Some(1), "{ran}");
-        assert!(ran.stderr.contains("it is not a folder that rutter made"), "{ran}");
+        assert!(ran.stderr.contains("which is not a folder that rutter made"), "{ran}");
         let mut command = home.command(&["doctor", "--repair"]);
         let ran = CommandOutput::run(command.env("RUTTER_HOME", &folder).stdin(Stdio::null()));
         assert_eq!(ran.exit, Some(1), "{ran}");
@@ -310,7 +310,7 @@ fn pipes_in_the_data_folder_hang_nothing() {
         play_session(&home);
         if !name.starts_with("log/") {
             let log = fs::read_to_string(home.memory().join("log/rutter.log")).unwrap_or_default();
-            assert!(!log.contains("ended after a second"), "{name}: {log}");
+            assert!(!log.contains("ended after one second"), "{name}: {log}");
         }
         for args in [
             &["status"][..],

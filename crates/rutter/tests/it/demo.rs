@@ -237,8 +237,7 @@ fn demo_prints_both_sessions() {
                 │ 3 days ago. This change is not in the file now.
 
         ── In short ────────────────────────────────────────────────────────────────────
-        21 hooks ran, 5 printed context. Each is a process: median [MS], slowest 66.5
-        ms.
+        21 hook processes ran, 5 printed context: median [MS], slowest [MS].
         The project and its memory were in a temporary folder, which is deleted.
 
         In a project of your own:
@@ -314,7 +313,7 @@ fn failed_demo_leaves_no_files() {
         CommandOutput::run(user.command(&["demo", "--fast"]).env("TMPDIR", user.path("nowhere")));
     assert_eq!((ran.exit, ran.stdout.as_str()), (Some(1), ""), "{ran}");
     assert!(ran.stderr.starts_with("error: cannot make a temporary folder: "), "{ran}");
-    assert!(ran.stderr.ends_with("; TMPDIR says where\n"), "{ran}");
+    assert!(ran.stderr.ends_with("; set TMPDIR to a folder that you may write to\n"), "{ran}");
 }
 
 #[test]

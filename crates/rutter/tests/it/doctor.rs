@@ -241,7 +241,7 @@ fn healthy_setup_has_no_findings() {
         insta::assert_snapshot!(setup.rutter(&["doctor"]), @"
         exit 0
         --- stdout
-        rutter    0.1.0, /tmp/tg-strings/x86_64-unknown-linux-gnu/debug/rutter
+        rutter    0.1.0, [PROGRAM]
         client    2.1.325, [HOME]/bin/claude
         settings  managed  none
                   local    9 hooks, 9 of rutter: [HOME]/ship/.claude/settings.local.json
@@ -458,7 +458,7 @@ fn unseen_event_is_reported() {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     let now = Time::from_millis(now.as_millis().try_into().unwrap());
     let come = |event, times: u32| {
-        (0..times).for_each(|_| event_counts::count_event(&files, event, now).unwrap())
+        (0..times).for_each(|_| event_counts::count_event(&files, event, now).unwrap());
     };
     come(EventName::SessionStart, 3);
     come(EventName::PostToolUse, 99);

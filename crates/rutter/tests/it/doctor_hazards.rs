@@ -141,7 +141,7 @@ fn interrupted_doctor_ends_server() {
     let setup = DoctorSetup::new();
     let (ship, program) = (setup.text("ship"), setup.text("other/rutter"));
     setup.edit_client_state(|state| {
-        state["projects"][ship]["mcpServers"]["rutter"]["command"] = json!(program)
+        state["projects"][ship]["mcpServers"]["rutter"]["command"] = json!(program);
     });
     let version = format!("rutter {}", env!("CARGO_PKG_VERSION"));
     let hanging = HangingProgram::new(setup, "other/rutter", &version);
@@ -268,5 +268,5 @@ fn foreign_program_gets_init_advice() {
     fs::set_permissions(setup.path("other"), fs::Permissions::from_mode(0o777)).unwrap();
     let (advice, what) = found(&setup);
     assert_eq!(advice, "rutter init --bin PATH");
-    assert!(what.contains("it is not yours to close"), "{what}");
+    assert!(what.contains("and you cannot change that"), "{what}");
 }

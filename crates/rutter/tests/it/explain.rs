@@ -52,7 +52,7 @@ fn lost_deny_is_corrected() {
       |
       = help: move it into hookSpecificOutput, with hookEventName beside it
 
-    This does what it seems to mean (exit 0):
+    This answer has the intended effect (exit 0):
     {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"not here"}}
     "#);
 }
@@ -103,7 +103,7 @@ fn mistakes_are_numbered() {
       |
       = help: leave it out
 
-    This does what it seems to mean (exit 0):
+    This answer has the intended effect (exit 0):
     {"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"Branch: main"}}
     "#);
 }

@@ -154,7 +154,7 @@ fn foreign_data_dir_is_reported() {
     }
     let ran = CommandOutput::from(as_nobody(&["remember", "y", "--category", "fact"]).unwrap());
     assert_eq!(ran.exit, Some(1), "{ran}");
-    assert!(ran.stderr.contains("cannot be written"), "{ran}");
+    assert!(ran.stderr.contains("could not write to the memory"), "{ran}");
     assert_eq!(home.json(&["memories"]).as_array().unwrap().len(), 1);
     let found = CommandOutput::from(as_nobody(&["doctor"]).unwrap());
     assert!(found.stdout.contains("[memory-unwritable]"), "{found}");
@@ -206,12 +206,12 @@ fn newer_database_stays_unchanged() {
     assert_output!(home, home.rutter(&["memories"]), @"
     exit 1
     --- stderr
-    error: [HOME]/memory/rutter.db was written by a newer rutter (schema 99, this one knows 8); update this one
+    error: a newer rutter wrote [HOME]/memory/rutter.db (schema 99, this version supports 8); update rutter
     ");
     assert_output!(home, home.rutter(&["maintain"]), @"
     exit 1
     --- stderr
-    error: [HOME]/memory/rutter.db was written by a newer rutter (schema 99, this one knows 8); update this one
+    error: a newer rutter wrote [HOME]/memory/rutter.db (schema 99, this version supports 8); update rutter
     ");
     assert_eq!(std::fs::read(&database).unwrap(), before);
 }
@@ -226,7 +226,7 @@ fn tend_prints_its_work() {
     assert_output!(home, home.rutter(&["maintain", "--detached"]), @"
     exit 0
     --- stdout
-    0 entries drained, 0 outcomes retired, log of changes folded
+    0 entries stored, 0 expired rows deleted, write-ahead log merged into the database
     ");
     assert_output!(home, home.rutter(&["maintain", "--json"]), @r#"
     exit 0

@@ -120,7 +120,7 @@ fn invalid_values_get_advice() {
     assert_output!(home, home.rutter(&["ghap", "start", "--domain", "debugging", "--goal", "x"]), @"
     exit 2
     --- stderr
-    error: missing: --strategy, --hypothesis, --action, --prediction; give them, or run it on a terminal to be asked
+    error: missing: --strategy, --hypothesis, --action, --prediction; give these options, or run the command on a terminal, which asks for them
     ");
     assert_output!(home, home.rutter(&["ghap", "start", "--confidence", "very"]), @"
     exit 2
@@ -147,7 +147,7 @@ fn invalid_values_get_advice() {
     assert_output!(home, home.rutter(GHAP_START_ARGS), @r#"
     exit 1
     --- stderr
-    error: a GHAP is active already: [ID]     "CRLF files parse"; resolve or abandon it first
+    error: a GHAP is already active: [ID]     "CRLF files parse"; resolve or abandon it first
     "#);
     assert_output!(home, home.rutter(&["ghap", "update"]), @"
     exit 1
@@ -157,7 +157,7 @@ fn invalid_values_get_advice() {
     assert_output!(home, home.rutter(&["ghap", "resolve", "--status", "falsified", "--result", "red"]), @"
     exit 2
     --- stderr
-    error: missing: --surprise, --root-cause-category, --root-cause; give them, or run it on a terminal to be asked
+    error: missing: --surprise, --root-cause-category, --root-cause; give these options, or run the command on a terminal, which asks for them
     ");
     assert_output!(home, home.rutter(&["ghap", "resolve", "--status", "active", "--result", "red"]), @"
     exit 2
@@ -185,7 +185,7 @@ fn invalid_values_get_advice() {
     assert_output!(home, home.rutter(&["ghap", "show", "xyz"]), @"
     exit 2
     --- stderr
-    error: invalid value 'xyz' for '[ID]': an id is 4 to 32 hexadecimal letters from its end, as the lists show it
+    error: invalid value 'xyz' for '[ID]': an id must be the last 4 to 32 hexadecimal digits of a full id, as the lists show it
 
     For more information, try '--help'.
     ");
@@ -255,7 +255,7 @@ fn each_session_has_own_ghap() {
     assert_output!(home, in_session(&["ghap", "adopt", id], "s-2"), @"
     exit 1
     --- stderr
-    error: GHAP [ID]     belongs to a session that is still alive
+    error: GHAP [ID]     belongs to a session that is still running
     ");
     assert_output!(home, home.rutter(&["ghap", "adopt"]), @"
     exit 1
@@ -286,7 +286,7 @@ fn lesson_can_be_edited() {
     assert_output!(home, home.rutter(&["edit", &id, "--takeaway", "x"]), @"
     exit 1
     --- stderr
-    error: GHAP [ID]     is still active; its lesson is written by `rutter ghap resolve`
+    error: GHAP [ID]     is still active; write its lesson with `rutter ghap resolve`
     ");
     home.ok(&[
         "ghap",

@@ -136,5 +136,5 @@ fn worker_that_is_stopped_is_left() {
     assert!(ended.status.success() && ended.stdout.is_empty(), "{ended:?}");
     assert!(waited > Duration::from_millis(900) && waited < MAX_HOOK_DURATION, "{waited:?}");
     let log = fs::read_to_string(home.memory().join("log/rutter.log")).unwrap();
-    assert!(log.contains("hook: ended after a second"), "{log}");
+    assert!(log.contains("hook: ended after one second"), "{log}");
 }

@@ -158,12 +158,12 @@ fn episodes_of_empty_store() {
     assert_output!(home, home.rutter(&["episodes", "list"]), @"
     exit 0
     --- stderr
-    note: no failure was followed in this project; add `--all` to list other projects
+    note: no failure was recorded in this project; add `--all` to list other projects
     ");
     assert_output!(home, home.rutter(&["episodes", "list", "--all"]), @"
     exit 0
     --- stderr
-    note: no failure was followed
+    note: no failure was recorded
     ");
     assert_output!(home, home.rutter(&["episodes", "show", "beef"]), @"
     exit 1
@@ -214,7 +214,7 @@ fn faulty_input_is_silent() {
     assert!(child.wait().expect("it ends").success());
     drop(open);
     let log = std::fs::read_to_string(home.memory().join("log/rutter.log")).expect("a log");
-    assert!(log.contains("hook: ended after a second"), "{log}");
+    assert!(log.contains("hook: ended after one second"), "{log}");
     // Data directories that cannot be created.
     for place in ["/dev/null", "/proc/nowhere"] {
         let red = home.failing_run("one").to_string();

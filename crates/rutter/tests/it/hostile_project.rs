@@ -169,7 +169,7 @@ fn copies_share_unless_identity_is_path() {
     drop(home.run_in_dir("copy", &["trust", "--yes"]));
     home.remember_in("copy", "trusted");
     let check = home.run_in_dir("copy", &["config", "check"]);
-    assert!(check.stdout.contains("a project cannot decide `identity`"), "{check:?}");
+    assert!(check.stdout.contains("a project file cannot set `identity`"), "{check:?}");
     assert_eq!(home.project_counts()[0], (path_key(&copy), 3, 1));
     assert_eq!(home.project_counts()[2], (shared.clone(), 2, 1));
     // A project file may separate itself although the user's configuration does not.
@@ -201,7 +201,7 @@ fn only_users_merge_projects() {
         assert_eq!(home.project_counts(), [(ship.to_owned(), 2, 1), (boat.clone(), 1, 0)]);
         let shown = home.run_in_dir("boat", &["project", "show"]).assert_success();
         assert!(shown.stdout.contains("key      example.org/ada/shop"), "{}", shown.stdout);
-        assert!(shown.stderr.contains("is a separate project with"), "{}", shown.stderr);
+        assert!(shown.stderr.contains("was in this folder before and has"), "{}", shown.stderr);
         assert!(shown.stderr.contains("`rutter project merge "), "{}", shown.stderr);
         let order = if is_forwards { [&*boat, ship] } else { [ship, &*boat] };
         let refused = home.rutter(&["project", "merge", order[0], order[1]]);
@@ -341,7 +341,7 @@ fn ignored_paths_are_escaped() {
         let printed = format!("{}{}", ran.stdout, ran.stderr);
         assert!(!printed.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{args:?}: {printed:?}");
         if args[0] != "remember" {
-            assert!(printed.contains("leads to the repository of another checkout"), "{printed}");
+            assert!(printed.contains("points to the repository of another checkout"), "{printed}");
         }
     }
 }

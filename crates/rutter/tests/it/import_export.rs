@@ -25,7 +25,7 @@ fn export_import_round_trip() {
     ");
     let import = ["import", "jsonl", file.to_str().unwrap(), "--own", "--yes"];
     let ran = there.rutter(&import).assert_success();
-    assert_eq!(ran.stdout, "6 added, 0 updated, 0 here already\n");
+    assert_eq!(ran.stdout, "6 added, 0 updated, 0 already present\n");
     assert!(ran.stderr.contains(", new here): 0 runs, 0 failures, 1 GHAP, 2 memories"), "{ran}");
     let again = there.json(&import);
     assert_eq!(again["kept"], 6, "{again}");
@@ -50,7 +50,10 @@ fn export_can_be_piped() {
         .env("RUTTER_HOME", there.memory())
         .output()
         .unwrap();
-    assert_eq!(String::from_utf8(import.stdout).unwrap(), "6 added, 0 updated, 0 here already\n");
+    assert_eq!(
+        String::from_utf8(import.stdout).unwrap(),
+        "6 added, 0 updated, 0 already present\n"
+    );
 }
 
 #[test]

@@ -181,13 +181,13 @@ fn init_and_uninstall_without_settings() {
 
     The memory is in [HOME]/memory.
     Start claude in this folder: new sessions run the hooks and have the tools.
-    Claude Code may warn that hooks run commands and ask whether you trust the folder: these run only `[HOME]/bin/rutter hook`, and in a terminal none of them runs until you say yes.
-    `rutter doctor` tells whether they work, `rutter uninstall` takes this back.
+    Claude Code may warn about hooks and ask whether you trust the folder. These hooks run only `[HOME]/bin/rutter hook`, and in a terminal they do not run until you say yes.
+    `rutter doctor` checks them, `rutter uninstall` removes them.
     "#);
     assert_output!(home, home.init(&["--local"]), @"
     exit 0
     --- stdout
-    [HOME]/ship/.claude/settings.local.json runs rutter already; there is nothing to do
+    [HOME]/ship/.claude/settings.local.json already runs rutter; nothing to do
     ");
     assert!(home.memory().join("rutter.db").is_file());
     assert_eq!(fs::metadata(home.settings()).unwrap().mode() & 0o777, 0o600);
@@ -200,7 +200,7 @@ fn init_and_uninstall_without_settings() {
     assert_output!(home, home.rutter(&["uninstall", "--local"]), @"
     exit 0
     --- stdout
-    nothing of rutter's is in [HOME]/ship/.claude/settings.local.json; if you ran `rutter init` in another folder, go there
+    [HOME]/ship/.claude/settings.local.json has no entries of rutter; if you ran `rutter init` in another folder, go there
     ");
     assert_eq!(home.doctor_codes(), [] as [&str; 0]);
 }

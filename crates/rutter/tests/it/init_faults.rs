@@ -26,14 +26,17 @@ fn malformed_settings_are_refused() {
         ("{ \"a\": [1, 2,] }", "1:14: this is not JSON"),
         ("{ \"a\": 1", "1:9: this is not JSON"),
         ("{} {}", "1:4: this is not JSON: expected the end"),
-        ("[]\n", "1:1: this has to be an object"),
-        ("\n null", "2:2: this has to be an object"),
-        ("{ \"hooks\": [] }", "1:12: `hooks` has to be an object"),
-        ("{ \"hooks\": null }", "1:12: `hooks` has to be an object"),
-        ("{ \"hooks\": {\n\"Stop\": {} } }", "2:9: `Stop` has to be an array"),
-        ("{ \"hooks\": {}, \"hooks\": {} }", "1:16: a second `hooks`"),
-        ("{ \"hooks\": { \"Stop\": [], \"St\\u006fp\": [] } }", "1:26: a second `Stop`"),
-        ("\u{feff}[]", "1:1: this has to be an object"),
+        ("[]\n", "1:1: this must be an object"),
+        ("\n null", "2:2: this must be an object"),
+        ("{ \"hooks\": [] }", "1:12: `hooks` must be an object"),
+        ("{ \"hooks\": null }", "1:12: `hooks` must be an object"),
+        ("{ \"hooks\": {\n\"Stop\": {} } }", "2:9: `Stop` must be an array"),
+        ("{ \"hooks\": {}, \"hooks\": {} }", "1:16: `hooks` occurs a second time"),
+        (
+            "{ \"hooks\": { \"Stop\": [], \"St\\u006fp\": [] } }",
+            "1:26: `Stop` occurs a second time",
+        ),
+        ("\u{feff}[]", "1:1: this must be an object"),
     ] {
         home.write_settings(text);
         for command in ["init", "uninstall"] {
@@ -41,7 +44,7 @@ fn malformed_settings_are_refused() {
             assert_eq!(ran.exit, Some(1), "{text}: {ran}");
             let start = format!("error: {}:{place}", home.settings().display());
             assert!(ran.stderr.starts_with(&start), "{text}: {ran}");
-            let advice = format!("Mend it and run `rutter {command}` again\n");
+            let advice = format!("Fix the file and run `rutter {command}` again\n");
             assert!(ran.stderr.ends_with(&advice) && ran.stdout.is_empty(), "{ran}");
             assert_eq!(fs::read_to_string(home.settings()).unwrap(), text);
         }
@@ -88,7 +91,7 @@ fn linked_settings_stay_linked() {
     assert_output!(home, home.init(&[]), @"
     exit 1
     --- stderr
-    error: [HOME]/ship/.claude/settings.local.json is in [HOME]/ship/.claude, a link that leads nowhere; nothing was changed; fix that and try again
+    error: [HOME]/ship/.claude/settings.local.json is in [HOME]/ship/.claude, a broken symbolic link; nothing was changed; fix that and try again
     ");
 }
 
@@ -106,7 +109,7 @@ fn root_refuses_foreign_home() {
         let mut command = home.command(&args);
         let ran = CommandOutput::run(command.env("HOME", home.path("theirs")).stdin(Stdio::null()));
         assert_eq!(ran.exit, Some(1), "{ran}");
-        assert!(ran.stderr.contains("run it as that user, without sudo"), "{ran}");
+        assert!(ran.stderr.contains("run the command as that user, without sudo"), "{ran}");
     }
     assert_eq!(file_names(&home.path("theirs")), [] as [&str; 0]);
     assert!(!home.path("ship/.claude").exists());
@@ -123,7 +126,7 @@ fn read_only_settings_are_refused() {
     let ran = home.init(&[]);
     assert_eq!(ran.exit, Some(1), "{ran}");
     assert!(
-        ran.stderr.contains("cannot be written: ") && ran.stderr.contains("; nothing was changed"),
+        ran.stderr.contains("could not write ") && ran.stderr.contains("; nothing was changed"),
         "{ran}"
     );
     assert_eq!(file_names(&folder), ["settings.local.json"]);

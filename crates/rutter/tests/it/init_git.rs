@@ -213,8 +213,8 @@ fn git_ignores_local_settings() {
 
     The memory is in [HOME]/memory.
     Start claude in this folder: new sessions run the hooks and have the tools.
-    Claude Code may warn that hooks run commands and ask whether you trust the folder: these run only `[HOME]/bin/rutter hook`, and in a terminal none of them runs until you say yes.
-    `rutter doctor` tells whether they work, `rutter uninstall` takes this back.
+    Claude Code may warn about hooks and ask whether you trust the folder. These hooks run only `[HOME]/bin/rutter hook`, and in a terminal they do not run until you say yes.
+    `rutter doctor` checks them, `rutter uninstall` removes them.
     "#);
     assert!(home.init(&[]).assert_success().stdout.contains("nothing to do"));
     home.ok(&["uninstall"]);
@@ -268,13 +268,13 @@ fn subdirectory_has_own_settings() {
     assert_output!(home, ran.stdout.rsplit_once("\n\n").unwrap().1, @"
     The memory is in [HOME]/memory.
     Start claude in this folder: new sessions run the hooks and have the tools.
-    Claude Code may warn that hooks run commands and ask whether you trust the folder: these run only `[HOME]/bin/rutter hook`, and in a terminal none of them runs until you say yes.
-    Elsewhere in the repository the hooks do not run; for that, `rutter init` in [HOME]/ship.
-    `rutter doctor` tells whether they work, `rutter uninstall` takes this back.
+    Claude Code may warn about hooks and ask whether you trust the folder. These hooks run only `[HOME]/bin/rutter hook`, and in a terminal they do not run until you say yes.
+    The hooks do not run in other folders of the repository; to change that, run `rutter init` in [HOME]/ship.
+    `rutter doctor` checks them, `rutter uninstall` removes them.
     ");
     assert_eq!(run_git(&home, &home.path("ship"), &["status", "--short"]), "");
     let nothing = home.rutter(&["uninstall"]).assert_success();
-    assert!(nothing.stdout.starts_with("nothing of rutter's is in "), "{nothing}");
+    assert!(nothing.stdout.contains(" has no entries of rutter"), "{nothing}");
     drop(run(&["uninstall"]));
     assert!(!inside.join(".claude").exists());
     assert!(!exclude_list(&home).contains("rutter"));
@@ -313,7 +313,7 @@ fn tracked_settings_are_reported() {
     run_git(&home, &home.path("ship"), &["commit", "--quiet", "-m", "settings"]);
     let before = exclude_list(&home);
     let ran = home.init(&[]).assert_success();
-    let advice = "which is to name a path of this machine; `git rm --cached .claude/settings.local.json` ends that";
+    let advice = "which will contain a path of this machine; run `git rm --cached .claude/settings.local.json` to stop tracking it";
     assert!(ran.stderr.contains(advice), "{ran}");
     assert_eq!(exclude_list(&home), before, "no list would help");
     run_git(
@@ -349,7 +349,7 @@ fn unusable_exclude_list_is_noted() {
     drop(fs::remove_file(&path));
     fs::create_dir(&path).unwrap();
     let ran = home.init(&[]).assert_success();
-    assert!(ran.stderr.starts_with("note: git's list of files to leave alone: "), "{ran}");
+    assert!(ran.stderr.starts_with("note: could not update git's exclude file: "), "{ran}");
     assert!(home.settings().exists());
     home.ok(&["uninstall"]);
     assert!(!home.settings().exists());

@@ -200,8 +200,8 @@ fn foreign_entries_stay_in_place() {
 
     The memory is in [HOME]/memory.
     Start claude in this folder: new sessions run the hooks and have the tools.
-    Claude Code may warn that hooks run commands and ask whether you trust the folder: these run only `[HOME]/bin/rutter hook`, and in a terminal none of them runs until you say yes.
-    `rutter doctor` tells whether they work, `rutter uninstall` takes this back.
+    Claude Code may warn about hooks and ask whether you trust the folder. These hooks run only `[HOME]/bin/rutter hook`, and in a terminal they do not run until you say yes.
+    `rutter doctor` checks them, `rutter uninstall` removes them.
     "#);
     let after = fs::read_to_string(home.settings()).unwrap();
     for line in text.lines().filter(|line| line.contains("strange") || line.contains("fmt")) {
@@ -227,7 +227,7 @@ fn every_layout_is_restored_exactly() {
         // A second `init` does not touch the file.
         let metadata = fs::metadata(home.settings()).unwrap();
         let again = home.init(&[]).assert_success();
-        assert!(again.stdout.ends_with("there is nothing to do\n"), "{name}: {again}");
+        assert!(again.stdout.ends_with("; nothing to do\n"), "{name}: {again}");
         let now = fs::metadata(home.settings()).unwrap();
         assert_eq!(
             (metadata.ino(), metadata.mtime_nsec()),

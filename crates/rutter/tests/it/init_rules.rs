@@ -33,7 +33,7 @@ fn deny_rule_is_respected() {
         fs::write(&path, json!({ "permissions": { "deny": [rule] } }).to_string()).unwrap();
         let ran = init_scope(&home, "--local", &[]).assert_success();
         let told =
-            format!("{} denies `{rule}`, so no tool of rutter's was allowed", path.display());
+            format!("{} denies `{rule}`, so the agent does not see rutter's tools", path.display());
         assert!(ran.stderr.contains(&told), "{ran}");
         assert_eq!(allow_rules(&home, "ship/.claude/settings.local.json"), Value::Null);
         assert_eq!(server_entry(&home, "--local")["args"], json!(["mcp"]));
@@ -61,7 +61,7 @@ fn ask_rule_is_reported() {
         for _ in 0..2 {
             let ran = init_scope(&home, "--local", &[]).assert_success();
             let told = format!(
-                "{} has the client ask for `{rule}`, and that rule wins: it asks before every call",
+                "{} has the `ask` rule `{rule}`, so Claude Code asks before each call of a rutter tool",
                 path.display()
             );
             assert!(ran.stderr.contains(&told) && ran.stderr.lines().count() == 1, "{ran}");

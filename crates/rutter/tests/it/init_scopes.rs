@@ -183,10 +183,10 @@ fn shared_hook_checks_for_program() {
     let (_, next) = ran.stdout.split_once("\n\n").unwrap();
     assert_output!(user.home, next, @"
     The memory is in [HOME]/memory.
-    Commit [HOME]/ship/.claude/settings.json and [HOME]/ship/.mcp.json: for everybody who has rutter in PATH, new sessions in this folder run the hooks and have the tools.
-    The client asks everybody once whether to use the server, and a newer one proposes not to; who has no rutter notices nothing else. Where somebody's own settings run rutter, these hooks step back.
-    Claude Code may warn that hooks run commands and ask whether you trust the folder: these run only `rutter hook`, and in a terminal none of them runs until you say yes.
-    `rutter doctor` tells whether they work, `rutter uninstall --project` takes this back.
+    Commit [HOME]/ship/.claude/settings.json and [HOME]/ship/.mcp.json: new sessions in this folder then run the hooks and have the tools, for everyone who has rutter in PATH.
+    Claude Code asks each person once whether to use the server; newer versions suggest not to. Without rutter the hooks do nothing. If a person's own settings run rutter, these hooks do nothing either.
+    Claude Code may warn about hooks and ask whether you trust the folder. These hooks run only `rutter hook`, and in a terminal they do not run until you say yes.
+    `rutter doctor` checks them, `rutter uninstall --project` removes them.
     ");
     let text = user.text("ship/.claude/settings.json");
     assert!(!text.contains(user.path("").to_str().unwrap()), "no path of this machine: {text}");
@@ -207,9 +207,9 @@ fn shared_hook_checks_for_program() {
 
     let mut alone = user.home.command(&["init", "--project"]);
     let ran = CommandOutput::run(alone.stdin(Stdio::null())).assert_success();
-    assert!(ran.stderr.contains("there is no rutter in PATH here"), "{ran}");
+    assert!(ran.stderr.contains("rutter is not in PATH"), "{ran}");
     let ran = user.rutter(&["init", "--project", "--bin", "bin/rutter"]);
-    assert!(ran.exit == Some(1) && ran.stderr.contains("is for everybody"), "{ran}");
+    assert!(ran.exit == Some(1) && ran.stderr.contains("is for the whole team"), "{ran}");
     drop(user.rutter(&["init", "--project", "--bin", "/opt/our tools/rutter"]).assert_success());
     let text = user.text("ship/.claude/settings.json");
     assert!(text.contains("exec '/opt/our tools/rutter' hook --from project; fi"), "{text}");
@@ -224,7 +224,7 @@ fn second_installation_is_reported() {
     drop(user.rutter(&["init", "--user", "--bin", &other]).assert_success());
     let ran = user.rutter(&["init", "--bin", &bin]).assert_success();
     let twice = format!(
-        "note: {} runs rutter as well, by {other}: every event would be heard twice; `rutter uninstall --user` takes that out\n",
+        "note: {} also runs rutter, by {other}: every event would be recorded twice; run `rutter uninstall --user` to remove it\n",
         user.path("user/.claude/settings.json").display()
     );
     assert_eq!(ran.stderr, twice);
@@ -256,12 +256,12 @@ fn plugin_files_are_removed_completely() {
     made [HOME]/ship/made/for us/README.md
     made [HOME]/ship/made/for us/skills/ghap/SKILL.md
 
-    For one session:  claude --plugin-dir '[HOME]/ship/made/for us'
-    For good:         claude plugin marketplace add '[HOME]/ship/made/for us'
+    For one session:   claude --plugin-dir '[HOME]/ship/made/for us'
+    For all sessions:  claude plugin marketplace add '[HOME]/ship/made/for us'
                        claude plugin install rutter@rutter
-    No plugin may allow its own tools. So that the client does not ask at every call, add this to the settings:
+    A plugin cannot allow its own tools. Claude Code asks before each call unless you add this to your settings:
     {"permissions":{"allow":["mcp__plugin_rutter_rutter__start_ghap","mcp__plugin_rutter_rutter__update_ghap","mcp__plugin_rutter_rutter__resolve_ghap","mcp__plugin_rutter_rutter__get_ghap","mcp__plugin_rutter_rutter__adopt_ghap","mcp__plugin_rutter_rutter__search_experiences","mcp__plugin_rutter_rutter__assemble_context","mcp__plugin_rutter_rutter__premortem","mcp__plugin_rutter_rutter__remember","mcp__plugin_rutter_rutter__recall_memories","mcp__plugin_rutter_rutter__list_clusters","mcp__plugin_rutter_rutter__add_value","mcp__plugin_rutter_rutter__list_values","mcp__plugin_rutter_rutter__status"]}}
-    `rutter uninstall --plugin '[HOME]/ship/made/for us'` takes the files back.
+    `rutter uninstall --plugin '[HOME]/ship/made/for us'` removes the files.
     "#);
     let hooks: Value =
         serde_json::from_str(&user.text("ship/made/for us/hooks/hooks.json")).unwrap();
@@ -276,7 +276,7 @@ fn plugin_files_are_removed_completely() {
     drop(user.rutter(&["uninstall", "--plugin", "made/for us"]).assert_success());
     assert_eq!(user.read_tree(), before);
     let nothing = user.rutter(&["uninstall", "--plugin", "made/for us"]).assert_success();
-    assert!(nothing.stdout.contains("nothing of rutter's"), "{nothing}");
+    assert!(nothing.stdout.contains("has no files of rutter"), "{nothing}");
 }
 
 #[test]
@@ -286,7 +286,7 @@ fn foreign_plugin_files_stay() {
     let before = user.read_tree();
     let ran = user.rutter(&["init", "--plugin", "p"]);
     assert_eq!(ran.exit, Some(1), "{ran}");
-    assert!(ran.stderr.contains("p/README.md is not what rutter left there"), "{ran}");
+    assert!(ran.stderr.contains("p/README.md was not written by rutter or was edited"), "{ran}");
     assert_eq!(user.read_tree(), before, "{ran}");
 
     // If one file cannot be written, none is.
@@ -305,7 +305,7 @@ fn foreign_plugin_files_stay() {
     assert!(!user.text("ship/p/hooks/hooks.json").contains("/opt/x/rutter"));
     user.write("ship/p/README.md", "# Mine, after all\n");
     let ran = user.rutter(&["uninstall", "--plugin", "p"]).assert_success();
-    assert!(ran.stderr.contains("p/README.md was edited, so it stays"), "{ran}");
+    assert!(ran.stderr.contains("p/README.md was edited, so it was kept"), "{ran}");
     let left: Vec<_> = fs::read_dir(user.path("ship/p"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name())
@@ -407,7 +407,7 @@ fn project_scope_refused_in_home() {
     let before = user.text("user/.claude/settings.json");
     let ran = run(&["init", "--project"]);
     assert_eq!(ran.exit, Some(1), "{ran}");
-    assert!(ran.stderr.contains("`rutter init --user` is for that file"), "{ran}");
+    assert!(ran.stderr.contains("use `rutter init --user`"), "{ran}");
     assert_eq!(user.text("user/.claude/settings.json"), before);
     // Nor does `init --user` report its own file as a second installation.
     assert_eq!(

@@ -189,8 +189,8 @@ fn unreadable_server_file_is_refused() {
     for (scope, file) in SCOPES {
         for (text, complaint) in [
             ("{\n  // mine\n}\n", ":2:3: this is not JSON"),
-            ("[]", ":1:1: this has to be an object"),
-            ("{\"mcpServers\": [],\n\"projects\": []}", " has to be an object"),
+            ("[]", ":1:1: this must be an object"),
+            ("{\"mcpServers\": [],\n\"projects\": []}", " must be an object"),
         ] {
             let home = TestHome::new();
             let path = home.path(file);
@@ -199,7 +199,7 @@ fn unreadable_server_file_is_refused() {
             assert_eq!(ran.exit, Some(1), "{scope}, {text}: {ran}");
             let place = format!("error: {}:", path.display());
             assert!(ran.stderr.starts_with(&place) && ran.stderr.contains(complaint), "{ran}");
-            assert!(ran.stderr.ends_with("Mend it and run `rutter init` again\n"), "{ran}");
+            assert!(ran.stderr.ends_with("Fix the file and run `rutter init` again\n"), "{ran}");
             assert_eq!(fs::read_to_string(&path).unwrap(), text);
             assert!(!home.path("ship/.claude").exists() && !home.path("user/.claude").exists());
             assert!(!home.memory().exists(), "{scope}: {ran}");
@@ -215,11 +215,11 @@ fn foreign_server_is_left_alone() {
     assert_output!(home, init_scope(&home, "--project", &[]), @"
     exit 1
     --- stderr
-    error: [HOME]/ship/.mcp.json:3:5: a server called `rutter` starts another program, so rutter does not change it; rename it, or remove it with `claude mcp remove rutter`. Nothing was changed. Mend it and run `rutter init` again
+    error: [HOME]/ship/.mcp.json:3:5: a server called `rutter` starts another program, so rutter does not change it; rename it, or remove it with `claude mcp remove rutter`. Nothing was changed. Fix the file and run `rutter init` again
     ");
     assert!(!home.path("ship/.claude").exists());
     let nothing = home.rutter(&["uninstall", "--project"]).assert_success();
-    assert!(nothing.stdout.contains("nothing of rutter's"), "{nothing}");
+    assert!(nothing.stdout.contains("has no entries of rutter"), "{nothing}");
     assert_eq!(fs::read_to_string(home.path("ship/.mcp.json")).unwrap(), text);
 }
 
@@ -244,7 +244,7 @@ fn user_http_server_stays() {
         };
         let text = format!("{value:#}\n");
         fs::write(&path, &text).unwrap();
-        let told = format!("{} has registered the server over HTTP", path.display());
+        let told = format!("{} registers the server over HTTP", path.display());
         for _ in 0..2 {
             let ran = init_scope(&home, scope, &[]).assert_success();
             assert!(ran.stderr.contains(&told), "{scope}: {ran}");
@@ -268,7 +268,7 @@ fn user_http_server_stays() {
         for _ in 0..2 {
             let ran = home.rutter(&["uninstall", scope]).assert_success();
             assert!(
-                ran.stderr.contains("`claude mcp remove rutter` takes it out"),
+                ran.stderr.contains("run `claude mcp remove rutter` to remove it"),
                 "{scope}: {ran}"
             );
             assert!(!format!("{ran}").contains("0123456789abcdef"), "{scope}: {ran}");
@@ -281,7 +281,7 @@ fn user_http_server_stays() {
     let foreign = json!({ "mcpServers": { "rutter": { "type": "http", "url": "http://localhost:1@example.com/mcp" } } });
     fs::write(home.path("user/.claude.json"), foreign.to_string()).unwrap();
     let ran = init_scope(&home, "--user", &[]);
-    assert!(ran.exit == Some(1) && ran.stderr.contains("starts something else"), "{ran}");
+    assert!(ran.exit == Some(1) && ran.stderr.contains("starts another program"), "{ran}");
 }
 
 #[test]
@@ -409,7 +409,8 @@ fn repository_shares_server_entry() {
     assert_eq!(text.matches("\"mcpServers\"").count(), 1, "{text}");
     for (folder, other) in [(&folders[0], &folders[1]), (&folders[1], &folders[2])] {
         let ran = run(folder, &["uninstall"]);
-        let told = format!("the server stays registered, because {} runs rutter", other.display());
+        let told =
+            format!("the server stays registered, because {} also runs rutter", other.display());
         assert!(ran.stderr.contains(&told), "{ran}");
         assert_eq!(server_entry(&home, "--local")["command"], program);
     }
@@ -438,7 +439,7 @@ fn stale_client_lock_is_taken() {
     let before = [read_all_bytes(&home.path("user")), read_all_bytes(&home.path("ship"))];
     let ran = home.rutter(&["uninstall", "--user"]);
     assert_eq!(ran.exit, Some(1), "{ran}");
-    assert!(ran.stderr.contains("by which the client says that it writes"), "{ran}");
+    assert!(ran.stderr.contains("says that Claude Code is writing"), "{ran}");
     assert_eq!([read_all_bytes(&home.path("user")), read_all_bytes(&home.path("ship"))], before);
     fs::remove_dir(&lock).unwrap();
     drop(home.rutter(&["uninstall", "--user"]).assert_success());

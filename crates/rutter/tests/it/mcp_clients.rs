@@ -284,5 +284,5 @@ fn inspector_lists_and_calls() {
     assert_eq!(orphans, ["it is inspected", "left open"], "{text}");
     let nothing = run_inspector(&home, &["resources/read", "--uri", "rutter://nothing"]).unwrap();
     assert_ne!(nothing.exit, Some(0));
-    assert!(nothing.to_string().contains("there is no rutter://nothing"), "{nothing}");
+    assert!(nothing.to_string().contains("there is no resource rutter://nothing"), "{nothing}");
 }

@@ -32,9 +32,9 @@ fn paused_server_stores_nothing() {
     assert_eq!(server.call_tool("remember", &fact_arguments("before"))["result"]["isError"], false);
     home.ok(&["pause"]);
     let said = server.call_tool("remember", &fact_arguments("paused"));
-    assert!(refusal_text(&said).contains("`rutter pause --off` ends it"), "{said}");
+    assert!(refusal_text(&said).contains("`rutter pause --off` ends the pause"), "{said}");
     let said = server.call_tool("recall_memories", &json!({}));
-    assert!(refusal_text(&said).contains("`rutter pause --off` ends it"), "{said}");
+    assert!(refusal_text(&said).contains("`rutter pause --off` ends the pause"), "{said}");
     // A command typed by the user works during a pause.
     home.ok(&["call", "remember", &fact_arguments("typed").to_string()]);
     home.ok(&["pause", "--off"]);
@@ -63,7 +63,7 @@ fn excluded_folder_call_is_refused() {
     remember["params"]["_meta"] = json!({ "claudecode/toolUseId": "toolu_77" });
     let said = served.send(&served.request().message(&remember)).json();
     assert!(
-        refusal_text(&said).starts_with("no hook of rutter's said whose call this is"),
+        refusal_text(&said).starts_with("no rutter hook recorded the session of this call"),
         "{said}"
     );
     let kept = home.json(&["memories", "--all"]);

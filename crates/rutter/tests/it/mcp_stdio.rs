@@ -313,7 +313,7 @@ fn ten_megabyte_argument_is_refused() {
     let message = server.read_message();
     assert_eq!(message["id"], 1);
     let text = &message["result"]["content"][0]["text"];
-    assert_eq!(text, "content has 10000000 characters; at most 10000 are kept, so shorten it");
+    assert_eq!(text, "content has 10000000 characters; at most 10000 are allowed, so shorten it");
     server.assert_answers();
     server.finish();
 }

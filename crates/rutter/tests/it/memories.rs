@@ -64,7 +64,7 @@ fn memories_are_listed_and_edited() {
     assert_output!(home, home.rutter(&["edit", id, "--importance", "7"]), @"
     exit 1
     --- stderr
-    error: importance is a number from 0 to 1, not 7
+    error: importance must be a number from 0 to 1, not 7
     ");
     assert_output!(home, home.rutter(&["edit", "0000", "--importance", "1"]), @"
     exit 1
@@ -104,7 +104,7 @@ fn invalid_memories_are_refused() {
     assert_output!(home, home.rutter(&["remember", "x", "--category", "fact", "--tag", "two words"]), @"
     exit 1
     --- stderr
-    error: `two words` is no tag: letters, digits, `-`, `_` and `.` make one
+    error: `two words` is not a tag: use letters, digits, `-`, `_` and `.`
     ");
     assert_eq!(home.json(&["memories", "--all"]).as_array().unwrap().len(), 0);
 }
@@ -201,7 +201,7 @@ fn duplicate_memory_is_not_added() {
     --- stdout
     [ID]     preference: Use tabs, never spaces.
     --- stderr
-    note: [ID]     says that already, so nothing was added
+    note: memory [ID]     already has this text, so nothing was added
     ");
     let lower =
         ["remember", "use tabs never spaces", "--category", "preference", "--importance", "0.5"];

@@ -49,7 +49,7 @@ fn outcome_explains_verdict() {
     exit 0
     --- stdout
     no outcome: no command in it is a run of tests, a build or a check that is waited for
-    If it is a run, add it to the configuration (`rutter config path`):
+    If this is a test run, build or check, add it to the configuration (`rutter config path`):
       [hooks.outcome_capture]
       matchers = ["ls -la"]
     "#);
@@ -129,11 +129,11 @@ fn printed_advice_enables_recording() {
     let status = home.rutter(&["status"]).assert_success().stdout;
     assert!(
         status.contains(
-            "not run   `platformio check` looks like a run and is not followed (typed 1 time)\n"
+            "not run   `platformio check` looks like a test run or build, but is not recorded (run 1 time)\n"
         ),
         "{status}"
     );
-    assert!(status.contains("`rutter outcome --command COMMAND` says what to add"), "{status}");
+    assert!(status.contains("`rutter outcome --command COMMAND` prints what to add"), "{status}");
     // With the printed lines in the configuration, the command is recorded.
     let config = format!("{lines}  offer_ghap = false\n");
     fs::write(home.memory().join("config.toml"), config).unwrap();

@@ -36,7 +36,7 @@ fn missing_fields_are_asked() {
     assert_eq!(exit, Some(0), "{shown}");
     // A wrong word or an empty line repeats the question, with the reason.
     assert_eq!(shown.matches("What kind of work is it? (debugging, ").count(), 2, "{shown}");
-    assert!(shown.contains("`dancing` is none of them\n"), "{shown}");
+    assert!(shown.contains("`dancing` is not one of the choices\n"), "{shown}");
     assert_eq!(shown.matches("What is your hypothesis?").count(), 2, "{shown}");
     assert!(shown.contains("Type an answer, or press Ctrl-D to cancel."), "{shown}");
     assert!(!shown.contains("What is your goal?"), "{shown}");
@@ -86,8 +86,13 @@ fn near_answer_gets_suggestion() {
     let lines = "debug\ndebugging\nroot cause\nread-the-error\ng\nh\na\np\n";
     let (_, shown, exit) = run_on_terminal(command, lines);
     assert_eq!(exit, Some(0), "{shown}");
-    assert!(shown.contains("`debug` is none of them; did you mean debugging?"), "{shown}");
-    assert!(shown.contains("`root cause` is none of them; did you mean root-cause-analysis?"));
+    assert!(
+        shown.contains("`debug` is not one of the choices; did you mean debugging?"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("`root cause` is not one of the choices; did you mean root-cause-analysis?")
+    );
 }
 
 /// Returns the `notify` line that `init` has added to the configuration.
@@ -113,11 +118,14 @@ fn init_asks_for_notify_once() {
     ] {
         let home = TestHome::new();
         let shown = asked(&home, answer);
-        assert!(shown.contains("What do you want to see of it"), "{shown}");
-        assert_eq!(shown.contains("`banner` is none of them."), answer.starts_with("banner"));
+        assert!(shown.contains("What should rutter show you"), "{shown}");
+        assert_eq!(
+            shown.contains("`banner` is not one of the choices."),
+            answer.starts_with("banner")
+        );
         assert_eq!(notify_line(&home).as_deref(), expected, "{answer:?}");
         if expected.is_some() {
-            assert!(!asked(&home, "").contains("What do you want to see"), "once");
+            assert!(!asked(&home, "").contains("What should rutter show you"), "once");
         }
     }
     // Without a terminal, `init` does not ask and writes nothing.
@@ -165,7 +173,7 @@ fn missing_fields_in_editor() {
     );
     let ran =
         run_with_editor(&home, &["ghap", "resolve", "--status", "confirmed", "--editor"], "true");
-    assert!(ran.stderr.contains("`result` was left empty; nothing was changed"), "{ran}");
+    assert!(ran.stderr.contains("`result` is empty; nothing was changed"), "{ran}");
 }
 
 #[test]

@@ -81,7 +81,8 @@ fn wrong_results(mut run: impl FnMut(&[&str]) -> CommandOutput, reason: &str) ->
     }
     for args in WRITE_COMMANDS {
         let ran = run(args);
-        let said = ran.stderr.contains("cannot be written: ") && ran.stderr.contains(reason);
+        let said =
+            ran.stderr.contains("could not write to the memory: ") && ran.stderr.contains(reason);
         if ran.exit != Some(1) || !said {
             faults.push(format!("{args:?}: {ran}"));
         }

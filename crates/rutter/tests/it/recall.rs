@@ -22,12 +22,12 @@ fn recall_finds_by_words_and_meaning() {
     [ID]      memory  0.63    The test suite leaks Redis connections: close the client in teardown
     [ID]      memory  0.10 -  Deploys go out on Tuesdays
 
-    [ID]     (0.6 × 0.38 of the words + 0.4 × 0.74 in meaning + 0.3 × 0.96 word by word) / 1.3 = 0.63; × 0.94 for place, tier, age and effect = 0.59; likely 98 %
+    [ID]     (0.6 × 0.38 for words + 0.4 × 0.74 for meaning + 0.3 × 0.96 for coverage) / 1.3 = 0.63; × 0.94 for project, tier, age and effect = 0.59; likely 98 %
       origin: person in [HOME]/ship
-    [ID]     (0.6 × 0.00 of the words + 0.4 × 0.18 in meaning + 0.3 × 0.17 word by word) / 1.3 = 0.10; × 0.94 for place, tier, age and effect = 0.09; likely 0 %
+    [ID]     (0.6 × 0.00 for words + 0.4 × 0.18 for meaning + 0.3 × 0.17 for coverage) / 1.3 = 0.10; × 0.94 for project, tier, age and effect = 0.09; likely 0 %
       origin: person in [HOME]/ship
     --- stderr
-    note: - is less likely than 50 %: too little to be shown to somebody who did not ask
+    note: - marks rows below 50 %: hooks do not show them unasked
     ");
     let json = home.json(&["recall", "when do we deploy", "-k", "1"]);
     assert_eq!(json[0]["kind"], "memory");

@@ -47,8 +47,8 @@ fn status_shows_current_state() {
     assert_output!(home, mask_size(home.rutter(&["status"])), @"
     exit 0
     --- stdout
-    project   dir:[HOME]/ship, nothing is known about it yet
-    session   of the command line, not seen yet
+    project   dir:[HOME]/ship, no rows yet
+    session   of the command line, not recorded yet
     hooks     not installed for this folder; `rutter init` installs them
     GHAP      none; `rutter ghap start` starts one
     runs      none
@@ -74,7 +74,7 @@ fn status_shows_current_state() {
     GHAP      [ID]     CRLF files parse
               hypothesis lines are split at LF alone
               prediction `cargo test parser` passes
-              3 tool calls since it was changed or asked about; no run has confirmed or contradicted it; changed just now
+              3 tool calls since the last change or check-in; no run has confirmed or contradicted it; changed just now
     runs      failed just now python3 -m unittest
     failing   [ID]     just now tests.test_cart.Cart.test_total
     left open none
@@ -107,7 +107,7 @@ fn sessions_list_and_show() {
     assert_output!(home, home.rutter(&["sessions", "list"]), @"
     exit 0
     --- stderr
-    note: no session was seen in this project; add `--all` to list other projects
+    note: no session was recorded in this project; add `--all` to list other projects
     ");
     home.play_two_sessions();
     drop(home.run_in_session("two", GHAP_START_ARGS).assert_success());
@@ -229,8 +229,8 @@ fn pause_stops_recording() {
     assert_output!(home, home.rutter(&["context"]), @"
     exit 0
     --- stderr
-    note: nothing would be put before an agent
-    note: an agent is told nothing at the moment: all hooks are paused; `rutter pause --off` ends the pause
+    note: an agent would get no context
+    note: agents get no context at the moment: all hooks are paused; `rutter pause --off` ends the pause
     ");
     assert_output!(home, home.rutter(&["pause", "--off"]), @"
     exit 0
@@ -263,8 +263,8 @@ fn pause_of_single_session() {
     assert_output!(home, home.run_in_session("three", &["pause", "--session"]), @"
     exit 0
     --- stdout
-    paused in session three: hooks neither record nor say anything there
-      `rutter pause --session three --off` ends it
+    paused in session three: hooks record nothing and say nothing there
+      `rutter pause --session three --off` ends the pause
     ");
     assert_silent(&home.hook(&home.failing_run("three")));
     assert_ne!(home.hook(&home.failing_run("four")).assert_success().stdout, "");
@@ -273,7 +273,7 @@ fn pause_of_single_session() {
     exit 0
     --- stdout
     project   ship (dir:[HOME]/ship)
-    session   three, not seen yet
+    session   three, not recorded yet
     hooks     this session is paused; `rutter pause --session --off` ends the pause
     GHAP      none; `rutter ghap start` starts one
     runs      failed just now python3 -m unittest
@@ -303,12 +303,12 @@ fn silence_reason_is_shown() {
     let home = TestHome::new();
     home.write_config(&[("user_prompt_submit", "enabled = false")]);
     let said = home.run_in_session("one", &["context", "x"]).assert_success().stderr;
-    assert!(said.contains("`hooks.user_prompt_submit` is switched off"), "{said}");
+    assert!(said.contains("`hooks.user_prompt_submit` is disabled"), "{said}");
     let config = home.memory().join("config.toml");
     let text = std::fs::read_to_string(&config).unwrap();
     std::fs::write(&config, format!("[cohort]\ncontrol = 1.0\n{text}")).unwrap();
     let said = home.run_in_session("one", &["status"]).assert_success().stdout;
-    assert!(said.contains("recorded and told nothing"), "{said}");
+    assert!(said.contains("recorded and gets no context"), "{said}");
     // The name of a slash command is not part of the query.
     home.ok(&["remember", "CI runs on Postgres 17", "--category", "fact"]);
     let of = |prompt: &str| home.json(&["context", prompt])["markdown"].clone();

@@ -57,7 +57,7 @@ fn cluster_becomes_value() {
 
     let refused = home.rutter(&["values", "add", id, "Pin the version of the compiler"]);
     assert_eq!(refused.exit, Some(1));
-    assert!(refused.stderr.contains("it does not fit cluster"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("the value does not fit cluster"), "{}", refused.stderr);
     assert!(refused.stderr.contains("its distance is "), "{}", refused.stderr);
     assert_eq!(
         home.json(&["values", "list", "--standing", "accepted"]).as_array().unwrap().len(),
@@ -69,7 +69,7 @@ fn cluster_becomes_value() {
     assert_eq!((&added["text"], &added["standing"]), (&text.into(), &"accepted".into()));
     let value = added["short"].as_str().unwrap();
     let again = home.rutter(&["values", "add", id, text]);
-    assert!(again.stderr.contains("says the same"), "{}", again.stderr);
+    assert!(again.stderr.contains("has the same meaning"), "{}", again.stderr);
     let edited = home.json(&["values", "edit", value, "--everywhere", "--standing", "proposed"]);
     assert_eq!((&edited["project"], &edited["standing"]), (&Value::Null, &"proposed".into()));
     let far = home.rutter(&["values", "edit", value, "--text", "Pin the version of the compiler"]);
@@ -116,7 +116,7 @@ fn empty_store_has_no_values() {
     assert_output!(home, home.rutter(&["values", "clusters"]), @"
     exit 0
     --- stderr
-    note: a cluster needs three or more similar experiences, and there are 0
+    note: there are no clusters: a cluster needs three or more similar experiences, and there are 0
     ");
     assert_output!(home, home.rutter(&["values", "list"]), @"
     exit 0

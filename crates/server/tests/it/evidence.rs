@@ -118,7 +118,7 @@ fn named_run_is_used_or_refused() {
     world.call_ok("start_ghap", ghap_start_arguments());
     let fits = world.record_run("session-1", RUN, Verdict::Passed).to_string();
     let other = world.record_run("session-1", "cargo test lexer", Verdict::Passed).to_string();
-    assert_refused!(world.call_refused("resolve_ghap", with_fields(confirm_arguments(), json!({ "outcome": other }))), @"outcome [ID] is no evidence here: the prediction is about another command");
+    assert_refused!(world.call_refused("resolve_ghap", with_fields(confirm_arguments(), json!({ "outcome": other }))), @"outcome [ID] cannot be the evidence: the prediction is about another command");
     let answer =
         world.call_ok("resolve_ghap", with_fields(confirm_arguments(), json!({ "outcome": fits })));
     assert_eq!((&answer["tier"], &answer["outcome"]["id"]), (&json!("gold"), &json!(fits)));
@@ -141,13 +141,13 @@ fn abandoned_ghap_has_abandoned_tier() {
     world.record_run("session-1", RUN, Verdict::Passed);
     let given_up = json!({ "status": "abandoned", "result": "the plan changed" });
     assert_answer!(world.call_answer("resolve_ghap", given_up), @r#"
-    GHAP [ID] abandoned: it was given up.
+    GHAP [ID] abandoned: it ended without a result.
     {
       "ok": true,
       "id": "[UUID]",
       "status": "abandoned",
       "tier": "abandoned",
-      "why": "it was given up"
+      "why": "it ended without a result"
     }
     "#);
 }

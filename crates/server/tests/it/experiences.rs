@@ -232,7 +232,7 @@ fn premortem_counts_and_names_failures() {
     let only = world.call_ok("premortem", only);
     assert_eq!(only["strategies"].as_array().unwrap().len(), 1);
     assert_answer!(world.call_answer("premortem", json!({ "domain": "security" })), @r#"
-    Nothing is known of security here yet.
+    Nothing is stored about security here yet.
     {
       "resolved": 0,
       "falsified": 0,

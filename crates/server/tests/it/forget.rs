@@ -51,7 +51,7 @@ fn wrong_id_prevents_all_deletions() {
     let memory = world.call_ok("remember", memory)["id"].clone();
     let ids = |other: &str| json!({ "ids": [memory, other] });
     assert_refused!(world.call_refused("forget", ids("0123456789abcdef")), @"no row has an id that ends in 0123456789abcdef");
-    assert_refused!(world.call_refused("forget", ids("x")), @"ids: an id is 4 to 32 hexadecimal letters from its end, as the lists show it");
+    assert_refused!(world.call_refused("forget", ids("x")), @"ids: an id must be the last 4 to 32 hexadecimal digits of a full id, as the lists show it");
     assert_eq!(world.call_ok("recall_memories", json!({}))["count"], 1);
 }
 

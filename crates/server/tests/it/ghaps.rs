@@ -183,7 +183,7 @@ fn untestable_prediction_gets_hint() {
 fn second_active_ghap_is_refused() {
     let world = ToolTestEnv::new();
     world.call_ok("start_ghap", ghap_start_arguments());
-    assert_refused!(world.call_refused("start_ghap", ghap_start_arguments()), @r#"a GHAP is active already: [ID] "CRLF files parse"; resolve_ghap ends it, update_ghap changes it"#);
+    assert_refused!(world.call_refused("start_ghap", ghap_start_arguments()), @r#"a GHAP is already active: [ID] "CRLF files parse"; resolve_ghap ends it, update_ghap changes it"#);
     world.call_ok("resolve_ghap", confirm_arguments());
     world.call_ok("start_ghap", ghap_start_arguments());
 }
@@ -246,13 +246,13 @@ fn only_changed_hypothesis_adds_revision() {
 #[test]
 fn invalid_ids_are_explained() {
     let world = ToolTestEnv::new();
-    assert_refused!(world.call_refused("get_ghap", json!({ "id": "nonsense" })), @"id: an id is 4 to 32 hexadecimal letters from its end, as the lists show it");
+    assert_refused!(world.call_refused("get_ghap", json!({ "id": "nonsense" })), @"id: an id must be the last 4 to 32 hexadecimal digits of a full id, as the lists show it");
     assert_refused!(world.call_refused("get_ghap", json!({ "id": "0123456789abcdef" })), @"no GHAP has an id that ends in 0123456789abcdef");
     world.call_ok("start_ghap", ghap_start_arguments());
     let run = with_fields(confirm_arguments(), json!({ "outcome": "0123456789abcdef" }));
     assert_refused!(world.call_refused("resolve_ghap", run), @"no outcome has an id that ends in 0123456789abcdef");
     let run = with_fields(confirm_arguments(), json!({ "outcome": "-" }));
-    assert_refused!(world.call_refused("resolve_ghap", run), @"outcome: an id is 4 to 32 hexadecimal letters from its end, as the lists show it");
+    assert_refused!(world.call_refused("resolve_ghap", run), @"outcome: an id must be the last 4 to 32 hexadecimal digits of a full id, as the lists show it");
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn any_unique_id_suffix_works() {
 #[test]
 fn unknown_tool_lists_known_tools() {
     let world = ToolTestEnv::new();
-    assert_refused!(world.call_refused("start_gap", json!({})), @"there is no tool `start_gap`; there are: start_ghap, update_ghap, resolve_ghap, get_ghap, adopt_ghap, search_experiences, search_other_projects, assemble_context, premortem, remember, recall_memories, forget, list_clusters, add_value, list_values, status");
+    assert_refused!(world.call_refused("start_gap", json!({})), @"there is no tool `start_gap`; the tools are: start_ghap, update_ghap, resolve_ghap, get_ghap, adopt_ghap, search_experiences, search_other_projects, assemble_context, premortem, remember, recall_memories, forget, list_clusters, add_value, list_values, status");
 }
 
 /// The client shows a model the structured answer, so the advice on the next step must be there.

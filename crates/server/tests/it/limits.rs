@@ -20,8 +20,8 @@ fn short_texts_are_limited() {
             "start_ghap",
             with_fields(ghap_start_arguments(), json!({ name: text_of_length(1_001) })),
         );
-        let expected = format!("{name} has 1001 characters; at most 1000 are kept, so shorten it");
-        assert_eq!(refusal, expected);
+        let expected = "1001 characters; at most 1000 are allowed, so shorten it";
+        assert_eq!(refusal, format!("{name} has {expected}"));
         world.call_ok(
             "start_ghap",
             with_fields(ghap_start_arguments(), json!({ name: text_of_length(1_000) })),
@@ -39,7 +39,7 @@ fn long_texts_are_limited() {
     let world = ToolTestEnv::new();
     world.call_ok("start_ghap", ghap_start_arguments());
     let note = world.call_refused("update_ghap", json!({ "note": text_of_length(2_001) }));
-    assert_eq!(note, "note has 2001 characters; at most 2000 are kept, so shorten it");
+    assert_eq!(note, "note has 2001 characters; at most 2000 are allowed, so shorten it");
     world.call_ok("update_ghap", json!({ "note": text_of_length(2_000) }));
     let texts = |length: usize| -> [(&str, Value); 5] {
         let text = text_of_length(length);
@@ -56,8 +56,8 @@ fn long_texts_are_limited() {
     };
     for (name, fields) in texts(2_001) {
         let refusal = world.call_refused("resolve_ghap", with_fields(falsify_arguments(), fields));
-        let expected = format!("{name} has 2001 characters; at most 2000 are kept, so shorten it");
-        assert_eq!(refusal, expected);
+        let expected = "2001 characters; at most 2000 are allowed, so shorten it";
+        assert_eq!(refusal, format!("{name} has {expected}"));
     }
     let all = texts(2_000)
         .into_iter()
@@ -69,12 +69,12 @@ fn long_texts_are_limited() {
 fn memory_text_and_tags_are_limited() {
     let world = ToolTestEnv::new();
     let memory = |fields: Value| with_fields(json!({ "content": "x", "category": "fact" }), fields);
-    assert_refused!(world.call_refused("remember", memory(json!({ "content": text_of_length(10_001) }))), @"content has 10001 characters; at most 10000 are kept, so shorten it");
+    assert_refused!(world.call_refused("remember", memory(json!({ "content": text_of_length(10_001) }))), @"content has 10001 characters; at most 10000 are allowed, so shorten it");
     world.call_ok("remember", memory(json!({ "content": text_of_length(10_000) })));
     let tags = |count: usize| (0..count).map(|number| format!("t{number}")).collect::<Vec<_>>();
-    assert_refused!(world.call_refused("remember", memory(json!({ "tags": tags(21) }))), @"tags has 21 entries; at most 20 are taken");
+    assert_refused!(world.call_refused("remember", memory(json!({ "tags": tags(21) }))), @"tags has 21 entries; at most 20 are allowed");
     world.call_ok("remember", memory(json!({ "tags": tags(20) })));
-    assert_refused!(world.call_refused("remember", memory(json!({ "tags": ["two words"] }))), @"`two words` is no tag: letters, digits, `-`, `_` and `.` make one");
+    assert_refused!(world.call_refused("remember", memory(json!({ "tags": ["two words"] }))), @"`two words` is not a tag: use letters, digits, `-`, `_` and `.`");
     assert_refused!(world.call_refused("remember", memory(json!({ "tags": [text_of_length(51)] }))), @"a tag has 51 characters; at most 50 are kept, so shorten it");
     world.call_ok("remember", memory(json!({ "tags": [text_of_length(50)] })));
     assert_refused!(world.call_refused("remember", memory(json!({ "tags": ["a", 7] }))), @"tags.1 is a text, not a number");
@@ -82,7 +82,7 @@ fn memory_text_and_tags_are_limited() {
     assert_refused!(world.call_refused("remember", memory(json!({ "content": " \n" }))), @"the memory is empty; say what it is");
     for query in ["recall_memories", "search_experiences", "assemble_context"] {
         let refusal = world.call_refused(query, json!({ "query": text_of_length(10_001) }));
-        assert_eq!(refusal, "query has 10001 characters; at most 10000 are kept, so shorten it");
+        assert_eq!(refusal, "query has 10001 characters; at most 10000 are allowed, so shorten it");
         world.call_ok(query, json!({ "query": text_of_length(10_000) }));
     }
 }
@@ -140,24 +140,24 @@ fn wrong_argument_is_named_with_correction() {
     assert_refused!(world.call_refused("start_ghap", one), @"goal is missing: start_ghap needs domain, strategy, goal, hypothesis, action, prediction and may have expects, target, confidence");
     assert_refused!(world.call_refused("start_ghap", with_fields(ghap_start_arguments(), json!({ "goal": null }))), @"goal is missing: start_ghap needs domain, strategy, goal, hypothesis, action, prediction and may have expects, target, confidence");
     assert_refused!(world.call_refused("start_ghap", with_fields(ghap_start_arguments(), json!({ "goal": 7 }))), @"goal is a text, not a number");
-    assert_refused!(world.call_refused("start_ghap", with_fields(ghap_start_arguments(), json!({ "domain": "cooking" }))), @"domain is one of debugging, refactoring, feature, testing, configuration, documentation, performance, security, integration");
+    assert_refused!(world.call_refused("start_ghap", with_fields(ghap_start_arguments(), json!({ "domain": "cooking" }))), @"domain must be one of debugging, refactoring, feature, testing, configuration, documentation, performance, security, integration");
     assert_refused!(world.call_refused("start_ghap", with_fields(ghap_start_arguments(), json!({ "gaol": "x" }))), @"there is no `gaol` in start_ghap: it needs domain, strategy, goal, hypothesis, action, prediction and may have expects, target, confidence");
     assert_refused!(world.call_refused("start_ghap", json!([])), @"start_ghap takes an object, not a list: it needs domain, strategy, goal, hypothesis, action, prediction and may have expects, target, confidence");
     assert_refused!(world.call_refused("start_ghap", json!("goal")), @"start_ghap takes an object, not a text: it needs domain, strategy, goal, hypothesis, action, prediction and may have expects, target, confidence");
     assert_refused!(world.call_refused("status", json!({ "all": true })), @"there is no `all` in status: it takes nothing");
-    assert_refused!(world.call_refused("update_ghap", json!({ "strategy": "luck" })), @"strategy is one of systematic-elimination, trial-and-error, research-first, divide-and-conquer, root-cause-analysis, copy-from-similar, check-assumptions, read-the-error, ask-user");
+    assert_refused!(world.call_refused("update_ghap", json!({ "strategy": "luck" })), @"strategy must be one of systematic-elimination, trial-and-error, research-first, divide-and-conquer, root-cause-analysis, copy-from-similar, check-assumptions, read-the-error, ask-user");
     let cause = json!({ "root_cause": { "category": "luck", "description": "x" } });
-    assert_refused!(world.call_refused("resolve_ghap", with_fields(falsify_arguments(), cause)), @"root_cause.category is one of wrong-assumption, missing-knowledge, oversight, environment-issue, misleading-symptom, incomplete-fix, wrong-scope, test-isolation, timing-issue");
+    assert_refused!(world.call_refused("resolve_ghap", with_fields(falsify_arguments(), cause)), @"root_cause.category must be one of wrong-assumption, missing-knowledge, oversight, environment-issue, misleading-symptom, incomplete-fix, wrong-scope, test-isolation, timing-issue");
     let cause = json!({ "root_cause": "luck" });
     assert_refused!(world.call_refused("resolve_ghap", with_fields(falsify_arguments(), cause)), @"root_cause is an object, not a text: it needs category, description");
-    assert_refused!(world.call_refused("resolve_ghap", with_fields(confirm_arguments(), json!({ "status": "active" }))), @"status is one of confirmed, falsified, abandoned");
-    assert_refused!(world.call_refused("search_experiences", json!({ "query": "x", "axis": "y" })), @"axis is one of full, strategy, surprise, root-cause");
+    assert_refused!(world.call_refused("resolve_ghap", with_fields(confirm_arguments(), json!({ "status": "active" }))), @"status must be one of confirmed, falsified, abandoned");
+    assert_refused!(world.call_refused("search_experiences", json!({ "query": "x", "axis": "y" })), @"axis must be one of full, strategy, surprise, root-cause");
     assert_refused!(world.call_refused("search_experiences", json!({ "query": "  " })), @"query is empty; describe in words what to search for");
-    assert_refused!(world.call_refused("assemble_context", json!({ "context_types": ["code"] })), @"context_types.0 is one of memory, experience, episode, value");
+    assert_refused!(world.call_refused("assemble_context", json!({ "context_types": ["code"] })), @"context_types.0 must be one of memory, experience, episode, value");
     assert_refused!(world.call_refused("premortem", json!({})), @"domain is missing: premortem needs domain and may have strategy, goal");
     assert_refused!(world.call_refused("forget", json!({ "ids": [] })), @"ids is an empty list");
     assert_refused!(world.call_refused("forget", json!({ "ids": "0123abcd" })), @"ids is a list, not a text");
-    assert_refused!(world.call_refused("recall_memories", json!({ "category": "gossip" })), @"category is one of preference, fact, event, workflow, context, error, decision");
+    assert_refused!(world.call_refused("recall_memories", json!({ "category": "gossip" })), @"category must be one of preference, fact, event, workflow, context, error, decision");
 }
 
 /// Models carry a spelling from one vocabulary to the next; the meaning is clear.
@@ -193,5 +193,5 @@ fn vocabulary_accepts_variant_spellings() {
     assert_eq!(world.call_ok("get_ghap", json!({}))["active"]["strategy"], "ask-user");
     let refusal =
         world.call_refused("search_experiences", json!({ "query": "x", "axis": "cause" }));
-    assert_eq!(refusal, "axis is one of full, strategy, surprise, root-cause");
+    assert_eq!(refusal, "axis must be one of full, strategy, surprise, root-cause");
 }

@@ -210,7 +210,7 @@ fn list_has_one_project_only() {
     let desk = world.elsewhere("boat");
     assert_eq!(call_ok(&desk, "get_ghap", json!({ "list": true })), json!({ "has_active": false }));
     let answer = tools::call_tool(&desk, "get_ghap", json!({ "list": true }), None).unwrap();
-    assert_eq!(answer.text, "There are none.");
+    assert_eq!(answer.text, "There are no GHAPs.");
 }
 
 #[test]

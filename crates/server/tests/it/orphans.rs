@@ -75,11 +75,11 @@ fn orphan_is_abandoned_by_id() {
       "id": "[UUID]",
       "status": "abandoned",
       "tier": "abandoned",
-      "why": "it was given up"
+      "why": "it ended without a result"
     }
     "#);
-    assert_refused!(world.call_refused("resolve_ghap", end), @"GHAP [ID] is abandoned already");
-    assert_refused!(world.call_refused("adopt_ghap", json!({ "id": id })), @"GHAP [ID] is abandoned already");
+    assert_refused!(world.call_refused("resolve_ghap", end), @"GHAP [ID] is already abandoned");
+    assert_refused!(world.call_refused("adopt_ghap", json!({ "id": id })), @"GHAP [ID] is already abandoned");
 }
 
 #[test]
@@ -98,9 +98,9 @@ fn live_session_keeps_its_ghap() {
     let world = ToolTestEnv::new();
     let other = world.session("session-0");
     let id = call_ok(&other, "start_ghap", ghap_start_arguments())["id"].clone();
-    assert_refused!(world.call_refused("adopt_ghap", json!({ "id": id })), @"GHAP [ID] belongs to a session that is still alive");
+    assert_refused!(world.call_refused("adopt_ghap", json!({ "id": id })), @"GHAP [ID] belongs to a session that is still running");
     let end = json!({ "status": "abandoned", "result": "mine now", "id": id });
-    assert_refused!(world.call_refused("resolve_ghap", end), @"GHAP [ID] belongs to a session that is still alive");
+    assert_refused!(world.call_refused("resolve_ghap", end), @"GHAP [ID] belongs to a session that is still running");
     assert_refused!(world.call_refused("adopt_ghap", json!({})), @"this project has no orphaned GHAP; start_ghap starts one");
     // A session that was not seen for half a day is over.
     advance_clock(13 * 3600);
@@ -114,10 +114,10 @@ fn several_orphans_need_an_id() {
     let first = orphan(&world);
     call_ok(&world.session("session-9"), "start_ghap", ghap_start_arguments());
     world.end_session("session-9");
-    assert_refused!(world.call_refused("adopt_ghap", json!({})), @"several have lost their session; send one as id: [ID], [ID]");
+    assert_refused!(world.call_refused("adopt_ghap", json!({})), @"several GHAPs are orphaned; send one as id: [ID], [ID]");
     world.call_ok("adopt_ghap", json!({ "id": first }));
-    assert_refused!(world.call_refused("adopt_ghap", json!({})), @r#"a GHAP is active already: [ID] "left open"; resolve_ghap ends it, update_ghap changes it"#);
-    assert_refused!(world.call_refused("adopt_ghap", json!({ "id": first })), @"GHAP [ID] is this session's own already");
+    assert_refused!(world.call_refused("adopt_ghap", json!({})), @r#"a GHAP is already active: [ID] "left open"; resolve_ghap ends it, update_ghap changes it"#);
+    assert_refused!(world.call_refused("adopt_ghap", json!({ "id": first })), @"GHAP [ID] already belongs to this session");
 }
 
 #[test]

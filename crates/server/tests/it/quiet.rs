@@ -57,7 +57,7 @@ fn excluded_folder_refuses_calls() {
     exclude(&world, &world.desk);
     let said = common_refusal(&world.desk);
     let expected = format!(
-        "this folder is excluded: nothing of it is kept, and nothing recalled in it; `scope.exclude` in {} says so",
+        "this folder is excluded by `scope.exclude` in {}: nothing is stored or recalled here",
         world.desk.config.display()
     );
     assert_eq!(said, expected);
@@ -76,7 +76,7 @@ fn project_file_exclusion_is_named() {
     let world = world_with_rows();
     std::fs::write(world.desk.folder.join(".rutter.toml"), "[scope]\nexclude = [\".\"]\n").unwrap();
     let said = common_refusal(&world.desk);
-    assert!(said.ends_with("ship/.rutter.toml says so"), "{said}");
+    assert!(said.ends_with("ship/.rutter.toml: nothing is stored or recalled here"), "{said}");
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn pause_refuses_calls() {
     assert!(refusal.unwrap_err().to_string().starts_with("rutter is paused"));
     pause::resume(&world.files(), None).unwrap();
     pause::pause(&world.files(), Some(&Clean::new("session-1"))).unwrap();
-    assert_refused!(common_refusal(&world.desk), @"this session is paused: nothing is kept or recalled; `rutter pause --session session-1 --off` ends it");
+    assert_refused!(common_refusal(&world.desk), @"this session is paused: nothing is stored or recalled; `rutter pause --session session-1 --off` ends the pause");
     call_ok(&world.session("session-2"), "remember", arguments("remember"));
 }
 

@@ -107,9 +107,9 @@ fn value_must_fit_its_cluster() {
     assert!(refusal.contains("does not fit cluster"), "{refusal}");
     let number = |after: &str| -> f64 {
         let rest = refusal.split_once(after).expect(after).1;
-        rest.split([',', ' ']).next().unwrap().parse().expect(&refusal)
+        rest.split([',', ';', ' ']).next().unwrap().parse().expect(&refusal)
     };
-    assert!(number("its distance is ") > number("at most "), "{refusal}");
+    assert!(number("its distance is ") > number("the maximum is "), "{refusal}");
     assert_eq!(world.call_ok("list_values", json!({ "standing": "accepted" }))["count"], 0);
 
     let text = "Round an amount once, at the end, never before it is added up";
@@ -154,7 +154,7 @@ fn other_projects_are_only_counted() {
     let axis = json!({ "axis": "root_cause" });
     let answer = world.call_answer("list_clusters", axis.clone());
     assert_answer!(answer, @r#"
-    Nothing belongs together yet; a cluster needs three or more similar experiences.
+    There are no clusters yet; a cluster needs three or more similar experiences.
     {
       "clusters": [],
       "count": 0,
@@ -254,7 +254,7 @@ fn overlong_value_is_refused() {
         |text: String| world.call_refused("add_value", json!({ "cluster": id, "text": text }));
     assert_eq!(
         long("round once ".repeat(30)),
-        "text has 330 characters; at most 300 are kept, so shorten it"
+        "text has 330 characters; at most 300 are allowed, so shorten it"
     );
     assert_eq!(
         long("四捨五入は最後に一度だけ".repeat(10)),

@@ -156,7 +156,7 @@ impl StoryBuilder {
         let Some(line) = sed_command(&old, &new, &self.typed_path(&file)) else { return false };
         let hand = ChangeMethod::Command { line, output: String::new(), git: Vec::new() };
         self.world.change_files(&hand, ChangeRole::Fix(bug), "sed -i", |state| {
-            good.write(&mut state.tree)
+            good.write(&mut state.tree);
         });
         true
     }
@@ -217,7 +217,7 @@ impl StoryBuilder {
         let git = vec![vec!["apply".to_owned(), "fix.patch".to_owned()]];
         let hand = ChangeMethod::Command { line, output: String::new(), git };
         self.world.change_files(&hand, ChangeRole::Fix(bug), "git apply", |state| {
-            good.write(&mut state.tree)
+            good.write(&mut state.tree);
         });
         if self.chance(50) {
             let hand = ChangeMethod::Command {

@@ -470,7 +470,7 @@ impl StoryBuilder {
                     git: vec![words(&["stash", "-q"])],
                 };
                 self.world.change_files(&hand, ChangeRole::Fix(bug), "git stash", |state| {
-                    *state = committed
+                    *state = committed;
                 });
             }
             _ => {
@@ -481,7 +481,7 @@ impl StoryBuilder {
                     git: vec![words(&["revert", "--no-edit", "HEAD"])],
                 };
                 self.world.change_files(&hand, ChangeRole::Fix(bug), "git revert", |state| {
-                    *state = before
+                    *state = before;
                 });
                 self.world.note_revert();
             }

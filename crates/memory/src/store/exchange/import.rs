@@ -365,7 +365,7 @@ fn import_ghap(connection: &Connection, ghap: &Ghap) -> Result<RowImport, RowRef
     // Two machines may each have an active GHAP in the same place.
     match find_active_rival(connection, project, session, ghap)? {
         Some((older, created)) if created < ghap.created => {
-            ghaps::abandon_merged(connection, older)?
+            ghaps::abandon_merged(connection, older)?;
         }
         Some(_) => {
             let laid_down = Ghap {
@@ -451,7 +451,7 @@ fn import_episode(connection: &Connection, episode: &Episode) -> Result<RowImpor
                     episodes::upsert_episode(connection, project, episode)?;
                 }
                 Some(_) => {
-                    episodes::upsert_episode(connection, project, &episode.clone().end_as_left())?
+                    episodes::upsert_episode(connection, project, &episode.clone().end_as_left())?;
                 }
                 None => episodes::upsert_episode(connection, project, episode)?,
             }

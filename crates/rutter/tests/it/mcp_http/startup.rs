@@ -99,7 +99,10 @@ fn weak_token_is_refused() {
         fs::write(&path, text).unwrap();
         let ran = start(&[]);
         assert_eq!(ran.exit, Some(1), "{ran}");
-        assert!(ran.stderr.contains("holds no token") && ran.stderr.contains("remove it"), "{ran}");
+        assert!(
+            ran.stderr.contains("has no valid token") && ran.stderr.contains("delete the file"),
+            "{ran}"
+        );
         assert_eq!(fs::read_to_string(&path).unwrap(), text, "it is left as it is");
     }
     let missing = start(&["--token-file", "nowhere/token"]);
@@ -115,7 +118,7 @@ fn weak_token_is_refused() {
     .unwrap();
     for no_file in [fifo, home.path("ship")] {
         let ran = start(&["--token-file", no_file.to_str().unwrap()]);
-        assert!(ran.stderr.contains("is no plain file") && ran.exit == Some(1), "{ran}");
+        assert!(ran.stderr.contains("is not a regular file") && ran.exit == Some(1), "{ran}");
     }
 }
 
@@ -130,7 +133,7 @@ fn public_address_prints_warning() {
     assert_eq!(served.send(&named).code, 403);
     let said = served.stop(Signal::TERM).assert_success();
     assert!(
-        said.stderr.starts_with("warning: other machines can reach 0.0.0.0. Whoever has the token"),
+        said.stderr.starts_with("warning: other machines can reach 0.0.0.0. Anyone with the token"),
         "{said}"
     );
     assert_eq!(said.stderr.lines().count(), 1, "{said}");
