@@ -78,7 +78,7 @@ fn event_output(
     match files.secure() {
         Ok(None) => {}
         Ok(Some(mode)) => {
-            drop(log::append_permission_change(files, environment::current_time(), mode))
+            drop(log::append_permission_change(files, environment::current_time(), mode));
         }
         Err(_) => return String::new(),
     }

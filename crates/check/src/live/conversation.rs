@@ -112,7 +112,7 @@ impl Conversation {
                     }
                 }
                 ConversationStep::WriteFile(path, text) => {
-                    write_file(&project.join(path), text.as_bytes())?
+                    write_file(&project.join(path), text.as_bytes())?;
                 }
                 ConversationStep::ChangeUntilHookRuns(path, text, event) => {
                     let name = path.file_name().unwrap_or_default().to_string_lossy();

@@ -151,7 +151,7 @@ impl EventScenario {
                 sandbox.hook(TestHook::for_event(E::WorktreeCreate).answers(answer));
             }
             E::Elicitation | E::ElicitationResult => {
-                add_elicitation(&mut sandbox, prompt_turns(["go"]))
+                add_elicitation(&mut sandbox, prompt_turns(["go"]));
             }
             E::Notification => add_elicitation(&mut sandbox, turn_then_hook(E::Notification)),
             E::DirectoryAdded => {

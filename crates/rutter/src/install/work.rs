@@ -51,7 +51,7 @@ impl<'s> InstallStep<'s> {
             match self.try_apply(records, earlier.as_ref()) {
                 Ok(()) => break,
                 Err(StepError::Busy) if attempt < MAX_APPLY_ATTEMPTS => {
-                    self = self.plan_again(records)?
+                    self = self.plan_again(records)?;
                 }
                 Err(StepError::Busy) => return Err(busy_failure(self.change.path())),
                 Err(StepError::Failed(failure)) => return Err(failure),

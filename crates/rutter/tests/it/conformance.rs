@@ -376,7 +376,7 @@ fn irrelevant_events_are_silent() {
     home.write_config(&[]);
     store_memory(&home);
     let tell = |event, tool, fields: Value| {
-        assert_silent(&home.hook(&recorded_payload(&home, event, tool, "one", &fields)))
+        assert_silent(&home.hook(&recorded_payload(&home, event, tool, "one", &fields)));
     };
     for source in ["resume", "compact", "clear", "fork"] {
         tell(EventName::SessionStart, None, json!({ "source": source }));

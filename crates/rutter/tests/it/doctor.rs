@@ -458,7 +458,7 @@ fn unseen_event_is_reported() {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     let now = Time::from_millis(now.as_millis().try_into().unwrap());
     let come = |event, times: u32| {
-        (0..times).for_each(|_| event_counts::count_event(&files, event, now).unwrap())
+        (0..times).for_each(|_| event_counts::count_event(&files, event, now).unwrap());
     };
     come(EventName::SessionStart, 3);
     come(EventName::PostToolUse, 99);

@@ -141,7 +141,7 @@ fn interrupted_doctor_ends_server() {
     let setup = DoctorSetup::new();
     let (ship, program) = (setup.text("ship"), setup.text("other/rutter"));
     setup.edit_client_state(|state| {
-        state["projects"][ship]["mcpServers"]["rutter"]["command"] = json!(program)
+        state["projects"][ship]["mcpServers"]["rutter"]["command"] = json!(program);
     });
     let version = format!("rutter {}", env!("CARGO_PKG_VERSION"));
     let hanging = HangingProgram::new(setup, "other/rutter", &version);

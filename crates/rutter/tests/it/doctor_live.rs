@@ -186,7 +186,7 @@ fn live_doctor_proves_every_step() {
         // A server that runs already cannot be started in the sandbox. Its three steps are left out, without a finding.
         let ship = setup.text("ship");
         setup.edit_settings(|settings| {
-            settings["permissions"] = json!({ "allow": ["mcp__rutter__status"] })
+            settings["permissions"] = json!({ "allow": ["mcp__rutter__status"] });
         });
         setup.edit_client_state(|state| {
             let entry = json!({ "type": "http", "url": "http://localhost:1/mcp" });
@@ -240,7 +240,7 @@ fn server_changes() -> Vec<(&'static str, &'static str, SetupChange)> {
         ("a list", |setup| setup.edit_client_state(|it| it["mcpServers"] = json!([]))),
         ("a number", |setup| setup.edit_client_state(|it| it["mcpServers"]["rutter"] = json!(5))),
         ("denied", |setup| {
-            setup.write(USER_SETTINGS, r#"{"deniedMcpServers":[{"serverName":"rutter"}]}"#)
+            setup.write(USER_SETTINGS, r#"{"deniedMcpServers":[{"serverName":"rutter"}]}"#);
         }),
         ("not on the list", |setup| {
             setup.write("ship/.claude/settings.json", r#"{"allowedMcpServers":[]}"#);

@@ -255,7 +255,7 @@ fn harmless_servers_have_no_findings() {
     assert_eq!(states, ["used", "shadowed", "shadowed"], "{report:#}");
     // A local HTTP server is not started, and does not count as foreign.
     edit_server_entry(&setup, |entry| {
-        *entry = json!({ "type": "http", "url": "http://127.0.0.1:4000/mcp" })
+        *entry = json!({ "type": "http", "url": "http://127.0.0.1:4000/mcp" });
     });
     let report = setup.report();
     assert_eq!(report["findings"], json!([]), "{report:#}");
@@ -278,7 +278,7 @@ fn text_report_shows_server_state() {
     edit_server_entry(&setup, |entry| *entry = json!({ "command": "npx" }));
     assert_eq!(said(&setup), "server    local    NOT RUTTER");
     edit_server_entry(&setup, |entry| {
-        *entry = json!({ "type": "http", "url": "http://[::1]:9/mcp" })
+        *entry = json!({ "type": "http", "url": "http://[::1]:9/mcp" });
     });
     assert_eq!(said(&setup), "server    local    over HTTP, not tried");
     set_project_state(&setup, "mcpServers", json!({}));
