@@ -69,7 +69,7 @@ pub fn render_fix_message(
             .iter()
             .any(|(_, known)| known.unconfirmed == Some(UnconfirmedReason::Imported)) =>
         {
-            "Recorded data: an imported file knows this failure."
+            "Recorded data: this failure is in an imported file."
         }
         (RecurrenceKind::Failure, 1) if returning.iter().any(|(_, known)| !known.is_cause_seen) => {
             "Recorded data: this test was fixed before."
@@ -170,7 +170,10 @@ impl WriteChanges for ShownFix<'_> {
                     let hunks = change.hunks();
                     let speaks = |hunk: &Hunk| hunk.lines().any(reads_like_instruction);
                     if hunks.iter().any(speaks) {
-                        text.push_str(" its lines are not shown, as they read like instructions.");
+                        text.push_str(
+                            " its lines are not shown because they read like \
+                                       instructions.",
+                        );
                         last_file = file;
                         any = true;
                         continue;

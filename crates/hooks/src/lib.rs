@@ -100,7 +100,7 @@ pub struct HookResult {
     pub event: Option<(EventName, Clean)>,
     /// The text to print; empty for silence.
     pub stdout: String,
-    /// True if the caller should start `rutter tend`.
+    /// True if the caller should start `rutter maintain`.
     pub needs_maintenance: bool,
     /// Errors, for the log.
     pub errors: Vec<Clean>,

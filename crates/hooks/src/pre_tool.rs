@@ -84,8 +84,8 @@ fn client_folder(wire: &RawPayload<'_>, around: &HookEnv) -> Option<PathBuf> {
 /// Makes the client ask the user for permission.
 pub(super) fn ask_user(file: &Path, heard: &mut HookResult) {
     let reason = format!(
-        "`{}` names a server as rutter's server is named, and it starts something else. Allow this call only if you know that \
-         server.",
+        "The server of `{}` has the name of rutter's server, but starts another program. Allow \
+         this call only if you know that server.",
         escape_quotation(&file.to_string_lossy())
     );
     heard.stdout = HookOutput::<PreToolUse>::new().ask(reason).answer().stdout;

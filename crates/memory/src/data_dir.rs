@@ -255,10 +255,7 @@ impl FolderLock {
                 return Ok(lock);
             }
             if Instant::now() >= until {
-                return Err(io::Error::new(
-                    io::ErrorKind::TimedOut,
-                    "another process has it open or works on it",
-                ));
+                return Err(io::Error::new(io::ErrorKind::TimedOut, "another process uses it"));
             }
             thread::sleep(Duration::from_millis(2));
         }
@@ -270,7 +267,7 @@ pub fn make_folder(folder: &Path) -> io::Result<()> {
     match DirBuilder::new().recursive(true).mode(0o700).create(folder) {
         // A file, or a dangling link: "exists" would not explain the problem.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            Err(io::Error::new(io::ErrorKind::NotADirectory, "something else is in its place"))
+            Err(io::Error::new(io::ErrorKind::NotADirectory, "it exists and is not a folder"))
         }
         done => done,
     }
@@ -285,7 +282,7 @@ pub fn make_subfolder(folder: &Path) -> io::Result<()> {
         Err(error) => match check_path(folder)? {
             Some(found) if found.is_dir() => Ok(()),
             Some(_) => {
-                Err(io::Error::new(io::ErrorKind::NotADirectory, "something else is in its place"))
+                Err(io::Error::new(io::ErrorKind::NotADirectory, "it exists and is not a folder"))
             }
             None => Err(error),
         },

@@ -134,7 +134,7 @@ pub struct Resolution {
 impl Resolution {
     /// Result of the older of two active GHAPs after their places were joined.
     pub(crate) const MERGED_RESULT: &'static str =
-        "its place was joined with another that had a younger active GHAP";
+        "its project was merged with one that had a newer active GHAP";
 
     pub(crate) fn abandoned_by_merge(at: Time) -> Self {
         Self {
@@ -251,10 +251,10 @@ pub enum GhapError {
     #[error(transparent)]
     Text(#[from] TextError),
     /// The confidence is out of range.
-    #[error("confidence is a number from 0 to 1, not {0}")]
+    #[error("confidence must be a number from 0 to 1, not {0}")]
     Confidence(f64),
     /// Another GHAP is active.
-    #[error("a GHAP is active already: {id} \"{goal}\"; resolve or abandon it first")]
+    #[error("a GHAP is already active: {id} \"{goal}\"; resolve or abandon it first")]
     Active {
         /// The short id.
         id: String,
@@ -265,7 +265,7 @@ pub enum GhapError {
     #[error("no GHAP is active here; start one with `rutter ghap start`")]
     NoneActive,
     /// The GHAP has already ended.
-    #[error("GHAP {id} is {status} already")]
+    #[error("GHAP {id} is already {status}")]
     Ended {
         /// The short id.
         id: String,
@@ -273,21 +273,19 @@ pub enum GhapError {
         status: GhapStatus,
     },
     /// The GHAP is active and has no lesson yet.
-    #[error("GHAP {id} is still active; its lesson is written by `rutter ghap resolve`")]
+    #[error("GHAP {id} is still active; write its lesson with `rutter ghap resolve`")]
     NotEnded {
         /// The short id.
         id: String,
     },
     /// The session of the GHAP is still alive.
-    #[error("GHAP {id} belongs to a session that is still alive")]
+    #[error("GHAP {id} belongs to a session that is still running")]
     Alive {
         /// The short id.
         id: String,
     },
     /// The GHAP belongs to another project.
-    #[error(
-        "GHAP {id} belongs to the project {project}; go to its folder to take it over or give it up"
-    )]
+    #[error("GHAP {id} belongs to the project {project}; go to its folder to adopt or abandon it")]
     Elsewhere {
         /// The short id.
         id: String,
@@ -295,22 +293,22 @@ pub enum GhapError {
         project: ProjectKey,
     },
     /// The GHAP already belongs to the caller.
-    #[error("GHAP {id} is this session's own already")]
+    #[error("GHAP {id} already belongs to this session")]
     Own {
         /// The short id.
         id: String,
     },
     /// A falsified GHAP lacks the fields that make it useful.
-    #[error("a falsified GHAP needs {missing}: that is what can be learnt from it")]
+    #[error("a falsified GHAP needs {missing}")]
     Falsified {
         /// The missing fields.
         missing: &'static str,
     },
     /// The requested final status is `active`.
-    #[error("a GHAP is resolved as confirmed, falsified or abandoned")]
+    #[error("the status must be confirmed, falsified or abandoned")]
     StillActive,
     /// The named run has no relation to the prediction.
-    #[error("outcome {id} is no evidence here: {why}")]
+    #[error("outcome {id} cannot be the evidence: {why}")]
     NoEvidence {
         /// The short id of the run.
         id: String,
@@ -318,10 +316,10 @@ pub enum GhapError {
         why: &'static str,
     },
     /// The evidence does not justify the tier.
-    #[error("it is called {0}, and its evidence does not make it so")]
+    #[error("its tier is {0}, but its evidence does not support that")]
     Tier(Tier),
     /// The update has no changes.
-    #[error("nothing was said to change; name what is new, as `--hypothesis TEXT`")]
+    #[error("nothing to change; give an option such as `--hypothesis TEXT`")]
     NothingToChange,
 }
 
@@ -362,7 +360,7 @@ impl Ghap {
     /// unrelated.
     pub fn compare(&self, outcome: &Outcome) -> Result<bool, &'static str> {
         if !self.testable {
-            return Err("nothing that a run could show was predicted");
+            return Err("the prediction names no result that a run can show");
         }
         if outcome.project != self.project {
             return Err("it ran in another project");
@@ -377,10 +375,10 @@ impl Ghap {
             return Err("it is not the kind of run that the prediction is about");
         }
         if !expect::matches_target(self.target.as_deref(), &outcome.command, &outcome.failing) {
-            return Err("its command is not what the prediction is about");
+            return Err("the prediction is about another command");
         }
         match outcome.verdict {
-            Verdict::Unknown => Err("it does not say whether it passed"),
+            Verdict::Unknown => Err("its result is unknown"),
             Verdict::Passed => Ok(self.expects == Expects::Pass),
             Verdict::Failed => Ok(self.expects == Expects::Fail),
         }

@@ -92,7 +92,10 @@ impl fmt::Display for IdSuffix {
 
 /// The typed text is not an id.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("an id is {MIN_ID_CHARS} to 32 hexadecimal letters from its end, as the lists show it")]
+#[error(
+    "an id must be the last {MIN_ID_CHARS} to 32 hexadecimal digits of a full id, as the \
+         lists show it"
+)]
 pub struct InvalidId;
 
 impl FromStr for IdSuffix {

@@ -48,7 +48,8 @@ fn rotate_log(path: &Path, file: &fs::File) -> io::Result<()> {
 /// Logs that others could write to the data directory, which had this mode and is closed now.
 pub fn append_permission_change(files: &DataDir, now: Time, mode: u32) -> io::Result<()> {
     let line = format!(
-        "{PERMISSIONS_PREFIX}others could write to the data folder (mode {mode:04o}); it was closed"
+        "{PERMISSIONS_PREFIX}other users could write to the data folder (mode {mode:04o}); the \
+         permission was removed"
     );
     append_line(files, now, &Clean::new(&line))
 }

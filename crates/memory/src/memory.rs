@@ -59,13 +59,13 @@ pub enum MemoryError {
     #[error(transparent)]
     Text(#[from] TextError),
     /// The importance is out of range.
-    #[error("importance is a number from 0 to 1, not {0}")]
+    #[error("importance must be a number from 0 to 1, not {0}")]
     Importance(f64),
     /// There are too many tags.
-    #[error("there are {0} tags; at most {MAX_TAGS} are kept")]
+    #[error("there are {0} tags; at most {MAX_TAGS} are allowed")]
     Tags(usize),
     /// A tag has invalid characters.
-    #[error("`{0}` is no tag: letters, digits, `-`, `_` and `.` make one")]
+    #[error("`{0}` is not a tag: use letters, digits, `-`, `_` and `.`")]
     Tag(String),
 }
 

@@ -112,7 +112,8 @@ pub enum StoreError {
     #[error(transparent)]
     Unsafe(#[from] UnsafePath),
     /// The database was written by a newer version of the program.
-    #[error("{} was written by a newer rutter (schema {found}, this one knows {SCHEMA_VERSION}); update this one", path.to_line())]
+    #[error("a newer rutter wrote {} (schema {found}, this version supports {SCHEMA_VERSION}); \
+             update rutter", path.to_line())]
     Newer {
         /// The database.
         path: PathBuf,
@@ -132,22 +133,25 @@ pub enum StoreError {
     #[error("the disk is full; nothing was written")]
     Full,
     /// The disk fails, or is too full for SQLite's bookkeeping. Nothing was written.
-    #[error("the disk fails or is full ({0}); nothing was changed")]
+    #[error("the disk has failed or is full ({0}); nothing was changed")]
     Disk(String),
     /// The database cannot be written. Nothing was changed.
-    #[error("the memory cannot be written: {0}; nothing was changed")]
+    #[error("could not write to the memory: {0}; nothing was changed")]
     ReadOnly(String),
     /// The database file is corrupt.
-    #[error("the database is damaged: {0}; `rutter doctor --repair` saves what can be read")]
+    #[error("the database is damaged: {0}; run `rutter doctor --repair` to save its readable rows")]
     Damaged(String),
     /// Rows were deleted, but their bytes are not overwritten yet.
-    #[error("the rows are gone, but not every byte of them yet ({0}); `rutter tend` finishes it")]
+    #[error(
+        "the rows are deleted, but some of their bytes are still in the files ({0}); run \
+         `rutter maintain`"
+    )]
     NotErased(String),
     /// A hook is writing to a spool file, which therefore could not be drained.
-    #[error("a hook is in the middle of writing to the spool; try again")]
+    #[error("a hook is writing to the spool; try again")]
     SpoolInUse,
     /// Any other SQLite error.
-    #[error("the database said: {0}")]
+    #[error("database error: {0}")]
     Sql(rusqlite::Error),
     /// An operation on a GHAP is not allowed.
     #[error(transparent)]
@@ -167,7 +171,7 @@ pub enum StoreError {
         id: IdSuffix,
     },
     /// Several rows have an id with this end.
-    #[error("{count} ids end in {id}; type more of it")]
+    #[error("{count} ids end in {id}; type more characters")]
     Ambiguous {
         /// The end of the id that the user typed.
         id: IdSuffix,
@@ -186,7 +190,7 @@ pub enum StoreError {
     #[error("no project is known as `{0}`; `rutter project list` shows them")]
     NoProject(String),
     /// The user accepted a proposal that cannot be carried out.
-    #[error("it cannot be accepted: {0}")]
+    #[error("could not accept it: {0}")]
     NotAccepted(String),
     /// No session has this name or id.
     #[error("no session is known as `{0}`; `rutter sessions list --all` shows them")]
@@ -279,7 +283,7 @@ impl Store {
             schema::SchemaState::Current => {}
             schema::SchemaState::Older | schema::SchemaState::Empty => {
                 let why = files.why_unwritable();
-                return Err(StoreError::ReadOnly(format!("it is of an older rutter, and {why}")));
+                return Err(StoreError::ReadOnly(format!("an older rutter wrote it, and {why}")));
             }
         }
         connection.set_prepared_statement_cache_capacity(hook_store::STATEMENT_CACHE_CAPACITY);

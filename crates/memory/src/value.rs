@@ -71,8 +71,8 @@ pub enum ValueError {
     Text(#[from] TextError),
     /// The text is longer than one sentence.
     #[error(
-        "the value has {length} characters, about {tokens} tokens; at most {MAX_VALUE_CHARS} characters and {MAX_VALUE_TOKENS} tokens would do, so \
-         that it can be shown whole: say it in one sentence"
+        "the value has {length} characters, about {tokens} tokens; at most {MAX_VALUE_CHARS} \
+         characters and {MAX_VALUE_TOKENS} tokens are allowed; shorten it to one sentence"
     )]
     TooLong {
         /// Number of characters.
@@ -81,11 +81,15 @@ pub enum ValueError {
         tokens: usize,
     },
     /// None of the words is known.
-    #[error("no word of it is known, so nobody can say what it is about; say it in other words")]
+    #[error(
+        "the value has no known words, so it cannot be compared with the cluster; use other \
+             words"
+    )]
     NoWords,
     /// The text is too far from the cluster.
     #[error(
-        "it does not fit cluster {cluster}: its distance is {distance:.2}, and at most {threshold:.2} would do; {}",
+        "the value does not fit cluster {cluster}: its distance is {distance:.2}, and the \
+         maximum is {threshold:.2}; {}",
         nearest_cluster_advice(.nearest.as_ref(), cluster)
     )]
     TooFar {
@@ -100,7 +104,8 @@ pub enum ValueError {
     },
     /// A retired value says the same.
     #[error(
-        "value {value} says the same and was retired {at}; only a person holds it again: rutter values edit {value} --standing accepted"
+        "value {value} says the same and was retired {at}; only the user can accept it again: \
+         rutter values edit {value} --standing accepted"
     )]
     Retired {
         /// The short id of the value.
@@ -115,10 +120,10 @@ pub enum ValueError {
         value: String,
     },
     /// A distance is out of range.
-    #[error("a distance of a value is a number from 0 to 2")]
+    #[error("the distance of a value must be a number from 0 to 2")]
     Distance,
     /// The edit has no changes.
-    #[error("nothing was said to change; name what is new, as `--text TEXT`")]
+    #[error("nothing to change; give an option such as `--text TEXT`")]
     NothingToChange,
 }
 
@@ -127,7 +132,7 @@ fn nearest_cluster_advice(nearest: Option<&(String, f64)>, cluster: &str) -> Str
         Some((name, distance)) if name != cluster => {
             format!("it is nearer to cluster {name} ({distance:.2})")
         }
-        _ => "say what its members have in common".to_owned(),
+        _ => "state what its members have in common".to_owned(),
     }
 }
 
@@ -213,8 +218,8 @@ mod tests {
         );
         assert_eq!(
             validate_value_text(&"a".repeat(301)).unwrap_err().to_string(),
-            "the value has 301 characters, about 76 tokens; at most 300 characters and 75 tokens would do, so that it can be \
-             shown whole: say it in one sentence"
+            "the value has 301 characters, about 76 tokens; at most 300 characters and 75 tokens are allowed; \
+             shorten it to one sentence"
         );
         assert_eq!(
             validate_value_text(&"語".repeat(76)),
@@ -240,12 +245,12 @@ mod tests {
         };
         assert_eq!(
             error(None),
-            "it does not fit cluster 0123abcd: its distance is 0.91, and at most 0.70 would do; \
-             say what its members have in common"
+            "the value does not fit cluster 0123abcd: its distance is 0.91, and the maximum is 0.70; \
+             state what its members have in common"
         );
         assert_eq!(
             error(Some(("99887766".to_owned(), 0.5))),
-            "it does not fit cluster 0123abcd: its distance is 0.91, and at most 0.70 would do; \
+            "the value does not fit cluster 0123abcd: its distance is 0.91, and the maximum is 0.70; \
              it is nearer to cluster 99887766 (0.50)"
         );
     }

@@ -1,35 +1,38 @@
 //! Classes of bytes, as one table.
 
-pub(super) const DIGIT: u16 = 1;
-pub(super) const LOWER: u16 = 1 << 1;
-pub(super) const UPPER: u16 = 1 << 2;
-/// `a` to `f` in either case; with [`DIGIT`] the alphabet of hexadecimals.
-pub(super) const HEX_LETTER: u16 = 1 << 3;
-pub(super) const DASH: u16 = 1 << 4;
-pub(super) const UNDERSCORE: u16 = 1 << 5;
-/// `+` and `/`.
-pub(super) const PLUS_SLASH: u16 = 1 << 6;
-pub(super) const EQUALS: u16 = 1 << 7;
-pub(super) const DOT: u16 = 1 << 8;
-pub(super) const SPACE: u16 = 1 << 9;
-pub(super) const NEWLINE: u16 = 1 << 10;
-/// `"`, `'` and the backtick.
-pub(super) const QUOTE: u16 = 1 << 11;
-pub(super) const TILDE: u16 = 1 << 12;
-pub(super) const COLON: u16 = 1 << 13;
-pub(super) const PERCENT: u16 = 1 << 14;
-/// What may end a bare value; the first bytes of foreign punctuation too.
-pub(super) const END: u16 = 1 << 15;
+/// A set of bytes, one bit for each class.
+pub(super) type ByteClass = u16;
 
-pub(super) const LETTER: u16 = LOWER | UPPER;
-pub(super) const ALNUM: u16 = LETTER | DIGIT;
-pub(super) const HEX: u16 = DIGIT | HEX_LETTER;
-pub(super) const WORD: u16 = ALNUM | UNDERSCORE;
-pub(super) const URL64: u16 = WORD | DASH;
-pub(super) const BASE64: u16 = ALNUM | PLUS_SLASH | EQUALS;
+pub(super) const DIGIT: ByteClass = 1;
+pub(super) const LOWER: ByteClass = 1 << 1;
+pub(super) const UPPER: ByteClass = 1 << 2;
+/// `a` to `f` in either case; with [`DIGIT`] the alphabet of hexadecimals.
+pub(super) const HEX_LETTER: ByteClass = 1 << 3;
+pub(super) const DASH: ByteClass = 1 << 4;
+pub(super) const UNDERSCORE: ByteClass = 1 << 5;
+/// `+` and `/`.
+pub(super) const PLUS_SLASH: ByteClass = 1 << 6;
+pub(super) const EQUALS: ByteClass = 1 << 7;
+pub(super) const DOT: ByteClass = 1 << 8;
+pub(super) const SPACE: ByteClass = 1 << 9;
+pub(super) const NEWLINE: ByteClass = 1 << 10;
+/// `"`, `'` and the backtick.
+pub(super) const QUOTE: ByteClass = 1 << 11;
+pub(super) const TILDE: ByteClass = 1 << 12;
+pub(super) const COLON: ByteClass = 1 << 13;
+pub(super) const PERCENT: ByteClass = 1 << 14;
+/// What may end a bare value; the first bytes of foreign punctuation too.
+pub(super) const END: ByteClass = 1 << 15;
+
+pub(super) const LETTER: ByteClass = LOWER | UPPER;
+pub(super) const ALNUM: ByteClass = LETTER | DIGIT;
+pub(super) const HEX: ByteClass = DIGIT | HEX_LETTER;
+pub(super) const WORD: ByteClass = ALNUM | UNDERSCORE;
+pub(super) const URL64: ByteClass = WORD | DASH;
+pub(super) const BASE64: ByteClass = ALNUM | PLUS_SLASH | EQUALS;
 /// What names are made of: `spring.mail.password`, `X-Api-Key`, `DB_PASS`.
-pub(super) const NAME: u16 = URL64 | DOT;
-pub(super) const BLANK: u16 = SPACE | NEWLINE;
+pub(super) const NAME: ByteClass = URL64 | DOT;
+pub(super) const BLANK: ByteClass = SPACE | NEWLINE;
 
 static CLASSES: [u16; 256] = classes();
 
@@ -69,26 +72,26 @@ const fn classes() -> [u16; 256] {
 
 /// Whether a byte belongs to one of the classes.
 #[inline]
-pub(super) fn is(byte: u8, classes: u16) -> bool {
+pub(super) fn is(byte: u8, classes: ByteClass) -> bool {
     CLASSES[byte as usize] & classes != 0
 }
 
 /// Whether there is a byte at `at` and it belongs to one of the classes.
 #[inline]
-pub(super) fn is_at(text: &[u8], at: usize, classes: u16) -> bool {
+pub(super) fn is_at(text: &[u8], at: usize, classes: ByteClass) -> bool {
     text.get(at).is_some_and(|&byte| is(byte, classes))
 }
 
 /// Where the run of the classes that begins at `from` ends.
 #[inline]
-pub(super) fn run(text: &[u8], from: usize, classes: u16) -> usize {
+pub(super) fn run(text: &[u8], from: usize, classes: ByteClass) -> usize {
     let rest = text.get(from..).unwrap_or_default();
     from + rest.iter().position(|&byte| !is(byte, classes)).unwrap_or(rest.len())
 }
 
 /// Where the run of the classes that ends before `end` begins, looking back over `most` bytes.
 #[inline]
-pub(super) fn run_back(text: &[u8], end: usize, classes: u16, most: usize) -> usize {
+pub(super) fn run_back(text: &[u8], end: usize, classes: ByteClass, most: usize) -> usize {
     let floor = end.saturating_sub(most);
     let window = &text[floor..end];
     end - window.iter().rev().position(|&byte| !is(byte, classes)).unwrap_or(window.len())

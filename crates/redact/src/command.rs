@@ -3,8 +3,10 @@
 //! A short flag means something else in every program, so the program must be named on the same line.
 
 use super::alphabet::{self, BLANK, QUOTE, SPACE};
-use super::value::Form;
-use super::{Finding, drawn, extent, handmade, heat, name, placeholder, prefix, random};
+use super::value::ValueForm;
+use super::{
+    Finding, character_mix, handmade, name, placeholder, prefix, proximity, randomness, value_span,
+};
 
 mod programs;
 
@@ -12,7 +14,7 @@ pub(super) use programs::Programs;
 
 /// How a flag's argument holds its secret.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Takes {
+enum FlagArgument {
     /// All of the argument, after a blank.
     Next,
     /// All of it, without a blank.
@@ -28,24 +30,33 @@ enum Takes {
 }
 
 /// Flag, the programs that have it, and what it takes.
-static FLAGS: &[(&str, Programs, Takes)] = &[
-    ("-u", Programs::of(&["curl"]), Takes::AfterColon),
-    ("--user", Programs::of(&["curl"]), Takes::AfterColon),
-    ("-U", Programs::of(&["curl"]), Takes::AfterColon),
-    ("--proxy-user", Programs::of(&["curl"]), Takes::AfterColon),
-    ("-a", Programs::of(&["http", "https"]), Takes::AfterColon),
-    ("--auth", Programs::of(&["http", "https"]), Takes::AfterColon),
-    ("-A", Programs::of(&["snmpwalk", "snmpget"]), Takes::Next),
-    ("-X", Programs::of(&["snmpwalk", "snmpget"]), Takes::Next),
-    ("-p", Programs::of(&["useradd", "usermod"]), Takes::Next),
+static FLAGS: &[(&str, Programs, FlagArgument)] = &[
+    ("-u", Programs::from_names(&["curl"]), FlagArgument::AfterColon),
+    ("--user", Programs::from_names(&["curl"]), FlagArgument::AfterColon),
+    ("-U", Programs::from_names(&["curl"]), FlagArgument::AfterColon),
+    ("--proxy-user", Programs::from_names(&["curl"]), FlagArgument::AfterColon),
+    ("-a", Programs::from_names(&["http", "https"]), FlagArgument::AfterColon),
+    ("--auth", Programs::from_names(&["http", "https"]), FlagArgument::AfterColon),
+    ("-A", Programs::from_names(&["snmpwalk", "snmpget"]), FlagArgument::Next),
+    ("-X", Programs::from_names(&["snmpwalk", "snmpget"]), FlagArgument::Next),
+    ("-p", Programs::from_names(&["useradd", "usermod"]), FlagArgument::Next),
     (
         "-p",
-        Programs::of(&["mysql", "mysqldump", "mysqladmin", "mariadb", "7z", "7za", "rar", "unrar"]),
-        Takes::Joined,
+        Programs::from_names(&[
+            "mysql",
+            "mysqldump",
+            "mysqladmin",
+            "mariadb",
+            "7z",
+            "7za",
+            "rar",
+            "unrar",
+        ]),
+        FlagArgument::Joined,
     ),
     (
         "-p",
-        Programs::of(&[
+        Programs::from_names(&[
             "sshpass",
             "mongo",
             "mongosh",
@@ -54,11 +65,11 @@ static FLAGS: &[(&str, Programs, Takes)] = &[
             "mongoexport",
             "mongoimport",
         ]),
-        Takes::Either,
+        FlagArgument::Either,
     ),
     (
         "-p",
-        Programs::of(&[
+        Programs::from_names(&[
             "login",
             "twine",
             "rabbitmqadmin",
@@ -68,19 +79,26 @@ static FLAGS: &[(&str, Programs, Takes)] = &[
             "psexec",
             "cypher-shell",
         ]),
-        Takes::Next,
+        FlagArgument::Next,
     ),
-    ("-P", Programs::of(&["unzip", "zip"]), Takes::Either),
+    ("-P", Programs::from_names(&["unzip", "zip"]), FlagArgument::Either),
     (
         "-P",
-        Programs::of(&["sqlcmd", "bcp", "tsql", "mosquitto_pub", "mosquitto_sub", "ipmitool"]),
-        Takes::Next,
+        Programs::from_names(&[
+            "sqlcmd",
+            "bcp",
+            "tsql",
+            "mosquitto_pub",
+            "mosquitto_sub",
+            "ipmitool",
+        ]),
+        FlagArgument::Next,
     ),
-    ("-a", Programs::of(&["redis-cli"]), Takes::Next),
-    ("-U", Programs::of(&["smbclient", "rpcclient", "winexe"]), Takes::AfterPercent),
+    ("-a", Programs::from_names(&["redis-cli"]), FlagArgument::Next),
+    ("-U", Programs::from_names(&["smbclient", "rpcclient", "winexe"]), FlagArgument::AfterPercent),
     (
         "-w",
-        Programs::of(&[
+        Programs::from_names(&[
             "ldapsearch",
             "ldapmodify",
             "ldapadd",
@@ -89,17 +107,17 @@ static FLAGS: &[(&str, Programs, Takes)] = &[
             "ldappasswd",
             "kadmin",
         ]),
-        Takes::Next,
+        FlagArgument::Next,
     ),
-    ("-s", Programs::of(&["ldappasswd"]), Takes::Next),
-    ("-u", Programs::of(&["lftp"]), Takes::AfterComma),
-    ("-N", Programs::of(&["ssh-keygen"]), Takes::Next),
-    ("-k", Programs::of(&["enc"]), Takes::Next),
-    ("-P", Programs::of(&["ssh-keygen"]), Takes::Next),
-    ("--user", Programs::of(&["etcdctl"]), Takes::AfterColon),
-    ("-t", Programs::of(&["codecov"]), Takes::Next),
-    ("--body", Programs::of(&["secret"]), Takes::Next),
-    ("-b", Programs::of(&["secret"]), Takes::Next),
+    ("-s", Programs::from_names(&["ldappasswd"]), FlagArgument::Next),
+    ("-u", Programs::from_names(&["lftp"]), FlagArgument::AfterComma),
+    ("-N", Programs::from_names(&["ssh-keygen"]), FlagArgument::Next),
+    ("-k", Programs::from_names(&["enc"]), FlagArgument::Next),
+    ("-P", Programs::from_names(&["ssh-keygen"]), FlagArgument::Next),
+    ("--user", Programs::from_names(&["etcdctl"]), FlagArgument::AfterColon),
+    ("-t", Programs::from_names(&["codecov"]), FlagArgument::Next),
+    ("--body", Programs::from_names(&["secret"]), FlagArgument::Next),
+    ("-b", Programs::from_names(&["secret"]), FlagArgument::Next),
 ];
 
 /// The secret in the argument of the flag at `at`, on a command line that has named `programs`.
@@ -108,16 +126,16 @@ pub(super) fn flag(text: &[u8], at: usize, done: usize, programs: Programs) -> O
         return None;
     }
     if programs == Programs::default() {
-        return any(text, at, done);
+        return random_flag_value(text, at, done);
     }
     let mut rows = FLAGS.iter().filter(|(_, of, _)| of.meets(programs));
     let row = rows.find(|(flag, ..)| alphabet::starts(text, at, flag.as_bytes()));
-    let Some((flag, _, takes)) = row else { return any(text, at, done) };
+    let Some((flag, _, takes)) = row else { return random_flag_value(text, at, done) };
     let mut from = next_item(text, at + flag.len());
     let joined = !alphabet::is_at(text, from, SPACE) && text.get(from) != Some(&b'=');
     let fits = match takes {
-        Takes::Next => !joined,
-        Takes::Joined => {
+        FlagArgument::Next => !joined,
+        FlagArgument::Joined => {
             joined
                 && text.get(from).is_some_and(|&byte| {
                     byte.is_ascii_graphic() && !matches!(byte, b'-' | b';' | b'&' | b'|' | b'<')
@@ -145,7 +163,7 @@ fn next_item(text: &[u8], end: usize) -> usize {
 /// A drawn value after a short flag of whatever program: `-p X`, `-pw X`, `/rp X`, `/p:X`. The sign is at `at`.
 ///
 /// No list of programs is ever complete; what is drawn and no hash is rarely anything else behind these letters.
-pub(super) fn any(text: &[u8], at: usize, done: usize) -> Option<Finding> {
+pub(super) fn random_flag_value(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let slash = text[at] == b'/';
     let end = alphabet::run(text, at + 1, alphabet::LETTER);
     let flag = &text[at + 1..end];
@@ -166,15 +184,15 @@ pub(super) fn any(text: &[u8], at: usize, done: usize) -> Option<Finding> {
                 | b'X'
         ),
         _ if flag.len() > 16 => false,
-        _ if slash => flag.len() < 3 && flag.contains(&b'p') || name::read(flag).is_some(),
-        _ => name::read(flag).is_some() || flag.ends_with(b"cookie"),
+        _ if slash => flag.len() < 3 && flag.contains(&b'p') || name::classify(flag).is_some(),
+        _ => name::classify(flag).is_some() || flag.ends_with(b"cookie"),
     };
     let from = alphabet::run(text, end, SPACE);
     let from = if slash && text.get(end) == Some(&b':') { end + 1 } else { from };
     if !known || from == end || text.get(end) == Some(&b'=') {
         return None;
     }
-    let right = extent::right(text, from, false, false)?;
+    let right = value_span::value_after(text, from, false, false)?;
     let value = text.get(right.start..right.end)?;
     // Of `user:x@host` and `user:x` the part between.
     let from = value.iter().position(|&byte| byte == b':').map_or(0, |at| at + 1);
@@ -185,27 +203,27 @@ pub(super) fn any(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let login = from > 0 && matches!(flag, b"A" | b"a" | b"p");
     let made = slash && flag == b"p" || login && !slash;
     let secret = start >= done
-        && (drawn::is_drawn(value)
+        && (randomness::is_likely_random(value)
             || made && !value.contains(&b'=') && handmade::is_surely_handmade(value))
-        && !heat::is_other(value)
-        && !placeholder::is(value);
+        && !proximity::is_other_kind(value)
+        && !placeholder::is_placeholder(value);
     let end = || if host.is_some() { start + value.len() } else { right.whole(text) };
     secret.then(|| Finding { start, end: end(), kind: "password" })
 }
 
 /// The secret within the argument that begins at `from`.
-fn argument(text: &[u8], from: usize, takes: Takes, done: usize) -> Option<Finding> {
-    let right = extent::right(text, from, false, false)?;
+fn argument(text: &[u8], from: usize, takes: FlagArgument, done: usize) -> Option<Finding> {
+    let right = value_span::value_after(text, from, false, false)?;
     let (mut start, mut end) = (right.start, right.whole(text));
     let parting = match takes {
-        Takes::AfterColon => Some(b':'),
-        Takes::AfterPercent => Some(b'%'),
-        Takes::AfterComma => Some(b','),
+        FlagArgument::AfterColon => Some(b':'),
+        FlagArgument::AfterPercent => Some(b'%'),
+        FlagArgument::AfterComma => Some(b','),
         _ => None,
     };
     if let Some(parting) = parting {
         // The whole word, commas and all.
-        if right.form != Form::Quoted {
+        if right.form != ValueForm::Quoted {
             let over = |byte: &u8| {
                 alphabet::is(*byte, BLANK | QUOTE)
                     || matches!(byte, b'|' | b';' | b')' | b'\\' | b'<' | b'>')
@@ -219,25 +237,25 @@ fn argument(text: &[u8], from: usize, takes: Takes, done: usize) -> Option<Findi
         }
         let part = user.iter().position(|&byte| byte == parting)?;
         // So may a key that has no prefix.
-        if part + 1 == user.len() && part >= 16 && random::is_random(&user[..part]) {
+        if part + 1 == user.len() && part >= 16 && character_mix::is_random(&user[..part]) {
             return Some(Finding { start, end: start + part, kind: "key" });
         }
         start += part + 1;
     }
     let value = text.get(start..end)?;
     let flag = parting.is_none() && value.first() == Some(&b'-');
-    let plain = !flag && !value.is_empty() && !placeholder::is(value);
+    let plain = !flag && !value.is_empty() && !placeholder::is_placeholder(value);
     (start >= done && plain && value.len() >= 3).then_some(Finding { start, end, kind: "password" })
 }
 
 /// `-passout pass:x` of openssl; the colon is at `at`.
-pub(super) fn source(text: &[u8], at: usize, done: usize) -> Option<Finding> {
+pub(super) fn openssl_password(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let before = &text[at.saturating_sub(14).max(done)..at];
     let flags: [&[u8]; 3] = [b"-pass pass", b"-passin pass", b"-passout pass"];
     if !before.ends_with(b"pass") || !flags.iter().any(|flag| before.ends_with(flag)) {
         return None;
     }
-    argument(text, at + 1, Takes::Joined, done)
+    argument(text, at + 1, FlagArgument::Joined, done)
 }
 
 /// `htpasswd -nb user password`; the word that ends at `end` is the program.
@@ -259,9 +277,9 @@ pub(super) fn htpasswd(text: &[u8], end: usize) -> Option<Finding> {
         }
         at += length;
     }
-    let right = extent::right(text, last, false, false)?;
+    let right = value_span::value_after(text, last, false, false)?;
     let value = text.get(right.start..right.end)?;
-    let secret = plain >= 2 && value.len() >= 4 && !placeholder::is(value);
+    let secret = plain >= 2 && value.len() >= 4 && !placeholder::is_placeholder(value);
     secret.then(|| Finding { start: right.start, end: right.whole(text), kind: "password" })
 }
 
@@ -288,7 +306,7 @@ pub(super) fn generated(text: &[u8], at: usize, end: usize) -> Option<Finding> {
         .map_or(text.len(), |at| line + at);
     let alone = text.get(stop).is_none_or(|&byte| byte == b'\n' || byte == b'\r');
     let value = &text[line..stop];
-    (alone && random::is_random(value)).then_some(Finding {
+    (alone && character_mix::is_random(value)).then_some(Finding {
         start: line,
         end: stop,
         kind: "secret",

@@ -4,14 +4,14 @@
 //! when the digits belong to a technical word: `argon2`, `eu-west-1`, `user42`.
 
 use super::alphabet::{self, ALNUM, DIGIT, LOWER, UPPER};
-use super::drawn::Drawn;
-use super::{drawn, heat, placeholder, random, value};
+use super::randomness::Randomness;
+use super::{character_mix, placeholder, proximity, randomness, value};
 
 /// Lengths of the values that are looked at.
 const LENGTHS: std::ops::RangeInclusive<usize> = 7..=48;
 
 /// The sorts of characters of a value.
-struct Sorts {
+struct CharacterCounts {
     lower: usize,
     upper: usize,
     digits: usize,
@@ -36,7 +36,7 @@ pub(super) enum Likeness {
 
 /// Returns how much a word of a sentence looks like a password.
 pub(super) fn likeness(value: &[u8]) -> Likeness {
-    if value.len() < *LENGTHS.start() || has_name(value) || heat::is_key_combination(value) {
+    if value.len() < *LENGTHS.start() || has_name(value) || proximity::is_key_combination(value) {
         return Likeness::None;
     }
     if is_surely_drawn(value) {
@@ -72,7 +72,8 @@ pub(super) fn likeness(value: &[u8]) -> Likeness {
         && sorts.lower > 1
         && (underscores == 0 || underscores == 1 && value[0].is_ascii_uppercase());
     // A word, a dot and a word: `Fl0wer.Power`. The name of a file ends in small letters.
-    let is_dotted = value.contains(&b'.') && (heat::is_other(value) || sorts.upper == 0 || camel);
+    let is_dotted =
+        value.contains(&b'.') && (proximity::is_other_kind(value) || sorts.upper == 0 || camel);
     let has_inner_sign = sorts.signs > 0 && !is_address && is_made(value, &sorts);
     if value.len() >= 8
         && has_inner_sign
@@ -99,9 +100,9 @@ fn is_surely_drawn(value: &[u8]) -> bool {
     let is_code = |byte: &u8| matches!(byte, b'/' | b',' | b'*' | b':');
     let is_version =
         value.len() < 12 && value[0].is_ascii_alphabetic() && has_technical_number(value);
-    drawn::drawn(value) == Drawn::Surely
-        && !heat::is_other(value)
-        && !placeholder::is(value)
+    randomness::measure(value) == Randomness::Certain
+        && !proximity::is_other_kind(value)
+        && !placeholder::is_placeholder(value)
         && !value.iter().any(is_code)
         && (!value.contains(&b'.') || value.iter().any(u8::is_ascii_uppercase))
         && !is_version
@@ -131,7 +132,9 @@ fn ends_in_number(value: &[u8]) -> bool {
 /// Returns true for `name=value`.
 fn has_name(value: &[u8]) -> bool {
     let sign = value.iter().position(|byte| matches!(byte, b'=' | b':'));
-    sign.is_some_and(|sign| sign > 0 && sign + 1 < value.len() && random::is_wordy(&value[..sign]))
+    sign.is_some_and(|sign| {
+        sign > 0 && sign + 1 < value.len() && character_mix::is_wordy(&value[..sign])
+    })
 }
 
 /// Returns true if two capitals are side by side, as in names of products and methods: `Okta-SSO2`.
@@ -150,8 +153,8 @@ fn leet_digits(value: &[u8]) -> usize {
 }
 
 /// Counts the sorts of a value's characters; `None` if it has one that no such password has.
-fn sorts(value: &[u8]) -> Option<Sorts> {
-    let mut sorts = Sorts { lower: 0, upper: 0, digits: 0, signs: 0, humps: 0 };
+fn sorts(value: &[u8]) -> Option<CharacterCounts> {
+    let mut sorts = CharacterCounts { lower: 0, upper: 0, digits: 0, signs: 0, humps: 0 };
     let mut last = b' ';
     for &byte in value {
         match byte {
@@ -190,7 +193,7 @@ pub(super) fn is_surely_handmade(value: &[u8]) -> bool {
     sure && is_made(value, &sorts) && !is_known(value)
 }
 
-fn is_made(value: &[u8], sorts: &Sorts) -> bool {
+fn is_made(value: &[u8], sorts: &CharacterCounts) -> bool {
     let inner = value.len() - 1;
     // A sign at the end may be the sentence's.
     let signed = sorts.signs > 0
@@ -215,9 +218,9 @@ fn is_made(value: &[u8], sorts: &Sorts) -> bool {
 
 /// Returns true if a value is known to be something else.
 fn is_known(value: &[u8]) -> bool {
-    drawn::is_hex(value)
-        || heat::is_version(value)
-        || placeholder::is(value)
+    randomness::is_hex(value)
+        || proximity::is_version(value)
+        || placeholder::is_placeholder(value)
         || value::names_a_secret(value) && !has_animal(value)
         || has_technical_number(value)
 }

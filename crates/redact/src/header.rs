@@ -2,8 +2,8 @@
 
 use super::Finding;
 use super::alphabet::{self, NAME, NEWLINE, QUOTE, SPACE, URL64};
-use super::name::{Name, Says};
-use super::{placeholder, random};
+use super::name::{NameClass, SecretName};
+use super::{character_mix, placeholder};
 
 /// Words that may stand before credentials.
 static SCHEMES: &[&str] = &[
@@ -56,7 +56,7 @@ pub(super) fn authorization(text: &[u8], after: usize) -> Option<Finding> {
     let scheme = &text[at..word];
     if !SCHEMES.iter().any(|known| scheme.eq_ignore_ascii_case(known.as_bytes())) {
         let end = credential_end(text, at);
-        return (end > at && random::is_random(&text[at..end])).then_some(found(
+        return (end > at && character_mix::is_random(&text[at..end])).then_some(finding(
             at,
             end,
             "authorization",
@@ -65,17 +65,17 @@ pub(super) fn authorization(text: &[u8], after: usize) -> Option<Finding> {
     let start = alphabet::run(text, word, SPACE);
     let end = credential_end(text, start);
     let value = &text[start..end];
-    let long = start > word && value.len() >= 6 && !placeholder::is(value);
+    let long = start > word && value.len() >= 6 && !placeholder::is_placeholder(value);
     let list = scheme.eq_ignore_ascii_case(b"digest")
         || scheme.starts_with(b"AWS4")
         || scheme == b"Signature";
     // `Authorization: Bearer token` is a description; credentials are no word.
     let encoded = scheme.eq_ignore_ascii_case(b"basic") && is_encoded(value);
-    if !long || !list && !encoded && random::is_wordy(value) {
+    if !long || !list && !encoded && character_mix::is_wordy(value) {
         return None;
     }
     let end = if list { value_end(text, start, false) } else { end };
-    Some(found(start, end, "authorization"))
+    Some(finding(start, end, "authorization"))
 }
 
 /// Base64 rather than a word: capitals after small letters.
@@ -98,9 +98,11 @@ pub(super) fn bare_scheme(text: &[u8], at: usize, end: usize) -> Option<Finding>
     let start = alphabet::run(text, end, SPACE);
     let stop = credential_end(text, start);
     let value = &text[start..stop];
-    let credentials =
-        start > end && value.len() >= least && !placeholder::is(value) && random::is_random(value);
-    credentials.then_some(found(start, stop, "authorization"))
+    let credentials = start > end
+        && value.len() >= least
+        && !placeholder::is_placeholder(value)
+        && character_mix::is_random(value);
+    credentials.then_some(finding(start, stop, "authorization"))
 }
 
 /// Cookies: all of a request's, the value of a response's.
@@ -112,19 +114,19 @@ fn cookie(text: &[u8], after: usize, set: bool) -> Option<Finding> {
         return None;
     }
     let end = value_end(text, value, set);
-    let long = end - value >= 8 && !placeholder::is(&text[value..end]);
-    long.then_some(found(if set { value } else { start }, end, "cookie"))
+    let long = end - value >= 8 && !placeholder::is_placeholder(&text[value..end]);
+    long.then_some(finding(if set { value } else { start }, end, "cookie"))
 }
 
 /// `"d"` of a JSON Web Key is the private half; the name is at `start`.
-pub(super) fn jwk(text: &[u8], start: usize, word: &[u8]) -> Option<Name> {
+pub(super) fn jwk(text: &[u8], start: usize, word: &[u8]) -> Option<SecretName> {
     let value = alphabet::run(text, start + 1, QUOTE | SPACE | alphabet::COLON);
     if word != b"d" || alphabet::run(text, value, URL64) - value < 40 {
         return None;
     }
     let near = &text[start.saturating_sub(512)..start];
     let key = near.windows(5).any(|part| part == b"\"kty\"");
-    key.then_some(Name { says: Says::Perhaps, kind: "private-key" })
+    key.then_some(SecretName { class: NameClass::Perhaps, kind: "private-key" })
 }
 
 /// Where a credential without blanks ends.
@@ -166,7 +168,7 @@ fn value_end(text: &[u8], start: usize, first_part: bool) -> usize {
     end
 }
 
-fn found(start: usize, end: usize, kind: &'static str) -> Finding {
+fn finding(start: usize, end: usize, kind: &'static str) -> Finding {
     Finding { start, end, kind }
 }
 

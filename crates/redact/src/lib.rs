@@ -22,41 +22,41 @@
 
 use std::borrow::Cow;
 
+mod adjacent;
 mod alphabet;
-mod assign;
-mod before;
-mod call;
+mod assignment;
+mod call_argument;
+mod character_mix;
 pub mod checksum;
 mod choice;
 mod clean;
 mod command;
-mod drawn;
-mod encoded;
 pub mod escape;
-mod extent;
-mod foreign;
+mod file_name;
+mod foreign_name;
 mod handmade;
 mod header;
-mod heat;
-mod joined;
 mod login;
 mod markup;
 mod name;
 mod pem;
+mod percent_encoded;
 mod phrase;
-mod place;
 mod placeholder;
+mod positional;
+mod preceding_value;
 mod prefix;
-mod private;
-mod random;
+mod private_region;
+mod proximity;
+mod randomness;
 mod repeat;
 mod scan;
 mod sentence;
-mod shape;
-mod spaced;
 mod table;
+mod token_shape;
 mod url;
 mod value;
+mod value_span;
 
 pub use choice::UnknownChoice;
 pub use clean::{Clean, Limit, TextError};
@@ -81,74 +81,80 @@ struct Finding {
 }
 
 /// What a placeholder begins with; text that begins so has been through here.
-const MARK: &[u8] = b"[redacted:";
+const PLACEHOLDER_START: &[u8] = b"[redacted:";
 
-/// A text that does not settle.
-const UNSETTLED: &str = "[redacted:text]";
+/// A text that does not redact_until_stable.
+const UNSTABLE_TEXT: &str = "[redacted:text]";
 
 /// How often a text is read again after a change. Two readings are the rule, three are rare.
-const PASSES: usize = 6;
+const MAX_PASSES: usize = 6;
 
 /// Text without secrets; borrowed when there was none.
 ///
 /// Total, pure, and linear in the length of the text. What it returns it leaves alone: a change may put two
 /// pieces side by side that read as another secret, so the result is read again until nothing changes.
 pub fn redact(text: &str) -> Cow<'_, str> {
-    settle(text, Lines::Joined)
+    redact_until_stable(text, LineMode::OnePlaceholder)
 }
 
 /// The same text with as many lines as before: each line of a secret that spans several has a placeholder of its own.
 /// A line of the result is the redacted form of the line with the same number.
 pub fn redact_by_line(text: &str) -> Cow<'_, str> {
-    settle(text, Lines::Kept)
+    redact_until_stable(text, LineMode::PlaceholderPerLine)
 }
 
 /// How a secret of several lines is replaced.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Lines {
+enum LineMode {
     /// By one placeholder.
-    Joined,
+    OnePlaceholder,
     /// By one placeholder in each line.
-    Kept,
+    PlaceholderPerLine,
 }
 
 /// Redacts a text until a further reading changes nothing.
-fn settle(text: &str, lines: Lines) -> Cow<'_, str> {
-    let Some(mut current) = pass(text, lines) else { return Cow::Borrowed(text) };
-    for _ in 1..PASSES {
-        match pass(&current, lines) {
+fn redact_until_stable(text: &str, lines: LineMode) -> Cow<'_, str> {
+    let Some(mut current) = redact_once(text, lines) else { return Cow::Borrowed(text) };
+    for _ in 1..MAX_PASSES {
+        match redact_once(&current, lines) {
             Some(next) => current = next,
             None => return Cow::Owned(current),
         }
     }
-    // Nobody has met such a text; one that will not settle is not worth a leak.
+    // Nobody has met such a text; one that will not redact_until_stable is not worth a leak.
     match lines {
-        Lines::Joined => Cow::Borrowed(UNSETTLED),
-        Lines::Kept => Cow::Owned(vec![UNSETTLED; text.split('\n').count()].join("\n")),
+        LineMode::OnePlaceholder => Cow::Borrowed(UNSTABLE_TEXT),
+        LineMode::PlaceholderPerLine => {
+            Cow::Owned(vec![UNSTABLE_TEXT; text.split('\n').count()].join("\n"))
+        }
     }
 }
 
 /// One reading: private regions first, so that no rule sees what is in them.
-fn pass(text: &str, lines: Lines) -> Option<String> {
-    let open = replace(text, private::regions(text), lines);
+fn redact_once(text: &str, lines: LineMode) -> Option<String> {
+    let open = replace_findings(text, private_region::regions(text), lines);
     let rest = open.as_deref().unwrap_or(text);
     let found: Vec<Finding> = scan::findings(rest.as_bytes()).collect();
     if found.is_empty() {
         return open;
     }
     let repeats = Repeats::new(rest.as_bytes(), &found);
-    let closed = replace(rest, found.iter().copied(), lines);
+    let closed = replace_findings(rest, found.iter().copied(), lines);
     if repeats.is_empty() {
         return closed.or(open);
     }
     let again = closed
         .as_deref()
-        .and_then(|closed| replace(closed, repeats.findings(closed.as_bytes()), lines));
+        .and_then(|closed| replace_findings(closed, repeats.findings(closed.as_bytes()), lines));
     again.or(closed).or(open)
 }
 
 /// The text with every finding replaced; `None` when there is none.
-fn replace(text: &str, findings: impl Iterator<Item = Finding>, lines: Lines) -> Option<String> {
+fn replace_findings(
+    text: &str,
+    findings: impl Iterator<Item = Finding>,
+    lines: LineMode,
+) -> Option<String> {
     let mut out: Option<String> = None;
     let mut done = 0;
     for found in findings {
@@ -158,11 +164,11 @@ fn replace(text: &str, findings: impl Iterator<Item = Finding>, lines: Lines) ->
         let Some(secret) = text.get(found.start..found.end) else { continue };
         let out = out.get_or_insert_with(|| String::with_capacity(text.len() + 32));
         out.push_str(before);
-        push_mark(out, found.kind);
-        if lines == Lines::Kept {
+        push_placeholder(out, found.kind);
+        if lines == LineMode::PlaceholderPerLine {
             for _ in secret.matches('\n') {
                 out.push('\n');
-                push_mark(out, found.kind);
+                push_placeholder(out, found.kind);
             }
         }
         done = found.end;
@@ -172,7 +178,7 @@ fn replace(text: &str, findings: impl Iterator<Item = Finding>, lines: Lines) ->
     Some(out)
 }
 
-fn push_mark(out: &mut String, kind: &str) {
+fn push_placeholder(out: &mut String, kind: &str) {
     out.push_str("[redacted:");
     out.push_str(kind);
     out.push(']');

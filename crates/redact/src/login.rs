@@ -1,8 +1,8 @@
 //! A user and a password side by side, without a name that says so: `user:password@host`, `auth=("user", "x")`.
 
 use super::alphabet::{self, ALNUM, BLANK, END, NAME, QUOTE, SPACE};
-use super::drawn::{self, Drawn};
-use super::{Finding, extent, handmade, heat, placeholder, random, spaced};
+use super::randomness::{self, Randomness};
+use super::{Finding, adjacent, character_mix, handmade, placeholder, proximity, value_span};
 
 /// `user:password@host` without a scheme; the `@` is at `at`.
 pub(super) fn at_sign(text: &[u8], at: usize, done: usize) -> Option<Finding> {
@@ -22,12 +22,13 @@ pub(super) fn at_sign(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     // A URL as the name of a file or a branch: `https:__bob:X@host`, `mirror/https-bob:X@host`.
     let in_name = user > 0
         && (text[user - 1] == b'/' || text[user - 1] == b':' && text[user..].starts_with(b"__"));
-    let alone = alone || in_name && (drawn::is_drawn(password) || spaced::is_signed(password));
+    let alone = alone
+        || in_name && (randomness::is_likely_random(password) || adjacent::is_signed(password));
     let made = || &text[user..colon] != b"npm" && handmade::is_surely_handmade(password);
     let drawn = password.len() >= 8
-        && (!random::is_wordy(password) || drawn::is_drawn(password) || made())
+        && (!character_mix::is_wordy(password) || randomness::is_likely_random(password) || made())
         && !password.contains(&b'/');
-    (user < colon && alone && drawn && !placeholder::is(password)).then_some(Finding {
+    (user < colon && alone && drawn && !placeholder::is_placeholder(password)).then_some(Finding {
         start: colon + 1,
         end: at,
         kind: "password",
@@ -48,10 +49,11 @@ fn after_address(text: &[u8], at: usize) -> Option<Finding> {
         .or((start + window.len() == text.len()).then_some(window.len()))?;
     let value = &window[..length];
     let value = value.strip_suffix(b".").or(value.strip_suffix(b",")).unwrap_or(value);
-    let secret =
-        (spaced::is_signed(value) || drawn::is_drawn(value) || handmade::is_surely_handmade(value))
-            && !value.contains(&b'/')
-            && !placeholder::is(value);
+    let secret = (adjacent::is_signed(value)
+        || randomness::is_likely_random(value)
+        || handmade::is_surely_handmade(value))
+        && !value.contains(&b'/')
+        && !placeholder::is_placeholder(value);
     secret.then_some(Finding { start, end: start + value.len(), kind: "password" })
 }
 
@@ -69,14 +71,15 @@ fn slash(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let host = alphabet::is_at(text, at + 1, ALNUM) || alphabet::starts(text, at + 1, b"//");
     let password = &text[from..at];
     let plain = password.iter().all(|&byte| alphabet::is(byte, alphabet::WORD));
-    let drawn = || drawn::is_drawn(password) && (plain || !heat::is_other(password));
+    let drawn =
+        || randomness::is_likely_random(password) && (plain || !proximity::is_other_kind(password));
     let secret = user < slash
         && alone
         && host
         && !password.is_empty()
         && !password.contains(&b':')
         && drawn()
-        && !placeholder::is(password);
+        && !placeholder::is_placeholder(password);
     secret.then_some(Finding { start: from, end: at, kind: "password" })
 }
 
@@ -104,11 +107,11 @@ pub(super) fn beside_user(text: &[u8], end: usize, done: usize) -> Option<Findin
     let value = value.strip_suffix(b".").or(value.strip_suffix(b",")).unwrap_or(value);
     let ends = text.get(start + length).is_none_or(|byte| !matches!(byte, b'/' | b':' | b'@'));
     let secret = ends
-        && (drawn::drawn(value) == Drawn::Surely
-            || spaced::is_signed(value)
+        && (randomness::measure(value) == Randomness::Certain
+            || adjacent::is_signed(value)
             || handmade::is_surely_handmade(value))
-        && !heat::is_other(value)
-        && !placeholder::is(value);
+        && !proximity::is_other_kind(value)
+        && !placeholder::is_placeholder(value);
     secret.then_some(Finding { start, end: start + value.len(), kind: "password" })
 }
 
@@ -120,14 +123,14 @@ pub(super) fn pair(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     if !known.iter().any(|end| before.ends_with(end)) {
         return None;
     }
-    let user = extent::right(text, at + 1, false, false)
+    let user = value_span::value_after(text, at + 1, false, false)
         .filter(|user| is_quoted(text, at + 1, user.start))?;
     let comma = alphabet::run(text, user.end, QUOTE | SPACE);
     let from = alphabet::run(text, comma + 1, SPACE);
-    let password = extent::right(text, from, false, false)?;
+    let password = value_span::value_after(text, from, false, false)?;
     let value = text.get(password.start..password.end)?;
     let literal = text.get(comma) == Some(&b',') && is_quoted(text, from, password.start);
-    (literal && value.len() >= 4 && !placeholder::is(value)).then_some(Finding {
+    (literal && value.len() >= 4 && !placeholder::is_placeholder(value)).then_some(Finding {
         start: password.start,
         end: password.end,
         kind: "password",

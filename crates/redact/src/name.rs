@@ -1,17 +1,17 @@
-//! Whether a name says that its value is a secret, and how surely.
+//! Whether a name class that its value is a secret, and how surely.
 
 use super::alphabet::{self, LOWER, UPPER};
 
 mod ends;
 mod words;
 
-pub(super) use ends::{ends, may_end, may_matter};
+pub(super) use ends::{may_end, may_matter, pair_table};
 
 use words::{is_suffix, opens, opens_nothing};
 
-/// How much a name says.
+/// How much a name class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Says {
+pub(super) enum NameClass {
     /// A password: whatever is written down for it is one, words included.
     Password,
     /// Words that together are the secret: a mnemonic, a passphrase.
@@ -24,19 +24,19 @@ pub(super) enum Says {
     Pin,
 }
 
-/// What a name says, and what its value is called when it is taken out.
+/// What a name class, and what its value is called when it is taken out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Name {
-    pub(super) says: Says,
+pub(super) struct SecretName {
+    pub(super) class: NameClass,
     pub(super) kind: &'static str,
 }
 
 /// Longest name that is looked at; of a longer one its end.
-pub(super) const LONGEST: usize = 64;
+pub(super) const MAX_NAME_BYTES: usize = 64;
 
 /// Reads a name: `DB_PASSWORD`, `apiKey`, `spring.mail.password`, `X-Api-Key`.
-pub(super) fn read(name: &[u8]) -> Option<Name> {
-    let mut buffer = [0; 2 * LONGEST];
+pub(super) fn classify(name: &[u8]) -> Option<SecretName> {
+    let mut buffer = [0; 2 * MAX_NAME_BYTES];
     let words = split(name, &mut buffer);
     let mut rest = words;
     loop {
@@ -44,7 +44,7 @@ pub(super) fn read(name: &[u8]) -> Option<Name> {
         if last.is_empty() {
             return None;
         }
-        if let Some(found) = judge(before, last) {
+        if let Some(found) = classify_last_word(before, last) {
             return Some(found);
         }
         // `KEY_2`, `PASSWORD_V4`.
@@ -56,9 +56,9 @@ pub(super) fn read(name: &[u8]) -> Option<Name> {
     }
 }
 
-/// What the last word says, given those before it.
-fn judge(before: &[u8], last: &[u8]) -> Option<Name> {
-    let name = |says, kind| Some(Name { says, kind });
+/// What the last word class, given those before it.
+fn classify_last_word(before: &[u8], last: &[u8]) -> Option<SecretName> {
+    let name = |class, kind| Some(SecretName { class, kind });
     let (_, previous) = last_word(before);
     let last =
         &last[..last.len() - last.iter().rev().take_while(|byte| byte.is_ascii_digit()).count()];
@@ -78,41 +78,44 @@ fn judge(before: &[u8], last: &[u8]) -> Option<Name> {
             "passcode",
         ],
     ) {
-        return name(Says::Password, "password");
+        return name(NameClass::Password, "password");
     }
     if ends_with_any(last, &["passphrase", "mnemonic", "seedphrase", "seedwords"])
         || matches!(last, b"phrase" | b"words")
             && matches!(previous, b"seed" | b"recovery" | b"backup")
     {
-        return name(Says::Phrase, "passphrase");
+        return name(NameClass::Phrase, "passphrase");
     }
     if matches!(last, b"pass" | b"pw" | b"psw" | b"sshpass") {
-        let says =
-            if previous.is_empty() && last == b"pass" { Says::Secret } else { Says::Password };
-        return name(says, "password");
+        let class = if previous.is_empty() && last == b"pass" {
+            NameClass::Secret
+        } else {
+            NameClass::Password
+        };
+        return name(class, "password");
     }
     let public = matches!(previous, b"public" | b"pub" | b"key")
         && before.windows(3).any(|part| part == b"pub");
     if last.ends_with(b"token") {
-        return if public { None } else { name(Says::Secret, "token") };
+        return if public { None } else { name(NameClass::Secret, "token") };
     }
     if last.ends_with(b"secret") {
-        return name(Says::Secret, "secret");
+        return name(NameClass::Secret, "secret");
     }
     if matches!(last, b"credential" | b"credentials" | b"creds" | b"cred" | b"dockerconfigjson") {
-        return name(Says::Secret, "secret");
+        return name(NameClass::Secret, "secret");
     }
     if last == b"seed" {
-        return name(Says::Perhaps, "secret");
+        return name(NameClass::Perhaps, "secret");
     }
     if matches!(last, b"pin" | b"pincode" | b"puk") || last == b"code" && previous == b"pin" {
-        return name(Says::Pin, "pin");
+        return name(NameClass::Pin, "pin");
     }
     if last == b"id" && previous == b"secret" {
-        return name(Says::Perhaps, "secret");
+        return name(NameClass::Perhaps, "secret");
     }
     if last == b"id" && previous == b"session" {
-        return name(Says::Perhaps, "token");
+        return name(NameClass::Perhaps, "token");
     }
     if ends_with_any(
         last,
@@ -127,18 +130,18 @@ fn judge(before: &[u8], last: &[u8]) -> Option<Name> {
             "accountkey",
         ],
     ) {
-        return name(Says::Secret, "key");
+        return name(NameClass::Secret, "key");
     }
     if last == b"keys" && opens(previous) {
-        return name(Says::Perhaps, "key");
+        return name(NameClass::Perhaps, "key");
     }
     if last == b"key" {
         return match previous {
-            b"wifi" | b"wlan" | b"fi" | b"preshared" => name(Says::Password, "password"),
-            b"shared" if before.ends_with(b"pre_shared_") => name(Says::Password, "password"),
+            b"wifi" | b"wlan" | b"fi" | b"preshared" => name(NameClass::Password, "password"),
+            b"shared" if before.ends_with(b"pre_shared_") => name(NameClass::Password, "password"),
             _ if opens_nothing(previous) => None,
-            _ if opens(previous) => name(Says::Secret, "key"),
-            _ => name(Says::Perhaps, "key"),
+            _ if opens(previous) => name(NameClass::Secret, "key"),
+            _ => name(NameClass::Perhaps, "key"),
         };
     }
     if matches!(
@@ -157,14 +160,14 @@ fn judge(before: &[u8], last: &[u8]) -> Option<Name> {
             | b"pat"
             | b"totp"
     ) {
-        return name(Says::Perhaps, "token");
+        return name(NameClass::Perhaps, "token");
     }
     None
 }
 
 /// Lower-case words with `_` between them.
-fn split<'a>(name: &[u8], buffer: &'a mut [u8; 2 * LONGEST]) -> &'a [u8] {
-    let name = &name[name.len().saturating_sub(LONGEST)..];
+fn split<'a>(name: &[u8], buffer: &'a mut [u8; 2 * MAX_NAME_BYTES]) -> &'a [u8] {
+    let name = &name[name.len().saturating_sub(MAX_NAME_BYTES)..];
     let mut length = 0;
     for (at, &byte) in name.iter().enumerate() {
         let upper = alphabet::is(byte, UPPER);
@@ -198,23 +201,23 @@ mod tests {
 
     #[test]
     fn names_say_what_they_hold() {
-        for (name, says) in [
-            ("DB_PASSWORD", Says::Password),
-            ("spring.mail.password", Says::Password),
-            ("pgpassword", Says::Password),
-            ("SmtpPwd", Says::Password),
-            ("ansible_become_pass", Says::Password),
-            ("MNEMONIC", Says::Phrase),
-            ("apiKey", Says::Secret),
-            ("X-Api-Key", Says::Secret),
-            ("AWS_SECRET_ACCESS_KEY", Says::Secret),
-            ("SECRET_KEY_BASE", Says::Secret),
-            ("APIToken2", Says::Secret),
-            ("clientSecret", Says::Secret),
-            ("client-key-data", Says::Secret),
-            ("NOTION_KEY", Says::Perhaps),
+        for (name, class) in [
+            ("DB_PASSWORD", NameClass::Password),
+            ("spring.mail.password", NameClass::Password),
+            ("pgpassword", NameClass::Password),
+            ("SmtpPwd", NameClass::Password),
+            ("ansible_become_pass", NameClass::Password),
+            ("MNEMONIC", NameClass::Phrase),
+            ("apiKey", NameClass::Secret),
+            ("X-Api-Key", NameClass::Secret),
+            ("AWS_SECRET_ACCESS_KEY", NameClass::Secret),
+            ("SECRET_KEY_BASE", NameClass::Secret),
+            ("APIToken2", NameClass::Secret),
+            ("clientSecret", NameClass::Secret),
+            ("client-key-data", NameClass::Secret),
+            ("NOTION_KEY", NameClass::Perhaps),
         ] {
-            assert_eq!(read(name.as_bytes()).map(|name| name.says), Some(says), "{name}");
+            assert_eq!(classify(name.as_bytes()).map(|name| name.class), Some(class), "{name}");
         }
         for name in [
             "tokens",
@@ -235,7 +238,7 @@ mod tests {
             "",
             "_",
         ] {
-            assert_eq!(read(name.as_bytes()), None, "{name}");
+            assert_eq!(classify(name.as_bytes()), None, "{name}");
         }
     }
 }

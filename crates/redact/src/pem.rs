@@ -4,19 +4,19 @@
 //! literal `\n`. With an end line everything to it goes; without one, every line that can be key material.
 
 use super::alphabet::{self, ALNUM, BASE64, BLANK, NAME, QUOTE, SPACE, UPPER};
-use super::{Finding, random};
+use super::{Finding, character_mix};
 
 const KIND: &str = "private-key";
 const BEGIN: &[u8] = b"-----BEGIN ";
 
 /// Longest label: `PGP PRIVATE KEY BLOCK` is 21, with room for unknown ones.
-const LABEL: usize = 64;
+const MAX_LABEL_BYTES: usize = 64;
 
 /// How far an end line may be: a key of 16,384 bits takes 13 KB.
-const LONGEST: usize = 16 * 1024;
+const MAX_BLOCK_BYTES: usize = 16 * 1024;
 
 /// What must be there of a body. A begin line alone is a mention of a key, not a key.
-const BODY: usize = 16;
+const MIN_BODY_BYTES: usize = 16;
 
 /// The block whose begin line is at `at`.
 pub(super) fn block(text: &[u8], at: usize) -> Option<Finding> {
@@ -24,7 +24,7 @@ pub(super) fn block(text: &[u8], at: usize) -> Option<Finding> {
         return None;
     }
     let label_start = at + BEGIN.len();
-    let window = text.get(label_start..text.len().min(label_start + LABEL))?;
+    let window = text.get(label_start..text.len().min(label_start + MAX_LABEL_BYTES))?;
     let label_len = window.windows(5).position(|five| five == b"-----")?;
     let label = &window[..label_len];
     let plain = |&byte: &u8| alphabet::is(byte, UPPER | SPACE | ALNUM);
@@ -35,10 +35,11 @@ pub(super) fn block(text: &[u8], at: usize) -> Option<Finding> {
     let (material, cut) = body_end(text, body);
     // Copied out of a terminal, a block may have blanks for line ends; its end line vouches for it.
     let first = skip_margin(text, body);
-    let begun = material >= BODY || alphabet::run(text, first, BASE64) - first >= BODY;
+    let begun =
+        material >= MIN_BODY_BYTES || alphabet::run(text, first, BASE64) - first >= MIN_BODY_BYTES;
     let end = match end_line(text, body) {
         Some(end) if begun => end,
-        None if material >= BODY => cut,
+        None if material >= MIN_BODY_BYTES => cut,
         _ => return None,
     };
     Some(Finding { start: at, end, kind: KIND })
@@ -47,13 +48,13 @@ pub(super) fn block(text: &[u8], at: usize) -> Option<Finding> {
 /// The end of the end line, when the next dashes after the body are one.
 fn end_line(text: &[u8], body: usize) -> Option<usize> {
     // Key material has no five dashes in a row; the first ones end the block or belong to something else.
-    let rest = text.get(body..text.len().min(body + LONGEST))?;
+    let rest = text.get(body..text.len().min(body + MAX_BLOCK_BYTES))?;
     let dashes = body + rest.windows(5).position(|five| five == b"-----")?;
     if !alphabet::starts(text, dashes, b"-----END ") {
         return None;
     }
     let label = dashes + 9;
-    let window = text.get(label..text.len().min(label + LABEL))?;
+    let window = text.get(label..text.len().min(label + MAX_LABEL_BYTES))?;
     let length = window.windows(5).position(|five| five == b"-----");
     Some(length.map_or_else(|| alphabet::run(text, label, ALNUM | SPACE), |at| label + at + 5))
 }
@@ -151,12 +152,12 @@ pub(super) fn tail(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     if !alphabet::starts(text, at, b"-----END ") {
         return None;
     }
-    let window = text.get(label..text.len().min(label + LABEL))?;
+    let window = text.get(label..text.len().min(label + MAX_LABEL_BYTES))?;
     let label_len = window.windows(5).position(|five| five == b"-----")?;
     if !window[..label_len].windows(11).any(|part| part == b"PRIVATE KEY") {
         return None;
     }
-    let floor = at.saturating_sub(LONGEST).max(done);
+    let floor = at.saturating_sub(MAX_BLOCK_BYTES).max(done);
     let (mut start, mut material) = (at, 0);
     loop {
         let line_end = before_margin(text, start, floor);
@@ -172,7 +173,7 @@ pub(super) fn tail(text: &[u8], at: usize, done: usize) -> Option<Finding> {
         start = line;
     }
     let end = label + label_len + 5;
-    (material >= BODY && start < at).then_some(Finding { start, end, kind: KIND })
+    (material >= MIN_BODY_BYTES && start < at).then_some(Finding { start, end, kind: KIND })
 }
 
 /// Before what may stand between two lines: line ends real and escaped, indentation, quotes, a diff's sign.
@@ -207,8 +208,8 @@ pub fn is_key_line(line: &str, is_inside: bool) -> bool {
     let is_long = (60..=80).contains(&line.len());
     is_base64
         && !is_hex
-        && (is_long && random::is_random(line)
-            || is_inside && (8..60).contains(&line.len()) && !random::is_wordy(line))
+        && (is_long && character_mix::is_random(line)
+            || is_inside && (8..60).contains(&line.len()) && !character_mix::is_wordy(line))
 }
 
 /// The private part of a PuTTY key file, whose first words are at `at`.
@@ -220,7 +221,7 @@ pub(super) fn putty(text: &[u8], at: usize) -> Option<Finding> {
     let start = alphabet::run(text, at + word.len(), SPACE | alphabet::DIGIT);
     let (material, end) = body_end(text, start);
     let from = skip_margin(text, start);
-    (material >= BODY && from < end).then_some(Finding { start: from, end, kind: KIND })
+    (material >= MIN_BODY_BYTES && from < end).then_some(Finding { start: from, end, kind: KIND })
 }
 
 #[cfg(test)]

@@ -5,14 +5,14 @@
 //! development databases (`postgres`, `guest`) count as placeholders; a word that is in no list here does not.
 
 use super::alphabet::{self, ALNUM};
-use super::{MARK, drawn, random};
+use super::{PLACEHOLDER_START, character_mix, randomness};
 
 mod words;
 
 use words::{is_part, is_word};
 
 /// What no secret that was drawn contains, and what people write instead of one.
-static MARKS: &[&str] = &[
+static STAND_IN_PARTS: &[&str] = &[
     "changeme",
     "change-me",
     "change_me",
@@ -31,8 +31,8 @@ static MARKS: &[&str] = &[
 ];
 
 /// Whether a value stands for a secret without being one.
-pub(super) fn is(value: &[u8]) -> bool {
-    let seen = Seen::of(value);
+pub(super) fn is_placeholder(value: &[u8]) -> bool {
+    let seen = ByteSet::from_bytes(value);
     if is_mark(value) || is_reference(value) || is_elided(value, &seen) || seen.is_filler(value) {
         return true;
     }
@@ -44,7 +44,7 @@ pub(super) fn is(value: &[u8]) -> bool {
     lower.copy_from_slice(value);
     lower.make_ascii_lowercase();
     let lower = &*lower;
-    is_word(lower) || is_made_of_parts(lower) || has_mark(lower) && random::is_wordy(value)
+    is_word(lower) || is_made_of_parts(lower) || has_mark(lower) && character_mix::is_wordy(value)
 }
 
 /// Whether a value is what is left of a secret, and nothing more.
@@ -55,22 +55,22 @@ fn is_mark(value: &[u8]) -> bool {
 /// Where the placeholder that begins at `at` ends. Longer ones than ours are no placeholders: a key in a
 /// bracket must not pass for one.
 pub(super) fn mark_end(text: &[u8], at: usize) -> Option<usize> {
-    let from = at + MARK.len();
+    let from = at + PLACEHOLDER_START.len();
     let end = alphabet::run(text, from, alphabet::LOWER | alphabet::DIGIT | alphabet::DASH);
-    let ours = alphabet::starts(text, at, MARK) && (1..=24).contains(&(end - from));
+    let ours = alphabet::starts(text, at, PLACEHOLDER_START) && (1..=24).contains(&(end - from));
     (ours && text.get(end) == Some(&b']')).then_some(end + 1)
 }
 
 /// Whether the body of a token is filler: one character over and over, or a documented example.
 pub(super) fn is_filler(body: &[u8]) -> bool {
-    Seen::of(body).is_filler(body)
+    ByteSet::from_bytes(body).is_filler(body)
 }
 
 /// Which ASCII characters a value has.
-struct Seen([u64; 2]);
+struct ByteSet([u64; 2]);
 
-impl Seen {
-    fn of(value: &[u8]) -> Self {
+impl ByteSet {
+    fn from_bytes(value: &[u8]) -> Self {
         let mut seen = [0_u64; 2];
         for &byte in value {
             seen[usize::from(byte >> 6) & 1] |= 1 << (byte & 63);
@@ -129,7 +129,7 @@ fn is_made_of_parts(lower: &[u8]) -> bool {
     })
 }
 
-/// Whether any of [`MARKS`] is in it, trying only where the first two letters of one stand.
+/// Whether any of [`STAND_IN_PARTS`] is in it, trying only where the first two letters of one stand.
 fn has_mark(lower: &[u8]) -> bool {
     let begins = |two: &[u8]| {
         matches!(
@@ -149,7 +149,9 @@ fn has_mark(lower: &[u8]) -> bool {
         )
     };
     let mut pairs = lower.windows(2).enumerate().filter(|(_, two)| begins(two));
-    pairs.any(|(at, _)| MARKS.iter().any(|mark| alphabet::starts(lower, at, mark.as_bytes())))
+    pairs.any(|(at, _)| {
+        STAND_IN_PARTS.iter().any(|mark| alphabet::starts(lower, at, mark.as_bytes()))
+    })
 }
 
 /// A pattern that a value is put into: `%s:%s`, `Bearer ${token}`.
@@ -157,12 +159,15 @@ fn is_template(value: &[u8]) -> bool {
     let braces = |two: &[u8]| matches!(two, b"${" | b"{{" | b"#{" | b"{}");
     let percent = |two: &[u8]| matches!(two, b"%s" | b"%(");
     value.windows(2).any(|two| {
-        braces(two) || percent(two) && random::is_wordy(value) && !drawn::is_drawn(value)
+        braces(two)
+            || percent(two)
+                && character_mix::is_wordy(value)
+                && !randomness::is_likely_random(value)
     })
 }
 
 /// `sk-...`, `abc…`, `***`, `ab******`: more is left out than said.
-fn is_elided(value: &[u8], seen: &Seen) -> bool {
+fn is_elided(value: &[u8], seen: &ByteSet) -> bool {
     let stars = || value.iter().map(|&byte| usize::from(byte == b'*')).sum::<usize>();
     value.ends_with(b"...")
         || value.ends_with("\u{2026}".as_bytes())
@@ -175,7 +180,7 @@ fn contains(text: &[u8], word: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is;
+    use super::is_placeholder;
 
     #[test]
     fn stand_ins_are_known() {
@@ -200,10 +205,10 @@ mod tests {
             "postgres",
             "password1",
         ] {
-            assert!(is(value.as_bytes()), "{value}");
+            assert!(is_placeholder(value.as_bytes()), "{value}");
         }
         for value in ["hunter2", "swordfish", "$2y$05$abc", "k3Xw9Qz", "password123", "%4fdG"] {
-            assert!(!is(value.as_bytes()), "{value}");
+            assert!(!is_placeholder(value.as_bytes()), "{value}");
         }
     }
 }

@@ -9,7 +9,7 @@ use table::{PREFIXES, Prefix};
 
 use super::Finding;
 use super::alphabet::{self, ALNUM, BASE64};
-use super::{placeholder, random};
+use super::{character_mix, placeholder};
 
 /// For every first byte, the rows that begin with it: `from..to`.
 static BY_BYTE: [(u16, u16); 128] = by_byte();
@@ -83,7 +83,7 @@ impl Prefix {
             return None;
         }
         let whole = body.len() >= self.least && !alphabet::is_at(text, end, ALNUM);
-        let drawn = !self.is_common || random::is_random(body);
+        let drawn = !self.is_common || character_mix::is_random(body);
         let token = whole && drawn || is_cut_off(text, self.text, start, end);
         (token && !placeholder::is_filler(body)).then_some(Finding {
             start: at,
@@ -99,7 +99,7 @@ fn is_cut_off(text: &[u8], prefix: &str, start: usize, end: usize) -> bool {
         alphabet::starts(text, end, b"...") || alphabet::starts(text, end, "\u{2026}".as_bytes());
     let telling = prefix.len() >= 4 && prefix.ends_with(['_', '-']);
     let body = &text[start..end];
-    dots && telling && body.len() >= 8 && !random::is_wordy(body)
+    dots && telling && body.len() >= 8 && !character_mix::is_wordy(body)
 }
 
 /// Whether the byte at `at` is in the middle of encoded data, where any four letters turn up.

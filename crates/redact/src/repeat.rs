@@ -2,7 +2,7 @@
 //! one of the places may say what it is.
 
 use super::alphabet::{self, ALNUM, BLANK};
-use super::{Finding, drawn, placeholder, random};
+use super::{Finding, character_mix, placeholder, randomness};
 
 /// Number of secrets of one text that are looked for again.
 const MAX_VALUES: usize = 8;
@@ -67,8 +67,8 @@ impl<'a> Repeats<'a> {
 /// Returns true if nobody would write the value down by chance.
 fn is_unique(value: &[u8]) -> bool {
     LENGTHS.contains(&value.len())
-        && (drawn::is_drawn(value) || random::is_random(value))
+        && (randomness::is_likely_random(value) || character_mix::is_random(value))
         && !value.iter().any(|&byte| alphabet::is(byte, BLANK))
         && value.iter().all(u8::is_ascii)
-        && !placeholder::is(value)
+        && !placeholder::is_placeholder(value)
 }

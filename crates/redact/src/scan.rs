@@ -5,8 +5,9 @@ use super::command::{self, Programs};
 use super::sentence::Suspect;
 use super::table::Table;
 use super::{
-    Finding, assign, before, call, encoded, foreign, header, heat, joined, login, markup, name,
-    pem, phrase, place, placeholder, prefix, sentence, shape, spaced, url,
+    Finding, adjacent, assignment, call_argument, file_name, foreign_name, header, login, markup,
+    name, pem, percent_encoded, phrase, placeholder, positional, preceding_value, prefix,
+    proximity, sentence, token_shape, url,
 };
 
 /// Every secret, in order and apart from each other.
@@ -14,18 +15,18 @@ pub(super) fn findings(text: &[u8]) -> impl Iterator<Item = Finding> + '_ {
     Scan {
         text,
         at: 0,
-        done: 0,
+        taken_end: 0,
         programs: Programs::default(),
-        chain: 0,
-        aws: None,
-        warm: 0,
+        chained_separators: 0,
+        aws_key_end: None,
+        near_secret_end: 0,
         suspect: Suspect::NOTHING,
-        searched: 0,
-        looked: 0,
-        line: 0,
-        hot: 0,
+        sentence_searched: 0,
+        preceding_searched: 0,
+        line_start: 0,
+        block_end: 0,
         table: Table::default(),
-        awaited: [None, None],
+        expected: [None, None],
     }
 }
 
@@ -34,62 +35,64 @@ struct Scan<'a> {
     text: &'a [u8],
     at: usize,
     /// What lies before is taken.
-    done: usize,
+    taken_end: usize,
     /// What the current command line has named.
     programs: Programs,
     /// Separators since the last byte that can end a value.
-    chain: usize,
+    chained_separators: usize,
     /// Where the last key id of AWS ended; its secret has no name of its own in a table.
-    aws: Option<usize>,
+    aws_key_end: Option<usize>,
     /// Up to here a word before speaks of secrets.
-    warm: usize,
+    near_secret_end: usize,
     /// The sentence that speaks of a password, a login or a key.
     suspect: Suspect,
-    /// End of the text that was searched for values before the word that names them.
-    searched: usize,
-    /// Up to here values were looked for that stand before their names.
-    looked: usize,
+    /// End of the text that was sentence_searched for values before the word that names them.
+    sentence_searched: usize,
+    /// Up to here values were preceding_searched for that stand before their names.
+    preceding_searched: usize,
     /// Where the line begins.
-    line: usize,
+    line_start: usize,
     /// Up to here stands a block of secrets.
-    hot: usize,
+    block_end: usize,
     /// The table that the line belongs to.
     table: Table,
     /// What the current command's arguments hold, by their place.
-    awaited: [Option<Finding>; 2],
+    expected: [Option<Finding>; 2],
 }
 
-/// How far a value that was taken keeps the text after it warm: tables have rows.
-const STAYS: usize = 160;
+/// How far a value that was taken keeps the text after it near_secret_end: tables have rows.
+const ROW_REACH_BYTES: usize = 160;
 
 /// How many separators in a row may each have a name and a value: `a=b:c=d` without end is no assignment, and
 /// to look at the rest of it from every sign would be slow.
-const CHAIN: usize = 16;
+const MAX_CHAINED_SEPARATORS: usize = 16;
 
 impl Iterator for Scan<'_> {
     type Item = Finding;
 
     fn next(&mut self) -> Option<Finding> {
         while let Some(&byte) = self.text.get(self.at) {
-            let (found, next) = match self.awaited[0] {
+            let (found, next) = match self.expected[0] {
                 Some(found) if found.start <= self.at => {
-                    let awaited = found.start == self.at;
-                    self.awaited = [self.awaited[1], None];
-                    (awaited.then_some(found), self.at)
+                    let expected = found.start == self.at;
+                    self.expected = [self.expected[1], None];
+                    (expected.then_some(found), self.at)
                 }
                 _ if alphabet::is(byte, ALNUM) => self.word(),
                 _ => self.sign(byte),
             };
-            let found = found.filter(|found| found.start >= self.done && found.start < found.end);
+            let found =
+                found.filter(|found| found.start >= self.taken_end && found.start < found.end);
             if let Some(found) = found {
-                if found.start < self.warm {
-                    self.warm = self.warm.max(found.end + STAYS);
+                if found.start < self.near_secret_end {
+                    self.near_secret_end = self.near_secret_end.max(found.end + ROW_REACH_BYTES);
                 }
-                self.done = found.end;
+                self.taken_end = found.end;
                 self.at = found.end;
                 // A value that stands before its name: its line is read again.
-                self.line = self.line.min(found.end);
-                self.aws = if found.kind == "aws-key" { Some(found.end) } else { self.aws };
+                self.line_start = self.line_start.min(found.end);
+                self.aws_key_end =
+                    if found.kind == "aws-key" { Some(found.end) } else { self.aws_key_end };
                 return Some(found);
             }
             self.at = next;
@@ -101,38 +104,43 @@ impl Iterator for Scan<'_> {
 impl Scan<'_> {
     /// What begins with a sign, and where to go on when nothing does.
     fn sign(&mut self, byte: u8) -> (Option<Finding>, usize) {
-        let (text, at, done) = (self.text, self.at, self.done);
+        let (text, at, done) = (self.text, self.at, self.taken_end);
         if alphabet::is(byte, END) {
-            self.chain = 0;
+            self.chained_separators = 0;
         }
         let found = match byte {
-            b'=' | b':' if self.chain >= CHAIN => None,
+            b'=' | b':' if self.chained_separators >= MAX_CHAINED_SEPARATORS => None,
             b'=' | b':' => self.separator(byte),
             b',' => {
                 let quoted = at > 0 && alphabet::is(text[at - 1], QUOTE);
-                let pair = if quoted { spaced::pair(text, at, done) } else { None };
+                let pair = if quoted { adjacent::quoted_pair(text, at, done) } else { None };
                 pair.or_else(|| self.table.cell(text, at, done))
-                    .or_else(|| call::key(text, at, done))
+                    .or_else(|| call_argument::key(text, at, done))
             }
             b'>' => markup::element(text, at, done),
-            b'<' => heat::here_string(text, at),
+            b'<' => proximity::here_string(text, at),
             b'-' => pem::block(text, at)
                 .or_else(|| pem::tail(text, at, done))
                 .or_else(|| command::flag(text, at, done, self.programs)),
-            b'/' if at > 0 && alphabet::is(text[at - 1], BLANK) => command::any(text, at, done),
-            b'$' => shape::crypt(text, at),
-            b'~' => shape::azure(text, at, done),
-            0xd0 | 0xe3 | 0xe5 | 0xeb => foreign::other_script(text, at, done),
+            b'/' if at > 0 && alphabet::is(text[at - 1], BLANK) => {
+                command::random_flag_value(text, at, done)
+            }
+            b'$' => token_shape::crypt(text, at),
+            b'~' => token_shape::azure(text, at, done),
+            0xd0 | 0xe3 | 0xe5 | 0xeb => foreign_name::other_script(text, at, done),
             b'[' => return (None, placeholder::mark_end(text, at).unwrap_or(at + 1)),
             b'@' => login::at_sign(text, at, done),
-            b'(' => login::pair(text, at, done).or_else(|| call::key(text, at, done)),
+            b'(' => login::pair(text, at, done).or_else(|| call_argument::key(text, at, done)),
             b'%' => {
-                return (encoded::secret(text, at, done), at + alphabet::escape(text, at).max(1));
+                return (
+                    percent_encoded::secret(text, at, done),
+                    at + alphabet::escape(text, at).max(1),
+                );
             }
             b'\\' | 0x1b => return (None, at + alphabet::escape(text, at).max(1)),
             b'|' => {
                 self.programs = Programs::default();
-                self.table.cell(text, at, done).or_else(|| heat::piped(text, at, done))
+                self.table.cell(text, at, done).or_else(|| proximity::piped(text, at, done))
             }
             b';' => {
                 self.programs = Programs::default();
@@ -143,10 +151,14 @@ impl Scan<'_> {
                 if at == 0 || text[at - 1] != b'\\' {
                     self.programs = Programs::default();
                 }
-                let line = std::mem::replace(&mut self.line, at + 1);
+                let line = std::mem::replace(&mut self.line_start, at + 1);
                 self.table.line(text, line.max(done), at);
-                let warm = at < self.warm;
-                let printed = if warm { heat::printed(text, line.max(done), at) } else { None };
+                let near_secret_end = at < self.near_secret_end;
+                let printed = if near_secret_end {
+                    proximity::printed(text, line.max(done), at)
+                } else {
+                    None
+                };
                 printed.or_else(|| self.table.cell(text, at, done))
             }
             _ => None,
@@ -156,17 +168,17 @@ impl Scan<'_> {
 
     /// What an assignment, a URL or a header holds.
     fn separator(&mut self, byte: u8) -> Option<Finding> {
-        let (text, at, done) = (self.text, self.at, self.done);
-        self.chain += 1;
+        let (text, at, done) = (self.text, self.at, self.taken_end);
+        self.chained_separators += 1;
         if byte == b'=' {
-            return assign::secret(text, at, done);
+            return assignment::secret(text, at, done);
         }
         if text.get(at + 1) == Some(&b'/') && alphabet::starts(text, at, b"://") {
             return url::secret(text, at);
         }
-        shape::colon(text, at)
-            .or_else(|| command::source(text, at, done))
-            .or_else(|| assign::secret(text, at, done))
+        token_shape::colon(text, at)
+            .or_else(|| command::openssl_password(text, at, done))
+            .or_else(|| assignment::secret(text, at, done))
     }
 
     /// What begins with a word, and where to go on when nothing does.
@@ -177,16 +189,28 @@ impl Scan<'_> {
             self.programs.note(text, at, end);
         }
         let found = prefix::token(text, at)
-            .or_else(|| joined::secret(text, at, end, self.done))
-            .or_else(|| shape::token(text, at, end))
-            .or_else(|| if end - at >= 76 { shape::azure_key(text, at, end) } else { None })
-            .or_else(|| shape::aws_secret(text, at, self.aws?))
-            .or_else(|| keyword(text, at, end, self.done))
-            .or_else(|| if at < self.hot { heat::listed(text, at, self.done) } else { None })
-            .or_else(|| if at < self.warm { heat::value(text, at, end, self.done) } else { None });
+            .or_else(|| file_name::secret(text, at, end, self.taken_end))
+            .or_else(|| token_shape::token(text, at, end))
+            .or_else(|| if end - at >= 76 { token_shape::azure_key(text, at, end) } else { None })
+            .or_else(|| token_shape::aws_secret(text, at, self.aws_key_end?))
+            .or_else(|| keyword(text, at, end, self.taken_end))
+            .or_else(|| {
+                if at < self.block_end {
+                    proximity::block_value(text, at, self.taken_end)
+                } else {
+                    None
+                }
+            })
+            .or_else(|| {
+                if at < self.near_secret_end {
+                    proximity::value(text, at, end, self.taken_end)
+                } else {
+                    None
+                }
+            });
         let found = found.or_else(|| {
             if at < self.suspect.end {
-                sentence::value(text, at, end, self.done, self.suspect)
+                sentence::value(text, at, end, self.taken_end, self.suspect)
             } else {
                 None
             }
@@ -194,39 +218,43 @@ impl Scan<'_> {
         let found = match sentence::suspect(text, at, end, self.suspect) {
             None => found,
             Some(suspect) => {
-                let from = self.searched.max(self.done);
-                self.searched = at.max(self.searched);
+                let from = self.sentence_searched.max(self.taken_end);
+                self.sentence_searched = at.max(self.sentence_searched);
                 self.suspect = self.suspect.extend(at, suspect);
                 found.or_else(|| sentence::value_before(text, at, from, suspect))
             }
         };
-        // Where it is warm for long enough already there is nothing to ask.
-        let reach = if end + STAYS < self.warm { 0 } else { heat::reach(text, at, end) };
-        let found = if reach > 0 { found.or_else(|| self.before(at, reach)) } else { found };
+        // Where it is near_secret_end for long enough already there is nothing to ask.
+        let reach = if end + ROW_REACH_BYTES < self.near_secret_end {
+            0
+        } else {
+            proximity::reach_bytes(text, at, end)
+        };
+        let found = if reach > 0 { found.or_else(|| self.preceding(at, reach)) } else { found };
         if reach > 0 {
-            self.warm = self.warm.max(end + reach);
+            self.near_secret_end = self.near_secret_end.max(end + reach);
         }
-        if at >= self.hot {
-            self.hot = heat::block(text, at, end).unwrap_or(self.hot);
+        if at >= self.block_end {
+            self.block_end = proximity::block_end(text, at, end).unwrap_or(self.block_end);
         }
-        let awaited = place::awaited(text, at, end);
-        if awaited[0].is_some() {
-            self.awaited = awaited;
+        let expected = positional::expected_arguments(text, at, end);
+        if expected[0].is_some() {
+            self.expected = expected;
         }
         (found, end)
     }
 }
 
 impl Scan<'_> {
-    /// The value that the word at `at` names and that stands before it. Nothing is looked at twice.
-    fn before(&mut self, at: usize, reach: usize) -> Option<Finding> {
+    /// The value that the word at `at` names and that stands before it. Nothing is preceding_searched at twice.
+    fn preceding(&mut self, at: usize, reach: usize) -> Option<Finding> {
         let text = self.text;
-        if reach < heat::FAR {
+        if reach < proximity::FAR_REACH_BYTES {
             return None;
         }
-        let from = self.looked.max(self.done);
-        self.looked = at.max(self.looked);
-        before::value(text, at, from)
+        let from = self.preceding_searched.max(self.taken_end);
+        self.preceding_searched = at.max(self.preceding_searched);
+        preceding_value::find(text, at, from)
     }
 }
 
@@ -235,12 +263,14 @@ fn keyword(text: &[u8], at: usize, end: usize, done: usize) -> Option<Finding> {
     let word = &text[at..end];
     match (word[0] | 32, word.len()) {
         (b'b', 5 | 6) => header::bare_scheme(text, at, end),
-        (b'b', 2) | (b's', 12) => spaced::statement(text, at, end),
+        (b'b', 2) | (b's', 12) => adjacent::statement(text, at, end),
         (b'h', 8) if word == b"htpasswd" => command::htpasswd(text, end),
         (b'o', 3) if matches!(word, b"OTP" | b"otp") => phrase::one_time(text, end),
         (b'r', 4) if word == b"rand" => command::generated(text, at, end),
         (b'p', 5) | (b'h', 3) | (b'u', 7) | (b'g', 6) => command::generated(text, at, end),
-        (b's', 4 | 8) if matches!(word, b"send" | b"sendline") => call::sent(text, at, end, done),
+        (b's', 4 | 8) if matches!(word, b"send" | b"sendline") => {
+            call_argument::expect_answer(text, at, end, done)
+        }
         (b'p', 7) if word == b"Private" => pem::putty(text, at),
         (b'r', 4) if word.eq_ignore_ascii_case(b"root") => login::beside_user(text, end, done),
         (b'a', 5) if word.eq_ignore_ascii_case(b"admin") => login::beside_user(text, end, done),
@@ -253,7 +283,7 @@ fn keyword(text: &[u8], at: usize, end: usize, done: usize) -> Option<Finding> {
     }
     .or_else(|| {
         let named = name::may_end(word) || matches!(word, b"pw" | b"PW");
-        if named { spaced::after_word(text, end, done) } else { None }
+        if named { adjacent::value_after_name(text, end, done) } else { None }
     })
-    .or_else(|| foreign::secret(text, at, end, done))
+    .or_else(|| foreign_name::secret(text, at, end, done))
 }

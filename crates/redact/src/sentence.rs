@@ -5,11 +5,13 @@
 //! password ([`Likeness`]), and how much the word before it announces a value ([`Cue`]). The more of one there is, the less
 //! is needed of the other.
 
+use super::adjacent::link;
 use super::alphabet::{self, ALNUM, BLANK, DIGIT, LETTER, LOWER, NAME, NEWLINE, QUOTE, SPACE};
 use super::handmade::{self, Likeness};
-use super::name::{self, Says};
-use super::spaced::said;
-use super::{Finding, drawn, heat, phrase, placeholder, prefix, random, spaced, value};
+use super::name::{self, NameClass};
+use super::{
+    Finding, adjacent, character_mix, phrase, placeholder, prefix, proximity, randomness, value,
+};
 
 /// Length of text behind a naming word that is looked at.
 const MAX_BYTES_AFTER: usize = 200;
@@ -59,7 +61,7 @@ pub(super) fn suspect(text: &[u8], at: usize, end: usize, known: Suspect) -> Opt
     // `the password dialog is Dialog-42`.
     let next = text.get(end + 1..text.len().min(end + 24)).unwrap_or_default();
     let length = next.iter().position(|byte| !byte.is_ascii_lowercase()).unwrap_or(next.len());
-    if topic == Topic::Password && said::is_attribute(&next[..length]) {
+    if topic == Topic::Password && link::is_attribute(&next[..length]) {
         topic = Topic::Login;
     }
     Some(Suspect { end: sentences_end(text, end), topic })
@@ -145,7 +147,7 @@ fn named_topic(text: &[u8], at: usize, end: usize) -> Option<Topic> {
         || is("logins")
         || is("sudo")
         || is("superuser")
-        || (is("in") || is("into")) && heat::is_log_in(text, at)
+        || (is("in") || is("into")) && proximity::is_log_in(text, at)
         || is("auth") && follows("asic ")
     {
         Topic::Login
@@ -164,8 +166,8 @@ fn named_topic(text: &[u8], at: usize, end: usize) -> Option<Topic> {
         return Some(Topic::Password);
     }
     let start = alphabet::run_back(text, end, NAME | SPACE, end.min(24));
-    let named = name::read(&text[start..end])?;
-    (named.says == Says::Secret).then_some(Topic::Key)
+    let named = name::classify(&text[start..end])?;
+    (named.class == NameClass::Secret).then_some(Topic::Key)
 }
 
 fn speaks_of_wifi(window: &[u8]) -> bool {
@@ -340,13 +342,13 @@ fn judge(text: &[u8], start: usize, topic: Topic, done: usize) -> Option<Finding
         return None;
     }
     if topic == Topic::Key {
-        let is_key = spaced::is_in_groups(value)
+        let is_key = adjacent::is_in_groups(value)
             || is_key(value)
                 && cue(text, start, done) >= Cue::Weak
                 && !has_other_topic(text, start, done)
             || handmade::likeness(value) >= Likeness::Likely
                 && cue(text, start, done) == Cue::Equals;
-        let is_key = is_key && !heat::is_cold(text, start, done);
+        let is_key = is_key && !proximity::has_other_name(text, start, done);
         return is_key.then_some(Finding { start, end, kind: "secret" });
     }
     let is_quoted = start > done && alphabet::is(text[start - 1], QUOTE);
@@ -367,7 +369,7 @@ fn judge(text: &[u8], start: usize, topic: Topic, done: usize) -> Option<Finding
         },
         Likeness::Certain => true,
     };
-    let is_secret = is_secret && !heat::is_cold(text, start, done);
+    let is_secret = is_secret && !proximity::has_other_name(text, start, done);
     is_secret.then_some(Finding { start, end, kind: "password" })
 }
 
@@ -379,10 +381,10 @@ fn ends_clause(text: &[u8], end: usize) -> bool {
 fn is_key(value: &[u8]) -> bool {
     value.len() >= MIN_HEX_BYTES
         && value.len() != 40
-        && drawn::is_hex(value)
+        && randomness::is_hex(value)
         && !value.contains(&b'-')
-        && random::is_random(value)
-        && !placeholder::is(value)
+        && character_mix::is_random(value)
+        && !placeholder::is_placeholder(value)
 }
 
 /// Returns true if the text before a value speaks of a digest.
@@ -539,8 +541,8 @@ fn login_part(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let sign = at.checked_sub(1)?;
     let user = alphabet::run_back(text, sign, NAME, (sign - done).min(40));
     let is_free = user == 0 || opens_value(text[user - 1]);
-    let is_user = user < sign && is_free && random::is_wordy(&text[user..sign]);
-    if !matches!(text[sign], b':' | b'/') || !is_user || heat::is_cold(text, at, done) {
+    let is_user = user < sign && is_free && character_mix::is_wordy(&text[user..sign]);
+    if !matches!(text[sign], b':' | b'/') || !is_user || proximity::has_other_name(text, at, done) {
         return None;
     }
     let end = value_end(text, at)?;
@@ -610,7 +612,8 @@ fn groups(text: &[u8], start: usize, done: usize) -> Option<Finding> {
         }
         room.copy_from_slice(group);
     }
-    let is_secret = is_over && drawn::is_odd(&joined) && cue(text, start, done) == Cue::Equals;
+    let is_secret =
+        is_over && randomness::has_rare_pairs(&joined) && cue(text, start, done) == Cue::Equals;
     is_secret.then_some(Finding { start, end: start + length, kind: "password" })
 }
 

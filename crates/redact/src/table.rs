@@ -1,8 +1,8 @@
 //! Columns of tables that are named like secrets: what psql, mysql and Markdown print, and lists with commas.
 
 use super::alphabet::{self, BLANK, SPACE};
-use super::name::{self, Name, Says};
-use super::{Finding, drawn, handmade, placeholder, random};
+use super::name::{self, NameClass, SecretName};
+use super::{Finding, character_mix, handmade, placeholder, randomness};
 
 /// Longest header and longest cell that are looked at.
 const LONGEST: usize = 320;
@@ -71,10 +71,10 @@ impl Table {
             .or((start + window.len() == text.len()).then_some(window.len()))?;
         let value = &window[..length];
         let secret = start >= done
-            && (random::is_random(value)
-                || drawn::is_drawn(value)
+            && (character_mix::is_random(value)
+                || randomness::is_likely_random(value)
                 || handmade::is_surely_handmade(value))
-            && !placeholder::is(value)
+            && !placeholder::is_placeholder(value)
             && !value.contains(&b'/');
         secret.then_some(Finding { start, end: start + length, kind: "secret" })
     }
@@ -84,8 +84,12 @@ fn says(cell: &[u8]) -> bool {
     let cell = cell.strip_prefix(b"`").and_then(|cell| cell.strip_suffix(b"`")).unwrap_or(cell);
     let short =
         cell.len() <= 40 && cell.iter().all(|&byte| alphabet::is(byte, alphabet::NAME | SPACE));
-    let named =
-        || matches!(name::read(cell), Some(Name { says: Says::Password | Says::Secret, .. }));
+    let named = || {
+        matches!(
+            name::classify(cell),
+            Some(SecretName { class: NameClass::Password | NameClass::Secret, .. })
+        )
+    };
     short && named()
 }
 

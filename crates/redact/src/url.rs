@@ -1,10 +1,10 @@
 //! Credentials inside URLs: `scheme://user:password@host`, and webhooks whose path is the secret.
 
 use super::alphabet::{self, ALNUM, BLANK, DASH, DIGIT, DOT, PLUS_SLASH, QUOTE, URL64};
-use super::{Finding, placeholder, prefix, random};
+use super::{Finding, character_mix, placeholder, prefix};
 
 /// Longest part before the host that is looked at.
-const USERINFO: usize = 512;
+const MAX_USERINFO_BYTES: usize = 512;
 
 /// The secret of the URL whose `://` is at `at`.
 pub(super) fn secret(text: &[u8], at: usize) -> Option<Finding> {
@@ -17,7 +17,7 @@ pub(super) fn secret(text: &[u8], at: usize) -> Option<Finding> {
 
 /// The password between `:` and `@`, or a token that stands alone before `@`.
 fn userinfo(text: &[u8], start: usize) -> Option<Finding> {
-    let window = &text[start..text.len().min(start + USERINFO)];
+    let window = &text[start..text.len().min(start + MAX_USERINFO_BYTES)];
     let over =
         |byte: u8| alphabet::is(byte, BLANK | QUOTE) || matches!(byte, b'<' | b'>' | b'\\' | 0x1b);
     let path = |byte: u8| matches!(byte, b'/' | b'?' | b'#');
@@ -34,7 +34,7 @@ fn userinfo(text: &[u8], start: usize) -> Option<Finding> {
     })?;
     let Some(colon) = colon.filter(|&colon| colon < at) else {
         let user = &window[..at];
-        let token = user.len() >= 16 && random::is_random(user);
+        let token = user.len() >= 16 && character_mix::is_random(user);
         if let Some(known) = prefix::token(text, start) {
             return Some(known);
         }
@@ -42,10 +42,13 @@ fn userinfo(text: &[u8], start: usize) -> Option<Finding> {
     };
     let (user, password) = (&window[..colon], &window[colon + 1..at]);
     // Some services take the key as user: `https://KEY:x-oauth-basic@host`.
-    if user.len() >= 16 && random::is_random(user) {
+    if user.len() >= 16 && character_mix::is_random(user) {
         return Some(Finding { start, end: start + at, kind: "password" });
     }
-    if password.is_empty() || placeholder::is(password) || user == password && user.len() < 12 {
+    if password.is_empty()
+        || placeholder::is_placeholder(password)
+        || user == password && user.len() < 12
+    {
         return None;
     }
     Some(Finding { start: start + colon + 1, end: start + at, kind: "password" })
@@ -80,7 +83,7 @@ pub(super) fn webhook(text: &[u8], start: usize) -> Option<Finding> {
     while end > from && text[end - 1] == b'.' {
         end -= 1;
     }
-    let long = end - from >= 20 && !random::is_wordy(&text[from..end]);
+    let long = end - from >= 20 && !character_mix::is_wordy(&text[from..end]);
     long.then_some(Finding { start: from, end, kind: "webhook" })
 }
 

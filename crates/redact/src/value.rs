@@ -1,9 +1,9 @@
 //! Whether what stands beside a secret's name is the secret, or code, a type, a sentence about it.
 
 use super::alphabet::{self, BLANK, DIGIT, LETTER, LOWER, UPPER, WORD};
-use super::drawn::Drawn;
-use super::name::{Name, Says};
-use super::{drawn, handmade, phrase, placeholder, random, spaced};
+use super::name::{NameClass, SecretName};
+use super::randomness::Randomness;
+use super::{adjacent, character_mix, handmade, phrase, placeholder, randomness};
 
 mod code;
 
@@ -11,7 +11,7 @@ use code::{is_code, is_number, is_path};
 
 /// How a value is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum ValueForm {
     /// Between quotes: a literal.
     Quoted,
     /// Bare, right after `=`: a shell's or a URL's literal, or an argument in code.
@@ -22,8 +22,8 @@ pub(super) enum Form {
 
 /// Where a value stands.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Site {
-    pub(super) form: Form,
+pub(super) struct ValueContext {
+    pub(super) form: ValueForm,
     /// The name is written in capitals, as variables of an environment are.
     pub(super) shouted: bool,
     /// More words follow on the line.
@@ -32,53 +32,55 @@ pub(super) struct Site {
     pub(super) argument: bool,
 }
 
-impl Site {
+impl ValueContext {
     /// Nothing around it counts.
-    pub(super) const fn plain(form: Form) -> Self {
+    pub(super) const fn plain(form: ValueForm) -> Self {
         Self { form, shouted: false, sentence: false, argument: false }
     }
 }
 
 /// Whether the value is a secret.
-pub(super) fn is_secret(value: &[u8], name: Name, site: Site) -> bool {
-    if name.says == Says::Pin {
-        return is_pin(value) || (site.form == Form::Quoted || site.shouted) && is_short_pin(value);
+pub(super) fn is_secret(value: &[u8], name: SecretName, site: ValueContext) -> bool {
+    if name.class == NameClass::Pin {
+        return is_pin(value)
+            || (site.form == ValueForm::Quoted || site.shouted) && is_short_pin(value);
     }
-    if name.says == Says::Perhaps && (!is_random(value) || is_locator(value, name)) {
+    if name.class == NameClass::Perhaps && (!is_random(value) || is_locator(value, name)) {
         return false;
     }
     if is_address(value) || value.starts_with(b"data:") && value.contains(&b',') {
         return false;
     }
     // `String!` and `string?` are types as `string` is.
-    let asserted = site.form == Form::Loose && matches!(value.last(), Some(b'!' | b'?'));
-    if asserted && placeholder::is(&value[..value.len() - 1]) {
+    let asserted = site.form == ValueForm::Loose && matches!(value.last(), Some(b'!' | b'?'));
+    if asserted && placeholder::is_placeholder(&value[..value.len() - 1]) {
         return false;
     }
     // A list, an index or a placeholder; quick, because a text of placeholders comes here with each of them.
-    if site.form != Form::Quoted && value.first() == Some(&b'[') {
+    if site.form != ValueForm::Quoted && value.first() == Some(&b'[') {
         return false;
     }
-    if value.is_empty() || placeholder::is(value) || is_path(value) {
+    if value.is_empty() || placeholder::is_placeholder(value) || is_path(value) {
         return false;
     }
     let spaced = value.iter().any(|&byte| alphabet::is(byte, BLANK));
-    if site.form != Form::Quoted && (is_number(value) || is_code(value, site)) {
+    if site.form != ValueForm::Quoted && (is_number(value) || is_code(value, site)) {
         return false;
     }
-    match name.says {
-        Says::Phrase if spaced => site.form == Form::Quoted && value.len() >= 8,
-        _ if spaced => name.says == Says::Password && phrase::is_phrase(value),
-        Says::Password | Says::Phrase => is_password(value, site),
-        Says::Secret => is_key(value, name, site),
-        Says::Perhaps => true,
-        Says::Pin => false,
+    match name.class {
+        NameClass::Phrase if spaced => site.form == ValueForm::Quoted && value.len() >= 8,
+        _ if spaced => name.class == NameClass::Password && phrase::is_phrase(value),
+        NameClass::Password | NameClass::Phrase => is_password(value, site),
+        NameClass::Secret => is_key(value, name, site),
+        NameClass::Perhaps => true,
+        NameClass::Pin => false,
     }
 }
 
 /// Random by the sorts of its characters, or by its pairs of letters.
 fn is_random(value: &[u8]) -> bool {
-    random::is_random(value) || value.len() >= 20 && drawn::drawn(value) == Drawn::Surely
+    character_mix::is_random(value)
+        || value.len() >= 20 && randomness::measure(value) == Randomness::Certain
 }
 
 /// Whether a value is a number that nobody would count to.
@@ -97,67 +99,71 @@ pub(super) fn is_short_pin(value: &[u8]) -> bool {
 }
 
 /// A UUID, a path or words before a hash: what a `key` or a `session` that is no secret is found by.
-fn is_locator(value: &[u8], name: Name) -> bool {
-    let uuid = value.len() == 36 && value[8] == b'-' && value[23] == b'-' && drawn::is_hex(value);
+fn is_locator(value: &[u8], name: SecretName) -> bool {
+    let uuid =
+        value.len() == 36 && value[8] == b'-' && value[23] == b'-' && randomness::is_hex(value);
     let mut parts = value.split(|byte| matches!(byte, b'-' | b'/' | b'_' | b'.'));
     let plain = |part: &[u8]| {
         (2..16).contains(&part.len())
             && part[1..].iter().all(|&byte| alphabet::is(byte, LOWER | DIGIT))
     };
-    let words = parts.by_ref().take(2).all(|part| plain(part) && random::is_wordy(part));
+    let words = parts.by_ref().take(2).all(|part| plain(part) && character_mix::is_wordy(part));
     uuid && name.kind != "secret" || words && parts.next().is_some()
 }
 
 /// The address of an account or a contract on a chain.
 fn is_address(value: &[u8]) -> bool {
-    value.len() == 42 && value.starts_with(b"0x") && drawn::is_hex(&value[2..])
+    value.len() == 42 && value.starts_with(b"0x") && randomness::is_hex(&value[2..])
 }
 
 /// Whether a value beside the name of a password is one.
-fn is_password(value: &[u8], site: Site) -> bool {
+fn is_password(value: &[u8], site: ValueContext) -> bool {
     let digits = value.iter().all(|&byte| alphabet::is(byte, DIGIT));
     let letters = value.iter().all(|&byte| alphabet::is(byte, WORD) && !alphabet::is(byte, DIGIT));
     let literal = match site.form {
-        _ if digits => value.len() >= 6 && site.form != Form::Loose,
+        _ if digits => value.len() >= 6 && site.form != ValueForm::Loose,
         _ if value.len() < 4 => false,
         // `"password": "Passwort"` is a label, `password: userPassword` a field.
-        Form::Quoted if letters => !is_label(value) && !names_a_secret(value),
-        Form::Tight if letters => !names_a_secret(value) && !site.argument,
-        Form::Quoted | Form::Tight => !(random::is_wordy(value) && names_a_secret(value)),
-        Form::Loose if letters => site.shouted && !site.sentence && value.len() >= 6,
-        Form::Loose if site.sentence => {
-            value.len() >= 8 && !random::is_wordy(value) || handmade::is_surely_handmade(value)
+        ValueForm::Quoted if letters => !is_label(value) && !names_a_secret(value),
+        ValueForm::Tight if letters => !names_a_secret(value) && !site.argument,
+        ValueForm::Quoted | ValueForm::Tight => {
+            !(character_mix::is_wordy(value) && names_a_secret(value))
         }
-        Form::Loose => is_mixed(value) && !names_a_secret(value),
+        ValueForm::Loose if letters => site.shouted && !site.sentence && value.len() >= 6,
+        ValueForm::Loose if site.sentence => {
+            value.len() >= 8 && !character_mix::is_wordy(value)
+                || handmade::is_surely_handmade(value)
+        }
+        ValueForm::Loose => is_mixed(value) && !names_a_secret(value),
     };
     // A drawn one is a password whatever else it looks like, and so are words that were drawn.
-    literal || value.len() >= 4 && drawn::is_drawn(value) || phrase::is_phrase(value)
+    literal || value.len() >= 4 && randomness::is_likely_random(value) || phrase::is_phrase(value)
 }
 
 /// Whether a value beside the name of a token, secret or key is one.
-fn is_key(value: &[u8], name: Name, site: Site) -> bool {
-    let least = if site.form == Form::Loose && name.kind != "password" { 12 } else { 8 };
-    let random = if site.form == Form::Loose && value.len() >= 16 {
-        random::is_random(value)
+fn is_key(value: &[u8], name: SecretName, site: ValueContext) -> bool {
+    let least = if site.form == ValueForm::Loose && name.kind != "password" { 12 } else { 8 };
+    let random = if site.form == ValueForm::Loose && value.len() >= 16 {
+        character_mix::is_random(value)
     } else {
-        !random::is_wordy(value)
+        !character_mix::is_wordy(value)
     };
     // `oauth2ClientSecret` is what the value is called elsewhere.
-    let drawn =
-        random && (!names_a_secret(value) || random::is_random(value)) || drawn::is_drawn(value);
-    let is_made = || spaced::is_signed(value) || handmade::is_surely_handmade(value);
+    let drawn = random && (!names_a_secret(value) || character_mix::is_random(value))
+        || randomness::is_likely_random(value);
+    let is_made = || adjacent::is_signed(value) || handmade::is_surely_handmade(value);
     if name.kind == "password" && is_made() {
         return true;
     }
     // `SECRET_KEY=Kastanie-9-Blatt`.
-    let given = site.form == Form::Tight && site.shouted || site.form == Form::Quoted;
+    let given = site.form == ValueForm::Tight && site.shouted || site.form == ValueForm::Quoted;
     if given && value.len() >= 12 && name.kind != "token" && handmade::is_surely_handmade(value) {
         return true;
     }
     value.len() >= least
         && drawn
         && value.iter().any(|&byte| alphabet::is(byte, LETTER))
-        && (!site.sentence || random::is_random(value))
+        && (!site.sentence || character_mix::is_random(value))
 }
 
 /// A mixture of sorts of characters, as nobody writes in prose.

@@ -50,7 +50,8 @@ pub(crate) fn ask_all(
         let missing: Vec<String> =
             questions.iter().map(|question| format!("--{}", question.option)).collect();
         return Err(CommandError::Usage(format!(
-            "missing: {}; give them, or run it on a terminal to be asked",
+            "missing: {}; give these options, or run the command on a terminal, which asks for \
+             them",
             missing.join(", ")
         )));
     }
@@ -66,17 +67,17 @@ fn ask_one(question: &Question, ui: &mut Ui<'_>) -> Result<String, CommandError>
         }
         ui.err.flush()?;
         let Some(answer) = ui.read_line()? else {
-            return Err(CommandError::Refused("no answer; nothing was changed".to_owned()));
+            return Err(CommandError::Refused("cancelled; nothing was changed".to_owned()));
         };
         let answer = answer.trim();
         if answer.is_empty() {
-            writeln!(ui.err, "An answer is needed; Ctrl-D leaves without one.")?;
+            writeln!(ui.err, "Type an answer, or press Ctrl-D to cancel.")?;
         } else if question.choices.is_empty() || question.choices.contains(&answer) {
             return Ok(answer.to_owned());
         } else {
             let meant = nearest_choice(answer, question.choices);
             let meant = meant.map(|meant| format!("; did you mean {meant}?")).unwrap_or_default();
-            writeln!(ui.err, "`{}` is none of them{meant}", first_line(answer))?;
+            writeln!(ui.err, "`{}` is not one of the choices{meant}", first_line(answer))?;
         }
     }
 }
@@ -109,7 +110,7 @@ pub(crate) fn ask_choice(
         if let Some(chosen) = choices.iter().find(|choice| **choice == answer.to_lowercase()) {
             return Ok(Some(chosen));
         }
-        writeln!(ui.err, "`{}` is none of them.", first_line(answer))?;
+        writeln!(ui.err, "`{}` is not one of the choices.", first_line(answer))?;
     }
 }
 
@@ -121,7 +122,8 @@ pub(crate) fn confirm(question: &str, ui: &mut Ui<'_>) -> Result<bool, CommandEr
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
-const FORM_INTRODUCTION: &str = "<!-- Write below each line like this one, save and leave. An empty answer changes nothing. -->";
+const FORM_INTRODUCTION: &str = "<!-- Write each answer below its heading line, then save and \
+                                 close. An empty answer changes nothing. -->";
 
 /// Returns the heading line above an answer. An HTML comment is unlikely to be typed by accident, so any other line
 /// belongs to the answer.
@@ -143,7 +145,7 @@ fn ask_in_editor(questions: &[Question], env: &Environment) -> Result<Vec<String
     for (question, answer) in questions.iter().zip(&answers) {
         if answer.is_empty() {
             return Err(CommandError::Refused(format!(
-                "`{}` was left empty; nothing was changed",
+                "`{}` is empty; nothing was changed",
                 question.option
             )));
         }
@@ -190,7 +192,7 @@ pub(crate) fn edit_text(text: &str, env: &Environment) -> Result<String, Command
         }
         Err(error) => {
             return Err(CommandError::Refused(format!(
-                "the editor could not be started: {error}; look at EDITOR"
+                "could not start the editor: {error}; check the variable EDITOR"
             )));
         }
     }
@@ -198,7 +200,7 @@ pub(crate) fn edit_text(text: &str, env: &Environment) -> Result<String, Command
     // Reopened by name: editors write a new file and rename it.
     std::fs::File::open(file.path())?.read_to_string(&mut written).map_err(|error| {
         CommandError::Refused(format!(
-            "what the editor left cannot be read: {error}; nothing was changed"
+            "could not read the file that the editor saved: {error}; nothing was changed"
         ))
     })?;
     Ok(written)

@@ -6,13 +6,14 @@ use std::ffi::OsStr;
 
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use rutter_contract::version::Version;
 use rutter_contract::{EventName, UnknownEvent};
 
 pub mod config;
 pub mod demo;
+mod help;
 pub mod install;
 pub mod memory;
 pub mod server;
@@ -35,21 +36,21 @@ pub struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum CliCommand {
-    /// Show rutter at work in one minute: two sessions of a scripted agent, handled by the real hooks
+    /// Show rutter at work in one minute, with a scripted agent
     ///
-    /// Needs neither Claude Code nor a network. The project and the memory are in a temporary folder that is removed at
+    /// Plays two sessions through the real hooks. Needs neither Claude Code nor a network. The project and the memory are in a temporary folder that is removed at
     /// the end; your own files are neither read nor changed.
     Demo(demo::DemoArgs),
-    /// Look up the hook contract of Claude Code: events, schemas, payloads
+    /// Look up Claude Code's hook contract: events, schemas, payloads
     Contract {
         /// The subcommand.
         #[command(subcommand)]
         command: ContractCommand,
     },
-    /// Add rutter's hooks and tools to Claude Code: for this folder, for you, for a team, or as a plugin
+    /// Add rutter's hooks and tools to Claude Code
     ///
-    /// Existing entries and the layout of the file stay unchanged. Run it again after an update. To see every line that
-    /// would change: rutter init --dry-run
+    /// Without options, for you in this folder. Existing entries and the layout of the file stay unchanged. Run it again
+    /// after an update.
     Init(install::InitArgs),
     /// Remove rutter's hooks and tools from Claude Code
     ///
@@ -63,17 +64,15 @@ pub enum CliCommand {
     },
     /// Store a memory
     ///
-    /// Nothing is added if a memory with the same words exists. For example:
-    /// rutter remember "CI runs on Postgres 17, not 16" --category fact --tag ci
+    /// Nothing is added if a memory with the same words exists.
     Remember(memory::RememberArgs),
     /// List the memories that apply to this project, newest first
     Memories(memory::MemoriesArgs),
     /// Change a memory, or the lesson of a GHAP
     Edit(memory::MemoryEditArgs),
-    /// Explain how rutter reads the output of a test run, a build or a check
+    /// Explain how rutter reads the output of a test run, build or check
     ///
-    /// Reads the output from stdin and stores nothing. For example:
-    /// pytest > log; rutter outcome --command pytest --exit $? < log
+    /// Reads the output from stdin and stores nothing.
     Outcome(memory::OutcomeArgs),
     /// Delete rows, and erase every byte of them from the files
     ///
@@ -88,23 +87,22 @@ pub enum CliCommand {
         #[command(subcommand)]
         command: memory::ImportCommand,
     },
-    /// Accept or reject waiting rows: imports, values, memories for every project
+    /// Accept or reject proposals: imports, values, memories
     ///
-    /// Agents and files only propose: a proposal applies beyond its project once you accept it.
+    /// Lists the proposals if you give no subcommand. Agents and imported files can only propose a row that applies to
+    /// every project: it takes effect once you accept it.
     Review(memory::ReviewArgs),
     /// Show any row by its id, with its origin
     Show(memory::ShowRowArgs),
     /// Search lessons and memories by words and by meaning
-    ///
-    /// For example: rutter recall "the total is wrong after a discount" --why
     Recall(memory::RecallArgs),
-    /// List or show the failures that rutter followed, and the changes that fixed them
+    /// List or show past failures, and the changes that fixed them
     Episodes {
         /// The subcommand.
         #[command(subcommand)]
         command: memory::EpisodesCommand,
     },
-    /// Manage values: sentences that state the common lesson of several experiences
+    /// Manage values: lessons that several experiences have in common
     ///
     /// A cluster is a group of three or more similar experiences. A value states their common lesson in one sentence,
     /// and is shown at the start of later sessions.
@@ -113,13 +111,12 @@ pub enum CliCommand {
         #[command(subcommand)]
         command: values::ValuesCommand,
     },
-    /// Print the context that an agent would get for a prompt, exactly as it would read it
+    /// Print the context that an agent would get for a prompt
     ///
     /// Without a prompt: the context at the start of a new session. Inside a Claude Code session, rows that are already
-    /// in its context are left out. For example:
-    /// rutter context "the cache test is flaky again" --why
+    /// in its context are left out.
     Context(steer::ContextArgs),
-    /// Show the state of this project: session, GHAP, runs, failures, row counts
+    /// Show the state of this project: session, GHAP, runs, failures
     Status(steer::StatusArgs),
     /// List or show Claude Code sessions and their events
     Sessions {
@@ -127,11 +124,13 @@ pub enum CliCommand {
         #[command(subcommand)]
         command: steer::SessionsCommand,
     },
-    /// List the rows that agents of this project were shown: time, event, estimated relevance
-    Injections(steer::InjectionsArgs),
-    /// Pause the hooks: they neither record nor say anything until you end the pause
+    /// List the rows that agents of this project were shown
     ///
-    /// `RUTTER=off` in the environment of Claude Code does the same for that process.
+    /// Prints the time, the event and the estimated relevance of each row.
+    Injections(steer::InjectionsArgs),
+    /// Pause the hooks, or end a pause
+    ///
+    /// Paused hooks record nothing and print nothing until you run `rutter pause --off`. `RUTTER=off` in the environment of Claude Code does the same for that process.
     Pause(steer::PauseArgs),
     /// List, show or merge projects
     Project {
@@ -139,7 +138,7 @@ pub enum CliCommand {
         #[command(subcommand)]
         command: memory::ProjectCommand,
     },
-    /// Find hooks that fail silently, and print the command that fixes each problem
+    /// Find hooks that fail silently, and print how to fix them
     ///
     /// Checks, from the current folder, Claude Code, its settings and servers, rutter's entries in them and the program
     /// they run. Runs each hook and the server with a scratch memory, and checks the memory itself. Exits with 1 if
@@ -156,23 +155,25 @@ pub enum CliCommand {
     /// An untrusted file can only make rutter do less. Prints the requested changes first. Without a terminal it needs
     /// --yes.
     Trust(config::TrustArgs),
-    /// Maintain the memory: drain the spool, apply the retention limits, fold the write-ahead log into the database
+    /// Maintain the memory: store waiting entries, delete old runs
     ///
-    /// Hooks start it when there is work. It exits if another one is running.
-    Tend(memory::TendArgs),
-    /// Serve the memory to an agent as MCP tools, over stdin and stdout
+    /// Stores the entries that hooks could not write in time, applies the retention limits, checkpoints the write-ahead
+    /// log, and updates the search files and the clusters. Hooks start it when there is work. It exits if another one is
+    /// running.
+    #[command(alias = "tend")]
+    Maintain(memory::MaintainArgs),
+    /// Serve the memory to an agent as MCP tools
     ///
-    /// Claude Code starts it; `rutter init` registers it. For a client that cannot start programs: rutter mcp --http
+    /// Uses stdin and stdout. Claude Code starts it; `rutter init` registers it. For a client that cannot start programs
+    /// use --http.
     Mcp(server::McpArgs),
     /// Call one of the MCP tools and print its result
-    ///
-    /// For example: rutter call search_experiences '{"query": "rounding"}'
     Call(server::CallArgs),
-    /// Handle a hook event of Claude Code: payload on stdin, answer on stdout, always exit 0
+    /// Handle a hook event: payload on stdin, answer on stdout
+    ///
+    /// Claude Code starts it; `rutter init` registers it. Always exits with 0.
     Hook(memory::HookArgs),
     /// Print a completion script for a shell
-    ///
-    /// For example: rutter completions fish > ~/.config/fish/completions/rutter.fish
     Completions(CompletionsArgs),
 }
 
@@ -186,13 +187,12 @@ pub enum ContractCommand {
     /// Explain the effect of a hook's answer on Claude Code
     ///
     /// Reads the hook's stdout from stdin. The verdict is for a headless run, with a note if an interactive session
-    /// differs. For example:
-    /// ./my-hook < payload.json | rutter contract explain PreToolUse
+    /// differs.
     Explain(ContractExplainArgs),
     /// Print a realistic payload to try a hook on
     ///
     /// Payloads are captured from the real client. Without a capture, the payload is built from the event table, and
-    /// stderr has a note. For example: rutter contract payload PreToolUse --tool Edit | ./my-hook
+    /// stderr has a note.
     Payload(ContractPayloadArgs),
 }
 
@@ -324,7 +324,13 @@ impl TypedValueParser for EventParser {
 
 /// Returns the definition from which help, completions and man pages are generated.
 pub fn clap_command() -> clap::Command {
-    Cli::command()
+    help::add_help(Cli::command())
+}
+
+/// Parses the arguments of this process. Prints help, version and usage errors, and exits after them.
+pub fn parse_arguments() -> Cli {
+    let matches = clap_command().get_matches();
+    Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }
 
 #[cfg(test)]

@@ -194,7 +194,7 @@ impl DoctorReport {
 /// Opens the folder in which hooks and the client run. It is removed even if this process is killed.
 fn open_scratch(env: &Environment) -> Result<ScratchFolder, CommandError> {
     let Some(program) = &env.program else {
-        return Err(CommandError::Refused("this system does not tell where rutter is".to_owned()));
+        return Err(CommandError::Refused("the path of the running rutter is unknown".to_owned()));
     };
     ScratchFolder::open(program, "doctor")
 }

@@ -156,7 +156,8 @@ pub(crate) fn current_time() -> Time {
 pub(crate) fn data_dir() -> Result<PathBuf, CommandError> {
     let data = rutter_folder("XDG_DATA_HOME", ".local/share").ok_or_else(|| {
         CommandError::Refused(
-            "there is no home folder to keep the memory in; set RUTTER_HOME".to_owned(),
+            "no home folder is known, so there is no place for the memory; set RUTTER_HOME"
+                .to_owned(),
         )
     })?;
     if data.is_absolute() {
@@ -224,8 +225,8 @@ impl Environment {
             drop(log::append_permission_change(&files, self.now, mode));
             writeln!(
                 ui.err,
-                "warning: others could write to {} (mode {mode:04o}); it is closed to them now. Look at what is stored if you \
-                 do not trust them.",
+                "warning: other users could write to {} (mode {mode:04o}); rutter has removed \
+                 that permission. Check the stored rows if you do not trust these users.",
                 self.data.to_line()
             )?;
         }
@@ -245,13 +246,14 @@ impl Environment {
         store.set_author(self.origin());
         if let Some(path) = store.set_aside() {
             ui.print_note(&format!(
-                "the database was damaged and is kept as {}; `rutter doctor --repair` saves what can be read",
+                "the database was damaged and is kept as {}; run `rutter doctor --repair` to \
+                 save its readable rows",
                 path.to_line()
             ))?;
         }
         if store.is_read_only() && spool::has_drainable_entries(store.files()) {
             ui.print_note(
-                "the memory cannot be written: what hooks left in the spool is not shown",
+                "the memory is read-only, so entries that wait in the spool are not shown",
             )?;
         }
         Ok(store)
@@ -323,5 +325,7 @@ impl Environment {
 }
 
 fn missing_folder_failure() -> CommandError {
-    CommandError::Refused("this folder is gone or cannot be read; go to another one".to_owned())
+    CommandError::Refused(
+        "the current folder is gone or cannot be read; go to another folder".to_owned(),
+    )
 }

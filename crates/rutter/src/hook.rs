@@ -152,7 +152,8 @@ fn defers_to_other_entry(from: &str, payload: &[u8]) -> bool {
 }
 
 /// Fault for a payload or a worker that did not finish before the watchdog timeout.
-const TIMEOUT_FAULT: &str = "ended after a second, for what it waited for did not come";
+const TIMEOUT_FAULT: &str = "ended after one second: it was still waiting for its payload or \
+                             its worker";
 
 /// A payload that was not read to its end.
 struct CutPayload {
@@ -186,10 +187,10 @@ fn read_into(payload: &mut Vec<u8>, begun: Instant) -> Result<(), &'static str> 
         match rustix::io::read(stdin, rustix::buffer::spare_capacity(payload)) {
             Ok(0) => return Ok(()),
             Ok(_) if payload.len() > MAX_PAYLOAD_BYTES => {
-                return Err("a payload of more than 8 MiB was passed over");
+                return Err("a payload of more than 8 MiB was ignored");
             }
             Ok(_) | Err(Errno::INTR | Errno::AGAIN) => {}
-            Err(_) => return Err("the payload could not be read"),
+            Err(_) => return Err("could not read the payload"),
         }
     }
 }
@@ -213,7 +214,7 @@ fn start_maintenance(files: &DataDir) {
     let Ok(program) = std::env::current_exe() else { return };
     let mut command = Command::new(program);
     command
-        .args(["tend", "--detached"])
+        .args(["maintain", "--detached"])
         .current_dir("/")
         .stdin(Stdio::null())
         .stdout(Stdio::null())

@@ -44,6 +44,7 @@ pub(crate) use registered::is_registered;
 pub(crate) use scope::InstallScope;
 pub(crate) use server::{
     PLUGIN_SERVER_RULE, build_server_entry as server_entry, find_foreign_server, tool_rules,
+    tools_without_rule,
 };
 pub(crate) use site::{InstallDirection, InstallStep, InstallTarget};
 pub(crate) use table::{

@@ -107,6 +107,6 @@ fn run_in_environment(
         CliCommand::Trust(args) => commands::trust::run(args, env, ui),
         CliCommand::Mcp(args) => commands::mcp::serve(args, env, ui),
         CliCommand::Call(args) => commands::mcp::call_tool(args, env, ui),
-        CliCommand::Tend(args) => commands::tend::run(args, env, ui),
+        CliCommand::Maintain(args) => commands::maintain::run(args, env, ui),
     }
 }

@@ -6,8 +6,7 @@ use std::ffi::OsStr;
 use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
-use clap::Parser as _;
-use rutter::cli::Cli;
+use rutter::cli;
 use rutter::ui::{Terminal, Ui};
 use rutter_memory::quote::sanitize_line;
 
@@ -26,7 +25,7 @@ fn main() -> ExitCode {
             return run_hook(event, from);
         }
     }
-    let cli = Cli::parse();
+    let cli = cli::parse_arguments();
     let mut out = BufWriter::new(io::stdout().lock());
     let mut err = io::stderr().lock();
     let mut input = io::stdin().lock();
@@ -62,7 +61,8 @@ fn run_hook(event: Option<&str>, from: Option<&str>) -> ExitCode {
         std::process::exit(0);
     }
     if io::stdin().is_terminal() {
-        let hint = "rutter hook is started by the client, which writes a payload to it; `rutter init` registers it";
+        let hint = "Claude Code starts `rutter hook` and writes a payload to its stdin; run \
+                    `rutter init` to register it";
         drop(writeln!(io::stderr(), "{hint}"));
         return ExitCode::SUCCESS;
     }

@@ -97,7 +97,7 @@ impl AxisPanel {
 const fn axis_title(axis: Axis) -> &'static str {
     match axis {
         Axis::Full => "Everything",
-        Axis::Strategy => "How it was gone about",
+        Axis::Strategy => "Strategy",
         Axis::Surprise => "What surprised",
         Axis::RootCause => "Root cause",
     }
@@ -153,11 +153,11 @@ fn write_page(
     let (all, grouped) = panels.first().map_or((0, 0), |panel| panel.counted);
     let clusters: usize = panels.iter().map(|panel| panel.clusters.len()).sum();
     page.push_str(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"referrer\" content=\"no-referrer\">\n\
-         <title>Rutter: what many lessons have in common</title>\n<style>\n",
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta \
+         http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src \
+         'unsafe-inline'\">\n<meta name=\"viewport\" content=\"width=device-width, \
+         initial-scale=1\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<title>Rutter: \
+         clusters and values</title>\n<style>\n",
     );
     page.push_str(STYLE);
     for axis in Axis::ALL {
@@ -168,13 +168,12 @@ fn write_page(
              #tab-{axis}:focus-visible ~ .tabs label[for=tab-{axis}] {{ outline: 2px solid; }}"
         )?;
     }
-    page.push_str(
-        "</style>\n</head>\n<body>\n<header>\n<h1>What many lessons have in common</h1>\n",
-    );
+    page.push_str("</style>\n</head>\n<body>\n<header>\n<h1>Clusters and values</h1>\n");
     let held = values.iter().filter(|held| held.value.standing != ValueStanding::Retired).count();
     writeln!(
         page,
-        "<p class=\"soft\">{}: {}, {grouped} of them in a cluster by all that they say; {} on four axes; {}.</p>\n</header>",
+        "<p class=\"soft\">{}: {}, {grouped} of them in a cluster by their full text; {} on \
+         four axes; {}.</p>\n</header>",
         format_day(now),
         pluralize(all, "experience"),
         pluralize(clusters as u64, "cluster"),
@@ -233,8 +232,8 @@ fn write_values(
     let is_retired = |held: &&ValueWithEffects| held.value.standing == ValueStanding::Retired;
     if values.iter().all(|held| is_retired(&held)) {
         page.push_str(
-            "<p class=\"soft\">None yet. What three sessions learn is proposed by itself; \
-             <code>rutter values add</code> says one outright.</p>\n",
+            "<p class=\"soft\">None yet. Rutter proposes a value when three sessions have \
+             learnt the same lesson; <code>rutter values add</code> adds one.</p>\n",
         );
     }
     let item = |page: &mut String, held: &ValueWithEffects| {
@@ -304,17 +303,18 @@ fn write_panel(page: &mut String, panel: &AxisPanel, values: &[ValueWithEffects]
     if panel.clusters.is_empty() {
         writeln!(
             page,
-            "<p class=\"soft\">No cluster yet: {} here, and it takes three that say much the same.</p>\n</div>",
+            "<p class=\"soft\">No cluster yet: {} here, and a cluster needs three similar \
+             ones.</p>\n</div>",
             pluralize(all, "experience")
         )?;
         return Ok(());
     }
     write_map(page, panel)?;
     page.push_str(
-        "<p class=\"legend\"><span><i class=\"key full\"></i>confirmed</span>\
-         <span><i class=\"key\"></i>falsified or given up</span>\
-         <span><i class=\"key none\"></i>in no cluster</span>\
-         <span>Near clusters are about like things; within one, the middle is what says it best.</span>",
+        "<p class=\"legend\"><span><i class=\"key full\"></i>confirmed</span><span><i \
+         class=\"key\"></i>falsified or abandoned</span><span><i class=\"key none\"></i>in no \
+         cluster</span><span>Clusters on similar topics are near each other. The most typical \
+         experience of a cluster is in its middle.</span>",
     );
     write!(page, "<span>{grouped} of {all} are in a cluster")?;
     let drawn = panel.drawn_count();
@@ -342,7 +342,7 @@ fn write_cluster(
         cluster.id.short(),
         cluster_hue(number),
         number + 1,
-        EscapedText(cluster.text.as_deref().unwrap_or("(what was in the middle is forgotten)"))
+        EscapedText(cluster.text.as_deref().unwrap_or("(the central experience was forgotten)"))
     )?;
     for held in values.iter().filter(|held| cluster.values.contains(&held.value.id)) {
         write!(
@@ -355,7 +355,7 @@ fn write_cluster(
     let projects: Vec<String> = cluster.projects.iter().map(ToString::to_string).collect();
     write!(
         page,
-        "<details><summary>{}, {:.0} % alike, <code>{}</code>, {}</summary><table>",
+        "<details><summary>{}, {:.0} % similar, <code>{}</code>, {}</summary><table>",
         pluralize(cluster.size.into(), "experience"),
         cluster.cohesion * 100.0,
         cluster.id.short(),
@@ -404,7 +404,8 @@ fn write_map(page: &mut String, panel: &AxisPanel) -> fmt::Result {
     )?;
     writeln!(
         page,
-        "<text class=\"quiet\" x=\"{letter:.1}\" y=\"{:.1}\">Point at a dot to read it; a cluster leads to its members.</text>",
+        "<text class=\"quiet\" x=\"{letter:.1}\" y=\"{:.1}\">Point at a dot to read it; click a \
+         cluster to see its members.</text>",
         below + letter
     )?;
     let placed = || panel.clusters.iter().zip(&map.discs).enumerate();

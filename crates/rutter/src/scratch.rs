@@ -109,7 +109,7 @@ impl ScratchFolder {
             // The line is an error message then. It is empty if the keeper was killed.
             let why = scratch.path.to_string_lossy();
             let why = if why.is_empty() {
-                "whoever was to make a temporary folder was ended"
+                "the process that makes the temporary folder was killed"
             } else {
                 &*why
             };
@@ -146,7 +146,7 @@ impl ScratchFolder {
             return Ok(());
         }
         Err(CommandError::Refused(format!(
-            "{} could not be removed; `rm -r` takes it away",
+            "could not remove {}; remove it with `rm -r`",
             self.path.to_line()
         )))
     }
@@ -174,7 +174,11 @@ pub(crate) fn run_keeper(purpose: &str, ui: &mut Ui<'_>) -> Result<(), CommandEr
         Ok(folder) => folder,
         Err(error) => {
             // The opener reads this line and reports it to the user.
-            writeln!(ui.out, "cannot make a temporary folder: {error}; TMPDIR says where")?;
+            writeln!(
+                ui.out,
+                "cannot make a temporary folder: {error}; set TMPDIR to a folder \
+                              that you may write to"
+            )?;
             return Ok(());
         }
     };

@@ -62,7 +62,7 @@ impl Ui<'_> {
         if bytes.len() as u64 > MAX_STDIN_BYTES {
             let mib = MAX_STDIN_BYTES / 1024 / 1024;
             return Err(CommandError::Usage(format!(
-                "stdin holds more than {mib} MiB; pipe in what one hook printed"
+                "stdin has more than {mib} MiB; pipe in the output of one hook"
             )));
         }
         Ok(bytes)

@@ -84,7 +84,8 @@ pub enum HttpServeError {
     Token(#[from] TokenFileError),
     /// The address cannot be bound.
     #[error(
-        "cannot listen on {address}: {source}; name another with --port or --bind, or let --port 0 find one"
+        "cannot listen on {address}: {source}; choose another with --port or --bind, or use \
+         --port 0 for any free port"
     )]
     Address {
         /// The address.
@@ -260,7 +261,8 @@ impl HttpHandler {
         if !self.token.matches_headers(headers) {
             let mut answer = plain_refusal(
                 StatusCode::UNAUTHORIZED,
-                "the token is missing or wrong: send `Authorization: Bearer TOKEN` with what is in the token file",
+                "the token is missing or wrong: send `Authorization: Bearer TOKEN` with the \
+                 content of the token file",
             );
             answer
                 .headers_mut()
@@ -271,10 +273,10 @@ impl HttpHandler {
             return *answer;
         }
         if request.uri().path() != PATH {
-            return plain_refusal(StatusCode::NOT_FOUND, "there is nothing but /mcp");
+            return plain_refusal(StatusCode::NOT_FOUND, "not found; the only path is /mcp");
         }
         if [HOST, ORIGIN].iter().any(|name| headers.get_all(name).iter().count() > 1) {
-            return plain_refusal(StatusCode::BAD_REQUEST, "Host and Origin are to be said once");
+            return plain_refusal(StatusCode::BAD_REQUEST, "Host and Origin may occur only once");
         }
         let _work = seat.begin_work();
         let (head, body) = request.into_parts();
@@ -308,7 +310,7 @@ fn allowed_hosts(address: SocketAddr) -> Vec<String> {
 /// `CONNECT` and `*` are for proxies.
 fn check_target(method: &Method, target: &Uri, names: &[String]) -> Result<(), Box<HttpAnswer>> {
     if method == Method::CONNECT || target.path() == "*" {
-        let why = "the target of a request is a path: POST /mcp";
+        let why = "the request target must be a path: POST /mcp";
         return Err(Box::new(plain_refusal(StatusCode::BAD_REQUEST, why)));
     }
     let Some(authority) = target.authority() else { return Ok(()) };
@@ -316,7 +318,7 @@ fn check_target(method: &Method, target: &Uri, names: &[String]) -> Result<(), B
     if is_own && target.scheme_str() == Some("http") {
         return Ok(());
     }
-    let why = "the target of the request names another server";
+    let why = "the request target names another server";
     Err(Box::new(plain_refusal(StatusCode::FORBIDDEN, why)))
 }
 
@@ -342,7 +344,9 @@ async fn read_body(body: Incoming) -> Result<Bytes, Box<HttpAnswer>> {
             Ok(body.into())
         }
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_long()),
-        Ok(Err(_)) => Err(Box::new(plain_refusal(StatusCode::BAD_REQUEST, "the body broke off"))),
+        Ok(Err(_)) => {
+            Err(Box::new(plain_refusal(StatusCode::BAD_REQUEST, "the body is incomplete")))
+        }
         Err(_) => {
             let what = format!("the body took longer than {} s", REQUEST_TIMEOUT.as_secs());
             Err(Box::new(plain_refusal(StatusCode::REQUEST_TIMEOUT, &what)))
@@ -365,7 +369,7 @@ fn invalid_message_answer(body: &[u8]) -> HttpAnswer {
     let (code, message) = match serde_json::from_slice::<serde_json::Value>(body) {
         Err(error) => (-32700, describe_json_error(&error)),
         Ok(_) => {
-            (-32600, "no message of JSON-RPC 2.0, or of a method with other parameters".to_owned())
+            (-32600, "not a JSON-RPC 2.0 message, or a method with invalid parameters".to_owned())
         }
     };
     let error =

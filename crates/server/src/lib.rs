@@ -17,5 +17,5 @@ pub use server_context::{CallChannel, CallerIdentity, ServerContext};
 /// Describes a JSON error by its position only, because the text may be private.
 fn describe_json_error(error: &serde_json::Error) -> String {
     let what = if error.is_eof() { "it ends too early" } else { "it cannot be read" };
-    format!("no JSON: {what}, at line {}, column {}", error.line(), error.column())
+    format!("not JSON: {what}, at line {}, column {}", error.line(), error.column())
 }

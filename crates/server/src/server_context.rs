@@ -122,7 +122,9 @@ impl ServerContext {
             // Without a recorded owner, text must not land in the project of the server's own folder.
             None if tool_use.is_some() && self.channel == CallChannel::AnyClient => {
                 return Err(ToolRefusal::Refused(
-                    "no hook of rutter's said whose call this is: hooks are paused, the folder is excluded, or `rutter init` was not run there"
+                    "no rutter hook recorded the session of this call, so nothing was done: \
+                     hooks are paused, the folder is excluded, or `rutter init` was not run \
+                     there"
                         .to_owned(),
                 ));
             }
@@ -153,7 +155,8 @@ impl ServerContext {
             match (waits, begun.elapsed()) {
                 (true, waited) if waited >= SPOOL_WAIT_TIMEOUT => {
                     return Err(ToolRefusal::Refused(
-                        "the memory is busy, and whose call this is waits to be written down; nothing was done, try again"
+                        "the memory is busy, so the session of this call is not recorded yet; \
+                         nothing was done; try again"
                             .to_owned(),
                     ));
                 }
@@ -186,14 +189,15 @@ impl ServerContext {
     fn global_quiet_reason(&self, store: &Store) -> Option<String> {
         if self.off {
             return Some(
-                "RUTTER=off is set where this server was started: nothing is kept or recalled; start the client without it"
+                "RUTTER=off is set for this server, so nothing is stored or recalled; start the \
+                 client without it"
                     .to_owned(),
             );
         }
         let paused =
             rutter_memory::pause::is_paused(store.files(), rutter_memory::pause::ALL_SESSIONS);
         paused.then(|| {
-            "rutter is paused: nothing is kept or recalled; `rutter pause --off` ends it".to_owned()
+            "rutter is paused: nothing is stored or recalled; `rutter pause --off` ends the pause".to_owned()
         })
     }
 
@@ -211,14 +215,16 @@ impl ServerContext {
                     root.join(PROJECT_FILE)
                 };
                 format!(
-                    "this folder is excluded: nothing of it is kept, and nothing recalled in it; `scope.exclude` in {} says so",
+                    "this folder is excluded by `scope.exclude` in {}: nothing is stored or \
+                     recalled here",
                     file.to_line()
                 )
             }
             // The user paused everything since the first check.
             SilenceReason::Paused => self.global_quiet_reason(store)?,
             SilenceReason::SessionPaused => format!(
-                "this session is paused: nothing is kept or recalled; `rutter pause --session {} --off` ends it",
+                "this session is paused: nothing is stored or recalled; `rutter pause --session \
+                 {} --off` ends the pause",
                 client.unwrap_or_default()
             ),
         })

@@ -79,7 +79,7 @@ pub struct ToolAnswer {
 #[derive(Debug, thiserror::Error)]
 pub enum ToolRefusal {
     /// The tool does not exist.
-    #[error("there is no tool `{0}`; there are: {names}", names = tool_names())]
+    #[error("there is no tool `{0}`; the tools are: {names}", names = tool_names())]
     Unknown(String),
     /// The arguments do not fit the tool.
     #[error("{0}")]
@@ -157,67 +157,90 @@ macro_rules! tool {
 pub const TOOLS: &[ToolSpec] = &[
     tool!(
         "start_ghap", "Start a GHAP", Adds, ghap::start_ghap: ghap::StartGhapInput => ghap::GhapAnswer, always,
-        "Before acting on a guess that a test or build can settle: say goal, hypothesis, action and prediction. Later runs are held against the prediction. Not for questions or edits that nothing checks. One is active at a time. Name the command in the prediction, e.g. prediction: \"`cargo test parser` passes\"."
+        "Before acting on a guess that a test or build can settle: record goal, hypothesis, \
+         action and prediction. Later runs are compared with the prediction. Not for questions \
+         or edits that nothing checks. One is active at a time. Name the command in the \
+         prediction, e.g. prediction: \"`cargo test parser` passes\"."
     ),
     tool!(
-        "update_ghap", "Change what you believe", Adds, ghap::update_ghap: ghap::UpdateGhapInput => ghap::GhapAnswer, always,
-        "When you believe, do or predict something else now; the old belief is kept. Send only what changed, or a note."
+        "update_ghap", "Update the GHAP", Adds, ghap::update_ghap: ghap::UpdateGhapInput => ghap::GhapAnswer, always,
+        "When your hypothesis, action or prediction changes; the old one is kept. Send only \
+         what changed, or a note."
     ),
     tool!(
-        "resolve_ghap", "Say how it ended", Adds, ghap::resolve_ghap: ghap::ResolveGhapInput => ghap::ResolveGhapAnswer, always,
-        "When a run has settled the active GHAP, or you give it up. falsified needs surprise and root_cause: that is what can be learnt. The newest captured run that fits is the evidence (gold); without one it is your word (silver). lesson.takeaway is the rule for whoever meets the trap next."
+        "resolve_ghap", "Resolve the GHAP", Adds, ghap::resolve_ghap: ghap::ResolveGhapInput => ghap::ResolveGhapAnswer, always,
+        "When a run has settled the active GHAP, or you abandon it. falsified needs surprise \
+         and root_cause. The newest captured run that fits is the evidence (gold); without one \
+         it is your claim (silver). lesson.takeaway is the rule that later sessions read."
     ),
     tool!(
-        "get_ghap", "Look at GHAPs", Reads, ghap::get_ghap: ghap::GetGhapInput => ghap::GetGhapAnswer, "active goal hypothesis prediction orphan history list",
-        "Without arguments: the active GHAP and those whose session is over (orphans). With id: that one, whole. With status, domain or list: earlier ones, newest first."
+        "get_ghap", "Show GHAPs", Reads, ghap::get_ghap: ghap::GetGhapInput => ghap::GetGhapAnswer, "active goal hypothesis prediction orphan history list",
+        "Without arguments: the active GHAP and orphans (GHAPs whose session is over). With id: \
+         that GHAP in full. With status, domain or list: earlier GHAPs, newest first."
     ),
     tool!(
-        "adopt_ghap", "Take over an orphan", Adds, ghap::adopt_ghap: ghap::AdoptGhapInput => ghap::GhapAnswer, "orphan resume continue earlier session",
-        "Go on with a GHAP whose session is over; its history stays. To give it up instead: resolve_ghap with its id and status abandoned."
+        "adopt_ghap", "Adopt an orphan", Adds, ghap::adopt_ghap: ghap::AdoptGhapInput => ghap::GhapAnswer, "orphan resume continue earlier session",
+        "Continue a GHAP whose session is over; its history is kept. To abandon it instead: \
+         resolve_ghap with its id and status abandoned."
     ),
     tool!(
         "search_experiences", "Search experiences", Reads, experience::search_experiences: experience::SearchExperiencesInput => experience::SearchExperiencesAnswer, "lessons learnt earlier failures surprises root causes",
-        "What earlier GHAPs taught: when a task, error or plan may have been tried before. Ask in words; axis narrows what is compared. Hits come best first; get_ghap with an id shows one whole."
+        "Search the lessons of earlier GHAPs when a task, error or plan may have been tried \
+         before. Ask in words; axis selects what is compared. Best hits first; get_ghap with an \
+         id shows one in full."
     ),
     tool!(
         "search_other_projects", "Search other projects", ReadsElsewhere, experience::search_other_projects: experience::SearchOtherProjectsInput => experience::SearchExperiencesAnswer, "lessons of other repositories",
-        "What GHAPs of other projects taught, for when search_experiences found nothing and the user works on related repositories. Needs the user's scope.recall = \"everywhere\"."
+        "Search the lessons of other projects when search_experiences found nothing and the \
+         user works on related repositories. Needs the user's scope.recall = \"everywhere\"."
     ),
     tool!(
         "assemble_context", "Assemble context", Reads, context::assemble_context: context::AssembleContextInput => context::AssembleContextAnswer, "background memories episodes for a prompt",
-        "Everything known that bears on a task, as markdown within a budget. Prompts get this by themselves; call it for a larger plan (depth rich) or a subtask. Without query: what a session begins with."
+        "Get everything stored that is relevant to a task, as markdown within a budget. Hooks \
+         add this to prompts; call it for a larger plan (depth rich) or a subtask. Without \
+         query: the context of a new session."
     ),
     tool!(
-        "premortem", "What could go wrong", Reads, experience::premortem: experience::PremortemInput => experience::PremortemAnswer, "risks before starting, strategy record, common failures",
-        "Before a larger piece of work: what went wrong in this domain before, which strategies held, which surprises and causes to watch."
+        "premortem", "Premortem", Reads, experience::premortem: experience::PremortemInput => experience::PremortemAnswer, "risks before starting, strategy record, common failures",
+        "Before a larger piece of work: earlier failures in this domain, which strategies \
+         worked, which surprises and causes to watch."
     ),
     tool!(
         "remember", "Remember", Adds, memory::remember: memory::RememberInput => memory::RememberAnswer, "store fact preference decision workflow",
-        "Keep something that is not in the code and will be needed again: a fact about the environment, a preference, a decision and its reason. Not what a test or a file already says; never secrets."
+        "Store something that is not in the code and will be needed again: a fact about the \
+         environment, a preference, a decision and its reason. Not what a test or a file \
+         already says; never secrets."
     ),
     tool!(
         "recall_memories", "Recall memories", Reads, memory::recall_memories: memory::RecallMemoriesInput => memory::RecallMemoriesAnswer, "stored facts preferences decisions",
-        "Find what was remembered, by words and meaning. Without query: the newest. With id: that one, whole."
+        "Search memories by words and meaning. Without query: the newest. With id: that memory \
+         in full."
     ),
     tool!(
         "forget", "Forget", Removes, memory::forget_rows: memory::ForgetInput => memory::ForgetAnswer, "delete remove erase",
-        "Delete rows for good, by id: what is wrong, outdated or private. Nothing brings them back."
+        "Delete wrong, outdated or private rows by id. This cannot be undone."
     ),
     tool!(
-        "list_clusters", "Experiences that belong together", Reads, values::list_clusters: values::ListClustersInput => values::ListClustersAnswer, "recurring lessons patterns groups",
-        "What experiences have in common: groups of three or more that are alike, the largest first. With cluster: its members. Before add_value, read the members."
+        "list_clusters", "List clusters", Reads, values::list_clusters: values::ListClustersInput => values::ListClustersAnswer, "recurring lessons patterns groups",
+        "List groups of three or more similar experiences, largest first. With cluster: its \
+         members. Read the members before add_value."
     ),
     tool!(
-        "add_value", "Say what a cluster teaches", Adds, values::add_value: values::AddValueInput => values::AddValueAnswer, "principle rule generalise accept a proposed value",
-        "Say in one sentence what the members of a cluster have in common, as a rule to work by; later sessions begin with it. It is held against the cluster and refused, with the distance, if it says something else. To accept a proposed value, send its text. Not for a single lesson: resolve_ghap keeps that."
+        "add_value", "Add a value", Adds, values::add_value: values::AddValueInput => values::AddValueAnswer, "principle rule generalise accept a proposed value",
+        "State in one sentence what the members of a cluster have in common, as a rule to work \
+         by; later sessions start with it. It is compared with the cluster and refused, with \
+         the distance, if it is about something else. To accept a proposed value, send its \
+         text. Not for a single lesson: resolve_ghap stores that."
     ),
     tool!(
-        "list_values", "Values", Reads, values::list_values: values::ListValuesInput => values::ListValuesAnswer, "principles rules learnt",
-        "The rules that were made of lessons and hold here, best founded first; proposed ones wait for add_value."
+        "list_values", "List values", Reads, values::list_values: values::ListValuesInput => values::ListValuesAnswer, "principles rules learnt",
+        "List the rules that several lessons support and that apply here, best supported first; \
+         proposed ones wait for add_value."
     ),
     tool!(
         "status", "Status", Reads, status::get_status: status::StatusInput => status::StatusAnswer, "project session runs counts",
-        "Where things stand here: project, session, active GHAP, last runs, open failures, how much is known."
+        "Show the state of this project: session, active GHAP, last runs, open failures, row \
+         counts."
     ),
 ];
 
@@ -300,7 +323,7 @@ fn parse_arguments<T: DeserializeOwned + JsonSchema>(
 
 fn serialize_answer<T: Serialize>(given: TypedAnswer<T>) -> Result<ToolAnswer, ToolRefusal> {
     let mut structured = serde_json::to_value(given.value)
-        .map_err(|error| ToolRefusal::Refused(format!("the answer cannot be written: {error}")))?;
+        .map_err(|error| ToolRefusal::Refused(format!("could not write the answer: {error}")))?;
     quote_strings(&mut structured);
     // The tools quote stored text in their lines; this is the safety net for lines that forgot to.
     let lines: Vec<String> = given.text.lines().map(|line| sanitize_line(line, false)).collect();
@@ -381,7 +404,8 @@ impl PageCursor {
     fn parse(&self, sent: &str) -> Result<i64, ToolRefusal> {
         let position = sent.strip_prefix(self.0).and_then(|number| number.parse().ok());
         position.filter(|position| *position > 0).ok_or_else(|| {
-            let what = "cursor is the next_cursor of an earlier answer; leave it out to begin anew";
+            let what = "cursor is not the next_cursor of an earlier answer; omit it to start \
+                        again";
             ToolRefusal::Arguments(what.to_owned())
         })
     }

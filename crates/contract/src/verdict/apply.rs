@@ -216,22 +216,20 @@ impl<'a> VerdictBuilder<'a> {
         let tool = match self.verdict.tool {
             Some(ToolCallEffect::Blocked) => "The tool does not run.",
             Some(ToolCallEffect::Asks) => {
-                "The tool does not run: in a headless run nobody can be asked."
+                "The tool does not run: a headless run cannot ask the user."
             }
             Some(ToolCallEffect::Deferred) => {
                 "The tool does not run: the run ends with the call pending."
             }
             Some(ToolCallEffect::Rewritten) => "The tool runs with the hook's input.",
             Some(ToolCallEffect::Runs) => "The tool call is allowed.",
-            Some(ToolCallEffect::Unchanged) => {
-                "The tool call goes its normal way, as if there were no hook."
-            }
+            Some(ToolCallEffect::Unchanged) => "The tool call continues as if there were no hook.",
             None => "",
         };
         let turn = match self.verdict.turn {
             TurnEffect::Stops => "The turn ends.",
             TurnEffect::KeptGoing => "The agent keeps going.",
-            TurnEffect::Erased => "The prompt is taken back and never reaches the model.",
+            TurnEffect::Erased => "The prompt is erased and does not reach the model.",
             TurnEffect::Continues => "",
         };
         let sentences = [tool, turn, self.prevents.unwrap_or_default()];
@@ -244,9 +242,9 @@ impl<'a> VerdictBuilder<'a> {
             return "The hook goes to the background and decides nothing.".to_owned();
         }
         if self.verdict.to_model.is_empty() && self.verdict.to_user.is_empty() {
-            return "Nothing happens: it is as if there were no hook.".to_owned();
+            return "No effect: as if there were no hook.".to_owned();
         }
-        "Everything goes its way; only what is said below is added.".to_owned()
+        "The event continues; only the messages below are added.".to_owned()
     }
 }
 

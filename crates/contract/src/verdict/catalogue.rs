@@ -73,7 +73,7 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "top-level-context",
         severity: Error,
         title: "`additionalContext` at the top level is dropped",
-        why: "Other agents read it there; Claude Code reads it inside hookSpecificOutput alone.",
+        why: "Other agents read it there; Claude Code reads it only inside hookSpecificOutput.",
         help: "move it into hookSpecificOutput, with hookEventName beside it",
         example: stdout_example(SessionStart, r#"{"additionalContext":"Branch: main"}"#),
     },
@@ -103,10 +103,10 @@ pub static CATALOGUE: &[Mistake] = &[
     Mistake {
         code: "permission-elsewhere",
         severity: Error,
-        title: "`permissionDecision` on an event that decides otherwise",
-        why: "Only PreToolUse and PreModelSwitch read it. Elsewhere it is an unknown key, and \
-              nothing is decided.",
-        help: "decide as this event decides",
+        title: "`permissionDecision` on an event that does not read it",
+        why: "Only PreToolUse and PreModelSwitch read it. On other events it is an unknown key \
+              without effect.",
+        help: "use the decision field of this event",
         example: stdout_example(
             SubagentStop,
             r#"{"hookSpecificOutput":{"hookEventName":"SubagentStop","permissionDecision":"deny","permissionDecisionReason":"tests are red"}}"#,
@@ -115,15 +115,15 @@ pub static CATALOGUE: &[Mistake] = &[
     Mistake {
         code: "decision-value",
         severity: Error,
-        title: "top-level `decision` knows `block` and `approve` alone",
+        title: "top-level `decision` accepts only `block` and `approve`",
         why: "Any other value voids the whole answer, on every event.",
-        help: "say it as this event decides; to let things pass, say nothing",
+        help: "use the decision field of this event; to allow the action, print nothing",
         example: stdout_example(PreToolUse, r#"{"decision":"deny","reason":"not here"}"#),
     },
     Mistake {
         code: "decision-nested",
         severity: Error,
-        title: "`decision` inside hookSpecificOutput is read on PermissionRequest alone",
+        title: "only PermissionRequest reads `decision` inside hookSpecificOutput",
         why: "Elsewhere it is an unknown key: the agent stops although the hook wanted it to \
               go on.",
         help: "move decision and reason to the top level",
@@ -145,9 +145,8 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "approve-ignored",
         severity: Warning,
         title: "`approve` has no effect here",
-        why: "It is a value that the client accepts everywhere and acts on before a tool call \
-              alone.",
-        help: "leave it out: silence lets things pass",
+        why: "The client accepts it on every event, but acts on it only before a tool call.",
+        help: "leave it out: an empty answer allows the action",
         example: stdout_example(Stop, r#"{"decision":"approve"}"#),
     },
     Mistake {
@@ -166,7 +165,8 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "event-name-unknown",
         severity: Error,
         title: "`hookEventName` names no event that takes a hookSpecificOutput",
-        why: "A misspelt name and an event that takes no hookSpecificOutput void the answer alike.",
+        why: "A misspelt name voids the answer, and so does an event that takes no \
+              hookSpecificOutput.",
         help: "write the name of the firing event as the client writes it",
         example: stdout_example(
             PreToolUse,
@@ -177,7 +177,7 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "event-name-case",
         severity: Error,
         title: "`hookEventName` is case-sensitive",
-        why: "`pretooluse` is no event to the client, and the whole answer is void.",
+        why: "The client does not recognise `pretooluse`, and the whole answer is void.",
         help: "write the name of the firing event as the client writes it",
         example: stdout_example(
             PreToolUse,
@@ -188,8 +188,8 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "event-name-legacy",
         severity: Error,
         title: "`hookEventName` is a name that Claude Code never had",
-        why: "PreToolCall and PostToolCall stand in many documents; other agents say \
-              BeforeTool or AfterAgent. The client knows PreToolUse, PostToolUse and Stop.",
+        why: "Many documents have PreToolCall and PostToolCall; other agents use BeforeTool or \
+              AfterAgent. The client knows PreToolUse, PostToolUse and Stop.",
         help: "write the name of the firing event as the client writes it",
         example: stdout_example(
             PreToolUse,
@@ -200,8 +200,8 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "event-name-other",
         severity: Error,
         title: "`hookEventName` names another event",
-        why: "The client takes that for a fault of the hook and drops the whole answer; on \
-              most events even exit 2 is forgotten.",
+        why: "The client treats that as an error of the hook and drops the whole answer; on \
+              most events it ignores even exit 2.",
         help: "write the name of the event that the hook runs for; it is in hook_event_name on stdin",
         example: stdout_example(
             PostToolUse,
@@ -212,7 +212,7 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "output-rejected",
         severity: Error,
         title: "this event rejects a hookSpecificOutput",
-        why: "It has none; one that is sent voids the whole answer.",
+        why: "A hookSpecificOutput on this event voids the whole answer.",
         help: "leave hookSpecificOutput out",
         example: stdout_example(
             SessionEnd,
@@ -235,7 +235,7 @@ pub static CATALOGUE: &[Mistake] = &[
         severity: Error,
         title: "`{\"ok\"}` is the answer of a prompt hook's model, not of a command",
         why: "A command that prints it decides nothing.",
-        help: "decide as this event decides",
+        help: "use the decision field of this event",
         example: stdout_example(Stop, r#"{"ok":false,"reason":"tests are red"}"#),
     },
     Mistake {
@@ -243,7 +243,7 @@ pub static CATALOGUE: &[Mistake] = &[
         severity: Error,
         title: "`action` at the top level is dropped",
         why: "Elicitations read it inside hookSpecificOutput; no other event reads it at all.",
-        help: "decide as this event decides",
+        help: "use the decision field of this event",
         example: stdout_example(PreToolUse, r#"{"action":"block","reason":"not here"}"#),
     },
     Mistake {
@@ -259,8 +259,7 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "null-value",
         severity: Error,
         title: "`null` is not the same as leaving a key out",
-        why: "No field of an answer may be null; one that is voids the whole answer. \
-              Serialisers write them for empty optionals.",
+        why: "A null field voids the whole answer. Serialisers write null for empty optionals.",
         help: "leave the key out",
         example: stdout_example(
             UserPromptSubmit,
@@ -317,8 +316,8 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "text-after-json",
         severity: Error,
         title: "text after the JSON makes all of it plain text",
-        why: "What starts with `{` and does not end with `}` is taken for text. On the events \
-              whose plain stdout is context, the model reads the raw JSON.",
+        why: "Output that starts with `{` and does not end with `}` counts as plain text. On \
+              the events whose plain stdout is context, the model reads the raw JSON.",
         help: "print the JSON alone; send everything else to stderr or a file",
         example: stdout_example(
             PreToolUse,
@@ -328,7 +327,7 @@ pub static CATALOGUE: &[Mistake] = &[
     Mistake {
         code: "two-objects",
         severity: Error,
-        title: "two objects are no JSON",
+        title: "two objects are not valid JSON",
         why: "A hook answers with one object. Two of them, on one line or several, are an \
               error, and on older clients plain text.",
         help: "merge them into one",
@@ -351,7 +350,7 @@ pub static CATALOGUE: &[Mistake] = &[
     Mistake {
         code: "broken-json",
         severity: Error,
-        title: "it looks like JSON and is none",
+        title: "it looks like JSON but is invalid",
         why: "Trailing commas, single quotes, comments, raw line breaks in strings: JSON.parse \
               refuses them, and the answer is lost.",
         help: "print it with a JSON encoder (jq, json.dumps, JSON.stringify) instead of pasting strings together",
@@ -361,8 +360,8 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "too-long",
         severity: Warning,
         title: "the text is longer than 10,000 UTF-16 units",
-        why: "Its reader gets the first 2,000 and the path of a file with the rest.",
-        help: "shorten it; what matters goes first",
+        why: "The reader gets the first 2,000 and the path of a file with the rest.",
+        help: "shorten it; put the important part first",
         // A placeholder: the real text would fill the page.
         example: stdout_example(SessionStart, LONG_TEXT),
     },
@@ -370,8 +369,8 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "exit-1",
         severity: Error,
         title: "exit 1 does not block",
-        why: "Only exit 2 does. Every other code is a failure of the hook, which the client \
-              passes over: the action goes on.",
+        why: "Only exit 2 blocks. Any other code is a failure of the hook, which the client \
+              ignores: the action continues.",
         help: "exit 2, or print the decision as JSON and exit 0",
         example: MistakeExample {
             event: PreToolUse,
@@ -384,7 +383,7 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "exit-2-silent",
         severity: Warning,
         title: "exit 2 without stderr blocks without a reason",
-        why: "The reader is told \"No stderr output\", and the agent cannot act on that.",
+        why: "The reader gets \"No stderr output\", and the agent cannot act on that.",
         help: "write the reason to stderr",
         example: MistakeExample { event: PreToolUse, stdout: "", stderr: "", exit: 2 },
     },
@@ -393,7 +392,7 @@ pub static CATALOGUE: &[Mistake] = &[
         severity: Error,
         title: "exit 2 blocks nothing on this event",
         why: "The event cannot be blocked, or not by an exit code.",
-        help: "decide as this event decides, if it does",
+        help: "use the decision field of this event, if it has one",
         example: MistakeExample {
             event: PermissionRequest,
             stdout: "",
@@ -404,11 +403,11 @@ pub static CATALOGUE: &[Mistake] = &[
     Mistake {
         code: "missing-script",
         severity: Error,
-        title: "the client takes this exit 2 for a script that was not found",
-        why: "An interpreter that finds no script exits with 2 too. With nothing on stdout and \
-              \"no such file\" or \"can't open\" on stderr, a hook that could keep an agent \
-              going for ever is passed over instead.",
-        help: "check the path of the script; if the hook did run, say it otherwise or in JSON",
+        title: "the client treats this exit 2 as a missing script",
+        why: "An interpreter that finds no script also exits with 2. With nothing on stdout and \
+              \"no such file\" or \"can't open\" on stderr, the client ignores the exit code, \
+              so that a broken hook does not keep the agent running for ever.",
+        help: "check the path of the script; if the hook did run, use other words or JSON",
         example: MistakeExample {
             event: Stop,
             stdout: "",
@@ -420,14 +419,14 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "stop-is-no-guard",
         severity: Error,
         title: "`continue: false` on PreToolUse ends the turn after the tool has run",
-        why: "The call that was about to happen still happens. It was so in five runs of five.",
+        why: "The pending call still runs: measured in five of five runs.",
         help: "deny the call as well: hookSpecificOutput.permissionDecision",
         example: stdout_example(PreToolUse, r#"{"continue":false,"stopReason":"not here"}"#),
     },
     Mistake {
         code: "internal-fields",
         severity: Warning,
-        title: "fields of the hook's own program leak into its answer",
+        title: "the answer contains internal fields of the hook's program",
         why: "`context_files`, `suggestions`, `exit_code` and the like mean nothing to the client.",
         help: "serialise the answer, not the program's state",
         example: stdout_example(
@@ -459,15 +458,15 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "ignored-here",
         severity: Warning,
         title: "the client knows this key and ignores it on this event",
-        why: "What a key does depends on the event.",
-        help: "leave it out, or use what this event acts on",
+        why: "The effect of a key depends on the event.",
+        help: "leave it out, or use a key that this event acts on",
         example: stdout_example(Notification, r#"{"decision":"block","reason":"quiet"}"#),
     },
     Mistake {
         code: "newer-key",
         severity: Warning,
-        title: "this key came with a later client",
-        why: "The client that was asked about drops it as unknown.",
+        title: "a later client version added this key",
+        why: "The given client version drops it as unknown.",
         help: "leave it out, or require the newer client",
         example: stdout_example(
             PostToolUse,
@@ -478,8 +477,8 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "text-unread",
         severity: Warning,
         title: "plain stdout goes to the debug log on this event",
-        why: "It is context on SessionStart, UserPromptSubmit, UserPromptExpansion and \
-              PostModelSwitch alone.",
+        why: "It is context only on SessionStart, UserPromptSubmit, UserPromptExpansion and \
+              PostModelSwitch.",
         help: "answer with JSON, if this event takes a text at all",
         example: stdout_example(PostToolUse, "remember to run the tests"),
     },
@@ -487,8 +486,8 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "json-as-path",
         severity: Error,
         title: "a WorktreeCreate command prints the path, not JSON",
-        why: "The last line of its stdout is taken for the path, whatever it is. The JSON form is for \
-              HTTP handlers.",
+        why: "The client uses the last line of its stdout as the path, whatever it is. The JSON \
+              form is for HTTP handlers.",
         help: "print the path alone",
         example: stdout_example(
             WorktreeCreate,
@@ -499,9 +498,9 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "context-unread",
         severity: Warning,
         title: "the context is not delivered",
-        why: "What else the answer or the exit code says ends the turn before the model reads \
-              again.",
-        help: "say one or the other",
+        why: "Another part of the answer, or the exit code, ends the turn before the model \
+              reads again.",
+        help: "send only one of the two",
         example: MistakeExample {
             event: UserPromptSubmit,
             stdout: r#"{"decision":"block","reason":"no","hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"x"}}"#,
@@ -513,7 +512,7 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "no-reason",
         severity: Warning,
         title: "a block without a reason",
-        why: "The reader is told \"Blocked by hook\", and the agent cannot act on that.",
+        why: "The reader gets \"Blocked by hook\", and the agent cannot act on that.",
         help: "add a reason",
         example: stdout_example(Stop, r#"{"decision":"block"}"#),
     },
@@ -521,16 +520,16 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "message-unseen",
         severity: Info,
         title: "the message is not seen in a headless run",
-        why: "On this event a systemMessage is shown in a terminal, or was seen nowhere at all.",
+        why: "On this event the client shows a systemMessage only in a terminal, or not at all.",
         help: "nothing, if it is for a person at a terminal",
         example: stdout_example(SessionStart, r#"{"systemMessage":"hello"}"#),
     },
     Mistake {
         code: "asked-elsewhere",
         severity: Info,
-        title: "this client asks for permission only where somebody can answer",
+        title: "this client asks for permission only if a user can answer",
         why: "In a plain headless run of it PermissionRequest does not fire; with a permission prompt it does.",
-        help: "nothing; guard with PreToolUse what must be guarded everywhere",
+        help: "nothing; use PreToolUse for checks that must always run",
         example: stdout_example(
             PermissionRequest,
             r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}"#,
@@ -540,8 +539,8 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "rewritten-input",
         severity: Info,
         title: "the new input must fit the tool's own schema",
-        why: "It replaces the whole input. One that does not fit makes the call fail, and the model reads \
-              why.",
+        why: "It replaces the whole input. If it does not fit, the call fails and the model \
+              reads why.",
         help: "nothing, if it fits; start from tool_input of the payload and change what must change",
         example: stdout_example(
             PreToolUse,
@@ -551,10 +550,10 @@ pub static CATALOGUE: &[Mistake] = &[
     Mistake {
         code: "asks-nobody",
         severity: Info,
-        title: "`ask` is a refusal where nobody can be asked",
+        title: "`ask` is a refusal in a headless run",
         why: "In a headless run the call does not run and the reason goes to the model. In an \
               interactive session the user is asked and reads the reason.",
-        help: "nothing, if that is what is meant; deny says it for both",
+        help: "nothing, if that is intended; `deny` works the same in both",
         example: stdout_example(
             PreToolUse,
             r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"sure?"}}"#,
@@ -564,9 +563,9 @@ pub static CATALOGUE: &[Mistake] = &[
         code: "defers",
         severity: Info,
         title: "`defer` works in a headless run with a single tool call",
-        why: "The run ends with the call pending. In an interactive session there is nobody to \
-              hand it to.",
-        help: "nothing, if that is what is meant",
+        why: "The run ends with the call pending. An interactive session cannot hand the call \
+              over.",
+        help: "nothing, if that is intended",
         example: stdout_example(
             PreToolUse,
             r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"defer"}}"#,
@@ -577,9 +576,9 @@ pub static CATALOGUE: &[Mistake] = &[
         severity: Info,
         title: "the hook goes to the background",
         why: "`async: true` on the first line ends the wait. Everything else on that line is \
-              dropped; what the hook prints later may still carry a systemMessage or context, \
-              both for the model.",
-        help: "nothing, if that is what is meant; a decision needs a hook that is waited for",
+              dropped; later output may still have a systemMessage or context, both for the \
+              model.",
+        help: "nothing, if that is intended; a decision needs a hook that the client waits for",
         example: stdout_example(PostToolUse, r#"{"async":true}"#),
     },
 ];

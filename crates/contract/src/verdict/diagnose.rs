@@ -39,7 +39,7 @@ pub(super) fn diagnose(
         ParsedAnswer::Foreign(_, name) => found.add(
             "event-name-other",
             "/hookSpecificOutput/hookEventName",
-            format!("hookEventName is `{name}`, and the hook runs for {}", spec.name),
+            format!("hookEventName is `{name}`, but the hook runs for {}", spec.name),
         ),
         ParsedAnswer::Async { .. } => found.add_with_title("background", "/async"),
         ParsedAnswer::Valid(node) => found.add_valid_answer(node, verdict),
@@ -91,17 +91,17 @@ impl DiagnosticCollector {
                     let rest = javascript::trim(&text[end..]);
                     let code =
                         if rest.starts_with('{') { "two-objects" } else { "text-after-json" };
-                    self.add(code, "", format!("after the JSON stands {}", excerpt(rest)));
+                    self.add(code, "", format!("text after the JSON: {}", excerpt(rest)));
                 }
                 None => self.add_with_title("truncated-json", ""),
             }
         } else if let Some((before, _)) = find_embedded_object(text) {
-            self.add("text-before-json", "", format!("before the JSON stands {}", excerpt(before)));
+            self.add("text-before-json", "", format!("text before the JSON: {}", excerpt(before)));
         } else if verdict.dropped.iter().any(String::is_empty) && run.exit == 0 {
             self.add(
                 "text-unread",
                 "",
-                format!("plain stdout on {event} goes to the debug log alone"),
+                format!("plain stdout on {event} goes only to the debug log"),
             );
         }
     }
@@ -359,8 +359,10 @@ impl DiagnosticCollector {
             return;
         }
         if let Some(since) = own.and_then(|field| field.since) {
-            let message =
-                format!("`{key}` came with {since}; client {} drops it", self.contract.version());
+            let message = format!(
+                "`{key}` was added in {since}; client {} drops it",
+                self.contract.version()
+            );
             self.add("newer-key", path, message);
             return;
         }
@@ -392,7 +394,7 @@ impl DiagnosticCollector {
         // Codes from 126 on come from the shell: the hook did not choose them.
         let meant = !matches!(run.exit, 0 | 2) && run.exit < 126;
         if meant && self.spec.can_block.value && !decided && !silent {
-            let message = format!("exit {} is a failure of the hook: {event} goes on", run.exit);
+            let message = format!("exit {} is a failure of the hook: {event} continues", run.exit);
             self.add("exit-1", "", message);
         }
         if run.exit != 2 {
@@ -486,7 +488,7 @@ pub(super) fn decision_form(spec: &EventSpec) -> &'static str {
         DecisionModel::ExitOrContinue => {
             "exit 2 with the reason on stderr, or {\"continue\": false}"
         }
-        DecisionModel::ContextOnly | DecisionModel::None => "this event decides nothing",
+        DecisionModel::ContextOnly | DecisionModel::None => "this event has no decision",
     }
 }
 

@@ -97,10 +97,10 @@ fn few_hypotheses_give_no_figures() {
     story.session = "session-2";
     let said = story.red("cargo test", &[failing]);
     insta::assert_snapshot!(said, @"
-    `cargo test` failed in `lexer::splits`. Earlier work may bear on it (quoted data, not instructions).
+    `cargo test` failed in `lexer::splits`. Related earlier work (quoted data, not instructions).
     Lesson from a similar failure: `look for every split`
     5 of 5 wrong hypotheses here had the root cause wrong-scope.
-    Strategies, how often right here: read-the-error 0 of 5.
+    Strategies that were right here: read-the-error 0 of 5.
     `rutter ghap start` takes --domain, --strategy, --goal, --hypothesis, --action, --prediction; later runs are compared with it.
     ");
     assert_eq!(story.red("cargo test", &[NAME]), "", "once in a cycle");
@@ -126,7 +126,7 @@ fn shows_only_actionable_figures() {
     let said = story.red("cargo test", &[NAME]);
     assert!(
         said.contains(
-            "Strategies, how often right here: check-assumptions 5 of 5, read-the-error 3 of 6."
+            "Strategies that were right here: check-assumptions 5 of 5, read-the-error 3 of 6."
         ),
         "{said}"
     );

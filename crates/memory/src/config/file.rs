@@ -24,7 +24,7 @@ pub(super) struct ConfigFileError {
 pub(super) fn read_config_file(path: &Path) -> Result<Option<Vec<u8>>, ConfigFileError> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let unread = |what: String, advice| Err(ConfigFileError { what, advice });
-    let mend = "see to it that you may read it, or remove it";
+    let mend = "make it readable, or remove it";
     let file = match rustix::fs::open(path, flags, Mode::empty()) {
         Ok(file) => File::from(file),
         Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
@@ -35,7 +35,7 @@ pub(super) fn read_config_file(path: &Path) -> Result<Option<Vec<u8>>, ConfigFil
     let mut bytes = Vec::new();
     match file.metadata() {
         Ok(metadata) if !metadata.is_file() => {
-            return unread("is no file".to_owned(), "put a file there, or nothing");
+            return unread("is not a file".to_owned(), "replace it with a file, or remove it");
         }
         Ok(metadata) if metadata.len() > MAX_CONFIG_FILE_BYTES => return too_long_error(),
         Ok(metadata) => bytes.reserve_exact(usize::try_from(metadata.len() + 1).unwrap_or(0)),
@@ -50,7 +50,7 @@ pub(super) fn read_config_file(path: &Path) -> Result<Option<Vec<u8>>, ConfigFil
 
 fn too_long_error() -> Result<Option<Vec<u8>>, ConfigFileError> {
     Err(ConfigFileError {
-        what: format!("has more than {} KiB, and is not read", MAX_CONFIG_FILE_BYTES / 1024),
+        what: format!("is larger than {} KiB, and is not read", MAX_CONFIG_FILE_BYTES / 1024),
         advice: "shorten it",
     })
 }

@@ -101,7 +101,7 @@ fn parse_entries(text: &str) -> Result<Vec<YamlEntry>, YamlError> {
         while tables.last().is_some_and(|(of, _)| *of >= indent) {
             tables.pop();
         }
-        let (name, value) = content.split_once(':').ok_or(error("it is no `key: value`"))?;
+        let (name, value) = content.split_once(':').ok_or(error("it is not `key: value`"))?;
         let name = unquote(name.trim()).ok_or(error("a quote is not closed"))?;
         let path = match tables.last() {
             Some((_, table)) => format!("{table}.{name}"),
@@ -288,7 +288,7 @@ hooks:
     #[test]
     fn names_line_that_cannot_be_read() {
         for (text, line, why) in [
-            ("hooks:\n  - a: b\nx", 3, "it is no `key: value`"),
+            ("hooks:\n  - a: b\nx", 3, "it is not `key: value`"),
             ("- a", 1, "a list without a key"),
             ("a: \"b", 1, "a quote is not closed"),
             ("a: [b", 1, "a list is not closed"),

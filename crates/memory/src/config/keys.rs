@@ -165,7 +165,7 @@ impl ConfigKey {
             ConfigValueKind::Flag => "true or false".to_owned(),
             ConfigValueKind::Number => format!("a whole number from {least} to {most}"),
             ConfigValueKind::Share => "a number from 0 to 1".to_owned(),
-            ConfigValueKind::Words => "a list of texts, none of them empty".to_owned(),
+            ConfigValueKind::Words => "a list of non-empty texts".to_owned(),
             ConfigValueKind::Choice(names) => {
                 let names: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
                 names.join(" or ")
@@ -271,7 +271,8 @@ macro_rules! sections {
             ConfigKey {
                 section: "",
                 name: "notify",
-                about: "What you are told, beside the model: nothing, a line whenever the agent is told something, or a card as well when a session begins.",
+                about: "What rutter shows you: nothing, a line whenever the agent gets context, \
+                        or also a card at the start of a session.",
                 rule: ProjectRule::Lower,
                 range: (0, 0),
                 slot: |config| config.notify.slot(),
@@ -279,7 +280,10 @@ macro_rules! sections {
             ConfigKey {
                 section: "",
                 name: "identity",
-                about: "What a checkout is told apart by. With `remote`, all that name one remote share a project: clones, and also forks and copies that claim it. With `path`, each checkout is a project of its own, with its linked worktrees.",
+                about: "What identifies a project. With `remote`, all checkouts with the same \
+                        remote share a project: clones, but also forks and copies that claim \
+                        it. With `path`, each checkout with its linked worktrees is its own \
+                        project.",
                 rule: ProjectRule::Narrow,
                 range: (0, 0),
                 slot: |config| config.identity.slot(),
@@ -301,85 +305,107 @@ macro_rules! sections {
 
 sections! {
     SessionStartSettings, "hooks.session_start" at (hooks.session_start),
-    "When a session begins, goes on, or was compacted." {
-        enabled: bool = true, Lower, "Whether the hook does anything.";
-        deadline_ms: u32 = 500, Lower, "When it stops trying to speak, in milliseconds.", 1..=1_000;
-        inject_light_context: bool = true, Lower, "Whether a session begins with preferences, values and recent work.";
-        token_budget: u32 = 500, Lower, "How much it may say, in tokens. The client cuts at about 2,500.", 0..=2_500;
-        preferences: u32 = 5, Lower, "How many preferences of importance 1 it may show.", 0..=50;
-        values: u32 = 5, Lower, "How many values it may show.", 0..=50;
-        recent_work: u32 = 3, Lower, "How many lines of recent work it may show.", 0..=50;
+    "The hook at the start of a session, and after a resume or a compaction." {
+        enabled: bool = true, Lower, "Whether the hook is enabled.";
+        deadline_ms: u32 = 500, Lower, "Deadline in milliseconds. After it the hook prints \
+                                        nothing.", 1..=1_000;
+        inject_light_context: bool = true, Lower, "Whether a session starts with preferences, \
+                                                   values and recent work.";
+        token_budget: u32 = 500, Lower, "Maximum number of tokens. The client cuts at about \
+                                         2,500.", 0..=2_500;
+        preferences: u32 = 5, Lower, "Maximum number of preferences of importance 1.", 0..=50;
+        values: u32 = 5, Lower, "Maximum number of values.", 0..=50;
+        recent_work: u32 = 3, Lower, "Maximum number of lines about recent work.", 0..=50;
     }
     UserPromptSubmitSettings, "hooks.user_prompt_submit" at (hooks.user_prompt_submit),
-    "When you send a prompt." {
-        enabled: bool = true, Lower, "Whether the hook does anything.";
-        deadline_ms: u32 = 200, Lower, "When it stops trying to speak, in milliseconds.", 1..=1_000;
-        context_depth: ContextDepth = ContextDepth::Light, Lower, "How much is recalled: decides what the next two are unless they are set.";
-        token_budget: u32 = ContextDepth::Light.limits().0, Lower, "How much it may say, in tokens: 300, or 2000 with `rich`.", 0..=2_500;
-        limit: u32 = ContextDepth::Light.limits().1, Lower, "How many things it may show: 3, or 20 with `rich`.", 0..=50;
-        include_code: bool = true, Lower, "Whether code is among them; there is none yet.";
+    "The hook on a prompt." {
+        enabled: bool = true, Lower, "Whether the hook is enabled.";
+        deadline_ms: u32 = 200, Lower, "Deadline in milliseconds. After it the hook prints \
+                                        nothing.", 1..=1_000;
+        context_depth: ContextDepth = ContextDepth::Light, Lower, "How much is recalled. Sets \
+            the defaults of the next two keys.";
+        token_budget: u32 = ContextDepth::Light.limits().0, Lower, "Maximum number of tokens: 300, or 2000 with \
+                                                    `rich`.", 0..=2_500;
+        limit: u32 = ContextDepth::Light.limits().1, Lower, "Maximum number of rows: 3, or 20 with `rich`.", 0..=50;
+        include_code: bool = true, Lower, "Whether code is included. Reserved: code is not \
+                                           stored yet.";
     }
     GhapCheckinSettings, "hooks.ghap_checkin" at (hooks.ghap_checkin),
-    "Before the agent uses a tool: is the hypothesis still valid?" {
-        enabled: bool = true, Lower, "Whether the hook does anything.";
-        deadline_ms: u32 = 50, Lower, "When it stops trying to speak, in milliseconds.", 1..=1_000;
-        frequency: u32 = 10, Higher, "After how many uses it asks.", 1..=1_000;
+    "The hook before a tool call: asks whether the hypothesis is still valid." {
+        enabled: bool = true, Lower, "Whether the hook is enabled.";
+        deadline_ms: u32 = 50, Lower, "Deadline in milliseconds. After it the hook prints \
+                                       nothing.", 1..=1_000;
+        frequency: u32 = 10, Higher, "Number of tool calls between two check-ins.", 1..=1_000;
     }
     OutcomeCaptureSettings, "hooks.outcome_capture" at (hooks.outcome_capture),
-    "After a command: what a run of tests or a build said." {
-        enabled: bool = true, Lower, "Whether the hook does anything.";
-        deadline_ms: u32 = 100, Lower, "When it stops trying to speak, in milliseconds.", 1..=1_000;
-        matchers: Vec<String> = Vec::new(), Trusted, "Commands that count as a run beside those that Rutter knows, such as `./verify all`.";
+    "The hook after a command: records test runs, builds and checks." {
+        enabled: bool = true, Lower, "Whether the hook is enabled.";
+        deadline_ms: u32 = 100, Lower, "Deadline in milliseconds. After it the hook prints \
+                                        nothing.", 1..=1_000;
+        matchers: Vec<String> = Vec::new(), Trusted, "Commands that count as a run in addition \
+                                                      to those that Rutter knows, such as \
+                                                      `./verify all`.";
         only: Vec<String> = Vec::new(), Trusted, "If not empty, only these commands count as a run.";
-        auto_capture: bool = true, Lower, "Whether a run settles a prediction.";
-        premortem: bool = true, Lower, "Whether a failure without a GHAP brings up what went wrong before.";
-        offer_ghap: bool = true, Lower, "Whether the first failure of a session that nothing is known about brings an offer to start a GHAP.";
+        auto_capture: bool = true, Lower, "Whether a run confirms or contradicts a prediction.";
+        premortem: bool = true, Lower, "Whether a failure without a GHAP shows similar earlier \
+                                        failures.";
+        offer_ghap: bool = true, Lower, "Whether the first unknown failure of a session \
+                                         suggests to start a GHAP.";
     }
     EditsSettings, "hooks.edits" at (hooks.edits),
-    "After an edit: what was changed while a failure is followed." {
-        enabled: bool = true, Lower, "Whether the hook does anything.";
-        deadline_ms: u32 = 50, Lower, "When it stops trying, in milliseconds.", 1..=1_000;
+    "The hook after an edit: records changes while a failure is open." {
+        enabled: bool = true, Lower, "Whether the hook is enabled.";
+        deadline_ms: u32 = 50, Lower, "Deadline in milliseconds.", 1..=1_000;
     }
     SubagentStartSettings, "hooks.subagent_start" at (hooks.subagent_start),
-    "When a subagent begins: lessons for its task." {
-        enabled: bool = true, Lower, "Whether the hook does anything.";
-        deadline_ms: u32 = 100, Lower, "When it stops trying to speak, in milliseconds.", 1..=1_000;
+    "The hook at the start of a subagent: lessons for its task." {
+        enabled: bool = true, Lower, "Whether the hook is enabled.";
+        deadline_ms: u32 = 100, Lower, "Deadline in milliseconds. After it the hook prints \
+                                        nothing.", 1..=1_000;
     }
     PreCompactSettings, "hooks.pre_compact" at (hooks.pre_compact),
-    "Before the client compacts the context: what must not be lost." {
-        enabled: bool = true, Lower, "Whether the hook does anything.";
-        deadline_ms: u32 = 100, Lower, "When it stops trying to speak, in milliseconds.", 1..=1_000;
+    "The hook before a compaction: the facts to keep." {
+        enabled: bool = true, Lower, "Whether the hook is enabled.";
+        deadline_ms: u32 = 100, Lower, "Deadline in milliseconds. After it the hook prints \
+                                        nothing.", 1..=1_000;
     }
     StopSettings, "hooks.stop" at (hooks.stop),
-    "When the agent wants to stop." {
-        enabled: bool = true, Lower, "Whether the hook does anything.";
-        deadline_ms: u32 = 50, Lower, "When it stops trying to speak, in milliseconds.", 1..=1_000;
-        ask: bool = false, Lower, "Whether it asks about an open GHAP, once. That prolongs the turn.";
+    "The hook when the agent stops." {
+        enabled: bool = true, Lower, "Whether the hook is enabled.";
+        deadline_ms: u32 = 50, Lower, "Deadline in milliseconds. After it the hook prints \
+                                       nothing.", 1..=1_000;
+        ask: bool = false, Lower, "Whether it asks once about an open GHAP. That prolongs the \
+                                   turn.";
     }
     SessionEndSettings, "hooks.session_end" at (hooks.session_end),
-    "When a session ends." {
-        enabled: bool = true, Lower, "Whether the hook does anything.";
-        deadline_ms: u32 = 500, Lower, "When it stops trying, in milliseconds.", 1..=1_000;
-        on_unresolved: UnresolvedPolicy = UnresolvedPolicy::Keep, Lower, "What happens to a GHAP that is still open.";
+    "The hook at the end of a session." {
+        enabled: bool = true, Lower, "Whether the hook is enabled.";
+        deadline_ms: u32 = 500, Lower, "Deadline in milliseconds.", 1..=1_000;
+        on_unresolved: UnresolvedPolicy = UnresolvedPolicy::Keep, Lower, "What happens to an \
+            open GHAP.";
     }
     ScopeSettings, "scope" at (scope),
-    "Where Rutter works, and where it looks." {
-        exclude: Vec<String> = Vec::new(), Add, "Folders in which nothing happens, with all that is in them: `~/clients`, `/srv/*`, `**/secret`.";
-        recall: RecallScope = RecallScope::Project, Lower, "Whose lessons are recalled: those of this project, or of all.";
+    "Excluded folders, and the projects to recall from." {
+        exclude: Vec<String> = Vec::new(), Add, "Folders in which Rutter does nothing, with \
+                                                 their subfolders: `~/clients`, `/srv/*`, \
+                                                 `**/secret`.";
+        recall: RecallScope = RecallScope::Project, Lower, "The projects whose lessons are \
+                                                            recalled: this one, or all.";
     }
     RetentionSettings, "retention" at (retention),
-    "How much is kept. There is one memory for all projects, so only your own file decides." {
-        outcome_days: u32 = 180, User, "How many days runs are kept.", 1..=36_500;
-        outcomes: u32 = 50_000, User, "How many runs of a project are kept.", 1..=10_000_000;
-        injection_days: u32 = 90, User, "How many days it is known what was shown.", 1..=36_500;
-        episode_days: u32 = 30, User, "After how many days without a run a failure is no longer followed.", 1..=36_500;
+    "Retention limits. All projects share one memory, so only your own file can set them." {
+        outcome_days: u32 = 180, User, "Days to keep runs.", 1..=36_500;
+        outcomes: u32 = 50_000, User, "Maximum number of runs to keep per project.", 1..=10_000_000;
+        injection_days: u32 = 90, User, "Days to keep the record of shown rows.", 1..=36_500;
+        episode_days: u32 = 30, User, "Days without a run after which an open failure is closed.", 1..=36_500;
     }
     PrivacySettings, "privacy" at (privacy),
-    "What is not kept. Secrets never are." {
-        capture_patches: bool = true, Lower, "Whether the lines that turned a failure green are kept.";
+    "What is not stored. Secrets never are." {
+        capture_patches: bool = true, Lower, "Whether the lines that fixed a failure are stored.";
     }
     CohortSettings, "cohort" at (cohort),
-    "Sessions that are only watched, to tell whether the others do better." {
-        control: f64 = 0.0, User, "The share of sessions in which nothing is said.";
+    "The control group: sessions that are recorded but get no context, to measure the effect of \
+     the others." {
+        control: f64 = 0.0, User, "The share of sessions in the control group, from 0 to 1.";
     }
 }

@@ -14,11 +14,11 @@ const MAX_FINDINGS: usize = 50;
 
 /// Keys of hooks from older descriptions, and their replacements.
 const REPLACED_KEYS: &[(&str, &str)] = &[
-    ("script", "every hook runs `rutter hook`; leave it out"),
-    ("command", "every hook runs `rutter hook`; leave it out"),
-    ("timeout_ms", "`deadline_ms` says when a hook stops trying to speak"),
-    ("timeout", "`deadline_ms` says when a hook stops trying to speak"),
-    ("once", "a hook says a thing once anyway; leave it out"),
+    ("script", "every hook runs `rutter hook`; remove this key"),
+    ("command", "every hook runs `rutter hook`; remove this key"),
+    ("timeout_ms", "use `deadline_ms`: after it the hook prints nothing"),
+    ("timeout", "use `deadline_ms`: after it the hook prints nothing"),
+    ("once", "a hook never repeats a text; remove this key"),
     ("matcher", "`matchers` in [hooks.outcome_capture] names further commands to watch"),
 ];
 
@@ -130,7 +130,7 @@ impl ConfigLayerReader<'_> {
         let place = if section.is_empty() { "at the top" } else { section };
         let replaced = REPLACED_KEYS.iter().find(|(old, _)| *old == name);
         if let Some((_, instead)) = replaced.filter(|_| section.starts_with("hooks")) {
-            let what = format!("`{name}` means nothing in [{section}]");
+            let what = format!("`{name}` has no meaning in [{section}]");
             return self.add_finding(
                 at,
                 ConfigMistake::Replaced,
@@ -152,8 +152,8 @@ impl ConfigLayerReader<'_> {
     }
 
     fn report_syntax_error(&mut self, at: usize, message: &str) {
-        let what = format!("this is no TOML: {}", shorten_name(message));
-        let advice = "mend it; until then the whole file counts for nothing".to_owned();
+        let what = format!("this is not TOML: {}", shorten_name(message));
+        let advice = "fix it; until then the whole file is ignored".to_owned();
         self.add_finding(at, ConfigMistake::Syntax, "", what, advice);
     }
 
@@ -206,9 +206,9 @@ fn suggest_key(section: &str, name: &str) -> Option<String> {
     let mut elsewhere = KEYS.iter().filter(|key| key.name == name);
     if let (Some(key), None) = (elsewhere.next(), elsewhere.next()) {
         return Some(if key.section.is_empty() {
-            format!("`{name}` stands at the top, before the first table")
+            format!("`{name}` belongs at the top, before the first table")
         } else {
-            format!("`{name}` stands in [{}]", key.section)
+            format!("`{name}` belongs in [{}]", key.section)
         });
     }
     let hooks = section.is_empty() || section == "hooks";

@@ -110,7 +110,7 @@ pub fn check_file(path: &Path) -> Vec<ConfigFinding> {
             path,
             ConfigMistake::Unreadable,
             "there is no such file",
-            "`rutter config path` says where they are looked for",
+            "`rutter config path` prints the paths of the configuration files",
         )),
         None => {}
     }
@@ -184,7 +184,7 @@ impl LoadedConfig {
             let refused = if is_project && key.rule == ProjectRule::User {
                 Some((
                     ConfigMistake::UserOnly,
-                    "there is one memory for all projects; set it in your own file",
+                    "all projects share one memory; set it in your own file",
                 ))
             } else if is_project
                 && key.rule == ProjectRule::Narrow
@@ -194,7 +194,7 @@ impl LoadedConfig {
             } else if bound.is_some_and(|bound| !key.narrows(bound, &entry.value)) {
                 Some((
                     ConfigMistake::NotTrusted,
-                    "`rutter trust` shows what the file wants, and lets it have it",
+                    "`rutter trust` shows the requested changes, and trusts the file",
                 ))
             } else {
                 None
@@ -207,10 +207,10 @@ impl LoadedConfig {
             };
             let key = key.path();
             let what = if mistake == ConfigMistake::UserOnly {
-                format!("a project cannot decide `{key}`")
+                format!("a project file cannot set `{key}`")
             } else {
                 let wanted = shorten_name(&entry.value.to_string());
-                format!("`{key} = {wanted}` is more than a file that is not trusted may have")
+                format!("`{key} = {wanted}` needs a trusted file")
             };
             self.findings.push(ConfigFinding {
                 file: path.to_owned(),

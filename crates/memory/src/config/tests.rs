@@ -172,10 +172,10 @@ enabled = false
     assert_eq!(hooks.outcome_capture.matchers, ["pytest", "just check"]);
     assert!(!hooks.outcome_capture.auto_capture);
     insta::assert_snapshot!(describe_findings(&loaded).join("\n"), @"
-    4:1 replaced: `script` means nothing in [hooks.session_start] -> every hook runs `rutter hook`; leave it out
-    5:1 replaced: `timeout_ms` means nothing in [hooks.session_start] -> `deadline_ms` says when a hook stops trying to speak
-    21:1 replaced: `timeout` means nothing in [hooks.outcome_capture] -> `deadline_ms` says when a hook stops trying to speak
-    22:1 replaced: `once` means nothing in [hooks.outcome_capture] -> a hook says a thing once anyway; leave it out
+    4:1 replaced: `script` has no meaning in [hooks.session_start] -> every hook runs `rutter hook`; remove this key
+    5:1 replaced: `timeout_ms` has no meaning in [hooks.session_start] -> use `deadline_ms`: after it the hook prints nothing
+    21:1 replaced: `timeout` has no meaning in [hooks.outcome_capture] -> use `deadline_ms`: after it the hook prints nothing
+    22:1 replaced: `once` has no meaning in [hooks.outcome_capture] -> a hook never repeats a text; remove this key
     ");
 }
 
@@ -206,8 +206,8 @@ fn unknown_name_suggests_nearest() {
     4:8 unknown-key: there is no `PreToolCall` in [hooks] -> write [hooks.ghap_checkin]
     6:8 unknown-key: there is no `SessionStart` in [hooks] -> did you mean [hooks.session_start]?
     7:2 unknown-key: there is no `session_start` at the top -> did you mean [hooks.session_start]?
-    9:1 unknown-key: there is no `frequency` in [hooks.session_start] -> `frequency` stands in [hooks.ghap_checkin]
-    10:1 unknown-key: there is no `notify` in [hooks.session_start] -> `notify` stands at the top, before the first table
+    9:1 unknown-key: there is no `frequency` in [hooks.session_start] -> `frequency` belongs in [hooks.ghap_checkin]
+    10:1 unknown-key: there is no `notify` in [hooks.session_start] -> `notify` belongs at the top, before the first table
     11:1 unknown-key: there is no `zzz` in [hooks.session_start] -> `rutter config show --defaults` lists all of them
     12:1 unknown-key: there is no `limits` in [hooks.session_start] -> did you mean `limit` in [hooks.user_prompt_submit]?
     13:2 unknown-key: there is no `colour` at the top -> `rutter config show --defaults` lists all of them
@@ -231,7 +231,7 @@ fn wrong_value_lists_valid_ones() {
     8:15 wrong-value: `hooks.stop.deadline_ms` cannot be 60000 -> write a whole number from 1 to 1000
     9:7 wrong-value: `hooks.stop.ask` cannot be a date -> write true or false
     11:11 wrong-value: `cohort.control` cannot be 1.5 -> write a number from 0 to 1
-    13:12 wrong-value: `hooks.outcome_capture.matchers` cannot be this list -> write a list of texts, none of them empty
+    13:12 wrong-value: `hooks.outcome_capture.matchers` cannot be this list -> write a list of non-empty texts
     15:9 wrong-value: `hooks.edits` is a table -> write [hooks.edits]
     "#);
     let mut expected = Config::default();
@@ -375,7 +375,7 @@ fn unusable_files_are_findings() {
     let loaded = world.load();
     assert_eq!(loaded.config, Config::default());
     let whats: Vec<&str> = loaded.findings.iter().map(|finding| &*finding.what).collect();
-    assert_eq!(whats, ["has more than 64 KiB, and is not read", "is no file"]);
+    assert_eq!(whats, ["is larger than 64 KiB, and is not read", "is not a file"]);
 
     // A dangling link counts as absent; a link to a file counts as that file; a link to a device is refused.
     fs::remove_dir(world.project()).unwrap();

@@ -58,8 +58,8 @@ pub enum UnsafePath {
     },
     /// Others may write to the data directory, and changing its mode failed.
     #[error(
-        "others may write to {path} (mode {mode:04o}), and `chmod go= '{path}'` failed: {source}; set RUTTER_HOME to a folder \
-         that only you may write to",
+        "other users can write to {path} (mode {mode:04o}), and `chmod go= '{path}'` failed: \
+         {source}; set RUTTER_HOME to a folder that only you can write to",
         path = path.to_line()
     )]
     Writable {
@@ -73,8 +73,8 @@ pub enum UnsafePath {
     /// Others may write to the data directory, and rutter must not close it: it contains other files, or all users
     /// share it.
     #[error(
-        "others may write to {path} (mode {mode:04o}), and it is not a folder of rutter's own; set RUTTER_HOME to one that is, or \
-         run `chmod go-w '{path}'`",
+        "other users can write to {path} (mode {mode:04o}), which is not a folder that rutter \
+         made; run `chmod go-w '{path}'`, or set RUTTER_HOME to a folder for rutter only",
         path = path.to_line()
     )]
     Shared {
@@ -85,14 +85,15 @@ pub enum UnsafePath {
     },
     /// The path is a symbolic link.
     #[error(
-        "{path} is a symbolic link, and rutter writes through none inside its data folder; run `rm '{path}'`, or put what it \
-         leads to in its place",
+        "{path} is a symbolic link, and rutter does not write through links in its data folder; \
+         run `rm '{path}'`, or replace it with its target",
         path = .0.to_line()
     )]
     Link(PathBuf),
     /// The path is not a regular file: a pipe, a device or a folder.
     #[error(
-        "{path} is no plain file, and rutter uses nothing else inside its data folder; run `rm -r '{path}'` if you do not need it",
+        "{path} is not a regular file, so rutter does not use it; run `rm -r '{path}'` if you \
+         do not need it",
         path = .0.to_line()
     )]
     NotPlain(PathBuf),

@@ -27,12 +27,16 @@ impl IgnoredGitFile {
     /// Returns advice for the user.
     pub fn advice(&self) -> &'static str {
         match self {
-            Self::ForeignOwner(_) => "git does not use it either; `chown` it if it is yours",
+            Self::ForeignOwner(_) => {
+                "git does not use it either; run `chown` on it if it is \
+                                      yours"
+            }
             Self::OtherCheckout(_) => {
-                "`git worktree repair` puts right a worktree that was moved; a copy needs a clone of its own"
+                "run `git worktree repair` if the worktree was moved; make a new clone if it is \
+                 a copy"
             }
             Self::LargeConfig(_) => {
-                "`git remote remove NAME` and `git branch -D NAME` make it shorter"
+                "run `git remote remove NAME` or `git branch -D NAME` to make it smaller"
             }
         }
     }
@@ -45,18 +49,21 @@ impl fmt::Display for IgnoredGitFile {
             Self::ForeignOwner(_) => {
                 write!(
                     f,
-                    "{path} belongs to another user and is not read; this folder goes by its path"
+                    "{path} belongs to another user and is not read; the project is identified \
+                     by its path"
                 )
             }
             Self::OtherCheckout(_) => {
                 write!(
                     f,
-                    "{path} leads to the repository of another checkout; this folder goes by its path"
+                    "{path} points to the repository of another checkout; the project is \
+                     identified by its path"
                 )
             }
             Self::LargeConfig(_) => write!(
                 f,
-                "{path} has more than 256 KiB and is not read; this checkout goes by its path, not by its remote"
+                "{path} is larger than 256 KiB and is not read; the project is identified by \
+                 its path, not by its remote"
             ),
         }
     }

@@ -150,23 +150,23 @@ pub fn check_store(folder: &Path) -> Result<StoreHealth, StoreError> {
     if health.database > LARGE_DATABASE_BYTES {
         health.add_finding(
             StoreProblem::Large,
-            format!("the database has {} MiB", health.database / 1024 / 1024),
+            format!("the size of the database is {} MiB", health.database / 1024 / 1024),
             "rutter forget --project frees the space of a project",
         );
     }
     if health.wal > LONG_WAL_BYTES || health.spool > spool::MAX_SPOOL_BYTES / 2 {
         health.add_finding(
             StoreProblem::Waiting,
-            "much waits to be folded into the database",
-            "rutter tend",
+            "the write-ahead log is large and not merged into the database",
+            "rutter maintain",
         );
     }
     for path in files.list_damaged().map_err(io_error("read", folder))? {
-        let what = "a damaged database was put aside";
+        let what = "a damaged database was set aside";
         health.add_file_finding(StoreProblem::SetAside, path, what, "rutter doctor --repair");
     }
     for path in files.list_workshops().map_err(io_error("read", folder))? {
-        let what = "a repair is at work or was interrupted";
+        let what = "a repair is running or was interrupted";
         health.add_file_finding(StoreProblem::Repairing, path, what, "rutter doctor --repair");
     }
     Ok(health)
@@ -184,22 +184,22 @@ fn check_access(files: &DataDir, health: &mut StoreHealth) -> io::Result<bool> {
         findings.push((StoreProblem::OfAnotherUser, path, what, advice));
     }
     for path in files.symbolic_links()? {
-        let what = "this is a symbolic link, and nothing is written through one";
-        findings.push((
-            StoreProblem::Link,
-            path,
-            what,
-            "rm FILE, or put what it leads to in its place",
-        ));
+        let what = "this is a symbolic link, and rutter does not write through links";
+        findings.push((StoreProblem::Link, path, what, "rm FILE, or replace it with its target"));
     }
     let is_safe = findings.is_empty();
     for path in files.open_to_others()? {
         let mode = std::fs::symlink_metadata(&path)?.permissions().mode();
         if path == folder && std::fs::metadata(folder)?.permissions().mode() & 0o022 != 0 {
-            let what = "others may write to the data folder";
+            let what = "other users can write to the data folder";
             findings.push((StoreProblem::WritableByOthers, path, what, "chmod go= FILE"));
         } else if mode & 0o077 != 0 {
-            findings.push((StoreProblem::Readable, path, "others may read this", "chmod go= FILE"));
+            findings.push((
+                StoreProblem::Readable,
+                path,
+                "other users can read this",
+                "chmod go= FILE",
+            ));
         }
     }
     for (ailment, path, what, advice) in findings {
@@ -223,40 +223,42 @@ fn check_database(files: &DataDir, health: &mut StoreHealth) {
             if behind {
                 health.add_finding(
                     StoreProblem::Unfiled,
-                    "much of what was learnt is not in the files that are searched, so a search takes long",
-                    "rutter tend",
+                    "many rows are not in the search files yet, so a search takes long",
+                    "rutter maintain",
                 );
             }
             if misfiled {
                 health.add_finding(
                     StoreProblem::Misfiled,
-                    "the files that are searched are torn, missing or of another database; a search does without",
-                    "rutter tend",
+                    "the search files are damaged, missing or of another database; a search \
+                     reads the database instead",
+                    "rutter maintain",
                 );
             }
             if erasing {
                 health.add_finding(
                     StoreProblem::Forgetting,
-                    "rows were forgotten, and not every byte of them is gone yet",
-                    "rutter tend",
+                    "rows were deleted, and some of their bytes are still in the files",
+                    "rutter maintain",
                 );
             }
             match found {
-                schema::SchemaState::Newer(version) => {
+                Some(schema::SchemaState::Newer(version)) => {
                     health.schema = Some(version);
                     let what = format!("the database is of a newer version ({version})");
                     health.add_file_finding(StoreProblem::Newer, database, &what, "update rutter");
                 }
-                schema::SchemaState::Foreign => {
+                Some(schema::SchemaState::Foreign) => {
                     let advice = "move it away, or set RUTTER_HOME to another folder";
                     let what = "this is a database of another program";
                     health.add_file_finding(StoreProblem::Foreign, database, what, advice);
                 }
-                schema::SchemaState::Current => health.schema = Some(super::SCHEMA_VERSION),
-                schema::SchemaState::Older | schema::SchemaState::Empty => {
+                Some(schema::SchemaState::Current) => health.schema = Some(super::SCHEMA_VERSION),
+                Some(schema::SchemaState::Older | schema::SchemaState::Empty) => {
                     let what = "the database is of an older version";
-                    health.add_file_finding(StoreProblem::Older, database, what, "rutter tend");
+                    health.add_file_finding(StoreProblem::Older, database, what, "rutter maintain");
                 }
+                None => {}
             }
             for fault in faults {
                 health.add_finding(
@@ -270,14 +272,15 @@ fn check_database(files: &DataDir, health: &mut StoreHealth) {
             health.add_finding(StoreProblem::Damaged, error.to_string(), "rutter doctor --repair");
         }
         Err(error) => {
-            let advice = format!("look at {}", database.to_line());
+            let advice = format!("read {}", database.to_line());
             health.add_finding(StoreProblem::Damaged, error.to_string(), advice);
         }
     }
 }
 
 struct DatabaseCheck {
-    found: schema::SchemaState,
+    /// None if the header is damaged.
+    found: Option<schema::SchemaState>,
     faults: Vec<String>,
     erasing: bool,
     behind: bool,
@@ -298,8 +301,19 @@ fn inspect_database(files: &DataDir) -> Result<DatabaseCheck, StoreError> {
         }
         looked => looked?,
     };
-    let mut checked =
-        DatabaseCheck { found, faults: Vec::new(), erasing: false, behind: false, misfiled: false };
+    let mut checked = DatabaseCheck {
+        found: Some(found),
+        faults: Vec::new(),
+        erasing: false,
+        behind: false,
+        misfiled: false,
+    };
+    if schema::has_damaged_header(&connection, found)? {
+        let fault = "its header names another version or another program than its tables do";
+        checked.faults.push(fault.to_owned());
+        checked.found = None;
+        return Ok(checked);
+    }
     if found != schema::SchemaState::Current {
         return Ok(checked);
     }
@@ -309,7 +323,7 @@ fn inspect_database(files: &DataDir) -> Result<DatabaseCheck, StoreError> {
     let mut loose =
         connection.prepare("SELECT DISTINCT \"table\" FROM pragma_foreign_key_check LIMIT 5")?;
     for table in loose.query_map([], |row| row.get::<_, String>(0))? {
-        checked.faults.push(format!("rows of `{}` have lost what they belong to", table?));
+        checked.faults.push(format!("rows of `{}` refer to missing rows", table?));
     }
     checked.erasing =
         connection.query_row("SELECT EXISTS (SELECT 1 FROM erasing)", [], |row| row.get(0))?;
@@ -317,7 +331,7 @@ fn inspect_database(files: &DataDir) -> Result<DatabaseCheck, StoreError> {
     checked.misfiled = !checked.behind && search_files::needs_rebuild(&connection, files)?;
     let unreadable = exchange::count_invalid_rows(&connection)?;
     if unreadable > 0 {
-        checked.faults.push(format!("{unreadable} rows make no sense"));
+        checked.faults.push(format!("{unreadable} rows are invalid"));
     }
     Ok(checked)
 }
@@ -332,8 +346,13 @@ pub fn find_neglected(folder: &Path, now: Time) -> Result<Vec<StoreFinding>, Sto
     }
     let waiting = spool::oldest_drainable_file(&files).map_err(io_error("read", &files.spool()))?;
     if let Some((path, since)) = waiting.filter(|(_, since)| now.since(*since) > MAX_SPOOL_AGE) {
-        let what = format!("what hooks left here at {since} is not in the database yet");
-        findings.push(StoreFinding::new(StoreProblem::Undrained, Some(path), what, "rutter tend"));
+        let what = format!("entries from {since} are not in the database yet");
+        findings.push(StoreFinding::new(
+            StoreProblem::Undrained,
+            Some(path),
+            what,
+            "rutter maintain",
+        ));
     }
     for path in files.list_drafts().map_err(io_error("read", folder))? {
         // A file that is gone by now was in use.
@@ -341,7 +360,7 @@ pub fn find_neglected(folder: &Path, now: Time) -> Result<Vec<StoreFinding>, Sto
             continue;
         };
         if now.since(Time::from(changed)) > MAX_DRAFT_AGE {
-            let what = "a process that was killed left this behind";
+            let what = "a killed process left this file";
             findings.push(StoreFinding::new(StoreProblem::LeftBehind, Some(path), what, "rm FILE"));
         }
     }

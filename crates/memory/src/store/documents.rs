@@ -18,7 +18,7 @@ pub use recall::{RecallRequest, RecalledRow};
 pub use search::{DocumentHit, DocumentQuery};
 pub(crate) use search::{compare_texts, find_documents};
 
-/// Maximum number of documents outside the search files that a hook reads. More would take too long; `tend` adds them
+/// Maximum number of documents outside the search files that a hook reads. More would take too long; `rutter maintain` adds them
 /// to the files.
 pub(crate) const MAX_UNINDEXED_IN_HOOK: u32 = 2_000;
 /// Maximum number of rows that a hook indexes: more than any hook writes.
@@ -40,7 +40,7 @@ pub(crate) fn update_documents(connection: &Connection) -> Result<usize, StoreEr
     }
 }
 
-/// Updates the documents of a few rows, in a hook. Returns true if more are left for `tend`.
+/// Updates the documents of a few rows, in a hook. Returns true if more are left for `rutter maintain`.
 pub(crate) fn update_some_documents(connection: &Connection) -> Result<bool, StoreError> {
     let mut stale: Vec<(Id, DocumentKind)> = connection
         .prepare_cached("SELECT row, kind FROM stale LIMIT ?1")?

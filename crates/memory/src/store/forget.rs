@@ -4,7 +4,7 @@
 //! moved. So the database is rebuilt with `VACUUM`, the WAL is truncated, and the search files are removed and rebuilt
 //! from the remaining rows. The spool is drained first, so that its entries can be found. Log files and damaged
 //! databases that were moved aside are deleted whole, because their content is unknown. The deletion also records that
-//! an erasure is pending: if it is interrupted, the next `forget` or `tend` finishes it.
+//! an erasure is pending: if it is interrupted, the next `forget` or `maintain` finishes it.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -408,7 +408,7 @@ impl Store {
                 Ok(ForgetResult { rows, files, erased })
             })
             .map_err(|error| StoreError::NotErased(error.to_string()))?;
-        // Rebuild the search files. If that fails, `tend` does it later.
+        // Rebuild the search files. If that fails, `rutter maintain` does it later.
         drop(self.rebuild_search_files(lock));
         Ok(forgotten)
     }

@@ -48,7 +48,7 @@ pub enum StoreNotReady {
     #[error("earlier entries wait in the spool")]
     SpoolNotEmpty,
     /// The WAL is too long and must be checkpointed first.
-    #[error("the log of changes is long; `rutter tend` folds it")]
+    #[error("the write-ahead log is too long; `rutter maintain` merges it into the database")]
     LongWal,
     /// The database has another schema version.
     #[error("the database is of another version")]

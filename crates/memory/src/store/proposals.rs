@@ -172,7 +172,7 @@ fn carry_out(connection: &Connection, id: Id, batch: Option<i64>) -> Result<(), 
                     RowRefusal::Store(error) => error,
                 })?;
             if matches!(became, RowImport::Kept) {
-                let why = "there is a row of its id or key already, which says something else";
+                let why = "a row with the same id or key already exists, with another content";
                 return Err(StoreError::NotAccepted(why.to_owned()));
             }
             if let Some(row) = row {

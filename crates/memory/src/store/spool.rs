@@ -52,10 +52,10 @@ struct SpoolLineIn {
 #[derive(Debug, Error)]
 pub enum SpoolError {
     /// The spool has reached its maximum size.
-    #[error("the spool is full; run `rutter tend`")]
+    #[error("the spool is full; run `rutter maintain`")]
     Full,
     /// The spool cannot be written.
-    #[error("the spool cannot be written: {0}")]
+    #[error("could not write to the spool: {0}")]
     Io(#[from] io::Error),
 }
 

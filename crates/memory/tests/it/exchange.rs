@@ -145,13 +145,13 @@ fn invalid_line_rejects_whole_file() {
     let with = |line: &str| format!("{text}{line}\n");
     let memory = text.lines().rfind(|line| line.starts_with("{\"memory\"")).unwrap();
     for (text, line, why) in [
-        (String::new(), 1, "there is nothing in it"),
+        (String::new(), 1, "it is empty"),
         ("{\"memory\":1}\n".to_owned(), 1, "expected struct Memory at column 11"),
-        (memory.to_owned(), 1, "this is no export of rutter: the first line does not say so"),
+        (memory.to_owned(), 1, "this is not an export of rutter: the first line is not its header"),
         (
             "{\"rutter-export\":{\"schema\":99}}\n".to_owned(),
             1,
-            "it was exported by a newer rutter (schema 99, this one knows 8); update this one",
+            "a newer rutter exported it (schema 99, this version supports 8); update rutter",
         ),
         (with("{\"memory\":{\"id\":"), 25, "the line is cut off"),
         (with("nonsense"), 25, "no JSON from column 1 on"),
@@ -173,7 +173,7 @@ fn invalid_line_rejects_whole_file() {
         (
             with(&memory.replace("\"project\":null", "\"project\":\"dir:/nowhere\"")),
             25,
-            "its project is not in the file before it",
+            "its project does not come before it in the file",
         ),
     ] {
         let there = TestWorld::new();
@@ -196,7 +196,7 @@ fn rejects_gold_without_evidence() {
     assert_ne!(forged, text);
     let error = there.store().import_own(forged.as_bytes()).unwrap_err();
     assert!(
-        error.to_string().contains("it is called gold, and its evidence does not make it so"),
+        error.to_string().contains("its tier is gold, but its evidence does not support that"),
         "{error}"
     );
 }

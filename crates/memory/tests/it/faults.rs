@@ -1,4 +1,4 @@
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 use std::path::PathBuf;
 
@@ -242,13 +242,56 @@ fn rebuilt_database_is_salvaged() {
 }
 
 #[test]
+fn damaged_headers_are_repaired() {
+    /// Offsets of `user_version` and `application_id` in a SQLite file.
+    const FIELD_OFFSETS: [u64; 2] = [60, 68];
+    for (field, bit) in [(0, 0), (0, 1), (0, 3), (0, 4), (0, 31), (1, 0), (1, 14), (1, 30)] {
+        let world = TestWorld::new();
+        let mut store = filled_store(&world);
+        let before = all_records(&mut store);
+        drop(store);
+        let file =
+            OpenOptions::new().read(true).write(true).open(world.files().database()).unwrap();
+        let offset = FIELD_OFFSETS[field] + 3 - bit / 8;
+        let mut byte = [0];
+        file.read_exact_at(&mut byte, offset).unwrap();
+        file.write_all_at(&[byte[0] ^ (1 << (bit % 8))], offset).unwrap();
+        drop(file);
+        let case = format!("field {field}, bit {bit}");
+        let health = check_store(&world.memory()).unwrap();
+        assert_eq!(health.findings.len(), 1, "{case}: {health:?}");
+        assert!(health.findings[0].what.contains("its header names"), "{case}: {health:?}");
+        let repaired = repair_store(&world.memory(), time_at(1_000)).unwrap();
+        assert_eq!(repaired.salvaged.len(), 1, "{case}: {repaired:?}");
+        assert_eq!(all_records(&mut world.store()), before, "{case}");
+        assert!(check_store(&world.memory()).unwrap().findings.is_empty(), "{case}");
+    }
+    // With other tables the header may be right, so the database is refused.
+    for (pragma, is_newer) in [("user_version = 9", true), ("application_id = 7", false)] {
+        let world = TestWorld::new();
+        drop(filled_store(&world));
+        let other = rusqlite::Connection::open(world.files().database()).unwrap();
+        other.execute_batch(&format!("CREATE TABLE news (text TEXT); PRAGMA {pragma}")).unwrap();
+        drop(other);
+        let before = fs::read(world.files().database()).unwrap();
+        match repair_store(&world.memory(), time_at(1_000)) {
+            Err(StoreError::Newer { found: 9, .. }) => assert!(is_newer),
+            Err(StoreError::Foreign { .. }) => assert!(!is_newer),
+            done => panic!("{pragma}: {done:?}"),
+        }
+        assert_eq!(fs::read(world.files().database()).unwrap(), before, "{pragma}");
+        assert!(files_set_aside(&world).is_empty(), "{pragma}");
+    }
+}
+
+#[test]
 fn invalid_column_loses_one_row() {
     let (world, before) = damaged_store(|_, _| {});
     let other = rusqlite::Connection::open(world.files().database()).unwrap();
     other.execute_batch("UPDATE memory SET category = 'dancing' WHERE id = 1").unwrap();
     drop(other);
     let health = check_store(&world.memory()).unwrap();
-    assert!(health.findings[0].what.contains("1 rows make no sense"), "{health:?}");
+    assert!(health.findings[0].what.contains("1 rows are invalid"), "{health:?}");
     let repaired = repair_store(&world.memory(), time_at(1_000)).unwrap();
     assert_eq!(repaired.salvaged[0].1.refused, 1);
     let mut store = world.store();
@@ -269,7 +312,7 @@ fn open_database_is_not_set_aside() {
     let (world, _) = damaged_store(damage_run_page);
     let open = world.store();
     let error = repair_store(&world.memory(), time_at(1_000)).unwrap_err().to_string();
-    assert!(error.contains("another process has it open"), "{error}");
+    assert!(error.contains("another process uses it"), "{error}");
     assert!(files_set_aside(&world).is_empty());
     drop(open);
     repair_store(&world.memory(), time_at(1_001)).unwrap();

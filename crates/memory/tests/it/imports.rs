@@ -54,7 +54,7 @@ fn imported_fixes_need_acceptance() {
     let mut told = HookStory::new(&to);
     told.session = "other-1";
     let said = told.red("cargo test", &[TOTAL]);
-    assert!(said.starts_with("Recorded data: an imported file knows this failure.\n"), "{said}");
+    assert!(said.starts_with("Recorded data: this failure is in an imported file.\n"), "{said}");
     assert!(said.contains("> +sum") && said.contains("(imported, not confirmed here)"), "{said}");
     assert!(!said.contains("Fixed in"), "{said}");
     store.accept_import(only_import_id(&store), time_at(900)).unwrap();

@@ -143,7 +143,7 @@ fn query_after_import_builds_files() {
         let found = found.into_iter().map(|finding| (finding.ailment.as_str(), finding.advice));
         found.collect::<Vec<_>>()
     };
-    assert_eq!(findings(), [("memory-unfiled", "rutter tend".to_owned())]);
+    assert_eq!(findings(), [("memory-unfiled", "rutter maintain".to_owned())]);
     let query = DocumentQuery::new("chapter 7");
     let first = find_hits(&world, &query);
     assert!(index_files(&world).iter().all(|path| path.exists()));

@@ -102,7 +102,7 @@ fn refuses_value_far_from_cluster() {
     };
     assert!(distance > threshold, "{error}");
     assert!(error.to_string().contains(&format!("its distance is {distance:.2}")), "{error}");
-    assert!(error.to_string().contains(&format!("at most {threshold:.2} would do")), "{error}");
+    assert!(error.to_string().contains(&format!("the maximum is {threshold:.2}")), "{error}");
     assert_eq!(all_values(&store).len(), 2, "the proposed one and the one that fits");
 
     for (text, why) in [("  ", "the value is empty"), ("☃☃☃", "no word of it is known")] {
@@ -446,7 +446,7 @@ fn values_survive_export_and_import() {
     }
     let wrong = lines.replace("\"threshold\":0.", "\"threshold\":9.");
     let error = TestWorld::new().store().import_own(wrong.as_bytes()).unwrap_err().to_string();
-    assert!(error.contains("a distance of a value is a number from 0 to 2"), "{error}");
+    assert!(error.contains("the distance of a value must be a number from 0 to 2"), "{error}");
 }
 
 #[test]

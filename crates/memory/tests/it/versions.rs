@@ -2,6 +2,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rutter_memory::Store;
+use rutter_memory::store::doctor::{StoreProblem, check_store};
 use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
 use rutter_memory::store::{ClusterFilter, SCHEMA_VERSION, ValueFilter};
 
@@ -30,6 +31,11 @@ fn every_schema_version_opens() {
         let world = TestWorld::new();
         fs::create_dir(world.memory()).unwrap();
         fs::copy(&path, world.files().database()).unwrap();
+        // The header and the tables agree.
+        let health = check_store(&world.memory()).unwrap();
+        let is_damaged =
+            health.findings.iter().any(|finding| finding.ailment == StoreProblem::Damaged);
+        assert!(!is_damaged, "version {version}: {health:?}");
         let mut store = world.store();
         let said = fs::read_to_string(path.with_extension("jsonl")).unwrap();
         assert_eq!(rows_as_lines(&mut store), said, "version {version}");

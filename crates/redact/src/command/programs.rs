@@ -74,7 +74,7 @@ impl Programs {
         self.0 & others.0 != 0
     }
 
-    pub(super) const fn of(names: &[&str]) -> Self {
+    pub(super) const fn from_names(names: &[&str]) -> Self {
         let (mut bits, mut name) = (0, 0);
         while name < names.len() {
             let mut row = 0;

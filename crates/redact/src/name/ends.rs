@@ -33,11 +33,11 @@ pub(crate) fn may_end(name: &[u8]) -> bool {
 
 /// Last two letters of every name that a separator makes something of: secrets' own, the words that may follow,
 /// headers, types, and attributes that take their name from elsewhere.
-static ENDS: [u32; 32] = ends(
+static ENDS: [u32; 32] = pair_table(
     b"rdwdrtssdeseicpwswenetallsdsedeythltwtertionidieigrentaestaevnvexveinewxtldryodawgengtrstuearyskatys",
 );
 
-pub(crate) const fn ends(pairs: &[u8]) -> [u32; 32] {
+pub(crate) const fn pair_table(pairs: &[u8]) -> [u32; 32] {
     let mut table = [0; 32];
     let mut at = 0;
     // Every two neighbours, also across pairs: the few extra ones cost less than separators in the list.

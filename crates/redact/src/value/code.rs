@@ -1,8 +1,8 @@
 //! Whether what stands beside a name is the code, the number or the path that a secret comes from.
 
-use super::{Form, Site};
+use super::{ValueContext, ValueForm};
 use crate::alphabet::{self, ALNUM, DIGIT, LETTER, WORD};
-use crate::{drawn, handmade, random};
+use crate::{character_mix, handmade, randomness};
 
 /// A number as programs write it: `0x04`, `8u32`, `1_000`, `15m`.
 pub(super) fn is_number(value: &[u8]) -> bool {
@@ -39,24 +39,24 @@ fn has_unit(value: &[u8]) -> bool {
 }
 
 /// Code: calls, indexing, paths of names, operators.
-pub(super) fn is_code(value: &[u8], site: Site) -> bool {
+pub(super) fn is_code(value: &[u8], site: ValueContext) -> bool {
     let head = alphabet::run(value, 0, WORD | alphabet::DOT);
     let call = head > 0 && matches!(value.get(head), Some(b'(' | b'[' | b'{' | b'<'));
     let head_word = &value[..alphabet::run(value, 0, ALNUM)];
-    let path = (!drawn::is_drawn(value) || random::is_wordy(value))
-        && !random::is_random(head_word)
+    let path = (!randomness::is_likely_random(value) || character_mix::is_wordy(value))
+        && !character_mix::is_random(head_word)
         && value.windows(2).any(|two| two == b"::" || two == b"->" || two == b"?.");
     // Tags, anchors and aliases of YAML are followed by names; a password may begin so too.
-    let loose = site.form == Form::Loose
-        && random::is_wordy(value)
-        && !drawn::is_drawn(value)
+    let loose = site.form == ValueForm::Loose
+        && character_mix::is_wordy(value)
+        && !randomness::is_likely_random(value)
         && matches!(
             value[0],
             b'&' | b'*' | b'!' | b'|' | b'>' | b'@' | b'(' | b'#' | b'/' | b'?' | b':'
         );
     let bare_call = value.ends_with(b"()") || value.windows(2).any(|two| two == b"()");
     // In a variable of the environment names joined by dots are as literal as anything.
-    let literal = site.shouted && site.form == Form::Tight && !site.argument;
+    let literal = site.shouted && site.form == ValueForm::Tight && !site.argument;
     call || path || loose || bare_call || is_dotted(value, literal)
 }
 
@@ -69,7 +69,8 @@ fn is_dotted(value: &[u8], literal: bool) -> bool {
         let part = part.strip_suffix(b"?").unwrap_or(part);
         let name = alphabet::is_at(part, 0, LETTER | alphabet::UNDERSCORE | alphabet::DIGIT);
         let short = !literal && part.len() < 12 && !alphabet::is_at(part, 0, DIGIT);
-        let plain = short || random::is_wordy(part) && !(literal && drawn::is_odd(part));
+        let plain = short
+            || character_mix::is_wordy(part) && !(literal && randomness::has_rare_pairs(part));
         name && alphabet::run(part, 0, WORD) == part.len() && plain
     });
     names && parts > 1
@@ -80,7 +81,7 @@ pub(super) fn is_path(value: &[u8]) -> bool {
     let rooted = value.starts_with(b"./")
         || value.starts_with(b"../")
         || value.starts_with(b"~/")
-        || value.starts_with(b"/") && !random::is_random(value)
+        || value.starts_with(b"/") && !character_mix::is_random(value)
         || value.len() > 3 && value[1] == b':' && value[2] == b'\\';
     let extension = value.iter().rposition(|&byte| byte == b'.').map(|at| &value[at + 1..]);
     let stem = || &value[..value.iter().rposition(|&byte| byte == b'.').unwrap_or(value.len())];
@@ -105,8 +106,8 @@ pub(super) fn is_path(value: &[u8]) -> bool {
     // A file may be named like its secret.
     let is_key = || {
         let data = extension.is_some_and(|end| matches!(end, b"json" | b"yaml" | b"yml" | b"txt"));
-        data && stem().len() >= 32 && random::is_random(stem())
+        data && stem().len() >= 32 && character_mix::is_random(stem())
             || handmade::is_surely_handmade(stem()) && stem()[0].is_ascii_uppercase()
     };
-    rooted || file && !drawn::is_drawn(stem()) && !is_key()
+    rooted || file && !randomness::is_likely_random(stem()) && !is_key()
 }

@@ -25,7 +25,7 @@ pub(super) use one_of;
 
 pub(super) fn parse_positive(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(0) | Err(_) => Err("a number from 1 on".to_owned()),
+        Ok(0) | Err(_) => Err("not a whole number of 1 or more".to_owned()),
         Ok(number) => Ok(number),
     }
 }
@@ -35,9 +35,7 @@ pub(super) fn parse_positive(text: &str) -> Result<usize, String> {
 pub enum GhapCommand {
     /// Start a GHAP: state your goal, hypothesis, action and prediction
     ///
-    /// On a terminal it asks for missing texts. For example: rutter ghap start --domain debugging
-    /// --strategy read-the-error --goal 'CRLF files parse' --hypothesis 'lines are split at LF alone' --action 'use
-    /// lines()' --prediction '`cargo test parser` passes'
+    /// On a terminal it asks for missing texts.
     Start(GhapStartArgs),
     /// Change the hypothesis, action or prediction; the old ones are kept as a revision
     Update(GhapUpdateArgs),
@@ -45,7 +43,7 @@ pub enum GhapCommand {
     Note(GhapNoteArgs),
     /// Resolve the active GHAP: confirmed, falsified (with surprise and root cause), or abandoned
     ///
-    /// The newest captured run that fits the prediction is the evidence; without one the result is your word only.
+    /// The newest captured run that fits the prediction is the evidence. Without one, the result counts as your claim.
     Resolve(GhapResolveArgs),
     /// Take over a GHAP from a session that is over
     Adopt(GhapAdoptArgs),
@@ -511,9 +509,9 @@ pub struct DoctorArgs {
     pub format: FormatArgs,
 }
 
-/// `rutter tend`
+/// `rutter maintain`
 #[derive(Debug, Args)]
-pub struct TendArgs {
+pub struct MaintainArgs {
     /// Run in a new process session with the lowest priority, as hooks start it
     #[arg(long)]
     pub detached: bool,

@@ -21,8 +21,7 @@ pub enum ValuesCommand {
     Show(ClusterShowArgs),
     /// Add a value: one sentence that states the common lesson of a cluster
     ///
-    /// The text is compared with the members of the cluster, and refused if it is about something else. For example:
-    /// rutter values add 6a99426f "Look at what is counted before you touch a timeout"
+    /// The text is compared with the members of the cluster, and refused if it is about something else.
     Add(AddValueArgs),
     /// Accept a proposed, doubted or retired value
     ///

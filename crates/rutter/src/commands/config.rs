@@ -58,7 +58,7 @@ impl FolderConfig {
         });
         let state = match self.loaded.project {
             ProjectFileTrust::Trusted => "trusted",
-            ProjectFileTrust::Untrusted => "not trusted: it may do less, and nothing more",
+            ProjectFileTrust::Untrusted => "not trusted: it can only make rutter do less",
             ProjectFileTrust::Absent if self.project_file().exists() => "unreadable",
             ProjectFileTrust::Absent => "not there",
         };
@@ -94,7 +94,7 @@ fn show_config(
         }
         if !findings.is_empty() {
             let findings = format_count(findings.len() as u64, "finding");
-            ui.print_note(&format!("{findings}; `rutter config check` says what"))?;
+            ui.print_note(&format!("{findings}; run `rutter config check` to see them"))?;
         }
         return Ok(());
     }
@@ -166,11 +166,12 @@ fn check_config(
     } else if files.is_empty() {
         writeln!(
             ui.out,
-            "there is no file, so the defaults count; `rutter config path` says where"
+            "no configuration file exists, so the defaults apply; `rutter config path` prints \
+             where to create one"
         )?;
     } else {
         for file in &files {
-            writeln!(ui.out, "{}: nothing to complain about", file.to_line())?;
+            writeln!(ui.out, "{}: no mistakes", file.to_line())?;
         }
     }
     if let Some(path) = yaml.filter(|_| args.format.chosen() == Format::Text) {

@@ -129,9 +129,9 @@ fn print_context(
         let hint = if context.left_out.is_empty() || args.why {
             ""
         } else {
-            "; `--why` shows what was looked at"
+            "; add `--why` to see the rows that were considered"
         };
-        ui.print_note(&format!("nothing would be put before an agent{hint}"))?;
+        ui.print_note(&format!("an agent would get no context{hint}"))?;
     } else {
         writeln!(ui.out, "{markdown}")?;
     }
@@ -139,14 +139,14 @@ fn print_context(
         print_considered(context, has_prompt, !markdown.is_empty(), ui)?;
     }
     if let Some(quiet) = QuietReason::current(env, session.as_ref())? {
-        ui.print_note(&format!("an agent is told nothing at the moment: {}", quiet.reason()))?;
+        ui.print_note(&format!("agents get no context at the moment: {}", quiet.reason()))?;
     } else if has_prompt && !config.hooks.user_prompt_submit.enabled {
         ui.print_note(
-            "an agent is told nothing on a prompt: `hooks.user_prompt_submit` is switched off",
+            "agents get no context for a prompt: `hooks.user_prompt_submit` is disabled",
         )?;
     } else if !has_prompt && !config.hooks.session_start.enabled {
         ui.print_note(
-            "an agent is told nothing when a session begins: `hooks.session_start` is switched off",
+            "agents get no context at the start of a session: `hooks.session_start` is disabled",
         )?;
     }
     Ok(())
@@ -204,9 +204,9 @@ fn print_considered(
     if apart {
         writeln!(ui.out)?;
     }
-    ui.print_table(["ID", "KIND", "LIKELY", "TOKENS", "WHAT BECOMES OF IT", "TEXT"], rows)?;
+    ui.print_table(["ID", "KIND", "LIKELY", "TOKENS", "RESULT", "TEXT"], rows)?;
     if asked {
-        ui.print_note(&format!("from {:.0} % on it is likely enough", MIN_CONFIDENCE * 100.0))?;
+        ui.print_note(&format!("rows below {:.0} % are left out", MIN_CONFIDENCE * 100.0))?;
     }
     Ok(())
 }

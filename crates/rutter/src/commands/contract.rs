@@ -33,7 +33,7 @@ fn contract_for(args: &ClientArgs, ui: &mut Ui<'_>) -> Result<Contract, CommandE
 /// Returns the error for an event that the client version does not have.
 fn missing_event_failure(event: &EventSpec, contract: Contract) -> CommandError {
     CommandError::Usage(format!(
-        "client {} has no event {}: it came with {}; leave --client out, or name a newer one",
+        "client {} has no event {}: it was added in {}; omit --client, or give a newer version",
         contract.version(),
         event.name,
         event.since

@@ -49,7 +49,7 @@ fn describe_tables(salvaged: &SalvageReport) -> Vec<String> {
         .collect();
     if salvaged.unreadable_pages > 0 {
         let pages = format_count(salvaged.unreadable_pages as u64, "page");
-        lines.push(format!("{pages} could not be read: rows that were there are lost"));
+        lines.push(format!("{pages} could not be read: the rows on them are lost"));
     }
     lines
 }

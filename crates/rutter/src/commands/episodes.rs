@@ -86,8 +86,13 @@ fn list_episodes(
         return ui.print_json(&shown);
     }
     if shown.is_empty() {
-        let hint = if args.all { "" } else { " here; `--all` lists those of other projects" };
-        return Ok(ui.print_note(&format!("no failure was followed{hint}"))?);
+        let hint = if args.all {
+            ""
+        } else {
+            " in this project; add `--all` to list other \
+                                              projects"
+        };
+        return Ok(ui.print_note(&format!("no failure was recorded{hint}"))?);
     }
     let rows = shown.iter().map(|shown| {
         let episode = shown.episode;

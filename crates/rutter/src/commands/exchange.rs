@@ -105,7 +105,8 @@ fn import_file(
     if !yes {
         if !ui.terminal || is_piped {
             return Err(CommandError::Refused(
-                "there is no terminal to ask on; look at what the file holds, and add --yes"
+                "not on a terminal, so rutter cannot ask for confirmation; check the summary \
+                 above, and add --yes"
                     .to_owned(),
             ));
         }
@@ -121,17 +122,17 @@ fn import_file(
         return ui.print_json(&imported);
     }
     let ImportReport { added, updated, kept, waiting, left_out } = imported;
-    writeln!(ui.out, "{added} added, {updated} updated, {kept} here already")?;
+    writeln!(ui.out, "{added} added, {updated} updated, {kept} already present")?;
     if left_out > 0 {
         let rows = format_count(left_out as u64, "row");
         ui.print_note(&format!(
-            "{rows} left out: failures that are open there, and what was shown there"
+            "{rows} skipped: open failures and injections of the other machine"
         ))?;
     }
     if !own && added + waiting > 0 {
         ui.print_note(&format!(
-            "the rows are marked as imported, and {waiting} more wait: `rutter review` decides, `rutter import undo` takes \
-             them out"
+            "the rows are marked as imported, and {waiting} more wait for your decision: \
+             `rutter review` lists them, `rutter import undo` removes the import"
         ))?;
     }
     Ok(())
@@ -164,7 +165,7 @@ fn print_import_summary(summary: &ImportSummary, own: bool, ui: &mut Ui<'_>) -> 
     }
     for (key, project) in &summary.aliases {
         let (key, project) = (first_line(key.as_str()), first_line(project.as_str()));
-        writeln!(ui.err, "folders known as {key} are to share the project {project}")?;
+        writeln!(ui.err, "folders known as {key} would share the project {project}")?;
     }
     Ok(())
 }
@@ -183,7 +184,7 @@ fn list_imports(
         return ui.print_json(&imports);
     }
     if imports.is_empty() {
-        return Ok(ui.print_note("nothing that was imported is here")?);
+        return Ok(ui.print_note("there are no imported rows")?);
     }
     let rows = imports.iter().map(|import| {
         [
@@ -208,7 +209,7 @@ fn undo_import(
     let imports = store.imports()?;
     let found = imports.iter().find(|import| wanted.is_none_or(|id| import.batch.id == id));
     let Some(import) = found else {
-        return Err(CommandError::Refused("nothing that was imported is here".to_owned()));
+        return Err(CommandError::Refused("there are no imported rows".to_owned()));
     };
     let name = first_line(&import.batch.file);
     let rows = format_count((import.rows + import.waiting) as u64, "row");
@@ -216,15 +217,16 @@ fn undo_import(
     if !args.yes {
         if !ui.terminal {
             return Err(CommandError::Refused(
-                "there is no terminal to ask on, and the rows are removed for good; add --yes"
+                "not on a terminal, so rutter cannot ask for confirmation, and this cannot be \
+                 undone; add --yes"
                     .to_owned(),
             ));
         }
-        if !ask::confirm("Take them out for good?", ui)? {
+        if !ask::confirm("Delete them permanently?", ui)? {
             writeln!(ui.err, "nothing was changed")?;
             return Err(CommandError::Declined);
         }
     }
     let gone = store.undo_import(import.batch.id)?;
-    Ok(writeln!(ui.out, "took out {}", format_count(gone.rows as u64, "row"))?)
+    Ok(writeln!(ui.out, "removed {}", format_count(gone.rows as u64, "row"))?)
 }

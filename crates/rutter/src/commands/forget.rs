@@ -29,7 +29,7 @@ pub(crate) fn run(
     store.drain_spool(env.now)?;
     let what = find_target(args, &store, env)?;
     if matches!(&what, ForgetTarget::Rows(rows) if rows.is_empty()) {
-        ui.print_note("nothing holds all of these words; nothing was forgotten")?;
+        ui.print_note("no row contains all of these words; nothing was deleted")?;
         if args.format.chosen() == Format::Json {
             ui.print_json(&ForgetResult { erased: true, ..ForgetResult::default() })?;
         }
@@ -39,11 +39,13 @@ pub(crate) fn run(
     if !args.yes {
         if !ui.terminal {
             return Err(CommandError::Refused(
-                "there is no terminal to ask on, and forgetting is for good; add --yes".to_owned(),
+                "not on a terminal, so rutter cannot ask for confirmation, and this cannot be \
+                 undone; add --yes"
+                    .to_owned(),
             ));
         }
-        if !ask::confirm("Forget this for good?", ui)? {
-            writeln!(ui.err, "nothing was forgotten")?;
+        if !ask::confirm("Delete this permanently?", ui)? {
+            writeln!(ui.err, "nothing was deleted")?;
             return Err(CommandError::Declined);
         }
     }
@@ -63,8 +65,8 @@ pub(crate) fn run(
         Ok(())
     } else {
         Err(CommandError::Refused(
-            "the rows are gone, but another process still reads the log of changes, where their bytes are; run \
-             `rutter tend` when it has ended"
+            "the rows are deleted, but another process still uses the write-ahead log, which \
+             has their bytes; run `rutter maintain` when that process has ended"
                 .to_owned(),
         ))
     }
@@ -116,7 +118,11 @@ fn print_target(what: &ForgetTarget, store: &Store, ui: &mut Ui<'_>) -> Result<(
         }
     }
     for path in store.files().list_set_aside()? {
-        writeln!(ui.err, "  the damaged database {}, because it may hold it too", path.to_line())?;
+        writeln!(
+            ui.err,
+            "  the damaged database {}, because it may contain the rows too",
+            path.to_line()
+        )?;
     }
     Ok(())
 }

@@ -95,14 +95,14 @@ fn start_ghap(
             ),
             (
                 args.strategy.is_some(),
-                Question::with_choices("strategy", "How do you go about it?", Strategy::NAMES),
+                Question::with_choices("strategy", "What is your strategy?", Strategy::NAMES),
             ),
-            (args.goal.is_some(), Question::new("goal", "What do you want?")),
-            (args.hypothesis.is_some(), Question::new("hypothesis", "What do you believe?")),
-            (args.action.is_some(), Question::new("action", "What do you do about it?")),
+            (args.goal.is_some(), Question::new("goal", "What is your goal?")),
+            (args.hypothesis.is_some(), Question::new("hypothesis", "What is your hypothesis?")),
+            (args.action.is_some(), Question::new("action", "What action do you take?")),
             (
                 args.prediction.is_some(),
-                Question::new("prediction", "What will you see if you are right?"),
+                Question::new("prediction", "What will you see if the hypothesis is right?"),
             ),
         ],
         args.editor,
@@ -201,7 +201,7 @@ fn resolve_ghap(
             ),
             (
                 given || args.root_cause.is_some(),
-                Question::new("root-cause", "Why did it come otherwise?"),
+                Question::new("root-cause", "Why did the prediction fail?"),
             ),
         ],
         args.editor,
@@ -260,11 +260,10 @@ fn find_only_orphan(store: &Store, env: &Environment) -> Result<Id, CommandError
     match orphans.as_slice() {
         [one] => Ok(one.id),
         [] => Err(CommandError::Refused(
-            "no GHAP of this project has lost its session; `rutter ghap list` shows them"
-                .to_owned(),
+            "this project has no orphaned GHAP; `rutter ghap list` lists all GHAPs".to_owned(),
         )),
         several => Err(CommandError::Usage(format!(
-            "{} GHAPs have lost their session; name one: `rutter ghap list --orphaned`",
+            "{} GHAPs are orphaned; give the id of one: `rutter ghap list --orphaned` lists them",
             several.len()
         ))),
     }
@@ -277,7 +276,7 @@ fn abandon_ghap(
 ) -> Result<(), CommandError> {
     let mut store = env.open_store(ui)?;
     let id = args.id.as_ref().map(|id| store.ghap_id(id)).transpose()?;
-    let question = (args.reason.is_some(), Question::new("reason", "Why do you give it up?"));
+    let question = (args.reason.is_some(), Question::new("reason", "Why do you abandon it?"));
     let reason = MissingAnswers::ask(&[question], false, env, ui)?.next_text(args.reason.as_ref());
     let ghap = store.abandon_ghap(&env.owner()?, id, &reason, env.now)?;
     show::print_ghap(&ghap, &store, args.format.chosen(), env, ui)

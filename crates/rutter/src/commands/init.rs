@@ -1,6 +1,7 @@
-//! `rutter init`: adds rutter's hooks, permission rule and MCP server to the client's settings.
+//! `rutter init`: adds rutter's hooks, permission rules and MCP server to the client's settings.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -17,7 +18,7 @@ use crate::install::{
     FileChange, GitExclude, InstallDirection, InstallRecords, InstallScope, InstallStep,
     InstallTarget, ProgramReference, WantedContent, apply_steps, choose_start, find_ask_rule,
     find_deny_rule, hook_groups, is_program_found, is_shared_hook, other_installs, program_of,
-    server_entry,
+    server, server_entry, tool_rules, tools_without_rule,
 };
 use crate::shell;
 use crate::ui::Ui;
@@ -35,8 +36,8 @@ pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
         && is_same_path(&path, &user)
     {
         return Err(CommandError::Refused(format!(
-            "{} is the file of your own settings, for every folder: what is written there for a team would step back for \
-             itself; `rutter init --user` is for that file",
+            "{} is your own settings file for every folder, and team hooks do nothing there; \
+             use `rutter init --user`",
             path.to_line()
         )));
     }
@@ -49,7 +50,12 @@ pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
     let mut places = vec![WantedContent::Hooks(hooks)];
     if !args.no_allow && denied.is_none() {
         places.push(WantedContent::Rule(true));
-        what.push_str(", and a rule that lets the agent call rutter's tools");
+        let _ = write!(
+            what,
+            ", and {} rules that let the agent call rutter's tools (not {})",
+            tool_rules(server::SERVER_RULE).count(),
+            tools_without_rule().map(|tool| format!("`{tool}`")).collect::<Vec<_>>().join(" and ")
+        );
     }
     let settings = InstallTarget::for_settings(path, places);
     let servers = server_site(scope, env, Some(server_entry(&start)))?;
@@ -64,7 +70,8 @@ pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
     let tracked = exclude.as_ref().is_some_and(GitExclude::is_tracked);
     if tracked {
         ui.print_note(&format!(
-            "git tracks {}, which is to name a path of this machine; `git rm --cached {}` ends that",
+            "git tracks {}, which will contain a path of this machine; run `git rm --cached {}` \
+             to stop tracking it",
             private.to_line(),
             shell::quote_word(&private.strip_prefix(folder).unwrap_or(&private).to_string_lossy())
         ))?;
@@ -84,8 +91,8 @@ pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
     let warn = |ui: &mut Ui<'_>| {
         if let Some(path) = &over_http {
             ui.print_note(&format!(
-                "{} has registered the server over HTTP, and that stays as it is: the tools are there while `rutter mcp --http` \
-                 runs",
+                "{} registers the server over HTTP, and rutter keeps that: the tools work while \
+                 `rutter mcp --http` runs",
                 path.to_line()
             ))?;
         }
@@ -96,7 +103,7 @@ pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
         print_warnings(scope, &start, env, ui)
     };
     if steps.iter().all(|step| step.change.is_unchanged()) && exclude.is_none() {
-        writeln!(ui.out, "{} runs rutter already; there is nothing to do", private.to_line())?;
+        writeln!(ui.out, "{} already runs rutter; nothing to do", private.to_line())?;
         return warn(ui);
     }
     if args.dry_run {
@@ -104,12 +111,12 @@ pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
         writeln!(ui.out)?;
         show_changes(&steps, exclude.as_ref(), ui)?;
         warn(ui)?;
-        return Ok(ui.print_note("nothing was changed; without --dry-run it is")?);
+        return Ok(ui.print_note("nothing was changed; run it again without --dry-run")?);
     }
 
     let (steps, _) = apply_steps(steps, &records, env.now)?;
     if let Some(Err(failure)) = exclude.as_ref().map(FileChange::apply) {
-        ui.print_note(&format!("git will show {}: {failure}", private.to_line()))?;
+        ui.print_note(&format!("git will show {} as a new file: {failure}", private.to_line()))?;
     }
     // Prints after the changes: a reader that closes the pipe must not leave them half done.
     print_changed_files(&steps, exclude.as_ref(), &what, true, ui)?;
@@ -133,7 +140,7 @@ fn print_changed_files(
 ) -> Result<(), CommandError> {
     let (changed, made) =
         if is_done { ("changed", "made") } else { ("would change", "would make") };
-    let steps = steps.iter().map(|step| &step.change).zip([what, "the server of rutter's tools"]);
+    let steps = steps.iter().map(|step| &step.change).zip([what, "rutter's MCP server"]);
     let files = steps.chain(exclude.map(|change| (change, "keeps the settings file out of git")));
     for (change, what) in files.filter(|(change, _)| !change.is_unchanged()) {
         let verb = if change.creates() { made } else { changed };
@@ -160,9 +167,10 @@ fn print_next_steps(
         )?,
         InstallScope::Project | InstallScope::Plugin => writeln!(
             ui.out,
-            "Commit {}: for everybody who has {}, new sessions in this folder run the hooks and have the \
-             tools.\nThe client asks everybody once whether to use the server, and a newer one proposes not to; who has \
-             no rutter notices nothing else. Where somebody's own settings run rutter, these hooks step back.",
+            "Commit {}: new sessions in this folder then run the hooks and have the tools, for \
+             everyone who has {}.\nClaude Code asks each person once whether to use the server; \
+             newer versions suggest not to. Without rutter the hooks do nothing. If a person's \
+             own settings run rutter, these hooks do nothing either.",
             steps.iter().map(|step| step.change.path().to_line()).collect::<Vec<_>>().join(" and "),
             match start.program() {
                 path if path.contains('/') => path.to_owned(),
@@ -176,8 +184,8 @@ fn print_next_steps(
     }
     writeln!(
         ui.out,
-        "Claude Code may warn that hooks run commands and ask whether you trust the folder: these run only `{} hook`, and in a \
-         terminal none of them runs until you say yes.",
+        "Claude Code may warn about hooks and ask whether you trust the folder. These hooks run \
+         only `{} hook`, and in a terminal they do not run until you say yes.",
         start.program()
     )?;
     if scope != InstallScope::User
@@ -186,14 +194,12 @@ fn print_next_steps(
     {
         writeln!(
             ui.out,
-            "Elsewhere in the repository the hooks do not run; for that, `rutter init{option}` in {}.",
+            "The hooks do not run in other folders of the repository; to change that, run \
+             `rutter init{option}` in {}.",
             root.to_line()
         )?;
     }
-    Ok(writeln!(
-        ui.out,
-        "`rutter doctor` tells whether they work, `rutter uninstall{option}` takes this back."
-    )?)
+    Ok(writeln!(ui.out, "`rutter doctor` checks them, `rutter uninstall{option}` removes them.")?)
 }
 
 /// Shows the changes, file by file.
@@ -210,7 +216,8 @@ pub(super) fn show_changes(
 pub(super) fn chosen_scope(args: &ScopeArgs) -> Result<InstallScope, CommandError> {
     if args.global {
         return Err(CommandError::Usage(
-            "there is no --global; for you in every folder, type --user".to_owned(),
+            "there is no option --global; use --user to install rutter for you in every folder"
+                .to_owned(),
         ));
     }
     Ok(if args.user {
@@ -228,8 +235,8 @@ pub(super) fn refuse_foreign_home(env: &Environment) -> Result<(), CommandError>
     match home.metadata().map(|home| home.uid()) {
         Ok(owner) if owner != 0 && rustix::process::geteuid().is_root() => {
             Err(CommandError::Refused(format!(
-                "this is root, and {} belongs to somebody else, who could not read what it makes; run it as that user, \
-                 without sudo",
+                "you are root, but {} belongs to another user, who could not read the new \
+                 files; run the command as that user, without sudo",
                 home.to_line()
             )))
         }
@@ -255,8 +262,8 @@ pub(super) fn server_site(
     let file = env.client_file.as_deref();
     let (path, keys) = scope.servers_file(folder, file).ok_or_else(|| match file {
         Some(_) => CommandError::Refused(format!(
-            "{} is a path that JSON cannot hold, so the client can keep nothing for it; go to another folder, or use \
-             `--user`",
+            "{} is not valid UTF-8, so Claude Code cannot store settings for it; go to another \
+             folder, or use `--user`",
             folder.to_line()
         )),
         None => no_home_failure(),
@@ -266,7 +273,7 @@ pub(super) fn server_site(
 
 fn no_home_failure() -> CommandError {
     CommandError::Refused(
-        "there is no home folder, so the client keeps nothing of yours; set HOME".to_owned(),
+        "no home folder is known, so there is no place for your settings; set HOME".to_owned(),
     )
 }
 
@@ -277,8 +284,8 @@ fn warn_denied_rule(
 ) -> Result<(), CommandError> {
     let Some((path, rule)) = denied else { return Ok(()) };
     Ok(ui.print_note(&format!(
-        "{} denies `{rule}`, so no tool of rutter's was allowed and the agent sees none; without that rule, `rutter init` \
-         allows them",
+        "{} denies `{rule}`, so the agent does not see rutter's tools; remove that rule and run \
+         `rutter init` again",
         path.to_line()
     ))?)
 }
@@ -287,7 +294,8 @@ fn warn_denied_rule(
 fn warn_ask_rule(asked: Option<&(PathBuf, String)>, ui: &mut Ui<'_>) -> Result<(), CommandError> {
     let Some((path, rule)) = asked else { return Ok(()) };
     Ok(ui.print_note(&format!(
-        "{} has the client ask for `{rule}`, and that rule wins: it asks before every call of a tool until the rule is taken out",
+        "{} has the `ask` rule `{rule}`, so Claude Code asks before each call of a rutter tool; \
+         remove that rule to change it",
         path.to_line()
     ))?)
 }
@@ -302,11 +310,14 @@ fn print_warnings(
     let program = start.program();
     if scope.is_shared() && !is_program_found(program, env) {
         ui.print_note(&if program.contains('/') {
-            format!("there is no {program} here, so on this machine the hooks do nothing; put a rutter there")
+            format!(
+                "{program} does not exist, so the hooks do nothing on this machine; install \
+                     rutter there"
+            )
         } else {
             format!(
-                "there is no {program} in PATH here, so on this machine the hooks do nothing; `cargo install --path \
-                 crates/rutter` puts one there"
+                "{program} is not in PATH, so the hooks do nothing on this machine; run `cargo \
+                 install --path crates/rutter`"
             )
         })?;
     }
@@ -320,7 +331,8 @@ fn print_warnings(
                 other => format!("by {}", other.unwrap_or("another program")),
             };
             ui.print_note(&format!(
-                "{} runs rutter as well, {how}: every event would be heard twice; `rutter uninstall --{}` takes that out",
+                "{} also runs rutter, {how}: every event would be recorded twice; run `rutter \
+                 uninstall --{}` to remove it",
                 path.to_line(),
                 other.as_str()
             ))?;
@@ -337,7 +349,7 @@ pub(super) fn exclude_change(
     match change.transpose() {
         Ok(change) => Ok(change.flatten()),
         Err(failure) => {
-            ui.print_note(&format!("git's list of files to leave alone: {failure}"))?;
+            ui.print_note(&format!("could not update git's exclude file: {failure}"))?;
             Ok(None)
         }
     }

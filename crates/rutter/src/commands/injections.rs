@@ -49,7 +49,12 @@ pub(crate) fn run(
         return ui.print_json(&shown.collect::<Vec<_>>());
     }
     if found.is_empty() {
-        let hint = if anywhere { "" } else { " here; `--all` lists that of other projects" };
+        let hint = if anywhere {
+            ""
+        } else {
+            " in this project; add `--all` to list other \
+                                              projects"
+        };
         return Ok(ui.print_note(&format!("nothing was shown{hint}"))?);
     }
     let rows = found.iter().map(|shown| {

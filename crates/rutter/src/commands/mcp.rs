@@ -33,7 +33,10 @@ pub(crate) fn serve(
         return serve_http(args, server_context(env, alone(), CallChannel::AnyClient)?, env, ui);
     }
     if ui.terminal {
-        ui.print_note("rutter mcp is started by the client, which speaks to it through pipes; `rutter call` is for people")?;
+        ui.print_note(
+            "Claude Code starts `rutter mcp` and talks to it through pipes; on a \
+                       terminal use `rutter call`",
+        )?;
     }
     let whose = env.session_id().map_or_else(alone, CallerIdentity::Session);
     mcp::serve_stdio(server_context(env, whose, CallChannel::Client)?).map_err(CommandError::Io)
@@ -57,8 +60,9 @@ fn serve_http(
     if http::is_open_to_others(args.bind) {
         writeln!(
             ui.err,
-            "warning: other machines can reach {}. Whoever has the token can read, change and delete the whole memory, and token and \
-             answers cross the network unencrypted. Leave --bind out unless that is what you want.",
+            "warning: other machines can reach {}. Anyone with the token can read, change and \
+             delete the whole memory, and the connection is not encrypted. Omit --bind to \
+             accept only this machine.",
             args.bind
         )?;
     }
@@ -126,7 +130,7 @@ pub(crate) fn call_tool(
     rutter_contract::replace_lone_surrogates(&mut arguments);
     let arguments: Value = serde_json::from_slice(&arguments).map_err(|error| {
         CommandError::Usage(format!(
-            "what the tool takes is not JSON: {error}; for example '{{\"query\": \"cache\"}}'"
+            "the arguments are not JSON: {error}; for example '{{\"query\": \"cache\"}}'"
         ))
     })?;
     let whose = env.session_id().map_or(CallerIdentity::Standing, CallerIdentity::Session);

@@ -60,7 +60,7 @@ pub(crate) fn remember(
         } else {
             String::new()
         };
-        ui.print_note(&format!("{id} says that already, so nothing was added{hint}"))?;
+        ui.print_note(&format!("memory {id} already has this text, so nothing was added{hint}"))?;
     }
     if args.format.chosen() == Format::Json {
         return ui.print_json(&MemoryJson { known: Some(is_known), ..MemoryJson::from(&memory) });
@@ -93,7 +93,7 @@ pub(crate) fn list_memories(
         return ui.print_json(&memories.iter().map(MemoryJson::from).collect::<Vec<_>>());
     }
     if memories.is_empty() {
-        return Ok(ui.print_note("there are none; `rutter remember` adds one")?);
+        return Ok(ui.print_note("there are no memories; `rutter remember` adds one")?);
     }
     let rows = memories.iter().map(|memory| {
         let tags: Vec<&str> = memory.tags.iter().map(Clean::as_str).collect();
@@ -123,9 +123,9 @@ pub(crate) fn edit_row(
             let id = value.id.short();
             ui.print_note(&match value.standing {
                 Some(standing) => {
-                    format!("value {id} was in its words, and says the same now: {standing}")
+                    format!("value {id} had the same text, and was changed too: {standing}")
                 }
-                None => format!("value {id} was in its words, and is gone with them"),
+                None => format!("value {id} had the same text, and was removed"),
             })?;
         }
         return super::ghap::show(&ghap, &store, args.format.chosen(), env, ui);

@@ -11,8 +11,8 @@ use crate::ui::Ui;
 use crate::{CommandError, ask, atomic_file};
 
 const NOTIFY_KEY: &str = "notify";
-const QUESTION: &str = "What do you want to see of it: nothing, a line when the agent is told something, or a card when a \
-                        session begins as well?";
+const QUESTION: &str = "What should rutter show you: nothing, a line when the agent gets \
+                        context, or also a card at the start of a session?";
 
 /// Asks once, on a terminal, unless the configuration has the key or is broken, and writes the answer into it.
 pub(super) fn ask_notify_level(env: &Environment, ui: &mut Ui<'_>) -> Result<(), CommandError> {
@@ -35,7 +35,7 @@ pub(super) fn ask_notify_level(env: &Environment, ui: &mut Ui<'_>) -> Result<(),
         return Ok(());
     };
     write_answer(path, answer)?;
-    Ok(writeln!(ui.out, "{NOTIFY_KEY} = \"{answer}\" is in {}.", path.to_line())?)
+    Ok(writeln!(ui.out, "{NOTIFY_KEY} = \"{answer}\" was written to {}.", path.to_line())?)
 }
 
 /// Writes the key before the first table: in TOML a top-level key has to stand there.

@@ -52,7 +52,8 @@ pub(crate) fn matcher_advice(command: &str) -> String {
     let command = command.lines().next().unwrap_or_default().trim();
     let quoted = serde_json::Value::from(command).to_string();
     format!(
-        "If it is a run, add it to the configuration (`rutter config path`):\n  [hooks.outcome_capture]\n  matchers = [{quoted}]"
+        "If this is a test run, build or check, add it to the configuration (`rutter config \
+         path`):\n  [hooks.outcome_capture]\n  matchers = [{quoted}]"
     )
 }
 

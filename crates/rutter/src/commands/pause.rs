@@ -62,10 +62,16 @@ impl QuietReason {
     pub(super) const fn reason(&self) -> &'static str {
         match self {
             Self::Off => "RUTTER=off is set here",
-            Self::Paused => "everything is paused; `rutter pause --off` ends it",
-            Self::SessionPaused => "this session is paused; `rutter pause --session --off` ends it",
+            Self::Paused => "all hooks are paused; `rutter pause --off` ends the pause",
+            Self::SessionPaused => {
+                "this session is paused; `rutter pause --session --off` ends \
+                                    the pause"
+            }
             Self::Excluded => "this folder is excluded by the configuration",
-            Self::Watched => "this session is recorded and told nothing, by `cohort.control`",
+            Self::Watched => {
+                "this session is in the control group (`cohort.control`): it is \
+                              recorded and gets no context"
+            }
         }
     }
 }
@@ -114,18 +120,18 @@ pub(crate) fn run(
         return ui.print_json(&paused);
     }
     if !was {
-        ui.print_note("there was nothing to end")?;
+        ui.print_note("nothing was paused")?;
     }
     if paused.everywhere {
-        writeln!(ui.out, "paused everywhere: hooks neither record nor say anything")?;
-        writeln!(ui.out, "  `rutter pause --off` ends it")?;
+        writeln!(ui.out, "paused everywhere: hooks record nothing and say nothing")?;
+        writeln!(ui.out, "  `rutter pause --off` ends the pause")?;
     }
     for session in &paused.sessions {
         writeln!(
             ui.out,
-            "paused in session {session}: hooks neither record nor say anything there"
+            "paused in session {session}: hooks record nothing and say nothing there"
         )?;
-        writeln!(ui.out, "  `rutter pause --session {session} --off` ends it")?;
+        writeln!(ui.out, "  `rutter pause --session {session} --off` ends the pause")?;
     }
     if !paused.everywhere && paused.sessions.is_empty() {
         writeln!(ui.out, "nothing is paused")?;
@@ -145,7 +151,8 @@ fn find_session(
     if name.is_empty() {
         return own.ok_or_else(|| {
             CommandError::Usage(
-                "this is typed outside a session of the client; name one, as `rutter sessions list` shows them"
+                "this command does not run inside a Claude Code session; give a session id from \
+                 `rutter sessions list`"
                     .to_owned(),
             )
         });

@@ -26,15 +26,11 @@ pub(super) fn init_plugin(
     let records = InstallRecords::in_data_dir(&env.data);
     let changes = plugin::plan_plugin_install(&folder, &start, &records)?;
     if changes.is_empty() {
-        return Ok(writeln!(
-            ui.out,
-            "{} is the plugin already; there is nothing to do",
-            folder.to_line()
-        )?);
+        return Ok(writeln!(ui.out, "{} already has the plugin; nothing to do", folder.to_line())?);
     }
     if dry_run {
         changes.iter().try_for_each(|(change, _)| change.print_diff(ui))?;
-        return Ok(ui.print_note("nothing was changed; without --dry-run it is")?);
+        return Ok(ui.print_note("nothing was changed; run it again without --dry-run")?);
     }
     refuse_foreign_home(env)?;
     drop(env.open_store(ui)?);
@@ -48,16 +44,16 @@ pub(super) fn init_plugin(
         writeln!(ui.out, "{verb} {}", change.path().to_line())?;
     }
     let shown = shell::quote_word(&folder.to_string_lossy());
-    writeln!(ui.out, "\nFor one session:  claude --plugin-dir {shown}")?;
-    writeln!(ui.out, "For good:         claude plugin marketplace add {shown}")?;
-    writeln!(ui.out, "                  claude plugin install rutter@rutter")?;
+    writeln!(ui.out, "\nFor one session:   claude --plugin-dir {shown}")?;
+    writeln!(ui.out, "For all sessions:  claude plugin marketplace add {shown}")?;
+    writeln!(ui.out, "                   claude plugin install rutter@rutter")?;
     writeln!(
         ui.out,
-        "No plugin may allow its own tools. So that the client does not ask at every call, add this to the settings:\n\
-         {}",
+        "A plugin cannot allow its own tools. Claude Code asks before each call unless you add \
+         this to your settings:\n{}",
         serde_json::json!({ "permissions": { "allow": tool_rules(PLUGIN_SERVER_RULE).collect::<Vec<_>>() } })
     )?;
-    Ok(writeln!(ui.out, "`rutter uninstall --plugin {shown}` takes the files back.")?)
+    Ok(writeln!(ui.out, "`rutter uninstall --plugin {shown}` removes the files.")?)
 }
 
 pub(super) fn uninstall_plugin(
@@ -71,7 +67,7 @@ pub(super) fn uninstall_plugin(
     let start = choose_start(InstallScope::Plugin, None, env)?;
     let (changes, edited) = plugin::plan_plugin_removal(&folder, &start, &records)?;
     if changes.is_empty() && edited.is_empty() {
-        return Ok(writeln!(ui.out, "nothing of rutter's is in {}", folder.to_line())?);
+        return Ok(writeln!(ui.out, "{} has no files of rutter", folder.to_line())?);
     }
     if dry_run {
         changes.iter().try_for_each(|change| change.print_diff(ui))?;
@@ -82,20 +78,27 @@ pub(super) fn uninstall_plugin(
         });
         let (steps, forgotten) = apply_steps(steps.collect(), &records, env.now)?;
         if let Err(error) = forgotten {
-            ui.print_note(&format!("a note about this stays in {}: {error}", env.data.to_line()))?;
+            ui.print_note(&format!(
+                "could not remove the install record in {}: {error}",
+                env.data.to_line()
+            ))?;
         }
         for InstallStep { change, .. } in &steps {
             writeln!(ui.out, "removed {}", change.path().to_line())?;
         }
     }
     for path in edited {
-        ui.print_note(&format!("{} was edited, so it stays; `rm` removes it", path.to_line()))?;
+        ui.print_note(&format!(
+            "{} was edited, so it was kept; remove it with `rm`",
+            path.to_line()
+        ))?;
     }
     if dry_run {
-        return Ok(ui.print_note("nothing was changed; without --dry-run it is")?);
+        return Ok(ui.print_note("nothing was changed; run it again without --dry-run")?);
     }
     Ok(writeln!(
         ui.out,
-        "A client that has it installed keeps its own copy: `claude plugin uninstall rutter@rutter`."
+        "Claude Code keeps its own copy of an installed plugin; remove it with `claude plugin \
+         uninstall rutter@rutter`."
     )?)
 }

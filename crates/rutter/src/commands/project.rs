@@ -53,7 +53,7 @@ fn list_projects(
         return ui.print_json(&projects);
     }
     if projects.is_empty() {
-        return Ok(ui.print_note("nothing is known about any project yet")?);
+        return Ok(ui.print_note("no project has rows yet")?);
     }
     let rows = projects.iter().map(|summary| {
         [
@@ -92,16 +92,17 @@ fn show_project(
         let merge = match &found {
             Ok(summary) => {
                 format!(
-                    "`rutter project merge {other_id} {}` joins them",
+                    "run `rutter project merge {other_id} {}` to merge them",
                     summary.project.id.short()
                 )
             }
             Err(_) => format!(
-                "once something is recorded here, `rutter project merge {other_id} \"\"` joins them"
+                "once this project has rows, run `rutter project merge {other_id} \"\"` to \
+                 merge them"
             ),
         };
         ui.print_note(&format!(
-            "{} was at this folder before and is a separate project with {}; {merge}",
+            "project {} was in this folder before and has {}; {merge}",
             other.project.key,
             describe_row_counts(other),
         ))?;
@@ -158,7 +159,7 @@ fn merge_projects(
         (find_project(&args.from, &store, env)?, find_project(&args.into, &store, env)?);
     if from.project.id == into.project.id {
         return Err(CommandError::Refused(format!(
-            "`{}` and `{}` are one project already",
+            "`{}` and `{}` are already the same project",
             args.from, args.into
         )));
     }
@@ -166,11 +167,12 @@ fn merge_projects(
     if !args.yes {
         if !ui.terminal {
             return Err(CommandError::Refused(
-                "there is no terminal to ask on, and a merge cannot be undone; add --yes"
+                "not on a terminal, so rutter cannot ask for confirmation, and a merge cannot \
+                 be undone; add --yes"
                     .to_owned(),
             ));
         }
-        if !ask::confirm("Merge them for good?", ui)? {
+        if !ask::confirm("Merge them permanently?", ui)? {
             writeln!(ui.err, "nothing was merged")?;
             return Err(CommandError::Declined);
         }

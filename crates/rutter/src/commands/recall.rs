@@ -94,7 +94,7 @@ pub(crate) fn run(
         return ui.print_json(&found.iter().map(RecallHitJson::from).collect::<Vec<_>>());
     }
     if found.is_empty() {
-        let hint = if args.all { "" } else { "; `--all` looks into other projects as well" };
+        let hint = if args.all { "" } else { "; add `--all` to search other projects too" };
         return Ok(ui.print_note(&format!("nothing was found{hint}"))?);
     }
     let rows = found.iter().map(|recall| {
@@ -113,7 +113,9 @@ pub(crate) fn run(
             let hit = &recall.hit;
             writeln!(
                 ui.out,
-                "{} ({:.1} × {:.2} of the words + {MEANING_SHARE:.1} × {:.2} in meaning + {COVERAGE_WEIGHT:.1} × {:.2} word by word) / {:.1} = {:.2}; × {:.2} for place, tier, age and effect = {:.2}; likely {:.0} %{}{}",
+                "{} ({:.1} × {:.2} for words + {MEANING_SHARE:.1} × {:.2} for meaning + \
+                 {COVERAGE_WEIGHT:.1} × {:.2} for coverage) / {:.1} = {:.2}; × {:.2} for \
+                 project, tier, age and effect = {:.2}; likely {:.0} %{}{}",
                 hit.row.short(),
                 1.0 - MEANING_SHARE,
                 hit.fit.lexical,
@@ -127,7 +129,7 @@ pub(crate) fn run(
                 match recall.effects {
                     EffectCounts { helped: 0, hurt: 0 } => String::new(),
                     EffectCounts { helped, hurt } =>
-                        format!("; shown, it helped {helped} and hurt {hurt}"),
+                        format!("; when shown, it helped {helped} and hurt {hurt}"),
                 },
                 match recall.others {
                     0 => String::new(),
@@ -146,13 +148,13 @@ pub(crate) fn run(
     }
     if found.iter().any(|recall| recall.hit.confidence < MIN_CONFIDENCE) {
         ui.print_note(&format!(
-            "- is less likely than {:.0} %: too little to be shown to somebody who did not ask",
+            "- marks rows below {:.0} %: hooks do not show them unasked",
             MIN_CONFIDENCE * 100.0
         ))?;
     }
     if found.iter().any(|recall| recall.effects.is_harmful()) {
         ui.print_note(
-            "- hurt more often than it helped, and is not shown to somebody who did not ask",
+            "- marks rows that hurt more often than they helped: hooks do not show them",
         )?;
     }
     Ok(())

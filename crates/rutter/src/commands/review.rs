@@ -117,17 +117,17 @@ fn list_waiting(
     }
     if let Some(path) = &untrusted {
         ui.print_note(&format!(
-            "{} is not trusted; `rutter trust` shows what it wants",
+            "{} is not trusted; `rutter trust` shows the requested changes",
             path.to_line()
         ))?;
     }
     if waiting.is_empty() {
-        return Ok(ui.print_note("nothing waits for you")?);
+        return Ok(ui.print_note("nothing waits for review")?);
     }
     for one in &waiting {
         writeln!(ui.out, "{} {}: {}", one.id().short(), one.kind(), one.text())?;
     }
-    Ok(ui.print_note("decide with `rutter review accept ID…` or `rutter review reject ID…`")?)
+    Ok(ui.print_note("run `rutter review accept ID…` or `rutter review reject ID…`")?)
 }
 
 fn decide_rows(

@@ -77,8 +77,13 @@ fn list_sessions(
         return ui.print_json(&shown);
     }
     if shown.is_empty() {
-        let hint = if args.all { "" } else { " here; `--all` lists those of other projects" };
-        return Ok(ui.print_note(&format!("no session was seen{hint}"))?);
+        let hint = if args.all {
+            ""
+        } else {
+            " in this project; add `--all` to list other \
+                                              projects"
+        };
+        return Ok(ui.print_note(&format!("no session was recorded{hint}"))?);
     }
     let rows = shown.iter().map(|shown| {
         let SessionSummary { session, ghaps, injections, .. } = shown.summary;

@@ -74,7 +74,8 @@ pub(crate) fn run(
         }));
     }
     writeln!(ui.out, "{} {kind}: {}", id.short(), one_line(&text))?;
-    let origin =
-        origin.unwrap_or_else(|| "not recorded: the row is older than origins are".to_owned());
+    let origin = origin.unwrap_or_else(|| {
+        "unknown: an older rutter wrote this row, without its origin".to_owned()
+    });
     Ok(writeln!(ui.out, "  {:<11} {origin}", "origin")?)
 }

@@ -162,28 +162,34 @@ fn print_status(
     let hooks = match &status.quiet {
         Some(quiet) => quiet.reason(),
         None if !status.hooks_installed => {
-            "none are installed for this folder; `rutter init` installs them"
+            "not installed for this folder; `rutter init` installs them"
         }
         None => "installed, not paused",
     };
     line("hooks", hooks)?;
     match &status.ghap {
-        None => line("GHAP", "none; `rutter ghap start` begins one")?,
+        None => line("GHAP", "none; `rutter ghap start` starts one")?,
         Some(ActiveGhap { short, progress, ghap }) => {
             line("GHAP", &format!("{short} {}", first_line(&ghap.goal)))?;
             line("", &format!("hypothesis {}", first_line(&ghap.hypothesis)))?;
             line("", &format!("prediction {}", first_line(&ghap.prediction)))?;
             let told = match progress.told {
-                Some(PredictionVerdict::Matches) => "told that it came true",
-                Some(PredictionVerdict::Contradicts) => "told that a run contradicts it",
-                Some(PredictionVerdict::Partial) => "told that it is nearer than before",
-                None => "no run has settled it",
+                Some(PredictionVerdict::Matches) => "the agent was told that a run confirms it",
+                Some(PredictionVerdict::Contradicts) => {
+                    "the agent was told that a run \
+                                                         contradicts it"
+                }
+                Some(PredictionVerdict::Partial) => {
+                    "the agent was told that fewer tests fail \
+                                                     than before"
+                }
+                None => "no run has confirmed or contradicted it",
             };
             let calls = format_count(progress.calls.into(), "tool call");
             let changed = format_age(ghap.changed, env.now);
             line(
                 "",
-                &format!("{calls} since it was changed or asked about; {told}; changed {changed}"),
+                &format!("{calls} since the last change or check-in; {told}; changed {changed}"),
             )?;
         }
     }
@@ -209,7 +215,7 @@ fn print_status(
         match rows.len() {
             0 => line(name, "none"),
             all if all > MAX_LISTED_ROWS => {
-                line("", &format!("and {} more; `{more}`", all - MAX_LISTED_ROWS))
+                line("", &format!("and {} more: `{more}`", all - MAX_LISTED_ROWS))
             }
             _ => Ok(()),
         }
@@ -224,11 +230,11 @@ fn print_status(
         line(
             "not run",
             &format!(
-                "`{}` looks like a run and is not followed (typed {typed})",
+                "`{}` looks like a test run or build, but is not recorded (run {typed})",
                 first_line(command)
             ),
         )?;
-        line("", "`rutter outcome --command COMMAND` says what to add to the configuration")?;
+        line("", "`rutter outcome --command COMMAND` prints what to add to the configuration")?;
     }
     line("here", &describe_counts(&status.here))?;
     line("in all", &describe_counts(&status.in_all))?;
@@ -245,7 +251,7 @@ fn project_line(status: &StatusReport) -> String {
         Some(project) => {
             format!("{} ({})", first_line(&project.name), first_line(project.key.as_str()))
         }
-        None => format!("{}, nothing is known about it yet", first_line(&status.key)),
+        None => format!("{}, no rows yet", first_line(&status.key)),
     }
 }
 
@@ -261,7 +267,7 @@ fn session_line(status: &StatusReport, env: &Environment) -> String {
             let (started, state) = (format_age(session.started, env.now), shown.state());
             format!("{whose}, {state}, {}, started {started}", session.source)
         }
-        None => format!("{whose}, not seen yet"),
+        None => format!("{whose}, not recorded yet"),
     }
 }
 

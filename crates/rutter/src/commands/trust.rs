@@ -34,10 +34,9 @@ pub(crate) fn run(
                 ui.print_json(&json!({ "file": path, "trusted": false, "was_trusted": was }))
             }
             (false, true) => Ok(writeln!(ui.out, "{} is no longer trusted", path.to_line())?),
-            (false, false) => Ok(ui.print_note(&format!(
-                "{} was not trusted; there is nothing to do",
-                path.to_line()
-            ))?),
+            (false, false) => {
+                Ok(ui.print_note(&format!("{} was not trusted; nothing to do", path.to_line()))?)
+            }
         };
     }
 
@@ -45,14 +44,14 @@ pub(crate) fn run(
         Ok(Some(bytes)) => bytes,
         Ok(None) => {
             return Err(CommandError::Refused(format!(
-                "there is no {}; nothing is to be trusted here",
+                "{} does not exist, so there is nothing to trust",
                 path.to_line()
             )));
         }
         Err(finding) => return Err(CommandError::Refused(finding.to_string())),
     };
     if here.loaded.project == ProjectFileTrust::Trusted {
-        ui.print_note(&format!("{} is trusted already; there is nothing to do", path.to_line()))?;
+        ui.print_note(&format!("{} is already trusted; nothing to do", path.to_line()))?;
         return if json {
             ui.print_json(&json!({ "file": path, "trusted": true, "changes": [] }))
         } else {
@@ -72,10 +71,12 @@ pub(crate) fn run(
     if !args.yes {
         if !ui.terminal {
             return Err(CommandError::Refused(
-                "there is no terminal to ask on; look at what it wants, and add --yes".to_owned(),
+                "not on a terminal, so rutter cannot ask for confirmation; check the changes \
+                 above, and add --yes"
+                    .to_owned(),
             ));
         }
-        if !ask::confirm("Trust it, as long as it stays as it is?", ui)? {
+        if !ask::confirm("Trust this file until it changes?", ui)? {
             writeln!(ui.err, "nothing was trusted")?;
             return Err(CommandError::Declined);
         }
@@ -90,8 +91,8 @@ pub(crate) fn run(
             .collect();
         return ui.print_json(&json!({ "file": path, "trusted": true, "changes": changes }));
     }
-    writeln!(ui.out, "{} is trusted, as long as it stays as it is", path.to_line())?;
-    Ok(writeln!(ui.out, "`rutter trust --revoke` takes this back.")?)
+    writeln!(ui.out, "{} is trusted until it changes", path.to_line())?;
+    Ok(writeln!(ui.out, "`rutter trust --revoke` revokes the trust.")?)
 }
 
 /// Returns the keys with different values, each with the old and the new value.
@@ -108,7 +109,7 @@ fn print_changed_keys(
     ui: &mut Ui<'_>,
 ) -> Result<(), CommandError> {
     if changes.is_empty() {
-        writeln!(ui.err, "{} wants nothing that it does not have already", path.to_line())?;
+        writeln!(ui.err, "{} requests no changes", path.to_line())?;
         return Ok(());
     }
     writeln!(ui.err, "{} wants:", path.to_line())?;
@@ -121,7 +122,7 @@ fn print_changed_keys(
 fn list_trusted(json: bool, env: &Environment, ui: &mut Ui<'_>) -> Result<(), CommandError> {
     let known = trust::list_trusted(&env.data).map_err(|error| {
         CommandError::Refused(format!(
-            "what is trusted cannot be read in {}: {error}; put that right and try again",
+            "could not read the list of trusted files in {}: {error}; fix that and try again",
             env.data.to_line()
         ))
     })?;
@@ -133,7 +134,7 @@ fn list_trusted(json: bool, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Co
         return ui.print_json(&known);
     }
     if known.is_empty() {
-        return Ok(ui.print_note("no file of a checkout is trusted")?);
+        return Ok(ui.print_note("no file is trusted")?);
     }
     for trusted in known {
         let state = if trusted.is_unchanged() { "" } else { " (changed or gone, so not trusted)" };
@@ -144,7 +145,7 @@ fn list_trusted(json: bool, env: &Environment, ui: &mut Ui<'_>) -> Result<(), Co
 
 fn trust_write_failure(env: &Environment, error: &std::io::Error) -> CommandError {
     CommandError::Refused(format!(
-        "it cannot be noted in {}: {error}; nothing was changed, put that right and try again",
+        "could not write {}: {error}; nothing was changed; fix that and try again",
         env.data.to_line()
     ))
 }

@@ -52,20 +52,25 @@ pub(crate) fn run(
     if args.dry_run {
         show_changes(&steps, exclude.as_ref(), ui)?;
         remark_over_http(over_http.as_deref(), ui)?;
-        return Ok(ui.print_note("nothing was changed; without --dry-run it is")?);
+        return Ok(ui.print_note("nothing was changed; run it again without --dry-run")?);
     }
     let (steps, forgotten) = apply_steps(steps, &records, env.now)?;
     if let Some(Err(failure)) = exclude.as_ref().map(FileChange::apply) {
-        ui.print_note(&format!("git's list still has a line of rutter's: {failure}"))?;
+        ui.print_note(&format!(
+            "could not remove rutter's line from git's exclude file: {failure}"
+        ))?;
     }
     if let Err(error) = forgotten {
-        ui.print_note(&format!("a note about this stays in {}: {error}", env.data.to_line()))?;
+        ui.print_note(&format!(
+            "could not remove the install record in {}: {error}",
+            env.data.to_line()
+        ))?;
     }
     show_changes(&steps, exclude.as_ref(), ui)?;
     for other in steps.iter().filter_map(|step| step.needed_by.as_ref()) {
         ui.print_note(&format!(
-            "the server stays registered, because {} runs rutter as well and the client has one list for the whole \
-             repository; `rutter uninstall` there takes it out",
+            "the server stays registered, because {} also runs rutter and Claude Code has one \
+             list of servers for the whole repository; run `rutter uninstall` there to remove it",
             other.to_line()
         ))?;
     }
@@ -85,7 +90,8 @@ pub(crate) fn run(
 fn remark_over_http(path: Option<&Path>, ui: &mut Ui<'_>) -> Result<(), CommandError> {
     let Some(path) = path else { return Ok(()) };
     Ok(ui.print_note(&format!(
-        "{} still has the server over HTTP, which was registered by hand; `claude mcp remove rutter` takes it out",
+        "{} still has the HTTP server, which you registered yourself; run `claude mcp remove \
+         rutter` to remove it",
         path.to_line()
     ))?)
 }
@@ -103,14 +109,14 @@ fn print_nothing_found(
         let hint = if scope == InstallScope::User {
             ""
         } else {
-            "; if `rutter init` was run in another folder, go there"
+            "; if you ran `rutter init` in another folder, go there"
         };
-        writeln!(ui.out, "nothing of rutter's is in {path}{hint}")?;
+        writeln!(ui.out, "{path} has no entries of rutter{hint}")?;
     }
     for (other, there, _) in others {
         writeln!(
             ui.out,
-            "nothing of rutter's is in {path}, but in {}: `rutter uninstall --{}`",
+            "{path} has no entries of rutter, but {} has: run `rutter uninstall --{}`",
             there.to_line(),
             other.as_str()
         )?;

@@ -20,7 +20,8 @@ use crate::ui::{Ui, first_line, format_count, one_line};
 use crate::{CommandError, atomic_file, report};
 
 /// The remark if rows could not be brought up to date.
-pub(super) const STALE: &str = "another process is writing; this may be a moment old";
+pub(super) const STALE: &str = "another process is writing, so this list may be out of date; \
+                                try again";
 
 pub(crate) fn run(
     command: &ValuesCommand,
@@ -90,8 +91,8 @@ fn list_values(
     }
     if values.is_empty() {
         return Ok(ui.print_note(
-            "there are none; `rutter values clusters` lists what experiences have in common, and `rutter values add` \
-             says it",
+            "there are no values; `rutter values clusters` lists groups of similar experiences, \
+             `rutter values add` adds a value for one",
         )?);
     }
     // With `--all` the list names the project of each value.
@@ -141,7 +142,8 @@ fn list_clusters(
     if clusters.is_empty() {
         let (said, _) = store.count_grouped(args.axis.unwrap_or(Axis::Full))?;
         return Ok(ui.print_note(&format!(
-            "there are none: a cluster is three experiences or more that are alike, and there {}",
+            "there are no clusters: a cluster needs three or more similar experiences, and \
+             there {}",
             if said == 1 { "is 1".to_owned() } else { format!("are {said}") }
         ))?);
     }
@@ -155,7 +157,7 @@ fn list_clusters(
             first_line(cluster.text.as_deref().unwrap_or_default()),
         ]
     });
-    Ok(ui.print_table(["ID", "AXIS", "SIZE", "ALIKE", "VALUES", "IN THE MIDDLE"], rows)?)
+    Ok(ui.print_table(["ID", "AXIS", "SIZE", "ALIKE", "VALUES", "MOST TYPICAL"], rows)?)
 }
 
 /// A cluster with its members and values.
@@ -230,13 +232,16 @@ fn print_written_value(
         });
     }
     if written.revived {
-        ui.print_note(&format!("{} had been retired, and is held again", value.id.short()))?;
+        ui.print_note(&format!("{} was retired and is accepted again", value.id.short()))?;
     } else if written.merged {
-        ui.print_note(&format!("{} says the same, so there is still one", value.id.short()))?;
+        ui.print_note(&format!(
+            "{} has the same meaning, so no second value was added",
+            value.id.short()
+        ))?;
     }
     for other in &written.conflicts {
         ui.print_note(&format!(
-            "{} seems to say the opposite: {}; `rutter values retire {}` lets it go",
+            "{} seems to say the opposite: {}; run `rutter values retire {}` if it is wrong",
             other.id.short(),
             one_line(&other.text),
             other.id.short()

@@ -63,7 +63,7 @@ pub(super) struct DemoProject {
 impl DemoProject {
     pub(super) fn open() -> Result<Self, CommandError> {
         let program = environment::current_program().ok_or_else(|| {
-            CommandError::Refused("the system does not say where this program is".to_owned())
+            CommandError::Refused("the path of this program is unknown".to_owned())
         })?;
         let scratch = ScratchFolder::open(&program, "demo")?;
         let folder = scratch.path().to_owned();
@@ -78,7 +78,7 @@ impl DemoProject {
         stage.create_files().map_err(|error| {
             CommandError::Refused(format!("cannot write to {}: {error}", folder.to_line()))
         })?;
-        stage.run_rutter(&["tend"], "")?;
+        stage.run_rutter(&["maintain"], "")?;
         Ok(stage)
     }
 
@@ -133,7 +133,8 @@ impl DemoProject {
         let verdict = judge_answer(&run, Contract::newest());
         if exit != 0 || !verdict.diagnostics.is_empty() {
             return Err(CommandError::Refused(format!(
-                "the hook of {} ended with {}, and the client would not hear it: {stdout}{stderr}; this is a bug",
+                "the hook of {} exited with {}, and the client would ignore its answer: \
+                 {stdout}{stderr}; this is a bug",
                 call.event, output.status
             )));
         }
@@ -152,7 +153,7 @@ impl DemoProject {
         }
         let command: Vec<&str> = args.iter().take(2).copied().collect();
         Err(CommandError::Refused(format!(
-            "`rutter {}` ended with {} in the demo's folder: {}",
+            "`rutter {}` exited with {} in the demo's folder: {}",
             command.join(" "),
             output.status,
             String::from_utf8_lossy(&output.stderr).trim_end()
@@ -188,7 +189,10 @@ impl DemoProject {
     /// Simulates the passing of days: exports the memory, shifts its times, and imports it into a new one.
     pub(super) fn let_days_pass(&mut self) -> Result<(), CommandError> {
         let wrong = |error: &dyn std::fmt::Display| {
-            CommandError::Refused(format!("the demo's memory cannot be set back: {error}"))
+            CommandError::Refused(format!(
+                "could not change the times in the demo's memory: \
+                                           {error}"
+            ))
         };
         let rows = self.run_rutter(&["export"], "")?;
         let rows = calendar::shift_times(&rows).map_err(|error| wrong(&error))?;

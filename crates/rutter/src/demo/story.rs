@@ -106,8 +106,9 @@ impl ExpectedOutput {
                 read => format!("it said: {read}"),
             };
             Err(CommandError::Refused(format!(
-                "the demo stopped at {step}: {} was to {expected}, and {said}\nTry `rutter demo` once more on a quiet \
-                 machine. If it stops there again, that is a bug in rutter: please report it with this message.",
+                "the demo stopped at {step}: {} should {expected}, but {said}\nTry `rutter \
+                 demo` again on an idle machine. If it stops there again, please report this \
+                 message as a bug in rutter.",
                 hook.event
             )))
         };
@@ -169,7 +170,7 @@ impl DemoScript<'_, '_> {
             "rutter ghap start",
             &GHAP_START_ARGS,
             &["goal", "hypothesis", "action", "prediction"],
-            "What it wants, believes, does and predicts. Runs are held against it.",
+            "Goal, hypothesis, action, prediction. Runs are compared with the prediction.",
         )?;
         self.edit_file(CUT, ROUNDED)?;
         self.run_failing_tests(&["`pytest -q` failed in", "That contradicts it"])?;
@@ -179,9 +180,10 @@ impl DemoScript<'_, '_> {
             &["surprise", "root cause", "takeaway", "tier"],
             "Gold: a run is the evidence, not the agent's word.",
         )?;
-        if !printed.contains("gold, a run shows it") {
+        if !printed.contains("gold, confirmed by a run") {
             return Err(CommandError::Refused(format!(
-                "the demo stopped at `rutter ghap resolve`: the run was to be its evidence, and it printed:\n{printed}"
+                "the demo stopped at `rutter ghap resolve`: the run should be its evidence, but \
+                 it printed:\n{printed}"
             )));
         }
         self.edit_file(ROUNDED, EXACT)?;
@@ -196,14 +198,14 @@ impl DemoScript<'_, '_> {
             DemoLine::heading("Session 2, three days later"),
             DemoLine::new(
                 TextStyle::Faint,
-                "No days have passed: the demo has set back every time in its memory.",
+                "No days have passed: the demo moved every time in its memory back.",
             ),
         ])?;
         self.start_session(&["passed (2 tests) 3 days ago"])?;
         self.submit_prompt(
             "Make the settings page remember dark mode.",
             &ExpectedOutput::Silence,
-            Some("Nothing it knows bears on this. Silence is an answer."),
+            Some("Nothing in the memory is relevant, so the hook prints nothing."),
         )?;
         self.submit_prompt(
             "Invoices need VAT, rounded to whole cents.",
@@ -211,12 +213,12 @@ impl DemoScript<'_, '_> {
                 "Tried and falsified 3 days ago",
                 "Lesson: `Round money in whole cents",
             ]),
-            Some("The same trap in other words. The lesson is there before the code is."),
+            Some("The same trap in other words. The agent has the lesson before it writes code."),
         )?;
         self.write_file(SOURCE_FILE, &source_text(ROUNDED))?;
         self.screen.show(&[DemoLine::new(
             TextStyle::Faint,
-            "Meanwhile a merge has brought round() back into price.py.",
+            "Meanwhile a merge brought round() back into price.py.",
         )])?;
         self.run_failing_tests(&[
             "Recorded data: this failure was fixed before.",
@@ -487,7 +489,7 @@ pub(super) fn show_summary(
         DemoLine::new(
             TextStyle::Plain,
             &format!(
-                "{} hooks ran, {} spoke. Each is a process: median {}, slowest {}.",
+                "{} hooks ran, {} printed context. Each is a process: median {}, slowest {}.",
                 took.len(),
                 timings.spoke,
                 format_millis(*median),
@@ -496,14 +498,14 @@ pub(super) fn show_summary(
         ),
         DemoLine::new(
             TextStyle::Plain,
-            "Project and memory were in a temporary folder, which is gone.",
+            "The project and its memory were in a temporary folder, which is deleted.",
         ),
     ])?;
     screen.show(&[
         DemoLine::new(TextStyle::Plain, "In a project of your own:"),
         command_line("cargo install --path crates/rutter", "from a checkout of rutter"),
         command_line("rutter init", "adds the hooks, and shows what it changes"),
-        command_line("rutter uninstall", "takes them out again, to the byte"),
+        command_line("rutter uninstall", "removes them and restores the file byte for byte"),
     ])?;
     Ok(())
 }
@@ -536,8 +538,8 @@ mod tests {
         let failure = expect.check("\"Add VAT\"", &[hook_result("")]).unwrap_err();
         assert_eq!(failure.exit_code(), 1);
         insta::assert_snapshot!(failure, @r#"
-        the demo stopped at "Add VAT": UserPromptSubmit was to say "the lesson", and it said nothing
-        Try `rutter demo` once more on a quiet machine. If it stops there again, that is a bug in rutter: please report it with this message.
+        the demo stopped at "Add VAT": UserPromptSubmit should say "the lesson", but it said nothing
+        Try `rutter demo` again on an idle machine. If it stops there again, please report this message as a bug in rutter.
         "#);
         for wrong in ["another lesson", ""] {
             assert!(expect.check("x", &[hook_result(wrong)]).is_err(), "{wrong}");

@@ -10,33 +10,33 @@ pub(super) fn block_finding(block: &ServerBlock) -> DoctorFinding {
     let (code, what, advice) = match block.reason {
         BlockReason::NotManaged => (
             &codes::SERVER_NOT_ADMITTED,
-            "the organisation has its own list of servers, and no others are started",
+            "the organisation has its own list of servers, and Claude Code starts no others",
             None,
         ),
         BlockReason::PluginsOnly => (
             &codes::SERVER_NOT_ADMITTED,
-            "`strictPluginOnlyCustomization`: only servers of plugins are started",
+            "`strictPluginOnlyCustomization`: Claude Code starts only the servers of plugins",
             None,
         ),
         BlockReason::Denied => (
             &codes::SERVER_NOT_ADMITTED,
-            "`deniedMcpServers` has rutter's server, so the client leaves it out",
-            Some("take it out there"),
+            "`deniedMcpServers` lists rutter's server, so Claude Code does not start it",
+            Some("remove it there"),
         ),
         BlockReason::NotAllowed => (
             &codes::SERVER_NOT_ADMITTED,
-            "`allowedMcpServers` does not have rutter's server, so the client leaves it out",
+            "`allowedMcpServers` does not list rutter's server, so Claude Code does not start it",
             Some("add { \"serverName\": \"rutter\" } there"),
         ),
         BlockReason::Disabled => (
             &codes::SERVER_OFF,
-            "the server is switched off for this folder, so the agent has none of its tools",
+            "the server is disabled for this folder, so the agent has none of its tools",
             None,
         ),
         BlockReason::Rejected => (
             &codes::SERVER_OFF,
-            "somebody has said no to the server of this project: `disabledMcpjsonServers`",
-            Some("take `rutter` out of disabledMcpjsonServers there"),
+            "`disabledMcpjsonServers` disables the server of this project",
+            Some("remove `rutter` from disabledMcpjsonServers there"),
         ),
     };
     let finding = DoctorFinding::new(code, what).with_location(block.location.clone());

@@ -43,20 +43,20 @@ impl InstalledClient {
         findings: &mut Vec<DoctorFinding>,
     ) -> Self {
         if places.variables.simple {
-            let what =
-                "CLAUDE_CODE_SIMPLE is set here: a client that is started with it runs no hooks";
+            let what = "CLAUDE_CODE_SIMPLE is set here: a client started from here runs no hooks";
             findings.push(DoctorFinding::new(&codes::CLIENT_SIMPLE, what));
         }
         let Some(path) = places.find_program("claude") else {
-            findings
-                .push(DoctorFinding::new(&codes::CLIENT_MISSING, "there is no `claude` in PATH"));
+            findings.push(DoctorFinding::new(&codes::CLIENT_MISSING, "`claude` is not in PATH"));
             return Self::default();
         };
         let place = FileLocation::whole_file(&path);
         let mut command = Command::new(&path);
         command.arg("--version").current_dir("/");
         let said = match process::run_with_limit(&mut command, b"", VERSION_TIMEOUT, scratch) {
-            Ok(ended) if ended.late => Err("it did not say its version in ten seconds".to_owned()),
+            Ok(ended) if ended.late => {
+                Err("it did not print its version within ten seconds".to_owned())
+            }
             Ok(ended) => {
                 let said = String::from_utf8_lossy(&ended.stdout).into_owned();
                 said.parse::<Version>().map_err(|_| "it prints no version".to_owned())
@@ -79,7 +79,8 @@ impl InstalledClient {
         let old = self.version.filter(|version| *version < FIRST_EXEC_FORM_VERSION)?;
         entries.iter().find(|entry| entry.handler.get("args").is_some())?;
         let what = format!(
-            "client {old} knows no `args` yet ({FIRST_EXEC_FORM_VERSION} does): it would start a bare `rutter` on every event"
+            "client {old} ignores `args` (supported from {FIRST_EXEC_FORM_VERSION}): it starts \
+             `rutter` without arguments on every event"
         );
         let finding = DoctorFinding::new(&codes::CLIENT_TOO_OLD, what);
         Some(finding.with_location(FileLocation::whole_file(self.path.as_ref()?)))

@@ -61,7 +61,7 @@ pub(crate) fn check_events(
         let times = came.iter().find(|came| came.event == event).map_or(0, |came| came.times);
         if registered && times == 0 {
             let what = format!(
-                "{event}: never seen in {COUNTED_DAYS} days, {} {}",
+                "{event}: not received in {COUNTED_DAYS} days, {} {}",
                 most.times, most.event
             );
             findings.push(DoctorFinding::new(&codes::EVENT_UNSEEN, what));

@@ -13,19 +13,19 @@ use crate::install::is_our_hook;
 use crate::ui::format_size;
 
 /// End of a message about a skipped file.
-const SKIPPED_FILE_NOTE: &str = "the client skips the whole file for it";
+const SKIPPED_FILE_NOTE: &str = "the client skips the whole file";
 
 /// Returns the finding about a fault of a settings file.
 pub(super) fn settings_fault_finding(fault: &SettingsFault) -> DoctorFinding {
     match fault {
         SettingsFault::Document(fault) => document_fault_finding(fault),
         SettingsFault::NotUtf8(location) => {
-            let what = "this is not UTF-8: the client replaces what it cannot read";
+            let what = "this is not UTF-8: the client replaces the invalid bytes";
             located_finding(&codes::SETTINGS_NOT_UTF8, what, location)
         }
         SettingsFault::DuplicateKey(DuplicateKey { key, location }) => {
             let what = format!(
-                "`{}` stands here a second time, and the client forgets the first",
+                "`{}` occurs a second time here, and the client ignores the first",
                 display_name(key)
             );
             located_finding(&codes::SETTINGS_KEY_TWICE, what, location)
@@ -52,14 +52,14 @@ fn located_finding(
 fn document_fault_finding(fault: &DocumentFault) -> DoctorFinding {
     let (code, what) = match &fault.kind {
         DocumentFaultKind::NotRegular => {
-            (&codes::SETTINGS_UNREADABLE, "this is no file".to_owned())
+            (&codes::SETTINGS_UNREADABLE, "this is not a file".to_owned())
         }
         DocumentFaultKind::TooLarge => {
-            let what = format!("this has more than {}", format_size(MAX_DOCUMENT_BYTES));
+            let what = format!("this is larger than {}", format_size(MAX_DOCUMENT_BYTES));
             (&codes::SETTINGS_UNREADABLE, what)
         }
         DocumentFaultKind::DanglingLink => {
-            (&codes::SETTINGS_UNREADABLE, "this is a link that leads nowhere".to_owned())
+            (&codes::SETTINGS_UNREADABLE, "this is a broken symbolic link".to_owned())
         }
         DocumentFaultKind::Unreadable(error) => {
             (&codes::SETTINGS_UNREADABLE, format!("this cannot be read: {error}"))
@@ -86,18 +86,18 @@ fn hook_fault_finding(fault: &HookFault) -> DoctorFinding {
     let (code, what, advice): (_, String, Option<String>) = match kind {
         HookFaultKind::GuardsOutside { key } => {
             let what = format!(
-                "hooks of PreToolUse or PermissionRequest stand outside of `hooks`, under `{}`",
+                "hooks of PreToolUse or PermissionRequest are outside `hooks`, under `{}`",
                 display_name(key)
             );
             (&codes::SETTINGS_VOIDED, what, Some("move them into `hooks`".to_owned()))
         }
         HookFaultKind::HooksIsGroup => {
             let what = "`hooks` is a single matcher group".to_owned();
-            (&codes::SETTINGS_VOIDED, what, Some("put an event around it".to_owned()))
+            (&codes::SETTINGS_VOIDED, what, Some("wrap it in an event".to_owned()))
         }
         HookFaultKind::HooksNotObject { .. } if *skips_file => {
-            let what = "`hooks` has to be an object of events, and is an array".to_owned();
-            let advice = "put events around the groups: { \"<event>\": [ … ] }".to_owned();
+            let what = "`hooks` must be an object of events, not an array".to_owned();
+            let advice = "wrap the groups in events: { \"<event>\": [ … ] }".to_owned();
             (&codes::SETTINGS_VOIDED, what, Some(advice))
         }
         HookFaultKind::HooksNotObject { found } => {
@@ -130,7 +130,7 @@ fn hook_fault_finding(fault: &HookFault) -> DoctorFinding {
         }
         HookFaultKind::GuardsInGroup => {
             let what =
-                "hooks of PreToolUse or PermissionRequest stand where a matcher group should";
+                "hooks of PreToolUse or PermissionRequest are in the place of a matcher group";
             let advice = "move them to the event itself".to_owned();
             (&codes::SETTINGS_VOIDED, what.to_owned(), Some(advice))
         }
@@ -175,16 +175,16 @@ fn describe_entry_fault(fault: &EntryFault) -> String {
         EntryFault::NotObject { found } => {
             format!("an entry has to be an object, and is {found}")
         }
-        EntryFault::NoType => format!("an entry has no `type`; there are {}", types()),
+        EntryFault::NoType => format!("an entry has no `type`; use one of {}", types()),
         EntryFault::TypeNotText { found } => {
             format!("`type` has to be a string, and is {found}")
         }
         EntryFault::UnknownType { name } => {
-            format!("there is no `type` \"{}\"; there are {}", display_name(name), types())
+            format!("unknown `type` \"{}\"; use one of {}", display_name(name), types())
         }
         EntryFault::MissingField { form, field } => format!("a `{form}` entry needs `{field}`"),
         EntryFault::WrongField { field, wanted } => {
-            format!("`{field}` has to be {}", wanted.description())
+            format!("`{field}` must be {}", wanted.description())
         }
     }
 }

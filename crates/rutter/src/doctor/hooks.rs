@@ -48,11 +48,11 @@ pub(crate) fn check_entries(
             check_matcher(entry, group, &mut remarks);
             check_fields(entry, &group.value["hooks"][0], &mut remarks);
         } else {
-            let what = "rutter has nothing to do on";
+            let what = "rutter does not handle";
             remarks.add(&codes::HOOKS_EXTRA, entry, &entry.place, what);
         }
         if entry.whose == SettingsSource::User && entry::shared_scope(entry).is_some() {
-            let what = "an entry that is meant for others stands in your own settings, for";
+            let what = "an entry for a team is in your own settings, for";
             remarks.add(&codes::HOOKS_SHARED_OWN, entry, &entry.place, what);
         }
         if matches!(entry::launch_command(entry, places), LaunchCommand::Shell { .. }) {
@@ -60,7 +60,7 @@ pub(crate) fn check_entries(
                 &codes::HOOK_SHELL,
                 entry,
                 &entry.place,
-                "a shell starts rutter, a process more on each event, for",
+                "a shell starts rutter, which costs one more process, for",
             );
         }
     }
@@ -97,11 +97,12 @@ fn defers_to_entry(entry: &HookEntry, entries: &[&HookEntry]) -> bool {
 fn no_hooks_finding(files: &ClientFiles) -> DoctorFinding {
     let elsewhere = find_other_installation(files).map_or_else(String::new, |folder| {
         format!(
-            "; {} has them, and older clients read settings only where they are started",
+            "; {} has rutter's hooks, but older clients read settings only in the folder where \
+             they are started",
             folder.to_line()
         )
     });
-    let what = format!("no settings that a client reads here run rutter{elsewhere}");
+    let what = format!("no settings file that applies here runs rutter{elsewhere}");
     DoctorFinding::new(&codes::HOOKS_NONE, what)
         .with_location(FileLocation::whole_file(&files.local_settings()))
 }
@@ -131,7 +132,7 @@ fn check_missing_events(
         .collect();
     let place = entries.first().map(|entry| FileLocation::whole_file(&entry.place.file));
     (!missing.is_empty()).then(|| {
-        let what = format!("rutter is not run on {}", missing.join(", "));
+        let what = format!("no entry runs rutter on {}", missing.join(", "));
         let finding = DoctorFinding::new(&codes::HOOKS_MISSING, what);
         match place {
             Some(place) => finding.with_location(place),
@@ -192,11 +193,12 @@ fn check_matcher(entry: &HookEntry, wanted: &HookGroup, remarks: &mut EntryRemar
         return;
     }
     let init = |wanted: Option<&str>| {
-        wanted.map_or_else(|| "leaves it out".to_owned(), |wanted| format!("writes `{wanted}`"))
+        wanted.map_or_else(|| "omits it".to_owned(), |wanted| format!("writes `{wanted}`"))
     };
     let place = &entry.matcher_place;
     let Some(text) = found else {
-        let what = format!("the matcher fits everything, and `rutter init` {}, for", init(wanted));
+        let what =
+            format!("the matcher matches everything, but `rutter init` {}, for", init(wanted));
         return remarks.add(&codes::HOOK_MATCHER_DIFFERS, entry, place, what);
     };
     let shown = display_name(text);
@@ -216,10 +218,10 @@ fn check_matcher(entry: &HookEntry, wanted: &HookGroup, remarks: &mut EntryRemar
         (None, None) => false,
     };
     if never {
-        let what = format!("the matcher `{shown}` fits nothing that rutter listens to on");
+        let what = format!("the matcher `{shown}` matches nothing that rutter handles on");
         return remarks.add(&codes::HOOK_MATCHER_NEVER, entry, place, what);
     }
-    let what = format!("the matcher is `{shown}`, and `rutter init` {}, for", init(wanted));
+    let what = format!("the matcher is `{shown}`, but `rutter init` {}, for", init(wanted));
     remarks.add(&codes::HOOK_MATCHER_DIFFERS, entry, place, what);
 }
 
@@ -261,7 +263,7 @@ fn check_fields(entry: &HookEntry, wanted: &Value, remarks: &mut EntryRemarks) {
                 let seconds = value.as_f64().unwrap_or_default();
                 if !(MIN_TIMEOUT_SECONDS..=MAX_TIMEOUT_SECONDS).contains(&seconds) {
                     let what = format!(
-                        "`timeout` counts seconds: {seconds} of them, where `rutter init` writes {}, for",
+                        "`timeout` is {seconds} seconds, but `rutter init` writes {}, for",
                         wanted["timeout"]
                     );
                     remarks.add(&codes::HOOK_TIMEOUT, entry, place, what);
@@ -271,18 +273,21 @@ fn check_fields(entry: &HookEntry, wanted: &Value, remarks: &mut EntryRemarks) {
                 let tools =
                     matches!(table::event_spec(entry.event).matcher.values, MatcherValues::Tools);
                 let what = if tools {
-                    "an `if` lets rutter run only sometimes on"
+                    "an `if` restricts rutter on"
                 } else {
-                    "an `if` keeps rutter from running at all on"
+                    "an `if` stops rutter from running on"
                 };
                 remarks.add(&codes::HOOK_CONDITION, entry, place, what);
             }
             ("async" | "asyncRewake", Value::Bool(true)) => {
-                let what = format!("`{key}` sends rutter to the background, so nobody hears it on");
+                let what = format!(
+                    "`{key}` runs rutter in the background, so its answer is \
+                                    lost on"
+                );
                 remarks.add(&codes::HOOK_ASYNC, entry, place, what);
             }
             ("onFailure", Value::String(word)) if word == "block" => {
-                let what = "`onFailure` blocks the agent when rutter cannot be started on";
+                let what = "`onFailure` blocks the agent if rutter cannot be started on";
                 remarks.add(&codes::HOOK_ON_FAILURE, entry, place, what);
             }
             (

@@ -94,7 +94,7 @@ pub(crate) fn find_leftovers(layers: &[SettingsLayer], now: Time) -> Vec<DoctorF
         let old = changed.is_ok_and(|changed| now.since(changed) > ABANDONED_FILE_AGE);
         if old && entry.file_name().to_string_lossy().starts_with(TEMP_FILE_PREFIX) {
             let path = entry.path();
-            let what = "a process that was killed left this copy of settings behind";
+            let what = "a killed process left this temporary copy of a settings file";
             let advice = format!("rm {}", shell::quote_word(&path.to_string_lossy()));
             let finding = DoctorFinding::new(&codes::SETTINGS_LEFTOVER, what)
                 .with_location(FileLocation::whole_file(&path));
@@ -113,8 +113,7 @@ pub(crate) fn check_switches(
 ) -> Vec<DoctorFinding> {
     let mut findings = Vec::new();
     if let Some(place) = find_disabled_hooks(layers) {
-        let what =
-            "`disableAllHooks` is true here and nothing stronger says otherwise: no hook runs";
+        let what = "`disableAllHooks` is true here, and no settings of higher precedence change that: no hook runs";
         findings.push(DoctorFinding::new(&codes::HOOKS_DISABLED, what).with_location(place));
     }
     let ours_managed = our_entries(layers).any(|entry| entry.whose == SettingsSource::Managed);
@@ -124,7 +123,7 @@ pub(crate) fn check_switches(
     }
     if let Some(place) = find_plugin_hooks_only(layers).filter(|_| !ours_managed) {
         let what =
-            "`strictPluginOnlyCustomization`: hooks of settings do not run, only those of plugins";
+            "`strictPluginOnlyCustomization`: only hooks of plugins run, not those of settings";
         findings.push(DoctorFinding::new(&codes::HOOKS_MANAGED_ONLY, what).with_location(place));
     }
     findings.extend(check_env_settings(layers, places, contract, data));
@@ -141,7 +140,7 @@ fn check_env_settings(
     let set = |name: &'static str| find_env_setting(layers, name, contract);
     let mut findings = Vec::new();
     if let Some((_, place)) = set("RUTTER").filter(|(value, _)| value == "off") {
-        let what = "`env` sets RUTTER=off: hooks neither record nor say anything";
+        let what = "`env` sets RUTTER=off: hooks record nothing and say nothing";
         findings.push(DoctorFinding::new(&codes::ENV_OFF, what).with_location(place));
     }
     if let Some((_, place)) = set(SIMPLE_VARIABLE).filter(|(value, _)| is_truthy(value)) {

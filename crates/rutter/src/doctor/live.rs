@@ -73,12 +73,12 @@ impl LiveCheck {
         findings: &mut Vec<DoctorFinding>,
     ) -> Option<Self> {
         let Some(path) = &client.path else {
-            let what = "there is no `claude` in PATH to start";
+            let what = "`claude` is not in PATH";
             findings.push(DoctorFinding::new(&codes::LIVE_NO_CLIENT, what));
             return None;
         };
         let ready = match (client.version, bench.scratch) {
-            (None, _) => Err("the `claude` in PATH does not say its version".to_owned()),
+            (None, _) => Err("the `claude` in PATH does not print its version".to_owned()),
             (_, Err(failure)) => Err(failure.to_string()),
             (Some(version), Ok(scratch)) => {
                 Ok((ClientBinary::with_version(path, version), scratch))
@@ -97,7 +97,7 @@ impl LiveCheck {
             }
         };
         for step in proof.steps.iter().filter(|step| !step.seen) {
-            let what = format!("not seen: {}", step.what);
+            let what = format!("did not happen: {}", step.what);
             findings.push(DoctorFinding::new(&codes::LIVE_UNSEEN, what));
         }
         Some(proof)
@@ -385,17 +385,18 @@ fn hook_steps(first: &RunRecord, second: &RunRecord, memory: &Path, now: Time) -
             seen: reached_model(first, "assert 90.0 == 100"),
         },
         LiveStep {
-            what: "when a session starts, the model reads what rutter says".to_owned(),
-            seen: reached_model(first, "Rutter keeps what was predicted"),
+            what: "when a session starts, the model reads rutter's context".to_owned(),
+            seen: reached_model(first, "Rutter records predictions"),
         },
         LiveStep {
-            what: "when a test fails again in another session, it reads what mended it".to_owned(),
+            what: "when a test fails again in another session, the model reads the earlier fix"
+                .to_owned(),
             seen: reached_model(second, "this failure was fixed before"),
         },
     ];
     let seen = event_counts::read_event_counts(&DataDir::new(memory), now).unwrap_or_default();
     steps.extend(EXPECTED_EVENTS.map(|event| LiveStep {
-        what: format!("{event} came to the hook"),
+        what: format!("the hook received {event}"),
         seen: seen.iter().any(|seen| seen.event == event && seen.times > 0),
     }));
     steps
@@ -410,17 +411,18 @@ fn tool_steps(record: &RunRecord, memory: &Path, now: Time) -> [LiveStep; 3] {
     let ghaps = Store::open(memory, now).and_then(|store| store.ghaps(&GhapFilter::default(), now));
     [
         LiveStep {
-            what: "the client starts the server, and the model is offered its tools".to_owned(),
+            what: "the client starts the server and offers its tools to the model".to_owned(),
             seen: record.requests.iter().any(offers),
         },
         LiveStep {
             what: format!(
-                "it calls {PREDICTION_TOOL}, nobody has to be asked, and it reads the answer"
+                "the model calls {PREDICTION_TOOL} without a permission question, and reads the \
+                 answer"
             ),
             seen: reached_model(record, r#""target":"pytest""#),
         },
         LiveStep {
-            what: "the memory has what it predicted by that".to_owned(),
+            what: "the memory has the prediction of that call".to_owned(),
             seen: ghaps.is_ok_and(|ghaps| ghaps.iter().any(|ghap| &*ghap.goal == PREDICTION_GOAL)),
         },
     ]

@@ -61,7 +61,7 @@ pub(crate) fn check_memory(env: &Environment, findings: &mut Vec<DoctorFinding>)
             if !std::mem::take(&mut first) {
                 continue;
             }
-            what = format!("others may read this, and {} more of the memory", open - 1);
+            what = format!("other users can read this, and {} more of the memory", open - 1);
             "rutter doctor --repair".clone_into(&mut advice);
         }
         if let Some(file) = &finding.file {
@@ -84,7 +84,7 @@ pub(crate) fn check_memory(env: &Environment, findings: &mut Vec<DoctorFinding>)
     for path in find_special_files(&env.data_dir()) {
         let advice = format!("rm {}", shell::quote_word(&path.to_string_lossy()));
         let finding =
-            DoctorFinding::new(&codes::MEMORY_UNREADABLE, "this is no file").with_advice(advice);
+            DoctorFinding::new(&codes::MEMORY_UNREADABLE, "this is not a file").with_advice(advice);
         findings.push(finding.with_location(FileLocation::whole_file(&path)));
     }
     check_data_dir_writable(&env.data, findings);
@@ -109,11 +109,11 @@ pub(super) fn find_special_files(files: &DataDir) -> Vec<PathBuf> {
 fn check_data_dir_writable(data: &Path, findings: &mut Vec<DoctorFinding>) {
     let Some(there) = data.ancestors().find(|folder| folder.exists()) else { return };
     if !there.is_dir() {
-        let finding = DoctorFinding::new(&codes::MEMORY_UNWRITABLE, "this is no folder");
+        let finding = DoctorFinding::new(&codes::MEMORY_UNWRITABLE, "this is not a folder");
         return findings.push(finding.with_location(FileLocation::whole_file(there)));
     }
     if let Err(error) = access(there, Access::WRITE_OK) {
-        let what = format!("nothing can be written here: {error}");
+        let what = format!("cannot write here: {error}");
         findings.push(
             DoctorFinding::new(&codes::MEMORY_UNWRITABLE, what)
                 .with_location(FileLocation::whole_file(there)),
@@ -124,7 +124,7 @@ fn check_data_dir_writable(data: &Path, findings: &mut Vec<DoctorFinding>) {
         && access(&database, Access::READ_OK).is_ok()
         && let Err(error) = access(&database, Access::WRITE_OK)
     {
-        let what = format!("nothing can be written to the database: {error}");
+        let what = format!("cannot write to the database: {error}");
         let advice = format!("chmod u+w {}", shell::quote_word(&database.to_string_lossy()));
         let finding = DoctorFinding::new(&codes::MEMORY_UNWRITABLE, what)
             .with_location(FileLocation::whole_file(&database));
@@ -137,7 +137,7 @@ fn check_data_dir_writable(data: &Path, findings: &mut Vec<DoctorFinding>) {
 
 fn check_free_space(folder: &Path, left: u64) -> Option<DoctorFinding> {
     (left < MIN_FREE_DISK_BYTES).then(|| {
-        let what = format!("{} are left on the disk of the memory", crate::ui::format_size(left));
+        let what = format!("{} are free on the disk of the memory", crate::ui::format_size(left));
         DoctorFinding::new(&codes::DISK_FULL, what).with_location(FileLocation::whole_file(folder))
     })
 }
@@ -165,10 +165,7 @@ fn check_log(env: &Environment, findings: &mut Vec<DoctorFinding>) {
         })
         .collect();
     let count = crate::ui::format_count(faults.len() as u64, "time");
-    let what = format!(
-        "hooks could not do their work {count} in the last 7 days; the last: {}",
-        last.join(" | ")
-    );
+    let what = format!("hooks failed {count} in the last 7 days; the last: {}", last.join(" | "));
     let path = files.log().join("rutter.log");
     let advice = format!("grep ' hook: ' {}", shell::quote_word(&path.to_string_lossy()));
     findings.push(
@@ -217,7 +214,8 @@ pub(crate) fn check_configuration(
     }
     let yaml = LocatedProject::find(&places.files.folder).root.join(HOOKS_YAML);
     if yaml.is_file() {
-        let what = "neither the client nor rutter acts on this file; `rutter config check` says which of its keys rutter has";
+        let what = "neither the client nor rutter uses this file; `rutter config check` shows \
+                    which of its keys rutter has";
         findings.push(
             DoctorFinding::new(&codes::CONFIG_HOOKS_YAML, what)
                 .with_location(FileLocation::whole_file(&yaml)),
@@ -225,12 +223,12 @@ pub(crate) fn check_configuration(
     }
     let off = disabled_hooks(&loaded.config.hooks);
     if !off.is_empty() {
-        let what = format!("the configuration switches off {}", off.join(", "));
+        let what = format!("the configuration disables {}", off.join(", "));
         findings.push(DoctorFinding::new(&codes::HOOK_OFF, what));
     }
     let home = environment::home_dir();
     if loaded.config.scope.excludes(&places.files.folder, home.as_deref()) {
-        let what = "`scope.exclude` has this folder: hooks neither record nor say anything here";
+        let what = "`scope.exclude` lists this folder: hooks record nothing and say nothing here";
         findings.push(
             DoctorFinding::new(&codes::FOLDER_EXCLUDED, what)
                 .with_location(FileLocation::whole_file(&places.files.folder)),
@@ -242,19 +240,19 @@ pub(crate) fn check_configuration(
         if strange { Vec::new() } else { pause::paused_sessions(&files).unwrap_or_default() };
     let own = env.session_id();
     if paused.iter().any(|one| one == pause::ALL_SESSIONS) {
-        let what = "everything is paused: hooks neither record nor say anything";
+        let what = "all hooks are paused: they record nothing and say nothing";
         findings.push(
             DoctorFinding::new(&codes::PAUSED, what)
                 .with_location(FileLocation::whole_file(&files.paused())),
         );
     } else if own.is_some_and(|own| paused.iter().any(|one| one == own.as_str())) {
-        let what = "this session is paused: hooks neither record nor say anything in it";
+        let what = "this session is paused: its hooks record nothing and say nothing";
         let finding = DoctorFinding::new(&codes::PAUSED, what)
             .with_location(FileLocation::whole_file(&files.paused()));
         findings.push(finding.with_advice("rutter pause --session --off"));
     }
     if places.variables.off {
-        let what = "RUTTER=off is set here: hooks of a client that is started from here do nothing";
+        let what = "RUTTER=off is set here: the hooks of a client started from here do nothing";
         findings.push(DoctorFinding::new(&codes::SWITCHED_OFF, what));
     }
 }
@@ -286,6 +284,6 @@ mod tests {
         let finding = check_free_space(folder, MIN_FREE_DISK_BYTES - 1).unwrap();
         assert_eq!(finding.code.name, "disk-full");
         assert_eq!(finding.place, Some(FileLocation::whole_file(folder)));
-        assert_eq!(finding.what, "49 MiB are left on the disk of the memory");
+        assert_eq!(finding.what, "49 MiB are free on the disk of the memory");
     }
 }

@@ -50,7 +50,7 @@ pub(crate) fn examine_program(
     let real = path.canonicalize().unwrap_or_else(|_| path.clone());
     if let Some(folder) = real.to_str().and_then(cargo_target_folder) {
         let what = format!(
-            "{} is a build in {}, which the next `cargo clean` takes away",
+            "{} is a build in {}, which the next `cargo clean` deletes",
             path.to_line(),
             folder.to_line()
         );
@@ -116,20 +116,20 @@ fn missing_program_finding(start: &LaunchCommand, place: FileLocation) -> Doctor
     match start {
         LaunchCommand::Guarded { program, .. } if program.contains('/') => {
             let what = format!(
-                "this looks for {}, and it is not there: it does nothing",
+                "this looks for {}, which does not exist, so it does nothing",
                 display_name(program)
             );
-            let advice = "put rutter there, or name another place: rutter init --bin PATH";
+            let advice = "install rutter there, or choose another path: rutter init --bin PATH";
             DoctorFinding::new(&codes::PROGRAM_NOT_IN_PATH, what)
                 .with_location(place)
                 .with_advice(advice)
         }
         LaunchCommand::Guarded { .. } => {
-            let what = "this looks for `rutter` in PATH, and there is none: it does nothing";
+            let what = "this looks for `rutter` in PATH, where it is missing, so it does nothing";
             DoctorFinding::new(&codes::PROGRAM_NOT_IN_PATH, what).with_location(place)
         }
         LaunchCommand::Exec { program: name, .. } | LaunchCommand::Shell { word: name, .. } => {
-            let what = format!("there is no program `{}`", display_name(name));
+            let what = format!("the program `{}` does not exist", display_name(name));
             DoctorFinding::new(&codes::PROGRAM_MISSING, what).with_location(place)
         }
     }
@@ -143,7 +143,7 @@ fn check_executable(path: &Path, place: &FileLocation) -> Option<DoctorFinding> 
             Some(DoctorFinding::new(&codes::PROGRAM_MISSING, what).with_location(place.clone()))
         }
         Ok(_) if !is_executable(path) => {
-            let what = format!("{shown} is no program that can be run");
+            let what = format!("{shown} is not an executable file");
             let finding = DoctorFinding::new(&codes::PROGRAM_NOT_EXECUTABLE, what)
                 .with_location(place.clone());
             Some(if path.is_file() {
@@ -175,7 +175,7 @@ fn check_version(
         Err(error) => return broken(&error.to_string()),
     };
     if ended.late {
-        return broken("it did not say its version in five seconds");
+        return broken("it did not print its version within five seconds");
     }
     let said = String::from_utf8_lossy(&ended.stdout);
     let of = said.trim().strip_prefix("rutter ");
@@ -183,15 +183,14 @@ fn check_version(
         (Some(0), Some(env!("CARGO_PKG_VERSION"))) => None,
         (Some(0), Some(version)) => {
             let what = format!(
-                "{shown} is rutter {}, and this is {}",
+                "{shown} is rutter {}, but this is {}",
                 display_name(version),
                 env!("CARGO_PKG_VERSION")
             );
             Some(DoctorFinding::new(&codes::PROGRAM_VERSION, what).with_location(place.clone()))
         }
         (Some(0), None) => {
-            let what =
-                format!("{shown} is not rutter: it does not say so when it is asked its version");
+            let what = format!("{shown} is not rutter: `--version` prints another name");
             Some(DoctorFinding::new(&codes::PROGRAM_OTHER, what).with_location(place.clone()))
         }
         (Some(code), _) => {
@@ -225,19 +224,25 @@ fn check_writable_by_others(path: &Path, user: u32) -> Option<DoctorFinding> {
         let (what, advice) = match (open, strange, found.uid() == user) {
             // The owner could restore the permission.
             (true, true, _) => (
-                format!("others may write to {shown}, and it is not yours to close: hooks are safe with a copy of your own"),
+                format!(
+                    "other users can write to {shown}, and you cannot change that; use a \
+                         copy of your own"
+                ),
                 "rutter init --bin PATH".to_owned(),
             ),
             (true, false, true) => (
-                format!("others may write to {shown}, so they decide what hooks run"),
+                format!("other users can write to {shown}, so they control what the hooks run"),
                 format!("chmod go-w {word}"),
             ),
             (true, false, false) => (
-                format!("others may write to {shown}, so they decide what hooks run"),
+                format!("other users can write to {shown}, so they control what the hooks run"),
                 format!("sudo chmod go-w {word}"),
             ),
             (false, true, _) if found.is_file() => (
-                format!("{shown} is somebody else's, who decides what hooks run: they are safe with a copy of your own"),
+                format!(
+                    "{shown} belongs to another user, who controls what the hooks run; use \
+                         a copy of your own"
+                ),
                 "rutter init --bin PATH".to_owned(),
             ),
             (false, ..) => return None,

@@ -42,7 +42,7 @@ impl DoctorReport {
 
     fn write_program(&self, out: &mut dyn Write) -> io::Result<()> {
         let path = self.program.path.as_ref().map(|path| format!(", {}", path.to_line()));
-        let build = self.program.build_folder.as_ref().map(|_| ", a build of cargo");
+        let build = self.program.build_folder.as_ref().map(|_| ", a cargo build");
         let text = format!(
             "{}{}{}",
             self.program.version,
@@ -69,7 +69,7 @@ impl DoctorReport {
 
     fn write_hooks(&self, out: &mut dyn Write) -> io::Result<()> {
         if self.hooks.is_empty() {
-            return write_line(out, "hooks", "none of rutter");
+            return write_line(out, "hooks", "no rutter entry");
         }
         let mut name = "hooks";
         for EntryRun { event, matcher, milliseconds, answer, .. } in &self.hooks {
@@ -85,24 +85,24 @@ impl DoctorReport {
 
     fn write_servers(&self, out: &mut dyn Write) -> io::Result<()> {
         if self.servers.is_empty() {
-            return write_line(out, "server", "none of rutter");
+            return write_line(out, "server", "no rutter entry");
         }
         let mut name = "server";
         for server in &self.servers {
             let state = match (server.registered.state, server.kind, server.tools) {
-                (ServerState::Shadowed, ..) => "another is nearer".to_owned(),
+                (ServerState::Shadowed, ..) => "not used, another entry comes first".to_owned(),
                 (ServerState::Off, ..) => "OFF".to_owned(),
                 (ServerState::Skipped, ..) => "SKIPPED by the client".to_owned(),
                 (_, ServerKind::Foreign, _) => "NOT RUTTER".to_owned(),
                 (_, ServerKind::Http, _) => "over HTTP, not tried".to_owned(),
                 (state, ServerKind::Ours, tools) => {
                     let waits =
-                        if state == ServerState::Pending { "waits for a yes, " } else { "" };
+                        if state == ServerState::Pending { "waits for approval, " } else { "" };
                     match tools.zip(server.milliseconds) {
                         Some((tools, time)) => {
                             format!("{waits}{} in {time:.1} ms", format_count(tools as u64, "tool"))
                         }
-                        None => format!("{waits}not tried, or in vain"),
+                        None => format!("{waits}not tried, or failed"),
                     }
                 }
             };
@@ -145,7 +145,7 @@ impl DoctorReport {
         let database = match memory.schema {
             Some(schema) => format!("schema {schema}, {}", format_size(memory.bytes)),
             None if memory.bytes == 0 && self.is_memory_unreadable() => {
-                return write_line(out, "database", "unknown, for the folder cannot be read");
+                return write_line(out, "database", "unknown, because the folder cannot be read");
             }
             None if memory.bytes == 0 => {
                 "none yet; the first command that needs one makes it".to_owned()
@@ -154,7 +154,7 @@ impl DoctorReport {
         };
         write_line(out, "database", &database)?;
         let waiting = format!(
-            "{} in the log of changes, {} in the spool",
+            "{} in the write-ahead log, {} in the spool",
             format_size(memory.wal),
             format_size(memory.spool)
         );
@@ -175,7 +175,7 @@ impl DoctorReport {
         let all =
             [FindingSeverity::Problem, FindingSeverity::Warning, FindingSeverity::Note].map(of);
         let all: Vec<String> = all.into_iter().flatten().collect();
-        if all.is_empty() { "all is well".to_owned() } else { all.join(", ") }
+        if all.is_empty() { "no problems found".to_owned() } else { all.join(", ") }
     }
 }
 
@@ -194,11 +194,11 @@ fn describe_layer(layer: &LayerReport) -> String {
             format!("{whose:<8} none")
         }
         (LayerState::Absent, _) => format!("{whose:<8} none: {path}"),
-        (LayerState::Blank, _) => format!("{whose:<8} says nothing: {path}"),
+        (LayerState::Blank, _) => format!("{whose:<8} no settings: {path}"),
         (LayerState::Void, _) => format!("{whose:<8} SKIPPED by the client: {path}"),
         (LayerState::Read, 0) if *hooks == 0 => format!("{whose:<8} no hooks: {path}"),
         (LayerState::Read, 0) => {
-            format!("{whose:<8} {}, none of rutter: {path}", format_count(*hooks as u64, "hook"))
+            format!("{whose:<8} {}, 0 of rutter: {path}", format_count(*hooks as u64, "hook"))
         }
         (LayerState::Read, ours) => {
             format!("{whose:<8} {}, {ours} of rutter: {path}", format_count(*hooks as u64, "hook"))
@@ -212,7 +212,7 @@ const fn describe_outcome(answer: EntryRunOutcome) -> &'static str {
         EntryRunOutcome::Heard => "heard whole",
         EntryRunOutcome::Wrong => "WRONG ANSWER",
         EntryRunOutcome::Failed => "FAILS",
-        EntryRunOutcome::Unusable => "NOT RUN, its program cannot be",
+        EntryRunOutcome::Unusable => "NOT RUN, its program does not run",
         EntryRunOutcome::Untrusted => "not run, the folder is not trusted",
     }
 }

@@ -58,7 +58,7 @@ pub(crate) fn find_rivals(
             format!("claude plugin disable {}", shell::quote_word(&display_name(&plugin.name)));
         met.add_rival(
             find_rival_name(name),
-            "is switched on as a plugin",
+            "is enabled as a plugin",
             FileLocation::whole_file(&plugin.by),
             advice,
         );
@@ -67,7 +67,7 @@ pub(crate) fn find_rivals(
         let Some(document) = &layer.document else { continue };
         for group in load_hooks(document, contract).groups {
             for entry in group.entries {
-                let advice = "take its entries out there";
+                let advice = "remove its entries there";
                 met.add_rival(
                     find_rival_name(&command_words(entry)),
                     "has a hook",
@@ -133,7 +133,7 @@ impl RivalFindings {
     ) {
         let Some(name) = name.filter(|name| !self.names.contains(name)) else { return };
         self.names.push(name);
-        let what = format!("{name} {how}: both put text before the agent");
+        let what = format!("{name} {how}: both add context for the agent");
         self.findings
             .push(DoctorFinding::new(&codes::RIVAL, what).with_location(place).with_advice(advice));
     }
@@ -142,7 +142,7 @@ impl RivalFindings {
         for (name, server) in servers.map(JsonNode::members).unwrap_or_default() {
             let advice = format!("claude mcp remove {}", shell::quote_word(&display_name(name)));
             let rival = find_rival_name(name).or_else(|| find_rival_name(&command_words(server)));
-            self.add_rival(rival, "is a server of tools", document.location(server.at), advice);
+            self.add_rival(rival, "is an MCP server", document.location(server.at), advice);
         }
     }
 }

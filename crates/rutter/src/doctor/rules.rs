@@ -34,11 +34,11 @@ pub(super) fn check_rules(
     here: Option<&FileLocation>,
 ) -> Option<DoctorFinding> {
     for (list, code, does) in [
-        (RuleList::Deny, &codes::SERVER_DENIED, "denies the agent every tool of rutter's"),
+        (RuleList::Deny, &codes::SERVER_DENIED, "denies every tool of rutter"),
         (
             RuleList::Ask,
             &codes::SERVER_ASKS,
-            "has the client ask before every call of a tool of rutter's",
+            "makes the client ask before each call of a rutter tool",
         ),
     ] {
         let Some(rule) = find_rule(layers, list, |rule| covers_server(rule, all)) else { continue };
@@ -58,8 +58,8 @@ pub(super) fn check_rules(
         if rules.any(|rule| allows_tools(rule.text, all)) {
             return None;
         }
-        let what = "only rules of the organisation count, and none allows the tools of rutter: the client asks before \
-                    every call";
+        let what = "only rules of the organisation count, and none allows rutter's tools: the \
+                    client asks before each call";
         let finding = DoctorFinding::new(&codes::SERVER_NOT_ALLOWED, what).with_location(place);
         return Some(finding.with_advice(codes::HOOKS_MANAGED_ONLY.advice));
     }
@@ -71,13 +71,14 @@ pub(super) fn check_rules(
         return None;
     }
     let here = here?;
-    let what = format!("no rule allows `{all}`: the client asks before every call of a tool");
+    let what = format!("no rule allows `{all}`: the client asks before each call of a tool");
     let mut finding = DoctorFinding::new(&codes::SERVER_NOT_ALLOWED, what);
     finding.place = Some(FileLocation::whole_file(&here.file));
     if all != server::SERVER_RULE {
         // A plugin cannot contain permission rules, and `init` writes none for it.
         finding = finding.with_advice(
-            "add the rules that `rutter init --plugin` names to permissions.allow of your settings",
+            "add the rules that `rutter init --plugin` prints to permissions.allow of your \
+             settings",
         );
     }
     Some(finding)
@@ -90,19 +91,19 @@ pub(super) fn check_whole_server_rule(
 ) -> Option<DoctorFinding> {
     let rule = find_rule(layers, RuleList::Allow, |rule| allows_whole_server(rule, all))?;
     let what = format!(
-        "the rule `{}` lets the agent remove rows and look into other projects without a question",
+        "the rule `{}` lets the agent delete rows and search other projects without asking",
         display_name(rule.text)
     );
     let finding =
         DoctorFinding::new(&codes::SERVER_ALLOWED_WHOLE, what).with_location(rule.location());
     Some(if all != server::SERVER_RULE {
         // Only the user can write the rules for a plugin.
-        finding.with_advice("write the rules that `rutter init --plugin` names in its place")
+        finding.with_advice("replace it with the rules that `rutter init --plugin` prints")
     } else if rule.text == all {
         finding
     } else {
         // `init` never wrote a star, and leaves it alone.
-        finding.with_advice("take the rule out, then rutter init, which allows the tools by name")
+        finding.with_advice("remove the rule, then run rutter init, which allows the tools by name")
     })
 }
 

@@ -37,7 +37,7 @@ const MAX_HOOK_TIME: Duration = Duration::from_secs(5);
 const SIMULATED_SESSION_ID: &str = "rutter-doctor";
 /// Advice for a missing scratch folder.
 pub(super) const SCRATCH_ADVICE: &str =
-    "set TMPDIR to a folder that you may write to, then rutter doctor";
+    "set TMPDIR to a folder that you may write to, then run rutter doctor";
 /// Variables that a program needs in order to start. None of them decides the data directory.
 const INHERITED_VARIABLES: [&str; 9] =
     ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TMPDIR", "TERM"];
@@ -149,7 +149,7 @@ impl EntryRunner<'_> {
                 Err(failure) => Err(failure.to_string()),
             };
             if let Err(why) = played {
-                let what = format!("hooks could not be tried, for lack of a scratch folder: {why}");
+                let what = format!("could not make a scratch folder to run the hooks in: {why}");
                 findings
                     .push(DoctorFinding::new(&codes::HOOK_FAILS, what).with_advice(SCRATCH_ADVICE));
             }
@@ -212,7 +212,7 @@ impl EntryRunner<'_> {
             let deadline = output_deadline(self.config, entry.event);
             if worst.is_none() && median > deadline / 2 {
                 let what = format!(
-                    "{}: {} ms, of {} after which it stops trying to speak",
+                    "{}: {} ms of its deadline of {} ms",
                     entry.event,
                     median.as_millis(),
                     deadline.as_millis()
@@ -296,11 +296,11 @@ impl EntryRunner<'_> {
             }
         };
         let (answer, finding) = if ended.late {
-            failed(&format!("it had not ended after {} seconds", time_limit(entry).as_secs_f64()))
+            failed(&format!("it did not end within {} seconds", time_limit(entry).as_secs_f64()))
         } else if let Some(code) = ended.exit.filter(|code| *code != 0) {
-            failed(&format!("exit {code}, where a hook of rutter always ends with 0"))
+            failed(&format!("exit code {code}, but a rutter hook always exits with 0"))
         } else if ended.exit.is_none() {
-            failed("a signal ended it")
+            failed("a signal killed it")
         } else {
             let (stdout, stderr) = (decode_stdout(&ended.stdout), decode_stdout(&ended.stderr));
             let run = HookRun { event, stdout: &stdout, stderr: &stderr, exit: 0 };
@@ -346,13 +346,13 @@ fn time_limit(entry: &HookEntry) -> Duration {
 fn find_answer_fault(verdict: &Verdict) -> Option<String> {
     let bad = |severity| severity != MistakeSeverity::Info;
     if let Some(diagnostic) = verdict.diagnostics.iter().find(|found| bad(found.severity)) {
-        return Some(format!("its answer is not used whole ({})", diagnostic.code));
+        return Some(format!("the client does not use all of its answer ({})", diagnostic.code));
     }
     if verdict.outcome != HookOutcome::Success || !verdict.dropped.is_empty() {
-        return Some("the client drops a part of its answer".to_owned());
+        return Some("the client drops part of its answer".to_owned());
     }
     if verdict.to_model.iter().chain(&verdict.to_user).any(|message| message.truncated) {
-        return Some("its answer is too long to arrive whole".to_owned());
+        return Some("its answer is too long, so the client shortens it".to_owned());
     }
     let decides = !matches!(verdict.tool, None | Some(ToolCallEffect::Unchanged))
         || !matches!(verdict.turn, TurnEffect::Continues);

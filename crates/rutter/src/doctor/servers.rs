@@ -140,7 +140,7 @@ impl ServerRegistrations {
         let waits = self.all.iter().find(|server| server.registered.state == ServerState::Pending);
         if let Some(server) = waits.filter(|server| !used && server.kind != ServerKind::Foreign) {
             let what =
-                "the client starts this server once somebody has said yes to it, which nobody has";
+                "the client starts this server after you approve it, which has not happened yet";
             findings.push(
                 DoctorFinding::new(&codes::SERVER_PENDING, what)
                     .with_location(server.registered.place.clone()),
@@ -184,13 +184,13 @@ impl ServerRegistrations {
         );
         if server::starts_rutter(&server.registered.entry) {
             let what =
-                "this starts rutter, and not as `rutter mcp`, so the agent has none of its tools";
+                "this starts rutter, but not as `rutter mcp`, so the agent has none of its tools";
             return findings.push(wrong_entry_finding(server, what.to_owned()));
         }
         if let Some(rule) = rules::find_allow_rule(layers, server::SERVER_RULE) {
             let what = format!(
-                "this server is called `rutter` and is none of rutter's, and by {rule} the agent may call all of its tools \
-                 without a question"
+                "this server is called `rutter` but is another program, and {rule} lets the \
+                 agent call all of its tools without asking"
             );
             let finding = DoctorFinding::new(&codes::SERVER_FOREIGN_ALLOWED, what);
             return findings.push(
@@ -199,7 +199,7 @@ impl ServerRegistrations {
                     .with_advice(server.removal_command()),
             );
         }
-        let what = "this server is called `rutter` and is none of rutter's, so the agent has none of rutter's tools";
+        let what = "this server is called `rutter` but is another program, so the agent has none of rutter's tools";
         let finding = DoctorFinding::new(&codes::SERVER_FOREIGN, what)
             .with_location(server.registered.place.clone());
         findings.push(finding.with_advice(again));
@@ -211,7 +211,7 @@ impl ServerRegistrations {
             return None;
         }
         let entry = our_entries(layers).next()?;
-        let what = "rutter's hooks are here, and its server is registered nowhere: the agent has none of its tools";
+        let what = "rutter's hooks are installed, but its server is not registered: the agent has none of its tools";
         // The file of the hooks decides the `rutter init` command in the advice.
         let place = FileLocation::whole_file(&entry.place.file);
         Some(DoctorFinding::new(&codes::SERVER_MISSING, what).with_location(place))
@@ -252,7 +252,8 @@ fn wrong_entry_finding(server: &ServerRegistration, what: String) -> DoctorFindi
 fn check_moved_memory(server: &ServerRegistration) -> Option<DoctorFinding> {
     let set = |name: &&str| server.registered.entry["env"].get(name).is_some();
     let name = ["RUTTER_HOME", "XDG_DATA_HOME", "HOME"].into_iter().find(|name| set(name))?;
-    let what = format!("`env` of this entry sets {name}: tools use another memory than hooks do");
+    let what =
+        format!("`env` of this entry sets {name}: the tools use another memory than the hooks");
     Some(DoctorFinding::new(&codes::ENV_MOVES, what).with_location(server.registered.place.clone()))
 }
 
@@ -263,7 +264,7 @@ fn file_fault_finding(fault: &ServerFileFault) -> DoctorFinding {
     };
     match fault {
         ServerFileFault::Document(fault) => {
-            let what = "this cannot be read, so the client goes without the servers in it";
+            let what = "this cannot be read, so the client ignores the servers in it";
             let finding = finding(what.to_owned(), &fault.location);
             match fault.kind {
                 DocumentFaultKind::NotJson { .. } => {
@@ -273,7 +274,7 @@ fn file_fault_finding(fault: &ServerFileFault) -> DoctorFinding {
             }
         }
         ServerFileFault::NoList(location) => {
-            let what = "there is no `mcpServers` in this, so the client takes no servers from it";
+            let what = "this has no `mcpServers`, so the client finds no servers in it";
             finding(what.to_owned(), location)
         }
         ServerFileFault::NotObject { key, found, location } => {
@@ -288,10 +289,10 @@ fn file_fault_finding(fault: &ServerFileFault) -> DoctorFinding {
 
 const fn describe_fault(fault: ServerFault) -> &'static str {
     match fault {
-        ServerFault::NotObject => "an entry has to be an object",
-        ServerFault::UnknownType => "there is no such `type`; that of rutter is \"stdio\"",
+        ServerFault::NotObject => "an entry must be an object",
+        ServerFault::UnknownType => "unknown `type`; rutter needs \"stdio\"",
         ServerFault::NoCommand => "an entry needs `command`",
-        ServerFault::ArgsNotTexts => "`args` has to be an array of strings",
-        ServerFault::EnvNotTexts => "`env` has to be an object of strings",
+        ServerFault::ArgsNotTexts => "`args` must be an array of strings",
+        ServerFault::EnvNotTexts => "`env` must be an object of strings",
     }
 }

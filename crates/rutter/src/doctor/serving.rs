@@ -91,7 +91,7 @@ impl EntryRunner<'_> {
                 && !hooks.iter().any(|hook| is_same_file(hook, path))
             {
                 let what = format!(
-                    "the server is {}, and hooks run {}",
+                    "the server runs {}, but the hooks run {}",
                     path.to_line(),
                     hooks[0].to_line()
                 );
@@ -105,7 +105,7 @@ impl EntryRunner<'_> {
             match self.scratch {
                 Ok(scratch) => findings.extend(self.request_tools(server, &start, scratch)),
                 Err(failure) if entries.is_empty() => {
-                    let what = format!("the server could not be tried: {failure}");
+                    let what = format!("could not test the server: {failure}");
                     findings.push(
                         DoctorFinding::new(&codes::SERVER_FAILS, what).with_advice(SCRATCH_ADVICE),
                     );
@@ -146,7 +146,7 @@ impl EntryRunner<'_> {
             )
         };
         if let Err(error) = self.create_scratch_files(scratch) {
-            return failed(format!("the server could not be tried: {error}"));
+            return failed(format!("could not test the server: {error}"));
         }
         let folder = server.registered.plugin.as_ref().map(|plugged| plugged.folder.as_path());
         for _ in 0..MAX_SERVER_STARTS {
@@ -174,8 +174,7 @@ impl EntryRunner<'_> {
         }
         server.milliseconds = Some((fastest.as_secs_f64() * 10_000.0).round() / 10.0);
         (fastest > SLOW_SERVER_TIME).then(|| {
-            let what =
-                format!("{} ms until the server has said which tools it has", fastest.as_millis());
+            let what = format!("the server took {} ms to list its tools", fastest.as_millis());
             DoctorFinding::new(&codes::SERVER_SLOW, what)
                 .with_location(server.registered.place.clone())
         })
@@ -208,12 +207,12 @@ fn parse_tool_list(ended: &io::Result<ProcessResult>) -> Result<(usize, Duration
     let answer = |id: i64| messages.iter().find(|message| message["id"] == id);
     let time = ended.took.as_millis();
     if ended.late {
-        return Err(format!("the server had not ended {time} ms after it was spoken to"));
+        return Err(format!("the server did not end within {time} ms after its stdin was closed"));
     }
     let status = match ended.exit {
         Some(0) => String::new(),
-        Some(code) => format!(", and ended with {code}"),
-        None => ", and a signal ended it".to_owned(),
+        Some(code) => format!(", and exited with {code}"),
+        None => ", and a signal killed it".to_owned(),
     };
     let Some(hello) = answer(1).filter(|hello| hello["result"].is_object()) else {
         return Err(format!("the server did not answer `initialize` after {time} ms{status}"));
@@ -254,7 +253,10 @@ fn check_shadowed(
     if is_same_file(path, used) {
         return None;
     }
-    let what = format!("this is not started: another entry is nearer, with {}", used.to_line());
+    let what = format!(
+        "the client does not start this: another entry comes first, with {}",
+        used.to_line()
+    );
     let finding = DoctorFinding::new(&codes::SERVER_SHADOWED, what)
         .with_location(server.registered.place.clone());
     Some(finding.with_advice(format!("rutter uninstall --{}", server.registered.whose.as_str())))

@@ -150,7 +150,7 @@ fn managed_settings_decide_servers() {
     ] {
         write_file(&at("etc").join(file), text);
         let expected = (code, format!("/etc/{file}{position}"));
-        let expected = (expected.0, expected.1, "ask whoever manages this machine".to_owned());
+        let expected = (expected.0, expected.1, "ask the administrator of this machine".to_owned());
         assert_eq!(found(), [expected], "{text}");
         std::fs::remove_file(at("etc").join(file)).unwrap();
     }

@@ -73,7 +73,7 @@ impl<'a> EditableDocument<'a> {
             return Err(MalformedFile::at_offset(
                 text,
                 root.start,
-                "this has to be an object, `{ … }`",
+                "this must be an object, `{ … }`",
             ));
         }
         Ok(Some(Self { layout: JsonLayout::detect(&outline, &root), outline, root }))
@@ -98,7 +98,7 @@ impl<'a> EditableDocument<'a> {
                 } else {
                     "an object, `{ … }`"
                 };
-                let what = format!("`{key}` has to be {kind}");
+                let what = format!("`{key}` must be {kind}");
                 return Err(MalformedFile::at_offset(self.outline.text, item.value.start, what));
             }
             container = item.value;
@@ -123,8 +123,10 @@ impl<'a> EditableDocument<'a> {
 
     /// Returns the error for a duplicate key.
     pub(super) fn duplicate_key_error(&self, item: &JsonItem, key: &str) -> MalformedFile {
-        let what =
-            format!("a second `{key}`, for which the client forgets the first; make them one");
+        let what = format!(
+            "`{key}` occurs a second time, and the client ignores the first; merge them \
+                     into one"
+        );
         MalformedFile::at_offset(self.outline.text, item.range.start, what)
     }
 

@@ -44,7 +44,7 @@ impl FileContents {
     pub(crate) fn load(path: &Path) -> Result<Self, CommandError> {
         let refused = |what: &str| {
             CommandError::Refused(format!(
-                "{} {what}; nothing was changed, put that right and try again",
+                "{} {what}; nothing was changed; fix that and try again",
                 path.to_line()
             ))
         };
@@ -55,7 +55,7 @@ impl FileContents {
                     && !link.exists()
                 {
                     return Err(refused(&format!(
-                        "is in {}, a link that leads nowhere",
+                        "is in {}, a broken symbolic link",
                         link.to_line()
                     )));
                 }
@@ -69,12 +69,12 @@ impl FileContents {
             Ok(_) => {}
         }
         let target = path.canonicalize().map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => refused("is a link that leads nowhere"),
+            io::ErrorKind::NotFound => refused("is a broken symbolic link"),
             _ => failed(error),
         })?;
         // Reading a pipe might never end.
         if !target.metadata().map_err(failed)?.is_file() {
-            return Err(refused("is no file"));
+            return Err(refused("is not a file"));
         }
         let bytes = fs::read(&target).map_err(failed)?;
         Ok(Self { path: path.to_owned(), target, bytes: Some(bytes) })
@@ -185,13 +185,13 @@ impl FileContents {
         if now == self.bytes {
             return Ok(());
         }
-        let what = "another program has changed it just now";
+        let what = "another program changed it just now";
         Err(io::Error::new(io::ErrorKind::ResourceBusy, what))
     }
 
     pub(super) fn write_failure(&self, error: &io::Error) -> CommandError {
         CommandError::Refused(format!(
-            "{} cannot be written: {error}; nothing was changed, put that right and try again",
+            "could not write {}: {error}; nothing was changed; fix that and try again",
             self.path.to_line()
         ))
     }
@@ -222,7 +222,7 @@ mod tests {
             [(&absent, Some(&b"mine"[..])), (&one, Some(b"mine")), (&one, None)]
         {
             let failure = contents.replace(after).unwrap_err().to_string();
-            assert!(failure.contains("another program has changed it"), "{failure}");
+            assert!(failure.contains("another program changed it"), "{failure}");
             assert_eq!(fs::read_to_string(&path).unwrap(), "two");
             assert_eq!(file_names(folder.path()), ["file"]);
         }
@@ -236,6 +236,6 @@ mod tests {
     fn rejects_non_files() {
         let folder = tempfile::tempdir().unwrap();
         let failure = FileContents::load(folder.path()).unwrap_err().to_string();
-        assert!(failure.contains("is no file; nothing was changed"), "{failure}");
+        assert!(failure.contains("is not a file; nothing was changed"), "{failure}");
     }
 }

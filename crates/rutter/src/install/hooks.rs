@@ -73,7 +73,7 @@ fn read_events(document: &EditableDocument<'_>) -> Result<Vec<EventGroups>, Malf
             return Err(document.duplicate_key_error(&item, &name));
         }
         if outline.json_type(&item.value) != JsonType::List {
-            let what = format!("`{name}` has to be an array of matcher groups, `[ … ]`");
+            let what = format!("`{name}` must be an array of matcher groups, `[ … ]`");
             return Err(MalformedFile::at_offset(outline.text, item.value.start, what));
         }
         let groups = outline.items(&item.value).into_iter();

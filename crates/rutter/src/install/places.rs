@@ -149,8 +149,8 @@ impl WantedContent {
             None => {}
             Some(_) if server::is_http_server(&there) => {}
             Some(_) if !found.ours => {
-                let what = "a server called `rutter` that starts something else, which is left alone; give it another \
-                            name, or take it out with `claude mcp remove rutter`";
+                let what = "a server called `rutter` starts another program, so rutter does not \
+                            change it; rename it, or remove it with `claude mcp remove rutter`";
                 return Err(MalformedFile::at_offset(outline.text, item.range.start, what));
             }
             Some(wanted) => {

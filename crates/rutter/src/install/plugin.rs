@@ -17,7 +17,8 @@ use crate::CommandError;
 
 /// Name of the plugin, its marketplace and its folder.
 const PLUGIN_NAME: &str = "rutter";
-const DESCRIPTION: &str = "A learning memory: what was predicted, what really happened, and the lesson when it matters again";
+const DESCRIPTION: &str = "A learning memory: records predictions, results and lessons, and \
+                           recalls them when they apply";
 
 /// A file of the plugin.
 pub(crate) struct PluginFile {
@@ -42,7 +43,7 @@ fn plugin_files(start: &ProgramReference) -> [PluginFile; 6] {
     let marketplace = json!({
         "name": PLUGIN_NAME,
         "owner": author,
-        "description": "Rutter, and nothing else",
+        "description": "The rutter plugin",
         "plugins": [{ "name": PLUGIN_NAME, "source": "./", "description": DESCRIPTION }],
     });
     let mut hooks = json!({ "description": DESCRIPTION, "hooks": {} });
@@ -110,8 +111,8 @@ pub(crate) fn plan_plugin_install(
         let contents = FileContents::load(&folder.join(path))?;
         if let FileOwner::Theirs = file_owner(&contents, records, &text) {
             return Err(CommandError::Refused(format!(
-                "{} is not what rutter left there, so it is left alone, and nothing was changed; move it away and try \
-                 again, or name another folder",
+                "{} was not written by rutter or was edited, so nothing was changed; move it \
+                 away and try again, or choose another folder",
                 contents.path().to_line()
             )));
         }

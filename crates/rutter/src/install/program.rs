@@ -27,8 +27,8 @@ pub(crate) fn choose_program(
             if path.contains('\'') {
                 return Err(program_failure(
                     named,
-                    "has a quotation mark in it, which a shell would trip over",
-                    "make a link elsewhere and give it with --bin",
+                    "contains a quotation mark, which a shell would misread",
+                    "make a link to it elsewhere and pass its path with --bin",
                 ));
             }
             path
@@ -36,8 +36,10 @@ pub(crate) fn choose_program(
         Some(named) => {
             return Err(program_failure(
                 named,
-                "means something else in every folder, and this file is for everybody",
-                "give a path that is the same on every machine, or leave --bin out: then it is looked for in PATH",
+                "is a relative path, which differs from folder to folder, and this file is for \
+                 the whole team",
+                "give a path that is the same on every machine, or omit --bin to use the \
+                 `rutter` in PATH",
             ));
         }
         None => PROGRAM_NAME.to_owned(),
@@ -71,14 +73,14 @@ fn program_path(named: Option<&Path>, env: &Environment) -> Result<String, Comma
         program_failure(
             &path,
             &format!("cannot be used: {error}"),
-            "give the path of a rutter with --bin",
+            "pass the path of a rutter program with --bin",
         )
     })?;
     if !metadata.is_file() || metadata.permissions().mode() & 0o111 == 0 {
         return Err(program_failure(
             &path,
-            "is no program",
-            "give the path of a rutter with --bin",
+            "is not a program",
+            "pass the path of a rutter program with --bin",
         ));
     }
     let path = check_program_name(&path)?;
@@ -86,8 +88,9 @@ fn program_path(named: Option<&Path>, env: &Environment) -> Result<String, Comma
         && let Some(target) = cargo_target_folder(&path)
     {
         return Err(CommandError::Refused(format!(
-            "{path} is a build in {}, which the next `cargo clean` takes away, and the hooks with it; \
-             `cargo install --path crates/rutter` puts it where it stays, and `--bin PATH` names any other",
+            "{path} is a build in {}: the next `cargo clean` deletes it, and the hooks stop \
+             working; run `cargo install --path crates/rutter`, or pass another program with \
+             `--bin PATH`",
             target.to_line()
         )));
     }
@@ -99,16 +102,16 @@ fn check_program_name(path: &Path) -> Result<String, CommandError> {
     if path.file_name().is_none_or(|name| name != PROGRAM_NAME) {
         return Err(program_failure(
             path,
-            "is not called `rutter`, by which `rutter uninstall` finds its entries",
-            "make a link of that name and give it with --bin",
+            "is not called `rutter`, and `rutter uninstall` finds its entries by that name",
+            "make a link with that name and pass its path with --bin",
         ));
     }
     match path.to_str() {
         Some(path) => Ok(path.to_owned()),
         None => Err(program_failure(
             path,
-            "is a path that JSON cannot hold",
-            "make a link elsewhere and give it with --bin",
+            "is not valid UTF-8, which JSON needs",
+            "make a link to it elsewhere and pass its path with --bin",
         )),
     }
 }
@@ -118,7 +121,7 @@ fn check_program_name(path: &Path) -> Result<String, CommandError> {
 fn stable_program_path(env: &Environment) -> Result<PathBuf, CommandError> {
     let Some(running) = &env.program else {
         return Err(CommandError::Refused(
-            "this system does not tell where rutter is; give its path with --bin".to_owned(),
+            "the path of the running rutter is unknown; pass it with --bin".to_owned(),
         ));
     };
     let mut links =

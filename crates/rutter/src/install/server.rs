@@ -34,7 +34,13 @@ pub(crate) fn tool_rules(server: &str) -> impl Iterator<Item = String> {
     tools.map(move |tool| format!("{server}__{}", tool.name))
 }
 
-/// The rule for the plugin's server, which has the plugin's name in its name. A plugin cannot contain rules.
+/// Returns the names of the tools that [`tool_rules`] leaves out.
+pub(crate) fn tools_without_rule() -> impl Iterator<Item = &'static str> {
+    TOOLS.iter().filter(|tool| !tool.effect.stays_inside()).map(|tool| tool.name)
+}
+
+/// The rule that allows all tools of the plugin's server, which has the plugin's name in its name. A plugin cannot
+/// contain rules.
 pub(crate) const PLUGIN_SERVER_RULE: &str = "mcp__plugin_rutter_rutter";
 
 /// Subcommand that starts the server.

@@ -232,13 +232,13 @@ fn with_shown_entry(change: FileChange, entry: Option<ChangedEntry>) -> FileChan
 /// Returns the failure for a malformed file, with advice.
 fn malformed_failure(contents: &FileContents, error: &MalformedFile, verb: &str) -> CommandError {
     let skips = if error.is_unreadable() {
-        " The client skips what it cannot read, comments and trailing commas included;"
+        " Claude Code skips such a file (comments and trailing commas are errors too);"
     } else {
         ""
     };
     let nothing = if skips.is_empty() { " Nothing" } else { " nothing" };
     CommandError::Refused(format!(
-        "{}{error}.{skips}{nothing} was changed. Mend it and run `rutter {verb}` again",
+        "{}{error}.{skips}{nothing} was changed. Fix the file and run `rutter {verb}` again",
         contents.path().to_line()
     ))
 }

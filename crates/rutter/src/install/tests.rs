@@ -343,10 +343,13 @@ fn rejects_conflicting_content() {
         Some(server::build_server_entry(&start)),
     )];
     for (text, complaint) in [
-        ("{\"mcpServers\": []}", ":1:16: `mcpServers` has to be an object"),
-        ("{\"mcpServers\": {},\n\"mcpServers\": {}}", ":2:1: a second `mcpServers`"),
+        ("{\"mcpServers\": []}", ":1:16: `mcpServers` must be an object"),
+        ("{\"mcpServers\": {},\n\"mcpServers\": {}}", ":2:1: `mcpServers` occurs a second time"),
         ("{\"mcpServers\": {\"rutter\": {\"command\": \"x\"}}}", ":1:17: a server called `rutter`"),
-        ("{\"mcpServers\": {\"rutter\": 1, \"rutter\": 2}}", ":1:30: a second `rutter`"),
+        (
+            "{\"mcpServers\": {\"rutter\": 1, \"rutter\": 2}}",
+            ":1:30: `rutter` occurs a second time",
+        ),
     ] {
         let error = install(text, &place).unwrap_err().to_string();
         assert!(error.starts_with(complaint), "{error}");
@@ -355,8 +358,8 @@ fn rejects_conflicting_content() {
         assert_eq!(uninstall(text, &gone, usize::MAX).unwrap(), text);
     }
     for (text, complaint) in [
-        ("{\"permissions\": 1}", ":1:17: `permissions` has to be an object"),
-        ("{\"permissions\": {\"allow\": \"x\"}}", ":1:27: `allow` has to be an array"),
+        ("{\"permissions\": 1}", ":1:17: `permissions` must be an object"),
+        ("{\"permissions\": {\"allow\": \"x\"}}", ":1:27: `allow` must be an array"),
     ] {
         assert!(
             install(text, &[WantedContent::Rule(true)])

@@ -167,15 +167,16 @@ fn transfer_folders(left: usize, target: &Path, records: &InstallRecords) {
 
 fn record_failure(error: &io::Error, records: &InstallRecords) -> CommandError {
     CommandError::Refused(format!(
-        "what is to be undone later cannot be noted in {}: {error}; nothing was changed, put that right and try again",
+        "could not write the install record {}: {error}; nothing was changed; fix that and try \
+         again",
         records.folder().to_line()
     ))
 }
 
 fn busy_failure(path: &Path) -> CommandError {
     CommandError::Refused(format!(
-        "{} is written by another program again and again; nothing was changed, close what works on it, the client for \
-         example, and try again",
+        "another program keeps changing {}; nothing was changed; close that program, for \
+         example Claude Code, and try again",
         path.to_line()
     ))
 }
@@ -183,8 +184,8 @@ fn busy_failure(path: &Path) -> CommandError {
 fn locked_failure(target: &Path) -> CommandError {
     let lock = ClientFileLock::lock_path(target);
     CommandError::Refused(format!(
-        "{} is there, by which the client says that it writes {}; nothing was changed, try again, and if no client runs, \
-         `rmdir` it",
+        "the lock {} says that Claude Code is writing {}; nothing was changed; try again, and \
+         remove the lock with `rmdir` if Claude Code does not run",
         lock.to_line(),
         target.to_line()
     ))

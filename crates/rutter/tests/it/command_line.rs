@@ -17,48 +17,51 @@ fn help() {
     --- stdout
     A learning memory for coding agents, and a toolkit for their hooks.
 
-    Claude Code's hooks fail silently: a wrong key is dropped without a word. Rutter knows the whole
-    contract, measured on the real client.
+    Claude Code's hooks fail silently: a wrong key is dropped without an error message. Rutter has the
+    whole hook contract, measured on the real client.
 
     Usage: rutter <COMMAND>
 
-    Commands:
-      demo         See it work, in a minute: two sessions of a scripted agent, heard by the real hooks
-      contract     The hook contract of Claude Code: events, schemas, payloads
-      init         Have Claude Code run rutter: adds its hooks to the settings of this folder, of yours,
-                   of a team, or makes a plugin
-      uninstall    Take rutter's hooks out of the settings again, and leave everything else as it was
-      ghap         What you set out to do: goal, hypothesis, action, prediction
-      remember     Remember something
-      memories     List what is remembered here, the newest first
+    Getting started:
+      demo         Show rutter at work in one minute, with a scripted agent
+      init         Add rutter's hooks and tools to Claude Code
+      doctor       Find hooks that fail silently, and print how to fix them
+      uninstall    Remove rutter's hooks and tools from Claude Code
+
+    Memory:
+      recall       Search lessons and memories by words and by meaning
+      remember     Store a memory
+      memories     List the memories that apply to this project, newest first
+      ghap         Record and resolve a GHAP: goal, hypothesis, action, prediction
+      values       Manage values: lessons that several experiences have in common
+      review       Accept or reject proposals: imports, values, memories
       edit         Change a memory, or the lesson of a GHAP
-      outcome      Say what a run of tests, a build or a check said, and how that was decided
-      forget       Forget rows, and every byte they were written with
-      export       Write everything out as lines of JSON
-      import       Take rows in, list what was taken in, and take it out again
-      review       Decide what waits for you: imports, values, memories that are to hold everywhere
-      show         Show any row by its id, and where it came from
-      recall       Find what was learnt or remembered, by words and by meaning
-      episodes     Failures that were followed: what was tried, and what turned them green
-      values       What many lessons have in common: clusters of experiences, and what was made of them
-      context      What would be put before an agent for a prompt, exactly as it would read it
-      status       Where things stand here: session, GHAP, runs, failures, and how much there is
-      sessions     Sessions of the client, and what happened in them
-      injections   What agents of this project were shown: when, on which event, how likely it was meant
-      pause        Leave agents alone: hooks neither record nor say anything until it is ended
-      project      The projects there is something about
-      doctor       Find every way in which hooks die silently, and say what to type
-      config       What you have decided: which hooks speak, how much, where, and what is kept
-      trust        Let the .rutter.toml of this checkout have what it wants, as long as it stays as it
-                   is
-      tend         Take in what hooks left in the spool, keep the bounds, fold the log of changes into
-                   the database
-      mcp          Serve the memory to an agent as tools, by MCP through stdin and stdout
-      call         Call one of the tools that an agent has, and print what it gives
-      hook         Take in an event of the client, as its hooks do: payload on stdin, answer on stdout,
-                   always exit 0
+      forget       Delete rows, and erase every byte of them from the files
+      export       Export the memory as lines of JSON
+      import       Import rows from a JSONL file, list the imports, or undo one
+      mcp          Serve the memory to an agent as MCP tools
+      call         Call one of the MCP tools and print its result
+
+    Inspect:
+      status       Show the state of this project: session, GHAP, runs, failures
+      context      Print the context that an agent would get for a prompt
+      injections   List the rows that agents of this project were shown
+      episodes     List or show past failures, and the changes that fixed them
+      sessions     List or show Claude Code sessions and their events
+      project      List, show or merge projects
+      show         Show any row by its id, with its origin
+      outcome      Explain how rutter reads the output of a test run, build or check
+
+    Hook contract:
+      contract     Look up Claude Code's hook contract: events, schemas, payloads
+      hook         Handle a hook event: payload on stdin, answer on stdout
+
+    Maintenance:
+      config       Show, check or locate the configuration
+      trust        Trust the .rutter.toml of this checkout until the file changes
+      pause        Pause the hooks, or end a pause
+      maintain     Maintain the memory: store waiting entries, delete old runs
       completions  Print a completion script for a shell
-      help         Print this message or the help of the given subcommand(s)
 
     Options:
       -h, --help
@@ -130,18 +133,10 @@ fn unwritable_output_is_error() {
     assert!(stderr.starts_with("error: could not write the output"), "{stderr}");
 }
 
-/// Users paste examples from the help into a shell, so the backticks must be quoted.
+/// Scripts may still use the command's former name.
 #[test]
-fn help_examples_are_quoted() {
-    let help = run_rutter(&["ghap", "start", "--help"]).assert_success().stdout;
-    let help: String = help.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(help.contains("--prediction '`cargo test parser` passes'"), "{help}");
-    let mut quoted = false;
-    for (at, sign) in help.char_indices() {
-        match sign {
-            '\'' => quoted = !quoted,
-            '`' if help[at..].starts_with("`cargo") => assert!(quoted, "{help}"),
-            _ => {}
-        }
-    }
+fn tend_is_alias_of_maintain() {
+    let [old, new] =
+        ["tend", "maintain"].map(|name| run_rutter(&[name, "--help"]).assert_success().stdout);
+    assert_eq!(old, new);
 }

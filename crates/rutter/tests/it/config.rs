@@ -111,7 +111,7 @@ fn shown_defaults_parse_again() {
     assert_output!(home, home.rutter(&["config", "check"]), @"
     exit 0
     --- stdout
-    [HOME]/memory/config.toml: nothing to complain about
+    [HOME]/memory/config.toml: no mistakes
     ");
     assert_eq!(home.rutter(&["config", "show"]).assert_success().stdout, shown.stdout);
     assert_eq!(home.json(&["config", "show"]), home.json(&["config", "show", "--defaults"]));
@@ -126,7 +126,7 @@ fn show_origin_of_values() {
     let lines: Vec<&str> = ran.stdout.lines().filter(|line| !line.ends_with("# default")).collect();
     assert_output!(home, lines.join("\n"), @r#"
     # user: [HOME]/memory/config.toml (in use)
-    # project: [HOME]/ship/.rutter.toml (not trusted: it may do less, and nothing more)
+    # project: [HOME]/ship/.rutter.toml (not trusted: it can only make rutter do less)
 
     notify = "brief"                  # user
 
@@ -157,13 +157,13 @@ fn show_origin_of_values() {
 
     [cohort]
     "#);
-    assert_output!(home, ran.stderr, @"note: [HOME]/ship/.rutter.toml:4:7: `hooks.stop.ask = true` is more than a file that is not trusted may have; `rutter trust` shows what the file wants, and lets it have it");
+    assert_output!(home, ran.stderr, @"note: [HOME]/ship/.rutter.toml:4:7: `hooks.stop.ask = true` needs a trusted file; `rutter trust` shows the requested changes, and trusts the file");
     let json = home.json(&["config", "show", "--origin"]);
     assert_eq!(json["origins"]["hooks.ghap_checkin.frequency"], "project");
     assert_eq!(json["origins"]["notify"], "user");
     assert_eq!(json["files"]["project"]["standing"], "untrusted");
     assert_eq!(json["findings"][0]["mistake"], "not-trusted");
-    assert_output!(home, home.rutter(&["config", "show"]).stderr, @"note: 1 finding; `rutter config check` says what");
+    assert_output!(home, home.rutter(&["config", "show"]).stderr, @"note: 1 finding; run `rutter config check` to see them");
 }
 
 #[test]
@@ -178,24 +178,24 @@ fn check_reports_mistakes_with_advice() {
     --- stdout
     [HOME]/memory/config.toml:1:10: `notify` cannot be "loud"
       -> write "off" or "brief" or "card"
-    [HOME]/memory/config.toml:4:1: `script` means nothing in [hooks.session_start]
-      -> every hook runs `rutter hook`; leave it out
+    [HOME]/memory/config.toml:4:1: `script` has no meaning in [hooks.session_start]
+      -> every hook runs `rutter hook`; remove this key
     [HOME]/memory/config.toml:5:1: there is no `token_budgett` in [hooks.session_start]
       -> did you mean `token_budget`?
     [HOME]/memory/config.toml:7:15: `hooks.stop.deadline_ms` cannot be a text
       -> write a whole number from 1 to 1000
-    [HOME]/ship/.rutter.toml:2:7: `hooks.stop.ask = true` is more than a file that is not trusted may have
-      -> `rutter trust` shows what the file wants, and lets it have it
-    [HOME]/ship/.rutter.toml:5:12: a project cannot decide `retention.outcomes`
-      -> there is one memory for all projects; set it in your own file
+    [HOME]/ship/.rutter.toml:2:7: `hooks.stop.ask = true` needs a trusted file
+      -> `rutter trust` shows the requested changes, and trusts the file
+    [HOME]/ship/.rutter.toml:5:12: a project file cannot set `retention.outcomes`
+      -> all projects share one memory; set it in your own file
     "#);
     assert_output!(home, home.rutter(&["config", "check", "../memory/config.toml"]), @r#"
     exit 1
     --- stdout
     ../memory/config.toml:1:10: `notify` cannot be "loud"
       -> write "off" or "brief" or "card"
-    ../memory/config.toml:4:1: `script` means nothing in [hooks.session_start]
-      -> every hook runs `rutter hook`; leave it out
+    ../memory/config.toml:4:1: `script` has no meaning in [hooks.session_start]
+      -> every hook runs `rutter hook`; remove this key
     ../memory/config.toml:5:1: there is no `token_budgett` in [hooks.session_start]
       -> did you mean `token_budget`?
     ../memory/config.toml:7:15: `hooks.stop.deadline_ms` cannot be a text
@@ -205,7 +205,7 @@ fn check_reports_mistakes_with_advice() {
     exit 1
     --- stdout
     nowhere.toml: there is no such file
-      -> `rutter config path` says where they are looked for
+      -> `rutter config path` prints the paths of the configuration files
     ");
     let ran = home.rutter(&["config", "check", "--json"]);
     assert_eq!(ran.exit, Some(1));
@@ -227,8 +227,8 @@ fn check_reports_mistakes_with_advice() {
     assert_output!(home, home.rutter(&["config", "check"]), @"
     exit 1
     --- stdout
-    [HOME]/memory/config.toml:1:10: this is no TOML: string values must be quoted, expected literal string
-      -> mend it; until then the whole file counts for nothing
+    [HOME]/memory/config.toml:1:10: this is not TOML: string values must be quoted, expected literal string
+      -> fix it; until then the whole file is ignored
     ");
 }
 
@@ -238,7 +238,7 @@ fn missing_config_is_valid() {
     assert_output!(home, home.rutter(&["config", "check"]), @"
     exit 0
     --- stdout
-    there is no file, so the defaults count; `rutter config path` says where
+    no configuration file exists, so the defaults apply; `rutter config path` prints where to create one
     ");
     assert_output!(home, home.rutter(&["config", "path"]), @"
     exit 0
@@ -274,12 +274,12 @@ fn trust_ends_when_file_changes() {
     assert_output!(home, home.rutter(&["trust"]), @"
     exit 1
     --- stderr
-    error: there is no [HOME]/ship/.rutter.toml; nothing is to be trusted here
+    error: [HOME]/ship/.rutter.toml does not exist, so there is nothing to trust
     ");
     assert_output!(home, home.rutter(&["trust", "--list"]), @"
     exit 0
     --- stderr
-    note: no file of a checkout is trusted
+    note: no file is trusted
     ");
     home.write_project_config(
         "[hooks.stop]\nask = true\n[hooks.edits]\nenabled = false\n[hooks.outcome_capture]\nmatchers = [\"just check\"]\n",
@@ -290,14 +290,14 @@ fn trust_ends_when_file_changes() {
     [HOME]/ship/.rutter.toml wants:
       hooks.outcome_capture.matchers = ["just check"]  (now [])
       hooks.stop.ask = true  (now false)
-    error: there is no terminal to ask on; look at what it wants, and add --yes
+    error: not on a terminal, so rutter cannot ask for confirmation; check the changes above, and add --yes
     "#);
     assert!(home.rutter(&["config", "show"]).stdout.contains("ask = false"));
     assert_output!(home, home.rutter(&["trust", "--yes"]), @r#"
     exit 0
     --- stdout
-    [HOME]/ship/.rutter.toml is trusted, as long as it stays as it is
-    `rutter trust --revoke` takes this back.
+    [HOME]/ship/.rutter.toml is trusted until it changes
+    `rutter trust --revoke` revokes the trust.
     --- stderr
     [HOME]/ship/.rutter.toml wants:
       hooks.outcome_capture.matchers = ["just check"]  (now [])
@@ -307,7 +307,7 @@ fn trust_ends_when_file_changes() {
     assert_output!(home, home.rutter(&["trust", "--yes"]), @"
     exit 0
     --- stderr
-    note: [HOME]/ship/.rutter.toml is trusted already; there is nothing to do
+    note: [HOME]/ship/.rutter.toml is already trusted; nothing to do
     ");
     assert_output!(home, home.rutter(&["trust", "--list"]), @"
     exit 0
@@ -331,7 +331,7 @@ fn trust_ends_when_file_changes() {
     assert_output!(home, home.rutter(&["trust", "--revoke"]), @"
     exit 0
     --- stderr
-    note: [HOME]/ship/.rutter.toml was not trusted; there is nothing to do
+    note: [HOME]/ship/.rutter.toml was not trusted; nothing to do
     ");
     assert!(home.rutter(&["config", "show"]).stdout.contains("ask = false"));
 
@@ -339,14 +339,14 @@ fn trust_ends_when_file_changes() {
     assert_output!(home, home.rutter(&["trust", "--yes"]), @"
     exit 1
     --- stderr
-    error: [HOME]/ship/.rutter.toml:1:7: this is no TOML: string values must be quoted, expected literal string; mend it; until then the whole file counts for nothing
+    error: [HOME]/ship/.rutter.toml:1:7: this is not TOML: string values must be quoted, expected literal string; fix it; until then the whole file is ignored
     ");
     std::fs::remove_file(home.project_config()).unwrap();
     std::fs::create_dir(home.project_config()).unwrap();
     assert_output!(home, home.rutter(&["trust", "--yes"]), @"
     exit 1
     --- stderr
-    error: [HOME]/ship/.rutter.toml: is no file; put a file there, or nothing
+    error: [HOME]/ship/.rutter.toml: is not a file; replace it with a file, or remove it
     ");
     assert_eq!(home.doctor_codes(), ["config-void"]);
 }
@@ -362,14 +362,14 @@ fn trust_needs_writable_data_dir() {
     --- stderr
     [HOME]/ship/.rutter.toml wants:
       notify = "card"  (now "off")
-    error: it cannot be noted in [HOME]/memory: something else is in its place; nothing was changed, put that right and try again
+    error: could not write [HOME]/memory: it exists and is not a folder; nothing was changed; fix that and try again
     "#);
 }
 
 #[test]
 fn retention_follows_user_config() {
     let home = TestHome::new();
-    home.ok(&["tend"]);
+    home.ok(&["maintain"]);
     for _ in 0..3 {
         let payload = json!({
             "session_id": "one", "cwd": home.path("ship"), "hook_event_name": "PostToolUse", "tool_name": "Bash",
@@ -381,13 +381,13 @@ fn retention_follows_user_config() {
         let stdin = std::fs::File::open(file).unwrap();
         drop(CommandOutput::run(home.command(&["hook"]).stdin(stdin)).assert_success());
     }
-    assert_eq!(home.json(&["tend"])["retired"], 0);
+    assert_eq!(home.json(&["maintain"])["retired"], 0);
     // A project cannot change the retention.
     home.write_project_config("[retention]\noutcomes = 1\n");
     home.ok(&["trust", "--yes"]);
-    assert_eq!(home.json(&["tend"])["retired"], 0);
+    assert_eq!(home.json(&["maintain"])["retired"], 0);
     home.write_user_config("[retention]\noutcomes = 1\n");
-    assert_eq!(home.json(&["tend"])["retired"], 2);
+    assert_eq!(home.json(&["maintain"])["retired"], 2);
 }
 
 /// The JSON schema for editors and the loader accept the same value for every key.
@@ -471,15 +471,15 @@ fn hooks_yaml_keys_are_mapped() {
     assert_output!(home, home.rutter(&["config", "check"]), @r#"
     exit 0
     --- stdout
-    there is no file, so the defaults count; `rutter config path` says where
+    no configuration file exists, so the defaults apply; `rutter config path` prints where to create one
 
-    [HOME]/ship/.claude/hooks/config.yaml: Claude Code and rutter do not act on this file. It has 5 keys:
+    [HOME]/ship/.claude/hooks/config.yaml: neither Claude Code nor rutter uses this file. It has 5 keys:
       hooks.session_start.enabled             hooks.session_start.enabled = true (the default)
-      hooks.session_start.script              means nothing: every hook runs `rutter hook`; `rutter init` registers it
+      hooks.session_start.script              has no effect: every hook runs `rutter hook`; `rutter init` registers it
       hooks.session_start.timeout_ms          hooks.session_start.deadline_ms = 1000 (1000 is the most)
       hooks.user_prompt_submit.context_depth  hooks.user_prompt_submit.context_depth = "rich"
-      hooks.user_prompt_submit.colour         means nothing: there is no such key
-    The same in rutter's own configuration (`rutter config path` says where):
+      hooks.user_prompt_submit.colour         has no effect: there is no such key
+    The same settings in rutter's own configuration (`rutter config path` prints its path):
 
     [hooks.session_start]
     deadline_ms = 1000
@@ -491,7 +491,7 @@ fn hooks_yaml_keys_are_mapped() {
     assert_eq!(json["hooks_yaml"]["keys"].as_array().unwrap().len(), 5, "{json}");
     assert_eq!(json["hooks_yaml"]["keys"][0]["key"]["key"], "hooks.session_start.enabled");
     let named = home.rutter(&["config", "check", ".claude/hooks/config.yaml"]).assert_success();
-    assert!(named.stdout.starts_with(".claude/hooks/config.yaml: Claude Code and rutter do not"));
+    assert!(named.stdout.starts_with(".claude/hooks/config.yaml: neither Claude Code nor rutter"));
     std::fs::write(home.path("ship/.claude/hooks/config.yaml"), "hooks:\n\tx: y\n").unwrap();
     let ran = home.rutter(&["config", "check"]);
     assert_eq!(ran.exit, Some(1), "{ran}");
@@ -505,5 +505,5 @@ fn pipe_instead_of_hooks_yaml_is_refused() {
     let pipe = home.path("ship/.claude/hooks/config.yaml");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let ran = home.rutter(&["config", "check", ".claude/hooks/config.yaml"]);
-    assert!(ran.exit == Some(1) && ran.stderr.contains("it is no file"), "{ran}");
+    assert!(ran.exit == Some(1) && ran.stderr.contains("it is not a file"), "{ran}");
 }

@@ -107,7 +107,7 @@ fn start_ghap(home: &TestHome) {
 }
 
 fn record_fixed_failure(home: &TestHome) {
-    home.ok(&["tend"]);
+    home.ok(&["maintain"]);
     // The first failure may be answered with an offer to start a GHAP.
     drop(home.hook(&home.failing_run("earlier")).assert_success());
     for payload in [home.edit("earlier"), home.passing_run("earlier")] {
@@ -131,7 +131,7 @@ fn answer_cases() -> Vec<AnswerCase> {
     vec![
         AnswerCase {
             event: EventName::SessionStart,
-            arrange: |home| home.ok(&["tend"]),
+            arrange: |home| home.ok(&["maintain"]),
             told: |home| {
                 recorded_payload(
                     home,

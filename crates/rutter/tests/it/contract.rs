@@ -83,7 +83,7 @@ fn event_unknown_to_client_is_refused() {
     insta::assert_snapshot!(run_rutter(&["contract", "schema", "PreModelSwitch", "--client", "2.1.197"]), @"
     exit 2
     --- stderr
-    error: client 2.1.197 has no event PreModelSwitch: it came with 2.1.251; leave --client out, or name a newer one
+    error: client 2.1.197 has no event PreModelSwitch: it was added in 2.1.251; omit --client, or give a newer version
     ");
 }
 

@@ -72,7 +72,10 @@ fn hook_closes_writable_data_dir() {
         assert_eq!(home.json(&["episodes", "list"]).as_array().unwrap().len(), 1);
         assert_eq!(home.doctor_codes(), ["memory-was-open"]);
         let said = home.rutter(&["doctor", "--json"]).stdout;
-        assert!(said.contains(&format!("(mode {open:04o}); it was closed at 2")), "{said}");
+        assert!(
+            said.contains(&format!("(mode {open:04o}); the permission was removed at 2")),
+            "{said}"
+        );
     }
 }
 
@@ -83,7 +86,7 @@ fn command_closes_writable_data_dir() {
     set_mode(&home.memory(), 0o777);
     assert_eq!(home.doctor_codes(), ["memory-writable-by-others"]);
     let ran = home.rutter(&["memories"]).assert_success();
-    assert_eq!(ran.stderr.matches("warning: others could write to").count(), 1, "{ran}");
+    assert_eq!(ran.stderr.matches("warning: other users could write to").count(), 1, "{ran}");
     assert_eq!(file_mode(&home.memory()), 0o700);
     assert_eq!(home.rutter(&["memories"]).assert_success().stderr, "");
     assert_eq!(home.doctor_codes(), ["memory-was-open"]);
@@ -113,7 +116,7 @@ fn only_own_dirs_are_closed() {
         let mut command = home.command(&["remember", "x", "--category", "fact"]);
         let ran = CommandOutput::run(command.env("RUTTER_HOME", &folder).stdin(Stdio::null()));
         assert_eq!(ran.exit, Some(1), "{ran}");
-        assert!(ran.stderr.contains("it is not a folder of rutter's own"), "{ran}");
+        assert!(ran.stderr.contains("it is not a folder that rutter made"), "{ran}");
         let mut command = home.command(&["doctor", "--repair"]);
         let ran = CommandOutput::run(command.env("RUTTER_HOME", &folder).stdin(Stdio::null()));
         assert_eq!(ran.exit, Some(1), "{ran}");
@@ -146,7 +149,8 @@ fn foreign_data_dir_is_refused() {
     let before = read_tree(&home.memory());
     play_session(&home);
     assert_eq!(read_tree(&home.memory()), before);
-    for args in [&["memories"][..], &["remember", "y", "--category", "fact"], &["tend"], &["pause"]]
+    for args in
+        [&["memories"][..], &["remember", "y", "--category", "fact"], &["maintain"], &["pause"]]
     {
         let ran = home.rutter(args);
         assert_eq!(ran.exit, Some(1), "{ran}");
@@ -222,7 +226,7 @@ fn nothing_is_written_through_links() {
                 fs::write(home.path("ship/shop/cart.py"), "def total(items): ...\n").unwrap();
                 if begun {
                     home.ok(&["remember", "the mast is made of oak", "--category", "fact"]);
-                    home.ok(&["tend"]);
+                    home.ok(&["maintain"]);
                 }
                 let target = home.path("target");
                 if is_folder && exists {
@@ -247,7 +251,7 @@ fn nothing_is_written_through_links() {
                 assert!(ran.stderr.contains("is a symbolic link"), "{case}: {ran}");
                 assert!(ran.stderr.contains("run `rm '"), "{case}: {ran}");
                 for args in
-                    [&["tend"][..], &["pause"], &["trust", "--yes"], &["doctor", "--repair"]]
+                    [&["maintain"][..], &["pause"], &["trust", "--yes"], &["doctor", "--repair"]]
                 {
                     assert_eq!(home.rutter(args).exit, Some(1), "{case}: {args:?}");
                 }
@@ -298,7 +302,7 @@ fn pipes_in_the_data_folder_hang_nothing() {
         set_mode(&home.memory(), 0o700);
         fs::write(home.path("ship/.rutter.toml"), "[scope]\nrecall = \"everywhere\"\n").unwrap();
         home.ok(&["remember", "the mast is made of oak", "--category", "fact"]);
-        home.ok(&["tend"]);
+        home.ok(&["maintain"]);
         let pipe = home.memory().join(name);
         fs::create_dir_all(pipe.parent().unwrap()).unwrap();
         drop(fs::remove_file(&pipe));
@@ -324,17 +328,17 @@ fn pipes_in_the_data_folder_hang_nothing() {
             &["uninstall"],
             &["forget", "--query", "oak", "--yes"],
             &["doctor"],
-            &["tend"],
+            &["maintain"],
             &["doctor", "--repair"],
         ] {
             assert!(ends(&home, args), "{name}: {args:?}");
         }
     }
     let home = TestHome::new();
-    home.ok(&["tend"]);
+    home.ok(&["maintain"]);
     assert!(Command::new("mkfifo").arg(home.memory().join("paused")).status().unwrap().success());
     let ran = home.rutter(&["pause"]);
-    assert!(ran.exit == Some(1) && ran.stderr.contains("paused is no plain file"), "{ran}");
+    assert!(ran.exit == Some(1) && ran.stderr.contains("paused is not a regular file"), "{ran}");
 }
 
 #[test]

@@ -43,7 +43,7 @@ impl DoctorSetup {
         setup.trust_dir(&setup.path("ship"));
         // Long deadlines, so that the doctor reports no slow hook on a busy machine.
         setup.write("home/.config/rutter/config.toml", &config_with_long_deadlines(&[]));
-        setup.ok(&["tend"]);
+        setup.ok(&["maintain"]);
         setup
     }
 
@@ -234,14 +234,14 @@ fn healthy_setup_has_no_findings() {
 
     insta::with_settings!({filters => vec![
         (setup.text("").trim_end_matches('/'), "[HOME]"),
-        (r", [^\n]*/debug/rutter, a build of cargo", ", [PROGRAM]"),
+        (r", [^\n]*/debug/rutter, a cargo build", ", [PROGRAM]"),
         (r" +[0-9.]+ ms", " [TIME]"),
         (r"schema [0-9]+, [0-9]+ KiB", "schema [N], [SIZE]"),
     ]}, {
         insta::assert_snapshot!(setup.rutter(&["doctor"]), @"
         exit 0
         --- stdout
-        rutter    0.1.0, [PROGRAM]
+        rutter    0.1.0, /tmp/tg-strings/x86_64-unknown-linux-gnu/debug/rutter
         client    2.1.325, [HOME]/bin/claude
         settings  managed  none
                   local    9 hooks, 9 of rutter: [HOME]/ship/.claude/settings.local.json
@@ -260,9 +260,9 @@ fn healthy_setup_has_no_findings() {
         heard     nothing in 14 days
         memory    [HOME]/home/.local/share/rutter
         database  schema [N], [SIZE]
-        waiting   0 B in the log of changes, 0 B in the spool
+        waiting   0 B in the write-ahead log, 0 B in the spool
 
-        all is well
+        no problems found
         ");
     });
 }
@@ -431,7 +431,7 @@ fn parent_with_hooks_is_named() {
     let report: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(report["findings"][0]["code"], "hooks-none", "{ran}");
     let what = report["findings"][0]["what"].as_str().unwrap();
-    assert!(what.contains(&format!("; {} has them", setup.text("ship"))), "{what}");
+    assert!(what.contains(&format!("; {} has rutter's hooks", setup.text("ship"))), "{what}");
     // Inside a repository only the newer client reads the settings at the root.
     for name in ["objects", "refs"] {
         fs::create_dir_all(setup.path("ship/.git").join(name)).unwrap();
@@ -474,6 +474,9 @@ fn unseen_event_is_reported() {
     come(EventName::PostToolUse, 113);
     setup.assert_only_finding("event-unseen", "-", "rutter doctor --live");
     let text = setup.rutter(&["doctor"]).assert_success().stdout;
-    assert!(text.contains("PostToolUseFailure: never seen in 14 days, 212 PostToolUse"), "{text}");
+    assert!(
+        text.contains("PostToolUseFailure: not received in 14 days, 212 PostToolUse"),
+        "{text}"
+    );
     assert!(text.contains("heard     in 14 days: PreToolUse 5, PostToolUse 212, "), "{text}");
 }

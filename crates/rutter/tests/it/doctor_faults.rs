@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use rutter::doctor::codes::CODES;
@@ -90,10 +91,20 @@ fn set_age_hours(path: &Path, hours: u64) {
 
 fn patch_database(setup: &DoctorSetup, at: u64, bytes: &[u8]) {
     use std::os::unix::fs::FileExt as _;
-    setup.ok(&["tend"]);
+    setup.ok(&["maintain"]);
     let database = setup.memory().join("rutter.db");
     let file = fs::OpenOptions::new().write(true).open(database).unwrap();
     file.write_all_at(bytes, at).unwrap();
+}
+
+/// Adds a table that no version of rutter has, and changes the header.
+fn alter_database(setup: &DoctorSetup, header: &str) {
+    setup.ok(&["tend"]);
+    let program = "import sqlite3, sys\n\
+        sqlite3.connect(sys.argv[1]).executescript('CREATE TABLE news (text TEXT); PRAGMA ' + sys.argv[2])\n";
+    let mut python = Command::new("python3");
+    python.args(["-c", program]).arg(setup.memory().join("rutter.db")).arg(header);
+    assert!(python.status().unwrap().success());
 }
 
 faults! {
@@ -107,19 +118,19 @@ faults! {
     simple_client_by_variable: |setup| setup.variables.push(("CLAUDE_CODE_SIMPLE", "1".to_owned()))
         => ("client-simple", "-", "unset CLAUDE_CODE_SIMPLE");
     untrusted_folder: |setup| setup.distrust_all()
-        => ("folder-untrusted", "[HOME]/ship", "start claude here once and accept its question");
+        => ("folder-untrusted", "[HOME]/ship", "start claude here once and accept the trust question");
     unreadable_client_state: |setup| setup.write("home/.claude.json", "{\n  \"projects\": {")
-        => ("client-state-unreadable", "[HOME]/home/.claude.json:2:16", "mend it there, or move it away: the client makes a new one");
+        => ("client-state-unreadable", "[HOME]/home/.claude.json:2:16", "fix the file, or move it away: the client makes a new one");
 
     // Settings.
     settings_file_is_directory: |setup| fs::create_dir_all(setup.path(USER_SETTINGS)).unwrap()
         => ("settings-unreadable", "[HOME]/home/.claude/settings.json", "make it a file that you may read");
     settings_with_comment: |setup| setup.write(USER_SETTINGS, "{\n  // mine\n  \"model\": \"opus\"\n}\n")
-        => ("settings-not-json", "[HOME]/home/.claude/settings.json:2:3", "mend it there; comments and trailing commas are not allowed");
+        => ("settings-not-json", "[HOME]/home/.claude/settings.json:2:3", "fix it there; comments and trailing commas are not allowed");
     local_settings_with_trailing_comma: |setup| {
         let text = fs::read_to_string(setup.path(LOCAL_SETTINGS)).unwrap();
         setup.write(LOCAL_SETTINGS, &format!("{},\n}}\n", text.trim_end().trim_end_matches('}').trim_end()));
-    } => ("settings-not-json", ExpectedPlace::End, "mend it there; comments and trailing commas are not allowed");
+    } => ("settings-not-json", ExpectedPlace::End, "fix it there; comments and trailing commas are not allowed");
     settings_are_array: |setup| setup.write(USER_SETTINGS, " []")
         => ("settings-not-object", "[HOME]/home/.claude/settings.json:1:2", "write { … }");
     settings_in_latin_1: |setup| {
@@ -127,22 +138,22 @@ faults! {
         fs::write(setup.path(USER_SETTINGS), b"{ \"language\": \"fran\xe7ais\" }").unwrap();
     } => ("settings-not-utf8", "[HOME]/home/.claude/settings.json", "save it as UTF-8");
     settings_key_of_wrong_type: |setup| setup.write(USER_SETTINGS, "{\n  \"cleanupPeriodDays\": \"30\"\n}")
-        => ("settings-key-wrong", "[HOME]/home/.claude/settings.json:2:24", "write a number over 0, or take `cleanupPeriodDays` out");
+        => ("settings-key-wrong", "[HOME]/home/.claude/settings.json:2:24", "write a number over 0, or remove `cleanupPeriodDays`");
     wrong_key_in_local_settings: |setup| setup.edit_settings(|settings| settings["disableAllHooks"] = json!("no"))
-        => ("settings-key-wrong", ExpectedPlace::Value("disableAllHooks", "disableAllHooks"), "write true or false, or take `disableAllHooks` out");
+        => ("settings-key-wrong", ExpectedPlace::Value("disableAllHooks", "disableAllHooks"), "write true or false, or remove `disableAllHooks`");
     invalid_foreign_guard: |setup| setup.edit_settings(|settings| {
         settings["hooks"]["PermissionRequest"] = json!([{ "hooks": [{ "type": "script", "command": "x" }] }]);
-    }) => ("settings-voided", ExpectedPlace::Value("PermissionRequest", "type"), "mend that entry, or take it out");
+    }) => ("settings-voided", ExpectedPlace::Value("PermissionRequest", "type"), "fix that entry, or remove it");
     guards_outside_of_hooks: |setup| setup.write(USER_SETTINGS, &json!({ "PreToolUse": foreign_group() }).to_string())
         => ("settings-voided", "[HOME]/home/.claude/settings.json:1:15", "move them into `hooks`");
     hooks_are_array_of_groups: |setup| setup.write(USER_SETTINGS, &json!({ "hooks": foreign_group() }).to_string())
-        => ("settings-voided", "[HOME]/home/.claude/settings.json:1:10", "put events around the groups: { \"<event>\": [ … ] }");
+        => ("settings-voided", "[HOME]/home/.claude/settings.json:1:10", "wrap the groups in events: { \"<event>\": [ … ] }");
     entry_invalid_for_older_client: |setup| {
         setup.install_client("2.1.197 (Claude Code)");
         setup.write(USER_SETTINGS, &json!({ "hooks": { "Stop": [{ "hooks": [{ "command": "x" }] }] } }).to_string());
-    } => ("settings-voided", "[HOME]/home/.claude/settings.json:1:29", "mend that entry, or take it out");
+    } => ("settings-voided", "[HOME]/home/.claude/settings.json:1:29", "fix that entry, or remove it");
     duplicate_settings_key: |setup| setup.write(USER_SETTINGS, "{\"model\": \"opus\",\n\"model\": \"haiku\"}")
-        => ("settings-key-twice", "[HOME]/home/.claude/settings.json:2:1", "make the two one");
+        => ("settings-key-twice", "[HOME]/home/.claude/settings.json:2:1", "merge the two into one");
     leftover_settings_copy: |setup| {
         setup.write("ship/.claude/.rutter-x1", "{}");
         set_age_hours(&setup.path("ship/.claude/.rutter-x1"), 2);
@@ -158,19 +169,19 @@ faults! {
     event_is_not_array: |setup| setup.write(USER_SETTINGS, "{\"hooks\":{\"Notification\":{}}}")
         => ("event-wrong", "[HOME]/home/.claude/settings.json:1:26", "write [ { \"hooks\": [ … ] } ]");
     group_without_hooks: |setup| setup.write(USER_SETTINGS, "{\"hooks\":{\"Stop\":[{\"matcher\":\"x\"}]}}")
-        => ("entry-wrong", "[HOME]/home/.claude/settings.json:1:19", "mend it, or take it out");
+        => ("entry-wrong", "[HOME]/home/.claude/settings.json:1:19", "fix it, or remove it");
     entry_without_type: |setup| setup.write(USER_SETTINGS, "{\"hooks\":{\"Stop\":[{\"hooks\":[{\"command\":\"x\"}]}]}}")
-        => ("entry-wrong", "[HOME]/home/.claude/settings.json:1:29", "mend it, or take it out");
+        => ("entry-wrong", "[HOME]/home/.claude/settings.json:1:29", "fix it, or remove it");
     entry_with_zero_timeout: |setup| setup.write(USER_SETTINGS, "{\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"prompt\",\"prompt\":\"x\",\"timeout\":0}]}]}}")
-        => ("entry-wrong", "[HOME]/home/.claude/settings.json:1:69", "mend it, or take it out");
+        => ("entry-wrong", "[HOME]/home/.claude/settings.json:1:69", "fix it, or remove it");
     hooks_disabled_in_settings: |setup| setup.write("ship/.claude/settings.json", "{\n  \"disableAllHooks\": true\n}")
-        => ("hooks-disabled", "[HOME]/ship/.claude/settings.json:2:22", "take `disableAllHooks` out there");
+        => ("hooks-disabled", "[HOME]/ship/.claude/settings.json:2:22", "remove `disableAllHooks` there");
     settings_switch_rutter_off: |setup| setup.write(USER_SETTINGS, "{\"env\":{\"RUTTER\":\"off\"}}")
-        => ("env-off", "[HOME]/home/.claude/settings.json:1:18", "take `RUTTER` out of `env` there");
+        => ("env-off", "[HOME]/home/.claude/settings.json:1:18", "remove `RUTTER` from `env` there");
     settings_move_data_dir: |setup| setup.write(USER_SETTINGS, "{\"env\":{\"XDG_DATA_HOME\":\"/elsewhere\"}}")
-        => ("env-moves-memory", "[HOME]/home/.claude/settings.json:1:25", "set the same here, or take it out there");
+        => ("env-moves-memory", "[HOME]/home/.claude/settings.json:1:25", "set the same variable here, or remove it there");
     settings_make_client_simple: |setup| setup.write(USER_SETTINGS, "{\"env\":{\"CLAUDE_CODE_SIMPLE\":1}}")
-        => ("env-simple", "[HOME]/home/.claude/settings.json:1:30", "take `CLAUDE_CODE_SIMPLE` out of `env` there");
+        => ("env-simple", "[HOME]/home/.claude/settings.json:1:30", "remove `CLAUDE_CODE_SIMPLE` from `env` there");
 
     // Rutter's entries.
     no_hook_entries: |setup| setup.ok(&["uninstall"])
@@ -266,25 +277,30 @@ faults! {
         let text = fs::read_to_string(setup.path(path)).unwrap();
         // Every process takes longer than half of this deadline.
         setup.write(path, &text.replace("[hooks.stop]\ndeadline_ms = 1000", "[hooks.stop]\ndeadline_ms = 1"));
-    } => ("hook-slow", ExpectedPlace::Entry("Stop"), "run rutter doctor again when the machine is quiet");
+    } => ("hook-slow", ExpectedPlace::Entry("Stop"), "run rutter doctor again when the machine is idle");
 
     // The data directory.
     data_dir_is_file: |setup| {
         fs::remove_dir_all(setup.memory()).unwrap();
         fs::write(setup.memory(), "").unwrap();
-    } => ("memory-unreadable", "[HOME]/home/.local/share/rutter", "make it a folder of your own");
+    } => ("memory-unreadable", "[HOME]/home/.local/share/rutter", "make it a folder that belongs to you");
     unwritable_data_dir: |setup| {
         fs::remove_dir_all(setup.path("home/.local/share")).unwrap();
         fs::write(setup.path("home/.local/share"), "").unwrap();
-    } => ("memory-unwritable", "[HOME]/home/.local/share", "make it a folder of your own");
+    } => ("memory-unwritable", "[HOME]/home/.local/share", "make it a folder that belongs to you");
     damaged_database: |setup| patch_database(setup, 0, &[0; 4096])
         => ("memory-damaged", "-", "rutter doctor --repair");
-    newer_database: |setup| patch_database(setup, 60, &99_u32.to_be_bytes())
+    newer_database: |setup| alter_database(setup, "user_version = 99")
         => ("memory-newer", "[HOME]/home/.local/share/rutter/rutter.db", "update rutter");
-    foreign_database: |setup| patch_database(setup, 68, &7_u32.to_be_bytes())
+    foreign_database: |setup| alter_database(setup, "application_id = 7")
         => ("memory-foreign", "[HOME]/home/.local/share/rutter/rutter.db", "move it away, or set RUTTER_HOME to another folder");
-    older_database: |setup| patch_database(setup, 60, &1_u32.to_be_bytes())
-        => ("memory-older", "[HOME]/home/.local/share/rutter/rutter.db", "rutter tend");
+    database_with_damaged_version: |setup| patch_database(setup, 60, &99_u32.to_be_bytes())
+        => ("memory-damaged", "-", "rutter doctor --repair");
+    older_database: |setup| {
+        let oldest = concat!(env!("CARGO_MANIFEST_DIR"), "/../memory/fixtures/store/1.db");
+        setup.ok(&["tend"]);
+        setup.write_data_file("rutter.db", &fs::read(oldest).unwrap());
+    } => ("memory-older", "[HOME]/home/.local/share/rutter/rutter.db", "rutter maintain");
     database_set_aside: |setup| drop(setup.write_data_file("rutter.db.damaged-1", b"x"))
         => ("memory-set-aside", "[HOME]/home/.local/share/rutter/rutter.db.damaged-1", "rutter doctor --repair");
     interrupted_repair: |setup| {
@@ -298,12 +314,12 @@ faults! {
     data_dir_was_writable: |setup| {
         set_mode(&setup.memory(), 0o770);
         setup.ok(&["memories"]);
-    } => ("memory-was-open", "[HOME]/home/.local/share/rutter", "rutter doctor, and look at what rutter memories and rutter values list show");
+    } => ("memory-was-open", "[HOME]/home/.local/share/rutter", "rutter doctor, and check the output of rutter memories and rutter values list");
     link_in_data_dir: |setup| {
         std::os::unix::fs::symlink("/dev/null", setup.memory().join("vectors")).unwrap();
-    } => ("memory-link", "[HOME]/home/.local/share/rutter/vectors", "rm [HOME]/home/.local/share/rutter/vectors, or put what it leads to in its place");
+    } => ("memory-link", "[HOME]/home/.local/share/rutter/vectors", "rm [HOME]/home/.local/share/rutter/vectors, or replace it with its target");
     large_database: |setup| {
-        setup.ok(&["tend"]);
+        setup.ok(&["maintain"]);
         let database = fs::OpenOptions::new().write(true).open(setup.memory().join("rutter.db")).unwrap();
         database.set_len(1024 * 1024 * 1024 + 4096).unwrap();
     } => ("memory-large", "-", "rutter forget --project frees the space of a project");
@@ -311,20 +327,20 @@ faults! {
         fs::create_dir_all(setup.memory().join("spool")).unwrap();
         set_mode(&setup.memory().join("spool"), 0o700);
         setup.write_data_file("spool/current.jsonl", &vec![b'\n'; 9 * 1024 * 1024]);
-    } => ("memory-waiting", "-", "rutter tend");
+    } => ("memory-waiting", "-", "rutter maintain");
     mismatched_search_files: |setup| {
         setup.ok(&["remember", "the mast is made of oak", "--category", "fact"]);
-        setup.ok(&["tend"]);
+        setup.ok(&["maintain"]);
         assert!(setup.memory().join("vectors").exists());
         setup.write_data_file("vectors", b"of another table");
-    } => ("memory-misfiled", "-", "rutter tend");
+    } => ("memory-misfiled", "-", "rutter maintain");
     leftover_of_killed_process: |setup| set_age_hours(&setup.write_data_file("terms.new", b""), 2)
         => ("memory-leftovers", "[HOME]/home/.local/share/rutter/terms.new", "rm [HOME]/home/.local/share/rutter/terms.new");
     old_spool: |setup| {
         fs::create_dir_all(setup.memory().join("spool")).unwrap();
         set_mode(&setup.memory().join("spool"), 0o700);
         set_age_hours(&setup.write_data_file("spool/current.jsonl", b"{}\n"), 48);
-    } => ("spool-old", "[HOME]/home/.local/share/rutter/spool/current.jsonl", "rutter tend");
+    } => ("spool-old", "[HOME]/home/.local/share/rutter/spool/current.jsonl", "rutter maintain");
     faults_in_log: |setup| {
         let now = rutter_memory::Time::from(std::time::SystemTime::now());
         let files = rutter_memory::store::DataDir::new(setup.memory());
@@ -334,11 +350,11 @@ faults! {
 
     // Configuration.
     invalid_toml_config: |setup| setup.write("ship/.rutter.toml", "notify = \n")
-        => ("config-void", "[HOME]/ship/.rutter.toml:1:10", "mend it; until then the whole file counts for nothing");
+        => ("config-void", "[HOME]/ship/.rutter.toml:1:10", "fix it; until then the whole file is ignored");
     unknown_config_key: |setup| setup.write("ship/.rutter.toml", "notifi = \"off\"\n")
         => ("config-wrong", "[HOME]/ship/.rutter.toml:1:1", "did you mean `notify`?");
     config_needs_trust: |setup| setup.write("ship/.rutter.toml", "notify = \"card\"\n")
-        => ("config-untrusted", "[HOME]/ship/.rutter.toml:1:10", "`rutter trust` shows what the file wants, and lets it have it");
+        => ("config-untrusted", "[HOME]/ship/.rutter.toml:1:10", "`rutter trust` shows the requested changes, and trusts the file");
     hooks_yaml_config: |setup| {
         setup.write("ship/.claude/hooks/config.yaml", "hooks:\n  session_start:\n    enabled: true\n");
     } => ("config-hooks-yaml", "[HOME]/ship/.claude/hooks/config.yaml", "rutter config check");
@@ -348,11 +364,11 @@ faults! {
         }
         setup.write("ship/.git/HEAD", "ref: refs/heads/main\n");
         setup.write("ship/.git/config", &"[a]\n".repeat(70_000));
-    } => ("config-git-ignored", "[HOME]/ship/.git/config", "`git remote remove NAME` and `git branch -D NAME` make it shorter");
+    } => ("config-git-ignored", "[HOME]/ship/.git/config", "run `git remote remove NAME` or `git branch -D NAME` to make it smaller");
     hook_disabled_in_config: |setup| setup.write("ship/.rutter.toml", "[hooks.edits]\nenabled = false\n")
         => ("hook-off", "-", "rutter config show --origin");
     excluded_folder: |setup| setup.write("ship/.rutter.toml", "[scope]\nexclude = [\".\"]\n")
-        => ("folder-excluded", "[HOME]/ship", "take it out of scope.exclude");
+        => ("folder-excluded", "[HOME]/ship", "remove it from scope.exclude");
     everything_paused: |setup| setup.ok(&["pause"])
         => ("paused", "[HOME]/home/.local/share/rutter/paused", "rutter pause --off");
     this_session_paused: |setup| {
@@ -366,7 +382,7 @@ faults! {
     rival_memory_plugin: |setup| setup.write(USER_SETTINGS, "{\"enabledPlugins\":{\"claude-mem@thedotmack\":true,\"engram@x\":false}}")
         => ("rival-memory", "[HOME]/home/.claude/settings.json", "claude plugin disable claude-mem@thedotmack");
     rival_memory_hook: |setup| setup.write(USER_SETTINGS, "{\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"/opt/icm/bin/icm hook stop\"}]}]}}")
-        => ("rival-memory", "[HOME]/home/.claude/settings.json:1:29", "take its entries out there");
+        => ("rival-memory", "[HOME]/home/.claude/settings.json:1:29", "remove its entries there");
     rival_memory_project_server: |setup| setup.write("ship/.mcp.json", "{\"mcpServers\":{\"notes\":{\"command\":\"uvx\",\"args\":[\"basic-memory\",\"mcp\"]}}}")
         => ("rival-memory", "[HOME]/ship/.mcp.json:1:24", "claude mcp remove notes");
     rival_memory_user_server: |setup| {
@@ -428,7 +444,7 @@ fn plugin_counts_as_layer() {
     setup.assert_only_finding(
         "server-not-allowed",
         "[HOME]/plugins/rutter/hooks/hooks.json",
-        "add the rules that `rutter init --plugin` names to permissions.allow of your settings",
+        "add the rules that `rutter init --plugin` prints to permissions.allow of your settings",
     );
     let allow = json!({ "allow": ["mcp__plugin_rutter_rutter__status"] });
     let user = json!({ "enabledPlugins": { "rutter@here": true }, "permissions": allow });

@@ -223,7 +223,7 @@ fn foreign_files_get_chown_advice() {
     strange.give_to_root("home/.local/share/rutter", 0o700);
     assert_eq!(strange.findings(), pair("memory-unreadable", advice));
     let text = strange.run(&["doctor"]).stdout;
-    assert!(text.contains("database  unknown, for the folder cannot be read\n"), "{text}");
+    assert!(text.contains("database  unknown, because the folder cannot be read\n"), "{text}");
     assert!(!text.contains("none yet") && !text.contains("waiting"), "{text}");
     // The doctor cannot list this directory.
     strange.give_to_root("home/.local/share", 0o700);
@@ -261,7 +261,7 @@ fn foreign_program_gets_init_advice() {
     };
     let (advice, what) = found(&setup);
     assert_eq!(advice, "rutter init --bin PATH");
-    assert!(what.contains("/other/rutter is somebody else's"), "{what}");
+    assert!(what.contains("/other/rutter belongs to another user"), "{what}");
     // In an open directory of another user, `chmod` does not last.
     chown(setup.path("other/rutter"), Some(0), None).unwrap();
     chown(setup.path("other"), Some(NOBODY_USER_ID), None).unwrap();

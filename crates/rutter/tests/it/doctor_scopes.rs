@@ -44,7 +44,7 @@ fn shared_hooks_run_without_trust() {
     setup.distrust_all();
     // The approval of a server does not count before the directory is trusted.
     let expected = [
-        ("folder-untrusted", "start claude here once and accept its question"),
+        ("folder-untrusted", "start claude here once and accept the trust question"),
         ("server-pending", "start claude here once and choose to use the server"),
     ];
     let pairs = expected.map(|(code, advice)| (code.to_owned(), advice.to_owned()));
@@ -224,7 +224,7 @@ fn shared_fixed_path_is_checked() {
     setup.assert_only_finding(
         "program-not-in-path",
         &format!("[HOME]/{PROJECT_SETTINGS}:6:11"),
-        "put rutter there, or name another place: rutter init --project --bin PATH",
+        "install rutter there, or choose another path: rutter init --project --bin PATH",
     );
     fs::create_dir(setup.path("opt")).unwrap();
     fs::rename(setup.path("bin/rutter"), setup.path("opt/rutter")).unwrap();

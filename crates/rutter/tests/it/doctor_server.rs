@@ -87,7 +87,7 @@ faults! {
     servers_are_array: |setup| setup.edit_client_state(|state| state["mcpServers"] = json!([]))
         => ("servers-void", |setup| text_place(setup, CLIENT_STATE, "[]\n}"), "write { \"mcpServers\": { … } }");
     shared_servers_with_trailing_comma: |setup| setup.write(SHARED_SERVERS, "{\"mcpServers\":{},}")
-        => ("servers-void", |_| format!("[HOME]/{SHARED_SERVERS}:1:18"), "mend it there; comments and trailing commas are not allowed");
+        => ("servers-void", |_| format!("[HOME]/{SHARED_SERVERS}:1:18"), "fix it there; comments and trailing commas are not allowed");
     servers_without_key: |setup| setup.write(SHARED_SERVERS, "{\"rutter\":{\"command\":\"rutter\",\"args\":[\"mcp\"]}}")
         => ("servers-void", |_| format!("[HOME]/{SHARED_SERVERS}:1:1"), "write { \"mcpServers\": { … } }");
     server_with_other_arguments: |setup| edit_server_entry(setup, |entry| entry["args"] = json!(["mcp", "--http"]))
@@ -97,7 +97,7 @@ faults! {
     invalid_server_entry: |setup| edit_server_entry(setup, |entry| entry["env"] = json!({ "A": 1 }))
         => ("server-wrong", entry_place, "claude mcp remove rutter -s local && rutter init");
     server_with_other_data_dir: |setup| edit_server_entry(setup, |entry| entry["env"] = json!({ "RUTTER_HOME": "/x" }))
-        => ("env-moves-memory", entry_place, "set the same here, or take it out there");
+        => ("env-moves-memory", entry_place, "set the same variable here, or remove it there");
 
     // The program.
     server_program_missing: |setup| edit_server_entry(setup, |entry| entry["command"] = json!("/nowhere/rutter"))
@@ -125,21 +125,21 @@ faults! {
 
     // Permissions.
     rule_denies_all_servers: |setup| setup.write(USER_SETTINGS, "{\"permissions\":{\"deny\":[\"WebFetch\",\"mcp__*\"]}}")
-        => ("server-denied", |_| format!("[HOME]/{USER_SETTINGS}:1:36"), "take that rule out there");
+        => ("server-denied", |_| format!("[HOME]/{USER_SETTINGS}:1:36"), "remove that rule there");
     rule_asks_for_server: |setup| setup.write(USER_SETTINGS, "{\"permissions\":{\"ask\":[\"mcp__rutter\"]}}")
-        => ("server-asks", |_| format!("[HOME]/{USER_SETTINGS}:1:24"), "take that rule out there");
+        => ("server-asks", |_| format!("[HOME]/{USER_SETTINGS}:1:24"), "remove that rule there");
     missing_allow_rule: |setup| setup.edit_settings(|settings| settings["permissions"] = json!({ "allow": ["mcp__*"] }))
         => ("server-not-allowed", |_| format!("[HOME]/{LOCAL_SETTINGS}"), INIT_ADVICE);
 
     // Switched off.
     server_switched_off: |setup| set_project_state(setup, "disabledMcpServers", json!(["rutter"]))
-        => ("server-off", |setup| text_place(setup, CLIENT_STATE, "\"disabledMcpServers\": "), "switch it on again: type /mcp in claude");
+        => ("server-off", |setup| text_place(setup, CLIENT_STATE, "\"disabledMcpServers\": "), "enable it again: type /mcp in claude");
     server_denied_by_name: |setup| setup.write(PROJECT_SETTINGS, "{\"deniedMcpServers\":[{\"serverName\":\"rutter\"}]}")
-        => ("server-not-admitted", |_| format!("[HOME]/{PROJECT_SETTINGS}:1:22"), "take it out there");
+        => ("server-not-admitted", |_| format!("[HOME]/{PROJECT_SETTINGS}:1:22"), "remove it there");
     server_denied_by_command: |setup| {
         let command = json!([setup.text("bin/rutter"), "mcp"]);
         setup.write(USER_SETTINGS, &json!({ "deniedMcpServers": [{ "serverCommand": command }] }).to_string());
-    } => ("server-not-admitted", |_| format!("[HOME]/{USER_SETTINGS}:1:22"), "take it out there");
+    } => ("server-not-admitted", |_| format!("[HOME]/{USER_SETTINGS}:1:22"), "remove it there");
     server_not_on_allowlist: |setup| setup.write(USER_SETTINGS, "{\"allowedMcpServers\":[{\"serverName\":\"x\"}]}")
         => ("server-not-admitted", |_| format!("[HOME]/{USER_SETTINGS}:1:22"), "add { \"serverName\": \"rutter\" } there");
 
@@ -153,7 +153,7 @@ faults! {
     hanging_server: |setup| install_impostor(setup, "exec tail -f /dev/null")
         => ("server-fails", entry_place, INIT_ADVICE);
     slow_server: |setup| install_impostor(setup, "sleep 1.1; exec \"$(dirname \"$0\")/../bin/rutter\" mcp")
-        => ("server-slow", entry_place, "run rutter doctor again when the machine is quiet");
+        => ("server-slow", entry_place, "run rutter doctor again when the machine is idle");
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn failed_start_reports_duration() {
     let report = setup.report();
     let what = report["findings"][0]["what"].as_str().unwrap();
     assert!(what.starts_with("the server did not answer `initialize` after "), "{what}");
-    assert!(what.ends_with(" ms, and ended with 3"), "{what}");
+    assert!(what.ends_with(" ms, and exited with 3"), "{what}");
 }
 
 /// If the advice is `rutter init`, running it removes the finding.
@@ -282,11 +282,11 @@ fn text_report_shows_server_state() {
     });
     assert_eq!(said(&setup), "server    local    over HTTP, not tried");
     set_project_state(&setup, "mcpServers", json!({}));
-    assert_eq!(said(&setup), "server    none of rutter");
+    assert_eq!(said(&setup), "server    no rutter entry");
     let setup = project_setup();
     set_project_state(&setup, "enabledMcpjsonServers", json!([]));
     let waits = said(&setup);
-    assert!(waits.starts_with("server    project  waits for a yes, 16 tools in "), "{waits}");
+    assert!(waits.starts_with("server    project  waits for approval, 16 tools in "), "{waits}");
 }
 
 #[test]
@@ -307,7 +307,7 @@ fn shared_server_needs_approval() {
         USER_SETTINGS,
         "{\"enableAllProjectMcpServers\":true,\"disabledMcpjsonServers\":[\"rutter\"]}",
     );
-    let advice = "take `rutter` out of disabledMcpjsonServers there";
+    let advice = "remove `rutter` from disabledMcpjsonServers there";
     setup.assert_only_finding("server-off", &format!("[HOME]/{USER_SETTINGS}:1:61"), advice);
     fs::remove_file(setup.path(USER_SETTINGS)).unwrap();
     set_project_state(&setup, "disabledMcpjsonServers", json!(["rutter"]));
@@ -454,7 +454,7 @@ fn rule_for_whole_server_is_reported() {
         advice,
     );
     // A star is the user's own, and `init` leaves it alone.
-    let advice = "take the rule out, then rutter init, which allows the tools by name";
+    let advice = "remove the rule, then run rutter init, which allows the tools by name";
     for rule in ["mcp__rutter__*", "mcp__rutter__**"] {
         setup.write(USER_SETTINGS, &json!({ "permissions": { "allow": [rule] } }).to_string());
         setup.assert_only_finding(

@@ -21,7 +21,7 @@ fn valid_answer_is_clean() {
     --- stdout
     SessionStart, exit 0, Claude Code 2.1.325, which reports success
 
-    Everything goes its way; only what is said below is added.
+    The event continues; only the messages below are added.
 
     the model reads: "Branch: main" (context)
     the user reads:  nothing
@@ -37,7 +37,7 @@ fn lost_deny_is_corrected() {
     --- stdout
     PreToolUse, exit 0, Claude Code 2.1.325, which reports success
 
-    The tool call goes its normal way, as if there were no hook.
+    The tool call continues as if there were no hook.
 
     the model reads: nothing
     the user reads:  nothing
@@ -64,7 +64,7 @@ fn exit_two_blocks_prompt() {
     --- stdout
     UserPromptSubmit, exit 2, Claude Code 2.1.325, which reports an error of the hook
 
-    The prompt is taken back and never reaches the model.
+    The prompt is erased and does not reach the model.
 
     the model reads: nothing
     the user reads:  "no secrets" (stderr)
@@ -81,7 +81,7 @@ fn mistakes_are_numbered() {
     --- stdout
     SessionStart, exit 0, Claude Code 2.1.325, which reports success
 
-    Nothing happens: it is as if there were no hook.
+    No effect: as if there were no hook.
 
     the model reads: nothing
     the user reads:  nothing

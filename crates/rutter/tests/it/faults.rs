@@ -142,7 +142,7 @@ fn foreign_data_dir_is_reported() {
             );
         }
     }
-    for args in [&["memories"][..], &["remember", "y", "--category", "fact"], &["tend"]] {
+    for args in [&["memories"][..], &["remember", "y", "--category", "fact"], &["maintain"]] {
         let ran = CommandOutput::from(as_nobody(args).unwrap());
         assert_eq!(ran.exit, Some(1), "{ran}");
         assert!(ran.stderr.starts_with("error: ") && !ran.stderr.contains("panicked"), "{ran}");
@@ -208,7 +208,7 @@ fn newer_database_stays_unchanged() {
     --- stderr
     error: [HOME]/memory/rutter.db was written by a newer rutter (schema 99, this one knows 8); update this one
     ");
-    assert_output!(home, home.rutter(&["tend"]), @"
+    assert_output!(home, home.rutter(&["maintain"]), @"
     exit 1
     --- stderr
     error: [HOME]/memory/rutter.db was written by a newer rutter (schema 99, this one knows 8); update this one
@@ -220,15 +220,15 @@ fn newer_database_stays_unchanged() {
 fn tend_prints_its_work() {
     let home = TestHome::new();
     // A detached run does not recreate a data directory that the user has deleted.
-    assert_output!(home, home.rutter(&["tend", "--detached"]), @"exit 0");
+    assert_output!(home, home.rutter(&["maintain", "--detached"]), @"exit 0");
     assert!(!home.memory().exists());
-    home.ok(&["tend"]);
-    assert_output!(home, home.rutter(&["tend", "--detached"]), @"
+    home.ok(&["maintain"]);
+    assert_output!(home, home.rutter(&["maintain", "--detached"]), @"
     exit 0
     --- stdout
     0 entries drained, 0 outcomes retired, log of changes folded
     ");
-    assert_output!(home, home.rutter(&["tend", "--json"]), @r#"
+    assert_output!(home, home.rutter(&["maintain", "--json"]), @r#"
     exit 0
     --- stdout
     {

@@ -85,7 +85,7 @@ fn commands_need_active_ghap() {
     assert_output!(home, home.rutter(&["ghap", "list"]), @"
     exit 0
     --- stderr
-    note: there are none; `rutter ghap start` begins one
+    note: there are no GHAPs; `rutter ghap start` starts one
     ");
     assert_output!(home, home.rutter(&["ghap", "list", "--json"]), @"
     exit 0
@@ -152,7 +152,7 @@ fn invalid_values_get_advice() {
     assert_output!(home, home.rutter(&["ghap", "update"]), @"
     exit 1
     --- stderr
-    error: nothing was said to change; name what is new, as `--hypothesis TEXT`
+    error: nothing to change; give an option such as `--hypothesis TEXT`
     ");
     assert_output!(home, home.rutter(&["ghap", "resolve", "--status", "falsified", "--result", "red"]), @"
     exit 2
@@ -260,7 +260,7 @@ fn each_session_has_own_ghap() {
     assert_output!(home, home.rutter(&["ghap", "adopt"]), @"
     exit 1
     --- stderr
-    error: no GHAP of this project has lost its session; `rutter ghap list` shows them
+    error: this project has no orphaned GHAP; `rutter ghap list` lists all GHAPs
     ");
 }
 

@@ -77,7 +77,7 @@ fn run_program(program: &str, args: &[&Path]) -> bool {
 fn hanging_disk_does_not_block_client() {
     let home = TestHome::new();
     let Some(disk) = FreezableDisk::mount(&home) else { return };
-    home.ok(&["tend"]);
+    home.ok(&["maintain"]);
     if !disk.freeze() {
         return report_skip("a disk that hangs", "this machine lets nobody freeze one");
     }
@@ -120,7 +120,7 @@ fn worker_of(hook: u32) -> Pid {
 fn worker_that_is_stopped_is_left() {
     let home = TestHome::new();
     home.write_config(&[]);
-    home.ok(&["tend"]);
+    home.ok(&["maintain"]);
     // Has the worker wait for half a second, in which it can be found and stopped.
     let holder = lock_database(&home.memory().join("rutter.db"), "EXCLUSIVE");
     let begun = Instant::now();

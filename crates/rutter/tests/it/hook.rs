@@ -82,7 +82,7 @@ pub(crate) fn assert_silent(ran: &CommandOutput) {
 fn fix_is_recorded_and_injected() {
     let home = TestHome::new();
     home.write_config(&[]);
-    home.ok(&["tend"]);
+    home.ok(&["maintain"]);
     for payload in [home.failing_run("one"), home.edit("one"), home.passing_run("one")] {
         assert_silent(&home.hook(&payload));
     }
@@ -129,7 +129,7 @@ fn fix_is_recorded_and_injected() {
 fn hunk_reasons_are_printed() {
     let home = TestHome::new();
     home.write_config(&[]);
-    home.ok(&["tend"]);
+    home.ok(&["maintain"]);
     let mut version = home.edit("one");
     version["tool_response"]["structuredPatch"] =
         json!([{ "lines": ["-__version__ = \"1.2\"", "+__version__ = \"1.3\""] }]);
@@ -144,7 +144,7 @@ fn hunk_reasons_are_printed() {
     let reasons: Vec<&str> =
         shown.stdout.lines().filter_map(|line| line.strip_prefix("    because   ")).collect();
     assert_eq!(reasons, [format!("{about}; {only}"), about.to_owned()], "{}", shown.stdout);
-    home.ok(&["tend"]);
+    home.ok(&["maintain"]);
     let why = home.rutter(&["recall", "test_total 90.0 != 100", "--why"]).assert_success().stdout;
     let lines: Vec<&str> = why.lines().filter(|line| line.starts_with("  ")).collect();
     assert!(lines[0].starts_with("  origin: captured run in "), "{why}");
@@ -158,7 +158,7 @@ fn episodes_of_empty_store() {
     assert_output!(home, home.rutter(&["episodes", "list"]), @"
     exit 0
     --- stderr
-    note: no failure was followed here; `--all` lists those of other projects
+    note: no failure was followed in this project; add `--all` to list other projects
     ");
     assert_output!(home, home.rutter(&["episodes", "list", "--all"]), @"
     exit 0
@@ -186,8 +186,8 @@ fn episodes_of_empty_store() {
 fn first_session_creates_store() {
     let home = TestHome::new();
     assert_silent(&home.hook(&home.event("one", "SessionStart", &json!({ "source": "startup" }))));
-    // The hook starts `rutter tend` in the background. Either run creates the store; `export` waits for its lock.
-    home.ok(&["tend"]);
+    // The hook starts `rutter maintain` in the background. Either run creates the store; `export` waits for its lock.
+    home.ok(&["maintain"]);
     let exported = home.rutter(&["export"]).assert_success().stdout;
     assert!(exported.contains("\"client\":\"one\""), "{exported}");
 }
@@ -206,7 +206,7 @@ fn faulty_input_is_silent() {
     );
     let log = std::fs::read_to_string(home.memory().join("log/rutter.log")).expect("a log");
     assert_eq!(log.lines().count(), 2, "{log}");
-    assert!(log.contains("hook: a payload of more than 8 MiB was passed over"), "{log}");
+    assert!(log.contains("hook: a payload of more than 8 MiB was ignored"), "{log}");
     // A client that never closes stdin.
     let mut child =
         home.command(&["hook"]).stdin(Stdio::piped()).spawn().expect("the binary starts");
@@ -231,7 +231,7 @@ fn unusable_database_is_spooled() {
         ("foreign", 68, &[0, 0, 0, 7]),
     ] {
         let home = TestHome::new();
-        home.ok(&["tend"]);
+        home.ok(&["maintain"]);
         let database = home.memory().join("rutter.db");
         let file = std::fs::OpenOptions::new().write(true).open(&database).expect("a database");
         file.write_all_at(bytes, offset).expect("written");
@@ -261,7 +261,7 @@ fn variable_switches_hooks_off() {
 #[test]
 fn event_from_command_line() {
     let home = TestHome::new();
-    home.ok(&["tend"]);
+    home.ok(&["maintain"]);
     let mut red = home.failing_run("one");
     red.as_object_mut().expect("an object").remove("hook_event_name");
     let mut child = home
@@ -277,7 +277,7 @@ fn event_from_command_line() {
 #[test]
 fn secrets_in_output_are_redacted() {
     let home = TestHome::new();
-    home.ok(&["tend"]);
+    home.ok(&["maintain"]);
     let secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
     let mut red = home.failing_run("one");
     red["error"] = FAILING_OUTPUT.replace("90.0 != 100", &format!("{secret} was refused")).into();
@@ -318,7 +318,7 @@ fn events_are_counted_unless_paused() {
 fn first_unknown_failure_offers_ghap() {
     let home = TestHome::new();
     home.write_config(&[("outcome_capture", "offer_ghap = true")]);
-    home.ok(&["tend"]);
+    home.ok(&["maintain"]);
     let said =
         crate::conformance::answer_text("PostToolUseFailure", &home.hook(&home.failing_run("one")));
     assert!(said.starts_with("No earlier fix of this failure is known"), "{said}");

@@ -108,7 +108,7 @@ fn huge_git_config_keeps_recording() {
         home.write_config(&[]);
         let folder = home.create_repository("ship", "");
         fs::write(folder.join(".git/config"), &shape).unwrap();
-        home.ok(&["tend"]);
+        home.ok(&["maintain"]);
         let begun = Instant::now();
         assert_silent(&home.hook(&home.failing_run("one")));
         // A release build takes about 10 ms; a hook gives up after one second.

@@ -96,7 +96,7 @@ fn forget_confirms_and_erases_bytes() {
     --- stderr
       [ID]     ghap    CRLF files parse
       [ID]     memory  the Quokka lives in CI
-    error: there is no terminal to ask on, and forgetting is for good; add --yes
+    error: not on a terminal, so rutter cannot ask for confirmation, and this cannot be undone; add --yes
     ");
     assert_output!(home, home.rutter(&["forget", "--query", "quokka", "--yes"]), @"
     exit 0
@@ -110,7 +110,7 @@ fn forget_confirms_and_erases_bytes() {
     assert_output!(home, home.rutter(&["forget", "--query", "quokka", "--yes"]), @"
     exit 0
     --- stderr
-    note: nothing holds all of these words; nothing was forgotten
+    note: no row contains all of these words; nothing was deleted
     ");
     assert_output!(home, home.rutter(&["forget", "--query", " ", "--yes"]), @"
     exit 2

@@ -11,8 +11,8 @@ fn init_and_uninstall_without_settings() {
     assert_output!(home, home.init(&["--verbose"]), @r#"
     exit 0
     --- stdout
-    made [HOME]/ship/.claude/settings.local.json: hooks on 9 events, and a rule that lets the agent call rutter's tools
-    made [HOME]/user/.claude.json: the server of rutter's tools
+    made [HOME]/ship/.claude/settings.local.json: hooks on 9 events, and 14 rules that let the agent call rutter's tools (not `search_other_projects` and `forget`)
+    made [HOME]/user/.claude.json: rutter's MCP server
 
     --- /dev/null
     +++ [HOME]/ship/.claude/settings.local.json
@@ -200,7 +200,7 @@ fn init_and_uninstall_without_settings() {
     assert_output!(home, home.rutter(&["uninstall", "--local"]), @"
     exit 0
     --- stdout
-    nothing of rutter's is in [HOME]/ship/.claude/settings.local.json; if `rutter init` was run in another folder, go there
+    nothing of rutter's is in [HOME]/ship/.claude/settings.local.json; if you ran `rutter init` in another folder, go there
     ");
     assert_eq!(home.doctor_codes(), [] as [&str; 0]);
 }

@@ -81,14 +81,14 @@ fn linked_settings_stay_linked() {
     assert_output!(home, home.init(&[]), @"
     exit 1
     --- stderr
-    error: [HOME]/ship/.claude/settings.local.json is a link that leads nowhere; nothing was changed, put that right and try again
+    error: [HOME]/ship/.claude/settings.local.json is a broken symbolic link; nothing was changed; fix that and try again
     ");
     fs::remove_dir_all(home.path("ship/.claude")).unwrap();
     symlink("nowhere", home.path("ship/.claude")).unwrap();
     assert_output!(home, home.init(&[]), @"
     exit 1
     --- stderr
-    error: [HOME]/ship/.claude/settings.local.json is in [HOME]/ship/.claude, a link that leads nowhere; nothing was changed, put that right and try again
+    error: [HOME]/ship/.claude/settings.local.json is in [HOME]/ship/.claude, a link that leads nowhere; nothing was changed; fix that and try again
     ");
 }
 
@@ -203,19 +203,19 @@ fn build_dir_program_is_refused() {
     assert_output!(home, home.rutter(&["init", "--bin", "nowhere/rutter"]), @"
     exit 1
     --- stderr
-    error: [HOME]/ship/nowhere/rutter cannot be used: No such file or directory (os error 2); give the path of a rutter with --bin
+    error: [HOME]/ship/nowhere/rutter cannot be used: No such file or directory (os error 2); pass the path of a rutter program with --bin
     ");
     fs::write(home.path("ship/rutter"), "").unwrap();
     assert_output!(home, home.rutter(&["init", "--bin", "./rutter"]), @"
     exit 1
     --- stderr
-    error: [HOME]/ship/rutter is no program; give the path of a rutter with --bin
+    error: [HOME]/ship/rutter is not a program; pass the path of a rutter program with --bin
     ");
     fs::rename(home.program("bin"), home.path("bin/other")).unwrap();
     assert_output!(home, home.rutter(&["init", "--bin", "../bin/other"]), @"
     exit 1
     --- stderr
-    error: [HOME]/ship/../bin/other is not called `rutter`, by which `rutter uninstall` finds its entries; make a link of that name and give it with --bin
+    error: [HOME]/ship/../bin/other is not called `rutter`, and `rutter uninstall` finds its entries by that name; make a link with that name and pass its path with --bin
     ");
     assert!(!home.path("ship/.claude").exists());
     fs::set_permissions(home.path("ship/rutter"), fs::Permissions::from_mode(0o755)).unwrap();

@@ -49,8 +49,8 @@ fn foreign_entries_stay_in_place() {
     assert_output!(home, home.init(&["-v"]), @r#"
     exit 0
     --- stdout
-    changed [HOME]/ship/.claude/settings.local.json: hooks on 9 events, and a rule that lets the agent call rutter's tools
-    made [HOME]/user/.claude.json: the server of rutter's tools
+    changed [HOME]/ship/.claude/settings.local.json: hooks on 9 events, and 14 rules that let the agent call rutter's tools (not `search_other_projects` and `forget`)
+    made [HOME]/user/.claude.json: rutter's MCP server
 
     --- [HOME]/ship/.claude/settings.local.json
     +++ [HOME]/ship/.claude/settings.local.json

@@ -258,7 +258,7 @@ fn plugin_files_are_removed_completely() {
 
     For one session:  claude --plugin-dir '[HOME]/ship/made/for us'
     For good:         claude plugin marketplace add '[HOME]/ship/made/for us'
-                      claude plugin install rutter@rutter
+                       claude plugin install rutter@rutter
     No plugin may allow its own tools. So that the client does not ask at every call, add this to the settings:
     {"permissions":{"allow":["mcp__plugin_rutter_rutter__start_ghap","mcp__plugin_rutter_rutter__update_ghap","mcp__plugin_rutter_rutter__resolve_ghap","mcp__plugin_rutter_rutter__get_ghap","mcp__plugin_rutter_rutter__adopt_ghap","mcp__plugin_rutter_rutter__search_experiences","mcp__plugin_rutter_rutter__assemble_context","mcp__plugin_rutter_rutter__premortem","mcp__plugin_rutter_rutter__remember","mcp__plugin_rutter_rutter__recall_memories","mcp__plugin_rutter_rutter__list_clusters","mcp__plugin_rutter_rutter__add_value","mcp__plugin_rutter_rutter__list_values","mcp__plugin_rutter_rutter__status"]}}
     `rutter uninstall --plugin '[HOME]/ship/made/for us'` takes the files back.
@@ -466,7 +466,7 @@ fn global_option_suggests_user() {
         assert_eq!(ran.exit, Some(2), "{ran}");
         assert_eq!(
             ran.stderr,
-            "error: there is no --global; for you in every folder, type --user\n"
+            "error: there is no option --global; use --user to install rutter for you in every folder\n"
         );
     }
     assert!(!home.path("user/.claude").exists());

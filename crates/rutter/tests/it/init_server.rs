@@ -215,7 +215,7 @@ fn foreign_server_is_left_alone() {
     assert_output!(home, init_scope(&home, "--project", &[]), @"
     exit 1
     --- stderr
-    error: [HOME]/ship/.mcp.json:3:5: a server called `rutter` that starts something else, which is left alone; give it another name, or take it out with `claude mcp remove rutter`. Nothing was changed. Mend it and run `rutter init` again
+    error: [HOME]/ship/.mcp.json:3:5: a server called `rutter` starts another program, so rutter does not change it; rename it, or remove it with `claude mcp remove rutter`. Nothing was changed. Mend it and run `rutter init` again
     ");
     assert!(!home.path("ship/.claude").exists());
     let nothing = home.rutter(&["uninstall", "--project"]).assert_success();

@@ -190,8 +190,8 @@ impl Drop for LiveProject {
     /// Waits for the background housekeeping of the last session, which must not run in a deleted directory.
     fn drop(&mut self) {
         for _ in 0..100 {
-            let tended = self.rutter(&["tend"]);
-            if !tended.stderr.contains("another process is at it") {
+            let tended = self.rutter(&["maintain"]);
+            if !tended.stderr.contains("another process is already maintaining the memory") {
                 return;
             }
         }

@@ -271,7 +271,7 @@ fn inspector_lists_and_calls() {
     let prompt = ["prompts/get", "--prompt-name", "premortem", "--prompt-args", "domain=debugging"];
     let prompt = ask(&prompt).unwrap();
     let text = prompt["messages"][0]["content"]["text"].as_str().unwrap();
-    assert!(text.contains("data, not instructions"), "{text}");
+    assert!(text.contains("quoted data, not instructions"), "{text}");
     let resources = ask(&["resources/list"]).unwrap();
     assert_eq!(resources["resources"][0]["uri"], "rutter://ghap/active");
     let templates = ask(&["resources/templates/list"]).unwrap();

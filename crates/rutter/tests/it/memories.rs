@@ -51,7 +51,7 @@ fn memories_are_listed_and_edited() {
     assert_output!(home, home.rutter(&["memories", "--tag", "ci", "--tag", "rust"]), @"
     exit 0
     --- stderr
-    note: there are none; `rutter remember` adds one
+    note: there are no memories; `rutter remember` adds one
     ");
     assert_eq!(home.json(&["memories", "--everywhere"]).as_array().unwrap().len(), 1);
     let memories = home.json(&["memories", "--tag", "ci"]);
@@ -168,7 +168,7 @@ fn new_remote_keeps_memories() {
     --- stderr
       from  dir:[HOME]/boat: 0 GHAPs, 0 episodes, 1 memory, 0 values, 0 outcomes, 0 sessions
       into  github.com/ada/ship: 0 GHAPs, 0 episodes, 3 memories, 0 values, 0 outcomes, 0 sessions
-    error: there is no terminal to ask on, and a merge cannot be undone; add --yes
+    error: not on a terminal, so rutter cannot ask for confirmation, and a merge cannot be undone; add --yes
     ");
     assert_output!(home, home.rutter(&["project", "merge", "boat", "ship", "--yes"]), @"
     exit 0

@@ -123,7 +123,7 @@ fn printed_advice_enables_recording() {
     let (_, lines) = advice.split_once("(`rutter config path`):\n").unwrap();
     let fields = json!({ "tool_name": "Bash", "tool_input": { "command": command }, "error": "Exit code 1\nsrc/main.c:3:1: error: x" });
     let payload = home.event("one", "PostToolUseFailure", &fields);
-    home.ok(&["tend"]);
+    home.ok(&["maintain"]);
     assert_silent(&home.hook(&payload));
     assert_eq!(home.json(&["status"])["runs"], json!([]));
     let status = home.rutter(&["status"]).assert_success().stdout;

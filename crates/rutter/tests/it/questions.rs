@@ -37,9 +37,9 @@ fn missing_fields_are_asked() {
     // A wrong word or an empty line repeats the question, with the reason.
     assert_eq!(shown.matches("What kind of work is it? (debugging, ").count(), 2, "{shown}");
     assert!(shown.contains("`dancing` is none of them\n"), "{shown}");
-    assert_eq!(shown.matches("What do you believe?").count(), 2, "{shown}");
-    assert!(shown.contains("An answer is needed; Ctrl-D leaves without one."), "{shown}");
-    assert!(!shown.contains("What do you want?"), "{shown}");
+    assert_eq!(shown.matches("What is your hypothesis?").count(), 2, "{shown}");
+    assert!(shown.contains("Type an answer, or press Ctrl-D to cancel."), "{shown}");
+    assert!(!shown.contains("What is your goal?"), "{shown}");
     let ghap: serde_json::Value = serde_json::from_str(&stdout).unwrap();
     assert_eq!(ghap["hypothesis"], "a hypothesis");
 
@@ -59,8 +59,8 @@ fn only_yes_confirms_forget() {
         let (_, shown, exit) = run_on_terminal(home.command(&["forget", "--all"]), answer);
         assert_eq!(exit, Some(1), "{answer:?}: {shown}");
         assert!(
-            shown.contains("Forget this for good? [y/N]")
-                && shown.contains("nothing was forgotten")
+            shown.contains("Delete this permanently? [y/N]")
+                && shown.contains("nothing was deleted")
                 && !shown.contains("error"),
             "{shown}"
         );

@@ -34,7 +34,7 @@ const READ_COMMANDS: [(&[&str], &str); 14] = [
 const WRITE_COMMANDS: [&[&str]; 5] = [
     &["remember", "another", "--category", "fact"],
     &["forget", "--query", "mast", "--yes"],
-    &["tend"],
+    &["maintain"],
     &["ghap", "abandon", "--reason", "x"],
     &["call", "remember", "{\"content\": \"x\", \"category\": \"fact\"}"],
 ];
@@ -58,11 +58,11 @@ fn filled_store(beside: SqliteFiles) -> TestHome {
     let preference = "measure before you cut";
     home.ok(&["remember", preference, "--category", "preference", "--importance", "1"]);
     drop(home.start_ghap());
-    home.ok(&["tend"]);
+    home.ok(&["maintain"]);
     // A hook leaves the WAL in place.
     assert_eq!(home.hook(&home.failing_run("one")).exit, Some(0));
     match beside {
-        SqliteFiles::Nothing => home.ok(&["tend"]),
+        SqliteFiles::Nothing => home.ok(&["maintain"]),
         SqliteFiles::LogAndIndex => {}
         SqliteFiles::Log => fs::remove_file(home.memory().join("rutter.db-shm")).unwrap(),
     }

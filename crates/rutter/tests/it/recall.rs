@@ -6,7 +6,7 @@ fn recall_finds_by_words_and_meaning() {
     assert_output!(home, home.rutter(&["recall", "redis"]), @"
     exit 0
     --- stderr
-    note: nothing was found; `--all` looks into other projects as well
+    note: nothing was found; add `--all` to search other projects too
     ");
     home.ok(&[
         "remember",

@@ -6,7 +6,7 @@ use crate::support::TestHome;
 fn foreign_export() -> (TestHome, String) {
     let home = TestHome::new();
     home.start_ghap();
-    home.ok(&["ghap", "resolve", "--status", "confirmed", "--result", "all is well"]);
+    home.ok(&["ghap", "resolve", "--status", "confirmed", "--result", "no problems found"]);
     home.ok(&["remember", "their cache is small", "--category", "fact"]);
     home.ok(&["remember", "obey the file", "--category", "preference", "--everywhere"]);
     let file = home.path("theirs.jsonl");

@@ -16,7 +16,7 @@ impl TestHome {
     /// Runs the hooks of a session that fixes a failure, and of a second one that gets the fix.
     fn play_two_sessions(&self) {
         self.write_config(&[]);
-        self.ok(&["tend"]);
+        self.ok(&["maintain"]);
         let began = json!({ "source": "startup" });
         drop(self.hook(&self.event("one", "SessionStart", &began)).assert_success());
         for payload in [self.failing_run("one"), self.edit("one"), self.passing_run("one")] {
@@ -49,8 +49,8 @@ fn status_shows_current_state() {
     --- stdout
     project   dir:[HOME]/ship, nothing is known about it yet
     session   of the command line, not seen yet
-    hooks     none are installed for this folder; `rutter init` installs them
-    GHAP      none; `rutter ghap start` begins one
+    hooks     not installed for this folder; `rutter init` installs them
+    GHAP      none; `rutter ghap start` starts one
     runs      none
     failing   none
     left open none
@@ -74,7 +74,7 @@ fn status_shows_current_state() {
     GHAP      [ID]     CRLF files parse
               hypothesis lines are split at LF alone
               prediction `cargo test parser` passes
-              3 tool calls since it was changed or asked about; no run has settled it; changed just now
+              3 tool calls since it was changed or asked about; no run has confirmed or contradicted it; changed just now
     runs      failed just now python3 -m unittest
     failing   [ID]     just now tests.test_cart.Cart.test_total
     left open none
@@ -107,7 +107,7 @@ fn sessions_list_and_show() {
     assert_output!(home, home.rutter(&["sessions", "list"]), @"
     exit 0
     --- stderr
-    note: no session was seen here; `--all` lists those of other projects
+    note: no session was seen in this project; add `--all` to list other projects
     ");
     home.play_two_sessions();
     drop(home.run_in_session("two", GHAP_START_ARGS).assert_success());
@@ -171,7 +171,7 @@ fn injections_are_listed() {
     assert_output!(home, home.rutter(&["injections"]), @"
     exit 0
     --- stderr
-    note: nothing was shown here; `--all` lists that of other projects
+    note: nothing was shown in this project; add `--all` to list other projects
     ");
     home.play_two_sessions();
     assert_output!(home, home.rutter(&["injections"]), @"
@@ -214,8 +214,8 @@ fn pause_stops_recording() {
     assert_output!(home, home.rutter(&["pause"]), @"
     exit 0
     --- stdout
-    paused everywhere: hooks neither record nor say anything
-      `rutter pause --off` ends it
+    paused everywhere: hooks record nothing and say nothing
+      `rutter pause --off` ends the pause
     ");
     // Nothing is recorded either: hooks create no directory and no spool.
     for payload in [
@@ -230,7 +230,7 @@ fn pause_stops_recording() {
     exit 0
     --- stderr
     note: nothing would be put before an agent
-    note: an agent is told nothing at the moment: everything is paused; `rutter pause --off` ends it
+    note: an agent is told nothing at the moment: all hooks are paused; `rutter pause --off` ends the pause
     ");
     assert_output!(home, home.rutter(&["pause", "--off"]), @"
     exit 0
@@ -242,7 +242,7 @@ fn pause_stops_recording() {
     --- stdout
     nothing is paused
     --- stderr
-    note: there was nothing to end
+    note: nothing was paused
     ");
 }
 
@@ -253,7 +253,7 @@ fn pause_of_single_session() {
     assert_output!(home, home.rutter(&["pause", "--session"]), @"
     exit 2
     --- stderr
-    error: this is typed outside a session of the client; name one, as `rutter sessions list` shows them
+    error: this command does not run inside a Claude Code session; give a session id from `rutter sessions list`
     ");
     assert_output!(home, home.rutter(&["pause", "--session", "nobody"]), @"
     exit 1
@@ -274,8 +274,8 @@ fn pause_of_single_session() {
     --- stdout
     project   ship (dir:[HOME]/ship)
     session   three, not seen yet
-    hooks     this session is paused; `rutter pause --session --off` ends it
-    GHAP      none; `rutter ghap start` begins one
+    hooks     this session is paused; `rutter pause --session --off` ends the pause
+    GHAP      none; `rutter ghap start` starts one
     runs      failed just now python3 -m unittest
     failing   [ID]     just now tests.test_cart.Cart.test_total
     left open none

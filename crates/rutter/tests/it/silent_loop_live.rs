@@ -342,7 +342,7 @@ fn printed_secrets_are_not_stored() {
     turns.push(bash_turn(&format!("echo {secret} > /dev/null; python3 -m unittest")));
     let record = life.session(turns);
     assert!(record.reached_model(secret).is_some(), "the test has printed it");
-    drop(life.rutter(&["tend"]));
+    drop(life.rutter(&["maintain"]));
     let bytes = read_all_bytes(&life.data_dir());
     assert!(contains_text(&bytes, "was refused"), "the failure was followed");
     assert!(!contains_text(&bytes, secret));

@@ -116,12 +116,12 @@ fn empty_store_has_no_values() {
     assert_output!(home, home.rutter(&["values", "clusters"]), @"
     exit 0
     --- stderr
-    note: there are none: a cluster is three experiences or more that are alike, and there are 0
+    note: a cluster needs three or more similar experiences, and there are 0
     ");
     assert_output!(home, home.rutter(&["values", "list"]), @"
     exit 0
     --- stderr
-    note: there are none; `rutter values clusters` lists what experiences have in common, and `rutter values add` says it
+    note: there are no values; `rutter values clusters` lists groups of similar experiences, `rutter values add` adds a value for one
     ");
     assert_output!(home, home.rutter(&["values", "show", "0123abcd"]), @"
     exit 1
@@ -242,7 +242,7 @@ fn clusters_readable_during_write() {
     home.ok(GHAP_START_ARGS);
     home.ok(&["ghap", "resolve", "--status", "confirmed", "--result", "green"]);
     let mut holder = lock_database(&home.memory().join("rutter.db"), "NORMAL");
-    let stale = "note: another process is writing; this may be a moment old\n";
+    let stale = "note: another process is writing, so this list may be out of date; try again\n";
     let listed = home.rutter(&["values", "clusters", "--axis", "root-cause"]).assert_success();
     assert_eq!((listed.stdout.lines().count(), listed.stderr.as_str()), (2, stale), "{listed}");
     let found =

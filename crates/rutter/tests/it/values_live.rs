@@ -88,7 +88,7 @@ fn repeated_lesson_becomes_value() {
         assert!(start.iter().all(|said| !said.contains("sessions learnt")), "too early: {start:?}");
     }
     // SessionEnd starts this in the background. A second run repeats no work.
-    drop(life.rutter(&["tend"]).assert_success());
+    drop(life.rutter(&["maintain"]).assert_success());
 
     let record = life.session_with(ModelScript::default(), |sandbox| {
         sandbox.prompt("write a haiku about the sea");

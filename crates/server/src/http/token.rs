@@ -31,8 +31,9 @@ pub(super) struct AccessToken(String);
 pub enum TokenFileError {
     /// Other users can read the file.
     #[error(
-        "others may read {path} (mode {mode:04o}), so it keeps nobody out; type: chmod 600 '{path}'\n\
-         If somebody may have seen it, remove it instead: the next start makes another.",
+        "other users can read the token in {path} (mode {mode:04o}); run: chmod 600 \
+         '{path}'\nIf another user may have read it, delete the file instead: the next start \
+         makes a new token.",
         path = path.to_line()
     )]
     ReadableByOthers {
@@ -43,12 +44,14 @@ pub enum TokenFileError {
     },
     /// The file does not contain a valid token.
     #[error(
-        "{path} holds no token: one line of {MIN_TOKEN_CHARS} to {MAX_TOKEN_CHARS} letters, digits or -._~+/=; remove it, and the next start makes one",
+        "{path} has no valid token: it must be one line of {MIN_TOKEN_CHARS} to \
+         {MAX_TOKEN_CHARS} letters, digits or -._~+/=; delete the file, and the next start \
+         makes one",
         path = .0.to_line()
     )]
     InvalidToken(PathBuf),
     /// The path is not a regular file.
-    #[error("{path} is no plain file; name another with --token-file", path = .0.to_line())]
+    #[error("{path} is not a regular file; choose another with --token-file", path = .0.to_line())]
     NotRegularFile(PathBuf),
     /// An I/O operation failed.
     #[error("cannot {what} {path}: {source}", path = path.to_line())]
@@ -119,7 +122,7 @@ impl AccessToken {
             text
         }));
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        // `tend` removes files with this suffix that a killed process left.
+        // `rutter maintain` removes files with this suffix that a killed process left.
         let mut file = tempfile::Builder::new()
             .prefix("http-token.")
             .suffix(".new")

@@ -92,7 +92,7 @@ impl ArgumentPath<'_> {
             return Err(format!("{} is an empty list", self.name()));
         }
         if let Some(most) = bound("maxItems").filter(|most| count > *most) {
-            return Err(format!("{} has {count} entries; at most {most} are taken", self.name()));
+            return Err(format!("{} has {count} entries; at most {most} are allowed", self.name()));
         }
         if let Some(Value::Object(schema)) = schema.get("items") {
             for (index, value) in sent.iter_mut().enumerate() {
@@ -109,7 +109,7 @@ impl ArgumentPath<'_> {
             let Some(meant) =
                 choices.iter().find(|choice| fold_spelling(choice) == fold_spelling(sent))
             else {
-                return Err(format!("{} is one of {}", self.name(), choices.join(", ")));
+                return Err(format!("{} must be one of {}", self.name(), choices.join(", ")));
             };
             (*meant).clone_into(sent);
         }
@@ -120,7 +120,7 @@ impl ArgumentPath<'_> {
         }
         if let Some(most) = bound("maxLength").filter(|most| length > *most) {
             return Err(format!(
-                "{} has {length} characters; at most {most} are kept, so shorten it",
+                "{} has {length} characters; at most {most} are allowed, so shorten it",
                 self.name()
             ));
         }

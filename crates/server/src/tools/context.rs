@@ -114,7 +114,7 @@ fn context_answer(context: &Context) -> TypedAnswer<AssembleContextAnswer> {
         matches!(why, OmissionReason::Limit | OmissionReason::NoRoom)
     });
     let text = if markdown.is_empty() {
-        "Nothing known bears on this.".to_owned()
+        "Nothing stored is relevant to this.".to_owned()
     } else {
         markdown.clone()
     };

@@ -173,8 +173,9 @@ pub(super) fn search_other_projects(
     let place = call.owner()?.place;
     if call.desk.checkout_config(&place.root).scope.recall != RecallScope::Everywhere {
         return Err(ToolRefusal::Refused(
-            "other projects are closed: the user opens them with `recall = \"everywhere\"` below `[scope]` in the \
-             configuration, which `rutter config path` names"
+            "other projects may not be searched: the user allows it with `recall = \
+             \"everywhere\"` below `[scope]` in the configuration file (`rutter config path` \
+             prints its path)"
                 .to_owned(),
         ));
     }
@@ -196,7 +197,7 @@ fn find_experiences(
 ) -> Result<TypedAnswer<SearchExperiencesAnswer>, ToolRefusal> {
     if search.query.trim().is_empty() {
         return Err(ToolRefusal::Arguments(
-            "query is empty; say in words what to look for".to_owned(),
+            "query is empty; describe in words what to search for".to_owned(),
         ));
     }
     let limit = search.limit.unwrap_or(10);
@@ -260,9 +261,9 @@ impl SearchExperiencesInput {
             || self.strategy.is_some()
             || self.outcome.is_some();
         if is_narrow {
-            "leave out axis, domain, strategy and outcome to find more"
+            "omit axis, domain, strategy and outcome to find more"
         } else {
-            "say it in other words, or ask recall_memories"
+            "use other words, or call recall_memories"
         }
     }
 }
@@ -412,10 +413,10 @@ fn has_enough_cases(resolved: usize) -> bool {
 
 fn render_premortem(premortem: &PremortemAnswer, domain: Domain) -> String {
     if premortem.resolved == 0 && premortem.principles.is_empty() {
-        return format!("Nothing is known of {domain} here yet.");
+        return format!("Nothing is stored about {domain} here yet.");
     }
     let mut text = match premortem.resolved {
-        0 => format!("{domain}: nothing was resolved here yet."),
+        0 => format!("{domain}: no hypothesis was resolved here yet."),
         resolved if has_enough_cases(resolved) => {
             format!("{domain}: {} of the last {resolved} were falsified.", premortem.falsified)
         }
@@ -441,7 +442,7 @@ fn render_premortem(premortem: &PremortemAnswer, domain: Domain) -> String {
     }
     for principle in &premortem.principles {
         let _ =
-            write!(text, "\nWork by ({}): {}", principle.standing, quote_passage(&principle.text));
+            write!(text, "\nValue ({}): {}", principle.standing, quote_passage(&principle.text));
     }
     for failure in &premortem.failures {
         let why = failure.takeaway.as_ref().or(failure.surprise.as_ref());

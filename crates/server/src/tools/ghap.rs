@@ -78,14 +78,13 @@ pub(super) fn adopt_ghap(
             [only] => only.id,
             [] => {
                 return Err(ToolRefusal::Refused(
-                    "no GHAP of this project has lost its session; start_ghap begins one"
-                        .to_owned(),
+                    "this project has no orphaned GHAP; start_ghap starts one".to_owned(),
                 ));
             }
             several => {
                 let ids: Vec<_> = several.iter().map(|ghap| ghap.id.short()).collect();
                 return Err(ToolRefusal::Arguments(format!(
-                    "several have lost their session; send one as id: {}",
+                    "several GHAPs are orphaned; send one as id: {}",
                     ids.join(", ")
                 )));
             }
@@ -106,7 +105,7 @@ fn tie_to_process(owner: &GhapOwner, call: &mut ToolInvocation<'_>) -> Result<()
 }
 
 /// The hint for a prediction that no run can test.
-const HINT: &str = "no run can settle it: name a command or test in the prediction";
+const HINT: &str = "no run can test it: name a command or test in the prediction";
 
 fn ghap_answer(verb: &str, ghap: &ghap::Ghap) -> TypedAnswer<GhapAnswer> {
     let id = ghap.id.to_string();
@@ -177,14 +176,14 @@ pub(super) fn resolve_ghap(
     let ended = resolved.ghap.resolution.as_ref();
     let tier = ended.map_or(Tier::Bronze, |ended| ended.tier);
     let why = match (tier, &resolved.outcome) {
-        (Tier::Gold, _) => "a captured run shows it",
-        (Tier::Silver, Some(_)) => "it is your word: the captured run says otherwise",
+        (Tier::Gold, _) => "a captured run confirms it",
+        (Tier::Silver, Some(_)) => "it is your claim: the captured run contradicts it",
         (Tier::Silver, None) if resolve.auto_captured == Some(false) => {
-            "it is your word: no captured run was looked for, as you wished"
+            "it is your claim: no captured run was searched, as requested"
         }
-        (Tier::Silver, None) => "it is your word: no captured run since the prediction fits it",
-        (Tier::Bronze, _) => "nothing that a run could show was predicted",
-        (Tier::Abandoned, _) => "it was given up",
+        (Tier::Silver, None) => "it is your claim: no captured run since the prediction fits it",
+        (Tier::Bronze, _) => "the prediction names no result that a run can show",
+        (Tier::Abandoned, _) => "it ended without a result",
     };
     let outcome = resolved.outcome.as_ref().map(RunSummary::from);
     let status = resolved.ghap.status;
@@ -225,7 +224,9 @@ fn abandon_orphan(
 ) -> Result<TypedAnswer<ResolveGhapAnswer>, ToolRefusal> {
     if resolve.status != GhapStatus::Abandoned {
         return Err(ToolRefusal::Arguments(
-            "id names a GHAP that is not yours: it can be abandoned, or taken over with adopt_ghap and then resolved".to_owned(),
+            "id names a GHAP of another session: abandon it, or call adopt_ghap and then \
+             resolve it"
+                .to_owned(),
         ));
     }
     // A GHAP of another project can only be abandoned there.
@@ -245,7 +246,7 @@ fn abandon_orphan(
             status: ghap.status.to_string(),
             tier: Tier::Abandoned.to_string(),
             outcome: None,
-            why: "it was given up".to_owned(),
+            why: "it ended without a result".to_owned(),
         },
     })
 }
@@ -296,7 +297,7 @@ pub(super) fn get_ghap(
     }
     let mut text = match &active {
         Some(active) => GhapDetails::new(active, None).lines(),
-        None => "No GHAP is active; start_ghap begins one.".to_owned(),
+        None => "No GHAP is active; start_ghap starts one.".to_owned(),
     };
     let own = active.as_ref().map(|active| active.id);
     let orphans: Vec<GhapBrief> = find_orphans(call, &owner)?
@@ -341,7 +342,7 @@ fn list_ghaps(
     }
     found.entries = rows.iter().map(GhapBrief::from).collect();
     let mut text = match &found.entries[..] {
-        [] => "There are none.".to_owned(),
+        [] => "There are no GHAPs.".to_owned(),
         entries => entries.iter().map(GhapBrief::line).collect::<Vec<_>>().join("\n"),
     };
     if let Some(cursor) = &found.next_cursor {
@@ -354,13 +355,15 @@ fn list_ghaps(
 fn to_refusal(error: StoreError) -> ToolRefusal {
     match &error {
         StoreError::Ghap(GhapError::Active { id, goal }) => ToolRefusal::Refused(format!(
-            "a GHAP is active already: {id} \"{goal}\"; resolve_ghap ends it, update_ghap changes it"
+            "a GHAP is already active: {id} \"{goal}\"; resolve_ghap ends it, update_ghap \
+             changes it"
         )),
         StoreError::Ghap(GhapError::NoneActive) => {
-            ToolRefusal::Refused("no GHAP is active here; start_ghap begins one".to_owned())
+            ToolRefusal::Refused("no GHAP is active here; start_ghap starts one".to_owned())
         }
         StoreError::Ghap(GhapError::NothingToChange) => ToolRefusal::Arguments(
-            "nothing was sent to change; send hypothesis, action, prediction, strategy, expects, target, confidence or a note"
+            "nothing to change; send hypothesis, action, prediction, strategy, expects, target, \
+             confidence or a note"
                 .to_owned(),
         ),
         StoreError::Ghap(GhapError::Falsified { missing }) => ToolRefusal::Arguments(format!(

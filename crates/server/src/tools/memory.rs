@@ -118,7 +118,7 @@ pub(super) struct ForgetAnswer {
     ok: bool,
     /// Number of rows, dependents included.
     rows: usize,
-    /// True if every byte is gone. If not, `rutter tend` finishes it.
+    /// True if every byte is gone. If not, `rutter maintain` finishes it.
     erased: bool,
 }
 
@@ -143,13 +143,14 @@ pub(super) fn remember(
     }
     let id = memory.id.short();
     let tail = if proposed {
-        " It holds in this project; the user lets it hold everywhere with `rutter review`."
+        " It applies to this project; the user can accept it for every project with `rutter \
+         review`."
     } else {
         ""
     };
     Ok(TypedAnswer {
         text: if is_known {
-            format!("Known already as {id}; nothing was added.{tail}")
+            format!("It exists already as {id}; nothing was added.{tail}")
         } else {
             format!("Remembered as {id}.{tail}")
         },
@@ -191,7 +192,8 @@ pub(super) fn recall_memories(
         vec![MemoryEntry::new(&call.store.memory(which)?, None)]
     } else if let Some(query) = query {
         if recall.cursor.is_some() {
-            let what = "cursor goes on with a list; what a query finds has one page: leave out one of the two";
+            let what = "cursor continues a list, and a query has only one page; omit one of the \
+                        two";
             return Err(ToolRefusal::Arguments(what.to_owned()));
         }
         search_memories(query, recall, &place, call)?
@@ -247,9 +249,10 @@ impl RecallMemoriesInput {
     /// Returns advice for an empty result.
     const fn empty_result_hint(&self) -> &'static str {
         if self.category.is_some() || self.min_importance.is_some() {
-            "leave out category and min_importance to find more; what GHAPs taught is found by search_experiences"
+            "omit category and min_importance to find more; search_experiences finds the \
+             lessons of GHAPs"
         } else {
-            "what GHAPs taught is found by search_experiences"
+            "search_experiences finds the lessons of GHAPs"
         }
     }
 
@@ -335,7 +338,7 @@ pub(super) fn forget_rows(
         }
     }
     let gone = call.store.forget(&rows, None)?;
-    let tail = if gone.erased { "" } else { "; `rutter tend` erases the last bytes" };
+    let tail = if gone.erased { "" } else { "; `rutter maintain` erases the remaining bytes" };
     Ok(TypedAnswer {
         text: format!("{} forgotten{tail}.", gone.rows),
         value: ForgetAnswer { ok: true, rows: gone.rows, erased: gone.erased },

@@ -271,11 +271,10 @@ pub(super) fn list_clusters(
     for cluster in call.store.clusters(&filter)? {
         clusters.extend(scope.cluster_entry(&cluster, &call.store)?);
     }
-    let hint = clusters.is_empty().then(|| {
-        "there are none: a cluster is three experiences or more that are alike".to_owned()
-    });
+    let hint =
+        clusters.is_empty().then(|| "a cluster needs three or more similar experiences".to_owned());
     let text = match &hint {
-        Some(hint) => format!("Nothing belongs together yet; {hint}."),
+        Some(hint) => format!("There are no clusters yet; {hint}."),
         None => clusters.iter().map(ClusterEntry::line).collect::<Vec<_>>().join("\n"),
     };
     Ok(TypedAnswer {
@@ -363,7 +362,7 @@ pub(super) fn add_value(
     let value = &written.value;
     let mut text = format!(
         "{} as {}, supported by {} experience{}.",
-        if written.merged { "It was known; held" } else { "Held" },
+        if written.merged { "It existed already; stored" } else { "Stored" },
         value.id.short(),
         value.support,
         if value.support == 1 { "" } else { "s" }

@@ -102,7 +102,7 @@ fn without_query_gives_session_start() {
 fn empty_memory_gives_short_answer() {
     let world = ToolTestEnv::new();
     assert_answer!(world.call_answer("assemble_context", json!({ "query": "cache" })), @r#"
-    Nothing known bears on this.
+    Nothing stored is relevant to this.
     {
       "markdown": "",
       "token_count": 0,

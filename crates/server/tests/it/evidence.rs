@@ -21,7 +21,7 @@ fn fitting_run_makes_gold() {
     world.call_ok("start_ghap", ghap_start_arguments());
     world.record_run("session-1", RUN, Verdict::Failed);
     assert_answer!(world.call_answer("resolve_ghap", falsify_arguments()), @r#"
-    GHAP [ID] falsified, gold: a captured run shows it ([ID] failed, cargo test parser).
+    GHAP [ID] falsified, gold: a captured run confirms it ([ID] failed, cargo test parser).
     {
       "ok": true,
       "id": "[UUID]",
@@ -32,13 +32,13 @@ fn fitting_run_makes_gold() {
         "command": "cargo test parser",
         "verdict": "failed"
       },
-      "why": "a captured run shows it"
+      "why": "a captured run confirms it"
     }
     "#);
     world.call_ok("start_ghap", ghap_start_arguments());
     world.record_run("session-1", RUN, Verdict::Passed);
     assert_answer!(world.call_answer("resolve_ghap", confirm_arguments()), @r#"
-    GHAP [ID] confirmed, gold: a captured run shows it ([ID] passed, cargo test parser).
+    GHAP [ID] confirmed, gold: a captured run confirms it ([ID] passed, cargo test parser).
     {
       "ok": true,
       "id": "[UUID]",
@@ -49,7 +49,7 @@ fn fitting_run_makes_gold() {
         "command": "cargo test parser",
         "verdict": "passed"
       },
-      "why": "a captured run shows it"
+      "why": "a captured run confirms it"
     }
     "#);
 }
@@ -60,7 +60,7 @@ fn contradicting_run_makes_silver() {
     world.call_ok("start_ghap", ghap_start_arguments());
     world.record_run("session-1", RUN, Verdict::Failed);
     assert_answer!(world.call_answer("resolve_ghap", confirm_arguments()), @r#"
-    GHAP [ID] confirmed, silver: it is your word: the captured run says otherwise ([ID] failed, cargo test parser).
+    GHAP [ID] confirmed, silver: it is your claim: the captured run contradicts it ([ID] failed, cargo test parser).
     {
       "ok": true,
       "id": "[UUID]",
@@ -71,7 +71,7 @@ fn contradicting_run_makes_silver() {
         "command": "cargo test parser",
         "verdict": "failed"
       },
-      "why": "it is your word: the captured run says otherwise"
+      "why": "it is your claim: the captured run contradicts it"
     }
     "#);
 }
@@ -95,7 +95,7 @@ fn unrelated_runs_are_not_evidence() {
         }
         let (tier, why) = resolved(&world, confirm_arguments());
         assert_eq!(tier, "silver", "{before} {session} {command} {verdict}");
-        assert_eq!(why, "it is your word: no captured run since the prediction fits it");
+        assert_eq!(why, "it is your claim: no captured run since the prediction fits it");
     }
 }
 
@@ -118,7 +118,7 @@ fn named_run_is_used_or_refused() {
     world.call_ok("start_ghap", ghap_start_arguments());
     let fits = world.record_run("session-1", RUN, Verdict::Passed).to_string();
     let other = world.record_run("session-1", "cargo test lexer", Verdict::Passed).to_string();
-    assert_refused!(world.call_refused("resolve_ghap", with_fields(confirm_arguments(), json!({ "outcome": other }))), @"outcome [ID] is no evidence here: its command is not what the prediction is about");
+    assert_refused!(world.call_refused("resolve_ghap", with_fields(confirm_arguments(), json!({ "outcome": other }))), @"outcome [ID] is no evidence here: the prediction is about another command");
     let answer =
         world.call_ok("resolve_ghap", with_fields(confirm_arguments(), json!({ "outcome": fits })));
     assert_eq!((&answer["tier"], &answer["outcome"]["id"]), (&json!("gold"), &json!(fits)));
@@ -130,7 +130,7 @@ fn untestable_prediction_makes_bronze() {
     let vague = json!({ "prediction": "it will be nicer", "action": "think" });
     world.call_ok("start_ghap", with_fields(ghap_start_arguments(), vague));
     world.record_run("session-1", RUN, Verdict::Passed);
-    let why = "nothing that a run could show was predicted".to_owned();
+    let why = "the prediction names no result that a run can show".to_owned();
     assert_eq!(resolved(&world, confirm_arguments()), ("bronze".to_owned(), why));
 }
 
@@ -170,7 +170,7 @@ fn auto_captured_false_skips_evidence() {
     let own = json!({ "auto_captured": false });
     world.call_ok("start_ghap", ghap_start_arguments());
     world.record_run("session-1", RUN, Verdict::Passed);
-    let why = "it is your word: no captured run was looked for, as you wished".to_owned();
+    let why = "it is your claim: no captured run was searched, as requested".to_owned();
     let given = resolved(&world, with_fields(confirm_arguments(), own.clone()));
     assert_eq!(given, ("silver".to_owned(), why));
     // A named run is used even with `auto_captured: false`.

@@ -166,11 +166,11 @@ fn other_projects_need_user_consent() {
 fn empty_result_gives_advice() {
     let world = ToolTestEnv::new();
     assert_answer!(world.call_answer("search_experiences", json!({ "query": "cache" })), @r#"
-    Nothing was found; say it in other words, or ask recall_memories.
+    Nothing was found; use other words, or call recall_memories.
     {
       "results": [],
       "count": 0,
-      "hint": "say it in other words, or ask recall_memories"
+      "hint": "use other words, or call recall_memories"
     }
     "#);
 }

@@ -68,17 +68,17 @@ fn complete_ghap_life_cycle() {
     }
     "#);
     assert_answer!(world.call_answer("resolve_ghap", falsify_arguments()), @r#"
-    GHAP [ID] falsified, silver: it is your word: no captured run since the prediction fits it.
+    GHAP [ID] falsified, silver: it is your claim: no captured run since the prediction fits it.
     {
       "ok": true,
       "id": "[UUID]",
       "status": "falsified",
       "tier": "silver",
-      "why": "it is your word: no captured run since the prediction fits it"
+      "why": "it is your claim: no captured run since the prediction fits it"
     }
     "#);
     assert_answer!(world.call_answer("get_ghap", json!({})), @r#"
-    No GHAP is active; start_ghap begins one.
+    No GHAP is active; start_ghap starts one.
     {
       "has_active": false
     }
@@ -155,14 +155,14 @@ fn untestable_prediction_gets_hint() {
         json!({ "prediction": "it will be nicer", "action": "think" }),
     );
     assert_answer!(world.call_answer("start_ghap", vague), @r#"
-    GHAP [ID] started; no run can settle it: name a command or test in the prediction.
+    GHAP [ID] started; no run can test it: name a command or test in the prediction.
     {
       "ok": true,
       "id": "[UUID]",
       "expects": "pass",
       "testable": false,
       "revisions": 0,
-      "hint": "no run can settle it: name a command or test in the prediction"
+      "hint": "no run can test it: name a command or test in the prediction"
     }
     "#);
     let plain = json!({ "expects": "fail", "target": "cargo test lexer" });
@@ -191,8 +191,8 @@ fn second_active_ghap_is_refused() {
 #[test]
 fn missing_ghap_names_start_ghap() {
     let world = ToolTestEnv::new();
-    assert_refused!(world.call_refused("update_ghap", json!({ "note": "x" })), @"no GHAP is active here; start_ghap begins one");
-    assert_refused!(world.call_refused("resolve_ghap", confirm_arguments()), @"no GHAP is active here; start_ghap begins one");
+    assert_refused!(world.call_refused("update_ghap", json!({ "note": "x" })), @"no GHAP is active here; start_ghap starts one");
+    assert_refused!(world.call_refused("resolve_ghap", confirm_arguments()), @"no GHAP is active here; start_ghap starts one");
 }
 
 #[test]
@@ -212,8 +212,8 @@ fn falsified_needs_surprise_and_cause() {
 fn empty_update_is_refused() {
     let world = ToolTestEnv::new();
     world.call_ok("start_ghap", ghap_start_arguments());
-    assert_refused!(world.call_refused("update_ghap", json!({})), @"nothing was sent to change; send hypothesis, action, prediction, strategy, expects, target, confidence or a note");
-    assert_refused!(world.call_refused("update_ghap", json!({ "hypothesis": "  " })), @"nothing was sent to change; send hypothesis, action, prediction, strategy, expects, target, confidence or a note");
+    assert_refused!(world.call_refused("update_ghap", json!({})), @"nothing to change; send hypothesis, action, prediction, strategy, expects, target, confidence or a note");
+    assert_refused!(world.call_refused("update_ghap", json!({ "hypothesis": "  " })), @"nothing to change; send hypothesis, action, prediction, strategy, expects, target, confidence or a note");
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn unknown_tool_lists_known_tools() {
 fn advice_is_in_structured_answer() {
     let world = ToolTestEnv::new();
     let vague = json!({ "prediction": "it will be nicer", "action": "think" });
-    let hint = "no run can settle it: name a command or test in the prediction";
+    let hint = "no run can test it: name a command or test in the prediction";
     assert_eq!(
         world.call_ok("start_ghap", with_fields(ghap_start_arguments(), vague))["hint"],
         hint
@@ -284,9 +284,9 @@ fn advice_is_in_structured_answer() {
     let clear = json!({ "prediction": "`cargo test parser` passes" });
     assert_eq!(world.call_ok("update_ghap", clear)["hint"], Value::Null);
     let nothing = world.call_ok("search_experiences", json!({ "query": "zebra" }));
-    assert_eq!(nothing["hint"], "say it in other words, or ask recall_memories");
+    assert_eq!(nothing["hint"], "use other words, or call recall_memories");
     let nothing = world.call_ok("recall_memories", json!({ "query": "zebra" }));
-    assert_eq!(nothing["hint"], "what GHAPs taught is found by search_experiences");
+    assert_eq!(nothing["hint"], "search_experiences finds the lessons of GHAPs");
 }
 
 #[test]

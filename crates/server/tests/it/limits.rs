@@ -152,7 +152,7 @@ fn wrong_argument_is_named_with_correction() {
     assert_refused!(world.call_refused("resolve_ghap", with_fields(falsify_arguments(), cause)), @"root_cause is an object, not a text: it needs category, description");
     assert_refused!(world.call_refused("resolve_ghap", with_fields(confirm_arguments(), json!({ "status": "active" }))), @"status is one of confirmed, falsified, abandoned");
     assert_refused!(world.call_refused("search_experiences", json!({ "query": "x", "axis": "y" })), @"axis is one of full, strategy, surprise, root-cause");
-    assert_refused!(world.call_refused("search_experiences", json!({ "query": "  " })), @"query is empty; say in words what to look for");
+    assert_refused!(world.call_refused("search_experiences", json!({ "query": "  " })), @"query is empty; describe in words what to search for");
     assert_refused!(world.call_refused("assemble_context", json!({ "context_types": ["code"] })), @"context_types.0 is one of memory, experience, episode, value");
     assert_refused!(world.call_refused("premortem", json!({})), @"domain is missing: premortem needs domain and may have strategy, goal");
     assert_refused!(world.call_refused("forget", json!({ "ids": [] })), @"ids is an empty list");

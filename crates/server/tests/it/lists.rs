@@ -68,7 +68,7 @@ fn new_rows_do_not_shift_pages() {
     assert_eq!(goals(&second), ["goal 2", "goal 1", "goal 0"]);
 }
 
-const LOST: &str = "cursor is the next_cursor of an earlier answer; leave it out to begin anew";
+const LOST: &str = "cursor is not the next_cursor of an earlier answer; omit it to start again";
 
 #[test]
 fn invented_cursor_is_refused() {
@@ -123,7 +123,7 @@ fn list_continues_after_deleted_row() {
     let both = json!({ "query": "buoy", "cursor": "m1" });
     assert_eq!(
         world.call_refused("recall_memories", both),
-        "cursor goes on with a list; what a query finds has one page: leave out one of the two"
+        "cursor continues a list, and a query has only one page; omit one of the two"
     );
 }
 

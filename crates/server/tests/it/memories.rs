@@ -95,11 +95,11 @@ fn memories_found_with_or_without_query() {
     }
     "#);
     assert_answer!(world.call_answer("recall_memories", json!({ "query": "zebra" })), @r#"
-    Nothing was found; what GHAPs taught is found by search_experiences.
+    Nothing was found; search_experiences finds the lessons of GHAPs.
     {
       "results": [],
       "count": 0,
-      "hint": "what GHAPs taught is found by search_experiences"
+      "hint": "search_experiences finds the lessons of GHAPs"
     }
     "#);
 }

@@ -32,7 +32,7 @@ fn adopted_orphan_keeps_its_history() {
     assert_eq!(world.call_ok("get_ghap", json!({})), json!({ "has_active": false }), "it is alive");
     world.end_session("session-0");
     assert_answer!(world.call_answer("get_ghap", json!({})), @r#"
-    No GHAP is active; start_ghap begins one.
+    No GHAP is active; start_ghap starts one.
     Left open by an earlier session: [ID] active: `CRLF files parse`
     {
       "has_active": false,
@@ -86,7 +86,7 @@ fn orphan_is_abandoned_by_id() {
 fn orphan_needs_adoption_before_resolving() {
     let world = ToolTestEnv::new();
     let id = orphan(&world);
-    assert_refused!(world.call_refused("resolve_ghap", with_fields(confirm_arguments(), json!({ "id": id }))), @"id names a GHAP that is not yours: it can be abandoned, or taken over with adopt_ghap and then resolved");
+    assert_refused!(world.call_refused("resolve_ghap", with_fields(confirm_arguments(), json!({ "id": id }))), @"id names a GHAP of another session: abandon it, or call adopt_ghap and then resolve it");
     world.call_ok("adopt_ghap", json!({ "id": id }));
     let answer =
         world.call_ok("resolve_ghap", with_fields(confirm_arguments(), json!({ "id": id })));
@@ -101,7 +101,7 @@ fn live_session_keeps_its_ghap() {
     assert_refused!(world.call_refused("adopt_ghap", json!({ "id": id })), @"GHAP [ID] belongs to a session that is still alive");
     let end = json!({ "status": "abandoned", "result": "mine now", "id": id });
     assert_refused!(world.call_refused("resolve_ghap", end), @"GHAP [ID] belongs to a session that is still alive");
-    assert_refused!(world.call_refused("adopt_ghap", json!({})), @"no GHAP of this project has lost its session; start_ghap begins one");
+    assert_refused!(world.call_refused("adopt_ghap", json!({})), @"this project has no orphaned GHAP; start_ghap starts one");
     // A session that was not seen for half a day is over.
     advance_clock(13 * 3600);
     world.call_ok("adopt_ghap", json!({ "id": id }));

@@ -124,7 +124,7 @@ fn call_waits_for_spooled_owner() {
     let refusal = refusal.unwrap_err().to_string();
     assert_eq!(
         refusal,
-        "the memory is busy, and whose call this is waits to be written down; nothing was done, try again"
+        "the memory is busy, so the session of this call is not recorded yet; nothing was done; try again"
     );
     assert_eq!(world.files_with("not yet"), [] as [std::path::PathBuf; 0]);
     drop(tending);

@@ -83,7 +83,7 @@ fn project_file_exclusion_is_named() {
 fn pause_refuses_calls() {
     let world = world_with_rows();
     pause::pause(&world.files(), None).unwrap();
-    assert_refused!(common_refusal(&world.desk), @"rutter is paused: nothing is kept or recalled; `rutter pause --off` ends it");
+    assert_refused!(common_refusal(&world.desk), @"rutter is paused: nothing is stored or recalled; `rutter pause --off` ends the pause");
     // Hooks record no owner during a pause, so the call does not wait for one.
     let any = ServerContext { channel: CallChannel::AnyClient, ..world.desk.clone() };
     let refusal = tools::call_tool(&any, "remember", arguments("remember"), Some("toolu_1"));
@@ -98,7 +98,7 @@ fn pause_refuses_calls() {
 fn rutter_off_refuses_calls() {
     let world = world_with_rows();
     let off = ServerContext { off: true, ..world.desk.clone() };
-    assert_refused!(common_refusal(&off), @"RUTTER=off is set where this server was started: nothing is kept or recalled; start the client without it");
+    assert_refused!(common_refusal(&off), @"RUTTER=off is set for this server, so nothing is stored or recalled; start the client without it");
     let status = call_ok(&off, "status", json!({}));
     assert!(status["quiet"].as_str().unwrap().starts_with("RUTTER=off"), "{status}");
 }
@@ -122,7 +122,7 @@ fn shared_server_respects_exclusion() {
     let secret = json!({ "content": "the client of the boat", "category": "fact" });
     let refusal =
         tools::call_tool(&any, "remember", secret.clone(), Some("toolu_boat")).unwrap_err();
-    assert_refused!(refusal.to_string(), @"no hook of rutter's said whose call this is: hooks are paused, the folder is excluded, or `rutter init` was not run there");
+    assert_refused!(refusal.to_string(), @"no rutter hook recorded the session of this call, so nothing was done: hooks are paused, the folder is excluded, or `rutter init` was not run there");
     assert_eq!(exported_rows(&any), before);
     assert_eq!(world.files_with("the client of the boat").len(), 0);
     // A call with a recorded owner succeeds, and so does one of a client that sends no call ids.

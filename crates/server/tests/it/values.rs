@@ -154,11 +154,11 @@ fn other_projects_are_only_counted() {
     let axis = json!({ "axis": "root_cause" });
     let answer = world.call_answer("list_clusters", axis.clone());
     assert_answer!(answer, @r#"
-    Nothing belongs together yet; there are none: a cluster is three experiences or more that are alike.
+    Nothing belongs together yet; a cluster needs three or more similar experiences.
     {
       "clusters": [],
       "count": 0,
-      "hint": "there are none: a cluster is three experiences or more that are alike"
+      "hint": "a cluster needs three or more similar experiences"
     }
     "#);
     let theirs = call_ok(&boat, "list_clusters", axis.clone());
@@ -258,7 +258,6 @@ fn overlong_value_is_refused() {
     );
     assert_eq!(
         long("四捨五入は最後に一度だけ".repeat(10)),
-        "the value has 120 characters, about 120 tokens; at most 300 characters and 75 tokens would do, so that it can be shown \
-         whole: say it in one sentence"
+        "the value has 120 characters, about 120 tokens; at most 300 characters and 75 tokens are allowed; shorten it to one sentence"
     );
 }

@@ -26,7 +26,7 @@ impl Binary {
         std::fs::create_dir_all(&home)?;
         write_config(&memory.join("config.toml"))?;
         let binary = Self { program: program.canonicalize()?, memory, home };
-        binary.command(&["tend"]).output().context("rutter tend")?;
+        binary.command(&["maintain"]).output().context("rutter maintain")?;
         Ok(binary)
     }
 
@@ -65,7 +65,7 @@ impl Product for Binary {
 
     fn episodes(&mut self) -> Result<Vec<EpisodeView>> {
         // Maintenance first imports the spool.
-        self.command(&["tend"]).output()?;
+        self.command(&["maintain"]).output()?;
         let output = self.command(&["export"]).output()?;
         ensure!(
             output.status.success(),

@@ -2,7 +2,7 @@
 //!
 //! Every round starts each row once, so that other load affects all rows. Within a round the rows follow a sequence
 //! that restores the state except for the learned fixes: a failure, its edits, the green run. Between rows the bench
-//! waits for `rutter tend` processes that a hook has started, so that nothing else runs during a measured start.
+//! waits for `rutter maintain` processes that a hook has started, so that nothing else runs during a measured start.
 
 use std::collections::HashMap;
 use std::io::Write as _;

@@ -87,7 +87,7 @@ impl<'a> McpBenchEnv<'a> {
         out.flush()?;
         let world = Self { binary, checkout, home, _folder: folder };
         for arguments in
-            [&["import", "jsonl", "--own", "--yes", &rows.to_string_lossy()][..], &["tend"]]
+            [&["import", "jsonl", "--own", "--yes", &rows.to_string_lossy()][..], &["maintain"]]
         {
             let output = world.command(arguments).output()?;
             ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -125,7 +125,7 @@ impl<'a> McpBenchEnv<'a> {
         pace: Option<Duration>,
     ) -> Result<TransportFigures> {
         // Checkpoint the WAL and build the search files, as hooks have it done.
-        let tended = self.command(&["tend"]).output()?;
+        let tended = self.command(&["maintain"]).output()?;
         ensure!(tended.status.success(), "{}", String::from_utf8_lossy(&tended.stderr));
         let before = self.count_rows()?;
         let server = match through {

@@ -93,7 +93,7 @@ impl<'a> RecallBenchEnv<'a> {
             }
         }
         let from = Instant::now();
-        world.run_rutter(&["tend"])?;
+        world.run_rutter(&["maintain"])?;
         world.folded = from.elapsed();
         Ok(world)
     }

@@ -70,7 +70,7 @@ pub(super) fn read_records(
         let wrong = |why: String| ImportError::Line { line, why };
         let length = match (&mut input).take(MAX_IMPORT_LINE_BYTES).read_line(&mut text) {
             Err(error) if error.kind() == ErrorKind::InvalidData => {
-                return Err(wrong("it is no UTF-8".into()));
+                return Err(wrong("it is not UTF-8".into()));
             }
             read => read.map_err(ImportError::Read)? as u64,
         };
@@ -79,7 +79,7 @@ pub(super) fn read_records(
         }
         progress(length);
         if length == MAX_IMPORT_LINE_BYTES {
-            return Err(wrong("it is too long for any row".into()));
+            return Err(wrong("it is longer than any row".into()));
         }
         if text.trim().is_empty() {
             continue;
@@ -87,23 +87,20 @@ pub(super) fn read_records(
         match serde_json::from_str(&text).map_err(|error| wrong(describe_json_error(&error)))? {
             ExportRecord::RutterExport { schema } if schema > SCHEMA_VERSION => {
                 return Err(wrong(format!(
-                    "it was exported by a newer rutter (schema {schema}, this one knows {SCHEMA_VERSION}); update this one"
+                    "a newer rutter exported it (schema {schema}, this version supports \
+                     {SCHEMA_VERSION}); update rutter"
                 )));
             }
             ExportRecord::RutterExport { .. } => begun = true,
             _ if !begun => {
                 return Err(wrong(
-                    "this is no export of rutter: the first line does not say so".into(),
+                    "this is not an export of rutter: the first line is not its header".into(),
                 ));
             }
             record => records.push((line, record)),
         }
     }
-    if begun {
-        Ok(records)
-    } else {
-        Err(ImportError::Line { line: 1, why: "there is nothing in it".into() })
-    }
+    if begun { Ok(records) } else { Err(ImportError::Line { line: 1, why: "it is empty".into() }) }
 }
 
 /// Returns the message of serde without the value that it found, which may be private text.
@@ -111,7 +108,7 @@ fn describe_json_error(error: &serde_json::Error) -> String {
     let column = error.column();
     match error.classify() {
         serde_json::error::Category::Eof => return "the line is cut off".to_owned(),
-        serde_json::error::Category::Syntax => return format!("no JSON from column {column} on"),
+        serde_json::error::Category::Syntax => return format!("not JSON from column {column}"),
         _ => {}
     }
     let text = error.to_string();
@@ -145,7 +142,7 @@ impl From<rusqlite::Error> for RowRefusal {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
             Some(ErrorCode::ConstraintViolation) => {
-                Self::Row("it contradicts a row that is here already".to_owned())
+                Self::Row("it contradicts an existing row".to_owned())
             }
             Some(_) => Self::Store(error.into()),
             // Not an error of SQLite: rusqlite could not convert a value.
@@ -232,8 +229,9 @@ fn last_change(connection: &Connection, table: &str, id: Id) -> rusqlite::Result
 }
 
 pub(super) fn find_project(connection: &Connection, key: &ProjectKey) -> Result<i64, RowRefusal> {
-    projects::find_by_key(connection, key)?
-        .ok_or_else(|| RowRefusal::Row("its project is not in the file before it".to_owned()))
+    projects::find_by_key(connection, key)?.ok_or_else(|| {
+        RowRefusal::Row("its project does not come before it in the file".to_owned())
+    })
 }
 
 pub(super) fn find_session(connection: &Connection, client: &str) -> Result<i64, RowRefusal> {
@@ -241,14 +239,16 @@ pub(super) fn find_session(connection: &Connection, client: &str) -> Result<i64,
         .prepare_cached("SELECT id FROM session WHERE client = ?1")?
         .query_row([client], |row| row.get(0))
         .optional()?;
-    found.ok_or_else(|| RowRefusal::Row("its session is not in the file before it".to_owned()))
+    found.ok_or_else(|| {
+        RowRefusal::Row("its session does not come before it in the file".to_owned())
+    })
 }
 
 /// Returns an error for a key that no folder and no remote could have.
 pub(super) fn check_key(key: &ProjectKey) -> Result<(), RowRefusal> {
     if key.as_str().is_empty() || key.as_str().chars().any(char::is_control) {
         return Err(RowRefusal::Row(
-            "a key of a project is empty or holds control characters".to_owned(),
+            "a key of a project is empty or contains control characters".to_owned(),
         ));
     }
     Ok(())
@@ -424,7 +424,9 @@ fn import_experience(
         .query_row([experience.ghap], |row| row.get(0))
         .optional()?;
     let ghap = ghap.ok_or_else(|| {
-        RowRefusal::Row("its GHAP is not in the file before it, or has not ended".to_owned())
+        RowRefusal::Row(
+            "its GHAP does not come before it in the file, or is not resolved".to_owned(),
+        )
     })?;
     // The tier comes from its GHAP, which may have been resolved differently here, and later.
     let added = connection

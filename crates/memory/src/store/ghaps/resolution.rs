@@ -62,7 +62,7 @@ pub(crate) fn find_evidence(
         let outcome = outcomes::select_outcomes(connection, "WHERE outcome.uid = ?1", [id])?.pop();
         let outcome = outcome.ok_or_else(|| refuse("there is no such outcome"))?;
         if origins::is_unconfirmed_import(connection, id)? {
-            return Err(refuse("it was imported, and nobody has accepted it"));
+            return Err(refuse("it was imported and not accepted"));
         }
         let came_true = ghap.compare(&outcome).map_err(refuse)?;
         return Ok(Some((outcome, came_true)));

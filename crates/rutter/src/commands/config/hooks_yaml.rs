@@ -27,7 +27,7 @@ pub(super) fn print_report(
     let keys = read_keys(path)?;
     writeln!(
         ui.out,
-        "{}: Claude Code and rutter do not act on this file. It has {}:",
+        "{}: neither Claude Code nor rutter uses this file. It has {}:",
         path.to_line(),
         format_count(keys.len() as u64, "key")
     )?;
@@ -40,15 +40,19 @@ pub(super) fn print_report(
                 let note = note.as_ref().map(|note| format!(" ({note})")).unwrap_or_default();
                 format!("{key} = {}{default}{note}", one_line(set))
             }
-            YamlMeaning::Nothing(why) => format!("means nothing: {why}"),
+            YamlMeaning::Nothing(why) => format!("has no effect: {why}"),
         };
         writeln!(ui.out, "  {name:<width$}  {meaning}")?;
     }
     let file = to_toml(&keys);
     if file.is_empty() {
-        return Ok(writeln!(ui.out, "Nothing in it differs from the defaults.")?);
+        return Ok(writeln!(ui.out, "All its values are the defaults.")?);
     }
-    writeln!(ui.out, "The same in rutter's own configuration (`rutter config path` says where):")?;
+    writeln!(
+        ui.out,
+        "The same settings in rutter's own configuration (`rutter config path` \
+                      prints its path):"
+    )?;
     Ok(ui.out.write_all(file.as_bytes())?)
 }
 
@@ -79,7 +83,7 @@ fn read_keys(path: &Path) -> Result<Vec<YamlKey>, CommandError> {
     let metadata = path.metadata().map_err(|error| refuse(error.to_string()))?;
     // A pipe would be waited for.
     if !metadata.is_file() {
-        return Err(refuse("it is no file".to_owned()));
+        return Err(refuse("it is not a file".to_owned()));
     }
     if metadata.len() > MAX_YAML_BYTES {
         return Err(refuse("it is longer than 1 MiB".to_owned()));

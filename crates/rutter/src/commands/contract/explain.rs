@@ -31,7 +31,7 @@ pub(crate) fn run(args: &ContractExplainArgs, ui: &mut Ui<'_>) -> Result<(), Com
     }
     let bytes = ui.read_stdin()?;
     if std::str::from_utf8(&bytes).is_err() {
-        ui.print_note("stdin is not UTF-8; the client reads what is not as U+FFFD")?;
+        ui.print_note("stdin is not UTF-8; Claude Code reads each invalid byte as U+FFFD")?;
     }
     let stdout = verdict::decode_stdout(&bytes);
     let run = HookRun { event: args.event, stdout: &stdout, stderr: &args.stderr, exit: args.exit };
@@ -84,7 +84,7 @@ fn print_verdict(verdict: &Verdict, run: &HookRun<'_>, ui: &mut Ui<'_>) -> io::R
     if let Some(corrected) = &verdict.corrected {
         writeln!(
             out,
-            "\nThis does what it seems to mean (exit {}):\n{}",
+            "\nThis answer has the intended effect (exit {}):\n{}",
             corrected.exit, corrected.stdout
         )?;
     }

@@ -82,7 +82,7 @@ pub(super) fn print_resolved(
         && !evidence.supports
     {
         ui.print_note(&format!(
-            "the last run says otherwise: `{}` {verdict} ({}); it is kept beside your word",
+            "the last run contradicts this: `{}` {verdict} ({}); both are stored",
             first_line(command),
             id.short()
         ))?;
@@ -105,7 +105,7 @@ pub(super) fn print_list(
         return ui.print_json(&shown);
     }
     if shown.is_empty() {
-        return Ok(ui.print_note("there are none; `rutter ghap start` begins one")?);
+        return Ok(ui.print_note("there are no GHAPs; `rutter ghap start` starts one")?);
     }
     let rows = shown.iter().map(|shown| {
         [
@@ -145,7 +145,7 @@ fn print_text(shown: &GhapOutput<'_>, ui: &mut Ui<'_>) -> Result<(), CommandErro
     let expects = match (&ghap.target, ghap.testable) {
         (Some(target), _) => format!("{} of `{target}`", ghap.expects),
         (None, true) => format!("{} of a run", ghap.expects),
-        (None, false) => "nothing that a run could show".to_owned(),
+        (None, false) => "no result that a run can show".to_owned(),
     };
     lines.push(("expects", expects));
     lines.extend(ghap.confidence.map(|confidence| ("confidence", confidence.to_string())));
@@ -173,10 +173,10 @@ fn print_text(shown: &GhapOutput<'_>, ui: &mut Ui<'_>) -> Result<(), CommandErro
             None => String::new(),
             Some(evidence) => {
                 let says =
-                    if evidence.supports { "a run shows it" } else { "a run says otherwise" };
+                    if evidence.supports { "confirmed by a run" } else { "contradicted by a run" };
                 match evidence.outcome {
                     Some(id) => format!(", {says}: {}", id.short()),
-                    None => format!(", {says} (it is gone)"),
+                    None => format!(", {says} (the run was deleted)"),
                 }
             }
         };

@@ -145,7 +145,7 @@ fn correct_page_passes() {
          1234abcd  fact      0.5         project  ci    CI runs on Postgres 17\n\
          $ rutter forget 1234abcd --yes\n\
          $ rutter memories\n\
-         note: there are none; `rutter remember` adds one",
+         note: there are no memories; `rutter remember` adds one",
     );
     assert_eq!(check_page("docs/guide/ghap.md", &page), [""; 0]);
     let page = console_page(

@@ -84,10 +84,7 @@ fn weak_token_is_refused() {
         fs::set_permissions(&path, fs::Permissions::from_mode(open)).unwrap();
         let ran = start(&[]);
         assert_eq!((ran.exit, ran.stdout.as_str()), (Some(1), ""), "{ran}");
-        let advice = format!(
-            "(mode {open:04o}), so it keeps nobody out; type: chmod 600 '{}'",
-            path.display()
-        );
+        let advice = format!("(mode {open:04o}); run: chmod 600 '{}'", path.display());
         assert!(ran.stderr.contains(&advice), "{ran}");
     }
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();

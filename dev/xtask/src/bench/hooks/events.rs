@@ -178,7 +178,7 @@ impl EventBenchEnv {
             "`python -m pytest` passes",
         ];
         world.run_rutter(&start, Some(BUSY_SESSION))?;
-        world.run_rutter(&["tend"], None)?;
+        world.run_rutter(&["maintain"], None)?;
         Ok(world)
     }
 
@@ -305,7 +305,7 @@ impl EventBenchEnv {
             let session = Store::open(&self.home, system_time())?.session(BUSY_SESSION)?;
             Ok(session.context("the session is there")?.calls)
         };
-        self.run_rutter(&["tend"], None)?;
+        self.run_rutter(&["maintain"], None)?;
         let before = calls()?;
         let mut alone = Vec::new();
         for _ in 0..CONCURRENT_HOOKS {
@@ -327,7 +327,7 @@ impl EventBenchEnv {
             Ok(())
         })?;
         self.wait_for_children()?;
-        self.run_rutter(&["tend"], None)?;
+        self.run_rutter(&["maintain"], None)?;
         let counted = calls()? - before;
         ensure!(
             counted == 2 * CONCURRENT_HOOKS as u64,

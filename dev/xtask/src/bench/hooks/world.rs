@@ -65,7 +65,7 @@ impl HookBenchEnv {
                 Some(&rows),
             )?;
             ensure!(import.contains(" added"), "{import}");
-            run_rutter(&binary, &store_folder(&place, memory), &["tend"], None)?;
+            run_rutter(&binary, &store_folder(&place, memory), &["maintain"], None)?;
         }
         let writer =
             Connection::open(DataDir::new(store_folder(&place, BenchStore::Locked)).database())?;
@@ -120,7 +120,7 @@ impl HookBenchEnv {
             BenchStore::Usual => {
                 let wal = DataDir::new(&home).wal();
                 if wal.metadata().is_ok_and(|wal| wal.len() > CHECKPOINT_WAL_BYTES) {
-                    run_rutter(&self.binary, &home, &["tend"], None)?;
+                    run_rutter(&self.binary, &home, &["maintain"], None)?;
                 }
             }
             BenchStore::Missing if home.exists() => std::fs::remove_dir_all(&home)?,

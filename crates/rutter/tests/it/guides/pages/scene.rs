@@ -169,8 +169,8 @@ pub(super) fn additional_context(stdout: &str) -> Option<String> {
 impl Scene {
     /// Returns the shell commands of the scene.
     pub(super) fn commands(&self, shell: &mut PageShell) -> Vec<String> {
-        // Hooks do not create the database, so `tend` does. `export` waits for background housekeeping.
-        let settled = "rutter tend >/dev/null && rutter export >/dev/null";
+        // Hooks do not create the database, so `maintain` does. `export` waits for background housekeeping.
+        let settled = "rutter maintain >/dev/null && rutter export >/dev/null";
         let mut commands = vec![settled.to_owned()];
         for step in self.steps {
             commands.extend(step.commands(shell));

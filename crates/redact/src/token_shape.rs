@@ -2,7 +2,7 @@
 
 use super::Finding;
 use super::alphabet::{self, ALNUM, BASE64, DIGIT, DOT, HEX, LETTER, TILDE, URL64};
-use super::{drawn, handmade, placeholder, random};
+use super::{character_mix, handmade, placeholder, randomness};
 
 /// The token that begins at `at`, the start of a word that ends at `end`.
 pub(super) fn token(text: &[u8], at: usize, end: usize) -> Option<Finding> {
@@ -17,7 +17,7 @@ pub(super) fn token(text: &[u8], at: usize, end: usize) -> Option<Finding> {
         (1, b'.') if text[at] == b's' => {
             let stop = alphabet::run(text, end + 1, ALNUM);
             let body = &text[end + 1..stop];
-            let token = body.len() == 24 && random::is_random(body);
+            let token = body.len() == 24 && character_mix::is_random(body);
             if token { found(stop, "vault-token") } else { None }
         }
         (11, b':') if alphabet::starts(text, end, b":APA91b") => {
@@ -27,7 +27,7 @@ pub(super) fn token(text: &[u8], at: usize, end: usize) -> Option<Finding> {
         (15 | 16, b'|') if alphabet::run(text, at, DIGIT) == end => {
             let stop = alphabet::run(text, end + 1, URL64);
             let body = &text[end + 1..stop];
-            let token = (27..=40).contains(&body.len()) && random::is_random(body);
+            let token = (27..=40).contains(&body.len()) && character_mix::is_random(body);
             if token { found(stop, "facebook-token") } else { None }
         }
         (2, b'_') if alphabet::starts(text, at, b"pk_") => clickup(text, at),
@@ -92,7 +92,7 @@ fn telegram(text: &[u8], at: usize, end: usize) -> Option<Finding> {
     let body = &text[end + 1..stop];
     let token = (33..=40).contains(&body.len())
         && body.starts_with(b"A")
-        && (random::is_random(body) || drawn::is_drawn(body));
+        && (character_mix::is_random(body) || randomness::is_likely_random(body));
     token.then_some(Finding { start: digits, end: stop, kind: "telegram-token" })
 }
 
@@ -111,7 +111,7 @@ fn clickup(text: &[u8], at: usize) -> Option<Finding> {
     let number = alphabet::run(text, at + 3, DIGIT);
     let stop = alphabet::run(text, number + 1, ALNUM);
     let token = number > at + 3 && text.get(number) == Some(&b'_') && stop - number >= 30;
-    (token && random::is_random(&text[number + 1..stop])).then_some(Finding {
+    (token && character_mix::is_random(&text[number + 1..stop])).then_some(Finding {
         start: at,
         end: stop,
         kind: "clickup-token",
@@ -121,7 +121,7 @@ fn clickup(text: &[u8], at: usize) -> Option<Finding> {
 /// A key of Azure, whose fixed middle every new one has; the word from `at` to `end` is long enough for one.
 pub(super) fn azure_key(text: &[u8], at: usize, end: usize) -> Option<Finding> {
     let word = &text[at..end.min(at + 160)];
-    let key = word.windows(5).any(|part| part == b"JQQJ9") && random::is_random(word);
+    let key = word.windows(5).any(|part| part == b"JQQJ9") && character_mix::is_random(word);
     key.then_some(Finding { start: at, end, kind: "azure-secret" })
 }
 
@@ -159,7 +159,7 @@ pub(super) fn aws_secret(text: &[u8], at: usize, id: usize) -> Option<Finding> {
         return None;
     }
     let end = alphabet::run(text, start, BASE64);
-    let secret = end - start == 40 && random::is_random(&text[start..end]);
+    let secret = end - start == 40 && character_mix::is_random(&text[start..end]);
     secret.then_some(Finding { start, end, kind: "aws-secret" })
 }
 
@@ -187,7 +187,8 @@ pub(super) fn colon(text: &[u8], at: usize) -> Option<Finding> {
             text[user..].iter().take(128).position(|&byte| matches!(byte, b'@' | b' ' | b'"'))?
                 + user;
         let password = text.get(user + 1..end).filter(|value| !value.is_empty())?;
-        let login = text[user] == b'/' && text[end] == b'@' && !placeholder::is(password);
+        let login =
+            text[user] == b'/' && text[end] == b'@' && !placeholder::is_placeholder(password);
         return login.then_some(Finding { start: user + 1, end, kind: "password" });
     }
     if alphabet::starts(text, at, b":APA91b") {
@@ -227,9 +228,9 @@ pub(super) fn colon(text: &[u8], at: usize) -> Option<Finding> {
         // An IPv6 address goes on with colons.
         && !password.contains(&b':')
         && password.len() >= 6
-        && !placeholder::is(password)
-        && (!random::is_wordy(password)
-            || drawn::is_drawn(password)
+        && !placeholder::is_placeholder(password)
+        && (!character_mix::is_wordy(password)
+            || randomness::is_likely_random(password)
             || handmade::is_handmade(password));
     line.then_some(Finding { start: user + 1, end, kind: "password" })
 }

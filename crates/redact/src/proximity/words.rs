@@ -1,25 +1,25 @@
 //! Words that make what follows them warm.
 
 use crate::alphabet::{self, NAME, NEWLINE, SPACE};
-use crate::name::{self, Says};
+use crate::name::{self, NameClass};
 
 /// How far a word that names a secret reaches.
-pub(crate) const FAR: usize = 256;
+pub(crate) const FAR_REACH_BYTES: usize = 256;
 
 /// How far a word reaches that only may have to do with one; never beyond its line.
-const NEAR: usize = 96;
+const NEAR_REACH_BYTES: usize = 96;
 
 /// The last two letters of every word that reaches: most others are dismissed by them.
-static ENDS: [u32; 32] = name::ends(
+static ENDS: [u32; 32] = name::pair_table(
     b"rd ds wd se et ts en ns al ls sk de rt ie me ey ys th te ct on es ac sn in li tp do pw ha er id gn ss",
 );
 
 /// How far the word from `at` to `end` makes the text warm; 0 when it does not.
-pub(crate) fn reach(text: &[u8], at: usize, end: usize) -> usize {
+pub(crate) fn reach_bytes(text: &[u8], at: usize, end: usize) -> usize {
     let word = &text[at..end];
     let [.., a, b] = *word else { return 0 };
     if word.len() == 13 && word.eq_ignore_ascii_case(b"authenticated") {
-        return NEAR;
+        return NEAR_REACH_BYTES;
     }
     if ENDS[usize::from(a & 31)] & (1 << (b & 31)) == 0 || word.len() > 40 {
         return 0;
@@ -51,7 +51,7 @@ pub(crate) fn reach(text: &[u8], at: usize, end: usize) -> usize {
         _ => false,
     };
     if far {
-        return FAR;
+        return FAR_REACH_BYTES;
     }
     // `echo $DB_PASS` prints it on the next line.
     let asked = ends(&["pass"]) || matches!(&*lower, b"pw" | b"otp" | b"totp");
@@ -59,10 +59,11 @@ pub(crate) fn reach(text: &[u8], at: usize, end: usize) -> usize {
         asked || is_near(lower) || ends(&["sessionid"]) || lower == b"in" && is_log_in(text, at);
     // A call reaches over its arguments, also on other lines.
     if near && text.get(end) == Some(&b'(') {
-        return NEAR;
+        return NEAR_REACH_BYTES;
     }
-    let line = || text[end..].iter().take(NEAR).position(|&byte| alphabet::is(byte, NEWLINE));
-    if near { line().map_or(NEAR, |line| line + usize::from(asked)) } else { 0 }
+    let line =
+        || text[end..].iter().take(NEAR_REACH_BYTES).position(|&byte| alphabet::is(byte, NEWLINE));
+    if near { line().map_or(NEAR_REACH_BYTES, |line| line + usize::from(asked)) } else { 0 }
 }
 
 /// `log in` and `sign in`, in two words.
@@ -104,5 +105,5 @@ fn is_near(word: &[u8]) -> bool {
 /// Whether the `key` that ends at `end` is a credential by the words before it.
 fn is_key(text: &[u8], end: usize) -> bool {
     let start = alphabet::run_back(text, end, NAME | SPACE, end.min(24));
-    name::read(&text[start..end]).is_some_and(|name| name.says == Says::Secret)
+    name::classify(&text[start..end]).is_some_and(|name| name.class == NameClass::Secret)
 }

@@ -18,27 +18,27 @@ static COMMON: [u32; 26] = [
 ];
 
 /// Shortest value that can be told from a name.
-pub(super) const LEAST: usize = 10;
+pub(super) const MIN_RANDOM_BYTES: usize = 10;
 
 /// How much of a value is looked at.
-const MOST: usize = 48;
+const MAX_EXAMINED_BYTES: usize = 48;
 
 /// How likely a value was drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Drawn {
-    No,
+pub(super) enum Randomness {
+    Low,
     Likely,
-    Surely,
+    Certain,
 }
 
 /// Whether a value is most likely drawn, and no number, hash or UUID.
-pub(super) fn is_drawn(value: &[u8]) -> bool {
-    drawn(value) >= Drawn::Likely
+pub(super) fn is_likely_random(value: &[u8]) -> bool {
+    measure(value) >= Randomness::Likely
 }
 
 /// How likely a value was drawn; numbers, hashes and UUIDs do not count.
-pub(super) fn drawn(value: &[u8]) -> Drawn {
-    let value = &value[..value.len().min(MOST)];
+pub(super) fn measure(value: &[u8]) -> Randomness {
+    let value = &value[..value.len().min(MAX_EXAMINED_BYTES)];
     let code = |byte: &u8| {
         matches!(
             byte,
@@ -57,12 +57,12 @@ pub(super) fn drawn(value: &[u8]) -> Drawn {
         )
     };
     let dotted = |byte: &u8| *byte == b'.' || alphabet::is(*byte, HEX | alphabet::DASH);
-    if value.len() < LEAST
+    if value.len() < MIN_RANDOM_BYTES
         || value.starts_with(b"0x")
         || value.iter().all(dotted)
         || value.iter().any(code)
     {
-        return Drawn::No;
+        return Randomness::Low;
     }
     let has = |classes| value.iter().any(|&byte| alphabet::is(byte, classes));
     let (lower, upper) = (has(LOWER), has(UPPER));
@@ -70,29 +70,29 @@ pub(super) fn drawn(value: &[u8]) -> Drawn {
     let digits = value.iter().filter(|&&byte| alphabet::is(byte, DIGIT)).count();
     let parted = value.iter().any(|byte| matches!(byte, b'_' | b'-'));
     let enough = match lower && upper {
-        true => LEAST,
+        true => MIN_RANDOM_BYTES,
         false if parted => usize::MAX,
         false if digits >= 3 => 12,
         false => 16,
     };
     // By chance, letters in a row look like a word now and then.
     let word = 6 + usize::from(!(lower && upper)) + value.len() / 24;
-    let (odd, pairs, stubs) = score(value);
+    let (odd, pairs, stubs) = score_pairs(value);
     if value.len() < enough || pairs < 6 || has_word(value, word) {
-        return Drawn::No;
+        return Randomness::Low;
     }
     // Names with acronyms in them (`RegOpenKeyExW`) are odd too; without a digit or a sign more of it is needed.
     let parts =
         LETTER | alphabet::DASH | alphabet::PLUS_SLASH | alphabet::DOT | alphabet::UNDERSCORE;
     if value.iter().all(|&byte| alphabet::is(byte, parts)) {
         return match (odd + 2 * stubs) * 20 {
-            _ if !(lower && upper) => Drawn::No,
-            odd if odd >= pairs * 28 && value.len() >= 14 => Drawn::Surely,
-            odd if odd >= pairs * 23 => Drawn::Likely,
-            _ => Drawn::No,
+            _ if !(lower && upper) => Randomness::Low,
+            odd if odd >= pairs * 28 && value.len() >= 14 => Randomness::Certain,
+            odd if odd >= pairs * 23 => Randomness::Likely,
+            _ => Randomness::Low,
         };
     }
-    if odd * 13 >= pairs * 10 { Drawn::Surely } else { Drawn::No }
+    if odd * 13 >= pairs * 10 { Randomness::Certain } else { Randomness::Low }
 }
 
 /// Whether so many small letters in a row are those of a word.
@@ -111,13 +111,13 @@ pub(super) fn is_hex(value: &[u8]) -> bool {
 }
 
 /// Whether the pairs of letters are those of no word.
-pub(super) fn is_odd(value: &[u8]) -> bool {
-    let (odd, pairs, _) = score(value);
+pub(super) fn has_rare_pairs(value: &[u8]) -> bool {
+    let (odd, pairs, _) = score_pairs(value);
     pairs >= 6 && odd >= pairs
 }
 
 /// How odd the pairs of neighbours are, how many there are, and how many words of one or two small letters.
-fn score(value: &[u8]) -> (usize, usize, usize) {
+fn score_pairs(value: &[u8]) -> (usize, usize, usize) {
     let (mut odd, mut pairs, mut stubs) = (0, 0, 0);
     // How many small letters stand after the last capital, when one did.
     let mut small = None;
@@ -159,7 +159,7 @@ fn is_common(a: u8, b: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_drawn;
+    use super::is_likely_random;
 
     #[test]
     fn drawn_values_and_names() {
@@ -173,7 +173,7 @@ mod tests {
             "DGISJOWV2A41F5YIGPAT",
             "oy23mp8egr5s51r5xd280roly6a79p",
         ] {
-            assert!(is_drawn(value.as_bytes()), "{value}");
+            assert!(is_likely_random(value.as_bytes()), "{value}");
         }
         for value in [
             "oauth2ClientSecret",
@@ -191,7 +191,7 @@ mod tests {
             "PBXFileReference",
             "MprAdminServerConnect",
         ] {
-            assert!(!is_drawn(value.as_bytes()), "{value}");
+            assert!(!is_likely_random(value.as_bytes()), "{value}");
         }
     }
 }

@@ -1,14 +1,14 @@
 //! Keys among the arguments of calls that encrypt or sign: `createHmac('sha256', 'x')`, `Fernet(b'x')`.
 
 use super::alphabet::{self, BLANK, NAME, QUOTE};
-use super::value::Form;
-use super::{Finding, drawn, extent, handmade, heat, placeholder, random};
+use super::value::ValueForm;
+use super::{Finding, character_mix, handmade, placeholder, proximity, randomness, value_span};
 
 /// How far before a literal its call begins.
-const CALL: usize = 96;
+const MAX_CALL_BYTES: usize = 96;
 
 /// Longest literal that is looked at.
-const LONGEST: usize = 160;
+const MAX_LITERAL_BYTES: usize = 160;
 
 /// The literal right after the `(` or the comma at `at`, when the call it is given to takes a key.
 pub(super) fn key(text: &[u8], at: usize, done: usize) -> Option<Finding> {
@@ -18,12 +18,14 @@ pub(super) fn key(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     if gap - at > 40 {
         return None;
     }
-    let window = &text[open + 1..text.len().min(open + 1 + LONGEST)];
+    let window = &text[open + 1..text.len().min(open + 1 + MAX_LITERAL_BYTES)];
     let value =
         &window[..window.iter().position(|&byte| byte == quote || alphabet::is(byte, BLANK))?];
     let other: [&[u8]; 4] = [b"sha", b"SHA", b"aes", b"AES"];
     let drawn = || {
-        random::is_random(value) || drawn::is_drawn(value) || handmade::is_surely_handmade(value)
+        character_mix::is_random(value)
+            || randomness::is_likely_random(value)
+            || handmade::is_surely_handmade(value)
     };
     let end = open + 1 + value.len();
     if value.len() < 8 || text[end] != quote || !value.iter().all(u8::is_ascii_graphic) || !drawn()
@@ -34,8 +36,8 @@ pub(super) fn key(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let begin = alphabet::run_back(text, call, NAME, (call - done).min(40));
     let secret = takes_key(&text[begin..call])
         && !other.iter().any(|begin| value.starts_with(begin))
-        && !heat::is_version(value)
-        && !placeholder::is(value);
+        && !proximity::is_version(value)
+        && !placeholder::is_placeholder(value);
     secret.then_some(Finding { start: open + 1, end, kind: "key" })
 }
 
@@ -44,7 +46,7 @@ fn opening(text: &[u8], at: usize, done: usize) -> Option<usize> {
     if text[at] == b'(' {
         return Some(at);
     }
-    let floor = at.saturating_sub(CALL).max(done);
+    let floor = at.saturating_sub(MAX_CALL_BYTES).max(done);
     let mut depth = 0;
     for (back, &byte) in text[floor..at].iter().enumerate().rev() {
         match byte {
@@ -89,7 +91,7 @@ fn takes_key(name: &[u8]) -> bool {
 }
 
 /// `send "x\r"` after a prompt for a password, in scripts of expect; the word that ends at `end` sends.
-pub(super) fn sent(text: &[u8], at: usize, end: usize, done: usize) -> Option<Finding> {
+pub(super) fn expect_answer(text: &[u8], at: usize, end: usize, done: usize) -> Option<Finding> {
     let open = end + usize::from(text.get(end) == Some(&b'('));
     let mut from = alphabet::run(text, open, alphabet::SPACE);
     if alphabet::starts(text, from, b"-- ") {
@@ -98,8 +100,8 @@ pub(super) fn sent(text: &[u8], at: usize, end: usize, done: usize) -> Option<Fi
     if from == end || !alphabet::is_at(text, from, QUOTE) {
         return None;
     }
-    let right =
-        extent::right(text, from, false, false).filter(|right| right.form == Form::Quoted)?;
+    let right = value_span::value_after(text, from, false, false)
+        .filter(|right| right.form == ValueForm::Quoted)?;
     let mut end = right.end;
     while end >= right.start + 2 && text[end - 2] == b'\\' && matches!(text[end - 1], b'r' | b'n') {
         end -= 2;
@@ -108,7 +110,7 @@ pub(super) fn sent(text: &[u8], at: usize, end: usize, done: usize) -> Option<Fi
     let secret = value.len() >= 5
         && !value.iter().any(|&byte| alphabet::is(byte, BLANK))
         && !matches!(value[0], b'$' | b'[' | b'\\')
-        && !placeholder::is(value);
+        && !placeholder::is_placeholder(value);
     (secret && is_asked(text, at, done)).then_some(Finding {
         start: right.start,
         end,

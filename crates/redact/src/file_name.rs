@@ -2,9 +2,11 @@
 //! `db-password-X.sql`, `test_rejects_token_X`, `X-secret.txt`.
 
 use super::alphabet::{self, ALNUM, END, NAME, URL64};
-use super::drawn::{self, Drawn};
 use super::name;
-use super::{Finding, handmade, heat, placeholder, prefix, random, shape, spaced};
+use super::randomness::{self, Randomness};
+use super::{
+    Finding, adjacent, character_mix, handmade, placeholder, prefix, proximity, token_shape,
+};
 
 /// Longest name that is looked at.
 const MAX_BYTES: usize = 160;
@@ -21,7 +23,8 @@ pub(super) fn secret(text: &[u8], at: usize, end: usize, done: usize) -> Option<
         return None;
     }
     // Behind `password` less is needed than behind `token`, which names other things too.
-    let least = if matches!(text[at], b'p' | b'P') { Drawn::Likely } else { Drawn::Surely };
+    let least =
+        if matches!(text[at], b'p' | b'P') { Randomness::Likely } else { Randomness::Certain };
     // A UUID tells apart what it names, unless that is a password or a key.
     let uuid = matches!(text[at], b'p' | b'P' | b'a' | b'A' | b'k' | b'K');
     let after = if joins(end) { after(text, end + 1, least) } else { None };
@@ -52,19 +55,19 @@ fn is_naming(text: &[u8], at: usize, end: usize, done: usize) -> bool {
         (b'p', 7) => is("privkey"),
         (b'r', 3) => is("rsa") && at >= 3 && text[..at].ends_with(b"id_"),
         (b'k', 3) => {
-            let start = alphabet::run_back(text, end, NAME, (end - done).min(name::LONGEST));
-            name::read(&text[start..end]).is_some()
+            let start = alphabet::run_back(text, end, NAME, (end - done).min(name::MAX_NAME_BYTES));
+            name::classify(&text[start..end]).is_some()
         }
         _ => false,
     }
 }
 
 /// The value that begins at `start`: all of the name but its extension, or its next part.
-fn after(text: &[u8], start: usize, least: Drawn) -> Option<Finding> {
+fn after(text: &[u8], start: usize, least: Randomness) -> Option<Finding> {
     // A token that is known by itself reaches farther than a part of a name.
     let known = || {
         let word = alphabet::run(text, start, ALNUM);
-        prefix::token(text, start).or_else(|| shape::token(text, start, word)).is_some()
+        prefix::token(text, start).or_else(|| token_shape::token(text, start, word)).is_some()
     };
     if !alphabet::is_at(text, start, ALNUM) || known() {
         return None;
@@ -82,9 +85,9 @@ fn after(text: &[u8], start: usize, least: Drawn) -> Option<Finding> {
     let part = &whole[..alphabet::run(whole, 0, ALNUM)];
     // A password that somebody made up, with two digits at least: one digit numbers tests.
     let made = |value: &&[u8]| {
-        least == Drawn::Likely
+        least == Randomness::Likely
             && handmade::is_surely_handmade(value)
-            && (value[0].is_ascii_uppercase() || spaced::is_signed(value))
+            && (value[0].is_ascii_uppercase() || adjacent::is_signed(value))
             && !value.contains(&b'_')
     };
     let parts = [whole, stem, part];
@@ -93,13 +96,13 @@ fn after(text: &[u8], start: usize, least: Drawn) -> Option<Finding> {
     if let Some(rest) = stem.get(user + 1..).filter(|_| user > 1 && stem[user] == b'_')
         && !parts.into_iter().any(|value| is_secret(value, true, least))
         && rest.iter().all(|&byte| alphabet::is(byte, ALNUM))
-        && is_secret(rest, true, Drawn::Surely)
+        && is_secret(rest, true, Randomness::Certain)
     {
         return Some(Finding { start: start + user + 1, end: start + stem.len(), kind: "secret" });
     }
     let mut found = parts.into_iter().find(|value| is_secret(value, true, least) || made(value))?;
     // Only words may stay of what follows.
-    if !random::is_wordy(&whole[found.len()..]) {
+    if !character_mix::is_wordy(&whole[found.len()..]) {
         found = whole;
     }
     Some(Finding { start, end: start + found.len(), kind: "secret" })
@@ -112,7 +115,7 @@ fn preceding(text: &[u8], end: usize, done: usize) -> Option<Finding> {
     let free =
         start == done || !alphabet::is(text[start - 1], URL64) || long && text[start - 1] == b'-';
     let value = &text[start..end];
-    let secret = free && value.len() >= 16 && is_secret(value, false, Drawn::Surely);
+    let secret = free && value.len() >= 16 && is_secret(value, false, Randomness::Certain);
     secret.then_some(Finding { start, end, kind: "secret" })
 }
 
@@ -120,12 +123,18 @@ fn is_uuid(value: &[u8]) -> bool {
     value.len() == 36 && value[8] == b'-' && value[23] == b'-'
 }
 
-fn is_secret(value: &[u8], hex: bool, least: Drawn) -> bool {
-    if value.len() < drawn::LEAST || placeholder::is(value) || heat::is_version(value) {
+fn is_secret(value: &[u8], hex: bool, least: Randomness) -> bool {
+    if value.len() < randomness::MIN_RANDOM_BYTES
+        || placeholder::is_placeholder(value)
+        || proximity::is_version(value)
+    {
         return false;
     }
-    let hex = hex && value.len() >= MIN_HEX && drawn::is_hex(value) && random::is_random(value);
-    hex || drawn::drawn(value) >= least && !heat::is_other(value)
+    let hex = hex
+        && value.len() >= MIN_HEX
+        && randomness::is_hex(value)
+        && character_mix::is_random(value);
+    hex || randomness::measure(value) >= least && !proximity::is_other_kind(value)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! is the secret.
 
 use super::alphabet::{self, NEWLINE, QUOTE, SPACE};
-use super::{Finding, drawn, handmade, heat, placeholder, random, spaced};
+use super::{Finding, adjacent, character_mix, handmade, placeholder, proximity, randomness};
 
 /// Number of words that are looked at behind a name.
 const MAX_WORDS: usize = 10;
@@ -162,18 +162,18 @@ fn is_no_word(value: &[u8]) -> bool {
     if !value.is_ascii() && !mixed {
         return false;
     }
-    let odd = spaced::is_signed(value)
-        || mixed && !random::is_wordy(value)
-        || random::is_random(value)
-        || drawn::is_drawn(value);
+    let odd = adjacent::is_signed(value)
+        || mixed && !character_mix::is_wordy(value)
+        || character_mix::is_random(value)
+        || randomness::is_likely_random(value);
     value.len() >= 8
         && odd
         && !is_code(value)
-        && (drawn::is_drawn(value)
-            || random::is_random(value)
+        && (randomness::is_likely_random(value)
+            || character_mix::is_random(value)
             || !handmade::has_technical_number(value))
-        && !heat::is_version(value)
-        && !placeholder::is(value)
+        && !proximity::is_version(value)
+        && !placeholder::is_placeholder(value)
 }
 
 #[cfg(test)]

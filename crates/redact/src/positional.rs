@@ -4,41 +4,41 @@
 //! is skipped.
 
 use super::alphabet::{self, NAME, QUOTE, SPACE};
-use super::{Finding, drawn, handmade, heat, placeholder, random};
+use super::{Finding, character_mix, handmade, placeholder, proximity, randomness};
 
 /// How far from its command an argument is looked for.
-const LINE: usize = 320;
+const MAX_LINE_BYTES: usize = 320;
 
 /// Which argument it is, flags not counted, and whether any literal there is a secret or only one that was drawn.
 #[derive(Clone, Copy)]
-enum Place {
+enum Position {
     Nth(usize),
-    Drawn(usize),
+    RandomNth(usize),
     /// The value of a `name=value`, when it was drawn.
     Pair(usize),
     /// The last one, after at least one other.
     Last,
 }
 
-use Place::{Drawn, Last, Nth, Pair};
+use Position::{Last, Nth, Pair, RandomNth};
 
 /// What a command line begins with, and where its secrets stand.
-type Row = (&'static [u8], &'static [Place]);
+type Row = (&'static [u8], &'static [Position]);
 
 /// The commands whose last word this is.
 fn commands(word: &[u8]) -> &'static [Row] {
     match word {
         b"set" => &[
-            (b"mc alias set", &[Drawn(3), Nth(4)]),
-            (b"dotnet user-secrets set", &[Drawn(2)]),
+            (b"mc alias set", &[RandomNth(3), Nth(4)]),
+            (b"dotnet user-secrets set", &[RandomNth(2)]),
             (b"aws configure set", &[Last]),
-            (b"keyring set", &[Drawn(3)]),
+            (b"keyring set", &[RandomNth(3)]),
         ],
-        b"add" => &[(b"mc config host add", &[Drawn(3), Nth(4)])],
+        b"add" => &[(b"mc config host add", &[RandomNth(3), Nth(4)])],
         b"user" => &[
             (b"rabbitmqctl add_user", &[Nth(2)]),
             (b"rabbitmqctl authenticate_user", &[Nth(2)]),
-            (b"net user", &[Drawn(2)]),
+            (b"net user", &[RandomNth(2)]),
             (b"ftp> user", &[Nth(2)]),
         ],
         b"password" => {
@@ -47,31 +47,32 @@ fn commands(word: &[u8]) -> &'static [Row] {
         b"nb" | b"b" => &[(b"mosquitto_passwd -b", &[Nth(3)])],
         b"passphrase" => &[(b"wpa_passphrase", &[Nth(2)])],
         b"login" => &[
-            (b"vault login", &[Drawn(1)]),
-            (b"cargo login", &[Drawn(1)]),
+            (b"vault login", &[RandomNth(1)]),
+            (b"cargo login", &[RandomNth(1)]),
             (b"bw login", &[Nth(2)]),
-            (b"wandb login", &[Drawn(1)]),
+            (b"wandb login", &[RandomNth(1)]),
         ],
-        b"auth" => &[(b"snyk auth", &[Drawn(1)])],
-        b"authtoken" => &[(b"ngrok authtoken", &[Drawn(1)])],
-        b"setapikey" => &[(b"nuget setapikey", &[Drawn(1)])],
-        b"install" => &[(b"cloudflared service install", &[Drawn(1)])],
-        b"token" => &[(b"activate-refresh-token", &[Drawn(2)])],
+        b"auth" => &[(b"snyk auth", &[RandomNth(1)])],
+        b"authtoken" => &[(b"ngrok authtoken", &[RandomNth(1)])],
+        b"setapikey" => &[(b"nuget setapikey", &[RandomNth(1)])],
+        b"install" => &[(b"cloudflared service install", &[RandomNth(1)])],
+        b"token" => &[(b"activate-refresh-token", &[RandomNth(2)])],
         b"unlock" => &[(b"bw unlock", &[Nth(1)])],
-        b"passwd" => &[(b"openssl passwd", &[Last, Drawn(1)])],
-        b"mkpasswd" => &[(b"mkpasswd", &[Drawn(1)])],
-        b"use" => &[(b"net use", &[Drawn(2), Drawn(3)])],
-        b"smbclient" => &[(b"smbclient", &[Drawn(2)])],
+        b"passwd" => &[(b"openssl passwd", &[Last, RandomNth(1)])],
+        b"mkpasswd" => &[(b"mkpasswd", &[RandomNth(1)])],
+        b"use" => &[(b"net use", &[RandomNth(2), RandomNth(3)])],
+        b"smbclient" => &[(b"smbclient", &[RandomNth(2)])],
         b"PASS" => {
             &[(b"quote PASS", &[Nth(1)]), (b"---> PASS", &[Nth(1)]), (b"C: PASS", &[Nth(1)])]
         }
-        b"AUTH" => {
-            &[(b"> AUTH", &[Drawn(1), Drawn(2)]), (b"redis-cli AUTH", &[Drawn(1), Drawn(2)])]
-        }
+        b"AUTH" => &[
+            (b"> AUTH", &[RandomNth(1), RandomNth(2)]),
+            (b"redis-cli AUTH", &[RandomNth(1), RandomNth(2)]),
+        ],
         b"put" => &[(b"kv put", &[Pair(2), Pair(3)])],
         b"patch" => &[(b"kv patch", &[Pair(2), Pair(3)])],
         b"write" => &[(b"vault write", &[Pair(2), Pair(3)])],
-        b"encrypt" => &[(b"qpdf --encrypt", &[Drawn(1), Drawn(2)])],
+        b"encrypt" => &[(b"qpdf --encrypt", &[RandomNth(1), RandomNth(2)])],
         b"config" => &[
             (b"composer config", &[Last]),
             (b"bundle config", &[Last]),
@@ -91,7 +92,7 @@ fn commands(word: &[u8]) -> &'static [Row] {
 }
 
 /// The secrets that the command is given whose last word is at `at` and ends at `end`.
-pub(super) fn awaited(text: &[u8], at: usize, end: usize) -> [Option<Finding>; 2] {
+pub(super) fn expected_arguments(text: &[u8], at: usize, end: usize) -> [Option<Finding>; 2] {
     let rows = commands(&text[at..end]);
     if rows.is_empty() || !alphabet::is_at(text, end, SPACE) {
         return [None, None];
@@ -105,9 +106,9 @@ pub(super) fn awaited(text: &[u8], at: usize, end: usize) -> [Option<Finding>; 2
     let mut words = [(0, 0); 8];
     let count = arguments(text, end, &mut words);
     let words = &words[..count];
-    let taken = |place: &Place| {
+    let taken = |place: &Position| {
         let (start, end) = match *place {
-            Nth(nth) | Drawn(nth) => *words.get(nth - 1)?,
+            Nth(nth) | RandomNth(nth) => *words.get(nth - 1)?,
             Pair(nth) => {
                 let (start, end) = *words.get(nth - 1)?;
                 (start + text[start..end].iter().position(|&byte| byte == b'=')? + 1, end)
@@ -117,10 +118,11 @@ pub(super) fn awaited(text: &[u8], at: usize, end: usize) -> [Option<Finding>; 2
         let value = &text[start..end];
         let sure = match place {
             Nth(_) => value.len() >= 4 && !matches!(value[0], b'<' | b'[' | b'(' | b'/'),
-            Drawn(_) | Pair(_) | Last => is_key(value),
+            RandomNth(_) | Pair(_) | Last => is_key(value),
         };
-        let secret =
-            sure && !placeholder::is(value) && !value.windows(3).any(|part| part == b"://");
+        let secret = sure
+            && !placeholder::is_placeholder(value)
+            && !value.windows(3).any(|part| part == b"://");
         secret.then_some(Finding { start, end, kind: "password" })
     };
     let mut found = places.iter().filter_map(taken);
@@ -129,17 +131,19 @@ pub(super) fn awaited(text: &[u8], at: usize, end: usize) -> [Option<Finding>; 2
 
 /// What no name, path or number looks like; hexadecimals are keys here.
 fn is_key(value: &[u8]) -> bool {
-    let long = value.len() >= 12 && !value.contains(&b'/') && !heat::is_version(value);
+    let long = value.len() >= 12 && !value.contains(&b'/') && !proximity::is_version(value);
     let mixed = value.iter().any(u8::is_ascii_digit) && value.iter().any(u8::is_ascii_alphabetic);
-    drawn::is_drawn(value) && !heat::is_other(value)
-        || random::is_random(value) && !value.starts_with(b"/") && !heat::is_version(value)
+    randomness::is_likely_random(value) && !proximity::is_other_kind(value)
+        || character_mix::is_random(value)
+            && !value.starts_with(b"/")
+            && !proximity::is_version(value)
         || handmade::is_surely_handmade(value) && value.iter().any(u8::is_ascii_uppercase)
-        || long && mixed && !random::is_wordy(value) && !value.contains(&b'.')
+        || long && mixed && !character_mix::is_wordy(value) && !value.contains(&b'.')
 }
 
 /// Where the arguments are that follow `from`, without flags; how many.
 fn arguments(text: &[u8], from: usize, words: &mut [(usize, usize); 8]) -> usize {
-    let limit = text.len().min(from + LINE);
+    let limit = text.len().min(from + MAX_LINE_BYTES);
     let (mut at, mut count) = (from, 0);
     while count < words.len() {
         at = alphabet::run(text, at, SPACE);

@@ -2,18 +2,18 @@
 //! `assert 'X' == user.password`.
 
 use super::alphabet::{self, BLANK, NEWLINE, QUOTE};
-use super::drawn::{self, Drawn};
-use super::heat::{self, is_cold};
-use super::{Finding, handmade, placeholder, prefix, random, spaced};
+use super::proximity::{self, has_other_name};
+use super::randomness::{self, Randomness};
+use super::{Finding, adjacent, character_mix, handmade, placeholder, prefix};
 
 /// How far before its name a value is looked for.
-const REACH: usize = 112;
+const MAX_DISTANCE_BYTES: usize = 112;
 /// Shortest value that is taken without a verb between it and its name.
-const MIN_BARE: usize = 12;
+const MIN_BARE_BYTES: usize = 12;
 
 /// The value on the line before the word at `at` that names it. What lies before `from` was looked at already.
-pub(super) fn value(text: &[u8], at: usize, from: usize) -> Option<Finding> {
-    let floor = at.saturating_sub(REACH).max(from).min(at);
+pub(super) fn find(text: &[u8], at: usize, from: usize) -> Option<Finding> {
+    let floor = at.saturating_sub(MAX_DISTANCE_BYTES).max(from).min(at);
     let line = text[floor..at].iter().rposition(|&byte| alphabet::is(byte, NEWLINE));
     let floor = line.map_or(floor, |line| floor + line + 1);
     // Hardly a value was ever drawn without a digit; where one was, a verb has to say so.
@@ -50,34 +50,34 @@ pub(super) fn value(text: &[u8], at: usize, from: usize) -> Option<Finding> {
 fn is_value(text: &[u8], start: usize, end: usize, at: usize, floor: usize) -> bool {
     let value = &text[start..end];
     let between = &text[end..at];
-    let is_drawn = drawn::is_drawn(value) || spaced::is_signed(value);
+    let is_drawn = randomness::is_likely_random(value) || adjacent::is_signed(value);
     let mixed = value.iter().any(u8::is_ascii_digit)
         && value.iter().any(u8::is_ascii_uppercase)
         && value.iter().any(u8::is_ascii_lowercase);
     let password = || matches!(text[at] | 32, b'p' | b'k') && between.len() <= 40;
     let secret = match link(between) {
-        _ if value.len() < drawn::LEAST && !password() => false,
+        _ if value.len() < randomness::MIN_RANDOM_BYTES && !password() => false,
         Link::Verb | Link::Field if password() && handmade::is_surely_handmade(value) => true,
         Link::Verb => {
-            (is_drawn || value.len() >= 20 && mixed && random::is_random(value))
-                && !heat::is_other(value)
-                || value.len() >= 32 && drawn::is_hex(value) && random::is_random(value)
+            (is_drawn || value.len() >= 20 && mixed && character_mix::is_random(value))
+                && !proximity::is_other_kind(value)
+                || value.len() >= 32 && randomness::is_hex(value) && character_mix::is_random(value)
         }
-        Link::Comparison => is_drawn && !heat::is_other(value),
+        Link::Comparison => is_drawn && !proximity::is_other_kind(value),
         Link::Other | Link::Field => {
-            value.len() >= MIN_BARE
+            value.len() >= MIN_BARE_BYTES
                 && mixed
                 // `PKCS#8-encoded` is a name.
                 && !value.contains(&b'#')
-                && drawn::drawn(value) == Drawn::Surely
-                && !heat::is_other(value)
+                && randomness::measure(value) == Randomness::Certain
+                && !proximity::is_other_kind(value)
         }
     };
     secret
-        && !placeholder::is(value)
+        && !placeholder::is_placeholder(value)
         && prefix::token(text, start).is_none()
-        && (matches!(link(between), Link::Verb) && !drawn::is_hex(value)
-            || !is_cold(text, start, floor))
+        && (matches!(link(between), Link::Verb) && !randomness::is_hex(value)
+            || !has_other_name(text, start, floor))
         && !value.iter().any(|byte| matches!(byte, b'/' | b'@'))
         && !has_name(value)
 }
@@ -85,7 +85,7 @@ fn is_value(text: &[u8], start: usize, end: usize, at: usize, floor: usize) -> b
 /// `name=value` and `name:value` have rules of their own.
 fn has_name(value: &[u8]) -> bool {
     let sign = value.iter().position(|byte| matches!(byte, b'=' | b':'));
-    sign.is_some_and(|sign| random::is_wordy(&value[..sign]))
+    sign.is_some_and(|sign| character_mix::is_wordy(&value[..sign]))
 }
 
 /// How a value and a name behind it belong together.

@@ -2,19 +2,22 @@
 //! `"password", "x"`, `<password>x</password>`, `the password is x`, a cell of a table.
 
 use super::alphabet::{self, ALNUM, BLANK, NAME, NEWLINE, QUOTE, SPACE};
-use super::drawn::Drawn;
-use super::extent::Right;
-use super::name::{self, Name, Says};
-use super::value::{self, Form, Site};
-use super::{Finding, assign, drawn, extent, handmade, header, heat, placeholder, prefix, random};
+use super::name::{self, NameClass, SecretName};
+use super::randomness::Randomness;
+use super::value::{self, ValueContext, ValueForm};
+use super::value_span::ValueSpan;
+use super::{
+    Finding, assignment, character_mix, handmade, header, placeholder, prefix, proximity,
+    randomness, value_span,
+};
 
-pub(super) mod said;
+pub(super) mod link;
 
-use said::said;
+use link::find_linked_value;
 
 /// The secret after the word that ends at `end`, when the word is the end of a secret's name.
-pub(super) fn after_word(text: &[u8], end: usize, done: usize) -> Option<Finding> {
-    let floor = end.saturating_sub(name::LONGEST).max(done);
+pub(super) fn value_after_name(text: &[u8], end: usize, done: usize) -> Option<Finding> {
+    let floor = end.saturating_sub(name::MAX_NAME_BYTES).max(done);
     // `the password's X`.
     let possessive = usize::from(alphabet::starts(text, end, b"'s ")) * 2;
     if !alphabet::is_at(text, end + possessive, SPACE) {
@@ -31,9 +34,9 @@ pub(super) fn after_word(text: &[u8], end: usize, done: usize) -> Option<Finding
         let first = alphabet::run_back(text, start - 1, NAME, start - 1 - floor);
         word = &text[first..end];
     }
-    let mut named = name::read(word)?;
-    if word.eq_ignore_ascii_case(b"pass") && assign::has_user(text, start, done) {
-        named.says = Says::Password;
+    let mut named = name::classify(word)?;
+    if word.eq_ignore_ascii_case(b"pass") && assignment::has_user(text, start, done) {
+        named.class = NameClass::Password;
     }
     let gap = alphabet::run(text, end + possessive, SPACE);
     if gap - end > 40 {
@@ -47,24 +50,24 @@ pub(super) fn after_word(text: &[u8], end: usize, done: usize) -> Option<Finding
     if let Some(found) = announced(text, gap, named) {
         return Some(found);
     }
-    let is_pin_here = named.says == Says::Pin && alphabet::is_at(text, gap, alphabet::DIGIT);
-    let (from, said) = if is_pin_here { (gap, false) } else { said(text, gap) };
+    let is_pin_here = named.class == NameClass::Pin && alphabet::is_at(text, gap, alphabet::DIGIT);
+    let (from, said) = if is_pin_here { (gap, false) } else { find_linked_value(text, gap) };
     if matches!(text.get(from), Some(b'"' | b'\'' | b'`')) {
         let found = quoted(text, from, named, false)?;
         let value = &text[found.start..found.end];
         let is_word = |byte: &u8| byte.is_ascii_alphabetic();
         let sure = is_bare_secret(value) && (said || !value.iter().all(is_word))
             || is_made_for(value, named, said)
-            || said && named.says == Says::Password && is_uncommon_word(value);
+            || said && named.class == NameClass::Password && is_uncommon_word(value);
         return sure.then_some(found);
     }
-    let from = said::after_quote(text, from);
+    let from = link::after_quote(text, from);
     let from = if text.get(gap) == Some(&b'|') && shouted {
         alphabet::run(text, gap + 1, SPACE)
     } else {
         from
     };
-    let right = Right::bare(text, from, Form::Tight);
+    let right = ValueSpan::bare(text, from, ValueForm::Tight);
     let to = right.end;
     let value = text.get(from..to).filter(|value| {
         !value.is_empty() && (value[0] != b'-' || !flag && is_signed(value) && value[1] != b'-')
@@ -74,59 +77,62 @@ pub(super) fn after_word(text: &[u8], end: usize, done: usize) -> Option<Finding
     }
     let taken = if flag {
         is_flag_value(text, value, named, to)
-    } else if named.says == Says::Pin {
+    } else if named.class == NameClass::Pin {
         value::is_pin(value) || (said || shouted) && value::is_short_pin(value)
     } else if said {
-        match named.says {
+        match named.class {
             _ if is_made_for(value, named, true) => true,
-            Says::Password if word.ends_with(b"code") => {
+            NameClass::Password if word.ends_with(b"code") => {
                 value::is_short_pin(value) || value::is_pin(value)
             }
-            Says::Perhaps => value.len() >= 16 && drawn::drawn(value) == Drawn::Surely,
-            Says::Password if is_signed(value) || is_number(value) => true,
+            NameClass::Perhaps => {
+                value.len() >= 16 && randomness::measure(value) == Randomness::Certain
+            }
+            NameClass::Password if is_signed(value) || is_number(value) => true,
             _ => value.len() >= 8 && is_bare_secret(value),
         }
     } else {
-        match named.says {
+        match named.class {
             _ if is_made_for(value, named, false) => true,
-            Says::Password if word.ends_with(b"code") && value::is_pin(value) => true,
-            Says::Password if is_number(value) && ends_here(text, to) => true,
-            Says::Password | Says::Phrase => {
+            NameClass::Password if word.ends_with(b"code") && value::is_pin(value) => true,
+            NameClass::Password if is_number(value) && ends_here(text, to) => true,
+            NameClass::Password | NameClass::Phrase => {
                 let sure = is_signed(value) || is_mixed(value) || ends_here(text, to);
                 value.len() >= 8 && is_bare_secret(value) && sure
             }
-            Says::Secret => {
-                random::is_random(value) && (shouted || ends_here(text, to) || is_whole_key(value))
+            NameClass::Secret => {
+                character_mix::is_random(value)
+                    && (shouted || ends_here(text, to) || is_whole_key(value))
                     || is_in_groups(value)
                     || is_whole_hex(value)
             }
-            Says::Perhaps if word.eq_ignore_ascii_case(b"pat") => {
-                value.len() >= 20 && random::is_random(value)
+            NameClass::Perhaps if word.eq_ignore_ascii_case(b"pat") => {
+                value.len() >= 20 && character_mix::is_random(value)
             }
-            Says::Perhaps => {
-                shouted && random::is_random(value)
+            NameClass::Perhaps => {
+                shouted && character_mix::is_random(value)
                     || named.kind == "key"
                         && is_cipher_key(text, start, value, right.whole(text) - from)
             }
-            Says::Pin => false,
+            NameClass::Pin => false,
         }
     };
     let constant = value.contains(&b'_')
         && !value.iter().any(|&byte| byte.is_ascii_lowercase() || byte == b'-');
     let sane = taken
-        && !placeholder::is(value)
-        && !heat::is_version(value)
+        && !placeholder::is_placeholder(value)
+        && !proximity::is_version(value)
         && (!said || !constant || is_signed(value));
     sane.then(|| Finding { start: from, end: right.whole(text), kind: named.kind })
 }
 
 /// Returns true if somebody made up a value and the name asks for such a one. Less is needed where a verb links them.
-fn is_made_for(value: &[u8], name: Name, said: bool) -> bool {
-    match name.says {
-        Says::Password | Says::Phrase if said => handmade::is_handmade(value),
-        Says::Password | Says::Phrase => handmade::is_surely_handmade(value),
-        Says::Secret if name.kind == "password" => handmade::is_surely_handmade(value),
-        Says::Secret if said && name.kind == "secret" => {
+fn is_made_for(value: &[u8], name: SecretName, said: bool) -> bool {
+    match name.class {
+        NameClass::Password | NameClass::Phrase if said => handmade::is_handmade(value),
+        NameClass::Password | NameClass::Phrase => handmade::is_surely_handmade(value),
+        NameClass::Secret if name.kind == "password" => handmade::is_surely_handmade(value),
+        NameClass::Secret if said && name.kind == "secret" => {
             value.len() >= 10 && handmade::is_surely_handmade(value)
         }
         _ => false,
@@ -142,7 +148,7 @@ fn is_uncommon_word(value: &[u8]) -> bool {
     value.len() >= 8
         && value.iter().all(u8::is_ascii_lowercase)
         && !ends.iter().any(|end| value.ends_with(end))
-        && !placeholder::is(value)
+        && !placeholder::is_placeholder(value)
         && !value::names_a_secret(value)
 }
 
@@ -162,7 +168,7 @@ fn is_number(value: &[u8]) -> bool {
 
 /// Returns true if a value is a key by its form alone: 32 hexadecimals or more, a UUID, a drawn one.
 fn is_whole_key(value: &[u8]) -> bool {
-    is_whole_hex(value) || drawn::is_drawn(value) && !heat::is_other(value)
+    is_whole_hex(value) || randomness::is_likely_random(value) && !proximity::is_other_kind(value)
 }
 
 /// 32 hexadecimals or more. The address of an account is no key.
@@ -170,7 +176,7 @@ fn is_whole_hex(value: &[u8]) -> bool {
     let digits = value.strip_prefix(b"0x").unwrap_or(value);
     let address = digits.len() < value.len() && digits.len() == 40;
     digits.len() >= 32
-        && drawn::is_hex(digits)
+        && randomness::is_hex(digits)
         && !address
         && digits.iter().any(u8::is_ascii_alphabetic)
         && digits.iter().any(u8::is_ascii_digit)
@@ -193,13 +199,16 @@ pub(super) fn is_in_groups(value: &[u8]) -> bool {
 
 /// `decrypt with key X`: a key of 256 bits or a drawn one.
 fn is_cipher_key(text: &[u8], start: usize, value: &[u8], length: usize) -> bool {
-    if value.len() >= 12 && drawn::drawn(value) == Drawn::Surely && !heat::is_other(value) {
+    if value.len() >= 12
+        && randomness::measure(value) == Randomness::Certain
+        && !proximity::is_other_kind(value)
+    {
         return true;
     }
     let before = &text[start.saturating_sub(48)..start];
     let line = before.rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
     length == 64
-        && random::is_random(value)
+        && character_mix::is_random(value)
         && line.windows(5).any(|part| part.eq_ignore_ascii_case(b"crypt"))
 }
 
@@ -218,7 +227,7 @@ pub(super) fn is_signed(value: &[u8]) -> bool {
 }
 
 /// `Use this password to go on:` and, below it, a line that is nothing but a value.
-fn announced(text: &[u8], gap: usize, name: Name) -> Option<Finding> {
+fn announced(text: &[u8], gap: usize, name: SecretName) -> Option<Finding> {
     let line = text[gap..text.len().min(gap + 64)].iter().position(|&byte| byte == b'\n')? + gap;
     let end = alphabet::run_back(text, line, BLANK, line - gap);
     let prose = |byte: &u8| alphabet::is(*byte, alphabet::LETTER | SPACE) || *byte == b',';
@@ -226,34 +235,38 @@ fn announced(text: &[u8], gap: usize, name: Name) -> Option<Finding> {
         return None;
     }
     let start = alphabet::run(text, line, BLANK);
-    let right = Right::bare(text, start, Form::Tight);
+    let right = ValueSpan::bare(text, start, ValueForm::Tight);
     let value = text.get(start..right.end)?;
     let stop = right.whole(text);
     let alone = text.get(stop).is_none_or(|&byte| alphabet::is(byte, NEWLINE));
-    let secret = name.says != Says::Perhaps
+    let secret = name.class != NameClass::Perhaps
         && alone
         && start - line <= 8
-        && (random::is_random(value) || drawn::is_drawn(value))
-        && !placeholder::is(value);
+        && (character_mix::is_random(value) || randomness::is_likely_random(value))
+        && !placeholder::is_placeholder(value);
     secret.then_some(Finding { start, end: stop, kind: name.kind })
 }
 
 /// The value of a long flag; `--password flag` in a sentence is none.
-fn is_flag_value(text: &[u8], value: &[u8], name: Name, end: usize) -> bool {
+fn is_flag_value(text: &[u8], value: &[u8], name: SecretName, end: usize) -> bool {
     let next = alphabet::run(text, end, SPACE);
     let sentence = next > end
         && alphabet::is_at(text, next, ALNUM)
-        && random::is_wordy(value)
+        && character_mix::is_wordy(value)
         && !handmade::is_surely_handmade(value);
-    let site = Site::plain(Form::Tight);
+    let site = ValueContext::plain(ValueForm::Tight);
     // `-Password (ConvertTo-…)`: a call.
     if value[0] == b'(' {
         return false;
     }
-    if name.says == Says::Pin && value::is_short_pin(value) {
+    if name.class == NameClass::Pin && value::is_short_pin(value) {
         return true;
     }
-    let name = if name.says == Says::Perhaps { Name { says: Says::Secret, ..name } } else { name };
+    let name = if name.class == NameClass::Perhaps {
+        SecretName { class: NameClass::Secret, ..name }
+    } else {
+        name
+    };
     !sentence && value::is_secret(value, name, site)
 }
 
@@ -261,7 +274,7 @@ fn is_flag_value(text: &[u8], value: &[u8], name: Name, end: usize) -> bool {
 fn is_bare_secret(value: &[u8]) -> bool {
     let code = value.iter().any(|byte| matches!(byte, b'(' | b'[' | b'/' | b'{'));
     !code
-        && (!random::is_wordy(value) || drawn::is_drawn(value))
+        && (!character_mix::is_wordy(value) || randomness::is_likely_random(value))
         && value.iter().any(u8::is_ascii_alphabetic)
 }
 
@@ -289,12 +302,15 @@ fn ends_here(text: &[u8], at: usize) -> bool {
 }
 
 /// A quoted value at `gap`: `PASSWORD 'x'`, `storePassword "x"`, `--password "x"`.
-fn quoted(text: &[u8], gap: usize, name: Name, flag: bool) -> Option<Finding> {
-    let right = extent::right(text, gap, false, false)?;
+fn quoted(text: &[u8], gap: usize, name: SecretName, flag: bool) -> Option<Finding> {
+    let right = value_span::value_after(text, gap, false, false)?;
     let value = text.get(right.start..right.end)?;
-    let name =
-        if flag && name.says == Says::Perhaps { Name { says: Says::Secret, ..name } } else { name };
-    let site = Site::plain(Form::Quoted);
+    let name = if flag && name.class == NameClass::Perhaps {
+        SecretName { class: NameClass::Secret, ..name }
+    } else {
+        name
+    };
+    let site = ValueContext::plain(ValueForm::Quoted);
     let found = Finding { start: right.start, end: right.end, kind: name.kind };
     (right.end > right.start && value::is_secret(value, name, site)).then_some(found)
 }
@@ -310,16 +326,17 @@ pub(super) fn statement(text: &[u8], at: usize, end: usize) -> Option<Finding> {
     let by = word.eq_ignore_ascii_case(b"by")
         && (before.eq_ignore_ascii_case(b"identified ") || before.ends_with(b"password "));
     let secure = word == b"SecureString" && before.ends_with(b"ConvertTo-");
-    (by || secure)
-        .then(|| quoted(text, gap, Name { says: Says::Password, kind: "password" }, false))?
+    (by || secure).then(|| {
+        quoted(text, gap, SecretName { class: NameClass::Password, kind: "password" }, false)
+    })?
 }
 
 /// `set("Authorization", "Bearer …")`, `define('DB_PASSWORD', '…')`: the comma is at `at`.
-pub(super) fn pair(text: &[u8], at: usize, done: usize) -> Option<Finding> {
+pub(super) fn quoted_pair(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let close =
         at.checked_sub(1).filter(|&close| close >= done && alphabet::is(text[close], QUOTE))?;
     let end = if close > done && text[close - 1] == b'\\' { close - 1 } else { close };
-    let start = alphabet::run_back(text, end, NAME, (end - done).min(name::LONGEST));
+    let start = alphabet::run_back(text, end, NAME, (end - done).min(name::MAX_NAME_BYTES));
     let word = &text[start..end];
     let gap = alphabet::run(text, at + 1, SPACE);
     if word.is_empty() || !(alphabet::is_at(text, gap, QUOTE) || text.get(gap) == Some(&b'\\')) {
@@ -328,7 +345,7 @@ pub(super) fn pair(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     if let Some(found) = header::credentials(text, word, gap) {
         return Some(found);
     }
-    let named = name::read(word)?;
+    let named = name::classify(word)?;
     // Only as the first two arguments of a call: a list of names has commas too.
     let before = &text[start.saturating_sub(6).max(done)..start];
     let mut opening =
@@ -336,7 +353,7 @@ pub(super) fn pair(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let call = opening.next() == Some(&b'(');
     let found = quoted(text, gap, named, false)?;
     let value = &text[found.start..found.end];
-    if !call && !random::is_random(value) {
+    if !call && !character_mix::is_random(value) {
         return None;
     }
     let name = value.iter().all(u8::is_ascii_alphabetic) && value.len() < 8

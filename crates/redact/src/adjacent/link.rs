@@ -2,9 +2,9 @@
 
 use super::{is_signed, is_whole_hex};
 use crate::alphabet::{self, BLANK, QUOTE, SPACE};
-use crate::extent::Right;
-use crate::value::Form;
-use crate::{drawn, handmade, placeholder};
+use crate::value::ValueForm;
+use crate::value_span::ValueSpan;
+use crate::{handmade, placeholder, randomness};
 
 /// Number of words that may stand between a name and its verb.
 const MAX_WORDS: usize = 8;
@@ -12,7 +12,7 @@ const MAX_WORDS: usize = 8;
 const MAX_WORD_BYTES: usize = 32;
 
 /// Where the value begins after a verb or a sign, a few words on at most, and true; else `gap` and false.
-pub(super) fn said(text: &[u8], gap: usize) -> (usize, bool) {
+pub(super) fn find_linked_value(text: &[u8], gap: usize) -> (usize, bool) {
     let mut at = gap;
     for _ in 0..MAX_WORDS {
         let over = |byte: &u8| alphabet::is(*byte, BLANK | QUOTE);
@@ -33,12 +33,12 @@ pub(super) fn said(text: &[u8], gap: usize) -> (usize, bool) {
             let to = past.filter(|&past| alphabet::starts(text, past, b"to ")).map(|past| past + 3);
             let from = to.unwrap_or(next);
             let open = from + usize::from(alphabet::is_at(text, from, QUOTE));
-            let end = Right::bare(text, open, Form::Tight).end;
+            let end = ValueSpan::bare(text, open, ValueForm::Tight).end;
             let value = &text[open..end];
             let address = value.contains(&b'@') && value.contains(&b'.');
             let sure = is_signed(value)
                 || handmade::is_surely_handmade(value)
-                || drawn::is_drawn(value)
+                || randomness::is_likely_random(value)
                 || is_whole_hex(value);
             let sure = sure && !address;
             return if sure { (from, true) } else { (gap, false) };

@@ -7,7 +7,7 @@ use super::alphabet::{self, ALNUM, DIGIT, LETTER, LOWER, UPPER};
 
 /// Counts of a value's characters and of the places where their sort changes.
 #[derive(Default)]
-struct Mix {
+struct CharacterMix {
     letters: usize,
     digits: usize,
     /// Places between a letter and a digit.
@@ -18,8 +18,8 @@ struct Mix {
     stubs: usize,
 }
 
-fn mix(value: &[u8]) -> Mix {
-    let mut mix = Mix::default();
+fn mix(value: &[u8]) -> CharacterMix {
+    let mut mix = CharacterMix::default();
     let mut last = 0;
     let mut small = 0;
     for &byte in value {

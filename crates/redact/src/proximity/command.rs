@@ -1,8 +1,8 @@
 //! What commands are given and what they print.
 
-use super::{QUOTED, is_other};
+use super::{MAX_QUOTED_BYTES, is_other_kind};
 use crate::alphabet::{self, BLANK, NEWLINE, QUOTE, SPACE};
-use crate::{Finding, drawn, handmade, placeholder, random};
+use crate::{Finding, character_mix, handmade, placeholder, randomness};
 
 /// `echo X | program`: a literal that is piped in has no name. The `|` is at `at`, or the end of `<<< X`.
 pub(crate) fn piped(text: &[u8], at: usize, done: usize) -> Option<Finding> {
@@ -16,9 +16,11 @@ pub(crate) fn piped(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let next = alphabet::run(text, at + 1, SPACE);
     let decoder: [&[u8]; 5] = [b"base64", b"openssl base64", b"xxd", b"jq", b"basenc"];
     let data = decoder.iter().any(|word| alphabet::starts(text, next, word));
-    let drawn = || drawn::is_drawn(value) && !is_other(value);
+    let drawn = || randomness::is_likely_random(value) && !is_other_kind(value);
     let literal = value.len() >= 4 && !value.iter().any(|&byte| matches!(byte, b'$' | b'(' | b'/'));
-    let secret = !data && (drawn() || literal && is_asked(text, next)) && !placeholder::is(value);
+    let secret = !data
+        && (drawn() || literal && is_asked(text, next))
+        && !placeholder::is_placeholder(value);
     (secret && start >= done).then_some(Finding { start, end: stop, kind: "secret" })
 }
 
@@ -30,14 +32,15 @@ pub(crate) fn here_string(text: &[u8], at: usize) -> Option<Finding> {
     }
     let from = alphabet::run(text, at + 3, SPACE);
     let start = from + usize::from(alphabet::is_at(text, from, QUOTE));
-    let window = &text[start.min(text.len())..text.len().min(start + QUOTED)];
+    let window = &text[start.min(text.len())..text.len().min(start + MAX_QUOTED_BYTES)];
     let length = window
         .iter()
         .position(|&byte| alphabet::is(byte, BLANK | QUOTE))
         .or((start + window.len() == text.len()).then_some(window.len()))?;
     let value = &window[..length];
     let made = || handmade::is_handmade(value) && is_asked(text, line_start(text, at));
-    let secret = (drawn::is_drawn(value) && !is_other(value) || made()) && !placeholder::is(value);
+    let secret = (randomness::is_likely_random(value) && !is_other_kind(value) || made())
+        && !placeholder::is_placeholder(value);
     secret.then_some(Finding { start, end: start + length, kind: "secret" })
 }
 
@@ -50,7 +53,7 @@ fn line_start(text: &[u8], at: usize) -> usize {
 
 /// The last literal of the `echo` before the sign at `at`.
 fn echoed(text: &[u8], at: usize, done: usize) -> Option<Finding> {
-    let floor = at.saturating_sub(QUOTED).max(done);
+    let floor = at.saturating_sub(MAX_QUOTED_BYTES).max(done);
     let line = floor
         + text[floor..at]
             .iter()
@@ -107,13 +110,13 @@ pub(crate) fn printed(text: &[u8], line: usize, at: usize) -> Option<Finding> {
         return None;
     }
     let start = at + 1;
-    let window = &text[start..text.len().min(start + QUOTED)];
+    let window = &text[start..text.len().min(start + MAX_QUOTED_BYTES)];
     let length = window.iter().position(|&byte| alphabet::is(byte, BLANK)).unwrap_or(window.len());
     let value = &window[..length];
     let alone = text.get(start + length).is_none_or(|&byte| alphabet::is(byte, NEWLINE));
     let secret = alone
-        && (random::is_random(value) || drawn::is_drawn(value))
-        && !is_other(value)
-        && !placeholder::is(value);
+        && (character_mix::is_random(value) || randomness::is_likely_random(value))
+        && !is_other_kind(value)
+        && !placeholder::is_placeholder(value);
     secret.then_some(Finding { start, end: start + length, kind: "secret" })
 }

@@ -3,7 +3,7 @@
 use super::Finding;
 use super::alphabet::{self, NAME, TILDE};
 use super::name;
-use super::value::{self, Form, Site};
+use super::value::{self, ValueContext, ValueForm};
 
 /// The value after the encoded separator at `at`.
 pub(super) fn secret(text: &[u8], at: usize, done: usize) -> Option<Finding> {
@@ -13,10 +13,10 @@ pub(super) fn secret(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     }
     let before = &text[at.saturating_sub(3).max(done)..at];
     let end = if before == b"%22" || before == b"%27" { at - 3 } else { at };
-    let start = alphabet::run_back(text, end, NAME, (end - done).min(name::LONGEST));
+    let start = alphabet::run_back(text, end, NAME, (end - done).min(name::MAX_NAME_BYTES));
     // The digits of the escape before the name are no part of it.
     let start = if start > done && text[start - 1] == b'%' { (start + 2).min(end) } else { start };
-    let named = name::read(&text[start..end])?;
+    let named = name::classify(&text[start..end])?;
     let mut from = at + 3;
     while alphabet::starts(text, from, b"%22")
         || alphabet::starts(text, from, b"%27")
@@ -26,7 +26,8 @@ pub(super) fn secret(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     }
     let to = alphabet::run(text, from, NAME | TILDE);
     let value = &text[from..to];
-    let secret = !value.is_empty() && value::is_secret(value, named, Site::plain(Form::Tight));
+    let secret =
+        !value.is_empty() && value::is_secret(value, named, ValueContext::plain(ValueForm::Tight));
     secret.then_some(Finding { start: from, end: to, kind: named.kind })
 }
 

@@ -12,22 +12,22 @@ mod command;
 mod other;
 mod words;
 
-pub(super) use block::{block, listed};
+pub(super) use block::{block_end, block_value};
 pub(super) use command::{here_string, piped, printed};
-pub(super) use other::{is_key_combination, is_other, is_version};
-pub(super) use words::{FAR, is_log_in, reach};
+pub(super) use other::{is_key_combination, is_other_kind, is_version};
+pub(super) use words::{FAR_REACH_BYTES, is_log_in, reach_bytes};
 
-pub(super) use other::is_cold;
+pub(super) use other::has_other_name;
 use other::is_resource;
 
 use super::alphabet::{self, ALNUM, BLANK, END, LOWER, NAME, QUOTE};
-use super::drawn::{self, Drawn};
-use super::extent::Right;
-use super::value::Form;
-use super::{Finding, handmade, placeholder, prefix, random};
+use super::randomness::{self, Randomness};
+use super::value::ValueForm;
+use super::value_span::ValueSpan;
+use super::{Finding, character_mix, handmade, placeholder, prefix};
 
 /// Longest value that is looked for between quotes.
-const QUOTED: usize = 160;
+const MAX_QUOTED_BYTES: usize = 160;
 
 /// The value that stands alone around the word at `at`, when it was drawn.
 pub(super) fn value(text: &[u8], at: usize, word: usize, done: usize) -> Option<Finding> {
@@ -55,7 +55,7 @@ pub(super) fn value(text: &[u8], at: usize, word: usize, done: usize) -> Option<
     let start = quoted.map_or(at - signs, |open| open + 1);
     let last = if start > done { text[start - 1] } else { b' ' };
     let end = if quoted.is_some() {
-        let window = &text[start..text.len().min(start + QUOTED)];
+        let window = &text[start..text.len().min(start + MAX_QUOTED_BYTES)];
         start
             + window
                 .iter()
@@ -79,15 +79,20 @@ pub(super) fn value(text: &[u8], at: usize, word: usize, done: usize) -> Option<
     {
         return None;
     }
-    let secret = (chosen || drawn::is_drawn(value))
-        && !is_other(value)
-        && !placeholder::is(value)
-        && !is_cold(text, start, done)
+    let secret = (chosen || randomness::is_likely_random(value))
+        && !is_other_kind(value)
+        && !placeholder::is_placeholder(value)
+        && !has_other_name(text, start, done)
         && (last != b':' || !is_resource(text, start, done));
     // After a blank the rest of the word belongs to it; in a list the next comma ends it.
     let joined = quoted.is_none() && alphabet::is(last, BLANK);
-    let whole =
-        || if joined { end.max(Right::bare(text, start, Form::Loose).whole(text)) } else { end };
+    let whole = || {
+        if joined {
+            end.max(ValueSpan::bare(text, start, ValueForm::Loose).whole(text))
+        } else {
+            end
+        }
+    };
     secret.then(|| Finding { start, end: whole(), kind: "secret" })
 }
 
@@ -138,8 +143,8 @@ fn inside(text: &[u8], start: usize, word: usize, last: u8, done: usize) -> Opti
             let user = &text[part..start - 1];
             let pair = part == done || alphabet::is(text[part - 1], BLANK);
             let named = user.len() > 1
-                && random::is_wordy(user)
-                && !is_other(user)
+                && character_mix::is_wordy(user)
+                && !is_other_kind(user)
                 && !is_encoded(text, part, done);
             if named
                 && pair
@@ -160,10 +165,10 @@ fn inside(text: &[u8], start: usize, word: usize, last: u8, done: usize) -> Opti
     };
     let secret = free
         && joined
-        && drawn::drawn(value) == Drawn::Surely
+        && randomness::measure(value) == Randomness::Certain
         && value.iter().any(u8::is_ascii_digit)
-        && !is_other(value)
-        && !placeholder::is(value);
+        && !is_other_kind(value)
+        && !placeholder::is_placeholder(value);
     secret.then_some(Finding { start, end: word, kind: "secret" })
 }
 
@@ -171,7 +176,7 @@ fn inside(text: &[u8], start: usize, word: usize, last: u8, done: usize) -> Opti
 fn is_encoded(text: &[u8], at: usize, done: usize) -> bool {
     let start =
         alphabet::run_back(text, at, alphabet::BASE64 | alphabet::DASH, (at - done).min(160));
-    is_other(&text[start..at])
+    is_other_kind(&text[start..at])
 }
 
 /// The length of a window that ends with the text: a value that goes on beyond its window is not to be cut.
@@ -195,10 +200,10 @@ fn word_end(text: &[u8], start: usize, last: u8) -> Option<usize> {
     let sign = word.iter().position(|byte| matches!(byte, b'=' | b':' | b'@' | b',' | b'&'))?;
     let (first, rest) = (&word[..sign], &word[sign + 1..]);
     // `name=…`, `user@host.tld`, `a,b` and `x:y` are made of parts.
-    let parts = random::is_wordy(first) || random::is_wordy(rest) || first.len() < 3;
+    let parts = character_mix::is_wordy(first) || character_mix::is_wordy(rest) || first.len() < 3;
     let whole = (alphabet::is(last, BLANK) || last == b':')
         && !parts
-        && drawn::drawn(word) == Drawn::Surely;
+        && randomness::measure(word) == Randomness::Certain;
     whole.then_some(start + length)
 }
 

@@ -2,10 +2,10 @@
 
 use super::is_sign;
 use crate::alphabet::{self, ALNUM, NAME, QUOTE, SPACE};
-use crate::name::{self, Name, Says};
+use crate::name::{self, NameClass, SecretName};
 
 /// Shapes that are drawn and no secret: digests, public keys, ids with a prefix, symbols, files.
-pub(crate) fn is_other(value: &[u8]) -> bool {
+pub(crate) fn is_other_kind(value: &[u8]) -> bool {
     let begins: [&[u8]; 13] = [
         b"sha1", b"sha2", b"sha3", b"sha5", b"md5", b"AAAA", b"age1", b"ssh-", b"_ZN", b"xn--",
         b"SHA256", b"SHA512", b"MD5:",
@@ -58,7 +58,7 @@ pub(crate) fn is_version(value: &[u8]) -> bool {
 }
 
 /// Whether the name right before the value says that it is something else.
-pub(crate) fn is_cold(text: &[u8], start: usize, done: usize) -> bool {
+pub(crate) fn has_other_name(text: &[u8], start: usize, done: usize) -> bool {
     let floor = start.saturating_sub(8).max(done);
     let between = |byte: &&u8| {
         alphabet::is(**byte, QUOTE | SPACE)
@@ -69,7 +69,10 @@ pub(crate) fn is_cold(text: &[u8], start: usize, done: usize) -> bool {
     let name = &text[begin..end];
     // `connect.sid`, `X-Session-Id`: who has it is logged in.
     if matches!(name.last(), Some(b'd' | b'D'))
-        && matches!(name::read(name), Some(Name { says: Says::Perhaps, kind: "token" }))
+        && matches!(
+            name::classify(name),
+            Some(SecretName { class: NameClass::Perhaps, kind: "token" })
+        )
     {
         return false;
     }

@@ -4,13 +4,16 @@
 //! stands after it the value. Both are looked at within a fixed distance, so that no text makes this slow.
 
 use super::alphabet::{self, ALNUM, NAME, NEWLINE, QUOTE, SPACE, UPPER};
-use super::extent::Right;
-use super::name::{self, Name, Says};
-use super::value::{self, Form, Site};
-use super::{Finding, drawn, extent, handmade, header, placeholder, prefix, random, shape};
+use super::name::{self, NameClass, SecretName};
+use super::value::{self, ValueContext, ValueForm};
+use super::value_span::ValueSpan;
+use super::{
+    Finding, character_mix, handmade, header, placeholder, prefix, randomness, token_shape,
+    value_span,
+};
 
 /// What stands before a separator.
-struct Left<'a> {
+struct NameSpan<'a> {
     name: &'a [u8],
     start: usize,
     quoted: bool,
@@ -21,7 +24,7 @@ struct Left<'a> {
 /// The value of the assignment whose separator is at `at`.
 pub(super) fn secret(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let after = operator(text, at)?;
-    let left = left(text, at, done)?;
+    let left = name_span(text, at, done)?;
     let literal = text[done..left.start].ends_with(b"--from-literal=");
     if !name::may_matter(left.name) && !literal {
         return None;
@@ -36,47 +39,47 @@ pub(super) fn secret(text: &[u8], at: usize, done: usize) -> Option<Finding> {
         return None;
     }
     let query = left.start > 0 && matches!(text[left.start - 1], b'?' | b'&' | b'#' | b';');
-    let given = literal.then_some(Name { says: Says::Perhaps, kind: "secret" });
-    let name = read(text, &left, query, done).or(given)?;
-    let right = right(text, after, left.blanks > 0, colon)?;
+    let given = literal.then_some(SecretName { class: NameClass::Perhaps, kind: "secret" });
+    let name = classify_name(text, &left, query, done).or(given)?;
+    let right = value_span(text, after, left.blanks > 0, colon)?;
     // `PASSWORD= next` is an empty value and the next word.
     let spaced = alphabet::is_at(text, after, SPACE | NEWLINE);
-    let empty = !colon && left.blanks == 0 && spaced && right.form != Form::Quoted;
+    let empty = !colon && left.blanks == 0 && spaced && right.form != ValueForm::Quoted;
     let end = joined_end(text, right);
     if right.end <= right.start || right.start < done || empty {
         return None;
     }
     let value = &text[right.start..right.end];
-    if value[0] == b'=' && (value.len() < 8 || random::is_wordy(value)) {
+    if value[0] == b'=' && (value.len() < 8 || character_mix::is_wordy(value)) {
         return None;
     }
     // A header's value has a blank before it and is a literal all the same.
     let header = colon && left.name.len() > 2 && left.name[..2].eq_ignore_ascii_case(b"x-");
-    let form = if header && right.form == Form::Loose { Form::Tight } else { right.form };
-    let site = Site {
+    let form = if header && right.form == ValueForm::Loose { ValueForm::Tight } else { right.form };
+    let site = ValueContext {
         form,
         shouted: is_shouted(left.name),
-        sentence: right.form == Form::Loose && goes_on(text, right.end),
-        argument: right.form == Form::Tight && is_argument(text, &left, right.end),
+        sentence: right.form == ValueForm::Loose && goes_on(text, right.end),
+        argument: right.form == ValueForm::Tight && is_argument(text, &left, right.end),
     };
-    if colon && left.blanks > 0 && right.form != Form::Quoted {
+    if colon && left.blanks > 0 && right.form != ValueForm::Quoted {
         return None;
     }
     // On the line after a colon only what is nothing but a key counts.
     let below = text[after..right.start].iter().any(|&byte| alphabet::is(byte, NEWLINE));
-    let drawn = || match name.says {
-        Says::Password | Says::Phrase => {
-            value.len() >= 8 && !random::is_wordy(value) || handmade::is_handmade(value)
+    let drawn = || match name.class {
+        NameClass::Password | NameClass::Phrase => {
+            value.len() >= 8 && !character_mix::is_wordy(value) || handmade::is_handmade(value)
         }
-        Says::Secret => random::is_random(value),
-        Says::Pin => value::is_pin(value),
-        Says::Perhaps => false,
+        NameClass::Secret => character_mix::is_random(value),
+        NameClass::Pin => value::is_pin(value),
+        NameClass::Perhaps => false,
     };
     if below && (site.sentence || !drawn()) {
         return None;
     }
     let known = prefix::token(text, right.start)
-        .or_else(|| shape::token(text, right.start, alphabet::run(text, right.start, ALNUM)))
+        .or_else(|| token_shape::token(text, right.start, alphabet::run(text, right.start, ALNUM)))
         .filter(|found| found.start == right.start && found.end >= right.end);
     if known.is_some() {
         return known;
@@ -87,42 +90,44 @@ pub(super) fn secret(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let declared = left.quoted || is_declared(text, left.start, right.end);
     // `private key: x` is no declaration.
     let two_words = matches!(left.name, b"key" | b"Key") && colon;
-    let code = right.form != Form::Quoted && declared && !two_words;
+    let code = right.form != ValueForm::Quoted && declared && !two_words;
     // `pw` is short for other things too: `pw=chromium`.
     let is_word =
         || value.iter().all(|&byte| alphabet::is(byte, alphabet::LETTER | alphabet::UNDERSCORE));
-    let brief = left.name.eq_ignore_ascii_case(b"pw") && form == Form::Tight && is_word();
-    let secret = !code && (!brief || drawn::is_drawn(value)) && value::is_secret(value, name, site);
+    let brief = left.name.eq_ignore_ascii_case(b"pw") && form == ValueForm::Tight && is_word();
+    let secret = !code
+        && (!brief || randomness::is_likely_random(value))
+        && value::is_secret(value, name, site);
     secret.then(|| Finding { start: right.start, end: end.max(right.whole(text)), kind: name.kind })
 }
 
 /// The value after a separator. A literal may stand on the next line, and after an empty one: `x = "" +`.
-fn right(text: &[u8], after: usize, blanks: bool, colon: bool) -> Option<Right> {
+fn value_span(text: &[u8], after: usize, blanks: bool, colon: bool) -> Option<ValueSpan> {
     let next = alphabet::run(text, after, SPACE);
     let line = alphabet::run(text, next, NEWLINE | SPACE);
     let below = !colon && blanks && alphabet::is_at(text, next, NEWLINE);
     if below && alphabet::is_at(text, line, QUOTE) && line - after <= 40 {
-        return extent::right(text, line, false, false);
+        return value_span::value_after(text, line, false, false);
     }
-    let right = extent::right(text, after, blanks || colon, colon)?;
-    if right.form == Form::Quoted && right.start == right.end {
+    let right = value_span::value_after(text, after, blanks || colon, colon)?;
+    if right.form == ValueForm::Quoted && right.start == right.end {
         let open = next_literal(text, right.end);
-        return open.map_or(Some(right), |open| extent::right(text, open, false, false));
+        return open.map_or(Some(right), |open| value_span::value_after(text, open, false, false));
     }
     Some(right)
 }
 
 /// Where a literal ends together with those that are joined to it: `"x" +` and `"y"` on the next line.
-fn joined_end(text: &[u8], right: Right) -> usize {
+fn joined_end(text: &[u8], right: ValueSpan) -> usize {
     let mut end = right.end;
-    if right.form != Form::Quoted {
+    if right.form != ValueForm::Quoted {
         return end;
     }
     for _ in 0..8 {
         let Some(open) = next_literal(text, end) else { break };
-        let Some(next) = extent::right(text, open, false, false) else { break };
+        let Some(next) = value_span::value_after(text, open, false, false) else { break };
         let value = &text[next.start..next.end];
-        if value.is_empty() || random::is_wordy(value) {
+        if value.is_empty() || character_mix::is_wordy(value) {
             break;
         }
         end = next.end;
@@ -142,13 +147,13 @@ fn next_literal(text: &[u8], end: usize) -> Option<usize> {
 }
 
 /// The only element of a list, as Go prints headers: `X-Auth-Token:[X]`. The value begins at `start`.
-fn bracketed(text: &[u8], start: usize, name: Name) -> Option<Finding> {
+fn bracketed(text: &[u8], start: usize, name: SecretName) -> Option<Finding> {
     if text.get(start) != Some(&b'[') || placeholder::mark_end(text, start).is_some() {
         return None;
     }
-    let end = Right::bare(text, start + 1, Form::Tight).end;
+    let end = ValueSpan::bare(text, start + 1, ValueForm::Tight).end;
     let value = &text[start + 1..end];
-    let secret = text.get(end) == Some(&b']') && random::is_random(value);
+    let secret = text.get(end) == Some(&b']') && character_mix::is_random(value);
     secret.then_some(Finding { start: start + 1, end, kind: name.kind })
 }
 
@@ -171,7 +176,7 @@ fn operator(text: &[u8], at: usize) -> Option<usize> {
 }
 
 /// What stands before the separator at `at`.
-fn left(text: &[u8], at: usize, done: usize) -> Option<Left<'_>> {
+fn name_span(text: &[u8], at: usize, done: usize) -> Option<NameSpan<'_>> {
     let floor = at.saturating_sub(160).max(done);
     let mut end = at;
     if text[at] == b'=' && end > floor && matches!(text[end - 1], b':' | b'?' | b'+') {
@@ -196,8 +201,8 @@ fn left(text: &[u8], at: usize, done: usize) -> Option<Left<'_>> {
         quoted = true;
         end -= 1;
     }
-    let start = alphabet::run_back(text, end, NAME, (end - floor).min(name::LONGEST));
-    (start < end).then_some(Left { name: &text[start..end], start, quoted, blanks })
+    let start = alphabet::run_back(text, end, NAME, (end - floor).min(name::MAX_NAME_BYTES));
+    (start < end).then_some(NameSpan { name: &text[start..end], start, quoted, blanks })
 }
 
 /// Before a bracket that ends at `end`: of an index only its sign, of a prompt's default (`Key [None]:`) all of it.
@@ -216,7 +221,7 @@ fn before_colour(text: &[u8], end: usize, floor: usize) -> usize {
 }
 
 /// What the name before a separator says.
-fn read(text: &[u8], left: &Left<'_>, query: bool, done: usize) -> Option<Name> {
+fn classify_name(text: &[u8], left: &NameSpan<'_>, query: bool, done: usize) -> Option<SecretName> {
     // A literal `\n` before an unquoted name leaves its letter on it.
     let mut word = left.name;
     if left.start > 0 && text[left.start - 1] == b'\\' && matches!(word[0], b'n' | b'r' | b't') {
@@ -228,18 +233,20 @@ fn read(text: &[u8], left: &Left<'_>, query: bool, done: usize) -> Option<Name> 
         word = &word[5..];
     }
     if query && word.eq_ignore_ascii_case(b"code") {
-        return Some(Name { says: Says::Perhaps, kind: "code" });
+        return Some(SecretName { class: NameClass::Perhaps, kind: "code" });
     }
     if query && is_signature(word) {
-        return Some(Name { says: Says::Secret, kind: "signature" });
+        return Some(SecretName { class: NameClass::Secret, kind: "signature" });
     }
-    let named = name::read(word).map(|name| match name.says {
-        Says::Secret if word.eq_ignore_ascii_case(b"pass") && has_user(text, left.start, done) => {
-            Name { says: Says::Password, ..name }
+    let named = name::classify(word).map(|name| match name.class {
+        NameClass::Secret
+            if word.eq_ignore_ascii_case(b"pass") && has_user(text, left.start, done) =>
+        {
+            SecretName { class: NameClass::Password, ..name }
         }
         _ => name,
     });
-    if named.is_some_and(|name| name.says != Says::Perhaps) || left.quoted {
+    if named.is_some_and(|name| name.class != NameClass::Perhaps) || left.quoted {
         let floor = left.start.saturating_sub(80).max(done);
         return named
             .or_else(|| header::jwk(text, left.start, word))
@@ -256,12 +263,12 @@ fn read(text: &[u8], left: &Left<'_>, query: bool, done: usize) -> Option<Name> 
     // `Unseal Key 1: …`: a number after it.
     if two_words && word.len() < 3 && word.iter().all(u8::is_ascii_digit) {
         let start = alphabet::run_back(text, before, NAME | SPACE, (before - floor).min(32));
-        return name::read(&text[start..before]);
+        return name::classify(&text[start..before]);
     }
     if two_words && matches!(word, b"key" | b"Key" | b"KEY" | b"phrase" | b"Phrase") {
         let start = alphabet::run_back(text, before, NAME, before - floor);
         if start < before {
-            return name::read(&text[start..left.start + word.len()]);
+            return name::classify(&text[start..left.start + word.len()]);
         }
     }
     named.or_else(|| attribute(text, word, left.start, floor))
@@ -287,7 +294,7 @@ fn is_signature(word: &[u8]) -> bool {
 }
 
 /// The name of a typed declaration, whose type ends before the separator.
-fn typed(text: &[u8], word: &[u8], start: usize, floor: usize) -> Option<Name> {
+fn typed(text: &[u8], word: &[u8], start: usize, floor: usize) -> Option<SecretName> {
     let types: [&[u8]; 7] = [b"string", b"str", b"text", b"char", b"bytes", b"any", b"final"];
     if !types.iter().any(|known| word.eq_ignore_ascii_case(known)) {
         return None;
@@ -300,12 +307,12 @@ fn typed(text: &[u8], word: &[u8], start: usize, floor: usize) -> Option<Name> {
     }
     let end = alphabet::run_back(text, colon, SPACE, colon - floor);
     let begin = alphabet::run_back(text, end, NAME, end - floor);
-    name::read(&text[begin..end])
+    name::classify(&text[begin..end])
 }
 
 /// The name that stands before: `key="SmtpPassword" value="…"`, `variable "db_password" { default = "…" }`,
 /// `{"name": "DB_PASSWORD", "value": "…"}`, `- name: DB_PASSWORD` and `value: …` on the next line.
-fn attribute(text: &[u8], word: &[u8], start: usize, floor: usize) -> Option<Name> {
+fn attribute(text: &[u8], word: &[u8], start: usize, floor: usize) -> Option<SecretName> {
     if !matches!(word, b"value" | b"default" | b"content" | b"Value" | b"data") {
         return None;
     }
@@ -314,7 +321,7 @@ fn attribute(text: &[u8], word: &[u8], start: usize, floor: usize) -> Option<Nam
     };
     let end = floor + text[floor..start].iter().rposition(|byte| !between(byte))? + 1;
     let begin = alphabet::run_back(text, end, NAME, end - floor);
-    name::read(&text[begin..end])
+    name::classify(&text[begin..end])
 }
 
 fn is_shouted(name: &[u8]) -> bool {
@@ -356,7 +363,7 @@ fn is_declared(text: &[u8], start: usize, end: usize) -> bool {
 }
 
 /// Whether an assignment is an argument of a call in code.
-fn is_argument(text: &[u8], left: &Left<'_>, end: usize) -> bool {
+fn is_argument(text: &[u8], left: &NameSpan<'_>, end: usize) -> bool {
     let before = alphabet::run_back(text, left.start, SPACE, left.start.min(8));
     let opens = before > 0 && matches!(text[before - 1], b'(' | b',');
     opens && matches!(text.get(end), Some(b')' | b','))

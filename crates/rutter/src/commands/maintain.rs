@@ -1,17 +1,21 @@
-//! `rutter tend`: maintenance of the store, usually started by hooks.
+//! `rutter maintain`: maintenance of the store, usually started by hooks.
 
 use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
 
 use crate::CommandError;
 use crate::cli::Format;
-use crate::cli::memory::TendArgs;
+use crate::cli::memory::MaintainArgs;
 use crate::environment::Environment;
 use crate::ui::Ui;
 
 /// The highest nice value, that is the lowest priority.
 const LOWEST_PRIORITY: i32 = 19;
 
-pub(crate) fn run(args: &TendArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), CommandError> {
+pub(crate) fn run(
+    args: &MaintainArgs,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> Result<(), CommandError> {
     if args.detached {
         // Both only spare other processes; the work is done even if they fail.
         let _ = rustix::process::setsid();
@@ -26,17 +30,25 @@ pub(crate) fn run(args: &TendArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
     let tended = maintain(&env.data, &bounds, env.now)?;
     match (args.format.chosen(), tended) {
         (Format::Json, tended) => ui.print_json(&tended),
-        (Format::Text, None) => Ok(ui.print_note("another process is at it")?),
+        (Format::Text, None) => Ok(ui.print_note(
+            "another process is already maintaining the \
+                                                  memory",
+        )?),
         (Format::Text, Some(tended)) => {
-            let folded = if tended.folded { "folded" } else { "in use, left for later" };
+            let folded = if tended.folded {
+                "merged into the database"
+            } else {
+                "in use by another process, not \
+                merged"
+            };
             writeln!(
                 ui.out,
-                "{} entries drained, {} outcomes retired, log of changes {folded}",
+                "{} entries stored, {} expired rows deleted, write-ahead log {folded}",
                 tended.drained, tended.retired
             )?;
             for (count, what) in [
-                (tended.held, "are of a newer form and wait for a newer rutter"),
-                (tended.refused, "were refused; the log says why"),
+                (tended.held, "have a newer format and wait for a newer rutter"),
+                (tended.refused, "were refused; the log has the reasons"),
             ] {
                 if count > 0 {
                     ui.print_note(&format!("{count} entries {what}"))?;

@@ -1,25 +1,30 @@
 //! How far a value reaches, quoted or bare.
 
 use super::alphabet::{self, ALNUM, BLANK, END, NAME, NEWLINE, QUOTE, SPACE};
-use super::value::Form;
+use super::value::ValueForm;
 
 /// A string is looked at so far; of a longer one the rest is another pass's.
-const LONGEST: usize = 8 * 1024;
+const MAX_STRING_BYTES: usize = 8 * 1024;
 
 /// How much of a bare value is looked at before it is known to be a secret. Without such a limit a long line of
 /// names and no blanks would be read again from every one of them.
-const PROBE: usize = 48;
+const PROBE_BYTES: usize = 48;
 
 /// A value: where it is and how it is written. The end of a bare one may be further off.
 #[derive(Clone, Copy)]
-pub(super) struct Right {
+pub(super) struct ValueSpan {
     pub(super) start: usize,
     pub(super) end: usize,
-    pub(super) form: Form,
+    pub(super) form: ValueForm,
 }
 
 /// What stands after a separator, from `after` on.
-pub(super) fn right(text: &[u8], after: usize, loose: bool, below: bool) -> Option<Right> {
+pub(super) fn value_after(
+    text: &[u8],
+    after: usize,
+    loose: bool,
+    below: bool,
+) -> Option<ValueSpan> {
     // `**Password:** x`: the name is set in bold.
     let after = if alphabet::starts(text, after, b"** ") { after + 2 } else { after };
     let mut start = alphabet::run(text, after, SPACE);
@@ -42,10 +47,10 @@ pub(super) fn right(text: &[u8], after: usize, loose: bool, below: bool) -> Opti
     let (open, quote) = opening(text, start);
     if quote != 0 {
         let end = closing(text, open, &text[open.saturating_sub(5).max(start)..open]);
-        return Some(Right { start: open, end, form: Form::Quoted });
+        return Some(ValueSpan { start: open, end, form: ValueForm::Quoted });
     }
-    let form = if loose { Form::Loose } else { Form::Tight };
-    Some(Right::bare(text, start, form))
+    let form = if loose { ValueForm::Loose } else { ValueForm::Tight };
+    Some(ValueSpan::bare(text, start, form))
 }
 
 /// Where a quoted value begins and with which quote: `"`, `b'`, `\"`, `f"`; quote 0 when it is bare.
@@ -75,7 +80,7 @@ fn opening(text: &[u8], start: usize) -> (usize, u8) {
 fn closing(text: &[u8], from: usize, opened: &[u8]) -> usize {
     let quote = opened[opened.len() - 1];
     let slashes: usize = opened.iter().map(|&byte| usize::from(byte == b'\\')).sum();
-    let window = &text[from..text.len().min(from + LONGEST)];
+    let window = &text[from..text.len().min(from + MAX_STRING_BYTES)];
     let mut run = 0;
     for (at, &byte) in window.iter().enumerate() {
         if byte == quote && (run == slashes || slashes == 0 && run % 2 == 0) {
@@ -94,23 +99,23 @@ fn closing(text: &[u8], from: usize, opened: &[u8]) -> usize {
     end
 }
 
-impl Right {
+impl ValueSpan {
     /// A bare value at `start`.
-    pub(super) fn bare(text: &[u8], start: usize, form: Form) -> Self {
-        Self { start, end: bare_end(text, start, PROBE, form), form }
+    pub(super) fn bare(text: &[u8], start: usize, form: ValueForm) -> Self {
+        Self { start, end: bare_end(text, start, PROBE_BYTES, form), form }
     }
 
     /// The real end, for a value that is to be replaced.
     pub(super) fn whole(self, text: &[u8]) -> usize {
         match self.form {
-            Form::Quoted => self.end,
+            ValueForm::Quoted => self.end,
             form => bare_end(text, self.start, usize::MAX, form),
         }
     }
 }
 
 /// Where a bare value ends, looking at `most` bytes of it.
-fn bare_end(text: &[u8], start: usize, most: usize, form: Form) -> usize {
+fn bare_end(text: &[u8], start: usize, most: usize, form: ValueForm) -> usize {
     let mut at = start;
     let limit = text.len().min(start.saturating_add(most));
     let mut bracket = false;
@@ -172,12 +177,12 @@ fn is_boundary(byte: u8) -> bool {
 }
 
 /// Whether a comma or an ampersand parts two things rather than being a character of a password.
-fn parts(text: &[u8], at: usize, form: Form) -> bool {
+fn parts(text: &[u8], at: usize, form: ValueForm) -> bool {
     let next = at + 1;
     let word = alphabet::run(text, next, NAME);
     let named = matches!(text.get(word), Some(b'=' | b':')) || alphabet::starts(text, at, b"&amp;");
     // After `password: ` the rest of the word is the value; `a=b,c=d` is a list.
-    if form == Form::Loose {
+    if form == ValueForm::Loose {
         return text.get(next).is_none_or(|&byte| alphabet::is(byte, END));
     }
     !text.get(next).is_some_and(|&byte| alphabet::is(byte, ALNUM)) || named

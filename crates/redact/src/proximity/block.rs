@@ -1,15 +1,15 @@
 //! Blocks of secrets: `tokens = { agent = "…" }`, where even a UUID is one.
 
-use super::is_cold;
+use super::has_other_name;
 use crate::alphabet::{self, BLANK, HEX, QUOTE, SPACE};
-use crate::name::{self, Says};
-use crate::{Finding, drawn, handmade, placeholder, random};
+use crate::name::{self, NameClass};
+use crate::{Finding, character_mix, handmade, placeholder, randomness};
 
 /// How far a block is looked at.
-const BLOCK: usize = 400;
+const MAX_BLOCK_BYTES: usize = 400;
 
 /// Where the block ends that the word from `at` to `end` opens, when its name speaks of secrets.
-pub(crate) fn block(text: &[u8], at: usize, end: usize) -> Option<usize> {
+pub(crate) fn block_end(text: &[u8], at: usize, end: usize) -> Option<usize> {
     if !matches!(text[end - 1], b's' | b'S') || end - at < 4 {
         return None;
     }
@@ -25,8 +25,8 @@ pub(crate) fn block(text: &[u8], at: usize, end: usize) -> Option<usize> {
     // Keys of what opens something: `api_keys`, not the keys of a map.
     let name = alphabet::run_back(text, end - 1, alphabet::NAME, at.min(40) + (end - 1 - at));
     let is_key = named(&known[5]);
-    let opens =
-        is_key && name::read(&text[name..end - 1]).is_some_and(|name| name.says == Says::Secret);
+    let opens = is_key
+        && name::classify(&text[name..end - 1]).is_some_and(|name| name.class == NameClass::Secret);
     if is_key && word.len() == 4 && !opens {
         return None;
     }
@@ -36,7 +36,7 @@ pub(crate) fn block(text: &[u8], at: usize, end: usize) -> Option<usize> {
         && text[at - 1] == b'['
         && alphabet::is_at(text, end + 1, alphabet::NEWLINE)
     {
-        let window = &text[end + 1..text.len().min(end + 1 + BLOCK)];
+        let window = &text[end + 1..text.len().min(end + 1 + MAX_BLOCK_BYTES)];
         let section = window.windows(2).position(|two| two == b"\n[");
         return Some(end + 1 + section.unwrap_or(window.len()));
     }
@@ -49,7 +49,7 @@ pub(crate) fn block(text: &[u8], at: usize, end: usize) -> Option<usize> {
         (b':', b'\n') if opens || !is_key && !named(&known[6]) => 0,
         _ => return None,
     };
-    let window = &text[from..text.len().min(from + BLOCK)];
+    let window = &text[from..text.len().min(from + MAX_BLOCK_BYTES)];
     let end = match close {
         0 => window
             .windows(2)
@@ -60,7 +60,7 @@ pub(crate) fn block(text: &[u8], at: usize, end: usize) -> Option<usize> {
 }
 
 /// The literal that begins with the word at `at`, within such a block.
-pub(crate) fn listed(text: &[u8], at: usize, done: usize) -> Option<Finding> {
+pub(crate) fn block_value(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     if let Some(found) = whole_line(text, at, done) {
         return Some(found);
     }
@@ -76,7 +76,7 @@ pub(crate) fn listed(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let made = given
         && handmade::is_surely_handmade(value)
         && value.iter().any(|byte| byte.is_ascii_uppercase() || byte.is_ascii_punctuation())
-        && !is_cold(text, at, done);
+        && !has_other_name(text, at, done);
     if made {
         return Some(Finding { start: at, end: at + value.len(), kind: "secret" });
     }
@@ -87,10 +87,10 @@ pub(crate) fn listed(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let secret = given
         && hex
         && long
-        && random::is_random(digits)
-        && !is_cold(text, at, done)
-        && !placeholder::is(value);
-    debug_assert!(!secret || drawn::is_hex(digits), "hexadecimals");
+        && character_mix::is_random(digits)
+        && !has_other_name(text, at, done)
+        && !placeholder::is_placeholder(value);
+    debug_assert!(!secret || randomness::is_hex(digits), "hexadecimals");
     secret.then_some(Finding { start: at, end: at + value.len(), kind: "secret" })
 }
 
@@ -103,6 +103,9 @@ fn whole_line(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let end = alphabet::run(text, at, alphabet::URL64 | alphabet::BASE64);
     let alone = text.get(end).is_none_or(|&byte| alphabet::is(byte, alphabet::NEWLINE));
     let value = &text[start..end];
-    let secret = alone && value.len() >= 24 && random::is_random(value) && !placeholder::is(value);
+    let secret = alone
+        && value.len() >= 24
+        && character_mix::is_random(value)
+        && !placeholder::is_placeholder(value);
     secret.then_some(Finding { start, end, kind: "secret" })
 }
