@@ -6,14 +6,15 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
+use rutter_contract::EventName;
 use rutter_contract::input::{PostToolUse, PostToolUseFailure, RawPayload};
 
-use super::{HookCall, HookEnv, HookResult, Settings, fingerprint, offer, snapshot};
+use super::{HookCall, HookEnv, HookEvent, HookResult, fingerprint, offer, snapshot};
 use crate::bash_call::BashCall;
 use crate::fix_message::{FixFacts, render_fix_message};
-use crate::{messages, reference};
+use crate::messages::{self, Message};
+use crate::reference;
 use rutter_memory::change::{Change, ChangeKind, changes_before_run, may_change_state};
-use rutter_memory::config::HookSettings;
 use rutter_memory::episode::{Episode, RecurrenceKind};
 use rutter_memory::ghap::Ghap;
 use rutter_memory::outcome::{Outcome, Verdict};
@@ -35,11 +36,11 @@ pub(super) const MAX_LINE_BYTES: usize = 64 * 1024;
 const MAX_COMMAND_CHARS: usize = 2_000;
 
 pub(super) fn handle_bash_result(
-    wire: &RawPayload<'_>,
+    event: &HookEvent<'_>,
     around: impl FnOnce() -> HookEnv,
-    event: &str,
     heard: &mut HookResult,
 ) {
+    let wire = event.wire;
     let Some(command) =
         BashCall::finished_command(wire).filter(|command| command.len() <= MAX_LINE_BYTES)
     else {
@@ -65,8 +66,7 @@ pub(super) fn handle_bash_result(
             return;
         }
     }
-    let settings = |hooks: &HookSettings| settings!(hooks.outcome_capture);
-    let Some(mut call) = HookCall::from_payload(wire, || around, settings) else { return };
+    let Some(mut call) = HookCall::open(event, || around) else { return };
     if let Some(folder) = line.absolute_folder() {
         let wanted = call.enter_folder(&folder) && call.config.hooks.outcome_capture.enabled;
         if !wanted {
@@ -78,7 +78,7 @@ pub(super) fn handle_bash_result(
     let clean = Clean::new(&command);
     let line =
         if clean.as_str() == &*command { line } else { redacted_line(&clean, line, runs.len()) };
-    let command = FinishedCommandLine { text: &clean, line: &line, event };
+    let command = FinishedCommandLine { text: &clean, line: &line, event: event.name };
     let mut whats = command.find_changes(wire, &mut call, changes);
     let Some(mut seen) = seen() else {
         if !whats.is_empty() {
@@ -107,12 +107,14 @@ pub(super) fn handle_bash_result(
         return;
     }
     call.record(whats, heard);
-    if !runs.is_empty() {
-        let text = render_run_messages(&mut call, &runs, event, heard);
-        match event {
-            "PostToolUse" => call.print_context::<PostToolUse>(&text, heard),
-            _ => call.print_context::<PostToolUseFailure>(&text, heard),
-        }
+    let messages = run_messages(&mut call, &runs, heard);
+    if messages.texts.is_empty() || !call.record_shown(messages.shown, heard) {
+        return;
+    }
+    let text = messages.texts.join("\n\n");
+    match event.name {
+        EventName::PostToolUse => call.print_context::<PostToolUse>(&text, heard),
+        _ => call.print_context::<PostToolUseFailure>(&text, heard),
     }
 }
 
@@ -126,7 +128,7 @@ fn redacted_line(clean: &Clean, line: CommandLine, runs: usize) -> CommandLine {
 struct FinishedCommandLine<'a> {
     text: &'a Clean,
     line: &'a CommandLine,
-    event: &'a str,
+    event: EventName,
 }
 
 impl FinishedCommandLine<'_> {
@@ -197,7 +199,8 @@ impl FinishedCommandLine<'_> {
         let runs = find_runs(self.line).iter().any(FoundRun::is_certain);
         let at = if runs { Time::from_millis(now.millis() - 1) } else { now };
         let edits = snapshot::finish_snapshot(wire, call, self.text, at);
-        let counts = if runs { changes_before_run(self.line) } else { self.event == "PostToolUse" };
+        let counts =
+            if runs { changes_before_run(self.line) } else { self.event == EventName::PostToolUse };
         let mut found: Vec<Change> = Vec::new();
         if counts || !edits.is_empty() {
             found.push(Change::from_command(self.text, at));
@@ -207,68 +210,95 @@ impl FinishedCommandLine<'_> {
     }
 }
 
-/// Returns the text for the agent about the runs.
-fn render_run_messages(
-    call: &mut HookCall,
-    runs: &[CapturedRun],
-    event: &str,
-    heard: &mut HookResult,
-) -> String {
-    let mut texts = Vec::new();
+/// The texts for the agent about the runs of one command. Nothing is recorded as shown until all of them are known.
+#[derive(Default)]
+struct RunMessages {
+    texts: Vec<String>,
+    shown: Vec<EntryKind>,
+}
+
+impl RunMessages {
+    fn add(&mut self, message: Option<Message>) {
+        let Some(Message { text, shown }) = message else { return };
+        self.texts.push(text);
+        self.shown.extend(shown);
+    }
+
+    /// Returns true if a row is shown for an earlier run of the command.
+    fn has_row(&self, row: Id) -> bool {
+        self.shown
+            .iter()
+            .any(|what| matches!(what, EntryKind::Shown(injection) if injection.row == row))
+    }
+
+    /// Returns true if a premortem is shown for an earlier run of the command.
+    fn has_premortem(&self) -> bool {
+        self.shown.contains(&EntryKind::Warned)
+    }
+}
+
+/// Returns the texts for the agent about the runs.
+fn run_messages(call: &mut HookCall, runs: &[CapturedRun], heard: &mut HookResult) -> RunMessages {
+    let mut messages = RunMessages::default();
+    if runs.is_empty() {
+        return messages;
+    }
     let ghap = active_ghap(call, heard);
     let is_tracked = ghap.is_some();
     if let Some(ghap) = ghap.filter(|_| call.config.hooks.outcome_capture.auto_capture) {
         // The worst run first; each of them may be the predicted one.
-        texts.extend(
-            runs.iter().rev().find_map(|run| prediction_message(call, ghap.clone(), run, heard)),
-        );
+        let mut runs = runs.iter().rev();
+        messages.add(runs.find_map(|run| prediction_message(call, ghap.clone(), run, heard)));
     }
     for run in runs.iter().rev().filter(|run| run.outcome.verdict == Verdict::Failed) {
-        let known = earlier_fix_message(call, run, event, heard);
+        let known = earlier_fix_message(call, run, &messages, heard);
         // A subagent's commands run on behalf of the main agent: only the main agent is offered a GHAP.
         let begins = call.agent.is_none() && !is_tracked;
-        if known.is_none() && begins && call.config.hooks.outcome_capture.premortem {
-            texts.extend(premortem_message(call, run, event, heard));
+        if known.is_none()
+            && begins
+            && call.config.hooks.outcome_capture.premortem
+            && !messages.has_premortem()
+        {
+            messages.add(premortem_message(call, run, heard));
         }
-        texts.extend(known);
-        if begins && texts.is_empty() {
-            texts.extend(offer::offer_ghap(call, heard));
+        messages.add(known);
+        if begins && messages.texts.is_empty() {
+            messages.add(offer::offer_ghap(call, heard));
         }
     }
-    texts.join("\n\n")
+    messages
 }
 
 /// Returns the GHAP that the agent works on.
 fn active_ghap(call: &mut HookCall, heard: &mut HookResult) -> Option<Ghap> {
     let (place, client, agent) = (call.place.clone(), call.client.clone(), call.agent.clone());
-    let store = call.store().as_ref().ok()?;
+    let store = call.store().ok()?;
     heard.ok_or_log("active", store.active_ghap(&place, &client, agent.as_ref()))?
 }
 
-/// Returns the text about a prediction that a run confirms or contradicts, if that is new, and records it as shown.
+/// Returns the text about a prediction that a run confirms or contradicts, if that is new.
 fn prediction_message(
     call: &mut HookCall,
     ghap: Ghap,
     run: &CapturedRun,
     heard: &mut HookResult,
-) -> Option<String> {
+) -> Option<Message> {
     if !call.may_print() {
         return None;
     }
-    let store = call.store().as_ref().ok()?;
+    let store = call.store().ok()?;
     let settled =
         heard.ok_or_log("prediction", store.run_verdict(ghap, Some(run.outcome.id)))??;
     let text = messages::render_verdict(&settled, &call.interface());
-    call.record_shown(vec![EntryKind::Told(settled.ghap.id, settled.told)], heard).then_some(text)
+    Some(Message { text, shown: vec![EntryKind::Told(settled.ghap.id, settled.told)] })
 }
 
-/// Returns the premortem, once per cycle, and records it as shown.
+/// Returns the premortem, once per cycle.
 fn premortem_message(
     call: &mut HookCall,
     run: &CapturedRun,
-    event: &str,
     heard: &mut HookResult,
-) -> Option<String> {
+) -> Option<Message> {
     if !call.may_print() {
         return None;
     }
@@ -276,16 +306,16 @@ fn premortem_message(
     let mut failure: Vec<&str> = run.outcome.failing.iter().map(Clean::as_str).collect();
     failure.extend(run.faults.iter().map(|fault| fault.error.as_str()));
     let failure = failure.join("\n");
-    let store = call.store().as_ref().ok()?;
+    let store = call.store().ok()?;
     let premortem =
         heard.ok_or_log("premortem", store.premortem(&place, &client, &failure, now))??;
     let text = messages::render_premortem(&run.outcome, &premortem, &call.interface());
     let mut rows: Vec<(Id, f64)> =
         premortem.lessons.iter().map(|(row, likely, _)| (*row, *likely)).collect();
     rows.extend(premortem.principles.iter().map(|(value, likely)| (value.id, *likely)));
-    let mut whats = call.shown_entries(event, &fingerprint(&failure), &rows);
-    whats.push(EntryKind::Warned);
-    call.record_shown(whats, heard).then_some(text)
+    let mut shown = call.shown_entries(&fingerprint(&failure), &rows);
+    shown.push(EntryKind::Warned);
+    Some(Message { text, shown })
 }
 
 /// Returns true if a configuration file exists. Without one, no setting can make a run of a command.
@@ -293,20 +323,21 @@ fn has_configuration(around: &HookEnv) -> bool {
     around.config.exists() || around.files.trusted().exists()
 }
 
-/// Returns the text about earlier fixes of the same failure, once, and records it as shown.
+/// Returns the text about earlier fixes of the same failure, once.
 fn earlier_fix_message(
     call: &mut HookCall,
     run: &CapturedRun,
-    event: &str,
+    earlier: &RunMessages,
     heard: &mut HookResult,
-) -> Option<String> {
+) -> Option<Message> {
     if !call.may_print() {
         return None;
     }
     let (place, client, agent) = (call.place.clone(), call.client.clone(), call.agent.clone());
-    let store = call.store().as_ref().ok()?;
-    let recalled =
+    let store = call.store().ok()?;
+    let mut recalled =
         heard.ok_or_log("recall", store.recall_episodes(&place, &client, agent.as_ref(), run))?;
+    recalled.retain(|one| !earlier.has_row(one.episode.id));
     let first = recalled.first()?;
     let why = first.why;
     let now = call.env.now;
@@ -323,9 +354,9 @@ fn earlier_fix_message(
     let fits = if why == RecurrenceKind::Failure { 1.0 } else { 0.5 };
     let prompt = fingerprint(run.outcome.signature.as_deref().unwrap_or_default());
     let rows: Vec<(Id, f64)> = recalled.iter().map(|one| (one.episode.id, fits)).collect();
-    let shown = call.shown_entries(event, &prompt, &rows);
+    let shown = call.shown_entries(&prompt, &rows);
     call.notice = reference::fix_notice(&first.episode);
-    call.record_shown(shown, heard).then_some(text)
+    Some(Message { text, shown })
 }
 
 /// Returns true if the file contains the change, false if it does not, and None if that is uncertain.

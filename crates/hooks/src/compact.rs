@@ -3,12 +3,16 @@
 use rutter_contract::input::PreCompact;
 use rutter_contract::output::HookOutput;
 
-use super::{HookCall, HookResult};
+use super::{HookCall, HookEnv, HookEvent, HookResult};
 use crate::messages;
 use rutter_memory::Clean;
 
-pub(super) fn handle_pre_compact(call: Option<HookCall>, heard: &mut HookResult) {
-    let Some(mut call) = call else { return };
+pub(super) fn handle_pre_compact(
+    event: &HookEvent<'_>,
+    env: impl FnOnce() -> HookEnv,
+    heard: &mut HookResult,
+) {
+    let Some(mut call) = HookCall::open(event, env) else { return };
     if !call.may_print() {
         return;
     }

@@ -5,10 +5,9 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use rutter_contract::input::RawPayload;
 use serde::Deserialize;
 
-use super::{HookCall, HookResult};
+use super::{HookCall, HookEnv, HookEvent, HookResult};
 use rutter_memory::change::{Change, Hunk, PatchPart, PatchedFile, redact_patch};
 use rutter_memory::store::entry::EntryKind;
 use rutter_memory::store::spool;
@@ -56,10 +55,11 @@ impl<'a> From<StructuredPatchPart<'a>> for PatchPart<'a> {
 }
 
 pub(super) fn handle_edit_result(
-    wire: &RawPayload<'_>,
-    call: Option<HookCall>,
+    event: &HookEvent<'_>,
+    env: impl FnOnce() -> HookEnv,
     heard: &mut HookResult,
 ) {
+    let call = HookCall::open(event, env);
     let Some(mut call) = call.filter(|call| call.config.privacy.capture_patches) else { return };
     // Most edits are made while no failure is open, and need no action.
     if !spool::has_drainable_entries(&call.env.files) {
@@ -69,7 +69,7 @@ pub(super) fn handle_edit_result(
             _ => {}
         }
     }
-    let Some(response) = wire.raw("tool_response") else { return };
+    let Some(response) = event.wire.raw("tool_response") else { return };
     match serde_json::from_str(response) {
         Ok::<EditResponse<'_>, _>(response) => {
             let file = response.file.as_deref().and_then(|file| Path::new(file).parent());

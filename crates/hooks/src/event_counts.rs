@@ -78,7 +78,7 @@ impl EventRecord {
 }
 
 fn event_checksum(event: EventName) -> u64 {
-    checksum::of(event.as_str().as_bytes())
+    checksum::fnv1a(event.as_str().as_bytes())
 }
 
 /// Returns the offset of an event's record.

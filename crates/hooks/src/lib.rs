@@ -4,7 +4,9 @@
 //! Only then, and only before its deadline, may it print context for the model. Every error becomes a log line; the
 //! caller exits with 0.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rutter_contract::EventName;
@@ -20,18 +22,9 @@ use rutter_memory::quote::truncate_end;
 use rutter_memory::session::SessionProcess;
 use rutter_memory::store::entry::{EntryKind, ProjectPlace, SessionEntry};
 use rutter_memory::store::hook_store::{HookStore, StoreNotReady};
-use rutter_memory::store::{DataDir, StoreError, spool};
+use rutter_memory::store::recorder::{EntryDestination, RecordError, Recorder};
+use rutter_memory::store::{DataDir, StoreError};
 use rutter_memory::{Clean, Id, Time};
-
-/// Extracts the settings that all hooks share from the settings of one hook.
-macro_rules! settings {
-    ($of:expr) => {
-        Settings {
-            enabled: $of.enabled,
-            deadline: std::time::Duration::from_millis($of.deadline_ms.into()),
-        }
-    };
-}
 
 pub mod bash_call;
 mod bash_result;
@@ -140,88 +133,86 @@ pub fn handle_event(
         heard.errors.push(Clean::new("the payload has no `hook_event_name`"));
         return heard;
     };
-    let session = || Clean::new(&wire.text("session_id").unwrap_or_default());
-    heard.event = event.parse().ok().map(|event| (event, session()));
-    let tool = || wire.text("tool_name").unwrap_or_default();
+    let Ok(name) = event.parse::<EventName>() else { return heard };
+    heard.event = Some((name, Clean::new(&wire.text("session_id").unwrap_or_default())));
+    let tool = wire.text("tool_name").unwrap_or_default();
+    let event = HookEvent { wire: &wire, name, tool };
     // Events that need no action end here, before any file is opened.
-    match &*event {
-        "SessionStart" => {
-            let call =
-                HookCall::from_payload(&wire, around, |hooks| settings!(hooks.session_start));
-            session_events::handle_session_start(&wire, call, &mut heard);
+    match name {
+        EventName::SessionStart => {
+            session_events::handle_session_start(&event, around, &mut heard);
         }
-        "SessionEnd" => {
-            let call = HookCall::from_payload(&wire, around, |hooks| settings!(hooks.session_end));
-            session_events::handle_session_end(call, &mut heard);
+        EventName::SessionEnd => session_events::handle_session_end(&event, around, &mut heard),
+        EventName::UserPromptSubmit => prompt::handle_prompt(&event, around, &mut heard),
+        EventName::PreToolUse => pre_tool::handle_pre_tool(&event, around, &mut heard),
+        EventName::PostToolUse | EventName::PostToolUseFailure if event.tool == "Bash" => {
+            bash_result::handle_bash_result(&event, around, &mut heard);
         }
-        "UserPromptSubmit" => prompt::handle_prompt(
-            &wire,
-            || HookCall::from_payload(&wire, around, |hooks| settings!(hooks.user_prompt_submit)),
-            &mut heard,
-        ),
-        "PreToolUse" => {
-            let tool = tool();
-            let settings = |hooks: &HookSettings| match settings!(hooks.ghap_checkin) {
-                // PreToolUse on Agent both counts the call and looks up lessons for the subagent.
-                asks if pre_tool::starts_agent(&tool) => {
-                    let parks = settings!(hooks.subagent_start);
-                    Settings { enabled: asks.enabled || parks.enabled, ..parks }
-                }
-                // The caller of our own tools must be recorded even if check-ins are disabled.
-                asks if pre_tool::is_own_tool(&tool) => Settings { enabled: true, ..asks },
-                // Before a command, the files that it may change are copied.
-                asks if tool == "Bash" => {
-                    Settings { enabled: asks.enabled || hooks.outcome_capture.enabled, ..asks }
-                }
-                asks => asks,
-            };
-            if pre_tool::is_own_tool(&tool) {
-                // Must precede the settings: a file of the project must not be able to disable this question.
-                let around = around();
-                if let Some(file) = pre_tool::find_foreign_server(&wire, &tool, &around) {
-                    pre_tool::ask_user(&file, &mut heard);
-                } else {
-                    let call = || HookCall::from_payload(&wire, || around, settings);
-                    pre_tool::handle_pre_tool(&wire, &tool, call, &mut heard);
-                }
-            } else {
-                pre_tool::handle_pre_tool(
-                    &wire,
-                    &tool,
-                    || HookCall::from_payload(&wire, around, settings),
-                    &mut heard,
-                );
-            }
+        EventName::PostToolUse if matches!(&*event.tool, "Edit" | "Write" | "NotebookEdit") => {
+            edit_result::handle_edit_result(&event, around, &mut heard);
         }
-        "PostToolUse" | "PostToolUseFailure" if tool() == "Bash" => {
-            bash_result::handle_bash_result(&wire, around, &event, &mut heard);
-        }
-        "PostToolUse" if matches!(&*tool(), "Edit" | "Write" | "NotebookEdit") => {
-            edit_result::handle_edit_result(
-                &wire,
-                HookCall::from_payload(&wire, around, |hooks| settings!(hooks.edits)),
-                &mut heard,
-            );
-        }
-        "SubagentStart" => {
-            let call =
-                HookCall::from_payload(&wire, around, |hooks| settings!(hooks.subagent_start));
-            subagent::handle_subagent_start(&wire, call, &mut heard);
-        }
-        "PreCompact" => {
-            let call = HookCall::from_payload(&wire, around, |hooks| settings!(hooks.pre_compact));
-            compact::handle_pre_compact(call, &mut heard);
-        }
-        "Stop" => {
-            stop::handle_stop(
-                &wire,
-                || HookCall::from_payload(&wire, around, |hooks| settings!(hooks.stop)),
-                &mut heard,
-            );
-        }
+        EventName::SubagentStart => subagent::handle_subagent_start(&event, around, &mut heard),
+        EventName::PreCompact => compact::handle_pre_compact(&event, around, &mut heard),
+        EventName::Stop => stop::handle_stop(&event, around, &mut heard),
         _ => {}
     }
     heard
+}
+
+/// A hook event as the client sent it.
+struct HookEvent<'a> {
+    wire: &'a RawPayload<'a>,
+    name: EventName,
+    /// The tool that the event is about; empty if it is about none.
+    tool: Cow<'a, str>,
+}
+
+impl HookEvent<'_> {
+    /// Returns the settings of the hook that handles the event, or None if no hook does.
+    fn settings(&self, hooks: &HookSettings) -> Option<Settings> {
+        let settings = |enabled: bool, deadline_ms: u32| Settings {
+            enabled,
+            deadline: Duration::from_millis(deadline_ms.into()),
+        };
+        let check_in = &hooks.ghap_checkin;
+        Some(match self.name {
+            EventName::SessionStart => {
+                settings(hooks.session_start.enabled, hooks.session_start.deadline_ms)
+            }
+            EventName::SessionEnd => {
+                settings(hooks.session_end.enabled, hooks.session_end.deadline_ms)
+            }
+            EventName::UserPromptSubmit => {
+                settings(hooks.user_prompt_submit.enabled, hooks.user_prompt_submit.deadline_ms)
+            }
+            // PreToolUse on Agent both counts the call and looks up lessons for the subagent.
+            EventName::PreToolUse if pre_tool::starts_agent(&self.tool) => settings(
+                check_in.enabled || hooks.subagent_start.enabled,
+                hooks.subagent_start.deadline_ms,
+            ),
+            // The caller of our own tools must be recorded even if check-ins are disabled.
+            EventName::PreToolUse if pre_tool::is_own_tool(&self.tool) => {
+                settings(true, check_in.deadline_ms)
+            }
+            // Before a command, the files that it may change are copied.
+            EventName::PreToolUse if self.tool == "Bash" => {
+                settings(check_in.enabled || hooks.outcome_capture.enabled, check_in.deadline_ms)
+            }
+            EventName::PreToolUse => settings(check_in.enabled, check_in.deadline_ms),
+            EventName::PostToolUse | EventName::PostToolUseFailure if self.tool == "Bash" => {
+                settings(hooks.outcome_capture.enabled, hooks.outcome_capture.deadline_ms)
+            }
+            EventName::PostToolUse => settings(hooks.edits.enabled, hooks.edits.deadline_ms),
+            EventName::SubagentStart => {
+                settings(hooks.subagent_start.enabled, hooks.subagent_start.deadline_ms)
+            }
+            EventName::PreCompact => {
+                settings(hooks.pre_compact.enabled, hooks.pre_compact.deadline_ms)
+            }
+            EventName::Stop => settings(hooks.stop.enabled, hooks.stop.deadline_ms),
+            _ => return None,
+        })
+    }
 }
 
 /// Handles a payload that is readable only at its head: it is too long, came too late, or is malformed further on.
@@ -238,7 +229,7 @@ pub fn guard_cut_payload(
     let event = wire.hook_event_name();
     let tool = wire.text("tool_name").unwrap_or_default();
     if pre_tool::is_own_tool(&tool)
-        && event.as_deref().or(named).is_none_or(|it| it == "PreToolUse")
+        && event.as_deref().or(named).is_none_or(|it| it == EventName::PreToolUse.as_str())
     {
         pre_tool::guard_unread_call(&wire, &tool, &env(), &mut heard);
     }
@@ -253,7 +244,7 @@ struct Settings {
 
 /// Returns a checksum that stands for a text in the database without revealing it.
 fn fingerprint(text: &str) -> Clean {
-    let sum = rutter_redact::checksum::of(text.as_bytes());
+    let sum = rutter_redact::checksum::fnv1a(text.as_bytes());
     Clean::new(&format!("{sum:016x}"))
 }
 
@@ -281,7 +272,13 @@ fn relative_folder(root: &Path, folder: &Path) -> String {
 }
 
 /// A call of a hook: its session, project, settings and database.
+///
+/// A call makes at most two write transactions: it records its event, and then the texts that it is about to print. One
+/// transaction for both would break the rule to record first. The texts depend on what the event changed (a failing run
+/// may end episodes and judge earlier lessons), so the run would have to wait until they are assembled, and a call that
+/// panics or is killed meanwhile would lose its run. Reading inside the transaction would also block other hooks.
 struct HookCall {
+    event: EventName,
     env: HookEnv,
     client: Clean,
     agent: Option<Clean>,
@@ -291,8 +288,7 @@ struct HookCall {
     folder: String,
     config: Config,
     deadline: Duration,
-    /// The database, opened on first use.
-    store: Option<Result<HookStore, StoreNotReady>>,
+    recorder: Recorder,
     /// True if an entry went to the spool.
     is_spooled: bool,
     /// The notice for the user, if it is not the start of the text for the model.
@@ -302,11 +298,8 @@ struct HookCall {
 impl HookCall {
     /// Returns None if the payload has no session id or absolute working directory, if the hook is disabled, or if the
     /// folder is excluded or paused.
-    fn from_payload(
-        wire: &RawPayload<'_>,
-        env: impl FnOnce() -> HookEnv,
-        settings: impl FnOnce(&HookSettings) -> Settings,
-    ) -> Option<Self> {
+    fn open(event: &HookEvent<'_>, env: impl FnOnce() -> HookEnv) -> Option<Self> {
+        let wire = event.wire;
         let (client, cwd) = (wire.text("session_id")?, wire.text("cwd")?);
         let (client, cwd) = (Clean::new(&client), Path::new(&*cwd));
         if client.is_empty() || !cwd.is_absolute() {
@@ -318,7 +311,7 @@ impl HookCall {
         let (located, loaded) =
             LocatedProject::find_configured(cwd, started_in, &around.config, data);
         let config = loaded.config;
-        let Settings { enabled, deadline } = settings(&config.hooks);
+        let Settings { enabled, deadline } = event.settings(&config.hooks)?;
         if !enabled
             || SilenceReason::check(&around.files, &config, Some(&client), cwd, around.home)
                 .is_some()
@@ -326,6 +319,8 @@ impl HookCall {
             return None;
         }
         Some(Self {
+            event: event.name,
+            recorder: Recorder::new(&around.files, deadline),
             config,
             env: around,
             client,
@@ -334,7 +329,6 @@ impl HookCall {
             folder: relative_folder(&located.root, cwd),
             located,
             deadline,
-            store: None,
             is_spooled: false,
             notice: None,
         })
@@ -404,7 +398,7 @@ impl HookCall {
 
     /// Returns the database's answer, or false if the database is not available.
     fn query_store(&mut self, has: impl FnOnce(&HookStore) -> Result<bool, StoreError>) -> bool {
-        self.store().as_ref().is_ok_and(|store| has(store).unwrap_or_default())
+        self.store().is_ok_and(|store| has(store).unwrap_or_default())
     }
 
     /// Prints context for the model and, if configured, a notice for the user. Does not check the deadline: the caller
@@ -446,36 +440,25 @@ impl HookCall {
 
     /// Returns the entries for rows that are about to be shown in full, with how well each fits. `prompt` is the
     /// fingerprint of what they are shown for.
-    fn shown_entries(&self, event: &str, prompt: &Clean, rows: &[(Id, f64)]) -> Vec<EntryKind> {
-        self.shown_entries_as(event, prompt, rows, false)
+    fn shown_entries(&self, prompt: &Clean, rows: &[(Id, f64)]) -> Vec<EntryKind> {
+        self.shown_entries_as(prompt, rows, false)
     }
 
     /// Returns the entries for a context that is about to be shown: its items in full and its references.
-    fn shown_context_entries(
-        &self,
-        event: &str,
-        prompt: &Clean,
-        context: &Context,
-    ) -> Vec<EntryKind> {
-        let mut whats = self.shown_entries_as(event, prompt, &context.full_rows(), false);
-        whats.extend(self.shown_entries_as(event, prompt, &context.reference_rows(), true));
+    fn shown_context_entries(&self, prompt: &Clean, context: &Context) -> Vec<EntryKind> {
+        let mut whats = self.shown_entries_as(prompt, &context.full_rows(), false);
+        whats.extend(self.shown_entries_as(prompt, &context.reference_rows(), true));
         whats
     }
 
-    fn shown_entries_as(
-        &self,
-        event: &str,
-        prompt: &Clean,
-        rows: &[(Id, f64)],
-        brief: bool,
-    ) -> Vec<EntryKind> {
+    fn shown_entries_as(&self, prompt: &Clean, rows: &[(Id, f64)], brief: bool) -> Vec<EntryKind> {
         let now = self.env.now;
         let of = |(row, score): &(Id, f64)| {
             EntryKind::Shown(Box::new(Injection {
                 id: Id::new(now),
                 session: self.client.clone(),
                 agent: self.agent.clone(),
-                event: Clean::new(event),
+                event: Clean::new(self.event.as_str()),
                 row: *row,
                 score: *score,
                 prompt: prompt.clone(),
@@ -488,9 +471,8 @@ impl HookCall {
     }
 
     /// Returns the database, which is opened on the first call.
-    fn store(&mut self) -> &mut Result<HookStore, StoreNotReady> {
-        let (files, deadline) = (&self.env.files, self.deadline);
-        self.store.get_or_insert_with(|| HookStore::open(files, deadline))
+    fn store(&mut self) -> Result<&mut HookStore, Arc<StoreNotReady>> {
+        self.recorder.store()
     }
 
     fn new_entry(&self, what: EntryKind) -> SessionEntry {
@@ -506,58 +488,60 @@ impl HookCall {
         }
     }
 
-    /// Records a text that is about to be shown, in the database only: an entry in the spool would count as shown
-    /// although the text is withheld. Returns true on success.
-    fn record_shown(&mut self, whats: Vec<EntryKind>, heard: &mut HookResult) -> bool {
-        let entries: Vec<SessionEntry> =
-            whats.into_iter().map(|what| self.new_entry(what)).collect();
-        let written = match self.store() {
-            Ok(store) => store.write_entries(&entries),
-            Err(_) => Err(StoreError::Busy),
-        };
+    fn new_entries(&self, whats: Vec<EntryKind>) -> Vec<SessionEntry> {
+        whats.into_iter().map(|what| self.new_entry(what)).collect()
+    }
+
+    /// Records an event.
+    fn record(&mut self, whats: Vec<EntryKind>, heard: &mut HookResult) {
+        self.record_with_shown(whats, Vec::new(), heard);
+    }
+
+    /// Records an event, and texts that are about to be shown. Returns true if the texts may be shown.
+    fn record_with_shown(
+        &mut self,
+        whats: Vec<EntryKind>,
+        shown: Vec<EntryKind>,
+        heard: &mut HookResult,
+    ) -> bool {
+        let (entries, shown) = (self.new_entries(whats), self.new_entries(shown));
+        let recorded = self.recorder.record_with_shown(&entries, &shown);
+        self.report_destination(recorded, heard);
+        !self.is_spooled
+    }
+
+    /// Records texts that are about to be shown. Returns true if they may be shown.
+    fn record_shown(&mut self, shown: Vec<EntryKind>, heard: &mut HookResult) -> bool {
+        let shown = self.new_entries(shown);
+        let written = self.recorder.record_shown(&shown);
         if let Err(error) = &written {
             heard.errors.push(Clean::new(&format!("not said: {error}")));
         }
         written.is_ok()
     }
 
-    /// Records an event in the database, or in the spool if the database is not available.
-    fn record(&mut self, whats: Vec<EntryKind>, heard: &mut HookResult) {
-        let entries: Vec<SessionEntry> =
-            whats.into_iter().map(|what| self.new_entry(what)).collect();
-        let files = self.env.files.clone();
-        // Runs and changes must stay in order (failure, change, success), so they queue behind a non-empty spool.
-        let ordered = entries
-            .iter()
-            .any(|entry| matches!(entry.what, EntryKind::Ran(_) | EntryKind::Changed(..)));
-        let unready = if ordered && spool::has_drainable_entries(&files) {
-            StoreNotReady::SpoolNotEmpty
-        } else {
-            match self.store() {
-                Ok(store) => match store.write_entries(&entries) {
-                    Ok(()) => {
-                        heard.needs_maintenance |= store.unfinished.get();
-                        heard.needs_maintenance |= files
-                            .wal()
-                            .metadata()
-                            .is_ok_and(|wal| wal.len() > CHECKPOINT_WAL_BYTES);
-                        return;
-                    }
-                    Err(error) => StoreNotReady::Store(error),
-                },
-                Err(_) => match self.store.replace(Err(StoreNotReady::Missing)) {
-                    Some(Err(unready)) => unready,
-                    _ => StoreNotReady::Missing,
-                },
-            }
-        };
+    /// Logs the entries that were lost or spooled, and asks for maintenance if there is work to do.
+    fn report_destination(
+        &mut self,
+        recorded: Result<EntryDestination, RecordError>,
+        heard: &mut HookResult,
+    ) {
+        if matches!(recorded, Ok(EntryDestination::Stored)) {
+            let wal = self.env.files.wal().metadata();
+            heard.needs_maintenance |= wal.is_ok_and(|wal| wal.len() > CHECKPOINT_WAL_BYTES)
+                || self.recorder.store().is_ok_and(|store| store.unfinished.get());
+            return;
+        }
         heard.needs_maintenance = true;
         self.is_spooled = true;
-        match spool::append_entries(&files, &entries) {
-            // A missing database or a non-empty spool is normal and not logged as a fault.
-            Ok(()) if matches!(unready, StoreNotReady::Missing | StoreNotReady::SpoolNotEmpty) => {}
-            Ok(()) => heard.errors.push(Clean::new(&format!("spooled: {unready}"))),
-            Err(error) => heard.errors.push(Clean::new(&format!("lost: {unready}; {error}"))),
+        match recorded {
+            Ok(EntryDestination::Spooled(reason)) => match *reason {
+                // A missing database or a non-empty spool is normal and not logged as a fault.
+                StoreNotReady::Missing | StoreNotReady::SpoolNotEmpty => {}
+                _ => heard.errors.push(Clean::new(&format!("spooled: {reason}"))),
+            },
+            Err(error) => heard.errors.push(Clean::new(&format!("lost: {error}"))),
+            Ok(EntryDestination::Stored) => {}
         }
     }
 }

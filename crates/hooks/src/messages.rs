@@ -7,11 +7,18 @@ use rutter_memory::episode::Episode;
 use rutter_memory::ghap::{Ghap, PredictionVerdict};
 use rutter_memory::outcome::{Outcome, Verdict};
 use rutter_memory::quote::{DATA_LABEL, format_age, quote_in_backticks};
+use rutter_memory::store::entry::EntryKind;
 use rutter_memory::store::{Premortem, RunVerdict};
 use rutter_memory::value::{self, Value, ValueStanding};
 
 /// Maximum number of tokens of one quoted text.
 const QUOTE_TOKENS: usize = 60;
+
+/// A text for an agent, and the entries that record it as shown.
+pub(crate) struct Message {
+    pub(crate) text: String,
+    pub(crate) shown: Vec<EntryKind>,
+}
 
 /// The interface through which an agent uses Rutter.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,19 +1,19 @@
 //! The offer to start a GHAP: once per session, on the first failure without a known fix.
 
 use super::{HookCall, HookResult};
-use crate::messages;
+use crate::messages::{self, Message};
 use rutter_memory::store::entry::EntryKind;
 
-/// Returns the offer and records it as made; None if it is disabled or was made before.
-pub(super) fn offer_ghap(call: &mut HookCall, heard: &mut HookResult) -> Option<String> {
+/// Returns the offer; None if it is disabled or was made before.
+pub(super) fn offer_ghap(call: &mut HookCall, heard: &mut HookResult) -> Option<Message> {
     if !call.config.hooks.outcome_capture.offer_ghap || !call.may_print() {
         return None;
     }
     let client = call.client.clone();
-    let store = call.store().as_ref().ok()?;
+    let store = call.store().ok()?;
     if !heard.ok_or_log("offer", store.may_offer_ghap(&client))? {
         return None;
     }
     let text = messages::render_offer(&call.interface());
-    call.record_shown(vec![EntryKind::Offered], heard).then_some(text)
+    Some(Message { text, shown: vec![EntryKind::Offered] })
 }

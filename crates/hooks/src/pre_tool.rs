@@ -8,7 +8,7 @@ use rutter_contract::input::{PreToolUse, RawPayload};
 use rutter_contract::output::HookOutput;
 use serde::Deserialize;
 
-use super::{HookCall, HookEnv, HookResult, fingerprint, snapshot};
+use super::{HookCall, HookEnv, HookEvent, HookResult, fingerprint, snapshot};
 use crate::bash_call::BashCall;
 use crate::context::Depth;
 use crate::messages;
@@ -16,9 +16,10 @@ use crate::recall_context::{self, Audience, ContextRequest};
 use rutter_memory::Clean;
 use rutter_memory::change::may_change_state;
 use rutter_memory::config::RecallScope;
+use rutter_memory::ghap::Ghap;
 use rutter_memory::quote::escape_quotation;
 use rutter_memory::store::entry::{EntryKind, ParkedRows};
-use rutter_memory::store::{StoreError, hook_store::StoreNotReady, spool};
+use rutter_memory::store::{StoreError, hook_store::StoreNotReady};
 use rutter_runs::command_line::CommandLine;
 
 /// The fields of the input of `Agent` that are read.
@@ -34,30 +35,59 @@ struct AgentTask<'a> {
 const DEFAULT_AGENT_TYPE: &str = "general-purpose";
 
 pub(super) fn handle_pre_tool(
-    wire: &RawPayload<'_>,
-    tool: &str,
-    call: impl FnOnce() -> Option<HookCall>,
+    event: &HookEvent<'_>,
+    env: impl FnOnce() -> HookEnv,
     heard: &mut HookResult,
 ) {
-    let Some(mut call) = call() else { return };
-    if starts_agent(tool) {
-        park_recall(wire, &mut call, heard);
+    if !is_own_tool(&event.tool) {
+        let Some(call) = HookCall::open(event, env) else { return };
+        return handle_call(event, call, heard);
     }
-    if is_own_tool(tool) {
+    // Must precede the settings: a file of the project must not be able to disable this question.
+    let env = env();
+    if let Some(file) = find_foreign_server(event.wire, &event.tool, &env) {
+        return ask_user(&file, heard);
+    }
+    if let Some(call) = HookCall::open(event, || env) {
+        handle_call(event, call, heard);
+    }
+}
+
+fn handle_call(event: &HookEvent<'_>, mut call: HookCall, heard: &mut HookResult) {
+    let (mut whats, mut parked) = (Vec::new(), Vec::new());
+    if starts_agent(&event.tool) {
+        parked.extend(park_recall(event.wire, &mut call, heard));
+    }
+    if is_own_tool(&event.tool)
         // Our server gets the call right after this hook, without the session and the agent.
-        if let Some(tool_use) = wire.text("tool_use_id").filter(|id| !id.is_empty()) {
-            let agent = call.agent.clone();
-            call.record(vec![EntryKind::Calls(Clean::new(&tool_use), agent)], heard);
-        }
+        && let Some(tool_use) = event.wire.text("tool_use_id").filter(|id| !id.is_empty())
+    {
+        whats.push(EntryKind::Calls(Clean::new(&tool_use), call.agent.clone()));
     }
-    if tool == "Bash"
+    if event.tool == "Bash"
         && call.config.hooks.outcome_capture.enabled
         && call.config.privacy.capture_patches
     {
-        snapshot_before(wire, &mut call);
+        snapshot_before(event.wire, &mut call);
     }
+    let mut ghap = None;
     if call.config.hooks.ghap_checkin.enabled {
-        check_in_ghap(&mut call, heard);
+        let watched = watched_ghap(&mut call);
+        // If the database is busy, a GHAP may be active, and the call is counted later.
+        if !matches!(watched, Ok(None)) {
+            whats.push(EntryKind::Called(call.agent.clone()));
+        }
+        ghap = watched.ok().flatten();
+    }
+    match ghap {
+        Some(ghap) => check_in_ghap(&mut call, &ghap, whats, parked, heard),
+        None if !whats.is_empty() => {
+            call.record_with_shown(whats, parked, heard);
+        }
+        None if !parked.is_empty() => {
+            call.record_shown(parked, heard);
+        }
+        None => {}
     }
 }
 
@@ -131,52 +161,59 @@ pub(super) fn is_own_tool(tool: &str) -> bool {
     tool.starts_with("mcp__rutter__") || tool.starts_with("mcp__plugin_rutter_rutter__")
 }
 
-fn check_in_ghap(call: &mut HookCall, heard: &mut HookResult) {
-    let (place, client, agent) = (call.place.clone(), call.client.clone(), call.agent.clone());
-    let frequency = call.config.hooks.ghap_checkin.frequency;
-    let entry = call.new_entry(EntryKind::Called(agent.clone()));
-    let (files, speaks) = (call.env.files.clone(), call.may_print());
-    let counted = match call.store() {
-        Ok(store) => match store.has_active_ghap(&client) {
-            // The common case.
-            Ok(false) => return,
-            Ok(true) => match store.active_ghap(&place, &client, agent.as_ref()) {
-                Ok(None) => return,
-                // Sessions of the control cohort are counted and never asked.
-                Ok(Some(ghap)) => store
-                    .check_in(&entry, ghap.id, if speaks { frequency } else { u32::MAX })
-                    .map(|calls| calls.map(|calls| (ghap, calls))),
-                Err(error) => Err(error),
-            },
-            Err(error) => Err(error),
-        },
-        Err(StoreNotReady::Store(StoreError::Busy)) => Err(StoreError::Busy),
-        // Without a database no GHAP can be active.
-        Err(_) => return,
+/// Records the entries of the call, and asks about the GHAP if enough calls were made since the last time.
+fn check_in_ghap(
+    call: &mut HookCall,
+    ghap: &Ghap,
+    whats: Vec<EntryKind>,
+    parked: Vec<EntryKind>,
+    heard: &mut HookResult,
+) {
+    let (entries, parked) = (call.new_entries(whats), call.new_entries(parked));
+    // Sessions of the control cohort are counted and never asked.
+    let frequency =
+        if call.may_print() { call.config.hooks.ghap_checkin.frequency } else { u32::MAX };
+    let counted = call.recorder.record_call(&entries, &parked, ghap.id, frequency);
+    let (recorded, calls) = match counted {
+        Ok((destination, calls)) => (Ok(destination), calls),
+        Err(error) => (Err(error), None),
     };
-    match counted {
-        Ok(Some((ghap, calls))) => {
-            let text = messages::render_check_in(&ghap, calls, &call.interface());
-            call.print_context::<PreToolUse>(&text, heard);
-        }
-        Ok(None) => {}
-        Err(error) => {
-            heard.needs_maintenance = true;
-            let kept = spool::append_entries(&files, &[entry]);
-            let what =
-                kept.map_or_else(|error| format!("lost: {error}"), |()| "spooled".to_owned());
-            heard.errors.push(Clean::new(&format!("a call was {what}: {error}")));
-        }
+    call.report_destination(recorded, heard);
+    if let Some(calls) = calls {
+        let text = messages::render_check_in(ghap, calls, &call.interface());
+        call.print_context::<PreToolUse>(&text, heard);
     }
 }
 
-/// Recalls lessons for a subagent that is about to start and stores their ids; its SubagentStart hook shows them.
-fn park_recall(wire: &RawPayload<'_>, call: &mut HookCall, heard: &mut HookResult) {
+/// Returns the active GHAP of the agent. Fails if the database is busy, so that it is not known whether there is one.
+fn watched_ghap(call: &mut HookCall) -> Result<Option<Ghap>, StoreError> {
+    let (place, client, agent) = (call.place.clone(), call.client.clone(), call.agent.clone());
+    match call.store() {
+        // The cheap question first: most sessions have no GHAP.
+        Ok(store) if store.has_active_ghap(&client)? => {
+            store.active_ghap(&place, &client, agent.as_ref())
+        }
+        Ok(_) => Ok(None),
+        Err(reason) => match *reason {
+            StoreNotReady::Store(StoreError::Busy) => Err(StoreError::Busy),
+            // Without a database no GHAP can be active.
+            _ => Ok(None),
+        },
+    }
+}
+
+/// Recalls lessons for a subagent that is about to start. Returns the entry with their ids, from which its SubagentStart
+/// hook shows them. The entry must not be spooled: late rows would go to the next subagent.
+fn park_recall(
+    wire: &RawPayload<'_>,
+    call: &mut HookCall,
+    heard: &mut HookResult,
+) -> Option<EntryKind> {
     let task: Option<AgentTask<'_>> =
         wire.raw("tool_input").and_then(|input| serde_json::from_str(input).ok());
-    let Some(task) = task.filter(|_| call.config.hooks.subagent_start.enabled) else { return };
+    let task = task.filter(|_| call.config.hooks.subagent_start.enabled)?;
     if !call.may_print() {
-        return;
+        return None;
     }
     let (place, now) = (call.place.clone(), call.env.now);
     let wanted = ContextRequest {
@@ -190,18 +227,13 @@ fn park_recall(wire: &RawPayload<'_>, call: &mut HookCall, heard: &mut HookResul
         audience: Audience::Subagent,
         to: None,
     };
-    let Ok(store) = call.store() else { return };
-    let Some(context) =
-        heard.ok_or_log("recall", recall_context::recall_context(store.reader(), &wanted, now))
-    else {
-        return;
-    };
+    let store = call.store().ok()?;
+    let context =
+        heard.ok_or_log("recall", recall_context::recall_context(store.reader(), &wanted, now))?;
     // Parked even if empty; otherwise this subagent would get the rows parked for the next one.
-    let parked = ParkedRows {
+    Some(EntryKind::Parked(ParkedRows {
         kind: Clean::new(task.subagent_type.as_deref().unwrap_or(DEFAULT_AGENT_TYPE)),
         prompt: fingerprint(&task.prompt),
         rows: context.full_rows(),
-    };
-    // Not by the spool: late rows would go to the next subagent.
-    call.record_shown(vec![EntryKind::Parked(parked)], heard);
+    }))
 }

@@ -1,38 +1,36 @@
 //! The UserPromptSubmit hook: shows lessons that fit the prompt, and verdicts on predictions that were not shown yet.
 
-use rutter_contract::input::{RawPayload, UserPromptSubmit};
+use rutter_contract::input::UserPromptSubmit;
 
-use super::{HookCall, HookResult, fingerprint};
+use super::{HookCall, HookEnv, HookEvent, HookResult, fingerprint};
 use crate::context::Context;
 use crate::messages;
 use crate::recall_context::{self, Audience, ContextRequest};
 use rutter_memory::config::{Notify, RecallScope};
 use rutter_memory::store::entry::EntryKind;
 
-const EVENT: &str = "UserPromptSubmit";
-
 pub(super) fn handle_prompt(
-    wire: &RawPayload<'_>,
-    call: impl FnOnce() -> Option<HookCall>,
+    event: &HookEvent<'_>,
+    env: impl FnOnce() -> HookEnv,
     heard: &mut HookResult,
 ) {
-    let Some(prompt) = wire.text("prompt") else { return };
-    if is_client_generated(wire.text("source").as_deref(), &prompt) {
+    let Some(prompt) = event.wire.text("prompt") else { return };
+    if is_client_generated(event.wire.text("source").as_deref(), &prompt) {
         return;
     }
-    let Some(mut call) = call() else { return };
+    let Some(mut call) = HookCall::open(event, env) else { return };
     // A prompt is recorded as activity of the session, but is not worth an entry in the spool.
     if call.store().is_err() {
         return;
     }
-    let (mut records, mut texts) = (vec![EntryKind::Seen], Vec::new());
+    let (mut shown, mut texts) = (Vec::new(), Vec::new());
     if call.may_print() {
         let settled = pending_verdict(&mut call, heard);
         let context = recall_for_prompt(&mut call, &prompt, heard);
         if call.may_print() {
-            records.extend(call.shown_context_entries(EVENT, &fingerprint(&prompt), &context));
+            shown.extend(call.shown_context_entries(&fingerprint(&prompt), &context));
             if let Some((told, text)) = settled {
-                records.push(told);
+                shown.push(told);
                 texts.push(text);
             }
             if call.config.notify != Notify::Off {
@@ -43,11 +41,10 @@ pub(super) fn handle_prompt(
         }
     }
     texts.retain(|text| !text.is_empty());
-    // All entries are written in one transaction, before the text is printed.
-    if !call.record_shown(records, heard) {
-        return call.record(vec![EntryKind::Seen], heard);
+    // One transaction is enough here: a prompt that is lost with a panic was only activity of the session.
+    if call.record_with_shown(vec![EntryKind::Seen], shown, heard) {
+        call.print_context::<UserPromptSubmit>(&texts.join("\n\n"), heard);
     }
-    call.print_context::<UserPromptSubmit>(&texts.join("\n\n"), heard);
 }
 
 /// Prefixes of tags in prompts that the client generates.
@@ -89,7 +86,7 @@ fn first_item_notice(
     heard: &mut HookResult,
 ) -> Option<String> {
     let first = context.items.first()?;
-    let store = call.store().as_ref().ok()?;
+    let store = call.store().ok()?;
     heard.ok_or_log("notice", recall_context::row_notice(store.reader(), first.row, first.kind))?
 }
 
@@ -126,7 +123,7 @@ fn pending_verdict(call: &mut HookCall, heard: &mut HookResult) -> Option<(Entry
     if !call.config.hooks.outcome_capture.auto_capture {
         return None;
     }
-    let store = call.store().as_ref().ok()?;
+    let store = call.store().ok()?;
     let settled = store
         .active_ghap(&place, &client, agent.as_ref())
         .and_then(|ghap| ghap.map_or(Ok(None), |ghap| store.run_verdict(ghap, None)));

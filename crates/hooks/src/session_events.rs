@@ -1,8 +1,8 @@
 //! The SessionStart and SessionEnd hooks.
 
-use rutter_contract::input::{RawPayload, SessionStart};
+use rutter_contract::input::SessionStart;
 
-use super::{HookCall, HookResult, card, fingerprint};
+use super::{HookCall, HookEnv, HookEvent, HookResult, card, fingerprint};
 use crate::context::{Context, ContextSection};
 use crate::messages;
 use crate::messages::AgentInterface;
@@ -12,15 +12,13 @@ use rutter_memory::config::Notify;
 use rutter_memory::session::StoredSessionSource;
 use rutter_memory::store::entry::EntryKind;
 
-const EVENT: &str = "SessionStart";
-
 pub(super) fn handle_session_start(
-    wire: &RawPayload<'_>,
-    call: Option<HookCall>,
+    event: &HookEvent<'_>,
+    env: impl FnOnce() -> HookEnv,
     heard: &mut HookResult,
 ) {
-    let Some(mut call) = call else { return };
-    let source = wire.text("source").and_then(|source| source.parse().ok());
+    let Some(mut call) = HookCall::open(event, env) else { return };
+    let source = event.wire.text("source").and_then(|source| source.parse().ok());
     let source = source.unwrap_or(StoredSessionSource::Startup);
     let mut whats = vec![EntryKind::Began(source)];
     if call.config.cohort.is_control(&call.client) {
@@ -37,7 +35,7 @@ pub(super) fn handle_session_start(
     }
     // Items that could not be recorded as shown are omitted; the rest of the context is still printed.
     if !context.items.is_empty() {
-        let shown = call.shown_context_entries(EVENT, &fingerprint(""), &context);
+        let shown = call.shown_context_entries(&fingerprint(""), &context);
         if !call.record_shown(shown, heard) {
             context.items.clear();
         }
@@ -116,8 +114,12 @@ fn start_notice(context: &Context) -> Option<String> {
     (!parts.is_empty()).then(|| format!("the session begins with: {}", parts.join(", ")))
 }
 
-pub(super) fn handle_session_end(call: Option<HookCall>, heard: &mut HookResult) {
-    let Some(mut call) = call else { return };
+pub(super) fn handle_session_end(
+    event: &HookEvent<'_>,
+    env: impl FnOnce() -> HookEnv,
+    heard: &mut HookResult,
+) {
+    let Some(mut call) = HookCall::open(event, env) else { return };
     let abandon = call.config.hooks.session_end.on_unresolved
         == rutter_memory::config::UnresolvedPolicy::Abandon;
     call.record(vec![EntryKind::Ended { abandon }], heard);

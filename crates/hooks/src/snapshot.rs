@@ -147,7 +147,7 @@ fn may_read(call: &HookCall, path: &str) -> bool {
 /// Returns the path of the copies for one tool call.
 fn snapshot_path(wire: &RawPayload<'_>, call: &HookCall) -> Option<PathBuf> {
     let id = wire.text("tool_use_id").filter(|id| !id.is_empty())?;
-    let name = format!("{:016x}", checksum::of(id.as_bytes()));
+    let name = format!("{:016x}", checksum::fnv1a(id.as_bytes()));
     Some(call.env.files.snapshots().join(name))
 }
 

@@ -1,22 +1,22 @@
 //! The Stop hook: a turn ends. Output prolongs the turn, so it asks about the open GHAP only if the user has enabled
 //! that, once per GHAP, and never in a turn that a Stop hook prolonged.
 
-use rutter_contract::input::{RawPayload, Stop};
+use rutter_contract::input::Stop;
 
-use super::{HookCall, HookResult};
+use super::{HookCall, HookEnv, HookEvent, HookResult};
 use crate::messages;
 use rutter_memory::Clean;
 use rutter_memory::store::entry::EntryKind;
 
 pub(super) fn handle_stop(
-    wire: &RawPayload<'_>,
-    call: impl FnOnce() -> Option<HookCall>,
+    event: &HookEvent<'_>,
+    env: impl FnOnce() -> HookEnv,
     heard: &mut HookResult,
 ) {
-    if wire.raw("stop_hook_active") != Some("false") {
+    if event.wire.raw("stop_hook_active") != Some("false") {
         return;
     }
-    let Some(mut call) = call() else { return };
+    let Some(mut call) = HookCall::open(event, env) else { return };
     if !call.config.hooks.stop.ask || !call.may_print() {
         return;
     }

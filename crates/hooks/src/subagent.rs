@@ -1,19 +1,18 @@
 //! The SubagentStart hook: gives a subagent the lessons that were recalled for its task.
 
-use rutter_contract::input::{RawPayload, SubagentStart};
+use rutter_contract::input::SubagentStart;
 
-use super::{HookCall, HookResult};
+use super::{HookCall, HookEnv, HookEvent, HookResult};
 use crate::context::Depth;
 use crate::recall_context::{self, Audience, ContextRequest};
 
-const EVENT: &str = "SubagentStart";
-
 pub(super) fn handle_subagent_start(
-    wire: &RawPayload<'_>,
-    call: Option<HookCall>,
+    event: &HookEvent<'_>,
+    env: impl FnOnce() -> HookEnv,
     heard: &mut HookResult,
 ) {
-    let (Some(mut call), Some(kind)) = (call, wire.text("agent_type")) else { return };
+    let Some(kind) = event.wire.text("agent_type") else { return };
+    let Some(mut call) = HookCall::open(event, env) else { return };
     if !call.may_print() {
         return;
     }
@@ -41,7 +40,7 @@ pub(super) fn handle_subagent_start(
         recall_context::context_of_rows(store.reader(), &parked.rows, &wanted, now),
     );
     if let Some(context) = context.filter(|context| !context.items.is_empty())
-        && call.record_shown(call.shown_entries(EVENT, &parked.prompt, &context.full_rows()), heard)
+        && call.record_shown(call.shown_entries(&parked.prompt, &context.full_rows()), heard)
     {
         call.print_context::<SubagentStart>(&context.markdown(), heard);
     }

@@ -178,7 +178,7 @@ impl CohortSettings {
     pub fn is_control(&self, session: &str) -> bool {
         // FNV's last step leaves the upper bits nearly equal for ids that differ only at the end, so the bits are
         // mixed.
-        let mut sum = checksum::of(session.as_bytes());
+        let mut sum = checksum::fnv1a(session.as_bytes());
         sum = (sum ^ (sum >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
         sum = (sum ^ (sum >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
         sum ^= sum >> 33;

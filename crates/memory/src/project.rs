@@ -79,7 +79,7 @@ impl ProjectKey {
         if clean == text {
             return Self(text.to_owned());
         }
-        let sum = rutter_redact::checksum::of(text.as_bytes());
+        let sum = rutter_redact::checksum::fnv1a(text.as_bytes());
         Self(format!("{clean}#{sum:016x}"))
     }
 

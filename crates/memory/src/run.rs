@@ -42,9 +42,9 @@ pub struct TestKey(u64, u64, u64);
 
 impl TestKey {
     fn new(test: &str, scope: Option<&str>) -> Self {
-        let sum = |scope: &str| checksum::of(scope.as_bytes());
+        let sum = |scope: &str| checksum::fnv1a(scope.as_bytes());
         let binary = scope.map(test_binary);
-        Self(checksum::of(test.as_bytes()), scope.map_or(0, sum), binary.map_or(0, sum))
+        Self(checksum::fnv1a(test.as_bytes()), scope.map_or(0, sum), binary.map_or(0, sum))
     }
 
     /// Returns true if both can be the same test, as in [`same_scope`](rutter_runs::place::same_scope).

@@ -1,8 +1,9 @@
 //! The store: one SQLite database per user, in WAL mode.
 //!
 //! Commands and servers use [`Store`], which may create and migrate the database and wait for locks. Hooks use
-//! [`hook_store::HookStore`], which does none of that; they write to the [`spool`] if the database is not ready in time, and
-//! [`maintain`] drains it later. All of them write through the same functions, so each sees the rows of the others at once.
+//! [`hook_store::HookStore`], which does none of that. Their [`recorder::Recorder`] writes to the [`spool`] if the database
+//! is not ready in time, and [`maintain`] drains it later. All of them write through the same functions, so each sees the
+//! rows of the others at once.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -44,6 +45,7 @@ mod premortem;
 mod projects;
 mod proposals;
 mod reader;
+pub mod recorder;
 mod refresh;
 mod salvage;
 mod schema;

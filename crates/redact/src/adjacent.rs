@@ -1,5 +1,5 @@
-//! A name and its value with no `=` or `:` between them: `--password X`, `ENV TOKEN x`, `PASSWORD 'x'`,
-//! `"password", "x"`, `<password>x</password>`, `the password is x`, a cell of a table.
+//! Values next to their name without `=` or `:` between them: `--password X`, `ENV TOKEN x`, `PASSWORD 'x'`,
+//! `"password", "x"`, `the password is x`, a cell of a table.
 
 use super::alphabet::{self, ALNUM, BLANK, NAME, NEWLINE, QUOTE, SPACE};
 use super::name::{self, NameClass, SecretName};
@@ -15,7 +15,7 @@ pub(super) mod link;
 
 use link::find_linked_value;
 
-/// The secret after the word that ends at `end`, when the word is the end of a secret's name.
+/// Returns the secret behind the word that ends at `end`, if the word ends the name of a secret.
 pub(super) fn value_after_name(text: &[u8], end: usize, done: usize) -> Option<Finding> {
     let floor = end.saturating_sub(name::MAX_NAME_BYTES).max(done);
     // `the password's X`.
@@ -23,7 +23,7 @@ pub(super) fn value_after_name(text: &[u8], end: usize, done: usize) -> Option<F
     if !alphabet::is_at(text, end + possessive, SPACE) {
         return None;
     }
-    // What is left of a secret, or a list.
+    // A placeholder, or a list.
     if text.get(end + 1) == Some(&b'[') {
         return None;
     }
@@ -126,7 +126,8 @@ pub(super) fn value_after_name(text: &[u8], end: usize, done: usize) -> Option<F
     sane.then(|| Finding { start: from, end: right.whole(text), kind: named.kind })
 }
 
-/// Returns true if somebody made up a value and the name asks for such a one. Less is needed where a verb links them.
+/// Returns true if a value is a hand-made password and the name announces one. With a verb between them, less is
+/// needed.
 fn is_made_for(value: &[u8], name: SecretName, said: bool) -> bool {
     match name.class {
         NameClass::Password | NameClass::Phrase if said => handmade::is_handmade(value),
@@ -139,7 +140,7 @@ fn is_made_for(value: &[u8], name: SecretName, said: bool) -> bool {
     }
 }
 
-/// Returns true for a word that nobody would say of a password: `mondfinsternis`, and not `required`.
+/// Returns true for a word that does not describe a password: `mondfinsternis`, but not `required`.
 fn is_uncommon_word(value: &[u8]) -> bool {
     let ends: [&[u8]; 14] = [
         b"ed", b"ing", b"ect", b"able", b"ible", b"ent", b"ary", b"less", b"word", b"ive", b"al",
@@ -159,19 +160,19 @@ fn is_mixed(value: &[u8]) -> bool {
         && value.iter().any(u8::is_ascii_lowercase)
 }
 
-/// Returns true for eight digits or more that are not the same ones over and over.
+/// Returns true for eight digits or more that are not filler.
 fn is_number(value: &[u8]) -> bool {
     (8..=32).contains(&value.len())
         && value.iter().all(u8::is_ascii_digit)
         && !placeholder::is_filler(value)
 }
 
-/// Returns true if a value is a key by its form alone: 32 hexadecimals or more, a UUID, a drawn one.
+/// Returns true if the form of a value alone makes it a key: 32 hexadecimal digits or more, or a random value.
 fn is_whole_key(value: &[u8]) -> bool {
     is_whole_hex(value) || randomness::is_likely_random(value) && !proximity::is_other_kind(value)
 }
 
-/// 32 hexadecimals or more. The address of an account is no key.
+/// Returns true for 32 hexadecimal digits or more, except for an account address.
 fn is_whole_hex(value: &[u8]) -> bool {
     let digits = value.strip_prefix(b"0x").unwrap_or(value);
     let address = digits.len() < value.len() && digits.len() == 40;
@@ -183,7 +184,7 @@ fn is_whole_hex(value: &[u8]) -> bool {
         && !placeholder::is_filler(digits)
 }
 
-/// Four groups or more of as many capitals and digits each: `CF6GV-UZ7GD-P3VY7-YYJSU`.
+/// Returns true for four or more groups of capitals and digits with the same length: `CF6GV-UZ7GD-P3VY7-YYJSU`.
 pub(super) fn is_in_groups(value: &[u8]) -> bool {
     let first = value.iter().position(|&byte| byte == b'-').unwrap_or_default();
     let mut count = 0;
@@ -192,12 +193,12 @@ pub(super) fn is_in_groups(value: &[u8]) -> bool {
         group.len() == first
             && group.iter().all(|&byte| alphabet::is(byte, alphabet::UPPER | alphabet::DIGIT))
     });
-    // `123456-654321-…` unlocks a disk.
+    // `123456-654321-…` is the recovery key of an encrypted disk.
     let letters = value.iter().any(u8::is_ascii_alphabetic);
     groups && count >= 4 && (4..=8).contains(&first) && (letters || first == 6)
 }
 
-/// `decrypt with key X`: a key of 256 bits or a drawn one.
+/// Returns true if the value in `decrypt with key X` has 256 bits or is random.
 fn is_cipher_key(text: &[u8], start: usize, value: &[u8], length: usize) -> bool {
     if value.len() >= 12
         && randomness::measure(value) == Randomness::Certain
@@ -212,7 +213,7 @@ fn is_cipher_key(text: &[u8], start: usize, value: &[u8], length: usize) -> bool
         && line.windows(5).any(|part| part.eq_ignore_ascii_case(b"crypt"))
 }
 
-/// A mixture of letters, digits and signs that is no name.
+/// Returns true for letters, digits and signs that do not occur together in names.
 pub(super) fn is_signed(value: &[u8]) -> bool {
     let sign = |byte: &u8| {
         matches!(
@@ -226,7 +227,7 @@ pub(super) fn is_signed(value: &[u8]) -> bool {
         && value.iter().any(u8::is_ascii_alphabetic)
 }
 
-/// `Use this password to go on:` and, below it, a line that is nothing but a value.
+/// Returns the value that fills the line below `Use this password to go on:`.
 fn announced(text: &[u8], gap: usize, name: SecretName) -> Option<Finding> {
     let line = text[gap..text.len().min(gap + 64)].iter().position(|&byte| byte == b'\n')? + gap;
     let end = alphabet::run_back(text, line, BLANK, line - gap);
@@ -247,7 +248,7 @@ fn announced(text: &[u8], gap: usize, name: SecretName) -> Option<Finding> {
     secret.then_some(Finding { start, end: stop, kind: name.kind })
 }
 
-/// The value of a long flag; `--password flag` in a sentence is none.
+/// Returns true for the value of a long flag, unless `--password` is followed by a sentence.
 fn is_flag_value(text: &[u8], value: &[u8], name: SecretName, end: usize) -> bool {
     let next = alphabet::run(text, end, SPACE);
     let sentence = next > end
@@ -270,7 +271,7 @@ fn is_flag_value(text: &[u8], value: &[u8], name: SecretName, end: usize) -> boo
     !sentence && value::is_secret(value, name, site)
 }
 
-/// No word, no call, no path.
+/// Returns true if a value is neither a word nor a call nor a path.
 fn is_bare_secret(value: &[u8]) -> bool {
     let code = value.iter().any(|byte| matches!(byte, b'(' | b'[' | b'/' | b'{'));
     !code
@@ -278,7 +279,7 @@ fn is_bare_secret(value: &[u8]) -> bool {
         && value.iter().any(u8::is_ascii_alphabetic)
 }
 
-/// Whether the line, or its cell, or its clause ends.
+/// Returns true if the line, the cell or the clause ends at `at`.
 fn ends_here(text: &[u8], at: usize) -> bool {
     match text.get(at) {
         None => true,
@@ -301,7 +302,7 @@ fn ends_here(text: &[u8], at: usize) -> bool {
     }
 }
 
-/// A quoted value at `gap`: `PASSWORD 'x'`, `storePassword "x"`, `--password "x"`.
+/// Returns the quoted value at `gap`: `PASSWORD 'x'`, `storePassword "x"`, `--password "x"`.
 fn quoted(text: &[u8], gap: usize, name: SecretName, flag: bool) -> Option<Finding> {
     let right = value_span::value_after(text, gap, false, false)?;
     let value = text.get(right.start..right.end)?;
@@ -315,7 +316,7 @@ fn quoted(text: &[u8], gap: usize, name: SecretName, flag: bool) -> Option<Findi
     (right.end > right.start && value::is_secret(value, name, site)).then_some(found)
 }
 
-/// `IDENTIFIED BY 'x'` and `ConvertTo-SecureString "x"`, whose last word ends at `end`.
+/// Returns the value of `IDENTIFIED BY 'x'` and `ConvertTo-SecureString "x"`. The last word ends at `end`.
 pub(super) fn statement(text: &[u8], at: usize, end: usize) -> Option<Finding> {
     let gap = alphabet::run(text, end, SPACE);
     if gap == end || !matches!(text.get(gap), Some(b'"' | b'\'')) {
@@ -331,7 +332,7 @@ pub(super) fn statement(text: &[u8], at: usize, end: usize) -> Option<Finding> {
     })?
 }
 
-/// `set("Authorization", "Bearer …")`, `define('DB_PASSWORD', '…')`: the comma is at `at`.
+/// Returns the value of `set("Authorization", "Bearer …")` and `define('DB_PASSWORD', '…')`. The comma is at `at`.
 pub(super) fn quoted_pair(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let close =
         at.checked_sub(1).filter(|&close| close >= done && alphabet::is(text[close], QUOTE))?;

@@ -1,4 +1,4 @@
-//! Classes of bytes, as one table.
+//! Classes of bytes, in one table.
 
 /// A set of bytes, one bit for each class.
 pub(super) type ByteClass = u16;
@@ -6,7 +6,7 @@ pub(super) type ByteClass = u16;
 pub(super) const DIGIT: ByteClass = 1;
 pub(super) const LOWER: ByteClass = 1 << 1;
 pub(super) const UPPER: ByteClass = 1 << 2;
-/// `a` to `f` in either case; with [`DIGIT`] the alphabet of hexadecimals.
+/// `a` to `f` in either case; with [`DIGIT`] the hexadecimal alphabet.
 pub(super) const HEX_LETTER: ByteClass = 1 << 3;
 pub(super) const DASH: ByteClass = 1 << 4;
 pub(super) const UNDERSCORE: ByteClass = 1 << 5;
@@ -21,7 +21,7 @@ pub(super) const QUOTE: ByteClass = 1 << 11;
 pub(super) const TILDE: ByteClass = 1 << 12;
 pub(super) const COLON: ByteClass = 1 << 13;
 pub(super) const PERCENT: ByteClass = 1 << 14;
-/// What may end a bare value; the first bytes of foreign punctuation too.
+/// Bytes that may end a bare value, including the first bytes of foreign punctuation.
 pub(super) const END: ByteClass = 1 << 15;
 
 pub(super) const LETTER: ByteClass = LOWER | UPPER;
@@ -30,7 +30,7 @@ pub(super) const HEX: ByteClass = DIGIT | HEX_LETTER;
 pub(super) const WORD: ByteClass = ALNUM | UNDERSCORE;
 pub(super) const URL64: ByteClass = WORD | DASH;
 pub(super) const BASE64: ByteClass = ALNUM | PLUS_SLASH | EQUALS;
-/// What names are made of: `spring.mail.password`, `X-Api-Key`, `DB_PASS`.
+/// Bytes of names: `spring.mail.password`, `X-Api-Key`, `DB_PASS`.
 pub(super) const NAME: ByteClass = URL64 | DOT;
 pub(super) const BLANK: ByteClass = SPACE | NEWLINE;
 
@@ -70,26 +70,26 @@ const fn classes() -> [u16; 256] {
     }
 }
 
-/// Whether a byte belongs to one of the classes.
+/// Returns true if a byte belongs to one of the classes.
 #[inline]
 pub(super) fn is(byte: u8, classes: ByteClass) -> bool {
     CLASSES[byte as usize] & classes != 0
 }
 
-/// Whether there is a byte at `at` and it belongs to one of the classes.
+/// Returns true if there is a byte at `at` and it belongs to one of the classes.
 #[inline]
 pub(super) fn is_at(text: &[u8], at: usize, classes: ByteClass) -> bool {
     text.get(at).is_some_and(|&byte| is(byte, classes))
 }
 
-/// Where the run of the classes that begins at `from` ends.
+/// Returns the end of the run of these classes that begins at `from`.
 #[inline]
 pub(super) fn run(text: &[u8], from: usize, classes: ByteClass) -> usize {
     let rest = text.get(from..).unwrap_or_default();
     from + rest.iter().position(|&byte| !is(byte, classes)).unwrap_or(rest.len())
 }
 
-/// Where the run of the classes that ends before `end` begins, looking back over `most` bytes.
+/// Returns the start of the run of these classes that ends before `end`. It looks back over `most` bytes.
 #[inline]
 pub(super) fn run_back(text: &[u8], end: usize, classes: ByteClass, most: usize) -> usize {
     let floor = end.saturating_sub(most);
@@ -97,25 +97,25 @@ pub(super) fn run_back(text: &[u8], end: usize, classes: ByteClass, most: usize)
     end - window.iter().rev().position(|&byte| !is(byte, classes)).unwrap_or(window.len())
 }
 
-/// Whether the text goes on with `word` at `at`.
+/// Returns true if the text continues with `word` at `at`.
 #[inline]
 pub(super) fn starts(text: &[u8], at: usize, word: &[u8]) -> bool {
     text.get(at..).is_some_and(|rest| rest.starts_with(word))
 }
 
-/// Whether the text goes on with `word` at `at`, in any case.
+/// Returns true if the text continues with `word` at `at`, in any case.
 #[inline]
 pub(super) fn starts_any_case(text: &[u8], at: usize, word: &[u8]) -> bool {
     text.get(at..at + word.len()).is_some_and(|there| there.eq_ignore_ascii_case(word))
 }
 
-/// How long an escape is that begins at `at`: `\n`, `\u0026`, `%3D`, a terminal colour. 0 when there is none.
+/// Returns the length of the escape at `at`: `\n`, `\u0026`, `%3D`, a terminal colour. Returns 0 if there is none.
 ///
-/// Escapes part words as blanks do: the `n` of `\nghp_…` is no letter of the token.
+/// Escapes separate words as blanks do: the `n` of `\nghp_…` does not belong to the token.
 pub(super) fn escape(text: &[u8], at: usize) -> usize {
     match text.get(at) {
         Some(b'\\') => {
-            // JSON within JSON doubles its backslashes; all of them belong to the letter.
+            // JSON within JSON doubles its backslashes; all of them belong to the escape.
             let letter = at + text[at..].iter().take_while(|&&byte| byte == b'\\').count();
             match text.get(letter) {
                 Some(b'u') if run(text, letter + 1, HEX) >= letter + 5 => letter + 5 - at,

@@ -1,7 +1,7 @@
-//! `NAME=value` in all its spellings: shell, YAML, JSON, TOML, code, XML, URL queries.
+//! Assignments (`NAME=value`) in all spellings: shell, YAML, JSON, TOML, code, XML, URL queries.
 //!
-//! The scan stops at a separator, and everything is decided from there: what stands before it is the name, what
-//! stands after it the value. Both are looked at within a fixed distance, so that no text makes this slow.
+//! The scan stops at a separator. The text before it is the name, the text after it the value. Both are examined
+//! within a fixed distance, so that no text makes this slow.
 
 use super::alphabet::{self, ALNUM, NAME, NEWLINE, QUOTE, SPACE, UPPER};
 use super::name::{self, NameClass, SecretName};
@@ -12,16 +12,16 @@ use super::{
     value_span,
 };
 
-/// What stands before a separator.
+/// The name before a separator.
 struct NameSpan<'a> {
     name: &'a [u8],
     start: usize,
     quoted: bool,
-    /// Blanks between name and separator.
+    /// Number of blanks between name and separator.
     blanks: usize,
 }
 
-/// The value of the assignment whose separator is at `at`.
+/// Returns the secret value of the assignment with the separator at `at`.
 pub(super) fn secret(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let after = operator(text, at)?;
     let left = name_span(text, at, done)?;
@@ -33,7 +33,7 @@ pub(super) fn secret(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     if let Some(found) = header::credentials(text, left.name, after) {
         return Some(found);
     }
-    // `${PASSWORD:-…}` is a shell's question whether there is one; `AWS::Key` is a type, and `arn:…:secret:x` a path.
+    // `${PASSWORD:-…}` is a default of the shell, `AWS::Key` a type, and `arn:…:secret:x` a path.
     let before = &text[done..left.start];
     if before.ends_with(b"${") || before.ends_with(b"::") || colon && before.ends_with(b":") {
         return None;
@@ -53,7 +53,7 @@ pub(super) fn secret(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     if value[0] == b'=' && (value.len() < 8 || character_mix::is_wordy(value)) {
         return None;
     }
-    // A header's value has a blank before it and is a literal all the same.
+    // The value of a header is a literal, although a blank is before it.
     let header = colon && left.name.len() > 2 && left.name[..2].eq_ignore_ascii_case(b"x-");
     let form = if header && right.form == ValueForm::Loose { ValueForm::Tight } else { right.form };
     let site = ValueContext {
@@ -65,9 +65,9 @@ pub(super) fn secret(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     if colon && left.blanks > 0 && right.form != ValueForm::Quoted {
         return None;
     }
-    // On the line after a colon only what is nothing but a key counts.
+    // On the line after a colon, only a whole line that looks like a key counts.
     let below = text[after..right.start].iter().any(|&byte| alphabet::is(byte, NEWLINE));
-    let drawn = || match name.class {
+    let looks_random = || match name.class {
         NameClass::Password | NameClass::Phrase => {
             value.len() >= 8 && !character_mix::is_wordy(value) || handmade::is_handmade(value)
         }
@@ -75,7 +75,7 @@ pub(super) fn secret(text: &[u8], at: usize, done: usize) -> Option<Finding> {
         NameClass::Pin => value::is_pin(value),
         NameClass::Perhaps => false,
     };
-    if below && (site.sentence || !drawn()) {
+    if below && (site.sentence || !looks_random()) {
         return None;
     }
     let known = prefix::token(text, right.start)
@@ -88,10 +88,10 @@ pub(super) fn secret(text: &[u8], at: usize, done: usize) -> Option<Finding> {
         return Some(found);
     }
     let declared = left.quoted || is_declared(text, left.start, right.end);
-    // `private key: x` is no declaration.
+    // `private key: x` does not declare a variable.
     let two_words = matches!(left.name, b"key" | b"Key") && colon;
     let code = right.form != ValueForm::Quoted && declared && !two_words;
-    // `pw` is short for other things too: `pw=chromium`.
+    // `pw` abbreviates other words too: `pw=chromium`.
     let is_word =
         || value.iter().all(|&byte| alphabet::is(byte, alphabet::LETTER | alphabet::UNDERSCORE));
     let brief = left.name.eq_ignore_ascii_case(b"pw") && form == ValueForm::Tight && is_word();
@@ -101,7 +101,7 @@ pub(super) fn secret(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     secret.then(|| Finding { start: right.start, end: end.max(right.whole(text)), kind: name.kind })
 }
 
-/// The value after a separator. A literal may stand on the next line, and after an empty one: `x = "" +`.
+/// Returns the value behind a separator. A literal may be on the next line, or follow an empty one: `x = "" +`.
 fn value_span(text: &[u8], after: usize, blanks: bool, colon: bool) -> Option<ValueSpan> {
     let next = alphabet::run(text, after, SPACE);
     let line = alphabet::run(text, next, NEWLINE | SPACE);
@@ -117,7 +117,7 @@ fn value_span(text: &[u8], after: usize, blanks: bool, colon: bool) -> Option<Va
     Some(right)
 }
 
-/// Where a literal ends together with those that are joined to it: `"x" +` and `"y"` on the next line.
+/// Returns the end of a literal and of those concatenated to it: `"x" +` and `"y"` on the next line.
 fn joined_end(text: &[u8], right: ValueSpan) -> usize {
     let mut end = right.end;
     if right.form != ValueForm::Quoted {
@@ -135,7 +135,7 @@ fn joined_end(text: &[u8], right: ValueSpan) -> usize {
     end
 }
 
-/// Where the literal begins that an operator joins to the one whose closing quote is at `end`.
+/// Returns the start of the literal that is concatenated to the one with the closing quote at `end`.
 fn next_literal(text: &[u8], end: usize) -> Option<usize> {
     let quote = *text.get(end).filter(|&&byte| alphabet::is(byte, QUOTE))?;
     let window = &text[end + 1..text.len().min(end + 48)];
@@ -146,7 +146,7 @@ fn next_literal(text: &[u8], end: usize) -> Option<usize> {
     (window[gap] == quote && gap > 0 && signed).then_some(end + 1 + gap)
 }
 
-/// The only element of a list, as Go prints headers: `X-Auth-Token:[X]`. The value begins at `start`.
+/// Returns the only element of a list at `start`, as Go prints headers: `X-Auth-Token:[X]`.
 fn bracketed(text: &[u8], start: usize, name: SecretName) -> Option<Finding> {
     if text.get(start) != Some(&b'[') || placeholder::mark_end(text, start).is_some() {
         return None;
@@ -157,13 +157,13 @@ fn bracketed(text: &[u8], start: usize, name: SecretName) -> Option<Finding> {
     secret.then_some(Finding { start: start + 1, end, kind: name.kind })
 }
 
-/// Where the separator ends; `None` for comparisons, paths, and what belongs to URLs.
+/// Returns the end of the separator. Returns `None` for comparisons, paths and parts of URLs.
 fn operator(text: &[u8], at: usize) -> Option<usize> {
     let next = text.get(at + 1).copied().unwrap_or(b' ');
     let last = if at > 0 { text[at - 1] } else { b' ' };
     match text[at] {
         b'=' if matches!(last, b'=' | b'!' | b'<' | b'>') => None,
-        // `password==7yTIWj6SY` in a file of properties: a value that begins with the sign.
+        // `password==7yTIWj6SY` in a properties file: the value begins with the sign.
         b'=' if next == b'=' => {
             let is_value = alphabet::is(last, NAME) && alphabet::is_at(text, at + 2, ALNUM);
             is_value.then_some(at + 1)
@@ -175,7 +175,7 @@ fn operator(text: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// What stands before the separator at `at`.
+/// Returns the name before the separator at `at`.
 fn name_span(text: &[u8], at: usize, done: usize) -> Option<NameSpan<'_>> {
     let floor = at.saturating_sub(160).max(done);
     let mut end = at;
@@ -205,7 +205,8 @@ fn name_span(text: &[u8], at: usize, done: usize) -> Option<NameSpan<'_>> {
     (start < end).then_some(NameSpan { name: &text[start..end], start, quoted, blanks })
 }
 
-/// Before a bracket that ends at `end`: of an index only its sign, of a prompt's default (`Key [None]:`) all of it.
+/// Skips back over the bracket that ends at `end`: only the sign of an index, but all of a prompt's default (`Key
+/// [None]:`).
 fn before_bracket(text: &[u8], end: usize, floor: usize) -> usize {
     let near = end.saturating_sub(24).max(floor);
     let open = text[near..end].iter().rposition(|&byte| byte == b'[').map(|open| near + open);
@@ -213,21 +214,21 @@ fn before_bracket(text: &[u8], end: usize, floor: usize) -> usize {
     prompt.map_or(end - 1, |open| open - 1)
 }
 
-/// Before the terminal colour that ends at `end`.
+/// Skips back over the terminal colour that ends at `end`.
 fn before_colour(text: &[u8], end: usize, floor: usize) -> usize {
     let near = end.saturating_sub(12).max(floor);
     let escape = text[near..end].iter().rposition(|&byte| byte == 0x1b).map(|at| near + at);
     escape.filter(|&at| at + alphabet::escape(text, at) == end).unwrap_or(end)
 }
 
-/// What the name before a separator says.
+/// Classifies the name before a separator.
 fn classify_name(text: &[u8], left: &NameSpan<'_>, query: bool, done: usize) -> Option<SecretName> {
-    // A literal `\n` before an unquoted name leaves its letter on it.
+    // The letter of a literal `\n` is attached to an unquoted name.
     let mut word = left.name;
     if left.start > 0 && text[left.start - 1] == b'\\' && matches!(word[0], b'n' | b'r' | b't') {
         word = &word[1..];
     }
-    // So does an escaped ampersand: `\u0026api_key=…`.
+    // So is the code of an escaped ampersand: `\u0026api_key=…`.
     if left.start > 0 && text[left.start - 1] == b'\\' && word.len() > 5 && word.starts_with(b"u00")
     {
         word = &word[5..];
@@ -254,13 +255,13 @@ fn classify_name(text: &[u8], left: &NameSpan<'_>, query: bool, done: usize) -> 
     }
     let floor = left.start.saturating_sub(80).max(done);
     let before = alphabet::run_back(text, left.start, SPACE, left.start - floor);
-    // `apiKey: string = …`, `API_KEY: &str = …`: the name stands before its type.
+    // `apiKey: string = …`, `API_KEY: &str = …`: the name is before its type.
     if let Some(typed) = typed(text, word, left.start, floor) {
         return Some(typed);
     }
     // `api key: …`, `Secret Key: …`: a name of two words.
     let two_words = before < left.start;
-    // `Unseal Key 1: …`: a number after it.
+    // `Unseal Key 1: …`: a number follows the name.
     if two_words && word.len() < 3 && word.iter().all(u8::is_ascii_digit) {
         let start = alphabet::run_back(text, before, NAME | SPACE, (before - floor).min(32));
         return name::classify(&text[start..before]);
@@ -274,11 +275,11 @@ fn classify_name(text: &[u8], left: &NameSpan<'_>, query: bool, done: usize) -> 
     named.or_else(|| attribute(text, word, left.start, floor))
 }
 
-/// `user: bob pass: x`: whether a user is named before, on the same line.
+/// Returns true if a user is named earlier on the line: `user: bob pass: x`.
 pub(super) fn has_user(text: &[u8], start: usize, done: usize) -> bool {
     let before = &text[start.saturating_sub(28).max(done)..start];
     let line = before.rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
-    // Most are dismissed by one letter.
+    // One letter dismisses most windows.
     line.windows(4).any(|part| match part[1] | 32 {
         b's' => part[3] | 32 == b'r' && part.eq_ignore_ascii_case(b"user"),
         b'g' => part.eq_ignore_ascii_case(b"ogin"),
@@ -286,14 +287,14 @@ pub(super) fn has_user(text: &[u8], start: usize, done: usize) -> bool {
     })
 }
 
-/// Parameters of a URL that prove something.
+/// Returns true for URL parameters that hold a signature.
 fn is_signature(word: &[u8]) -> bool {
     let known: [&[u8]; 5] =
         [b"sig", b"signature", b"x-amz-signature", b"x-goog-signature", b"x-amz-credential"];
     known.iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
-/// The name of a typed declaration, whose type ends before the separator.
+/// Returns the name of a typed declaration. Its type ends before the separator.
 fn typed(text: &[u8], word: &[u8], start: usize, floor: usize) -> Option<SecretName> {
     let types: [&[u8]; 7] = [b"string", b"str", b"text", b"char", b"bytes", b"any", b"final"];
     if !types.iter().any(|known| word.eq_ignore_ascii_case(known)) {
@@ -310,8 +311,8 @@ fn typed(text: &[u8], word: &[u8], start: usize, floor: usize) -> Option<SecretN
     name::classify(&text[begin..end])
 }
 
-/// The name that stands before: `key="SmtpPassword" value="…"`, `variable "db_password" { default = "…" }`,
-/// `{"name": "DB_PASSWORD", "value": "…"}`, `- name: DB_PASSWORD` and `value: …` on the next line.
+/// Returns the name of a `value` that is given elsewhere: `key="SmtpPassword" value="…"`, `variable "db_password" {
+/// default = "…" }`, `{"name": "DB_PASSWORD", "value": "…"}`, `- name: DB_PASSWORD` and `value: …` on the next line.
 fn attribute(text: &[u8], word: &[u8], start: usize, floor: usize) -> Option<SecretName> {
     if !matches!(word, b"value" | b"default" | b"content" | b"Value" | b"data") {
         return None;
@@ -328,7 +329,7 @@ fn is_shouted(name: &[u8]) -> bool {
     name.iter().any(|&byte| alphabet::is(byte, UPPER)) && !name.iter().any(u8::is_ascii_lowercase)
 }
 
-/// Whether more follows on the line, other than a comment or what closes a string or a list.
+/// Returns true if more follows on the line than a comment or the end of a string or a list.
 fn goes_on(text: &[u8], end: usize) -> bool {
     let next = alphabet::run(text, end, SPACE);
     let more = |&byte: &u8| {
@@ -338,7 +339,7 @@ fn goes_on(text: &[u8], end: usize) -> bool {
     next > end && text.get(next).is_some_and(more)
 }
 
-/// Whether a declaration of a programming language stands around a bare value: `const X: TYPE = 1`.
+/// Returns true if a bare value is part of a declaration in code: `const X: TYPE = 1`.
 fn is_declared(text: &[u8], start: usize, end: usize) -> bool {
     let before = alphabet::run_back(text, start, SPACE, start.min(8));
     let word = &text[alphabet::run_back(text, before, ALNUM, before.min(16))..before];
@@ -362,7 +363,7 @@ fn is_declared(text: &[u8], start: usize, end: usize) -> bool {
     before < start && keyword || assigned
 }
 
-/// Whether an assignment is an argument of a call in code.
+/// Returns true if an assignment is an argument of a call in code.
 fn is_argument(text: &[u8], left: &NameSpan<'_>, end: usize) -> bool {
     let before = alphabet::run_back(text, left.start, SPACE, left.start.min(8));
     let opens = before > 0 && matches!(text[before - 1], b'(' | b',');

@@ -4,13 +4,13 @@ use super::alphabet::{self, BLANK, NAME, QUOTE};
 use super::value::ValueForm;
 use super::{Finding, character_mix, handmade, placeholder, proximity, randomness, value_span};
 
-/// How far before a literal its call begins.
+/// Length of text before a literal that is searched for its call.
 const MAX_CALL_BYTES: usize = 96;
 
-/// Longest literal that is looked at.
+/// Longest literal that is examined.
 const MAX_LITERAL_BYTES: usize = 160;
 
-/// The literal right after the `(` or the comma at `at`, when the call it is given to takes a key.
+/// Returns the literal behind the `(` or the comma at `at` if its call takes a key.
 pub(super) fn key(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let gap = alphabet::run(text, at + 1, BLANK);
     let open = gap + usize::from(matches!(text.get(gap), Some(b'b' | b'r' | b'u' | b'B')));
@@ -22,13 +22,16 @@ pub(super) fn key(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let value =
         &window[..window.iter().position(|&byte| byte == quote || alphabet::is(byte, BLANK))?];
     let other: [&[u8]; 4] = [b"sha", b"SHA", b"aes", b"AES"];
-    let drawn = || {
+    let looks_random = || {
         character_mix::is_random(value)
             || randomness::is_likely_random(value)
             || handmade::is_surely_handmade(value)
     };
     let end = open + 1 + value.len();
-    if value.len() < 8 || text[end] != quote || !value.iter().all(u8::is_ascii_graphic) || !drawn()
+    if value.len() < 8
+        || text[end] != quote
+        || !value.iter().all(u8::is_ascii_graphic)
+        || !looks_random()
     {
         return None;
     }
@@ -41,7 +44,7 @@ pub(super) fn key(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     secret.then_some(Finding { start: open + 1, end, kind: "key" })
 }
 
-/// The parenthesis of the call whose argument follows the sign at `at`.
+/// Returns the position of the parenthesis of a call. One of its arguments follows the sign at `at`.
 fn opening(text: &[u8], at: usize, done: usize) -> Option<usize> {
     if text[at] == b'(' {
         return Some(at);
@@ -60,7 +63,7 @@ fn opening(text: &[u8], at: usize, done: usize) -> Option<usize> {
     None
 }
 
-/// Whether a function is given the key it works with.
+/// Returns true if a function takes a key.
 #[rustfmt::skip]
 fn takes_key(name: &[u8]) -> bool {
     let mut lower = [0; 40];
@@ -90,7 +93,7 @@ fn takes_key(name: &[u8]) -> bool {
     ends.iter().any(|end| lower.ends_with(end))
 }
 
-/// `send "x\r"` after a prompt for a password, in scripts of expect; the word that ends at `end` sends.
+/// Returns the answer to a password prompt in an expect script: `send "x\r"`. The word `send` ends at `end`.
 pub(super) fn expect_answer(text: &[u8], at: usize, end: usize, done: usize) -> Option<Finding> {
     let open = end + usize::from(text.get(end) == Some(&b'('));
     let mut from = alphabet::run(text, open, alphabet::SPACE);
@@ -118,7 +121,7 @@ pub(super) fn expect_answer(text: &[u8], at: usize, end: usize, done: usize) -> 
     })
 }
 
-/// Whether a prompt for a password is the last thing before `at`.
+/// Returns true if the last text before `at` is a password prompt.
 fn is_asked(text: &[u8], at: usize, done: usize) -> bool {
     let before = &text[at.saturating_sub(120).max(done)..at];
     let Some(asked) = before.windows(2).rposition(|two| two.eq_ignore_ascii_case(b"ss")) else {
@@ -134,7 +137,7 @@ mod tests {
     use crate::redact;
 
     #[test]
-    fn keys_of_calls_and_answers_to_prompts() {
+    fn removes_keys_and_prompt_answers() {
         for (text, left) in [
             ("hmac.new(b\"Rh08i7lHhiOKx9\", m)", "hmac.new(b\"[redacted:key]\", m)"),
             ("jwt.sign({ id: 1 }, 'Rh08i7lHhiOKx9')", "jwt.sign({ id: 1 }, '[redacted:key]')"),

@@ -1,18 +1,18 @@
-//! Whether a value looks drawn rather than written.
+//! Randomness of long values, judged by changes between letters, digits and cases.
 //!
-//! Entropy by frequency says little about 20 characters. What sets keys apart from names is how often the sort of
-//! character changes: `getUserById` changes at every word, `k3Xw9Qz` at nearly every place.
+//! Entropy by frequency says little about 20 characters. The number of changes tells keys from names: `getUserById`
+//! changes at every word, `k3Xw9Qz` at nearly every character.
 
 use super::alphabet::{self, ALNUM, DIGIT, LETTER, LOWER, UPPER};
 
-/// Counts of a value's characters and of the places where their sort changes.
+/// Counts of a value's characters and of the changes between their classes.
 #[derive(Default)]
 struct CharacterMix {
     letters: usize,
     digits: usize,
-    /// Places between a letter and a digit.
+    /// Changes between a letter and a digit.
     steps: usize,
-    /// Places between a small and a capital letter.
+    /// Changes from a small to a capital letter.
     humps: usize,
     /// Runs of one or two small letters beside a capital: words are longer.
     stubs: usize,
@@ -42,7 +42,7 @@ fn mix(value: &[u8]) -> CharacterMix {
     mix
 }
 
-/// Whether a value of 16 characters or more is most likely random.
+/// Returns true if a value of 16 characters or more is most likely random.
 pub(super) fn is_random(value: &[u8]) -> bool {
     let mix = mix(value);
     let length = mix.letters + mix.digits;
@@ -55,15 +55,17 @@ pub(super) fn is_random(value: &[u8]) -> bool {
     mixed || letters
 }
 
-/// Whether a value is made of words, as names and sentences are: `app-tls-cert`, `getToken`, `v2`, `2026-11-15`.
+/// Returns true if a value is made of words, as names and sentences are: `app-tls-cert`, `getToken`, `v2`,
+/// `2026-11-15`.
 pub(super) fn is_wordy(value: &[u8]) -> bool {
     value.split(|&byte| !alphabet::is(byte, ALNUM) && byte.is_ascii()).all(|part| {
         let mix = mix(part);
         let trailing = part.iter().rev().take_while(|&&byte| alphabet::is(byte, DIGIT)).count();
         let digits = mix.letters == 0 && mix.digits <= 4;
         let word = mix.steps <= 1 && mix.digits == trailing && trailing <= 3;
-        let drawn = mix.humps * 3 >= part.len() || mix.stubs >= 4 && mix.stubs * 7 >= part.len();
-        digits || (word && (mix.humps == 0 || !drawn))
+        let looks_random =
+            mix.humps * 3 >= part.len() || mix.stubs >= 4 && mix.stubs * 7 >= part.len();
+        digits || (word && (mix.humps == 0 || !looks_random))
     })
 }
 
@@ -72,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_random_and_names_are_wordy() {
+    fn tells_keys_from_names() {
         for random in [
             "8a7d0c3fe5b94a1290ffab34c1d2e7f6",
             "q7Yh2LpV9sXc4NwB",

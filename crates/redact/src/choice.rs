@@ -1,4 +1,4 @@
-//! Closed vocabularies: one list makes the type, its spelling everywhere, and an error that names every value.
+//! Closed vocabularies: one list defines the type, its spelling everywhere, and an error that lists every value.
 
 use thiserror::Error;
 
@@ -6,11 +6,11 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("`{found}` is no {what}; the values are: {}", values.join(", "))]
 pub struct UnknownChoice {
-    /// What was to be chosen.
+    /// Name of the vocabulary.
     pub what: &'static str,
-    /// What was said, cut to a length that a message can bear.
+    /// The rejected word, redacted and cut to a length that fits a message.
     pub found: String,
-    /// What can be said.
+    /// The accepted words.
     pub values: &'static [&'static str],
 }
 
@@ -20,7 +20,7 @@ impl UnknownChoice {
     }
 }
 
-/// Defines an enum whose variants have one spelling: on the command line, in JSON and in the database.
+/// Defines an enum with one spelling per variant: on the command line, in JSON and in the database.
 #[macro_export]
 macro_rules! choice {
     ($(#[$meta:meta])* $name:ident, $what:literal { $($(#[$variant_meta:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
@@ -33,10 +33,10 @@ macro_rules! choice {
         impl $name {
             /// Every value, in the order of the documentation.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
-            /// How the values are spelt.
+            /// Spellings of the values.
             pub const NAMES: &'static [&'static str] = &[$($text),+];
 
-            /// How it is spelt everywhere.
+            /// Returns the spelling of the value.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$variant => $text),+
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn every_value_reads_as_it_is_written() {
+    fn values_round_trip() {
         for wind in Wind::ALL {
             assert_eq!(wind.to_string().parse(), Ok(*wind));
             let json = serde_json::to_string(wind).unwrap();
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_value_is_told_the_known_ones() {
+    fn error_lists_known_values() {
         let error = "west".parse::<Wind>().unwrap_err();
         assert_eq!(error.to_string(), "`west` is no wind; the values are: north, south");
     }

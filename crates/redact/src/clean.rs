@@ -1,4 +1,4 @@
-//! Text that may be written down.
+//! Text that may be stored.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,26 +12,25 @@ use crate::{redact, redact_by_line};
 
 /// Text without secrets.
 ///
-/// The store, the spool and the log take nothing else, and there is no way to make one that goes around
-/// [`redact`]: reading one from JSON redacts as well, so an import or a spool file of an older version with fewer
-/// rules cannot bring a secret in.
+/// The store, the spool and the log accept no other type, and every constructor calls [`redact`]. Deserialization
+/// redacts as well, so an import or a spool file of an older version with fewer rules cannot bring a secret in.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize)]
 #[serde(transparent)]
 pub struct Clean(String);
 
 impl Clean {
-    /// Takes the secrets out. Control characters go as well, but for line breaks and tabs: stored text is shown on
-    /// terminals, and an escape sequence in it could act there.
+    /// Removes secrets, and control characters except line breaks and tabs: stored text is shown on terminals, where an
+    /// escape sequence could act.
     pub fn new(text: &str) -> Self {
         Self(redact(&visible_text(text)).into_owned())
     }
 
-    /// The same with as many lines as before, so that each line can be told by its number.
+    /// Redacts a text and keeps its number of lines, so that lines can be found by number.
     pub fn by_line(text: &str) -> Self {
         Self(redact_by_line(&visible_text(text)).into_owned())
     }
 
-    /// The same, held to a limit: not empty, and not so long that it would have to be cut.
+    /// Redacts a text that must be neither empty nor longer than a limit.
     pub fn within(text: &str, what: &'static str, limit: Limit) -> Result<Self, TextError> {
         let text = Self::new(text.trim());
         if text.is_empty() {
@@ -44,13 +43,13 @@ impl Clean {
         Ok(text)
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// A text without control characters, but for line breaks and tabs.
+/// Removes control characters except line breaks and tabs.
 fn visible_text(text: &str) -> Cow<'_, str> {
     let visible = |c: char| !c.is_control() || c == '\n' || c == '\t';
     if text.chars().all(visible) {
@@ -60,7 +59,7 @@ fn visible_text(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().filter(|c| visible(*c)).collect())
 }
 
-/// How long a text may be, in characters.
+/// Maximum length of a text in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
     /// A goal, a hypothesis, an action, a prediction, a target.
@@ -74,7 +73,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// The number of characters.
+    /// Returns the number of characters.
     pub const fn characters(self) -> usize {
         match self {
             Self::Short => 1_000,
@@ -85,23 +84,23 @@ impl Limit {
     }
 }
 
-/// A text that cannot be taken as it is. Nothing is cut silently.
+/// A text that is rejected as it is. No text is cut silently.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum TextError {
-    /// Nothing in it.
+    /// The text is empty.
     #[error("{what} is empty; say what it is")]
     Empty {
-        /// Which text.
+        /// Name of the text.
         what: &'static str,
     },
-    /// Too much in it.
+    /// The text is too long.
     #[error("{what} has {length} characters; at most {limit} are kept, so shorten it")]
     TooLong {
-        /// Which text.
+        /// Name of the text.
         what: &'static str,
-        /// How long it is.
+        /// Its number of characters.
         length: usize,
-        /// How long it may be.
+        /// The accepted number of characters.
         limit: usize,
     },
 }
@@ -163,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limits_count_characters_and_say_both_numbers() {
+    fn limits_count_characters() {
         assert_eq!(
             Clean::within("  ", "the goal", Limit::Short),
             Err(TextError::Empty { what: "the goal" })
@@ -177,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_terminal_would_act_on_is_left_out() {
+    fn removes_terminal_sequences() {
         assert_eq!(Clean::new("a\u{1b}[31mred\u{7} \u{9b}2J\tb\r\nc\0").as_str(), "ared \tb\nc");
     }
 }

@@ -12,24 +12,24 @@ mod programs;
 
 pub(super) use programs::Programs;
 
-/// How a flag's argument holds its secret.
+/// The position of the secret in the argument of a flag.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FlagArgument {
-    /// All of the argument, after a blank.
+    /// The whole argument, after a blank.
     Next,
-    /// All of it, without a blank.
+    /// The whole argument, without a blank.
     Joined,
-    /// All of it, either way.
+    /// The whole argument, with or without a blank.
     Either,
-    /// What follows a colon in `user:password`.
+    /// The part after the colon in `user:password`.
     AfterColon,
-    /// What follows a percent sign in `user%password`.
+    /// The part after the percent sign in `user%password`.
     AfterPercent,
-    /// What follows a comma in `user,password`.
+    /// The part after the comma in `user,password`.
     AfterComma,
 }
 
-/// Flag, the programs that have it, and what it takes.
+/// Flags, the programs that have them, and the positions of their secrets.
 static FLAGS: &[(&str, Programs, FlagArgument)] = &[
     ("-u", Programs::from_names(&["curl"]), FlagArgument::AfterColon),
     ("--user", Programs::from_names(&["curl"]), FlagArgument::AfterColon),
@@ -120,7 +120,7 @@ static FLAGS: &[(&str, Programs, FlagArgument)] = &[
     ("-b", Programs::from_names(&["secret"]), FlagArgument::Next),
 ];
 
-/// The secret in the argument of the flag at `at`, on a command line that has named `programs`.
+/// Returns the secret in the argument of the flag at `at`, on a command line that has named `programs`.
 pub(super) fn flag(text: &[u8], at: usize, done: usize, programs: Programs) -> Option<Finding> {
     if at > 0 && !alphabet::is(text[at - 1], BLANK | QUOTE) {
         return None;
@@ -152,7 +152,7 @@ pub(super) fn flag(text: &[u8], at: usize, done: usize, programs: Programs) -> O
     argument(text, from, *takes, done)
 }
 
-/// The place of the blank before the next item, where arguments are a list: `['curl', '-u', 'bob:X']`.
+/// Returns the position of the blank before the next item of a list of arguments: `['curl', '-u', 'bob:X']`.
 fn next_item(text: &[u8], end: usize) -> usize {
     let listed = alphabet::is_at(text, end, QUOTE)
         && alphabet::starts(text, end + 1, b", ")
@@ -160,9 +160,9 @@ fn next_item(text: &[u8], end: usize) -> usize {
     if listed { end + 2 } else { end }
 }
 
-/// A drawn value after a short flag of whatever program: `-p X`, `-pw X`, `/rp X`, `/p:X`. The sign is at `at`.
+/// Returns a random value behind a short flag of any program: `-p X`, `-pw X`, `/rp X`, `/p:X`. The sign is at `at`.
 ///
-/// No list of programs is ever complete; what is drawn and no hash is rarely anything else behind these letters.
+/// A list of programs is never complete, and a random value behind these letters is rarely anything but a secret.
 pub(super) fn random_flag_value(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let slash = text[at] == b'/';
     let end = alphabet::run(text, at + 1, alphabet::LETTER);
@@ -194,7 +194,7 @@ pub(super) fn random_flag_value(text: &[u8], at: usize, done: usize) -> Option<F
     }
     let right = value_span::value_after(text, from, false, false)?;
     let value = text.get(right.start..right.end)?;
-    // Of `user:x@host` and `user:x` the part between.
+    // The middle part of `user:x@host`, the last part of `user:x`.
     let from = value.iter().position(|&byte| byte == b':').map_or(0, |at| at + 1);
     let host = value.iter().rposition(|&byte| byte == b'@').filter(|&at| from > 0 && at > from);
     let value = &value[from..host.unwrap_or(value.len())];
@@ -211,7 +211,7 @@ pub(super) fn random_flag_value(text: &[u8], at: usize, done: usize) -> Option<F
     secret.then(|| Finding { start, end: end(), kind: "password" })
 }
 
-/// The secret within the argument that begins at `from`.
+/// Returns the secret within the argument that begins at `from`.
 fn argument(text: &[u8], from: usize, takes: FlagArgument, done: usize) -> Option<Finding> {
     let right = value_span::value_after(text, from, false, false)?;
     let (mut start, mut end) = (right.start, right.whole(text));
@@ -222,7 +222,7 @@ fn argument(text: &[u8], from: usize, takes: FlagArgument, done: usize) -> Optio
         _ => None,
     };
     if let Some(parting) = parting {
-        // The whole word, commas and all.
+        // The whole word, including commas.
         if right.form != ValueForm::Quoted {
             let over = |byte: &u8| {
                 alphabet::is(*byte, BLANK | QUOTE)
@@ -231,12 +231,12 @@ fn argument(text: &[u8], from: usize, takes: FlagArgument, done: usize) -> Optio
             end = text[start..].iter().position(over).map_or(text.len(), |at| start + at).max(end);
         }
         let user = text.get(start..end)?;
-        // A token may stand in the user's place, with nothing after the colon.
+        // A token may be the user, with nothing behind the colon.
         if let Some(token) = prefix::token(text, start) {
             return Some(token);
         }
         let part = user.iter().position(|&byte| byte == parting)?;
-        // So may a key that has no prefix.
+        // So may a key without a prefix.
         if part + 1 == user.len() && part >= 16 && character_mix::is_random(&user[..part]) {
             return Some(Finding { start, end: start + part, kind: "key" });
         }
@@ -248,7 +248,7 @@ fn argument(text: &[u8], from: usize, takes: FlagArgument, done: usize) -> Optio
     (start >= done && plain && value.len() >= 3).then_some(Finding { start, end, kind: "password" })
 }
 
-/// `-passout pass:x` of openssl; the colon is at `at`.
+/// Returns the password in `-passout pass:x` of openssl. The colon is at `at`.
 pub(super) fn openssl_password(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let before = &text[at.saturating_sub(14).max(done)..at];
     let flags: [&[u8]; 3] = [b"-pass pass", b"-passin pass", b"-passout pass"];
@@ -258,10 +258,10 @@ pub(super) fn openssl_password(text: &[u8], at: usize, done: usize) -> Option<Fi
     argument(text, at + 1, FlagArgument::Joined, done)
 }
 
-/// `htpasswd -nb user password`; the word that ends at `end` is the program.
+/// Returns the password in `htpasswd -nb user password`. The program's name ends at `end`.
 pub(super) fn htpasswd(text: &[u8], end: usize) -> Option<Finding> {
     let (mut at, mut last, mut plain, mut batch) = (end, end, 0, false);
-    // Flags, a file, a user and a password; nobody writes more.
+    // Flags, a file, a user and a password.
     for _ in 0..6 {
         at = alphabet::run(text, at, SPACE);
         let word = text.get(at..text.len().min(at + 64))?;
@@ -283,7 +283,7 @@ pub(super) fn htpasswd(text: &[u8], end: usize) -> Option<Finding> {
     secret.then(|| Finding { start: right.start, end: right.whole(text), kind: "password" })
 }
 
-/// What a generator printed on the line below: `openssl rand -base64 32`. Its last word ends at `end`.
+/// Returns the output of a generator on the next line: `openssl rand -base64 32`. The generator's name ends at `end`.
 pub(super) fn generated(text: &[u8], at: usize, end: usize) -> Option<Finding> {
     let word = &text[at..end];
     let before = &text[at.saturating_sub(8)..at];

@@ -1,9 +1,9 @@
-//! Terminal sequences: colours, titles, links, movements of the cursor. They are taken out whole.
+//! Terminal sequences: colours, titles, links, cursor movements. They are removed as a whole.
 
 /// The byte that begins a sequence.
-pub const ESCAPE: u8 = 0x1b;
+pub const ESCAPE_BYTE: u8 = 0x1b;
 
-/// A text without sequences.
+/// Returns a text without sequences.
 pub fn without_sequences(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
@@ -16,31 +16,31 @@ pub fn without_sequences(text: &str) -> String {
     kept
 }
 
-/// The text behind the sequence that a text begins with; none where it begins with none.
+/// Returns the text behind the sequence at its start. Returns `None` if it does not start with a sequence.
 pub fn after_sequence(text: &str) -> Option<&str> {
-    // Older terminals know one character that is `ESC [`.
+    // Older terminals have one character for `ESC [`.
     if let Some(rest) = text.strip_prefix('\u{9b}') {
         return rest.get(after_control(rest.as_bytes(), 0)..);
     }
     text.starts_with('\u{1b}').then(|| text.get(after_escape(text.as_bytes(), 1)..))?
 }
 
-/// The first place at or after `at` whose byte is not one of these.
+/// Returns the first position at or after `at` with a byte that does not match.
 pub fn after_any(bytes: &[u8], at: usize, one: fn(u8) -> bool) -> usize {
     bytes[at..].iter().position(|&byte| !one(byte)).map_or(bytes.len(), |more| at + more)
 }
 
-/// Returns the end of the escape sequence whose first byte was just read. One that does not end is given up at the line's end,
-/// so that a stray escape cannot swallow the run.
+/// Returns the end of the escape sequence that begins before `at`. An unfinished sequence ends with its line, so that a
+/// stray escape cannot swallow the run.
 pub fn after_escape(bytes: &[u8], at: usize) -> usize {
     match bytes.get(at) {
         Some(b'[') => after_control(bytes, at + 1),
         // Titles and links: up to a bell or ESC backslash.
         Some(b']' | b'P' | b'X' | b'^' | b'_') => {
-            let end = after_any(bytes, at + 1, |byte| !matches!(byte, 7 | ESCAPE | b'\n'));
+            let end = after_any(bytes, at + 1, |byte| !matches!(byte, 7 | ESCAPE_BYTE | b'\n'));
             match bytes.get(end) {
                 Some(7) => end + 1,
-                Some(&ESCAPE) if bytes.get(end + 1) == Some(&b'\\') => end + 2,
+                Some(&ESCAPE_BYTE) if bytes.get(end + 1) == Some(&b'\\') => end + 2,
                 _ => end,
             }
         }

@@ -1,4 +1,4 @@
-//! Secrets in the names of files, folders, branches and tests, where a sign joins them to the word that names them:
+//! Secrets in the names of files, folders, branches and tests. A sign joins them to the word that names them:
 //! `db-password-X.sql`, `test_rejects_token_X`, `X-secret.txt`.
 
 use super::alphabet::{self, ALNUM, END, NAME, URL64};
@@ -8,12 +8,12 @@ use super::{
     Finding, adjacent, character_mix, handmade, placeholder, prefix, proximity, token_shape,
 };
 
-/// Longest name that is looked at.
+/// Longest name that is examined.
 const MAX_BYTES: usize = 160;
-/// Shortest hexadecimal value that is taken: shorter ones number builds.
-const MIN_HEX: usize = 32;
+/// Shortest hexadecimal value that is a secret: shorter ones are build numbers.
+const MIN_HEX_BYTES: usize = 32;
 
-/// The secret that is joined to the word from `at` to `end`.
+/// Returns the secret that is joined to the word from `at` to `end`.
 #[inline]
 pub(super) fn secret(text: &[u8], at: usize, end: usize, done: usize) -> Option<Finding> {
     let joins = |at: usize| matches!(text.get(at), Some(b'-' | b'_' | b'.'));
@@ -22,17 +22,17 @@ pub(super) fn secret(text: &[u8], at: usize, end: usize, done: usize) -> Option<
     if !joins(end) && !before || !(2..=11).contains(&length) || !is_naming(text, at, end, done) {
         return None;
     }
-    // Behind `password` less is needed than behind `token`, which names other things too.
+    // `token` has other meanings than `password`, so the value behind it must be more random.
     let least =
         if matches!(text[at], b'p' | b'P') { Randomness::Likely } else { Randomness::Certain };
-    // A UUID tells apart what it names, unless that is a password or a key.
+    // A UUID is an identifier, except behind the name of a password or a key.
     let uuid = matches!(text[at], b'p' | b'P' | b'a' | b'A' | b'k' | b'K');
     let after = if joins(end) { after(text, end + 1, least) } else { None };
     let after = after.filter(|found| uuid || !is_uuid(&text[found.start..found.end]));
     after.or_else(|| if before { preceding(text, at - 1, done) } else { None })
 }
 
-/// Returns true if a word in a name says that a secret is beside it.
+/// Returns true if a word in a name announces a secret.
 fn is_naming(text: &[u8], at: usize, end: usize, done: usize) -> bool {
     let word = &text[at..end];
     let is = |known: &str| word.eq_ignore_ascii_case(known.as_bytes());
@@ -62,9 +62,9 @@ fn is_naming(text: &[u8], at: usize, end: usize, done: usize) -> bool {
     }
 }
 
-/// The value that begins at `start`: all of the name but its extension, or its next part.
+/// Returns the value at `start`: the rest of the name without its extension, or its next part.
 fn after(text: &[u8], start: usize, least: Randomness) -> Option<Finding> {
-    // A token that is known by itself reaches farther than a part of a name.
+    // A token with a known prefix is longer than a part of a name.
     let known = || {
         let word = alphabet::run(text, start, ALNUM);
         prefix::token(text, start).or_else(|| token_shape::token(text, start, word)).is_some()
@@ -74,7 +74,7 @@ fn after(text: &[u8], start: usize, least: Randomness) -> Option<Finding> {
     }
     let window = &text[start..text.len().min(start + MAX_BYTES)];
     let over = |&byte: &u8| alphabet::is(byte, END) || matches!(byte, b'/' | b':' | b'(' | b'=');
-    // What goes on beyond the window is not to be cut.
+    // A value that continues beyond the window is not cut.
     let length = window
         .iter()
         .position(over)
@@ -83,7 +83,7 @@ fn after(text: &[u8], start: usize, least: Randomness) -> Option<Finding> {
     let dot = whole.iter().rposition(|&byte| byte == b'.');
     let stem = &whole[..dot.filter(|dot| length - dot <= 6).unwrap_or(length)];
     let part = &whole[..alphabet::run(whole, 0, ALNUM)];
-    // A password that somebody made up, with two digits at least: one digit numbers tests.
+    // A hand-made password with at least two digits: tests are numbered with one.
     let made = |value: &&[u8]| {
         least == Randomness::Likely
             && handmade::is_surely_handmade(value)
@@ -92,7 +92,7 @@ fn after(text: &[u8], start: usize, least: Randomness) -> Option<Finding> {
     };
     let parts = [whole, stem, part];
     let user = alphabet::run(stem, 0, alphabet::LETTER);
-    // `creds_ada_X`: a user stands between.
+    // `creds_ada_X`: a user is between them.
     if let Some(rest) = stem.get(user + 1..).filter(|_| user > 1 && stem[user] == b'_')
         && !parts.into_iter().any(|value| is_secret(value, true, least))
         && rest.iter().all(|&byte| alphabet::is(byte, ALNUM))
@@ -101,14 +101,14 @@ fn after(text: &[u8], start: usize, least: Randomness) -> Option<Finding> {
         return Some(Finding { start: start + user + 1, end: start + stem.len(), kind: "secret" });
     }
     let mut found = parts.into_iter().find(|value| is_secret(value, true, least) || made(value))?;
-    // Only words may stay of what follows.
+    // The rest of the name stays only if it is made of words.
     if !character_mix::is_wordy(&whole[found.len()..]) {
         found = whole;
     }
     Some(Finding { start, end: start + found.len(), kind: "secret" })
 }
 
-/// The value that ends before the sign at `end`.
+/// Returns the value that ends before the sign at `end`.
 fn preceding(text: &[u8], end: usize, done: usize) -> Option<Finding> {
     let start = alphabet::run_back(text, end, ALNUM, (end - done).min(MAX_BYTES));
     let long = end - start >= 24 && text[start..end].iter().any(u8::is_ascii_digit);
@@ -131,7 +131,7 @@ fn is_secret(value: &[u8], hex: bool, least: Randomness) -> bool {
         return false;
     }
     let hex = hex
-        && value.len() >= MIN_HEX
+        && value.len() >= MIN_HEX_BYTES
         && randomness::is_hex(value)
         && character_mix::is_random(value);
     hex || randomness::measure(value) >= least && !proximity::is_other_kind(value)
@@ -148,7 +148,7 @@ mod tests {
             ("test_login_with_token_Rh08i7lHhiOKe0Ix", "test_login_with_token_[redacted:secret]"),
             ("keys/e0IxAiGpwfTFfpEr1CdC-secret.txt", "keys/[redacted:secret]-secret.txt"),
             ("apikey-8a7d0c3fe5b94a1290ffab34c1d2e7f6.json", "apikey-[redacted:secret].json"),
-            // It was cut at its last dot once.
+            // An earlier version cut this one at its last dot.
             (
                 "KEY-eyJhbGciOiJIUzI1NiJ9.eyJA00AaAA0aAAaaAAA0aAA.0AaAAAAaAa00AAA0aAa0Aaa0aAaA",
                 "KEY-[redacted:jwt]",

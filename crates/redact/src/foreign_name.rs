@@ -1,19 +1,19 @@
 //! Names of secrets in other languages: `mot de passe`, `contraseña`, `jeton`, `Schlüssel`.
 //!
-//! Where such a name stands the text is prose, whose grammar is not known here: the first word behind it that is no word
-//! is the secret.
+//! Text with such a name is prose in a language with unknown grammar. The first word behind the name that is not
+//! written like a word is the secret.
 
 use super::alphabet::{self, NEWLINE, QUOTE, SPACE};
 use super::{Finding, adjacent, character_mix, handmade, placeholder, proximity, randomness};
 
-/// Number of words that are looked at behind a name.
+/// Number of words behind a name that are examined.
 const MAX_WORDS: usize = 10;
-/// Length from which on a word is none.
+/// Longest text that counts as a word.
 const MAX_WORD_BYTES: usize = 16;
-/// Longest stretch that is looked at behind a name.
+/// Length of text behind a name that is examined.
 const MAX_BYTES: usize = 160;
 
-/// The secret behind the word from `at` to `end`, when it is a name in another language.
+/// Returns the secret behind the word from `at` to `end` if the word is a name in another language.
 #[inline]
 pub(super) fn secret(text: &[u8], at: usize, end: usize, done: usize) -> Option<Finding> {
     if end - at > 12 || LENGTHS[usize::from(text[at] & 31)] & (1 << (end - at)) == 0 {
@@ -54,14 +54,14 @@ const fn lengths() -> [u16; 32] {
     table
 }
 
-/// The secret behind a name in another script, whose first byte is at `at`.
+/// Returns the secret behind a name in another script. The name begins at `at`.
 pub(super) fn other_script(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let names = ["пароль", "Пароль", "密码", "密碼", "パスワード", "비밀번호"];
     let name = names.iter().find(|name| alphabet::starts(text, at, name.as_bytes()))?;
     value(text, at + name.len(), done, "password")
 }
 
-/// The first word behind the name that ends at `end` that is no word.
+/// Returns the first text behind the name that is not written like a word. The name ends at `end`.
 fn value(text: &[u8], end: usize, done: usize, kind: &'static str) -> Option<Finding> {
     let limit = text.len().min(end + MAX_BYTES);
     let parts = |byte: u8| {
@@ -74,13 +74,13 @@ fn value(text: &[u8], end: usize, done: usize, kind: &'static str) -> Option<Fin
     }
     start = alphabet::run(text, start, alphabet::LETTER);
     for _ in 0..MAX_WORDS {
-        // 0xab and 0xc2 are bytes of longer characters: a value begins with a whole one.
+        // 0xab and 0xc2 also occur within longer characters. A value begins with a whole character.
         while start < limit && (parts(text[start]) || text[start] & 0xc0 == 0x80) {
             start += 1;
         }
         let over = |&byte: &u8| alphabet::is(byte, SPACE | NEWLINE | QUOTE);
         let length = text.get(start..limit)?.iter().position(over);
-        // What goes on beyond the limit is not to be cut.
+        // A value that continues beyond the limit is not cut.
         let stop = start + length.or((limit == text.len()).then_some(limit - start))?;
         let mut last = stop;
         while last > start && matches!(text[last - 1], b'.' | b',' | b';' | b')' | b':') {
@@ -103,7 +103,7 @@ fn value(text: &[u8], end: usize, done: usize, kind: &'static str) -> Option<Fin
         if over {
             return None;
         }
-        // What is passed over is not read again, and this may be a secret by another rule.
+        // Skipped text is not read again, and this may be a secret by another rule.
         if value.len() >= MAX_WORD_BYTES || is_code(value) {
             return None;
         }
@@ -124,7 +124,7 @@ fn is_linked(between: &[u8]) -> bool {
         || verbs.iter().any(|verb| between.ends_with(verb.as_bytes()))
 }
 
-/// The kind of a secret that a word names; none where it names none.
+/// Returns the kind of secret that a word names. Returns `None` for other words.
 fn kind(text: &[u8], at: usize, end: usize, done: usize) -> Option<&'static str> {
     let word = &text[at..end];
     let is = |known: &[u8]| word.eq_ignore_ascii_case(known);
@@ -150,12 +150,12 @@ fn kind(text: &[u8], at: usize, end: usize, done: usize) -> Option<&'static str>
     }
 }
 
-/// Returns true if a word has signs that programs are written with.
+/// Returns true if a word contains signs of program code.
 fn is_code(value: &[u8]) -> bool {
     value.iter().any(|byte| matches!(byte, b'/' | b'(' | b'[' | b'{' | b'<'))
 }
 
-/// Returns true if letters have digits or signs between them, as no word is written.
+/// Returns true if a value mixes letters with digits or signs, unlike a word.
 fn is_no_word(value: &[u8]) -> bool {
     let mixed = value.iter().any(u8::is_ascii_digit) && value.iter().any(u8::is_ascii_alphabetic);
     // Letters with accents are letters.

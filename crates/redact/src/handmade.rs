@@ -1,27 +1,27 @@
-//! Passwords that a person made up: words with digits or signs, such as `Kastanie9`, `blauwal-trompete-6`, `Tortuga#55`.
+//! Hand-made passwords: words with digits or signs, such as `Kastanie9`, `blauwal-trompete-6`, `Tortuga#55`.
 //!
-//! They read like names of versions, hosts and users. So they count only right beside a word that names a password, and not
-//! when the digits belong to a technical word: `argon2`, `eu-west-1`, `user42`.
+//! They look like names of versions, hosts and users. So they count only beside a word for a password or in a
+//! sentence about one, and not if the digits belong to a technical word: `argon2`, `eu-west-1`, `user42`.
 
 use super::alphabet::{self, ALNUM, DIGIT, LOWER, UPPER};
 use super::randomness::Randomness;
 use super::{character_mix, placeholder, proximity, randomness, value};
 
-/// Lengths of the values that are looked at.
+/// Lengths of the values that are examined.
 const LENGTHS: std::ops::RangeInclusive<usize> = 7..=48;
 
-/// The sorts of characters of a value.
+/// Numbers of characters by class.
 struct CharacterCounts {
     lower: usize,
     upper: usize,
     digits: usize,
-    /// Signs that no name has.
+    /// Signs that do not occur in names.
     signs: usize,
-    /// Places between a small and a capital letter.
+    /// Changes from a small to a capital letter.
     humps: usize,
 }
 
-/// How much a word looks like a password.
+/// Likelihood that a word is a password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Likeness {
     /// A word, a number, a name of code.
@@ -30,16 +30,16 @@ pub(super) enum Likeness {
     Possible,
     /// Few names look the same: `Winter-Sturm77`, `Fl0wer.Power`.
     Likely,
-    /// Nothing else is written so: `kiosk!77`, `qfias3z%.MO1lQ`.
+    /// Names are never written like this: `kiosk!77`, `qfias3z%.MO1lQ`.
     Certain,
 }
 
-/// Returns how much a word of a sentence looks like a password.
+/// Returns the likelihood that a word of a sentence is a password.
 pub(super) fn likeness(value: &[u8]) -> Likeness {
     if value.len() < *LENGTHS.start() || has_name(value) || proximity::is_key_combination(value) {
         return Likeness::None;
     }
-    if is_surely_drawn(value) {
+    if is_certainly_random(value) {
         return Likeness::Certain;
     }
     if is_known(value) {
@@ -71,7 +71,7 @@ pub(super) fn likeness(value: &[u8]) -> Likeness {
     let is_mixed = sorts.upper > 0
         && sorts.lower > 1
         && (underscores == 0 || underscores == 1 && value[0].is_ascii_uppercase());
-    // A word, a dot and a word: `Fl0wer.Power`. The name of a file ends in small letters.
+    // Two words with a dot: `Fl0wer.Power`. The extension of a file has small letters.
     let is_dotted =
         value.contains(&b'.') && (proximity::is_other_kind(value) || sorts.upper == 0 || camel);
     let has_inner_sign = sorts.signs > 0 && !is_address && is_made(value, &sorts);
@@ -95,8 +95,8 @@ pub(super) fn likeness(value: &[u8]) -> Likeness {
     if is_made(value, &sorts) || is_hyphenated(value) { Likeness::Possible } else { Likeness::None }
 }
 
-/// Returns true if a value was drawn and is no path, no list and no name with a version.
-fn is_surely_drawn(value: &[u8]) -> bool {
+/// Returns true if a value is random, and neither a path nor a list nor a name with a version.
+fn is_certainly_random(value: &[u8]) -> bool {
     let is_code = |byte: &u8| matches!(byte, b'/' | b',' | b'*' | b':');
     let is_version =
         value.len() < 12 && value[0].is_ascii_alphabetic() && has_technical_number(value);
@@ -108,7 +108,7 @@ fn is_surely_drawn(value: &[u8]) -> bool {
         && !is_version
 }
 
-/// Returns true for three words or more of which one behind the first has a capital: `grauer-Otter-springt`.
+/// Returns true for three or more words with a capital behind the first one: `grauer-Otter-springt`.
 fn is_hyphenated(value: &[u8]) -> bool {
     let mut parts = value.split(|byte| matches!(byte, b'-' | b'_' | b'.'));
     let is_word = |part: &[u8]| {
@@ -124,7 +124,7 @@ fn is_hyphenated(value: &[u8]) -> bool {
     are_words && count >= 3 && (1..count).contains(&capitals) && value[0].is_ascii_lowercase()
 }
 
-/// Returns true if two digits or more are at the end.
+/// Returns true if a value ends in two or more digits.
 fn ends_in_number(value: &[u8]) -> bool {
     matches!(value, [.., a, b] if a.is_ascii_digit() && b.is_ascii_digit())
 }
@@ -152,7 +152,7 @@ fn leet_digits(value: &[u8]) -> usize {
     value.windows(3).filter(is_leet).count()
 }
 
-/// Counts the sorts of a value's characters; `None` if it has one that no such password has.
+/// Counts the characters of a value by class. Returns `None` if it has one that hand-made passwords do not have.
 fn sorts(value: &[u8]) -> Option<CharacterCounts> {
     let mut sorts = CharacterCounts { lower: 0, upper: 0, digits: 0, signs: 0, humps: 0 };
     let mut last = b' ';
@@ -175,14 +175,15 @@ fn sorts(value: &[u8]) -> Option<CharacterCounts> {
     Some(sorts)
 }
 
-/// Returns true if a value is made of words with digits or signs, and is no name of something technical.
+/// Returns true if a value is made of words with digits or signs and is not a technical name.
 pub(super) fn is_handmade(value: &[u8]) -> bool {
     LENGTHS.contains(&value.len())
         && sorts(value).is_some_and(|sorts| is_made(value, &sorts))
         && !is_known(value)
 }
 
-/// Returns true if such a value is not written as a name of code is: it has a sign, two digits, or a capital at its beginning.
+/// Returns true if such a value is not written like a name in code: it has a sign, two digits, or a capital at the
+/// start.
 pub(super) fn is_surely_handmade(value: &[u8]) -> bool {
     if !(8..=*LENGTHS.end()).contains(&value.len()) {
         return false;
@@ -195,7 +196,7 @@ pub(super) fn is_surely_handmade(value: &[u8]) -> bool {
 
 fn is_made(value: &[u8], sorts: &CharacterCounts) -> bool {
     let inner = value.len() - 1;
-    // A sign at the end may be the sentence's.
+    // A sign at the end may belong to the sentence.
     let signed = sorts.signs > 0
         && value[1..inner].iter().any(|&byte| {
             !alphabet::is(byte, ALNUM) && byte.is_ascii() && !matches!(byte, b'-' | b'_' | b'.')
@@ -225,7 +226,7 @@ fn is_known(value: &[u8]) -> bool {
         || has_technical_number(value)
 }
 
-/// Returns true if the `key` in a value is the end of another word.
+/// Returns true if the `key` in a value is the end of an ordinary word.
 fn has_animal(value: &[u8]) -> bool {
     let words: [&[u8]; 7] =
         [b"monkey", b"donkey", b"turkey", b"hockey", b"whiskey", b"mickey", b"jockey"];
@@ -237,7 +238,7 @@ pub(super) fn has_technical_number(value: &[u8]) -> bool {
     let Some(digit) = value.iter().position(|&byte| alphabet::is(byte, DIGIT)) else {
         return false;
     };
-    // `kiosk!77`: a sign that no name has.
+    // `kiosk!77`: names do not contain this sign.
     if digit > 0 && !alphabet::is(value[digit - 1], alphabet::NAME) && value[digit - 1] != b'=' {
         return false;
     }
@@ -249,7 +250,7 @@ pub(super) fn has_technical_number(value: &[u8]) -> bool {
             || alphabet::is(value[at - 1], LOWER) && alphabet::is(value[*at], UPPER)
     };
     let start = (0..end).rev().find(is_start).unwrap_or(end);
-    // `r3adM0nly`: a digit that stands for a letter; `zQ8vLp2k`: no word.
+    // The digit of `r3adM0nly` replaces a letter; `zQ8vLp2k` has no words.
     let is_leet = alphabet::is_at(value, start, LOWER)
         && value[start] != b'v'
         && alphabet::is_at(value, digit + 3, LOWER | UPPER);
@@ -264,7 +265,7 @@ pub(super) fn has_technical_number(value: &[u8]) -> bool {
     is_technical(lower)
 }
 
-/// Words that have numbers.
+/// Returns true for technical words that are followed by numbers.
 #[rustfmt::skip]
 fn is_technical(word: &[u8]) -> bool {
     matches!(

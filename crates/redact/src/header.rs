@@ -5,7 +5,7 @@ use super::alphabet::{self, NAME, NEWLINE, QUOTE, SPACE, URL64};
 use super::name::{NameClass, SecretName};
 use super::{character_mix, placeholder};
 
-/// Words that may stand before credentials.
+/// Authentication schemes before credentials.
 static SCHEMES: &[&str] = &[
     "bearer",
     "basic",
@@ -28,7 +28,7 @@ static SCHEMES: &[&str] = &[
     "signature",
 ];
 
-/// The credentials of the header `name`, whose value begins at `after`.
+/// Returns the credentials of the header `name`. Its value begins at `after`.
 pub(super) fn credentials(text: &[u8], name: &[u8], after: usize) -> Option<Finding> {
     let named = |known: &str| name.eq_ignore_ascii_case(known.as_bytes());
     if named("authorization") || named("proxy-authorization") || named("http.extraheader") {
@@ -40,7 +40,7 @@ pub(super) fn credentials(text: &[u8], name: &[u8], after: usize) -> Option<Find
     None
 }
 
-/// The credentials of an `Authorization` header.
+/// Returns the credentials of an `Authorization` header.
 pub(super) fn authorization(text: &[u8], after: usize) -> Option<Finding> {
     let mut at = after;
     while at < after + 8 && alphabet::is_at(text, at, SPACE | QUOTE)
@@ -69,7 +69,7 @@ pub(super) fn authorization(text: &[u8], after: usize) -> Option<Finding> {
     let list = scheme.eq_ignore_ascii_case(b"digest")
         || scheme.starts_with(b"AWS4")
         || scheme == b"Signature";
-    // `Authorization: Bearer token` is a description; credentials are no word.
+    // `Authorization: Bearer token` is a description: credentials are not a word.
     let encoded = scheme.eq_ignore_ascii_case(b"basic") && is_encoded(value);
     if !long || !list && !encoded && character_mix::is_wordy(value) {
         return None;
@@ -78,14 +78,14 @@ pub(super) fn authorization(text: &[u8], after: usize) -> Option<Finding> {
     Some(finding(start, end, "authorization"))
 }
 
-/// Base64 rather than a word: capitals after small letters.
+/// Returns true for base64 rather than a word: a capital follows a small letter.
 fn is_encoded(value: &[u8]) -> bool {
     let hump =
         |two: &[u8]| alphabet::is(two[0], alphabet::LOWER) && alphabet::is(two[1], alphabet::UPPER);
     value.len() >= 8 && value.windows(2).any(hump)
 }
 
-/// `Bearer …` or `Basic …` where no header's name is in sight; the word is at `at` and ends at `end`.
+/// Returns the credentials behind `Bearer …` or `Basic …` without a header name. The word is from `at` to `end`.
 pub(super) fn bare_scheme(text: &[u8], at: usize, end: usize) -> Option<Finding> {
     let word = &text[at..end];
     let least = if word.eq_ignore_ascii_case(b"bearer") {
@@ -105,7 +105,7 @@ pub(super) fn bare_scheme(text: &[u8], at: usize, end: usize) -> Option<Finding>
     credentials.then_some(finding(start, stop, "authorization"))
 }
 
-/// Cookies: all of a request's, the value of a response's.
+/// Returns all cookies of a request, or the cookie value of a response.
 fn cookie(text: &[u8], after: usize, set: bool) -> Option<Finding> {
     let start = alphabet::run(text, after, SPACE);
     let name = alphabet::run(text, start, NAME);
@@ -118,7 +118,7 @@ fn cookie(text: &[u8], after: usize, set: bool) -> Option<Finding> {
     long.then_some(finding(if set { value } else { start }, end, "cookie"))
 }
 
-/// `"d"` of a JSON Web Key is the private half; the name is at `start`.
+/// Returns the name `"d"` of a JSON Web Key, which holds the private half. The name is at `start`.
 pub(super) fn jwk(text: &[u8], start: usize, word: &[u8]) -> Option<SecretName> {
     let value = alphabet::run(text, start + 1, QUOTE | SPACE | alphabet::COLON);
     if word != b"d" || alphabet::run(text, value, URL64) - value < 40 {
@@ -129,7 +129,7 @@ pub(super) fn jwk(text: &[u8], start: usize, word: &[u8]) -> Option<SecretName> 
     key.then_some(SecretName { class: NameClass::Perhaps, kind: "private-key" })
 }
 
-/// Where a credential without blanks ends.
+/// Returns the end of a credential without blanks.
 fn credential_end(text: &[u8], start: usize) -> usize {
     let mut end = start;
     while end < text.len() {
@@ -149,7 +149,7 @@ fn credential_end(text: &[u8], start: usize) -> usize {
     if begins { end } else { start }
 }
 
-/// Where the line or the string around a header ends, or the first of its parts.
+/// Returns the end of the line or the string around a header, or of its first part.
 fn value_end(text: &[u8], start: usize, first_part: bool) -> usize {
     let mut end = start;
     while end < text.len() {
@@ -177,7 +177,7 @@ mod tests {
     use crate::redact;
 
     #[test]
-    fn credentials_go_and_the_header_stays() {
+    fn removes_credentials_keeps_header() {
         for (text, left) in [
             (
                 "Authorization: Bearer k3Xw9QzA1b2C3d4E5f6",

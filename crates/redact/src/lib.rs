@@ -1,16 +1,16 @@
 //! Removes secrets from text before it is stored.
 //!
-//! [`redact`] replaces secrets by placeholders. [`Clean`] is text that went through it; the store, the spool and the log
-//! accept no other text. The crate also has what every layer above needs to keep foreign text harmless: terminal escape
-//! sequences ([`escape`]), checksums that stand in for text that must not be stored ([`checksum`]), and closed vocabularies
-//! whose errors quote redacted input ([`choice!`]). It depends on no other crate of this workspace.
+//! [`redact`] replaces secrets by placeholders. [`Clean`] is redacted text; the store, the spool and the log accept
+//! no other text. The crate also has the other tools that keep foreign text harmless: removal of terminal escape
+//! sequences ([`escape`]), checksums that replace text that must not be stored ([`checksum`]), and closed
+//! vocabularies with errors that quote redacted input ([`choice!`]). It depends on no other crate of this workspace.
 //!
 //! Redaction runs on every tool call, so it is one pass over the bytes with tables made at compile time: it compiles no
 //! pattern and builds nothing at start-up.
 //!
-//! Prefixes and lengths of vendors' tokens follow the rule set of gitleaks (MIT licence); the rest is decided by
-//! what stands around a value: its name, its header, its URL, its command. What is left alone is as much of a
-//! decision as what is taken: `docs/reference/redaction.md` lists both, with measured figures.
+//! Prefixes and lengths of vendors' tokens follow the rule set of gitleaks (MIT licence). The other rules use the
+//! context of a value: its name, its header, its URL, its command. `docs/reference/redaction.md` lists the texts that
+//! are removed and the texts that are kept on purpose.
 //!
 //! ```
 //! use rutter_redact::redact;
@@ -72,7 +72,7 @@ pub mod macros {
 
 use repeat::Repeats;
 
-/// Where a secret stands, and what it is called in the text that is kept.
+/// The position of a secret, and the kind that its placeholder names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Finding {
     start: usize,
@@ -80,39 +80,39 @@ struct Finding {
     kind: &'static str,
 }
 
-/// What a placeholder begins with; text that begins so has been through here.
+/// Start of every placeholder.
 const PLACEHOLDER_START: &[u8] = b"[redacted:";
 
-/// A text that does not redact_until_stable.
+/// Replacement of a text that still changes after [`MAX_PASSES`].
 const UNSTABLE_TEXT: &str = "[redacted:text]";
 
-/// How often a text is read again after a change. Two readings are the rule, three are rare.
+/// Maximum number of passes over a text. Two are common, three are rare.
 const MAX_PASSES: usize = 6;
 
-/// Text without secrets; borrowed when there was none.
+/// Returns the text without secrets; borrowed if it has none.
 ///
-/// Total, pure, and linear in the length of the text. What it returns it leaves alone: a change may put two
-/// pieces side by side that read as another secret, so the result is read again until nothing changes.
+/// Total, pure, and linear in the length of the text. It is idempotent: a replacement may put two pieces side by side
+/// that form another secret, so passes repeat until nothing changes.
 pub fn redact(text: &str) -> Cow<'_, str> {
     redact_until_stable(text, LineMode::OnePlaceholder)
 }
 
-/// The same text with as many lines as before: each line of a secret that spans several has a placeholder of its own.
+/// Redacts a text and keeps its number of lines: a secret of several lines gets a placeholder in each line.
 /// A line of the result is the redacted form of the line with the same number.
 pub fn redact_by_line(text: &str) -> Cow<'_, str> {
     redact_until_stable(text, LineMode::PlaceholderPerLine)
 }
 
-/// How a secret of several lines is replaced.
+/// The replacement of a secret of several lines.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LineMode {
-    /// By one placeholder.
+    /// One placeholder for the whole secret.
     OnePlaceholder,
-    /// By one placeholder in each line.
+    /// One placeholder in each line.
     PlaceholderPerLine,
 }
 
-/// Redacts a text until a further reading changes nothing.
+/// Redacts a text until a further pass changes nothing.
 fn redact_until_stable(text: &str, lines: LineMode) -> Cow<'_, str> {
     let Some(mut current) = redact_once(text, lines) else { return Cow::Borrowed(text) };
     for _ in 1..MAX_PASSES {
@@ -121,7 +121,7 @@ fn redact_until_stable(text: &str, lines: LineMode) -> Cow<'_, str> {
             None => return Cow::Owned(current),
         }
     }
-    // Nobody has met such a text; one that will not redact_until_stable is not worth a leak.
+    // No such text is known. A text that keeps changing is dropped rather than leaked.
     match lines {
         LineMode::OnePlaceholder => Cow::Borrowed(UNSTABLE_TEXT),
         LineMode::PlaceholderPerLine => {
@@ -130,7 +130,7 @@ fn redact_until_stable(text: &str, lines: LineMode) -> Cow<'_, str> {
     }
 }
 
-/// One reading: private regions first, so that no rule sees what is in them.
+/// Makes one pass. Private regions are removed first, so that no rule reads them.
 fn redact_once(text: &str, lines: LineMode) -> Option<String> {
     let open = replace_findings(text, private_region::regions(text), lines);
     let rest = open.as_deref().unwrap_or(text);
@@ -149,7 +149,7 @@ fn redact_once(text: &str, lines: LineMode) -> Option<String> {
     again.or(closed).or(open)
 }
 
-/// The text with every finding replaced; `None` when there is none.
+/// Replaces every finding. Returns `None` if there are no findings.
 fn replace_findings(
     text: &str,
     findings: impl Iterator<Item = Finding>,
@@ -159,7 +159,7 @@ fn replace_findings(
     let mut done = 0;
     for found in findings {
         debug_assert!(done <= found.start && found.start < found.end, "{found:?} after {done}");
-        // Rules end on ASCII bytes or whole characters; one that does not is ignored rather than a panic.
+        // Rules end on ASCII bytes or whole characters. A finding that does not is ignored instead of causing a panic.
         let Some(before) = text.get(done..found.start) else { continue };
         let Some(secret) = text.get(found.start..found.end) else { continue };
         let out = out.get_or_insert_with(|| String::with_capacity(text.len() + 32));

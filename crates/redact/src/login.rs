@@ -1,10 +1,10 @@
-//! A user and a password side by side, without a name that says so: `user:password@host`, `auth=("user", "x")`.
+//! A user and a password side by side without a name: `user:password@host`, `auth=("user", "x")`.
 
 use super::alphabet::{self, ALNUM, BLANK, END, NAME, QUOTE, SPACE};
 use super::randomness::{self, Randomness};
 use super::{Finding, adjacent, character_mix, handmade, placeholder, proximity, value_span};
 
-/// `user:password@host` without a scheme; the `@` is at `at`.
+/// Returns the password of `user:password@host` without a scheme. The `@` is at `at`.
 pub(super) fn at_sign(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     if let Some(found) = slash(text, at, done).or_else(|| after_address(text, at)) {
         return Some(found);
@@ -19,23 +19,20 @@ pub(super) fn at_sign(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let user = alphabet::run_back(text, colon, NAME, (colon - done).min(32));
     let alone = user == 0 || alphabet::is(text[user - 1], BLANK | QUOTE) || text[user - 1] == b'=';
     let password = &text[colon + 1..at];
-    // A URL as the name of a file or a branch: `https:__bob:X@host`, `mirror/https-bob:X@host`.
+    // A URL in the name of a file or a branch: `https:__bob:X@host`, `mirror/https-bob:X@host`.
     let in_name = user > 0
         && (text[user - 1] == b'/' || text[user - 1] == b':' && text[user..].starts_with(b"__"));
     let alone = alone
         || in_name && (randomness::is_likely_random(password) || adjacent::is_signed(password));
     let made = || &text[user..colon] != b"npm" && handmade::is_surely_handmade(password);
-    let drawn = password.len() >= 8
+    let looks_random = password.len() >= 8
         && (!character_mix::is_wordy(password) || randomness::is_likely_random(password) || made())
         && !password.contains(&b'/');
-    (user < colon && alone && drawn && !placeholder::is_placeholder(password)).then_some(Finding {
-        start: colon + 1,
-        end: at,
-        kind: "password",
-    })
+    (user < colon && alone && looks_random && !placeholder::is_placeholder(password))
+        .then_some(Finding { start: colon + 1, end: at, kind: "password" })
 }
 
-/// `ada@corp.io / X`; the `@` is at `at`.
+/// Returns the password of `ada@corp.io / X`. The `@` is at `at`.
 fn after_address(text: &[u8], at: usize) -> Option<Finding> {
     let host = at + 1 + alphabet::run(&text[at + 1..text.len().min(at + 65)], 0, NAME);
     if !alphabet::starts(text, host, b" / ") {
@@ -57,7 +54,7 @@ fn after_address(text: &[u8], at: usize) -> Option<Finding> {
     secret.then_some(Finding { start, end: start + value.len(), kind: "password" })
 }
 
-/// `user/password@host`, as Oracle's tools take it; the `@` is at `at`.
+/// Returns the password of `user/password@host`, the form of Oracle's tools. The `@` is at `at`.
 fn slash(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let floor = at.saturating_sub(40).max(done);
     let stop = |&byte: &u8| byte == b'/' || alphabet::is(byte, END);
@@ -71,19 +68,19 @@ fn slash(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let host = alphabet::is_at(text, at + 1, ALNUM) || alphabet::starts(text, at + 1, b"//");
     let password = &text[from..at];
     let plain = password.iter().all(|&byte| alphabet::is(byte, alphabet::WORD));
-    let drawn =
+    let looks_random =
         || randomness::is_likely_random(password) && (plain || !proximity::is_other_kind(password));
     let secret = user < slash
         && alone
         && host
         && !password.is_empty()
         && !password.contains(&b':')
-        && drawn()
+        && looks_random()
         && !placeholder::is_placeholder(password);
     secret.then_some(Finding { start: from, end: at, kind: "password" })
 }
 
-/// `root/X` and `admin:X` without a host; the user ends at `end`.
+/// Returns the password of `root/X` and `admin:X` without a host. The user ends at `end`.
 pub(super) fn beside_user(text: &[u8], end: usize, done: usize) -> Option<Finding> {
     let sign = alphabet::run(text, end, SPACE);
     let start = alphabet::run(text, sign + 1, SPACE);
@@ -115,7 +112,7 @@ pub(super) fn beside_user(text: &[u8], end: usize, done: usize) -> Option<Findin
     secret.then_some(Finding { start, end: start + value.len(), kind: "password" })
 }
 
-/// `auth=("user", "password")` and `BasicAuth("user", "password")`; the parenthesis is at `at`.
+/// Returns the password of `auth=("user", "password")` and `BasicAuth("user", "password")`. The parenthesis is at `at`.
 pub(super) fn pair(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let before = &text[at.saturating_sub(12).max(done)..at];
     let before = before.strip_suffix(b" ").unwrap_or(before);
@@ -137,7 +134,7 @@ pub(super) fn pair(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     })
 }
 
-/// Whether a value that begins at `start` was opened by a quote after `from`.
+/// Returns true if a quote after `from` opens the value at `start`.
 fn is_quoted(text: &[u8], from: usize, start: usize) -> bool {
     start > from && alphabet::is(text[start - 1], QUOTE)
 }

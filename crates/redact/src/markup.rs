@@ -1,14 +1,14 @@
-//! A name in a tag and its value after it: `<password>x</password>`, a property list, a multipart form.
+//! Elements with a secret: `<password>x</password>`, `<string name="api_key">x</string>`.
 
 use super::Finding;
 use super::alphabet::{self, NAME};
 use super::name::{self, SecretName};
 use super::value::{self, ValueContext, ValueForm};
 
-/// Longest tag that is looked at.
+/// Longest tag that is examined.
 const MAX_TAG_BYTES: usize = 240;
 
-/// `<password>x</password>`, with or without attributes: the `>` is at `at`.
+/// Returns the secret in `<password>x</password>`, with or without attributes. The `>` is at `at`.
 pub(super) fn element(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let floor = at.saturating_sub(MAX_TAG_BYTES).max(done);
     let open = floor + text[floor..at].iter().rposition(|byte| matches!(byte, b'<' | b'>'))?;
@@ -17,7 +17,7 @@ pub(super) fn element(text: &[u8], at: usize, done: usize) -> Option<Finding> {
         return None;
     }
     let end = alphabet::run(tag, 0, NAME | alphabet::COLON);
-    // Of `wsse:Password` the part after its space of names.
+    // The part of `wsse:Password` after its namespace.
     let local = tag[..end].iter().rposition(|&byte| byte == b':').map_or(0, |colon| colon + 1);
     let word = &tag[local..end];
     let by_tag = name::classify(word);
@@ -29,14 +29,14 @@ pub(super) fn element(text: &[u8], at: usize, done: usize) -> Option<Finding> {
         return None;
     }
     let value = &window[..length];
-    // What is named by an attribute is a label in some language more often than not.
+    // A text that is named by an attribute is usually a label in some language.
     let label = attributed && value.iter().all(|&byte| byte.is_ascii_alphabetic() || byte >= 128);
     let site = ValueContext::plain(ValueForm::Quoted);
     let found = Finding { start: at + 1, end: at + 1 + length, kind: named.kind };
     (length > 0 && !label && value::is_secret(value, named, site)).then_some(found)
 }
 
-/// What the name says that the attributes of a tag give it: `<string name="api_key">`, `<entry key="db.password">`.
+/// Classifies the name in the attributes of a tag: `<string name="api_key">`, `<entry key="db.password">`.
 fn attribute(attributes: &[u8]) -> Option<SecretName> {
     let known: [&[u8]; 4] = [b" name=\"", b" key=\"", b" name='", b" key='"];
     let begins = |known: &&[u8]| {

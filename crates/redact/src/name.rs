@@ -1,4 +1,4 @@
-//! Whether a name class that its value is a secret, and how surely.
+//! Names of secrets: classifies a name by the kind of value it announces.
 
 use super::alphabet::{self, LOWER, UPPER};
 
@@ -9,32 +9,32 @@ pub(super) use ends::{may_end, may_matter, pair_table};
 
 use words::{is_suffix, opens, opens_nothing};
 
-/// How much a name class.
+/// The kind of value that a name announces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NameClass {
-    /// A password: whatever is written down for it is one, words included.
+    /// A password: any value is one, words included.
     Password,
-    /// Words that together are the secret: a mnemonic, a passphrase.
+    /// A secret made of words: a mnemonic, a passphrase.
     Phrase,
     /// A token, secret or key: the value must not look like a name.
     Secret,
-    /// Something that may hold a key: the value must look random.
+    /// Possibly a key: the value must look random.
     Perhaps,
-    /// A number that is typed in: six digits or more.
+    /// A number to type in: six digits or more.
     Pin,
 }
 
-/// What a name class, and what its value is called when it is taken out.
+/// The class of a name, and the kind that a placeholder of its value names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SecretName {
     pub(super) class: NameClass,
     pub(super) kind: &'static str,
 }
 
-/// Longest name that is looked at; of a longer one its end.
+/// Length of the end of a name that is examined.
 pub(super) const MAX_NAME_BYTES: usize = 64;
 
-/// Reads a name: `DB_PASSWORD`, `apiKey`, `spring.mail.password`, `X-Api-Key`.
+/// Classifies a name: `DB_PASSWORD`, `apiKey`, `spring.mail.password`, `X-Api-Key`.
 pub(super) fn classify(name: &[u8]) -> Option<SecretName> {
     let mut buffer = [0; 2 * MAX_NAME_BYTES];
     let words = split(name, &mut buffer);
@@ -56,7 +56,7 @@ pub(super) fn classify(name: &[u8]) -> Option<SecretName> {
     }
 }
 
-/// What the last word class, given those before it.
+/// Classifies a name by its last word and the words before it.
 fn classify_last_word(before: &[u8], last: &[u8]) -> Option<SecretName> {
     let name = |class, kind| Some(SecretName { class, kind });
     let (_, previous) = last_word(before);
@@ -165,7 +165,7 @@ fn classify_last_word(before: &[u8], last: &[u8]) -> Option<SecretName> {
     None
 }
 
-/// Lower-case words with `_` between them.
+/// Splits a name into lower-case words with `_` between them.
 fn split<'a>(name: &[u8], buffer: &'a mut [u8; 2 * MAX_NAME_BYTES]) -> &'a [u8] {
     let name = &name[name.len().saturating_sub(MAX_NAME_BYTES)..];
     let mut length = 0;
@@ -184,7 +184,7 @@ fn split<'a>(name: &[u8], buffer: &'a mut [u8; 2 * MAX_NAME_BYTES]) -> &'a [u8] 
     &buffer[..length]
 }
 
-/// The last word, and all before it.
+/// Returns the text before the last word, and the last word.
 fn last_word(words: &[u8]) -> (&[u8], &[u8]) {
     let end = words.iter().rposition(|&byte| byte != b'_').map_or(0, |at| at + 1);
     let start = words[..end].iter().rposition(|&byte| byte == b'_').map_or(0, |at| at + 1);
@@ -200,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_say_what_they_hold() {
+    fn classifies_names() {
         for (name, class) in [
             ("DB_PASSWORD", NameClass::Password),
             ("spring.mail.password", NameClass::Password),

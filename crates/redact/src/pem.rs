@@ -1,7 +1,7 @@
 //! Private keys in text armour: PEM, OpenSSH and PGP blocks, PuTTY files.
 //!
 //! A block may be cut (`head -3 key.pem`), indented, numbered, prefixed by a diff's `+`, or a JSON string with
-//! literal `\n`. With an end line everything to it goes; without one, every line that can be key material.
+//! literal `\n`. With an end line, everything up to it is removed; without one, every line that can be key material.
 
 use super::alphabet::{self, ALNUM, BASE64, BLANK, NAME, QUOTE, SPACE, UPPER};
 use super::{Finding, character_mix};
@@ -12,13 +12,13 @@ const BEGIN: &[u8] = b"-----BEGIN ";
 /// Longest label: `PGP PRIVATE KEY BLOCK` is 21, with room for unknown ones.
 const MAX_LABEL_BYTES: usize = 64;
 
-/// How far an end line may be: a key of 16,384 bits takes 13 KB.
+/// Maximum distance of an end line: a key of 16,384 bits takes 13 KB.
 const MAX_BLOCK_BYTES: usize = 16 * 1024;
 
-/// What must be there of a body. A begin line alone is a mention of a key, not a key.
+/// Shortest body. A begin line alone mentions a key and holds none.
 const MIN_BODY_BYTES: usize = 16;
 
-/// The block whose begin line is at `at`.
+/// Returns the block with the begin line at `at`.
 pub(super) fn block(text: &[u8], at: usize) -> Option<Finding> {
     if !alphabet::starts(text, at, BEGIN) {
         return None;
@@ -33,7 +33,7 @@ pub(super) fn block(text: &[u8], at: usize) -> Option<Finding> {
     }
     let body = label_start + label_len + 5;
     let (material, cut) = body_end(text, body);
-    // Copied out of a terminal, a block may have blanks for line ends; its end line vouches for it.
+    // A block from a terminal may have blanks for line ends; its end line proves that it is a key.
     let first = skip_margin(text, body);
     let begun =
         material >= MIN_BODY_BYTES || alphabet::run(text, first, BASE64) - first >= MIN_BODY_BYTES;
@@ -45,9 +45,9 @@ pub(super) fn block(text: &[u8], at: usize) -> Option<Finding> {
     Some(Finding { start: at, end, kind: KIND })
 }
 
-/// The end of the end line, when the next dashes after the body are one.
+/// Returns the end of the end line if the next dashes behind the body form one.
 fn end_line(text: &[u8], body: usize) -> Option<usize> {
-    // Key material has no five dashes in a row; the first ones end the block or belong to something else.
+    // Key material has no five dashes in a row, so the first ones end the block or belong to other text.
     let rest = text.get(body..text.len().min(body + MAX_BLOCK_BYTES))?;
     let dashes = body + rest.windows(5).position(|five| five == b"-----")?;
     if !alphabet::starts(text, dashes, b"-----END ") {
@@ -59,7 +59,7 @@ fn end_line(text: &[u8], body: usize) -> Option<usize> {
     Some(length.map_or_else(|| alphabet::run(text, label, ALNUM | SPACE), |at| label + at + 5))
 }
 
-/// How many bytes of key material follow, and where the last of them ends.
+/// Returns the number of bytes of key material that follow, and their end.
 fn body_end(text: &[u8], body: usize) -> (usize, usize) {
     let (mut material, mut end, mut at) = (0, body, body);
     while at < text.len() {
@@ -71,7 +71,7 @@ fn body_end(text: &[u8], body: usize) -> (usize, usize) {
             end = after;
             continue;
         }
-        // A line of a key is nothing but its alphabet; a word of a sentence is followed by a blank and a word.
+        // A line of a key has only characters of its alphabet; a word of a sentence is followed by a blank and a word.
         if stop == line
             || !ends_line(text, stop)
             || (stop - line < 8 && !last_of_body(text, line, stop))
@@ -85,7 +85,7 @@ fn body_end(text: &[u8], body: usize) -> (usize, usize) {
     (material, end)
 }
 
-/// Skips what may stand before a line: line ends real and escaped, indentation, a diff's sign, a line number.
+/// Skips the margin of a line: line ends real and escaped, indentation, a diff's sign, a line number.
 fn skip_margin(text: &[u8], from: usize) -> usize {
     let mut at = from;
     loop {
@@ -106,7 +106,8 @@ fn skip_margin(text: &[u8], from: usize) -> usize {
     }
 }
 
-/// `  12\t`, `12:` and `2026-11-15T12:20:13Z ` before a line, as viewers and logs print them.
+/// Returns the end of a number or a time before a line, as viewers and logs print it: `  12\t`, `12:`,
+/// `2026-11-15T12:20:13Z `.
 fn line_number(text: &[u8], at: usize) -> Option<usize> {
     let clock = alphabet::DIGIT | alphabet::DASH | alphabet::COLON | alphabet::DOT;
     let time = alphabet::run(text, at, clock | UPPER);
@@ -119,7 +120,7 @@ fn line_number(text: &[u8], at: usize) -> Option<usize> {
     (numbered && matches!(text.get(end), Some(b'\t' | b':' | b'|'))).then_some(end + 1)
 }
 
-/// `Proc-Type: 4,ENCRYPTED` and its like inside a block.
+/// Returns the end of a header inside a block, such as `Proc-Type: 4,ENCRYPTED`.
 fn header_line(text: &[u8], at: usize) -> Option<usize> {
     let known: [&[u8]; 6] =
         [b"Proc-Type:", b"DEK-Info:", b"Version:", b"Comment:", b"Hash:", b"Charset:"];
@@ -127,11 +128,11 @@ fn header_line(text: &[u8], at: usize) -> Option<usize> {
     let from = at + word.len();
     let rest = &text[from..text.len().min(from + 128)];
     let length = rest.iter().position(|&byte| matches!(byte, b'\n' | b'\\' | b'"'));
-    // Never into the middle of a character: a header without an end in sight is no header.
+    // A header without a visible end does not count, so that the block is not cut within a character.
     length.map(|length| from + length)
 }
 
-/// Whether nothing but a line end, a quote or the end of the text follows.
+/// Returns true if a line end, a quote or the end of the text follows.
 fn ends_line(text: &[u8], at: usize) -> bool {
     let at = alphabet::run(text, at, SPACE);
     match text.get(at) {
@@ -140,13 +141,13 @@ fn ends_line(text: &[u8], at: usize) -> bool {
     }
 }
 
-/// A short line is material when it is the last one (it is padded or the text ends) or a checksum (`=abcd`).
+/// Returns true if a short line ends a body: it is padded, the text ends, or it is a checksum (`=abcd`).
 fn last_of_body(text: &[u8], start: usize, stop: usize) -> bool {
     let padded = text[start..stop].contains(&b'=');
     padded || stop == text.len() || alphabet::starts(text, skip_margin(text, stop), b"-----")
 }
 
-/// The lines of a key before the end line at `at`, when its begin line is out of sight: `tail -5 key.pem`.
+/// Returns the lines of a key before the end line at `at` if its begin line is missing: `tail -5 key.pem`.
 pub(super) fn tail(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let label = at + b"-----END ".len();
     if !alphabet::starts(text, at, b"-----END ") {
@@ -162,7 +163,7 @@ pub(super) fn tail(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     loop {
         let line_end = before_margin(text, start, floor);
         let line = alphabet::run_back(text, line_end, BASE64, line_end - floor);
-        // What a viewer puts before a line is no part of the key, and ends the walk only where a word does.
+        // The margin of a viewer is not part of the key, and the walk ends only at a word.
         let is_line = line_end < start
             && line_end - line >= 8
             && (line == floor || !alphabet::is(text[line - 1], NAME));
@@ -176,7 +177,7 @@ pub(super) fn tail(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     (material >= MIN_BODY_BYTES && start < at).then_some(Finding { start, end, kind: KIND })
 }
 
-/// Before what may stand between two lines: line ends real and escaped, indentation, quotes, a diff's sign.
+/// Skips back over the margin between two lines: line ends real and escaped, indentation, quotes, a diff's sign.
 fn before_margin(text: &[u8], end: usize, floor: usize) -> usize {
     let mut at = end;
     while at > floor {
@@ -198,7 +199,8 @@ fn before_margin(text: &[u8], end: usize, floor: usize) -> usize {
     at
 }
 
-/// Returns true if a line can be one of a key's body. After another one (`is_inside`) it may be the short last one.
+/// Returns true if a line can belong to the body of a key. After another such line (`is_inside`) it may be the short
+/// last one.
 pub fn is_key_line(line: &str, is_inside: bool) -> bool {
     let quotes = ['"', '\'', '`', ',', '\\', '+', '|', '>', ';', ' ', '\t', '\r'];
     let line = line.trim_matches(quotes);
@@ -212,7 +214,7 @@ pub fn is_key_line(line: &str, is_inside: bool) -> bool {
             || is_inside && (8..60).contains(&line.len()) && !character_mix::is_wordy(line))
 }
 
-/// The private part of a PuTTY key file, whose first words are at `at`.
+/// Returns the private part of a PuTTY key file. Its first words are at `at`.
 pub(super) fn putty(text: &[u8], at: usize) -> Option<Finding> {
     let word = b"Private-Lines:";
     if !alphabet::starts(text, at, word) {

@@ -1,11 +1,11 @@
-//! Assignments within encoded URLs: `next=https%3A%2F%2Fhost%3Ftoken%3Dx`, `%22password%22%3A%22x%22`.
+//! Assignments within percent-encoded URLs: `next=https%3A%2F%2Fhost%3Ftoken%3Dx`, `%22password%22%3A%22x%22`.
 
 use super::Finding;
 use super::alphabet::{self, NAME, TILDE};
 use super::name;
 use super::value::{self, ValueContext, ValueForm};
 
-/// The value after the encoded separator at `at`.
+/// Returns the secret behind the encoded separator at `at`.
 pub(super) fn secret(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let separator = text.get(at..at + 3)?;
     if !matches!(separator, b"%3D" | b"%3d" | b"%3A" | b"%3a") {
@@ -14,7 +14,7 @@ pub(super) fn secret(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let before = &text[at.saturating_sub(3).max(done)..at];
     let end = if before == b"%22" || before == b"%27" { at - 3 } else { at };
     let start = alphabet::run_back(text, end, NAME, (end - done).min(name::MAX_NAME_BYTES));
-    // The digits of the escape before the name are no part of it.
+    // The digits of the escape before the name do not belong to it.
     let start = if start > done && text[start - 1] == b'%' { (start + 2).min(end) } else { start };
     let named = name::classify(&text[start..end])?;
     let mut from = at + 3;

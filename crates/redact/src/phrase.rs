@@ -1,21 +1,21 @@
-//! Secrets that are made of words: `correct horse battery staple`, a mnemonic of twelve words.
+//! Secrets made of words: `correct horse battery staple`, a mnemonic of twelve words.
 //!
-//! Words alone say nothing: sentences are made of them too. So a phrase is looked for only behind a name that announces
-//! one, and it holds none of the short words that every sentence has.
+//! Sentences are made of words too. So a phrase is searched for only behind a name that announces one, and it has
+//! next to none of the short words of sentences.
 
 use super::Finding;
 use super::alphabet::{self, LOWER, NAME, QUOTE, SPACE};
 
-/// Number of words that make a phrase.
+/// Minimum number of words of a phrase.
 const MIN_WORDS: usize = 4;
-/// Number of words of a mnemonic. So many without a short one among them are no sentence.
+/// Minimum number of words of a mnemonic. A sentence of that length has short words.
 const MIN_MNEMONIC_WORDS: usize = 11;
 /// Length of text between `backup codes` and the codes.
 const MAX_CODES_GAP_BYTES: usize = 80;
-/// Longest phrase that is looked at.
+/// Longest phrase that is examined.
 const MAX_BYTES: usize = 320;
 
-/// Returns true if a value is four words or more, of which none belongs to a sentence or to the name of a secret.
+/// Returns true for four or more words without a word of sentences or of secret names.
 pub(super) fn is_phrase(value: &[u8]) -> bool {
     let parting = match value.iter().skip(1).find(|&&byte| !alphabet::is(byte, LOWER)) {
         Some(&sign) if matches!(sign, b' ' | b'-' | b'_' | b'.') => sign,
@@ -35,7 +35,7 @@ pub(super) fn is_phrase(value: &[u8]) -> bool {
     words && count >= MIN_WORDS && value.len() <= MAX_BYTES
 }
 
-/// The phrase behind the word from `at` to `end`: `seed phrase: a b c …`, `the passphrase is "a b c d"`.
+/// Returns the phrase behind the word from `at` to `end`: `seed phrase: a b c …`, `the passphrase is "a b c d"`.
 pub(super) fn after_name(text: &[u8], at: usize, end: usize) -> Option<Finding> {
     if !is_name(text, at, end) {
         return None;
@@ -73,7 +73,7 @@ pub(super) fn after_name(text: &[u8], at: usize, end: usize) -> Option<Finding> 
     }
     let (mut count, mut ordinary, mut stop) = (0, 0, start);
     // Words before the first ordinary one.
-    let (mut drawn_count, mut drawn_stop) = (0, start);
+    let (mut phrase_count, mut phrase_stop) = (0, start);
     let mut next = start;
     while next < start + MAX_BYTES {
         let word = alphabet::run(text, next, LOWER);
@@ -85,7 +85,7 @@ pub(super) fn after_name(text: &[u8], at: usize, end: usize) -> Option<Finding> 
         stop = word;
         ordinary += usize::from(is_ordinary(&text[next..word]));
         if ordinary == 0 {
-            (drawn_count, drawn_stop) = (count, word);
+            (phrase_count, phrase_stop) = (count, word);
         }
         if text.get(word) != Some(&b' ') {
             break;
@@ -96,7 +96,7 @@ pub(super) fn after_name(text: &[u8], at: usize, end: usize) -> Option<Finding> 
     if count >= MIN_MNEMONIC_WORDS && ordinary * 4 <= count {
         return found(stop);
     }
-    // `copper kettle under moss`: one ordinary word, and the sentence is over.
+    // `copper kettle under moss`: one ordinary word, and the sentence ends.
     let first = &text[start..alphabet::run(text, start, LOWER)];
     let is_over =
         text.get(stop).is_none_or(|&byte| !alphabet::is(byte, SPACE) || stop == text.len());
@@ -112,10 +112,10 @@ pub(super) fn after_name(text: &[u8], at: usize, end: usize) -> Option<Finding> 
     {
         return found(stop);
     }
-    if announced && drawn_count >= MIN_WORDS { found(drawn_stop) } else { None }
+    if announced && phrase_count >= MIN_WORDS { found(phrase_stop) } else { None }
 }
 
-/// The words between quotes that begin at `start`, of which at most every third belongs to a sentence.
+/// Returns the words between quotes at `start` if at most every third belongs to a sentence.
 fn quoted(text: &[u8], start: usize) -> Option<Finding> {
     let quote = text[start - 1];
     let window = &text[start.min(text.len())..text.len().min(start + MAX_BYTES)];
@@ -131,7 +131,7 @@ fn quoted(text: &[u8], start: usize) -> Option<Finding> {
     is_phrase.then_some(Finding { start, end: start + length, kind: "passphrase" })
 }
 
-/// Returns true for three words or more with a number among them, of which at most every third belongs to a sentence.
+/// Returns true for three or more words with a number among them if at most every third belongs to a sentence.
 pub(super) fn is_loose_phrase(value: &[u8]) -> bool {
     let (mut count, mut ordinary) = (0, 0);
     let are_words = value.split(|&byte| byte == b' ').all(|word| {
@@ -144,7 +144,8 @@ pub(super) fn is_loose_phrase(value: &[u8]) -> bool {
     are_words && count >= 3 && ordinary * 3 <= count && value.iter().any(u8::is_ascii_digit)
 }
 
-/// The rest of a line of a configuration: `passphrase = Four words or more`. The name is from `at` to `end`.
+/// Returns the rest of a line of a configuration file: `passphrase = Four words or more`. The name is from `at` to
+/// `end`.
 fn whole_line(text: &[u8], at: usize, end: usize, start: usize) -> Option<Finding> {
     let sign = alphabet::run(text, end, SPACE);
     let is_passphrase = text[at..end].eq_ignore_ascii_case(b"passphrase");
@@ -172,14 +173,14 @@ fn whole_line(text: &[u8], at: usize, end: usize, start: usize) -> Option<Findin
     })
 }
 
-/// Words of expressions and of instructions.
+/// Returns true for words of expressions and of instructions.
 fn is_code_word(word: &[u8]) -> bool {
     let words: [&[u8]; 10] =
         [b"or", b"and", b"if", b"else", b"not", b"await", b"new", b"None", b"your", b"must"];
     words.contains(&word) || is_ordinary(word)
 }
 
-/// The codes behind `backup codes` and `recovery code`; the last word is from `at` to `end`.
+/// Returns the codes behind `backup codes` and `recovery code`. The last word is from `at` to `end`.
 pub(super) fn codes(text: &[u8], at: usize, end: usize) -> Option<Finding> {
     let word = &text[at..end];
     let before = &text[at.saturating_sub(9)..at];
@@ -249,7 +250,7 @@ pub(super) fn codes(text: &[u8], at: usize, end: usize) -> Option<Finding> {
     (start > end && stop > start).then_some(Finding { start, end: stop, kind: "code" })
 }
 
-/// The number behind `OTP`, whose word ends at `end`.
+/// Returns the number behind `OTP`. The word ends at `end`.
 pub(super) fn one_time(text: &[u8], end: usize) -> Option<Finding> {
     let start = alphabet::run(text, end, SPACE | alphabet::COLON | alphabet::EQUALS);
     let stop = alphabet::run(text, start, alphabet::DIGIT);
@@ -258,7 +259,7 @@ pub(super) fn one_time(text: &[u8], end: usize) -> Option<Finding> {
     is_code.then_some(Finding { start, end: stop, kind: "code" })
 }
 
-/// Returns true if a word, together with the one before it, announces words.
+/// Returns true if a word, together with the one before it, announces a phrase.
 fn is_name(text: &[u8], at: usize, end: usize) -> bool {
     let word = &text[at..end];
     let is = |known: &[u8]| word.eq_ignore_ascii_case(known);
@@ -274,12 +275,12 @@ fn is_name(text: &[u8], at: usize, end: usize) -> bool {
     (is(b"phrase") || is(b"words")) && kinds.iter().any(kind)
 }
 
-/// A word of three to ten small letters.
+/// Returns true for a word of three to ten small letters.
 fn is_word(word: &[u8]) -> bool {
     (3..=10).contains(&word.len()) && word.iter().all(|&byte| alphabet::is(byte, LOWER))
 }
 
-/// Words of sentences, of forms and of names.
+/// Returns true for words of sentences, forms and names.
 #[rustfmt::skip]
 fn is_ordinary(word: &[u8]) -> bool {
     matches!(

@@ -1,8 +1,8 @@
-//! Values that stand for a secret without being one: `changeme`, `<your-token>`, `${VAR}`, `xxxx`.
+//! Placeholders of secrets: `changeme`, `<your-token>`, `${VAR}`, `xxxx`.
 //!
-//! They are left alone: documentation and examples are most of what an agent reads, and a memory that says
-//! `[redacted]` where a guide says `your-api-key` has lost something and protected nothing. Default passwords of
-//! development databases (`postgres`, `guest`) count as placeholders; a word that is in no list here does not.
+//! They are kept. Documentation and examples are most of what an agent reads, and a memory with `[redacted]` in the
+//! place of `your-api-key` has lost information and protected nothing. Default passwords of development databases
+//! (`postgres`, `guest`) count as placeholders; a word that is in no list here does not.
 
 use super::alphabet::{self, ALNUM};
 use super::{PLACEHOLDER_START, character_mix, randomness};
@@ -11,7 +11,7 @@ mod words;
 
 use words::{is_part, is_word};
 
-/// What no secret that was drawn contains, and what people write instead of one.
+/// Parts of placeholders that random secrets do not contain.
 static STAND_IN_PARTS: &[&str] = &[
     "changeme",
     "change-me",
@@ -30,7 +30,7 @@ static STAND_IN_PARTS: &[&str] = &[
     "your",
 ];
 
-/// Whether a value stands for a secret without being one.
+/// Returns true if a value is a placeholder rather than a secret.
 pub(super) fn is_placeholder(value: &[u8]) -> bool {
     let seen = ByteSet::from_bytes(value);
     if is_mark(value) || is_reference(value) || is_elided(value, &seen) || seen.is_filler(value) {
@@ -47,13 +47,13 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
     is_word(lower) || is_made_of_parts(lower) || has_mark(lower) && character_mix::is_wordy(value)
 }
 
-/// Whether a value is what is left of a secret, and nothing more.
+/// Returns true if a value is exactly one placeholder of this crate.
 fn is_mark(value: &[u8]) -> bool {
     mark_end(value, 0) == Some(value.len())
 }
 
-/// Where the placeholder that begins at `at` ends. Longer ones than ours are no placeholders: a key in a
-/// bracket must not pass for one.
+/// Returns the end of the crate's own placeholder at `at`. Longer ones do not count: a key in a bracket must not pass
+/// for a placeholder.
 pub(super) fn mark_end(text: &[u8], at: usize) -> Option<usize> {
     let from = at + PLACEHOLDER_START.len();
     let end = alphabet::run(text, from, alphabet::LOWER | alphabet::DIGIT | alphabet::DASH);
@@ -61,12 +61,12 @@ pub(super) fn mark_end(text: &[u8], at: usize) -> Option<usize> {
     (ours && text.get(end) == Some(&b']')).then_some(end + 1)
 }
 
-/// Whether the body of a token is filler: one character over and over, or a documented example.
+/// Returns true if the body of a token is filler: one character over and over, or a documented example.
 pub(super) fn is_filler(body: &[u8]) -> bool {
     ByteSet::from_bytes(body).is_filler(body)
 }
 
-/// Which ASCII characters a value has.
+/// The ASCII characters of a value.
 struct ByteSet([u64; 2]);
 
 impl ByteSet {
@@ -90,7 +90,7 @@ impl ByteSet {
     }
 }
 
-/// Variables, templates and stores: what a value is read from.
+/// Returns true for variables, templates and references to secret stores.
 fn is_reference(value: &[u8]) -> bool {
     let first = value.first().copied().unwrap_or_default();
     let last = value.last().copied().unwrap_or_default();
@@ -108,7 +108,7 @@ fn is_reference(value: &[u8]) -> bool {
     }
 }
 
-/// A path into a store of secrets, or a URL, which has rules of its own.
+/// Returns true for a path into a secret store, and for a URL, which other rules handle.
 fn is_store(value: &[u8]) -> bool {
     let scheme = alphabet::run(value, 0, ALNUM | alphabet::PLUS_SLASH | alphabet::DASH);
     let known: [&[u8]; 8] =
@@ -118,7 +118,7 @@ fn is_store(value: &[u8]) -> bool {
         && (alphabet::starts(value, scheme, b"://") || known.contains(&&value[..scheme]))
 }
 
-/// `my-secret-token`, `test_password_2`, `accessToken`: words everybody would choose.
+/// Returns true for a value made of generic words: `my-secret-token`, `test_password_2`, `accessToken`.
 fn is_made_of_parts(lower: &[u8]) -> bool {
     let mut parts =
         lower.split(|byte| !byte.is_ascii_alphanumeric()).filter(|part| !part.is_empty());
@@ -129,7 +129,8 @@ fn is_made_of_parts(lower: &[u8]) -> bool {
     })
 }
 
-/// Whether any of [`STAND_IN_PARTS`] is in it, trying only where the first two letters of one stand.
+/// Returns true if a value contains one of [`STAND_IN_PARTS`]. It compares only at pairs of letters that one begins
+/// with.
 fn has_mark(lower: &[u8]) -> bool {
     let begins = |two: &[u8]| {
         matches!(
@@ -154,7 +155,7 @@ fn has_mark(lower: &[u8]) -> bool {
     })
 }
 
-/// A pattern that a value is put into: `%s:%s`, `Bearer ${token}`.
+/// Returns true for a pattern with room for a value: `%s:%s`, `Bearer ${token}`.
 fn is_template(value: &[u8]) -> bool {
     let braces = |two: &[u8]| matches!(two, b"${" | b"{{" | b"#{" | b"{}");
     let percent = |two: &[u8]| matches!(two, b"%s" | b"%(");
@@ -166,7 +167,7 @@ fn is_template(value: &[u8]) -> bool {
     })
 }
 
-/// `sk-...`, `abc…`, `***`, `ab******`: more is left out than said.
+/// Returns true if most of a value is left out: `sk-...`, `abc…`, `***`, `ab******`.
 fn is_elided(value: &[u8], seen: &ByteSet) -> bool {
     let stars = || value.iter().map(|&byte| usize::from(byte == b'*')).sum::<usize>();
     value.ends_with(b"...")
@@ -183,7 +184,7 @@ mod tests {
     use super::is_placeholder;
 
     #[test]
-    fn stand_ins_are_known() {
+    fn recognizes_placeholders() {
         for value in [
             "changeme",
             "<your-token>",

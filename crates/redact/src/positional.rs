@@ -1,31 +1,31 @@
-//! Secrets that are known by their place on a command line: `rabbitmqctl add_user app X`, `composer config HOST X`.
+//! Secrets known by their position on a command line: `rabbitmqctl add_user app X`, `composer config HOST X`.
 //!
-//! A command tells where its secret will stand; the scan takes it when it comes there, so that nothing between the two
-//! is skipped.
+//! A command announces the positions of its secrets; the scan takes each one when it arrives there, so that it skips
+//! no text between them.
 
 use super::alphabet::{self, NAME, QUOTE, SPACE};
 use super::{Finding, character_mix, handmade, placeholder, proximity, randomness};
 
-/// How far from its command an argument is looked for.
+/// Maximum distance of an argument from its command.
 const MAX_LINE_BYTES: usize = 320;
 
-/// Which argument it is, flags not counted, and whether any literal there is a secret or only one that was drawn.
+/// The number of an argument without counting flags. `RandomNth` and `Pair` require a random value.
 #[derive(Clone, Copy)]
 enum Position {
     Nth(usize),
     RandomNth(usize),
-    /// The value of a `name=value`, when it was drawn.
+    /// The random value of a `name=value`.
     Pair(usize),
-    /// The last one, after at least one other.
+    /// The last argument, after at least one other.
     Last,
 }
 
 use Position::{Last, Nth, Pair, RandomNth};
 
-/// What a command line begins with, and where its secrets stand.
+/// The start of a command line, and the positions of its secrets.
 type Row = (&'static [u8], &'static [Position]);
 
-/// The commands whose last word this is.
+/// Returns the commands that end with a word.
 fn commands(word: &[u8]) -> &'static [Row] {
     match word {
         b"set" => &[
@@ -91,7 +91,7 @@ fn commands(word: &[u8]) -> &'static [Row] {
     }
 }
 
-/// The secrets that the command is given whose last word is at `at` and ends at `end`.
+/// Returns the secrets among the arguments of a command. Its last word is from `at` to `end`.
 pub(super) fn expected_arguments(text: &[u8], at: usize, end: usize) -> [Option<Finding>; 2] {
     let rows = commands(&text[at..end]);
     if rows.is_empty() || !alphabet::is_at(text, end, SPACE) {
@@ -129,7 +129,7 @@ pub(super) fn expected_arguments(text: &[u8], at: usize, end: usize) -> [Option<
     [found.next(), found.next()]
 }
 
-/// What no name, path or number looks like; hexadecimals are keys here.
+/// Returns true for a value that is neither a name nor a path nor a number. Hexadecimal values are keys here.
 fn is_key(value: &[u8]) -> bool {
     let long = value.len() >= 12 && !value.contains(&b'/') && !proximity::is_version(value);
     let mixed = value.iter().any(u8::is_ascii_digit) && value.iter().any(u8::is_ascii_alphabetic);
@@ -141,7 +141,7 @@ fn is_key(value: &[u8]) -> bool {
         || long && mixed && !character_mix::is_wordy(value) && !value.contains(&b'.')
 }
 
-/// Where the arguments are that follow `from`, without flags; how many.
+/// Collects the arguments behind `from` without flags. Returns their number.
 fn arguments(text: &[u8], from: usize, words: &mut [(usize, usize); 8]) -> usize {
     let limit = text.len().min(from + MAX_LINE_BYTES);
     let (mut at, mut count) = (from, 0);
@@ -167,7 +167,7 @@ fn arguments(text: &[u8], from: usize, words: &mut [(usize, usize); 8]) -> usize
                     alphabet::is(byte, alphabet::BLANK | QUOTE) || byte == b';'
                 }
         };
-        // What goes on beyond the line's end is not to be cut.
+        // An argument that continues beyond the limit is not cut.
         let Some(length) = text[start..limit]
             .iter()
             .position(over)

@@ -1,22 +1,21 @@
-//! Values that stand before the word that names them: `X is the deploy token`, `use X as password`,
-//! `assert 'X' == user.password`.
+//! Values before the word that names them: `X is the deploy token`, `use X as password`, `assert 'X' == user.password`.
 
 use super::alphabet::{self, BLANK, NEWLINE, QUOTE};
 use super::proximity::{self, has_other_name};
 use super::randomness::{self, Randomness};
 use super::{Finding, adjacent, character_mix, handmade, placeholder, prefix};
 
-/// How far before its name a value is looked for.
+/// Maximum distance of a value from its name.
 const MAX_DISTANCE_BYTES: usize = 112;
 /// Shortest value that is taken without a verb between it and its name.
 const MIN_BARE_BYTES: usize = 12;
 
-/// The value on the line before the word at `at` that names it. What lies before `from` was looked at already.
+/// Returns the value on the line before the word at `at` that names it. Text before `from` was searched already.
 pub(super) fn find(text: &[u8], at: usize, from: usize) -> Option<Finding> {
     let floor = at.saturating_sub(MAX_DISTANCE_BYTES).max(from).min(at);
     let line = text[floor..at].iter().rposition(|&byte| alphabet::is(byte, NEWLINE));
     let floor = line.map_or(floor, |line| floor + line + 1);
-    // Hardly a value was ever drawn without a digit; where one was, a verb has to say so.
+    // Random values without a digit are rare; they need a verb.
     let window = &text[floor..at];
     let verb = |part: &[u8]| matches!(part, b" as " | b" is ");
     if !window.iter().any(u8::is_ascii_digit) && !window.windows(4).any(verb) {
@@ -28,7 +27,7 @@ pub(super) fn find(text: &[u8], at: usize, from: usize) -> Option<Finding> {
     while end > floor {
         let window = &text[floor..end];
         let start = floor + window.iter().rposition(|&byte| parts(byte)).map_or(0, |sign| sign + 1);
-        // A word that goes on before the floor is not to be cut.
+        // A word that begins before the floor is not cut.
         let whole = start > floor || floor == 0 || parts(text[floor - 1]);
         let stop = end
             - text[start..end]
@@ -50,7 +49,7 @@ pub(super) fn find(text: &[u8], at: usize, from: usize) -> Option<Finding> {
 fn is_value(text: &[u8], start: usize, end: usize, at: usize, floor: usize) -> bool {
     let value = &text[start..end];
     let between = &text[end..at];
-    let is_drawn = randomness::is_likely_random(value) || adjacent::is_signed(value);
+    let looks_random = randomness::is_likely_random(value) || adjacent::is_signed(value);
     let mixed = value.iter().any(u8::is_ascii_digit)
         && value.iter().any(u8::is_ascii_uppercase)
         && value.iter().any(u8::is_ascii_lowercase);
@@ -59,11 +58,11 @@ fn is_value(text: &[u8], start: usize, end: usize, at: usize, floor: usize) -> b
         _ if value.len() < randomness::MIN_RANDOM_BYTES && !password() => false,
         Link::Verb | Link::Field if password() && handmade::is_surely_handmade(value) => true,
         Link::Verb => {
-            (is_drawn || value.len() >= 20 && mixed && character_mix::is_random(value))
+            (looks_random || value.len() >= 20 && mixed && character_mix::is_random(value))
                 && !proximity::is_other_kind(value)
                 || value.len() >= 32 && randomness::is_hex(value) && character_mix::is_random(value)
         }
-        Link::Comparison => is_drawn && !proximity::is_other_kind(value),
+        Link::Comparison => looks_random && !proximity::is_other_kind(value),
         Link::Other | Link::Field => {
             value.len() >= MIN_BARE_BYTES
                 && mixed
@@ -82,13 +81,13 @@ fn is_value(text: &[u8], start: usize, end: usize, at: usize, floor: usize) -> b
         && !has_name(value)
 }
 
-/// `name=value` and `name:value` have rules of their own.
+/// Returns true for `name=value` and `name:value`, which other rules handle.
 fn has_name(value: &[u8]) -> bool {
     let sign = value.iter().position(|byte| matches!(byte, b'=' | b':'));
     sign.is_some_and(|sign| character_mix::is_wordy(&value[..sign]))
 }
 
-/// How a value and a name behind it belong together.
+/// The words between a value and the name behind it.
 enum Link {
     /// `is the`, `as`.
     Verb,

@@ -1,7 +1,7 @@
-//! Tokens that say by their first characters whose they are.
+//! Tokens with a vendor's prefix.
 //!
-//! Prefixes and lengths follow gitleaks' rules. A token is the longest run of its alphabet, even where a vendor
-//! issues shorter ones: half a token left behind is a leak, a few characters too many are not.
+//! Prefixes and lengths follow gitleaks' rules. A token is the longest run of its alphabet, even if a vendor issues
+//! shorter ones: half a token left behind is a leak, a few characters too many are not.
 
 mod table;
 
@@ -11,10 +11,10 @@ use super::Finding;
 use super::alphabet::{self, ALNUM, BASE64};
 use super::{character_mix, placeholder};
 
-/// For every first byte, the rows that begin with it: `from..to`.
+/// For every first byte, the range of rows that begin with it.
 static BY_BYTE: [(u16, u16); 128] = by_byte();
 
-/// A bit for every three first bytes that a row begins with, folded; a word that is no token leaves here.
+/// A bit for the folded first three bytes of every row. It dismisses most words.
 static BEGINS: [u64; 64] = begins();
 
 const fn by_byte() -> [(u16, u16); 128] {
@@ -54,7 +54,7 @@ const fn fold(first: u8, second: u8, third: u8) -> usize {
     (first as usize * 31 + second as usize * 517 + third as usize * 67) % 4096
 }
 
-/// The token that begins at `at`, the start of a word.
+/// Returns the token that begins at `at`, the start of a word.
 pub(super) fn token(text: &[u8], at: usize) -> Option<Finding> {
     let &[first, second, third] = text.get(at..at + 3)?.first_chunk()?;
     let bit = fold(first, second, third);
@@ -83,8 +83,8 @@ impl Prefix {
             return None;
         }
         let whole = body.len() >= self.least && !alphabet::is_at(text, end, ALNUM);
-        let drawn = !self.is_common || character_mix::is_random(body);
-        let token = whole && drawn || is_cut_off(text, self.text, start, end);
+        let looks_random = !self.is_common || character_mix::is_random(body);
+        let token = whole && looks_random || is_cut_off(text, self.text, start, end);
         (token && !placeholder::is_filler(body)).then_some(Finding {
             start: at,
             end,
@@ -102,7 +102,7 @@ fn is_cut_off(text: &[u8], prefix: &str, start: usize, end: usize) -> bool {
     dots && telling && body.len() >= 8 && !character_mix::is_wordy(body)
 }
 
-/// Whether the byte at `at` is in the middle of encoded data, where any four letters turn up.
+/// Returns true if the byte at `at` is inside of encoded data, where any four letters turn up.
 fn is_inside_blob(text: &[u8], at: usize) -> bool {
     let within = at > 0 && matches!(text[at - 1], b'+' | b'/');
     within && at - alphabet::run_back(text, at, BASE64, 40) == 40
@@ -114,7 +114,7 @@ mod tests {
     use crate::redact;
 
     #[test]
-    fn rows_stand_together_and_longer_ones_first() {
+    fn rows_are_sorted() {
         for pair in PREFIXES.windows(2) {
             let [a, b] = [pair[0].text, pair[1].text];
             assert!(a.as_bytes()[0] <= b.as_bytes()[0], "{a} before {b}");
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_is_a_placeholder_and_documented() {
+    fn kinds_are_documented() {
         let page = include_str!("../../../docs/reference/redaction.md");
         for row in PREFIXES {
             let mark = format!("[redacted:{}]", row.kind);
@@ -139,15 +139,15 @@ mod tests {
     #[test]
     fn every_row_is_found() {
         for row in PREFIXES {
-            // Digits and the letters of hexadecimals are in every alphabet but capitals'.
-            let drawn = if row.alphabet & alphabet::LOWER == 0
+            // Digits and hexadecimal letters are in every alphabet except the one of capitals.
+            let body = if row.alphabet & alphabet::LOWER == 0
                 && row.alphabet & alphabet::HEX_LETTER == 0
             {
                 "7B2D9F4C6E8A3D5"
             } else {
                 "7b2d9f4c6e8a3d5"
             };
-            let token = format!("{}{}", row.text, drawn.repeat(1 + row.least / drawn.len()));
+            let token = format!("{}{}", row.text, body.repeat(1 + row.least / body.len()));
             let text = format!("see {token}, please");
             assert_eq!(redact(&text), format!("see [redacted:{}], please", row.kind), "{token}");
         }

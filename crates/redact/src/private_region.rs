@@ -1,14 +1,14 @@
-//! `<private>…</private>`: what a user has marked as nobody's business.
+//! `<private>…</private>`: regions that a user has marked as private.
 //!
-//! The whole region goes, with its tags. A region that is never closed reaches to the end of the text: a user who
-//! forgot the closing tag did not mean to publish the rest.
+//! The whole region is removed, with its tags. A region without a closing tag reaches to the end of the text: a user
+//! who forgot the tag did not mean to publish the rest.
 
 use super::Finding;
 use super::alphabet::{self, SPACE};
 
 const KIND: &str = "private";
 
-/// Every outermost region.
+/// Returns the outermost regions.
 pub(super) fn regions(text: &str) -> impl Iterator<Item = Finding> + '_ {
     let mut from = 0;
     std::iter::from_fn(move || {
@@ -27,7 +27,7 @@ pub(super) fn regions(text: &str) -> impl Iterator<Item = Finding> + '_ {
     })
 }
 
-/// The next opening tag: its start and its end.
+/// Returns the start and the end of the next opening tag.
 fn opening(text: &str, from: usize) -> Option<(usize, usize)> {
     let mut at = from;
     loop {
@@ -39,7 +39,7 @@ fn opening(text: &str, from: usize) -> Option<(usize, usize)> {
     }
 }
 
-/// The next tag of either sort: its end, and whether it closes.
+/// Returns the end of the next tag, and true if it is a closing one.
 fn either(text: &str, from: usize) -> Option<(usize, bool)> {
     let mut at = from;
     loop {
@@ -53,7 +53,7 @@ fn either(text: &str, from: usize) -> Option<(usize, bool)> {
     }
 }
 
-/// The end of the tag that begins at `at`.
+/// Returns the end of the tag that begins at `at`.
 fn tag(text: &[u8], at: usize, closing: bool) -> Option<usize> {
     let word: &[u8] = if closing { b"</private" } else { b"<private" };
     if !alphabet::starts_any_case(text, at, word) {
@@ -61,7 +61,8 @@ fn tag(text: &[u8], at: usize, closing: bool) -> Option<usize> {
     }
     let end =
         (at + word.len()..=at + word.len() + 8).find(|&end| !alphabet::is_at(text, end, SPACE))?;
-    // Between backticks it is a word about the tag; documentation of it would lose all its rest.
+    // Between backticks, the tag is only mentioned. Without this check, documentation of it would lose the rest of
+    // its text.
     let mention = at > 0 && text[at - 1] == b'`' && text.get(end + 1) == Some(&b'`');
     (text.get(end) == Some(&b'>') && !mention).then_some(end + 1)
 }

@@ -1,11 +1,10 @@
-//! Values near words that speak of secrets: the row below a header, the line below a command, a literal among the
-//! arguments of a login.
+//! Values near words for secrets: the row below a header, the line below a command, a literal among the arguments of
+//! a login.
 //!
-//! A rule for every such place would never end. Instead a word such as `password` or `login` makes what follows it
-//! warm for a while, and there a value that stands alone and was [drawn] is taken, whatever is between the two.
-//! Hashes in hexadecimals and UUIDs are not: too many of them stand near such words and are none.
-//!
-//! [drawn]: super::drawn
+//! There are too many such places for a rule each. Instead, a word such as `password` or `login` marks the text
+//! behind it for some length, and a free-standing [random](super::randomness) value in that text is a secret,
+//! regardless of the text between them. Hexadecimal hashes and UUIDs are kept: too many of them near such words are
+//! not secrets.
 
 mod block;
 mod command;
@@ -26,12 +25,12 @@ use super::value::ValueForm;
 use super::value_span::ValueSpan;
 use super::{Finding, character_mix, handmade, placeholder, prefix};
 
-/// Longest value that is looked for between quotes.
+/// Longest quoted value that is examined.
 const MAX_QUOTED_BYTES: usize = 160;
 
-/// The value that stands alone around the word at `at`, when it was drawn.
+/// Returns the free-standing random value around the word at `at`.
 pub(super) fn value(text: &[u8], at: usize, word: usize, done: usize) -> Option<Finding> {
-    // Most words are short, or nothing but small letters, and nothing or a separator is joined to them.
+    // Most words are short or have only small letters, and only a separator follows them.
     let next = text.get(word).copied().unwrap_or(b' ');
     let over =
         alphabet::is(next, END) || matches!(next, b'=' | b':' | b'(' | b'.' | b'_' | b'-' | b'/');
@@ -50,7 +49,7 @@ pub(super) fn value(text: &[u8], at: usize, word: usize, done: usize) -> Option<
         .iter()
         .rposition(|&byte| alphabet::is(byte, QUOTE | BLANK))
         .map(|at| floor + at);
-    // Between quotes a value begins with any sign.
+    // A quoted value may begin with any sign.
     let quoted = opening.filter(|&open| alphabet::is(text[open], QUOTE));
     let start = quoted.map_or(at - signs, |open| open + 1);
     let last = if start > done { text[start - 1] } else { b' ' };
@@ -84,7 +83,7 @@ pub(super) fn value(text: &[u8], at: usize, word: usize, done: usize) -> Option<
         && !placeholder::is_placeholder(value)
         && !has_other_name(text, start, done)
         && (last != b':' || !is_resource(text, start, done));
-    // After a blank the rest of the word belongs to it; in a list the next comma ends it.
+    // Behind a blank, the rest of the word belongs to the value; in a list, the next comma ends it.
     let joined = quoted.is_none() && alphabet::is(last, BLANK);
     let whole = || {
         if joined {
@@ -96,8 +95,8 @@ pub(super) fn value(text: &[u8], at: usize, word: usize, done: usize) -> Option<
     secret.then(|| Finding { start, end: whole(), kind: "secret" })
 }
 
-/// Returns true if a value that begins at `start` is the second part of a login, or a literal given to a field for one:
-/// `credentials: ada:X`, `log in as ada with X`, `fill('#password', 'X')`.
+/// Returns true if the value at `start` is the second part of a login, or a literal for a login field:
+/// `credentials: ada:X`, `fill('#password', 'X')`.
 fn is_login_part(text: &[u8], start: usize, last: u8, done: usize) -> bool {
     let floor = start.saturating_sub(96).max(done);
     let window = &text[floor..start.saturating_sub(1).max(floor)];
@@ -130,7 +129,7 @@ fn is_login_part(text: &[u8], start: usize, last: u8, done: usize) -> bool {
     linked && has(line, &["log in", "logged in", "sign in", "login", "cred", "auth"])
 }
 
-/// A drawn part of a path, of a replacement or of a test's parameters: `bob/X`, `s/old/X/`, `[bob-X]`.
+/// Returns a random part of a path, of a replacement or of a test's parameters: `bob/X`, `s/old/X/`, `[bob-X]`.
 fn inside(text: &[u8], start: usize, word: usize, last: u8, done: usize) -> Option<Finding> {
     let value = &text[start..word];
     let free =
@@ -138,7 +137,7 @@ fn inside(text: &[u8], start: usize, word: usize, last: u8, done: usize) -> Opti
     let before = &text[start.saturating_sub(24).max(done)..start];
     let joined = match last {
         b'/' => {
-            // In encoded data a slash is a character like any other.
+            // In encoded data, a slash is a character like any other.
             let part = alphabet::run_back(text, start - 1, NAME, (start - 1 - done).min(40));
             let user = &text[part..start - 1];
             let pair = part == done || alphabet::is(text[part - 1], BLANK);
@@ -172,24 +171,24 @@ fn inside(text: &[u8], start: usize, word: usize, last: u8, done: usize) -> Opti
     secret.then_some(Finding { start, end: word, kind: "secret" })
 }
 
-/// Returns true if the word around `at` is a digest or a public key in base64, in which a slash is a character.
+/// Returns true if the word around `at` is a digest or a public key in base64, where a slash is a character.
 fn is_encoded(text: &[u8], at: usize, done: usize) -> bool {
     let start =
         alphabet::run_back(text, at, alphabet::BASE64 | alphabet::DASH, (at - done).min(160));
     is_other_kind(&text[start..at])
 }
 
-/// The length of a window that ends with the text: a value that goes on beyond its window is not to be cut.
+/// Returns the length of a window that ends with the text. A value that continues beyond its window is not cut.
 fn ends_text(text: &[u8], start: usize, window: &[u8]) -> Option<usize> {
     (start + window.len() == text.len()).then_some(window.len())
 }
 
-/// Signs that a password may begin with.
+/// Returns true for signs that a password may begin with.
 fn is_sign(byte: u8) -> bool {
     matches!(byte, b'!' | b'%' | b'^' | b'*' | b'+' | b'.' | b'~' | b'#' | b'?')
 }
 
-/// Where the word ends that begins at `start`, when all of it is a value, whatever signs are in it.
+/// Returns the end of the word at `start` if the whole word is a value, including its signs.
 fn word_end(text: &[u8], start: usize, last: u8) -> Option<usize> {
     let window = &text[start..text.len().min(start + 64)];
     let length = window
@@ -199,7 +198,7 @@ fn word_end(text: &[u8], start: usize, last: u8) -> Option<usize> {
     let word = &window[..length];
     let sign = word.iter().position(|byte| matches!(byte, b'=' | b':' | b'@' | b',' | b'&'))?;
     let (first, rest) = (&word[..sign], &word[sign + 1..]);
-    // `name=…`, `user@host.tld`, `a,b` and `x:y` are made of parts.
+    // `name=…`, `user@host.tld`, `a,b` and `x:y` have several parts.
     let parts = character_mix::is_wordy(first) || character_mix::is_wordy(rest) || first.len() < 3;
     let whole = (alphabet::is(last, BLANK) || last == b':')
         && !parts
@@ -207,7 +206,7 @@ fn word_end(text: &[u8], start: usize, last: u8) -> Option<usize> {
     whole.then_some(start + length)
 }
 
-/// Where a bare value ends.
+/// Returns the end of a bare value.
 fn bare_end(text: &[u8], start: usize) -> usize {
     let mut end = start;
     while end < text.len() {
@@ -230,7 +229,7 @@ fn bare_end(text: &[u8], start: usize) -> usize {
     end
 }
 
-/// Whether a value may end at `end`, having begun after `last`.
+/// Returns true if a value that begins behind `last` may end at `end`.
 fn closes(text: &[u8], end: usize, last: u8) -> bool {
     let Some(&byte) = text.get(end) else { return true };
     if alphabet::is(last, QUOTE) {
@@ -260,7 +259,7 @@ mod tests {
     use crate::redact;
 
     #[test]
-    fn what_stands_near_a_word() {
+    fn removes_values_near_words() {
         for (text, left) in [
             ("email,password\na@b.dev,Rh08i7lHhiOK", "email,password\na@b.dev,[redacted:secret]"),
             ("$ show secret pg\ne0IxAiGpwfTFfpEr\n", "$ show secret pg\n[redacted:secret]\n"),

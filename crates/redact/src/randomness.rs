@@ -1,13 +1,13 @@
-//! Whether a short value was drawn rather than written, judged by its pairs of letters.
+//! Randomness of short values, judged by their pairs of letters.
 //!
-//! Three of a hundred pairs of neighbours in words and names are rare ones; in a drawn value it is every second
-//! pair. That tells a password of twelve characters from a name, which the places where the sort of character changes
-//! cannot. It is asked only where something else speaks of secrets: hashes and ids are drawn as well.
+//! Three of a hundred letter pairs in words and names are rare ones; in a random value, every second pair is. That
+//! tells a password of twelve characters from a name, which [`character_mix`](super::character_mix) cannot. Callers
+//! ask only where the context suggests a secret: hashes and ids are random as well.
 
 use super::alphabet::{self, ALNUM, DIGIT, HEX, LETTER, LOWER, UPPER};
 
-/// For every first letter, a bit for each second one that often follows it: the pairs that make up 96 of a hundred in
-/// three thousand files of sources and manuals.
+/// For every first letter, a bit for each second letter that often follows it: the pairs that make up 96 of a hundred
+/// in three thousand files of sources and manuals.
 #[rustfmt::skip]
 static COMMON: [u32; 26] = [
     0x1fe_bd6e, 0x116_4911, 0x01e_ddb5, 0x01e_4959, 0x1ef_b87f, 0x01e_7979,
@@ -20,10 +20,10 @@ static COMMON: [u32; 26] = [
 /// Shortest value that can be told from a name.
 pub(super) const MIN_RANDOM_BYTES: usize = 10;
 
-/// How much of a value is looked at.
+/// Length of the examined start of a value.
 const MAX_EXAMINED_BYTES: usize = 48;
 
-/// How likely a value was drawn.
+/// Likelihood that a value is random.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Randomness {
     Low,
@@ -31,12 +31,12 @@ pub(super) enum Randomness {
     Certain,
 }
 
-/// Whether a value is most likely drawn, and no number, hash or UUID.
+/// Returns true if a value is most likely random, and neither a number nor a hash nor a UUID.
 pub(super) fn is_likely_random(value: &[u8]) -> bool {
     measure(value) >= Randomness::Likely
 }
 
-/// How likely a value was drawn; numbers, hashes and UUIDs do not count.
+/// Returns the likelihood that a value is random; [`Randomness::Low`] for numbers, hashes and UUIDs.
 pub(super) fn measure(value: &[u8]) -> Randomness {
     let value = &value[..value.len().min(MAX_EXAMINED_BYTES)];
     let code = |byte: &u8| {
@@ -66,7 +66,7 @@ pub(super) fn measure(value: &[u8]) -> Randomness {
     }
     let has = |classes| value.iter().any(|&byte| alphabet::is(byte, classes));
     let (lower, upper) = (has(LOWER), has(UPPER));
-    // In one case only, names of parts and constants are drawn as well.
+    // In one case only, part numbers and constants look random as well.
     let digits = value.iter().filter(|&&byte| alphabet::is(byte, DIGIT)).count();
     let parted = value.iter().any(|byte| matches!(byte, b'_' | b'-'));
     let enough = match lower && upper {
@@ -75,13 +75,13 @@ pub(super) fn measure(value: &[u8]) -> Randomness {
         false if digits >= 3 => 12,
         false => 16,
     };
-    // By chance, letters in a row look like a word now and then.
+    // In a random value, letters in a row look like a word now and then.
     let word = 6 + usize::from(!(lower && upper)) + value.len() / 24;
     let (odd, pairs, stubs) = score_pairs(value);
     if value.len() < enough || pairs < 6 || has_word(value, word) {
         return Randomness::Low;
     }
-    // Names with acronyms in them (`RegOpenKeyExW`) are odd too; without a digit or a sign more of it is needed.
+    // Names with acronyms (`RegOpenKeyExW`) have rare pairs too; without a digit or a sign the score must be higher.
     let parts =
         LETTER | alphabet::DASH | alphabet::PLUS_SLASH | alphabet::DOT | alphabet::UNDERSCORE;
     if value.iter().all(|&byte| alphabet::is(byte, parts)) {
@@ -95,7 +95,7 @@ pub(super) fn measure(value: &[u8]) -> Randomness {
     if odd * 13 >= pairs * 10 { Randomness::Certain } else { Randomness::Low }
 }
 
-/// Whether so many small letters in a row are those of a word.
+/// Returns true if a value has `least` letters in a row that form a word.
 fn has_word(value: &[u8], least: usize) -> bool {
     let mut length = 1;
     value.windows(2).any(|two| {
@@ -105,27 +105,27 @@ fn has_word(value: &[u8], least: usize) -> bool {
     })
 }
 
-/// Whether nothing but hexadecimals and dashes: a hash, an object's name, a UUID.
+/// Returns true if a value has only hexadecimal digits and dashes: a hash, a git object name, a UUID.
 pub(super) fn is_hex(value: &[u8]) -> bool {
     value.iter().all(|&byte| alphabet::is(byte, HEX | alphabet::DASH))
 }
 
-/// Whether the pairs of letters are those of no word.
+/// Returns true if the letter pairs of a value are too rare for a word.
 pub(super) fn has_rare_pairs(value: &[u8]) -> bool {
     let (odd, pairs, _) = score_pairs(value);
     pairs >= 6 && odd >= pairs
 }
 
-/// How odd the pairs of neighbours are, how many there are, and how many words of one or two small letters.
+/// Returns the rarity score of the pairs, their number, and the number of words of one or two small letters.
 fn score_pairs(value: &[u8]) -> (usize, usize, usize) {
     let (mut odd, mut pairs, mut stubs) = (0, 0, 0);
-    // How many small letters stand after the last capital, when one did.
+    // Number of small letters since the last capital.
     let mut small = None;
     for (at, two) in value.windows(2).enumerate() {
         let (a, b) = (two[0], two[1]);
         let (first, second) = (alphabet::is(a, ALNUM), alphabet::is(b, ALNUM));
         if first != second {
-            // `!`, `%` and their like are in no name; `-`, `.` and `/` part its words.
+            // Names contain `-`, `.` and `/` between words, but not `!` or `%`.
             let sign = if first { b } else { a };
             let part = matches!(sign, b'-' | b'_' | b'.' | b'/' | b':' | b',' | b'=' | b'@');
             odd += if part { 0 } else { 2 };
@@ -162,7 +162,7 @@ mod tests {
     use super::is_likely_random;
 
     #[test]
-    fn drawn_values_and_names() {
+    fn tells_random_values_from_names() {
         for value in [
             "1CdCVLIMOaBZhX",
             "xGRfbRs6d7CO",

@@ -1,23 +1,23 @@
-//! Other places of a secret that was found: what a failure compares or an edit moves stands in a text more than once, and only
-//! one of the places may say what it is.
+//! Further occurrences of a secret that was found. A text often repeats a secret (a failure compares it, an edit
+//! moves it), and only one of the occurrences may have a name.
 
 use super::alphabet::{self, ALNUM, BLANK};
 use super::{Finding, character_mix, placeholder, randomness};
 
-/// Number of secrets of one text that are looked for again.
+/// Maximum number of secrets per text that are searched for again.
 const MAX_VALUES: usize = 8;
-/// Lengths of the secrets that are looked for: shorter ones may be words, longer ones are files.
+/// Lengths of the secrets that are searched for: shorter ones may be words, longer ones are files.
 const LENGTHS: std::ops::RangeInclusive<usize> = 12..=256;
 
-/// Drawn secrets of a text, to be looked for in the rest of it.
+/// Random secrets of a text that are searched for in the rest of it.
 pub(super) struct Repeats<'a> {
     values: Vec<(&'a [u8], &'static str)>,
-    /// The bytes that the values begin with.
+    /// First bytes of the values.
     firsts: [bool; 256],
 }
 
 impl<'a> Repeats<'a> {
-    /// Takes note of the drawn ones among the secrets that were found.
+    /// Collects the random values among the findings.
     pub(super) fn new(text: &'a [u8], found: &[Finding]) -> Self {
         let mut repeats = Self { values: Vec::new(), firsts: [false; 256] };
         for finding in found {
@@ -38,7 +38,7 @@ impl<'a> Repeats<'a> {
         self.values.is_empty()
     }
 
-    /// Every place in a text that is one of the values and no part of a longer word.
+    /// Returns every occurrence of a value that is not part of a longer word.
     pub(super) fn findings<'b>(&'b self, text: &'b [u8]) -> impl Iterator<Item = Finding> + 'b {
         let mut at = 0;
         std::iter::from_fn(move || {
@@ -64,7 +64,7 @@ impl<'a> Repeats<'a> {
     }
 }
 
-/// Returns true if nobody would write the value down by chance.
+/// Returns true if a value cannot occur by chance.
 fn is_unique(value: &[u8]) -> bool {
     LENGTHS.contains(&value.len())
         && (randomness::is_likely_random(value) || character_mix::is_random(value))

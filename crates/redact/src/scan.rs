@@ -1,4 +1,4 @@
-//! The one pass: from word to word and sign to sign, each asking the rules that begin with it.
+//! The single pass over a text: at each word and each sign it calls the rules that start there.
 
 use super::alphabet::{self, ALNUM, BLANK, END, QUOTE};
 use super::command::{self, Programs};
@@ -10,7 +10,7 @@ use super::{
     proximity, sentence, token_shape, url,
 };
 
-/// Every secret, in order and apart from each other.
+/// Returns the secrets of a text in order, without overlaps.
 pub(super) fn findings(text: &[u8]) -> impl Iterator<Item = Finding> + '_ {
     Scan {
         text,
@@ -30,41 +30,41 @@ pub(super) fn findings(text: &[u8]) -> impl Iterator<Item = Finding> + '_ {
     }
 }
 
-/// How far the pass has come.
+/// The state of the pass.
 struct Scan<'a> {
     text: &'a [u8],
     at: usize,
-    /// What lies before is taken.
+    /// End of the last finding.
     taken_end: usize,
-    /// What the current command line has named.
+    /// Programs that the current command line has named.
     programs: Programs,
-    /// Separators since the last byte that can end a value.
+    /// Number of separators since the last byte that can end a value.
     chained_separators: usize,
-    /// Where the last key id of AWS ended; its secret has no name of its own in a table.
+    /// End of the last AWS key id. In a table, the secret behind it has no name.
     aws_key_end: Option<usize>,
-    /// Up to here a word before speaks of secrets.
+    /// End of the text that is near a word for a secret.
     near_secret_end: usize,
-    /// The sentence that speaks of a password, a login or a key.
+    /// The sentence about a password, a login or a key.
     suspect: Suspect,
-    /// End of the text that was sentence_searched for values before the word that names them.
+    /// End of the text that [`sentence`] searched for values before their names.
     sentence_searched: usize,
-    /// Up to here values were preceding_searched for that stand before their names.
+    /// End of the text that [`preceding_value`] searched.
     preceding_searched: usize,
-    /// Where the line begins.
+    /// Start of the current line.
     line_start: usize,
-    /// Up to here stands a block of secrets.
+    /// End of the current block of secrets.
     block_end: usize,
-    /// The table that the line belongs to.
+    /// The table of the current line.
     table: Table,
-    /// What the current command's arguments hold, by their place.
+    /// Secrets among the arguments of the current command, known by their position.
     expected: [Option<Finding>; 2],
 }
 
-/// How far a value that was taken keeps the text after it near_secret_end: tables have rows.
+/// Length of text behind a finding that still counts as near a secret: tables have rows.
 const ROW_REACH_BYTES: usize = 160;
 
-/// How many separators in a row may each have a name and a value: `a=b:c=d` without end is no assignment, and
-/// to look at the rest of it from every sign would be slow.
+/// Maximum number of separators in a row that are read as assignments. In an endless `a=b:c=d`, reading the rest from
+/// every sign would be slow.
 const MAX_CHAINED_SEPARATORS: usize = 16;
 
 impl Iterator for Scan<'_> {
@@ -89,7 +89,7 @@ impl Iterator for Scan<'_> {
                 }
                 self.taken_end = found.end;
                 self.at = found.end;
-                // A value that stands before its name: its line is read again.
+                // A value before its name: its line is read again.
                 self.line_start = self.line_start.min(found.end);
                 self.aws_key_end =
                     if found.kind == "aws-key" { Some(found.end) } else { self.aws_key_end };
@@ -102,7 +102,7 @@ impl Iterator for Scan<'_> {
 }
 
 impl Scan<'_> {
-    /// What begins with a sign, and where to go on when nothing does.
+    /// Applies the rules that start with a sign. Returns the secret, and the position to continue at if there is none.
     fn sign(&mut self, byte: u8) -> (Option<Finding>, usize) {
         let (text, at, done) = (self.text, self.at, self.taken_end);
         if alphabet::is(byte, END) {
@@ -146,7 +146,7 @@ impl Scan<'_> {
                 self.programs = Programs::default();
                 None
             }
-            // A backslash at the end carries a command on to the next line.
+            // A backslash at the end continues a command on the next line.
             b'\n' => {
                 if at == 0 || text[at - 1] != b'\\' {
                     self.programs = Programs::default();
@@ -166,7 +166,7 @@ impl Scan<'_> {
         (found, at + 1)
     }
 
-    /// What an assignment, a URL or a header holds.
+    /// Returns the secret of an assignment, a URL or a header.
     fn separator(&mut self, byte: u8) -> Option<Finding> {
         let (text, at, done) = (self.text, self.at, self.taken_end);
         self.chained_separators += 1;
@@ -181,7 +181,7 @@ impl Scan<'_> {
             .or_else(|| assignment::secret(text, at, done))
     }
 
-    /// What begins with a word, and where to go on when nothing does.
+    /// Applies the rules that start with a word. Returns the secret, and the position to continue at if there is none.
     fn word(&mut self) -> (Option<Finding>, usize) {
         let (text, at) = (self.text, self.at);
         let end = alphabet::run(text, at, ALNUM);
@@ -224,7 +224,7 @@ impl Scan<'_> {
                 found.or_else(|| sentence::value_before(text, at, from, suspect))
             }
         };
-        // Where it is near_secret_end for long enough already there is nothing to ask.
+        // The text is already marked as near a secret for long enough.
         let reach = if end + ROW_REACH_BYTES < self.near_secret_end {
             0
         } else {
@@ -246,7 +246,7 @@ impl Scan<'_> {
 }
 
 impl Scan<'_> {
-    /// The value that the word at `at` names and that stands before it. Nothing is preceding_searched at twice.
+    /// Returns the value before the word at `at` that names it. No text is searched twice.
     fn preceding(&mut self, at: usize, reach: usize) -> Option<Finding> {
         let text = self.text;
         if reach < proximity::FAR_REACH_BYTES {
@@ -258,7 +258,7 @@ impl Scan<'_> {
     }
 }
 
-/// What a word announces: a scheme, a statement, a program, or a value after its name.
+/// Returns the secret behind a word that announces one: a scheme, a statement, a program, or the name of a value.
 fn keyword(text: &[u8], at: usize, end: usize, done: usize) -> Option<Finding> {
     let word = &text[at..end];
     match (word[0] | 32, word.len()) {

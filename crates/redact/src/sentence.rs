@@ -1,9 +1,9 @@
 //! Secrets anywhere in a sentence about a password, a login or a key: `the wifi password, on a note by the door, is X`,
 //! `don't use X any more, that password leaked`, `behind basic auth (preview / X)`.
 //!
-//! The grammar of such a sentence is not read. Two measures decide about each of its words: how much the word looks like a
-//! password ([`Likeness`]), and how much the word before it announces a value ([`Cue`]). The more of one there is, the less
-//! is needed of the other.
+//! The grammar of such a sentence is not parsed. Two measures decide about each of its words: its likelihood to be a
+//! password ([`Likeness`]), and the strength of the word before it as the announcement of a value ([`Cue`]). The more
+//! there is of one, the less is needed of the other.
 
 use super::adjacent::link;
 use super::alphabet::{self, ALNUM, BLANK, DIGIT, LETTER, LOWER, NAME, NEWLINE, QUOTE, SPACE};
@@ -13,11 +13,11 @@ use super::{
     Finding, adjacent, character_mix, phrase, placeholder, prefix, proximity, randomness, value,
 };
 
-/// Length of text behind a naming word that is looked at.
+/// Length of text behind a naming word that is searched.
 const MAX_BYTES_AFTER: usize = 200;
-/// Length of text before a naming word that is looked at.
+/// Length of text before a naming word that is searched.
 const MAX_BYTES_BEFORE: usize = 160;
-/// Longest value that is looked at.
+/// Longest value that is examined.
 const MAX_VALUE_BYTES: usize = 72;
 /// Shortest hexadecimal value that is taken.
 const MIN_HEX_BYTES: usize = 32;
@@ -43,7 +43,7 @@ pub(super) struct Suspect {
 impl Suspect {
     pub(super) const NOTHING: Self = Self { end: 0, topic: Topic::Key };
 
-    /// Returns the union with the sentence of a word at `at` that follows. A password remains the topic of its sentence.
+    /// Returns the union with the sentence of a later word at `at`. A password remains the topic of its sentence.
     pub(super) fn extend(self, at: usize, next: Self) -> Self {
         let is_over = self.end <= at || next.topic < self.topic;
         let topic = if is_over { next.topic } else { self.topic };
@@ -54,7 +54,7 @@ impl Suspect {
 /// Returns the sentence behind the word from `at` to `end` if the word names a password, a login or a key.
 pub(super) fn suspect(text: &[u8], at: usize, end: usize, known: Suspect) -> Option<Suspect> {
     let mut topic = topic(text, at, end)?;
-    // A text of nothing but such words is not searched for the ends of sentences at each of them.
+    // In a text full of such words, the ends of sentences are not searched for at each of them.
     if topic >= known.topic && known.end > end + MAX_BYTES_AFTER / 2 {
         return None;
     }
@@ -92,7 +92,7 @@ static PASSWORD_WORDS: [&str; 22] = [
     "adgangskode",
     "mdp",
 ];
-/// Words that name a login or a key, and words that do so behind another one.
+/// Words that name a login or a key, some of them only behind another word.
 static OTHER_WORDS: [&str; 13] = [
     "login",
     "logins",
@@ -125,7 +125,7 @@ const fn word_lengths() -> [u16; 32] {
     table
 }
 
-/// Returns the subject that a word of a sentence names.
+/// Returns the topic that a word names.
 #[inline]
 fn topic(text: &[u8], at: usize, end: usize) -> Option<Topic> {
     let is_possible =
@@ -175,7 +175,7 @@ fn speaks_of_wifi(window: &[u8]) -> bool {
     words.iter().any(|word| window.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word)))
 }
 
-/// Returns true if a word stands in prose rather than in code: blanks or the punctuation of sentences are around it.
+/// Returns true if a word is in prose rather than in code: blanks or the punctuation of sentences are around it.
 fn is_prose_word(text: &[u8], at: usize, end: usize) -> bool {
     let opens = at == 0
         || alphabet::is(text[at - 1], BLANK | QUOTE)
@@ -192,7 +192,7 @@ fn is_prose_word(text: &[u8], at: usize, end: usize) -> bool {
     opens && closes
 }
 
-/// Returns the end of the sentence that goes on at `from`, or of the one behind it.
+/// Returns the end of the sentence behind the one at `from`, but not beyond the line.
 fn sentences_end(text: &[u8], from: usize) -> usize {
     let limit = text.len().min(from + MAX_BYTES_AFTER);
     let mut ends = (from..limit).filter(|&at| ends_sentence(text, at));
@@ -233,7 +233,7 @@ pub(super) fn value(
     done: usize,
     suspect: Suspect,
 ) -> Option<Finding> {
-    // Most words are nothing but small letters between blanks.
+    // Most words have only small letters and blanks around them.
     let is_plain = text[at..end].iter().all(|&byte| alphabet::is(byte, LOWER))
         && at > 0
         && alphabet::is(text[at - 1], BLANK)
@@ -266,14 +266,14 @@ pub(super) fn value(
     judge(text, start, suspect.topic, done)
 }
 
-/// Returns the value in the sentence before the naming word at `at`. Text before `from` was looked at already.
+/// Returns the value in the sentence before the naming word at `at`. Text before `from` was searched already.
 pub(super) fn value_before(
     text: &[u8],
     at: usize,
     from: usize,
     suspect: Suspect,
 ) -> Option<Finding> {
-    // What stands before the name of a key is found by its form alone. Text that is read again was searched already.
+    // The form of a key before its name is enough for other rules. A second reading starts behind `at`.
     if suspect.topic == Topic::Key || from >= at {
         return None;
     }
@@ -334,7 +334,7 @@ fn value_end(text: &[u8], start: usize) -> Option<usize> {
     Some(end)
 }
 
-/// Decides about the word at `start`.
+/// Returns the word at `start` if its likeness and its cue make it a secret.
 fn judge(text: &[u8], start: usize, topic: Topic, done: usize) -> Option<Finding> {
     let end = value_end(text, start)?;
     let value = &text[start..end];
@@ -377,7 +377,8 @@ fn ends_clause(text: &[u8], end: usize) -> bool {
     text.get(end).is_none_or(|&byte| !alphabet::is(byte, SPACE | ALNUM))
 }
 
-/// Returns true for a hexadecimal value that is long enough for a key. Git's object names and fingerprints have 40 digits.
+/// Returns true for a hexadecimal value that is long enough for a key. Git's object names and fingerprints have 40
+/// digits.
 fn is_key(value: &[u8]) -> bool {
     value.len() >= MIN_HEX_BYTES
         && value.len() != 40
@@ -387,7 +388,7 @@ fn is_key(value: &[u8]) -> bool {
         && !placeholder::is_placeholder(value)
 }
 
-/// Returns true if the text before a value speaks of a digest.
+/// Returns true if the text before a value is about a digest or a public key.
 fn has_other_topic(text: &[u8], start: usize, done: usize) -> bool {
     let window = &text[start.saturating_sub(80).max(done)..start];
     let words: [&[u8]; 9] =
@@ -395,21 +396,21 @@ fn has_other_topic(text: &[u8], start: usize, done: usize) -> bool {
     words.iter().any(|word| window.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word)))
 }
 
-/// How much the words before a value announce it.
+/// Strength of the word before a value as its announcement.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Cue {
-    /// A preposition of place, or a noun that the value names.
+    /// A preposition of place, or a noun that has the value as its name.
     Cold,
     Nothing,
-    /// A verb or a conjunction that stands before other things as well.
+    /// A word that may be before a value: a conjunction, an adverb.
     Weak,
-    /// A verb that a value follows.
+    /// A verb with a value as its object: `use`, `type`.
     Strong,
-    /// A verb or a sign that puts the value on a level with its name: `is`, `:`.
+    /// A verb or a sign of equality: `is`, `:`.
     Equals,
 }
 
-/// Returns how much the word before `start` announces a value.
+/// Returns the cue before the value at `start`.
 fn cue(text: &[u8], start: usize, done: usize) -> Cue {
     let floor = start.saturating_sub(32).max(done);
     let mut end = start;
@@ -424,7 +425,7 @@ fn cue(text: &[u8], start: usize, done: usize) -> Cue {
         (floor..end).rev().find(|&at| alphabet::is(text[at], BLANK)).map_or(floor, |at| at + 1);
     let word = &text[begin..end];
     match word {
-        // The last pattern matches the dashes and arrows of print.
+        // The last pattern matches typographic dashes and arrows.
         [.., b':'] | [b'=' | b'-'] | [b'-' | b'=', b'>'] | [0xe2, 0x80 | 0x86, _] => {
             return Cue::Equals;
         }
@@ -451,7 +452,7 @@ fn cue(text: &[u8], start: usize, done: usize) -> Cue {
     word_cue(lower)
 }
 
-/// Returns true if the word that ends a text says what something works, is tested or is protected with.
+/// Returns true if a text ends with a verb whose `with` introduces a tool: `works with`, `tested with`.
 fn is_about_tools(before: &[u8]) -> bool {
     let before = before.trim_ascii_end();
     let verbs: [&[u8]; 16] = [
@@ -475,7 +476,7 @@ fn is_about_tools(before: &[u8]) -> bool {
     verbs.iter().any(|verb| before.ends_with(verb))
 }
 
-/// Returns true if the last word is the name of an account: an address, or one that many systems have.
+/// Returns true if the last word is an account: an e-mail address, or a name that many systems have.
 fn ends_with_user(before: &[u8]) -> bool {
     let word = before
         .trim_ascii_end()
@@ -491,7 +492,7 @@ fn ends_with_user(before: &[u8]) -> bool {
     word.contains(&b'@') || users.iter().any(|user| word.eq_ignore_ascii_case(user))
 }
 
-/// Returns true if a text says that something was changed. Systems are moved and migrated; passwords are changed.
+/// Returns true if a text is about a change. Systems are moved and migrated; passwords are changed.
 fn speaks_of_change(window: &[u8]) -> bool {
     let words: [&[u8]; 12] = [
         b"chang",
@@ -536,7 +537,7 @@ fn word_cue(word: &[u8]) -> Cue {
     }
 }
 
-/// Returns the second part of `user:X` or `user/X` if the word at `at` begins it.
+/// Returns the second part of `user:X` or `user/X` if it begins at `at`.
 fn login_part(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let sign = at.checked_sub(1)?;
     let user = alphabet::run_back(text, sign, NAME, (sign - done).min(40));
@@ -574,7 +575,7 @@ fn spaced_login_part(text: &[u8], start: usize, done: usize) -> Option<Finding> 
     pair_password(text, start, end, true)
 }
 
-/// Returns the password of a pair from `start` to `end`. Less is needed if it is announced.
+/// Returns the password of a pair from `start` to `end`. A cue before the pair lowers the bar.
 fn pair_password(text: &[u8], start: usize, end: usize, is_announced: bool) -> Option<Finding> {
     let value = &text[start..end];
     let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
@@ -597,7 +598,7 @@ fn quoted_phrase(text: &[u8], start: usize, done: usize) -> Option<Finding> {
     is_phrase.then_some(Finding { start, end: start + length, kind: "passphrase" })
 }
 
-/// Returns four groups of four characters that begin at `start`, as services print their passwords: `qzvt hbwk xmrd lpfy`.
+/// Returns four groups of four characters at `start`, the form of app passwords: `qzvt hbwk xmrd lpfy`.
 fn groups(text: &[u8], start: usize, done: usize) -> Option<Finding> {
     const GROUP_BYTES: usize = 4;
     let length = 4 * (GROUP_BYTES + 1) - 1;

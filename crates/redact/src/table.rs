@@ -1,13 +1,13 @@
-//! Columns of tables that are named like secrets: what psql, mysql and Markdown print, and lists with commas.
+//! Table columns that are named like secrets: output of psql and mysql, Markdown tables, comma-separated lists.
 
 use super::alphabet::{self, BLANK, SPACE};
 use super::name::{self, NameClass, SecretName};
 use super::{Finding, character_mix, handmade, placeholder, randomness};
 
-/// Longest header and longest cell that are looked at.
-const LONGEST: usize = 320;
+/// Longest header and longest cell that are examined.
+const MAX_CELL_BYTES: usize = 320;
 
-/// Columns that hold secrets, one bit each, and what parts them.
+/// Columns with secrets, one bit each, and the sign between columns.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Table {
     columns: u32,
@@ -17,12 +17,12 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// The line from `line` to the line end at `at` is over.
+    /// Ends the line from `line` to the line end at `at`.
     pub(super) fn line(&mut self, text: &[u8], line: usize, at: usize) {
         self.column = 0;
         let next = text.get(at + 1).copied().unwrap_or(b'\n');
         if self.columns > 0 && !is_rule(text, at + 1) {
-            let rest = &text[at + 1..text.len().min(at + 1 + LONGEST)];
+            let rest = &text[at + 1..text.len().min(at + 1 + MAX_CELL_BYTES)];
             let row =
                 rest.iter().take_while(|&&byte| byte != b'\n').any(|&byte| byte == self.parting);
             if next == b'\n' || !row {
@@ -30,7 +30,7 @@ impl Table {
             }
             return;
         }
-        if self.columns > 0 || at - line > LONGEST || at < line + 3 {
+        if self.columns > 0 || at - line > MAX_CELL_BYTES || at < line + 3 {
             return;
         }
         let parting = if is_rule(text, at + 1) { b'|' } else { b',' };
@@ -44,12 +44,12 @@ impl Table {
             return;
         }
         let cells = header.split(|&byte| byte == parting).take(32).enumerate();
-        let named = cells.filter(|(_, cell)| says(cell.trim_ascii()));
+        let named = cells.filter(|(_, cell)| names_secret(cell.trim_ascii()));
         self.columns = named.fold(0, |columns, (column, _)| columns | 1 << column);
         self.parting = parting;
     }
 
-    /// The cell after the sign at `at`, when its column is one of secrets.
+    /// Returns the cell behind the sign at `at` if its column holds secrets.
     pub(super) fn cell(&mut self, text: &[u8], at: usize, done: usize) -> Option<Finding> {
         if self.columns == 0 {
             return None;
@@ -63,7 +63,7 @@ impl Table {
             return None;
         }
         let start = alphabet::run(text, at + 1, SPACE | alphabet::QUOTE);
-        let window = &text[start.min(text.len())..text.len().min(start + LONGEST)];
+        let window = &text[start.min(text.len())..text.len().min(start + MAX_CELL_BYTES)];
         let over = |&byte: &u8| byte == self.parting || alphabet::is(byte, BLANK | alphabet::QUOTE);
         let length = window
             .iter()
@@ -80,7 +80,7 @@ impl Table {
     }
 }
 
-fn says(cell: &[u8]) -> bool {
+fn names_secret(cell: &[u8]) -> bool {
     let cell = cell.strip_prefix(b"`").and_then(|cell| cell.strip_suffix(b"`")).unwrap_or(cell);
     let short =
         cell.len() <= 40 && cell.iter().all(|&byte| alphabet::is(byte, alphabet::NAME | SPACE));
@@ -93,7 +93,7 @@ fn says(cell: &[u8]) -> bool {
     short && named()
 }
 
-/// Whether the line at `at` is the rule below a header: `----+----`, `|---|---|`.
+/// Returns true if the line at `at` is the rule below a header: `----+----`, `|---|---|`.
 fn is_rule(text: &[u8], at: usize) -> bool {
     let window = &text[at.min(text.len())..text.len().min(at + 24)];
     let line = window.split(|&byte| byte == b'\n').next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What holds for every text: no secret survives, a second reading changes nothing, nothing panics.
+//! Properties of redaction for every text: no secret survives, a second pass changes nothing, nothing panics.
 
 use proptest::prelude::*;
 
@@ -24,14 +24,14 @@ fn placeholders_are_left_alone() {
 }
 
 #[test]
-fn a_false_placeholder_hides_nothing() {
+fn false_placeholder_hides_nothing() {
     let secret = "glpat-q7yh2lpv9sxc4nwbq7yh2";
     for text in [format!("[redacted:{secret}]"), format!("password=[redacted:x]{secret}")] {
         assert!(!redact(&text).contains(&secret[6..]), "{text}");
     }
 }
 
-/// Pieces that rules begin, go on and end with.
+/// Generates pieces that rules begin, continue and end with.
 fn fragment() -> impl Strategy<Value = String> {
     let fixed = prop::sample::select(vec![
         "=",
@@ -154,7 +154,7 @@ fn fragment() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Tokens that are known without a name.
+/// Generates tokens that are known without a name.
 fn token() -> impl Strategy<Value = String> {
     prop_oneof![
         "ghp_[A-Za-z0-9]{36}",
@@ -173,7 +173,7 @@ fn token() -> impl Strategy<Value = String> {
     ]
 }
 
-/// What may stand right before and right after a token.
+/// Generates text right before and right after a token.
 fn delimiter() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![
         " ",
@@ -210,16 +210,16 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn a_second_reading_changes_nothing(parts in prop::collection::vec(fragment(), 0..40)) {
+    fn redaction_is_idempotent(parts in prop::collection::vec(fragment(), 0..40)) {
         let text: String = parts.concat();
         let once = redact(&text).into_owned();
         prop_assert_eq!(redact(&once), once.as_str());
-        // Settling is the rule; giving the whole text up is for what nobody has met.
+        // Dropping the whole text is reserved for texts that no test has found yet.
         prop_assert_ne!(once, "[redacted:text]");
     }
 
     #[test]
-    fn by_line_keeps_the_lines(parts in prop::collection::vec(fragment(), 0..40)) {
+    fn by_line_keeps_line_count(parts in prop::collection::vec(fragment(), 0..40)) {
         let text: String = parts.concat();
         let once = redact_by_line(&text).into_owned();
         prop_assert_eq!(once.split('\n').count(), text.split('\n').count());
@@ -228,7 +228,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_survived(text in "\\PC*") {
+    fn no_text_panics(text in "\\PC*") {
         let once = redact(&text).into_owned();
         prop_assert_eq!(redact(&once), once.as_str());
     }

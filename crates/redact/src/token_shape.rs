@@ -1,10 +1,10 @@
-//! Tokens that are known by their shape rather than their first characters.
+//! Tokens with a known shape and no prefix.
 
 use super::Finding;
 use super::alphabet::{self, ALNUM, BASE64, DIGIT, DOT, HEX, LETTER, TILDE, URL64};
 use super::{character_mix, handmade, placeholder, randomness};
 
-/// The token that begins at `at`, the start of a word that ends at `end`.
+/// Returns the token of the word from `at` to `end`.
 pub(super) fn token(text: &[u8], at: usize, end: usize) -> Option<Finding> {
     let length = end - at;
     let next = text.get(end).copied().unwrap_or(b' ');
@@ -55,14 +55,14 @@ pub(super) fn token(text: &[u8], at: usize, end: usize) -> Option<Finding> {
     }
 }
 
-/// A JSON Web Token, also one that was cut after its second part has begun.
+/// Returns a JSON Web Token, which may be cut behind the start of its second part.
 fn jwt(text: &[u8], at: usize) -> Option<Finding> {
     let head = alphabet::run(text, at, URL64);
     if head - at < 12 || text.get(head) != Some(&b'.') {
         return None;
     }
     let claims = alphabet::run(text, head + 1, URL64);
-    // Encrypted tokens have five parts, of which the second may be empty.
+    // Encrypted tokens have five parts; the second may be empty.
     if claims - head < 10 && text.get(claims) != Some(&b'.') {
         return None;
     }
@@ -80,10 +80,10 @@ fn jwt(text: &[u8], at: usize) -> Option<Finding> {
     long.then_some(Finding { start: at, end, kind: "jwt" })
 }
 
-/// `123456789:AA…` of a Telegram bot; its number alone is no secret.
+/// Returns the token of a Telegram bot, `123456789:AA…`. The number alone is public.
 fn telegram(text: &[u8], at: usize, end: usize) -> Option<Finding> {
     let number = text[at..end].iter().position(|&byte| !alphabet::is(byte, LETTER)).unwrap_or(0);
-    // In a URL the number follows `bot` without a break.
+    // In a URL, the number follows `bot` directly.
     let digits = at + number;
     if alphabet::run(text, digits, DIGIT) != end || !alphabet::is_at(text, end + 1, ALNUM) {
         return None;
@@ -96,7 +96,7 @@ fn telegram(text: &[u8], at: usize, end: usize) -> Option<Finding> {
     token.then_some(Finding { start: digits, end: stop, kind: "telegram-token" })
 }
 
-/// `1/` and the number of a user, a colon, and 32 hexadecimals; the number ends at `end`.
+/// Returns an Asana token: `1/` and a user number, a colon, and 32 hexadecimal digits. The number ends at `end`.
 fn asana(text: &[u8], at: usize, end: usize) -> Option<Finding> {
     let stop = alphabet::run(text, end + 1, HEX);
     let token = at >= 2
@@ -106,7 +106,7 @@ fn asana(text: &[u8], at: usize, end: usize) -> Option<Finding> {
     token.then_some(Finding { start: end + 1, end: stop, kind: "asana-token" })
 }
 
-/// `pk_`, the number of a user, and 32 capitals and digits.
+/// Returns a ClickUp token: `pk_`, a user number, and 32 capitals and digits.
 fn clickup(text: &[u8], at: usize) -> Option<Finding> {
     let number = alphabet::run(text, at + 3, DIGIT);
     let stop = alphabet::run(text, number + 1, ALNUM);
@@ -118,14 +118,14 @@ fn clickup(text: &[u8], at: usize) -> Option<Finding> {
     })
 }
 
-/// A key of Azure, whose fixed middle every new one has; the word from `at` to `end` is long enough for one.
+/// Returns an Azure key. New keys have a fixed middle; the word from `at` to `end` is long enough for one.
 pub(super) fn azure_key(text: &[u8], at: usize, end: usize) -> Option<Finding> {
     let word = &text[at..end.min(at + 160)];
     let key = word.windows(5).any(|part| part == b"JQQJ9") && character_mix::is_random(word);
     key.then_some(Finding { start: at, end, kind: "azure-secret" })
 }
 
-/// Mailgun's `<32>-<8>-<8>` and Mailchimp's `<32>-us14`.
+/// Returns a key of Mailgun (`<32>-<8>-<8>`) or Mailchimp (`<32>-us14`).
 fn mail_key(text: &[u8], at: usize, end: usize) -> Option<Finding> {
     if alphabet::starts(text, end, b"-us") {
         let stop = alphabet::run(text, end + 3, DIGIT);
@@ -142,7 +142,7 @@ fn mail_key(text: &[u8], at: usize, end: usize) -> Option<Finding> {
     })
 }
 
-/// A client secret of Azure around the `~` at `at`: three characters, a digit, `Q~`, and 31 or more.
+/// Returns the Azure client secret around the `~` at `at`: three characters, a digit, `Q~`, and 31 or more.
 pub(super) fn azure(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let start = at.checked_sub(5).filter(|&start| start >= done)?;
     let head = text[at - 1] == b'Q'
@@ -152,7 +152,7 @@ pub(super) fn azure(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     (head && end - at > 31).then_some(Finding { start, end, kind: "azure-secret" })
 }
 
-/// Forty characters after a key id of AWS that ended at `id`, on the same line or the next.
+/// Returns forty characters behind an AWS key id that ended at `id`, on the same line or the next.
 pub(super) fn aws_secret(text: &[u8], at: usize, id: usize) -> Option<Finding> {
     let start = alphabet::run_back(text, at, BASE64, at.min(40));
     if at - id > 120 || start < id {
@@ -163,7 +163,7 @@ pub(super) fn aws_secret(text: &[u8], at: usize, id: usize) -> Option<Finding> {
     secret.then_some(Finding { start, end, kind: "aws-secret" })
 }
 
-/// The hash of a password at the `$` at `at`: an offline attack away from the password.
+/// Returns the password hash at the `$` at `at`: an offline attack away from the password.
 pub(super) fn crypt(text: &[u8], at: usize) -> Option<Finding> {
     let known: [&[u8]; 8] =
         [b"$2a$", b"$2b$", b"$2y$", b"$5$", b"$6$", b"$y$", b"$apr1$", b"$argon2"];
@@ -179,7 +179,7 @@ pub(super) fn crypt(text: &[u8], at: usize) -> Option<Finding> {
     (end - at >= 34).then_some(Finding { start: at, end, kind: "password-hash" })
 }
 
-/// What begins with the `:` at `at`: a line of a `.pgpass`, the login of an Oracle URL.
+/// Returns the secret behind the `:` at `at`: in a line of a `.pgpass`, in the login of an Oracle URL.
 pub(super) fn colon(text: &[u8], at: usize) -> Option<Finding> {
     if alphabet::starts(text, at, b":thin:") {
         let user = alphabet::run(text, at + 6, URL64);
@@ -225,7 +225,7 @@ pub(super) fn colon(text: &[u8], at: usize) -> Option<Finding> {
     let password = &text[(user + 1).min(end)..end];
     let line = names
         && parted
-        // An IPv6 address goes on with colons.
+        // An IPv6 address has more colons.
         && !password.contains(&b':')
         && password.len() >= 6
         && !placeholder::is_placeholder(password)
@@ -264,7 +264,7 @@ mod tests {
         }
         for text in [
             "eyJhbGciOiJIUzI1NiJ9",
-            // Sliced backwards once.
+            // An earlier version sliced this text backwards.
             "see eyJhbGciOiJIUzI1NiJ9eyJzdWIiOiIxMjM0NTY3ODkwIn0... (cut)",
             "2606:2800:220:1:248:1893:25c8:1946",
             "~/8Q~x",

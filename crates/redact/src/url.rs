@@ -1,12 +1,12 @@
-//! Credentials inside URLs: `scheme://user:password@host`, and webhooks whose path is the secret.
+//! Credentials inside URLs: `scheme://user:password@host`, and webhooks with a secret path.
 
 use super::alphabet::{self, ALNUM, BLANK, DASH, DIGIT, DOT, PLUS_SLASH, QUOTE, URL64};
 use super::{Finding, character_mix, placeholder, prefix};
 
-/// Longest part before the host that is looked at.
+/// Longest part before the host that is examined.
 const MAX_USERINFO_BYTES: usize = 512;
 
-/// The secret of the URL whose `://` is at `at`.
+/// Returns the secret of the URL with the `://` at `at`.
 pub(super) fn secret(text: &[u8], at: usize) -> Option<Finding> {
     let start = at + 3;
     if at == 0 || !alphabet::is(text[at - 1], ALNUM) {
@@ -15,7 +15,7 @@ pub(super) fn secret(text: &[u8], at: usize) -> Option<Finding> {
     userinfo(text, start).or_else(|| webhook(text, start))
 }
 
-/// The password between `:` and `@`, or a token that stands alone before `@`.
+/// Returns the password between `:` and `@`, or a token alone before `@`.
 fn userinfo(text: &[u8], start: usize) -> Option<Finding> {
     let window = &text[start..text.len().min(start + MAX_USERINFO_BYTES)];
     let over =
@@ -41,7 +41,7 @@ fn userinfo(text: &[u8], start: usize) -> Option<Finding> {
         return token.then_some(Finding { start, end: start + at, kind: "token" });
     };
     let (user, password) = (&window[..colon], &window[colon + 1..at]);
-    // Some services take the key as user: `https://KEY:x-oauth-basic@host`.
+    // Some services take the key as the user: `https://KEY:x-oauth-basic@host`.
     if user.len() >= 16 && character_mix::is_random(user) {
         return Some(Finding { start, end: start + at, kind: "password" });
     }
@@ -54,7 +54,7 @@ fn userinfo(text: &[u8], start: usize) -> Option<Finding> {
     Some(Finding { start: start + colon + 1, end: start + at, kind: "password" })
 }
 
-/// Hosts whose paths are credentials, and the part of the path after which the secret begins.
+/// Hosts with secret paths, and the part of the path before the secret.
 static WEBHOOKS: &[(&str, &str)] = &[
     ("hooks.slack.com", "/services/"),
     ("hooks.slack.com", "/workflows/"),
@@ -68,7 +68,7 @@ static WEBHOOKS: &[(&str, &str)] = &[
     ("conda.anaconda.org", "/t/"),
 ];
 
-/// The path of a webhook, whose host begins at `start`.
+/// Returns the path of a webhook. Its host begins at `start`.
 pub(super) fn webhook(text: &[u8], start: usize) -> Option<Finding> {
     let host = alphabet::run(text, start, ALNUM | DOT | DASH);
     let (_, path) = WEBHOOKS.iter().find(|(known, path)| {

@@ -1,4 +1,4 @@
-//! Whether what stands beside a secret's name is the secret, or code, a type, a sentence about it.
+//! Decides if the text beside a secret's name is the secret, or code, a type, or a sentence about it.
 
 use super::alphabet::{self, BLANK, DIGIT, LETTER, LOWER, UPPER, WORD};
 use super::name::{NameClass, SecretName};
@@ -9,7 +9,7 @@ mod code;
 
 use code::{is_code, is_number, is_path};
 
-/// How a value is written.
+/// The notation of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ValueForm {
     /// Between quotes: a literal.
@@ -20,26 +20,26 @@ pub(super) enum ValueForm {
     Loose,
 }
 
-/// Where a value stands.
+/// The context of a value.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ValueContext {
     pub(super) form: ValueForm,
-    /// The name is written in capitals, as variables of an environment are.
+    /// True if the name is in capitals, like variables of an environment.
     pub(super) shouted: bool,
-    /// More words follow on the line.
+    /// True if more words follow on the line.
     pub(super) sentence: bool,
-    /// It is an argument of a call: `login(password=value)`.
+    /// True for an argument of a call: `login(password=value)`.
     pub(super) argument: bool,
 }
 
 impl ValueContext {
-    /// Nothing around it counts.
+    /// Returns a context without any hints.
     pub(super) const fn plain(form: ValueForm) -> Self {
         Self { form, shouted: false, sentence: false, argument: false }
     }
 }
 
-/// Whether the value is a secret.
+/// Returns true if a value beside the name of a secret is the secret.
 pub(super) fn is_secret(value: &[u8], name: SecretName, site: ValueContext) -> bool {
     if name.class == NameClass::Pin {
         return is_pin(value)
@@ -56,7 +56,8 @@ pub(super) fn is_secret(value: &[u8], name: SecretName, site: ValueContext) -> b
     if asserted && placeholder::is_placeholder(&value[..value.len() - 1]) {
         return false;
     }
-    // A list, an index or a placeholder; quick, because a text of placeholders comes here with each of them.
+    // A list, an index or a placeholder. This check is early, because a text full of placeholders calls it for each
+    // of them.
     if site.form != ValueForm::Quoted && value.first() == Some(&b'[') {
         return false;
     }
@@ -77,20 +78,20 @@ pub(super) fn is_secret(value: &[u8], name: SecretName, site: ValueContext) -> b
     }
 }
 
-/// Random by the sorts of its characters, or by its pairs of letters.
+/// Returns true if a value is random by its character classes or by its letter pairs.
 fn is_random(value: &[u8]) -> bool {
     character_mix::is_random(value)
         || value.len() >= 20 && randomness::measure(value) == Randomness::Certain
 }
 
-/// Whether a value is a number that nobody would count to.
+/// Returns true for six to twelve digits.
 pub(super) fn is_pin(value: &[u8]) -> bool {
     (6..=12).contains(&value.len())
         && value.iter().all(|&byte| alphabet::is(byte, DIGIT))
         && !placeholder::is_filler(value)
 }
 
-/// Four or five digits, as cards and doors have them; not those that everybody would try first.
+/// Returns true for four or five digits, the length of card and door PINs, except for the most common ones.
 pub(super) fn is_short_pin(value: &[u8]) -> bool {
     matches!(value.len(), 4 | 5)
         && value.iter().all(|&byte| alphabet::is(byte, DIGIT))
@@ -98,7 +99,8 @@ pub(super) fn is_short_pin(value: &[u8]) -> bool {
         && !matches!(value, b"1234" | b"12345" | b"4321" | b"54321")
 }
 
-/// A UUID, a path or words before a hash: what a `key` or a `session` that is no secret is found by.
+/// Returns true for a UUID, a path or words before a hash: the values of a `key` or a `session` that identifies
+/// something.
 fn is_locator(value: &[u8], name: SecretName) -> bool {
     let uuid =
         value.len() == 36 && value[8] == b'-' && value[23] == b'-' && randomness::is_hex(value);
@@ -111,12 +113,12 @@ fn is_locator(value: &[u8], name: SecretName) -> bool {
     uuid && name.kind != "secret" || words && parts.next().is_some()
 }
 
-/// The address of an account or a contract on a chain.
+/// Returns true for the address of an account or a contract on a blockchain.
 fn is_address(value: &[u8]) -> bool {
     value.len() == 42 && value.starts_with(b"0x") && randomness::is_hex(&value[2..])
 }
 
-/// Whether a value beside the name of a password is one.
+/// Returns true if a value beside the name of a password is a password.
 fn is_password(value: &[u8], site: ValueContext) -> bool {
     let digits = value.iter().all(|&byte| alphabet::is(byte, DIGIT));
     let letters = value.iter().all(|&byte| alphabet::is(byte, WORD) && !alphabet::is(byte, DIGIT));
@@ -136,11 +138,11 @@ fn is_password(value: &[u8], site: ValueContext) -> bool {
         }
         ValueForm::Loose => is_mixed(value) && !names_a_secret(value),
     };
-    // A drawn one is a password whatever else it looks like, and so are words that were drawn.
+    // A random value is a password regardless of its notation, and so is a passphrase.
     literal || value.len() >= 4 && randomness::is_likely_random(value) || phrase::is_phrase(value)
 }
 
-/// Whether a value beside the name of a token, secret or key is one.
+/// Returns true if a value beside the name of a token, secret or key is a secret.
 fn is_key(value: &[u8], name: SecretName, site: ValueContext) -> bool {
     let least = if site.form == ValueForm::Loose && name.kind != "password" { 12 } else { 8 };
     let random = if site.form == ValueForm::Loose && value.len() >= 16 {
@@ -148,8 +150,8 @@ fn is_key(value: &[u8], name: SecretName, site: ValueContext) -> bool {
     } else {
         !character_mix::is_wordy(value)
     };
-    // `oauth2ClientSecret` is what the value is called elsewhere.
-    let drawn = random && (!names_a_secret(value) || character_mix::is_random(value))
+    // `oauth2ClientSecret` is the name of the value elsewhere.
+    let looks_random = random && (!names_a_secret(value) || character_mix::is_random(value))
         || randomness::is_likely_random(value);
     let is_made = || adjacent::is_signed(value) || handmade::is_surely_handmade(value);
     if name.kind == "password" && is_made() {
@@ -161,12 +163,12 @@ fn is_key(value: &[u8], name: SecretName, site: ValueContext) -> bool {
         return true;
     }
     value.len() >= least
-        && drawn
+        && looks_random
         && value.iter().any(|&byte| alphabet::is(byte, LETTER))
         && (!site.sentence || character_mix::is_random(value))
 }
 
-/// A mixture of sorts of characters, as nobody writes in prose.
+/// Returns true for a mixture of character classes that prose does not have.
 fn is_mixed(value: &[u8]) -> bool {
     let has = |classes| value.iter().any(|&byte| alphabet::is(byte, classes));
     let odd = value
@@ -175,12 +177,12 @@ fn is_mixed(value: &[u8]) -> bool {
     has(LETTER) && (has(DIGIT) || odd) || has(DIGIT) && odd
 }
 
-/// A word with a capital and small letters after it.
+/// Returns true for a word with a capital and small letters.
 fn is_label(value: &[u8]) -> bool {
     alphabet::is(value[0], UPPER) && value[1..].iter().all(|&byte| alphabet::is(byte, LOWER))
 }
 
-/// Whether a name rather than a value: it speaks of secrets itself.
+/// Returns true if a value is itself the name of a secret.
 pub(super) fn names_a_secret(value: &[u8]) -> bool {
     let words: [&[u8]; 9] =
         [b"passw", b"pwd", b"secret", b"token", b"key", b"cred", b"auth", b"pass_", b"_pass"];

@@ -1,16 +1,16 @@
-//! How far a value reaches, quoted or bare.
+//! Start and end of a value, quoted or bare.
 
 use super::alphabet::{self, ALNUM, BLANK, END, NAME, NEWLINE, QUOTE, SPACE};
 use super::value::ValueForm;
 
-/// A string is looked at so far; of a longer one the rest is another pass's.
+/// Length of a string that is examined. The next pass examines the rest of a longer one.
 const MAX_STRING_BYTES: usize = 8 * 1024;
 
-/// How much of a bare value is looked at before it is known to be a secret. Without such a limit a long line of
-/// names and no blanks would be read again from every one of them.
+/// Length of a bare value that is examined before it is known to be a secret. Without this limit, a long line of names
+/// without blanks would be read again from every one of them.
 const PROBE_BYTES: usize = 48;
 
-/// A value: where it is and how it is written. The end of a bare one may be further off.
+/// The position and notation of a value. The end of a bare one may be farther away.
 #[derive(Clone, Copy)]
 pub(super) struct ValueSpan {
     pub(super) start: usize,
@@ -18,20 +18,20 @@ pub(super) struct ValueSpan {
     pub(super) form: ValueForm,
 }
 
-/// What stands after a separator, from `after` on.
+/// Returns the value behind a separator that ends at `after`.
 pub(super) fn value_after(
     text: &[u8],
     after: usize,
     loose: bool,
     below: bool,
 ) -> Option<ValueSpan> {
-    // `**Password:** x`: the name is set in bold.
+    // `**Password:** x`: the name is bold.
     let after = if alphabet::starts(text, after, b"** ") { after + 2 } else { after };
     let mut start = alphabet::run(text, after, SPACE);
     if start > after + 40 {
         return None;
     }
-    // A block of YAML begins on the next line as well.
+    // A YAML block begins on the next line as well.
     let block = below && matches!(text.get(start), Some(b'|' | b'>'));
     let line = if block { alphabet::run(text, start + 1, alphabet::DASH) } else { start };
     if below && alphabet::is_at(text, line, NEWLINE) {
@@ -53,9 +53,9 @@ pub(super) fn value_after(
     Some(ValueSpan::bare(text, start, form))
 }
 
-/// Where a quoted value begins and with which quote: `"`, `b'`, `\"`, `f"`; quote 0 when it is bare.
+/// Returns the start of a quoted value and its quote: `"`, `b'`, `\"`, `f"`. The quote is 0 for a bare value.
 fn opening(text: &[u8], start: usize) -> (usize, u8) {
-    // A literal in its wrapping is a literal.
+    // A literal in a wrapper is a literal.
     let wraps: [&[u8]; 5] =
         [b"Some(", b"Secret(", b"SecretStr(", b"SecretString(", b"String::from("];
     let begins = text.get(start) == Some(&b'S');
@@ -76,7 +76,7 @@ fn opening(text: &[u8], start: usize) -> (usize, u8) {
     }
 }
 
-/// Where the value ends that was opened by `opened`, backslashes included.
+/// Returns the end of the value behind the quote `opened`, which includes its backslashes.
 fn closing(text: &[u8], from: usize, opened: &[u8]) -> usize {
     let quote = opened[opened.len() - 1];
     let slashes: usize = opened.iter().map(|&byte| usize::from(byte == b'\\')).sum();
@@ -86,7 +86,7 @@ fn closing(text: &[u8], from: usize, opened: &[u8]) -> usize {
         if byte == quote && (run == slashes || slashes == 0 && run % 2 == 0) {
             return from + at - if slashes > 0 { run } else { 0 };
         }
-        // A string of one line: where it is not closed, the line closes it.
+        // A string has one line: without a closing quote, it ends with its line.
         if byte == b'\n' {
             return from + at;
         }
@@ -100,12 +100,12 @@ fn closing(text: &[u8], from: usize, opened: &[u8]) -> usize {
 }
 
 impl ValueSpan {
-    /// A bare value at `start`.
+    /// Returns the bare value at `start`.
     pub(super) fn bare(text: &[u8], start: usize, form: ValueForm) -> Self {
         Self { start, end: bare_end(text, start, PROBE_BYTES, form), form }
     }
 
-    /// The real end, for a value that is to be replaced.
+    /// Returns the full end of a value that will be replaced.
     pub(super) fn whole(self, text: &[u8]) -> usize {
         match self.form {
             ValueForm::Quoted => self.end,
@@ -114,7 +114,7 @@ impl ValueSpan {
     }
 }
 
-/// Where a bare value ends, looking at `most` bytes of it.
+/// Returns the end of a bare value within its first `most` bytes.
 fn bare_end(text: &[u8], start: usize, most: usize, form: ValueForm) -> usize {
     let mut at = start;
     let limit = text.len().min(start.saturating_add(most));
@@ -136,7 +136,7 @@ fn bare_end(text: &[u8], start: usize, most: usize, form: ValueForm) -> usize {
             0xef => matches!(text.get(at + 1), Some(0xbc | 0xbd)),
             _ => alphabet::is(byte, BLANK),
         };
-        // A placeholder is over at its bracket, also within a value.
+        // A placeholder ends with its bracket, also within a value.
         if ends && !(byte == b']' && bracket) {
             break;
         }
@@ -146,14 +146,14 @@ fn bare_end(text: &[u8], start: usize, most: usize, form: ValueForm) -> usize {
     while at < text.len() && !is_boundary(text[at]) {
         at += 1;
     }
-    // The full stop of a sentence is no part of a value.
+    // The full stop of a sentence does not belong to a value.
     while at > start && matches!(text[at - 1], b'.' | b',' | b':') && at - start > 1 {
         at -= 1;
     }
     at
 }
 
-/// Returns true if the bracket at `at` is what is left of a terminal colour: `[0m`.
+/// Returns true if the bracket at `at` belongs to a terminal colour: `[0m`.
 fn is_colour(text: &[u8], at: usize) -> bool {
     let end = at
         + 1
@@ -165,7 +165,7 @@ fn is_colour(text: &[u8], at: usize) -> bool {
     end > at + 1 && text.get(end) == Some(&b'm')
 }
 
-/// Whether the backslash at `at` begins an escape, rather than guarding a sign: `p\\!x` in a file of properties.
+/// Returns true if the backslash at `at` begins an escape and does not protect a sign: `p\\!x` in a properties file.
 fn is_break(text: &[u8], at: usize) -> bool {
     let length = alphabet::escape(text, at);
     let guarded = matches!(text.get(at + length), Some(b'!' | b'#' | b'=' | b':'));
@@ -176,12 +176,12 @@ fn is_boundary(byte: u8) -> bool {
     byte & 0xc0 != 0x80
 }
 
-/// Whether a comma or an ampersand parts two things rather than being a character of a password.
+/// Returns true if a comma or an ampersand separates two values and is not a character of a password.
 fn parts(text: &[u8], at: usize, form: ValueForm) -> bool {
     let next = at + 1;
     let word = alphabet::run(text, next, NAME);
     let named = matches!(text.get(word), Some(b'=' | b':')) || alphabet::starts(text, at, b"&amp;");
-    // After `password: ` the rest of the word is the value; `a=b,c=d` is a list.
+    // Behind `password: `, the rest of the word is the value; `a=b,c=d` is a list.
     if form == ValueForm::Loose {
         return text.get(next).is_none_or(|&byte| alphabet::is(byte, END));
     }

@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
-use rutter_redact::escape::{ESCAPE, after_any, after_escape};
+use rutter_redact::escape::{ESCAPE_BYTE, after_any, after_escape};
 
 /// Returns the text that a terminal would show for these bytes, as far as readers need it.
 ///
 /// Removes colours, other escape sequences and NULs, turns CRLF into LF, keeps only the last version of an overwritten
 /// line (a progress bar), and replaces invalid UTF-8 with the replacement character. Borrows plain text.
 pub fn plain_text(bytes: &[u8]) -> Cow<'_, str> {
-    if !bytes.iter().any(|byte| matches!(byte, &ESCAPE | b'\r' | 0)) {
+    if !bytes.iter().any(|byte| matches!(byte, &ESCAPE_BYTE | b'\r' | 0)) {
         return String::from_utf8_lossy(bytes);
     }
     let mut kept = Vec::with_capacity(bytes.len());
@@ -18,7 +18,7 @@ pub fn plain_text(bytes: &[u8]) -> Cow<'_, str> {
     while let Some(&byte) = bytes.get(at) {
         at += 1;
         match byte {
-            ESCAPE => at = after_escape(bytes, at),
+            ESCAPE_BYTE => at = after_escape(bytes, at),
             0 => {}
             b'\n' => {
                 kept.push(b'\n');

@@ -21,7 +21,7 @@ use memmap2::Mmap;
 use crate::file;
 
 // The checksum protects against accidents, not against attackers, who could write a whole valid file.
-pub(super) use rutter_redact::checksum::of as fnv_hash;
+pub(super) use rutter_redact::checksum::fnv1a as fnv_hash;
 
 const FORMAT_VERSION: u32 = 2;
 pub(super) const HEADER_BYTES: usize = 72;

@@ -134,9 +134,9 @@ impl TestWorld {
     }
 
     pub fn record(&self, entry: &SessionEntry) {
-        use rutter_memory::store::hook_store;
+        use rutter_memory::store::recorder::Recorder;
         let budget = std::time::Duration::from_secs(2);
-        hook_store::record_entries(&self.files(), std::slice::from_ref(entry), budget).unwrap();
+        Recorder::new(&self.files(), budget).record(std::slice::from_ref(entry)).unwrap();
     }
 
     /// Returns every file in the data directory with its content.

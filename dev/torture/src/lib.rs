@@ -1,6 +1,7 @@
-//! Crash test of the store: kills writers during their work and checks the remaining data.
+//! Crash tests of the store: kill processes during their work and check the remaining data.
 //!
-//! A writer records entries like a hook and prints the acknowledged ids to stdout. It is killed at a random moment,
+//! [`hooks`] kills the real `rutter hook`. The rest of this file kills writers that use the library, which is faster. A
+//! writer records entries like a hook and prints the acknowledged ids to stdout. It is killed at a random moment,
 //! together with the other writers and the maintenance process. Afterwards every acknowledged entry must exist exactly
 //! once. Entries are written in pairs, a call and a run: equal numbers of calls and runs show that no pair was half
 //! written and none drained twice.
@@ -18,8 +19,8 @@ use rutter_memory::outcome::{Outcome, RunKind, Verdict};
 use rutter_memory::project::LocatedProject;
 use rutter_memory::store::ExportRecord;
 use rutter_memory::store::entry::{EntryKind, ProjectPlace, SessionEntry};
-use rutter_memory::store::hook_store::{self, EntryDestination};
 use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
+use rutter_memory::store::recorder::{EntryDestination, Recorder};
 use rutter_memory::{Clean, Id, Store, Time};
 
 /// Returns the current system time.
@@ -27,6 +28,17 @@ pub fn system_time() -> Time {
     let millis =
         SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |age| age.as_millis());
     Time::from_millis(i64::try_from(millis).unwrap_or(i64::MAX))
+}
+
+pub mod hooks;
+
+/// Longest time after which the processes of a round are killed.
+const MAX_ROUND_MICROS: u64 = 40_000;
+
+/// Returns true if the store is verified after a round. Verifying reads the whole growing store: often at first, then
+/// rarely.
+fn is_verified_after(round: u32, rounds: u32) -> bool {
+    round < 50 || round.is_multiple_of(50) || round + 1 == rounds
 }
 
 /// Time limit of a write, like that of a hook on a tool call. Half of it may be spent waiting.
@@ -54,7 +66,8 @@ pub fn write_entries(folder: &Path, client: &str, count: u64) -> anyhow::Result<
         };
         let entries =
             [entry(EntryKind::Called(None)), entry(EntryKind::Ran(Box::new(outcome.into())))];
-        let recorded = hook_store::record_entries(&files, &entries, WRITE_TIMEOUT)
+        let recorded = Recorder::new(&files, WRITE_TIMEOUT)
+            .record(&entries)
             .context("an entry was refused")?;
         let place = if matches!(recorded, EntryDestination::Stored) { "stored" } else { "spooled" };
         // A single write, so that a kill cannot leave half a line.
@@ -152,7 +165,7 @@ pub fn run_rounds(
             children.push(start(&["write", PAIRS_PER_WRITER, &format!("writer-{writer}")])?);
         }
         // Not a wait for a race: the test tries out random kill times.
-        std::thread::sleep(Duration::from_micros(random.below(40_000)));
+        std::thread::sleep(Duration::from_micros(random.below(MAX_ROUND_MICROS)));
         for child in &mut children {
             child.kill()?;
         }
@@ -162,8 +175,7 @@ pub fn run_rounds(
         }
         // A maintenance process that is always killed never checkpoints the WAL; this one runs to its end.
         maintain(&plan.folder, &unlimited_bounds(), system_time())?;
-        // Verifying reads the whole growing store: often at first, then rarely.
-        if round < 50 || round % 50 == 0 || round + 1 == plan.rounds {
+        if is_verified_after(round, plan.rounds) {
             verify_store(&plan.folder, &acknowledged, &mut toll)
                 .with_context(|| format!("after round {round}"))?;
         }

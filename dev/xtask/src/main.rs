@@ -37,8 +37,9 @@ usage: cargo xtask TASK
                          is the right failure closed; odd seeds are set aside (--held-out)
   eval picture           the same of our own sets, drawn over the floor, into docs/reference/injection.svg
   picture                what `rutter demo` prints, drawn into docs/demo.svg
-  torture [ROUNDS]       kill writers of the memory at random, 10,000 rounds unless told otherwise, and count
-                         what is left
+  torture [ROUNDS] [--library]
+                         kill hooks at random, 10,000 rounds unless told otherwise, and count what is left;
+                         with --library, processes that only write to the memory, which is faster
   hang [BINARY]          how long a client waits for a hook whose disk hangs, as root: freezes a file system of its own
   fuzz-seeds             write the captured payloads and measured answers as fuzzing corpora
   dist [--target TRIPLE] build the archive that users unpack: static binary, completions, man pages, schemas
@@ -69,8 +70,7 @@ fn main() -> Result<ExitCode> {
         ["eval", "loop", ref words @ ..] => return eval::silent_loop(words),
         ["eval", "picture"] => eval::draw_injection_curve(&repository_root()?)?,
         ["picture"] => picture::run(&repository_root()?)?,
-        ["torture"] => torture::run(&repository_root()?, "10000")?,
-        ["torture", rounds] => torture::run(&repository_root()?, rounds)?,
+        ["torture", ref words @ ..] => torture::run(&repository_root()?, words)?,
         ["hang"] => hang::run(&repository_root()?, None)?,
         ["hang", binary] => hang::run(&repository_root()?, Some(binary))?,
         ["fuzz-seeds"] => fuzz_seeds::run(&repository_root()?)?,

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::entry::{ParkedRows, ProjectPlace, SessionEntry};
+use super::entry::{ParkedRows, ProjectPlace};
 use super::hook_store::HookStore;
-use super::{StoreError, entry, episodes, ghaps, origins, outcomes, projects, sessions};
+use super::{StoreError, episodes, ghaps, origins, outcomes, projects, sessions};
 use crate::episode::Episode;
 use crate::ghap::{Ghap, PredictionVerdict};
 use crate::outcome::Outcome;
@@ -31,6 +31,23 @@ pub(crate) fn count_tool_call(
         )?
         .execute(params![session, agent.map(Clean::as_str).unwrap_or_default()])?;
     Ok(())
+}
+
+/// Returns the number of tool calls since a GHAP was last changed or asked about, if it has reached `frequency`, and
+/// resets it.
+pub(crate) fn take_due_check_in(
+    connection: &Connection,
+    ghap: Id,
+    frequency: u32,
+) -> rusqlite::Result<Option<u32>> {
+    let calls: u32 = connection
+        .prepare_cached("SELECT calls FROM ghap WHERE uid = ?1")?
+        .query_row([ghap], |row| row.get(0))?;
+    if calls < frequency {
+        return Ok(None);
+    }
+    connection.prepare_cached("UPDATE ghap SET calls = 0 WHERE uid = ?1")?.execute([ghap])?;
+    Ok(Some(calls))
 }
 
 pub(crate) fn record_verdict(
@@ -207,29 +224,6 @@ impl HookStore {
                                 WHERE session.client = ?1 AND ghap.status = 'active')",
             )?
             .query_row([client], |row| row.get(0))?)
-    }
-
-    /// Counts a tool call. Returns the number of calls since the GHAP was last changed or asked about, if it has
-    /// reached `frequency`, and resets it, so that exactly one of several concurrent hooks asks.
-    pub fn check_in(
-        &mut self,
-        entry: &SessionEntry,
-        ghap: Id,
-        frequency: u32,
-    ) -> Result<Option<u32>, StoreError> {
-        self.write_with(|transaction| {
-            entry::apply_entry(transaction, entry, entry::EntryArrival::AtOnce)?;
-            let calls: u32 = transaction
-                .prepare_cached("SELECT calls FROM ghap WHERE uid = ?1")?
-                .query_row([ghap], |row| row.get(0))?;
-            if calls < frequency {
-                return Ok(None);
-            }
-            transaction
-                .prepare_cached("UPDATE ghap SET calls = 0 WHERE uid = ?1")?
-                .execute([ghap])?;
-            Ok(Some(calls))
-        })
     }
 
     /// Returns the verdict on a GHAP of the given run, or of the newest run that has one. None if the agent was already

@@ -12,7 +12,6 @@ use thiserror::Error;
 
 use super::entry::{self, EntryArrival, ProjectPlace, SessionEntry};
 use super::episodes::{self, RecalledEpisode};
-use super::spool::{self, SpoolError};
 use super::{DataDir, StoreError, documents, injections, io_error, projects, schema};
 use crate::data_dir::{FolderLock, check_path};
 use crate::run::CapturedRun;
@@ -170,12 +169,24 @@ impl HookStore {
     }
 
     /// Writes entries in one transaction.
-    pub fn write_entries(&mut self, entries: &[SessionEntry]) -> Result<(), StoreError> {
+    pub fn write_entries<'a>(
+        &mut self,
+        entries: impl IntoIterator<Item = &'a SessionEntry>,
+    ) -> Result<(), StoreError> {
+        self.write_entries_then(entries, |_| Ok(()))
+    }
+
+    /// Writes entries and makes another change in one transaction.
+    pub(super) fn write_entries_then<'a, T>(
+        &mut self,
+        entries: impl IntoIterator<Item = &'a SessionEntry>,
+        change: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         self.write_with(|transaction| {
             for entry in entries {
                 entry::apply_entry(transaction, entry, EntryArrival::AtOnce)?;
             }
-            Ok(())
+            change(transaction)
         })
     }
 
@@ -193,31 +204,5 @@ impl HookStore {
         transaction.commit()?;
         self.unfinished.set(more);
         Ok(value)
-    }
-}
-
-/// The destination of recorded entries.
-#[derive(Debug)]
-pub enum EntryDestination {
-    /// The database.
-    Stored,
-    /// The spool, because the database was not ready.
-    Spooled(StoreNotReady),
-}
-
-/// Writes entries to the database or, if that is not possible in time, to the spool. The entries survive this process
-/// once it returns.
-pub fn record_entries(
-    files: &DataDir,
-    entries: &[SessionEntry],
-    budget: Duration,
-) -> Result<EntryDestination, SpoolError> {
-    let written = HookStore::open(files, budget)
-        .and_then(|mut store| store.write_entries(entries).map_err(StoreNotReady::Store));
-    match written {
-        Ok(()) => Ok(EntryDestination::Stored),
-        Err(unready) => {
-            spool::append_entries(files, entries).map(|()| EntryDestination::Spooled(unready))
-        }
     }
 }

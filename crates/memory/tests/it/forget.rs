@@ -71,7 +71,7 @@ fn spool_failed_run(world: &TestWorld) {
     outcome.failing = vec![Clean::new(MARK)];
     let entry = world.entry("session-1", 50, EntryKind::Ran(Box::new(outcome.into())));
     let budget = std::time::Duration::from_millis(10);
-    rutter_memory::store::hook_store::record_entries(&world.files(), &[entry], budget).unwrap();
+    rutter_memory::store::recorder::Recorder::new(&world.files(), budget).record(&[entry]).unwrap();
 }
 
 #[test]

@@ -411,7 +411,7 @@ fn other_sessions_do_not_hide_runs() {
         })
         .collect();
     let budget = std::time::Duration::from_secs(2);
-    rutter_memory::store::hook_store::record_entries(&world.files(), &others, budget).unwrap();
+    rutter_memory::store::recorder::Recorder::new(&world.files(), budget).record(&others).unwrap();
     let resolved = store.resolve_ghap(&world.owner(), &confirm_fields(), time_at(700)).unwrap();
     assert_eq!(resolved.ghap.resolution.unwrap().tier, Tier::Gold);
 }

@@ -2,10 +2,9 @@ use std::time::{Duration, Instant};
 
 use rutter_memory::outcome::Verdict;
 use rutter_memory::store::entry::EntryKind;
-use rutter_memory::store::hook_store::{
-    EntryDestination, HookStore, StoreNotReady, record_entries,
-};
+use rutter_memory::store::hook_store::{HookStore, StoreNotReady};
 use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
+use rutter_memory::store::recorder::{EntryDestination, Recorder};
 use rutter_memory::{Store, StoreError};
 
 use rutter_testkit::world::{TestWorld, all_records, time_at};
@@ -97,12 +96,63 @@ fn busy_store_spools_after_half_budget() {
     assert!(waited >= WRITE_BUDGET / 4, "{waited:?}: it did not try");
     assert!(waited < WRITE_BUDGET, "{waited:?}");
     assert!(matches!(
-        record_entries(&world.files(), &[entry], WRITE_BUDGET).unwrap(),
-        EntryDestination::Spooled(StoreNotReady::Store(StoreError::Busy))
+        Recorder::new(&world.files(), WRITE_BUDGET).record(&[entry]).unwrap(),
+        EntryDestination::Spooled(reason)
+            if matches!(*reason, StoreNotReady::Store(StoreError::Busy))
     ));
     other.execute_batch("COMMIT").unwrap();
     maintain(&world.memory(), &MaintenanceLimits::default(), time_at(2)).unwrap().unwrap();
     assert_eq!(world.store().session("session-1").unwrap().unwrap().calls, 1);
+}
+
+#[test]
+fn runs_queue_behind_spool() {
+    let world = TestWorld::new();
+    let mut recorder = Recorder::new(&world.files(), WRITE_BUDGET);
+    let run = |second, verdict| {
+        let outcome = world.outcome(second, verdict);
+        (outcome.id, world.entry("session-1", second, EntryKind::Ran(Box::new(outcome.into()))))
+    };
+    let (red, first) = run(1, Verdict::Failed);
+    assert!(matches!(
+        recorder.record(&[first]).unwrap(),
+        EntryDestination::Spooled(reason) if matches!(*reason, StoreNotReady::Missing)
+    ));
+    // The database is ready now, but the green run must not overtake the red one.
+    drop(world.store());
+    let mut recorder = Recorder::new(&world.files(), WRITE_BUDGET);
+    let (green, second) = run(2, Verdict::Passed);
+    assert!(matches!(
+        recorder.record(&[second]).unwrap(),
+        EntryDestination::Spooled(reason) if matches!(*reason, StoreNotReady::SpoolNotEmpty)
+    ));
+    // A session that was seen does not depend on earlier entries.
+    let seen = world.entry("session-1", 3, EntryKind::Seen);
+    assert!(matches!(recorder.record(&[seen]).unwrap(), EntryDestination::Stored));
+    maintain(&world.memory(), &MaintenanceLimits::default(), time_at(4)).unwrap().unwrap();
+    let order: Vec<_> = all_records(&mut world.store())
+        .into_iter()
+        .filter_map(|record| match record {
+            rutter_memory::store::ExportRecord::Outcome(outcome) => Some(outcome.id),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(order, [red, green]);
+}
+
+#[test]
+fn shown_entries_are_never_spooled() {
+    let world = TestWorld::new();
+    let mut recorder = Recorder::new(&world.files(), WRITE_BUDGET);
+    let called = world.entry("session-1", 1, EntryKind::Called(None));
+    let offered = world.entry("session-1", 1, EntryKind::Offered);
+    assert!(recorder.record_shown(std::slice::from_ref(&offered)).is_err());
+    assert!(matches!(
+        recorder.record_with_shown(&[called], &[offered]).unwrap(),
+        EntryDestination::Spooled(_)
+    ));
+    let spooled = std::fs::read_to_string(world.files().spool().join("current.jsonl")).unwrap();
+    assert!(spooled.contains("called") && !spooled.contains("offered"), "{spooled}");
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! What links a name to its value in a sentence: `the password of bob is X`, `password for the box = X`, `set to X`.
+//! The words between a name and its value in a sentence: `the password of bob is X`, `password for the box = X`, `set
+//! to X`.
 
 use super::{is_signed, is_whole_hex};
 use crate::alphabet::{self, BLANK, QUOTE, SPACE};
@@ -6,12 +7,13 @@ use crate::value::ValueForm;
 use crate::value_span::ValueSpan;
 use crate::{handmade, placeholder, randomness};
 
-/// Number of words that may stand between a name and its verb.
+/// Maximum number of words between a name and its verb.
 const MAX_WORDS: usize = 8;
-/// Longest word that may stand there: an address of a user.
+/// Longest word between a name and its verb: the address of a user.
 const MAX_WORD_BYTES: usize = 32;
 
-/// Where the value begins after a verb or a sign, a few words on at most, and true; else `gap` and false.
+/// Returns the start of the value behind a verb or a sign a few words on, and true. Without one, returns `gap` and
+/// false.
 pub(super) fn find_linked_value(text: &[u8], gap: usize) -> (usize, bool) {
     let mut at = gap;
     for _ in 0..MAX_WORDS {
@@ -26,7 +28,7 @@ pub(super) fn find_linked_value(text: &[u8], gap: usize) -> (usize, bool) {
         if is_verb(word) || is_arrow(word) || word.ends_with(b":") && length > 1 {
             return (after_adverbs(text, next), true);
         }
-        // `changed from x to y`: one after the other, the second when the first is gone.
+        // `changed from x to y`: the first value is taken in this pass, the second in the next one.
         if matches!(word, b"from" | b"to" | b"auf") && !alphabet::starts(text, next, b"be ") {
             let past =
                 placeholder::mark_end(text, next).map(|mark| alphabet::run(text, mark, SPACE));
@@ -43,7 +45,7 @@ pub(super) fn find_linked_value(text: &[u8], gap: usize) -> (usize, bool) {
             let sure = sure && !address;
             return if sure { (from, true) } else { (gap, false) };
         }
-        // The end of a sentence, and another thing than the secret.
+        // The end of the sentence, or a noun that makes the name something else.
         if matches!(word[length - 1], b'.' | b';' | b'?' | b'!')
             || at == gap && is_attribute(word)
             || matches!(word[0], b'[' | b'<')
@@ -62,7 +64,7 @@ fn is_value(word: &[u8]) -> bool {
     word.len() >= 8 && word.iter().any(u8::is_ascii_digit) && !word.contains(&b'@')
 }
 
-/// Where the value begins in `is now X`, `is set to X`.
+/// Returns the start of the value in `is now X` and `is set to X`.
 fn after_adverbs(text: &[u8], from: usize) -> usize {
     let words: [&[u8]; 9] = [
         b"now ",
@@ -83,7 +85,7 @@ fn after_adverbs(text: &[u8], from: usize) -> usize {
     at
 }
 
-/// Where the value begins behind a quotation mark of print: `“X”`, `„X“`, `« X »`.
+/// Returns the position behind a typographic quotation mark: `“X”`, `„X“`, `« X »`.
 pub(super) fn after_quote(text: &[u8], at: usize) -> usize {
     let marks =
         ["\u{201c}", "\u{201e}", "\u{2018}", "\u{201a}", "\u{ab}\u{a0}", "\u{ab} ", "\u{ab}"];
@@ -104,7 +106,7 @@ fn is_arrow(word: &[u8]) -> bool {
     matches!(word, b"=" | b"->" | b"=>" | b":" | b"-") || matches!(word, [0xe2, 0x80 | 0x86, _])
 }
 
-/// Returns true if a noun behind a name makes something else of it: `key fingerprint`, `password length`.
+/// Returns true for a noun that changes the meaning of the name before it: `key fingerprint`, `password length`.
 #[rustfmt::skip]
 pub(crate) fn is_attribute(word: &[u8]) -> bool {
     matches!(

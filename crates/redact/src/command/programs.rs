@@ -1,4 +1,4 @@
-//! Which programs a command line names.
+//! The programs that a command line names.
 
 use crate::alphabet::{self, NAME, QUOTE, SPACE};
 
@@ -87,7 +87,7 @@ impl Programs {
         Self(bits)
     }
 
-    /// Takes note of the word from `at` to `end`.
+    /// Adds the word from `at` to `end` if it names a program.
     pub(crate) fn note(&mut self, text: &[u8], at: usize, end: usize) {
         let free = at == 0 || !alphabet::is(text[at - 1], NAME);
         let named = |program: &&str| {
@@ -105,7 +105,7 @@ impl Programs {
         }
     }
 
-    /// Whether a word may name a program, by its first letter and its length.
+    /// Returns true if a word may name a program by its first letter and its length.
     pub(crate) fn may_be(first: u8, length: usize) -> bool {
         length < 16 && LENGTHS[(first & 127) as usize] & (1 << length) != 0
     }

@@ -1,10 +1,10 @@
-//! Names by their last letters: the question that most words are dismissed by.
+//! A quick test of names by their last letters. It dismisses most words.
 
-/// Whether a name may be a secret's, by its last letters alone; cheap enough for every word.
+/// Returns true if a name may be one of a secret by its last letters. Cheap enough for every word.
 pub(crate) fn may_end(name: &[u8]) -> bool {
     let [.., a, b, c] = *name else { return false };
     let end = [a | 32, b | 32, c | 32];
-    // `import` and `spin` are words of every program.
+    // Programs are full of words such as `import` and `spin`.
     match &end {
         b"pat" | b"pin" | b"puk" => return name.len() == 3,
         b"psk" => return true,
@@ -31,8 +31,8 @@ pub(crate) fn may_end(name: &[u8]) -> bool {
     )
 }
 
-/// Last two letters of every name that a separator makes something of: secrets' own, the words that may follow,
-/// headers, types, and attributes that take their name from elsewhere.
+/// Last two letters of every name that matters before a separator: names of secrets, their suffixes, headers, types,
+/// and attributes that take their name from elsewhere.
 static ENDS: [u32; 32] = pair_table(
     b"rdwdrtssdeseicpwswenetallsdsedeythltwtertionidieigrentaestaevnvexveinewxtldryodawgengtrstuearyskatys",
 );
@@ -40,7 +40,7 @@ static ENDS: [u32; 32] = pair_table(
 pub(crate) const fn pair_table(pairs: &[u8]) -> [u32; 32] {
     let mut table = [0; 32];
     let mut at = 0;
-    // Every two neighbours, also across pairs: the few extra ones cost less than separators in the list.
+    // Every two neighbours, also across pairs: the few extra pairs cost less than separators in the list.
     while at + 1 < pairs.len() {
         table[(pairs[at] & 31) as usize] |= 1 << (pairs[at + 1] & 31);
         at += 1;
@@ -48,7 +48,7 @@ pub(crate) const fn pair_table(pairs: &[u8]) -> [u32; 32] {
     table
 }
 
-/// Whether a separator after this name is worth a closer look.
+/// Returns true if a name before a separator needs a closer look.
 pub(crate) fn may_matter(name: &[u8]) -> bool {
     match *name {
         [.., a, b] if b.is_ascii_alphabetic() => ENDS[(a & 31) as usize] & (1 << (b & 31)) != 0,

@@ -1,6 +1,6 @@
-//! Words within names. Patterns rather than lists: they compile to a switch over lengths.
+//! Words within names. They are patterns rather than lists, because patterns compile to a switch over lengths.
 
-/// Words after which a key is a credential.
+/// Returns true for words that make a following `key` a credential.
 #[rustfmt::skip]
 pub(super) fn opens(word: &[u8]) -> bool {
     matches!(
@@ -13,7 +13,7 @@ pub(super) fn opens(word: &[u8]) -> bool {
     )
 }
 
-/// Words after which a key is none.
+/// Returns true for words that make a following `key` an identifier.
 #[rustfmt::skip]
 pub(super) fn opens_nothing(word: &[u8]) -> bool {
     matches!(
@@ -26,7 +26,7 @@ pub(super) fn opens_nothing(word: &[u8]) -> bool {
     )
 }
 
-/// Words that may follow without changing what the name means: `TOKEN_PROD`, `SECRET_KEY_BASE`.
+/// Returns true for words that may follow without changing the class of a name: `TOKEN_PROD`, `SECRET_KEY_BASE`.
 #[rustfmt::skip]
 pub(super) fn is_suffix(word: &[u8]) -> bool {
     matches!(

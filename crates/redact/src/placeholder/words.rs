@@ -1,6 +1,6 @@
-//! Words that are no secrets. Patterns rather than lists: they compile to a switch over lengths.
+//! Words of placeholders. They are patterns rather than lists, because patterns compile to a switch over lengths.
 
-/// Values that are types, switches, or the usual stand-ins. Compared in lower case.
+/// Returns true for types, switches and common placeholders, in lower case.
 #[rustfmt::skip]
 pub(super) fn is_word(word: &[u8]) -> bool {
     matches!(
@@ -17,7 +17,7 @@ pub(super) fn is_word(word: &[u8]) -> bool {
     )
 }
 
-/// Words that stand-ins are put together from: `my-secret-token`, `test_password`.
+/// Returns true for words that placeholders are composed of: `my-secret-token`, `test_password`.
 #[rustfmt::skip]
 pub(super) fn is_part(part: &[u8]) -> bool {
     matches!(

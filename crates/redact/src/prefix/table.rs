@@ -1,17 +1,17 @@
-//! Whose token begins how.
+//! Prefixes of vendors' tokens.
 
 use crate::alphabet::{
     self, ALNUM, BASE64, DASH, DIGIT, DOT, EQUALS, HEX, PERCENT, PLUS_SLASH, UNDERSCORE, UPPER,
     URL64, WORD,
 };
 
-/// A prefix, the alphabet of what follows, how much must follow, and what it is called.
+/// A prefix, the alphabet and minimum length of the rest, and the kind of the token.
 pub(super) struct Prefix {
     pub(super) text: &'static str,
     pub(super) alphabet: u16,
     pub(super) least: usize,
     pub(super) kind: &'static str,
-    /// Names begin like this too: what follows must be random.
+    /// True if names begin like this too: the rest must be random.
     pub(super) is_common: bool,
 }
 
@@ -19,12 +19,12 @@ const fn row(text: &'static str, alphabet: u16, least: usize, kind: &'static str
     Prefix { text, alphabet, least, kind, is_common: false }
 }
 
-/// A prefix that names begin with as well.
+/// Returns a row for a prefix that names begin with as well.
 const fn common(text: &'static str, alphabet: u16, least: usize, kind: &'static str) -> Prefix {
     Prefix { text, alphabet, least, kind, is_common: true }
 }
 
-/// Sorted by first byte; among one byte's, longer prefixes stand before their own beginnings.
+/// Rows sorted by first byte. Longer prefixes are before their own beginnings.
 pub(super) static PREFIXES: &[Prefix] = &[
     row("1//0", URL64, 30, "google-token"),
     row("4b1d", ALNUM, 38, "clickhouse-key"),

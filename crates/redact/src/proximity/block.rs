@@ -1,14 +1,14 @@
-//! Blocks of secrets: `tokens = { agent = "…" }`, where even a UUID is one.
+//! Blocks of secrets: `tokens = { agent = "…" }`. In a block, a UUID is a secret too.
 
 use super::has_other_name;
 use crate::alphabet::{self, BLANK, HEX, QUOTE, SPACE};
 use crate::name::{self, NameClass};
 use crate::{Finding, character_mix, handmade, placeholder, randomness};
 
-/// How far a block is looked at.
+/// Length of a block that is examined.
 const MAX_BLOCK_BYTES: usize = 400;
 
-/// Where the block ends that the word from `at` to `end` opens, when its name speaks of secrets.
+/// Returns the end of the block that the word from `at` to `end` opens if the word names secrets.
 pub(crate) fn block_end(text: &[u8], at: usize, end: usize) -> Option<usize> {
     if !matches!(text[end - 1], b's' | b'S') || end - at < 4 {
         return None;
@@ -22,7 +22,7 @@ pub(crate) fn block_end(text: &[u8], at: usize, end: usize) -> Option<usize> {
     if !known.iter().any(named) {
         return None;
     }
-    // Keys of what opens something: `api_keys`, not the keys of a map.
+    // Keys that are credentials: `api_keys`, not the keys of a map.
     let name = alphabet::run_back(text, end - 1, alphabet::NAME, at.min(40) + (end - 1 - at));
     let is_key = named(&known[5]);
     let opens = is_key
@@ -45,7 +45,7 @@ pub(crate) fn block_end(text: &[u8], at: usize, end: usize) -> Option<usize> {
     let close = match (text.get(sign)?, text.get(from)?) {
         (b'=' | b':', b'{') => b'}',
         (b'=' | b':', b'[') => b']',
-        // Of YAML, up to an empty line.
+        // A YAML block ends with an empty line.
         (b':', b'\n') if opens || !is_key && !named(&known[6]) => 0,
         _ => return None,
     };
@@ -59,7 +59,7 @@ pub(crate) fn block_end(text: &[u8], at: usize, end: usize) -> Option<usize> {
     Some(from + end.unwrap_or(window.len()))
 }
 
-/// The literal that begins with the word at `at`, within such a block.
+/// Returns the literal in a block that begins with the word at `at`.
 pub(crate) fn block_value(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     if let Some(found) = whole_line(text, at, done) {
         return Some(found);
@@ -94,7 +94,7 @@ pub(crate) fn block_value(text: &[u8], at: usize, done: usize) -> Option<Finding
     secret.then_some(Finding { start: at, end: at + value.len(), kind: "secret" })
 }
 
-/// A line that is nothing but a key, as in a literal of several lines.
+/// Returns a key that fills its line, as in a literal of several lines.
 fn whole_line(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let start = alphabet::run_back(text, at, alphabet::URL64, (at - done).min(8));
     if start == 0 || text[start - 1] != b'\n' {

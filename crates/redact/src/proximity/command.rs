@@ -1,30 +1,30 @@
-//! What commands are given and what they print.
+//! Secrets in the input and output of commands.
 
 use super::{MAX_QUOTED_BYTES, is_other_kind};
 use crate::alphabet::{self, BLANK, NEWLINE, QUOTE, SPACE};
 use crate::{Finding, character_mix, handmade, placeholder, randomness};
 
-/// `echo X | program`: a literal that is piped in has no name. The `|` is at `at`, or the end of `<<< X`.
+/// Returns the literal in `echo X | program`: input has no name. The `|`, or the end of `<<< X`, is at `at`.
 pub(crate) fn piped(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let found = echoed(text, at, done)?;
     let literal = &text[found.start..found.end];
     let stop = found.end;
-    // `user:password`, as chpasswd takes it.
+    // `user:password`, the input of chpasswd.
     let part = literal.iter().position(|&byte| byte == b':').map_or(0, |at| at + 1);
     let value = &literal[part..];
     let start = stop - value.len();
     let next = alphabet::run(text, at + 1, SPACE);
     let decoder: [&[u8]; 5] = [b"base64", b"openssl base64", b"xxd", b"jq", b"basenc"];
     let data = decoder.iter().any(|word| alphabet::starts(text, next, word));
-    let drawn = || randomness::is_likely_random(value) && !is_other_kind(value);
+    let looks_random = || randomness::is_likely_random(value) && !is_other_kind(value);
     let literal = value.len() >= 4 && !value.iter().any(|&byte| matches!(byte, b'$' | b'(' | b'/'));
     let secret = !data
-        && (drawn() || literal && is_asked(text, next))
+        && (looks_random() || literal && is_asked(text, next))
         && !placeholder::is_placeholder(value);
     (secret && start >= done).then_some(Finding { start, end: stop, kind: "secret" })
 }
 
-/// `program <<< X`: the first of the signs is at `at`.
+/// Returns the literal in `program <<< X`. The first of the signs is at `at`.
 pub(crate) fn here_string(text: &[u8], at: usize) -> Option<Finding> {
     let alone = at == 0 || text[at - 1] != b'<';
     if !alone || !alphabet::starts(text, at, b"<<<") || text.get(at + 3) == Some(&b'<') {
@@ -44,14 +44,14 @@ pub(crate) fn here_string(text: &[u8], at: usize) -> Option<Finding> {
     secret.then_some(Finding { start, end: start + length, kind: "secret" })
 }
 
-/// Where the command begins that the sign at `at` belongs to, 96 bytes back at most.
+/// Returns the start of the command around the sign at `at`, at most 96 bytes back.
 fn line_start(text: &[u8], at: usize) -> usize {
     let floor = at.saturating_sub(96);
     let parts = |byte: &u8| matches!(byte, b'\n' | b'|' | b';' | b'&');
     floor + text[floor..at].iter().rposition(parts).map_or(0, |part| part + 1)
 }
 
-/// The last literal of the `echo` before the sign at `at`.
+/// Returns the last literal of the `echo` before the sign at `at`.
 fn echoed(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let floor = at.saturating_sub(MAX_QUOTED_BYTES).max(done);
     let line = floor
@@ -73,7 +73,7 @@ fn echoed(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     (start >= done && start < stop).then_some(Finding { start, end: stop, kind: "secret" })
 }
 
-/// Whether the command at `at` reads a password from its input.
+/// Returns true if the command at `at` reads a password from its input.
 fn is_asked(text: &[u8], at: usize) -> bool {
     let window = &text[at.min(text.len())..text.len().min(at + 120)];
     let line = window.split(|&byte| matches!(byte, b'\n' | b'|' | b';')).next().unwrap_or_default();
@@ -96,15 +96,15 @@ fn is_asked(text: &[u8], at: usize) -> bool {
     known.iter().any(|word| line.windows(word.len()).any(|part| part == *word))
 }
 
-/// What a command that speaks of secrets printed: a line that is nothing but a value, hashes included. The command's line
-/// is from `line` to the line end at `at`.
+/// Returns the output of a command that names a secret: a line with a single value, which may be a hash. The
+/// command's line is from `line` to the line end at `at`.
 pub(crate) fn printed(text: &[u8], line: usize, at: usize) -> Option<Finding> {
     let command = &text[line..at];
     let prompts: [&[u8]; 4] = [b"$ ", b"# ", b"% ", b"> "];
     if command.len() > 200 || !prompts.iter().any(|prompt| command.starts_with(prompt)) {
         return None;
     }
-    // What these print is a hash.
+    // These commands print hashes.
     let hashes: [&[u8]; 5] = [b"git ", b"sum", b"hash", b"digest", b"sha"];
     if hashes.iter().any(|word| command.windows(word.len()).any(|part| part == *word)) {
         return None;

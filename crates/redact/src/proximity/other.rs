@@ -1,10 +1,10 @@
-//! What is drawn and no secret.
+//! Random values that are not secrets.
 
 use super::is_sign;
 use crate::alphabet::{self, ALNUM, NAME, QUOTE, SPACE};
 use crate::name::{self, NameClass, SecretName};
 
-/// Shapes that are drawn and no secret: digests, public keys, ids with a prefix, symbols, files.
+/// Returns true for random values that are not secrets: digests, public keys, ids with a prefix, symbols, files.
 pub(crate) fn is_other_kind(value: &[u8]) -> bool {
     let begins: [&[u8]; 13] = [
         b"sha1", b"sha2", b"sha3", b"sha5", b"md5", b"AAAA", b"age1", b"ssh-", b"_ZN", b"xn--",
@@ -51,13 +51,13 @@ pub(crate) fn is_key_combination(value: &[u8]) -> bool {
     keys.iter().any(|key| value.starts_with(key))
 }
 
-/// `1.2.3-rc.1+build.8a7d0c3`.
+/// Returns true for a version: `1.2.3-rc.1+build.8a7d0c3`.
 pub(crate) fn is_version(value: &[u8]) -> bool {
     let dot = alphabet::run(value, 0, alphabet::DIGIT);
     dot > 0 && value.get(dot) == Some(&b'.') && alphabet::is_at(value, dot + 1, alphabet::DIGIT)
 }
 
-/// Whether the name right before the value says that it is something else.
+/// Returns true if the name right before a value names something other than a secret.
 pub(crate) fn has_other_name(text: &[u8], start: usize, done: usize) -> bool {
     let floor = start.saturating_sub(8).max(done);
     let between = |byte: &&u8| {
@@ -67,7 +67,7 @@ pub(crate) fn has_other_name(text: &[u8], start: usize, done: usize) -> bool {
     let end = start - text[floor..start].iter().rev().take_while(between).count();
     let begin = alphabet::run_back(text, end, NAME, (end - done).min(24));
     let name = &text[begin..end];
-    // `connect.sid`, `X-Session-Id`: who has it is logged in.
+    // `connect.sid`, `X-Session-Id`: a session id is as good as a login.
     if matches!(name.last(), Some(b'd' | b'D'))
         && matches!(
             name::classify(name),
@@ -120,7 +120,7 @@ pub(crate) fn has_other_name(text: &[u8], start: usize, done: usize) -> bool {
     }) || is_public(text, begin, end, done)
 }
 
-/// A part of an `arn:…`, whose parts colons divide.
+/// Returns true for a part of an `arn:…`. Colons separate its parts.
 pub(super) fn is_resource(text: &[u8], start: usize, done: usize) -> bool {
     let part = |&byte: &u8| byte == b':' || alphabet::is(byte, NAME | alphabet::PLUS_SLASH);
     let window = &text[start.saturating_sub(96).max(done)..start];
@@ -128,7 +128,7 @@ pub(super) fn is_resource(text: &[u8], start: usize, done: usize) -> bool {
     window[begin..].starts_with(b"arn:")
 }
 
-/// `Public key: …`, in two words.
+/// Returns true for `Public key: …`, in two words.
 fn is_public(text: &[u8], begin: usize, end: usize, done: usize) -> bool {
     let word = &text[begin..end];
     let before = &text[begin.saturating_sub(8).max(done)..begin];

@@ -1,20 +1,20 @@
-//! Words that make what follows them warm.
+//! Words that mark the text behind them as near a secret.
 
 use crate::alphabet::{self, NAME, NEWLINE, SPACE};
 use crate::name::{self, NameClass};
 
-/// How far a word that names a secret reaches.
+/// Length of text that a word for a secret marks.
 pub(crate) const FAR_REACH_BYTES: usize = 256;
 
-/// How far a word reaches that only may have to do with one; never beyond its line.
+/// Length of text that a word for a login marks, at most to the end of its line.
 const NEAR_REACH_BYTES: usize = 96;
 
-/// The last two letters of every word that reaches: most others are dismissed by them.
+/// Last two letters of every such word. They dismiss most other words.
 static ENDS: [u32; 32] = name::pair_table(
     b"rd ds wd se et ts en ns al ls sk de rt ie me ey ys th te ct on es ac sn in li tp do pw ha er id gn ss",
 );
 
-/// How far the word from `at` to `end` makes the text warm; 0 when it does not.
+/// Returns the length of text that the word from `at` to `end` marks, or 0.
 pub(crate) fn reach_bytes(text: &[u8], at: usize, end: usize) -> usize {
     let word = &text[at..end];
     let [.., a, b] = *word else { return 0 };
@@ -53,11 +53,11 @@ pub(crate) fn reach_bytes(text: &[u8], at: usize, end: usize) -> usize {
     if far {
         return FAR_REACH_BYTES;
     }
-    // `echo $DB_PASS` prints it on the next line.
+    // `echo $DB_PASS` prints its value on the next line.
     let asked = ends(&["pass"]) || matches!(&*lower, b"pw" | b"otp" | b"totp");
     let near =
         asked || is_near(lower) || ends(&["sessionid"]) || lower == b"in" && is_log_in(text, at);
-    // A call reaches over its arguments, also on other lines.
+    // A call marks its arguments, also on other lines.
     if near && text.get(end) == Some(&b'(') {
         return NEAR_REACH_BYTES;
     }
@@ -66,7 +66,7 @@ pub(crate) fn reach_bytes(text: &[u8], at: usize, end: usize) -> usize {
     if near { line().map_or(NEAR_REACH_BYTES, |line| line + usize::from(asked)) } else { 0 }
 }
 
-/// `log in` and `sign in`, in two words.
+/// Returns true for `log in` and `sign in`, in two words.
 pub(crate) fn is_log_in(text: &[u8], at: usize) -> bool {
     if alphabet::starts(text, at, b"in touch") {
         return false;
@@ -91,7 +91,7 @@ pub(crate) fn is_log_in(text: &[u8], at: usize) -> bool {
     words.iter().any(|word| before.ends_with(word))
 }
 
-/// Words of logins and signatures, without a name for the secret.
+/// Returns true for words of logins and signatures that do not name the secret.
 #[rustfmt::skip]
 fn is_near(word: &[u8]) -> bool {
     matches!(
@@ -102,7 +102,7 @@ fn is_near(word: &[u8]) -> bool {
     )
 }
 
-/// Whether the `key` that ends at `end` is a credential by the words before it.
+/// Returns true if the words before the `key` that ends at `end` make it a credential.
 fn is_key(text: &[u8], end: usize) -> bool {
     let start = alphabet::run_back(text, end, NAME | SPACE, end.min(24));
     name::classify(&text[start..end]).is_some_and(|name| name.class == NameClass::Secret)

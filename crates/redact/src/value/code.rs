@@ -1,10 +1,10 @@
-//! Whether what stands beside a name is the code, the number or the path that a secret comes from.
+//! Recognizes code, numbers and paths beside the name of a secret.
 
 use super::{ValueContext, ValueForm};
 use crate::alphabet::{self, ALNUM, DIGIT, LETTER, WORD};
 use crate::{character_mix, handmade, randomness};
 
-/// A number as programs write it: `0x04`, `8u32`, `1_000`, `15m`.
+/// Returns true for a number in the notation of programs: `0x04`, `8u32`, `1_000`, `15m`.
 pub(super) fn is_number(value: &[u8]) -> bool {
     let body = value.strip_prefix(b"0x").unwrap_or(value);
     let digits = alphabet::run(body, 0, alphabet::HEX | alphabet::UNDERSCORE | alphabet::DOT);
@@ -15,7 +15,7 @@ pub(super) fn is_number(value: &[u8]) -> bool {
         && (body.len() < value.len() || has_unit(value))
 }
 
-/// Digits, and at most a type or a unit after them.
+/// Returns true for digits with at most a type or a unit behind them.
 fn has_unit(value: &[u8]) -> bool {
     let digits = alphabet::run(value, 0, DIGIT | alphabet::UNDERSCORE | alphabet::DOT);
     let unit = &value[digits..];
@@ -38,7 +38,7 @@ fn has_unit(value: &[u8]) -> bool {
     )
 }
 
-/// Code: calls, indexing, paths of names, operators.
+/// Returns true for code: calls, indexing, paths of names, operators.
 pub(super) fn is_code(value: &[u8], site: ValueContext) -> bool {
     let head = alphabet::run(value, 0, WORD | alphabet::DOT);
     let call = head > 0 && matches!(value.get(head), Some(b'(' | b'[' | b'{' | b'<'));
@@ -46,7 +46,7 @@ pub(super) fn is_code(value: &[u8], site: ValueContext) -> bool {
     let path = (!randomness::is_likely_random(value) || character_mix::is_wordy(value))
         && !character_mix::is_random(head_word)
         && value.windows(2).any(|two| two == b"::" || two == b"->" || two == b"?.");
-    // Tags, anchors and aliases of YAML are followed by names; a password may begin so too.
+    // YAML tags, anchors and aliases are followed by names; a password may begin with these signs too.
     let loose = site.form == ValueForm::Loose
         && character_mix::is_wordy(value)
         && !randomness::is_likely_random(value)
@@ -55,12 +55,12 @@ pub(super) fn is_code(value: &[u8], site: ValueContext) -> bool {
             b'&' | b'*' | b'!' | b'|' | b'>' | b'@' | b'(' | b'#' | b'/' | b'?' | b':'
         );
     let bare_call = value.ends_with(b"()") || value.windows(2).any(|two| two == b"()");
-    // In a variable of the environment names joined by dots are as literal as anything.
+    // In an environment variable, names joined by dots are a literal.
     let literal = site.shouted && site.form == ValueForm::Tight && !site.argument;
     call || path || loose || bare_call || is_dotted(value, literal)
 }
 
-/// `self.config.password`, `var.db_password`: names joined by dots.
+/// Returns true for names joined by dots: `self.config.password`, `var.db_password`.
 fn is_dotted(value: &[u8], literal: bool) -> bool {
     let mut parts = 0;
     let names = value.split(|&byte| byte == b'.').all(|part| {
@@ -76,7 +76,7 @@ fn is_dotted(value: &[u8], literal: bool) -> bool {
     names && parts > 1
 }
 
-/// A path: where a secret is kept is none.
+/// Returns true for a path: the location of a secret is public.
 pub(super) fn is_path(value: &[u8]) -> bool {
     let rooted = value.starts_with(b"./")
         || value.starts_with(b"../")
@@ -103,7 +103,7 @@ pub(super) fn is_path(value: &[u8]) -> bool {
             .iter()
             .all(|&byte| alphabet::is(byte, ALNUM) || matches!(byte, b'.' | b'_' | b'-' | b'/'))
     });
-    // A file may be named like its secret.
+    // A file may have the name of its secret.
     let is_key = || {
         let data = extension.is_some_and(|end| matches!(end, b"json" | b"yaml" | b"yml" | b"txt"));
         data && stem().len() >= 32 && character_mix::is_random(stem())

@@ -110,7 +110,7 @@ struct TextChecksum(String);
 
 impl TextChecksum {
     fn new_checksum(bytes: &[u8]) -> Self {
-        let sum = rutter_memory::checksum::of(bytes);
+        let sum = rutter_memory::checksum::fnv1a(bytes);
         Self(format!("{sum:016x}-{}", bytes.len()))
     }
 }

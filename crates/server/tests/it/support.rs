@@ -6,8 +6,9 @@ use rutter_hooks::bash_call::DEFAULT_WINDOW_BYTES;
 use rutter_hooks::{HookEnv, HookResult, handle_event};
 use rutter_memory::outcome::{Outcome, RunKind, Verdict};
 use rutter_memory::project::LocatedProject;
+use rutter_memory::store::DataDir;
 use rutter_memory::store::entry::{EntryKind, ProjectPlace, SessionEntry};
-use rutter_memory::store::{DataDir, hook_store};
+use rutter_memory::store::recorder::Recorder;
 use rutter_memory::{Clean, Id, Store, StoreError, Time};
 use rutter_server::tools::{self, ToolAnswer, ToolRefusal};
 use rutter_server::{CallChannel, CallerIdentity, ServerContext};
@@ -172,7 +173,7 @@ impl ToolTestEnv {
 
     pub(crate) fn record(&self, entry: SessionEntry) {
         let budget = std::time::Duration::from_secs(2);
-        hook_store::record_entries(&self.files(), &[entry], budget).unwrap();
+        Recorder::new(&self.files(), budget).record(&[entry]).unwrap();
     }
 
     /// Ends a session, as its last hook does.
