@@ -32,8 +32,7 @@ pub(super) fn settings_fault_finding(fault: &SettingsFault) -> DoctorFinding {
         }
         SettingsFault::WrongType(WrongType { key, wanted, found, location }) => {
             let wanted = wanted.description();
-            let what =
-                format!("`{key}` has to be {wanted}, and this is {found}; {SKIPPED_FILE_NOTE}");
+            let what = format!("`{key}` must be {wanted}, not {found}; {SKIPPED_FILE_NOTE}");
             located_finding(&codes::SETTINGS_KEY_WRONG, what, location)
                 .with_advice(format!("write {wanted}, or remove `{key}`"))
         }
@@ -70,9 +69,8 @@ fn document_fault_finding(fault: &DocumentFault) -> DoctorFinding {
             (&codes::SETTINGS_NOT_JSON, what)
         }
         DocumentFaultKind::NotObject { found } => {
-            let what = format!(
-                "settings are an object, and this is {found}; the client skips the whole file"
-            );
+            let what =
+                format!("settings must be an object, not {found}; the client skips the whole file");
             (&codes::SETTINGS_NOT_OBJECT, what)
         }
     };
@@ -101,14 +99,13 @@ fn hook_fault_finding(fault: &HookFault) -> DoctorFinding {
             (&codes::SETTINGS_VOIDED, what, Some(advice))
         }
         HookFaultKind::HooksNotObject { found } => {
-            let what = format!(
-                "`hooks` has to be an object of events, and is {found}; the client ignores it"
-            );
+            let what =
+                format!("`hooks` must be an object of events, not {found}; the client ignores it");
             (&codes::HOOKS_WRONG, what, None)
         }
         HookFaultKind::GuardsUnderUnknownEvent { name } => {
             let what = format!(
-                "`{}` is no event, and holds hooks of PreToolUse or PermissionRequest",
+                "`{}` is not an event, and has hooks of PreToolUse or PermissionRequest",
                 display_name(name)
             );
             let advice = "put them under the name of an event".to_owned();
@@ -121,7 +118,7 @@ fn hook_fault_finding(fault: &HookFault) -> DoctorFinding {
             (&codes::EVENT_UNKNOWN, what, advice)
         }
         HookFaultKind::EventNotList { event, found } => {
-            let what = format!("`{event}` has to be an array of matcher groups, and is {found}");
+            let what = format!("`{event}` must be an array of matcher groups, not {found}");
             if *skips_file {
                 (&codes::SETTINGS_VOIDED, what, Some(codes::EVENT_WRONG.advice.to_owned()))
             } else {
@@ -141,7 +138,7 @@ fn hook_fault_finding(fault: &HookFault) -> DoctorFinding {
             } else {
                 let ours = lost.iter().any(is_our_hook);
                 let code = if ours { &codes::HOOK_WRONG } else { &codes::ENTRY_WRONG };
-                (code, format!("{what}; the client passes over it"), None)
+                (code, format!("{what}; the client skips it"), None)
             }
         }
     };
@@ -156,14 +153,14 @@ fn hook_fault_finding(fault: &HookFault) -> DoctorFinding {
 fn describe_load_fault(fault: &LoadFault) -> String {
     match fault {
         LoadFault::GroupNotObject { found } => {
-            format!("a matcher group has to be an object, and is {found}")
+            format!("a matcher group must be an object, not {found}")
         }
         LoadFault::GroupHooksNotList { found } => {
             let found = found.unwrap_or("missing");
-            format!("`hooks` of a matcher group has to be an array, and is {found}")
+            format!("`hooks` of a matcher group must be an array, not {found}")
         }
         LoadFault::MatcherNotText { found } => {
-            format!("`matcher` has to be a string, and is {found}")
+            format!("`matcher` must be a string, not {found}")
         }
         LoadFault::Entry(fault) => describe_entry_fault(fault),
     }
@@ -173,11 +170,11 @@ fn describe_entry_fault(fault: &EntryFault) -> String {
     let types = || entry_types().collect::<Vec<_>>().join(", ");
     match fault {
         EntryFault::NotObject { found } => {
-            format!("an entry has to be an object, and is {found}")
+            format!("an entry must be an object, not {found}")
         }
         EntryFault::NoType => format!("an entry has no `type`; use one of {}", types()),
         EntryFault::TypeNotText { found } => {
-            format!("`type` has to be a string, and is {found}")
+            format!("`type` must be a string, not {found}")
         }
         EntryFault::UnknownType { name } => {
             format!("unknown `type` \"{}\"; use one of {}", display_name(name), types())

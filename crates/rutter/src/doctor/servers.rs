@@ -280,7 +280,7 @@ fn file_fault_finding(fault: &ServerFileFault) -> DoctorFinding {
         ServerFileFault::NotObject { key, found, location } => {
             let key = display_name(key);
             let what = format!(
-                "`{key}` has to be an object, and this is {found}: the client finds no servers there"
+                "`{key}` must be an object, not {found}: the client finds no servers there"
             );
             finding(what, location)
         }
