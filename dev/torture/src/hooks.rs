@@ -6,6 +6,7 @@
 //! the store exactly once, and the calls of a session in their order.
 
 use std::collections::{BTreeSet, HashMap};
+use std::fmt::Write as _;
 use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -243,17 +244,19 @@ fn payload(client: &str, project: &Path, number: u64) -> Vec<u8> {
         .collect();
     let mut output = format!("Exit code 101\n\nrunning {} tests\n", tests.len());
     for test in &tests {
-        output += &format!("test {test} ... FAILED\n");
+        let _ = writeln!(output, "test {test} ... FAILED");
     }
     output += "\nfailures:\n\n";
     for test in &tests {
-        output += &format!(
+        let _ = write!(
+            output,
             "---- {test} stdout ----\nthread '{test}' panicked at src/sails.rs:7:5:\nthe mast is missing\n\n"
         );
     }
-    output += &format!("\nfailures:\n    {}\n\n", tests.join("\n    "));
-    output += &format!(
-        "test result: FAILED. 0 passed; {} failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s\n",
+    let _ = write!(output, "\nfailures:\n    {}\n\n", tests.join("\n    "));
+    let _ = writeln!(
+        output,
+        "test result: FAILED. 0 passed; {} failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s",
         tests.len()
     );
     let payload = serde_json::json!({
