@@ -386,7 +386,7 @@ fn hook_steps(first: &RunRecord, second: &RunRecord, memory: &Path, now: Time) -
         },
         LiveStep {
             what: "when a session starts, the model reads rutter's context".to_owned(),
-            seen: reached_model(first, "Rutter records predictions"),
+            seen: reached_model(first, "Before acting on a guess: `"),
         },
         LiveStep {
             what: "when a test fails again in another session, the model reads the earlier fix"

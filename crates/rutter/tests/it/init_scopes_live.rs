@@ -16,7 +16,7 @@ const TEST_FILE: &str = "import unittest\n\n\nclass Cart(unittest.TestCase):\n  
     self.assertEqual(90, 100)\n";
 const RUTTER_BIN: &str = env!("CARGO_BIN_EXE_rutter");
 /// A text that only rutter's SessionStart hook gives to the model.
-const GREETING: &str = "Rutter records predictions";
+const GREETING: &str = "Before acting on a guess: `";
 
 /// Creates a project outside of the sandbox's project, because the sandbox writes settings there.
 fn live_project() -> Option<LiveProject> {
