@@ -28,7 +28,7 @@ fn short_texts_are_limited() {
         );
         if name != "goal" {
             let refusal = world.call_refused("update_ghap", json!({ name: text_of_length(1_001) }));
-            assert_eq!(refusal, expected);
+            assert_eq!(refusal, format!("{name} has {expected}"));
             world.call_ok("update_ghap", json!({ name: format!("b{}", text_of_length(999)) }));
         }
     }
