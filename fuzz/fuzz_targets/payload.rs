@@ -4,10 +4,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use rutter_contract::input::{Input, Wire};
+use rutter_contract::input::{Input, RawPayload};
 
 fuzz_target!(|bytes: &[u8]| {
-    if let Ok(wire) = Wire::parse(bytes) {
+    if let Ok(wire) = RawPayload::parse(bytes) {
         let keys: Vec<String> = wire.keys().map(str::to_owned).collect();
         for key in keys {
             let _ = (wire.raw(&key), wire.text(&key));

@@ -5,7 +5,7 @@
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
-use rutter_memory::store::Record;
+use rutter_memory::store::{ExportRecord, ImportError, ImportFile, WhoseRows};
 use rutter_memory::{Store, StoreError, Time};
 
 /// Returns the folder of all runs; each run empties the store in it.
@@ -14,10 +14,16 @@ fn folder() -> &'static std::path::Path {
     FOLDER.get_or_init(|| tempfile::tempdir().expect("a folder")).path()
 }
 
+/// Imports a file as the user's own rows.
+fn import_file(store: &mut Store, bytes: &[u8], now: Time) -> Result<(), ImportError> {
+    let file = ImportFile::read(bytes, |_| {})?;
+    store.import(&file, "export.jsonl", WhoseRows::Own, now).map(drop)
+}
+
 fn lines(store: &mut Store) -> Vec<u8> {
     let mut out = Vec::new();
     store
-        .export::<StoreError>(None, |record: &Record| {
+        .export::<StoreError>(None, |record: &ExportRecord| {
             serde_json::to_writer(&mut out, record).expect("written");
             out.push(b'\n');
             Ok(())
@@ -33,13 +39,13 @@ fuzz_target!(|bytes: &[u8]| {
     let mut store = Store::open(&path, now).expect("a store");
     let mut file = b"{\"rutter-export\":{\"schema\":1}}\n".to_vec();
     file.extend_from_slice(bytes);
-    if store.import(file.as_slice(), |_| {}).is_err() {
+    if import_file(&mut store, &file, now).is_err() {
         return;
     }
     let once = lines(&mut store);
     drop(store);
     drop(std::fs::remove_dir_all(&path));
     let mut store = Store::open(&path, now).expect("a store");
-    store.import(once.as_slice(), |_| {}).expect("what came out can go in");
+    import_file(&mut store, &once, now).expect("what came out can go in");
     assert!(lines(&mut store) == once, "it is not what went in");
 });

@@ -8,22 +8,22 @@ use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
 use rutter_memory::{Clean, Store, StoreError, Time};
-use rutter_server::tools::{self, Effect, TOOLS};
-use rutter_server::{Desk, Door, Whose};
+use rutter_server::tools::{self, ToolEffect, TOOLS};
+use rutter_server::{ServerContext, CallChannel, CallerIdentity};
 use serde_json::Value;
 
 /// Returns the server context of all runs, in one folder; each run empties the store in it.
-fn desk() -> &'static Desk {
-    static DESK: OnceLock<(tempfile::TempDir, Desk)> = OnceLock::new();
+fn desk() -> &'static ServerContext {
+    static DESK: OnceLock<(tempfile::TempDir, ServerContext)> = OnceLock::new();
     let (_, desk) = DESK.get_or_init(|| {
         let folder = tempfile::tempdir().expect("a folder");
-        let desk = Desk {
+        let desk = ServerContext {
             data: folder.path().join("memory"),
             config: folder.path().join("config.toml"),
             folder: folder.path().to_owned(),
             started_in: None,
-            otherwise: Whose::Session(Clean::new("session")),
-            door: Door::Client,
+            default_caller: CallerIdentity::Session(Clean::new("session")),
+            channel: CallChannel::Client,
             off: false,
             home: || None,
             now,
@@ -42,7 +42,7 @@ fn now() -> Time {
 fn announced() -> &'static HashMap<&'static str, jsonschema::Validator> {
     static ANNOUNCED: OnceLock<HashMap<&'static str, jsonschema::Validator>> = OnceLock::new();
     ANNOUNCED.get_or_init(|| {
-        let output = |tool: &tools::Tool| Value::Object((*tool.output()).clone());
+        let output = |tool: &tools::ToolSpec| Value::Object((*tool.output()).clone());
         TOOLS.iter().map(|tool| (tool.name, jsonschema::draft202012::new(&output(tool)).expect("a schema"))).collect()
     })
 }
@@ -69,8 +69,8 @@ fuzz_target!(|text: &str| {
     for line in text.lines().take(8) {
         let (name, arguments) = line.split_once(' ').unwrap_or((line, "null"));
         let Ok(arguments) = serde_json::from_str(arguments) else { continue };
-        let looks = TOOLS.iter().any(|tool| tool.name == name && tool.effect == Effect::Reads);
-        let done = tools::call(desk(), name, arguments, None);
+        let looks = TOOLS.iter().any(|tool| tool.name == name && tool.effect == ToolEffect::Reads);
+        let done = tools::call_tool(desk(), name, arguments, None);
         let after = rows();
         match done {
             Ok(answer) => {
