@@ -18,7 +18,7 @@ fuzz_target!(|payload: &[u8]| {
             let failed = wire.hook_event_name().as_deref() == Some("PostToolUseFailure");
             assert!(failed || response.text("backgroundTaskId").is_none());
         }
-        if let Ok(reading) = read_line(&call.command, &call.seen()) {
+        if let Ok(reading) = read_line(&call.command, &call.captured_output()) {
             assert!(!call.cut || reading.verdict != Verdict::Passed || reading.exit == Some(0));
         }
     }

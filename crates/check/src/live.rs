@@ -7,14 +7,14 @@
 //! event fires.
 //!
 //! ```no_run
-//! use rutter_check::live::{Client, Hook, Scenario};
+//! use rutter_check::live::{ClientBinary, EventScenario, TestHook};
 //! use rutter_contract::EventName;
 //! use rutter_contract::{input::PreToolUse, output::HookOutput};
 //!
-//! let client = Client::at("/opt/clients/2.1.325/claude")?;
-//! let mut sandbox = Scenario::of(EventName::PreToolUse).sandbox()?;
+//! let client = ClientBinary::open("/opt/clients/2.1.325/claude")?;
+//! let mut sandbox = EventScenario::for_event(EventName::PreToolUse).sandbox()?;
 //! let deny = HookOutput::<PreToolUse>::new().deny("no shell here").answer();
-//! sandbox.hook(Hook::on(EventName::PreToolUse).answers(deny));
+//! sandbox.hook(TestHook::for_event(EventName::PreToolUse).answers(deny));
 //! let record = sandbox.run(&client)?;
 //! assert!(record.reached_model("no shell here").is_some());
 //! # Ok::<(), rutter_check::live::LiveError>(())

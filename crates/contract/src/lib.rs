@@ -17,7 +17,7 @@
 //! use rutter_contract::input::{Input, PreToolUse};
 //! use rutter_contract::output::HookOutput;
 //!
-//! # let stdin = rutter_contract::payload::recorded(rutter_contract::EventName::PreToolUse)[0].to_string();
+//! # let stdin = rutter_contract::payload::recorded_payloads(rutter_contract::EventName::PreToolUse)[0].to_string();
 //! if let Input::PreToolUse(call) = Input::parse(stdin.as_bytes())? {
 //!     if call.tool_name == "Bash" {
 //!         let answer = HookOutput::<PreToolUse>::new().deny("no shell in this project").answer();

@@ -5,11 +5,11 @@
 //! diagnostic describes the difference.
 //!
 //! ```
-//! use rutter_contract::verdict::{HookRun, judge};
+//! use rutter_contract::verdict::{HookRun, judge_answer};
 //! use rutter_contract::{EventName, version::Contract};
 //!
 //! let run = HookRun { event: EventName::PreToolUse, stdout: r#"{"permissionDecision":"deny"}"#, stderr: "", exit: 0 };
-//! let verdict = judge(&run, Contract::newest());
+//! let verdict = judge_answer(&run, Contract::newest());
 //! assert_eq!(verdict.dropped, ["/permissionDecision"]);
 //! assert_eq!(verdict.diagnostics[0].code, "top-level-permission");
 //! ```
