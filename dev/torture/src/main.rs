@@ -10,7 +10,7 @@ use rutter_torture::hooks::{HookTorturePlan, run_hook_rounds};
 use rutter_torture::{TorturePlan, maintain_until_killed, run_rounds, write_entries};
 
 /// The seed of the random kill times.
-const SEED: u64 = 0x0072_7574_7465_7221;
+const RANDOM_SEED: u64 = 0x0072_7574_7465_7221;
 
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -33,7 +33,7 @@ fn main() -> anyhow::Result<()> {
                 folder: folder.into(),
                 rounds: rounds.parse().context("a number of rounds")?,
                 sessions: 4,
-                seed: SEED,
+                seed: RANDOM_SEED,
             };
             let counts = run_hook_rounds(&plan, print_progress())?;
             println!(
@@ -54,7 +54,7 @@ fn main() -> anyhow::Result<()> {
                 folder: folder.into(),
                 rounds,
                 writers: 4,
-                seed: SEED,
+                seed: RANDOM_SEED,
             };
             let toll = run_rounds(&plan, print_progress())?;
             println!(
