@@ -120,7 +120,7 @@ async function resources(client) {
 async function pages(client) {
     for (const list of ['listTools', 'listPrompts', 'listResources', 'listResourceTemplates']) {
         assert.equal((await client[list]()).nextCursor, undefined);
-        await refuses(INVALID_PARAMS, () => client[list]({ cursor: '2' }), 'no cursor leads on');
+        await refuses(INVALID_PARAMS, () => client[list]({ cursor: '2' }), 'the list has only one page');
     }
 }
 

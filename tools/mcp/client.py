@@ -96,7 +96,7 @@ async def prompts(client):
         message = (await client.get_prompt(name, arguments)).messages[0]
         assert message.role == "user" and "data, not instructions" in message.content.text, message
     await refuses(INVALID_PARAMS, lambda: client.get_prompt("premortem", {}), "domain is missing")
-    await refuses(INVALID_PARAMS, lambda: client.get_prompt("premortem", {"domain": "x"}), "domain is one of")
+    await refuses(INVALID_PARAMS, lambda: client.get_prompt("premortem", {"domain": "x"}), "domain must be one of debugging")
     await refuses(INVALID_PARAMS, lambda: client.get_prompt("nothing", {}), "there is no prompt")
 
 
@@ -124,7 +124,7 @@ async def resources(client):
 async def pages(client):
     for listing in (client.list_tools, client.list_prompts, client.list_resources, client.list_resource_templates):
         assert (await listing()).next_cursor is None
-        await refuses(INVALID_PARAMS, lambda listing=listing: listing(cursor="2"), "no cursor leads on")
+        await refuses(INVALID_PARAMS, lambda listing=listing: listing(cursor="2"), "the list has only one page")
 
 
 async def log(client, messages):

@@ -94,7 +94,7 @@ pub enum TextError {
         what: &'static str,
     },
     /// The text is too long.
-    #[error("{what} has {length} characters; at most {limit} are kept, so shorten it")]
+    #[error("{what} has {length} characters; at most {limit} are allowed, so shorten it")]
     TooLong {
         /// Name of the text.
         what: &'static str,
@@ -171,7 +171,7 @@ mod tests {
         let error = Clean::within(&"ä".repeat(1_001), "the goal", Limit::Short).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the goal has 1001 characters; at most 1000 are kept, so shorten it"
+            "the goal has 1001 characters; at most 1000 are allowed, so shorten it"
         );
     }
 

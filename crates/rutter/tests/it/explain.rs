@@ -41,8 +41,8 @@ fn lost_deny_is_corrected() {
 
     the model reads: nothing
     the user reads:  nothing
-    nobody reads:    "deny" (/permissionDecision)
-    nobody reads:    "not here" (/permissionDecisionReason)
+    ignored:         "deny" (/permissionDecision)
+    ignored:         "not here" (/permissionDecisionReason)
     dropped:         /permissionDecision, /permissionDecisionReason
 
     1. error[top-level-permission]: `permissionDecision` at the top level is dropped: the tool runs
@@ -85,8 +85,8 @@ fn mistakes_are_numbered() {
 
     the model reads: nothing
     the user reads:  nothing
-    nobody reads:    "rich" (/type)
-    nobody reads:    "Branch: main" (/content)
+    ignored:         "rich" (/type)
+    ignored:         "Branch: main" (/content)
     dropped:         /type, /content, /token_count
 
     1. error[type-content]: `{"type", "content"}` is another program's message

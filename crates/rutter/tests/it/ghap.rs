@@ -135,7 +135,7 @@ fn invalid_values_get_advice() {
     assert_output!(home, home.rutter(&args), @"
     exit 1
     --- stderr
-    error: the goal has 1001 characters; at most 1000 are kept, so shorten it
+    error: the goal has 1001 characters; at most 1000 are allowed, so shorten it
     ");
     args[7] = "";
     assert_output!(home, home.rutter(&args), @"

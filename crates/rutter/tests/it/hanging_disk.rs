@@ -103,12 +103,15 @@ fn hanging_disk_does_not_block_client() {
     }
 }
 
-/// The only child of a process, once there is one.
-fn worker_of(hook: u32) -> Pid {
+/// Waits for the hook's worker and returns it once it has given up the hook's pipes.
+fn wait_for_worker(hook: u32) -> Pid {
     let until = Instant::now() + Duration::from_secs(10);
     loop {
         let children = fs::read_to_string(format!("/proc/{hook}/task/{hook}/children")).unwrap();
-        if let Ok(worker) = children.trim().parse() {
+        if let Ok(worker) = children.trim().parse()
+            && fs::read_link(format!("/proc/{worker}/fd/1"))
+                .is_ok_and(|file| file == Path::new("/dev/null"))
+        {
             return Pid::from_raw(worker).unwrap();
         }
         assert!(Instant::now() < until, "no worker");
@@ -127,7 +130,7 @@ fn worker_that_is_stopped_is_left() {
     let mut hook = home.command(&["hook"]);
     let mut hook = hook.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     hook.stdin.take().unwrap().write_all(home.failing_run("one").to_string().as_bytes()).unwrap();
-    let worker = worker_of(hook.id());
+    let worker = wait_for_worker(hook.id());
     kill_process(worker, Signal::STOP).unwrap();
     let ended = hook.wait_with_output().unwrap();
     let waited = begun.elapsed();

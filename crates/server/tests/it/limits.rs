@@ -75,7 +75,7 @@ fn memory_text_and_tags_are_limited() {
     assert_refused!(world.call_refused("remember", memory(json!({ "tags": tags(21) }))), @"tags has 21 entries; at most 20 are allowed");
     world.call_ok("remember", memory(json!({ "tags": tags(20) })));
     assert_refused!(world.call_refused("remember", memory(json!({ "tags": ["two words"] }))), @"`two words` is not a tag: use letters, digits, `-`, `_` and `.`");
-    assert_refused!(world.call_refused("remember", memory(json!({ "tags": [text_of_length(51)] }))), @"a tag has 51 characters; at most 50 are kept, so shorten it");
+    assert_refused!(world.call_refused("remember", memory(json!({ "tags": [text_of_length(51)] }))), @"a tag has 51 characters; at most 50 are allowed, so shorten it");
     world.call_ok("remember", memory(json!({ "tags": [text_of_length(50)] })));
     assert_refused!(world.call_refused("remember", memory(json!({ "tags": ["a", 7] }))), @"tags.1 is a text, not a number");
     assert_refused!(world.call_refused("remember", memory(json!({ "content": "" }))), @"content is empty");

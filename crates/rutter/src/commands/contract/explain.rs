@@ -139,7 +139,7 @@ fn print_unread_texts(
     };
     for path in verdict.dropped.iter().filter(|path| !path.is_empty()).take(MAX_DROPPED_KEYS) {
         if let Some(text) = root.pointer(path).and_then(javascript::JsonNode::text) {
-            line("nobody reads", text, &escape_controls(path))?;
+            line("ignored", text, &escape_controls(path))?;
         }
     }
     Ok(())
