@@ -1,7 +1,7 @@
 //! Crash test of the real hook: starts `rutter hook` processes, kills them, and checks the rows that are left.
 //!
 //! Several sessions report failing test runs at the same time, each one call after the other, while a maintenance
-//! process runs. At a random moment all processes are killed, including workers and maintenance that the hooks have
+//! process runs. In every fourth round the database is locked, so that hooks use the spool. At a random moment all processes are killed, including workers and maintenance that the hooks have
 //! started. A call is acknowledged if its process ended by itself with exit code 0. Every acknowledged call must be in
 //! the store exactly once, and the calls of a session in their order.
 
@@ -14,6 +14,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail, ensure};
+use rusqlite::Connection;
 use rustix::process::{
     Pid, Signal, WaitOptions, kill_process, kill_process_group, set_child_subreaper, waitpid,
 };
@@ -25,6 +26,12 @@ use crate::{KillTimer, is_verified_after, system_time, unlimited_bounds};
 
 /// Longest time after which the processes of a round are killed. Long enough for a few calls of each session.
 const MAX_ROUND_MICROS: u64 = 100_000;
+
+/// Number of rounds of which one runs with a locked database.
+const ROUNDS_PER_LOCK: u32 = 4;
+
+/// Longest duration of a round with a locked database: a hook waits for the lock before it uses the spool.
+const MAX_LOCKED_ROUND_MICROS: u64 = 400_000;
 
 /// Interval at which a process is checked for its end.
 const WAIT_INTERVAL: Duration = Duration::from_micros(200);
@@ -106,7 +113,13 @@ pub fn run_hook_rounds(
     let mut counts = HookTortureCounts::default();
     let mut sessions: Vec<SessionCalls> = (0..plan.sessions).map(SessionCalls::new).collect();
     for round in 0..plan.rounds {
-        let until = Instant::now() + Duration::from_micros(random.below(MAX_ROUND_MICROS));
+        let lock = if round % ROUNDS_PER_LOCK == ROUNDS_PER_LOCK - 1 {
+            Some(lock_database(&plan.memory())?)
+        } else {
+            None
+        };
+        let longest = if lock.is_some() { MAX_LOCKED_ROUND_MICROS } else { MAX_ROUND_MICROS };
+        let until = Instant::now() + Duration::from_micros(random.below(longest));
         let mut tending = plan.command(&["tend"]).spawn().context("start maintenance")?;
         std::thread::scope(|scope| {
             let running: Vec<_> = sessions
@@ -120,6 +133,7 @@ pub fn run_hook_rounds(
         .with_context(|| format!("in round {round}"))?;
         counts.other_kills += u64::from(wait_or_kill(&mut tending, until)?.code().is_none());
         counts.other_kills += kill_children()?;
+        drop(lock);
         counts.rounds_with_spool += u64::from(spool::total_bytes(&files)? > 0);
         // Maintenance that is always killed never checkpoints the WAL; this one runs to its end.
         let tended = plan.command(&["tend"]).status()?;
@@ -139,6 +153,15 @@ pub fn run_hook_rounds(
         "every hook was killed before it ended, so nothing was tested"
     );
     Ok(counts)
+}
+
+/// Locks the database against writers until the connection is dropped.
+fn lock_database(memory: &Path) -> anyhow::Result<Connection> {
+    let connection = Connection::open(DataDir::new(memory).database())?;
+    // A process of an earlier round has ended, but a reader may still be closing its file.
+    connection.busy_timeout(Duration::from_secs(5))?;
+    connection.execute_batch("BEGIN IMMEDIATE")?;
+    Ok(connection)
 }
 
 /// The calls of one session.
