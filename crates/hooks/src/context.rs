@@ -1,7 +1,7 @@
 //! The context that an agent reads: few items from earlier work, each short, quoted, and shown once.
 //!
-//! One implementation for hooks, the command line and servers. Omitted items are kept with the reason, so that a user
-//! can see why an item was not shown.
+//! Hooks, the command line and servers share this implementation. Omitted items are kept with the reason, so that a
+//! user can see why an item was not shown.
 
 use crate::fix_message::{FixFacts, render_fix_item};
 use rutter_memory::episode::Episode;
@@ -135,7 +135,7 @@ pub struct Context {
     pub before: String,
     /// The shown items, best first.
     pub items: Vec<ContextCandidate>,
-    /// Text behind the items: branch, last runs. Only at session start.
+    /// Text after the items: branch, last runs. Only at session start.
     pub after: String,
     /// The omitted items, each with the reason.
     pub left_out: Vec<(ContextCandidate, OmissionReason)>,
@@ -203,7 +203,7 @@ impl Context {
         context
     }
 
-    /// Adds references behind the items, within the limits for the whole context.
+    /// Adds references after the items, within the limits for the whole context.
     pub fn add_references(&mut self, references: Vec<ContextCandidate>, limit: usize, room: usize) {
         for candidate in references {
             let over = if self.items.len() >= limit {

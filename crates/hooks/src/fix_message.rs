@@ -120,7 +120,7 @@ trait WriteChanges {
     /// Writes the changes; returns false if no line of them fits.
     fn write_changes(&self, text: &mut String, room: usize) -> bool;
 
-    /// Returns the sentences behind the changes: when, how often, and if the file contains the change now.
+    /// Returns the sentences after the changes: when, how often, and if the file contains the change now.
     fn closing_sentences(&self, ending: &EpisodeEnding, known: &FixFacts) -> String;
 }
 

@@ -29,7 +29,7 @@ const GENERIC_WORDS: &str = "a actual all an and any are argument arguments arra
     than that the there this thread to tobe toequal true type types undeclared undefined unexpected unresolved \
     unused value values variable was were when which with would you";
 
-/// Words behind `the NAME test` that make NAME the name of a test.
+/// Words after `the NAME test` that make NAME the name of a test.
 const WORDS_AFTER_TEST: &[&str] = &[
     "again", "broke", "breaks", "errors", "fail", "failed", "failing", "fails", "hangs", "is",
     "passes", "still",

@@ -1,4 +1,5 @@
-//! Texts for an agent about its GHAPs: quoted facts and the commands to type; no orders.
+//! Texts for an agent about GHAPs, runs and open failures. They contain quoted facts and the commands to type, and give
+//! no orders. The text about an earlier fix is in [`crate::fix_message`].
 
 use std::fmt::Write as _;
 

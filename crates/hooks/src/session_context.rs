@@ -1,7 +1,7 @@
 //! The context at session start: the open GHAP, preferences, values, recent work, branch and last runs.
 //!
-//! One implementation for the hook, `rutter context` without a prompt, and the server. All rows are found by an index:
-//! the hook has a few milliseconds, even with a large store.
+//! The hook, `rutter context` without a prompt, and the server share this implementation. Every query uses an index,
+//! because the hook has only a few milliseconds, even with a large store.
 
 use rutter_memory::config::SessionStartSettings;
 use rutter_memory::ghap::Ghap;

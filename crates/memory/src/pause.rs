@@ -1,7 +1,7 @@
 //! Pauses: the user can pause rutter everywhere or in one session.
 //!
-//! A small file next to the database, because hooks check it on every call: without a pause, that is one failing
-//! `open`.
+//! Pauses are stored in a small file next to the database, because hooks check them on every call. Without a pause, the
+//! check is one failing `open`.
 
 use std::io;
 

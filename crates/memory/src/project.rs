@@ -8,7 +8,7 @@
 //!
 //! | Key | Meaning |
 //! |---|---|
-//! | `github.com/owner/repo`, `host:2222/path` | a repository behind a network remote |
+//! | `github.com/owner/repo`, `host:2222/path` | a repository with a network remote |
 //! | `s3://bucket/path` | the same, for a scheme that only a remote helper of git knows |
 //! | `file:/abs/dir.git` | a bare repository on this machine, for its clones |
 //! | `git:/abs/dir` | a repository on this machine, by the git directory that its worktrees share |

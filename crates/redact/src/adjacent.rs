@@ -15,7 +15,7 @@ pub(super) mod link;
 
 use link::find_linked_value;
 
-/// Returns the secret behind the word that ends at `end`, if the word ends the name of a secret.
+/// Returns the secret after the word that ends at `end`, if the word ends the name of a secret.
 pub(super) fn value_after_name(text: &[u8], end: usize, done: usize) -> Option<Finding> {
     let floor = end.saturating_sub(name::MAX_NAME_BYTES).max(done);
     // `the password's X`.

@@ -101,7 +101,7 @@ pub(super) fn secret(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     secret.then(|| Finding { start: right.start, end: end.max(right.whole(text)), kind: name.kind })
 }
 
-/// Returns the value behind a separator. A literal may be on the next line, or follow an empty one: `x = "" +`.
+/// Returns the value after a separator. A literal may be on the next line, or follow an empty one: `x = "" +`.
 fn value_span(text: &[u8], after: usize, blanks: bool, colon: bool) -> Option<ValueSpan> {
     let next = alphabet::run(text, after, SPACE);
     let line = alphabet::run(text, next, NEWLINE | SPACE);

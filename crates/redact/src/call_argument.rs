@@ -10,7 +10,7 @@ const MAX_CALL_BYTES: usize = 96;
 /// Longest literal that is examined.
 const MAX_LITERAL_BYTES: usize = 160;
 
-/// Returns the literal behind the `(` or the comma at `at` if its call takes a key.
+/// Returns the literal after the `(` or the comma at `at` if its call takes a key.
 pub(super) fn key(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let gap = alphabet::run(text, at + 1, BLANK);
     let open = gap + usize::from(matches!(text.get(gap), Some(b'b' | b'r' | b'u' | b'B')));

@@ -160,9 +160,11 @@ fn next_item(text: &[u8], end: usize) -> usize {
     if listed { end + 2 } else { end }
 }
 
-/// Returns a random value behind a short flag of any program: `-p X`, `-pw X`, `/rp X`, `/p:X`. The sign is at `at`.
+/// Returns the random value after a short flag of any program: `-p X`, `-pw X`, `/rp X`, `/p:X`. The `-` or `/` is at
+/// `at`.
 ///
-/// A list of programs is never complete, and a random value behind these letters is rarely anything but a secret.
+/// The program does not matter: no list of programs is complete, and a random value after these letters is almost
+/// always a secret.
 pub(super) fn random_flag_value(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let slash = text[at] == b'/';
     let end = alphabet::run(text, at + 1, alphabet::LETTER);
@@ -231,12 +233,12 @@ fn argument(text: &[u8], from: usize, takes: FlagArgument, done: usize) -> Optio
             end = text[start..].iter().position(over).map_or(text.len(), |at| start + at).max(end);
         }
         let user = text.get(start..end)?;
-        // A token may be the user, with nothing behind the colon.
+        // A token may be the user, with nothing after the colon.
         if let Some(token) = prefix::token(text, start) {
             return Some(token);
         }
         let part = user.iter().position(|&byte| byte == parting)?;
-        // So may a key without a prefix.
+        // A key without a known prefix may also be the user.
         if part + 1 == user.len() && part >= 16 && character_mix::is_random(&user[..part]) {
             return Some(Finding { start, end: start + part, kind: "key" });
         }

@@ -16,7 +16,7 @@ pub fn without_sequences(text: &str) -> String {
     kept
 }
 
-/// Returns the text behind the sequence at its start. Returns `None` if it does not start with a sequence.
+/// Returns the text after the sequence at its start. Returns `None` if it does not start with a sequence.
 pub fn after_sequence(text: &str) -> Option<&str> {
     // Older terminals have one character for `ESC [`.
     if let Some(rest) = text.strip_prefix('\u{9b}') {
@@ -55,7 +55,7 @@ pub fn after_escape(bytes: &[u8], at: usize) -> usize {
     }
 }
 
-/// Returns the end of parameters and the letter behind them, such as `31m`.
+/// Returns the end of parameters and the letter after them, such as `31m`.
 fn after_control(bytes: &[u8], at: usize) -> usize {
     let end = after_any(bytes, at, |byte| (0x20..0x40).contains(&byte));
     match bytes.get(end) {

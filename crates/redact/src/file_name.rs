@@ -22,10 +22,10 @@ pub(super) fn secret(text: &[u8], at: usize, end: usize, done: usize) -> Option<
     if !joins(end) && !before || !(2..=11).contains(&length) || !is_naming(text, at, end, done) {
         return None;
     }
-    // `token` has other meanings than `password`, so the value behind it must be more random.
+    // `token` has other meanings than `password`, so the value after it must be more random.
     let least =
         if matches!(text[at], b'p' | b'P') { Randomness::Likely } else { Randomness::Certain };
-    // A UUID is an identifier, except behind the name of a password or a key.
+    // A UUID is an identifier, except after the name of a password or a key.
     let uuid = matches!(text[at], b'p' | b'P' | b'a' | b'A' | b'k' | b'K');
     let after = if joins(end) { after(text, end + 1, least) } else { None };
     let after = after.filter(|found| uuid || !is_uuid(&text[found.start..found.end]));

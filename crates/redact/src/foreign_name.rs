@@ -1,19 +1,19 @@
 //! Names of secrets in other languages: `mot de passe`, `contraseña`, `jeton`, `Schlüssel`.
 //!
-//! Text with such a name is prose in a language with unknown grammar. The first word behind the name that is not
+//! Text with such a name is prose in a language with unknown grammar. The first word after the name that is not
 //! written like a word is the secret.
 
 use super::alphabet::{self, NEWLINE, QUOTE, SPACE};
 use super::{Finding, adjacent, character_mix, handmade, placeholder, proximity, randomness};
 
-/// Number of words behind a name that are examined.
+/// Number of words after a name that are examined.
 const MAX_WORDS: usize = 10;
 /// Longest text that counts as a word.
 const MAX_WORD_BYTES: usize = 16;
-/// Length of text behind a name that is examined.
+/// Length of text after a name that is examined.
 const MAX_BYTES: usize = 160;
 
-/// Returns the secret behind the word from `at` to `end` if the word is a name in another language.
+/// Returns the secret after the word from `at` to `end` if the word is a name in another language.
 #[inline]
 pub(super) fn secret(text: &[u8], at: usize, end: usize, done: usize) -> Option<Finding> {
     if end - at > 12 || LENGTHS[usize::from(text[at] & 31)] & (1 << (end - at)) == 0 {
@@ -54,14 +54,14 @@ const fn lengths() -> [u16; 32] {
     table
 }
 
-/// Returns the secret behind a name in another script. The name begins at `at`.
+/// Returns the secret after a name in another script. The name begins at `at`.
 pub(super) fn other_script(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let names = ["пароль", "Пароль", "密码", "密碼", "パスワード", "비밀번호"];
     let name = names.iter().find(|name| alphabet::starts(text, at, name.as_bytes()))?;
     value(text, at + name.len(), done, "password")
 }
 
-/// Returns the first text behind the name that is not written like a word. The name ends at `end`.
+/// Returns the first text after the name that is not written like a word. The name ends at `end`.
 fn value(text: &[u8], end: usize, done: usize, kind: &'static str) -> Option<Finding> {
     let limit = text.len().min(end + MAX_BYTES);
     let parts = |byte: u8| {

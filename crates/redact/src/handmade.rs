@@ -108,7 +108,7 @@ fn is_certainly_random(value: &[u8]) -> bool {
         && !is_version
 }
 
-/// Returns true for three or more words with a capital behind the first one: `grauer-Otter-springt`.
+/// Returns true for three or more words with a capital after the first one: `grauer-Otter-springt`.
 fn is_hyphenated(value: &[u8]) -> bool {
     let mut parts = value.split(|byte| matches!(byte, b'-' | b'_' | b'.'));
     let is_word = |part: &[u8]| {

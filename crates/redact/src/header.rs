@@ -85,7 +85,7 @@ fn is_encoded(value: &[u8]) -> bool {
     value.len() >= 8 && value.windows(2).any(hump)
 }
 
-/// Returns the credentials behind `Bearer …` or `Basic …` without a header name. The word is from `at` to `end`.
+/// Returns the credentials after `Bearer …` or `Basic …` without a header name. The word is from `at` to `end`.
 pub(super) fn bare_scheme(text: &[u8], at: usize, end: usize) -> Option<Finding> {
     let word = &text[at..end];
     let least = if word.eq_ignore_ascii_case(b"bearer") {

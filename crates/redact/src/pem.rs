@@ -45,7 +45,7 @@ pub(super) fn block(text: &[u8], at: usize) -> Option<Finding> {
     Some(Finding { start: at, end, kind: KIND })
 }
 
-/// Returns the end of the end line if the next dashes behind the body form one.
+/// Returns the end of the end line if the next dashes after the body form one.
 fn end_line(text: &[u8], body: usize) -> Option<usize> {
     // Key material has no five dashes in a row, so the first ones end the block or belong to other text.
     let rest = text.get(body..text.len().min(body + MAX_BLOCK_BYTES))?;

@@ -5,7 +5,7 @@ use super::alphabet::{self, NAME, TILDE};
 use super::name;
 use super::value::{self, ValueContext, ValueForm};
 
-/// Returns the secret behind the encoded separator at `at`.
+/// Returns the secret after the encoded separator at `at`.
 pub(super) fn secret(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let separator = text.get(at..at + 3)?;
     if !matches!(separator, b"%3D" | b"%3d" | b"%3A" | b"%3a") {

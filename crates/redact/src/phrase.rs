@@ -1,6 +1,6 @@
 //! Secrets made of words: `correct horse battery staple`, a mnemonic of twelve words.
 //!
-//! Sentences are made of words too. So a phrase is searched for only behind a name that announces one, and it has
+//! Sentences are made of words too. So a phrase is searched for only after a name that announces one, and it has
 //! next to none of the short words of sentences.
 
 use super::Finding;
@@ -35,7 +35,7 @@ pub(super) fn is_phrase(value: &[u8]) -> bool {
     words && count >= MIN_WORDS && value.len() <= MAX_BYTES
 }
 
-/// Returns the phrase behind the word from `at` to `end`: `seed phrase: a b c …`, `the passphrase is "a b c d"`.
+/// Returns the phrase after the word from `at` to `end`: `seed phrase: a b c …`, `the passphrase is "a b c d"`.
 pub(super) fn after_name(text: &[u8], at: usize, end: usize) -> Option<Finding> {
     if !is_name(text, at, end) {
         return None;
@@ -180,7 +180,7 @@ fn is_code_word(word: &[u8]) -> bool {
     words.contains(&word) || is_ordinary(word)
 }
 
-/// Returns the codes behind `backup codes` and `recovery code`. The last word is from `at` to `end`.
+/// Returns the codes after `backup codes` and `recovery code`. The last word is from `at` to `end`.
 pub(super) fn codes(text: &[u8], at: usize, end: usize) -> Option<Finding> {
     let word = &text[at..end];
     let before = &text[at.saturating_sub(9)..at];
@@ -250,7 +250,7 @@ pub(super) fn codes(text: &[u8], at: usize, end: usize) -> Option<Finding> {
     (start > end && stop > start).then_some(Finding { start, end: stop, kind: "code" })
 }
 
-/// Returns the number behind `OTP`. The word ends at `end`.
+/// Returns the number after `OTP`. The word ends at `end`.
 pub(super) fn one_time(text: &[u8], end: usize) -> Option<Finding> {
     let start = alphabet::run(text, end, SPACE | alphabet::COLON | alphabet::EQUALS);
     let stop = alphabet::run(text, start, alphabet::DIGIT);

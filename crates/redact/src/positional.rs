@@ -141,7 +141,7 @@ fn is_key(value: &[u8]) -> bool {
         || long && mixed && !character_mix::is_wordy(value) && !value.contains(&b'.')
 }
 
-/// Collects the arguments behind `from` without flags. Returns their number.
+/// Collects the arguments after `from` without flags. Returns their number.
 fn arguments(text: &[u8], from: usize, words: &mut [(usize, usize); 8]) -> usize {
     let limit = text.len().min(from + MAX_LINE_BYTES);
     let (mut at, mut count) = (from, 0);

@@ -87,7 +87,7 @@ fn has_name(value: &[u8]) -> bool {
     sign.is_some_and(|sign| character_mix::is_wordy(&value[..sign]))
 }
 
-/// The words between a value and the name behind it.
+/// The words between a value and the name after it.
 enum Link {
     /// `is the`, `as`.
     Verb,

@@ -2,7 +2,7 @@
 //! a login.
 //!
 //! There are too many such places for a rule each. Instead, a word such as `password` or `login` marks the text
-//! behind it for some length, and a free-standing [random](super::randomness) value in that text is a secret,
+//! after it for some length, and a free-standing [random](super::randomness) value in that text is a secret,
 //! regardless of the text between them. Hexadecimal hashes and UUIDs are kept: too many of them near such words are
 //! not secrets.
 
@@ -229,7 +229,7 @@ fn bare_end(text: &[u8], start: usize) -> usize {
     end
 }
 
-/// Returns true if a value that begins behind `last` may end at `end`.
+/// Returns true if a value that begins after `last` may end at `end`.
 fn closes(text: &[u8], end: usize, last: u8) -> bool {
     let Some(&byte) = text.get(end) else { return true };
     if alphabet::is(last, QUOTE) {

@@ -40,7 +40,7 @@ struct Scan<'a> {
     programs: Programs,
     /// Number of separators since the last byte that can end a value.
     chained_separators: usize,
-    /// End of the last AWS key id. In a table, the secret behind it has no name.
+    /// End of the last AWS key id. In a table, the secret after it has no name.
     aws_key_end: Option<usize>,
     /// End of the text that is near a word for a secret.
     near_secret_end: usize,
@@ -60,7 +60,7 @@ struct Scan<'a> {
     expected: [Option<Finding>; 2],
 }
 
-/// Length of text behind a finding that still counts as near a secret: tables have rows.
+/// Length of text after a finding that still counts as near a secret: tables have rows.
 const ROW_REACH_BYTES: usize = 160;
 
 /// Maximum number of separators in a row that are read as assignments. In an endless `a=b:c=d`, reading the rest from
@@ -258,7 +258,7 @@ impl Scan<'_> {
     }
 }
 
-/// Returns the secret behind a word that announces one: a scheme, a statement, a program, or the name of a value.
+/// Returns the secret after a word that announces one: a scheme, a statement, a program, or the name of a value.
 fn keyword(text: &[u8], at: usize, end: usize, done: usize) -> Option<Finding> {
     let word = &text[at..end];
     match (word[0] | 32, word.len()) {

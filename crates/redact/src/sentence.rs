@@ -13,7 +13,7 @@ use super::{
     Finding, adjacent, character_mix, phrase, placeholder, prefix, proximity, randomness, value,
 };
 
-/// Length of text behind a naming word that is searched.
+/// Length of text after a naming word that is searched.
 const MAX_BYTES_AFTER: usize = 200;
 /// Length of text before a naming word that is searched.
 const MAX_BYTES_BEFORE: usize = 160;
@@ -51,7 +51,7 @@ impl Suspect {
     }
 }
 
-/// Returns the sentence behind the word from `at` to `end` if the word names a password, a login or a key.
+/// Returns the sentence after the word from `at` to `end` if the word names a password, a login or a key.
 pub(super) fn suspect(text: &[u8], at: usize, end: usize, known: Suspect) -> Option<Suspect> {
     let mut topic = topic(text, at, end)?;
     // In a text full of such words, the ends of sentences are not searched for at each of them.
@@ -92,7 +92,7 @@ static PASSWORD_WORDS: [&str; 22] = [
     "adgangskode",
     "mdp",
 ];
-/// Words that name a login or a key, some of them only behind another word.
+/// Words that name a login or a key, some of them only after another word.
 static OTHER_WORDS: [&str; 13] = [
     "login",
     "logins",
@@ -192,7 +192,7 @@ fn is_prose_word(text: &[u8], at: usize, end: usize) -> bool {
     opens && closes
 }
 
-/// Returns the end of the sentence behind the one at `from`, but not beyond the line.
+/// Returns the end of the sentence after the one at `from`, but not beyond the line.
 fn sentences_end(text: &[u8], from: usize) -> usize {
     let limit = text.len().min(from + MAX_BYTES_AFTER);
     let mut ends = (from..limit).filter(|&at| ends_sentence(text, at));
@@ -216,7 +216,7 @@ fn ends_sentence(text: &[u8], at: usize) -> bool {
     }
 }
 
-/// Returns true if a sentence continues on the line behind the line break at `at`.
+/// Returns true if a sentence continues on the line after the line break at `at`.
 fn is_wrapped(text: &[u8], at: usize) -> bool {
     let floor = at.saturating_sub(MIN_WRAPPED_LINE_BYTES);
     let is_long = floor > 0 && !text[floor..at].contains(&b'\n');
@@ -273,7 +273,7 @@ pub(super) fn value_before(
     from: usize,
     suspect: Suspect,
 ) -> Option<Finding> {
-    // The form of a key before its name is enough for other rules. A second reading starts behind `at`.
+    // The form of a key before its name is enough for other rules. A second reading starts after `at`.
     if suspect.topic == Topic::Key || from >= at {
         return None;
     }
@@ -587,7 +587,7 @@ fn pair_password(text: &[u8], start: usize, end: usize, is_announced: bool) -> O
     is_secret.then_some(Finding { start, end, kind: "password" })
 }
 
-/// Returns the words between quotes that begin at `start`, behind a verb: `it's "seven green Bicycles 1999"`.
+/// Returns the words between quotes that begin at `start`, after a verb: `it's "seven green Bicycles 1999"`.
 fn quoted_phrase(text: &[u8], start: usize, done: usize) -> Option<Finding> {
     let quote =
         start.checked_sub(1).map(|open| text[open]).filter(|&byte| alphabet::is(byte, QUOTE))?;

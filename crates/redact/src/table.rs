@@ -49,7 +49,7 @@ impl Table {
         self.parting = parting;
     }
 
-    /// Returns the cell behind the sign at `at` if its column holds secrets.
+    /// Returns the cell after the sign at `at` if its column holds secrets.
     pub(super) fn cell(&mut self, text: &[u8], at: usize, done: usize) -> Option<Finding> {
         if self.columns == 0 {
             return None;

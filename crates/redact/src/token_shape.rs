@@ -55,7 +55,7 @@ pub(super) fn token(text: &[u8], at: usize, end: usize) -> Option<Finding> {
     }
 }
 
-/// Returns a JSON Web Token, which may be cut behind the start of its second part.
+/// Returns a JSON Web Token, which may be cut after the start of its second part.
 fn jwt(text: &[u8], at: usize) -> Option<Finding> {
     let head = alphabet::run(text, at, URL64);
     if head - at < 12 || text.get(head) != Some(&b'.') {
@@ -152,7 +152,7 @@ pub(super) fn azure(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     (head && end - at > 31).then_some(Finding { start, end, kind: "azure-secret" })
 }
 
-/// Returns forty characters behind an AWS key id that ended at `id`, on the same line or the next.
+/// Returns forty characters after an AWS key id that ended at `id`, on the same line or the next.
 pub(super) fn aws_secret(text: &[u8], at: usize, id: usize) -> Option<Finding> {
     let start = alphabet::run_back(text, at, BASE64, at.min(40));
     if at - id > 120 || start < id {
@@ -179,7 +179,7 @@ pub(super) fn crypt(text: &[u8], at: usize) -> Option<Finding> {
     (end - at >= 34).then_some(Finding { start: at, end, kind: "password-hash" })
 }
 
-/// Returns the secret behind the `:` at `at`: in a line of a `.pgpass`, in the login of an Oracle URL.
+/// Returns the secret after the `:` at `at`: in a line of a `.pgpass`, in the login of an Oracle URL.
 pub(super) fn colon(text: &[u8], at: usize) -> Option<Finding> {
     if alphabet::starts(text, at, b":thin:") {
         let user = alphabet::run(text, at + 6, URL64);

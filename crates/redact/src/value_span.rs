@@ -18,7 +18,7 @@ pub(super) struct ValueSpan {
     pub(super) form: ValueForm,
 }
 
-/// Returns the value behind a separator that ends at `after`.
+/// Returns the value after a separator that ends at `after`.
 pub(super) fn value_after(
     text: &[u8],
     after: usize,
@@ -76,7 +76,7 @@ fn opening(text: &[u8], start: usize) -> (usize, u8) {
     }
 }
 
-/// Returns the end of the value behind the quote `opened`, which includes its backslashes.
+/// Returns the end of the value after the quote `opened`, which includes its backslashes.
 fn closing(text: &[u8], from: usize, opened: &[u8]) -> usize {
     let quote = opened[opened.len() - 1];
     let slashes: usize = opened.iter().map(|&byte| usize::from(byte == b'\\')).sum();

@@ -71,8 +71,8 @@ fn find_difference(runner: &OutputReader, case: &Value, text: &str) -> Option<St
     check_truncated(runner, text, &report)
 }
 
-/// Lines that end a part of a run. These runners print nothing after their last part, so that a text that ends right
-/// behind one looks complete; only the code that cut it can tell.
+/// Lines that end a part of a run. These runners print nothing after their last part. So a text that was cut directly
+/// after such a line looks complete; only the code that cut it can tell.
 const PART_END_LINES: &[&str] = &["test result: ok. ", "     Running ", "ok  \t", "Passed!  - "];
 
 /// Checks that truncated texts give no better verdict than the whole text.

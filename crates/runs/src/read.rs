@@ -108,7 +108,7 @@ pub fn read_runs(
         let read =
             RunGroup { line, seen, text: &text, runs: &group, alone: runs.len() == group.len() };
         let found = read.read_outcomes();
-        // Commands that `&&` joins behind a failed run did not run.
+        // Commands that `&&` joins after a failed run did not run.
         if found.iter().any(|one| one.verdict == Verdict::Failed) && read.stops_the_line() {
             unreached = Some(group[group.len() - 1].at);
         }

@@ -142,7 +142,7 @@ fn printed_command<'a>(line: &'a str, above: &str, is_first: bool) -> Option<&'a
         });
         return heading.then_some(command);
     }
-    // yarn and bun, and pnpm since 11: `$ jest --ci`, as the first line or behind yarn's heading.
+    // yarn and bun, and pnpm since 11: `$ jest --ci`, as the first line or after yarn's heading.
     if let Some(command) = line.strip_prefix("$ ") {
         let heading =
             above.starts_with("yarn run v") || above.starts_with("warning ") || above.is_empty();

@@ -360,7 +360,7 @@ fn wrapper_length(words: &[String]) -> Option<usize> {
     {
         return (at + dashes + 1 < words.len()).then_some(at + dashes + 1);
     }
-    // The word behind an unknown option may be its value: if it is not a known program, a runner shortly after it
+    // The word after an unknown option may be its value: if it is not a known program, a runner shortly after it
     // counts.
     let head = words.get(at).map_or("", |word| base_name(word));
     let next = if is_known_head(&words[at.min(words.len())..]) || takes_data(head) {
@@ -447,7 +447,7 @@ fn unknown_prefix_length(words: &[String]) -> Option<usize> {
     }
     (1..words.len().min(MAX_UNKNOWN_PREFIX + 1)).find(|at| {
         let runner = table::find_runner(&words[*at..]);
-        // One word may be an argument of any program; two words, or one right behind the program, start a run.
+        // One word may be an argument of any program; two words, or one directly after the program, start a run.
         match runner {
             Some(found) => found.words > 1 || *at == 1,
             None => table::is_run(&words[*at..]),

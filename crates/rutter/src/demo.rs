@@ -1,8 +1,9 @@
 //! `rutter demo`: a one-minute scripted session that shows the work of the real hooks.
 //!
 //! The agent is scripted ([`story`]), but the hook output is real: every event goes through a `rutter hook` process of
-//! this binary. Project and memory are temporary ([`stage`]) and are removed afterwards ([`crate::open_scratch`]). The demo
-//! ends with an error if a hook does not print the expected text, because an empty box would misrepresent the product.
+//! this binary. Project and memory are temporary ([`project`]) and are removed afterwards ([`crate::scratch`]). The
+//! demo ends with an error if a hook does not print the expected text, because an empty box would misrepresent the
+//! product.
 
 mod calendar;
 mod line;

@@ -1,6 +1,6 @@
 //! Adds rutter to the client's files, and removes it again.
 //!
-//! These files belong to the user. They are never parsed and written anew: [`places`] computes *edits* of a text, and
+//! These files belong to the user. They are never parsed and rewritten: [`places`] computes *edits* of a text, and
 //! every byte outside an edit stays unchanged. [`record`] stores the positions of these edits, without any content of
 //! the file, so that they can be reverted exactly. [`file`] writes a temporary file and renames it, and only if the
 //! original has not changed since it was read. [`site`] handles one such file from end to end, [`work`] several of them

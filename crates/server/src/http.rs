@@ -46,7 +46,7 @@ use room::{ConnectionLimiter, ConnectionSlot};
 use token::AccessToken;
 pub use token::TokenFileError;
 
-/// The only path.
+/// The only path that the server answers.
 pub const PATH: &str = "/mcp";
 
 /// The time limit for a request head, for a body, and for an idle connection.
@@ -364,7 +364,8 @@ fn plain_refusal(status: StatusCode, why: &str) -> HttpAnswer {
     answer
 }
 
-/// Returns the response to a body that is not a JSON-RPC message. The SDK would blame the content type, which is right.
+/// Returns the response to a body that is not a JSON-RPC message. The SDK would blame the content type, although it
+/// is correct.
 fn invalid_message_answer(body: &[u8]) -> HttpAnswer {
     let (code, message) = match serde_json::from_slice::<serde_json::Value>(body) {
         Err(error) => (-32700, describe_json_error(&error)),

@@ -113,7 +113,7 @@ pub struct RunSpec {
     pub is_remedied: bool,
     /// Program in front of the tool.
     pub wrapper: RunWrapper,
-    /// Pipe behind the tool.
+    /// Pipe after the tool.
     pub pipe: OutputPipe,
     /// True if standard error is redirected to standard output.
     pub is_merged: bool,

@@ -111,7 +111,7 @@ pub fn allows_tools(rule: &str, server_rule: &str) -> bool {
     rule == server_rule || rule.strip_prefix(server_rule).is_some_and(|rest| rest.starts_with("__"))
 }
 
-/// Returns true if an allow rule allows all tools of a server. The client takes a star only behind the server's name.
+/// Returns true if an allow rule allows all tools of a server. The client takes a star only after the server's name.
 pub fn allows_whole_server(rule: &str, server_rule: &str) -> bool {
     rule.strip_prefix(server_rule).is_some_and(|rest| {
         rest.is_empty()

@@ -1,8 +1,8 @@
 //! Checks that keep other users out of the data directory: its owner, its mode, and the types of its files.
 //!
-//! The data directory itself may be a symbolic link: users move it to another disk that way. Inside of it a link would
-//! redirect a write to a file that does not belong to rutter, so none is followed; and a pipe would block its reader,
-//! so none is read. Other programs of the same user are not guarded against.
+//! The data directory itself may be a symbolic link: users move it to another disk that way. Links inside it are not
+//! followed, because they could redirect a write to a file that does not belong to rutter. Pipes are not read, because
+//! they could block the reader. The checks do not protect against other programs of the same user.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -115,9 +115,9 @@ impl From<UnsafePath> for io::Error {
 }
 
 impl DataDir {
-    /// Makes sure that only this user can write to the data directory. Closes one that others may write to, with
-    /// everything in it, and returns the mode it had. A missing directory is safe, and another kind of file is an error
-    /// when it is opened.
+    /// Makes sure that only this user can write to the data directory. If others may write to it, removes their
+    /// permissions from it and from all files of rutter in it, and returns the previous mode. A missing directory is
+    /// safe. A file in place of the directory fails later, when it is opened.
     ///
     /// Only a directory that contains nothing but files of rutter is closed: `RUTTER_HOME` may name any path, including
     /// `/tmp` and `/dev/null`.
@@ -264,7 +264,7 @@ pub(crate) fn close_to_others(folder: &Path) -> io::Result<Vec<PathBuf>> {
         let mode = fs::symlink_metadata(path)?.mode();
         fs::set_permissions(path, fs::Permissions::from_mode(mode & 0o7700))
     };
-    // The folder first: from then on no other user can add files.
+    // The folder comes first, so that no other user can add files from then on.
     if mode & OPEN_TO_OTHERS != 0 {
         fs::set_permissions(folder, fs::Permissions::from_mode(mode & 0o7700))?;
     }

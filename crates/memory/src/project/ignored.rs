@@ -1,11 +1,11 @@
-//! Files of git that do not decide the project of a folder, with the reasons.
+//! Git files that are ignored when the project of a folder is identified, and the reasons.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use crate::quote::PathLine as _;
 
-/// A file or folder of git that exists and is not used to find the project of a folder.
+/// A git file or folder that exists but is not used to identify the project of a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IgnoredGitFile {
     /// A git directory, or a file or link that leads to one, of another user.

@@ -12,7 +12,7 @@ const MAX_WORDS: usize = 8;
 /// Longest word between a name and its verb: the address of a user.
 const MAX_WORD_BYTES: usize = 32;
 
-/// Returns the start of the value behind a verb or a sign a few words on, and true. Without one, returns `gap` and
+/// Returns the start of the value after a verb or a sign a few words on, and true. Without one, returns `gap` and
 /// false.
 pub(super) fn find_linked_value(text: &[u8], gap: usize) -> (usize, bool) {
     let mut at = gap;
@@ -85,7 +85,7 @@ fn after_adverbs(text: &[u8], from: usize) -> usize {
     at
 }
 
-/// Returns the position behind a typographic quotation mark: `“X”`, `„X“`, `« X »`.
+/// Returns the position after a typographic quotation mark: `“X”`, `„X“`, `« X »`.
 pub(super) fn after_quote(text: &[u8], at: usize) -> usize {
     let marks =
         ["\u{201c}", "\u{201e}", "\u{2018}", "\u{201a}", "\u{ab}\u{a0}", "\u{ab} ", "\u{ab}"];

@@ -1,4 +1,4 @@
-//! Words that mark the text behind them as near a secret.
+//! Words that mark the text after them as near a secret.
 
 use crate::alphabet::{self, NAME, NEWLINE, SPACE};
 use crate::name::{self, NameClass};

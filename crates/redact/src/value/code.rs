@@ -15,7 +15,7 @@ pub(super) fn is_number(value: &[u8]) -> bool {
         && (body.len() < value.len() || has_unit(value))
 }
 
-/// Returns true for digits with at most a type or a unit behind them.
+/// Returns true for digits with at most a type or a unit after them.
 fn has_unit(value: &[u8]) -> bool {
     let digits = alphabet::run(value, 0, DIGIT | alphabet::UNDERSCORE | alphabet::DOT);
     let unit = &value[digits..];

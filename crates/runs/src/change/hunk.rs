@@ -112,7 +112,8 @@ impl Hunk {
         hunks
     }
 
-    /// Sets the definition around the hunk. `text` is the old file if `is_old`, else the new one.
+    /// Sets the definition around the hunk, and the flag for comments. `text` is the old file if `is_old`, else the new
+    /// one.
     #[must_use]
     pub fn locate(mut self, text: &str, is_old: bool, file: &str) -> Self {
         let line = if is_old { self.old_line } else { self.new_line };
@@ -298,7 +299,7 @@ fn is_debug_output(line: &str) -> bool {
 
 /// Writes hunks as redacted text of at most `size` bytes; the last line counts the omitted lines.
 ///
-/// Lines are redacted without their signs: a key over several lines would not be recognised with them.
+/// Redacts the lines without their `-` and `+` signs, which would hide a private key of several lines from redaction.
 pub(super) fn write_hunks(hunks: &[Hunk], size: usize) -> Clean {
     let (mut lines, mut read) = (Vec::new(), 0);
     for hunk in hunks {

@@ -26,10 +26,10 @@ const MAX_DETAILED_FAILURES: usize = 200;
 
 #[derive(Default)]
 struct AvaParser<'a> {
-    /// The texts behind `✘ [fail]: `: a title, and often the reason.
+    /// The texts after `✘ [fail]: `: a title, and often the reason.
     failed: Vec<&'a str>,
     passed: PassedTests,
-    /// True behind the first rule.
+    /// True after the first rule.
     is_telling: bool,
     /// Titles of failures in detail, with the lines below them.
     told: Vec<(&'a str, Vec<&'a str>)>,
@@ -156,7 +156,7 @@ fn is_outside_failure(words: &str) -> bool {
     .any(|start| words.starts_with(start))
 }
 
-/// Returns true if the text behind `[fail]` is this title, with or without a reason after it.
+/// Returns true if the text after `[fail]` is this title, with or without a reason after it.
 fn is_title(title: &str, failed: &str) -> bool {
     !title.is_empty()
         && failed.strip_prefix(title).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))

@@ -73,7 +73,7 @@ fn is_loader_error(failure: &ReportedFailure) -> bool {
         || message.contains(" is not in GOROOT ")
 }
 
-/// Returns true for an import path, not for a sentence behind `# `.
+/// Returns true for an import path, not for a sentence after `# `.
 fn is_package(name: &str) -> bool {
     !name.is_empty() && !name.ends_with([':', '.']) && name.contains(['/', '.'])
         || name == "command-line-arguments"

@@ -118,6 +118,7 @@ struct GradleTestTasks {
 
 impl GradleTestTasks {
     /// Reads `> Task :app:test FAILED`, or `:app:test` of versions before 4.7, which name a failed task twice.
+    /// Returns true if the line names a task.
     fn read_line(&mut self, line: &str) -> bool {
         let Some(task) =
             line.strip_prefix("> Task ").or(Some(line)).filter(|task| task.starts_with(':'))

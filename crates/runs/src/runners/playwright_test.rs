@@ -252,7 +252,7 @@ fn parse_milliseconds(time: &str) -> Option<u64> {
     scan::parse_seconds(number)?.checked_mul(unit)
 }
 
-/// Parses `[chromium] › e2e/shop.spec.ts:2:1 › till › opens`, with a rule behind it in a heading.
+/// Parses `[chromium] › e2e/shop.spec.ts:2:1 › till › opens`, with a rule after it in a heading.
 fn parse_title(text: &str) -> Option<PlaywrightTitle<'_>> {
     let text = text.trim_end_matches('─').trim_end();
     let (project, text) = match text.strip_prefix('[').and_then(|text| text.split_once("] › ")) {

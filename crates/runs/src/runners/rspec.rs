@@ -126,7 +126,7 @@ struct DocumentationTree<'a> {
     suites: SuiteTree<'a>,
     /// The last line, which is an example unless the next one has deeper indentation.
     last: Option<(usize, &'a str)>,
-    /// True behind the tree.
+    /// True after the tree.
     ended: bool,
 }
 

@@ -28,7 +28,7 @@ pub enum FlagEffect {
 /// The meaning of plain words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operands {
-    /// Paths of files or folders, optionally with the name of a test behind `::` or `:`.
+    /// Paths of files or folders, optionally with the name of a test after `::` or `:`.
     Paths,
     /// Parts of paths: every file with the word in its path.
     PathParts,

@@ -116,7 +116,7 @@ fn show_config(
     findings.iter().try_for_each(|finding| Ok(ui.print_note(&finding.to_string())?))
 }
 
-/// Prints a configuration as TOML, with a remark behind each value.
+/// Prints a configuration as TOML, with a remark after each value.
 fn print_toml(
     config: &Config,
     remark: impl Fn(&'static rutter_memory::config::keys::ConfigKey) -> &'static str,

@@ -1,4 +1,4 @@
-//! The way in which the client would start an entry that runs rutter.
+//! The command with which the client would start an entry that runs rutter.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::places::ClientEnvironment;
 use crate::install::{self, InstallScope, hook_groups, program_of};
 
-/// The way in which the client starts an entry.
+/// The command with which the client starts an entry.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum LaunchCommand {
     /// A program with arguments.

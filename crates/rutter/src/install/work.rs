@@ -1,4 +1,4 @@
-//! Applies changes of several files as one: all of them, or none.
+//! Applies changes to several files as one transaction: all of them or none.
 
 use std::io;
 use std::path::Path;

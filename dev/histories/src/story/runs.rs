@@ -114,7 +114,7 @@ impl StoryBuilder {
         *self.world.dice.pick(&styles)
     }
 
-    /// Draws the pipe behind a run.
+    /// Draws the pipe after a run.
     fn draw_pipe(&mut self, spec: &mut RunSpec, percent: usize) {
         if !self.chance(percent) {
             spec.is_merged = self.chance(20);

@@ -38,6 +38,8 @@ struct QueryTerm {
     weight: f64,
 }
 
+/// Returns the documents that share words with a query. Reads the search files and the newer documents of the database,
+/// or only the database if the files are incomplete.
 pub(super) fn search_by_words(
     connection: &Connection,
     index: &SearchFiles,
@@ -82,7 +84,7 @@ pub(super) fn search_texts(query: &DocumentQuery<'_>, texts: &[&str]) -> Vec<Lex
     score_documents(query, corpus, &looked_up, &found, None).unwrap_or_default()
 }
 
-/// Returns the terms to look up: a term that is rare in all texts is likely to be rare here.
+/// Returns the terms to look up. A term that is rare in texts in general is probably rare in this store.
 fn rarest_terms(text: &str) -> Vec<Term> {
     let mut all: Vec<(f64, Term)> = extract_distinct(text)
         .into_iter()
@@ -171,6 +173,7 @@ impl<'a> TermCounter<'a> {
     }
 }
 
+/// Hashes the first byte, the last byte and the length of a term to ten bits.
 fn term_shape(term: &str) -> usize {
     let bytes = term.as_bytes();
     let end = |byte: Option<&u8>| usize::from(byte.copied().unwrap_or_default() & 31);

@@ -165,7 +165,7 @@ impl RecalledRow {
     }
 }
 
-/// Returns the short text and the properties of the row behind a document.
+/// Returns the short text and the properties of the row that a document belongs to.
 pub(super) fn load_summary(
     connection: &Connection,
     kind: DocumentKind,

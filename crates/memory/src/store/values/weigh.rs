@@ -17,7 +17,7 @@ use crate::{Clean, Id, Time};
 use rutter_search::cluster::Axis;
 use rutter_search::embed::Vector;
 
-/// Minimum number of failures that count; fewer are chance.
+/// Minimum number of failures that cost a value its standing. Fewer may be chance.
 const MIN_FAILURES: u32 = 2;
 
 /// Minimum similarity of an experience that says the same as a sentence.
@@ -34,8 +34,9 @@ pub(super) struct SentenceSupport {
 /// The members that count as support: those of one project or of all, with exceptions.
 #[derive(Default)]
 pub(super) struct SupportFilter {
-    /// The project and its number of members.
+    /// The project and its number of members; None for all projects.
     pub(super) project: Option<(i64, usize)>,
+    /// Members that do not count.
     pub(super) but: BTreeSet<Id>,
 }
 
@@ -121,7 +122,7 @@ pub(crate) fn weigh_values(
                 }
                 value.standing = standing;
                 value.changed = now.max(value.changed);
-                // The evidence that cost it this standing does not count against the next one.
+                // Evidence that cost the value one standing does not count against the next standing.
                 (value.since, value.contradicted) = (now.max(value.since), 0);
                 done.doubted += 1;
             }
@@ -156,8 +157,8 @@ fn cluster_exists(connection: &Connection, cluster: Id) -> Result<bool, StoreErr
         .query_row([cluster], |row| row.get(0))?)
 }
 
-/// Returns the cluster that a value without one fits best, if any. Clusters that it was compared with before are read
-/// again only if their members were checked since.
+/// Returns the cluster that a value without a cluster fits best, if any. Skips clusters whose members were not checked
+/// again since the value was last compared with them.
 fn find_fitting_cluster(
     connection: &Connection,
     value: &Value,
@@ -194,7 +195,7 @@ pub(super) fn clusters_of_axis(connection: &Connection, axis: Axis) -> Result<Ve
     Ok(clusters.query_map([axis], |row| row.get(0))?.collect::<Result<_, _>>()?)
 }
 
-/// Returns the row of the project that a value holds in; None is everywhere.
+/// Returns the row of the project in which a value holds, or None if it holds everywhere.
 fn project_of_value(connection: &Connection, value: Id) -> Result<Option<i64>, StoreError> {
     Ok(connection
         .prepare_cached("SELECT project FROM value WHERE uid = ?1")?
@@ -215,10 +216,11 @@ fn support_of_value(
     let common = load_mean(connection, Axis::Full)?;
     let Some(vector) = centered_vector(&common, &value.text) else { return Ok(0) };
     let middle = ClusterCenter::load(connection, cluster, Axis::Full, &common)?;
-    // An experience that followed the value and failed is not support as well.
+    // An experience that acted on the value and failed does not also count as support.
     let mut asked =
         SupportFilter { but: against::ghaps_against(connection, value.id)?, project: None };
-    // For a value of a project its own experiences count; for one that holds everywhere, those of all projects.
+    // A value of one project is supported by experiences of that project only, and a value that holds everywhere by
+    // those of all projects.
     if let Some(project) = project_of_value(connection, value.id)? {
         asked.project = Some((project, middle.members.len()));
     }

@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 use super::super::rust_failure::{LoosePanics, failure_from_output, named_failure};
 use super::{ReportedFailure, TestBinaryOutput};
 
-/// Builds one failure per failing test, in order, and one for a binary that crashed or code that does not compile.
+/// Builds the failures of a run, in this order: compile errors, failing tests, and a binary that crashed. `headless`
+/// are the failing tests of a cut or filtered text without the header of their binary.
 pub(super) fn build_failures(
     text: &str,
     sections: &[TestBinaryOutput],

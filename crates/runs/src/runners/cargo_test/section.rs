@@ -83,7 +83,7 @@ impl<'a> TestBinaryOutput<'a> {
         }
     }
 
-    /// Returns true behind the results, in the output of tests, which is not trusted.
+    /// Returns true after the results, in the output of tests, which is not trusted.
     pub(super) fn is_past_results(&self) -> bool {
         self.part != SectionPart::Results
     }

@@ -69,7 +69,7 @@ impl SpecParser {
     }
 
     fn add_leaf(&mut self, rest: &str, depth: usize) {
-        // gotestsum prints two blanks behind the same mark.
+        // gotestsum prints two blanks after the same mark.
         if rest.ends_with("# TODO") || rest.starts_with(' ') {
             return;
         }
