@@ -18,7 +18,7 @@ mod layers;
 mod live;
 mod memory;
 mod places;
-mod process;
+pub(crate) mod process;
 mod program;
 mod render;
 mod rivals;
@@ -115,8 +115,8 @@ impl DoctorReport {
         live: bool,
     ) -> Result<Self, CommandError> {
         let mut findings = Vec::new();
-        let scratch = open_scratch(env);
-        let client = InstalledClient::detect(places, scratch.as_ref().ok(), &mut findings);
+        let scratch = ScratchFolder::open("doctor");
+        let client = InstalledClient::detect(places, &mut findings);
         let contract = client.contract();
         let mut layers = load_layers(&places.files, contract);
         findings.extend(layers::check_layers(&layers));
@@ -189,12 +189,4 @@ impl DoctorReport {
     pub(crate) fn has_problems(&self) -> bool {
         self.findings.iter().any(|finding| finding.severity() == FindingSeverity::Problem)
     }
-}
-
-/// Opens the folder in which hooks and the client run. It is removed even if this process is killed.
-fn open_scratch(env: &Environment) -> Result<ScratchFolder, CommandError> {
-    let Some(program) = &env.program else {
-        return Err(CommandError::Refused("the path of the running rutter is unknown".to_owned()));
-    };
-    ScratchFolder::open(program, "doctor")
 }

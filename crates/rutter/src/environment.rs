@@ -124,18 +124,6 @@ pub(crate) fn current_program() -> Option<PathBuf> {
     env::current_exe().and_then(|path| path.canonicalize()).ok()
 }
 
-/// Variable that makes a process the keeper of a scratch folder and names the folder's purpose. It is not a
-/// command-line argument because users must not be offered it.
-pub(crate) const SCRATCH_KEEPER_VARIABLE: &str = "RUTTER_SCRATCH_KEEPER";
-
-/// Returns the purpose of the scratch folder if this process is its keeper.
-#[expect(clippy::disallowed_methods, reason = "this is the one place")]
-pub(crate) fn scratch_keeper_purpose() -> Option<String> {
-    let purpose = env::var(SCRATCH_KEEPER_VARIABLE).ok()?;
-    // The purpose becomes part of the folder's name.
-    Some(purpose.chars().filter(char::is_ascii_alphanumeric).collect())
-}
-
 /// Returns true if the terminal supports colours and the user has not disabled them (<https://no-color.org>).
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn can_use_colours() -> bool {

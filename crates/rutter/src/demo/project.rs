@@ -65,7 +65,7 @@ impl DemoProject {
         let program = environment::current_program().ok_or_else(|| {
             CommandError::Refused("the path of this program is unknown".to_owned())
         })?;
-        let scratch = ScratchFolder::open(&program, "demo")?;
+        let scratch = ScratchFolder::open("demo")?;
         let folder = scratch.path().to_owned();
         let stage = Self {
             project: folder.join("shop"),

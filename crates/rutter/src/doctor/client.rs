@@ -12,7 +12,6 @@ use super::codes;
 use super::finding::DoctorFinding;
 use super::places::ClientEnvironment;
 use super::process;
-use crate::scratch::ScratchFolder;
 
 /// Time limit for `claude --version`. The client starts a JavaScript runtime first.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
@@ -37,11 +36,7 @@ impl Serialize for InstalledClient {
 
 impl InstalledClient {
     /// Finds `claude` in `PATH` and runs it for its version.
-    pub(crate) fn detect(
-        places: &ClientEnvironment,
-        scratch: Option<&ScratchFolder>,
-        findings: &mut Vec<DoctorFinding>,
-    ) -> Self {
+    pub(crate) fn detect(places: &ClientEnvironment, findings: &mut Vec<DoctorFinding>) -> Self {
         if places.variables.simple {
             let what = "CLAUDE_CODE_SIMPLE is set here: a client started from here runs no hooks";
             findings.push(DoctorFinding::new(&codes::CLIENT_SIMPLE, what));
@@ -53,7 +48,7 @@ impl InstalledClient {
         let place = FileLocation::whole_file(&path);
         let mut command = Command::new(&path);
         command.arg("--version").current_dir("/");
-        let said = match process::run_with_limit(&mut command, b"", VERSION_TIMEOUT, scratch) {
+        let said = match process::run_with_limit(&mut command, b"", VERSION_TIMEOUT) {
             Ok(ended) if ended.late => {
                 Err("it did not print its version within ten seconds".to_owned())
             }

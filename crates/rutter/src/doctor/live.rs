@@ -24,6 +24,7 @@ use super::client::InstalledClient as Installed;
 use super::codes;
 use super::finding::DoctorFinding;
 use super::layers::our_entries;
+use super::process::ProcessGroup;
 use super::rules;
 use super::runs::EntryRunner;
 use super::servers::ServerRegistrations;
@@ -268,7 +269,7 @@ fn run_live_check(
         for (key, value) in shared.iter().filter_map(|layer| layer.settings.as_object()).flatten() {
             sandbox.setting(key, value.clone());
         }
-        run_session(sandbox, client, turns, &memory, (env, scratch))
+        run_session(sandbox, client, turns, &memory, env)
     };
     let cart = sandbox.project().join("cart.py");
     let first = [
@@ -327,13 +328,13 @@ fn run_session(
     client: &ClientBinary,
     turns: Vec<ModelTurn>,
     memory: &Path,
-    (env, scratch): (&Environment, &ScratchFolder),
+    env: &Environment,
 ) -> Result<RunRecord, LiveError> {
     let own = sandbox.project().join("bin");
     let search = std::iter::once(&own).chain(&env.search);
     let search = std::env::join_paths(search).unwrap_or_default();
     let failed = |source| LiveError::Client { path: client.path().to_owned(), source };
-    let group = scratch.create_group().map_err(failed)?;
+    let group = ProcessGroup::create().map_err(failed)?;
     sandbox.group(group.id());
     sandbox.script(ModelScript::new(turns)).prompt("The total of the cart is wrong.");
     sandbox.args(["--allowedTools", "Bash,Read,Edit"]);

@@ -9,8 +9,6 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use crate::scratch::{ProcessGroup, ScratchFolder};
-
 /// Maximum output that is read from a program.
 const MAX_OUTPUT_BYTES: u64 = 1024 * 1024;
 /// Interval for polling the exit of a process that has closed its output.
@@ -28,21 +26,57 @@ pub(crate) struct ProcessResult {
     pub(crate) took: Duration,
 }
 
-/// Runs a command with input that it need not read. With a scratch folder, the process does not outlive this one.
+/// A process group that does not outlive this process, even if this process is killed.
+pub(crate) struct ProcessGroup {
+    /// A shell that reserves the group id and kills the group when its stdin closes. Only this process has the write
+    /// end. The leader starts before the first process joins, so there is no moment without protection.
+    leader: Child,
+}
+
+impl ProcessGroup {
+    pub(crate) fn create() -> io::Result<Self> {
+        let mut command = Command::new("/bin/sh");
+        command
+            .args(["-c", "read -r _; kill -KILL 0"])
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        Ok(Self { leader: command.spawn()? })
+    }
+
+    pub(crate) fn id(&self) -> Pid {
+        Pid::from_child(&self.leader)
+    }
+
+    /// Kills all processes of the group.
+    fn end(&self) {
+        // An error means that the group has already ended.
+        let _ = kill_process_group(self.id(), Signal::KILL);
+    }
+}
+
+impl Drop for ProcessGroup {
+    fn drop(&mut self) {
+        self.end();
+        drop(self.leader.wait());
+    }
+}
+
+/// Runs a command with input that it need not read. The process does not outlive this one.
 pub(crate) fn run_with_limit(
     command: &mut Command,
     stdin: &[u8],
     limit: Duration,
-    scratch: Option<&ScratchFolder>,
 ) -> io::Result<ProcessResult> {
-    let group = scratch.map(ScratchFolder::create_group).transpose()?;
+    // Children of the command can be killed with it.
+    let group = ProcessGroup::create()?;
     let begun = Instant::now();
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        // A process group, so that children of the command can be killed with it.
-        .process_group(Pid::as_raw(group.as_ref().map(ProcessGroup::id)))
+        .process_group(group.id().as_raw_nonzero().get())
         .spawn()?;
     if let Some(mut pipe) = child.stdin.take() {
         let bytes = stdin.to_vec();
@@ -52,10 +86,10 @@ pub(crate) fn run_with_limit(
     let stderr = spawn_reader(child.stderr.take());
     let left = || limit.saturating_sub(begun.elapsed());
     let (said, done) = receive_output(&stdout, left());
-    let ended = done && wait_for_exit(&mut child, begun, limit)?;
+    let ended = done && wait_for_exit(&mut child, left())?;
     let took = begun.elapsed();
     if !ended {
-        kill_process(&mut child, group.as_ref());
+        group.end();
     }
     let status = child.wait()?;
     let (complained, _) = receive_output(
@@ -85,7 +119,9 @@ fn receive_output(pipe: &mpsc::Receiver<Vec<u8>>, limit: Duration) -> (Vec<u8>, 
     }
 }
 
-fn wait_for_exit(child: &mut Child, begun: Instant, limit: Duration) -> io::Result<bool> {
+/// Waits until a process has ended. Returns false if the limit passes first.
+pub(crate) fn wait_for_exit(child: &mut Child, limit: Duration) -> io::Result<bool> {
+    let begun = Instant::now();
     while child.try_wait()?.is_none() {
         if begun.elapsed() >= limit {
             return Ok(false);
@@ -93,12 +129,4 @@ fn wait_for_exit(child: &mut Child, begun: Instant, limit: Duration) -> io::Resu
         thread::sleep(EXIT_POLL_INTERVAL);
     }
     Ok(true)
-}
-
-fn kill_process(child: &mut Child, group: Option<&ProcessGroup<'_>>) {
-    match group {
-        Some(group) => group.end(),
-        None => drop(kill_process_group(Pid::from_child(child), Signal::KILL)),
-    }
-    drop(child.kill());
 }

@@ -14,7 +14,6 @@ use super::finding::{DoctorFinding, display_name};
 use super::places::{ClientEnvironment, is_executable};
 use super::process;
 use crate::install::cargo_target_folder;
-use crate::scratch::ScratchFolder;
 use crate::shell;
 
 /// Time limit for printing the version.
@@ -27,7 +26,6 @@ pub(crate) fn examine_program(
     start: &LaunchCommand,
     place: FileLocation,
     places: &ClientEnvironment,
-    scratch: Option<&ScratchFolder>,
     findings: &mut Vec<DoctorFinding>,
 ) -> bool {
     let Some(path) = resolve_program(start, places) else {
@@ -40,7 +38,7 @@ pub(crate) fn examine_program(
     }
     let mut command = Command::new(&path);
     command.arg("--version").current_dir("/");
-    if let Some(finding) = check_version(&mut command, &path, &place, scratch) {
+    if let Some(finding) = check_version(&mut command, &path, &place) {
         let stops = finding.code != &codes::PROGRAM_VERSION;
         findings.push(finding);
         if stops {
@@ -102,7 +100,7 @@ pub(crate) fn resolve_program(
 fn expand_with_shell(word: &str, places: &ClientEnvironment) -> Option<PathBuf> {
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", &format!("command -v {word}")]).current_dir(&places.files.folder);
-    let ended = process::run_with_limit(&mut shell, b"", VERSION_TIMEOUT, None).ok()?;
+    let ended = process::run_with_limit(&mut shell, b"", VERSION_TIMEOUT).ok()?;
     let said = String::from_utf8(ended.stdout).ok()?;
     (ended.exit == Some(0)).then(|| places.files.folder.join(said.trim_end()))
 }
@@ -162,14 +160,13 @@ fn check_version(
     command: &mut Command,
     path: &Path,
     place: &FileLocation,
-    scratch: Option<&ScratchFolder>,
 ) -> Option<DoctorFinding> {
     let shown = path.to_line();
     let broken = |why: &str| {
         let what = format!("{shown} does not run: {why}");
         Some(DoctorFinding::new(&codes::PROGRAM_BROKEN, what).with_location(place.clone()))
     };
-    let ended = match process::run_with_limit(command, b"", VERSION_TIMEOUT, scratch) {
+    let ended = match process::run_with_limit(command, b"", VERSION_TIMEOUT) {
         Ok(ended) => ended,
         // A shell would interpret the file as a script.
         Err(error) => return broken(&error.to_string()),

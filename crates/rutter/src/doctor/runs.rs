@@ -97,7 +97,6 @@ impl EntryRunner<'_> {
         let mut rows = Vec::new();
         let mut ready = Vec::new();
         let mut seen = Vec::new();
-        let scratch = self.scratch.as_ref().ok();
         for entry in entries {
             let start = entry::launch_command(entry, self.places);
             let identity = (entry.event, entry.matcher.clone(), entry.dedup_key());
@@ -108,13 +107,7 @@ impl EntryRunner<'_> {
             let answer = if self.is_untrusted_entry(entry) {
                 EntryRunOutcome::Untrusted
             } else if *usable.entry(start.clone()).or_insert_with(|| {
-                program::examine_program(
-                    &start,
-                    entry.place.clone(),
-                    self.places,
-                    scratch,
-                    findings,
-                )
+                program::examine_program(&start, entry.place.clone(), self.places, findings)
             }) {
                 EntryRunOutcome::Silent
             } else {
@@ -191,12 +184,8 @@ impl EntryRunner<'_> {
                 let payload = build_payload(entry, &project);
                 let plugin = entry.plugin.as_deref();
                 let mut command = self.build_command(start, plugin, scratch.path());
-                let ended = process::run_with_limit(
-                    &mut command,
-                    payload.as_bytes(),
-                    time_limit(entry),
-                    Some(scratch),
-                );
+                let ended =
+                    process::run_with_limit(&mut command, payload.as_bytes(), time_limit(entry));
                 if let Ok(ended) = &ended {
                     took.push(ended.took);
                 }

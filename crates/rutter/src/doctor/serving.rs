@@ -70,10 +70,8 @@ impl EntryRunner<'_> {
                 *usable
             } else {
                 let mut found = Vec::new();
-                let scratch = self.scratch.as_ref().ok();
                 let place = server.registered.place.clone();
-                let usable =
-                    program::examine_program(&start, place, self.places, scratch, &mut found);
+                let usable = program::examine_program(&start, place, self.places, &mut found);
                 for finding in &mut found {
                     finding.advice =
                         advice::with_scope_option(&finding.advice, server.registered.whose);
@@ -156,12 +154,8 @@ impl EntryRunner<'_> {
             }
             // Set last, so that the entry cannot redirect writes to the user's data.
             command.env("RUTTER_HOME", scratch.path().join("memory"));
-            let ended = process::run_with_limit(
-                &mut command,
-                &initial_requests(),
-                SERVER_ANSWER_TIMEOUT,
-                Some(scratch),
-            );
+            let ended =
+                process::run_with_limit(&mut command, &initial_requests(), SERVER_ANSWER_TIMEOUT);
             let (tools, took) = match parse_tool_list(&ended) {
                 Ok(answered) => answered,
                 Err(why) => return failed(why),

@@ -178,7 +178,7 @@ fn guarded_entry_reports_missing_program() {
     let start = entry::launch_command(&entry, &places);
     assert!(matches!(start, LaunchCommand::Guarded { .. }));
     let mut findings = Vec::new();
-    assert!(!program::examine_program(&start, entry.place.clone(), &places, None, &mut findings));
+    assert!(!program::examine_program(&start, entry.place.clone(), &places, &mut findings));
     let [finding] = findings.as_slice() else { panic!("{findings:?}") };
     assert_eq!(
         (finding.code.name, finding.advice.as_str()),
