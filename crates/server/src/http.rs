@@ -39,10 +39,10 @@ use crate::describe_json_error;
 use crate::mcp::MemoryServer;
 use crate::server_context::ServerContext;
 
-mod room;
+mod connections;
 mod token;
 
-use room::{ConnectionLimiter, ConnectionSlot};
+use connections::{ConnectionLimiter, ConnectionSlot};
 use token::AccessToken;
 pub use token::TokenFileError;
 
@@ -100,11 +100,11 @@ pub enum HttpServeError {
 
 /// Serves clients with the token, until a signal ends the process. Calls `ready` with the address once it listens.
 pub fn serve(
-    desk: ServerContext,
-    terms: &HttpOptions,
+    context: ServerContext,
+    options: &HttpOptions,
     ready: impl FnOnce(SocketAddr) -> io::Result<()>,
 ) -> Result<(), HttpServeError> {
-    let token = AccessToken::load_or_create(&terms.token)?;
+    let token = AccessToken::load_or_create(&options.token)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(8)
@@ -112,31 +112,31 @@ pub fn serve(
     let served = runtime.block_on(async {
         // Installs the signal handlers before `ready` announces the server.
         let mut end = ShutdownSignals::listen()?;
-        let listener = TcpListener::bind(terms.address)
+        let listener = TcpListener::bind(options.address)
             .await
-            .map_err(|source| HttpServeError::Address { address: terms.address, source })?;
+            .map_err(|source| HttpServeError::Address { address: options.address, source })?;
         ready(listener.local_addr()?)?;
-        let house =
-            HttpHandler { server: MemoryServer::new(Arc::new(desk)), token: Arc::new(token) };
-        let room = ConnectionLimiter::new(MAX_CONNECTIONS);
+        let handler =
+            HttpHandler { server: MemoryServer::new(Arc::new(context)), token: Arc::new(token) };
+        let connections = ConnectionLimiter::new(MAX_CONNECTIONS);
         let (closing, closed) = watch::channel(false);
         {
-            let mut told = pin!(end.wait());
+            let mut signalled = pin!(end.wait());
             loop {
                 tokio::select! {
-                    () = &mut told => break,
-                    (stream, seat) = accept_connection(&listener, &room) => {
-                        tokio::spawn(house.clone().serve_connection(stream, seat, closed.clone()));
+                    () = &mut signalled => break,
+                    (stream, seat) = accept_connection(&listener, &connections) => {
+                        tokio::spawn(handler.clone().serve_connection(stream, seat, closed.clone()));
                     }
                 }
             }
         }
         drop(listener);
         closing.send_replace(true);
-        room.close_idle();
+        connections.close_idle();
         // Calls that take longer than this are dropped without an answer.
-        drop(timeout(SHUTDOWN_TIMEOUT, room.wait_until_empty()).await);
-        house.server.close();
+        drop(timeout(SHUTDOWN_TIMEOUT, connections.wait_until_empty()).await);
+        handler.server.close();
         Ok(())
     });
     runtime.shutdown_background();
@@ -155,8 +155,8 @@ impl ShutdownSignals {
 
     async fn wait(&mut self) {
         poll_fn(|context| {
-            let told = self.0.iter_mut().any(|signal| signal.poll_recv(context).is_ready());
-            if told { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+            let signalled = self.0.iter_mut().any(|signal| signal.poll_recv(context).is_ready());
+            if signalled { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
         })
         .await;
     }
@@ -165,11 +165,11 @@ impl ShutdownSignals {
 /// Returns the next connection, with a slot.
 async fn accept_connection(
     listener: &TcpListener,
-    room: &ConnectionLimiter,
+    connections: &ConnectionLimiter,
 ) -> (TcpStream, Arc<ConnectionSlot>) {
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => return (stream, room.acquire().await),
+            Ok((stream, _)) => return (stream, connections.acquire().await),
             // Too many open files, or the client disconnected again. An immediate retry would only keep a core busy.
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }

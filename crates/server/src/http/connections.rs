@@ -1,8 +1,10 @@
 //! The limit on connections, and the choice of the connection to close when the limit is reached.
 //!
-//! Any process can hold a connection open without sending anything. So only a connection at work is protected: one with
-//! the right token and a response in progress. All others are idle, and the one that is idle longest is closed for a
-//! new connection. A semaphore counts the connections; it cannot choose one, so the limiter also knows them.
+//! Any process can hold a connection open without sending anything. With only a semaphore, 64 silent connections would
+//! keep all other clients waiting until the idle timeout, and whoever reconnects first could keep them waiting for ever
+//! (`idle_connections_are_evicted`). So only a connection at work is protected: one with the right token and a response
+//! in progress. All others are idle, and the one that is idle longest is closed for a new connection. The semaphore
+//! counts the connections; it cannot choose one, so the limiter also knows them.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -152,40 +154,40 @@ mod tests {
 
     #[test]
     fn evicts_longest_idle_connection() {
-        let room = ConnectionLimiter::new(3);
-        let [first, second, third] = [(); 3].map(|()| poll_once(room.acquire()).unwrap());
+        let limiter = ConnectionLimiter::new(3);
+        let [first, second, third] = [(); 3].map(|()| poll_once(limiter.acquire()).unwrap());
         let work = first.begin_work();
-        assert!(poll_once(room.acquire()).is_none(), "the second has to close first");
+        assert!(poll_once(limiter.acquire()).is_none(), "the second has to close first");
         assert!(poll_once(second.wait_until_evicted()).is_some());
         assert!(poll_once(first.wait_until_evicted()).is_none());
         drop(second);
-        let fourth = poll_once(room.acquire()).unwrap();
+        let fourth = poll_once(limiter.acquire()).unwrap();
         let busy = [third.begin_work(), fourth.begin_work()];
-        assert!(poll_once(room.acquire()).is_none(), "all are at work");
+        assert!(poll_once(limiter.acquire()).is_none(), "all are at work");
         assert!(poll_once(third.wait_until_evicted()).is_none());
         drop(work);
-        assert!(poll_once(room.acquire()).is_none());
+        assert!(poll_once(limiter.acquire()).is_none());
         assert!(poll_once(first.wait_until_evicted()).is_some());
         drop(busy);
         drop((first, third, fourth));
-        let fifth = poll_once(room.acquire()).unwrap();
-        assert!(poll_once(room.wait_until_empty()).is_none());
+        let fifth = poll_once(limiter.acquire()).unwrap();
+        assert!(poll_once(limiter.wait_until_empty()).is_none());
         let work = fifth.begin_work();
-        room.close_idle();
+        limiter.close_idle();
         assert!(poll_once(fifth.wait_until_evicted()).is_none());
         drop(work);
-        room.close_idle();
+        limiter.close_idle();
         assert!(poll_once(fifth.wait_until_evicted()).is_some());
         drop(fifth);
-        assert!(poll_once(room.wait_until_empty()).is_some());
+        assert!(poll_once(limiter.wait_until_empty()).is_some());
     }
 
     #[test]
     fn waiter_gets_next_free_slot() {
-        let room = ConnectionLimiter::new(1);
-        let only = poll_once(room.acquire()).unwrap();
+        let limiter = ConnectionLimiter::new(1);
+        let only = poll_once(limiter.acquire()).unwrap();
         let work = only.begin_work();
-        let mut next = pin!(room.acquire());
+        let mut next = pin!(limiter.acquire());
         let mut context = Context::from_waker(Waker::noop());
         assert!(next.as_mut().poll(&mut context).is_pending());
         drop(work);
