@@ -26,7 +26,7 @@ pub mod values;
 /// contract, measured on the real client.
 #[derive(Debug, Parser)]
 #[command(name = "rutter", version, max_term_width = 100)]
-#[command(after_help = "Exit codes: 0 clean, 1 findings or a refused operation, 2 wrong usage.")]
+#[command(after_help = "Exit codes: 0 success, 1 findings or a refused operation, 2 wrong usage.")]
 pub struct Cli {
     /// The subcommand.
     #[command(subcommand)]

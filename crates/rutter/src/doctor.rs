@@ -147,6 +147,7 @@ impl DoctorReport {
         };
         let entries: Vec<&HookEntry> = layers::our_entries(&layers).collect();
         findings.extend(client.check_version(&entries));
+        findings.extend(program::check_linking(program::IS_STATIC_BUILD));
         let (rows, examined) = bench.run_entries(&entries, &mut findings);
         bench.check_servers(&mut servers, &entries, examined, &mut findings);
         let events = events::check_events(env, &entries, &mut findings);

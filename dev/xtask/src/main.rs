@@ -21,30 +21,31 @@ mod torture;
 const USAGE: &str = "\
 usage: cargo xtask TASK
 
-  generate [--check]     write the files that follow from the event table, or say which are stale
-  bench                  measure speed, as ratios in one run, and fail where a promise is not kept
-  bench hooks [--json]   the same for what a client waits for on every event
-  bench recall [--json]  the same for a search in small and large memories
-  bench mcp [--json]     the same for the tools of an agent, over both transports
-  bench clusters [FILE]  how well lessons are grouped, beside other ways, how long names last and how fast it is
-                         (`speed`: only that); or the groups of a file with a `text` on each line, for a person to read
+  generate [--check]     write all generated files; with --check, list the outdated ones
+  bench                  measure speed as ratios within one run; fails if a limit is exceeded
+  bench hooks [--json]   measure the time that a client waits for each hook event
+  bench recall [--json]  measure searches in small and large memories
+  bench mcp [--json]     measure the agent's tools over both transports
+  bench clusters [FILE]  measure the quality, stability and speed of clusters (`speed`: only the speed), or print the
+                         clusters of a file with a `text` on each line
   eval retrieval FILE… [--json]
-                         how well the right text is found, beside plain BM25
+                         measure how well recall finds the right text, compared with plain BM25
   eval injection STORE PROMPTS [--json]
-                         how often something is shown that does not fit, beside how often what fits is
+                         measure how often prompts get matching and other rows
   eval loop [--seeds A..B] [--held-out] [--verbose|--full] [--binary PATH] [--dump DIR]
-                         generated histories with known truth, played into the hooks: is the right change shown,
-                         is the right failure closed; odd seeds are set aside (--held-out)
-  eval picture           the same of our own sets, drawn over the floor, into docs/reference/injection.svg
-  picture                what `rutter demo` prints, drawn into docs/demo.svg
+                         play generated histories with known truth into the hooks, and measure whether the right
+                         change is shown and the right failure closed; --held-out uses the odd seeds
+  eval picture           draw the injection curve of our own sets into docs/measurements/injection.svg
+  picture                draw the output of `rutter demo` into docs/demo.svg
   torture [ROUNDS] [--library]
-                         kill hooks at random, 10,000 rounds unless told otherwise, and count what is left;
-                         with --library, processes that only write to the memory, which is faster
-  hang [BINARY]          how long a client waits for a hook whose disk hangs, as root: freezes a file system of its own
+                         kill hooks at random (10,000 rounds by default) and count the rows that remain;
+                         with --library, kill processes that only write to the memory, which is faster
+  hang [BINARY]          measure how long a client waits for a hook on a hanging disk; needs root, because it
+                         creates and freezes a file system
   fuzz-seeds             write the captured payloads and measured answers as fuzzing corpora
-  dist [--target TRIPLE] build the archive that users unpack: static binary, completions, man pages, schemas
-  client VERSION         fetch a measured client for the live suite, and print its path; exit 75 where the
-                         npm registry does not answer
+  dist [--target TRIPLE] build the archive for users: static binary, completions, man pages, schemas
+  client VERSION         download a measured client for the live suite and print its path; exits with 75 if the
+                         npm registry does not respond
 ";
 
 fn main() -> Result<ExitCode> {

@@ -271,7 +271,7 @@ macro_rules! sections {
             ConfigKey {
                 section: "",
                 name: "notify",
-                about: "What rutter shows you: nothing, a line whenever the agent gets context, \
+                about: "Rutter's messages to you: none, a line whenever the agent gets context, \
                         or also a card at the start of a session.",
                 rule: ProjectRule::Lower,
                 range: (0, 0),
@@ -280,7 +280,7 @@ macro_rules! sections {
             ConfigKey {
                 section: "",
                 name: "identity",
-                about: "What identifies a project. With `remote`, all checkouts with the same \
+                about: "The identity of a project. With `remote`, all checkouts with the same \
                         remote share a project: clones, but also forks and copies that claim \
                         it. With `path`, each checkout with its linked worktrees is its own \
                         project.",
@@ -306,11 +306,11 @@ macro_rules! sections {
 sections! {
     SessionStartSettings, "hooks.session_start" at (hooks.session_start),
     "The hook at the start of a session, and after a resume or a compaction." {
-        enabled: bool = true, Lower, "Whether the hook is enabled.";
+        enabled: bool = true, Lower, "Enables the hook.";
         deadline_ms: u32 = 500, Lower, "Deadline in milliseconds. After it the hook prints \
                                         nothing.", 1..=1_000;
-        inject_light_context: bool = true, Lower, "Whether a session starts with preferences, \
-                                                   values and recent work.";
+        inject_light_context: bool = true, Lower, "Starts a session with preferences, values \
+                                                   and recent work.";
         token_budget: u32 = 500, Lower, "Maximum number of tokens. The client cuts at about \
                                          2,500.", 0..=2_500;
         preferences: u32 = 5, Lower, "Maximum number of preferences of importance 1.", 0..=50;
@@ -319,69 +319,67 @@ sections! {
     }
     UserPromptSubmitSettings, "hooks.user_prompt_submit" at (hooks.user_prompt_submit),
     "The hook on a prompt." {
-        enabled: bool = true, Lower, "Whether the hook is enabled.";
+        enabled: bool = true, Lower, "Enables the hook.";
         deadline_ms: u32 = 200, Lower, "Deadline in milliseconds. After it the hook prints \
                                         nothing.", 1..=1_000;
-        context_depth: ContextDepth = ContextDepth::Light, Lower, "How much is recalled. Sets \
+        context_depth: ContextDepth = ContextDepth::Light, Lower, "The amount of recalled text. Sets \
             the defaults of the next two keys.";
         token_budget: u32 = ContextDepth::Light.limits().0, Lower, "Maximum number of tokens: 300, or 2000 with \
                                                     `rich`.", 0..=2_500;
         limit: u32 = ContextDepth::Light.limits().1, Lower, "Maximum number of rows: 3, or 20 with `rich`.", 0..=50;
-        include_code: bool = true, Lower, "Whether code is included. Reserved: code is not \
-                                           stored yet.";
+        include_code: bool = true, Lower, "Includes code. Reserved: code is not stored yet.";
     }
     GhapCheckinSettings, "hooks.ghap_checkin" at (hooks.ghap_checkin),
     "The hook before a tool call: asks whether the hypothesis is still valid." {
-        enabled: bool = true, Lower, "Whether the hook is enabled.";
+        enabled: bool = true, Lower, "Enables the hook.";
         deadline_ms: u32 = 50, Lower, "Deadline in milliseconds. After it the hook prints \
                                        nothing.", 1..=1_000;
         frequency: u32 = 10, Higher, "Number of tool calls between two check-ins.", 1..=1_000;
     }
     OutcomeCaptureSettings, "hooks.outcome_capture" at (hooks.outcome_capture),
     "The hook after a command: records test runs, builds and checks." {
-        enabled: bool = true, Lower, "Whether the hook is enabled.";
+        enabled: bool = true, Lower, "Enables the hook.";
         deadline_ms: u32 = 100, Lower, "Deadline in milliseconds. After it the hook prints \
                                         nothing.", 1..=1_000;
         matchers: Vec<String> = Vec::new(), Trusted, "Commands that count as a run in addition \
                                                       to those that Rutter knows, such as \
                                                       `./verify all`.";
         only: Vec<String> = Vec::new(), Trusted, "If not empty, only these commands count as a run.";
-        auto_capture: bool = true, Lower, "Whether a run confirms or contradicts a prediction.";
-        premortem: bool = true, Lower, "Whether a failure without a GHAP shows similar earlier \
-                                        failures.";
-        offer_ghap: bool = true, Lower, "Whether the first unknown failure of a session \
-                                         suggests to start a GHAP.";
+        auto_capture: bool = true, Lower, "Lets a run confirm or contradict a prediction.";
+        premortem: bool = true, Lower, "Shows similar earlier failures on a failure without a \
+                                        GHAP.";
+        offer_ghap: bool = true, Lower, "Suggests to start a GHAP on the first unknown failure of \
+                                         a session.";
     }
     EditsSettings, "hooks.edits" at (hooks.edits),
     "The hook after an edit: records changes while a failure is open." {
-        enabled: bool = true, Lower, "Whether the hook is enabled.";
+        enabled: bool = true, Lower, "Enables the hook.";
         deadline_ms: u32 = 50, Lower, "Deadline in milliseconds.", 1..=1_000;
     }
     SubagentStartSettings, "hooks.subagent_start" at (hooks.subagent_start),
     "The hook at the start of a subagent: lessons for its task." {
-        enabled: bool = true, Lower, "Whether the hook is enabled.";
+        enabled: bool = true, Lower, "Enables the hook.";
         deadline_ms: u32 = 100, Lower, "Deadline in milliseconds. After it the hook prints \
                                         nothing.", 1..=1_000;
     }
     PreCompactSettings, "hooks.pre_compact" at (hooks.pre_compact),
     "The hook before a compaction: the facts to keep." {
-        enabled: bool = true, Lower, "Whether the hook is enabled.";
+        enabled: bool = true, Lower, "Enables the hook.";
         deadline_ms: u32 = 100, Lower, "Deadline in milliseconds. After it the hook prints \
                                         nothing.", 1..=1_000;
     }
     StopSettings, "hooks.stop" at (hooks.stop),
     "The hook when the agent stops." {
-        enabled: bool = true, Lower, "Whether the hook is enabled.";
+        enabled: bool = true, Lower, "Enables the hook.";
         deadline_ms: u32 = 50, Lower, "Deadline in milliseconds. After it the hook prints \
                                        nothing.", 1..=1_000;
-        ask: bool = false, Lower, "Whether it asks once about an open GHAP. That prolongs the \
-                                   turn.";
+        ask: bool = false, Lower, "Asks once about an open GHAP. That prolongs the turn.";
     }
     SessionEndSettings, "hooks.session_end" at (hooks.session_end),
     "The hook at the end of a session." {
-        enabled: bool = true, Lower, "Whether the hook is enabled.";
+        enabled: bool = true, Lower, "Enables the hook.";
         deadline_ms: u32 = 500, Lower, "Deadline in milliseconds.", 1..=1_000;
-        on_unresolved: UnresolvedPolicy = UnresolvedPolicy::Keep, Lower, "What happens to an \
+        on_unresolved: UnresolvedPolicy = UnresolvedPolicy::Keep, Lower, "Treatment of an \
             open GHAP.";
     }
     ScopeSettings, "scope" at (scope),
@@ -401,7 +399,7 @@ sections! {
     }
     PrivacySettings, "privacy" at (privacy),
     "What is not stored. Secrets never are." {
-        capture_patches: bool = true, Lower, "Whether the lines that fixed a failure are stored.";
+        capture_patches: bool = true, Lower, "Stores the lines that fixed a failure.";
     }
     CohortSettings, "cohort" at (cohort),
     "The control group: sessions that are recorded but get no context, to measure the effect of \

@@ -128,10 +128,16 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("completions", &["rutter completions fish > ~/.config/fish/completions/rutter.fish"]),
 ];
 
+/// The help of `rutter uninstall --project`. It shares its arguments with `rutter init`, whose text is about committing.
+const UNINSTALL_PROJECT_HELP: &str =
+    "For everyone in this folder, in .claude/settings.json and .mcp.json; commit the change";
+
 /// Adds the groups and the examples to the definition that clap derives.
 pub(super) fn add_help(root: Command) -> Command {
     let template = render_groups(&root);
-    let mut root = root.help_template(template);
+    let mut root = root.help_template(template).mut_subcommand("uninstall", |command| {
+        command.mut_arg("project", |option| option.help(UNINSTALL_PROJECT_HELP))
+    });
     for (path, examples) in EXAMPLES {
         root = add_examples(root, path, examples);
     }

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use rutter_memory::IdSuffix;
 use rutter_memory::document::{Axis, DocumentKind};
@@ -22,6 +22,25 @@ macro_rules! one_of {
 }
 
 pub(super) use one_of;
+
+/// Returns the name of an ending on the command line. The stored name of `expired` is `left`.
+pub(crate) fn ending_name(ending: EpisodeEndingKind) -> &'static str {
+    match ending {
+        EpisodeEndingKind::Left => "expired",
+        ending => ending.as_str(),
+    }
+}
+
+/// Returns a parser for the endings of episodes, which also accepts stored names.
+fn ending_parser() -> impl TypedValueParser<Value = EpisodeEndingKind> {
+    let values = EpisodeEndingKind::ALL
+        .iter()
+        .map(|ending| PossibleValue::new(ending_name(*ending)).alias(ending.as_str()));
+    PossibleValuesParser::new(values).try_map(|text| {
+        let is_named = |ending: &&EpisodeEndingKind| ending_name(**ending) == text;
+        EpisodeEndingKind::ALL.iter().find(is_named).map_or_else(|| text.parse(), |one| Ok(*one))
+    })
+}
 
 pub(super) fn parse_positive(text: &str) -> Result<usize, String> {
     match text.parse() {
@@ -415,7 +434,7 @@ pub struct ReviewIdsArgs {
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false, id = "what")]
 pub struct ForgetSelectionArgs {
-    /// The GHAP, memory or outcome
+    /// The row: a memory, GHAP, episode or outcome
     #[arg(value_name = "ID", group = "what")]
     pub id: Option<IdSuffix>,
     /// Every row that contains all of these words, as whole words, in any case
@@ -446,7 +465,7 @@ pub struct ForgetCommandArgs {
 /// `rutter project …`
 #[derive(Debug, Subcommand)]
 pub enum ProjectCommand {
-    /// List the projects that have rows, last seen first
+    /// List the projects that have rows, most recent first
     List(ProjectListArgs),
     /// Show one project, by default this one
     Show(ProjectShowArgs),
@@ -555,7 +574,7 @@ pub struct RecallArgs {
 /// `rutter episodes …`
 #[derive(Debug, Subcommand)]
 pub enum EpisodesCommand {
-    /// List episodes, last seen first
+    /// List episodes, most recent first
     List(EpisodesListArgs),
     /// Show an episode: the failure, the runs, the changes
     Show(EpisodesShowArgs),
@@ -571,7 +590,7 @@ pub struct EpisodesListArgs {
     #[arg(long, conflicts_with = "ending")]
     pub open: bool,
     /// Only episodes that ended in this way
-    #[arg(long, value_name = "HOW", value_parser = one_of!(EpisodeEndingKind))]
+    #[arg(long, value_name = "HOW", value_parser = ending_parser())]
     pub ending: Option<EpisodeEndingKind>,
     /// Maximum number of rows
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = parse_positive)]
@@ -616,4 +635,28 @@ pub struct OutcomeArgs {
     /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::cli::{Cli, CliCommand};
+
+    #[test]
+    fn ending_left_means_expired() {
+        for (name, ending) in [
+            ("expired", EpisodeEndingKind::Left),
+            ("left", EpisodeEndingKind::Left),
+            ("fixed", EpisodeEndingKind::Fixed),
+        ] {
+            let words = ["rutter", "episodes", "list", "--ending", name];
+            let command = Cli::try_parse_from(words).unwrap().command;
+            let CliCommand::Episodes { command: EpisodesCommand::List(args) } = command else {
+                panic!("{command:?}")
+            };
+            assert_eq!(args.ending, Some(ending), "{name}");
+        }
+    }
 }

@@ -17,7 +17,7 @@ pub struct McpArgs {
     /// The port; with 0 the system chooses one
     #[arg(long, value_name = "PORT", default_value_t = 7888, requires = "http")]
     pub port: u16,
-    /// The address; any address but a loopback one admits other machines
+    /// The address; an address other than loopback lets other machines connect
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1", requires = "http")]
     pub bind: IpAddr,
     /// The file with the token that clients must send; created if missing [default: http-token, next to the memory]

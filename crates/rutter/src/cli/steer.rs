@@ -49,7 +49,7 @@ pub struct StatusArgs {
 /// `rutter sessions …`
 #[derive(Debug, Subcommand)]
 pub enum SessionsCommand {
-    /// List sessions, last seen first
+    /// List sessions, most recent first
     List(SessionsListArgs),
     /// Show a session: its runs, its GHAPs, and the rows that it was shown
     Show(SessionsShowArgs),

@@ -2,14 +2,14 @@
 
 use rutter_memory::Store;
 use rutter_memory::change::{Change, ChangeKind};
-use rutter_memory::episode::{Episode, EpisodeEndingKind};
+use rutter_memory::episode::Episode;
 use rutter_memory::quote::format_field;
 use rutter_memory::store::EpisodeFilter;
 use serde::Serialize;
 
 use crate::CommandError;
 use crate::cli::Format;
-use crate::cli::memory::{EpisodesCommand, EpisodesListArgs, EpisodesShowArgs};
+use crate::cli::memory::{EpisodesCommand, EpisodesListArgs, EpisodesShowArgs, ending_name};
 use crate::environment::Environment;
 use crate::ui::{Ui, first_line, format_count};
 
@@ -50,7 +50,7 @@ impl<'a> EpisodeOutput<'a> {
         let how = episode.ending.as_ref().map(|ending| ending.how);
         Ok(Self {
             short: episode.id.short(),
-            state: how.map_or("open", EpisodeEndingKind::as_str),
+            state: how.map_or("open", ending_name),
             times_fixed: store.times_fixed(episode)?,
             changes: if how.is_none() { store.changes_of(episode)? } else { Vec::new() },
             origin: super::show::describe_origin(episode.id, store, env)?,

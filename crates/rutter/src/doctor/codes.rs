@@ -228,6 +228,9 @@ codes! {
             "Other users can write to the program of the hooks or the server or to a parent \
              folder, or the program belongs to another user.",
             "chmod go-w PATH";
+        BUILD_DYNAMIC = "build-dynamic", Note,
+            "This build is linked dynamically and starts more slowly (Linux only).",
+            "cargo install --path crates/rutter, in a checkout: it builds a static program";
     }
     "The MCP server" {
         SERVERS_VOID = "servers-void", Problem,

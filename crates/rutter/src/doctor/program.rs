@@ -16,10 +16,19 @@ use super::process;
 use crate::install::cargo_target_folder;
 use crate::shell;
 
+/// True if this program is linked statically, or if the target has no static programs.
+pub(crate) const IS_STATIC_BUILD: bool =
+    cfg!(any(target_feature = "crt-static", not(target_os = "linux")));
 /// Time limit for printing the version.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(5);
 /// Characters of a program's error output that are repeated.
 const MAX_STDERR_CHARS: usize = 120;
+
+/// Returns a note if this program is linked dynamically: the hooks then start more slowly.
+pub(crate) fn check_linking(is_static: bool) -> Option<DoctorFinding> {
+    let what = "this build is linked dynamically and starts more slowly";
+    (!is_static).then(|| DoctorFinding::new(&codes::BUILD_DYNAMIC, what))
+}
 
 /// Examines the program of an entry. Returns true if it can be run.
 pub(crate) fn examine_program(

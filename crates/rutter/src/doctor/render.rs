@@ -114,25 +114,25 @@ impl DoctorReport {
     }
 
     fn write_events(&self, out: &mut dyn Write) -> io::Result<()> {
-        let came: Vec<String> = self
+        let events: Vec<String> = self
             .events
             .iter()
-            .filter(|came| came.times > 0)
-            .map(|came| format!("{} {}", came.event, came.times))
+            .filter(|event| event.times > 0)
+            .map(|event| format!("{} {}", event.event, event.times))
             .collect();
-        if came.is_empty() {
-            return write_line(out, "heard", "nothing in 14 days");
+        if events.is_empty() {
+            return write_line(out, "events", "nothing in 14 days");
         }
-        let mut name = "heard";
-        wrap_text(&format!("in 14 days: {}", came.join(", ")))
+        let mut name = "events";
+        wrap_text(&format!("in 14 days: {}", events.join(", ")))
             .iter()
             .try_for_each(|text| write_line(out, std::mem::take(&mut name), text))
     }
 
     fn write_live(&self, out: &mut dyn Write) -> io::Result<()> {
-        let Some(proof) = &self.live else { return Ok(()) };
+        let Some(live) = &self.live else { return Ok(()) };
         let mut name = "live";
-        for step in &proof.steps {
+        for step in &live.steps {
             let seen = if step.seen { "yes" } else { "NO " };
             write_line(out, std::mem::take(&mut name), &format!("{seen} {}", step.what))?;
         }
@@ -147,9 +147,7 @@ impl DoctorReport {
             None if memory.bytes == 0 && self.is_memory_unreadable() => {
                 return write_line(out, "database", "unknown, because the folder cannot be read");
             }
-            None if memory.bytes == 0 => {
-                "none yet; the first command that needs one makes it".to_owned()
-            }
+            None if memory.bytes == 0 => "none yet; it is created on first use".to_owned(),
             None => format!("unreadable, {}", format_size(memory.bytes)),
         };
         write_line(out, "database", &database)?;
@@ -159,7 +157,7 @@ impl DoctorReport {
             format_size(memory.spool)
         );
         write_line(out, "waiting", &waiting)?;
-        memory.set_aside.iter().try_for_each(|path| write_line(out, "aside", &path.to_line()))
+        memory.set_aside.iter().try_for_each(|path| write_line(out, "set aside", &path.to_line()))
     }
 
     /// Returns true if the data directory cannot be read.
@@ -209,7 +207,7 @@ fn describe_layer(layer: &LayerReport) -> String {
 const fn describe_outcome(answer: EntryRunOutcome) -> &'static str {
     match answer {
         EntryRunOutcome::Silent => "silent",
-        EntryRunOutcome::Heard => "heard whole",
+        EntryRunOutcome::Heard => "used in full",
         EntryRunOutcome::Wrong => "WRONG ANSWER",
         EntryRunOutcome::Failed => "FAILS",
         EntryRunOutcome::Unusable => "NOT RUN, its program cannot run",

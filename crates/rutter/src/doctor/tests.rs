@@ -13,6 +13,7 @@ use rutter_contract::EventName;
 use rutter_contract::version::Contract;
 use serde_json::json;
 
+use super::codes::FindingSeverity;
 use super::entry::{self, LaunchCommand};
 use super::finding::DoctorFinding;
 use super::layers::{check_layers, check_switches, our_entries};
@@ -184,6 +185,14 @@ fn guarded_entry_reports_missing_program() {
         (finding.code.name, finding.advice.as_str()),
         ("program-not-in-path", "add the folder of rutter to PATH")
     );
+}
+
+#[test]
+fn dynamic_build_is_reported() {
+    assert!(program::check_linking(true).is_none());
+    let finding = program::check_linking(false).unwrap();
+    assert_eq!((finding.code.name, finding.severity()), ("build-dynamic", FindingSeverity::Note));
+    assert!(finding.advice.starts_with("cargo install --path"), "{}", finding.advice);
 }
 
 #[test]

@@ -70,7 +70,7 @@ fn help() {
       -V, --version
               Print version
 
-    Exit codes: 0 clean, 1 findings or a refused operation, 2 wrong usage.
+    Exit codes: 0 success, 1 findings or a refused operation, 2 wrong usage.
     ");
 }
 

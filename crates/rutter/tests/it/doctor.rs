@@ -247,7 +247,7 @@ fn healthy_setup_has_no_findings() {
                   local    9 hooks, 9 of rutter: [HOME]/ship/.claude/settings.local.json
                   project  none: [HOME]/ship/.claude/settings.json
                   user     none: [HOME]/home/.claude/settings.json
-        hooks     SessionStart [TIME]  heard whole
+        hooks     SessionStart [TIME]  used in full
                   SessionEnd [TIME]  silent
                   UserPromptSubmit [TIME]  silent
                   PreToolUse         * [TIME]  silent
@@ -257,7 +257,7 @@ fn healthy_setup_has_no_findings() {
                   PreCompact [TIME]  silent
                   Stop [TIME]  silent
         server    local    16 tools in [TIME]: [HOME]/home/.claude.json
-        heard     nothing in 14 days
+        events    nothing in 14 days
         memory    [HOME]/home/.local/share/rutter
         database  schema [N], [SIZE]
         waiting   0 B in the write-ahead log, 0 B in the spool
@@ -478,5 +478,5 @@ fn unseen_event_is_reported() {
         text.contains("PostToolUseFailure: not received in 14 days, 212 PostToolUse"),
         "{text}"
     );
-    assert!(text.contains("heard     in 14 days: PreToolUse 5, PostToolUse 212, "), "{text}");
+    assert!(text.contains("events    in 14 days: PreToolUse 5, PostToolUse 212, "), "{text}");
 }

@@ -174,7 +174,7 @@ fn episodes_of_empty_store() {
     exit 2
     --- stderr
     error: invalid value 'solved' for '--ending <HOW>'
-      [possible values: fixed, flaky, removed, renamed, left]
+      [possible values: fixed, flaky, removed, renamed, expired]
 
       tip: a similar value exists: 'removed'
 

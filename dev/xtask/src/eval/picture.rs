@@ -105,6 +105,6 @@ pub(crate) fn draw_injection_curve(root: &Path) -> Result<()> {
 {grid}{lines}{legend}</svg>
 "##
     );
-    let path = root.join("docs/reference/injection.svg");
+    let path = root.join("docs/measurements/injection.svg");
     std::fs::write(&path, svg).with_context(|| path.display().to_string())
 }

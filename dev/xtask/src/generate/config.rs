@@ -19,7 +19,7 @@ fn config_page() -> String {
     );
     let _ = writeln!(
         out,
-        "Nothing has to be configured. Two files can say otherwise, both TOML, of at most {} KiB:\n\n\
+        "Rutter works without a configuration. You can set options in two TOML files of at most {} KiB each:\n\n\
          | File | Whose |\n|---|---|\n\
          | `$RUTTER_HOME/config.toml` if that is set, else `$XDG_CONFIG_HOME/rutter/config.toml`, else \
          `~/.config/rutter/config.toml` (on macOS too) | yours |\n\
@@ -27,17 +27,17 @@ fn config_page() -> String {
         MAX_CONFIG_FILE_BYTES / 1024
     );
     out.push_str(
-        "The project's goes before yours, and yours before the defaults; lists add up. `rutter config show --origin` prints \
-         what counts in a folder and why, `rutter config check` what is wrong with the files, by line, and what to type. A \
-         mistake never stops a hook: what is wrong counts for nothing, a file that is no TOML as a whole, and `rutter doctor` \
-         names it.\n\n\
+        "A value in the project's file takes precedence over yours, and yours over the default. Lists are combined. \
+         `rutter config show --origin` prints the effective values and their sources. `rutter config check` prints each \
+         mistake with its line and its correction. A mistake never stops a hook: an invalid key is ignored, and so is a whole \
+         file that is not TOML. `rutter doctor` reports both.\n\n\
          Editors that know JSON Schema complete and check the files with \
          [`schemas/config.schema.json`](../../schemas/config.schema.json).\n\n\
          ## Trust\n\n\
-         A checkout is somebody else's work. Until you have typed `rutter trust` in it, its file can make Rutter do less and \
-         never more; the last column says what it may do. `rutter trust` shows what the file wants beyond that, and notes its \
-         SHA-256: another byte in it, and it is not trusted any more. `--revoke` takes it back, `--list` shows all. What a file \
-         wanted and did not get is listed by `rutter config check`.\n\n\
+         A checkout may come from somebody else. Until you run `rutter trust` in it, its file can only make Rutter do less; the \
+         last column says how. `rutter trust` shows the requested changes and stores the SHA-256 of the file. If the file \
+         changes, the trust ends. `--revoke` removes the trust, `--list` lists trusted files. `rutter config check` lists \
+         refused values.\n\n\
          ## Keys\n\n",
     );
     push_keys(&mut out, KEYS.iter().filter(|key| key.section.is_empty()));
@@ -47,22 +47,21 @@ fn config_page() -> String {
     }
     out.push_str(
         "\n## Folders to leave alone\n\n\
-         In `exclude`, `*` stands for anything within a name, `?` for one character, `**` for any folders, a backslash for the \
-         character behind it, and `~` for your home. A relative path is meant anywhere in your own file, and below the root of \
-         the checkout in a project's. A link is excluded with what it leads to.\n\n\
-         ## Keys that mean nothing\n\n\
-         `script`, `command`, `timeout`, `timeout_ms`, `once` and `matcher` stand in older descriptions of such files. Every hook \
-         runs `rutter hook`, and when it stops trying to speak is its `deadline_ms`; `rutter config check` says so where it \
-         meets them.\n\n\
-         `.claude/hooks/config.yaml` is such a file. Neither the client nor rutter acts on it. `rutter config check` lists its \
-         keys, says which key of rutter's own each one is and which mean nothing, and prints the file that says the same.\n",
+         In `exclude`, `*` matches any characters within a name, `?` one character, `**` any number of folders, a backslash the \
+         next character itself, and `~` your home folder. A relative path in your own file matches in any folder; in a \
+         project's file it is relative to the root of the checkout. Excluding a link also excludes its target.\n\n\
+         ## Keys without effect\n\n\
+         Older configuration files have the keys `script`, `command`, `timeout`, `timeout_ms`, `once` and `matcher`. Rutter \
+         ignores them, because every hook runs `rutter hook` with a fixed deadline.\n\n\
+         `.claude/hooks/config.yaml` is such a file. The client and Rutter ignore it. `rutter config check` lists its keys, names \
+         Rutter's own key for each or says that it has no effect, and prints an equivalent file.\n",
     );
     out
 }
 
 fn push_keys<'a>(out: &mut String, keys: impl Iterator<Item = &'a ConfigKey>) {
     out.push_str(
-        "| Key | Value | Default | | While not trusted, it may |\n|---|---|---|---|---|\n",
+        "| Key | Value | Default | Description | Untrusted file may |\n|---|---|---|---|---|\n",
     );
     for key in keys {
         let _ = writeln!(
@@ -84,8 +83,8 @@ fn untrusted_permission(key: &ConfigKey) -> &'static str {
         (ProjectRule::Lower, _) => "lower it",
         (ProjectRule::Higher, _) => "raise it",
         (ProjectRule::Add, _) => "add to it",
-        (ProjectRule::Narrow, _) => "choose one further to the left, and trusted no more than that",
+        (ProjectRule::Narrow, _) => "choose one further to the left; a trusted file too",
         (ProjectRule::Trusted, _) => "not set it",
-        (ProjectRule::User, _) => "not set it, and trusted neither",
+        (ProjectRule::User, _) => "not set it, even if trusted",
     }
 }
