@@ -5,29 +5,52 @@
 //! hooks run with a temporary memory and project. Only names and paths are quoted from settings, because settings hold
 //! tokens.
 
-mod admission;
+// Advice that depends on the file of a finding and on its owner.
 mod advice;
+// The installed client and its version.
 mod client;
+// The table of finding codes.
 pub mod codes;
+// The command with which the client starts an entry.
 mod entry;
+// The event counts of the last days.
 mod events;
+// The finding for each fault of a settings file.
 mod faults;
+// A finding.
 mod finding;
+// Compares our entries with those of `rutter init`.
 mod hooks;
+// Settings files and their combined effect.
 mod layers;
+// `--live`: drives the installed client offline.
 mod live;
+// The data directory, the log, the configuration and the project identity.
 mod memory;
+// Other memory tools that add text to the agent's context.
+mod other_memories;
+// The environment of a client that is started here.
 mod places;
+// Runs a program with a time limit.
 pub(crate) mod process;
+// The programs that our entries run.
 mod program;
+// The report as text.
 mod render;
-mod rivals;
+// Permission rules for the tools of our server.
 mod rules;
+// Runs our entries as the client does.
 mod runs;
+// Settings for which the client does not start a server.
+mod server_policy;
+// Starts our server as the client does.
+mod server_run;
+// The registrations of our server.
 mod servers;
-mod serving;
+// Situations that a test of the binary cannot set up.
 #[cfg(test)]
 mod tests;
+// The client's state file and its trust in the folder.
 mod trust;
 
 use std::path::PathBuf;
@@ -156,7 +179,9 @@ impl DoctorReport {
         let health = memory::check_memory(env, &mut findings);
         memory::check_configuration(&loaded, env, places, &mut findings);
         memory::check_project_identity(&located, &mut findings);
-        findings.extend(rivals::find_rivals(&layers, &plugins, &state, places, contract));
+        findings.extend(other_memories::find_other_memories(
+            &layers, &plugins, &state, places, contract,
+        ));
         if let Ok(scratch) = scratch {
             let advice = format!("rm -r {}", shell::quote_word(&scratch.path().to_string_lossy()));
             if let Err(failure) = scratch.close() {

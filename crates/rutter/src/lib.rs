@@ -6,22 +6,22 @@
 mod ask;
 mod atomic_file;
 pub mod cli;
+mod command_error;
 mod commands;
 mod demo;
 pub mod doctor;
 mod environment;
-mod failure;
 mod harmless;
 pub mod hook;
 mod install;
-mod report;
 mod scratch;
 mod shell;
 pub mod ui;
+mod values_page;
 
 use std::io::Write as _;
 
-pub use failure::CommandError;
+pub use command_error::CommandError;
 
 /// Runs a parsed command line.
 pub fn run(cli: &cli::Cli, ui: &mut ui::Ui<'_>) -> Result<(), CommandError> {

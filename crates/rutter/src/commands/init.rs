@@ -16,9 +16,9 @@ use crate::cli::install::{InitArgs, ScopeArgs};
 use crate::environment::Environment;
 use crate::install::{
     FileChange, GitExclude, InstallDirection, InstallRecords, InstallScope, InstallStep,
-    InstallTarget, ProgramReference, WantedContent, apply_steps, choose_start, find_ask_rule,
-    find_deny_rule, hook_groups, is_program_found, is_shared_hook, other_installs, program_of,
-    server, server_entry, tool_rules, tools_without_rule,
+    InstallTarget, ProgramReference, WantedContent, apply_steps, build_server_entry,
+    choose_program, find_ask_rule, find_deny_rule, hook_groups, hook_program, is_program_found,
+    is_shared_hook, other_installs, server, tool_rules, tools_without_rule,
 };
 use crate::shell;
 use crate::ui::Ui;
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
             path.to_line()
         )));
     }
-    let start = choose_start(scope, args.bin.as_deref(), env)?;
+    let start = choose_program(scope, args.bin.as_deref(), env)?;
     let denied = find_deny_rule(folder, env.client.as_deref());
     let asked = find_ask_rule(folder, env.client.as_deref()).filter(|_| denied.is_none());
     let hooks = hook_groups(&start);
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result
         );
     }
     let settings = InstallTarget::for_settings(path, places);
-    let servers = server_site(scope, env, Some(server_entry(&start)))?;
+    let servers = server_site(scope, env, Some(build_server_entry(&start)))?;
     let records = InstallRecords::in_data_dir(&env.data);
     // Plans every file before it changes the first one.
     let mut steps = vec![
@@ -326,7 +326,7 @@ fn print_warnings(
         let steps_back = is_shared_hook(&entry) || scope.is_shared();
         let own = start.hook_entry();
         if !steps_back && ["command", "args"].iter().any(|key| own.get(key) != entry.get(key)) {
-            let how = match program_of(&entry) {
+            let how = match hook_program(&entry) {
                 Some(other) if other == program => "in another way".to_owned(),
                 other => format!("by {}", other.unwrap_or("another program")),
             };

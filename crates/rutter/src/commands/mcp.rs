@@ -44,7 +44,7 @@ pub(crate) fn serve(
 
 fn serve_http(
     args: &McpArgs,
-    desk: ServerContext,
+    context: ServerContext,
     env: &Environment,
     ui: &mut Ui<'_>,
 ) -> Result<(), CommandError> {
@@ -66,11 +66,11 @@ fn serve_http(
             args.bind
         )?;
     }
-    let terms = http::HttpOptions { address: SocketAddr::new(args.bind, args.port), token };
-    let served = http::serve(desk, &terms, |address| {
+    let options = http::HttpOptions { address: SocketAddr::new(args.bind, args.port), token };
+    let served = http::serve(context, &options, |address| {
         let url = format!("http://{}{}", client_address(address), http::PATH);
         let entry =
-            json!({ "type": "http", "url": url, "headersHelper": header_command(&terms.token) });
+            json!({ "type": "http", "url": url, "headersHelper": header_command(&options.token) });
         let entry = quote_shell_word(&entry.to_string());
         writeln!(
             ui.out,
@@ -134,8 +134,8 @@ pub(crate) fn call_tool(
         ))
     })?;
     let whose = env.session_id().map_or(CallerIdentity::Standing, CallerIdentity::Session);
-    let desk = server_context(env, whose, CallChannel::CommandLine)?;
-    match tools::call_tool(&desk, &args.tool, arguments, None) {
+    let context = server_context(env, whose, CallChannel::CommandLine)?;
+    match tools::call_tool(&context, &args.tool, arguments, None) {
         Ok(answer) => ui.print_json(&answer.structured),
         Err(refusal) => Err(CommandError::Refused(refusal.to_string())),
     }

@@ -8,7 +8,7 @@ use super::init::refuse_foreign_home;
 use crate::CommandError;
 use crate::environment::Environment;
 use crate::install::{
-    InstallRecords, InstallScope, InstallStep, PLUGIN_SERVER_RULE, apply_steps, choose_start,
+    InstallRecords, InstallScope, InstallStep, PLUGIN_SERVER_RULE, apply_steps, choose_program,
     plugin, tool_rules,
 };
 use crate::shell;
@@ -22,7 +22,7 @@ pub(super) fn init_plugin(
     ui: &mut Ui<'_>,
 ) -> Result<(), CommandError> {
     let folder = env.working_dir()?.join(folder);
-    let start = choose_start(InstallScope::Plugin, named, env)?;
+    let start = choose_program(InstallScope::Plugin, named, env)?;
     let records = InstallRecords::in_data_dir(&env.data);
     let changes = plugin::plan_plugin_install(&folder, &start, &records)?;
     if changes.is_empty() {
@@ -64,7 +64,7 @@ pub(super) fn uninstall_plugin(
 ) -> Result<(), CommandError> {
     let folder = env.working_dir()?.join(folder);
     let records = InstallRecords::in_data_dir(&env.data);
-    let start = choose_start(InstallScope::Plugin, None, env)?;
+    let start = choose_program(InstallScope::Plugin, None, env)?;
     let (changes, edited) = plugin::plan_plugin_removal(&folder, &start, &records)?;
     if changes.is_empty() && edited.is_empty() {
         return Ok(writeln!(ui.out, "{} has no files of rutter", folder.to_line())?);

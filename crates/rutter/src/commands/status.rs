@@ -173,7 +173,7 @@ fn print_status(
             line("GHAP", &format!("{short} {}", first_line(&ghap.goal)))?;
             line("", &format!("hypothesis {}", first_line(&ghap.hypothesis)))?;
             line("", &format!("prediction {}", first_line(&ghap.prediction)))?;
-            let told = match progress.told {
+            let verdict = match progress.told {
                 Some(PredictionVerdict::Matches) => "the agent was told that a run confirms it",
                 Some(PredictionVerdict::Contradicts) => {
                     "the agent was told that a run \
@@ -189,7 +189,7 @@ fn print_status(
             let changed = format_age(ghap.changed, env.now);
             line(
                 "",
-                &format!("{calls} since the last change or check-in; {told}; changed {changed}"),
+                &format!("{calls} since the last change or check-in; {verdict}; changed {changed}"),
             )?;
         }
     }

@@ -17,7 +17,7 @@ use crate::cli::values::{
 };
 use crate::environment::Environment;
 use crate::ui::{Ui, first_line, format_count, one_line};
-use crate::{CommandError, atomic_file, report};
+use crate::{CommandError, atomic_file, values_page};
 
 /// The remark if rows could not be brought up to date.
 pub(super) const STALE: &str = "another process is writing, so this list may be out of date; \
@@ -314,7 +314,7 @@ fn write_report(
     env: &Environment,
     ui: &mut Ui<'_>,
 ) -> Result<(), CommandError> {
-    let page = report::render_page(store, env.now)?;
+    let page = values_page::render_page(store, env.now)?;
     atomic_file::write_atomically(&args.html, |out| Ok(out.write_all(page.as_bytes())?))?;
     Ok(ui.print_note(&format!("wrote {}; open it in a browser", args.html.to_line()))?)
 }

@@ -55,11 +55,11 @@ pub(super) struct DemoLine {
 }
 
 impl DemoLine {
-    pub(super) fn new(ink: TextStyle, text: &str) -> Self {
+    pub(super) fn new(style: TextStyle, text: &str) -> Self {
         Self {
             first: Vec::new(),
             others: Vec::new(),
-            text: vec![(ink, text.to_owned())],
+            text: vec![(style, text.to_owned())],
             ruled: false,
         }
     }
@@ -80,24 +80,25 @@ impl DemoLine {
 
     /// Creates a line with an actor and the action.
     pub(super) fn action(who: Actor, text: Vec<StyledText>) -> Self {
-        let ink = if who == Actor::Rutter { TextStyle::Rutter } else { TextStyle::Strong };
+        let style = if who == Actor::Rutter { TextStyle::Rutter } else { TextStyle::Strong };
         let name = format!("{:<ACTOR_COLUMN_WIDTH$}", who.name());
         Self {
             text,
-            ..Self::new(ink, "").with_prefixes(vec![(ink, name)], vec![spaces(ACTOR_COLUMN_WIDTH)])
+            ..Self::new(style, "")
+                .with_prefixes(vec![(style, name)], vec![spaces(ACTOR_COLUMN_WIDTH)])
         }
     }
 
     /// Creates a line with a detail of an action.
-    pub(super) fn detail(ink: TextStyle, text: &str) -> Self {
-        Self::new(ink, text)
+    pub(super) fn detail(style: TextStyle, text: &str) -> Self {
+        Self::new(style, text)
             .with_prefixes(vec![spaces(ACTOR_COLUMN_WIDTH)], vec![spaces(ACTOR_COLUMN_WIDTH)])
     }
 
     /// Creates a line with a named field of an action.
-    pub(super) fn named_field(name: &str, ink: TextStyle, text: &str) -> Self {
+    pub(super) fn named_field(name: &str, style: TextStyle, text: &str) -> Self {
         let name = (TextStyle::Faint, format!("{name:<FIELD_COLUMN_WIDTH$}"));
-        Self::new(ink, text).with_prefixes(
+        Self::new(style, text).with_prefixes(
             vec![spaces(ACTOR_COLUMN_WIDTH), name],
             vec![spaces(ACTOR_COLUMN_WIDTH + FIELD_COLUMN_WIDTH)],
         )
@@ -107,7 +108,7 @@ impl DemoLine {
     pub(super) fn agent_text(text: &str) -> Self {
         let rest = text.trim_start_matches(' ');
         let indent = text.len() - rest.len();
-        let (mark, ink) = match rest.as_bytes() {
+        let (mark, style) = match rest.as_bytes() {
             [b'>', b' ', b'-', ..] => ("> ", TextStyle::Bad),
             [b'>', b' ', b'+', ..] => ("> ", TextStyle::Good),
             [b'-', b' ', ..] => ("- ", TextStyle::Plain),
@@ -115,7 +116,7 @@ impl DemoLine {
         };
         let bar = (TextStyle::Rutter, "│ ".to_owned());
         let first = (TextStyle::Plain, format!("{}{mark}", " ".repeat(indent)));
-        Self::new(ink, &rest[mark.len()..]).with_prefixes(
+        Self::new(style, &rest[mark.len()..]).with_prefixes(
             vec![spaces(ACTOR_COLUMN_WIDTH), bar.clone(), first],
             vec![spaces(ACTOR_COLUMN_WIDTH), bar, spaces(indent + mark.len())],
         )

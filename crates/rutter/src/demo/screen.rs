@@ -84,8 +84,8 @@ impl<'a> DemoScreen<'a> {
         Ok(())
     }
 
-    fn render_piece(&self, (ink, text): &StyledText) -> String {
-        let code = match ink {
+    fn render_piece(&self, (style, text): &StyledText) -> String {
+        let code = match style {
             TextStyle::Plain => 0,
             TextStyle::Strong => 1,
             TextStyle::Faint => 2,
@@ -106,7 +106,7 @@ fn wrap_line(line: &DemoLine, columns: usize) -> Vec<Vec<StyledText>> {
     let signs: Vec<(TextStyle, char)> = line
         .text
         .iter()
-        .flat_map(|(ink, text)| text.chars().map(move |sign| (*ink, sign)))
+        .flat_map(|(style, text)| text.chars().map(move |sign| (*style, sign)))
         .collect();
     let mut rest = &signs[..];
     let mut rows = Vec::new();

@@ -343,9 +343,9 @@ impl DemoScript<'_, '_> {
         let before = self.run_pre_tool_hook("Bash", &input)?;
         let fields = json!({ "tool_input": input, "error": FAILING_OUTPUT });
         let after = self.run_hook(EventName::PostToolUseFailure, Some("Bash"), fields)?;
-        let told = FAILING_OUTPUT.lines().filter(|line| line.starts_with("FAILED"));
+        let failures = FAILING_OUTPUT.lines().filter(|line| line.starts_with("FAILED"));
         let lines: Vec<DemoLine> =
-            told.map(|line| DemoLine::detail(TextStyle::Bad, line)).collect();
+            failures.map(|line| DemoLine::detail(TextStyle::Bad, line)).collect();
         self.show_step(
             Actor::Agent,
             TEST_COMMAND,
@@ -361,9 +361,9 @@ impl DemoScript<'_, '_> {
         let before = self.run_pre_tool_hook("Bash", &input)?;
         let fields = json!({ "tool_input": input, "tool_response": tool_response(PASSING_OUTPUT) });
         let after = self.run_hook(EventName::PostToolUse, Some("Bash"), fields)?;
-        let told = PASSING_OUTPUT.lines().skip(1);
+        let results = PASSING_OUTPUT.lines().skip(1);
         let lines: Vec<DemoLine> =
-            told.map(|line| DemoLine::detail(TextStyle::Good, line)).collect();
+            results.map(|line| DemoLine::detail(TextStyle::Good, line)).collect();
         self.show_step(
             Actor::Agent,
             TEST_COMMAND,
@@ -441,8 +441,8 @@ fn hook_summary(heard: &[DemoHookResult]) -> Vec<StyledText> {
         if !pieces.is_empty() {
             pieces.push((TextStyle::Faint, " · ".to_owned()));
         }
-        let ink = if hook.read.is_empty() { TextStyle::Faint } else { TextStyle::Rutter };
-        pieces.push((ink, hook.event.to_string()));
+        let style = if hook.read.is_empty() { TextStyle::Faint } else { TextStyle::Rutter };
+        pieces.push((style, hook.event.to_string()));
         pieces.push((TextStyle::Faint, format!(" {}", format_millis(hook.took))));
     }
     if heard.iter().all(|hook| hook.read.is_empty()) {

@@ -145,14 +145,14 @@ mod tests {
     fn never_advises_chown_of_system_paths() {
         let own = [PathBuf::from("/var/lib/rutter")];
         let home = Some(Path::new("/home/ada"));
-        let told = |path: &str| chown_command(Path::new(path), &own, home);
+        let advised = |path: &str| chown_command(Path::new(path), &own, home);
         for path in ["/", "/var", "/var/lib", "/home", "/home/ada", "/home/bob/x"] {
-            assert_eq!(told(path), None, "{path}");
+            assert_eq!(advised(path), None, "{path}");
         }
         let whole = Some("sudo chown \"$USER\" /var/lib/rutter".to_owned());
-        assert_eq!(told("/var/lib/rutter"), whole);
-        assert_eq!(told("/var/lib/rutter/rutter.db"), whole);
+        assert_eq!(advised("/var/lib/rutter"), whole);
+        assert_eq!(advised("/var/lib/rutter/rutter.db"), whole);
         let inside = Some("sudo chown \"$USER\" '/home/ada/my files'".to_owned());
-        assert_eq!(told("/home/ada/my files"), inside);
+        assert_eq!(advised("/home/ada/my files"), inside);
     }
 }

@@ -6,7 +6,7 @@ use rutter_check::settings::HookEntry;
 use serde_json::Value;
 
 use super::places::ClientEnvironment;
-use crate::install::{self, InstallScope, hook_groups, program_of};
+use crate::install::{self, InstallScope, hook_groups, hook_program};
 
 /// The command with which the client starts an entry.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,7 +48,7 @@ pub(crate) fn launch_command(entry: &HookEntry, places: &ClientEnvironment) -> L
             LaunchCommand::Shell { word: word.to_owned(), line: line.to_owned() }
         }
         _ => {
-            let program = program_of(&entry.handler).unwrap_or(super::PROGRAM_NAME);
+            let program = hook_program(&entry.handler).unwrap_or(super::PROGRAM_NAME);
             LaunchCommand::Guarded { program: expand(program), line: command }
         }
     }
@@ -57,7 +57,7 @@ pub(crate) fn launch_command(entry: &HookEntry, places: &ClientEnvironment) -> L
 /// Returns the scope of a shared entry: one with the exact command line that `rutter init` writes for a project or a
 /// plugin. An entry that differs in any byte was written by hand and may do anything, so it does not count.
 pub(crate) fn shared_scope(entry: &HookEntry) -> Option<InstallScope> {
-    let program = program_of(&entry.handler)?;
+    let program = hook_program(&entry.handler)?;
     [InstallScope::Project, InstallScope::Plugin].into_iter().find(|scope| {
         let start =
             install::ProgramReference::Shared { program: program.to_owned(), scope: *scope };
@@ -70,6 +70,6 @@ pub(crate) fn shared_scope(entry: &HookEntry) -> Option<InstallScope> {
 /// Returns true if the program of an entry exists, by the same test that a shared hook makes before it defers to the
 /// entry.
 pub(crate) fn program_exists(entry: &HookEntry) -> bool {
-    let program = Path::new(program_of(&entry.handler).unwrap_or_default());
+    let program = Path::new(hook_program(&entry.handler).unwrap_or_default());
     !program.is_absolute() || program.is_file()
 }

@@ -24,7 +24,7 @@ use super::finding::DoctorFinding;
 use super::places::ClientEnvironment;
 use super::process::{self, ProcessResult};
 use super::program;
-use super::serving::ExaminedProgram;
+use super::server_run::ExaminedProgram;
 use crate::CommandError;
 use crate::environment;
 use crate::scratch::ScratchFolder;

@@ -11,7 +11,7 @@ use super::codes;
 use super::entry::LaunchCommand;
 use super::finding::{DoctorFinding, display_name};
 use super::layers::our_entries;
-use super::{admission, advice, rules};
+use super::{advice, rules, server_policy};
 use crate::install::server;
 use crate::shell;
 
@@ -147,7 +147,7 @@ impl ServerRegistrations {
             );
         } else if !used {
             let block = self.all.iter().find_map(|server| server.registered.block.as_ref());
-            findings.extend(block.map(admission::block_finding));
+            findings.extend(block.map(server_policy::block_finding));
         }
         findings.extend(self.check_missing(layers));
         findings.extend(self.check_duplicate());

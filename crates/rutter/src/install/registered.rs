@@ -11,7 +11,7 @@ use std::path::Path;
 use rutter_check::settings::{client_storage_folder, project_servers_file, read_regular_file};
 use serde_json::Value;
 
-use super::nearer::find_deny_rule;
+use super::precedence::find_deny_rule;
 use super::server::{self, SERVER_NAME};
 
 /// Largest file that is searched. A hook has no time for a longer one.
@@ -162,8 +162,8 @@ mod tests {
         // A truncated file, as it is while the client writes it.
         let text = format!("{state:#}");
         for cut in 1..text.len() {
-            let told = is_registered_in_text(&text[..cut], "/x", || false);
-            assert!(told.is_none(), "{told:?}: {}", &text[..cut]);
+            let found = is_registered_in_text(&text[..cut], "/x", || false);
+            assert!(found.is_none(), "{found:?}: {}", &text[..cut]);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The limit on connections, and the choice of the connection to close when the limit is reached.
 //!
 //! Any process can hold a connection open without sending anything. With only a semaphore, 64 silent connections would
-//! keep all other clients waiting until the idle timeout, and whoever reconnects first could keep them waiting for ever
+//! keep all other clients waiting until the idle timeout, and for ever if they reconnect at once
 //! (`idle_connections_are_evicted`). So only a connection at work is protected: one with the right token and a response
 //! in progress. All others are idle, and the one that is idle longest is closed for a new connection. The semaphore
 //! counts the connections; it cannot choose one, so the limiter also knows them.

@@ -8,7 +8,7 @@ use rutter_memory::quote::PathLine as _;
 
 use super::lock::ClientFileLock;
 use super::record::{InstallRecord, InstallRecords};
-use super::site::{InstallStep, InstallTarget};
+use super::target::{InstallStep, InstallTarget};
 use super::{FileChange, FileContents};
 use crate::CommandError;
 

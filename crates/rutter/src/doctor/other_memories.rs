@@ -16,7 +16,7 @@ use crate::shell;
 
 /// The name of each tool, and the words that identify it in commands and as the name of a plugin or server. Words that
 /// are likely names of unrelated projects are left out.
-const RIVALS: &[(&str, &[&str])] = &[
+const OTHER_MEMORIES: &[(&str, &[&str])] = &[
     ("claude-mem", &["claude-mem", "mcp-search-claude-mem"]),
     ("agentmemory", &["agentmemory", "agent-memory"]),
     ("MemPalace", &["mempalace"]),
@@ -35,29 +35,29 @@ const RIVALS: &[(&str, &[&str])] = &[
 ];
 
 /// Returns the tool that a text mentions.
-fn find_rival_name(text: &str) -> Option<&'static str> {
+fn find_memory_name(text: &str) -> Option<&'static str> {
     let words = || text.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_')));
-    let rival = RIVALS.iter().find(|(_, names)| {
+    let memory = OTHER_MEMORIES.iter().find(|(_, names)| {
         names.iter().any(|name| words().any(|word| word.eq_ignore_ascii_case(name)))
     });
-    rival.map(|(name, _)| *name)
+    memory.map(|(name, _)| *name)
 }
 
 /// Reports every tool once, at its first occurrence.
-pub(crate) fn find_rivals(
+pub(crate) fn find_other_memories(
     layers: &[SettingsLayer],
     plugins: &[EnabledPlugin],
     state: &ClientState,
     places: &ClientEnvironment,
     contract: Contract,
 ) -> Vec<DoctorFinding> {
-    let mut met = RivalFindings::default();
+    let mut met = OtherMemoryFindings::default();
     for plugin in plugins {
         let name = plugin.name.split('@').next().unwrap_or_default();
         let advice =
             format!("claude plugin disable {}", shell::quote_word(&display_name(&plugin.name)));
-        met.add_rival(
-            find_rival_name(name),
+        met.add_memory(
+            find_memory_name(name),
             "is enabled as a plugin",
             FileLocation::whole_file(&plugin.by),
             advice,
@@ -68,8 +68,8 @@ pub(crate) fn find_rivals(
         for group in load_hooks(document, contract).groups {
             for entry in group.entries {
                 let advice = "remove its entries there";
-                met.add_rival(
-                    find_rival_name(&command_words(entry)),
+                met.add_memory(
+                    find_memory_name(&command_words(entry)),
                     "has a hook",
                     document.location(entry.at),
                     advice,
@@ -118,13 +118,13 @@ fn program_words(text: &str) -> String {
 }
 
 #[derive(Default)]
-struct RivalFindings {
+struct OtherMemoryFindings {
     names: Vec<&'static str>,
     findings: Vec<DoctorFinding>,
 }
 
-impl RivalFindings {
-    fn add_rival(
+impl OtherMemoryFindings {
+    fn add_memory(
         &mut self,
         name: Option<&'static str>,
         how: &str,
@@ -141,8 +141,9 @@ impl RivalFindings {
     fn add_servers(&mut self, document: &ClientDocument, servers: Option<&JsonNode>) {
         for (name, server) in servers.map(JsonNode::members).unwrap_or_default() {
             let advice = format!("claude mcp remove {}", shell::quote_word(&display_name(name)));
-            let rival = find_rival_name(name).or_else(|| find_rival_name(&command_words(server)));
-            self.add_rival(rival, "is an MCP server", document.location(server.at), advice);
+            let memory =
+                find_memory_name(name).or_else(|| find_memory_name(&command_words(server)));
+            self.add_memory(memory, "is an MCP server", document.location(server.at), advice);
         }
     }
 }

@@ -31,7 +31,7 @@ const MAX_VISIBLE_VALUES: usize = 6;
 /// Number of members listed per cluster.
 const MAX_LISTED_MEMBERS: usize = 100;
 
-const STYLE: &str = include_str!("report/style.css");
+const STYLE: &str = include_str!("values_page/style.css");
 
 /// Renders the page of all current clusters and values.
 pub(crate) fn render_page(store: &Store, now: Time) -> Result<String, StoreError> {
