@@ -19,6 +19,8 @@ mod events;
 mod faults;
 // A finding.
 mod finding;
+// Runs our entries as the client does.
+mod hook_run;
 // Compares our entries with those of `rutter init`.
 mod hooks;
 // Settings files and their combined effect.
@@ -39,8 +41,6 @@ mod program;
 mod render;
 // Permission rules for the tools of our server.
 mod rules;
-// Runs our entries as the client does.
-mod runs;
 // Settings for which the client does not start a server.
 mod server_policy;
 // Starts our server as the client does.
@@ -68,9 +68,9 @@ use client::InstalledClient;
 use codes::FindingSeverity;
 use events::ObservedEvent;
 use finding::DoctorFinding;
+use hook_run::{EntryRun, EntryRunner};
 use layers::LayerReport;
 use live::LiveCheck;
-use runs::{EntryRun, EntryRunner};
 use servers::{ServerRegistration, ServerRegistrations};
 
 use crate::CommandError;

@@ -9,8 +9,8 @@ use super::DoctorReport;
 use super::client::InstalledClient;
 use super::codes::{self, FindingSeverity};
 use super::finding::DoctorFinding;
+use super::hook_run::{EntryRun, EntryRunOutcome};
 use super::layers::LayerReport;
-use super::runs::{EntryRun, EntryRunOutcome};
 use super::servers::ServerKind;
 use crate::ui::{format_count, format_size};
 
