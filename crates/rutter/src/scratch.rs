@@ -23,7 +23,7 @@ const MAINTENANCE_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Removes the folder `$0` at the end of stdin. Tries again if a process that was just killed still created a file.
 const GUARD_SCRIPT: &str = "\
-    read -r _; \
+    while read -r _; do :; done; \
     for _ in 1 2 3; do rm -rf -- \"$0\" 2>/dev/null && exit; sleep 1; done";
 
 /// A temporary folder and its guard.
@@ -96,5 +96,32 @@ impl ScratchFolder {
 impl Drop for ScratchFolder {
     fn drop(&mut self) {
         self.end_guard();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn close_waits_for_users() {
+        let outside = tempfile::tempdir().unwrap();
+        let ended = outside.path().join("ended");
+        let scratch = ScratchFolder::open("test").unwrap();
+        let path = scratch.path().to_owned();
+        assert!(path.is_absolute() && path.is_dir());
+        // As the maintenance of a hook: another process group, and files that it creates late.
+        let mut user = Command::new("/bin/sh")
+            .args(["-c", "read -r _; mkdir -p \"$0/late/memory\"; : >\"$1\""])
+            .args([&path, &ended])
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(user.stdin.take());
+        scratch.close().unwrap();
+        assert!(ended.exists(), "the process had ended when the folder was removed");
+        assert!(!path.exists());
+        assert!(user.wait().unwrap().success());
     }
 }

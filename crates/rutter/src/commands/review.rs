@@ -1,6 +1,6 @@
 //! `rutter review`: lists, accepts and rejects everything that waits for a decision of the user.
 
-use rutter_memory::config::ProjectFileTrust as FileStanding;
+use rutter_memory::config::ProjectFileTrust;
 use rutter_memory::quote::{PathLine as _, format_field};
 use rutter_memory::store::{
     BatchSummary, ExportRecord, Proposal, ProposedChange, ValueEdit, ValueFilter,
@@ -102,7 +102,7 @@ fn list_waiting(
     // `rutter trust` shows and decides an untrusted configuration file of the checkout.
     let untrusted = FolderConfig::find(env)
         .ok()
-        .filter(|here| here.loaded.project == FileStanding::Untrusted)
+        .filter(|here| here.loaded.project == ProjectFileTrust::Untrusted)
         .map(|here| here.project_file());
     if args.format.chosen() == Format::Json {
         let waiting: Vec<_> = waiting

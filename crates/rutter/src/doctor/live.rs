@@ -20,7 +20,7 @@ use rutter_memory::{Store, Time};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::client::InstalledClient as Installed;
+use super::client::InstalledClient;
 use super::codes;
 use super::finding::DoctorFinding;
 use super::hook_run::EntryRunner;
@@ -67,7 +67,7 @@ struct SetupCopy {
 impl LiveCheck {
     /// Starts the installed client with our registered entries, or with those of `rutter init` if none are registered.
     pub(crate) fn run(
-        client: &Installed,
+        client: &InstalledClient,
         (layers, servers): (&[SettingsLayer], &ServerRegistrations),
         bench: &EntryRunner<'_>,
         env: &Environment,
