@@ -2,7 +2,7 @@
 
 use rutter_memory::Store;
 use rutter_memory::change::{Change, ChangeKind};
-use rutter_memory::episode::Episode;
+use rutter_memory::episode::{Episode, EpisodeEndingKind};
 use rutter_memory::quote::format_field;
 use rutter_memory::store::EpisodeFilter;
 use serde::Serialize;
@@ -32,7 +32,7 @@ pub(crate) fn run(
 struct EpisodeOutput<'a> {
     /// The short id.
     short: String,
-    /// `open`, or the way it ended.
+    /// `open`, or the stored name of the way it ended.
     state: &'static str,
     /// The number of times that this failure was fixed in its project.
     times_fixed: u32,
@@ -50,12 +50,17 @@ impl<'a> EpisodeOutput<'a> {
         let how = episode.ending.as_ref().map(|ending| ending.how);
         Ok(Self {
             short: episode.id.short(),
-            state: how.map_or("open", ending_name),
+            state: how.map_or("open", EpisodeEndingKind::as_str),
             times_fixed: store.times_fixed(episode)?,
             changes: if how.is_none() { store.changes_of(episode)? } else { Vec::new() },
             origin: super::show::describe_origin(episode.id, store, env)?,
             episode,
         })
+    }
+
+    /// Returns the state for people. JSON has the stored name, so that scripts continue to work.
+    fn state_label(&self) -> &'static str {
+        self.episode.ending.as_ref().map_or("open", |ending| ending_name(ending.how))
     }
 
     /// Returns the changes of the fix, or the changes so far if the episode is open.
@@ -112,7 +117,7 @@ fn list_episodes(
         };
         [
             shown.short.clone(),
-            shown.state.to_owned(),
+            shown.state_label().to_owned(),
             episode.seen.to_string(),
             episode.attempts.to_string(),
             first_line(episode.test.as_ref().unwrap_or(&episode.error)),
@@ -138,7 +143,13 @@ fn show_episode(
         .ending
         .as_ref()
         .map_or_else(|| format!("last failed {}", episode.seen), |ending| ending.at.to_string());
-    writeln!(ui.out, "{} {} {ended}, {runs} since {}", shown.short, shown.state, episode.opened)?;
+    writeln!(
+        ui.out,
+        "{} {} {ended}, {runs} since {}",
+        shown.short,
+        shown.state_label(),
+        episode.opened
+    )?;
     let selection = &episode.selection;
     let words = selection.arguments.iter().map(|argument| format!(" {argument}"));
     let folder = match selection.folder.as_str() {
