@@ -31,6 +31,7 @@ mod bash_result;
 mod card;
 mod compact;
 pub mod context;
+mod deadlines;
 mod edit_result;
 pub mod event_counts;
 mod file_references;
@@ -49,6 +50,7 @@ mod snapshot;
 mod stop;
 mod subagent;
 
+pub use deadlines::deadline;
 pub use messages::AgentInterface;
 pub use prompt::strip_slash_command;
 
@@ -66,6 +68,8 @@ pub struct HookEnv {
     pub now: Time,
     /// The start of this process; deadlines count from here.
     pub started_at: Instant,
+    /// Minimum deadline of every hook; zero except in tests, checks and the demo, which must not fail on a busy machine.
+    pub min_deadline: Duration,
     /// Number of bytes of a command's output that the client passes on.
     pub window: usize,
     /// The folder in which the client was started, if known.
@@ -168,50 +172,33 @@ struct HookEvent<'a> {
 }
 
 impl HookEvent<'_> {
-    /// Returns the settings of the hook that handles the event, or None if no hook does.
-    fn settings(&self, hooks: &HookSettings) -> Option<Settings> {
-        let settings = |enabled: bool, deadline_ms: u32| Settings {
-            enabled,
-            deadline: Duration::from_millis(deadline_ms.into()),
-        };
-        let check_in = &hooks.ghap_checkin;
-        Some(match self.name {
-            EventName::SessionStart => {
-                settings(hooks.session_start.enabled, hooks.session_start.deadline_ms)
-            }
-            EventName::SessionEnd => {
-                settings(hooks.session_end.enabled, hooks.session_end.deadline_ms)
-            }
-            EventName::UserPromptSubmit => {
-                settings(hooks.user_prompt_submit.enabled, hooks.user_prompt_submit.deadline_ms)
-            }
+    /// Returns true if the hook that handles the event is enabled.
+    fn is_enabled(&self, hooks: &HookSettings) -> bool {
+        let check_in = hooks.ghap_checkin.enabled;
+        match self.name {
+            EventName::SessionStart => hooks.session_start.enabled,
+            EventName::SessionEnd => hooks.session_end.enabled,
+            EventName::UserPromptSubmit => hooks.user_prompt_submit.enabled,
             // PreToolUse on Agent both counts the call and looks up lessons for the subagent.
-            EventName::PreToolUse if pre_tool::starts_agent(&self.tool) => settings(
-                check_in.enabled || hooks.subagent_start.enabled,
-                hooks.subagent_start.deadline_ms,
-            ),
-            // The caller of our own tools must be recorded even if check-ins are disabled.
-            EventName::PreToolUse if pre_tool::is_own_tool(&self.tool) => {
-                settings(true, check_in.deadline_ms)
+            EventName::PreToolUse if pre_tool::starts_agent(&self.tool) => {
+                check_in || hooks.subagent_start.enabled
             }
+            // The caller of our own tools must be recorded even if check-ins are disabled.
+            EventName::PreToolUse if pre_tool::is_own_tool(&self.tool) => true,
             // Before a command, the files that it may change are copied.
             EventName::PreToolUse if self.tool == "Bash" => {
-                settings(check_in.enabled || hooks.outcome_capture.enabled, check_in.deadline_ms)
+                check_in || hooks.outcome_capture.enabled
             }
-            EventName::PreToolUse => settings(check_in.enabled, check_in.deadline_ms),
+            EventName::PreToolUse => check_in,
             EventName::PostToolUse | EventName::PostToolUseFailure if self.tool == "Bash" => {
-                settings(hooks.outcome_capture.enabled, hooks.outcome_capture.deadline_ms)
+                hooks.outcome_capture.enabled
             }
-            EventName::PostToolUse => settings(hooks.edits.enabled, hooks.edits.deadline_ms),
-            EventName::SubagentStart => {
-                settings(hooks.subagent_start.enabled, hooks.subagent_start.deadline_ms)
-            }
-            EventName::PreCompact => {
-                settings(hooks.pre_compact.enabled, hooks.pre_compact.deadline_ms)
-            }
-            EventName::Stop => settings(hooks.stop.enabled, hooks.stop.deadline_ms),
-            _ => return None,
-        })
+            EventName::PostToolUse => hooks.edits.enabled,
+            EventName::SubagentStart => hooks.subagent_start.enabled,
+            EventName::PreCompact => hooks.pre_compact.enabled,
+            EventName::Stop => hooks.stop.enabled,
+            _ => false,
+        }
     }
 }
 
@@ -234,12 +221,6 @@ pub fn guard_cut_payload(
         pre_tool::guard_unread_call(&wire, &tool, &env(), &mut heard);
     }
     heard
-}
-
-/// The settings that every hook has.
-struct Settings {
-    enabled: bool,
-    deadline: Duration,
 }
 
 /// Returns a checksum that stands for a text in the database without revealing it.
@@ -311,8 +292,8 @@ impl HookCall {
         let (located, loaded) =
             LocatedProject::find_configured(cwd, started_in, &around.config, data);
         let config = loaded.config;
-        let Settings { enabled, deadline } = event.settings(&config.hooks)?;
-        if !enabled
+        let deadline = deadlines::deadline(event.name, &event.tool).max(around.min_deadline);
+        if !event.is_enabled(&config.hooks)
             || SilenceReason::check(&around.files, &config, Some(&client), cwd, around.home)
                 .is_some()
         {

@@ -86,6 +86,7 @@ fn event_output(
         files: files.clone(),
         now: environment::current_time(),
         started_at: begun,
+        min_deadline: environment::min_hook_deadline(),
         window: environment::bash_output_window(),
         started_in: environment::client_start_dir(),
         parent,

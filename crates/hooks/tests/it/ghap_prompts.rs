@@ -296,6 +296,7 @@ fn concurrent_calls_ask_every_tenth() {
                         files,
                         now: Time::from_millis(1_763_200_500_000),
                         started_at: std::time::Instant::now(),
+                        min_deadline: rutter_testkit::MIN_HOOK_DEADLINE,
                         window: 30_000,
                         started_in: None,
                         parent: None,

@@ -51,9 +51,8 @@ fn config_page() -> String {
          character behind it, and `~` for your home. A relative path is meant anywhere in your own file, and below the root of \
          the checkout in a project's. A link is excluded with what it leads to.\n\n\
          ## Keys that mean nothing\n\n\
-         `script`, `command`, `timeout`, `timeout_ms`, `once` and `matcher` stand in older descriptions of such files. Every hook \
-         runs `rutter hook`, and when it stops trying to speak is its `deadline_ms`; `rutter config check` says so where it \
-         meets them.\n\n\
+         `script`, `command`, `deadline_ms`, `timeout`, `timeout_ms`, `once` and `matcher` stand in older files and descriptions. \
+         Every hook runs `rutter hook`, and [its deadline](hooks.md) is fixed; `rutter config check` reports each of these keys.\n\n\
          `.claude/hooks/config.yaml` is such a file. Neither the client nor rutter acts on it. `rutter config check` lists its \
          keys, says which key of rutter's own each one is and which mean nothing, and prints the file that says the same.\n",
     );
