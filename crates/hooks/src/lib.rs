@@ -254,8 +254,8 @@ fn relative_folder(root: &Path, folder: &Path) -> String {
 
 /// A call of a hook: its session, project, settings and database.
 ///
-/// A call makes at most two write transactions: it records its event, and then the texts that it is about to print. One
-/// transaction for both would break the rule to record first. The texts depend on what the event changed (a failing run
+/// A call makes at most two write transactions: it records its event, and then the texts that it is about to print. Only
+/// SessionStart and PostToolUse of Bash need both. One transaction for both would break the rule to record first. The texts depend on what the event changed (a failing run
 /// may end episodes and judge earlier lessons), so the run would have to wait until they are assembled, and a call that
 /// panics or is killed meanwhile would lose its run. Reading inside the transaction would also block other hooks.
 struct HookCall {
@@ -499,6 +499,19 @@ impl HookCall {
             heard.errors.push(Clean::new(&format!("not said: {error}")));
         }
         written.is_ok()
+    }
+
+    /// Takes the rows that were parked for a subagent, and records the texts that it is about to be shown. Returns false
+    /// if another hook has taken them, and None if they must not be shown.
+    fn take_parked_rows(
+        &mut self,
+        parked: i64,
+        shown: Vec<EntryKind>,
+        heard: &mut HookResult,
+    ) -> Option<bool> {
+        let shown = self.new_entries(shown);
+        let taken = self.recorder.take_parked_rows(parked, &shown);
+        taken.map_err(|error| heard.errors.push(Clean::new(&format!("not said: {error}")))).ok()
     }
 
     /// Logs the entries that were lost or spooled, and asks for maintenance if there is work to do.

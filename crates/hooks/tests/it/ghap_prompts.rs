@@ -6,6 +6,9 @@ use rutter_memory::store::{GhapOwner, NewMemory};
 use rutter_memory::{Clean, Time};
 use serde_json::json;
 
+use rutter_memory::store::entry::{EntryKind, SessionEntry};
+use rutter_memory::store::recorder::Recorder;
+use rutter_testkit::MIN_HOOK_DEADLINE;
 use rutter_testkit::story::HookStory;
 use rutter_testkit::world::{TestWorld, falsify_fields, start_fields};
 
@@ -436,6 +439,64 @@ fn agents_get_separate_lessons() {
     story.clock.set(story.clock.get() + 120_000);
     story.agent = Some("later");
     assert_eq!(starts(&story), "");
+}
+
+/// Subagents of one type that start at the same time each take one of the parked tasks.
+#[test]
+fn concurrent_agents_share_no_lessons() {
+    const AGENTS: usize = 6;
+    let world = TestWorld::new();
+    let story = HookStory::new(&world);
+    remember_workflow(&story, CACHE);
+    for _ in 0..AGENTS {
+        let task = agent_call("Explore", "the cache test is flaky, find out why");
+        story.send_event("PreToolUse", &task);
+        story.clock.set(story.clock.get() - 59_000);
+    }
+    let (clock, folder) = (story.clock.get(), story.folder.clone());
+    let starts = |agent: usize| {
+        let world = &world;
+        let mut story = HookStory::new(world);
+        story.clock.set(clock - 59_000);
+        story.folder.clone_from(&folder);
+        story.agent = Some(["a0", "a1", "a2", "a3", "a4", "a5", "late"][agent]);
+        HookStory::context_text(
+            &story.send_event("SubagentStart", &json!({ "agent_type": "Explore" })),
+        )
+    };
+    let shown: Vec<String> = std::thread::scope(|scope| {
+        let agents: Vec<_> = (0..AGENTS).map(|agent| scope.spawn(move || starts(agent))).collect();
+        agents.into_iter().map(|agent| agent.join().unwrap()).collect()
+    });
+    assert!(shown.iter().all(|text| text.contains("isolation issues")), "{shown:?}");
+    assert_eq!(starts(AGENTS), "", "every task was taken");
+}
+
+/// Rows that another hook took meanwhile are not recorded as shown.
+#[test]
+fn lost_lessons_are_not_recorded() {
+    let world = TestWorld::new();
+    let story = HookStory::new(&world);
+    remember_workflow(&story, CACHE);
+    story.send_event("PreToolUse", &agent_call("Explore", "the cache test is flaky, find out why"));
+    let mut recorder = Recorder::new(&world.files(), MIN_HOOK_DEADLINE);
+    let client = Clean::new(story.session);
+    let time = now(&story);
+    let (key, parked) =
+        recorder.store().unwrap().parked_rows(&client, "Explore", time).unwrap().unwrap();
+    assert_eq!(parked.rows.len(), 1);
+    let shown = [SessionEntry {
+        client: client.clone(),
+        place: world.place(),
+        process: None,
+        at: time,
+        what: EntryKind::Offered,
+    }];
+    assert!(recorder.take_parked_rows(key, &[]).unwrap());
+    assert!(!recorder.take_parked_rows(key, &shown).unwrap());
+    let store = recorder.store().unwrap();
+    assert_eq!(store.parked_rows(&client, "Explore", time).unwrap(), None);
+    assert!(store.may_offer_ghap(&client).unwrap());
 }
 
 #[test]
