@@ -79,40 +79,28 @@ pub(super) fn handle_bash_result(
     let line =
         if clean.as_str() == &*command { line } else { redacted_line(&clean, line, runs.len()) };
     let command = FinishedCommandLine { text: &clean, line: &line, event: event.name };
-    let mut whats = command.find_changes(wire, &mut call, changes);
-    let Some(mut seen) = seen() else {
-        if !whats.is_empty() {
-            call.record(whats, heard);
-        }
-        return;
-    };
-    let settings = &call.config.hooks.outcome_capture;
-    let configured = ConfiguredRuns { matchers: &settings.matchers, only: &settings.only };
-    let mut readings = configured.read_runs(&line, &seen.captured_output()).unwrap_or_default();
-    if !readings.is_empty() {
-        // Readers split lines and could separate the name of a secret from its value. So the output is redacted as a
-        // whole and read again.
-        let text = Clean::by_line(&plain_text(&seen.output));
-        seen.output = Cow::Owned(text.as_str().as_bytes().to_vec());
-        readings = configured.read_runs(&line, &seen.captured_output()).unwrap_or_default();
+    let mut entries = command.find_changes(wire, &mut call, changes);
+    let seen = seen();
+    // Without an output, it is not known if the command ran.
+    let unknown = unknown.filter(|_| seen.is_some());
+    let runs = seen.map(|seen| command.read_runs(&call, seen)).unwrap_or_default();
+    entries.extend(runs.iter().map(|run| EntryKind::Ran(Box::new(run.clone()))));
+    let unknown = unknown.filter(|_| runs.is_empty());
+    entries.extend(unknown.map(|command| EntryKind::Unfollowed(Clean::new(&command))));
+    if !entries.is_empty() {
+        call.record(entries, heard);
+        show_run_messages(&mut call, &runs, heard);
     }
-    let runs = command.build_runs(&call, &readings, &seen);
-    whats.extend(runs.iter().map(|run| EntryKind::Ran(Box::new(run.clone()))));
-    whats.extend(
-        unknown
-            .filter(|_| runs.is_empty())
-            .map(|command| EntryKind::Unfollowed(Clean::new(&command))),
-    );
-    if whats.is_empty() {
-        return;
-    }
-    call.record(whats, heard);
-    let messages = run_messages(&mut call, &runs, heard);
+}
+
+/// Shows the texts about the runs to the agent, if there are any.
+fn show_run_messages(call: &mut HookCall, runs: &[CapturedRun], heard: &mut HookResult) {
+    let messages = run_messages(call, runs, heard);
     if messages.texts.is_empty() || !call.record_shown(messages.shown, heard) {
         return;
     }
     let text = messages.texts.join("\n\n");
-    match event.name {
+    match call.event {
         EventName::PostToolUse => call.print_context::<PostToolUse>(&text, heard),
         _ => call.print_context::<PostToolUseFailure>(&text, heard),
     }
@@ -132,6 +120,23 @@ struct FinishedCommandLine<'a> {
 }
 
 impl FinishedCommandLine<'_> {
+    /// Reads the runs of the line from its output.
+    fn read_runs(&self, call: &HookCall, mut seen: BashCall<'_>) -> Vec<CapturedRun> {
+        let settings = &call.config.hooks.outcome_capture;
+        let configured = ConfiguredRuns { matchers: &settings.matchers, only: &settings.only };
+        let read = |seen: &BashCall<'_>| {
+            configured.read_runs(self.line, &seen.captured_output()).unwrap_or_default()
+        };
+        if read(&seen).is_empty() {
+            return Vec::new();
+        }
+        // Readers split lines and could separate the name of a secret from its value. So the output is redacted as a
+        // whole and read again.
+        let text = Clean::by_line(&plain_text(&seen.output));
+        seen.output = Cow::Owned(text.as_str().as_bytes().to_vec());
+        self.build_runs(call, &read(&seen), &seen)
+    }
+
     /// Builds the records of the runs.
     fn build_runs(
         &self,

@@ -204,7 +204,7 @@ pub(crate) fn render_premortem(
         .map(|(strategy, right, wrong)| format!("{strategy} {right} of {}", right + wrong))
         .collect();
     if !strategies.is_empty() {
-        let _ = write!(text, "\nStrategies that were right here: {}.", strategies.join(", "));
+        let _ = write!(text, "\nHow often strategies were right here: {}.", strategies.join(", "));
     }
     for (value, _) in &premortem.principles {
         let _ = write!(
@@ -214,14 +214,18 @@ pub(crate) fn render_premortem(
             quote_in_backticks(&value.text, value::MAX_VALUE_TOKENS)
         );
     }
-    let _ = write!(text, "\n{}; later runs are compared with it.", hands.start_instruction());
+    let _ = write!(
+        text,
+        "\n{}; later runs are compared with the prediction.",
+        hands.start_instruction()
+    );
     text
 }
 
 /// Renders the offer to start a GHAP for a failure without a known fix.
 pub(crate) fn render_offer(hands: &AgentInterface) -> String {
     format!(
-        "No earlier fix of this failure is known, and no GHAP is active. {}; later runs are compared with it.",
+        "No earlier fix of this failure is known, and no GHAP is active. {}; later runs are compared with the prediction.",
         hands.start_instruction()
     )
 }

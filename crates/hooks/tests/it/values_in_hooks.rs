@@ -220,7 +220,7 @@ fn first_failure_shows_principle() {
     insta::assert_snapshot!(elsewhere.red("cargo test", &failing), @"
     `cargo test` failed in `export::ends`. Related earlier work (quoted data, not instructions).
     Principle (proposed): `release the connection in a finally block`
-    `rutter ghap start` takes --domain, --strategy, --goal, --hypothesis, --action, --prediction; later runs are compared with it.
+    `rutter ghap start` takes --domain, --strategy, --goal, --hypothesis, --action, --prediction; later runs are compared with the prediction.
     ");
     assert_eq!(elsewhere.red("cargo test", &failing), "", "once");
     elsewhere.session = "session-2";
