@@ -2,15 +2,15 @@
 
 use rutter_contract::input::SubagentStart;
 
-use super::{HookCall, HookEnv, HookEvent, HookResult};
+use super::{HookCall, HookEnv, HookResult, ReceivedEvent};
 use crate::context::{Context, Depth};
 use crate::recall_context::{self, Audience, ContextRequest};
 use rutter_memory::store::entry::ParkedRows;
 
 pub(super) fn handle_subagent_start(
-    event: &HookEvent<'_>,
+    event: &ReceivedEvent<'_>,
     env: impl FnOnce() -> HookEnv,
-    heard: &mut HookResult,
+    result: &mut HookResult,
 ) {
     let Some(kind) = event.wire.text("agent_type") else { return };
     let Some(mut call) = HookCall::open(event, env) else { return };
@@ -18,13 +18,13 @@ pub(super) fn handle_subagent_start(
     // Each round but the last loses its rows to another subagent that starts at the same time.
     while call.may_print() {
         let Ok(store) = call.store() else { return };
-        let found = heard.ok_or_log("subagent", store.parked_rows(&client, &kind, now));
+        let found = result.ok_or_log("subagent", store.parked_rows(&client, &kind, now));
         let Some(Some((key, parked))) = found else { return };
-        let context = context_for_subagent(&mut call, &parked, heard);
+        let context = context_for_subagent(&mut call, &parked, result);
         let shown = call.shown_entries(&parked.prompt, &context.full_rows());
-        match call.take_parked_rows(key, shown, heard) {
+        match call.take_parked_rows(key, shown, result) {
             Some(true) => {
-                return call.print_context::<SubagentStart>(&context.markdown(), heard);
+                return call.print_context::<SubagentStart>(&context.markdown(), result);
             }
             Some(false) => {}
             None => return,
@@ -36,7 +36,7 @@ pub(super) fn handle_subagent_start(
 fn context_for_subagent(
     call: &mut HookCall,
     parked: &ParkedRows,
-    heard: &mut HookResult,
+    result: &mut HookResult,
 ) -> Context {
     let (place, client, agent) = (call.place.clone(), call.client.clone(), call.agent.clone());
     let now = call.env.now;
@@ -53,5 +53,5 @@ fn context_for_subagent(
     };
     let Ok(store) = call.store() else { return Context::default() };
     let context = recall_context::context_of_rows(store.reader(), &parked.rows, &request, now);
-    heard.ok_or_log("subagent", context).unwrap_or_default()
+    result.ok_or_log("subagent", context).unwrap_or_default()
 }

@@ -242,8 +242,8 @@ fn session_end_keeps_ghap_by_default() {
     let world = TestWorld::new();
     let story = HookStory::new(&world);
     start_cache_ghap(&story);
-    let heard = story.send_event("SessionEnd", &json!({ "reason": "other" }));
-    assert!(heard.notes[0].contains("1 GHAPs"), "{:?}", heard.notes);
+    let result = story.send_event("SessionEnd", &json!({ "reason": "other" }));
+    assert!(result.notes[0].contains("1 GHAPs"), "{:?}", result.notes);
     assert!(world.store().active_ghap(&owner(&story)).unwrap().is_some());
     world.set_hook_option("session_end", "on_unresolved = \"abandon\"");
     story.start("resume");
@@ -295,7 +295,7 @@ fn concurrent_calls_ask_every_tenth() {
                 scope.spawn(move || {
                     let payload = json!({ "session_id": "session-1", "cwd": folder, "hook_event_name": "PreToolUse",
                                           "tool_name": "Read", "tool_input": {}, "tool_use_id": "t" });
-                    let around = || rutter_hooks::HookEnv {
+                    let env = || rutter_hooks::HookEnv {
                         files,
                         now: Time::from_millis(1_763_200_500_000),
                         started_at: std::time::Instant::now(),
@@ -309,9 +309,9 @@ fn concurrent_calls_ask_every_tenth() {
                 has_tools: |_| None,
                 foreign_server: |_, _| None,
                     };
-                    let heard = rutter_hooks::handle_event(payload.to_string().as_bytes(), None, around);
-                    assert_eq!(heard.errors, [] as [Clean; 0]);
-                    usize::from(!heard.stdout.is_empty())
+                    let result = rutter_hooks::handle_event(payload.to_string().as_bytes(), None, env);
+                    assert_eq!(result.errors, [] as [Clean; 0]);
+                    usize::from(!result.stdout.is_empty())
                 })
             })
             .collect();

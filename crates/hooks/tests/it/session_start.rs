@@ -89,11 +89,11 @@ fn set_notify(world: &TestWorld, what: &str) {
 
 /// Sends an event and returns the message shown to the user.
 fn user_message(story: &HookStory<'_>, event: &str, fields: &serde_json::Value) -> Option<String> {
-    let heard = story.send_event(event, fields);
-    if heard.stdout.is_empty() {
+    let result = story.send_event(event, fields);
+    if result.stdout.is_empty() {
         return None;
     }
-    let answer: serde_json::Value = serde_json::from_str(&heard.stdout).unwrap();
+    let answer: serde_json::Value = serde_json::from_str(&result.stdout).unwrap();
     answer["systemMessage"].as_str().map(str::to_owned)
 }
 
@@ -214,9 +214,10 @@ fn command_prints_session_start_context() {
     let said = story.start("startup");
     let settings = rutter_memory::config::SessionStartSettings::default();
     let place = owner(&story).place;
-    let hands = AgentInterface::Cli("rutter".to_owned());
-    let wanted = SessionContextRequest::new(&place, &hands, &settings, None);
-    let printed = session_context(world.store().reader(), &wanted, now(&story)).unwrap().markdown();
+    let interface = AgentInterface::Cli("rutter".to_owned());
+    let request = SessionContextRequest::new(&place, &interface, &settings, None);
+    let printed =
+        session_context(world.store().reader(), &request, now(&story)).unwrap().markdown();
     assert!(printed.contains("Recent work"), "{printed}");
     let introduction = said.find("\n\nRutter records").unwrap();
     assert_eq!(said[..introduction], printed);
