@@ -233,7 +233,7 @@ impl RunMessages {
     fn has_row(&self, row: Id) -> bool {
         self.shown
             .iter()
-            .any(|what| matches!(what, EntryKind::Shown(injection) if injection.row == row))
+            .any(|entry| matches!(entry, EntryKind::Shown(injection) if injection.row == row))
     }
 
     /// Returns true if a premortem is shown for an earlier run of the command.
@@ -366,7 +366,7 @@ fn earlier_fix_message(
 
 /// Returns true if the file contains the change, false if it does not, and None if that is uncertain.
 fn has_change(root: &Path, change: &Change) -> Option<bool> {
-    if change.sort != ChangeKind::Edit {
+    if change.kind != ChangeKind::Edit {
         return None;
     }
     let path = root.join(change.name.as_str());

@@ -132,7 +132,7 @@ impl WriteChanges for ShownFix<'_> {
         let mut any = false;
         let mut last_file = "";
         for (number, change) in self.changes.iter().enumerate() {
-            any |= match change.sort {
+            any |= match change.kind {
                 ChangeKind::Invocation => {
                     write_invocation(text, &change.name, self.is_certain);
                     true
@@ -185,7 +185,7 @@ impl WriteChanges for ShownFix<'_> {
             let _ = write!(end, " {}", unconfirmed.mark_text());
         }
         end.push('.');
-        let is_edit = self.changes.first().is_some_and(|change| change.sort == ChangeKind::Edit);
+        let is_edit = self.changes.first().is_some_and(|change| change.kind == ChangeKind::Edit);
         match known.in_place.filter(|_| is_edit) {
             Some(true) => end.push_str(" The file has this change now."),
             Some(false) => end.push_str(" This change is not in the file now."),

@@ -454,21 +454,21 @@ impl HookCall {
         self.recorder.store()
     }
 
-    fn new_entry(&self, what: EntryKind) -> SessionEntry {
+    fn new_entry(&self, kind: EntryKind) -> SessionEntry {
         SessionEntry {
             client: self.client.clone(),
             place: self.place.clone(),
-            process: match what {
+            process: match kind {
                 EntryKind::Began(_) => self.env.parent.and_then(client_process),
                 _ => None,
             },
             at: self.env.now,
-            what,
+            kind,
         }
     }
 
     fn new_entries(&self, entries: Vec<EntryKind>) -> Vec<SessionEntry> {
-        entries.into_iter().map(|what| self.new_entry(what)).collect()
+        entries.into_iter().map(|kind| self.new_entry(kind)).collect()
     }
 
     /// Records an event.

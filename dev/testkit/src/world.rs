@@ -105,13 +105,13 @@ impl TestWorld {
         GhapOwner { client: Some(Clean::new(client)), ..self.owner() }
     }
 
-    pub fn entry(&self, client: &str, seconds: i64, what: EntryKind) -> SessionEntry {
+    pub fn entry(&self, client: &str, seconds: i64, kind: EntryKind) -> SessionEntry {
         SessionEntry {
             client: Clean::new(client),
             place: self.place(),
             process: None,
             at: time_at(seconds),
-            what,
+            kind,
         }
     }
 

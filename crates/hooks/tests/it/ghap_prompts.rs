@@ -490,7 +490,7 @@ fn lost_lessons_are_not_recorded() {
         place: world.place(),
         process: None,
         at: time,
-        what: EntryKind::Offered,
+        kind: EntryKind::Offered,
     }];
     assert!(recorder.take_parked_rows(key, &[]).unwrap());
     assert!(!recorder.take_parked_rows(key, &shown).unwrap());
@@ -594,7 +594,7 @@ fn late_session_end_abandons_nothing() {
         place: owner(&story).place,
         process: None,
         at: now(&story),
-        what: EntryKind::Ended { abandon: true },
+        kind: EntryKind::Ended { abandon: true },
     };
     story.start("resume");
     start_cache_ghap(&story);

@@ -17,7 +17,7 @@ use rutter_testkit::story::{HookStory, NAME, TOTAL, run_git};
 use rutter_testkit::world::record_repeatedly;
 use rutter_testkit::world::{TestWorld, confirm_fields, start_fields, time_at};
 
-/// Returns the context of a session whose hook was started some time ago.
+/// Returns the context at a session start that is handled after a delay.
 fn delayed_start(story: &HookStory<'_>, min_deadline: Duration) -> String {
     let payload = json!({ "session_id": "late", "cwd": story.folder, "hook_event_name": "SessionStart",
                           "source": "startup" });

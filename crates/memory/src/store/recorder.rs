@@ -123,7 +123,7 @@ impl Recorder {
         entries: &[SessionEntry],
     ) -> Result<&mut HookStore, Arc<StoreNotReady>> {
         let is_ordered =
-            |entry: &SessionEntry| matches!(entry.what, EntryKind::Ran(_) | EntryKind::Changed(..));
+            |entry: &SessionEntry| matches!(entry.kind, EntryKind::Ran(_) | EntryKind::Changed(..));
         if entries.iter().any(is_ordered) && spool::has_drainable_entries(&self.files) {
             return Err(Arc::new(StoreNotReady::SpoolNotEmpty));
         }

@@ -219,8 +219,8 @@ impl EntryRunner<'_> {
             took.sort();
             let median = took.get(took.len() / 2).copied().unwrap_or_default();
             rows[*row].milliseconds = Some((median.as_secs_f64() * 10_000.0).round() / 10.0);
-            let tool = payload["tool_name"].as_str().unwrap_or_default();
-            let deadline = rutter_hooks::deadline(entry.event, tool);
+            let tool_name = payload["tool_name"].as_str().unwrap_or_default();
+            let deadline = rutter_hooks::deadline(entry.event, tool_name);
             let deadline = deadline.max(environment::min_hook_deadline());
             if worst.is_none() && median > deadline / 2 {
                 let what = format!(

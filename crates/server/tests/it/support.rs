@@ -153,13 +153,13 @@ impl ToolTestEnv {
         }
     }
 
-    pub(crate) fn entry(&self, session: &str, what: EntryKind) -> SessionEntry {
+    pub(crate) fn entry(&self, session: &str, kind: EntryKind) -> SessionEntry {
         SessionEntry {
             client: Clean::new(session),
             place: self.place(),
             process: None,
             at: now(),
-            what,
+            kind,
         }
     }
 
