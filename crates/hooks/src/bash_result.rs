@@ -9,10 +9,10 @@ use std::path::Path;
 use rutter_contract::EventName;
 use rutter_contract::input::{PostToolUse, PostToolUseFailure, RawPayload};
 
-use super::{HookCall, HookEnv, HookEvent, HookResult, fingerprint, offer, snapshot};
+use super::{HookCall, HookEnv, HookResult, ReceivedEvent, fingerprint, offer, snapshot};
 use crate::bash_call::BashCall;
 use crate::fix_message::{FixFacts, render_fix_message};
-use crate::messages::{self, Message};
+use crate::messages::{self, AgentText};
 use crate::reference;
 use rutter_memory::change::{Change, ChangeKind, changes_before_run, may_change_state};
 use rutter_memory::episode::{Episode, RecurrenceKind};
@@ -36,9 +36,9 @@ pub(super) const MAX_LINE_BYTES: usize = 64 * 1024;
 const MAX_COMMAND_CHARS: usize = 2_000;
 
 pub(super) fn handle_bash_result(
-    event: &HookEvent<'_>,
-    around: impl FnOnce() -> HookEnv,
-    heard: &mut HookResult,
+    event: &ReceivedEvent<'_>,
+    env: impl FnOnce() -> HookEnv,
+    result: &mut HookResult,
 ) {
     let wire = event.wire;
     let Some(command) =
@@ -51,25 +51,25 @@ pub(super) fn handle_bash_result(
     let runs = find_runs(&line);
     let changes = may_change_state(&line);
     let unknown = if runs.is_empty() { find_unknown_run(&line) } else { None };
-    let around = around();
+    let env = env();
     // Other commands are runs only by configuration.
-    if runs.is_empty() && !changes && unknown.is_none() && !has_configuration(&around) {
+    if runs.is_empty() && !changes && unknown.is_none() && !has_configuration(&env) {
         return;
     }
     // A script may run anything; only its output shows if it was a test run.
-    let window = around.window;
+    let window = env.window;
     let seen = || BashCall::parse(wire, window).and_then(Result::ok);
     let is_certain = runs.iter().any(FoundRun::is_certain);
-    if !is_certain && !changes && unknown.is_none() && !has_configuration(&around) {
+    if !is_certain && !changes && unknown.is_none() && !has_configuration(&env) {
         let read = seen().and_then(|seen| read_runs(&line, &seen.captured_output()).ok());
         if read.is_none() {
             return;
         }
     }
-    let Some(mut call) = HookCall::open(event, || around) else { return };
+    let Some(mut call) = HookCall::open(event, || env) else { return };
     if let Some(folder) = line.absolute_folder() {
-        let wanted = call.enter_folder(&folder) && call.config.hooks.outcome_capture.enabled;
-        if !wanted {
+        let is_recorded = call.enter_folder(&folder) && call.config.hooks.outcome_capture.enabled;
+        if !is_recorded {
             snapshot::discard_snapshot(wire, &call);
             return;
         }
@@ -79,42 +79,30 @@ pub(super) fn handle_bash_result(
     let line =
         if clean.as_str() == &*command { line } else { redacted_line(&clean, line, runs.len()) };
     let command = FinishedCommandLine { text: &clean, line: &line, event: event.name };
-    let mut whats = command.find_changes(wire, &mut call, changes);
-    let Some(mut seen) = seen() else {
-        if !whats.is_empty() {
-            call.record(whats, heard);
-        }
-        return;
-    };
-    let settings = &call.config.hooks.outcome_capture;
-    let configured = ConfiguredRuns { matchers: &settings.matchers, only: &settings.only };
-    let mut readings = configured.read_runs(&line, &seen.captured_output()).unwrap_or_default();
-    if !readings.is_empty() {
-        // Readers split lines and could separate the name of a secret from its value. So the output is redacted as a
-        // whole and read again.
-        let text = Clean::by_line(&plain_text(&seen.output));
-        seen.output = Cow::Owned(text.as_str().as_bytes().to_vec());
-        readings = configured.read_runs(&line, &seen.captured_output()).unwrap_or_default();
+    let mut entries = command.find_changes(wire, &mut call, changes);
+    let seen = seen();
+    // Without an output, it is not known if the command ran.
+    let unknown = unknown.filter(|_| seen.is_some());
+    let runs = seen.map(|seen| command.read_runs(&call, seen)).unwrap_or_default();
+    entries.extend(runs.iter().map(|run| EntryKind::Ran(Box::new(run.clone()))));
+    let unknown = unknown.filter(|_| runs.is_empty());
+    entries.extend(unknown.map(|command| EntryKind::Unfollowed(Clean::new(&command))));
+    if !entries.is_empty() {
+        call.record(entries, result);
+        show_run_messages(&mut call, &runs, result);
     }
-    let runs = command.build_runs(&call, &readings, &seen);
-    whats.extend(runs.iter().map(|run| EntryKind::Ran(Box::new(run.clone()))));
-    whats.extend(
-        unknown
-            .filter(|_| runs.is_empty())
-            .map(|command| EntryKind::Unfollowed(Clean::new(&command))),
-    );
-    if whats.is_empty() {
-        return;
-    }
-    call.record(whats, heard);
-    let messages = run_messages(&mut call, &runs, heard);
-    if messages.texts.is_empty() || !call.record_shown(messages.shown, heard) {
+}
+
+/// Shows the texts about the runs to the agent, if there are any.
+fn show_run_messages(call: &mut HookCall, runs: &[CapturedRun], result: &mut HookResult) {
+    let messages = run_messages(call, runs, result);
+    if messages.texts.is_empty() || !call.record_shown(messages.shown, result) {
         return;
     }
     let text = messages.texts.join("\n\n");
-    match event.name {
-        EventName::PostToolUse => call.print_context::<PostToolUse>(&text, heard),
-        _ => call.print_context::<PostToolUseFailure>(&text, heard),
+    match call.event {
+        EventName::PostToolUse => call.print_context::<PostToolUse>(&text, result),
+        _ => call.print_context::<PostToolUseFailure>(&text, result),
     }
 }
 
@@ -132,6 +120,23 @@ struct FinishedCommandLine<'a> {
 }
 
 impl FinishedCommandLine<'_> {
+    /// Reads the runs of the line from its output.
+    fn read_runs(&self, call: &HookCall, mut seen: BashCall<'_>) -> Vec<CapturedRun> {
+        let settings = &call.config.hooks.outcome_capture;
+        let configured = ConfiguredRuns { matchers: &settings.matchers, only: &settings.only };
+        let read = |seen: &BashCall<'_>| {
+            configured.read_runs(self.line, &seen.captured_output()).unwrap_or_default()
+        };
+        if read(&seen).is_empty() {
+            return Vec::new();
+        }
+        // Readers split lines and could separate the name of a secret from its value. So the output is redacted as a
+        // whole and read again.
+        let text = Clean::by_line(&plain_text(&seen.output));
+        seen.output = Cow::Owned(text.as_str().as_bytes().to_vec());
+        self.build_runs(call, &read(&seen), &seen)
+    }
+
     /// Builds the records of the runs.
     fn build_runs(
         &self,
@@ -218,8 +223,8 @@ struct RunMessages {
 }
 
 impl RunMessages {
-    fn add(&mut self, message: Option<Message>) {
-        let Some(Message { text, shown }) = message else { return };
+    fn add(&mut self, message: Option<AgentText>) {
+        let Some(AgentText { text, shown }) = message else { return };
         self.texts.push(text);
         self.shown.extend(shown);
     }
@@ -228,7 +233,7 @@ impl RunMessages {
     fn has_row(&self, row: Id) -> bool {
         self.shown
             .iter()
-            .any(|what| matches!(what, EntryKind::Shown(injection) if injection.row == row))
+            .any(|entry| matches!(entry, EntryKind::Shown(injection) if injection.row == row))
     }
 
     /// Returns true if a premortem is shown for an earlier run of the command.
@@ -238,20 +243,20 @@ impl RunMessages {
 }
 
 /// Returns the texts for the agent about the runs.
-fn run_messages(call: &mut HookCall, runs: &[CapturedRun], heard: &mut HookResult) -> RunMessages {
+fn run_messages(call: &mut HookCall, runs: &[CapturedRun], result: &mut HookResult) -> RunMessages {
     let mut messages = RunMessages::default();
     if runs.is_empty() {
         return messages;
     }
-    let ghap = active_ghap(call, heard);
+    let ghap = active_ghap(call, result);
     let is_tracked = ghap.is_some();
     if let Some(ghap) = ghap.filter(|_| call.config.hooks.outcome_capture.auto_capture) {
         // The worst run first; each of them may be the predicted one.
         let mut runs = runs.iter().rev();
-        messages.add(runs.find_map(|run| prediction_message(call, ghap.clone(), run, heard)));
+        messages.add(runs.find_map(|run| prediction_message(call, ghap.clone(), run, result)));
     }
     for run in runs.iter().rev().filter(|run| run.outcome.verdict == Verdict::Failed) {
-        let known = earlier_fix_message(call, run, &messages, heard);
+        let known = earlier_fix_message(call, run, &messages, result);
         // A subagent's commands run on behalf of the main agent: only the main agent is offered a GHAP.
         let begins = call.agent.is_none() && !is_tracked;
         if known.is_none()
@@ -259,21 +264,21 @@ fn run_messages(call: &mut HookCall, runs: &[CapturedRun], heard: &mut HookResul
             && call.config.hooks.outcome_capture.premortem
             && !messages.has_premortem()
         {
-            messages.add(premortem_message(call, run, heard));
+            messages.add(premortem_message(call, run, result));
         }
         messages.add(known);
         if begins && messages.texts.is_empty() {
-            messages.add(offer::offer_ghap(call, heard));
+            messages.add(offer::offer_ghap(call, result));
         }
     }
     messages
 }
 
 /// Returns the GHAP that the agent works on.
-fn active_ghap(call: &mut HookCall, heard: &mut HookResult) -> Option<Ghap> {
+fn active_ghap(call: &mut HookCall, result: &mut HookResult) -> Option<Ghap> {
     let (place, client, agent) = (call.place.clone(), call.client.clone(), call.agent.clone());
     let store = call.store().ok()?;
-    heard.ok_or_log("active", store.active_ghap(&place, &client, agent.as_ref()))?
+    result.ok_or_log("active", store.active_ghap(&place, &client, agent.as_ref()))?
 }
 
 /// Returns the text about a prediction that a run confirms or contradicts, if that is new.
@@ -281,24 +286,24 @@ fn prediction_message(
     call: &mut HookCall,
     ghap: Ghap,
     run: &CapturedRun,
-    heard: &mut HookResult,
-) -> Option<Message> {
+    result: &mut HookResult,
+) -> Option<AgentText> {
     if !call.may_print() {
         return None;
     }
     let store = call.store().ok()?;
     let settled =
-        heard.ok_or_log("prediction", store.run_verdict(ghap, Some(run.outcome.id)))??;
+        result.ok_or_log("prediction", store.run_verdict(ghap, Some(run.outcome.id)))??;
     let text = messages::render_verdict(&settled, &call.interface());
-    Some(Message { text, shown: vec![EntryKind::Told(settled.ghap.id, settled.told)] })
+    Some(AgentText { text, shown: vec![EntryKind::Told(settled.ghap.id, settled.told)] })
 }
 
 /// Returns the premortem, once per cycle.
 fn premortem_message(
     call: &mut HookCall,
     run: &CapturedRun,
-    heard: &mut HookResult,
-) -> Option<Message> {
+    result: &mut HookResult,
+) -> Option<AgentText> {
     if !call.may_print() {
         return None;
     }
@@ -308,19 +313,19 @@ fn premortem_message(
     let failure = failure.join("\n");
     let store = call.store().ok()?;
     let premortem =
-        heard.ok_or_log("premortem", store.premortem(&place, &client, &failure, now))??;
+        result.ok_or_log("premortem", store.premortem(&place, &client, &failure, now))??;
     let text = messages::render_premortem(&run.outcome, &premortem, &call.interface());
     let mut rows: Vec<(Id, f64)> =
         premortem.lessons.iter().map(|(row, likely, _)| (*row, *likely)).collect();
     rows.extend(premortem.principles.iter().map(|(value, likely)| (value.id, *likely)));
     let mut shown = call.shown_entries(&fingerprint(&failure), &rows);
     shown.push(EntryKind::Warned);
-    Some(Message { text, shown })
+    Some(AgentText { text, shown })
 }
 
 /// Returns true if a configuration file exists. Without one, no setting can make a run of a command.
-fn has_configuration(around: &HookEnv) -> bool {
-    around.config.exists() || around.files.trusted().exists()
+fn has_configuration(env: &HookEnv) -> bool {
+    env.config.exists() || env.files.trusted().exists()
 }
 
 /// Returns the text about earlier fixes of the same failure, once.
@@ -328,15 +333,15 @@ fn earlier_fix_message(
     call: &mut HookCall,
     run: &CapturedRun,
     earlier: &RunMessages,
-    heard: &mut HookResult,
-) -> Option<Message> {
+    result: &mut HookResult,
+) -> Option<AgentText> {
     if !call.may_print() {
         return None;
     }
     let (place, client, agent) = (call.place.clone(), call.client.clone(), call.agent.clone());
     let store = call.store().ok()?;
     let mut recalled =
-        heard.ok_or_log("recall", store.recall_episodes(&place, &client, agent.as_ref(), run))?;
+        result.ok_or_log("recall", store.recall_episodes(&place, &client, agent.as_ref(), run))?;
     recalled.retain(|one| !earlier.has_row(one.episode.id));
     let first = recalled.first()?;
     let why = first.why;
@@ -356,12 +361,12 @@ fn earlier_fix_message(
     let rows: Vec<(Id, f64)> = recalled.iter().map(|one| (one.episode.id, fits)).collect();
     let shown = call.shown_entries(&prompt, &rows);
     call.notice = reference::fix_notice(&first.episode);
-    Some(Message { text, shown })
+    Some(AgentText { text, shown })
 }
 
 /// Returns true if the file contains the change, false if it does not, and None if that is uncertain.
 fn has_change(root: &Path, change: &Change) -> Option<bool> {
-    if change.sort != ChangeKind::Edit {
+    if change.kind != ChangeKind::Edit {
         return None;
     }
     let path = root.join(change.name.as_str());

@@ -12,7 +12,7 @@ use rutter_memory::quote::{escape_in_line, format_age, truncate_end};
 const TEXT_CHARS: usize = 72;
 
 /// Describes the project: branch, changed files, language, last run, open GHAP.
-pub(super) fn project_card(call: &mut HookCall, heard: &mut HookResult) -> String {
+pub(super) fn project_card(call: &mut HookCall, result: &mut HookResult) -> String {
     let (place, client, now) = (call.place.clone(), call.client.clone(), call.env.now);
     let survey = WorkTreeSurvey::inspect(&call.located.root);
     let text = |text: &str| truncate_end(&escape_in_line(text), TEXT_CHARS);
@@ -35,7 +35,7 @@ pub(super) fn project_card(call: &mut HookCall, heard: &mut HookResult) -> Strin
         line("language", language.to_owned());
     }
     let Ok(store) = call.store() else { return lines.join("\n") };
-    let runs = heard.ok_or_log("card", store.last_runs(&place, 1)).unwrap_or_default();
+    let runs = result.ok_or_log("card", store.last_runs(&place, 1)).unwrap_or_default();
     if let Some(run) = runs.first() {
         let verdict = match run.verdict {
             Verdict::Passed => "passed",
@@ -44,14 +44,14 @@ pub(super) fn project_card(call: &mut HookCall, heard: &mut HookResult) -> Strin
         };
         line("last run", format!("{verdict} {}: {}", format_age(run.at, now), text(&run.command)));
     }
-    let own = heard.ok_or_log("card", store.active_ghap(&place, &client, None)).flatten();
+    let own = result.ok_or_log("card", store.active_ghap(&place, &client, None)).flatten();
     let of = |ghap: &Ghap| format!("{} {}", ghap.id.short(), text(&ghap.goal));
     if let Some(ghap) = own {
         line("GHAP", of(&ghap));
         return lines.join("\n");
     }
     let left =
-        heard.ok_or_log("card", store.orphaned_ghaps(&place, &client, now)).unwrap_or_default();
+        result.ok_or_log("card", store.orphaned_ghaps(&place, &client, now)).unwrap_or_default();
     if let Some(ghap) = left.first() {
         line("GHAP", format!("{} (left open {})", of(ghap), format_age(ghap.changed, now)));
     }

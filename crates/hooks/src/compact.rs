@@ -3,14 +3,14 @@
 use rutter_contract::input::PreCompact;
 use rutter_contract::output::HookOutput;
 
-use super::{HookCall, HookEnv, HookEvent, HookResult};
+use super::{HookCall, HookEnv, HookResult, ReceivedEvent};
 use crate::messages;
 use rutter_memory::Clean;
 
 pub(super) fn handle_pre_compact(
-    event: &HookEvent<'_>,
+    event: &ReceivedEvent<'_>,
     env: impl FnOnce() -> HookEnv,
-    heard: &mut HookResult,
+    result: &mut HookResult,
 ) {
     let Some(mut call) = HookCall::open(event, env) else { return };
     if !call.may_print() {
@@ -32,8 +32,8 @@ pub(super) fn handle_pre_compact(
                 return;
             }
             let text = format!("Keep in the summary, as quoted:\n{}", texts.join("\n"));
-            heard.stdout = HookOutput::<PreCompact>::plain(&text).stdout;
+            result.stdout = HookOutput::<PreCompact>::plain(&text).stdout;
         }
-        Err(error) => heard.errors.push(Clean::new(&format!("compact: {error}"))),
+        Err(error) => result.errors.push(Clean::new(&format!("compact: {error}"))),
     }
 }

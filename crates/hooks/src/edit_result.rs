@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::{HookCall, HookEnv, HookEvent, HookResult};
+use super::{HookCall, HookEnv, HookResult, ReceivedEvent};
 use rutter_memory::change::{Change, Hunk, PatchPart, PatchedFile, redact_patch};
 use rutter_memory::store::entry::EntryKind;
 use rutter_memory::store::spool;
@@ -55,9 +55,9 @@ impl<'a> From<StructuredPatchPart<'a>> for PatchPart<'a> {
 }
 
 pub(super) fn handle_edit_result(
-    event: &HookEvent<'_>,
+    event: &ReceivedEvent<'_>,
     env: impl FnOnce() -> HookEnv,
-    heard: &mut HookResult,
+    result: &mut HookResult,
 ) {
     let call = HookCall::open(event, env);
     let Some(mut call) = call.filter(|call| call.config.privacy.capture_patches) else { return };
@@ -78,11 +78,11 @@ pub(super) fn handle_edit_result(
             }
             if let Some(change) = parse_change(response, &call) {
                 let id = Id::new(call.env.now);
-                call.record(vec![EntryKind::Changed(id, change)], heard);
+                call.record(vec![EntryKind::Changed(id, change)], result);
             }
         }
         // Only the position: serde's message may quote the payload.
-        Err(error) => heard.errors.push(Clean::new(&format!(
+        Err(error) => result.errors.push(Clean::new(&format!(
             "an edit could not be read: line {} column {} of `tool_response`",
             error.line(),
             error.column()

@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use rutter_memory::Time;
-use rutter_memory::change::{ChangeKind, Hunk};
+use rutter_memory::change::{Change, ChangeKind, Hunk};
 use rutter_memory::episode::{Episode, EpisodeEnding, RecurrenceKind, ShownFix};
 use rutter_memory::origin::UnconfirmedReason;
 use rutter_memory::quote::{
@@ -120,6 +120,9 @@ trait WriteChanges {
     /// Writes the changes; returns false if no line of them fits.
     fn write_changes(&self, text: &mut String, room: usize) -> bool;
 
+    /// Writes the names of the other changed files, if they fit.
+    fn write_other_files(&self, text: &mut String, room: usize);
+
     /// Returns the sentences after the changes: when, how often, and if the file contains the change now.
     fn closing_sentences(&self, ending: &EpisodeEnding, known: &FixFacts) -> String;
 }
@@ -129,82 +132,48 @@ impl WriteChanges for ShownFix<'_> {
         let mut any = false;
         let mut last_file = "";
         for (number, change) in self.changes.iter().enumerate() {
-            match change.sort {
+            any |= match change.kind {
                 ChangeKind::Invocation => {
-                    let how = truncate_end(&escape_quotation(&change.name), 120);
-                    let _ = if self.is_certain {
-                        write!(text, "\nIt passed when run {}", quote_typed_parts(&how))
-                    } else {
-                        write!(
-                            text,
-                            "\nThe command {NOT_CLAIMED}: it passed {}",
-                            quote_typed_parts(&how)
-                        )
-                    };
-                    text.push('.');
-                    any = true;
+                    write_invocation(text, &change.name, self.is_certain);
+                    true
                 }
                 ChangeKind::Command => {
-                    let name = truncate_end(&escape_quotation(&change.name), 120);
-                    let _ = if self.is_certain {
-                        write!(text, "\nFixed by `{name}`.")
-                    } else {
-                        write!(text, "\nBy a command, {NOT_CLAIMED}: `{name}`.")
-                    };
-                    any = true;
+                    write_command(text, &change.name, self.is_certain);
+                    true
                 }
                 ChangeKind::Edit => {
-                    let before = text.len();
                     let file = change.name.as_str();
-                    if file != last_file {
-                        let file = truncate_start(&escape_quotation(file), 80);
-                        let _ = match (self.is_certain, number) {
-                            (true, 0) => write!(text, "\nFixed in `{file}`"),
-                            (true, _) => write!(text, "\nand in `{file}`"),
-                            (false, _) => write!(text, "\nIn `{file}`, {NOT_CLAIMED}"),
-                        };
-                        text.push(':');
-                    }
-                    let limit = room.min(estimate_tokens(text) + MAX_HUNK_TOKENS);
-                    let mut written = false;
-                    let hunks = change.hunks();
-                    let speaks = |hunk: &Hunk| hunk.lines().any(reads_like_instruction);
-                    if hunks.iter().any(speaks) {
-                        text.push_str(
-                            " its lines are not shown because they read like \
-                                       instructions.",
-                        );
-                        last_file = file;
-                        any = true;
-                        continue;
-                    }
-                    for hunk in hunks {
-                        written |= write_hunk(text, &hunk, limit);
-                    }
+                    let heading = (file != last_file).then_some((self.is_certain, number));
+                    let written = write_edit(text, change, heading, room);
                     if written {
                         last_file = file;
-                    } else {
-                        text.truncate(before);
                     }
-                    any |= written;
+                    written
                 }
-            }
+            };
         }
-        if any && !self.others.is_empty() {
-            let names: Vec<String> = self
-                .others
-                .iter()
-                .take(MAX_FILES)
-                .map(|file| format!("`{}`", truncate_start(&escape_quotation(file), 48)))
-                .collect();
-            let more = self.others.len().saturating_sub(MAX_FILES);
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            let line = format!("\nAlso changed: {}{more}.", names.join(", "));
-            if estimate_tokens(text) + estimate_tokens(&line) <= room {
-                text.push_str(&line);
-            }
+        if any {
+            self.write_other_files(text, room);
         }
         any
+    }
+
+    fn write_other_files(&self, text: &mut String, room: usize) {
+        if self.others.is_empty() {
+            return;
+        }
+        let names: Vec<String> = self
+            .others
+            .iter()
+            .take(MAX_FILES)
+            .map(|file| format!("`{}`", truncate_start(&escape_quotation(file), 48)))
+            .collect();
+        let more = self.others.len().saturating_sub(MAX_FILES);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let line = format!("\nAlso changed: {}{more}.", names.join(", "));
+        if estimate_tokens(text) + estimate_tokens(&line) <= room {
+            text.push_str(&line);
+        }
     }
 
     fn closing_sentences(&self, ending: &EpisodeEnding, known: &FixFacts) -> String {
@@ -216,7 +185,7 @@ impl WriteChanges for ShownFix<'_> {
             let _ = write!(end, " {}", unconfirmed.mark_text());
         }
         end.push('.');
-        let is_edit = self.changes.first().is_some_and(|change| change.sort == ChangeKind::Edit);
+        let is_edit = self.changes.first().is_some_and(|change| change.kind == ChangeKind::Edit);
         match known.in_place.filter(|_| is_edit) {
             Some(true) => end.push_str(" The file has this change now."),
             Some(false) => end.push_str(" This change is not in the file now."),
@@ -224,6 +193,59 @@ impl WriteChanges for ShownFix<'_> {
         }
         end
     }
+}
+
+/// Writes the difference between the failing and the passing command line.
+fn write_invocation(text: &mut String, difference: &str, is_certain: bool) {
+    let difference = quote_typed_parts(&truncate_end(&escape_quotation(difference), 120));
+    let _ = if is_certain {
+        write!(text, "\nIt passed when run {difference}.")
+    } else {
+        write!(text, "\nThe command {NOT_CLAIMED}: it passed {difference}.")
+    };
+}
+
+/// Writes a command that was run between the failing and the passing run.
+fn write_command(text: &mut String, command: &str, is_certain: bool) {
+    let command = truncate_end(&escape_quotation(command), 120);
+    let _ = if is_certain {
+        write!(text, "\nFixed by `{command}`.")
+    } else {
+        write!(text, "\nA command ran between red and green: `{command}`.")
+    };
+}
+
+/// Writes the hunks of an edit that fit. `heading` is given unless the text names the file already: true if the change is
+/// the fix, and the number of the change. Returns false, and writes nothing, if no line fits.
+fn write_edit(
+    text: &mut String,
+    change: &Change,
+    heading: Option<(bool, usize)>,
+    room: usize,
+) -> bool {
+    let before = text.len();
+    if let Some(heading) = heading {
+        let file = truncate_start(&escape_quotation(&change.name), 80);
+        let _ = match heading {
+            (true, 0) => write!(text, "\nFixed in `{file}`:"),
+            (true, _) => write!(text, "\nand in `{file}`:"),
+            (false, _) => write!(text, "\nIn `{file}`, {NOT_CLAIMED}:"),
+        };
+    }
+    let limit = room.min(estimate_tokens(text) + MAX_HUNK_TOKENS);
+    let hunks = change.hunks();
+    if hunks.iter().any(|hunk| hunk.lines().any(reads_like_instruction)) {
+        text.push_str(" its lines are not shown because they read like instructions.");
+        return true;
+    }
+    let mut is_written = false;
+    for hunk in hunks {
+        is_written |= write_hunk(text, &hunk, limit);
+    }
+    if !is_written {
+        text.truncate(before);
+    }
+    is_written
 }
 
 /// Puts backticks around the typed parts of a difference such as `with A=1, through uv run`.

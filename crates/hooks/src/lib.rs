@@ -31,6 +31,7 @@ mod bash_result;
 mod card;
 mod compact;
 pub mod context;
+mod deadlines;
 mod edit_result;
 pub mod event_counts;
 mod file_references;
@@ -49,6 +50,7 @@ mod snapshot;
 mod stop;
 mod subagent;
 
+pub use deadlines::deadline;
 pub use messages::AgentInterface;
 pub use prompt::strip_slash_command;
 
@@ -66,6 +68,8 @@ pub struct HookEnv {
     pub now: Time,
     /// The start of this process; deadlines count from here.
     pub started_at: Instant,
+    /// Minimum deadline of every hook; zero except in tests, checks and the demo, which must not fail on a busy machine.
+    pub min_deadline: Duration,
     /// Number of bytes of a command's output that the client passes on.
     pub window: usize,
     /// The folder in which the client was started, if known.
@@ -110,108 +114,91 @@ impl HookResult {
 
 /// Handles one hook event.
 ///
-/// `named` is the event name for a handwritten payload without `hook_event_name`. `around` is called once there is
+/// `named` is the event name for a handwritten payload without `hook_event_name`. `env` is called once there is
 /// work to do. Most calls end before that, and until then nothing outside of the process is touched.
 pub fn handle_event(
     stdin: &[u8],
     named: Option<&str>,
-    around: impl FnOnce() -> HookEnv,
+    env: impl FnOnce() -> HookEnv,
 ) -> HookResult {
-    let mut heard = HookResult::default();
+    let mut result = HookResult::default();
     let wire = match RawPayload::parse(stdin) {
         Ok(wire) => wire,
         Err(error) => {
-            heard = guard_cut_payload(stdin, named, around);
-            heard.errors.push(Clean::new(&error.to_string()));
-            return heard;
+            result = guard_cut_payload(stdin, named, env);
+            result.errors.push(Clean::new(&error.to_string()));
+            return result;
         }
     };
     let Some(event) = wire.hook_event_name() else {
         if let Some(payload) = named.and_then(|event| add_event_name(stdin, event)) {
-            return handle_event(&payload, None, around);
+            return handle_event(&payload, None, env);
         }
-        heard.errors.push(Clean::new("the payload has no `hook_event_name`"));
-        return heard;
+        result.errors.push(Clean::new("the payload has no `hook_event_name`"));
+        return result;
     };
-    let Ok(name) = event.parse::<EventName>() else { return heard };
-    heard.event = Some((name, Clean::new(&wire.text("session_id").unwrap_or_default())));
+    let Ok(name) = event.parse::<EventName>() else { return result };
+    result.event = Some((name, Clean::new(&wire.text("session_id").unwrap_or_default())));
     let tool = wire.text("tool_name").unwrap_or_default();
-    let event = HookEvent { wire: &wire, name, tool };
+    let event = ReceivedEvent { wire: &wire, name, tool };
     // Events that need no action end here, before any file is opened.
     match name {
         EventName::SessionStart => {
-            session_events::handle_session_start(&event, around, &mut heard);
+            session_events::handle_session_start(&event, env, &mut result);
         }
-        EventName::SessionEnd => session_events::handle_session_end(&event, around, &mut heard),
-        EventName::UserPromptSubmit => prompt::handle_prompt(&event, around, &mut heard),
-        EventName::PreToolUse => pre_tool::handle_pre_tool(&event, around, &mut heard),
+        EventName::SessionEnd => session_events::handle_session_end(&event, env, &mut result),
+        EventName::UserPromptSubmit => prompt::handle_prompt(&event, env, &mut result),
+        EventName::PreToolUse => pre_tool::handle_pre_tool(&event, env, &mut result),
         EventName::PostToolUse | EventName::PostToolUseFailure if event.tool == "Bash" => {
-            bash_result::handle_bash_result(&event, around, &mut heard);
+            bash_result::handle_bash_result(&event, env, &mut result);
         }
         EventName::PostToolUse if matches!(&*event.tool, "Edit" | "Write" | "NotebookEdit") => {
-            edit_result::handle_edit_result(&event, around, &mut heard);
+            edit_result::handle_edit_result(&event, env, &mut result);
         }
-        EventName::SubagentStart => subagent::handle_subagent_start(&event, around, &mut heard),
-        EventName::PreCompact => compact::handle_pre_compact(&event, around, &mut heard),
-        EventName::Stop => stop::handle_stop(&event, around, &mut heard),
+        EventName::SubagentStart => subagent::handle_subagent_start(&event, env, &mut result),
+        EventName::PreCompact => compact::handle_pre_compact(&event, env, &mut result),
+        EventName::Stop => stop::handle_stop(&event, env, &mut result),
         _ => {}
     }
-    heard
+    result
 }
 
 /// A hook event as the client sent it.
-struct HookEvent<'a> {
+struct ReceivedEvent<'a> {
     wire: &'a RawPayload<'a>,
     name: EventName,
     /// The tool that the event is about; empty if it is about none.
     tool: Cow<'a, str>,
 }
 
-impl HookEvent<'_> {
-    /// Returns the settings of the hook that handles the event, or None if no hook does.
-    fn settings(&self, hooks: &HookSettings) -> Option<Settings> {
-        let settings = |enabled: bool, deadline_ms: u32| Settings {
-            enabled,
-            deadline: Duration::from_millis(deadline_ms.into()),
-        };
-        let check_in = &hooks.ghap_checkin;
-        Some(match self.name {
-            EventName::SessionStart => {
-                settings(hooks.session_start.enabled, hooks.session_start.deadline_ms)
-            }
-            EventName::SessionEnd => {
-                settings(hooks.session_end.enabled, hooks.session_end.deadline_ms)
-            }
-            EventName::UserPromptSubmit => {
-                settings(hooks.user_prompt_submit.enabled, hooks.user_prompt_submit.deadline_ms)
-            }
+impl ReceivedEvent<'_> {
+    /// Returns true if the hook that handles the event is enabled.
+    fn is_enabled(&self, hooks: &HookSettings) -> bool {
+        let check_in = hooks.ghap_checkin.enabled;
+        match self.name {
+            EventName::SessionStart => hooks.session_start.enabled,
+            EventName::SessionEnd => hooks.session_end.enabled,
+            EventName::UserPromptSubmit => hooks.user_prompt_submit.enabled,
             // PreToolUse on Agent both counts the call and looks up lessons for the subagent.
-            EventName::PreToolUse if pre_tool::starts_agent(&self.tool) => settings(
-                check_in.enabled || hooks.subagent_start.enabled,
-                hooks.subagent_start.deadline_ms,
-            ),
-            // The caller of our own tools must be recorded even if check-ins are disabled.
-            EventName::PreToolUse if pre_tool::is_own_tool(&self.tool) => {
-                settings(true, check_in.deadline_ms)
+            EventName::PreToolUse if pre_tool::starts_agent(&self.tool) => {
+                check_in || hooks.subagent_start.enabled
             }
+            // The caller of our own tools must be recorded even if check-ins are disabled.
+            EventName::PreToolUse if pre_tool::is_own_tool(&self.tool) => true,
             // Before a command, the files that it may change are copied.
             EventName::PreToolUse if self.tool == "Bash" => {
-                settings(check_in.enabled || hooks.outcome_capture.enabled, check_in.deadline_ms)
+                check_in || hooks.outcome_capture.enabled
             }
-            EventName::PreToolUse => settings(check_in.enabled, check_in.deadline_ms),
+            EventName::PreToolUse => check_in,
             EventName::PostToolUse | EventName::PostToolUseFailure if self.tool == "Bash" => {
-                settings(hooks.outcome_capture.enabled, hooks.outcome_capture.deadline_ms)
+                hooks.outcome_capture.enabled
             }
-            EventName::PostToolUse => settings(hooks.edits.enabled, hooks.edits.deadline_ms),
-            EventName::SubagentStart => {
-                settings(hooks.subagent_start.enabled, hooks.subagent_start.deadline_ms)
-            }
-            EventName::PreCompact => {
-                settings(hooks.pre_compact.enabled, hooks.pre_compact.deadline_ms)
-            }
-            EventName::Stop => settings(hooks.stop.enabled, hooks.stop.deadline_ms),
-            _ => return None,
-        })
+            EventName::PostToolUse => hooks.edits.enabled,
+            EventName::SubagentStart => hooks.subagent_start.enabled,
+            EventName::PreCompact => hooks.pre_compact.enabled,
+            EventName::Stop => hooks.stop.enabled,
+            _ => false,
+        }
     }
 }
 
@@ -224,22 +211,16 @@ pub fn guard_cut_payload(
     named: Option<&str>,
     env: impl FnOnce() -> HookEnv,
 ) -> HookResult {
-    let mut heard = HookResult::default();
+    let mut result = HookResult::default();
     let wire = RawPayload::parse_head(payload);
     let event = wire.hook_event_name();
     let tool = wire.text("tool_name").unwrap_or_default();
     if pre_tool::is_own_tool(&tool)
         && event.as_deref().or(named).is_none_or(|it| it == EventName::PreToolUse.as_str())
     {
-        pre_tool::guard_unread_call(&wire, &tool, &env(), &mut heard);
+        pre_tool::guard_unread_call(&wire, &tool, &env(), &mut result);
     }
-    heard
-}
-
-/// The settings that every hook has.
-struct Settings {
-    enabled: bool,
-    deadline: Duration,
+    result
 }
 
 /// Returns a checksum that stands for a text in the database without revealing it.
@@ -273,8 +254,8 @@ fn relative_folder(root: &Path, folder: &Path) -> String {
 
 /// A call of a hook: its session, project, settings and database.
 ///
-/// A call makes at most two write transactions: it records its event, and then the texts that it is about to print. One
-/// transaction for both would break the rule to record first. The texts depend on what the event changed (a failing run
+/// A call makes at most two write transactions: it records its event, and then the texts that it is about to print. Only
+/// SessionStart and PostToolUse of Bash need both. One transaction for both would break the rule to record first. The texts depend on what the event changed (a failing run
 /// may end episodes and judge earlier lessons), so the run would have to wait until they are assembled, and a call that
 /// panics or is killed meanwhile would lose its run. Reading inside the transaction would also block other hooks.
 struct HookCall {
@@ -298,31 +279,29 @@ struct HookCall {
 impl HookCall {
     /// Returns None if the payload has no session id or absolute working directory, if the hook is disabled, or if the
     /// folder is excluded or paused.
-    fn open(event: &HookEvent<'_>, env: impl FnOnce() -> HookEnv) -> Option<Self> {
+    fn open(event: &ReceivedEvent<'_>, env: impl FnOnce() -> HookEnv) -> Option<Self> {
         let wire = event.wire;
         let (client, cwd) = (wire.text("session_id")?, wire.text("cwd")?);
         let (client, cwd) = (Clean::new(&client), Path::new(&*cwd));
         if client.is_empty() || !cwd.is_absolute() {
             return None;
         }
-        let around = env();
-        let started_in = around.started_in.as_deref();
-        let data = around.files.folder();
-        let (located, loaded) =
-            LocatedProject::find_configured(cwd, started_in, &around.config, data);
+        let env = env();
+        let started_in = env.started_in.as_deref();
+        let data = env.files.folder();
+        let (located, loaded) = LocatedProject::find_configured(cwd, started_in, &env.config, data);
         let config = loaded.config;
-        let Settings { enabled, deadline } = event.settings(&config.hooks)?;
-        if !enabled
-            || SilenceReason::check(&around.files, &config, Some(&client), cwd, around.home)
-                .is_some()
+        let deadline = deadlines::deadline(event.name, &event.tool).max(env.min_deadline);
+        if !event.is_enabled(&config.hooks)
+            || SilenceReason::check(&env.files, &config, Some(&client), cwd, env.home).is_some()
         {
             return None;
         }
         Some(Self {
             event: event.name,
-            recorder: Recorder::new(&around.files, deadline),
+            recorder: Recorder::new(&env.files, deadline),
             config,
-            env: around,
+            env,
             client,
             agent: wire.text("agent_id").filter(|id| !id.is_empty()).map(|id| Clean::new(&id)),
             place: ProjectPlace::from(&located),
@@ -403,7 +382,7 @@ impl HookCall {
 
     /// Prints context for the model and, if configured, a notice for the user. Does not check the deadline: the caller
     /// did so before it recorded the text as shown, and a text that is recorded but not printed would be lost.
-    fn print_context<E: TakesContext + ShowsMessage>(&self, text: &str, heard: &mut HookResult) {
+    fn print_context<E: TakesContext + ShowsMessage>(&self, text: &str, result: &mut HookResult) {
         let message = match self.config.notify {
             Notify::Off => String::new(),
             Notify::Brief | Notify::Card => self.notice.clone().unwrap_or_else(|| {
@@ -414,7 +393,7 @@ impl HookCall {
         self.print_context_and_message::<E>(
             text,
             if text.is_empty() { "" } else { &message },
-            heard,
+            result,
         );
     }
 
@@ -423,7 +402,7 @@ impl HookCall {
         &self,
         text: &str,
         message: &str,
-        heard: &mut HookResult,
+        result: &mut HookResult,
     ) {
         if self.is_spooled || (text.is_empty() && message.is_empty()) {
             return;
@@ -435,7 +414,7 @@ impl HookCall {
         if !message.is_empty() {
             answer = answer.system_message(format!("rutter: {message}"));
         }
-        heard.stdout = answer.answer().stdout;
+        result.stdout = answer.answer().stdout;
     }
 
     /// Returns the entries for rows that are about to be shown in full, with how well each fits. `prompt` is the
@@ -446,9 +425,9 @@ impl HookCall {
 
     /// Returns the entries for a context that is about to be shown: its items in full and its references.
     fn shown_context_entries(&self, prompt: &Clean, context: &Context) -> Vec<EntryKind> {
-        let mut whats = self.shown_entries_as(prompt, &context.full_rows(), false);
-        whats.extend(self.shown_entries_as(prompt, &context.reference_rows(), true));
-        whats
+        let mut entries = self.shown_entries_as(prompt, &context.full_rows(), false);
+        entries.extend(self.shown_entries_as(prompt, &context.reference_rows(), true));
+        entries
     }
 
     fn shown_entries_as(&self, prompt: &Clean, rows: &[(Id, f64)], brief: bool) -> Vec<EntryKind> {
@@ -475,72 +454,85 @@ impl HookCall {
         self.recorder.store()
     }
 
-    fn new_entry(&self, what: EntryKind) -> SessionEntry {
+    fn new_entry(&self, kind: EntryKind) -> SessionEntry {
         SessionEntry {
             client: self.client.clone(),
             place: self.place.clone(),
-            process: match what {
+            process: match kind {
                 EntryKind::Began(_) => self.env.parent.and_then(client_process),
                 _ => None,
             },
             at: self.env.now,
-            what,
+            kind,
         }
     }
 
-    fn new_entries(&self, whats: Vec<EntryKind>) -> Vec<SessionEntry> {
-        whats.into_iter().map(|what| self.new_entry(what)).collect()
+    fn new_entries(&self, entries: Vec<EntryKind>) -> Vec<SessionEntry> {
+        entries.into_iter().map(|kind| self.new_entry(kind)).collect()
     }
 
     /// Records an event.
-    fn record(&mut self, whats: Vec<EntryKind>, heard: &mut HookResult) {
-        self.record_with_shown(whats, Vec::new(), heard);
+    fn record(&mut self, entries: Vec<EntryKind>, result: &mut HookResult) {
+        self.record_with_shown(entries, Vec::new(), result);
     }
 
     /// Records an event, and texts that are about to be shown. Returns true if the texts may be shown.
     fn record_with_shown(
         &mut self,
-        whats: Vec<EntryKind>,
+        entries: Vec<EntryKind>,
         shown: Vec<EntryKind>,
-        heard: &mut HookResult,
+        result: &mut HookResult,
     ) -> bool {
-        let (entries, shown) = (self.new_entries(whats), self.new_entries(shown));
+        let (entries, shown) = (self.new_entries(entries), self.new_entries(shown));
         let recorded = self.recorder.record_with_shown(&entries, &shown);
-        self.report_destination(recorded, heard);
+        self.report_destination(recorded, result);
         !self.is_spooled
     }
 
     /// Records texts that are about to be shown. Returns true if they may be shown.
-    fn record_shown(&mut self, shown: Vec<EntryKind>, heard: &mut HookResult) -> bool {
+    fn record_shown(&mut self, shown: Vec<EntryKind>, result: &mut HookResult) -> bool {
         let shown = self.new_entries(shown);
         let written = self.recorder.record_shown(&shown);
         if let Err(error) = &written {
-            heard.errors.push(Clean::new(&format!("not said: {error}")));
+            result.errors.push(Clean::new(&format!("not said: {error}")));
         }
         written.is_ok()
+    }
+
+    /// Takes the rows that were parked for a subagent, and records the texts that it is about to be shown. Returns false
+    /// if another hook has taken them, and None if they must not be shown.
+    fn take_parked_rows(
+        &mut self,
+        parked: i64,
+        shown: Vec<EntryKind>,
+        result: &mut HookResult,
+    ) -> Option<bool> {
+        let shown = self.new_entries(shown);
+        let taken = self.recorder.take_parked_rows(parked, &shown);
+        taken.map_err(|error| result.errors.push(Clean::new(&format!("not said: {error}")))).ok()
     }
 
     /// Logs the entries that were lost or spooled, and asks for maintenance if there is work to do.
     fn report_destination(
         &mut self,
         recorded: Result<EntryDestination, RecordError>,
-        heard: &mut HookResult,
+        result: &mut HookResult,
     ) {
         if matches!(recorded, Ok(EntryDestination::Stored)) {
             let wal = self.env.files.wal().metadata();
-            heard.needs_maintenance |= wal.is_ok_and(|wal| wal.len() > CHECKPOINT_WAL_BYTES)
+            result.needs_maintenance |= wal.is_ok_and(|wal| wal.len() > CHECKPOINT_WAL_BYTES)
                 || self.recorder.store().is_ok_and(|store| store.unfinished.get());
             return;
         }
-        heard.needs_maintenance = true;
+        result.needs_maintenance = true;
         self.is_spooled = true;
         match recorded {
             Ok(EntryDestination::Spooled(reason)) => match *reason {
                 // A missing database or a non-empty spool is normal and not logged as a fault.
                 StoreNotReady::Missing | StoreNotReady::SpoolNotEmpty => {}
-                _ => heard.errors.push(Clean::new(&format!("spooled: {reason}"))),
+                _ => result.errors.push(Clean::new(&format!("spooled: {reason}"))),
             },
-            Err(error) => heard.errors.push(Clean::new(&format!("lost: {error}"))),
+            Err(error) => result.errors.push(Clean::new(&format!("lost: {error}"))),
             Ok(EntryDestination::Stored) => {}
         }
     }

@@ -16,7 +16,7 @@ use rutter_memory::value::{self, Value, ValueStanding};
 const QUOTE_TOKENS: usize = 60;
 
 /// A text for an agent, and the entries that record it as shown.
-pub(crate) struct Message {
+pub(crate) struct AgentText {
     pub(crate) text: String,
     pub(crate) shown: Vec<EntryKind>,
 }
@@ -68,31 +68,31 @@ fn render_ghap_lines(ghap: &Ghap) -> String {
 }
 
 /// Renders the check-in after a number of tool calls.
-pub(crate) fn render_check_in(ghap: &Ghap, calls: u32, hands: &AgentInterface) -> String {
+pub(crate) fn render_check_in(ghap: &Ghap, calls: u32, interface: &AgentInterface) -> String {
     format!(
         "GHAP check-in, {calls} tool calls since the last change or check-in \
          ({DATA_LABEL}).\n{}\nStill valid? {}",
         render_ghap_lines(ghap),
-        hands.update_instruction()
+        interface.update_instruction()
     )
 }
 
 /// Renders the active GHAP, for a compaction, a resumed session or the end of a turn.
-pub(crate) fn render_active_ghap(ghap: &Ghap, hands: &AgentInterface) -> String {
+pub(crate) fn render_active_ghap(ghap: &Ghap, interface: &AgentInterface) -> String {
     format!(
         "Active GHAP {}, {} ({DATA_LABEL}).\n{}\nAction: {}\n{}",
         ghap.id.short(),
         ghap.domain,
         render_ghap_lines(ghap),
         quote_in_backticks(&ghap.action, QUOTE_TOKENS),
-        hands.update_instruction()
+        interface.update_instruction()
     )
 }
 
 /// Renders a GHAP that an earlier session left open.
-pub(crate) fn render_orphan_ghap(ghap: &Ghap, now: Time, hands: &AgentInterface) -> String {
+pub(crate) fn render_orphan_ghap(ghap: &Ghap, now: Time, interface: &AgentInterface) -> String {
     let id = ghap.id.short();
-    let what = match hands {
+    let what = match interface {
         AgentInterface::McpTools => format!(
             "`adopt_ghap` with id {id} continues it, `resolve_ghap` with that id and status \
              abandoned closes it."
@@ -130,14 +130,14 @@ fn summarize_run(outcome: &Outcome) -> String {
 }
 
 /// Renders the verdict of a run on a prediction, with both quoted.
-pub(crate) fn render_verdict(settled: &RunVerdict, hands: &AgentInterface) -> String {
-    let RunVerdict { ghap, outcome, told, before } = settled;
+pub(crate) fn render_verdict(settled: &RunVerdict, interface: &AgentInterface) -> String {
+    let RunVerdict { ghap, outcome, told: verdict, before } = settled;
     let prediction = quote_in_backticks(&ghap.prediction, QUOTE_TOKENS);
     let run = summarize_run(outcome);
     let id = outcome.id.short();
-    match told {
+    match verdict {
         PredictionVerdict::Matches => {
-            let keep = match hands {
+            let keep = match interface {
                 AgentInterface::McpTools => {
                     "`resolve_ghap` with status confirmed and result records it".to_owned()
                 }
@@ -151,7 +151,7 @@ pub(crate) fn render_verdict(settled: &RunVerdict, hands: &AgentInterface) -> St
             )
         }
         PredictionVerdict::Contradicts => {
-            let (takes, changes) = match hands {
+            let (takes, changes) = match interface {
                 AgentInterface::McpTools => (
                     "`resolve_ghap` with status falsified takes result, surprise, root_cause, lesson".to_owned(),
                     "`update_ghap` takes a new hypothesis".to_owned(),
@@ -180,7 +180,7 @@ pub(crate) fn render_verdict(settled: &RunVerdict, hands: &AgentInterface) -> St
 pub(crate) fn render_premortem(
     outcome: &Outcome,
     premortem: &Premortem,
-    hands: &AgentInterface,
+    interface: &AgentInterface,
 ) -> String {
     let mut text = format!("{}. Related earlier work ({DATA_LABEL}).", summarize_run(outcome));
     for (_, _, lesson) in &premortem.lessons {
@@ -204,7 +204,7 @@ pub(crate) fn render_premortem(
         .map(|(strategy, right, wrong)| format!("{strategy} {right} of {}", right + wrong))
         .collect();
     if !strategies.is_empty() {
-        let _ = write!(text, "\nStrategies that were right here: {}.", strategies.join(", "));
+        let _ = write!(text, "\nHow often strategies were right here: {}.", strategies.join(", "));
     }
     for (value, _) in &premortem.principles {
         let _ = write!(
@@ -214,15 +214,19 @@ pub(crate) fn render_premortem(
             quote_in_backticks(&value.text, value::MAX_VALUE_TOKENS)
         );
     }
-    let _ = write!(text, "\n{}; later runs are compared with it.", hands.start_instruction());
+    let _ = write!(
+        text,
+        "\n{}; later runs are compared with the prediction.",
+        interface.start_instruction()
+    );
     text
 }
 
 /// Renders the offer to start a GHAP for a failure without a known fix.
-pub(crate) fn render_offer(hands: &AgentInterface) -> String {
+pub(crate) fn render_offer(interface: &AgentInterface) -> String {
     format!(
-        "No earlier fix of this failure is known, and no GHAP is active. {}; later runs are compared with it.",
-        hands.start_instruction()
+        "No earlier fix of this failure is known, and no GHAP is active. {}; later runs are compared with the prediction.",
+        interface.start_instruction()
     )
 }
 
@@ -259,8 +263,8 @@ fn proposed_mark(value: &Value) -> &'static str {
 }
 
 /// Renders a short introduction to GHAPs.
-pub(crate) fn render_introduction(hands: &AgentInterface) -> String {
-    let AgentInterface::Cli(rutter) = hands else {
+pub(crate) fn render_introduction(interface: &AgentInterface) -> String {
+    let AgentInterface::Cli(rutter) = interface else {
         // The instructions of our server explain the rest.
         return "Rutter records predictions and results. Before acting on a guess: \
                 `start_ghap`.\nTest and build runs are compared with the prediction."

@@ -8,7 +8,7 @@ use rutter_contract::input::{PreToolUse, RawPayload};
 use rutter_contract::output::HookOutput;
 use serde::Deserialize;
 
-use super::{HookCall, HookEnv, HookEvent, HookResult, fingerprint, snapshot};
+use super::{HookCall, HookEnv, HookResult, ReceivedEvent, fingerprint, snapshot};
 use crate::bash_call::BashCall;
 use crate::context::Depth;
 use crate::messages;
@@ -35,34 +35,34 @@ struct AgentTask<'a> {
 const DEFAULT_AGENT_TYPE: &str = "general-purpose";
 
 pub(super) fn handle_pre_tool(
-    event: &HookEvent<'_>,
+    event: &ReceivedEvent<'_>,
     env: impl FnOnce() -> HookEnv,
-    heard: &mut HookResult,
+    result: &mut HookResult,
 ) {
     if !is_own_tool(&event.tool) {
         let Some(call) = HookCall::open(event, env) else { return };
-        return handle_call(event, call, heard);
+        return handle_call(event, call, result);
     }
     // Must precede the settings: a file of the project must not be able to disable this question.
     let env = env();
     if let Some(file) = find_foreign_server(event.wire, &event.tool, &env) {
-        return ask_user(&file, heard);
+        return ask_user(&file, result);
     }
     if let Some(call) = HookCall::open(event, || env) {
-        handle_call(event, call, heard);
+        handle_call(event, call, result);
     }
 }
 
-fn handle_call(event: &HookEvent<'_>, mut call: HookCall, heard: &mut HookResult) {
-    let (mut whats, mut parked) = (Vec::new(), Vec::new());
+fn handle_call(event: &ReceivedEvent<'_>, mut call: HookCall, result: &mut HookResult) {
+    let (mut entries, mut parked) = (Vec::new(), Vec::new());
     if starts_agent(&event.tool) {
-        parked.extend(park_recall(event.wire, &mut call, heard));
+        parked.extend(park_recall(event.wire, &mut call, result));
     }
     if is_own_tool(&event.tool)
         // Our server gets the call right after this hook, without the session and the agent.
         && let Some(tool_use) = event.wire.text("tool_use_id").filter(|id| !id.is_empty())
     {
-        whats.push(EntryKind::Calls(Clean::new(&tool_use), call.agent.clone()));
+        entries.push(EntryKind::Calls(Clean::new(&tool_use), call.agent.clone()));
     }
     if event.tool == "Bash"
         && call.config.hooks.outcome_capture.enabled
@@ -75,17 +75,17 @@ fn handle_call(event: &HookEvent<'_>, mut call: HookCall, heard: &mut HookResult
         let watched = watched_ghap(&mut call);
         // If the database is busy, a GHAP may be active, and the call is counted later.
         if !matches!(watched, Ok(None)) {
-            whats.push(EntryKind::Called(call.agent.clone()));
+            entries.push(EntryKind::Called(call.agent.clone()));
         }
         ghap = watched.ok().flatten();
     }
     match ghap {
-        Some(ghap) => check_in_ghap(&mut call, &ghap, whats, parked, heard),
-        None if !whats.is_empty() => {
-            call.record_with_shown(whats, parked, heard);
+        Some(ghap) => check_in_ghap(&mut call, &ghap, entries, parked, result),
+        None if !entries.is_empty() => {
+            call.record_with_shown(entries, parked, result);
         }
         None if !parked.is_empty() => {
-            call.record_shown(parked, heard);
+            call.record_shown(parked, result);
         }
         None => {}
     }
@@ -96,9 +96,9 @@ fn handle_call(event: &HookEvent<'_>, mut call: HookCall, heard: &mut HookResult
 pub(super) fn find_foreign_server(
     wire: &RawPayload<'_>,
     tool: &str,
-    around: &HookEnv,
+    env: &HookEnv,
 ) -> Option<PathBuf> {
-    (around.foreign_server)(&client_folder(wire, around)?, server_name(tool)?)
+    (env.foreign_server)(&client_folder(wire, env)?, server_name(tool)?)
 }
 
 /// The server of a tool, by the tool's name.
@@ -107,33 +107,33 @@ fn server_name(tool: &str) -> Option<&str> {
 }
 
 /// The folder that the client was started in, or else the one that it is in.
-fn client_folder(wire: &RawPayload<'_>, around: &HookEnv) -> Option<PathBuf> {
-    around.started_in.clone().or_else(|| wire.text("cwd").map(|cwd| PathBuf::from(&*cwd)))
+fn client_folder(wire: &RawPayload<'_>, env: &HookEnv) -> Option<PathBuf> {
+    env.started_in.clone().or_else(|| wire.text("cwd").map(|cwd| PathBuf::from(&*cwd)))
 }
 
 /// Makes the client ask the user for permission.
-pub(super) fn ask_user(file: &Path, heard: &mut HookResult) {
+pub(super) fn ask_user(file: &Path, result: &mut HookResult) {
     let reason = format!(
         "The server of `{}` has the name of rutter's server, but starts another program. Allow \
          this call only if you know that server.",
         escape_quotation(&file.to_string_lossy())
     );
-    heard.stdout = HookOutput::<PreToolUse>::new().ask(reason).answer().stdout;
+    result.stdout = HookOutput::<PreToolUse>::new().ask(reason).answer().stdout;
 }
 
 /// Makes the client ask about a call with an unreadable payload, unless its server is known to be ours.
 pub(super) fn guard_unread_call(
     wire: &RawPayload<'_>,
     tool: &str,
-    around: &HookEnv,
-    heard: &mut HookResult,
+    env: &HookEnv,
+    result: &mut HookResult,
 ) {
-    if client_folder(wire, around).is_none() {
+    if client_folder(wire, env).is_none() {
         let reason = "This call could not be read, so it is not known whether it goes to rutter's own server. Allow it only if \
                       you know the server.";
-        heard.stdout = HookOutput::<PreToolUse>::new().ask(reason).answer().stdout;
-    } else if let Some(file) = find_foreign_server(wire, tool, around) {
-        ask_user(&file, heard);
+        result.stdout = HookOutput::<PreToolUse>::new().ask(reason).answer().stdout;
+    } else if let Some(file) = find_foreign_server(wire, tool, env) {
+        ask_user(&file, result);
     }
 }
 
@@ -165,11 +165,11 @@ pub(super) fn is_own_tool(tool: &str) -> bool {
 fn check_in_ghap(
     call: &mut HookCall,
     ghap: &Ghap,
-    whats: Vec<EntryKind>,
+    entries: Vec<EntryKind>,
     parked: Vec<EntryKind>,
-    heard: &mut HookResult,
+    result: &mut HookResult,
 ) {
-    let (entries, parked) = (call.new_entries(whats), call.new_entries(parked));
+    let (entries, parked) = (call.new_entries(entries), call.new_entries(parked));
     // Sessions of the control cohort are counted and never asked.
     let frequency =
         if call.may_print() { call.config.hooks.ghap_checkin.frequency } else { u32::MAX };
@@ -178,10 +178,10 @@ fn check_in_ghap(
         Ok((destination, calls)) => (Ok(destination), calls),
         Err(error) => (Err(error), None),
     };
-    call.report_destination(recorded, heard);
+    call.report_destination(recorded, result);
     if let Some(calls) = calls {
         let text = messages::render_check_in(ghap, calls, &call.interface());
-        call.print_context::<PreToolUse>(&text, heard);
+        call.print_context::<PreToolUse>(&text, result);
     }
 }
 
@@ -207,7 +207,7 @@ fn watched_ghap(call: &mut HookCall) -> Result<Option<Ghap>, StoreError> {
 fn park_recall(
     wire: &RawPayload<'_>,
     call: &mut HookCall,
-    heard: &mut HookResult,
+    result: &mut HookResult,
 ) -> Option<EntryKind> {
     let task: Option<AgentTask<'_>> =
         wire.raw("tool_input").and_then(|input| serde_json::from_str(input).ok());
@@ -216,7 +216,7 @@ fn park_recall(
         return None;
     }
     let (place, now) = (call.place.clone(), call.env.now);
-    let wanted = ContextRequest {
+    let request = ContextRequest {
         text: &task.prompt,
         place: &place,
         everywhere: call.config.scope.recall == RecallScope::Everywhere,
@@ -228,8 +228,8 @@ fn park_recall(
         to: None,
     };
     let store = call.store().ok()?;
-    let context =
-        heard.ok_or_log("recall", recall_context::recall_context(store.reader(), &wanted, now))?;
+    let context = result
+        .ok_or_log("recall", recall_context::recall_context(store.reader(), &request, now))?;
     // Parked even if empty; otherwise this subagent would get the rows parked for the next one.
     Some(EntryKind::Parked(ParkedRows {
         kind: Clean::new(task.subagent_type.as_deref().unwrap_or(DEFAULT_AGENT_TYPE)),

@@ -2,7 +2,7 @@
 
 use rutter_contract::input::UserPromptSubmit;
 
-use super::{HookCall, HookEnv, HookEvent, HookResult, fingerprint};
+use super::{HookCall, HookEnv, HookResult, ReceivedEvent, fingerprint};
 use crate::context::Context;
 use crate::messages;
 use crate::recall_context::{self, Audience, ContextRequest};
@@ -10,9 +10,9 @@ use rutter_memory::config::{Notify, RecallScope};
 use rutter_memory::store::entry::EntryKind;
 
 pub(super) fn handle_prompt(
-    event: &HookEvent<'_>,
+    event: &ReceivedEvent<'_>,
     env: impl FnOnce() -> HookEnv,
-    heard: &mut HookResult,
+    result: &mut HookResult,
 ) {
     let Some(prompt) = event.wire.text("prompt") else { return };
     if is_client_generated(event.wire.text("source").as_deref(), &prompt) {
@@ -25,25 +25,25 @@ pub(super) fn handle_prompt(
     }
     let (mut shown, mut texts) = (Vec::new(), Vec::new());
     if call.may_print() {
-        let settled = pending_verdict(&mut call, heard);
-        let context = recall_for_prompt(&mut call, &prompt, heard);
+        let settled = pending_verdict(&mut call, result);
+        let context = recall_for_prompt(&mut call, &prompt, result);
         if call.may_print() {
             shown.extend(call.shown_context_entries(&fingerprint(&prompt), &context));
-            if let Some((told, text)) = settled {
-                shown.push(told);
+            if let Some((entry, text)) = settled {
+                shown.push(entry);
                 texts.push(text);
             }
             if call.config.notify != Notify::Off {
                 call.notice =
-                    first_item_notice(&mut call, &context, heard).filter(|_| texts.is_empty());
+                    first_item_notice(&mut call, &context, result).filter(|_| texts.is_empty());
             }
             texts.push(context.markdown());
         }
     }
     texts.retain(|text| !text.is_empty());
     // One transaction is enough here: a prompt that is lost with a panic was only activity of the session.
-    if call.record_with_shown(vec![EntryKind::Seen], shown, heard) {
-        call.print_context::<UserPromptSubmit>(&texts.join("\n\n"), heard);
+    if call.record_with_shown(vec![EntryKind::Seen], shown, result) {
+        call.print_context::<UserPromptSubmit>(&texts.join("\n\n"), result);
     }
 }
 
@@ -83,14 +83,14 @@ pub fn strip_slash_command(prompt: &str) -> &str {
 fn first_item_notice(
     call: &mut HookCall,
     context: &Context,
-    heard: &mut HookResult,
+    result: &mut HookResult,
 ) -> Option<String> {
     let first = context.items.first()?;
     let store = call.store().ok()?;
-    heard.ok_or_log("notice", recall_context::row_notice(store.reader(), first.row, first.kind))?
+    result.ok_or_log("notice", recall_context::row_notice(store.reader(), first.row, first.kind))?
 }
 
-fn recall_for_prompt(call: &mut HookCall, prompt: &str, heard: &mut HookResult) -> Context {
+fn recall_for_prompt(call: &mut HookCall, prompt: &str, result: &mut HookResult) -> Context {
     let (place, client, agent) = (call.place.clone(), call.client.clone(), call.agent.clone());
     let (now, settings) = (call.env.now, call.config.hooks.user_prompt_submit.clone());
     let everywhere = call.config.scope.recall == RecallScope::Everywhere;
@@ -98,7 +98,7 @@ fn recall_for_prompt(call: &mut HookCall, prompt: &str, heard: &mut HookResult) 
     if asked.is_empty() {
         return Context::default();
     }
-    let wanted = ContextRequest {
+    let request = ContextRequest {
         text: asked,
         place: &place,
         everywhere,
@@ -110,15 +110,15 @@ fn recall_for_prompt(call: &mut HookCall, prompt: &str, heard: &mut HookResult) 
         to: Some((&client, agent.as_ref())),
     };
     match call.store() {
-        Ok(store) => heard
-            .ok_or_log("recall", recall_context::recall_context(store.reader(), &wanted, now))
+        Ok(store) => result
+            .ok_or_log("recall", recall_context::recall_context(store.reader(), &request, now))
             .unwrap_or_default(),
         Err(_) => Context::default(),
     }
 }
 
 /// Returns the verdict of a run on the prediction, if the deadline prevented it from being shown after the run.
-fn pending_verdict(call: &mut HookCall, heard: &mut HookResult) -> Option<(EntryKind, String)> {
+fn pending_verdict(call: &mut HookCall, result: &mut HookResult) -> Option<(EntryKind, String)> {
     let (place, client, agent) = (call.place.clone(), call.client.clone(), call.agent.clone());
     if !call.config.hooks.outcome_capture.auto_capture {
         return None;
@@ -127,7 +127,7 @@ fn pending_verdict(call: &mut HookCall, heard: &mut HookResult) -> Option<(Entry
     let settled = store
         .active_ghap(&place, &client, agent.as_ref())
         .and_then(|ghap| ghap.map_or(Ok(None), |ghap| store.run_verdict(ghap, None)));
-    let settled = heard.ok_or_log("prediction", settled)??;
+    let settled = result.ok_or_log("prediction", settled)??;
     let text = messages::render_verdict(&settled, &call.interface());
     Some((EntryKind::Told(settled.ghap.id, settled.told), text))
 }

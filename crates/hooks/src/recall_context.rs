@@ -60,15 +60,15 @@ impl ContextRequest<'_> {
 pub fn context_of_rows(
     reader: StoreReader<'_>,
     rows: &[(Id, f64)],
-    wanted: &ContextRequest<'_>,
+    request: &ContextRequest<'_>,
     now: Time,
 ) -> Result<Context, StoreError> {
     let mut candidates = Vec::new();
     for (row, confidence) in rows {
         // A row without a search document can only be a value.
         let kind = reader.kind(*row)?.map_or(InjectionSource::Value, InjectionSource::from);
-        if let Some(text) = render_row(reader, kind, *row, wanted, now)? {
-            let refused = is_shown(reader, wanted, *row, now)?.then_some(OmissionReason::Shown);
+        if let Some(text) = render_row(reader, kind, *row, request, now)? {
+            let refused = is_shown(reader, request, *row, now)?.then_some(OmissionReason::Shown);
             candidates.push(ContextCandidate {
                 row: *row,
                 kind,
@@ -79,7 +79,7 @@ pub fn context_of_rows(
             });
         }
     }
-    Ok(Context::choose(candidates, wanted.depth, wanted.limit, wanted.tokens))
+    Ok(Context::choose(candidates, request.depth, request.limit, request.tokens))
 }
 
 /// Returns the gist of a row in one line, for the user; None if the row is deleted or has none.
@@ -101,32 +101,32 @@ pub(crate) fn row_notice(
 /// Assembles the context for a text.
 pub fn recall_context(
     reader: StoreReader<'_>,
-    wanted: &ContextRequest<'_>,
+    request: &ContextRequest<'_>,
     now: Time,
 ) -> Result<Context, StoreError> {
     let ask = RecallRequest {
-        text: wanted.text,
+        text: request.text,
         axis: Axis::Full,
-        place: Some(wanted.place),
-        all: wanted.everywhere,
+        place: Some(request.place),
+        all: request.everywhere,
         kind: None,
         domain: None,
         outcome: None,
-        limit: wanted.limit.saturating_mul(ROWS_PER_ITEM),
+        limit: request.limit.saturating_mul(ROWS_PER_ITEM),
     };
-    let mentions = Mentions::parse(wanted.text);
+    let mentions = Mentions::parse(request.text);
     let mut ranked: Vec<(f64, ContextCandidate)> = Vec::new();
     for recall in reader.recall(&ask, now)? {
         let (row, kind) = (recall.hit.row, InjectionSource::from(recall.hit.kind));
-        if !wanted.includes(kind) {
+        if !request.includes(kind) {
             continue;
         }
         let refused = if !recall.above_floor {
             Some(OmissionReason::BelowFloor)
-        } else if is_shown(reader, wanted, row, now)? {
+        } else if is_shown(reader, request, row, now)? {
             Some(OmissionReason::Shown)
         } else if kind == InjectionSource::Episode
-            && !is_named(reader, row, wanted.audience, &mentions)?
+            && !is_named(reader, row, request.audience, &mentions)?
         {
             Some(OmissionReason::NotNamed)
         } else {
@@ -135,7 +135,7 @@ pub fn recall_context(
         // The full text is rendered only for rows that may be shown.
         let text = match refused {
             Some(_) => Some(recall.text.to_string()),
-            None => render_row(reader, kind, row, wanted, now)?,
+            None => render_row(reader, kind, row, request, now)?,
         };
         if let Some(text) = text {
             let confidence = recall.hit.confidence;
@@ -144,16 +144,16 @@ pub fn recall_context(
             ranked.push((recall.rank, candidate));
         }
     }
-    if wanted.includes(InjectionSource::Value) {
-        ranked.extend(fitting_values(reader, wanted, now)?);
+    if request.includes(InjectionSource::Value) {
+        ranked.extend(fitting_values(reader, request, now)?);
         ranked.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     }
     let candidates = ranked.into_iter().map(|(_, candidate)| candidate).collect();
-    let mut context = Context::choose(candidates, wanted.depth, wanted.limit, wanted.tokens);
-    if wanted.includes(InjectionSource::Episode) && wanted.audience == Audience::Prompt {
-        let references = find_file_references(reader, wanted, &mentions, &context, now)?;
-        let most = (context.items.len() + file_references::MAX_REFERENCES).min(wanted.limit);
-        context.add_references(references, most, wanted.tokens);
+    let mut context = Context::choose(candidates, request.depth, request.limit, request.tokens);
+    if request.includes(InjectionSource::Episode) && request.audience == Audience::Prompt {
+        let references = find_file_references(reader, request, &mentions, &context, now)?;
+        let most = (context.items.len() + file_references::MAX_REFERENCES).min(request.limit);
+        context.add_references(references, most, request.tokens);
     }
     Ok(context)
 }
@@ -161,15 +161,15 @@ pub fn recall_context(
 /// Returns references to failures in the files that the text names, without rows that are shown in full.
 fn find_file_references(
     reader: StoreReader<'_>,
-    wanted: &ContextRequest<'_>,
+    request: &ContextRequest<'_>,
     mentions: &Mentions<'_>,
     context: &Context,
     now: Time,
 ) -> Result<Vec<ContextCandidate>, StoreError> {
-    let mut found = file_references::find_references(reader, wanted.place, mentions, now)?;
+    let mut found = file_references::find_references(reader, request.place, mentions, now)?;
     found.retain(|candidate| context.items.iter().all(|item| item.row != candidate.row));
     for candidate in &mut found {
-        let is_shown = match wanted.to {
+        let is_shown = match request.to {
             Some(to) => reader.is_referred_to(to, candidate.row, now)?,
             None => false,
         };
@@ -198,20 +198,20 @@ fn is_named(
 /// Returns the values that are related to the text, each with its rank.
 fn fitting_values(
     reader: StoreReader<'_>,
-    wanted: &ContextRequest<'_>,
+    request: &ContextRequest<'_>,
     now: Time,
 ) -> Result<Vec<(f64, ContextCandidate)>, StoreError> {
     let mut found = Vec::new();
-    let near = reader.fitting_values(wanted.place, wanted.everywhere, wanted.text)?;
+    let near = reader.fitting_values(request.place, request.everywhere, request.text)?;
     for near in near
         .into_iter()
         .filter(|near| near.rank > 0.0)
-        .take(wanted.limit.saturating_mul(ROWS_PER_ITEM))
+        .take(request.limit.saturating_mul(ROWS_PER_ITEM))
     {
         let (row, confidence) = (near.value.id, near.confidence);
         let refused = if !near.is_above_floor() {
             Some(OmissionReason::BelowFloor)
-        } else if is_shown(reader, wanted, row, now)? {
+        } else if is_shown(reader, request, row, now)? {
             Some(OmissionReason::Shown)
         } else {
             None
@@ -221,8 +221,8 @@ fn fitting_values(
             None => mark_unconfirmed(
                 reader,
                 row,
-                wanted.place,
-                context::render_value(&near.value, wanted.depth),
+                request.place,
+                context::render_value(&near.value, request.depth),
             )?,
         };
         let (kind, section) = (InjectionSource::Value, ContextSection::Recalled);
@@ -246,11 +246,11 @@ fn mark_unconfirmed(
 
 fn is_shown(
     reader: StoreReader<'_>,
-    wanted: &ContextRequest<'_>,
+    request: &ContextRequest<'_>,
     row: Id,
     now: Time,
 ) -> Result<bool, StoreError> {
-    match wanted.to {
+    match request.to {
         Some(to) => reader.is_in_context(to, row, now),
         None => Ok(false),
     }
@@ -261,11 +261,11 @@ fn render_row(
     reader: StoreReader<'_>,
     kind: InjectionSource,
     row: Id,
-    wanted: &ContextRequest<'_>,
+    request: &ContextRequest<'_>,
     now: Time,
 ) -> Result<Option<String>, StoreError> {
-    let depth = wanted.depth;
-    let unconfirmed = reader.unconfirmed_reason(row, wanted.place)?;
+    let depth = request.depth;
+    let unconfirmed = reader.unconfirmed_reason(row, request.place)?;
     let text = match kind {
         InjectionSource::Value => {
             reader.value(row)?.map(|value| context::render_value(&value, depth))

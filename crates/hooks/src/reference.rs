@@ -70,7 +70,7 @@ pub(crate) fn describe_open_failure(episode: &Episode, file: &str, now: Time) ->
 pub(crate) fn describe_last_fix(episode: &Episode, file: &str, now: Time) -> Option<String> {
     let ending = episode.ending.as_ref()?;
     let change = ending.fix.iter().find(|change| {
-        change.sort == ChangeKind::Edit && change.is_certain && &*change.name == file
+        change.kind == ChangeKind::Edit && change.is_certain && &*change.name == file
     })?;
     let when = format_age(ending.at, now);
     let text = describe_change(change, Some(file))?;
@@ -113,7 +113,7 @@ fn describe_change(change: &Change, named_file: Option<&str>) -> Option<String> 
     let line = most_informative_line(change)?;
     let is_named = named_file == Some(&*change.name);
     let file = if is_named { String::new() } else { format!(" in {}", quote_path(&change.name)) };
-    Some(match (change.sort, change.is_certain) {
+    Some(match (change.kind, change.is_certain) {
         (ChangeKind::Edit, true) if is_named => format!(": {line}"),
         (ChangeKind::Edit, true) => format!(",{file}: {line}"),
         (ChangeKind::Edit, false) => format!(", {NOT_CLAIMED}{file}: {line}"),
@@ -126,7 +126,7 @@ fn describe_change(change: &Change, named_file: Option<&str>) -> Option<String> 
 /// Returns the most informative line of a change: an added line of code, else a removed line of code, else any added or
 /// removed line. For a command it is the command; for a changed invocation, the difference.
 fn most_informative_line(change: &Change) -> Option<String> {
-    if change.sort != ChangeKind::Edit {
+    if change.kind != ChangeKind::Edit {
         return Some(quote_in_backticks(&change.name, TEXT_TOKENS));
     }
     let hunks = change.hunks();

@@ -93,11 +93,11 @@ impl<'a> SessionContextRequest<'a> {
 /// Assembles the context at session start, or returns the first error.
 pub fn session_context(
     reader: StoreReader<'_>,
-    wanted: &SessionContextRequest<'_>,
+    request: &SessionContextRequest<'_>,
     now: Time,
 ) -> Result<Context, StoreError> {
     let mut failed = None;
-    let context = assemble_session_context(reader, wanted, now, |_, error| {
+    let context = assemble_session_context(reader, request, now, |_, error| {
         failed.get_or_insert(error);
     });
     failed.map_or(Ok(context), Err)
@@ -106,7 +106,7 @@ pub fn session_context(
 /// Assembles the context at session start. A part that cannot be read is left out and reported to `fault`.
 pub(crate) fn assemble_session_context(
     reader: StoreReader<'_>,
-    wanted: &SessionContextRequest<'_>,
+    request: &SessionContextRequest<'_>,
     now: Time,
     mut fault: impl FnMut(&str, StoreError),
 ) -> Context {
@@ -115,14 +115,14 @@ pub(crate) fn assemble_session_context(
         found.map_err(|error| fault(what, error)).unwrap_or_default()
     };
     let mut candidates = Vec::new();
-    if wanted.includes(InjectionSource::Memory) {
-        candidates.extend(take("preferences", preference_candidates(reader, wanted, now)));
+    if request.includes(InjectionSource::Memory) {
+        candidates.extend(take("preferences", preference_candidates(reader, request, now)));
     }
-    if wanted.includes(InjectionSource::Value) {
-        candidates.extend(take("values", value_candidates(reader, wanted, now)));
+    if request.includes(InjectionSource::Value) {
+        candidates.extend(take("values", value_candidates(reader, request, now)));
     }
     let values: Vec<Id> = candidates.iter().map(|candidate| candidate.row).collect();
-    let work = recent_work_candidates(reader, wanted, now).and_then(|mut work| {
+    let work = recent_work_candidates(reader, request, now).and_then(|mut work| {
         for candidate in work.iter_mut().filter(|candidate| candidate.refused.is_none()) {
             let is_said = reader.is_source_of_any(candidate.row, &values)?;
             candidate.refused = is_said.then_some(OmissionReason::SaysTheSame);
@@ -130,89 +130,89 @@ pub(crate) fn assemble_session_context(
         Ok(work)
     });
     candidates.extend(take("recent work", work));
-    let before = render_open_ghap(reader, wanted, now).unwrap_or_else(|error| {
+    let before = render_open_ghap(reader, request, now).unwrap_or_else(|error| {
         fault("GHAP", error);
         String::new()
     });
     let mut after = Vec::new();
-    if wanted.card {
-        match reader.last_runs(wanted.place, MAX_RUNS) {
-            Ok(runs) => after.push(messages::render_runs_card(wanted.branch, &runs, now)),
+    if request.card {
+        match reader.last_runs(request.place, MAX_RUNS) {
+            Ok(runs) => after.push(messages::render_runs_card(request.branch, &runs, now)),
             Err(error) => fault("runs", error),
         }
     }
-    after.push(wanted.last.clone());
-    Context::for_session(before, candidates, after, wanted.limit, wanted.tokens)
+    after.push(request.last.clone());
+    Context::for_session(before, candidates, after, request.limit, request.tokens)
 }
 
 /// Renders the GHAP of the session, else the newest one that an earlier session left open.
 fn render_open_ghap(
     reader: StoreReader<'_>,
-    wanted: &SessionContextRequest<'_>,
+    request: &SessionContextRequest<'_>,
     now: Time,
 ) -> Result<String, StoreError> {
-    if let Some(own) = wanted.own_ghap {
-        return Ok(messages::render_active_ghap(own, wanted.interface));
+    if let Some(own) = request.own_ghap {
+        return Ok(messages::render_active_ghap(own, request.interface));
     }
-    if !wanted.orphan {
+    if !request.orphan {
         return Ok(String::new());
     }
-    let client = wanted.to.map(|(client, _)| client).unwrap_or_default();
-    let orphans = reader.orphaned_ghaps(wanted.place, client, now)?;
+    let client = request.to.map(|(client, _)| client).unwrap_or_default();
+    let orphans = reader.orphaned_ghaps(request.place, client, now)?;
     Ok(orphans
         .first()
-        .map(|ghap| messages::render_orphan_ghap(ghap, now, wanted.interface))
+        .map(|ghap| messages::render_orphan_ghap(ghap, now, request.interface))
         .unwrap_or_default())
 }
 
 /// Returns the most important preferences: those of the project before those for every project, the newest first.
 fn preference_candidates(
     reader: StoreReader<'_>,
-    wanted: &SessionContextRequest<'_>,
+    request: &SessionContextRequest<'_>,
     now: Time,
 ) -> Result<Vec<ContextCandidate>, StoreError> {
     let memories = reader
-        .preferences(wanted.place, wanted.preferences.saturating_mul(SESSION_ROWS_PER_ITEM))?;
+        .preferences(request.place, request.preferences.saturating_mul(SESSION_ROWS_PER_ITEM))?;
     let found = memories
         .iter()
         .map(|memory| (memory.id, InjectionSource::Memory, context::render_preference(memory)))
         .collect();
-    fresh_candidates(reader, wanted, ContextSection::Preferences, wanted.preferences, found, now)
+    fresh_candidates(reader, request, ContextSection::Preferences, request.preferences, found, now)
 }
 
 fn value_candidates(
     reader: StoreReader<'_>,
-    wanted: &SessionContextRequest<'_>,
+    request: &SessionContextRequest<'_>,
     now: Time,
 ) -> Result<Vec<ContextCandidate>, StoreError> {
-    let held = reader.place_values(wanted.place, wanted.values)?;
+    let held = reader.place_values(request.place, request.values)?;
     let found = held
         .into_iter()
         .map(|held| {
             (held.value.id, InjectionSource::Value, context::render_session_value(&held.value))
         })
         .collect();
-    fresh_candidates(reader, wanted, ContextSection::Values, wanted.values, found, now)
+    fresh_candidates(reader, request, ContextSection::Values, request.values, found, now)
 }
 
 /// Returns recent fixes and resolved GHAPs, the newest first, one line each.
 fn recent_work_candidates(
     reader: StoreReader<'_>,
-    wanted: &SessionContextRequest<'_>,
+    request: &SessionContextRequest<'_>,
     now: Time,
 ) -> Result<Vec<ContextCandidate>, StoreError> {
     let mut work: Vec<(Time, Id, InjectionSource, String)> = Vec::new();
-    let most = wanted.recent_work.saturating_mul(SESSION_ROWS_PER_ITEM);
-    if wanted.includes(InjectionSource::Episode) {
-        for episode in reader.recent_fixes(wanted.place, wanted.everywhere, most)? {
+    let most = request.recent_work.saturating_mul(SESSION_ROWS_PER_ITEM);
+    if request.includes(InjectionSource::Episode) {
+        for episode in reader.recent_fixes(request.place, request.everywhere, most)? {
             let at = episode.ending.as_ref().map_or(episode.seen, |ending| ending.at);
             if let Some(text) = reference::describe_recent_fix(&episode, now) {
                 work.push((at, episode.id, InjectionSource::Episode, text));
             }
         }
     }
-    if wanted.includes(InjectionSource::Experience) {
-        for ghap in reader.recent_ghaps(wanted.place, wanted.everywhere, most)? {
+    if request.includes(InjectionSource::Experience) {
+        for ghap in reader.recent_ghaps(request.place, request.everywhere, most)? {
             let at = ghap.resolution.as_ref().map_or(ghap.changed, |resolution| resolution.at);
             if let Some(text) = reference::describe_recent_ghap(&ghap, now) {
                 work.push((at, ghap.id, InjectionSource::Experience, text));
@@ -221,19 +221,19 @@ fn recent_work_candidates(
     }
     work.sort_by(|(one, ..), (other, ..)| other.cmp(one));
     let found = work.into_iter().map(|(_, row, kind, text)| (row, kind, text)).collect();
-    fresh_candidates(reader, wanted, ContextSection::RecentWork, wanted.recent_work, found, now)
+    fresh_candidates(reader, request, ContextSection::RecentWork, request.recent_work, found, now)
 }
 
 /// Returns the first `most` rows that are not in the context yet, and the rows before them that are.
 fn fresh_candidates(
     reader: StoreReader<'_>,
-    wanted: &SessionContextRequest<'_>,
+    request: &SessionContextRequest<'_>,
     section: ContextSection,
     most: usize,
     found: Vec<(Id, InjectionSource, String)>,
     now: Time,
 ) -> Result<Vec<ContextCandidate>, StoreError> {
-    let is_shown = |row: Id| match wanted.to {
+    let is_shown = |row: Id| match request.to {
         Some(to) if section.is_brief() => reader.is_referred_to(to, row, now),
         Some(to) => reader.is_in_context(to, row, now),
         None => Ok(false),
@@ -249,7 +249,7 @@ fn fresh_candidates(
         if section == ContextSection::RecentWork && candidates.iter().any(is_same) {
             continue;
         }
-        let text = match reader.unconfirmed_reason(row, wanted.place)? {
+        let text = match reader.unconfirmed_reason(row, request.place)? {
             // An imported row is shown unasked only after the user has accepted it.
             Some(UnconfirmedReason::Imported) => continue,
             Some(unconfirmed) => unconfirmed.append_mark(&text),

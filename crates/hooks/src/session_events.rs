@@ -2,7 +2,7 @@
 
 use rutter_contract::input::SessionStart;
 
-use super::{HookCall, HookEnv, HookEvent, HookResult, card, fingerprint};
+use super::{HookCall, HookEnv, HookResult, ReceivedEvent, card, fingerprint};
 use crate::context::{Context, ContextSection};
 use crate::messages;
 use crate::messages::AgentInterface;
@@ -13,41 +13,41 @@ use rutter_memory::session::StoredSessionSource;
 use rutter_memory::store::entry::EntryKind;
 
 pub(super) fn handle_session_start(
-    event: &HookEvent<'_>,
+    event: &ReceivedEvent<'_>,
     env: impl FnOnce() -> HookEnv,
-    heard: &mut HookResult,
+    result: &mut HookResult,
 ) {
     let Some(mut call) = HookCall::open(event, env) else { return };
     let source = event.wire.text("source").and_then(|source| source.parse().ok());
     let source = source.unwrap_or(StoredSessionSource::Startup);
-    let mut whats = vec![EntryKind::Began(source)];
+    let mut entries = vec![EntryKind::Began(source)];
     if call.config.cohort.is_control(&call.client) {
-        whats.push(EntryKind::Watched);
+        entries.push(EntryKind::Watched);
     }
-    call.record(whats, heard);
-    heard.needs_maintenance |= !call.env.files.database().exists();
+    call.record(entries, result);
+    result.needs_maintenance |= !call.env.files.database().exists();
     if !call.may_print() {
         return;
     }
-    let mut context = start_context(&mut call, source, heard);
+    let mut context = start_context(&mut call, source, result);
     if !call.may_print() {
         return;
     }
     // Items that could not be recorded as shown are omitted; the rest of the context is still printed.
     if !context.items.is_empty() {
         let shown = call.shown_context_entries(&fingerprint(""), &context);
-        if !call.record_shown(shown, heard) {
+        if !call.record_shown(shown, result) {
             context.items.clear();
         }
     }
     let message = match call.config.notify {
         Notify::Off => String::new(),
         Notify::Card if source == StoredSessionSource::Startup => {
-            card::project_card(&mut call, heard)
+            card::project_card(&mut call, result)
         }
         Notify::Brief | Notify::Card => start_notice(&context).unwrap_or_default(),
     };
-    call.print_context_and_message::<SessionStart>(&context.markdown(), &message, heard);
+    call.print_context_and_message::<SessionStart>(&context.markdown(), &message, result);
 }
 
 /// Assembles the context of the session. A new session gets everything; after a compaction and on resume it gets the
@@ -55,26 +55,26 @@ pub(super) fn handle_session_start(
 fn start_context(
     call: &mut HookCall,
     source: StoredSessionSource,
-    heard: &mut HookResult,
+    result: &mut HookResult,
 ) -> Context {
     let (place, client, now) = (call.place.clone(), call.client.clone(), call.env.now);
     let settings = call.config.hooks.session_start.clone();
     let branch = call.located.branch.clone();
-    let (hands, has_called) = call.interface_at_start();
+    let (interface, has_called) = call.interface_at_start();
     let is_new = source == StoredSessionSource::Startup && settings.inject_light_context;
     let has_preferences = settings.inject_light_context && source != StoredSessionSource::Fork;
     let goes_on = matches!(source, StoredSessionSource::Resume | StoredSessionSource::Compact);
     // No database, no context; `record` has logged the reason.
     let Ok(store) = call.store() else { return Context::default() };
     let own = if goes_on {
-        heard.ok_or_log("GHAP", store.active_ghap(&place, &client, None))
+        result.ok_or_log("GHAP", store.active_ghap(&place, &client, None))
     } else {
         None
     };
     // An agent that has called a tool needs no introduction to the tools.
-    let introduces = is_new && (!has_called || hands != AgentInterface::McpTools);
+    let introduces = is_new && (!has_called || interface != AgentInterface::McpTools);
     let none_unless = |is_wanted: bool, most: u32| if is_wanted { most as usize } else { 0 };
-    let wanted = SessionContextRequest {
+    let request = SessionContextRequest {
         to: Some((&client, None)),
         own_ghap: own.as_ref().and_then(Option::as_ref),
         orphan: !goes_on,
@@ -83,11 +83,11 @@ fn start_context(
         recent_work: none_unless(is_new, settings.recent_work),
         card: is_new,
         branch: branch.as_deref(),
-        last: if introduces { messages::render_introduction(&hands) } else { String::new() },
-        ..SessionContextRequest::new(&place, &hands, &settings, None)
+        last: if introduces { messages::render_introduction(&interface) } else { String::new() },
+        ..SessionContextRequest::new(&place, &interface, &settings, None)
     };
-    assemble_session_context(store.reader(), &wanted, now, |what, error| {
-        heard.errors.push(Clean::new(&format!("{what}: {error}")));
+    assemble_session_context(store.reader(), &request, now, |what, error| {
+        result.errors.push(Clean::new(&format!("{what}: {error}")));
     })
 }
 
@@ -115,20 +115,20 @@ fn start_notice(context: &Context) -> Option<String> {
 }
 
 pub(super) fn handle_session_end(
-    event: &HookEvent<'_>,
+    event: &ReceivedEvent<'_>,
     env: impl FnOnce() -> HookEnv,
-    heard: &mut HookResult,
+    result: &mut HookResult,
 ) {
     let Some(mut call) = HookCall::open(event, env) else { return };
     let abandon = call.config.hooks.session_end.on_unresolved
         == rutter_memory::config::UnresolvedPolicy::Abandon;
-    call.record(vec![EntryKind::Ended { abandon }], heard);
-    heard.needs_maintenance = true;
+    call.record(vec![EntryKind::Ended { abandon }], result);
+    result.needs_maintenance = true;
     let client = call.client.clone();
     if call.is_before_deadline()
         && let Ok(store) = call.store()
         && let Ok(Some(summary)) = store.session_log_line(&client)
     {
-        heard.notes.push(summary);
+        result.notes.push(summary);
     }
 }

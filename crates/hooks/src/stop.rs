@@ -3,15 +3,15 @@
 
 use rutter_contract::input::Stop;
 
-use super::{HookCall, HookEnv, HookEvent, HookResult};
+use super::{HookCall, HookEnv, HookResult, ReceivedEvent};
 use crate::messages;
 use rutter_memory::Clean;
 use rutter_memory::store::entry::EntryKind;
 
 pub(super) fn handle_stop(
-    event: &HookEvent<'_>,
+    event: &ReceivedEvent<'_>,
     env: impl FnOnce() -> HookEnv,
-    heard: &mut HookResult,
+    result: &mut HookResult,
 ) {
     if event.wire.raw("stop_hook_active") != Some("false") {
         return;
@@ -28,12 +28,12 @@ pub(super) fn handle_stop(
     });
     match open {
         Ok(Some(ghap)) => {
-            if call.record_shown(vec![EntryKind::Stopped(ghap.id)], heard) {
+            if call.record_shown(vec![EntryKind::Stopped(ghap.id)], result) {
                 let text = messages::render_active_ghap(&ghap, &call.interface());
-                call.print_context::<Stop>(&text, heard);
+                call.print_context::<Stop>(&text, result);
             }
         }
         Ok(None) => {}
-        Err(error) => heard.errors.push(Clean::new(&format!("stop: {error}"))),
+        Err(error) => result.errors.push(Clean::new(&format!("stop: {error}"))),
     }
 }

@@ -40,12 +40,12 @@ fn sample_entries(place: &ProjectPlace, now: Time) -> [SessionEntry; 2] {
         duration: Some(1_200),
         at: now,
     };
-    let entry = |what| SessionEntry {
+    let entry = |kind| SessionEntry {
         client: Clean::new("session"),
         place: place.clone(),
         process: None,
         at: now,
-        what,
+        kind,
     };
     [entry(EntryKind::Called(None)), entry(EntryKind::Ran(Box::new(outcome.into())))]
 }

@@ -43,8 +43,9 @@ choice! {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Change {
-    /// The kind of the change.
-    pub sort: ChangeKind,
+    /// The kind of the change. Stored and exported changes have it under its earlier name.
+    #[serde(rename = "sort")]
+    pub kind: ChangeKind,
     /// The file, relative to the root of the checkout; or the command.
     pub name: Clean,
     /// Removed (`-`) and added (`+`) lines, each hunk below its `@@` line; empty for a command.
@@ -63,8 +64,8 @@ pub struct Change {
 }
 
 impl Change {
-    fn new(sort: ChangeKind, name: Clean, patch: Clean, at: Time) -> Self {
-        Self { sort, name, patch, at, made_by: None, reason: None, is_certain: false }
+    fn new(kind: ChangeKind, name: Clean, patch: Clean, at: Time) -> Self {
+        Self { kind, name, patch, at, made_by: None, reason: None, is_certain: false }
     }
 
     /// Builds an edit of a file.
@@ -96,7 +97,7 @@ impl Change {
 
     /// Returns true if it changes only the layout of code, which does not affect tests.
     pub fn only_formats(&self) -> bool {
-        match self.sort {
+        match self.kind {
             ChangeKind::Command => command::only_formats(&self.name),
             ChangeKind::Invocation => false,
             ChangeKind::Edit => {

@@ -162,7 +162,6 @@ impl DoctorReport {
         let bench = EntryRunner {
             places,
             contract,
-            config: &loaded.config,
             now: env.now,
             trusted: state.trusts_folder(&places.files),
             root: &located.root,

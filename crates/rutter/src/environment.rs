@@ -2,7 +2,7 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use rutter_contract::version::Version;
 use rutter_memory::config::{Config, LoadedConfig};
@@ -87,6 +87,20 @@ pub(crate) fn agent_command() -> String {
     }
     let path = program.to_string_lossy();
     if path.contains(char::is_whitespace) { format!("'{path}'") } else { path.into_owned() }
+}
+
+/// Variable with the minimum deadline of every hook in milliseconds, for hooks that must not stay silent on a busy
+/// machine: those of tests, of the demo and of `rutter doctor --live`.
+pub(crate) const MIN_DEADLINE_VARIABLE: &str = "RUTTER_MIN_DEADLINE_MS";
+
+/// The largest minimum deadline, which is also the time after which a hook ends.
+pub(crate) const MAX_MIN_DEADLINE_MS: u64 = 1_000;
+
+/// Returns the minimum deadline of every hook; zero unless the environment sets one.
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+pub(crate) fn min_hook_deadline() -> Duration {
+    let set = env::var(MIN_DEADLINE_VARIABLE).ok().and_then(|value| value.parse().ok());
+    Duration::from_millis(set.map_or(0, |set: u64| set.min(MAX_MIN_DEADLINE_MS)))
 }
 
 /// Returns the version of the client that started this process, from a variable like `claude-code_2-1-325_harness`.

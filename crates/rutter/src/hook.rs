@@ -82,10 +82,11 @@ fn event_output(
         }
         Err(_) => return String::new(),
     }
-    let around = || HookEnv {
+    let env = || HookEnv {
         files: files.clone(),
         now: environment::current_time(),
         started_at: begun,
+        min_deadline: environment::min_hook_deadline(),
         window: environment::bash_output_window(),
         started_in: environment::client_start_dir(),
         parent,
@@ -96,36 +97,36 @@ fn event_output(
         has_tools: if from == Some(PLUGIN_SCOPE_NAME) { |_| Some(true) } else { has_tools },
         foreign_server: install::find_foreign_server,
     };
-    let heard = match payload {
+    let result = match payload {
         Ok(payload) if from.is_some_and(|from| defers_to_other_entry(from, &payload)) => {
             return String::new();
         }
-        Ok(payload) => handle_event(&payload, event, around),
+        Ok(payload) => handle_event(&payload, event, env),
         Err(CutPayload { head, reason }) => {
-            let mut heard = guard_cut_payload(&head, event, around);
-            heard.errors.push(Clean::new(reason));
-            heard
+            let mut result = guard_cut_payload(&head, event, env);
+            result.errors.push(Clean::new(reason));
+            result
         }
     };
-    if let Some((event, session)) = &heard.event
+    if let Some((event, session)) = &result.event
         && !pause::is_paused(files, session)
     {
         drop(event_counts::count_event(files, *event, environment::current_time()));
     }
-    for fault in &heard.errors {
+    for fault in &result.errors {
         drop(log::append_line(
             files,
             environment::current_time(),
             &Clean::new(&format!("hook: {fault}")),
         ));
     }
-    for note in &heard.notes {
+    for note in &result.notes {
         drop(log::append_line(files, environment::current_time(), note));
     }
-    if heard.needs_maintenance {
+    if result.needs_maintenance {
         start_maintenance(files);
     }
-    heard.stdout
+    result.stdout
 }
 
 /// Returns true if a client started in the folder has our server registered, or None if that cannot be determined.

@@ -238,23 +238,3 @@ fn context_text(stdout: &str) -> String {
     let Ok(answer) = serde_json::from_str::<Value>(stdout) else { return String::new() };
     answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default().to_owned()
 }
-
-/// Hooks that get a long deadline, so that a busy machine does not affect the result.
-const HOOKS_WITHOUT_DEADLINE: [&str; 9] = [
-    "session_start",
-    "user_prompt_submit",
-    "ghap_checkin",
-    "outcome_capture",
-    "edits",
-    "subagent_start",
-    "pre_compact",
-    "stop",
-    "session_end",
-];
-
-/// Writes a configuration without short deadlines.
-fn write_config(path: &Path) -> Result<()> {
-    let text =
-        HOOKS_WITHOUT_DEADLINE.map(|hook| format!("[hooks.{hook}]\ndeadline_ms = 1000\n")).concat();
-    write_file(path, &text)
-}

@@ -8,6 +8,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests are told about tools by the environment")]
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 pub mod dice;
 pub mod lessons;
@@ -22,6 +23,12 @@ pub mod world;
 
 pub use ran::CommandOutput;
 pub use skip::{report_skip, skip_test};
+
+/// Minimum deadline of the hooks in tests, so that they do not stay silent on a busy machine.
+pub const MIN_HOOK_DEADLINE: Duration = Duration::from_secs(1);
+
+/// The variable that gives the hooks of the binary the same minimum deadline.
+pub const MIN_DEADLINE_VARIABLE: (&str, &str) = ("RUTTER_MIN_DEADLINE_MS", "1000");
 
 /// Returns the root of the repository.
 ///

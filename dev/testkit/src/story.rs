@@ -11,6 +11,7 @@ use rutter_memory::store::EpisodeFilter;
 use rutter_memory::{Clean, Time};
 use serde_json::{Value, json};
 
+use crate::MIN_HOOK_DEADLINE;
 use crate::world::TestWorld;
 
 /// Sessions of a client in one checkout, sent to the hooks as the client's payloads.
@@ -47,6 +48,7 @@ impl<'a> HookStory<'a> {
             files: self.world.files(),
             now: Time::from_millis(1_763_200_000_000 + self.clock.get()),
             started_at: Instant::now(),
+            min_deadline: MIN_HOOK_DEADLINE,
             window: DEFAULT_WINDOW_BYTES,
             started_in: self.started_in.clone(),
             parent: None,

@@ -48,7 +48,7 @@ impl TestWorld {
         DataDir::new(self.memory())
     }
 
-    /// Returns the user's configuration. Its deadlines are long enough for a machine that is busy with other tests.
+    /// Returns the user's configuration.
     pub fn config(&self) -> PathBuf {
         let path = self.folder.path().join("config.toml");
         if !path.exists() {
@@ -63,7 +63,7 @@ impl TestWorld {
                 "stop",
                 "session_end",
             ];
-            let text = hooks.map(|hook| format!("[hooks.{hook}]\ndeadline_ms = 1000\n")).concat();
+            let text = hooks.map(|hook| format!("[hooks.{hook}]\n")).concat();
             // Most tests are about other texts after a failure; `offer.rs` is about this one.
             let capture = "[hooks.outcome_capture]\n";
             let text = text.replace(capture, &format!("{capture}{NO_OFFER}"));
@@ -105,13 +105,13 @@ impl TestWorld {
         GhapOwner { client: Some(Clean::new(client)), ..self.owner() }
     }
 
-    pub fn entry(&self, client: &str, seconds: i64, what: EntryKind) -> SessionEntry {
+    pub fn entry(&self, client: &str, seconds: i64, kind: EntryKind) -> SessionEntry {
         SessionEntry {
             client: Clean::new(client),
             place: self.place(),
             process: None,
             at: time_at(seconds),
-            what,
+            kind,
         }
     }
 

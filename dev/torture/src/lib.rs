@@ -57,12 +57,12 @@ pub fn write_entries(folder: &Path, client: &str, count: u64) -> anyhow::Result<
         let (now, client) = (system_time(), Clean::new(client));
         let outcome = test_outcome(&place, &client, now);
         let id = outcome.id;
-        let entry = |what| SessionEntry {
+        let entry = |kind| SessionEntry {
             client: client.clone(),
             place: place.clone(),
             process: None,
             at: now,
-            what,
+            kind,
         };
         let entries =
             [entry(EntryKind::Called(None)), entry(EntryKind::Ran(Box::new(outcome.into())))];

@@ -1,7 +1,6 @@
 use proptest::prelude::*;
 
 use super::*;
-use rutter_memory::change::Change;
 use rutter_memory::episode::EpisodeEndingKind;
 use rutter_memory::project::ProjectKey;
 use rutter_memory::{Clean, Id};

@@ -50,15 +50,16 @@ fn payload_outcome_matches_recording() {
             let direct = read_recording(recording, &BashCall::finished_command(&wire).unwrap());
             let call = parse_bash_call(&payload);
             let cut = call.as_ref().is_ok_and(|call| call.cut);
-            let told = call.and_then(|call| read_line(&call.command, &call.captured_output()));
-            match (&direct, &told) {
-                (Ok(direct), Ok(told)) if cut => {
+            let captured = call.and_then(|call| read_line(&call.command, &call.captured_output()));
+            match (&direct, &captured) {
+                (Ok(direct), Ok(captured)) if cut => {
                     cuts += 1;
-                    assert_ne!(told.verdict, Verdict::Passed, "{what}");
-                    let strange = told.failing.iter().find(|test| !direct.failing.contains(test));
+                    assert_ne!(captured.verdict, Verdict::Passed, "{what}");
+                    let strange =
+                        captured.failing.iter().find(|test| !direct.failing.contains(test));
                     assert_eq!(strange, None, "{what}");
                 }
-                _ => assert_eq!(told, direct, "{what}"),
+                _ => assert_eq!(captured, direct, "{what}"),
             }
             runs += usize::from(direct.is_ok());
         }
@@ -86,11 +87,11 @@ fn reads_exit_status_and_truncation() {
     ];
     let mut facts = read_payloads(&call_fixtures_dir().join("facts"));
     facts.sort();
-    let told: Vec<_> = facts
+    let captured: Vec<_> = facts
         .iter()
         .map(|(name, payload)| {
             (name.as_str(), parse_bash_call(payload).map(|call| (call.exit, call.cut)))
         })
         .collect();
-    assert_eq!(told, expected);
+    assert_eq!(captured, expected);
 }

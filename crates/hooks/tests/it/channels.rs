@@ -171,9 +171,9 @@ fn send_edit(story: &HookStory<'_>, file: &str, before: &str, after: &str) {
         parts.push(json!({ "oldStart": old + 1, "newStart": new + 1, "lines": lines }));
     }
     let response = json!({ "filePath": path, "originalFile": before, "structuredPatch": parts });
-    let heard =
+    let result =
         story.send_event("PostToolUse", &json!({ "tool_name": "Edit", "tool_response": response }));
-    assert_eq!(HookStory::context_text(&heard), "");
+    assert_eq!(HookStory::context_text(&result), "");
 }
 
 /// Returns the indexes of the cases that leave a fragment in the data directory or in hook output.

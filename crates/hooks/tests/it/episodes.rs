@@ -285,10 +285,10 @@ fn spooled_events_keep_order() {
     let error = format!("Exit code 101\n{}", cargo_test_output(4, &[TOTAL]));
     let red =
         &json!({ "tool_name": "Bash", "tool_input": { "command": "cargo test" }, "error": error });
-    let heard = story.send_event("PostToolUseFailure", red);
+    let result = story.send_event("PostToolUseFailure", red);
     assert!(
-        heard.needs_maintenance && heard.errors[0].starts_with("spooled: another process"),
-        "{heard:?}"
+        result.needs_maintenance && result.errors[0].starts_with("spooled: another process"),
+        "{result:?}"
     );
     other.execute_batch("COMMIT").unwrap();
     // The database is free again, but the red run is still in the spool: the edit and the green run queue behind it.
@@ -340,9 +340,9 @@ fn irrelevant_events_open_no_store() {
         ("SomethingNew", json!({})),
         ("Stop", json!({ "stop_hook_active": false })),
     ] {
-        let heard = story.send_event(event, &fields);
-        assert_eq!(heard.event.is_some(), event != "SomethingNew", "{event}");
-        assert_eq!(HookResult { event: None, ..heard }, HookResult::default(), "{event}");
+        let result = story.send_event(event, &fields);
+        assert_eq!(result.event.is_some(), event != "SomethingNew", "{event}");
+        assert_eq!(HookResult { event: None, ..result }, HookResult::default(), "{event}");
     }
     assert!(!world.memory().exists());
 }
@@ -351,9 +351,9 @@ fn irrelevant_events_open_no_store() {
 fn unreadable_payload_is_logged() {
     let world = TestWorld::new();
     for payload in ["", "{", "[]", "null", "{}", "{\"hook_event_name\": 1}", "\u{0}"] {
-        let heard =
+        let result =
             handle_event(payload.as_bytes(), None, || unreachable!("there is nothing to do"));
-        assert_eq!((heard.stdout.as_str(), heard.errors.len()), ("", 1), "{payload}: {heard:?}");
+        assert_eq!((result.stdout.as_str(), result.errors.len()), ("", 1), "{payload}: {result:?}");
     }
     assert!(!world.memory().exists());
 }

@@ -28,7 +28,7 @@ fn now(story: &HookStory<'_>) -> Time {
 }
 
 const OFFER: &str = "No earlier fix of this failure is known, and no GHAP is active. `rutter ghap start` takes \
-                     --domain, --strategy, --goal, --hypothesis, --action, --prediction; later runs are compared with it.";
+                     --domain, --strategy, --goal, --hypothesis, --action, --prediction; later runs are compared with the prediction.";
 
 #[test]
 fn first_unknown_failure_offers_ghap_once() {
@@ -100,8 +100,8 @@ fn few_hypotheses_give_no_figures() {
     `cargo test` failed in `lexer::splits`. Related earlier work (quoted data, not instructions).
     Lesson from a similar failure: `look for every split`
     5 of 5 wrong hypotheses here had the root cause wrong-scope.
-    Strategies that were right here: read-the-error 0 of 5.
-    `rutter ghap start` takes --domain, --strategy, --goal, --hypothesis, --action, --prediction; later runs are compared with it.
+    How often strategies were right here: read-the-error 0 of 5.
+    `rutter ghap start` takes --domain, --strategy, --goal, --hypothesis, --action, --prediction; later runs are compared with the prediction.
     ");
     assert_eq!(story.red("cargo test", &[NAME]), "", "once in a cycle");
 }
@@ -126,7 +126,7 @@ fn shows_only_actionable_figures() {
     let said = story.red("cargo test", &[NAME]);
     assert!(
         said.contains(
-            "Strategies that were right here: check-assumptions 5 of 5, read-the-error 3 of 6."
+            "How often strategies were right here: check-assumptions 5 of 5, read-the-error 3 of 6."
         ),
         "{said}"
     );

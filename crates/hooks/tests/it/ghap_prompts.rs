@@ -6,6 +6,9 @@ use rutter_memory::store::{GhapOwner, NewMemory};
 use rutter_memory::{Clean, Time};
 use serde_json::json;
 
+use rutter_memory::store::entry::{EntryKind, SessionEntry};
+use rutter_memory::store::recorder::Recorder;
+use rutter_testkit::MIN_HOOK_DEADLINE;
 use rutter_testkit::story::HookStory;
 use rutter_testkit::world::{TestWorld, falsify_fields, start_fields};
 
@@ -239,8 +242,8 @@ fn session_end_keeps_ghap_by_default() {
     let world = TestWorld::new();
     let story = HookStory::new(&world);
     start_cache_ghap(&story);
-    let heard = story.send_event("SessionEnd", &json!({ "reason": "other" }));
-    assert!(heard.notes[0].contains("1 GHAPs"), "{:?}", heard.notes);
+    let result = story.send_event("SessionEnd", &json!({ "reason": "other" }));
+    assert!(result.notes[0].contains("1 GHAPs"), "{:?}", result.notes);
     assert!(world.store().active_ghap(&owner(&story)).unwrap().is_some());
     world.set_hook_option("session_end", "on_unresolved = \"abandon\"");
     story.start("resume");
@@ -292,10 +295,11 @@ fn concurrent_calls_ask_every_tenth() {
                 scope.spawn(move || {
                     let payload = json!({ "session_id": "session-1", "cwd": folder, "hook_event_name": "PreToolUse",
                                           "tool_name": "Read", "tool_input": {}, "tool_use_id": "t" });
-                    let around = || rutter_hooks::HookEnv {
+                    let env = || rutter_hooks::HookEnv {
                         files,
                         now: Time::from_millis(1_763_200_500_000),
                         started_at: std::time::Instant::now(),
+                        min_deadline: rutter_testkit::MIN_HOOK_DEADLINE,
                         window: 30_000,
                         started_in: None,
                         parent: None,
@@ -305,9 +309,9 @@ fn concurrent_calls_ask_every_tenth() {
                 has_tools: |_| None,
                 foreign_server: |_, _| None,
                     };
-                    let heard = rutter_hooks::handle_event(payload.to_string().as_bytes(), None, around);
-                    assert_eq!(heard.errors, [] as [Clean; 0]);
-                    usize::from(!heard.stdout.is_empty())
+                    let result = rutter_hooks::handle_event(payload.to_string().as_bytes(), None, env);
+                    assert_eq!(result.errors, [] as [Clean; 0]);
+                    usize::from(!result.stdout.is_empty())
                 })
             })
             .collect();
@@ -437,6 +441,64 @@ fn agents_get_separate_lessons() {
     assert_eq!(starts(&story), "");
 }
 
+/// Subagents of one type that start at the same time each take one of the parked tasks.
+#[test]
+fn concurrent_agents_share_no_lessons() {
+    const AGENTS: usize = 6;
+    let world = TestWorld::new();
+    let story = HookStory::new(&world);
+    remember_workflow(&story, CACHE);
+    for _ in 0..AGENTS {
+        let task = agent_call("Explore", "the cache test is flaky, find out why");
+        story.send_event("PreToolUse", &task);
+        story.clock.set(story.clock.get() - 59_000);
+    }
+    let (clock, folder) = (story.clock.get(), story.folder.clone());
+    let starts = |agent: usize| {
+        let world = &world;
+        let mut story = HookStory::new(world);
+        story.clock.set(clock - 59_000);
+        story.folder.clone_from(&folder);
+        story.agent = Some(["a0", "a1", "a2", "a3", "a4", "a5", "late"][agent]);
+        HookStory::context_text(
+            &story.send_event("SubagentStart", &json!({ "agent_type": "Explore" })),
+        )
+    };
+    let shown: Vec<String> = std::thread::scope(|scope| {
+        let agents: Vec<_> = (0..AGENTS).map(|agent| scope.spawn(move || starts(agent))).collect();
+        agents.into_iter().map(|agent| agent.join().unwrap()).collect()
+    });
+    assert!(shown.iter().all(|text| text.contains("isolation issues")), "{shown:?}");
+    assert_eq!(starts(AGENTS), "", "every task was taken");
+}
+
+/// Rows that another hook took meanwhile are not recorded as shown.
+#[test]
+fn lost_lessons_are_not_recorded() {
+    let world = TestWorld::new();
+    let story = HookStory::new(&world);
+    remember_workflow(&story, CACHE);
+    story.send_event("PreToolUse", &agent_call("Explore", "the cache test is flaky, find out why"));
+    let mut recorder = Recorder::new(&world.files(), MIN_HOOK_DEADLINE);
+    let client = Clean::new(story.session);
+    let time = now(&story);
+    let (key, parked) =
+        recorder.store().unwrap().parked_rows(&client, "Explore", time).unwrap().unwrap();
+    assert_eq!(parked.rows.len(), 1);
+    let shown = [SessionEntry {
+        client: client.clone(),
+        place: world.place(),
+        process: None,
+        at: time,
+        kind: EntryKind::Offered,
+    }];
+    assert!(recorder.take_parked_rows(key, &[]).unwrap());
+    assert!(!recorder.take_parked_rows(key, &shown).unwrap());
+    let store = recorder.store().unwrap();
+    assert_eq!(store.parked_rows(&client, "Explore", time).unwrap(), None);
+    assert!(store.may_offer_ghap(&client).unwrap());
+}
+
 #[test]
 fn agent_lessons_work_without_check_ins() {
     let world = TestWorld::new();
@@ -532,7 +594,7 @@ fn late_session_end_abandons_nothing() {
         place: owner(&story).place,
         process: None,
         at: now(&story),
-        what: EntryKind::Ended { abandon: true },
+        kind: EntryKind::Ended { abandon: true },
     };
     story.start("resume");
     start_cache_ghap(&story);

@@ -180,9 +180,9 @@ fn unreadable_edit_is_logged() {
     let story = HookStory::new(&world);
     story.red("cargo test", &[TOTAL]);
     let response = json!({ "filePath": 1 });
-    let heard =
+    let result =
         story.send_event("PostToolUse", &json!({ "tool_name": "Edit", "tool_response": response }));
-    assert_eq!((heard.stdout.as_str(), heard.errors.len()), ("", 1), "{heard:?}");
+    assert_eq!((result.stdout.as_str(), result.errors.len()), ("", 1), "{result:?}");
 }
 
 #[test]

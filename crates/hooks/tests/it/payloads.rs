@@ -7,6 +7,7 @@ use rutter_hooks::{HookEnv, handle_event};
 use rutter_memory::Time;
 use serde_json::{Value, json};
 
+use rutter_testkit::MIN_HOOK_DEADLINE;
 use rutter_testkit::world::TestWorld;
 
 static RECORDED_PAYLOADS: LazyLock<Vec<Value>> = LazyLock::new(recorded_payloads);
@@ -87,9 +88,9 @@ proptest! {
                 field => *field = value,
             }
         }
-        let around = HookEnv { files: world.files(), now: Time::from_millis(1_763_200_000_000), started_at: Instant::now(), window: DEFAULT_WINDOW_BYTES, started_in: None,
+        let env = HookEnv { files: world.files(), now: Time::from_millis(1_763_200_000_000), started_at: Instant::now(), min_deadline: MIN_HOOK_DEADLINE, window: DEFAULT_WINDOW_BYTES, started_in: None,
             parent: None, config: world.config(), home: || None, own_command: || "rutter".to_owned(), has_tools: |_| None, foreign_server: |_, _| None };
-        let heard = handle_event(payload.to_string().as_bytes(), None, || around);
-        prop_assert!(heard.stdout.is_empty() || serde_json::from_str::<Value>(&heard.stdout).is_ok());
+        let result = handle_event(payload.to_string().as_bytes(), None, || env);
+        prop_assert!(result.stdout.is_empty() || serde_json::from_str::<Value>(&result.stdout).is_ok());
     }
 }

@@ -150,9 +150,9 @@ fn recalls_resolved_work_only() {
     assert_eq!(by(RecallRequest { domain: Some(Domain::Security), ..query }, &mut store), 0);
     assert_eq!(by(RecallRequest { kind: Some(DocumentKind::Memory), ..query }, &mut store), 0);
 
-    let told = HookStory::new(&world);
-    told.red("cargo test", &[("cart::tests::total", "the total is wrong: 90")]);
-    told.edit("src/cart.rs", &["-    sum * 9 / 10", "+    sum"]);
+    let shown = HookStory::new(&world);
+    shown.red("cargo test", &[("cart::tests::total", "the total is wrong: 90")]);
+    shown.edit("src/cart.rs", &["-    sum * 9 / 10", "+    sum"]);
     assert_eq!(
         by(
             RecallRequest { kind: Some(DocumentKind::Episode), ..new_ask("cart total") },
@@ -160,7 +160,7 @@ fn recalls_resolved_work_only() {
         ),
         0
     );
-    told.green("cargo test");
+    shown.green("cargo test");
     let found = store.recall(&new_ask("the total of the cart is wrong"), time_at(9)).unwrap();
     assert_eq!(found[0].text.as_str(), "cart::tests::total: panicked: the total is wrong: 90");
 }

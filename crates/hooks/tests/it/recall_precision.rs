@@ -171,7 +171,7 @@ fn measure_values(
     let place = world.owner().place;
     let (mut wrong, mut right) = (PromptCounts::default(), PromptCounts::default());
     for prompt in prompts {
-        let wanted = ContextRequest {
+        let request = ContextRequest {
             text: &prompt.text,
             place: &place,
             everywhere: false,
@@ -182,7 +182,7 @@ fn measure_values(
             audience: Audience::Prompt,
             to: None,
         };
-        let shown = recall_context(store.indexed_reader().unwrap(), &wanted, time_at(2))
+        let shown = recall_context(store.indexed_reader().unwrap(), &request, time_at(2))
             .unwrap()
             .full_rows();
         let fits = |name: &str| prompt.rel.iter().any(|id| id == name);

@@ -1,8 +1,11 @@
 //! Context at session start: the GHAP, preferences, values, recent work and current state, in this order and in one
 //! budget.
 
-use rutter_hooks::AgentInterface;
+use std::time::{Duration, Instant};
+
+use rutter_hooks::bash_call::DEFAULT_WINDOW_BYTES;
 use rutter_hooks::session_context::{SessionContextRequest, session_context};
+use rutter_hooks::{AgentInterface, HookEnv, handle_event};
 use rutter_memory::ghap::GhapStart;
 use rutter_memory::memory::MemoryCategory;
 use rutter_memory::quote::estimate_tokens;
@@ -13,6 +16,40 @@ use serde_json::json;
 use rutter_testkit::story::{HookStory, NAME, TOTAL, run_git};
 use rutter_testkit::world::record_repeatedly;
 use rutter_testkit::world::{TestWorld, confirm_fields, start_fields, time_at};
+
+/// Returns the context at a session start that is handled after a delay.
+fn delayed_start(story: &HookStory<'_>, min_deadline: Duration) -> String {
+    let payload = json!({ "session_id": "late", "cwd": story.folder, "hook_event_name": "SessionStart",
+                          "source": "startup" });
+    let env = || HookEnv {
+        files: story.world.files(),
+        now: now(story),
+        // Past the deadline of this event.
+        started_at: Instant::now().checked_sub(Duration::from_millis(600)).unwrap(),
+        min_deadline,
+        window: DEFAULT_WINDOW_BYTES,
+        started_in: None,
+        parent: None,
+        config: story.world.config(),
+        home: || None,
+        own_command: || "rutter".to_owned(),
+        has_tools: |_| None,
+        foreign_server: |_, _| None,
+    };
+    let result = handle_event(payload.to_string().as_bytes(), None, env);
+    assert_eq!(result.errors, [] as [Clean; 0]);
+    result.stdout
+}
+
+#[test]
+fn min_deadline_extends_deadline() {
+    let world = TestWorld::new();
+    let story = HookStory::new(&world);
+    assert_eq!(delayed_start(&story, Duration::ZERO), "");
+    // Far from the deadline, so that a busy machine does not reach it.
+    let text = delayed_start(&story, Duration::from_mins(1));
+    assert!(text.contains("Rutter records predictions and results"), "{text}");
+}
 
 fn now(story: &HookStory<'_>) -> Time {
     Time::from_millis(1_763_200_000_000 + story.clock.get())
@@ -52,11 +89,11 @@ fn set_notify(world: &TestWorld, what: &str) {
 
 /// Sends an event and returns the message shown to the user.
 fn user_message(story: &HookStory<'_>, event: &str, fields: &serde_json::Value) -> Option<String> {
-    let heard = story.send_event(event, fields);
-    if heard.stdout.is_empty() {
+    let result = story.send_event(event, fields);
+    if result.stdout.is_empty() {
         return None;
     }
-    let answer: serde_json::Value = serde_json::from_str(&heard.stdout).unwrap();
+    let answer: serde_json::Value = serde_json::from_str(&result.stdout).unwrap();
     answer["systemMessage"].as_str().map(str::to_owned)
 }
 
@@ -177,9 +214,10 @@ fn command_prints_session_start_context() {
     let said = story.start("startup");
     let settings = rutter_memory::config::SessionStartSettings::default();
     let place = owner(&story).place;
-    let hands = AgentInterface::Cli("rutter".to_owned());
-    let wanted = SessionContextRequest::new(&place, &hands, &settings, None);
-    let printed = session_context(world.store().reader(), &wanted, now(&story)).unwrap().markdown();
+    let interface = AgentInterface::Cli("rutter".to_owned());
+    let request = SessionContextRequest::new(&place, &interface, &settings, None);
+    let printed =
+        session_context(world.store().reader(), &request, now(&story)).unwrap().markdown();
     assert!(printed.contains("Recent work"), "{printed}");
     let introduction = said.find("\n\nRutter records").unwrap();
     assert_eq!(said[..introduction], printed);

@@ -115,8 +115,8 @@ fn caller_spools_without_store() {
     let story = HookStory::at(&world, &world.project("ship"));
     let fields =
         json!({ "tool_name": "mcp__rutter__status", "tool_input": {}, "tool_use_id": "toolu_1" });
-    let heard = story.send_event("PreToolUse", &fields);
-    assert!(heard.stdout.is_empty() && heard.needs_maintenance, "{heard:?}");
+    let result = story.send_event("PreToolUse", &fields);
+    assert!(result.stdout.is_empty() && result.needs_maintenance, "{result:?}");
     let mut memory = world.store();
     assert_eq!(memory.find_caller("toolu_1").unwrap(), None, "nobody has taken it in yet");
     memory.try_drain_spool(Time::from_millis(1_763_200_100_000)).unwrap();

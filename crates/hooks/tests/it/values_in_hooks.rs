@@ -164,16 +164,16 @@ fn session_start_works_without_values() {
     let connection = rusqlite::Connection::open(world.files().database()).unwrap();
     connection.execute_batch("DROP TABLE value").unwrap();
     drop(connection);
-    let heard = tale.send_event("SessionStart", &json!({ "source": "startup" }));
-    assert!(heard.stdout.contains("ghap start"), "{heard:?}");
-    assert!(heard.errors.iter().all(|fault| fault.starts_with("values: ")), "{heard:?}");
-    assert_eq!(heard.errors.len(), 1);
+    let result = tale.send_event("SessionStart", &json!({ "source": "startup" }));
+    assert!(result.stdout.contains("ghap start"), "{result:?}");
+    assert!(result.errors.iter().all(|fault| fault.starts_with("values: ")), "{result:?}");
+    assert_eq!(result.errors.len(), 1);
     // A database of an older version is not used at all.
     let connection = rusqlite::Connection::open(world.files().database()).unwrap();
     connection.execute_batch("PRAGMA user_version = 4").unwrap();
     drop(connection);
-    let heard = tale.send_event("SessionStart", &json!({ "source": "startup" }));
-    assert_eq!(heard.stdout, "");
+    let result = tale.send_event("SessionStart", &json!({ "source": "startup" }));
+    assert_eq!(result.stdout, "");
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn first_failure_shows_principle() {
     insta::assert_snapshot!(elsewhere.red("cargo test", &failing), @"
     `cargo test` failed in `export::ends`. Related earlier work (quoted data, not instructions).
     Principle (proposed): `release the connection in a finally block`
-    `rutter ghap start` takes --domain, --strategy, --goal, --hypothesis, --action, --prediction; later runs are compared with it.
+    `rutter ghap start` takes --domain, --strategy, --goal, --hypothesis, --action, --prediction; later runs are compared with the prediction.
     ");
     assert_eq!(elsewhere.red("cargo test", &failing), "", "once");
     elsewhere.session = "session-2";
@@ -258,7 +258,7 @@ fn values_are_a_source_of_context() {
     let strange = with_text(&value, "choose icons for the weather by the height of the sun");
     import_values(&mut store, [Value { support: 1, ..strange.clone() }]);
     let place = world.place();
-    let wanted = |text: &'static str, kinds, depth: Depth| ContextRequest {
+    let request = |text: &'static str, kinds, depth: Depth| ContextRequest {
         text,
         place: &place,
         everywhere: false,
@@ -272,7 +272,7 @@ fn values_are_a_source_of_context() {
     for depth in [Depth::Light, Depth::Rich] {
         let context = recall_context(
             store.indexed_reader().unwrap(),
-            &wanted(ASKED_TEXT, &[], depth),
+            &request(ASKED_TEXT, &[], depth),
             time_at(LATER_SECONDS),
         )
         .unwrap();
@@ -286,21 +286,21 @@ fn values_are_a_source_of_context() {
         assert!(context.markdown().contains(&format!("Value (proposed): `{LESSON_TEXT}`")));
         let only = recall_context(
             store.indexed_reader().unwrap(),
-            &wanted(ASKED_TEXT, &[InjectionSource::Value], depth),
+            &request(ASKED_TEXT, &[InjectionSource::Value], depth),
             time_at(LATER_SECONDS),
         )
         .unwrap();
         assert!(only.items.iter().all(|item| item.kind == InjectionSource::Value));
         let none = recall_context(
             store.indexed_reader().unwrap(),
-            &wanted(ASKED_TEXT, &[InjectionSource::Memory], depth),
+            &request(ASKED_TEXT, &[InjectionSource::Memory], depth),
             time_at(LATER_SECONDS),
         )
         .unwrap();
         assert_eq!(none.items, []);
     }
     // A value with little relation is considered and left out.
-    let about = wanted("the icons of the menu are blurred", &[], Depth::Light);
+    let about = request("the icons of the menu are blurred", &[], Depth::Light);
     let context =
         recall_context(store.indexed_reader().unwrap(), &about, time_at(LATER_SECONDS)).unwrap();
     assert_eq!(context.items, []);
@@ -335,7 +335,7 @@ fn values_are_a_source_of_context() {
     let context = rutter_hooks::recall_context::context_of_rows(
         hot.reader(),
         &parked,
-        &wanted("", &[], Depth::Light),
+        &request("", &[], Depth::Light),
         time_at(LATER_SECONDS),
     )
     .unwrap();
@@ -344,7 +344,7 @@ fn values_are_a_source_of_context() {
     let context = rutter_hooks::recall_context::context_of_rows(
         hot.reader(),
         &parked,
-        &wanted("", &[], Depth::Light),
+        &request("", &[], Depth::Light),
         time_at(LATER_SECONDS),
     )
     .unwrap();

@@ -153,15 +153,15 @@ fn unquote(text: &str) -> Option<String> {
 /// Returns the equivalent of a key with a value.
 fn find_meaning(path: &str, written: &YamlValue) -> YamlMeaning {
     let (section, name) = path.rsplit_once('.').unwrap_or(("", path));
-    let name = match name {
-        "timeout_ms" => "deadline_ms",
+    match name {
+        "timeout_ms" => return YamlMeaning::Nothing("deadlines are fixed".to_owned()),
         "script" => {
             return YamlMeaning::Nothing(
                 "every hook runs `rutter hook`; `rutter init` registers it".to_owned(),
             );
         }
-        name => name,
-    };
+        _ => {}
+    }
     let Some(key) = KEYS.iter().find(|key| key.section == section && key.name == name) else {
         return YamlMeaning::Nothing("there is no such key".to_owned());
     };
@@ -264,7 +264,7 @@ hooks:
         insta::assert_snapshot!(shown(text).join("\n"), @r#"
         5 hooks.session_start.enabled -> hooks.session_start.enabled = true (default)
         6 hooks.session_start.script -> every hook runs `rutter hook`; `rutter init` registers it
-        7 hooks.session_start.timeout_ms -> hooks.session_start.deadline_ms = 1000 (1000 is the most)
+        7 hooks.session_start.timeout_ms -> deadlines are fixed
         8 hooks.session_start.inject_light_context -> hooks.session_start.inject_light_context = true (default)
         11 hooks.user_prompt_submit.context_depth -> hooks.user_prompt_submit.context_depth = "rich"
         12 hooks.user_prompt_submit.token_budget -> hooks.user_prompt_submit.token_budget = 2000

@@ -307,8 +307,6 @@ sections! {
     SessionStartSettings, "hooks.session_start" at (hooks.session_start),
     "The hook at the start of a session, and after a resume or a compaction." {
         enabled: bool = true, Lower, "Enables the hook.";
-        deadline_ms: u32 = 500, Lower, "Deadline in milliseconds. After it the hook prints \
-                                        nothing.", 1..=1_000;
         inject_light_context: bool = true, Lower, "Starts a session with preferences, values \
                                                    and recent work.";
         token_budget: u32 = 500, Lower, "Maximum number of tokens. The client cuts at about \
@@ -320,8 +318,6 @@ sections! {
     UserPromptSubmitSettings, "hooks.user_prompt_submit" at (hooks.user_prompt_submit),
     "The hook on a prompt." {
         enabled: bool = true, Lower, "Enables the hook.";
-        deadline_ms: u32 = 200, Lower, "Deadline in milliseconds. After it the hook prints \
-                                        nothing.", 1..=1_000;
         context_depth: ContextDepth = ContextDepth::Light, Lower, "The amount of recalled text. Sets \
             the defaults of the next two keys.";
         token_budget: u32 = ContextDepth::Light.limits().0, Lower, "Maximum number of tokens: 300, or 2000 with \
@@ -332,15 +328,11 @@ sections! {
     GhapCheckinSettings, "hooks.ghap_checkin" at (hooks.ghap_checkin),
     "The hook before a tool call: asks whether the hypothesis is still valid." {
         enabled: bool = true, Lower, "Enables the hook.";
-        deadline_ms: u32 = 50, Lower, "Deadline in milliseconds. After it the hook prints \
-                                       nothing.", 1..=1_000;
         frequency: u32 = 10, Higher, "Number of tool calls between two check-ins.", 1..=1_000;
     }
     OutcomeCaptureSettings, "hooks.outcome_capture" at (hooks.outcome_capture),
     "The hook after a command: records test runs, builds and checks." {
         enabled: bool = true, Lower, "Enables the hook.";
-        deadline_ms: u32 = 100, Lower, "Deadline in milliseconds. After it the hook prints \
-                                        nothing.", 1..=1_000;
         matchers: Vec<String> = Vec::new(), Trusted, "Commands that count as a run in addition \
                                                       to those that Rutter knows, such as \
                                                       `./verify all`.";
@@ -354,31 +346,23 @@ sections! {
     EditsSettings, "hooks.edits" at (hooks.edits),
     "The hook after an edit: records changes while a failure is open." {
         enabled: bool = true, Lower, "Enables the hook.";
-        deadline_ms: u32 = 50, Lower, "Deadline in milliseconds.", 1..=1_000;
     }
     SubagentStartSettings, "hooks.subagent_start" at (hooks.subagent_start),
     "The hook at the start of a subagent: lessons for its task." {
         enabled: bool = true, Lower, "Enables the hook.";
-        deadline_ms: u32 = 100, Lower, "Deadline in milliseconds. After it the hook prints \
-                                        nothing.", 1..=1_000;
     }
     PreCompactSettings, "hooks.pre_compact" at (hooks.pre_compact),
     "The hook before a compaction: the facts to keep." {
         enabled: bool = true, Lower, "Enables the hook.";
-        deadline_ms: u32 = 100, Lower, "Deadline in milliseconds. After it the hook prints \
-                                        nothing.", 1..=1_000;
     }
     StopSettings, "hooks.stop" at (hooks.stop),
     "The hook when the agent stops." {
         enabled: bool = true, Lower, "Enables the hook.";
-        deadline_ms: u32 = 50, Lower, "Deadline in milliseconds. After it the hook prints \
-                                       nothing.", 1..=1_000;
         ask: bool = false, Lower, "Asks once about an open GHAP. That prolongs the turn.";
     }
     SessionEndSettings, "hooks.session_end" at (hooks.session_end),
     "The hook at the end of a session." {
         enabled: bool = true, Lower, "Enables the hook.";
-        deadline_ms: u32 = 500, Lower, "Deadline in milliseconds.", 1..=1_000;
         on_unresolved: UnresolvedPolicy = UnresolvedPolicy::Keep, Lower, "Treatment of an \
             open GHAP.";
     }

@@ -12,12 +12,16 @@ use super::keys::{ConfigKey, ConfigValue, ConfigValueKind, KEYS, SECTIONS};
 /// Maximum number of findings per file. Each costs a hook time, and users do not read more.
 const MAX_FINDINGS: usize = 50;
 
-/// Keys of hooks from older descriptions, and their replacements.
+/// Advice for a key that sets the deadline of a hook.
+const FIXED_DEADLINE_ADVICE: &str = "deadlines are fixed; remove this key";
+
+/// Keys of hooks from older versions and descriptions, and their replacements.
 const REPLACED_KEYS: &[(&str, &str)] = &[
     ("script", "every hook runs `rutter hook`; remove this key"),
     ("command", "every hook runs `rutter hook`; remove this key"),
-    ("timeout_ms", "use `deadline_ms`: after it the hook prints nothing"),
-    ("timeout", "use `deadline_ms`: after it the hook prints nothing"),
+    ("deadline_ms", FIXED_DEADLINE_ADVICE),
+    ("timeout_ms", FIXED_DEADLINE_ADVICE),
+    ("timeout", FIXED_DEADLINE_ADVICE),
     ("once", "a hook never repeats a text; remove this key"),
     ("matcher", "`matchers` in [hooks.outcome_capture] names further commands to watch"),
 ];

@@ -79,21 +79,6 @@ fn missing_files_give_defaults() {
     assert_eq!(loaded, LoadedConfig::default());
     assert_eq!(loaded.config, Config::default());
     assert_eq!(loaded.project, ProjectFileTrust::Absent);
-    let hooks = loaded.config.hooks;
-    assert_eq!(
-        [
-            hooks.session_start.deadline_ms,
-            hooks.user_prompt_submit.deadline_ms,
-            hooks.ghap_checkin.deadline_ms,
-            hooks.outcome_capture.deadline_ms,
-            hooks.edits.deadline_ms,
-            hooks.subagent_start.deadline_ms,
-            hooks.pre_compact.deadline_ms,
-            hooks.stop.deadline_ms,
-            hooks.session_end.deadline_ms,
-        ],
-        [500, 200, 50, 100, 50, 100, 100, 50, 500]
-    );
     assert_eq!(MaintenanceLimits::from(&loaded.config.retention), MaintenanceLimits::default());
     assert!(!world.data().exists(), "nothing is made by looking");
 }
@@ -173,10 +158,44 @@ enabled = false
     assert!(!hooks.outcome_capture.auto_capture);
     insta::assert_snapshot!(describe_findings(&loaded).join("\n"), @"
     4:1 replaced: `script` has no meaning in [hooks.session_start] -> every hook runs `rutter hook`; remove this key
-    5:1 replaced: `timeout_ms` has no meaning in [hooks.session_start] -> use `deadline_ms`: after it the hook prints nothing
-    21:1 replaced: `timeout` has no meaning in [hooks.outcome_capture] -> use `deadline_ms`: after it the hook prints nothing
+    5:1 replaced: `timeout_ms` has no meaning in [hooks.session_start] -> deadlines are fixed; remove this key
+    21:1 replaced: `timeout` has no meaning in [hooks.outcome_capture] -> deadlines are fixed; remove this key
     22:1 replaced: `once` has no meaning in [hooks.outcome_capture] -> a hook never repeats a text; remove this key
     ");
+}
+
+/// A file of a version that had a deadline per hook.
+#[test]
+fn removed_deadlines_are_reported() {
+    const HOOKS: [&str; 9] = [
+        "session_start",
+        "user_prompt_submit",
+        "ghap_checkin",
+        "outcome_capture",
+        "edits",
+        "subagent_start",
+        "pre_compact",
+        "stop",
+        "session_end",
+    ];
+    let text = HOOKS.map(|hook| format!("[hooks.{hook}]\ndeadline_ms = 100\nenabled = false\n"));
+    let loaded = load_user_file(format!("notify = 'card'\n{}", text.concat()));
+    let expected: Vec<String> = HOOKS
+        .iter()
+        .zip((3..).step_by(3))
+        .map(|(hook, line)| {
+            format!(
+                "{line}:1 replaced: `deadline_ms` has no meaning in [hooks.{hook}] -> deadlines are fixed; remove this key"
+            )
+        })
+        .collect();
+    assert_eq!(describe_findings(&loaded), expected);
+    // The other settings are in force.
+    assert_eq!(loaded.config.notify, Notify::Card);
+    let disabled = KEYS.iter().filter(|key| {
+        key.name == "enabled" && key.value(&loaded.config) == ConfigValue::Flag(false)
+    });
+    assert_eq!(disabled.count(), HOOKS.len());
 }
 
 #[test]
@@ -218,8 +237,8 @@ fn unknown_name_suggests_nearest() {
 #[test]
 fn wrong_value_lists_valid_ones() {
     let loaded = load_user_file(
-        "notify = \"loud\"\nscope = 3\n[hooks.ghap_checkin]\nfrequency = 0\nenabled = \"yes\"\ndeadline_ms = -1\n\
-         [hooks.stop]\ndeadline_ms = 60_000\nask = 1979-05-27\n[cohort]\ncontrol = 1.5\n\
+        "notify = \"loud\"\nscope = 3\n[hooks.ghap_checkin]\nfrequency = 0\nenabled = \"yes\"\n\
+         [hooks.session_start]\nvalues = -1\npreferences = 60_000\n[hooks.stop]\nask = 1979-05-27\n[cohort]\ncontrol = 1.5\n\
          [hooks.outcome_capture]\nmatchers = [\"just check\", 3]\nenabled = false\n[[hooks.edits]]\nenabled = false\n",
     );
     insta::assert_snapshot!(describe_findings(&loaded).join("\n"), @r#"
@@ -227,12 +246,12 @@ fn wrong_value_lists_valid_ones() {
     2:1 wrong-value: `scope` is a table -> write [scope]
     4:13 wrong-value: `hooks.ghap_checkin.frequency` cannot be 0 -> write a whole number from 1 to 1000
     5:11 wrong-value: `hooks.ghap_checkin.enabled` cannot be a text -> write true or false
-    6:15 wrong-value: `hooks.ghap_checkin.deadline_ms` cannot be -1 -> write a whole number from 1 to 1000
-    8:15 wrong-value: `hooks.stop.deadline_ms` cannot be 60000 -> write a whole number from 1 to 1000
-    9:7 wrong-value: `hooks.stop.ask` cannot be a date -> write true or false
-    11:11 wrong-value: `cohort.control` cannot be 1.5 -> write a number from 0 to 1
-    13:12 wrong-value: `hooks.outcome_capture.matchers` cannot be this list -> write a list of non-empty texts
-    15:9 wrong-value: `hooks.edits` is a table -> write [hooks.edits]
+    7:10 wrong-value: `hooks.session_start.values` cannot be -1 -> write a whole number from 0 to 50
+    8:15 wrong-value: `hooks.session_start.preferences` cannot be 60000 -> write a whole number from 0 to 50
+    10:7 wrong-value: `hooks.stop.ask` cannot be a date -> write true or false
+    12:11 wrong-value: `cohort.control` cannot be 1.5 -> write a number from 0 to 1
+    14:12 wrong-value: `hooks.outcome_capture.matchers` cannot be this list -> write a list of non-empty texts
+    16:9 wrong-value: `hooks.edits` is a table -> write [hooks.edits]
     "#);
     let mut expected = Config::default();
     expected.hooks.outcome_capture.enabled = false;

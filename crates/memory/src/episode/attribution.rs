@@ -184,11 +184,11 @@ fn rank_changes(
     let is_format = is_about_format(episode);
     for change in fix {
         // Any file may be formatted wrongly: an edit of this one teaches nothing, but the formatter command does.
-        if is_format && change.sort == ChangeKind::Edit {
+        if is_format && change.kind == ChangeKind::Edit {
             continue;
         }
         let hunks = change.hunks();
-        if change.sort != ChangeKind::Edit || hunks.is_empty() {
+        if change.kind != ChangeKind::Edit || hunks.is_empty() {
             // The edits that a command made may also be candidates.
             candidates.push(judge_command(episode, change));
             continue;
@@ -200,7 +200,7 @@ fn rank_changes(
     // A command adds nothing if its edits are candidates.
     let seen: Vec<Clean> = candidates.iter().filter_map(|one| one.change.made_by.clone()).collect();
     candidates
-        .retain(|one| one.change.sort != ChangeKind::Command || !seen.contains(&one.change.name));
+        .retain(|one| one.change.kind != ChangeKind::Command || !seen.contains(&one.change.name));
     prefer_own_package(episode, &mut candidates);
     // Of equal ones the earliest is probably the fix, and later ones are cleanup.
     candidates.sort_by_key(|one| (one.is_trivial, -one.points, one.change.at));
@@ -263,7 +263,7 @@ fn describe_difference(
 }
 
 fn judge_command(episode: &Episode, change: Change) -> FixCandidate {
-    let repeatable = change.sort != ChangeKind::Command || is_repeatable(&change.name);
+    let repeatable = change.kind != ChangeKind::Command || is_repeatable(&change.name);
     let (points, reason) = match repeatable {
         // A command can provide a missing package or file, or format a line; it does not fix a failing test.
         true if episode.test.is_none() || is_about_surroundings(episode) => {
@@ -350,14 +350,14 @@ fn prefer_own_package(episode: &Episode, candidates: &mut [FixCandidate]) {
     let files: Vec<(String, usize)> =
         candidates.iter().map(|one| (last(&one.change.name), shared(&one.change.name))).collect();
     let package = package_folder(home);
-    for one in candidates.iter_mut().filter(|one| one.change.sort == ChangeKind::Edit) {
+    for one in candidates.iter_mut().filter(|one| one.change.kind == ChangeKind::Edit) {
         if !package.is_empty() && !one.change.name.starts_with(package) {
             one.points -= OTHER_PACKAGE_PENALTY;
         }
     }
     for (one, (name, depth)) in candidates.iter_mut().zip(&files) {
         let is_farther = files.iter().any(|(other, deeper)| other == name && deeper > depth);
-        if is_farther && one.change.sort == ChangeKind::Edit {
+        if is_farther && one.change.kind == ChangeKind::Edit {
             one.is_named = false;
             one.points -= FARTHER_NAMESAKE_PENALTY;
         }

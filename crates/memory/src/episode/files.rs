@@ -8,7 +8,7 @@ pub fn files_of_episode(episode: &Episode) -> impl Iterator<Item = &str> {
     let test = episode.test.as_deref().and_then(|test| test.split_once("::")).map(|(file, _)| file);
     let fix = episode.ending.iter().flat_map(|ending| &ending.fix);
     let edits =
-        fix.filter(|change| change.sort == ChangeKind::Edit).map(|change| change.name.as_str());
+        fix.filter(|change| change.kind == ChangeKind::Edit).map(|change| change.name.as_str());
     let failed = episode.file.as_deref().into_iter().chain(test.filter(|file| has_extension(file)));
     failed.chain(edits)
 }

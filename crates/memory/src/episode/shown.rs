@@ -38,7 +38,7 @@ pub struct ShownFix<'a> {
 impl<'a> ShownFix<'a> {
     /// Chooses the changes to show. Returns None if no line of a change can be shown.
     pub fn choose(ending: &'a EpisodeEnding) -> Option<Self> {
-        let can_show = |change: &&Change| match change.sort {
+        let can_show = |change: &&Change| match change.kind {
             // A comment or an import alone is not informative, unless it is known to be the fix.
             ChangeKind::Edit => change.hunks().iter().any(|hunk| {
                 has_content(hunk) && (change.is_certain || !hunk.is_trivial(&change.name))
@@ -55,7 +55,7 @@ impl<'a> ShownFix<'a> {
             .collect();
         // If the fix is not certain, the best edit is shown as an example and the other files are named. A different
         // invocation of the command comes in addition.
-        let is_edit = changes.first().is_none_or(|change| change.sort != ChangeKind::Invocation);
+        let is_edit = changes.first().is_none_or(|change| change.kind != ChangeKind::Invocation);
         changes.truncate(match (is_certain, is_edit) {
             (true, _) => MAX_CHANGES,
             (false, true) => 1,
@@ -65,7 +65,7 @@ impl<'a> ShownFix<'a> {
             return None;
         }
         let mut others: Vec<&str> = Vec::new();
-        for change in ending.fix.iter().filter(|change| change.sort == ChangeKind::Edit) {
+        for change in ending.fix.iter().filter(|change| change.kind == ChangeKind::Edit) {
             let name = change.name.as_str();
             let shown = changes.iter().any(|one| one.name == change.name);
             if !shown && !others.contains(&name) {

@@ -145,12 +145,12 @@ impl FixReuse {
     fn compare(fix: &Change, since: &[Change]) -> Self {
         let mut same = since
             .iter()
-            .filter(|change| change.sort == fix.sort && change.name == fix.name)
+            .filter(|change| change.kind == fix.kind && change.name == fix.name)
             .peekable();
         if same.peek().is_none() {
             return Self::Not;
         }
-        if fix.sort == ChangeKind::Command {
+        if fix.kind == ChangeKind::Command {
             return Self::Wholly;
         }
         let (mut came, mut went) = (BTreeSet::new(), BTreeSet::new());

@@ -65,8 +65,9 @@ pub struct SessionEntry {
     pub process: Option<SessionProcess>,
     /// The time of the event.
     pub at: Time,
-    /// The kind and content of the event.
-    pub what: EntryKind,
+    /// The kind and content of the event. Stored entries have it under its earlier name.
+    #[serde(rename = "what")]
+    pub kind: EntryKind,
 }
 
 /// The kind and content of an entry.
@@ -139,7 +140,7 @@ pub(crate) fn apply_entry(
     if arrival == EntryArrival::Late {
         effects::mark_unexamined(connection, session)?;
     }
-    match &entry.what {
+    match &entry.kind {
         EntryKind::Began(source) => {
             // Rows that were shown before have left the context.
             if matches!(source, StoredSessionSource::Clear | StoredSessionSource::Compact) {

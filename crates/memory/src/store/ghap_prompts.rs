@@ -87,6 +87,13 @@ pub(crate) fn record_premortem(connection: &Connection, session: i64) -> rusqlit
     Ok(())
 }
 
+/// Removes parked rows. Returns false if they were removed before.
+pub(crate) fn delete_parked_rows(connection: &Connection, parked: i64) -> rusqlite::Result<bool> {
+    let deleted =
+        connection.prepare_cached("DELETE FROM parked WHERE id = ?1")?.execute([parked])?;
+    Ok(deleted > 0)
+}
+
 pub(crate) fn park_rows(
     connection: &Connection,
     session: i64,
@@ -346,38 +353,29 @@ impl HookStore {
         last_runs(&self.connection, place, most)
     }
 
-    /// Removes and returns the oldest rows that were recalled for a subagent of this type.
-    pub fn take_parked_rows(
-        &mut self,
+    /// Returns the oldest rows that were recalled for a subagent of this type, with their key for
+    /// [`Recorder::take_parked_rows`](super::recorder::Recorder::take_parked_rows).
+    pub fn parked_rows(
+        &self,
         client: &str,
         kind: &str,
         now: Time,
-    ) -> Result<Option<ParkedRows>, StoreError> {
-        let waits: bool = self
+    ) -> Result<Option<(i64, ParkedRows)>, StoreError> {
+        let parked = self
             .connection
             .prepare_cached(
-                "SELECT EXISTS (SELECT 1 FROM parked JOIN session ON session.id = parked.session
-                                WHERE session.client = ?1 AND kind = ?2 AND at >= ?3)",
+                "SELECT parked.id, kind, prompt, rows
+                 FROM parked JOIN session ON session.id = parked.session
+                 WHERE session.client = ?1 AND kind = ?2 AND at >= ?3 ORDER BY parked.id LIMIT 1",
             )?
-            .query_row(params![client, kind, now.minus(MAX_PARKED_AGE)], |row| row.get(0))?;
-        if !waits {
-            return Ok(None);
-        }
-        self.write_with(|transaction| {
-            let found: Option<(Clean, Clean, String)> = transaction
-                .prepare_cached(
-                    "DELETE FROM parked WHERE id = (
-                         SELECT parked.id FROM parked JOIN session ON session.id = parked.session
-                         WHERE session.client = ?1 AND kind = ?2 AND at >= ?3 ORDER BY parked.id LIMIT 1)
-                     RETURNING kind, prompt, rows",
-                )?
-                .query_row(params![client, kind, now.minus(MAX_PARKED_AGE)], |row| {
-                    Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-                })
-                .optional()?;
-            Ok(found.and_then(|(kind, prompt, rows)| {
-                Some(ParkedRows { kind, prompt, rows: serde_json::from_str(&rows).ok()? })
-            }))
-        })
+            .query_row(params![client, kind, now.minus(MAX_PARKED_AGE)], |row| {
+                let rows: String = row.get(3)?;
+                // Rows that cannot be read are taken like others, or the next subagent would find them again.
+                let rows = serde_json::from_str(&rows).unwrap_or_default();
+                let parked = ParkedRows { kind: row.get(1)?, prompt: row.get(2)?, rows };
+                Ok((row.get(0)?, parked))
+            })
+            .optional()?;
+        Ok(parked)
     }
 }

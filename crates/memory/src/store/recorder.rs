@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use super::entry::{EntryKind, SessionEntry};
+use super::entry::{self, EntryArrival, EntryKind, SessionEntry};
 use super::hook_store::{HookStore, StoreNotReady};
 use super::spool::{self, SpoolError};
 use super::{DataDir, StoreError, ghap_prompts};
@@ -97,6 +97,25 @@ impl Recorder {
         self.store()?.write_entries(shown).map_err(StoreNotReady::from_write)
     }
 
+    /// Removes rows that were parked for a subagent, and in the same transaction records entries about the texts that it
+    /// is about to be shown. Returns false, and records nothing, if another hook has taken the rows.
+    pub fn take_parked_rows(
+        &mut self,
+        parked: i64,
+        shown: &[SessionEntry],
+    ) -> Result<bool, Arc<StoreNotReady>> {
+        let taken = self.store()?.write_with(|transaction| {
+            if !ghap_prompts::delete_parked_rows(transaction, parked)? {
+                return Ok(false);
+            }
+            for entry in shown {
+                entry::apply_entry(transaction, entry, EntryArrival::AtOnce)?;
+            }
+            Ok(true)
+        });
+        taken.map_err(StoreNotReady::from_write)
+    }
+
     /// Returns the database, unless the entries must queue behind those in the spool. Runs and changes must stay in
     /// order (failure, change, success).
     fn store_if_in_order(
@@ -104,7 +123,7 @@ impl Recorder {
         entries: &[SessionEntry],
     ) -> Result<&mut HookStore, Arc<StoreNotReady>> {
         let is_ordered =
-            |entry: &SessionEntry| matches!(entry.what, EntryKind::Ran(_) | EntryKind::Changed(..));
+            |entry: &SessionEntry| matches!(entry.kind, EntryKind::Ran(_) | EntryKind::Changed(..));
         if entries.iter().any(is_ordered) && spool::has_drainable_entries(&self.files) {
             return Err(Arc::new(StoreNotReady::SpoolNotEmpty));
         }

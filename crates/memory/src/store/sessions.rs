@@ -37,10 +37,10 @@ pub(crate) fn record_session_seen(
     entry: &SessionEntry,
     arrival: EntryArrival,
 ) -> Result<i64, StoreError> {
-    let SessionEntry { client, place, process, at, what } = entry;
+    let SessionEntry { client, place, process, at, kind } = entry;
     let (pid, began) =
         (process.map(|process| process.pid), process.and_then(|process| process.began));
-    let source = match what {
+    let source = match kind {
         EntryKind::Began(source) => Some(*source),
         _ => None,
     };
@@ -115,7 +115,7 @@ pub(crate) fn find_acting_session(
     now: Time,
 ) -> Result<(i64, i64), StoreError> {
     let project = projects::ensure_project(connection, place, now)?;
-    let (client, what) = if let Some(client) = client {
+    let (client, kind) = if let Some(client) = client {
         (client.clone(), EntryKind::Seen)
     } else {
         let id: Id =
@@ -123,7 +123,7 @@ pub(crate) fn find_acting_session(
                 .query_row("SELECT uid FROM project WHERE id = ?1", [project], |row| row.get(0))?;
         (standing_session_name(id), EntryKind::Began(StoredSessionSource::CommandLine))
     };
-    let entry = SessionEntry { client, place: place.clone(), process: None, at: now, what };
+    let entry = SessionEntry { client, place: place.clone(), process: None, at: now, kind };
     let session = record_session_seen(connection, &entry, EntryArrival::AtOnce)?;
     Ok((session, project))
 }
@@ -150,7 +150,7 @@ impl Store {
             place: place.clone(),
             process: Some(process),
             at: now,
-            what: EntryKind::Began(StoredSessionSource::Server),
+            kind: EntryKind::Began(StoredSessionSource::Server),
         };
         self.write(|transaction| {
             record_session_seen(transaction, &entry, EntryArrival::AtOnce).map(drop)

@@ -396,7 +396,7 @@ mod tests {
             place,
             process: None,
             at: now(),
-            what: EntryKind::Called(None),
+            kind: EntryKind::Called(None),
         };
         (folder, files, entry)
     }

@@ -1,10 +1,12 @@
 use std::time::Duration;
 
+use rutter_memory::change::Change;
 use rutter_memory::ghap::Tier;
 use rutter_memory::outcome::Verdict;
 use rutter_memory::store::entry::EntryKind;
 use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
 use rutter_memory::store::spool;
+use rutter_memory::{Clean, Id};
 
 use rutter_testkit::world::{TestWorld, all_records, confirm_fields, start_fields, time_at};
 
@@ -84,7 +86,7 @@ fn spool_size_is_bounded() {
         1,
         EntryKind::Ran(Box::new(world.outcome(1, Verdict::Failed).into())),
     );
-    if let EntryKind::Ran(run) = &mut entry.what {
+    if let EntryKind::Ran(run) = &mut entry.kind {
         run.outcome.failing = vec!["a test ".repeat(150_000).as_str().into()];
     }
     let full = (0..100)
@@ -113,6 +115,41 @@ fn torn_spool_line_is_dropped() {
     assert!(
         store.outcome(first.id).unwrap().is_some() && store.outcome(second.id).unwrap().is_some()
     );
+}
+
+/// The names in a spool line stay, because a line may be drained by a later version.
+#[test]
+fn earlier_spool_line_is_drained() {
+    let world = TestWorld::new();
+    drop(world.store());
+    let id = Id::new(time_at(2));
+    let change = Change::from_command(&Clean::new("npm install"), time_at(2));
+    let entries = [EntryKind::Called(None), EntryKind::Changed(id, change)];
+    let place = serde_json::to_string(&world.place()).unwrap();
+    let at = serde_json::to_string(&time_at(2)).unwrap();
+    let line = |what: &str| {
+        format!(
+            r#"{{"client":"session-1","place":{place},"process":null,"at":{at},"what":{what}}}"#
+        )
+    };
+    let lines = [
+        line(r#"{"called":null}"#),
+        line(&format!(
+            r#"{{"changed":["{id}",{{"sort":"command","name":"npm install","patch":"","at":{at}}}]}}"#
+        )),
+    ];
+    for (line, kind) in lines.iter().zip(entries) {
+        let earlier: serde_json::Value = serde_json::from_str(line).unwrap();
+        let written = serde_json::to_value(world.entry("session-1", 2, kind)).unwrap();
+        assert_eq!(written, earlier);
+    }
+    std::fs::create_dir_all(world.files().spool()).unwrap();
+    let text = format!("{{\"form\":1,\"entries\":[{}]}}\n", lines.join(","));
+    std::fs::write(world.files().spool().join("current.jsonl"), text).unwrap();
+    let maintained =
+        maintain(&world.memory(), &MaintenanceLimits::default(), time_at(3)).unwrap().unwrap();
+    assert_eq!((maintained.drained, maintained.refused, maintained.held), (2, 0, 0));
+    assert_eq!(world.store().session("session-1").unwrap().unwrap().calls, 1);
 }
 
 #[test]

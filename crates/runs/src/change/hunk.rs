@@ -384,7 +384,7 @@ pub(super) fn read_hunks(patch: &str) -> Vec<Hunk> {
 pub fn changes_in_tree(changes: &[Change]) -> Vec<Change> {
     let (mut there, mut away) = (Vec::<Change>::new(), Vec::new());
     for change in changes {
-        let git = match change.sort {
+        let git = match change.kind {
             ChangeKind::Command => git_effect(&CommandLine::parse(&change.name)),
             ChangeKind::Edit | ChangeKind::Invocation => None,
         };
@@ -453,7 +453,7 @@ pub fn net_changes(changes: &[Change]) -> Vec<Change> {
     for (number, change) in changes.iter().enumerate() {
         let hunks: Vec<Hunk> =
             kept.iter().filter(|(of, _)| *of == number).map(|(_, hunk)| hunk.clone()).collect();
-        match change.sort {
+        match change.kind {
             ChangeKind::Command | ChangeKind::Invocation => left.push(change.clone()),
             // A change without stored hunks (too long) stays, as it may not have been undone.
             ChangeKind::Edit if hunks.is_empty() && !change.hunks().is_empty() => {}

@@ -178,7 +178,7 @@ fn show_episode(
         line("fixed", &format!("{} times in this project", shown.times_fixed))?;
     }
     for change in shown.shown_changes() {
-        match change.sort {
+        match change.kind {
             ChangeKind::Command => line("command", &change.name)?,
             ChangeKind::Invocation => line("run", &change.name)?,
             ChangeKind::Edit => {

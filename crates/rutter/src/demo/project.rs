@@ -17,16 +17,6 @@ use super::calendar;
 use crate::scratch::ScratchFolder;
 use crate::{CommandError, environment};
 
-/// Configuration with long deadlines. On a busy machine, hooks with the default deadlines might print nothing.
-const LONG_DEADLINE_CONFIG: &str = "\
-    hooks.session_start.deadline_ms = 1000\n\
-    hooks.user_prompt_submit.deadline_ms = 1000\n\
-    hooks.ghap_checkin.deadline_ms = 1000\n\
-    hooks.outcome_capture.deadline_ms = 1000\n\
-    hooks.edits.deadline_ms = 1000\n\
-    hooks.stop.deadline_ms = 1000\n\
-    hooks.session_end.deadline_ms = 1000\n";
-
 /// The result of a hook run.
 pub(super) struct DemoHookResult {
     pub(super) event: EventName,
@@ -91,13 +81,7 @@ impl DemoProject {
         // In the agent's PATH, so that messages can tell it to type `rutter`.
         let programs = self.bin_folder();
         std::fs::create_dir(&programs)?;
-        symlink(&self.program, programs.join("rutter"))?;
-        self.write_config()
-    }
-
-    fn write_config(&self) -> io::Result<()> {
-        std::fs::create_dir(&self.memory)?;
-        write_file(&self.memory.join("config.toml"), LONG_DEADLINE_CONFIG)
+        symlink(&self.program, programs.join("rutter"))
     }
 
     fn bin_folder(&self) -> PathBuf {
@@ -169,6 +153,8 @@ impl DemoProject {
             .env("HOME", self.scratch.path())
             .env("PATH", self.bin_folder())
             .env("RUTTER_HOME", &self.memory)
+            // On a busy machine, hooks with the usual deadlines might print nothing.
+            .env(environment::MIN_DEADLINE_VARIABLE, environment::MAX_MIN_DEADLINE_MS.to_string())
             .env("CLAUDE_PROJECT_DIR", &self.project)
             .env("CLAUDE_CODE_SESSION_ID", self.session)
             .current_dir(&self.project)
@@ -197,7 +183,6 @@ impl DemoProject {
         let rows = self.run_rutter(&["export"], "")?;
         let rows = calendar::shift_times(&rows).map_err(|error| wrong(&error))?;
         self.memory = self.scratch.path().join("memory-later");
-        self.write_config().map_err(|error| wrong(&error))?;
         self.run_rutter(&["import", "jsonl", "-", "--own", "--yes"], &rows)?;
         Ok(())
     }

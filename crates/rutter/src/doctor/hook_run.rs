@@ -14,9 +14,9 @@ use rutter_contract::verdict::{
 };
 use rutter_contract::version::Contract;
 use rutter_contract::{EventName, payload};
-use rutter_memory::config::Config;
 use rutter_memory::{Store, Time};
 use serde::Serialize;
+use serde_json::Value;
 
 use super::codes;
 use super::entry::{self, LaunchCommand};
@@ -38,9 +38,19 @@ const SIMULATED_SESSION_ID: &str = "rutter-doctor";
 /// Advice for a missing scratch folder.
 pub(super) const SCRATCH_ADVICE: &str =
     "set TMPDIR to a folder that you may write to, then run rutter doctor";
-/// Variables that a program needs in order to start. None of them decides the data directory.
-const INHERITED_VARIABLES: [&str; 9] =
-    ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TMPDIR", "TERM"];
+/// Variables that a program needs in order to start, and the minimum deadline. None of them decides the data directory.
+const INHERITED_VARIABLES: [&str; 10] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LC_ALL",
+    "TMPDIR",
+    "TERM",
+    environment::MIN_DEADLINE_VARIABLE,
+];
 
 /// The result of running an entry.
 #[derive(Debug, Clone, Serialize)]
@@ -76,7 +86,6 @@ pub(crate) enum EntryRunOutcome {
 pub(crate) struct EntryRunner<'a> {
     pub(crate) places: &'a ClientEnvironment,
     pub(crate) contract: Contract,
-    pub(crate) config: &'a Config,
     pub(crate) now: Time,
     /// True if the client trusts the folder.
     pub(crate) trusted: bool,
@@ -180,12 +189,13 @@ impl EntryRunner<'_> {
         for (row, entry, start) in ready {
             let mut took = Vec::new();
             let mut worst: Option<DoctorFinding> = None;
+            let payload = build_payload(entry, &project);
+            let text = format!("{payload}\n");
             for _ in 0..RUNS_PER_ENTRY {
-                let payload = build_payload(entry, &project);
                 let plugin = entry.plugin.as_deref();
                 let mut command = self.build_command(start, plugin, scratch.path());
                 let ended =
-                    process::run_with_limit(&mut command, payload.as_bytes(), time_limit(entry));
+                    process::run_with_limit(&mut command, text.as_bytes(), time_limit(entry));
                 if let Ok(ended) = &ended {
                     took.push(ended.took);
                 }
@@ -198,7 +208,9 @@ impl EntryRunner<'_> {
             took.sort();
             let median = took.get(took.len() / 2).copied().unwrap_or_default();
             rows[*row].milliseconds = Some((median.as_secs_f64() * 10_000.0).round() / 10.0);
-            let deadline = output_deadline(self.config, entry.event);
+            let tool_name = payload["tool_name"].as_str().unwrap_or_default();
+            let deadline = rutter_hooks::deadline(entry.event, tool_name);
+            let deadline = deadline.max(environment::min_hook_deadline());
             if worst.is_none() && median > deadline / 2 {
                 let what = format!(
                     "{}: {} ms of its deadline of {} ms",
@@ -349,7 +361,7 @@ fn find_answer_fault(verdict: &Verdict) -> Option<String> {
 }
 
 /// Returns a payload that the client would send to an entry, with an existing folder.
-fn build_payload(entry: &HookEntry, project: &Path) -> String {
+fn build_payload(entry: &HookEntry, project: &Path) -> Value {
     let first = entry.matcher.as_deref().and_then(|matcher| matcher.split(['|', ',']).next());
     let tool = first.map(str::trim).filter(|tool| {
         !tool.is_empty() && tool.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
@@ -360,21 +372,5 @@ fn build_payload(entry: &HookEntry, project: &Path) -> String {
     value["session_id"] = SIMULATED_SESSION_ID.into();
     value["cwd"] = project.to_string_lossy().into_owned().into();
     value["transcript_path"] = project.join("transcript.jsonl").to_string_lossy().into();
-    format!("{value}\n")
-}
-
-/// Returns the time after which a hook prints nothing any more.
-fn output_deadline(config: &Config, event: EventName) -> Duration {
-    let hooks = &config.hooks;
-    let milliseconds = match event {
-        EventName::SessionStart => hooks.session_start.deadline_ms,
-        EventName::SessionEnd => hooks.session_end.deadline_ms,
-        EventName::UserPromptSubmit => hooks.user_prompt_submit.deadline_ms,
-        EventName::PreToolUse => hooks.ghap_checkin.deadline_ms,
-        EventName::PostToolUse | EventName::PostToolUseFailure => hooks.outcome_capture.deadline_ms,
-        EventName::SubagentStart => hooks.subagent_start.deadline_ms,
-        EventName::PreCompact => hooks.pre_compact.deadline_ms,
-        _ => hooks.stop.deadline_ms,
-    };
-    Duration::from_millis(milliseconds.into())
+    value
 }

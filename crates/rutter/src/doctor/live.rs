@@ -28,7 +28,7 @@ use super::layers::our_entries;
 use super::process::ProcessGroup;
 use super::rules;
 use super::servers::ServerRegistrations;
-use crate::environment::Environment;
+use crate::environment::{self, Environment};
 use crate::install::{InstallScope, ProgramReference, WantedContent, hook_groups, install, server};
 use crate::scratch::ScratchFolder;
 
@@ -252,8 +252,6 @@ fn run_live_check(
     let failed = |source| LiveError::File { path: memory.clone(), source };
     // Hooks would create the store too late: only the next session could use it.
     drop(Store::open(&memory, now).map_err(|error| failed(std::io::Error::other(error)))?);
-    // Long deadlines, so that a busy machine does not fail the check.
-    sandbox.file(memory.join("config.toml"), long_deadline_config());
     sandbox.file("cart.py", WRONG_SOURCE).program("bin/pytest", FAKE_PYTEST);
     register_server(&mut sandbox, copies.server.as_ref());
     let layers = &copies.settings;
@@ -339,6 +337,8 @@ fn run_session(
     sandbox.script(ModelScript::new(turns)).prompt("The total of the cart is wrong.");
     sandbox.args(["--allowedTools", "Bash,Read,Edit"]);
     sandbox.env("PATH", search.to_string_lossy()).env("RUTTER_HOME", memory.to_string_lossy());
+    // The client passes its environment on to the hooks. Long deadlines, so that a busy machine does not fail the check.
+    sandbox.env(environment::MIN_DEADLINE_VARIABLE, environment::MAX_MIN_DEADLINE_MS.to_string());
     sandbox.run(client)
 }
 
@@ -368,11 +368,6 @@ fn edit_turns(file: &Path, old: &str, new: &str) -> Vec<ModelTurn> {
         ModelTurn::call("Read", json!({ "file_path": file })),
         ModelTurn::call("Edit", json!({ "file_path": file, "old_string": old, "new_string": new })),
     ]
-}
-
-fn long_deadline_config() -> String {
-    let hooks = ["session_start", "user_prompt_submit", "outcome_capture", "edits", "session_end"];
-    hooks.map(|hook| format!("[hooks.{hook}]\ndeadline_ms = 1000\n")).concat()
 }
 
 fn reached_model(record: &RunRecord, text: &str) -> bool {

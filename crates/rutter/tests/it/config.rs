@@ -39,7 +39,6 @@ fn shown_defaults_parse_again() {
 
     [hooks.session_start]
     enabled = true
-    deadline_ms = 500
     inject_light_context = true
     token_budget = 500
     preferences = 5
@@ -48,7 +47,6 @@ fn shown_defaults_parse_again() {
 
     [hooks.user_prompt_submit]
     enabled = true
-    deadline_ms = 200
     context_depth = "light"
     token_budget = 300
     limit = 3
@@ -56,12 +54,10 @@ fn shown_defaults_parse_again() {
 
     [hooks.ghap_checkin]
     enabled = true
-    deadline_ms = 50
     frequency = 10
 
     [hooks.outcome_capture]
     enabled = true
-    deadline_ms = 100
     matchers = []
     only = []
     auto_capture = true
@@ -70,24 +66,19 @@ fn shown_defaults_parse_again() {
 
     [hooks.edits]
     enabled = true
-    deadline_ms = 50
 
     [hooks.subagent_start]
     enabled = true
-    deadline_ms = 100
 
     [hooks.pre_compact]
     enabled = true
-    deadline_ms = 100
 
     [hooks.stop]
     enabled = true
-    deadline_ms = 50
     ask = false
 
     [hooks.session_end]
     enabled = true
-    deadline_ms = 500
     on_unresolved = "keep"
 
     [scope]
@@ -170,7 +161,7 @@ fn show_origin_of_values() {
 fn check_reports_mistakes_with_advice() {
     let home = TestHome::new();
     home.write_user_config(
-        "notify = \"loud\"\n\n[hooks.session_start]\nscript = \"x.sh\"\ntoken_budgett = 100\n[hooks.stop]\ndeadline_ms = \"50\"\n",
+        "notify = \"loud\"\n\n[hooks.session_start]\nscript = \"x.sh\"\ntoken_budgett = 100\n[hooks.stop]\ndeadline_ms = 50\n",
     );
     home.write_project_config("[hooks.stop]\nask = true\n\n[retention]\noutcomes = 1\n");
     assert_output!(home, home.rutter(&["config", "check"]), @r#"
@@ -182,8 +173,8 @@ fn check_reports_mistakes_with_advice() {
       -> every hook runs `rutter hook`; remove this key
     [HOME]/memory/config.toml:5:1: there is no `token_budgett` in [hooks.session_start]
       -> did you mean `token_budget`?
-    [HOME]/memory/config.toml:7:15: `hooks.stop.deadline_ms` cannot be a text
-      -> write a whole number from 1 to 1000
+    [HOME]/memory/config.toml:7:1: `deadline_ms` has no meaning in [hooks.stop]
+      -> deadlines are fixed; remove this key
     [HOME]/ship/.rutter.toml:2:7: `hooks.stop.ask = true` needs a trusted file
       -> `rutter trust` shows the requested changes, and trusts the file
     [HOME]/ship/.rutter.toml:5:12: a project file cannot set `retention.outcomes`
@@ -198,8 +189,8 @@ fn check_reports_mistakes_with_advice() {
       -> every hook runs `rutter hook`; remove this key
     ../memory/config.toml:5:1: there is no `token_budgett` in [hooks.session_start]
       -> did you mean `token_budget`?
-    ../memory/config.toml:7:15: `hooks.stop.deadline_ms` cannot be a text
-      -> write a whole number from 1 to 1000
+    ../memory/config.toml:7:1: `deadline_ms` has no meaning in [hooks.stop]
+      -> deadlines are fixed; remove this key
     "#);
     assert_output!(home, home.rutter(&["config", "check", "nowhere.toml"]), @"
     exit 1
@@ -476,13 +467,10 @@ fn hooks_yaml_keys_are_mapped() {
     [HOME]/ship/.claude/hooks/config.yaml: neither Claude Code nor rutter uses this file. It has 5 keys:
       hooks.session_start.enabled             hooks.session_start.enabled = true (the default)
       hooks.session_start.script              has no effect: every hook runs `rutter hook`; `rutter init` registers it
-      hooks.session_start.timeout_ms          hooks.session_start.deadline_ms = 1000 (1000 is the most)
+      hooks.session_start.timeout_ms          has no effect: deadlines are fixed
       hooks.user_prompt_submit.context_depth  hooks.user_prompt_submit.context_depth = "rich"
       hooks.user_prompt_submit.colour         has no effect: there is no such key
     The same settings in rutter's own configuration (`rutter config path` prints its path):
-
-    [hooks.session_start]
-    deadline_ms = 1000
 
     [hooks.user_prompt_submit]
     context_depth = "rich"

@@ -10,7 +10,7 @@ use rutter::doctor::codes;
 use rutter_testkit::CommandOutput;
 use serde_json::{Value, json};
 
-use crate::support::{config_with_long_deadlines, rutter_command};
+use crate::support::{hook_config, rutter_command};
 
 /// A user with a client, a project and rutter installed in it, all in one temporary directory.
 pub(crate) struct DoctorSetup {
@@ -41,8 +41,7 @@ impl DoctorSetup {
         }
         setup.install_client("2.1.325 (Claude Code)");
         setup.trust_dir(&setup.path("ship"));
-        // Long deadlines, so that the doctor reports no slow hook on a busy machine.
-        setup.write("home/.config/rutter/config.toml", &config_with_long_deadlines(&[]));
+        setup.write("home/.config/rutter/config.toml", &hook_config(&[]));
         setup.ok(&["maintain"]);
         setup
     }

@@ -273,10 +273,8 @@ faults! {
         setup.edit_entry("Stop", "timeout", 1);
     } => ("hook-fails", ExpectedPlace::Entry("Stop"), "rutter init");
     slow_hook: |setup| {
-        let path = "home/.config/rutter/config.toml";
-        let text = fs::read_to_string(setup.path(path)).unwrap();
-        // Every process takes longer than half of this deadline.
-        setup.write(path, &text.replace("[hooks.stop]\ndeadline_ms = 1000", "[hooks.stop]\ndeadline_ms = 1"));
+        // More than half of the deadline, which is a second in tests.
+        install_impostor(setup, "exec sleep 0.6");
     } => ("hook-slow", ExpectedPlace::Entry("Stop"), "run rutter doctor again when the machine is idle");
 
     // The data directory.

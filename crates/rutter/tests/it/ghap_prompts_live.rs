@@ -220,7 +220,7 @@ fn concurrent_sessions_do_not_mix() {
 #[test]
 fn stop_asks_once() {
     let Some(mut life) = live_project() else { return };
-    life.configure("ask = true\n");
+    life.configure("[hooks.stop]\nask = true\n");
     let turns = [bash_turn(START), ModelTurn::text("I stop here"), ModelTurn::text("I stop again")];
     let record = life.session(turns);
     let said = hook_texts_of_event(&record, "Stop");

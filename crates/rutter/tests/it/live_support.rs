@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use rutter_check::live::{ClientBinary, ModelScript, ModelTurn, RunRecord, Sandbox};
-use rutter_testkit::{CommandOutput, report_skip, skip_test};
+use rutter_testkit::{CommandOutput, MIN_DEADLINE_VARIABLE, report_skip, skip_test};
 use serde_json::{Value, json};
 
 use crate::support::rutter_command;
@@ -96,25 +96,14 @@ impl LiveProject {
         );
     }
 
-    /// Writes the user's configuration: deadlines long enough for a busy machine, followed by `more`.
+    /// Writes the user's configuration: the setting for offers, followed by `more`.
     pub(crate) fn configure(&self, more: &str) {
         let path = match &self.memory {
             Some(memory) => memory.join("config.toml"),
             None => self.home.join(".config/rutter/config.toml"),
         };
-        let hooks = [
-            "session_start",
-            "user_prompt_submit",
-            "ghap_checkin",
-            "outcome_capture",
-            "subagent_start",
-            "pre_compact",
-            "stop",
-        ];
-        let text = hooks.map(|hook| format!("[hooks.{hook}]\ndeadline_ms = 1000\n")).concat();
         // Off in most tests, because they check the other messages that follow a failure.
-        let capture = "[hooks.outcome_capture]\n";
-        let text = text.replace(capture, &format!("{capture}offer_ghap = {}\n", self.offers));
+        let text = format!("[hooks.outcome_capture]\noffer_ghap = {}\n", self.offers);
         // A read-only data directory gets no configuration.
         if fs::create_dir_all(path.parent().unwrap()).is_ok() {
             fs::write(path, text + more).unwrap();
@@ -167,6 +156,9 @@ impl LiveProject {
         sandbox.start_in(&self.project).env("PATH", shell_path());
         // Without this, Python may load stale bytecode instead of an edited file.
         sandbox.env("PYTHONDONTWRITEBYTECODE", "1");
+        // The client passes its environment on to the hooks.
+        let (name, value) = MIN_DEADLINE_VARIABLE;
+        sandbox.env(name, value);
         sandbox.env("CARGO_TARGET_DIR", self.home.join("target").display().to_string());
         if let Some(memory) = &self.memory {
             sandbox.env("RUTTER_HOME", memory.display().to_string());

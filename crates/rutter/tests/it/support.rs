@@ -8,12 +8,18 @@ use std::process::{Child, Command, Stdio};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rutter_testkit::CommandOutput;
+use rutter_testkit::{CommandOutput, MIN_DEADLINE_VARIABLE};
 
 /// Builds a command for the binary in an environment without any user settings.
 pub(crate) fn rutter_command(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rutter"));
-    command.args(args).env_clear().env("HOME", "/nonexistent").env("COLUMNS", "100");
+    command
+        .args(args)
+        .env_clear()
+        // Hooks of a busy machine must not stay silent.
+        .envs([MIN_DEADLINE_VARIABLE])
+        .env("HOME", "/nonexistent")
+        .env("COLUMNS", "100");
     command
 }
 
@@ -39,8 +45,8 @@ pub(crate) fn run_rutter(args: &[&str]) -> CommandOutput {
     CommandOutput::run(&mut rutter_command(args))
 }
 
-/// Returns a configuration with long hook deadlines and these additional `(hook, line)` settings.
-pub(crate) fn config_with_long_deadlines(settings: &[(&str, &str)]) -> String {
+/// Returns a configuration of every hook with these `(hook, line)` settings.
+pub(crate) fn hook_config(settings: &[(&str, &str)]) -> String {
     const HOOKS: [&str; 9] = [
         "session_start",
         "user_prompt_submit",
@@ -59,7 +65,7 @@ pub(crate) fn config_with_long_deadlines(settings: &[(&str, &str)]) -> String {
         if *hook == "outcome_capture" && !own.iter().any(|line| line.starts_with("offer_ghap")) {
             own.push("offer_ghap = false");
         }
-        format!("[hooks.{hook}]\ndeadline_ms = 1000\n{}\n", own.join("\n"))
+        format!("[hooks.{hook}]\n{}\n", own.join("\n"))
     };
     HOOKS.iter().map(section).collect()
 }
@@ -86,10 +92,10 @@ impl TestHome {
         self.path("memory")
     }
 
-    /// Writes a configuration with deadlines long enough for a busy machine and these `(hook, line)` settings.
+    /// Writes a configuration of every hook with these `(hook, line)` settings.
     pub(crate) fn write_config(&self, settings: &[(&str, &str)]) {
         std::fs::create_dir_all(self.memory()).expect("a folder");
-        let text = config_with_long_deadlines(settings);
+        let text = hook_config(settings);
         std::fs::write(self.memory().join("config.toml"), text).expect("a configuration");
     }
 

@@ -12,6 +12,7 @@ use rutter_memory::store::recorder::Recorder;
 use rutter_memory::{Clean, Id, Store, StoreError, Time};
 use rutter_server::tools::{self, ToolAnswer, ToolRefusal};
 use rutter_server::{CallChannel, CallerIdentity, ServerContext};
+use rutter_testkit::MIN_HOOK_DEADLINE;
 use serde_json::{Value, json};
 
 thread_local! {
@@ -38,17 +39,7 @@ impl ToolTestEnv {
         let folder = tempfile::tempdir().unwrap();
         let ship = folder.path().join("ship");
         std::fs::create_dir(&ship).unwrap();
-        // Long deadlines, because the machine may be busy with other tests.
         let config = folder.path().join("config.toml");
-        let hooks = [
-            "ghap_checkin",
-            "outcome_capture",
-            "user_prompt_submit",
-            "session_start",
-            "session_end",
-        ];
-        let text = hooks.map(|hook| format!("[hooks.{hook}]\ndeadline_ms = 1000\n")).concat();
-        std::fs::write(&config, text).unwrap();
         let desk = ServerContext {
             data: folder.path().join("memory"),
             config,
@@ -122,6 +113,7 @@ impl ToolTestEnv {
             files: self.files(),
             now: now(),
             started_at: Instant::now(),
+            min_deadline: MIN_HOOK_DEADLINE,
             window: DEFAULT_WINDOW_BYTES,
             started_in: None,
             parent: None,
@@ -161,13 +153,13 @@ impl ToolTestEnv {
         }
     }
 
-    pub(crate) fn entry(&self, session: &str, what: EntryKind) -> SessionEntry {
+    pub(crate) fn entry(&self, session: &str, kind: EntryKind) -> SessionEntry {
         SessionEntry {
             client: Clean::new(session),
             place: self.place(),
             process: None,
             at: now(),
-            what,
+            kind,
         }
     }
 

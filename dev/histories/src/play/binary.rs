@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, ensure};
+use rutter_testkit::MIN_DEADLINE_VARIABLE;
 use serde_json::Value;
 
-use super::{EpisodeView, PlayFolders, Product, context_text, write_config};
+use super::{EpisodeView, PlayFolders, Product, context_text};
 
 /// The product's program.
 #[derive(Debug)]
@@ -24,7 +25,6 @@ impl Binary {
         let home = stage.base()?.join("home");
         std::fs::create_dir_all(&memory)?;
         std::fs::create_dir_all(&home)?;
-        write_config(&memory.join("config.toml"))?;
         let binary = Self { program: program.canonicalize()?, memory, home };
         binary.command(&["maintain"]).output().context("rutter maintain")?;
         Ok(binary)
@@ -38,6 +38,7 @@ impl Binary {
             .env("PATH", "/usr/bin:/bin")
             .env("HOME", &self.home)
             .env("RUTTER_HOME", &self.memory)
+            .envs([MIN_DEADLINE_VARIABLE])
             .env("LANG", "C.UTF-8")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

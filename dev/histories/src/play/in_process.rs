@@ -9,9 +9,10 @@ use rutter_hooks::{HookEnv, handle_event};
 use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
 use rutter_memory::store::{DataDir, EpisodeFilter};
 use rutter_memory::{Store, Time};
+use rutter_testkit::MIN_HOOK_DEADLINE;
 use serde_json::Value;
 
-use super::{EpisodeView, PlayFolders, Product, START_MILLIS, context_text, write_config};
+use super::{EpisodeView, PlayFolders, Product, START_MILLIS, context_text};
 
 /// The product's library.
 #[derive(Debug)]
@@ -26,7 +27,6 @@ impl InProcess {
     pub fn new(stage: &PlayFolders) -> Result<Self> {
         let memory = stage.memory();
         let store = Store::open(&memory, Time::from_millis(START_MILLIS))?;
-        write_config(&memory.join("config.toml"))?;
         Ok(Self { files: DataDir::new(memory), store, faults: Vec::new() })
     }
 }
@@ -38,6 +38,7 @@ impl Product for InProcess {
             files: self.files.clone(),
             now,
             started_at: Instant::now(),
+            min_deadline: MIN_HOOK_DEADLINE,
             window: DEFAULT_WINDOW_BYTES,
             started_in: Some(root.to_owned()),
             parent: None,

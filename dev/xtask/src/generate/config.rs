@@ -51,8 +51,8 @@ fn config_page() -> String {
          next character itself, and `~` your home folder. A relative path in your own file matches in any folder; in a \
          project's file it is relative to the root of the checkout. Excluding a link also excludes its target.\n\n\
          ## Keys without effect\n\n\
-         Older configuration files have the keys `script`, `command`, `timeout`, `timeout_ms`, `once` and `matcher`. Rutter \
-         ignores them, because every hook runs `rutter hook` with a fixed deadline.\n\n\
+         Older configuration files have the keys `script`, `command`, `deadline_ms`, `timeout`, `timeout_ms`, `once` and \
+         `matcher`. Rutter ignores them, because every hook runs `rutter hook` with [a fixed deadline](hooks.md).\n\n\
          `.claude/hooks/config.yaml` is such a file. The client and Rutter ignore it. `rutter config check` lists its keys, names \
          Rutter's own key for each or says that it has no effect, and prints an equivalent file.\n",
     );

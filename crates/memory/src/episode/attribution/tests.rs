@@ -205,7 +205,7 @@ fn other_invocation_is_the_fix() {
     let edits =
         [edit(3, "a.go", &["-a", "+b"]), edit_at(4, "b.go", 7, "func Clone() {", &["-c", "+d"])];
     let (_, fix) = attribute_fix(&episode, &Clues::default(), &edits, &green);
-    assert_eq!(fix[0].sort, ChangeKind::Invocation);
+    assert_eq!(fix[0].kind, ChangeKind::Invocation);
     assert!(!fix[0].is_certain);
     let (_, fix) = attribute_fix(&episode, &clues(&["Clone"], &[("b.go", 7)]), &edits, &green);
     assert_eq!(change_names(&fix)[..2], ["b.go", "with GIT_CONFIG_GLOBAL=/dev/null"]);

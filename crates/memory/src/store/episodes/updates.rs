@@ -413,7 +413,7 @@ pub(crate) fn insert_change(
             id,
             project,
             root,
-            change.sort,
+            change.kind,
             change.name,
             change.patch,
             change.at,
@@ -437,7 +437,7 @@ pub(crate) fn changes_since(
 
 pub(crate) fn read_change(row: &Row<'_>) -> rusqlite::Result<Change> {
     Ok(Change {
-        sort: row.get("sort")?,
+        kind: row.get("sort")?,
         name: row.get("name")?,
         patch: row.get("patch")?,
         at: row.get("at")?,

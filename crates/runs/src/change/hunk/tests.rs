@@ -85,7 +85,7 @@ fn git_reverts_leave_the_tree() {
         all.extend(commands.iter().map(|line| run(line)));
         let edits: Vec<Change> = changes_in_tree(&all)
             .into_iter()
-            .filter(|change| change.sort == ChangeKind::Edit)
+            .filter(|change| change.kind == ChangeKind::Edit)
             .collect();
         shown_changes(&edits)
     };

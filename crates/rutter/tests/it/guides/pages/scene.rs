@@ -194,8 +194,7 @@ impl SceneStep {
                 payload.extend(fields);
             }
             let file = shell.add_file("payload", &payload.to_string());
-            let patient = shell.root_dir().join("patient");
-            format!("XDG_CONFIG_HOME={} rutter hook <{}", patient.display(), file.display())
+            format!("rutter hook <{}", file.display())
         };
         let bash = json!({ "command": "python3 -m unittest" });
         match self {

@@ -6,6 +6,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
+use rutter_testkit::MIN_DEADLINE_VARIABLE;
+
 /// The reader's home directory in pages.
 pub(super) const HOME: &str = "/home/ada";
 
@@ -44,21 +46,10 @@ impl PageShell {
         // The user's hook in the README.
         write_file(&project.join("my-hook"), "#!/bin/sh\ncat >/dev/null\n");
         fs::set_permissions(project.join("my-hook"), fs::Permissions::from_mode(0o755)).unwrap();
-        // Long deadlines for the hooks in scenes, because the machine may be busy.
-        fs::create_dir_all(base.join("patient/rutter")).unwrap();
-        let hooks = [
-            "session_start",
-            "user_prompt_submit",
-            "ghap_checkin",
-            "outcome_capture",
-            "edits",
-            "session_end",
-        ];
-        let patient = hooks.map(|hook| format!("[hooks.{hook}]\ndeadline_ms = 1000\n")).concat();
-        write_file(&base.join("patient/rutter/config.toml"), &patient);
 
         let mut child = Command::new("sh")
             .env_clear()
+            .envs([MIN_DEADLINE_VARIABLE])
             .env("HOME", &home)
             .env("PATH", format!("{}/.cargo/bin:/usr/bin:/bin", home.display()))
             .env("COLUMNS", "100")
