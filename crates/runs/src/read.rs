@@ -12,7 +12,7 @@ use super::run_finder::{
 };
 use super::table::{self, RunTask, Runner};
 use super::wrapper_output::{InnerCommand, PackageOutput, read_task_output, split_by_package};
-use super::{RunKind, TestCounts, Verdict, keywords, printed_status, signature, text};
+use super::{RunKind, TestCounts, Verdict, printed_status, runners, signature, text};
 
 /// The exit status and output of a finished command line.
 #[derive(Debug, Clone, Copy)]
@@ -550,7 +550,7 @@ fn correct_part_verdicts(readings: &mut [ParsedOutcome], exit: Option<i32>) {
 
 /// Returns the reports of the readers that understand the output of an unknown program.
 fn read_unknown_output(text: &str) -> Vec<(&'static Runner, OutputReport)> {
-    let reports = keywords::select_readers(text).into_iter().filter_map(|reader| {
+    let reports = runners::select_readers(text).into_iter().filter_map(|reader| {
         let runner = table::find_runner_by_name(reader.name)?;
         let report = (reader.read)(text);
         report.is_known().then_some((runner, report))

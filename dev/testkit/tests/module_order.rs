@@ -15,27 +15,6 @@ type ModulePath = Vec<String>;
 const KNOWN_CYCLES: &[(&str, &[&str], &str)] = &[
     ("contract", &["spec", "table"], "to be ordered"),
     (
-        "memory",
-        &[
-            "change",
-            "config",
-            "document",
-            "episode",
-            "experience",
-            "ghap",
-            "injection",
-            "memory",
-            "outcome",
-            "project",
-            "rank",
-            "run",
-            "session",
-            "store",
-            "value",
-        ],
-        "to be ordered",
-    ),
-    (
         "memory::store",
         &[
             "clusters",
@@ -60,28 +39,6 @@ const KNOWN_CYCLES: &[(&str, &[&str], &str)] = &[
         "to be ordered",
     ),
     ("memory::store", &["exchange", "forget", "proposals"], "to be ordered"),
-    (
-        "redact",
-        &["adjacent", "assignment", "handmade", "proximity", "token_shape", "value", "value_span"],
-        "to be ordered",
-    ),
-    (
-        "runs",
-        &[
-            "command_line",
-            "keywords",
-            "place",
-            "printed_status",
-            "read",
-            "run_finder",
-            "runners",
-            "selection",
-            "table",
-            "wrapper_output",
-            "wrappers",
-        ],
-        "to be ordered",
-    ),
     ("rutter", &["environment", "ui"], "to be ordered"),
     ("server", &["schema", "server_context", "tools"], "to be ordered"),
 ];
