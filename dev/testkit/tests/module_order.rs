@@ -13,7 +13,6 @@ type ModulePath = Vec<String>;
 
 /// The cycles that remain: the parent, its modules, and the reason why they have no order.
 const KNOWN_CYCLES: &[(&str, &[&str], &str)] = &[
-    ("contract", &["spec", "table"], "to be ordered"),
     (
         "memory::store",
         &[
@@ -39,8 +38,6 @@ const KNOWN_CYCLES: &[(&str, &[&str], &str)] = &[
         "to be ordered",
     ),
     ("memory::store", &["exchange", "forget", "proposals"], "to be ordered"),
-    ("rutter", &["environment", "ui"], "to be ordered"),
-    ("server", &["schema", "server_context", "tools"], "to be ordered"),
 ];
 
 /// The parents whose modules are checked, in addition to the root of each crate.
