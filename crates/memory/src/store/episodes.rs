@@ -9,6 +9,7 @@ use crate::project::ProjectKey;
 use crate::{Id, IdSuffix, Time};
 use rutter_runs::selection::TestSelection;
 
+mod fix_effects;
 mod recall;
 mod updates;
 

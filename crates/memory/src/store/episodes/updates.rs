@@ -2,12 +2,12 @@
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
+use super::fix_effects::RunContext;
 use super::{select_episodes, to_json};
 use crate::change::{Change, invocation_difference};
 use crate::episode::{Episode, EpisodeEndingKind, GreenRun, attribute_fix};
 use crate::run::{CapturedRun, RunFault};
 use crate::store::StoreError;
-use crate::store::effects::RunContext;
 use crate::{Clean, Id, Time};
 use rutter_runs::clues::{Clues, own_name};
 use rutter_runs::selection::{Coverage, TestSelection};
