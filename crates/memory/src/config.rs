@@ -28,7 +28,7 @@ mod schema;
 pub mod trust;
 
 pub use crate::project::ProjectIdentity;
-pub use file::MAX_CONFIG_FILE_BYTES;
+pub use file::{MAX_CONFIG_FILE_BYTES, PROJECT_FILE};
 pub use finding::{ConfigFinding, ConfigMistake, FilePosition};
 pub use hooks_yaml::{HOOKS_YAML, YamlError, YamlKey, YamlMeaning, read_hooks_yaml};
 pub use keys::{
@@ -37,8 +37,7 @@ pub use keys::{
     StopSettings, SubagentStartSettings, UserPromptSubmitSettings,
 };
 pub use load::{
-    LoadedConfig, PROJECT_FILE, ProjectFileTrust, SettingOrigin, check_file, preview_trusted,
-    read_project_file,
+    LoadedConfig, ProjectFileTrust, SettingOrigin, check_file, preview_trusted, read_project_file,
 };
 pub use schema::schema;
 

@@ -24,18 +24,6 @@ const KNOWN_CYCLES: &[(&str, &[&str], &str)] = &[
         &["entry", "layers"],
         "an entry names its layer, and a layer lists its entries",
     ),
-    ("memory::config", &["load", "trust"], "the name of the project's file is in the loader"),
-    ("memory::store::documents", &["lexical", "search"], "the query is defined beside the search"),
-    (
-        "memory::store::episodes",
-        &["fix_effects", "updates"],
-        "effects compare a fix with the changes since",
-    ),
-    (
-        "memory::store::values",
-        &["against", "belief", "fit", "propose", "sentence", "weigh"],
-        "proposals are weighed, and weighing makes proposals",
-    ),
     (
         "rutter::commands",
         &["episodes", "ghap", "show"],

@@ -17,14 +17,16 @@ mod fit;
 mod forming;
 mod propose;
 mod sentence;
+mod support;
 mod weigh;
 mod witness;
 
 pub(crate) use belief::{BELIEF_COLUMNS, Belief};
-use fit::{ClusterFit, SentenceCandidate, centered_vector, check_cluster_fit};
+use fit::{ClusterFit, SentenceCandidate, check_cluster_fit};
 pub use forming::FollowedValue;
 pub(crate) use forming::{follow_lesson, unite_duplicates};
 pub(crate) use sentence::Sentence;
+use sentence::centered_vector;
 pub(crate) use weigh::{all_values, has_unweighed_evidence, weigh_values};
 
 /// A value to add: a rule to work by.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, params};
 
-use super::changes_since;
+use super::changes::changes_since;
 use crate::change::{Change, ChangeKind};
 use crate::episode::Episode;
 use crate::injection::ShownEffect;
