@@ -557,27 +557,12 @@ impl EventSpec {
         contract.has(self.since.version)
     }
 
-    /// Returns the input fields of this event in `contract`: the universal ones first, except those that
-    /// the event redeclares.
-    pub fn input_at(&self, contract: Contract) -> impl Iterator<Item = &'static FieldSpec> + '_ {
-        crate::table::UNIVERSAL_INPUT
-            .iter()
-            .filter(|field| !self.input.iter().any(|own| own.name == field.name))
-            .chain(self.input)
-            .filter(move |field| field.is_at(contract))
-    }
-
     /// Returns the fields of `hookSpecificOutput` in `contract`; `None` if the client rejects the object.
     pub fn output_at(
         &self,
         contract: Contract,
     ) -> Option<impl Iterator<Item = &'static FieldSpec>> {
         self.output.map(|fields| fields.iter().filter(move |field| field.is_at(contract)))
-    }
-
-    /// Returns the address of the official documentation of the event.
-    pub fn documentation(&self) -> String {
-        format!("{}#{}", crate::table::DOCUMENTATION, self.name.as_str().to_ascii_lowercase())
     }
 }
 

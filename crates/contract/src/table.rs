@@ -139,5 +139,22 @@ pub fn universal_output_at(contract: Contract) -> impl Iterator<Item = &'static 
     UNIVERSAL_OUTPUT.iter().filter(move |field| field.is_at(contract))
 }
 
+impl EventSpec {
+    /// Returns the input fields of this event in `contract`: the universal ones first, except those that
+    /// the event redeclares.
+    pub fn input_at(&self, contract: Contract) -> impl Iterator<Item = &'static FieldSpec> + '_ {
+        UNIVERSAL_INPUT
+            .iter()
+            .filter(|field| !self.input.iter().any(|own| own.name == field.name))
+            .chain(self.input)
+            .filter(move |field| field.is_at(contract))
+    }
+
+    /// Returns the address of the official documentation of the event.
+    pub fn documentation(&self) -> String {
+        format!("{}#{}", DOCUMENTATION, self.name.as_str().to_ascii_lowercase())
+    }
+}
+
 #[cfg(test)]
 mod tests;

@@ -9,11 +9,11 @@
 //!
 //! [`keys`] is the only list of keys: the types, the loader, the schema for editors and the reference come from it.
 
-use std::time::Duration;
+use std::path::Path;
 
 use serde::Serialize;
 
-use crate::store::maintain::MaintenanceLimits;
+use crate::project::LocatedProject;
 use rutter_redact::checksum;
 use rutter_redact::choice;
 
@@ -27,7 +27,8 @@ mod load;
 mod schema;
 pub mod trust;
 
-pub use file::MAX_CONFIG_FILE_BYTES;
+pub use crate::project::ProjectIdentity;
+pub use file::{MAX_CONFIG_FILE_BYTES, PROJECT_FILE};
 pub use finding::{ConfigFinding, ConfigMistake, FilePosition};
 pub use hooks_yaml::{HOOKS_YAML, YamlError, YamlKey, YamlMeaning, read_hooks_yaml};
 pub use keys::{
@@ -36,8 +37,7 @@ pub use keys::{
     StopSettings, SubagentStartSettings, UserPromptSubmitSettings,
 };
 pub use load::{
-    LoadedConfig, PROJECT_FILE, ProjectFileTrust, SettingOrigin, check_file, preview_trusted,
-    read_project_file,
+    LoadedConfig, ProjectFileTrust, SettingOrigin, check_file, preview_trusted, read_project_file,
 };
 pub use schema::schema;
 
@@ -147,28 +147,18 @@ choice! {
     }
 }
 
-choice! {
-    /// The property that identifies a project.
-    #[derive(Default)]
-    ProjectIdentity, "identity" {
-        /// The path: every checkout, with its linked worktrees, is a separate project.
-        Path = "path",
-        /// The remote: all checkouts with the same remote are one project.
-        #[default]
-        Remote = "remote",
-    }
-}
-
-impl From<&RetentionSettings> for MaintenanceLimits {
-    fn from(retention: &RetentionSettings) -> Self {
-        let days = |days: u32| Duration::from_hours(u64::from(days) * 24);
-        Self {
-            outcome_age: days(retention.outcome_days),
-            outcomes: retention.outcomes,
-            injection_age: days(retention.injection_days),
-            episode_silence: days(retention.episode_days),
-            ..Self::default()
-        }
+impl LocatedProject {
+    /// Finds the project of a folder like [`find_from`](Self::find_from), loads its configuration, and applies its
+    /// `identity`. `user` is the user's configuration file, `data` the data directory.
+    pub fn find_configured(
+        folder: &Path,
+        started_in: Option<&Path>,
+        user: &Path,
+        data: &Path,
+    ) -> (Self, LoadedConfig) {
+        let located = Self::find_from(folder, started_in);
+        let loaded = Config::load(user, Some(&located.root), data);
+        (located.identified_by(loaded.config.identity), loaded)
     }
 }
 

@@ -53,10 +53,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::config::{Config, LoadedConfig, ProjectIdentity};
 use address::RemoteAddress;
 use repository::{Discovery, Repository};
-use rutter_redact::redact;
+use rutter_redact::{choice, redact};
 
 pub use ignored::IgnoredGitFile;
 pub use owner::set_sudo_user;
@@ -64,6 +63,19 @@ pub use tracked::{WorkTreeSurvey, changed_files, files_named};
 
 /// Maximum number of repositories on this machine that are followed from clone to origin.
 const MAX_ORIGIN_HOPS: usize = 4;
+
+// Starts with the variant that does least: that is how a value of an untrusted configuration is compared.
+choice! {
+    /// The property that identifies a project.
+    #[derive(Default)]
+    ProjectIdentity, "identity" {
+        /// The path: every checkout, with its linked worktrees, is a separate project.
+        Path = "path",
+        /// The remote: all checkouts with the same remote are one project.
+        #[default]
+        Remote = "remote",
+    }
+}
 
 /// The identity of a project. It contains no credentials and no other text that looks like a secret: every constructor
 /// redacts it.
@@ -182,19 +194,6 @@ impl LocatedProject {
             }
             _ => located,
         }
-    }
-
-    /// Finds the project of a folder like [`find_from`](Self::find_from), loads its configuration, and applies its
-    /// `identity`. `user` is the user's configuration file, `data` the data directory.
-    pub fn find_configured(
-        folder: &Path,
-        started_in: Option<&Path>,
-        user: &Path,
-        data: &Path,
-    ) -> (Self, LoadedConfig) {
-        let located = Self::find_from(folder, started_in);
-        let loaded = Config::load(user, Some(&located.root), data);
-        (located.identified_by(loaded.config.identity), loaded)
     }
 
     /// Applies the configured identity. With `ProjectIdentity::Path` the checkout and its linked worktrees are a separate

@@ -23,18 +23,22 @@ use crate::origin::Origin;
 use crate::value::ValueError;
 use crate::{IdSuffix, Time};
 
+mod apply;
 mod clusters;
 pub mod doctor;
 mod documents;
+mod effect_finder;
 mod effects;
 pub mod entry;
 mod episode_files;
 mod episodes;
 mod exchange;
+mod export_record;
 mod forget;
 mod ghap_prompts;
 mod ghaps;
 pub mod hook_store;
+mod injection_list;
 mod injections;
 pub mod maintain;
 mod memories;
@@ -42,11 +46,14 @@ mod origins;
 mod outcomes;
 mod overview;
 mod premortem;
+mod project_merge;
 mod projects;
 mod proposals;
 mod reader;
 pub mod recorder;
 mod refresh;
+mod relevant_values;
+mod row_ids;
 mod salvage;
 mod schema;
 mod sessions;
@@ -67,19 +74,19 @@ pub use exchange::{
 pub use forget::{ForgetResult, ForgettableKind, ForgettableRow};
 pub use ghap_prompts::RunVerdict;
 pub use ghaps::{GhapFilter, GhapOwner, ResolvedGhap};
-pub use injections::{InjectionFilter, InjectionWithText};
+pub use injection_list::{InjectionFilter, InjectionWithText};
 pub use memories::{MemoryEdit, MemoryFilter, NewMemory, RememberResult};
 pub use overview::{GhapProgress, RowCounts};
 pub use premortem::{MIN_CASES, Premortem};
 pub use projects::{Project, ProjectSummary};
 pub use proposals::{Proposal, ProposedChange};
 pub use reader::{ReadSnapshot, Recipient, StoreReader};
+pub use relevant_values::RelevantValue;
 pub use salvage::{SalvageReport, SalvagedTable};
 pub use schema::SCHEMA_VERSION;
 pub use sessions::SessionSummary;
 pub use values::{
-    FollowedValue, NewValue, RelevantValue, ValueEdit, ValueFilter, ValueWithEffects,
-    ValueWriteResult,
+    FollowedValue, NewValue, ValueEdit, ValueFilter, ValueWithEffects, ValueWriteResult,
 };
 
 /// The store, opened by a command or a server.

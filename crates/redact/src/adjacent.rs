@@ -4,10 +4,10 @@
 use super::alphabet::{self, ALNUM, BLANK, NAME, NEWLINE, QUOTE, SPACE};
 use super::name::{self, NameClass, SecretName};
 use super::randomness::Randomness;
-use super::value::{self, ValueContext, ValueForm};
-use super::value_span::ValueSpan;
+use super::value::{self, ValueContext};
+use super::value_span::{ValueForm, ValueSpan};
 use super::{
-    Finding, assignment, character_mix, handmade, header, placeholder, prefix, proximity,
+    Finding, assignment, character_mix, handmade, header, other_kind, placeholder, prefix,
     randomness, value_span,
 };
 
@@ -70,7 +70,8 @@ pub(super) fn value_after_name(text: &[u8], end: usize, done: usize) -> Option<F
     let right = ValueSpan::bare(text, from, ValueForm::Tight);
     let to = right.end;
     let value = text.get(from..to).filter(|value| {
-        !value.is_empty() && (value[0] != b'-' || !flag && is_signed(value) && value[1] != b'-')
+        !value.is_empty()
+            && (value[0] != b'-' || !flag && character_mix::is_signed(value) && value[1] != b'-')
     })?;
     if let Some(known) = prefix::token(text, from) {
         return Some(known);
@@ -88,7 +89,7 @@ pub(super) fn value_after_name(text: &[u8], end: usize, done: usize) -> Option<F
             NameClass::Perhaps => {
                 value.len() >= 16 && randomness::measure(value) == Randomness::Certain
             }
-            NameClass::Password if is_signed(value) || is_number(value) => true,
+            NameClass::Password if character_mix::is_signed(value) || is_number(value) => true,
             _ => value.len() >= 8 && is_bare_secret(value),
         }
     } else {
@@ -97,7 +98,8 @@ pub(super) fn value_after_name(text: &[u8], end: usize, done: usize) -> Option<F
             NameClass::Password if word.ends_with(b"code") && value::is_pin(value) => true,
             NameClass::Password if is_number(value) && ends_here(text, to) => true,
             NameClass::Password | NameClass::Phrase => {
-                let sure = is_signed(value) || is_mixed(value) || ends_here(text, to);
+                let sure =
+                    character_mix::is_signed(value) || is_mixed(value) || ends_here(text, to);
                 value.len() >= 8 && is_bare_secret(value) && sure
             }
             NameClass::Secret => {
@@ -121,8 +123,8 @@ pub(super) fn value_after_name(text: &[u8], end: usize, done: usize) -> Option<F
         && !value.iter().any(|&byte| byte.is_ascii_lowercase() || byte == b'-');
     let sane = taken
         && !placeholder::is_placeholder(value)
-        && !proximity::is_version(value)
-        && (!said || !constant || is_signed(value));
+        && !other_kind::is_version(value)
+        && (!said || !constant || character_mix::is_signed(value));
     sane.then(|| Finding { start: from, end: right.whole(text), kind: named.kind })
 }
 
@@ -150,7 +152,7 @@ fn is_uncommon_word(value: &[u8]) -> bool {
         && value.iter().all(u8::is_ascii_lowercase)
         && !ends.iter().any(|end| value.ends_with(end))
         && !placeholder::is_placeholder(value)
-        && !value::names_a_secret(value)
+        && !name::names_a_secret(value)
 }
 
 /// Returns true if a value has capitals, small letters and digits.
@@ -169,7 +171,7 @@ fn is_number(value: &[u8]) -> bool {
 
 /// Returns true if the form of a value alone makes it a key: 32 hexadecimal digits or more, or a random value.
 fn is_whole_key(value: &[u8]) -> bool {
-    is_whole_hex(value) || randomness::is_likely_random(value) && !proximity::is_other_kind(value)
+    is_whole_hex(value) || randomness::is_likely_random(value) && !other_kind::is_other_kind(value)
 }
 
 /// Returns true for 32 hexadecimal digits or more, except for an account address.
@@ -202,7 +204,7 @@ pub(super) fn is_in_groups(value: &[u8]) -> bool {
 fn is_cipher_key(text: &[u8], start: usize, value: &[u8], length: usize) -> bool {
     if value.len() >= 12
         && randomness::measure(value) == Randomness::Certain
-        && !proximity::is_other_kind(value)
+        && !other_kind::is_other_kind(value)
     {
         return true;
     }
@@ -211,20 +213,6 @@ fn is_cipher_key(text: &[u8], start: usize, value: &[u8], length: usize) -> bool
     length == 64
         && character_mix::is_random(value)
         && line.windows(5).any(|part| part.eq_ignore_ascii_case(b"crypt"))
-}
-
-/// Returns true for letters, digits and signs that do not occur together in names.
-pub(super) fn is_signed(value: &[u8]) -> bool {
-    let sign = |byte: &u8| {
-        matches!(
-            byte,
-            b'!' | b'#' | b'%' | b'^' | b'*' | b'~' | b'@' | b'+' | b'=' | b'$' | b'&' | b'?'
-        )
-    };
-    value.len() >= 8
-        && value.iter().any(sign)
-        && value.iter().any(u8::is_ascii_digit)
-        && value.iter().any(u8::is_ascii_alphabetic)
 }
 
 /// Returns the value that fills the line below `Use this password to go on:`.
@@ -357,8 +345,8 @@ pub(super) fn quoted_pair(text: &[u8], at: usize, done: usize) -> Option<Finding
     if !call && !character_mix::is_random(value) {
         return None;
     }
-    let name = value.iter().all(u8::is_ascii_alphabetic) && value.len() < 8
-        || value::names_a_secret(value);
+    let name =
+        value.iter().all(u8::is_ascii_alphabetic) && value.len() < 8 || name::names_a_secret(value);
     (!name).then_some(found)
 }
 

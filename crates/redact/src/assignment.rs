@@ -5,8 +5,8 @@
 
 use super::alphabet::{self, ALNUM, NAME, NEWLINE, QUOTE, SPACE, UPPER};
 use super::name::{self, NameClass, SecretName};
-use super::value::{self, ValueContext, ValueForm};
-use super::value_span::ValueSpan;
+use super::value::{self, ValueContext};
+use super::value_span::{ValueForm, ValueSpan};
 use super::{
     Finding, character_mix, handmade, header, placeholder, prefix, randomness, token_shape,
     value_span,

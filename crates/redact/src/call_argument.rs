@@ -1,8 +1,8 @@
 //! Keys among the arguments of calls that encrypt or sign: `createHmac('sha256', 'x')`, `Fernet(b'x')`.
 
 use super::alphabet::{self, BLANK, NAME, QUOTE};
-use super::value::ValueForm;
-use super::{Finding, character_mix, handmade, placeholder, proximity, randomness, value_span};
+use super::value_span::ValueForm;
+use super::{Finding, character_mix, handmade, other_kind, placeholder, randomness, value_span};
 
 /// Length of text before a literal that is searched for its call.
 const MAX_CALL_BYTES: usize = 96;
@@ -39,7 +39,7 @@ pub(super) fn key(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let begin = alphabet::run_back(text, call, NAME, (call - done).min(40));
     let secret = takes_key(&text[begin..call])
         && !other.iter().any(|begin| value.starts_with(begin))
-        && !proximity::is_version(value)
+        && !other_kind::is_version(value)
         && !placeholder::is_placeholder(value);
     secret.then_some(Finding { start: open + 1, end, kind: "key" })
 }

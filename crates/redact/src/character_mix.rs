@@ -69,6 +69,20 @@ pub(super) fn is_wordy(value: &[u8]) -> bool {
     })
 }
 
+/// Returns true for letters, digits and signs that do not occur together in names.
+pub(super) fn is_signed(value: &[u8]) -> bool {
+    let sign = |byte: &u8| {
+        matches!(
+            byte,
+            b'!' | b'#' | b'%' | b'^' | b'*' | b'~' | b'@' | b'+' | b'=' | b'$' | b'&' | b'?'
+        )
+    };
+    value.len() >= 8
+        && value.iter().any(sign)
+        && value.iter().any(u8::is_ascii_digit)
+        && value.iter().any(u8::is_ascii_alphabetic)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,9 +3,9 @@
 //! A short flag means something else in every program, so the program must be named on the same line.
 
 use super::alphabet::{self, BLANK, QUOTE, SPACE};
-use super::value::ValueForm;
+use super::value_span::ValueForm;
 use super::{
-    Finding, character_mix, handmade, name, placeholder, prefix, proximity, randomness, value_span,
+    Finding, character_mix, handmade, name, other_kind, placeholder, prefix, randomness, value_span,
 };
 
 mod programs;
@@ -207,7 +207,7 @@ pub(super) fn random_flag_value(text: &[u8], at: usize, done: usize) -> Option<F
     let secret = start >= done
         && (randomness::is_likely_random(value)
             || made && !value.contains(&b'=') && handmade::is_surely_handmade(value))
-        && !proximity::is_other_kind(value)
+        && !other_kind::is_other_kind(value)
         && !placeholder::is_placeholder(value);
     let end = || if host.is_some() { start + value.len() } else { right.whole(text) };
     secret.then(|| Finding { start, end: end(), kind: "password" })

@@ -4,9 +4,7 @@
 use super::alphabet::{self, ALNUM, END, NAME, URL64};
 use super::name;
 use super::randomness::{self, Randomness};
-use super::{
-    Finding, adjacent, character_mix, handmade, placeholder, prefix, proximity, token_shape,
-};
+use super::{Finding, character_mix, handmade, other_kind, placeholder, prefix, token_shape};
 
 /// Longest name that is examined.
 const MAX_BYTES: usize = 160;
@@ -87,7 +85,7 @@ fn after(text: &[u8], start: usize, least: Randomness) -> Option<Finding> {
     let made = |value: &&[u8]| {
         least == Randomness::Likely
             && handmade::is_surely_handmade(value)
-            && (value[0].is_ascii_uppercase() || adjacent::is_signed(value))
+            && (value[0].is_ascii_uppercase() || character_mix::is_signed(value))
             && !value.contains(&b'_')
     };
     let parts = [whole, stem, part];
@@ -126,7 +124,7 @@ fn is_uuid(value: &[u8]) -> bool {
 fn is_secret(value: &[u8], hex: bool, least: Randomness) -> bool {
     if value.len() < randomness::MIN_RANDOM_BYTES
         || placeholder::is_placeholder(value)
-        || proximity::is_version(value)
+        || other_kind::is_version(value)
     {
         return false;
     }
@@ -134,7 +132,7 @@ fn is_secret(value: &[u8], hex: bool, least: Randomness) -> bool {
         && value.len() >= MIN_HEX_BYTES
         && randomness::is_hex(value)
         && character_mix::is_random(value);
-    hex || randomness::measure(value) >= least && !proximity::is_other_kind(value)
+    hex || randomness::measure(value) >= least && !other_kind::is_other_kind(value)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! written like a word is the secret.
 
 use super::alphabet::{self, NEWLINE, QUOTE, SPACE};
-use super::{Finding, adjacent, character_mix, handmade, placeholder, proximity, randomness};
+use super::{Finding, character_mix, handmade, other_kind, placeholder, randomness};
 
 /// Number of words after a name that are examined.
 const MAX_WORDS: usize = 10;
@@ -162,7 +162,7 @@ fn is_no_word(value: &[u8]) -> bool {
     if !value.is_ascii() && !mixed {
         return false;
     }
-    let odd = adjacent::is_signed(value)
+    let odd = character_mix::is_signed(value)
         || mixed && !character_mix::is_wordy(value)
         || character_mix::is_random(value)
         || randomness::is_likely_random(value);
@@ -172,7 +172,7 @@ fn is_no_word(value: &[u8]) -> bool {
         && (randomness::is_likely_random(value)
             || character_mix::is_random(value)
             || !handmade::has_technical_number(value))
-        && !proximity::is_version(value)
+        && !other_kind::is_version(value)
         && !placeholder::is_placeholder(value)
 }
 

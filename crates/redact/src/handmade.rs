@@ -5,7 +5,7 @@
 
 use super::alphabet::{self, ALNUM, DIGIT, LOWER, UPPER};
 use super::randomness::Randomness;
-use super::{character_mix, placeholder, proximity, randomness, value};
+use super::{character_mix, name, other_kind, placeholder, randomness};
 
 /// Lengths of the values that are examined.
 const LENGTHS: std::ops::RangeInclusive<usize> = 7..=48;
@@ -36,7 +36,7 @@ pub(super) enum Likeness {
 
 /// Returns the likelihood that a word of a sentence is a password.
 pub(super) fn likeness(value: &[u8]) -> Likeness {
-    if value.len() < *LENGTHS.start() || has_name(value) || proximity::is_key_combination(value) {
+    if value.len() < *LENGTHS.start() || has_name(value) || other_kind::is_key_combination(value) {
         return Likeness::None;
     }
     if is_certainly_random(value) {
@@ -73,7 +73,7 @@ pub(super) fn likeness(value: &[u8]) -> Likeness {
         && (underscores == 0 || underscores == 1 && value[0].is_ascii_uppercase());
     // Two words with a dot: `Fl0wer.Power`. The extension of a file has small letters.
     let is_dotted =
-        value.contains(&b'.') && (proximity::is_other_kind(value) || sorts.upper == 0 || camel);
+        value.contains(&b'.') && (other_kind::is_other_kind(value) || sorts.upper == 0 || camel);
     let has_inner_sign = sorts.signs > 0 && !is_address && is_made(value, &sorts);
     if value.len() >= 8
         && has_inner_sign
@@ -101,7 +101,7 @@ fn is_certainly_random(value: &[u8]) -> bool {
     let is_version =
         value.len() < 12 && value[0].is_ascii_alphabetic() && has_technical_number(value);
     randomness::measure(value) == Randomness::Certain
-        && !proximity::is_other_kind(value)
+        && !other_kind::is_other_kind(value)
         && !placeholder::is_placeholder(value)
         && !value.iter().any(is_code)
         && (!value.contains(&b'.') || value.iter().any(u8::is_ascii_uppercase))
@@ -220,9 +220,9 @@ fn is_made(value: &[u8], sorts: &CharacterCounts) -> bool {
 /// Returns true if a value is known to be something else.
 fn is_known(value: &[u8]) -> bool {
     randomness::is_hex(value)
-        || proximity::is_version(value)
+        || other_kind::is_version(value)
         || placeholder::is_placeholder(value)
-        || value::names_a_secret(value) && !has_animal(value)
+        || name::names_a_secret(value) && !has_animal(value)
         || has_technical_number(value)
 }
 

@@ -39,6 +39,7 @@ mod header;
 mod login;
 mod markup;
 mod name;
+mod other_kind;
 mod pem;
 mod percent_encoded;
 mod phrase;

@@ -2,7 +2,7 @@
 
 use super::alphabet::{self, ALNUM, BLANK, END, NAME, QUOTE, SPACE};
 use super::randomness::{self, Randomness};
-use super::{Finding, adjacent, character_mix, handmade, placeholder, proximity, value_span};
+use super::{Finding, character_mix, handmade, other_kind, placeholder, value_span};
 
 /// Returns the password of `user:password@host` without a scheme. The `@` is at `at`.
 pub(super) fn at_sign(text: &[u8], at: usize, done: usize) -> Option<Finding> {
@@ -23,7 +23,8 @@ pub(super) fn at_sign(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let in_name = user > 0
         && (text[user - 1] == b'/' || text[user - 1] == b':' && text[user..].starts_with(b"__"));
     let alone = alone
-        || in_name && (randomness::is_likely_random(password) || adjacent::is_signed(password));
+        || in_name
+            && (randomness::is_likely_random(password) || character_mix::is_signed(password));
     let made = || &text[user..colon] != b"npm" && handmade::is_surely_handmade(password);
     let looks_random = password.len() >= 8
         && (!character_mix::is_wordy(password) || randomness::is_likely_random(password) || made())
@@ -46,7 +47,7 @@ fn after_address(text: &[u8], at: usize) -> Option<Finding> {
         .or((start + window.len() == text.len()).then_some(window.len()))?;
     let value = &window[..length];
     let value = value.strip_suffix(b".").or(value.strip_suffix(b",")).unwrap_or(value);
-    let secret = (adjacent::is_signed(value)
+    let secret = (character_mix::is_signed(value)
         || randomness::is_likely_random(value)
         || handmade::is_surely_handmade(value))
         && !value.contains(&b'/')
@@ -68,8 +69,9 @@ fn slash(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let host = alphabet::is_at(text, at + 1, ALNUM) || alphabet::starts(text, at + 1, b"//");
     let password = &text[from..at];
     let plain = password.iter().all(|&byte| alphabet::is(byte, alphabet::WORD));
-    let looks_random =
-        || randomness::is_likely_random(password) && (plain || !proximity::is_other_kind(password));
+    let looks_random = || {
+        randomness::is_likely_random(password) && (plain || !other_kind::is_other_kind(password))
+    };
     let secret = user < slash
         && alone
         && host
@@ -105,9 +107,9 @@ pub(super) fn beside_user(text: &[u8], end: usize, done: usize) -> Option<Findin
     let ends = text.get(start + length).is_none_or(|byte| !matches!(byte, b'/' | b':' | b'@'));
     let secret = ends
         && (randomness::measure(value) == Randomness::Certain
-            || adjacent::is_signed(value)
+            || character_mix::is_signed(value)
             || handmade::is_surely_handmade(value))
-        && !proximity::is_other_kind(value)
+        && !other_kind::is_other_kind(value)
         && !placeholder::is_placeholder(value);
     secret.then_some(Finding { start, end: start + value.len(), kind: "password" })
 }

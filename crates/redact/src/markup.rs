@@ -3,7 +3,8 @@
 use super::Finding;
 use super::alphabet::{self, NAME};
 use super::name::{self, SecretName};
-use super::value::{self, ValueContext, ValueForm};
+use super::value::{self, ValueContext};
+use super::value_span::ValueForm;
 
 /// Longest tag that is examined.
 const MAX_TAG_BYTES: usize = 240;

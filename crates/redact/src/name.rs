@@ -195,6 +195,22 @@ fn ends_with_any(word: &[u8], ends: &[&str]) -> bool {
     ends.iter().any(|end| word.ends_with(end.as_bytes()))
 }
 
+/// Returns true if a value is itself the name of a secret.
+pub(super) fn names_a_secret(value: &[u8]) -> bool {
+    let words: [&[u8]; 9] =
+        [b"passw", b"pwd", b"secret", b"token", b"key", b"cred", b"auth", b"pass_", b"_pass"];
+    let begins = |two: &[u8]| {
+        matches!(
+            &[two[0] | 32, two[1] | 32],
+            b"pa" | b"pw" | b"se" | b"to" | b"ke" | b"cr" | b"au" | b"\x7fp"
+        )
+    };
+    let mut pairs = value.windows(2).enumerate().filter(|(_, two)| begins(two));
+    value.len() <= 64
+        && value.iter().all(|&byte| alphabet::is(byte, alphabet::NAME | alphabet::SPACE))
+        && pairs.any(|(at, _)| words.iter().any(|word| alphabet::starts_any_case(value, at, word)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

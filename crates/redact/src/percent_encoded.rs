@@ -3,7 +3,8 @@
 use super::Finding;
 use super::alphabet::{self, NAME, TILDE};
 use super::name;
-use super::value::{self, ValueContext, ValueForm};
+use super::value::{self, ValueContext};
+use super::value_span::ValueForm;
 
 /// Returns the secret after the encoded separator at `at`.
 pub(super) fn secret(text: &[u8], at: usize, done: usize) -> Option<Finding> {

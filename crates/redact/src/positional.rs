@@ -4,7 +4,7 @@
 //! no text between them.
 
 use super::alphabet::{self, NAME, QUOTE, SPACE};
-use super::{Finding, character_mix, handmade, placeholder, proximity, randomness};
+use super::{Finding, character_mix, handmade, other_kind, placeholder, randomness};
 
 /// Maximum distance of an argument from its command.
 const MAX_LINE_BYTES: usize = 320;
@@ -131,12 +131,12 @@ pub(super) fn expected_arguments(text: &[u8], at: usize, end: usize) -> [Option<
 
 /// Returns true for a value that is neither a name nor a path nor a number. Hexadecimal values are keys here.
 fn is_key(value: &[u8]) -> bool {
-    let long = value.len() >= 12 && !value.contains(&b'/') && !proximity::is_version(value);
+    let long = value.len() >= 12 && !value.contains(&b'/') && !other_kind::is_version(value);
     let mixed = value.iter().any(u8::is_ascii_digit) && value.iter().any(u8::is_ascii_alphabetic);
-    randomness::is_likely_random(value) && !proximity::is_other_kind(value)
+    randomness::is_likely_random(value) && !other_kind::is_other_kind(value)
         || character_mix::is_random(value)
             && !value.starts_with(b"/")
-            && !proximity::is_version(value)
+            && !other_kind::is_version(value)
         || handmade::is_surely_handmade(value) && value.iter().any(u8::is_ascii_uppercase)
         || long && mixed && !character_mix::is_wordy(value) && !value.contains(&b'.')
 }

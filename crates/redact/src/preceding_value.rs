@@ -1,9 +1,9 @@
 //! Values before the word that names them: `X is the deploy token`, `use X as password`, `assert 'X' == user.password`.
 
 use super::alphabet::{self, BLANK, NEWLINE, QUOTE};
-use super::proximity::{self, has_other_name};
+use super::proximity::has_other_name;
 use super::randomness::{self, Randomness};
-use super::{Finding, adjacent, character_mix, handmade, placeholder, prefix};
+use super::{Finding, character_mix, handmade, other_kind, placeholder, prefix};
 
 /// Maximum distance of a value from its name.
 const MAX_DISTANCE_BYTES: usize = 112;
@@ -49,7 +49,7 @@ pub(super) fn find(text: &[u8], at: usize, from: usize) -> Option<Finding> {
 fn is_value(text: &[u8], start: usize, end: usize, at: usize, floor: usize) -> bool {
     let value = &text[start..end];
     let between = &text[end..at];
-    let looks_random = randomness::is_likely_random(value) || adjacent::is_signed(value);
+    let looks_random = randomness::is_likely_random(value) || character_mix::is_signed(value);
     let mixed = value.iter().any(u8::is_ascii_digit)
         && value.iter().any(u8::is_ascii_uppercase)
         && value.iter().any(u8::is_ascii_lowercase);
@@ -59,17 +59,17 @@ fn is_value(text: &[u8], start: usize, end: usize, at: usize, floor: usize) -> b
         Link::Verb | Link::Field if password() && handmade::is_surely_handmade(value) => true,
         Link::Verb => {
             (looks_random || value.len() >= 20 && mixed && character_mix::is_random(value))
-                && !proximity::is_other_kind(value)
+                && !other_kind::is_other_kind(value)
                 || value.len() >= 32 && randomness::is_hex(value) && character_mix::is_random(value)
         }
-        Link::Comparison => looks_random && !proximity::is_other_kind(value),
+        Link::Comparison => looks_random && !other_kind::is_other_kind(value),
         Link::Other | Link::Field => {
             value.len() >= MIN_BARE_BYTES
                 && mixed
                 // `PKCS#8-encoded` is a name.
                 && !value.contains(&b'#')
                 && randomness::measure(value) == Randomness::Certain
-                && !proximity::is_other_kind(value)
+                && !other_kind::is_other_kind(value)
         }
     };
     secret

@@ -13,16 +13,15 @@ mod words;
 
 pub(super) use block::{block_end, block_value};
 pub(super) use command::{here_string, piped, printed};
-pub(super) use other::{is_key_combination, is_other_kind, is_version};
 pub(super) use words::{FAR_REACH_BYTES, is_log_in, reach_bytes};
 
 pub(super) use other::has_other_name;
 use other::is_resource;
 
 use super::alphabet::{self, ALNUM, BLANK, END, LOWER, NAME, QUOTE};
+use super::other_kind::{is_other_kind, is_sign};
 use super::randomness::{self, Randomness};
-use super::value::ValueForm;
-use super::value_span::ValueSpan;
+use super::value_span::{ValueForm, ValueSpan};
 use super::{Finding, character_mix, handmade, placeholder, prefix};
 
 /// Longest quoted value that is examined.
@@ -181,11 +180,6 @@ fn is_encoded(text: &[u8], at: usize, done: usize) -> bool {
 /// Returns the length of a window that ends with the text. A value that continues beyond its window is not cut.
 fn ends_text(text: &[u8], start: usize, window: &[u8]) -> Option<usize> {
     (start + window.len() == text.len()).then_some(window.len())
-}
-
-/// Returns true for signs that a password may begin with.
-fn is_sign(byte: u8) -> bool {
-    matches!(byte, b'!' | b'%' | b'^' | b'*' | b'+' | b'.' | b'~' | b'#' | b'?')
 }
 
 /// Returns the end of the word at `start` if the whole word is a value, including its signs.

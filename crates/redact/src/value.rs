@@ -1,24 +1,14 @@
 //! Decides if the text beside a secret's name is the secret, or code, a type, or a sentence about it.
 
 use super::alphabet::{self, BLANK, DIGIT, LETTER, LOWER, UPPER, WORD};
-use super::name::{NameClass, SecretName};
+use super::name::{NameClass, SecretName, names_a_secret};
 use super::randomness::Randomness;
-use super::{adjacent, character_mix, handmade, phrase, placeholder, randomness};
+use super::value_span::ValueForm;
+use super::{character_mix, handmade, phrase, placeholder, randomness};
 
 mod code;
 
 use code::{is_code, is_number, is_path};
-
-/// The notation of a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ValueForm {
-    /// Between quotes: a literal.
-    Quoted,
-    /// Bare, right after `=`: a shell's or a URL's literal, or an argument in code.
-    Tight,
-    /// Bare, after blanks: a configuration's literal, or code, or prose.
-    Loose,
-}
 
 /// The context of a value.
 #[derive(Debug, Clone, Copy)]
@@ -153,7 +143,7 @@ fn is_key(value: &[u8], name: SecretName, site: ValueContext) -> bool {
     // `oauth2ClientSecret` is the name of the value elsewhere.
     let looks_random = random && (!names_a_secret(value) || character_mix::is_random(value))
         || randomness::is_likely_random(value);
-    let is_made = || adjacent::is_signed(value) || handmade::is_surely_handmade(value);
+    let is_made = || character_mix::is_signed(value) || handmade::is_surely_handmade(value);
     if name.kind == "password" && is_made() {
         return true;
     }
@@ -180,22 +170,6 @@ fn is_mixed(value: &[u8]) -> bool {
 /// Returns true for a word with a capital and small letters.
 fn is_label(value: &[u8]) -> bool {
     alphabet::is(value[0], UPPER) && value[1..].iter().all(|&byte| alphabet::is(byte, LOWER))
-}
-
-/// Returns true if a value is itself the name of a secret.
-pub(super) fn names_a_secret(value: &[u8]) -> bool {
-    let words: [&[u8]; 9] =
-        [b"passw", b"pwd", b"secret", b"token", b"key", b"cred", b"auth", b"pass_", b"_pass"];
-    let begins = |two: &[u8]| {
-        matches!(
-            &[two[0] | 32, two[1] | 32],
-            b"pa" | b"pw" | b"se" | b"to" | b"ke" | b"cr" | b"au" | b"\x7fp"
-        )
-    };
-    let mut pairs = value.windows(2).enumerate().filter(|(_, two)| begins(two));
-    value.len() <= 64
-        && value.iter().all(|&byte| alphabet::is(byte, alphabet::NAME | alphabet::SPACE))
-        && pairs.any(|(at, _)| words.iter().any(|word| alphabet::starts_any_case(value, at, word)))
 }
 
 #[cfg(test)]

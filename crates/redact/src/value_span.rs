@@ -1,7 +1,17 @@
 //! Start and end of a value, quoted or bare.
 
 use super::alphabet::{self, ALNUM, BLANK, END, NAME, NEWLINE, QUOTE, SPACE};
-use super::value::ValueForm;
+
+/// The notation of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ValueForm {
+    /// Between quotes: a literal.
+    Quoted,
+    /// Bare, right after `=`: a shell's or a URL's literal, or an argument in code.
+    Tight,
+    /// Bare, after blanks: a configuration's literal, or code, or prose.
+    Loose,
+}
 
 /// Length of a string that is examined. The next pass examines the rest of a longer one.
 const MAX_STRING_BYTES: usize = 8 * 1024;

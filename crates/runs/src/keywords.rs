@@ -3,13 +3,15 @@
 //! Eighteen readers of tests took 15 ms for 300 KB, which is more than the whole budget of a hook.
 
 use super::report::OutputReader;
-use super::runners::RUNNERS;
 
-/// Returns the readers with a keyword in the text, in their order. Readers without keywords are never used for the
+/// Returns those of `all` with a keyword in the text, in their order. Readers without keywords are never used for the
 /// output of an unknown program.
-pub(super) fn select_readers(text: &str) -> Vec<&'static OutputReader> {
+pub(super) fn select_readers(
+    all: &[&'static OutputReader],
+    text: &str,
+) -> Vec<&'static OutputReader> {
     let runners: Vec<&'static OutputReader> =
-        RUNNERS.iter().copied().filter(|runner| !runner.keywords.is_empty()).collect();
+        all.iter().copied().filter(|runner| !runner.keywords.is_empty()).collect();
     let mut asked: Vec<bool> = vec![false; runners.len()];
     let mut words = KeywordIndex::new(&runners, &asked);
     // Line breaks around the text let keywords match at its first and last line.
@@ -82,6 +84,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::runners::{RUNNERS, select_readers};
 
     #[test]
     fn keywords_have_minimum_length() {

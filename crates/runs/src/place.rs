@@ -6,7 +6,6 @@
 use std::path::Path;
 
 use super::report::{PassedTest, ReportedFailure};
-use super::selection::has_path;
 
 /// Maximum number of leading folders that are removed from a foreign path.
 const MAX_STRIPPED: usize = 8;
@@ -223,6 +222,17 @@ pub fn with_package(scope: &str, package: &str) -> String {
         return scope.to_owned();
     }
     format!("{package}::{scope}")
+}
+
+/// Returns true if the name of a test begins with the path of its file.
+pub fn has_path(test: &str) -> bool {
+    let file = test.split("::").next().unwrap_or(test);
+    let file = file.split(" > ").next().unwrap_or(file);
+    let last = file.rsplit('/').next().unwrap_or(file);
+    !file.contains(' ')
+        && last.contains('.')
+        && !last.ends_with('.')
+        && (test.len() > file.len() || file.contains('/'))
 }
 
 #[cfg(test)]

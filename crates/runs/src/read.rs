@@ -12,7 +12,7 @@ use super::run_finder::{
 };
 use super::table::{self, RunTask, Runner};
 use super::wrapper_output::{InnerCommand, PackageOutput, read_task_output, split_by_package};
-use super::{RunKind, TestCounts, Verdict, keywords, printed_status, signature, text};
+use super::{RunKind, TestCounts, Verdict, printed_status, runners, signature, text};
 
 /// The exit status and output of a finished command line.
 #[derive(Debug, Clone, Copy)]
@@ -550,7 +550,7 @@ fn correct_part_verdicts(readings: &mut [ParsedOutcome], exit: Option<i32>) {
 
 /// Returns the reports of the readers that understand the output of an unknown program.
 fn read_unknown_output(text: &str) -> Vec<(&'static Runner, OutputReport)> {
-    let reports = keywords::select_readers(text).into_iter().filter_map(|reader| {
+    let reports = runners::select_readers(text).into_iter().filter_map(|reader| {
         let runner = table::find_runner_by_name(reader.name)?;
         let report = (reader.read)(text);
         report.is_known().then_some((runner, report))
@@ -607,6 +607,7 @@ fn decide_verdict(
     runner: &str,
     evidence: &RunEvidence,
 ) -> (Verdict, &'static str) {
+    let row = table::find_runner_by_name(runner);
     let ran_none = report.counts.is_some_and(|counts| counts.passed + counts.failed == 0);
     match (evidence.exit, report.verdict) {
         (Some(0), Verdict::Failed) if evidence.is_task => (
@@ -618,7 +619,7 @@ fn decide_verdict(
         }
         (Some(0), _) if ran_none => (Verdict::Unknown, "nothing ran"),
         (Some(0), _) => (Verdict::Passed, "it exited with 0"),
-        (Some(code), _) if means_nothing_ran(runner, code) => {
+        (Some(code), _) if row.is_some_and(|row| row.ran_nothing.contains(&code)) => {
             (Verdict::Unknown, "its exit status says that nothing ran")
         }
         (Some(_), Verdict::Failed) => {
@@ -641,7 +642,8 @@ fn decide_verdict(
         // With several parts each has its summary, and that of the failed part may be missing.
         (None, Verdict::Passed)
             if evidence.missing == MissingOutput::Cut
-                || (evidence.missing == MissingOutput::Filtered && !has_one_summary(runner)) =>
+                || (evidence.missing == MissingOutput::Filtered
+                    && !row.is_some_and(|row| row.has_one_summary)) =>
         {
             (Verdict::Unknown, "the exit status is hidden, and some of the text is missing")
         }
@@ -658,16 +660,6 @@ fn decide_verdict(
             (Verdict::Unknown, "the exit status is hidden, and the text does not say")
         }
     }
-}
-
-/// Returns true if a runner prints one summary that includes failures, so that this line alone is enough.
-fn has_one_summary(runner: &str) -> bool {
-    matches!(runner, "pytest" | "vitest" | "jest" | "bun test" | "rspec" | "playwright test")
-}
-
-/// Returns true if an exit status of a runner means that it ran no test.
-fn means_nothing_ran(runner: &str, code: i32) -> bool {
-    matches!((runner, code), ("pytest", 4 | 5) | ("unittest", 5))
 }
 
 /// Returns the plain text of an output for readers.

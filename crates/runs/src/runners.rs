@@ -77,6 +77,7 @@ mod vitest;
 mod webpack;
 mod xctest;
 
+use super::keywords;
 use super::report::OutputReader;
 
 /// All readers.
@@ -163,4 +164,9 @@ pub static RUNNERS: &[&OutputReader] = &[
 /// Returns the reader of the runner with this name.
 pub fn find_reader(name: &str) -> Option<&'static OutputReader> {
     RUNNERS.iter().copied().find(|runner| runner.name == name)
+}
+
+/// Returns the readers that may understand the output of an unknown program, by their keywords.
+pub(crate) fn select_readers(text: &str) -> Vec<&'static OutputReader> {
+    keywords::select_readers(RUNNERS, text)
 }

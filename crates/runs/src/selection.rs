@@ -11,7 +11,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::command_line::CommandFolder;
-use super::place::{RunPlace, test_binary};
+use super::place::{RunPlace, has_path, test_binary};
 use super::read::Invocation;
 use super::table::{self, FlagEffect, NamePattern, Operands, Runner, RunnerArguments};
 use rutter_redact::Clean;
@@ -481,17 +481,6 @@ fn same_package(one: &str, other: &str) -> bool {
     let plain = |name: &str| name.trim_start_matches("doc ").replace('-', "_");
     let one = plain(one);
     one.split("::").next() == Some(plain(other).as_str())
-}
-
-/// Returns true if the name of a test begins with the path of its file.
-pub fn has_path(test: &str) -> bool {
-    let file = test.split("::").next().unwrap_or(test);
-    let file = file.split(" > ").next().unwrap_or(file);
-    let last = file.rsplit('/').next().unwrap_or(file);
-    !file.contains(' ')
-        && last.contains('.')
-        && !last.ends_with('.')
-        && (test.len() > file.len() || file.contains('/'))
 }
 
 /// Returns true if the name of a test is only that of its file: the file could not be loaded.

@@ -8,8 +8,10 @@ mod arguments;
 mod rows;
 mod tasks;
 
-pub use arguments::{FlagEffect, NamePattern, Operands, RunnerArguments, UNKNOWN_ARGUMENTS};
-pub use tasks::{RunTask, find_task, kind_of_name};
+pub use arguments::{
+    FlagEffect, NamePattern, Operands, RunnerArguments, UNKNOWN_ARGUMENTS, usually_takes_value,
+};
+pub use tasks::{RunTask, find_task, kind_of_name, task_language};
 
 use super::RunKind;
 use super::report::OutputReader as Reader;
@@ -37,6 +39,10 @@ pub struct Runner {
     pub reader: &'static str,
     /// The family. Runners of one family have the same test names, so that a run of one can cover a failure of another.
     pub family: &'static str,
+    /// True if it prints one summary that includes failures, so that this line alone is enough.
+    pub has_one_summary: bool,
+    /// Exit statuses that mean that it ran no test.
+    pub ran_nothing: &'static [i32],
 }
 
 impl PartialEq for Runner {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::clues::own_name;
 use super::fault::RunFault;
-use super::selection::has_path;
+use super::place::has_path;
 
 /// Maximum size of a file that is read.
 const MAX_FILE_BYTES: u64 = 512 * 1024;

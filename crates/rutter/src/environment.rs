@@ -1,6 +1,7 @@
 //! The process environment: variables, folders and clock. Only this module reads environment variables and the time.
 
 use std::env;
+use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -13,7 +14,7 @@ use rutter_memory::store::{DataDir, GhapOwner, UnsafePath, spool};
 use rutter_memory::{Clean, Store, StoreError, Time, log};
 
 use crate::CommandError;
-use crate::ui::Ui;
+use crate::ui::{Terminal, Ui};
 
 /// The folders, program paths, client session and time that a command works with.
 pub(crate) struct Environment {
@@ -138,9 +139,25 @@ pub(crate) fn current_program() -> Option<PathBuf> {
     env::current_exe().and_then(|path| path.canonicalize()).ok()
 }
 
+impl Terminal {
+    /// Returns the properties of stdout if it is a terminal.
+    pub fn from_stdout() -> Option<Self> {
+        let stdout = io::stdout();
+        if !stdout.is_terminal() {
+            return None;
+        }
+        let size = rustix::termios::tcgetwinsize(&stdout);
+        let columns = size.map_or(0, |size| usize::from(size.ws_col));
+        Some(Self {
+            columns: if columns == 0 { Self::DEFAULT_COLUMNS } else { columns },
+            colours: can_use_colours(),
+        })
+    }
+}
+
 /// Returns true if the terminal supports colours and the user has not disabled them (<https://no-color.org>).
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
-pub(crate) fn can_use_colours() -> bool {
+fn can_use_colours() -> bool {
     let refused = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     !refused && env::var_os("TERM").is_some_and(|kind| kind != "dumb")
 }

@@ -1,12 +1,12 @@
 //! Input and output of a command: results go to stdout, remarks to stderr.
 
-use std::io::{self, BufRead, IsTerminal as _, Read as _, Write};
+use std::io::{self, BufRead, Read as _, Write};
 
 use comfy_table::{ContentArrangement, Table, presets};
 use rutter_memory::quote::visible_chars;
 use serde::Serialize;
 
-use crate::{CommandError, environment};
+use crate::CommandError;
 
 /// Largest input that is read from stdin. The client itself would have to hold as much.
 pub const MAX_STDIN_BYTES: u64 = 32 * 1024 * 1024;
@@ -36,21 +36,7 @@ pub struct Terminal {
 
 impl Terminal {
     /// Width of a terminal that does not report its width.
-    const DEFAULT_COLUMNS: usize = 80;
-
-    /// Returns the properties of stdout if it is a terminal.
-    pub fn from_stdout() -> Option<Self> {
-        let stdout = io::stdout();
-        if !stdout.is_terminal() {
-            return None;
-        }
-        let size = rustix::termios::tcgetwinsize(&stdout);
-        let columns = size.map_or(0, |size| usize::from(size.ws_col));
-        Some(Self {
-            columns: if columns == 0 { Self::DEFAULT_COLUMNS } else { columns },
-            colours: environment::can_use_colours(),
-        })
-    }
+    pub(crate) const DEFAULT_COLUMNS: usize = 80;
 }
 
 impl Ui<'_> {

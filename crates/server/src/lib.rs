@@ -7,6 +7,7 @@
 
 pub mod http;
 pub mod mcp;
+mod refusal;
 mod schema;
 mod server_context;
 mod store_pool;

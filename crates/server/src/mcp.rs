@@ -28,6 +28,7 @@ use rutter_memory::quote::{DATA_LABEL, format_field};
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
 
+use crate::refusal::redact_name;
 use crate::server_context::ServerContext;
 use crate::store_pool::{IDLE_TIMEOUT, StorePool};
 use crate::tools::{self, TOOLS, ToolEffect};
@@ -70,12 +71,12 @@ fn is_legacy_request(context: &RequestContext<RoleServer>) -> bool {
 }
 
 fn resource_not_found(uri: &str, what: impl Into<Cow<'static, str>>) -> ErrorData {
-    let uri = tools::redact_name(uri, 200);
+    let uri = redact_name(uri, 200);
     ErrorData::resource_not_found(what, Some(json!({ "uri": uri })))
 }
 
 fn method_not_found(name: &str) -> ErrorData {
-    let name = tools::redact_name(name, 60);
+    let name = redact_name(name, 60);
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method {name}"), None)
 }
 
@@ -291,7 +292,7 @@ impl ServerHandler for MemoryServer {
                 result.structured_content = Some(answer.structured);
                 result
             }
-            Err(refusal @ tools::ToolRefusal::Unknown(_)) => {
+            Err(refusal @ tools::ToolRefusal::Unknown { .. }) => {
                 return Err(ErrorData::invalid_params(format_field(&refusal.to_string()), None));
             }
             Err(refusal) => {
@@ -383,7 +384,7 @@ impl ServerHandler for MemoryServer {
                 )
             }
             other => {
-                let other = tools::redact_name(other, 60);
+                let other = redact_name(other, 60);
                 let what = format!(
                     "there is no prompt `{other}`; the prompts are: premortem, \
                              retrospective"
@@ -443,7 +444,7 @@ impl ServerHandler for MemoryServer {
             let found = found.map_err(|error| resource_not_found(&uri, error.message))?;
             found.structured["ghap"].clone()
         } else {
-            let asked = tools::redact_name(&uri, 200);
+            let asked = redact_name(&uri, 200);
             let what = format!(
                 "there is no resource {asked}; the resources are: {ACTIVE_GHAP_URI}, \
                  {VALUES_URI}, {EXPERIENCE_URI_PREFIX}ID"

@@ -14,7 +14,7 @@ use rutter_memory::session::SessionProcess;
 use rutter_memory::store::{GhapOwner, spool};
 use rutter_memory::{Clean, Store, StoreError, Time};
 
-use crate::tools::ToolRefusal;
+use crate::refusal::ToolRefusal;
 
 /// The time limit for a call while another process drains a spool that may hold its owner.
 const SPOOL_WAIT_TIMEOUT: Duration = Duration::from_secs(5);

@@ -12,6 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::refusal::redact_name;
 use crate::schema;
 use crate::server_context::{Caller, ServerContext};
 
@@ -21,6 +22,8 @@ mod ghap;
 mod memory;
 mod status;
 mod values;
+
+pub use crate::refusal::ToolRefusal;
 
 /// A tool.
 pub struct ToolSpec {
@@ -73,23 +76,6 @@ pub struct ToolAnswer {
     pub structured: Value,
     /// A short text of the same content for a model.
     pub text: String,
-}
-
-/// The reason why a call failed, with advice on what to send instead.
-#[derive(Debug, thiserror::Error)]
-pub enum ToolRefusal {
-    /// The tool does not exist.
-    #[error("there is no tool `{0}`; the tools are: {names}", names = tool_names())]
-    Unknown(String),
-    /// The arguments do not fit the tool.
-    #[error("{0}")]
-    Arguments(String),
-    /// The request cannot be carried out.
-    #[error("{0}")]
-    Refused(String),
-    /// The store returned an error.
-    #[error(transparent)]
-    Store(#[from] StoreError),
 }
 
 /// A call of a tool, with its context.
@@ -294,12 +280,7 @@ pub fn call_tool(
 /// Returns the tool with this name.
 pub(crate) fn find_tool(name: &str) -> Result<&'static ToolSpec, ToolRefusal> {
     let tool = TOOLS.iter().find(|tool| tool.name == name);
-    tool.ok_or_else(|| ToolRefusal::Unknown(redact_name(name, 60)))
-}
-
-/// Returns a received name for an error message: redacted, because it may contain a secret, and truncated.
-pub(crate) fn redact_name(name: &str, most: usize) -> String {
-    Clean::new(name).chars().take(most).collect()
+    tool.ok_or_else(|| ToolRefusal::Unknown { name: redact_name(name, 60), tools: tool_names() })
 }
 
 /// Replaces missing arguments by an empty object.

@@ -11,6 +11,9 @@ use rustix::io::Errno;
 /// about two KiB.
 pub const MAX_CONFIG_FILE_BYTES: u64 = 64 * 1024;
 
+/// Name of the project file, in the root of the checkout.
+pub const PROJECT_FILE: &str = ".rutter.toml";
+
 /// The reason why a file was not read, and advice.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ConfigFileError {

@@ -2,15 +2,12 @@
 
 use std::path::Path;
 
-use super::file::{self, ConfigFileError};
+use super::file::{self, ConfigFileError, PROJECT_FILE};
 use super::finding::{ConfigFinding, ConfigMistake, shorten_name};
 use super::keys::{ConfigKey, ConfigValue, KEYS, ProjectRule};
 use super::layer::ConfigLayer;
 use super::{Config, exclude, trust};
 use rutter_redact::choice;
-
-/// Name of the project file, in the root of the checkout.
-pub const PROJECT_FILE: &str = ".rutter.toml";
 
 choice! {
     /// The source of a value.

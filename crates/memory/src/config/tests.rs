@@ -1,12 +1,13 @@
 #![allow(clippy::disallowed_methods, reason = "tests write their own files")]
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use proptest::prelude::*;
 
 use super::keys::{ConfigKey, ConfigValue, ConfigValueKind, KEYS, ProjectRule};
 use super::*;
+use crate::store::maintain::MaintenanceLimits;
 
 /// A temporary folder with the user's file, a checkout and a data directory.
 struct ConfigFixture {

@@ -10,8 +10,8 @@ use crate::change::{
 };
 use crate::{Clean, Time};
 use rutter_runs::clues::{Clues, is_code_name, own_name};
+use rutter_runs::place::has_path;
 use rutter_runs::place::{file_stem, tested_unit};
-use rutter_runs::selection::has_path;
 
 /// Minimum points of a hunk with good evidence.
 const CERTAIN_POINTS: i32 = 6;

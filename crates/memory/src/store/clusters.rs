@@ -4,13 +4,10 @@
 //! of a kind, and a cluster must not fall apart when two projects turn out to be one. A value, not its cluster, records
 //! the project it holds in.
 
-use std::time::Duration;
-
 use rusqlite::{Connection, OptionalExtension as _, Row, RowIndex, params};
 use serde::Serialize;
 
-use super::{Store, StoreError, effects, tables, values};
-use crate::data_dir::FolderLock;
+use super::{Store, StoreError, tables};
 use crate::ghap::{Domain, GhapStatus, Tier};
 use crate::project::ProjectKey;
 use crate::{Clean, Id, IdSuffix, Time};
@@ -21,9 +18,7 @@ mod plotted;
 mod regroup;
 
 pub use plotted::PlottedExperience;
-
-/// Maximum wait for another process that updates the clusters.
-const CLUSTER_LOCK_TIMEOUT: Duration = Duration::from_secs(2);
+pub(crate) use regroup::{draft_regrouping, is_due, write_regrouping};
 
 /// The result of an update of clusters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -104,72 +99,6 @@ pub struct ClusterFilter {
 }
 
 impl Store {
-    /// Updates clusters and values. Not for hooks: waits for another process that does the same. If that takes too
-    /// long, nothing changes.
-    pub fn update_clusters(&mut self, now: Time) -> Result<RegroupReport, StoreError> {
-        if self.is_read_only {
-            return Ok(RegroupReport::default());
-        }
-        self.update_index()?;
-        match self.maintenance_lock_within(CLUSTER_LOCK_TIMEOUT)? {
-            Some(lock) => self.regroup(&lock, now),
-            None => Ok(RegroupReport { put_off: true, ..RegroupReport::default() }),
-        }
-    }
-
-    /// Updates clusters and values for a caller that holds the maintenance lock.
-    pub(crate) fn regroup(
-        &mut self,
-        _lock: &FolderLock,
-        now: Time,
-    ) -> Result<RegroupReport, StoreError> {
-        let mut done = RegroupReport::default();
-        let mut any = false;
-        for &axis in Axis::ALL {
-            if !regroup::is_due(&self.connection, axis)? {
-                continue;
-            }
-            let moment = self.connection.unchecked_transaction()?;
-            let draft = regroup::draft_regrouping(&moment, axis)?;
-            drop(moment);
-            self.write(|transaction| {
-                regroup::write_regrouping(transaction, &draft, now, &mut done)
-            })?;
-            any = true;
-        }
-        self.write_effects(any, now, &mut done)?;
-        Ok(done)
-    }
-
-    /// Determines the effects of shown rows, and weighs values by them.
-    pub fn update_effects(&mut self, now: Time) -> Result<(), StoreError> {
-        if self.is_read_only {
-            return Ok(());
-        }
-        match self.maintenance_lock_within(CLUSTER_LOCK_TIMEOUT)? {
-            Some(_lock) => self.write_effects(false, now, &mut RegroupReport::default()),
-            None => Ok(()),
-        }
-    }
-
-    fn write_effects(
-        &mut self,
-        regrouped: bool,
-        now: Time,
-        done: &mut RegroupReport,
-    ) -> Result<(), StoreError> {
-        let came = effects::find_effects(&self.connection, now)?;
-        let due =
-            regrouped || came.has_effects() || values::has_unweighed_evidence(&self.connection)?;
-        if due || !came.is_empty() {
-            self.write(|transaction| {
-                came.write(transaction)?;
-                if due { values::weigh_values(transaction, now, done) } else { Ok(()) }
-            })?;
-        }
-        Ok(())
-    }
-
     /// Lists clusters, the largest first.
     pub fn clusters(&self, filter: &ClusterFilter) -> Result<Vec<Cluster>, StoreError> {
         let limit = filter.limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));

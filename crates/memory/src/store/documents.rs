@@ -9,13 +9,15 @@ use rutter_search::embed::{TokenSet, embed};
 use rutter_search::terms::extract_terms;
 
 mod lexical;
+mod query;
 mod recall;
 mod search;
 pub(crate) mod search_files;
 
+pub use query::DocumentQuery;
 pub(crate) use recall::recall_rows;
 pub use recall::{RecallRequest, RecalledRow};
-pub use search::{DocumentHit, DocumentQuery};
+pub use search::DocumentHit;
 pub(crate) use search::{compare_texts, find_documents};
 
 /// Maximum number of documents outside the search files that a hook reads. More would take too long; `rutter maintain` adds them

@@ -1,13 +1,7 @@
-//! Entries: the events that hooks record. One function applies an entry, whether it arrives at once or through the
-//! spool.
+//! Entries: the events that hooks record.
 
-use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    StoreError, effects, episodes, ghap_prompts, injections, origins, outcomes, projects, sessions,
-    tool_callers,
-};
 use crate::change::Change;
 use crate::ghap::PredictionVerdict;
 use crate::injection::Injection;
@@ -128,74 +122,4 @@ pub(crate) enum EntryArrival {
     AtOnce,
     /// Through the spool: later events may already be recorded.
     Late,
-}
-
-/// Applies an entry to the database.
-pub(crate) fn apply_entry(
-    connection: &Connection,
-    entry: &SessionEntry,
-    arrival: EntryArrival,
-) -> Result<(), StoreError> {
-    let session = sessions::record_session_seen(connection, entry, arrival)?;
-    if arrival == EntryArrival::Late {
-        effects::mark_unexamined(connection, session)?;
-    }
-    match &entry.kind {
-        EntryKind::Began(source) => {
-            // Rows that were shown before have left the context.
-            if matches!(source, StoredSessionSource::Clear | StoredSessionSource::Compact) {
-                connection
-                    .prepare_cached("UPDATE session SET refreshed = max(coalesce(refreshed, 0), ?2) WHERE id = ?1")?
-                    .execute(params![session, entry.at])?;
-                effects::mark_left_context(connection, session, entry.at)?;
-            }
-        }
-        EntryKind::Seen => {}
-        EntryKind::Watched => ghap_prompts::record_control_cohort(connection, session)?,
-        EntryKind::Called(agent) => {
-            ghap_prompts::count_tool_call(connection, session, agent.as_ref())?;
-        }
-        EntryKind::Calls(tool_use, agent) => {
-            let (agent, place) = (agent.as_ref(), &entry.place);
-            tool_callers::record_caller(connection, session, tool_use, agent, place, entry.at)?;
-        }
-        EntryKind::Ran(run) => {
-            let project = projects::ensure_project(connection, &entry.place, entry.at)?;
-            if outcomes::insert_outcome(connection, project, Some(session), &run.outcome)? {
-                let outcome = connection.last_insert_rowid();
-                let origin =
-                    origins::run_origin(&entry.place, &entry.client, run.outcome.agent.as_ref());
-                origins::insert_origin(connection, run.outcome.id, &origin, None)?;
-                episodes::apply_run(connection, project, &entry.place.root, run, outcome, session)?;
-            }
-        }
-        EntryKind::Unfollowed(command) => {
-            let project = projects::ensure_project(connection, &entry.place, entry.at)?;
-            outcomes::count_unrecognized_command(connection, project, command, entry.at)?;
-        }
-        EntryKind::Changed(id, change) => {
-            let project = projects::ensure_project(connection, &entry.place, entry.at)?;
-            episodes::record_change(connection, project, &entry.place.root, *id, change)?;
-        }
-        EntryKind::Shown(injection) => {
-            injections::insert_injection(connection, session, injection)?;
-        }
-        EntryKind::Told(ghap, told) => ghap_prompts::record_verdict(connection, *ghap, *told)?,
-        EntryKind::Stopped(ghap) => ghap_prompts::record_stop_prompt(connection, *ghap)?,
-        EntryKind::Warned => ghap_prompts::record_premortem(connection, session)?,
-        EntryKind::Offered => ghap_prompts::record_ghap_offer(connection, session)?,
-        EntryKind::Parked(parked) => {
-            ghap_prompts::park_rows(connection, session, parked, entry.at)?;
-        }
-        EntryKind::Ended { abandon } => {
-            // If the session was seen since, this entry is late.
-            let ended = connection
-                .prepare_cached("UPDATE session SET ended = ?2 WHERE id = ?1 AND seen <= ?2")?
-                .execute(params![session, entry.at])?;
-            if *abandon && ended > 0 {
-                ghap_prompts::abandon_open_ghaps(connection, session, entry.at)?;
-            }
-        }
-    }
-    Ok(())
 }

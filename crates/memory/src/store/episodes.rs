@@ -9,14 +9,16 @@ use crate::project::ProjectKey;
 use crate::{Id, IdSuffix, Time};
 use rutter_runs::selection::TestSelection;
 
+mod changes;
+mod fix_effects;
 mod recall;
 mod updates;
 
+pub(crate) use changes::read_change;
 pub use recall::RecalledEpisode;
 pub(crate) use recall::recall_episodes;
 pub(crate) use updates::{
-    apply_run, changes_since, has_open_episode, insert_change, open_episode_files, read_change,
-    record_change, retire_episodes,
+    apply_run, has_open_episode, insert_change, open_episode_files, record_change, retire_episodes,
 };
 
 pub(crate) const SELECT: &str = "SELECT episode.*, project.key AS project_key,
@@ -224,7 +226,7 @@ impl Store {
     pub fn changes_of(&self, episode: &Episode) -> Result<Vec<Change>, StoreError> {
         match projects::find_by_key(&self.connection, &episode.project)? {
             Some(project) => {
-                updates::changes_since(&self.connection, project, &episode.root, episode.opened)
+                changes::changes_since(&self.connection, project, &episode.root, episode.opened)
             }
             None => Ok(Vec::new()),
         }

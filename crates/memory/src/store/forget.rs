@@ -16,7 +16,7 @@ use super::documents::search_files;
 use super::entry::ProjectPlace;
 use super::{
     EpisodeFilter, Store, StoreError, clusters, episodes, ghaps, io_error, memories, outcomes,
-    proposals, spool, tables, values,
+    proposals, row_ids, spool, tables, values,
 };
 use crate::data_dir;
 use crate::data_dir::FolderLock;
@@ -144,7 +144,7 @@ impl Store {
         place: &ProjectPlace,
     ) -> Result<ForgettableRow, StoreError> {
         self.find_unique_row(id, &ForgettableKind::WITH_PROJECT, |table| {
-            tables::project_ids_with_suffix(&self.connection, table, id, place, false)
+            row_ids::project_ids_with_suffix(&self.connection, table, id, place, false)
         })
     }
 

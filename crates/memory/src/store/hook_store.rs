@@ -10,8 +10,9 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use thiserror::Error;
 
-use super::entry::{self, EntryArrival, ProjectPlace, SessionEntry};
+use super::entry::ProjectPlace;
 use super::episodes::{self, RecalledEpisode};
+use super::values::{self, ValueWithEffects};
 use super::{DataDir, StoreError, documents, injections, io_error, projects, schema};
 use crate::data_dir::{FolderLock, check_path};
 use crate::run::CapturedRun;
@@ -168,26 +169,14 @@ impl HookStore {
         injections::is_in_context(&self.connection, client, agent, row, now)
     }
 
-    /// Writes entries in one transaction.
-    pub fn write_entries<'a>(
-        &mut self,
-        entries: impl IntoIterator<Item = &'a SessionEntry>,
-    ) -> Result<(), StoreError> {
-        self.write_entries_then(entries, |_| Ok(()))
-    }
-
-    /// Writes entries and makes another change in one transaction.
-    pub(super) fn write_entries_then<'a, T>(
-        &mut self,
-        entries: impl IntoIterator<Item = &'a SessionEntry>,
-        change: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
-        self.write_with(|transaction| {
-            for entry in entries {
-                entry::apply_entry(transaction, entry, EntryArrival::AtOnce)?;
-            }
-            change(transaction)
-        })
+    /// Returns the values that hold in a place, the most valuable first. Reads one small table and computes nothing
+    /// anew.
+    pub fn values(
+        &self,
+        place: &ProjectPlace,
+        most: usize,
+    ) -> Result<Vec<ValueWithEffects>, StoreError> {
+        values::values_to_show(&self.connection, place, most)
     }
 
     /// Runs a change in one transaction, waiting for locks at most for the rest of the waiting time.

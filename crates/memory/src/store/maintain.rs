@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::spool::{self, DrainReport};
 use super::{DataDir, Store, StoreError, episodes, io_error};
 use crate::Time;
+use crate::config::RetentionSettings;
 use crate::data_dir::{self, FolderLock};
 
 /// Limits on the stored rows and on the maintenance run.
@@ -37,6 +38,19 @@ impl Default for MaintenanceLimits {
             injection_age: Duration::from_hours(90 * 24),
             episode_silence: Duration::from_hours(30 * 24),
             time: Duration::from_secs(10),
+        }
+    }
+}
+
+impl From<&RetentionSettings> for MaintenanceLimits {
+    fn from(retention: &RetentionSettings) -> Self {
+        let days = |days: u32| Duration::from_hours(u64::from(days) * 24);
+        Self {
+            outcome_age: days(retention.outcome_days),
+            outcomes: retention.outcomes,
+            injection_age: days(retention.injection_days),
+            episode_silence: days(retention.episode_days),
+            ..Self::default()
         }
     }
 }

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use super::documents::{DocumentQuery, MAX_UNINDEXED_IN_HOOK, find_documents};
 use super::entry::ProjectPlace;
 use super::hook_store::HookStore;
-use super::{StoreError, effects, injections, origins, projects, values};
+use super::{StoreError, effects, injections, origins, projects, relevant_values};
 use crate::document::Axis;
 use crate::ghap::{CauseCategory, GhapStatus, Strategy};
 use crate::value::{self, Value};
@@ -78,7 +78,7 @@ impl HookStore {
                 premortem.lessons = self.similar_lessons(project, failure)?;
             }
         }
-        for near in values::relevant_values(connection, place, false, failure)? {
+        for near in relevant_values::relevant_values(connection, place, false, failure)? {
             if premortem.principles.len() < MAX_PRINCIPLES
                 && near.is_above_floor()
                 // A value that would be truncated is not shown.

@@ -3,10 +3,10 @@
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::Serialize;
 
-use super::exchange::{self, ExportRecord, RowImport, RowRefusal};
-use super::{Store, StoreError, memories, origins, tables};
+use super::export_record::ExportRecord;
+use super::{Store, StoreError, memories, tables};
 use crate::memory::Memory;
-use crate::origin::{ImportBatch, Origin};
+use crate::origin::ImportBatch;
 use crate::project::ProjectKey;
 use crate::{Clean, Id, IdSuffix, Time};
 
@@ -79,16 +79,6 @@ pub(crate) fn count_waiting(connection: &Connection, batch: i64) -> rusqlite::Re
         .query_row("SELECT count(*) FROM proposal WHERE batch = ?1", [batch], |row| row.get(0))
 }
 
-/// Accepts all proposals of an import and returns their number.
-pub(crate) fn accept_batch(connection: &Connection, batch: i64) -> Result<usize, StoreError> {
-    let mut ids = connection.prepare("SELECT uid FROM proposal WHERE batch = ?1 ORDER BY id")?;
-    let ids: Vec<Id> = ids.query_map([batch], |row| row.get(0))?.collect::<Result<_, _>>()?;
-    for id in &ids {
-        carry_out(connection, *id, Some(batch))?;
-    }
-    Ok(ids.len())
-}
-
 /// Deletes proposals of aliases that involve a project key.
 pub(crate) fn delete_alias_proposals(
     connection: &Connection,
@@ -151,39 +141,6 @@ pub(crate) fn load_proposal(connection: &Connection, id: Id) -> Result<Proposal,
         .ok_or_else(|| StoreError::NotFound { what: "proposal", id: id.into() })
 }
 
-/// Carries out a proposal. `batch` is the import, if the user has accepted it as a whole.
-fn carry_out(connection: &Connection, id: Id, batch: Option<i64>) -> Result<(), StoreError> {
-    match load_proposal(connection, id)?.what {
-        ProposedChange::Everywhere(memory) => {
-            connection.execute(
-                "UPDATE memory SET project = NULL, changed = changed + 1 WHERE uid = ?1",
-                [memory.id],
-            )?;
-        }
-        ProposedChange::Row(record) => {
-            let row = match record.as_ref() {
-                ExportRecord::Memory(memory) => Some(memory.id),
-                ExportRecord::Value(value) => Some(value.id),
-                _ => None,
-            };
-            let became =
-                exchange::import_record(connection, &record).map_err(|refused| match refused {
-                    RowRefusal::Row(why) => StoreError::NotAccepted(why),
-                    RowRefusal::Store(error) => error,
-                })?;
-            if matches!(became, RowImport::Kept) {
-                let why = "a row with the same id or key already exists, with another content";
-                return Err(StoreError::NotAccepted(why.to_owned()));
-            }
-            if let Some(row) = row {
-                origins::insert_origin(connection, row, &Origin::person(None), batch)?;
-            }
-        }
-    }
-    connection.execute("DELETE FROM proposal WHERE uid = ?1", [id])?;
-    Ok(())
-}
-
 impl Store {
     /// Proposes to apply a memory of one project to every project. It stays in its project until the user accepts.
     pub fn propose_everywhere(&mut self, memory: Id, now: Time) -> Result<(), StoreError> {
@@ -205,11 +162,6 @@ impl Store {
     /// Returns the proposal that a user names by the end of its id.
     pub fn proposal_id(&self, id: &IdSuffix) -> Result<Id, StoreError> {
         tables::find_by_suffix(&self.connection, "proposal", "proposal", id)
-    }
-
-    /// Carries out a proposal.
-    pub fn accept_proposal(&mut self, id: Id) -> Result<(), StoreError> {
-        self.write(|transaction| carry_out(transaction, id, None))
     }
 
     /// Deletes a proposal. A memory that it is about stays in its project.

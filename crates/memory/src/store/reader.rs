@@ -7,7 +7,8 @@ use rusqlite::{Connection, Transaction, params};
 
 use super::entry::ProjectPlace;
 use super::hook_store::HookStore;
-use super::values::{RelevantValue, ValueWithEffects};
+use super::relevant_values::{self, RelevantValue};
+use super::values::ValueWithEffects;
 use super::{
     DataDir, RecallRequest, RecalledRow, Store, StoreError, documents, effects, episode_files,
     episodes, ghap_prompts, ghaps, injections, memories, origins, projects, values,
@@ -118,7 +119,7 @@ impl<'a> StoreReader<'a> {
         everywhere: bool,
         text: &str,
     ) -> Result<Vec<RelevantValue>, StoreError> {
-        values::relevant_values(self.connection, place, everywhere, text)
+        relevant_values::relevant_values(self.connection, place, everywhere, text)
     }
 
     /// Returns the values that hold in a place, those with the most support first.

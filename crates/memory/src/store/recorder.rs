@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use super::entry::{self, EntryArrival, EntryKind, SessionEntry};
+use super::apply::apply_entry;
+use super::entry::{EntryArrival, EntryKind, SessionEntry};
 use super::hook_store::{HookStore, StoreNotReady};
 use super::spool::{self, SpoolError};
 use super::{DataDir, StoreError, ghap_prompts};
@@ -109,7 +110,7 @@ impl Recorder {
                 return Ok(false);
             }
             for entry in shown {
-                entry::apply_entry(transaction, entry, EntryArrival::AtOnce)?;
+                apply_entry(transaction, entry, EntryArrival::AtOnce)?;
             }
             Ok(true)
         });

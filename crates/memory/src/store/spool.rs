@@ -16,7 +16,8 @@ use rusqlite::Transaction;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::entry::{self, EntryArrival, SessionEntry};
+use super::apply::apply_entry;
+use super::entry::{EntryArrival, SessionEntry};
 use super::{DataDir, Store, StoreError, io_error};
 use crate::data_dir::{self, FolderLock};
 use crate::{Clean, Id, Time};
@@ -307,10 +308,7 @@ fn apply_in_savepoint(
     entries: &[SessionEntry],
 ) -> Result<Option<String>, StoreError> {
     transaction.execute_batch("SAVEPOINT entries")?;
-    match entries
-        .iter()
-        .try_for_each(|entry| entry::apply_entry(transaction, entry, EntryArrival::Late))
-    {
+    match entries.iter().try_for_each(|entry| apply_entry(transaction, entry, EntryArrival::Late)) {
         Ok(()) => {
             transaction.execute_batch("RELEASE entries")?;
             Ok(None)

@@ -4,7 +4,6 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::Serialize;
 
 use super::entry::ProjectPlace;
-use super::hook_store::HookStore;
 use super::{Store, StoreError, effects, projects, tables};
 use crate::injection::EffectCounts;
 use crate::project::ProjectKey;
@@ -13,20 +12,21 @@ use crate::{Id, IdSuffix, Time};
 use rutter_search::cluster::MIN_CLUSTER_SIZE;
 
 mod against;
-mod bearing;
+mod belief;
 mod fit;
 mod forming;
 mod propose;
 mod sentence;
+mod support;
 mod weigh;
 mod witness;
 
-pub use bearing::RelevantValue;
-pub(crate) use bearing::relevant_values;
-use fit::{ClusterFit, SentenceCandidate, centered_vector, check_cluster_fit};
+pub(crate) use belief::{BELIEF_COLUMNS, Belief};
+use fit::{ClusterFit, SentenceCandidate, check_cluster_fit};
 pub use forming::FollowedValue;
 pub(crate) use forming::{follow_lesson, unite_duplicates};
 pub(crate) use sentence::Sentence;
+use sentence::centered_vector;
 pub(crate) use weigh::{all_values, has_unweighed_evidence, weigh_values};
 
 /// A value to add: a rule to work by.
@@ -186,18 +186,6 @@ impl Store {
     }
 }
 
-impl HookStore {
-    /// Returns the values that hold in a place, the most valuable first. Reads one small table and computes nothing
-    /// anew.
-    pub fn values(
-        &self,
-        place: &ProjectPlace,
-        most: usize,
-    ) -> Result<Vec<ValueWithEffects>, StoreError> {
-        values_to_show(&self.connection, place, most)
-    }
-}
-
 /// Returns the values to show in a place, the most valuable first.
 pub(crate) fn values_to_show(
     connection: &Connection,
@@ -231,7 +219,7 @@ pub(crate) fn values_to_show(
 /// Returns true if a value may be shown without being asked for: it must not be harmful, a value that is not accepted
 /// must not be doubted and needs support if it comes from a lesson, and the text must be short enough to be shown
 /// whole.
-fn may_show_unasked(value: &Value, effects: EffectCounts) -> bool {
+pub(super) fn may_show_unasked(value: &Value, effects: EffectCounts) -> bool {
     let is_held = value.standing == ValueStanding::Accepted;
     let is_said = value.source.is_none() || value.support as usize >= MIN_CLUSTER_SIZE;
     (is_held || (is_said && value.doubted.is_none()))
@@ -239,7 +227,10 @@ fn may_show_unasked(value: &Value, effects: EffectCounts) -> bool {
         && value::is_sentence(&value.text)
 }
 
-fn load_effects(connection: &Connection, value: Value) -> Result<ValueWithEffects, StoreError> {
+pub(super) fn load_effects(
+    connection: &Connection,
+    value: Value,
+) -> Result<ValueWithEffects, StoreError> {
     let effects = effects::effects_since(connection, value.id, value.since)?;
     Ok(ValueWithEffects { value, effects })
 }

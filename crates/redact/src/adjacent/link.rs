@@ -1,11 +1,10 @@
 //! The words between a name and its value in a sentence: `the password of bob is X`, `password for the box = X`, `set
 //! to X`.
 
-use super::{is_signed, is_whole_hex};
+use super::is_whole_hex;
 use crate::alphabet::{self, BLANK, QUOTE, SPACE};
-use crate::value::ValueForm;
-use crate::value_span::ValueSpan;
-use crate::{handmade, placeholder, randomness};
+use crate::value_span::{ValueForm, ValueSpan};
+use crate::{character_mix, handmade, placeholder, randomness};
 
 /// Maximum number of words between a name and its verb.
 const MAX_WORDS: usize = 8;
@@ -38,7 +37,7 @@ pub(super) fn find_linked_value(text: &[u8], gap: usize) -> (usize, bool) {
             let end = ValueSpan::bare(text, open, ValueForm::Tight).end;
             let value = &text[open..end];
             let address = value.contains(&b'@') && value.contains(&b'.');
-            let sure = is_signed(value)
+            let sure = character_mix::is_signed(value)
                 || handmade::is_surely_handmade(value)
                 || randomness::is_likely_random(value)
                 || is_whole_hex(value);

@@ -1,7 +1,8 @@
 //! Secrets in the input and output of commands.
 
-use super::{MAX_QUOTED_BYTES, is_other_kind};
+use super::MAX_QUOTED_BYTES;
 use crate::alphabet::{self, BLANK, NEWLINE, QUOTE, SPACE};
+use crate::other_kind::is_other_kind;
 use crate::{Finding, character_mix, handmade, placeholder, randomness};
 
 /// Returns the literal in `echo X | program`: input has no name. The `|`, or the end of `<<< X`, is at `at`.

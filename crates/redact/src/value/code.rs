@@ -1,7 +1,8 @@
 //! Recognizes code, numbers and paths beside the name of a secret.
 
-use super::{ValueContext, ValueForm};
+use super::ValueContext;
 use crate::alphabet::{self, ALNUM, DIGIT, LETTER, WORD};
+use crate::value_span::ValueForm;
 use crate::{character_mix, handmade, randomness};
 
 /// Returns true for a number in the notation of programs: `0x04`, `8u32`, `1_000`, `15m`.

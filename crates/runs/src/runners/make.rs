@@ -5,7 +5,7 @@
 use super::diagnostics;
 use crate::report::{OutputReader, OutputReport, ReportedFailure};
 use crate::scan::{self, split_number};
-use crate::{RunKind, Verdict, keywords};
+use crate::{RunKind, Verdict};
 
 pub(super) static RUNNER: OutputReader = OutputReader {
     name: "make",
@@ -87,7 +87,7 @@ fn parse_compiler_error(line: &str) -> Option<ReportedFailure> {
 
 /// Returns the failures of another runner that make called: of tests, or of a linter.
 fn read_inner_failures(text: &str) -> Vec<ReportedFailure> {
-    let told = keywords::select_readers(text).into_iter();
+    let told = super::select_readers(text).into_iter();
     let others = told.filter(|runner| !matches!(runner.name, "make" | "cmake"));
     let failed =
         others.map(|runner| (runner.read)(text)).filter(|report| report.verdict == Verdict::Failed);

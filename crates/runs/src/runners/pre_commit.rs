@@ -5,7 +5,7 @@
 
 use crate::report::{OutputReader, OutputReport, ReportedFailure};
 use crate::scan;
-use crate::{RunKind, Verdict, keywords};
+use crate::{RunKind, Verdict};
 
 pub(super) static RUNNER: OutputReader = OutputReader {
     name: "pre-commit",
@@ -92,7 +92,7 @@ impl<'a> FailedHook<'a> {
     /// Reads the output of the tool behind the hook. Returns an empty list if no reader understands it.
     fn read_output(&self) -> Vec<ReportedFailure> {
         let output = self.output.join("\n");
-        let readers = keywords::select_readers(&output).into_iter();
+        let readers = super::select_readers(&output).into_iter();
         let found = readers
             .filter(|runner| runner.name != RUNNER.name)
             .map(|runner| (runner.read)(&output))

@@ -345,3 +345,49 @@ impl RunnerArguments {
         })
     }
 }
+
+/// Flags that select a part of the tests, by their value, with most runners that have them.
+const NARROWING_FLAGS: &[&str] = &[
+    "-p",
+    "--package",
+    "--test",
+    "--bin",
+    "--example",
+    "--bench",
+    "-E",
+    "--filter-expr",
+    "-k",
+    "-m",
+    "-t",
+    "--testNamePattern",
+    "--testPathPattern",
+    "--testPathPatterns",
+    "-run",
+    "--run",
+    "--grep",
+    "-g",
+    "--filter",
+    "--tests",
+    "-R",
+    "-Dtest",
+    "--project",
+    "--only",
+];
+
+/// Returns true if a flag takes a value with most runners that have it, for a text that does not name the runner.
+pub fn usually_takes_value(flag: &str) -> bool {
+    NARROWING_FLAGS.contains(&flag)
+        || matches!(
+            flag,
+            "--skip"
+                | "--deselect"
+                | "--ignore"
+                | "--exclude"
+                | "--testPathIgnorePatterns"
+                | "-skip"
+                | "--features"
+                | "-n"
+                | "-j"
+                | "-F"
+        )
+}

@@ -16,7 +16,18 @@ const fn runner_row(
     arguments: &'static RunnerArguments,
 ) -> Runner {
     let kind = Some(kind);
-    Runner { name, kind, language, starts, only_with: &[], arguments, reader: name, family: name }
+    Runner {
+        name,
+        kind,
+        language,
+        starts,
+        only_with: &[],
+        arguments,
+        reader: name,
+        family: name,
+        has_one_summary: false,
+        ran_nothing: &[],
+    }
 }
 
 /// Builds a row for a command that is not a test, build or check, but about which a GHAP may make predictions.
@@ -37,6 +48,16 @@ impl Runner {
     /// Sets the family.
     const fn in_family(self, family: &'static str) -> Self {
         Self { family, ..self }
+    }
+
+    /// Declares that one summary includes failures.
+    const fn with_one_summary(self) -> Self {
+        Self { has_one_summary: true, ..self }
+    }
+
+    /// Sets the exit statuses that mean that it ran no test.
+    const fn ran_nothing_at(self, ran_nothing: &'static [i32]) -> Self {
+        Self { ran_nothing, ..self }
     }
 
     /// Restricts the row to command lines with one of these words.
@@ -83,8 +104,13 @@ pub(super) static ROWS: &[Runner] = &[
     predictable_row("cargo bench", "rust", &["cargo bench"]),
     predictable_row("cargo run", "rust", &["cargo run"]),
     // Python
-    runner_row("pytest", Test, "python", &["pytest", "hatch test"], &PYTEST).in_family("python"),
-    runner_row("unittest", Test, "python", &["unittest"], &UNITTEST).in_family("python"),
+    runner_row("pytest", Test, "python", &["pytest", "hatch test"], &PYTEST)
+        .with_one_summary()
+        .ran_nothing_at(&[4, 5])
+        .in_family("python"),
+    runner_row("unittest", Test, "python", &["unittest"], &UNITTEST)
+        .ran_nothing_at(&[5])
+        .in_family("python"),
     runner_row(
         "manage.py test",
         Test,
@@ -128,17 +154,19 @@ pub(super) static ROWS: &[Runner] = &[
         .only_with(&["-l", "-d"]),
     predictable_row("go run", "go", &["go run"]),
     // JavaScript and TypeScript
-    runner_row("jest", Test, "javascript", &["jest", "react-scripts test"], &JEST),
-    runner_row("vitest", Test, "javascript", &["vitest"], &JEST),
+    runner_row("jest", Test, "javascript", &["jest", "react-scripts test"], &JEST)
+        .with_one_summary(),
+    runner_row("vitest", Test, "javascript", &["vitest"], &JEST).with_one_summary(),
     runner_row("mocha", Test, "javascript", &["mocha"], &MOCHA),
     runner_row("ava", Test, "javascript", &["ava"], &JS_TEST),
     runner_row("node --test", Test, "javascript", &["node --test"], &JS_TEST),
-    runner_row("bun test", Test, "javascript", &["bun test"], &JS_TEST),
+    runner_row("bun test", Test, "javascript", &["bun test"], &JS_TEST).with_one_summary(),
     runner_row("deno test", Test, "javascript", &["deno test"], &JS_TEST),
     runner_row("deno lint", Lint, "javascript", &["deno lint"], &CHECKER),
     runner_row("deno check", Typecheck, "javascript", &["deno check"], &CHECKER),
     runner_row("jasmine", Test, "javascript", &["jasmine"], &JS_TEST),
-    runner_row("playwright test", Test, "javascript", &["playwright test"], &JS_TEST),
+    runner_row("playwright test", Test, "javascript", &["playwright test"], &JS_TEST)
+        .with_one_summary(),
     runner_row("cypress run", Test, "javascript", &["cypress run"], &JS_TEST),
     runner_row("karma", Test, "javascript", &["karma start", "ng test"], &UNKNOWN_ARGUMENTS),
     runner_row(
@@ -187,7 +215,7 @@ pub(super) static ROWS: &[Runner] = &[
         &UNKNOWN_ARGUMENTS,
     ),
     // Ruby, PHP
-    runner_row("rspec", Test, "ruby", &["rspec"], &RSPEC),
+    runner_row("rspec", Test, "ruby", &["rspec"], &RSPEC).with_one_summary(),
     runner_row("minitest", Test, "ruby", &["rails test"], &RSPEC),
     runner_row("pest", Test, "php", &["pest", "artisan test"], &RSPEC),
     runner_row("rubocop", Lint, "ruby", &["rubocop", "standardrb"], &CHECKER),

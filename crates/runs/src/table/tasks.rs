@@ -24,59 +24,72 @@ struct TaskRunner {
     valued: &'static [&'static str],
     /// The kind of run without a name.
     default: Option<RunKind>,
+    /// The language of the code that its tasks run, `any` for every language; None if a GHAP makes no predictions about
+    /// its tasks.
+    language: Option<&'static str>,
+}
+
+impl TaskRunner {
+    /// Sets the language.
+    const fn with_language(self, language: &'static str) -> Self {
+        Self { language: Some(language), ..self }
+    }
 }
 
 const fn direct_task_runner(program: &'static str, valued: &'static [&'static str]) -> TaskRunner {
-    TaskRunner { program, verbs: &["run"], direct: true, valued, default: None }
+    TaskRunner { program, verbs: &["run"], direct: true, valued, default: None, language: None }
 }
 
 const TASK_RUNNERS: &[TaskRunner] = &[
-    direct_task_runner("npm", &["--prefix", "-w", "--workspace"]),
-    direct_task_runner("pnpm", &["--filter", "-F", "-C", "--dir"]),
-    direct_task_runner("yarn", &["--cwd", "workspace"]),
-    direct_task_runner("bun", &["--filter", "--cwd", "-F"]),
+    direct_task_runner("npm", &["--prefix", "-w", "--workspace"]).with_language("javascript"),
+    direct_task_runner("pnpm", &["--filter", "-F", "-C", "--dir"]).with_language("javascript"),
+    direct_task_runner("yarn", &["--cwd", "workspace"]).with_language("javascript"),
+    direct_task_runner("bun", &["--filter", "--cwd", "-F"]).with_language("javascript"),
     TaskRunner {
         default: Some(RunKind::Build),
         ..direct_task_runner("make", &["-C", "-f", "-I", "-j", "--directory", "--file"])
+            .with_language("any")
     },
-    direct_task_runner("just", &["-f", "--justfile", "-d", "--working-directory"]),
-    direct_task_runner("task", &["-t", "--taskfile", "-d", "--dir"]),
-    direct_task_runner("rake", &["-f"]),
+    direct_task_runner("just", &["-f", "--justfile", "-d", "--working-directory"])
+        .with_language("any"),
+    direct_task_runner("task", &["-t", "--taskfile", "-d", "--dir"]).with_language("any"),
+    direct_task_runner("rake", &["-f"]).with_language("ruby"),
     TaskRunner {
         verbs: &["run", "r", "tasks"],
         ..direct_task_runner("mise", &["-C", "--cd", "-j", "--jobs", "-E", "--env"])
+            .with_language("any")
     },
     direct_task_runner("invoke", &["-c", "-r"]),
     direct_task_runner("inv", &["-c", "-r"]),
-    direct_task_runner("poe", &["-C"]),
-    direct_task_runner("pdm", &["-p"]),
-    direct_task_runner("hatch", &["-e"]),
+    direct_task_runner("poe", &["-C"]).with_language("python"),
+    direct_task_runner("pdm", &["-p"]).with_language("python"),
+    direct_task_runner("hatch", &["-e"]).with_language("python"),
     direct_task_runner("pixi", &["-e", "--environment"]),
-    direct_task_runner("composer", &["-d"]),
+    direct_task_runner("composer", &["-d"]).with_language("php"),
     TaskRunner {
         verbs: &["run", "run-many", "affected", "exec"],
-        ..direct_task_runner("nx", &["-p", "--projects", "--parallel"])
+        ..direct_task_runner("nx", &["-p", "--projects", "--parallel"]).with_language("javascript")
     },
-    direct_task_runner("turbo", &["--filter", "-F", "--concurrency"]),
-    direct_task_runner("lerna", &["--scope", "--concurrency"]),
+    direct_task_runner("turbo", &["--filter", "-F", "--concurrency"]).with_language("javascript"),
+    direct_task_runner("lerna", &["--scope", "--concurrency"]).with_language("javascript"),
     direct_task_runner("moon", &[]),
     direct_task_runner("wireit", &[]),
     direct_task_runner("gulp", &["-f"]),
     direct_task_runner("grunt", &[]),
     direct_task_runner("ant", &["-f"]),
-    direct_task_runner("bazel", &["--config"]),
+    direct_task_runner("bazel", &["--config"]).with_language("any"),
     direct_task_runner("bazelisk", &["--config"]),
     direct_task_runner("buck2", &[]),
     direct_task_runner("pants", &[]),
     direct_task_runner("earthly", &[]),
-    direct_task_runner("swift", &[]),
-    direct_task_runner("mix", &[]),
+    direct_task_runner("swift", &[]).with_language("swift"),
+    direct_task_runner("mix", &[]).with_language("other"),
     TaskRunner {
         verbs: &["task"],
         direct: false,
-        ..direct_task_runner("deno", &["-c", "--config"])
+        ..direct_task_runner("deno", &["-c", "--config"]).with_language("javascript")
     },
-    direct_task_runner("sbt", &[]),
+    direct_task_runner("sbt", &[]).with_language("java"),
     direct_task_runner("lefthook", &[]),
     direct_task_runner("xtask", &[]),
     TaskRunner {
@@ -84,12 +97,21 @@ const TASK_RUNNERS: &[TaskRunner] = &[
         direct: false,
         ..direct_task_runner("cargo", &["-p", "--package"])
     },
-    TaskRunner { default: Some(RunKind::Test), ..direct_task_runner("tox", &["-e", "-c", "-f"]) },
     TaskRunner {
         default: Some(RunKind::Test),
-        ..direct_task_runner("nox", &["-s", "-e", "-f", "--session"])
+        ..direct_task_runner("tox", &["-e", "-c", "-f"]).with_language("python")
+    },
+    TaskRunner {
+        default: Some(RunKind::Test),
+        ..direct_task_runner("nox", &["-s", "-e", "-f", "--session"]).with_language("python")
     },
 ];
+
+/// Returns the language of the code that a task runner runs, or None if the program is not a task runner with tasks
+/// that a GHAP may make predictions about.
+pub fn task_language(program: &str) -> Option<&'static str> {
+    TASK_RUNNERS.iter().find(|runner| runner.program == program)?.language
+}
 
 /// Verbs of package managers that are never tasks.
 const NO_TASKS: &[&str] = &[

@@ -11,7 +11,8 @@ use rmcp::model::{ErrorData, LoggingLevel, LoggingMessageNotificationParam};
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::json;
 
-use crate::tools::{ToolAnswer, ToolRefusal, redact_name};
+use crate::refusal::redact_name;
+use crate::tools::{ToolAnswer, ToolRefusal};
 
 /// The request that sets the log level.
 pub(super) type SetLogLevel = rmcp::model::SetLevelRequestParams;

@@ -67,7 +67,7 @@ impl ArgumentPath<'_> {
             !(value.is_null() || (is_text && is_blank && !required.contains(&name.as_str())))
         });
         if let Some(unknown) = sent.keys().find(|name| !known.contains_key(*name)) {
-            let unknown = crate::tools::redact_name(unknown, 40);
+            let unknown = crate::refusal::redact_name(unknown, 40);
             return Err(format!("there is no `{unknown}` in {}: it {takes}", self.name()));
         }
         let missing: Vec<&str> =

@@ -30,34 +30,6 @@ impl PartialEq for RunnerFlags {
 
 impl Eq for RunnerFlags {}
 
-/// Flags that select a part of the tests with every runner that has them.
-const NARROWING_FLAGS: &[&str] = &[
-    "-p",
-    "--package",
-    "--test",
-    "--bin",
-    "--example",
-    "--bench",
-    "-E",
-    "--filter-expr",
-    "-k",
-    "-m",
-    "-t",
-    "--testNamePattern",
-    "--testPathPattern",
-    "--testPathPatterns",
-    "-run",
-    "--run",
-    "--grep",
-    "-g",
-    "--filter",
-    "--tests",
-    "-R",
-    "-Dtest",
-    "--project",
-    "--only",
-];
-
 /// Arguments that select everything.
 const WHOLE_ARGUMENTS: &[&str] = &["./...", "...", ".", "tests", "test", "spec", "//..."];
 
@@ -88,24 +60,6 @@ pub(crate) fn is_command(text: &str) -> bool {
     parse_runs(text).iter().any(CommandRun::is_known)
 }
 
-/// Returns true if a flag takes a value, independent of the runner.
-pub(super) fn takes_value(flag: &str) -> bool {
-    NARROWING_FLAGS.contains(&flag)
-        || matches!(
-            flag,
-            "--skip"
-                | "--deselect"
-                | "--ignore"
-                | "--exclude"
-                | "--testPathIgnorePatterns"
-                | "-skip"
-                | "--features"
-                | "-n"
-                | "-j"
-                | "-F"
-        )
-}
-
 /// Returns the runs in a command line, without commands such as `cd` and `echo`.
 pub(super) fn parse_runs(line: &str) -> Vec<CommandRun> {
     CommandLine::parse(line).commands.iter().filter_map(CommandRun::new).collect()
@@ -131,11 +85,11 @@ impl CommandRun {
         }
         let flags = RunnerFlags(&table::UNKNOWN_ARGUMENTS);
         if let Some(task) = table::find_task(words).filter(|task| {
-            task_language(command.program()).is_some() && task.name != command.words[0]
+            table::task_language(command.program()).is_some() && task.name != command.words[0]
         }) {
             return Some(Self {
                 name: task.name,
-                language: task_language(command.program()),
+                language: table::task_language(command.program()),
                 is_test: task.kind == Some(rutter_runs::RunKind::Test),
                 flags,
                 arguments: split_flags(&words[task.arguments.min(words.len())..]),
@@ -293,21 +247,6 @@ fn identifiers_in(text: &str) -> impl Iterator<Item = &str> {
 fn is_same_argument(one: &str, other: &str) -> bool {
     one.trim_start_matches("./").trim_end_matches('/')
         == other.trim_start_matches("./").trim_end_matches('/')
-}
-
-/// Returns the language that a task runner runs, or None if the program is not a task runner.
-fn task_language(program: &str) -> Option<&'static str> {
-    Some(match program {
-        "npm" | "pnpm" | "yarn" | "bun" | "deno" | "turbo" | "nx" | "lerna" => "javascript",
-        "tox" | "nox" | "hatch" | "poe" | "pdm" => "python",
-        "rake" => "ruby",
-        "sbt" => "java",
-        "swift" => "swift",
-        "mix" => "other",
-        "composer" => "php",
-        "make" | "just" | "bazel" | "task" | "mise" => "any",
-        _ => return None,
-    })
 }
 
 /// Returns true for `NAME=value`.

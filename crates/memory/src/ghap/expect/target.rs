@@ -3,6 +3,7 @@
 use super::command;
 use super::names::{self, NameKind};
 use super::words::ProseWord;
+use rutter_runs::table;
 
 /// The kind of a name, the most specific last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -127,7 +128,8 @@ fn command_length(words: &[ProseWord]) -> usize {
     };
     while is_argument(text(length)) {
         let flag = text(length).starts_with('-') && !text(length).contains('=');
-        let value = flag && command::takes_value(text(length)) && !text(length + 1).is_empty();
+        let value =
+            flag && table::usually_takes_value(text(length)) && !text(length + 1).is_empty();
         length += if value { 2 } else { 1 };
     }
     length

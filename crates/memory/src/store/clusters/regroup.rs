@@ -21,7 +21,7 @@ use rutter_search::embed::Vector;
 mod tests;
 mod write;
 
-pub(super) use write::write_regrouping;
+pub(crate) use write::write_regrouping;
 
 /// An experience on an axis: its current document and the last result.
 struct GroupedText {
@@ -61,7 +61,7 @@ impl AxisState {
 }
 
 /// The changes to write.
-pub(super) struct RegroupDraft {
+pub(crate) struct RegroupDraft {
     axis: Axis,
     /// The mean of all texts.
     common: MeanDirection,
@@ -83,7 +83,7 @@ pub(super) struct RegroupDraft {
 }
 
 /// Returns true if texts came, changed or were removed since the last update of the axis.
-pub(super) fn is_due(connection: &Connection, axis: Axis) -> Result<bool, StoreError> {
+pub(crate) fn is_due(connection: &Connection, axis: Axis) -> Result<bool, StoreError> {
     let known = AxisState::load(connection, axis)?;
     let due: bool = connection
         .prepare_cached(
@@ -95,7 +95,7 @@ pub(super) fn is_due(connection: &Connection, axis: Axis) -> Result<bool, StoreE
 }
 
 /// Groups the texts of an axis, starting from their present clusters.
-pub(super) fn draft_regrouping(
+pub(crate) fn draft_regrouping(
     moment: &Connection,
     axis: Axis,
 ) -> Result<RegroupDraft, StoreError> {

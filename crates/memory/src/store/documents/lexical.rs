@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, params};
 
-use super::search::DocumentQuery;
+use super::query::DocumentQuery;
 use super::search_files::SearchFiles;
 use crate::document::DocumentKind;
 use crate::store::StoreError;

@@ -4,7 +4,8 @@ use std::cmp::Ordering;
 
 use rusqlite::{Connection, OptionalExtension as _};
 
-use super::search::{DocumentHit, DocumentQuery, find_documents};
+use super::query::DocumentQuery;
+use super::search::{DocumentHit, find_documents};
 use crate::document::{Axis, DocumentKind};
 use crate::ghap::{Domain, GhapStatus, Tier};
 use crate::injection::EffectCounts;

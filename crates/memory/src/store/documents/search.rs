@@ -6,64 +6,19 @@ use std::collections::HashMap;
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 
 use super::lexical::{search_by_words, search_texts};
+use super::query::DocumentQuery;
 use super::search_files::SearchFiles;
 use crate::document::{Axis, DocumentKind};
 use crate::store::{DataDir, StoreError};
 use crate::{Id, Time};
-use rutter_search::cache::{EVERYWHERE_PROJECT, SearchScope};
+use rutter_search::cache::EVERYWHERE_PROJECT;
 use rutter_search::embed::{CoverageQuery as Covering, TokenSet, Vector, embed};
-use rutter_search::score::{self, CorpusStats, DocumentFit};
+use rutter_search::score::{CorpusStats, DocumentFit};
 
-/// Maximum number of query terms that are searched: the rarest. More cost time and add little.
-const MAX_SEARCHED_TERMS: usize = 8;
 /// Number of bytes that are used from each end of a long prompt: about a thousand words.
 const PROMPT_END_BYTES: usize = 6_000;
-/// Number of candidates by words, and by meaning, that are fused. More do not change the first ten.
-const MAX_CANDIDATES: usize = 64;
 /// Number of best candidates that are compared word by word.
 const MAX_RESCORED_HITS: usize = 20;
-
-/// A search query.
-#[derive(Debug, Clone, Copy)]
-pub struct DocumentQuery<'a> {
-    /// The text.
-    pub text: &'a str,
-    /// The axis.
-    pub axis: Axis,
-    /// The kind of rows, or None for all kinds.
-    pub kind: Option<DocumentKind>,
-    /// The project to search, together with documents for every project, or None for all documents.
-    pub project: Option<i64>,
-    /// Share of meaning in a score, from 0 to 1.
-    pub meaning: f64,
-    /// Maximum number of query terms that are searched.
-    pub max_terms: usize,
-    /// Number of candidates by words, and by meaning, that are fused.
-    pub max_candidates: usize,
-    /// Maximum number of documents outside the search files that are read, the newest.
-    pub max_unindexed: u32,
-}
-
-impl<'a> DocumentQuery<'a> {
-    /// Creates a query with the defaults for a prompt.
-    pub fn new(text: &'a str) -> Self {
-        Self {
-            text,
-            axis: Axis::Full,
-            kind: None,
-            project: None,
-            meaning: score::MEANING_SHARE,
-            max_terms: MAX_SEARCHED_TERMS,
-            max_candidates: MAX_CANDIDATES,
-            max_unindexed: u32::MAX,
-        }
-    }
-
-    pub(super) fn scope(&self) -> SearchScope {
-        let kind = self.kind.map(DocumentKind::file_number);
-        SearchScope { axis: self.axis.file_number(), kind, project: self.project }
-    }
-}
 
 /// A document that fits a query.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,12 +2,13 @@
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
+use super::changes::changes_since;
+use super::fix_effects::RunContext;
 use super::{select_episodes, to_json};
 use crate::change::{Change, invocation_difference};
 use crate::episode::{Episode, EpisodeEndingKind, GreenRun, attribute_fix};
 use crate::run::{CapturedRun, RunFault};
 use crate::store::StoreError;
-use crate::store::effects::RunContext;
 use crate::{Clean, Id, Time};
 use rutter_runs::clues::{Clues, own_name};
 use rutter_runs::selection::{Coverage, TestSelection};
@@ -420,31 +421,6 @@ pub(crate) fn insert_change(
             change.made_by,
         ])?;
     Ok(inserted == 1)
-}
-
-/// Returns the changes in a checkout since a time, oldest first.
-pub(crate) fn changes_since(
-    connection: &Connection,
-    project: i64,
-    root: &Clean,
-    since: Time,
-) -> Result<Vec<Change>, StoreError> {
-    let mut rows = connection.prepare_cached(
-        "SELECT sort, name, patch, at, made_by FROM change WHERE project = ?1 AND root = ?2 AND at >= ?3 ORDER BY at, id",
-    )?;
-    Ok(rows.query_map(params![project, root, since], read_change)?.collect::<Result<_, _>>()?)
-}
-
-pub(crate) fn read_change(row: &Row<'_>) -> rusqlite::Result<Change> {
-    Ok(Change {
-        kind: row.get("sort")?,
-        name: row.get("name")?,
-        patch: row.get("patch")?,
-        at: row.get("at")?,
-        made_by: row.get("made_by")?,
-        reason: None,
-        is_certain: false,
-    })
 }
 
 /// Deletes the changes of a checkout that are older than its open episodes.

@@ -5,6 +5,7 @@ use std::io::BufRead;
 use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
 use serde::Serialize;
 
+use super::accept::accept_batch;
 use super::foreign::import_foreign;
 use super::import::{
     ImportError, ImportReport, RowImport, RowRefusal, import_record, read_records,
@@ -278,7 +279,7 @@ impl Store {
                 [batch],
                 |row| row.get(0),
             )?;
-            Ok(rows + proposals::accept_batch(transaction, batch)?)
+            Ok(rows + accept_batch(transaction, batch)?)
         })
     }
 

@@ -7,10 +7,9 @@ use std::collections::{BTreeSet, HashMap};
 
 use rusqlite::{Connection, Row, params};
 
-use super::Sentence;
 use super::witness::{Witness, count_independent, load_witness};
+use super::{BELIEF_COLUMNS, Belief, Sentence};
 use crate::store::StoreError;
-use crate::store::effects::{BELIEF_COLUMNS, Belief};
 use crate::value::{Value, ValueStanding};
 use crate::{Id, Time};
 

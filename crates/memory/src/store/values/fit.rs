@@ -2,14 +2,13 @@
 
 use rusqlite::Connection;
 
-use super::sentence::SENTENCE_MEAN;
-use super::weigh;
+use super::sentence::{SENTENCE_MEAN, centered_vector};
 use crate::store::StoreError;
 use crate::store::clusters::{ClusterCenter, load_mean};
 use crate::value::{self, ValueError};
 use crate::{Clean, Id};
 use rutter_search::cluster::{Axis, MeanDirection};
-use rutter_search::embed::{Vector, embed};
+use rutter_search::embed::Vector;
 
 /// The distance of a text from a cluster, and its maximum.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -76,11 +75,6 @@ impl SentenceCandidate {
     }
 }
 
-/// Returns the vector of a text without the mean of all texts.
-pub(super) fn centered_vector(common: &MeanDirection, text: &str) -> Option<Vector> {
-    common.subtract_from(&embed(text)?)
-}
-
 /// Compares a text with a cluster. Returns an error that names the nearest cluster if the text is too far away.
 pub(super) fn check_cluster_fit(
     connection: &Connection,
@@ -95,7 +89,7 @@ pub(super) fn check_cluster_fit(
         return Ok(judged);
     }
     let mut nearest: Option<(Id, f64)> = None;
-    for other in weigh::clusters_of_axis(connection, axis)? {
+    for other in clusters_of_axis(connection, axis)? {
         let distance = candidate.compare(connection, (other, axis), &common)?.distance;
         if nearest.is_none_or(|(_, so_far)| distance < so_far) {
             nearest = Some((other, distance));
@@ -108,4 +102,11 @@ pub(super) fn check_cluster_fit(
         nearest: nearest.map(|(id, distance)| (id.short(), distance)),
     }
     .into())
+}
+
+/// Returns the clusters of an axis, the oldest first.
+pub(super) fn clusters_of_axis(connection: &Connection, axis: Axis) -> Result<Vec<Id>, StoreError> {
+    let mut clusters =
+        connection.prepare_cached("SELECT uid FROM cluster WHERE axis = ?1 ORDER BY id")?;
+    Ok(clusters.query_map([axis], |row| row.get(0))?.collect::<Result<_, _>>()?)
 }

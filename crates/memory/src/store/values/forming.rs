@@ -3,7 +3,7 @@
 use rusqlite::{Connection, params};
 
 use super::sentence::lowercase_words;
-use super::weigh::load_lesson;
+use super::support::load_lesson;
 use super::{
     ClusterFit, NewValue, Sentence, ValueEdit, ValueWriteResult, all_values, check_cluster_fit,
     find_value, update_value, upsert_value, weigh_values,

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, params};
 
 use super::against::skip_earlier_failures;
-use super::weigh::{SentenceSupport, SupportFilter, count_support, load_lesson};
+use super::support::{SentenceSupport, SupportFilter, count_support, load_lesson};
 use super::{Sentence, centered_vector, upsert_value};
 use crate::origin::{Origin, Writer};
 use crate::store::clusters::{ClusterCenter, RegroupReport, load_mean};

@@ -3,11 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use super::centered_vector;
 use crate::Clean;
 use crate::value;
 use rutter_search::cluster::{Axis, MeanDirection};
-use rutter_search::embed::Vector;
+use rutter_search::embed::{Vector, embed};
 
 /// Minimum similarity of texts about exactly the same subject.
 const MIN_SAME_SIMILARITY: f32 = 0.8;
@@ -29,6 +28,11 @@ const MAX_EXTRA_WORDS: usize = 2;
 /// everywhere.
 pub(super) static SENTENCE_MEAN: LazyLock<MeanDirection> =
     LazyLock::new(|| MeanDirection::from_texts(Axis::Surprise, []));
+
+/// Returns the vector of a text without the mean of all texts.
+pub(super) fn centered_vector(common: &MeanDirection, text: &str) -> Option<Vector> {
+    common.subtract_from(&embed(text)?)
+}
 
 /// A sentence.
 pub(crate) struct Sentence {

@@ -1,87 +1,21 @@
 //! Weighs values: evidence for and against each one, and the standing that follows from it.
 
-use std::collections::BTreeSet;
-
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, params};
 
 use super::against::{self, FailedPredictions};
+use super::fit::clusters_of_axis;
 use super::propose::propose_values;
-use super::witness::{count_independent, load_witness};
+use super::support::{SupportFilter, count_support};
 use super::{ClusterFit, Sentence, SentenceCandidate, centered_vector, read_value};
-use crate::ghap::GhapStatus;
 use crate::injection::EffectCounts;
 use crate::store::clusters::{ClusterCenter, RegroupReport, load_mean};
 use crate::store::{StoreError, effects, values};
-use crate::value::{self, Value, ValueStanding};
-use crate::{Clean, Id, Time};
+use crate::value::{Value, ValueStanding};
+use crate::{Id, Time};
 use rutter_search::cluster::Axis;
-use rutter_search::embed::Vector;
 
 /// Minimum number of failures that cost a value its standing. Fewer may be chance.
 const MIN_FAILURES: u32 = 2;
-
-/// Minimum similarity of an experience that says the same as a sentence.
-const MIN_SUPPORT_SIMILARITY: f64 = 0.3;
-
-/// The support for a sentence in a cluster.
-pub(super) struct SentenceSupport {
-    /// Number of independent experiences that say it.
-    pub(super) independent: u32,
-    /// True if more than half of the members say it.
-    pub(super) by_most: bool,
-}
-
-/// The members that count as support: those of one project or of all, with exceptions.
-#[derive(Default)]
-pub(super) struct SupportFilter {
-    /// The project and its number of members; None for all projects.
-    pub(super) project: Option<(i64, usize)>,
-    /// Members that do not count.
-    pub(super) but: BTreeSet<Id>,
-}
-
-/// Counts the members of a cluster that support a text.
-pub(super) fn count_support(
-    connection: &Connection,
-    middle: &ClusterCenter,
-    vector: &Vector,
-    sentence: &Sentence,
-    asked: &SupportFilter,
-) -> Result<SentenceSupport, StoreError> {
-    let mut witnesses = Vec::new();
-    for (row, point) in &middle.members {
-        if f64::from(point.vector.cosine(vector)) < MIN_SUPPORT_SIMILARITY
-            || asked.but.contains(row)
-        {
-            continue;
-        }
-        let Some((witness, status, project)) = load_witness(connection, *row)? else { continue };
-        if asked.project.is_some_and(|(asked, _)| asked != project) {
-            continue;
-        }
-        // An abandoned GHAP has no valid lesson, and one with the opposite lesson is not support.
-        if matches!(status, GhapStatus::Confirmed | GhapStatus::Falsified)
-            && load_lesson(connection, *row)?
-                .is_none_or(|lesson| !value::are_opposed(&lesson, &sentence.text))
-        {
-            witnesses.push(witness);
-        }
-    }
-    let among = asked.project.map_or(middle.members.len(), |(_, count)| count);
-    let by_most = witnesses.len() * 2 > among;
-    Ok(SentenceSupport { independent: count_independent(witnesses), by_most })
-}
-
-/// Returns the lesson of a GHAP: its takeaway, or else the approach that worked.
-pub(super) fn load_lesson(connection: &Connection, ghap: Id) -> Result<Option<Clean>, StoreError> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT coalesce(takeaway, what_worked) FROM ghap WHERE uid = ?1 AND status != 'abandoned'",
-        )?
-        .query_row([ghap], |row| row.get(0))
-        .optional()?
-        .flatten())
-}
 
 /// Weighs every value, and proposes new ones.
 pub(crate) fn weigh_values(
@@ -187,12 +121,6 @@ fn find_fitting_cluster(
         }
     }
     Ok(best.map(|(_, cluster)| cluster))
-}
-
-pub(super) fn clusters_of_axis(connection: &Connection, axis: Axis) -> Result<Vec<Id>, StoreError> {
-    let mut clusters =
-        connection.prepare_cached("SELECT uid FROM cluster WHERE axis = ?1 ORDER BY id")?;
-    Ok(clusters.query_map([axis], |row| row.get(0))?.collect::<Result<_, _>>()?)
 }
 
 /// Returns the row of the project in which a value holds, or None if it holds everywhere.

@@ -10,7 +10,7 @@ use crate::store::clusters::RegroupReport;
 use crate::{Id, Time};
 
 /// Writes all changes of a draft: the clusters, the cluster of each text, and the mean.
-pub(in crate::store::clusters) fn write_regrouping(
+pub(crate) fn write_regrouping(
     transaction: &Transaction<'_>,
     draft: &RegroupDraft,
     now: Time,

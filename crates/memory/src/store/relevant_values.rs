@@ -2,13 +2,13 @@
 
 use rusqlite::{Connection, params};
 
-use super::{
+use super::entry::ProjectPlace;
+use super::values::{
     SELECT_VALUE, ValueWithEffects, load_effects, may_show_unasked, read_value, values_to_show,
 };
+use super::{Store, StoreError, documents, effects, projects};
 use crate::ghap::Domain;
 use crate::rank::effect_factor;
-use crate::store::entry::ProjectPlace;
-use crate::store::{Store, StoreError, documents, effects, projects};
 use crate::value::{Value, ValueStanding};
 use rutter_search::score::{MEANING_SHARE, MIN_CONFIDENCE};
 
