@@ -104,7 +104,7 @@ fn push_event(out: &mut String, event: &EventSpec) {
             format!("`{}`: {what}", event.matcher.label().unwrap_or_default())
         }
     };
-    let narrow = if event.matcher.narrow {
+    let narrow = if event.matcher.has_narrow_lists {
         "; exact lists hold letters, digits, `_` and `|` only"
     } else {
         ""
@@ -145,7 +145,7 @@ fn push_event(out: &mut String, event: &EventSpec) {
     if let Some(caveat) = event.caveat {
         let _ = writeln!(out, "- **Beware**: {}", format_fact(caveat));
     }
-    if !event.seen {
+    if !event.captured {
         out.push_str("- No payload of it is recorded.\n");
     }
     out.push_str("\nInput, beside the fields of every event:\n\n");
