@@ -25,6 +25,23 @@ pub struct OutputReader {
     pub read: fn(&str) -> OutputReport,
 }
 
+impl OutputReader {
+    /// Returns a reader for a program that reports its success.
+    pub(super) const fn new(
+        name: &'static str,
+        kind: RunKind,
+        keywords: &'static [&'static str],
+        read: fn(&str) -> OutputReport,
+    ) -> Self {
+        Self { name, kind, keywords, silent_on_success: false, read }
+    }
+
+    /// Returns the reader for a program that prints nothing on success.
+    pub(super) const fn silent_on_success(self) -> Self {
+        Self { silent_on_success: true, ..self }
+    }
+}
+
 /// The content of a run's output. If in doubt it is empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutputReport {

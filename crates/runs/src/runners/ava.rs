@@ -7,19 +7,12 @@ use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::scan;
 use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "ava",
-    kind: RunKind::Test,
-    keywords: &[
-        "\n  ─\n",
-        "  ✘ ",
-        "\n  Uncaught exception in ",
-        "\n  Unhandled rejection in ",
-        "\n# pass ",
-    ],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "ava",
+    RunKind::Test,
+    &["\n  ─\n", "  ✘ ", "\n  Uncaught exception in ", "\n  Unhandled rejection in ", "\n# pass "],
+    read_output,
+);
 
 /// Maximum number of failures that are searched for details.
 const MAX_DETAILED_FAILURES: usize = 200;

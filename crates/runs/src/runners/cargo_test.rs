@@ -15,13 +15,12 @@ use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::scan::{self, split_number};
 use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "cargo test",
-    kind: RunKind::Test,
-    keywords: &["\ntest result: ", "FAILED\n", "\nerror: ", "\nerror[", ": error: ", ": error["],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "cargo test",
+    RunKind::Test,
+    &["\ntest result: ", "FAILED\n", "\nerror: ", "\nerror[", ": error: ", ": error["],
+    read_output,
+);
 
 fn read_output(text: &str) -> OutputReport {
     let mut sections: Vec<TestBinaryOutput> = Vec::new();

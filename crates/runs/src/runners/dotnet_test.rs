@@ -5,20 +5,12 @@ use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::scan::{CodePlace, split_number};
 use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "dotnet test",
-    kind: RunKind::Test,
-    keywords: &[
-        "ed!  - ",
-        "\nTest summary: ",
-        "\nTest Run ",
-        "\nBuild FAILED.",
-        "\n  Failed ",
-        "): error ",
-    ],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "dotnet test",
+    RunKind::Test,
+    &["ed!  - ", "\nTest summary: ", "\nTest Run ", "\nBuild FAILED.", "\n  Failed ", "): error "],
+    read_output,
+);
 
 fn read_output(text: &str) -> OutputReport {
     let mut projects: Vec<TestCounts> = Vec::new();

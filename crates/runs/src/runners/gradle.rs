@@ -5,10 +5,10 @@ use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::scan::{self, CodePlace, find_count, has_extension, split_number};
 use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "gradle",
-    kind: RunKind::Test,
-    keywords: &[
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "gradle",
+    RunKind::Test,
+    &[
         "\nBUILD ",
         " FAILED\n",
         "\nFAILURE: Build ",
@@ -19,9 +19,8 @@ pub(super) static RUNNER: OutputReader = OutputReader {
         ".groovy",
         ".scala",
     ],
-    silent_on_success: false,
-    read: read_output,
-};
+    read_output,
+);
 
 fn read_output(text: &str) -> OutputReport {
     let mut failures: Vec<ReportedFailure> = Vec::new();

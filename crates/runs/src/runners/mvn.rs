@@ -14,13 +14,12 @@ use crate::report::{OutputReader, OutputReport, ReportedFailure};
 use crate::scan::{self, CodePlace, file_of_place, has_extension};
 use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "mvn",
-    kind: RunKind::Test,
-    keywords: &["BUILD SUCCESS\n", "BUILD FAILURE\n", "Failed to execute goal ", "Tests run: "],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "mvn",
+    RunKind::Test,
+    &["BUILD SUCCESS\n", "BUILD FAILURE\n", "Failed to execute goal ", "Tests run: "],
+    read_output,
+);
 
 fn read_output(text: &str) -> OutputReport {
     let mut modules: Vec<SurefireModule> = Vec::new();

@@ -6,13 +6,12 @@ use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::scan::{CodePlace, split_number};
 use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "prove",
-    kind: RunKind::Test,
-    keywords: &["\nResult: ", " (Wstat: ", "\nDubious, test returned "],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "prove",
+    RunKind::Test,
+    &["\nResult: ", " (Wstat: ", "\nDubious, test returned "],
+    read_output,
+);
 
 fn read_output(text: &str) -> OutputReport {
     let mut failing: Vec<(&str, u32, Option<&str>)> = Vec::new();

@@ -7,13 +7,8 @@ use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::scan::{self, file_of_place, find_count, split_number};
 use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "rspec",
-    kind: RunKind::Test,
-    keywords: &[" example", "Failure/Error:"],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader =
+    OutputReader::new("rspec", RunKind::Test, &[" example", "Failure/Error:"], read_output);
 
 /// The line `4 examples, 1 failure, 2 pending`, and the time above it.
 #[derive(Clone, Copy)]
