@@ -25,7 +25,7 @@ pub(crate) fn is_other_kind(value: &[u8]) -> bool {
                 && value[dot + 1..].iter().all(u8::is_ascii_lowercase)
         });
     let sane = value.iter().all(|&byte| {
-        alphabet::is(
+        alphabet::has_class(
             byte,
             ALNUM | alphabet::PLUS_SLASH | alphabet::DASH | alphabet::UNDERSCORE | alphabet::EQUALS,
         ) || is_sign(byte)
@@ -61,7 +61,7 @@ pub(crate) fn is_version(value: &[u8]) -> bool {
 pub(crate) fn has_other_name(text: &[u8], start: usize, done: usize) -> bool {
     let floor = start.saturating_sub(8).max(done);
     let between = |byte: &&u8| {
-        alphabet::is(**byte, QUOTE | SPACE)
+        alphabet::has_class(**byte, QUOTE | SPACE)
             || matches!(**byte, b'=' | b':' | b',' | b'[' | b'(' | b'\\' | b'>')
     };
     let end = start - text[floor..start].iter().rev().take_while(between).count();
@@ -122,7 +122,7 @@ pub(crate) fn has_other_name(text: &[u8], start: usize, done: usize) -> bool {
 
 /// Returns true for a part of an `arn:…`. Colons separate its parts.
 pub(super) fn is_resource(text: &[u8], start: usize, done: usize) -> bool {
-    let part = |&byte: &u8| byte == b':' || alphabet::is(byte, NAME | alphabet::PLUS_SLASH);
+    let part = |&byte: &u8| byte == b':' || alphabet::has_class(byte, NAME | alphabet::PLUS_SLASH);
     let window = &text[start.saturating_sub(96).max(done)..start];
     let begin = window.len() - window.iter().rev().take_while(|byte| part(byte)).count();
     window[begin..].starts_with(b"arn:")
