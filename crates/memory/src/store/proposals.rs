@@ -4,11 +4,11 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::Serialize;
 
 use super::exchange::{self, ExportRecord, RowImport, RowRefusal};
-use super::{Store, StoreError, memories, origins, tables};
+use super::{Store, StoreError, memories, origins};
 use crate::memory::Memory;
 use crate::origin::{ImportBatch, Origin};
 use crate::project::ProjectKey;
-use crate::{Clean, Id, IdSuffix, Time};
+use crate::{Clean, Id, Time};
 
 /// A change that takes effect when the user accepts it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -200,11 +200,6 @@ impl Store {
     /// Returns every proposal, the oldest first.
     pub fn proposals(&self) -> Result<Vec<Proposal>, StoreError> {
         all_proposals(&self.connection)
-    }
-
-    /// Returns the proposal that a user names by the end of its id.
-    pub fn proposal_id(&self, id: &IdSuffix) -> Result<Id, StoreError> {
-        tables::find_by_suffix(&self.connection, "proposal", "proposal", id)
     }
 
     /// Carries out a proposal.

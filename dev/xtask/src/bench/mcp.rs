@@ -21,7 +21,8 @@ use super::recall::seed::Vocabulary;
 mod report;
 mod talk;
 
-use report::{LatencyFigures, McpBenchReport, TransportFigures};
+use super::figures::LatencyFigures;
+use report::{McpBenchReport, TransportFigures};
 use talk::{McpConnection, McpTransport};
 
 const STORE_ROWS: u32 = 10_000;
@@ -60,7 +61,7 @@ pub(crate) fn run(root: &Path, json: bool) -> Result<()> {
             report.transports.push(world.measure(&vocabulary, through, pace)?);
         }
     }
-    print_text(&if json { report.json()? } else { report.table() });
+    super::print_text(&if json { report.json()? } else { report.table() });
     let broken = report.exceeded_limits();
     ensure!(broken.is_empty(), "{}", broken.join("\n"));
     Ok(())
@@ -289,9 +290,4 @@ fn resident_bytes(process: u32) -> Result<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
     let kilobytes: u64 = line.trim().trim_end_matches(" kB").parse()?;
     Ok(kilobytes * 1024)
-}
-
-#[expect(clippy::print_stdout, reason = "the task's result")]
-fn print_text(text: &str) {
-    println!("{text}");
 }

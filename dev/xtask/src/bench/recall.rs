@@ -16,6 +16,7 @@ use rutter_memory::store::DataDir;
 mod report;
 pub(super) mod seed;
 
+use super::figures::LatencyFigures;
 use report::{QueryFigures, RecallBenchReport, StoreFigures};
 use seed::Vocabulary;
 
@@ -54,7 +55,7 @@ pub(crate) fn run(root: &Path, json: bool) -> Result<()> {
         memory.added = world.measure_insert(root)?;
         report.memories.push(memory);
     }
-    print_text(&if json { report.json()? } else { report.table() });
+    super::print_text(&if json { report.json()? } else { report.table() });
     let broken = report.broken();
     ensure!(broken.is_empty(), "{}", broken.join("\n"));
     Ok(())
@@ -130,13 +131,13 @@ impl<'a> RecallBenchEnv<'a> {
             }
         }
         let figures = queries.iter().zip(asked).map(|((kind, _), (times, resident, own))| {
-            QueryFigures::new(kind, times, resident, own)
+            QueryFigures { kind, times: LatencyFigures::from_times(times), resident, own }
         });
         Ok(StoreFigures {
             documents: self.size.documents,
             cold: self.size.cold,
             most_resident: self.size.resident,
-            nothing: QueryFigures::new("/bin/true", nothing, 0, 0),
+            nothing: LatencyFigures::from_times(nothing),
             figures: figures.collect(),
             folded: self.folded,
             added: Duration::ZERO,
@@ -181,19 +182,7 @@ fn time_command(command: &mut Command) -> Result<(Duration, String)> {
 /// Runs a program and samples its memory use; returns the peaks of resident and of anonymous memory.
 fn sample_memory(command: &mut Command) -> Result<(u64, u64)> {
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
-    let status = format!("/proc/{}/status", child.id());
-    let (mut resident, mut own) = (0, 0);
-    while let Some((most, now)) =
-        std::fs::read_to_string(&status).ok().and_then(|text| super::parse_memory_use(&text))
-    {
-        resident = resident.max(most);
-        own = own.max(now);
-    }
+    let peaks = super::sample_memory(child.id());
     ensure!(child.wait()?.success(), "it failed");
-    Ok((resident, own))
-}
-
-#[expect(clippy::print_stdout, reason = "the task's result")]
-fn print_text(text: &str) {
-    println!("{text}");
+    Ok(peaks)
 }
