@@ -137,6 +137,17 @@ impl PassedTests {
 }
 
 impl OutputReport {
+    /// Creates a report without a duration. Tests that also failed are removed from `passed`.
+    pub(super) fn new(
+        verdict: Verdict,
+        counts: Option<TestCounts>,
+        passed: PassedTests,
+        failures: Vec<ReportedFailure>,
+    ) -> Self {
+        let passed = passed.without_failed(&failures);
+        Self { verdict, counts, failures, passed, duration: None }
+    }
+
     /// Returns true if the verdict is known.
     pub fn is_known(&self) -> bool {
         self.verdict != Verdict::Unknown || self.counts.is_some()

@@ -125,13 +125,7 @@ impl<'a> AvaParser<'a> {
         let counts = counts
             .filter(|_| is_seen)
             .map(|counts| TestCounts { passed: counts.passed.max(shown), ..counts });
-        OutputReport {
-            verdict,
-            counts,
-            passed: passed.without_failed(&failures),
-            failures,
-            duration: None,
-        }
+        OutputReport::new(verdict, counts, passed, failures)
     }
 }
 
@@ -255,13 +249,7 @@ fn read_tap(text: &str) -> OutputReport {
         0 => Verdict::Unknown,
     };
     let counts = is_whole.then_some(counts);
-    OutputReport {
-        verdict,
-        counts,
-        passed: passed.without_failed(&failures),
-        failures,
-        duration: None,
-    }
+    OutputReport::new(verdict, counts, passed, failures)
 }
 
 /// Reads a line of the details of a point: `    message: Error thrown in test`,

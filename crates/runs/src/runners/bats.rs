@@ -141,13 +141,7 @@ impl BatsParser {
             _ => Verdict::Unknown,
         };
         let failures = if verdict == Verdict::Failed { failures } else { Vec::new() };
-        OutputReport {
-            verdict,
-            counts,
-            passed: passed.without_failed(&failures),
-            failures,
-            duration: None,
-        }
+        OutputReport::new(verdict, counts, passed, failures)
     }
 }
 

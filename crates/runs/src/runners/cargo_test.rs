@@ -32,6 +32,7 @@ fn read_output(text: &str) -> OutputReport {
 }
 
 /// The output of `cargo test`, as far as it was read.
+#[expect(clippy::struct_excessive_bools, reason = "each is an observation of its own")]
 #[derive(Default)]
 struct CargoTestOutput<'a> {
     sections: Vec<TestBinaryOutput<'a>>,

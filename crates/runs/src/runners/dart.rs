@@ -90,13 +90,7 @@ fn read_test(output: &str) -> OutputReport {
         _ => Verdict::Unknown,
     };
     let counts = last.filter(|_| ended.is_some());
-    OutputReport {
-        verdict,
-        counts,
-        passed: passed.without_failed(&failures),
-        failures,
-        duration: None,
-    }
+    OutputReport::new(verdict, counts, passed, failures)
 }
 
 /// Parses `00:01 +1 ~1 -1: Till opens`.

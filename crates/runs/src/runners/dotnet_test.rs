@@ -71,13 +71,7 @@ fn read_output(text: &str) -> OutputReport {
     if verdict != Verdict::Failed {
         failures.clear();
     }
-    OutputReport {
-        verdict,
-        counts,
-        passed: passed.without_failed(&failures),
-        failures,
-        duration: None,
-    }
+    OutputReport::new(verdict, counts, passed, failures)
 }
 
 /// The part below a failed test that a line belongs to.

@@ -87,13 +87,7 @@ fn read_output(text: &str) -> OutputReport {
     } else {
         failures.clear();
     }
-    OutputReport {
-        verdict,
-        counts,
-        passed: passed.without_failed(&failures),
-        failures,
-        duration: None,
-    }
+    OutputReport::new(verdict, counts, passed, failures)
 }
 
 /// Parses a complete `1 doctest, 3 tests, 2 failures, 1 skipped, 1 excluded`.

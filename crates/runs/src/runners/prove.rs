@@ -62,13 +62,7 @@ fn read_output(text: &str) -> OutputReport {
     };
     let failures =
         if verdict == Verdict::Failed { build_failures(text, &failing) } else { Vec::new() };
-    OutputReport {
-        verdict,
-        counts,
-        passed: passed.without_failed(&failures),
-        failures,
-        duration: None,
-    }
+    OutputReport::new(verdict, counts, passed, failures)
 }
 
 /// Parses file and number of failed tests of `t/b.t (Wstat: 512 (exited 2) Tests: 3 Failed: 2)`.
