@@ -107,10 +107,14 @@ trait Dialect {
     fn doc(&self, text: &str) -> Vec<String>;
 
     /// Returns true if the documentation comes before the signature.
-    fn has_doc_first(&self) -> bool;
+    fn has_doc_first(&self) -> bool {
+        true
+    }
 
     /// Returns the number of lines of a test before its body.
-    fn test_head(&self) -> usize;
+    fn test_head(&self) -> usize {
+        1
+    }
 
     /// Describes a failing test in the form of the language's runners.
     fn failure(&self, test: &UnitTest, fail: &UnitFailure) -> CheckFailure;

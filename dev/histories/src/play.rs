@@ -239,22 +239,7 @@ fn context_text(stdout: &str) -> String {
     answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default().to_owned()
 }
 
-/// Hooks that get a long deadline, so that a busy machine does not affect the result.
-const HOOKS_WITHOUT_DEADLINE: [&str; 9] = [
-    "session_start",
-    "user_prompt_submit",
-    "ghap_checkin",
-    "outcome_capture",
-    "edits",
-    "subagent_start",
-    "pre_compact",
-    "stop",
-    "session_end",
-];
-
-/// Writes a configuration without short deadlines.
+/// Writes a configuration without short deadlines, so that a busy machine does not affect the result.
 fn write_config(path: &Path) -> Result<()> {
-    let text =
-        HOOKS_WITHOUT_DEADLINE.map(|hook| format!("[hooks.{hook}]\ndeadline_ms = 1000\n")).concat();
-    write_file(path, &text)
+    write_file(path, &rutter_testkit::long_deadlines())
 }

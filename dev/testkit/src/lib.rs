@@ -23,6 +23,23 @@ pub mod world;
 pub use ran::CommandOutput;
 pub use skip::{report_skip, skip_test};
 
+/// Returns a configuration in which every hook has a deadline that is long enough for a machine that is busy with other
+/// tests.
+pub fn long_deadlines() -> String {
+    let hooks = [
+        "session_start",
+        "user_prompt_submit",
+        "ghap_checkin",
+        "outcome_capture",
+        "edits",
+        "subagent_start",
+        "pre_compact",
+        "stop",
+        "session_end",
+    ];
+    hooks.map(|hook| format!("[hooks.{hook}]\ndeadline_ms = 1000\n")).concat()
+}
+
 /// Returns the root of the repository.
 ///
 /// # Panics

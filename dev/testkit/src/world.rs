@@ -52,21 +52,9 @@ impl TestWorld {
     pub fn config(&self) -> PathBuf {
         let path = self.folder.path().join("config.toml");
         if !path.exists() {
-            let hooks = [
-                "session_start",
-                "user_prompt_submit",
-                "ghap_checkin",
-                "outcome_capture",
-                "edits",
-                "subagent_start",
-                "pre_compact",
-                "stop",
-                "session_end",
-            ];
-            let text = hooks.map(|hook| format!("[hooks.{hook}]\ndeadline_ms = 1000\n")).concat();
             // Most tests are about other texts after a failure; `offer.rs` is about this one.
             let capture = "[hooks.outcome_capture]\n";
-            let text = text.replace(capture, &format!("{capture}{NO_OFFER}"));
+            let text = crate::long_deadlines().replace(capture, &format!("{capture}{NO_OFFER}"));
             std::fs::write(&path, text).unwrap();
         }
         path

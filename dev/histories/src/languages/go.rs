@@ -22,14 +22,6 @@ impl Dialect for Go {
         vec![format!("// {text}")]
     }
 
-    fn has_doc_first(&self) -> bool {
-        true
-    }
-
-    fn test_head(&self) -> usize {
-        1
-    }
-
     fn failure(&self, test: &UnitTest, fail: &UnitFailure) -> CheckFailure {
         let failure = CheckFailure { line: test.line, ..CheckFailure::default() };
         match fail {

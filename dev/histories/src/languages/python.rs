@@ -29,10 +29,6 @@ impl Dialect for Python {
         false
     }
 
-    fn test_head(&self) -> usize {
-        1
-    }
-
     fn failure(&self, test: &UnitTest, fail: &UnitFailure) -> CheckFailure {
         let failure = CheckFailure { line: test.line, ..CheckFailure::default() };
         match fail {

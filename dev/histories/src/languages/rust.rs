@@ -22,10 +22,6 @@ impl Dialect for Rust {
         vec![format!("/// {text}")]
     }
 
-    fn has_doc_first(&self) -> bool {
-        true
-    }
-
     fn test_head(&self) -> usize {
         2
     }

@@ -3,14 +3,11 @@
 //! Every start is a new process, as for a hook; the files are in the page cache. The kinds of queries alternate with a
 //! program that does nothing, so that other load affects all of them.
 
-use std::fs::File;
-use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
-use rutter_memory::project::LocatedProject;
 use rutter_memory::store::DataDir;
 
 mod report;
@@ -18,7 +15,7 @@ pub(super) mod seed;
 
 use super::figures::LatencyFigures;
 use report::{QueryFigures, RecallBenchReport, StoreFigures};
-use seed::Vocabulary;
+use seed::{SeededCheckout, Vocabulary};
 
 /// Number of timed starts for each query, and of additional starts for the memory use.
 const STARTS_PER_QUERY: usize = 100;
@@ -75,13 +72,8 @@ impl<'a> RecallBenchEnv<'a> {
     fn new(binary: &'a Path, vocabulary: &Vocabulary, size: &'a StoreSize) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let place = folder.path().canonicalize()?;
-        let (checkout, home) = (place.join("ship"), place.join("memory"));
-        super::run_git(&place, &["init", "--quiet", "ship"])?;
-        super::run_git(&checkout, &["remote", "add", "origin", "https://github.com/ada/ship.git"])?;
-        let rows = place.join("seed.jsonl");
-        let mut out = BufWriter::new(File::create(&rows)?);
-        vocabulary.write(&LocatedProject::find(&checkout), size.documents, &mut out)?;
-        out.flush()?;
+        let home = place.join("memory");
+        let SeededCheckout { checkout, rows } = vocabulary.seed_checkout(&place, size.documents)?;
         let mut world =
             Self { binary, size, checkout, home, folded: Duration::ZERO, _folder: folder };
         let import =

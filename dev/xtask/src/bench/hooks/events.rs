@@ -2,8 +2,7 @@
 //! several sizes.
 
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{BufWriter, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -11,13 +10,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, ensure};
 use rutter_contract::{EventName, payload};
 use rutter_memory::Store;
-use rutter_memory::project::LocatedProject;
 use serde_json::{Value, json};
 
 use super::world::system_time;
 use crate::bench::figures::{LatencyFigures, micros};
-use crate::bench::recall::seed::Vocabulary;
-use crate::bench::{format_millis, run_git};
+use crate::bench::format_millis;
+use crate::bench::recall::seed::{SeededCheckout, Vocabulary};
 
 /// Sizes of the stores, in documents.
 const STORE_SIZES: [u32; 4] = [0, 1_000, 10_000, 100_000];
@@ -149,13 +147,8 @@ impl EventBenchEnv {
     fn new(binary: &Path, vocabulary: &Vocabulary, size: u32) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let place = folder.path().canonicalize()?;
-        let (checkout, home) = (place.join("ship"), place.join("memory"));
-        run_git(&place, &["init", "--quiet", "ship"])?;
-        run_git(&checkout, &["remote", "add", "origin", "https://github.com/ada/ship.git"])?;
-        let rows = place.join("seed.jsonl");
-        let mut out = BufWriter::new(File::create(&rows)?);
-        vocabulary.write(&LocatedProject::find(&checkout), size, &mut out)?;
-        out.flush()?;
+        let home = place.join("memory");
+        let SeededCheckout { checkout, rows } = vocabulary.seed_checkout(&place, size)?;
         let [(_, sentence), ..] = vocabulary.queries();
         let world =
             Self { binary: place.join("rutter"), checkout, home, size, sentence, _folder: folder };
