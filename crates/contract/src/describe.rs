@@ -38,7 +38,7 @@ pub fn describe_event(event: &EventSpec, contract: Contract) -> Value {
         "env_file": event.env_file.value,
         "delivery": event.delivery.map(|fact| fact.value),
         "caveat": event.caveat.map(|fact| fact.value),
-        "captured": event.seen,
+        "captured": event.captured,
         "documentation": event.documentation(),
         "sources": describe_sources(event),
     })
@@ -95,7 +95,7 @@ fn describe_matcher(event: &EventSpec, contract: Contract) -> Value {
         "supported": event.matcher.field.is_some(),
         "field": event.matcher.label(),
         "values": values,
-        "narrow_exact_set": event.matcher.narrow,
+        "narrow_exact_set": event.matcher.has_narrow_lists,
     })
 }
 

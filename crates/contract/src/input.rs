@@ -126,7 +126,9 @@ fn message_without_data(error: &serde_json::Error) -> String {
 }
 
 /// Deserializes a present value: `null` becomes `Some(Null)`, whereas serde's default makes it `None`.
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+fn deserialize_present<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
 

@@ -169,7 +169,7 @@ mod tests {
         for event in EventName::ALL {
             let payload = example_payload(event, None).unwrap();
             assert_eq!(payload.value["hook_event_name"], event.as_str());
-            let captured = table::event_spec(event).seen;
+            let captured = table::event_spec(event).captured;
             assert_eq!(payload.made_up.is_none(), captured, "{event}");
         }
     }

@@ -319,7 +319,7 @@ pub struct MatcherSpec {
     pub values: MatcherValues,
     /// True if an exact list may hold only letters, digits, `_` and `|`; the client then reads any other
     /// text as a regular expression.
-    pub narrow: bool,
+    pub has_narrow_lists: bool,
     /// The source of these facts.
     pub source: Source,
 }
@@ -341,11 +341,16 @@ pub enum MatcherValues {
 
 impl MatcherSpec {
     pub(crate) const fn none(source: Source) -> Self {
-        Self { field: None, values: MatcherValues::Ignored, narrow: false, source }
+        Self { field: None, values: MatcherValues::Ignored, has_narrow_lists: false, source }
     }
 
     pub(crate) const fn tools(source: Source) -> Self {
-        Self { field: Some("tool_name"), values: MatcherValues::Tools, narrow: false, source }
+        Self {
+            field: Some("tool_name"),
+            values: MatcherValues::Tools,
+            has_narrow_lists: false,
+            source,
+        }
     }
 
     pub(crate) const fn list(
@@ -353,15 +358,30 @@ impl MatcherSpec {
         list: &'static ChoiceSpec,
         source: Source,
     ) -> Self {
-        Self { field: Some(field), values: MatcherValues::List(list), narrow: false, source }
+        Self {
+            field: Some(field),
+            values: MatcherValues::List(list),
+            has_narrow_lists: false,
+            source,
+        }
     }
 
     pub(crate) const fn names(field: &'static str, what: &'static str, source: Source) -> Self {
-        Self { field: Some(field), values: MatcherValues::Names(what), narrow: false, source }
+        Self {
+            field: Some(field),
+            values: MatcherValues::Names(what),
+            has_narrow_lists: false,
+            source,
+        }
     }
 
     pub(crate) const fn files(field: &'static str, what: &'static str, source: Source) -> Self {
-        Self { field: Some(field), values: MatcherValues::Files(what), narrow: false, source }
+        Self {
+            field: Some(field),
+            values: MatcherValues::Files(what),
+            has_narrow_lists: false,
+            source,
+        }
     }
 
     /// Returns the compared value as shown to a reader.
@@ -372,8 +392,8 @@ impl MatcherSpec {
         })
     }
 
-    pub(crate) const fn narrow(self) -> Self {
-        Self { narrow: true, ..self }
+    pub(crate) const fn with_narrow_lists(self) -> Self {
+        Self { has_narrow_lists: true, ..self }
     }
 }
 
@@ -548,7 +568,7 @@ pub struct EventSpec {
     /// A warning about surprising behaviour.
     pub caveat: Option<Fact<&'static str>>,
     /// True if a payload of this event is recorded.
-    pub seen: bool,
+    pub captured: bool,
 }
 
 impl EventSpec {

@@ -50,9 +50,6 @@ pub static TOOL_ALIASES: &[(&str, &str)] = &[
     ("ReadMcpResourceDir", "ReadMcpResourceDirTool"),
 ];
 
-/// Number of consecutive times a Stop or SubagentStop hook may keep the agent going; the client overrides the next.
-pub const STOP_BLOCK_CAP: u8 = 8;
-
 mod config_change;
 mod cwd_changed;
 mod directory_added;

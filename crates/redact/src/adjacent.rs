@@ -51,39 +51,62 @@ pub(super) fn value_after_name(text: &[u8], end: usize, done: usize) -> Option<F
         return Some(found);
     }
     let is_pin_here = named.class == NameClass::Pin && alphabet::is_at(text, gap, alphabet::DIGIT);
-    let (from, said) = if is_pin_here { (gap, false) } else { find_linked_value(text, gap) };
+    let (from, linked) = if is_pin_here { (gap, false) } else { find_linked_value(text, gap) };
     if matches!(text.get(from), Some(b'"' | b'\'' | b'`')) {
-        let found = quoted(text, from, named, false)?;
-        let value = &text[found.start..found.end];
-        let is_word = |byte: &u8| byte.is_ascii_alphabetic();
-        let sure = is_bare_secret(value) && (said || !value.iter().all(is_word))
-            || is_made_for(value, named, said)
-            || said && named.class == NameClass::Password && is_uncommon_word(value);
-        return sure.then_some(found);
+        return quoted_in_sentence(text, from, named, linked);
     }
-    let from = link::after_quote(text, from);
     let from = if text.get(gap) == Some(&b'|') && shouted {
         alphabet::run(text, gap + 1, SPACE)
     } else {
-        from
+        link::after_quote(text, from)
     };
-    let right = ValueSpan::bare(text, from, ValueForm::Tight);
-    let to = right.end;
-    let value = text.get(from..to).filter(|value| {
+    let span = ValueSpan::bare(text, from, ValueForm::Tight);
+    let value = text.get(from..span.end).filter(|value| {
         !value.is_empty()
             && (value[0] != b'-' || !flag && character_mix::is_signed(value) && value[1] != b'-')
     })?;
     if let Some(known) = prefix::token(text, from) {
         return Some(known);
     }
+    let bare = BareValue { text, word, word_start: start, name: named, shouted, value, span };
     let taken = if flag {
-        is_flag_value(text, value, named, to)
+        is_flag_value(text, value, named, span.end)
     } else if named.class == NameClass::Pin {
-        value::is_pin(value) || (said || shouted) && value::is_short_pin(value)
-    } else if said {
-        match named.class {
-            _ if is_made_for(value, named, true) => true,
-            NameClass::Password if word.ends_with(b"code") => {
+        value::is_pin(value) || (linked || shouted) && value::is_short_pin(value)
+    } else if linked {
+        bare.is_secret_after_verb()
+    } else {
+        bare.is_secret_after_name()
+    };
+    let constant = value.contains(&b'_')
+        && !value.iter().any(|&byte| byte.is_ascii_lowercase() || byte == b'-');
+    let sane = taken
+        && !placeholder::is_placeholder(value)
+        && !other_kind::is_version(value)
+        && (!linked || !constant || character_mix::is_signed(value));
+    sane.then(|| Finding { start: from, end: span.whole(text), kind: named.kind })
+}
+
+/// A value without quotes, and the name before it.
+struct BareValue<'a> {
+    text: &'a [u8],
+    word: &'a [u8],
+    /// Position of the last part of the name.
+    word_start: usize,
+    name: SecretName,
+    /// True if the name has no small letters.
+    shouted: bool,
+    value: &'a [u8],
+    span: ValueSpan,
+}
+
+impl BareValue<'_> {
+    /// Returns true for the secret in `the password is X`.
+    fn is_secret_after_verb(&self) -> bool {
+        let value = self.value;
+        match self.name.class {
+            _ if is_made_for(value, self.name, true) => true,
+            NameClass::Password if self.word.ends_with(b"code") => {
                 value::is_short_pin(value) || value::is_pin(value)
             }
             NameClass::Perhaps => {
@@ -92,50 +115,58 @@ pub(super) fn value_after_name(text: &[u8], end: usize, done: usize) -> Option<F
             NameClass::Password if character_mix::is_signed(value) || is_number(value) => true,
             _ => value.len() >= 8 && is_bare_secret(value),
         }
-    } else {
-        match named.class {
-            _ if is_made_for(value, named, false) => true,
-            NameClass::Password if word.ends_with(b"code") && value::is_pin(value) => true,
-            NameClass::Password if is_number(value) && ends_here(text, to) => true,
+    }
+
+    /// Returns true for the secret in `ENV TOKEN X`.
+    fn is_secret_after_name(&self) -> bool {
+        let value = self.value;
+        let ends_here = || ends_here(self.text, self.span.end);
+        match self.name.class {
+            _ if is_made_for(value, self.name, false) => true,
+            NameClass::Password if self.word.ends_with(b"code") && value::is_pin(value) => true,
+            NameClass::Password if is_number(value) && ends_here() => true,
             NameClass::Password | NameClass::Phrase => {
-                let sure =
-                    character_mix::is_signed(value) || is_mixed(value) || ends_here(text, to);
+                let sure = character_mix::is_signed(value) || is_mixed(value) || ends_here();
                 value.len() >= 8 && is_bare_secret(value) && sure
             }
             NameClass::Secret => {
                 character_mix::is_random(value)
-                    && (shouted || ends_here(text, to) || is_whole_key(value))
+                    && (self.shouted || ends_here() || is_whole_key(value))
                     || is_in_groups(value)
                     || is_whole_hex(value)
             }
-            NameClass::Perhaps if word.eq_ignore_ascii_case(b"pat") => {
+            NameClass::Perhaps if self.word.eq_ignore_ascii_case(b"pat") => {
                 value.len() >= 20 && character_mix::is_random(value)
             }
             NameClass::Perhaps => {
-                shouted && character_mix::is_random(value)
-                    || named.kind == "key"
-                        && is_cipher_key(text, start, value, right.whole(text) - from)
+                let length = self.span.whole(self.text) - self.span.start;
+                self.shouted && character_mix::is_random(value)
+                    || self.name.kind == "key"
+                        && is_cipher_key(self.text, self.word_start, value, length)
             }
             NameClass::Pin => false,
         }
-    };
-    let constant = value.contains(&b'_')
-        && !value.iter().any(|&byte| byte.is_ascii_lowercase() || byte == b'-');
-    let sane = taken
-        && !placeholder::is_placeholder(value)
-        && !other_kind::is_version(value)
-        && (!said || !constant || character_mix::is_signed(value));
-    sane.then(|| Finding { start: from, end: right.whole(text), kind: named.kind })
+    }
+}
+
+/// Returns the quoted value in a sentence: `the password is "x"`. `linked` is true with a verb before it.
+fn quoted_in_sentence(text: &[u8], from: usize, name: SecretName, linked: bool) -> Option<Finding> {
+    let found = quoted(text, from, name, false)?;
+    let value = &text[found.start..found.end];
+    let sure = is_bare_secret(value) && (linked || !value.iter().all(u8::is_ascii_alphabetic))
+        || is_made_for(value, name, linked)
+        || linked && name.class == NameClass::Password && is_uncommon_word(value);
+    sure.then_some(found)
 }
 
 /// Returns true if a value is a hand-made password and the name announces one. With a verb between them, less is
 /// needed.
-fn is_made_for(value: &[u8], name: SecretName, said: bool) -> bool {
+fn is_made_for(value: &[u8], name: SecretName, linked: bool) -> bool {
     match name.class {
-        NameClass::Password | NameClass::Phrase if said => handmade::is_handmade(value),
+        NameClass::Password | NameClass::Phrase if linked => handmade::is_handmade(value),
         NameClass::Password | NameClass::Phrase => handmade::is_surely_handmade(value),
         NameClass::Secret if name.kind == "password" => handmade::is_surely_handmade(value),
-        NameClass::Secret if said && name.kind == "secret" => {
+        NameClass::Secret if linked && name.kind == "secret" => {
             value.len() >= 10 && handmade::is_surely_handmade(value)
         }
         _ => false,
@@ -193,7 +224,9 @@ pub(super) fn is_in_groups(value: &[u8]) -> bool {
     let groups = value.split(|&byte| byte == b'-').all(|group| {
         count += 1;
         group.len() == first
-            && group.iter().all(|&byte| alphabet::is(byte, alphabet::UPPER | alphabet::DIGIT))
+            && group
+                .iter()
+                .all(|&byte| alphabet::has_class(byte, alphabet::UPPER | alphabet::DIGIT))
     });
     // `123456-654321-…` is the recovery key of an encrypted disk.
     let letters = value.iter().any(u8::is_ascii_alphabetic);
@@ -219,15 +252,15 @@ fn is_cipher_key(text: &[u8], start: usize, value: &[u8], length: usize) -> bool
 fn announced(text: &[u8], gap: usize, name: SecretName) -> Option<Finding> {
     let line = text[gap..text.len().min(gap + 64)].iter().position(|&byte| byte == b'\n')? + gap;
     let end = alphabet::run_back(text, line, BLANK, line - gap);
-    let prose = |byte: &u8| alphabet::is(*byte, alphabet::LETTER | SPACE) || *byte == b',';
+    let prose = |byte: &u8| alphabet::has_class(*byte, alphabet::LETTER | SPACE) || *byte == b',';
     if end <= gap + 1 || text[end - 1] != b':' || !text[gap..end - 1].iter().all(prose) {
         return None;
     }
     let start = alphabet::run(text, line, BLANK);
-    let right = ValueSpan::bare(text, start, ValueForm::Tight);
-    let value = text.get(start..right.end)?;
-    let stop = right.whole(text);
-    let alone = text.get(stop).is_none_or(|&byte| alphabet::is(byte, NEWLINE));
+    let span = ValueSpan::bare(text, start, ValueForm::Tight);
+    let value = text.get(start..span.end)?;
+    let stop = span.whole(text);
+    let alone = text.get(stop).is_none_or(|&byte| alphabet::has_class(byte, NEWLINE));
     let secret = name.class != NameClass::Perhaps
         && alone
         && start - line <= 8
@@ -272,7 +305,7 @@ fn ends_here(text: &[u8], at: usize) -> bool {
     match text.get(at) {
         None => true,
         Some(&byte)
-            if alphabet::is(byte, NEWLINE)
+            if alphabet::has_class(byte, NEWLINE)
                 || matches!(
                     byte,
                     b'\\' | b'"' | b'\'' | b'|' | b',' | b'.' | b'`' | b':' | b';' | b')'
@@ -292,16 +325,16 @@ fn ends_here(text: &[u8], at: usize) -> bool {
 
 /// Returns the quoted value at `gap`: `PASSWORD 'x'`, `storePassword "x"`, `--password "x"`.
 fn quoted(text: &[u8], gap: usize, name: SecretName, flag: bool) -> Option<Finding> {
-    let right = value_span::value_after(text, gap, false, false)?;
-    let value = text.get(right.start..right.end)?;
+    let span = value_span::value_after(text, gap, false, false)?;
+    let value = text.get(span.start..span.end)?;
     let name = if flag && name.class == NameClass::Perhaps {
         SecretName { class: NameClass::Secret, ..name }
     } else {
         name
     };
     let site = ValueContext::plain(ValueForm::Quoted);
-    let found = Finding { start: right.start, end: right.end, kind: name.kind };
-    (right.end > right.start && value::is_secret(value, name, site)).then_some(found)
+    let found = Finding { start: span.start, end: span.end, kind: name.kind };
+    (span.end > span.start && value::is_secret(value, name, site)).then_some(found)
 }
 
 /// Returns the value of `IDENTIFIED BY 'x'` and `ConvertTo-SecureString "x"`. The last word ends at `end`.
@@ -322,8 +355,9 @@ pub(super) fn statement(text: &[u8], at: usize, end: usize) -> Option<Finding> {
 
 /// Returns the value of `set("Authorization", "Bearer …")` and `define('DB_PASSWORD', '…')`. The comma is at `at`.
 pub(super) fn quoted_pair(text: &[u8], at: usize, done: usize) -> Option<Finding> {
-    let close =
-        at.checked_sub(1).filter(|&close| close >= done && alphabet::is(text[close], QUOTE))?;
+    let close = at
+        .checked_sub(1)
+        .filter(|&close| close >= done && alphabet::has_class(text[close], QUOTE))?;
     let end = if close > done && text[close - 1] == b'\\' { close - 1 } else { close };
     let start = alphabet::run_back(text, end, NAME, (end - done).min(name::MAX_NAME_BYTES));
     let word = &text[start..end];
@@ -337,8 +371,10 @@ pub(super) fn quoted_pair(text: &[u8], at: usize, done: usize) -> Option<Finding
     let named = name::classify(word)?;
     // Only as the first two arguments of a call: a list of names has commas too.
     let before = &text[start.saturating_sub(6).max(done)..start];
-    let mut opening =
-        before.iter().rev().skip_while(|&&byte| alphabet::is(byte, QUOTE | SPACE) || byte == b'\\');
+    let mut opening = before
+        .iter()
+        .rev()
+        .skip_while(|&&byte| alphabet::has_class(byte, QUOTE | SPACE) || byte == b'\\');
     let call = opening.next() == Some(&b'(');
     let found = quoted(text, gap, named, false)?;
     let value = &text[found.start..found.end];

@@ -72,21 +72,21 @@ const fn classes() -> [u16; 256] {
 
 /// Returns true if a byte belongs to one of the classes.
 #[inline]
-pub(super) fn is(byte: u8, classes: ByteClass) -> bool {
+pub(super) fn has_class(byte: u8, classes: ByteClass) -> bool {
     CLASSES[byte as usize] & classes != 0
 }
 
 /// Returns true if there is a byte at `at` and it belongs to one of the classes.
 #[inline]
 pub(super) fn is_at(text: &[u8], at: usize, classes: ByteClass) -> bool {
-    text.get(at).is_some_and(|&byte| is(byte, classes))
+    text.get(at).is_some_and(|&byte| has_class(byte, classes))
 }
 
 /// Returns the end of the run of these classes that begins at `from`.
 #[inline]
 pub(super) fn run(text: &[u8], from: usize, classes: ByteClass) -> usize {
     let rest = text.get(from..).unwrap_or_default();
-    from + rest.iter().position(|&byte| !is(byte, classes)).unwrap_or(rest.len())
+    from + rest.iter().position(|&byte| !has_class(byte, classes)).unwrap_or(rest.len())
 }
 
 /// Returns the start of the run of these classes that ends before `end`. It looks back over `most` bytes.
@@ -94,7 +94,7 @@ pub(super) fn run(text: &[u8], from: usize, classes: ByteClass) -> usize {
 pub(super) fn run_back(text: &[u8], end: usize, classes: ByteClass, most: usize) -> usize {
     let floor = end.saturating_sub(most);
     let window = &text[floor..end];
-    end - window.iter().rev().position(|&byte| !is(byte, classes)).unwrap_or(window.len())
+    end - window.iter().rev().position(|&byte| !has_class(byte, classes)).unwrap_or(window.len())
 }
 
 /// Returns true if the text continues with `word` at `at`.

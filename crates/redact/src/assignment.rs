@@ -66,7 +66,7 @@ pub(super) fn secret(text: &[u8], at: usize, done: usize) -> Option<Finding> {
         return None;
     }
     // On the line after a colon, only a whole line that looks like a key counts.
-    let below = text[after..right.start].iter().any(|&byte| alphabet::is(byte, NEWLINE));
+    let below = text[after..right.start].iter().any(|&byte| alphabet::has_class(byte, NEWLINE));
     let looks_random = || match name.class {
         NameClass::Password | NameClass::Phrase => {
             value.len() >= 8 && !character_mix::is_wordy(value) || handmade::is_handmade(value)
@@ -92,8 +92,9 @@ pub(super) fn secret(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let two_words = matches!(left.name, b"key" | b"Key") && colon;
     let code = right.form != ValueForm::Quoted && declared && !two_words;
     // `pw` abbreviates other words too: `pw=chromium`.
-    let is_word =
-        || value.iter().all(|&byte| alphabet::is(byte, alphabet::LETTER | alphabet::UNDERSCORE));
+    let is_word = || {
+        value.iter().all(|&byte| alphabet::has_class(byte, alphabet::LETTER | alphabet::UNDERSCORE))
+    };
     let brief = left.name.eq_ignore_ascii_case(b"pw") && form == ValueForm::Tight && is_word();
     let secret = !code
         && (!brief || randomness::is_likely_random(value))
@@ -137,11 +138,11 @@ fn joined_end(text: &[u8], right: ValueSpan) -> usize {
 
 /// Returns the start of the literal that is concatenated to the one with the closing quote at `end`.
 fn next_literal(text: &[u8], end: usize) -> Option<usize> {
-    let quote = *text.get(end).filter(|&&byte| alphabet::is(byte, QUOTE))?;
+    let quote = *text.get(end).filter(|&&byte| alphabet::has_class(byte, QUOTE))?;
     let window = &text[end + 1..text.len().min(end + 48)];
-    let gap = window
-        .iter()
-        .position(|&byte| !alphabet::is(byte, alphabet::BLANK) && !matches!(byte, b'+' | b'\\'))?;
+    let gap = window.iter().position(|&byte| {
+        !alphabet::has_class(byte, alphabet::BLANK) && !matches!(byte, b'+' | b'\\')
+    })?;
     let signed = window[..gap].contains(&b'+') || window[..gap].contains(&b'\\');
     (window[gap] == quote && gap > 0 && signed).then_some(end + 1 + gap)
 }
@@ -165,7 +166,7 @@ fn operator(text: &[u8], at: usize) -> Option<usize> {
         b'=' if matches!(last, b'=' | b'!' | b'<' | b'>') => None,
         // `password==7yTIWj6SY` in a properties file: the value begins with the sign.
         b'=' if next == b'=' => {
-            let is_value = alphabet::is(last, NAME) && alphabet::is_at(text, at + 2, ALNUM);
+            let is_value = alphabet::has_class(last, NAME) && alphabet::is_at(text, at + 2, ALNUM);
             is_value.then_some(at + 1)
         }
         b'=' if next == b'>' => Some(at + 2),
@@ -197,7 +198,7 @@ fn name_span(text: &[u8], at: usize, done: usize) -> Option<NameSpan<'_>> {
     if end > floor && text[end - 1] == b']' {
         end = before_bracket(text, end, floor);
     }
-    while end > floor && (alphabet::is(text[end - 1], QUOTE) || text[end - 1] == b'\\') {
+    while end > floor && (alphabet::has_class(text[end - 1], QUOTE) || text[end - 1] == b'\\') {
         quoted = true;
         end -= 1;
     }
@@ -301,7 +302,8 @@ fn typed(text: &[u8], word: &[u8], start: usize, floor: usize) -> Option<SecretN
         return None;
     }
     let window = &text[floor..start];
-    let plain = |byte: &u8| matches!(byte, b'&' | b'\'' | b' ') || alphabet::is(*byte, ALNUM);
+    let plain =
+        |byte: &u8| matches!(byte, b'&' | b'\'' | b' ') || alphabet::has_class(*byte, ALNUM);
     let colon = floor + window.iter().rposition(|byte| !plain(byte))?;
     if text[colon] != b':' {
         return None;
@@ -318,7 +320,7 @@ fn attribute(text: &[u8], word: &[u8], start: usize, floor: usize) -> Option<Sec
         return None;
     }
     let between = |byte: &u8| {
-        alphabet::is(*byte, QUOTE | SPACE | NEWLINE) || matches!(byte, b',' | b'{' | b'\\')
+        alphabet::has_class(*byte, QUOTE | SPACE | NEWLINE) || matches!(byte, b',' | b'{' | b'\\')
     };
     let end = floor + text[floor..start].iter().rposition(|byte| !between(byte))? + 1;
     let begin = alphabet::run_back(text, end, NAME, end - floor);
@@ -326,14 +328,15 @@ fn attribute(text: &[u8], word: &[u8], start: usize, floor: usize) -> Option<Sec
 }
 
 fn is_shouted(name: &[u8]) -> bool {
-    name.iter().any(|&byte| alphabet::is(byte, UPPER)) && !name.iter().any(u8::is_ascii_lowercase)
+    name.iter().any(|&byte| alphabet::has_class(byte, UPPER))
+        && !name.iter().any(u8::is_ascii_lowercase)
 }
 
 /// Returns true if more follows on the line than a comment or the end of a string or a list.
 fn goes_on(text: &[u8], end: usize) -> bool {
     let next = alphabet::run(text, end, SPACE);
     let more = |&byte: &u8| {
-        !alphabet::is(byte, NEWLINE | QUOTE)
+        !alphabet::has_class(byte, NEWLINE | QUOTE)
             && !matches!(byte, b'#' | b'\\' | b'|' | b'}' | b')' | b',')
     };
     next > end && text.get(next).is_some_and(more)

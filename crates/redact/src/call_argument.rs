@@ -14,13 +14,13 @@ const MAX_LITERAL_BYTES: usize = 160;
 pub(super) fn key(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let gap = alphabet::run(text, at + 1, BLANK);
     let open = gap + usize::from(matches!(text.get(gap), Some(b'b' | b'r' | b'u' | b'B')));
-    let quote = *text.get(open).filter(|&&byte| alphabet::is(byte, QUOTE))?;
+    let quote = *text.get(open).filter(|&&byte| alphabet::has_class(byte, QUOTE))?;
     if gap - at > 40 {
         return None;
     }
     let window = &text[open + 1..text.len().min(open + 1 + MAX_LITERAL_BYTES)];
-    let value =
-        &window[..window.iter().position(|&byte| byte == quote || alphabet::is(byte, BLANK))?];
+    let value = &window
+        [..window.iter().position(|&byte| byte == quote || alphabet::has_class(byte, BLANK))?];
     let other: [&[u8]; 4] = [b"sha", b"SHA", b"aes", b"AES"];
     let looks_random = || {
         character_mix::is_random(value)
@@ -111,7 +111,7 @@ pub(super) fn expect_answer(text: &[u8], at: usize, end: usize, done: usize) -> 
     }
     let value = text.get(right.start..end)?;
     let secret = value.len() >= 5
-        && !value.iter().any(|&byte| alphabet::is(byte, BLANK))
+        && !value.iter().any(|&byte| alphabet::has_class(byte, BLANK))
         && !matches!(value[0], b'$' | b'[' | b'\\')
         && !placeholder::is_placeholder(value);
     (secret && is_asked(text, at, done)).then_some(Finding {

@@ -23,19 +23,20 @@ fn mix(value: &[u8]) -> CharacterMix {
     let mut last = 0;
     let mut small = 0;
     for &byte in value {
-        if alphabet::is(byte, LOWER) {
+        if alphabet::has_class(byte, LOWER) {
             small += 1;
         } else {
-            mix.stubs += usize::from((1..=2).contains(&small) && alphabet::is(byte, UPPER));
+            mix.stubs += usize::from((1..=2).contains(&small) && alphabet::has_class(byte, UPPER));
             small = 0;
         }
-        if alphabet::is(byte, DIGIT) {
+        if alphabet::has_class(byte, DIGIT) {
             mix.digits += 1;
-            mix.steps += usize::from(alphabet::is(last, LETTER));
-        } else if alphabet::is(byte, LETTER) {
+            mix.steps += usize::from(alphabet::has_class(last, LETTER));
+        } else if alphabet::has_class(byte, LETTER) {
             mix.letters += 1;
-            mix.steps += usize::from(alphabet::is(last, DIGIT));
-            mix.humps += usize::from(alphabet::is(last, LOWER) && alphabet::is(byte, UPPER));
+            mix.steps += usize::from(alphabet::has_class(last, DIGIT));
+            mix.humps +=
+                usize::from(alphabet::has_class(last, LOWER) && alphabet::has_class(byte, UPPER));
         }
         last = byte;
     }
@@ -58,9 +59,10 @@ pub(super) fn is_random(value: &[u8]) -> bool {
 /// Returns true if a value is made of words, as names and sentences are: `app-tls-cert`, `getToken`, `v2`,
 /// `2026-11-15`.
 pub(super) fn is_wordy(value: &[u8]) -> bool {
-    value.split(|&byte| !alphabet::is(byte, ALNUM) && byte.is_ascii()).all(|part| {
+    value.split(|&byte| !alphabet::has_class(byte, ALNUM) && byte.is_ascii()).all(|part| {
         let mix = mix(part);
-        let trailing = part.iter().rev().take_while(|&&byte| alphabet::is(byte, DIGIT)).count();
+        let trailing =
+            part.iter().rev().take_while(|&&byte| alphabet::has_class(byte, DIGIT)).count();
         let digits = mix.letters == 0 && mix.digits <= 4;
         let word = mix.steps <= 1 && mix.digits == trailing && trailing <= 3;
         let looks_random =

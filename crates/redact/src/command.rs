@@ -121,8 +121,13 @@ static FLAGS: &[(&str, Programs, FlagArgument)] = &[
 ];
 
 /// Returns the secret in the argument of the flag at `at`, on a command line that has named `programs`.
-pub(super) fn flag(text: &[u8], at: usize, done: usize, programs: Programs) -> Option<Finding> {
-    if at > 0 && !alphabet::is(text[at - 1], BLANK | QUOTE) {
+pub(super) fn find_flag_secret(
+    text: &[u8],
+    at: usize,
+    done: usize,
+    programs: Programs,
+) -> Option<Finding> {
+    if at > 0 && !alphabet::has_class(text[at - 1], BLANK | QUOTE) {
         return None;
     }
     if programs == Programs::default() {
@@ -149,7 +154,7 @@ pub(super) fn flag(text: &[u8], at: usize, done: usize, programs: Programs) -> O
     if !joined {
         from = alphabet::run(text, from + 1, SPACE);
     }
-    argument(text, from, *takes, done)
+    find_argument_secret(text, from, *takes, done)
 }
 
 /// Returns the position of the blank before the next item of a list of arguments: `['curl', '-u', 'bob:X']`.
@@ -194,40 +199,45 @@ pub(super) fn random_flag_value(text: &[u8], at: usize, done: usize) -> Option<F
     if !known || from == end || text.get(end) == Some(&b'=') {
         return None;
     }
-    let right = value_span::value_after(text, from, false, false)?;
-    let value = text.get(right.start..right.end)?;
+    let span = value_span::value_after(text, from, false, false)?;
+    let value = text.get(span.start..span.end)?;
     // The middle part of `user:x@host`, the last part of `user:x`.
     let from = value.iter().position(|&byte| byte == b':').map_or(0, |at| at + 1);
     let host = value.iter().rposition(|&byte| byte == b'@').filter(|&at| from > 0 && at > from);
     let value = &value[from..host.unwrap_or(value.len())];
-    let start = right.start + from;
+    let start = span.start + from;
     // `/p:X` and `-A user:X` name a password.
     let login = from > 0 && matches!(flag, b"A" | b"a" | b"p");
-    let made = slash && flag == b"p" || login && !slash;
+    let names_password = slash && flag == b"p" || login && !slash;
     let secret = start >= done
         && (randomness::is_likely_random(value)
-            || made && !value.contains(&b'=') && handmade::is_surely_handmade(value))
+            || names_password && !value.contains(&b'=') && handmade::is_surely_handmade(value))
         && !other_kind::is_other_kind(value)
         && !placeholder::is_placeholder(value);
-    let end = || if host.is_some() { start + value.len() } else { right.whole(text) };
+    let end = || if host.is_some() { start + value.len() } else { span.whole(text) };
     secret.then(|| Finding { start, end: end(), kind: "password" })
 }
 
 /// Returns the secret within the argument that begins at `from`.
-fn argument(text: &[u8], from: usize, takes: FlagArgument, done: usize) -> Option<Finding> {
-    let right = value_span::value_after(text, from, false, false)?;
-    let (mut start, mut end) = (right.start, right.whole(text));
-    let parting = match takes {
+fn find_argument_secret(
+    text: &[u8],
+    from: usize,
+    takes: FlagArgument,
+    done: usize,
+) -> Option<Finding> {
+    let span = value_span::value_after(text, from, false, false)?;
+    let (mut start, mut end) = (span.start, span.whole(text));
+    let separator = match takes {
         FlagArgument::AfterColon => Some(b':'),
         FlagArgument::AfterPercent => Some(b'%'),
         FlagArgument::AfterComma => Some(b','),
         _ => None,
     };
-    if let Some(parting) = parting {
+    if let Some(separator) = separator {
         // The whole word, including commas.
-        if right.form != ValueForm::Quoted {
+        if span.form != ValueForm::Quoted {
             let over = |byte: &u8| {
-                alphabet::is(*byte, BLANK | QUOTE)
+                alphabet::has_class(*byte, BLANK | QUOTE)
                     || matches!(byte, b'|' | b';' | b')' | b'\\' | b'<' | b'>')
             };
             end = text[start..].iter().position(over).map_or(text.len(), |at| start + at).max(end);
@@ -237,7 +247,7 @@ fn argument(text: &[u8], from: usize, takes: FlagArgument, done: usize) -> Optio
         if let Some(token) = prefix::token(text, start) {
             return Some(token);
         }
-        let part = user.iter().position(|&byte| byte == parting)?;
+        let part = user.iter().position(|&byte| byte == separator)?;
         // A key without a known prefix may also be the user.
         if part + 1 == user.len() && part >= 16 && character_mix::is_random(&user[..part]) {
             return Some(Finding { start, end: start + part, kind: "key" });
@@ -245,7 +255,7 @@ fn argument(text: &[u8], from: usize, takes: FlagArgument, done: usize) -> Optio
         start += part + 1;
     }
     let value = text.get(start..end)?;
-    let flag = parting.is_none() && value.first() == Some(&b'-');
+    let flag = separator.is_none() && value.first() == Some(&b'-');
     let plain = !flag && !value.is_empty() && !placeholder::is_placeholder(value);
     (start >= done && plain && value.len() >= 3).then_some(Finding { start, end, kind: "password" })
 }
@@ -257,17 +267,18 @@ pub(super) fn openssl_password(text: &[u8], at: usize, done: usize) -> Option<Fi
     if !before.ends_with(b"pass") || !flags.iter().any(|flag| before.ends_with(flag)) {
         return None;
     }
-    argument(text, at + 1, FlagArgument::Joined, done)
+    find_argument_secret(text, at + 1, FlagArgument::Joined, done)
 }
 
 /// Returns the password in `htpasswd -nb user password`. The program's name ends at `end`.
-pub(super) fn htpasswd(text: &[u8], end: usize) -> Option<Finding> {
+pub(super) fn find_htpasswd_password(text: &[u8], end: usize) -> Option<Finding> {
     let (mut at, mut last, mut plain, mut batch) = (end, end, 0, false);
     // Flags, a file, a user and a password.
     for _ in 0..6 {
         at = alphabet::run(text, at, SPACE);
         let word = text.get(at..text.len().min(at + 64))?;
-        let length = word.iter().position(|&byte| alphabet::is(byte, BLANK)).unwrap_or(word.len());
+        let length =
+            word.iter().position(|&byte| alphabet::has_class(byte, BLANK)).unwrap_or(word.len());
         match word.first() {
             None | Some(b'\n' | b'\r' | b'&' | b'|' | b';' | b'>' | b'<') => break,
             Some(b'-') => batch |= word[..length].contains(&b'b'),
@@ -279,14 +290,14 @@ pub(super) fn htpasswd(text: &[u8], end: usize) -> Option<Finding> {
         }
         at += length;
     }
-    let right = value_span::value_after(text, last, false, false)?;
-    let value = text.get(right.start..right.end)?;
+    let span = value_span::value_after(text, last, false, false)?;
+    let value = text.get(span.start..span.end)?;
     let secret = plain >= 2 && value.len() >= 4 && !placeholder::is_placeholder(value);
-    secret.then(|| Finding { start: right.start, end: right.whole(text), kind: "password" })
+    secret.then(|| Finding { start: span.start, end: span.whole(text), kind: "password" })
 }
 
 /// Returns the output of a generator on the next line: `openssl rand -base64 32`. The generator's name ends at `end`.
-pub(super) fn generated(text: &[u8], at: usize, end: usize) -> Option<Finding> {
+pub(super) fn find_generated_secret(text: &[u8], at: usize, end: usize) -> Option<Finding> {
     let word = &text[at..end];
     let before = &text[at.saturating_sub(8)..at];
     let known = match word {
@@ -304,7 +315,7 @@ pub(super) fn generated(text: &[u8], at: usize, end: usize) -> Option<Finding> {
     let stop = text[line..]
         .iter()
         .take(256)
-        .position(|&byte| alphabet::is(byte, BLANK))
+        .position(|&byte| alphabet::has_class(byte, BLANK))
         .map_or(text.len(), |at| line + at);
     let alone = text.get(stop).is_none_or(|&byte| byte == b'\n' || byte == b'\r');
     let value = &text[line..stop];

@@ -71,7 +71,8 @@ fn after(text: &[u8], start: usize, least: Randomness) -> Option<Finding> {
         return None;
     }
     let window = &text[start..text.len().min(start + MAX_BYTES)];
-    let over = |&byte: &u8| alphabet::is(byte, END) || matches!(byte, b'/' | b':' | b'(' | b'=');
+    let over =
+        |&byte: &u8| alphabet::has_class(byte, END) || matches!(byte, b'/' | b':' | b'(' | b'=');
     // A value that continues beyond the window is not cut.
     let length = window
         .iter()
@@ -93,7 +94,7 @@ fn after(text: &[u8], start: usize, least: Randomness) -> Option<Finding> {
     // `creds_ada_X`: a user is between them.
     if let Some(rest) = stem.get(user + 1..).filter(|_| user > 1 && stem[user] == b'_')
         && !parts.into_iter().any(|value| is_secret(value, true, least))
-        && rest.iter().all(|&byte| alphabet::is(byte, ALNUM))
+        && rest.iter().all(|&byte| alphabet::has_class(byte, ALNUM))
         && is_secret(rest, true, Randomness::Certain)
     {
         return Some(Finding { start: start + user + 1, end: start + stem.len(), kind: "secret" });
@@ -110,8 +111,9 @@ fn after(text: &[u8], start: usize, least: Randomness) -> Option<Finding> {
 fn preceding(text: &[u8], end: usize, done: usize) -> Option<Finding> {
     let start = alphabet::run_back(text, end, ALNUM, (end - done).min(MAX_BYTES));
     let long = end - start >= 24 && text[start..end].iter().any(u8::is_ascii_digit);
-    let free =
-        start == done || !alphabet::is(text[start - 1], URL64) || long && text[start - 1] == b'-';
+    let free = start == done
+        || !alphabet::has_class(text[start - 1], URL64)
+        || long && text[start - 1] == b'-';
     let value = &text[start..end];
     let secret = free && value.len() >= 16 && is_secret(value, false, Randomness::Certain);
     secret.then_some(Finding { start, end, kind: "secret" })

@@ -65,7 +65,7 @@ pub(super) fn other_script(text: &[u8], at: usize, done: usize) -> Option<Findin
 fn value(text: &[u8], end: usize, done: usize, kind: &'static str) -> Option<Finding> {
     let limit = text.len().min(end + MAX_BYTES);
     let parts = |byte: u8| {
-        alphabet::is(byte, SPACE | QUOTE) || matches!(byte, b':' | b'=' | b'(' | 0xab | 0xc2)
+        alphabet::has_class(byte, SPACE | QUOTE) || matches!(byte, b':' | b'=' | b'(' | 0xab | 0xc2)
     };
     let mut start = end;
     // The rest of the name.
@@ -78,7 +78,7 @@ fn value(text: &[u8], end: usize, done: usize, kind: &'static str) -> Option<Fin
         while start < limit && (parts(text[start]) || text[start] & 0xc0 == 0x80) {
             start += 1;
         }
-        let over = |&byte: &u8| alphabet::is(byte, SPACE | NEWLINE | QUOTE);
+        let over = |&byte: &u8| alphabet::has_class(byte, SPACE | NEWLINE | QUOTE);
         let length = text.get(start..limit)?.iter().position(over);
         // A value that continues beyond the limit is not cut.
         let stop = start + length.or((limit == text.len()).then_some(limit - start))?;
@@ -98,7 +98,7 @@ fn value(text: &[u8], end: usize, done: usize, kind: &'static str) -> Option<Fin
         }
         // Another sentence, another line, a URL.
         let over = last < stop && text[stop - 1] == b'.'
-            || text.get(stop).is_none_or(|&byte| alphabet::is(byte, NEWLINE))
+            || text.get(stop).is_none_or(|&byte| alphabet::has_class(byte, NEWLINE))
             || value.windows(3).any(|part| part == b"://");
         if over {
             return None;
@@ -120,7 +120,7 @@ fn is_linked(between: &[u8]) -> bool {
         " ist", " lautet", " est", " es", " è", " é", " is", ":", "=", "(", " /", "\"", "'", "`",
         "„", "\u{201c}",
     ];
-    !between.iter().any(|&byte| alphabet::is(byte, SPACE))
+    !between.iter().any(|&byte| alphabet::has_class(byte, SPACE))
         || verbs.iter().any(|verb| between.ends_with(verb.as_bytes()))
 }
 

@@ -50,7 +50,8 @@ pub(super) fn likeness(value: &[u8]) -> Likeness {
     };
     let has_digit_and_letters = sorts.digits > 0 && sorts.lower + sorts.upper >= 3;
     let inner = &value[1..value.len() - 1];
-    let is_shouted = inner.windows(2).any(|two| two[0] == b'!' && alphabet::is(two[1], ALNUM));
+    let is_shouted =
+        inner.windows(2).any(|two| two[0] == b'!' && alphabet::has_class(two[1], ALNUM));
     let is_address = value.contains(&b'@');
     // `aws-cli#847` refers to an issue.
     let number = value.iter().position(|&byte| byte == b'#').map(|sign| &value[sign + 1..]);
@@ -65,7 +66,7 @@ pub(super) fn likeness(value: &[u8]) -> Likeness {
     {
         return Likeness::Certain;
     }
-    let camel = alphabet::is(value[0], LOWER) && sorts.humps > 0;
+    let camel = alphabet::has_class(value[0], LOWER) && sorts.humps > 0;
     let leet = leet_digits(value);
     let underscores = value.split(|&byte| byte == b'_').count() - 1;
     let is_mixed = sorts.upper > 0
@@ -112,12 +113,14 @@ fn is_certainly_random(value: &[u8]) -> bool {
 fn is_hyphenated(value: &[u8]) -> bool {
     let mut parts = value.split(|byte| matches!(byte, b'-' | b'_' | b'.'));
     let is_word = |part: &[u8]| {
-        part.len() > 2 && part[1..].iter().all(|&byte| alphabet::is(byte, LOWER) || byte >= 128)
+        part.len() > 2
+            && part[1..].iter().all(|&byte| alphabet::has_class(byte, LOWER) || byte >= 128)
     };
     let (mut count, mut capitals) = (0, 0);
     let are_words = parts.all(|part| {
-        capitals +=
-            usize::from(count > 0 && alphabet::is(part.first().copied().unwrap_or(b'-'), UPPER));
+        capitals += usize::from(
+            count > 0 && alphabet::has_class(part.first().copied().unwrap_or(b'-'), UPPER),
+        );
         count += 1;
         is_word(part)
     });
@@ -139,15 +142,17 @@ fn has_name(value: &[u8]) -> bool {
 
 /// Returns true if two capitals are side by side, as in names of products and methods: `Okta-SSO2`.
 fn has_acronym(value: &[u8]) -> bool {
-    value.windows(2).any(|two| alphabet::is(two[0], UPPER) && alphabet::is(two[1], UPPER))
+    value
+        .windows(2)
+        .any(|two| alphabet::has_class(two[0], UPPER) && alphabet::has_class(two[1], UPPER))
 }
 
 /// Returns the number of digits that stand for letters: `Fl0wer`, `Tr0ub4dor`. Words such as `log4j` are shorter.
 fn leet_digits(value: &[u8]) -> usize {
     let is_leet = |three: &&[u8]| {
-        alphabet::is(three[0], LOWER | UPPER)
+        alphabet::has_class(three[0], LOWER | UPPER)
             && matches!(three[1], b'0' | b'1' | b'3' | b'4' | b'5' | b'7')
-            && alphabet::is(three[2], LOWER)
+            && alphabet::has_class(three[2], LOWER)
     };
     value.windows(3).filter(is_leet).count()
 }
@@ -161,7 +166,7 @@ fn sorts(value: &[u8]) -> Option<CharacterCounts> {
             b'0'..=b'9' => sorts.digits += 1,
             b'A'..=b'Z' => {
                 sorts.upper += 1;
-                sorts.humps += usize::from(alphabet::is(last, LOWER));
+                sorts.humps += usize::from(alphabet::has_class(last, LOWER));
             }
             b'a'..=b'z' | 128.. => sorts.lower += 1,
             b'-' | b'_' | b'.' => {}
@@ -199,9 +204,11 @@ fn is_made(value: &[u8], sorts: &CharacterCounts) -> bool {
     // A sign at the end may belong to the sentence.
     let signed = sorts.signs > 0
         && value[1..inner].iter().any(|&byte| {
-            !alphabet::is(byte, ALNUM) && byte.is_ascii() && !matches!(byte, b'-' | b'_' | b'.')
+            !alphabet::has_class(byte, ALNUM)
+                && byte.is_ascii()
+                && !matches!(byte, b'-' | b'_' | b'.')
         });
-    let camel = alphabet::is(value[0], LOWER) && sorts.humps > 0;
+    let camel = alphabet::has_class(value[0], LOWER) && sorts.humps > 0;
     // `birnbaum_2023` is one word and a year; `user_2_id` is a name.
     let mut parts = value.split(|&byte| byte == b'_');
     let snake =
@@ -210,7 +217,7 @@ fn is_made(value: &[u8], sorts: &CharacterCounts) -> bool {
         value[at..].contains(&b'.') || at == 0 || value[at..].iter().all(|byte| *byte != b'!')
     });
     let named = camel || snake || value.contains(&b'.') || sorts.lower == 0;
-    let plain = sorts.digits > 0 && alphabet::is(value[0], LOWER | UPPER) && !named;
+    let plain = sorts.digits > 0 && alphabet::has_class(value[0], LOWER | UPPER) && !named;
     sorts.lower + sorts.upper >= 4
         && sorts.lower > 0
         && !address
@@ -235,26 +242,29 @@ fn has_animal(value: &[u8]) -> bool {
 
 /// Returns true if the first digits of a value belong to a technical word: `sha256`, `AES-256`, `eu-west-1`.
 pub(super) fn has_technical_number(value: &[u8]) -> bool {
-    let Some(digit) = value.iter().position(|&byte| alphabet::is(byte, DIGIT)) else {
+    let Some(digit) = value.iter().position(|&byte| alphabet::has_class(byte, DIGIT)) else {
         return false;
     };
     // `kiosk!77`: names do not contain this sign.
-    if digit > 0 && !alphabet::is(value[digit - 1], alphabet::NAME) && value[digit - 1] != b'=' {
+    if digit > 0
+        && !alphabet::has_class(value[digit - 1], alphabet::NAME)
+        && value[digit - 1] != b'='
+    {
         return false;
     }
     let joined = digit > 0 && matches!(value[digit - 1], b'-' | b'_' | b'.' | b'=');
     let end = digit - usize::from(joined);
     let is_start = |at: &usize| {
         *at == 0
-            || !alphabet::is(value[at - 1], LOWER | UPPER)
-            || alphabet::is(value[at - 1], LOWER) && alphabet::is(value[*at], UPPER)
+            || !alphabet::has_class(value[at - 1], LOWER | UPPER)
+            || alphabet::has_class(value[at - 1], LOWER) && alphabet::has_class(value[*at], UPPER)
     };
     let start = (0..end).rev().find(is_start).unwrap_or(end);
     // The digit of `r3adM0nly` replaces a letter; `zQ8vLp2k` has no words.
     let is_leet = alphabet::is_at(value, start, LOWER)
         && value[start] != b'v'
         && alphabet::is_at(value, digit + 3, LOWER | UPPER);
-    let is_inside = start > 0 && alphabet::is(value[start - 1], LOWER | UPPER);
+    let is_inside = start > 0 && alphabet::has_class(value[start - 1], LOWER | UPPER);
     if end - start == 1 && !joined && (is_leet || is_inside) {
         return false;
     }

@@ -80,8 +80,9 @@ pub(super) fn authorization(text: &[u8], after: usize) -> Option<Finding> {
 
 /// Returns true for base64 rather than a word: a capital follows a small letter.
 fn is_encoded(value: &[u8]) -> bool {
-    let hump =
-        |two: &[u8]| alphabet::is(two[0], alphabet::LOWER) && alphabet::is(two[1], alphabet::UPPER);
+    let hump = |two: &[u8]| {
+        alphabet::has_class(two[0], alphabet::LOWER) && alphabet::has_class(two[1], alphabet::UPPER)
+    };
     value.len() >= 8 && value.windows(2).any(hump)
 }
 
@@ -134,8 +135,9 @@ fn credential_end(text: &[u8], start: usize) -> usize {
     let mut end = start;
     while end < text.len() {
         let byte = text[end];
-        let inside = alphabet::is(byte, URL64 | alphabet::BASE64 | alphabet::DOT | alphabet::TILDE)
-            || matches!(byte, b':' | b'@' | b'%' | b'!' | b'*');
+        let inside =
+            alphabet::has_class(byte, URL64 | alphabet::BASE64 | alphabet::DOT | alphabet::TILDE)
+                || matches!(byte, b':' | b'@' | b'%' | b'!' | b'*');
         if !inside {
             break;
         }
@@ -154,7 +156,7 @@ fn value_end(text: &[u8], start: usize, first_part: bool) -> usize {
     let mut end = start;
     while end < text.len() {
         let byte = text[end];
-        let over = alphabet::is(byte, NEWLINE | QUOTE)
+        let over = alphabet::has_class(byte, NEWLINE | QUOTE)
             || byte == b';' && first_part
             || byte == b'\\' && alphabet::escape(text, end) > 0;
         if over {
@@ -162,7 +164,7 @@ fn value_end(text: &[u8], start: usize, first_part: bool) -> usize {
         }
         end += 1;
     }
-    while end > start && alphabet::is(text[end - 1], SPACE) {
+    while end > start && alphabet::has_class(text[end - 1], SPACE) {
         end -= 1;
     }
     end

@@ -11,13 +11,14 @@ pub(super) fn at_sign(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     }
     let host = alphabet::is_at(text, at + 1, ALNUM) && !alphabet::starts(text, at + 1, b"sha256:");
     let floor = at.saturating_sub(64).max(done);
-    let stop = |&byte: &u8| byte == b':' || alphabet::is(byte, END);
+    let stop = |&byte: &u8| byte == b':' || alphabet::has_class(byte, END);
     let colon = floor + text[floor..at].iter().rposition(stop)?;
     if !host || text[colon] != b':' || colon + 6 > at {
         return None;
     }
     let user = alphabet::run_back(text, colon, NAME, (colon - done).min(32));
-    let alone = user == 0 || alphabet::is(text[user - 1], BLANK | QUOTE) || text[user - 1] == b'=';
+    let alone =
+        user == 0 || alphabet::has_class(text[user - 1], BLANK | QUOTE) || text[user - 1] == b'=';
     let password = &text[colon + 1..at];
     // A URL in the name of a file or a branch: `https:__bob:X@host`, `mirror/https-bob:X@host`.
     let in_name = user > 0
@@ -43,7 +44,7 @@ fn after_address(text: &[u8], at: usize) -> Option<Finding> {
     let window = &text[start..text.len().min(start + 64)];
     let length = window
         .iter()
-        .position(|&byte| alphabet::is(byte, BLANK | QUOTE) || byte == b')')
+        .position(|&byte| alphabet::has_class(byte, BLANK | QUOTE) || byte == b')')
         .or((start + window.len() == text.len()).then_some(window.len()))?;
     let value = &window[..length];
     let value = value.strip_suffix(b".").or(value.strip_suffix(b",")).unwrap_or(value);
@@ -58,17 +59,18 @@ fn after_address(text: &[u8], at: usize) -> Option<Finding> {
 /// Returns the password of `user/password@host`, the form of Oracle's tools. The `@` is at `at`.
 fn slash(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let floor = at.saturating_sub(40).max(done);
-    let stop = |&byte: &u8| byte == b'/' || alphabet::is(byte, END);
+    let stop = |&byte: &u8| byte == b'/' || alphabet::has_class(byte, END);
     let slash = floor + text[floor..at].iter().rposition(stop)?;
     let from = slash + 1;
     if text[slash] != b'/' || slash == done {
         return None;
     }
     let user = alphabet::run_back(text, slash, alphabet::WORD, (slash - done).min(32));
-    let alone = user == 0 || alphabet::is(text[user - 1], BLANK | QUOTE) || text[user - 1] == b'(';
+    let alone =
+        user == 0 || alphabet::has_class(text[user - 1], BLANK | QUOTE) || text[user - 1] == b'(';
     let host = alphabet::is_at(text, at + 1, ALNUM) || alphabet::starts(text, at + 1, b"//");
     let password = &text[from..at];
-    let plain = password.iter().all(|&byte| alphabet::is(byte, alphabet::WORD));
+    let plain = password.iter().all(|&byte| alphabet::has_class(byte, alphabet::WORD));
     let looks_random = || {
         randomness::is_likely_random(password) && (plain || !other_kind::is_other_kind(password))
     };
@@ -96,8 +98,9 @@ pub(super) fn beside_user(text: &[u8], end: usize, done: usize) -> Option<Findin
         return None;
     }
     let window = &text[start.min(text.len())..text.len().min(start + 64)];
-    let over =
-        |&byte: &u8| alphabet::is(byte, BLANK | QUOTE) || matches!(byte, b')' | b'/' | b':' | b'@');
+    let over = |&byte: &u8| {
+        alphabet::has_class(byte, BLANK | QUOTE) || matches!(byte, b')' | b'/' | b':' | b'@')
+    };
     let length = window
         .iter()
         .position(over)
@@ -138,7 +141,7 @@ pub(super) fn pair(text: &[u8], at: usize, done: usize) -> Option<Finding> {
 
 /// Returns true if a quote after `from` opens the value at `start`.
 fn is_quoted(text: &[u8], from: usize, start: usize) -> bool {
-    start > from && alphabet::is(text[start - 1], QUOTE)
+    start > from && alphabet::has_class(text[start - 1], QUOTE)
 }
 
 #[cfg(test)]

@@ -56,113 +56,115 @@ pub(super) fn classify(name: &[u8]) -> Option<SecretName> {
     }
 }
 
+/// Ends of the last word of a password's name.
+const PASSWORD_ENDS: &[&str] = &[
+    "password",
+    "passwd",
+    "passwort",
+    "kennwort",
+    "pwd",
+    "storepass",
+    "requirepass",
+    "masterauth",
+    "psk",
+    "keypass",
+    "passcode",
+];
+
+/// Ends of the last word of a passphrase's name.
+const PHRASE_ENDS: &[&str] = &["passphrase", "mnemonic", "seedphrase", "seedwords"];
+
+/// Ends of the last word of a key's name.
+const KEY_ENDS: &[&str] = &[
+    "apikey",
+    "secretkey",
+    "privatekey",
+    "privkey",
+    "accesskey",
+    "authkey",
+    "appkey",
+    "accountkey",
+];
+
 /// Classifies a name by its last word and the words before it.
 fn classify_last_word(before: &[u8], last: &[u8]) -> Option<SecretName> {
-    let name = |class, kind| Some(SecretName { class, kind });
     let (_, previous) = last_word(before);
-    let last =
-        &last[..last.len() - last.iter().rev().take_while(|byte| byte.is_ascii_digit()).count()];
-    if ends_with_any(
-        last,
-        &[
-            "password",
-            "passwd",
-            "passwort",
-            "kennwort",
-            "pwd",
-            "storepass",
-            "requirepass",
-            "masterauth",
-            "psk",
-            "keypass",
-            "passcode",
-        ],
-    ) {
-        return name(NameClass::Password, "password");
+    let digits = last.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let last = &last[..last.len() - digits];
+    let name = |kind| move |class| SecretName { class, kind };
+    password_class(previous, last)
+        .map(name("password"))
+        .or_else(|| phrase_class(previous, last).map(name("passphrase")))
+        .or_else(|| token_class(before, previous, last).map(name("token")))
+        .or_else(|| secret_class(previous, last).map(name("secret")))
+        .or_else(|| pin_class(previous, last).map(name("pin")))
+        .or_else(|| classify_key(before, previous, last))
+}
+
+fn password_class(previous: &[u8], last: &[u8]) -> Option<NameClass> {
+    match last {
+        b"pass" if previous.is_empty() => Some(NameClass::Secret),
+        b"pass" | b"pw" | b"psw" | b"sshpass" => Some(NameClass::Password),
+        _ => ends_with_any(last, PASSWORD_ENDS).then_some(NameClass::Password),
     }
-    if ends_with_any(last, &["passphrase", "mnemonic", "seedphrase", "seedwords"])
+}
+
+fn phrase_class(previous: &[u8], last: &[u8]) -> Option<NameClass> {
+    let is_phrase = ends_with_any(last, PHRASE_ENDS)
         || matches!(last, b"phrase" | b"words")
-            && matches!(previous, b"seed" | b"recovery" | b"backup")
-    {
-        return name(NameClass::Phrase, "passphrase");
-    }
-    if matches!(last, b"pass" | b"pw" | b"psw" | b"sshpass") {
-        let class = if previous.is_empty() && last == b"pass" {
-            NameClass::Secret
-        } else {
-            NameClass::Password
-        };
-        return name(class, "password");
-    }
-    let public = matches!(previous, b"public" | b"pub" | b"key")
-        && before.windows(3).any(|part| part == b"pub");
+            && matches!(previous, b"seed" | b"recovery" | b"backup");
+    is_phrase.then_some(NameClass::Phrase)
+}
+
+fn token_class(before: &[u8], previous: &[u8], last: &[u8]) -> Option<NameClass> {
     if last.ends_with(b"token") {
-        return if public { None } else { name(NameClass::Secret, "token") };
+        let is_public = matches!(previous, b"public" | b"pub" | b"key")
+            && before.windows(3).any(|part| part == b"pub");
+        return (!is_public).then_some(NameClass::Secret);
     }
-    if last.ends_with(b"secret") {
-        return name(NameClass::Secret, "secret");
+    match last {
+        b"id" if previous == b"session" => Some(NameClass::Perhaps),
+        b"auth" | b"salt" | b"jwt" | b"bearer" | b"session" | b"sessionid" | b"sid" | b"cookie"
+        | b"authorization" | b"login" | b"oauth" | b"pat" | b"totp" => Some(NameClass::Perhaps),
+        _ => None,
     }
-    if matches!(last, b"credential" | b"credentials" | b"creds" | b"cred" | b"dockerconfigjson") {
-        return name(NameClass::Secret, "secret");
+}
+
+fn secret_class(previous: &[u8], last: &[u8]) -> Option<NameClass> {
+    match last {
+        b"credential" | b"credentials" | b"creds" | b"cred" | b"dockerconfigjson" => {
+            Some(NameClass::Secret)
+        }
+        b"seed" => Some(NameClass::Perhaps),
+        b"id" if previous == b"secret" => Some(NameClass::Perhaps),
+        _ => last.ends_with(b"secret").then_some(NameClass::Secret),
     }
-    if last == b"seed" {
-        return name(NameClass::Perhaps, "secret");
+}
+
+fn pin_class(previous: &[u8], last: &[u8]) -> Option<NameClass> {
+    match last {
+        b"pin" | b"pincode" | b"puk" => Some(NameClass::Pin),
+        b"code" if previous == b"pin" => Some(NameClass::Pin),
+        _ => None,
     }
-    if matches!(last, b"pin" | b"pincode" | b"puk") || last == b"code" && previous == b"pin" {
-        return name(NameClass::Pin, "pin");
+}
+
+/// Classifies the name of a key. The key of a wireless network is a password.
+fn classify_key(before: &[u8], previous: &[u8], last: &[u8]) -> Option<SecretName> {
+    let key = |class| Some(SecretName { class, kind: "key" });
+    let password = Some(SecretName { class: NameClass::Password, kind: "password" });
+    if ends_with_any(last, KEY_ENDS) {
+        return key(NameClass::Secret);
     }
-    if last == b"id" && previous == b"secret" {
-        return name(NameClass::Perhaps, "secret");
+    match (last, previous) {
+        (b"keys", _) if opens(previous) => key(NameClass::Perhaps),
+        (b"key", b"wifi" | b"wlan" | b"fi" | b"preshared") => password,
+        (b"key", b"shared") if before.ends_with(b"pre_shared_") => password,
+        (b"key", _) if opens_nothing(previous) => None,
+        (b"key", _) if opens(previous) => key(NameClass::Secret),
+        (b"key", _) => key(NameClass::Perhaps),
+        _ => None,
     }
-    if last == b"id" && previous == b"session" {
-        return name(NameClass::Perhaps, "token");
-    }
-    if ends_with_any(
-        last,
-        &[
-            "apikey",
-            "secretkey",
-            "privatekey",
-            "privkey",
-            "accesskey",
-            "authkey",
-            "appkey",
-            "accountkey",
-        ],
-    ) {
-        return name(NameClass::Secret, "key");
-    }
-    if last == b"keys" && opens(previous) {
-        return name(NameClass::Perhaps, "key");
-    }
-    if last == b"key" {
-        return match previous {
-            b"wifi" | b"wlan" | b"fi" | b"preshared" => name(NameClass::Password, "password"),
-            b"shared" if before.ends_with(b"pre_shared_") => name(NameClass::Password, "password"),
-            _ if opens_nothing(previous) => None,
-            _ if opens(previous) => name(NameClass::Secret, "key"),
-            _ => name(NameClass::Perhaps, "key"),
-        };
-    }
-    if matches!(
-        last,
-        b"auth"
-            | b"salt"
-            | b"jwt"
-            | b"bearer"
-            | b"session"
-            | b"sessionid"
-            | b"sid"
-            | b"cookie"
-            | b"authorization"
-            | b"login"
-            | b"oauth"
-            | b"pat"
-            | b"totp"
-    ) {
-        return name(NameClass::Perhaps, "token");
-    }
-    None
 }
 
 /// Splits a name into lower-case words with `_` between them.
@@ -170,8 +172,9 @@ fn split<'a>(name: &[u8], buffer: &'a mut [u8; 2 * MAX_NAME_BYTES]) -> &'a [u8] 
     let name = &name[name.len().saturating_sub(MAX_NAME_BYTES)..];
     let mut length = 0;
     for (at, &byte) in name.iter().enumerate() {
-        let upper = alphabet::is(byte, UPPER);
-        let after_small = at > 0 && !alphabet::is(name[at - 1], UPPER | alphabet::UNDERSCORE);
+        let upper = alphabet::has_class(byte, UPPER);
+        let after_small =
+            at > 0 && !alphabet::has_class(name[at - 1], UPPER | alphabet::UNDERSCORE);
         let before_small = alphabet::is_at(name, at + 1, LOWER);
         if upper && at > 0 && (after_small || before_small) {
             buffer[length] = b'_';
@@ -207,7 +210,7 @@ pub(super) fn names_a_secret(value: &[u8]) -> bool {
     };
     let mut pairs = value.windows(2).enumerate().filter(|(_, two)| begins(two));
     value.len() <= 64
-        && value.iter().all(|&byte| alphabet::is(byte, alphabet::NAME | alphabet::SPACE))
+        && value.iter().all(|&byte| alphabet::has_class(byte, alphabet::NAME | alphabet::SPACE))
         && pairs.any(|(at, _)| words.iter().any(|word| alphabet::starts_any_case(value, at, word)))
 }
 

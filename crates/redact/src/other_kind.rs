@@ -23,7 +23,7 @@ pub(super) fn is_other_kind(value: &[u8]) -> bool {
                 && value[dot + 1..].iter().all(u8::is_ascii_lowercase)
         });
     let sane = value.iter().all(|&byte| {
-        alphabet::is(
+        alphabet::has_class(
             byte,
             ALNUM | alphabet::PLUS_SLASH | alphabet::DASH | alphabet::UNDERSCORE | alphabet::EQUALS,
         ) || is_sign(byte)

@@ -27,7 +27,7 @@ pub(super) fn block(text: &[u8], at: usize) -> Option<Finding> {
     let window = text.get(label_start..text.len().min(label_start + MAX_LABEL_BYTES))?;
     let label_len = window.windows(5).position(|five| five == b"-----")?;
     let label = &window[..label_len];
-    let plain = |&byte: &u8| alphabet::is(byte, UPPER | SPACE | ALNUM);
+    let plain = |&byte: &u8| alphabet::has_class(byte, UPPER | SPACE | ALNUM);
     if !label.iter().all(plain) || !label.windows(11).any(|part| part == b"PRIVATE KEY") {
         return None;
     }
@@ -93,7 +93,7 @@ fn skip_margin(text: &[u8], from: usize) -> usize {
         let sign = matches!(text.get(at), Some(b'+' | b'-' | b'>' | b'|' | b'#' | b'*'))
             && !alphabet::starts(text, at, b"-----")
             && at > 0
-            && alphabet::is(text[at - 1], BLANK);
+            && alphabet::has_class(text[at - 1], BLANK);
         if escape > 0 {
             at += escape;
         } else if alphabet::is_at(text, at, BLANK | QUOTE) || sign || text.get(at) == Some(&b'\\') {
@@ -116,7 +116,7 @@ fn line_number(text: &[u8], at: usize) -> Option<usize> {
         return Some(time + 1);
     }
     let end = alphabet::run(text, at, alphabet::DIGIT);
-    let numbered = end > at && end - at < 7 && at > 0 && alphabet::is(text[at - 1], BLANK);
+    let numbered = end > at && end - at < 7 && at > 0 && alphabet::has_class(text[at - 1], BLANK);
     (numbered && matches!(text.get(end), Some(b'\t' | b':' | b'|'))).then_some(end + 1)
 }
 
@@ -166,7 +166,7 @@ pub(super) fn tail(text: &[u8], at: usize, done: usize) -> Option<Finding> {
         // The margin of a viewer is not part of the key, and the walk ends only at a word.
         let is_line = line_end < start
             && line_end - line >= 8
-            && (line == floor || !alphabet::is(text[line - 1], NAME));
+            && (line == floor || !alphabet::has_class(text[line - 1], NAME));
         if !is_line {
             break;
         }
@@ -185,11 +185,11 @@ fn before_margin(text: &[u8], end: usize, floor: usize) -> usize {
         let is_escaped = matches!(byte, b'n' | b'r') && at - 1 > floor && text[at - 2] == b'\\';
         if is_escaped {
             at -= 2;
-        } else if alphabet::is(byte, BLANK | QUOTE)
+        } else if alphabet::has_class(byte, BLANK | QUOTE)
             || matches!(byte, b'\\' | b',')
             || matches!(byte, b'+' | b'-' | b'>' | b'|')
                 && at - 1 > floor
-                && alphabet::is(text[at - 2], BLANK)
+                && alphabet::has_class(text[at - 2], BLANK)
         {
             at -= 1;
         } else {
@@ -205,8 +205,8 @@ pub fn is_key_line(line: &str, is_inside: bool) -> bool {
     let quotes = ['"', '\'', '`', ',', '\\', '+', '|', '>', ';', ' ', '\t', '\r'];
     let line = line.trim_matches(quotes);
     let line = line.strip_suffix("\\n").unwrap_or(line).as_bytes();
-    let is_base64 = line.iter().all(|&byte| alphabet::is(byte, BASE64));
-    let is_hex = line.iter().all(|&byte| alphabet::is(byte, alphabet::HEX));
+    let is_base64 = line.iter().all(|&byte| alphabet::has_class(byte, BASE64));
+    let is_hex = line.iter().all(|&byte| alphabet::has_class(byte, alphabet::HEX));
     let is_long = (60..=80).contains(&line.len());
     is_base64
         && !is_hex

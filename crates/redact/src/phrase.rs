@@ -17,7 +17,7 @@ const MAX_BYTES: usize = 320;
 
 /// Returns true for four or more words without a word of sentences or of secret names.
 pub(super) fn is_phrase(value: &[u8]) -> bool {
-    let parting = match value.iter().skip(1).find(|&&byte| !alphabet::is(byte, LOWER)) {
+    let parting = match value.iter().skip(1).find(|&&byte| !alphabet::has_class(byte, LOWER)) {
         Some(&sign) if matches!(sign, b' ' | b'-' | b'_' | b'.') => sign,
         _ => return false,
     };
@@ -42,7 +42,7 @@ pub(super) fn after_name(text: &[u8], at: usize, end: usize) -> Option<Finding> 
     }
     let gap = SPACE | QUOTE | alphabet::COLON | alphabet::EQUALS;
     let mut start = alphabet::run(text, end, gap);
-    let mut announced = text[end..start].iter().any(|&byte| !alphabet::is(byte, SPACE));
+    let mut announced = text[end..start].iter().any(|&byte| !alphabet::has_class(byte, SPACE));
     for verb in [&b"is"[..], b"was"] {
         let after = start + verb.len();
         if start > end && alphabet::starts(text, start, verb) && alphabet::is_at(text, after, gap) {
@@ -77,7 +77,8 @@ pub(super) fn after_name(text: &[u8], at: usize, end: usize) -> Option<Finding> 
     let mut next = start;
     while next < start + MAX_BYTES {
         let word = alphabet::run(text, next, LOWER);
-        let joined = text.get(word).is_some_and(|&byte| alphabet::is(byte, NAME) && byte != b'.');
+        let joined =
+            text.get(word).is_some_and(|&byte| alphabet::has_class(byte, NAME) && byte != b'.');
         if joined || !is_word(&text[next..word]) {
             break;
         }
@@ -99,7 +100,7 @@ pub(super) fn after_name(text: &[u8], at: usize, end: usize) -> Option<Finding> 
     // `copper kettle under moss`: one ordinary word, and the sentence ends.
     let first = &text[start..alphabet::run(text, start, LOWER)];
     let is_over =
-        text.get(stop).is_none_or(|&byte| !alphabet::is(byte, SPACE) || stop == text.len());
+        text.get(stop).is_none_or(|&byte| !alphabet::has_class(byte, SPACE) || stop == text.len());
     if announced
         && (MIN_WORDS..=8).contains(&count)
         && ordinary * 4 <= count
@@ -119,13 +120,15 @@ pub(super) fn after_name(text: &[u8], at: usize, end: usize) -> Option<Finding> 
 fn quoted(text: &[u8], start: usize) -> Option<Finding> {
     let quote = text[start - 1];
     let window = &text[start.min(text.len())..text.len().min(start + MAX_BYTES)];
-    let length =
-        window.iter().position(|&byte| byte == quote).filter(|_| alphabet::is(quote, QUOTE))?;
+    let length = window
+        .iter()
+        .position(|&byte| byte == quote)
+        .filter(|_| alphabet::has_class(quote, QUOTE))?;
     let (mut count, mut ordinary) = (0, 0);
     let words = window[..length].split(|&byte| byte == b' ').all(|word| {
         count += 1;
         ordinary += usize::from(word.len() < 3 || is_ordinary(word));
-        (1..=10).contains(&word.len()) && word.iter().all(|&byte| alphabet::is(byte, LOWER))
+        (1..=10).contains(&word.len()) && word.iter().all(|&byte| alphabet::has_class(byte, LOWER))
     });
     let is_phrase = words && count >= MIN_WORDS && ordinary * 3 <= count;
     is_phrase.then_some(Finding { start, end: start + length, kind: "passphrase" })
@@ -158,7 +161,7 @@ fn whole_line(text: &[u8], at: usize, end: usize, start: usize) -> Option<Findin
         return None;
     }
     let window = &text[start..text.len().min(start + MAX_BYTES)];
-    let length = window.iter().position(|&byte| alphabet::is(byte, alphabet::NEWLINE));
+    let length = window.iter().position(|&byte| alphabet::has_class(byte, alphabet::NEWLINE));
     let value = &window[..length.unwrap_or(window.len())];
     let mut words = 0;
     let plain = value.split(|&byte| byte == b' ').all(|word| {
@@ -226,8 +229,9 @@ pub(super) fn codes(text: &[u8], at: usize, end: usize) -> Option<Finding> {
     while next < start + MAX_BYTES {
         let code = alphabet::run(text, next, alphabet::ALNUM | alphabet::DASH);
         let value = &text[next..code];
-        let over =
-            text.get(code).is_none_or(|&byte| alphabet::is(byte, alphabet::END) || byte == b'.');
+        let over = text
+            .get(code)
+            .is_none_or(|&byte| alphabet::has_class(byte, alphabet::END) || byte == b'.');
         let is_code = over
             && (!is_typed
                 || value.len() <= 12
@@ -254,7 +258,8 @@ pub(super) fn codes(text: &[u8], at: usize, end: usize) -> Option<Finding> {
 pub(super) fn one_time(text: &[u8], end: usize) -> Option<Finding> {
     let start = alphabet::run(text, end, SPACE | alphabet::COLON | alphabet::EQUALS);
     let stop = alphabet::run(text, start, alphabet::DIGIT);
-    let over = text.get(stop).is_none_or(|&byte| alphabet::is(byte, alphabet::END) || byte == b'.');
+    let over =
+        text.get(stop).is_none_or(|&byte| alphabet::has_class(byte, alphabet::END) || byte == b'.');
     let is_code = start > end && (6..=8).contains(&(stop - start)) && over;
     is_code.then_some(Finding { start, end: stop, kind: "code" })
 }
@@ -277,7 +282,7 @@ fn is_name(text: &[u8], at: usize, end: usize) -> bool {
 
 /// Returns true for a word of three to ten small letters.
 fn is_word(word: &[u8]) -> bool {
-    (3..=10).contains(&word.len()) && word.iter().all(|&byte| alphabet::is(byte, LOWER))
+    (3..=10).contains(&word.len()) && word.iter().all(|&byte| alphabet::has_class(byte, LOWER))
 }
 
 /// Returns true for words of sentences, forms and names.

@@ -99,7 +99,7 @@ pub(super) fn expected_arguments(text: &[u8], at: usize, end: usize) -> [Option<
     }
     let command = |row: &&Row| {
         let begin = end.checked_sub(row.0.len());
-        let free = |begin: usize| begin == 0 || !alphabet::is(text[begin - 1], NAME);
+        let free = |begin: usize| begin == 0 || !alphabet::has_class(text[begin - 1], NAME);
         begin.is_some_and(|begin| &text[begin..end] == row.0 && free(begin))
     };
     let Some((_, places)) = rows.iter().find(command) else { return [None, None] };
@@ -152,19 +152,19 @@ fn arguments(text: &[u8], from: usize, words: &mut [(usize, usize); 8]) -> usize
             continue;
         }
         let Some(&first) = text.get(at).filter(|_| at < limit) else { break };
-        if alphabet::is(first, alphabet::NEWLINE)
+        if alphabet::has_class(first, alphabet::NEWLINE)
             || matches!(first, b'|' | b';' | b'&' | b'#' | b'>')
         {
             break;
         }
-        let quote = alphabet::is(first, QUOTE);
+        let quote = alphabet::has_class(first, QUOTE);
         let start = at + usize::from(quote);
         let over = |&byte: &u8| {
             byte == b'\n'
                 || if quote {
                     byte == first
                 } else {
-                    alphabet::is(byte, alphabet::BLANK | QUOTE) || byte == b';'
+                    alphabet::has_class(byte, alphabet::BLANK | QUOTE) || byte == b';'
                 }
         };
         // An argument that continues beyond the limit is not cut.

@@ -13,7 +13,7 @@ const MIN_BARE_BYTES: usize = 12;
 /// Returns the value on the line before the word at `at` that names it. Text before `from` was searched already.
 pub(super) fn find(text: &[u8], at: usize, from: usize) -> Option<Finding> {
     let floor = at.saturating_sub(MAX_DISTANCE_BYTES).max(from).min(at);
-    let line = text[floor..at].iter().rposition(|&byte| alphabet::is(byte, NEWLINE));
+    let line = text[floor..at].iter().rposition(|&byte| alphabet::has_class(byte, NEWLINE));
     let floor = line.map_or(floor, |line| floor + line + 1);
     // Random values without a digit are rare; they need a verb.
     let window = &text[floor..at];
@@ -21,8 +21,9 @@ pub(super) fn find(text: &[u8], at: usize, from: usize) -> Option<Finding> {
     if !window.iter().any(u8::is_ascii_digit) && !window.windows(4).any(verb) {
         return None;
     }
-    let parts =
-        |byte: u8| alphabet::is(byte, BLANK | QUOTE) || matches!(byte, b'(' | b')' | b'[' | b']');
+    let parts = |byte: u8| {
+        alphabet::has_class(byte, BLANK | QUOTE) || matches!(byte, b'(' | b')' | b'[' | b']')
+    };
     let mut end = at;
     while end > floor {
         let window = &text[floor..end];

@@ -78,7 +78,7 @@ impl Prefix {
             end -= 1;
         }
         let body = &text[start..end];
-        let bare = self.text.bytes().all(|byte| alphabet::is(byte, ALNUM));
+        let bare = self.text.bytes().all(|byte| alphabet::has_class(byte, ALNUM));
         if bare && is_inside_blob(text, at) {
             return None;
         }

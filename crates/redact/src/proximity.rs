@@ -31,35 +31,35 @@ const MAX_QUOTED_BYTES: usize = 160;
 pub(super) fn value(text: &[u8], at: usize, word: usize, done: usize) -> Option<Finding> {
     // Most words are short or have only small letters, and only a separator follows them.
     let next = text.get(word).copied().unwrap_or(b' ');
-    let over =
-        alphabet::is(next, END) || matches!(next, b'=' | b':' | b'(' | b'.' | b'_' | b'-' | b'/');
-    let plain = || text[at + 1..word].iter().all(|&byte| alphabet::is(byte, LOWER));
+    let over = alphabet::has_class(next, END)
+        || matches!(next, b'=' | b':' | b'(' | b'.' | b'_' | b'-' | b'/');
+    let plain = || text[at + 1..word].iter().all(|&byte| alphabet::has_class(byte, LOWER));
     // `Wollmaus-Tango77` begins like a word.
     let over = over
         && !(next == b'-'
-            && alphabet::is(text[at], alphabet::UPPER)
+            && alphabet::has_class(text[at], alphabet::UPPER)
             && alphabet::is_at(text, word + 1, ALNUM));
-    if over && (word - at < 8 && alphabet::is(next, END) || word - at > 2 && plain()) {
+    if over && (word - at < 8 && alphabet::has_class(next, END) || word - at > 2 && plain()) {
         return None;
     }
     let floor = at.saturating_sub(4).max(done);
     let signs = text[floor..at].iter().rev().take_while(|byte| is_sign(**byte)).count();
     let opening = text[floor..at]
         .iter()
-        .rposition(|&byte| alphabet::is(byte, QUOTE | BLANK))
+        .rposition(|&byte| alphabet::has_class(byte, QUOTE | BLANK))
         .map(|at| floor + at);
     // A quoted value may begin with any sign.
-    let quoted = opening.filter(|&open| alphabet::is(text[open], QUOTE));
+    let quoted = opening.filter(|&open| alphabet::has_class(text[open], QUOTE));
     let start = quoted.map_or(at - signs, |open| open + 1);
     let last = if start > done { text[start - 1] } else { b' ' };
     let end = if quoted.is_some() {
         let window = &text[start..text.len().min(start + MAX_QUOTED_BYTES)];
         start
-            + window
-                .iter()
-                .position(|&byte| byte == last || byte == b'\\' || alphabet::is(byte, BLANK))?
+            + window.iter().position(|&byte| {
+                byte == last || byte == b'\\' || alphabet::has_class(byte, BLANK)
+            })?
     } else {
-        let opens = alphabet::is(last, BLANK)
+        let opens = alphabet::has_class(last, BLANK)
             || matches!(
                 last,
                 b'=' | b':' | b'<' | b'>' | b'(' | b',' | b'[' | b']' | b'|' | b';' | b'{' | b'}'
@@ -83,7 +83,7 @@ pub(super) fn value(text: &[u8], at: usize, word: usize, done: usize) -> Option<
         && !has_other_name(text, start, done)
         && (last != b':' || !is_resource(text, start, done));
     // Behind a blank, the rest of the word belongs to the value; in a list, the next comma ends it.
-    let joined = quoted.is_none() && alphabet::is(last, BLANK);
+    let joined = quoted.is_none() && alphabet::has_class(last, BLANK);
     let whole = || {
         if joined {
             end.max(ValueSpan::bare(text, start, ValueForm::Loose).whole(text))
@@ -104,7 +104,7 @@ fn is_login_part(text: &[u8], start: usize, last: u8, done: usize) -> bool {
             window.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word.as_bytes()))
         })
     };
-    if alphabet::is(last, QUOTE) {
+    if alphabet::has_class(last, QUOTE) {
         let before = window.trim_ascii_end();
         let given = before.ends_with(b"(")
             || before.ends_with(b",")
@@ -120,7 +120,7 @@ fn is_login_part(text: &[u8], start: usize, last: u8, done: usize) -> bool {
     let linked = match last {
         b':' => {
             let user = alphabet::run_back(text, start - 1, NAME, (start - 1 - done).min(32));
-            let free = user == done || alphabet::is(text[user - 1], BLANK | QUOTE);
+            let free = user == done || alphabet::has_class(text[user - 1], BLANK | QUOTE);
             user + 1 < start - 1 && free
         }
         _ => false,
@@ -131,15 +131,16 @@ fn is_login_part(text: &[u8], start: usize, last: u8, done: usize) -> bool {
 /// Returns a random part of a path, of a replacement or of a test's parameters: `bob/X`, `s/old/X/`, `[bob-X]`.
 fn inside(text: &[u8], start: usize, word: usize, last: u8, done: usize) -> Option<Finding> {
     let value = &text[start..word];
-    let free =
-        text.get(word).is_none_or(|&byte| alphabet::is(byte, END) || matches!(byte, b'/' | b'.'));
+    let free = text
+        .get(word)
+        .is_none_or(|&byte| alphabet::has_class(byte, END) || matches!(byte, b'/' | b'.'));
     let before = &text[start.saturating_sub(24).max(done)..start];
     let joined = match last {
         b'/' => {
             // In encoded data, a slash is a character like any other.
             let part = alphabet::run_back(text, start - 1, NAME, (start - 1 - done).min(40));
             let user = &text[part..start - 1];
-            let pair = part == done || alphabet::is(text[part - 1], BLANK);
+            let pair = part == done || alphabet::has_class(text[part - 1], BLANK);
             let named = user.len() > 1
                 && character_mix::is_wordy(user)
                 && !is_other_kind(user)
@@ -187,14 +188,14 @@ fn word_end(text: &[u8], start: usize, last: u8) -> Option<usize> {
     let window = &text[start..text.len().min(start + 64)];
     let length = window
         .iter()
-        .position(|&byte| alphabet::is(byte, END) && byte != b',' && byte != b'&')
+        .position(|&byte| alphabet::has_class(byte, END) && byte != b',' && byte != b'&')
         .or_else(|| ends_text(text, start, window))?;
     let word = &window[..length];
     let sign = word.iter().position(|byte| matches!(byte, b'=' | b':' | b'@' | b',' | b'&'))?;
     let (first, rest) = (&word[..sign], &word[sign + 1..]);
     // `name=…`, `user@host.tld`, `a,b` and `x:y` have several parts.
     let parts = character_mix::is_wordy(first) || character_mix::is_wordy(rest) || first.len() < 3;
-    let whole = (alphabet::is(last, BLANK) || last == b':')
+    let whole = (alphabet::has_class(last, BLANK) || last == b':')
         && !parts
         && randomness::measure(word) == Randomness::Certain;
     whole.then_some(start + length)
@@ -207,7 +208,7 @@ fn bare_end(text: &[u8], start: usize) -> usize {
         let byte = text[end];
         let padding = byte == b'='
             && matches!(text.get(end + 1), None | Some(b'=' | b' ' | b'\n' | b'\r' | b'"' | b'\''));
-        let inside = alphabet::is(
+        let inside = alphabet::has_class(
             byte,
             ALNUM | alphabet::PLUS_SLASH | alphabet::DASH | alphabet::UNDERSCORE,
         ) || is_sign(byte)
@@ -226,7 +227,7 @@ fn bare_end(text: &[u8], start: usize) -> usize {
 /// Returns true if a value that begins after `last` may end at `end`.
 fn closes(text: &[u8], end: usize, last: u8) -> bool {
     let Some(&byte) = text.get(end) else { return true };
-    if alphabet::is(last, QUOTE) {
+    if alphabet::has_class(last, QUOTE) {
         return byte == last || byte == b'\\';
     }
     let stops = last == b'<' && byte == b'>'
@@ -245,7 +246,7 @@ fn closes(text: &[u8], end: usize, last: u8) -> bool {
                 | b'\\'
                 | b'&'
         );
-    stops || alphabet::is(byte, BLANK | QUOTE)
+    stops || alphabet::has_class(byte, BLANK | QUOTE)
 }
 
 #[cfg(test)]

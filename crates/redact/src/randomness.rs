@@ -56,7 +56,7 @@ pub(super) fn measure(value: &[u8]) -> Randomness {
                 | b'\\'
         )
     };
-    let dotted = |byte: &u8| *byte == b'.' || alphabet::is(*byte, HEX | alphabet::DASH);
+    let dotted = |byte: &u8| *byte == b'.' || alphabet::has_class(*byte, HEX | alphabet::DASH);
     if value.len() < MIN_RANDOM_BYTES
         || value.starts_with(b"0x")
         || value.iter().all(dotted)
@@ -64,10 +64,10 @@ pub(super) fn measure(value: &[u8]) -> Randomness {
     {
         return Randomness::Low;
     }
-    let has = |classes| value.iter().any(|&byte| alphabet::is(byte, classes));
+    let has = |classes| value.iter().any(|&byte| alphabet::has_class(byte, classes));
     let (lower, upper) = (has(LOWER), has(UPPER));
     // In one case only, part numbers and constants look random as well.
-    let digits = value.iter().filter(|&&byte| alphabet::is(byte, DIGIT)).count();
+    let digits = value.iter().filter(|&&byte| alphabet::has_class(byte, DIGIT)).count();
     let parted = value.iter().any(|byte| matches!(byte, b'_' | b'-'));
     let enough = match lower && upper {
         true => MIN_RANDOM_BYTES,
@@ -84,7 +84,7 @@ pub(super) fn measure(value: &[u8]) -> Randomness {
     // Names with acronyms (`RegOpenKeyExW`) have rare pairs too; without a digit or a sign the score must be higher.
     let parts =
         LETTER | alphabet::DASH | alphabet::PLUS_SLASH | alphabet::DOT | alphabet::UNDERSCORE;
-    if value.iter().all(|&byte| alphabet::is(byte, parts)) {
+    if value.iter().all(|&byte| alphabet::has_class(byte, parts)) {
         return match (odd + 2 * stubs) * 20 {
             _ if !(lower && upper) => Randomness::Low,
             odd if odd >= pairs * 28 && value.len() >= 14 => Randomness::Certain,
@@ -99,7 +99,7 @@ pub(super) fn measure(value: &[u8]) -> Randomness {
 fn has_word(value: &[u8], least: usize) -> bool {
     let mut length = 1;
     value.windows(2).any(|two| {
-        let small = alphabet::is(two[0], LETTER) && alphabet::is(two[1], LOWER);
+        let small = alphabet::has_class(two[0], LETTER) && alphabet::has_class(two[1], LOWER);
         length = if small && is_common(two[0], two[1]) { length + 1 } else { 1 };
         length >= least
     })
@@ -107,7 +107,7 @@ fn has_word(value: &[u8], least: usize) -> bool {
 
 /// Returns true if a value has only hexadecimal digits and dashes: a hash, a git object name, a UUID.
 pub(super) fn is_hex(value: &[u8]) -> bool {
-    value.iter().all(|&byte| alphabet::is(byte, HEX | alphabet::DASH))
+    value.iter().all(|&byte| alphabet::has_class(byte, HEX | alphabet::DASH))
 }
 
 /// Returns true if the letter pairs of a value are too rare for a word.
@@ -123,7 +123,7 @@ fn score_pairs(value: &[u8]) -> (usize, usize, usize) {
     let mut small = None;
     for (at, two) in value.windows(2).enumerate() {
         let (a, b) = (two[0], two[1]);
-        let (first, second) = (alphabet::is(a, ALNUM), alphabet::is(b, ALNUM));
+        let (first, second) = (alphabet::has_class(a, ALNUM), alphabet::has_class(b, ALNUM));
         if first != second {
             // Names contain `-`, `.` and `/` between words, but not `!` or `%`.
             let sign = if first { b } else { a };
@@ -132,11 +132,11 @@ fn score_pairs(value: &[u8]) -> (usize, usize, usize) {
             pairs += usize::from(!part);
             small = None;
         } else if first {
-            let digits = (alphabet::is(a, DIGIT), alphabet::is(b, DIGIT));
-            let hump = alphabet::is(a, LOWER) && alphabet::is(b, UPPER);
-            let falls = alphabet::is(a, UPPER) && alphabet::is(b, LOWER);
+            let digits = (alphabet::has_class(a, DIGIT), alphabet::has_class(b, DIGIT));
+            let hump = alphabet::has_class(a, LOWER) && alphabet::has_class(b, UPPER);
+            let falls = alphabet::has_class(a, UPPER) && alphabet::has_class(b, LOWER);
             // The last of several capitals begins a word.
-            let after = falls && at > 0 && alphabet::is(value[at - 1], UPPER);
+            let after = falls && at > 0 && alphabet::has_class(value[at - 1], UPPER);
             stubs += usize::from(hump && small.is_some_and(|small| small < 3));
             odd += match digits {
                 (true, true) => continue,
@@ -153,7 +153,10 @@ fn score_pairs(value: &[u8]) -> (usize, usize, usize) {
 }
 
 fn is_common(a: u8, b: u8) -> bool {
-    debug_assert!(alphabet::is(a, LETTER) && alphabet::is(b, LETTER), "pairs of letters");
+    debug_assert!(
+        alphabet::has_class(a, LETTER) && alphabet::has_class(b, LETTER),
+        "pairs of letters"
+    );
     COMMON[usize::from((a | 32) - b'a') % 26] & (1 << ((b | 32) - b'a')) != 0
 }
 

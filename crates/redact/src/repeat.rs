@@ -46,7 +46,7 @@ impl<'a> Repeats<'a> {
                 let start = at;
                 at += 1;
                 if !self.firsts[usize::from(text[start])]
-                    || start > 0 && alphabet::is(text[start - 1], ALNUM)
+                    || start > 0 && alphabet::has_class(text[start - 1], ALNUM)
                 {
                     continue;
                 }
@@ -68,7 +68,7 @@ impl<'a> Repeats<'a> {
 fn is_unique(value: &[u8]) -> bool {
     LENGTHS.contains(&value.len())
         && (randomness::is_likely_random(value) || character_mix::is_random(value))
-        && !value.iter().any(|&byte| alphabet::is(byte, BLANK))
+        && !value.iter().any(|&byte| alphabet::has_class(byte, BLANK))
         && value.iter().all(u8::is_ascii)
         && !placeholder::is_placeholder(value)
 }

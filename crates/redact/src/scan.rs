@@ -78,7 +78,7 @@ impl Iterator for Scan<'_> {
                     self.expected = [self.expected[1], None];
                     (expected.then_some(found), self.at)
                 }
-                _ if alphabet::is(byte, ALNUM) => self.word(),
+                _ if alphabet::has_class(byte, ALNUM) => self.word(),
                 _ => self.sign(byte),
             };
             let found =
@@ -105,14 +105,14 @@ impl Scan<'_> {
     /// Applies the rules that start with a sign. Returns the secret, and the position to continue at if there is none.
     fn sign(&mut self, byte: u8) -> (Option<Finding>, usize) {
         let (text, at, done) = (self.text, self.at, self.taken_end);
-        if alphabet::is(byte, END) {
+        if alphabet::has_class(byte, END) {
             self.chained_separators = 0;
         }
         let found = match byte {
             b'=' | b':' if self.chained_separators >= MAX_CHAINED_SEPARATORS => None,
             b'=' | b':' => self.separator(byte),
             b',' => {
-                let quoted = at > 0 && alphabet::is(text[at - 1], QUOTE);
+                let quoted = at > 0 && alphabet::has_class(text[at - 1], QUOTE);
                 let pair = if quoted { adjacent::quoted_pair(text, at, done) } else { None };
                 pair.or_else(|| self.table.cell(text, at, done))
                     .or_else(|| call_argument::key(text, at, done))
@@ -121,8 +121,8 @@ impl Scan<'_> {
             b'<' => proximity::here_string(text, at),
             b'-' => pem::block(text, at)
                 .or_else(|| pem::tail(text, at, done))
-                .or_else(|| command::flag(text, at, done, self.programs)),
-            b'/' if at > 0 && alphabet::is(text[at - 1], BLANK) => {
+                .or_else(|| command::find_flag_secret(text, at, done, self.programs)),
+            b'/' if at > 0 && alphabet::has_class(text[at - 1], BLANK) => {
                 command::random_flag_value(text, at, done)
             }
             b'$' => token_shape::crypt(text, at),
@@ -264,10 +264,12 @@ fn keyword(text: &[u8], at: usize, end: usize, done: usize) -> Option<Finding> {
     match (word[0] | 32, word.len()) {
         (b'b', 5 | 6) => header::bare_scheme(text, at, end),
         (b'b', 2) | (b's', 12) => adjacent::statement(text, at, end),
-        (b'h', 8) if word == b"htpasswd" => command::htpasswd(text, end),
+        (b'h', 8) if word == b"htpasswd" => command::find_htpasswd_password(text, end),
         (b'o', 3) if matches!(word, b"OTP" | b"otp") => phrase::one_time(text, end),
-        (b'r', 4) if word == b"rand" => command::generated(text, at, end),
-        (b'p', 5) | (b'h', 3) | (b'u', 7) | (b'g', 6) => command::generated(text, at, end),
+        (b'r', 4) if word == b"rand" => command::find_generated_secret(text, at, end),
+        (b'p', 5) | (b'h', 3) | (b'u', 7) | (b'g', 6) => {
+            command::find_generated_secret(text, at, end)
+        }
         (b's', 4 | 8) if matches!(word, b"send" | b"sendline") => {
             call_argument::expect_answer(text, at, end, done)
         }

@@ -178,7 +178,7 @@ fn speaks_of_wifi(window: &[u8]) -> bool {
 /// Returns true if a word is in prose rather than in code: blanks or the punctuation of sentences are around it.
 fn is_prose_word(text: &[u8], at: usize, end: usize) -> bool {
     let opens = at == 0
-        || alphabet::is(text[at - 1], BLANK | QUOTE)
+        || alphabet::has_class(text[at - 1], BLANK | QUOTE)
         || matches!(text[at - 1], b'(' | b'-' | b'/' | b'*' | 128..)
         || text[at - 1] == b'_' && text.get(end) != Some(&b':');
     let close = end + alphabet::run(&text[end..], 0, QUOTE).min(1);
@@ -186,7 +186,7 @@ fn is_prose_word(text: &[u8], at: usize, end: usize) -> bool {
         None | Some(b' ' | b'\n' | 128..) => true,
         Some(b',' | b':' | b';' | b'.' | b')' | b'?' | b'!' | b'*') => text
             .get(close + 1)
-            .is_none_or(|&byte| alphabet::is(byte, BLANK | QUOTE) || byte == b'*'),
+            .is_none_or(|&byte| alphabet::has_class(byte, BLANK | QUOTE) || byte == b'*'),
         _ => false,
     };
     opens && closes
@@ -196,7 +196,7 @@ fn is_prose_word(text: &[u8], at: usize, end: usize) -> bool {
 fn sentences_end(text: &[u8], from: usize) -> usize {
     let limit = text.len().min(from + MAX_BYTES_AFTER);
     let mut ends = (from..limit).filter(|&at| ends_sentence(text, at));
-    let is_line_end = |at: usize| alphabet::is(text[at], NEWLINE);
+    let is_line_end = |at: usize| alphabet::has_class(text[at], NEWLINE);
     match (ends.next(), ends.next()) {
         (Some(first), _) if is_line_end(first) => first,
         (Some(_), Some(second)) => second,
@@ -221,7 +221,7 @@ fn is_wrapped(text: &[u8], at: usize) -> bool {
     let floor = at.saturating_sub(MIN_WRAPPED_LINE_BYTES);
     let is_long = floor > 0 && !text[floor..at].contains(&b'\n');
     is_long
-        && (alphabet::is(text[at - 1], LETTER) || text[at - 1] == b',')
+        && (alphabet::has_class(text[at - 1], LETTER) || text[at - 1] == b',')
         && alphabet::is_at(text, at + 1, ALNUM | QUOTE)
 }
 
@@ -234,12 +234,12 @@ pub(super) fn value(
     suspect: Suspect,
 ) -> Option<Finding> {
     // Most words have only small letters and blanks around them.
-    let is_plain = text[at..end].iter().all(|&byte| alphabet::is(byte, LOWER))
+    let is_plain = text[at..end].iter().all(|&byte| alphabet::has_class(byte, LOWER))
         && at > 0
-        && alphabet::is(text[at - 1], BLANK)
+        && alphabet::has_class(text[at - 1], BLANK)
         && text
             .get(end)
-            .is_none_or(|&byte| alphabet::is(byte, BLANK) || matches!(byte, b',' | b'.'));
+            .is_none_or(|&byte| alphabet::has_class(byte, BLANK) || matches!(byte, b',' | b'.'));
     if is_plain && end - at != 4 {
         return None;
     }
@@ -301,21 +301,23 @@ pub(super) fn value_before(
 }
 
 fn opens_value(byte: u8) -> bool {
-    alphabet::is(byte, BLANK | QUOTE) || byte == b'('
+    alphabet::has_class(byte, BLANK | QUOTE) || byte == b'('
 }
 
 /// Returns the end of the value at `start`, without the punctuation of the sentence.
 fn value_end(text: &[u8], start: usize) -> Option<usize> {
-    let quote =
-        start.checked_sub(1).map(|open| text[open]).filter(|&byte| alphabet::is(byte, QUOTE));
+    let quote = start
+        .checked_sub(1)
+        .map(|open| text[open])
+        .filter(|&byte| alphabet::has_class(byte, QUOTE));
     let window = &text[start..text.len().min(start + MAX_VALUE_BYTES)];
     let length = match quote {
         Some(quote) => {
-            window.iter().position(|&byte| byte == quote || alphabet::is(byte, BLANK))?
+            window.iter().position(|&byte| byte == quote || alphabet::has_class(byte, BLANK))?
         }
         None => window
             .iter()
-            .position(|&byte| alphabet::is(byte, BLANK | QUOTE) || byte == b')')
+            .position(|&byte| alphabet::has_class(byte, BLANK | QUOTE) || byte == b')')
             .or((start + window.len() == text.len()).then_some(window.len()))?,
     };
     let mut end = start + length;
@@ -326,7 +328,7 @@ fn value_end(text: &[u8], start: usize) -> Option<usize> {
         end -= 1;
     }
     // An exclamation mark in the middle of a sentence belongs to the value.
-    let is_last = text.get(end).is_none_or(|&byte| !alphabet::is(byte, SPACE))
+    let is_last = text.get(end).is_none_or(|&byte| !alphabet::has_class(byte, SPACE))
         || text.get(end + 1).is_none_or(|&byte| !byte.is_ascii_lowercase());
     if is_last && end > start && matches!(text[end - 1], b'!' | b'?') {
         end -= 1;
@@ -351,7 +353,7 @@ fn judge(text: &[u8], start: usize, topic: Topic, done: usize) -> Option<Finding
         let is_key = is_key && !proximity::has_other_name(text, start, done);
         return is_key.then_some(Finding { start, end, kind: "secret" });
     }
-    let is_quoted = start > done && alphabet::is(text[start - 1], QUOTE);
+    let is_quoted = start > done && alphabet::has_class(text[start - 1], QUOTE);
     let is_secret = match handmade::likeness(value) {
         Likeness::Possible => {
             let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
@@ -374,7 +376,7 @@ fn judge(text: &[u8], start: usize, topic: Topic, done: usize) -> Option<Finding
 }
 
 fn ends_clause(text: &[u8], end: usize) -> bool {
-    text.get(end).is_none_or(|&byte| !alphabet::is(byte, SPACE | ALNUM))
+    text.get(end).is_none_or(|&byte| !alphabet::has_class(byte, SPACE | ALNUM))
 }
 
 /// Returns true for a hexadecimal value that is long enough for a key. Git's object names and fingerprints have 40
@@ -415,14 +417,16 @@ fn cue(text: &[u8], start: usize, done: usize) -> Cue {
     let floor = start.saturating_sub(32).max(done);
     let mut end = start;
     while end > floor
-        && (alphabet::is(text[end - 1], QUOTE) || matches!(text[end - 1], b'(' | b'*'))
+        && (alphabet::has_class(text[end - 1], QUOTE) || matches!(text[end - 1], b'(' | b'*'))
     {
         end -= 1;
     }
     let is_opened = end < start;
     let end = alphabet::run_back(text, end, BLANK, end - floor);
-    let begin =
-        (floor..end).rev().find(|&at| alphabet::is(text[at], BLANK)).map_or(floor, |at| at + 1);
+    let begin = (floor..end)
+        .rev()
+        .find(|&at| alphabet::has_class(text[at], BLANK))
+        .map_or(floor, |at| at + 1);
     let word = &text[begin..end];
     match word {
         // The last pattern matches typographic dashes and arrows.
@@ -480,12 +484,12 @@ fn is_about_tools(before: &[u8]) -> bool {
 fn ends_with_user(before: &[u8]) -> bool {
     let word = before
         .trim_ascii_end()
-        .rsplit(|&byte| alphabet::is(byte, BLANK))
+        .rsplit(|&byte| alphabet::has_class(byte, BLANK))
         .next()
         .unwrap_or_default();
     let word = word.trim_ascii_end();
     let word: &[u8] = match word {
-        [first, inner @ .., last] if alphabet::is(*first, QUOTE) && first == last => inner,
+        [first, inner @ .., last] if alphabet::has_class(*first, QUOTE) && first == last => inner,
         word => word,
     };
     let users: [&[u8]; 6] = [b"admin", b"root", b"administrator", b"guest", b"postgres", b"sa"];
@@ -560,12 +564,12 @@ fn pair_at(text: &[u8], start: usize, done: usize) -> Option<Finding> {
 
 /// Returns the second part of `user / X` if it begins at `start`.
 fn spaced_login_part(text: &[u8], start: usize, done: usize) -> Option<Finding> {
-    let quote = usize::from(start > done && alphabet::is(text[start - 1], QUOTE));
+    let quote = usize::from(start > done && alphabet::has_class(text[start - 1], QUOTE));
     let before = text.get(done..start - quote)?.strip_suffix(b" / ")?;
     let user = before
         .iter()
         .rev()
-        .take_while(|&&byte| alphabet::is(byte, NAME | QUOTE) || byte == b'@')
+        .take_while(|&&byte| alphabet::has_class(byte, NAME | QUOTE) || byte == b'@')
         .count();
     // `// a comment` has no user.
     if user < 2 {
@@ -589,8 +593,10 @@ fn pair_password(text: &[u8], start: usize, end: usize, is_announced: bool) -> O
 
 /// Returns the words between quotes that begin at `start`, after a verb: `it's "seven green Bicycles 1999"`.
 fn quoted_phrase(text: &[u8], start: usize, done: usize) -> Option<Finding> {
-    let quote =
-        start.checked_sub(1).map(|open| text[open]).filter(|&byte| alphabet::is(byte, QUOTE))?;
+    let quote = start
+        .checked_sub(1)
+        .map(|open| text[open])
+        .filter(|&byte| alphabet::has_class(byte, QUOTE))?;
     let window = &text[start..text.len().min(start + MAX_VALUE_BYTES)];
     let length = window.iter().position(|&byte| byte == quote)?;
     let is_phrase =
@@ -603,11 +609,11 @@ fn groups(text: &[u8], start: usize, done: usize) -> Option<Finding> {
     const GROUP_BYTES: usize = 4;
     let length = 4 * (GROUP_BYTES + 1) - 1;
     let window = text.get(start..start + length)?;
-    let is_over = text.get(start + length).is_none_or(|&byte| !alphabet::is(byte, ALNUM));
+    let is_over = text.get(start + length).is_none_or(|&byte| !alphabet::has_class(byte, ALNUM));
     let mut joined = [0; 4 * GROUP_BYTES];
     for (group, room) in window.split(|&byte| byte == b' ').zip(joined.chunks_mut(GROUP_BYTES)) {
         if group.len() != GROUP_BYTES
-            || !group.iter().all(|&byte| alphabet::is(byte, LOWER | DIGIT))
+            || !group.iter().all(|&byte| alphabet::has_class(byte, LOWER | DIGIT))
         {
             return None;
         }

@@ -36,9 +36,9 @@ impl Table {
         let parting = if is_rule(text, at + 1) { b'|' } else { b',' };
         let header = &text[line..at];
         let list = || {
-            header
-                .iter()
-                .all(|&byte| byte == b',' || byte == b'\r' || alphabet::is(byte, alphabet::WORD))
+            header.iter().all(|&byte| {
+                byte == b',' || byte == b'\r' || alphabet::has_class(byte, alphabet::WORD)
+            })
         };
         if !header.contains(&parting) || parting == b',' && !list() {
             return;
@@ -64,7 +64,8 @@ impl Table {
         }
         let start = alphabet::run(text, at + 1, SPACE | alphabet::QUOTE);
         let window = &text[start.min(text.len())..text.len().min(start + MAX_CELL_BYTES)];
-        let over = |&byte: &u8| byte == self.parting || alphabet::is(byte, BLANK | alphabet::QUOTE);
+        let over =
+            |&byte: &u8| byte == self.parting || alphabet::has_class(byte, BLANK | alphabet::QUOTE);
         let length = window
             .iter()
             .position(over)
@@ -82,8 +83,8 @@ impl Table {
 
 fn names_secret(cell: &[u8]) -> bool {
     let cell = cell.strip_prefix(b"`").and_then(|cell| cell.strip_suffix(b"`")).unwrap_or(cell);
-    let short =
-        cell.len() <= 40 && cell.iter().all(|&byte| alphabet::is(byte, alphabet::NAME | SPACE));
+    let short = cell.len() <= 40
+        && cell.iter().all(|&byte| alphabet::has_class(byte, alphabet::NAME | SPACE));
     let named = || {
         matches!(
             name::classify(cell),

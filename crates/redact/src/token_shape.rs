@@ -82,7 +82,8 @@ fn jwt(text: &[u8], at: usize) -> Option<Finding> {
 
 /// Returns the token of a Telegram bot, `123456789:AA…`. The number alone is public.
 fn telegram(text: &[u8], at: usize, end: usize) -> Option<Finding> {
-    let number = text[at..end].iter().position(|&byte| !alphabet::is(byte, LETTER)).unwrap_or(0);
+    let number =
+        text[at..end].iter().position(|&byte| !alphabet::has_class(byte, LETTER)).unwrap_or(0);
     // In a URL, the number follows `bot` directly.
     let digits = at + number;
     if alphabet::run(text, digits, DIGIT) != end || !alphabet::is_at(text, end + 1, ALNUM) {
@@ -146,8 +147,8 @@ fn mail_key(text: &[u8], at: usize, end: usize) -> Option<Finding> {
 pub(super) fn azure(text: &[u8], at: usize, done: usize) -> Option<Finding> {
     let start = at.checked_sub(5).filter(|&start| start >= done)?;
     let head = text[at - 1] == b'Q'
-        && alphabet::is(text[at - 2], DIGIT)
-        && text[start..at - 2].iter().all(|&byte| alphabet::is(byte, URL64 | TILDE | DOT));
+        && alphabet::has_class(text[at - 2], DIGIT)
+        && text[start..at - 2].iter().all(|&byte| alphabet::has_class(byte, URL64 | TILDE | DOT));
     let end = alphabet::run(text, at + 1, URL64 | TILDE | DOT);
     (head && end - at > 31).then_some(Finding { start, end, kind: "azure-secret" })
 }
@@ -172,7 +173,7 @@ pub(super) fn crypt(text: &[u8], at: usize) -> Option<Finding> {
     }
     let mut end = at;
     while end < text.len()
-        && (alphabet::is(text[end], BASE64 | DOT) || matches!(text[end], b'$' | b','))
+        && (alphabet::has_class(text[end], BASE64 | DOT) || matches!(text[end], b'$' | b','))
     {
         end += 1;
     }

@@ -9,7 +9,7 @@ const MAX_USERINFO_BYTES: usize = 512;
 /// Returns the secret of the URL with the `://` at `at`.
 pub(super) fn secret(text: &[u8], at: usize) -> Option<Finding> {
     let start = at + 3;
-    if at == 0 || !alphabet::is(text[at - 1], ALNUM) {
+    if at == 0 || !alphabet::has_class(text[at - 1], ALNUM) {
         return None;
     }
     userinfo(text, start).or_else(|| webhook(text, start))
@@ -18,15 +18,16 @@ pub(super) fn secret(text: &[u8], at: usize) -> Option<Finding> {
 /// Returns the password between `:` and `@`, or a token alone before `@`.
 fn userinfo(text: &[u8], start: usize) -> Option<Finding> {
     let window = &text[start..text.len().min(start + MAX_USERINFO_BYTES)];
-    let over =
-        |byte: u8| alphabet::is(byte, BLANK | QUOTE) || matches!(byte, b'<' | b'>' | b'\\' | 0x1b);
+    let over = |byte: u8| {
+        alphabet::has_class(byte, BLANK | QUOTE) || matches!(byte, b'<' | b'>' | b'\\' | 0x1b)
+    };
     let path = |byte: u8| matches!(byte, b'/' | b'?' | b'#');
     let slash = window.iter().position(|&byte| over(byte) || path(byte)).unwrap_or(window.len());
     let colon = window[..slash].iter().position(|&byte| byte == b':');
     let at = window[..slash].iter().rposition(|&byte| byte == b'@').or_else(|| {
         // A password may hold a raw slash; a port may not.
         let colon = colon.filter(|_| window.get(slash).is_some_and(|&byte| path(byte)))?;
-        let port = window[colon + 1..slash].iter().all(|&byte| alphabet::is(byte, DIGIT));
+        let port = window[colon + 1..slash].iter().all(|&byte| alphabet::has_class(byte, DIGIT));
         let near = window.get(slash..window.len().min(slash + 48)).filter(|_| !port)?;
         let near = near.split(|&byte| over(byte)).next()?;
         let at = slash + near.iter().position(|&byte| byte == b'@')?;

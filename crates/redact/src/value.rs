@@ -54,7 +54,7 @@ pub(super) fn is_secret(value: &[u8], name: SecretName, site: ValueContext) -> b
     if value.is_empty() || placeholder::is_placeholder(value) || is_path(value) {
         return false;
     }
-    let spaced = value.iter().any(|&byte| alphabet::is(byte, BLANK));
+    let spaced = value.iter().any(|&byte| alphabet::has_class(byte, BLANK));
     if site.form != ValueForm::Quoted && (is_number(value) || is_code(value, site)) {
         return false;
     }
@@ -77,14 +77,14 @@ fn is_random(value: &[u8]) -> bool {
 /// Returns true for six to twelve digits.
 pub(super) fn is_pin(value: &[u8]) -> bool {
     (6..=12).contains(&value.len())
-        && value.iter().all(|&byte| alphabet::is(byte, DIGIT))
+        && value.iter().all(|&byte| alphabet::has_class(byte, DIGIT))
         && !placeholder::is_filler(value)
 }
 
 /// Returns true for four or five digits, the length of card and door PINs, except for the most common ones.
 pub(super) fn is_short_pin(value: &[u8]) -> bool {
     matches!(value.len(), 4 | 5)
-        && value.iter().all(|&byte| alphabet::is(byte, DIGIT))
+        && value.iter().all(|&byte| alphabet::has_class(byte, DIGIT))
         && !placeholder::is_filler(value)
         && !matches!(value, b"1234" | b"12345" | b"4321" | b"54321")
 }
@@ -97,7 +97,7 @@ fn is_locator(value: &[u8], name: SecretName) -> bool {
     let mut parts = value.split(|byte| matches!(byte, b'-' | b'/' | b'_' | b'.'));
     let plain = |part: &[u8]| {
         (2..16).contains(&part.len())
-            && part[1..].iter().all(|&byte| alphabet::is(byte, LOWER | DIGIT))
+            && part[1..].iter().all(|&byte| alphabet::has_class(byte, LOWER | DIGIT))
     };
     let words = parts.by_ref().take(2).all(|part| plain(part) && character_mix::is_wordy(part));
     uuid && name.kind != "secret" || words && parts.next().is_some()
@@ -110,8 +110,10 @@ fn is_address(value: &[u8]) -> bool {
 
 /// Returns true if a value beside the name of a password is a password.
 fn is_password(value: &[u8], site: ValueContext) -> bool {
-    let digits = value.iter().all(|&byte| alphabet::is(byte, DIGIT));
-    let letters = value.iter().all(|&byte| alphabet::is(byte, WORD) && !alphabet::is(byte, DIGIT));
+    let digits = value.iter().all(|&byte| alphabet::has_class(byte, DIGIT));
+    let letters = value
+        .iter()
+        .all(|&byte| alphabet::has_class(byte, WORD) && !alphabet::has_class(byte, DIGIT));
     let literal = match site.form {
         _ if digits => value.len() >= 6 && site.form != ValueForm::Loose,
         _ if value.len() < 4 => false,
@@ -154,13 +156,13 @@ fn is_key(value: &[u8], name: SecretName, site: ValueContext) -> bool {
     }
     value.len() >= least
         && looks_random
-        && value.iter().any(|&byte| alphabet::is(byte, LETTER))
+        && value.iter().any(|&byte| alphabet::has_class(byte, LETTER))
         && (!site.sentence || character_mix::is_random(value))
 }
 
 /// Returns true for a mixture of character classes that prose does not have.
 fn is_mixed(value: &[u8]) -> bool {
-    let has = |classes| value.iter().any(|&byte| alphabet::is(byte, classes));
+    let has = |classes| value.iter().any(|&byte| alphabet::has_class(byte, classes));
     let odd = value
         .iter()
         .any(|&byte| byte.is_ascii_punctuation() && !matches!(byte, b'_' | b'.' | b'-'));
@@ -169,7 +171,8 @@ fn is_mixed(value: &[u8]) -> bool {
 
 /// Returns true for a word with a capital and small letters.
 fn is_label(value: &[u8]) -> bool {
-    alphabet::is(value[0], UPPER) && value[1..].iter().all(|&byte| alphabet::is(byte, LOWER))
+    alphabet::has_class(value[0], UPPER)
+        && value[1..].iter().all(|&byte| alphabet::has_class(byte, LOWER))
 }
 
 #[cfg(test)]

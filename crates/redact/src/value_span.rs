@@ -81,7 +81,7 @@ fn opening(text: &[u8], start: usize) -> (usize, u8) {
         at += 1;
     }
     match text.get(at) {
-        Some(&quote) if alphabet::is(quote, QUOTE) => (at + 1, quote),
+        Some(&quote) if alphabet::has_class(quote, QUOTE) => (at + 1, quote),
         _ => (start, 0),
     }
 }
@@ -131,7 +131,7 @@ fn bare_end(text: &[u8], start: usize, most: usize, form: ValueForm) -> usize {
     let mut bracket = false;
     while at < limit {
         let byte = text[at];
-        if !alphabet::is(byte, END) {
+        if !alphabet::has_class(byte, END) {
             at += 1;
             continue;
         }
@@ -144,7 +144,7 @@ fn bare_end(text: &[u8], start: usize, most: usize, form: ValueForm) -> usize {
             0xe2 => matches!(text.get(at + 1), Some(0x80 | 0x81)),
             0xe3 => text.get(at + 1) == Some(&0x80),
             0xef => matches!(text.get(at + 1), Some(0xbc | 0xbd)),
-            _ => alphabet::is(byte, BLANK),
+            _ => alphabet::has_class(byte, BLANK),
         };
         // A placeholder ends with its bracket, also within a value.
         if ends && !(byte == b']' && bracket) {
@@ -193,7 +193,7 @@ fn parts(text: &[u8], at: usize, form: ValueForm) -> bool {
     let named = matches!(text.get(word), Some(b'=' | b':')) || alphabet::starts(text, at, b"&amp;");
     // Behind `password: `, the rest of the word is the value; `a=b,c=d` is a list.
     if form == ValueForm::Loose {
-        return text.get(next).is_none_or(|&byte| alphabet::is(byte, END));
+        return text.get(next).is_none_or(|&byte| alphabet::has_class(byte, END));
     }
-    !text.get(next).is_some_and(|&byte| alphabet::is(byte, ALNUM)) || named
+    !text.get(next).is_some_and(|&byte| alphabet::has_class(byte, ALNUM)) || named
 }

@@ -25,6 +25,23 @@ pub struct OutputReader {
     pub read: fn(&str) -> OutputReport,
 }
 
+impl OutputReader {
+    /// Returns a reader for a program that reports its success.
+    pub(super) const fn new(
+        name: &'static str,
+        kind: RunKind,
+        keywords: &'static [&'static str],
+        read: fn(&str) -> OutputReport,
+    ) -> Self {
+        Self { name, kind, keywords, silent_on_success: false, read }
+    }
+
+    /// Returns the reader for a program that prints nothing on success.
+    pub(super) const fn silent_on_success(self) -> Self {
+        Self { silent_on_success: true, ..self }
+    }
+}
+
 /// The content of a run's output. If in doubt it is empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutputReport {
@@ -120,6 +137,17 @@ impl PassedTests {
 }
 
 impl OutputReport {
+    /// Creates a report without a duration. Tests that also failed are removed from `passed`.
+    pub(super) fn new(
+        verdict: Verdict,
+        counts: Option<TestCounts>,
+        passed: PassedTests,
+        failures: Vec<ReportedFailure>,
+    ) -> Self {
+        let passed = passed.without_failed(&failures);
+        Self { verdict, counts, failures, passed, duration: None }
+    }
+
     /// Returns true if the verdict is known.
     pub fn is_known(&self) -> bool {
         self.verdict != Verdict::Unknown || self.counts.is_some()

@@ -76,11 +76,6 @@ pub struct FoundRunner {
     pub arguments: usize,
 }
 
-/// Returns all runners.
-pub fn all_runners() -> &'static [Runner] {
-    ROWS
-}
-
 /// Returns the runner with a name.
 pub fn find_runner_by_name(name: &str) -> Option<&'static Runner> {
     ROWS.iter().find(|runner| runner.name == name)

@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use rutter_testkit::dice::SeededRandom;
 
 use crate::project::{
-    Bug, BugForm, BugKind, Check, CheckFailure, CheckKind, Language, UnrelatedChange,
+    Bug, BugForm, BugKind, Check, CheckFailure, CheckKind, Language, Package, UnrelatedChange,
     UnrelatedChangeKind, VirtualProject,
 };
 use crate::source::{Region, Tree, lines_of};
 use crate::unit::{FunctionUnit, UnitDice, UnitFailure, UnitForm, UnitTest};
 
+mod draws;
 mod go;
 mod python;
 mod rust;
@@ -106,10 +107,14 @@ trait Dialect {
     fn doc(&self, text: &str) -> Vec<String>;
 
     /// Returns true if the documentation comes before the signature.
-    fn has_doc_first(&self) -> bool;
+    fn has_doc_first(&self) -> bool {
+        true
+    }
 
     /// Returns the number of lines of a test before its body.
-    fn test_head(&self) -> usize;
+    fn test_head(&self) -> usize {
+        1
+    }
 
     /// Describes a failing test in the form of the language's runners.
     fn failure(&self, test: &UnitTest, fail: &UnitFailure) -> CheckFailure;
@@ -156,6 +161,60 @@ impl<D: Dialect> ProjectAssembly<D> {
             regions.push(Region::new(format!("{prefix}/tail"), &unit.tail));
         }
         regions
+    }
+
+    /// Chooses the packages. A nested package is in one of the `folders`, those of a monorepo are below `workspace`.
+    fn choose_packages(
+        &mut self,
+        layout: ProjectLayout,
+        folders: [&str; 2],
+        workspace: &str,
+        dice: &mut SeededRandom,
+    ) {
+        let single =
+            |folder: &str| Package { name: self.project.name.clone(), folder: folder.to_owned() };
+        self.project.packages = match layout {
+            ProjectLayout::Single => vec![single("")],
+            ProjectLayout::Nested => vec![single(dice.pick::<&str>(&folders))],
+            ProjectLayout::Monorepo => ["api", "web"]
+                .map(|name| Package {
+                    name: name.to_owned(),
+                    folder: format!("{workspace}/{name}"),
+                })
+                .to_vec(),
+        };
+    }
+
+    /// Writes the configuration file that a function reads, into a folder of the package.
+    fn put_setting(&mut self, package: usize, folder: &str, unit: &FunctionUnit) {
+        let Some(setting) = &unit.setting else { return };
+        let prefix = Self::prefix(package, unit);
+        let file = self.project.packages[package].path(&format!("{folder}/{}", setting.file));
+        self.project.tree.put_file(
+            file,
+            vec![
+                Region::new(format!("{package}/settings/before"), &setting.before),
+                Region::new(format!("{prefix}/setting"), &setting.line),
+                Region::new(format!("{package}/settings/after"), &setting.after),
+            ],
+        );
+    }
+
+    /// Adds the unrelated changes of a module.
+    fn module_fillers(
+        &mut self,
+        package: usize,
+        module: &str,
+        [titles, comments, versions, labels]: [&[String]; 4],
+    ) {
+        for (kind, part, texts) in [
+            (UnrelatedChangeKind::Docstring, "title", titles),
+            (UnrelatedChangeKind::Comment, "comment", comments),
+            (UnrelatedChangeKind::Version, "version", versions),
+            (UnrelatedChangeKind::Function, "label/body", labels),
+        ] {
+            self.filler(kind, Some(package), format!("{package}/{module}/{part}"), texts);
+        }
     }
 
     /// Adds a check and returns its index.
@@ -323,6 +382,11 @@ impl<D: Dialect> ProjectAssembly<D> {
             &texts(&["max_line_length = 100", "max_line_length = 120"]),
         );
     }
+}
+
+/// Returns the functions of a module.
+fn units_of<'a>(units: &'a [FunctionUnit], module: &str) -> Vec<&'a FunctionUnit> {
+    units.iter().filter(|unit| unit.module == module).collect()
 }
 
 /// Creates a check of the import of a test file or the compilation of a package.

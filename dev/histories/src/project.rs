@@ -4,7 +4,7 @@
 //! each form lists the failing checks and their failures. Only two other things make a check fail: a flaky check and a
 //! missing environment, which are parameters of a run.
 
-use crate::source::{Tree, lines_of};
+use crate::source::Tree;
 
 /// Language of a project; it decides the layout and the runners.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -358,9 +358,4 @@ pub fn fill_values(text: &str, values: &[(&str, &str)]) -> String {
     values
         .iter()
         .fold(text.to_owned(), |text, (name, value)| text.replace(&format!("${name}"), value))
-}
-
-/// Replaces each `$name` by its value and splits the result into lines.
-pub fn filled_lines(text: &str, values: &[(&str, &str)]) -> Vec<String> {
-    lines_of(&fill_values(text, values))
 }

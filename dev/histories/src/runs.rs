@@ -178,6 +178,38 @@ impl RunConditions<'_> {
         in_folder && in_package && in_files
     }
 
+    /// Runs the checks of a linter. Returns its findings, and adds the other checks to the passed ones of the report.
+    fn lint_findings(
+        &self,
+        tool: CheckTool,
+        selection: &CheckSelection,
+        report: &mut RunReport,
+    ) -> Vec<LintFinding> {
+        let mut failures = self.failures();
+        let mut findings = Vec::new();
+        for (index, check) in self.project.checks.iter().enumerate() {
+            if check.kind != CheckKind::Lint(tool)
+                || !self.covers(selection, check.package, &check.file)
+            {
+                continue;
+            }
+            let Some(failure) = failures.remove(&index) else {
+                report.passed.insert(index);
+                continue;
+            };
+            let text = self.line_text(&failure.region, failure.line);
+            findings.push(LintFinding {
+                check: index,
+                file: check.file.clone(),
+                line: self.line_number(&failure.region, failure.line),
+                column: text.find(&failure.mark).unwrap_or_default() + 1,
+                text,
+                failure,
+            });
+        }
+        findings
+    }
+
     fn dice(&self) -> SeededRandom {
         SeededRandom::new(self.noise)
     }
@@ -215,6 +247,19 @@ impl RunConditions<'_> {
         });
         tests
     }
+}
+
+/// A finding of a linter or type checker.
+struct LintFinding {
+    check: usize,
+    /// File, from the root of the checkout.
+    file: String,
+    /// Number of the line in the file.
+    line: usize,
+    column: usize,
+    /// The whole line.
+    text: String,
+    failure: CheckFailure,
 }
 
 /// Stream that a line is written to.
@@ -274,9 +319,9 @@ pub fn execute_run(
     match tool {
         CheckTool::Pytest => pytest::execute(selection, style, conditions),
         CheckTool::Ruff => ruff::execute(selection, style, conditions),
-        CheckTool::CargoTest => cargo::execute_cargo_test(selection, style, conditions),
-        CheckTool::Nextest => cargo::execute_nextest(selection, style, conditions),
-        CheckTool::CargoCheck => cargo::execute_cargo_check(selection, style, conditions),
+        CheckTool::CargoTest | CheckTool::Nextest | CheckTool::CargoCheck => {
+            cargo::execute(tool, selection, style, conditions)
+        }
         CheckTool::GoTest => go::execute_go_test(selection, style, conditions),
         CheckTool::GoBuild => go::execute_go_build(selection, style, conditions),
         CheckTool::GolangciLint => go::execute_golangci_lint(selection, conditions),

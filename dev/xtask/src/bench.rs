@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 
+mod figures;
 pub(crate) mod hooks;
 pub(crate) mod mcp;
 pub(crate) mod recall;
@@ -172,6 +173,11 @@ fn measure_import_rate(binary: &Path) -> Result<f64> {
 }
 
 #[expect(clippy::print_stdout, reason = "the task's result")]
+fn print_text(text: &str) {
+    println!("{text}");
+}
+
+#[expect(clippy::print_stdout, reason = "the task's result")]
 fn print_figure(what: &str, figure: &str) {
     println!("{what:<44} {figure}");
 }
@@ -180,6 +186,21 @@ fn run_git(folder: &Path, arguments: &[&str]) -> Result<()> {
     let status = Command::new("git").args(arguments).current_dir(folder).status().context("git")?;
     ensure!(status.success(), "git {arguments:?} failed");
     Ok(())
+}
+
+/// Samples the memory use of a process until it has ended; returns the peaks of resident and of anonymous memory, in
+/// bytes. The kernel's figures for an ended child are not usable: they include the memory of the parent that it was
+/// forked from.
+fn sample_memory(process: u32) -> (u64, u64) {
+    let status = format!("/proc/{process}/status");
+    let (mut resident, mut anonymous) = (0, 0);
+    while let Some((most, now)) =
+        std::fs::read_to_string(&status).ok().and_then(|text| parse_memory_use(&text))
+    {
+        resident = resident.max(most);
+        anonymous = anonymous.max(now);
+    }
+    (resident, anonymous)
 }
 
 /// Returns the peak resident memory and the current anonymous memory, in bytes; `None` after the process has ended.

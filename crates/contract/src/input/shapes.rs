@@ -112,7 +112,7 @@ pub struct ToolCall {
     pub tool_use_id: String,
     /// The result as the model reads it, unlike PostToolUse's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[serde(deserialize_with = "super::present")]
+    #[serde(deserialize_with = "super::deserialize_present")]
     pub tool_response: Option<Value>,
     /// Fields that the table does not have.
     #[serde(flatten)]

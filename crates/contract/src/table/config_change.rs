@@ -34,5 +34,5 @@ pub(super) static CONFIG_CHANGE: EventSpec = EventSpec {
     env_file: Fact::new(false, Observed),
     delivery: None,
     caveat: None,
-    seen: true,
+    captured: true,
 };

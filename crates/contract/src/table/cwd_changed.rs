@@ -31,5 +31,5 @@ pub(super) static CWD_CHANGED: EventSpec = EventSpec {
     env_file: Fact::new(true, Observed),
     delivery: None,
     caveat: None,
-    seen: true,
+    captured: true,
 };

@@ -41,5 +41,5 @@ pub(super) static ELICITATION: EventSpec = EventSpec {
         "when an Elicitation hook answers, ElicitationResult hooks do not run",
         Observed,
     )),
-    seen: true,
+    captured: true,
 };

@@ -11,7 +11,7 @@ pub(super) static FILE_CHANGED: EventSpec = EventSpec {
         "literal filenames split on |, relative to cwd; also builds the watch list",
         Documented,
     )
-    .narrow(),
+    .with_narrow_lists(),
     input: &[
         FieldSpec::required("file_path", Text, Observed).note("the file"),
         FieldSpec::required("event", Choice(&choices::FILE_EVENT), Observed)
@@ -37,5 +37,5 @@ pub(super) static FILE_CHANGED: EventSpec = EventSpec {
     env_file: Fact::new(true, Observed),
     delivery: None,
     caveat: None,
-    seen: true,
+    captured: true,
 };

@@ -35,5 +35,5 @@ pub(super) static INSTRUCTIONS_LOADED: EventSpec = EventSpec {
     env_file: Fact::new(false, Observed),
     delivery: None,
     caveat: None,
-    seen: true,
+    captured: true,
 };

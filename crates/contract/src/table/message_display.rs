@@ -38,5 +38,5 @@ pub(super) static MESSAGE_DISPLAY: EventSpec = EventSpec {
     env_file: Fact::new(false, Observed),
     delivery: None,
     caveat: None,
-    seen: true,
+    captured: true,
 };

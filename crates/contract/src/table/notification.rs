@@ -37,5 +37,5 @@ s …)",
     env_file: Fact::new(false, Observed),
     delivery: None,
     caveat: None,
-    seen: true,
+    captured: true,
 };

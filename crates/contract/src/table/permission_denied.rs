@@ -43,5 +43,5 @@ pub(super) static PERMISSION_DENIED: EventSpec = EventSpec {
         "where the classifier cannot be asked, auto mode denies and this fires",
         Observed,
     )),
-    seen: false,
+    captured: false,
 };

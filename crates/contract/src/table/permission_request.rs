@@ -41,5 +41,5 @@ plain -p",
         "several hooks: FIRST to answer wins; no tool_use_id in input",
         Observed,
     )),
-    seen: true,
+    captured: true,
 };

@@ -35,5 +35,5 @@ pub(super) static POST_COMPACT: EventSpec = EventSpec {
     env_file: Fact::new(false, Observed),
     delivery: None,
     caveat: None,
-    seen: true,
+    captured: true,
 };

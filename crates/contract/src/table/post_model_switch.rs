@@ -43,5 +43,5 @@ pub(super) static POST_MODEL_SWITCH: EventSpec = EventSpec {
     env_file: Fact::new(false, Observed),
     delivery: None,
     caveat: None,
-    seen: true,
+    captured: true,
 };

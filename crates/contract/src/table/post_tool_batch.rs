@@ -34,5 +34,5 @@ denied and failed calls",
     env_file: Fact::new(false, Observed),
     delivery: None,
     caveat: None,
-    seen: true,
+    captured: true,
 };

@@ -52,5 +52,5 @@ pub(super) static POST_TOOL_USE: EventSpec = EventSpec {
     env_file: Fact::new(false, Observed),
     delivery: None,
     caveat: None,
-    seen: true,
+    captured: true,
 };

@@ -50,5 +50,5 @@ Bash exit!=0 counts",
 nor in observed payloads",
         Observed,
     )),
-    seen: true,
+    captured: true,
 };

@@ -52,5 +52,5 @@ compaction prompt; hookSpecificOutput fails validation and the whole error \
 text lands in the next request",
         Observed,
     )),
-    seen: true,
+    captured: true,
 };

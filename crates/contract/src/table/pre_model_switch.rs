@@ -46,5 +46,5 @@ pub(super) static PRE_MODEL_SWITCH: EventSpec = EventSpec {
     env_file: Fact::new(false, Observed),
     delivery: None,
     caveat: None,
-    seen: true,
+    captured: true,
 };

@@ -70,5 +70,5 @@ result",
         Observed,
     )),
     caveat: None,
-    seen: true,
+    captured: true,
 };

@@ -32,5 +32,5 @@ CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS overrides; hookSpecificOutput is a \
 validation error",
         Observed,
     )),
-    seen: true,
+    captured: true,
 };

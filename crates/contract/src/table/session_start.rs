@@ -67,5 +67,5 @@ hook success: …\"",
         Observed,
     )),
     caveat: None,
-    seen: true,
+    captured: true,
 };

@@ -33,5 +33,5 @@ pub(super) static SETUP: EventSpec = EventSpec {
 (docs say it does)",
         Observed,
     )),
-    seen: true,
+    captured: true,
 };

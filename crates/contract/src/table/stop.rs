@@ -51,5 +51,5 @@ pub(super) static STOP: EventSpec = EventSpec {
 CLAUDE_CODE_STOP_HOOK_BLOCK_CAP, 0 = off",
         Observed,
     )),
-    seen: true,
+    captured: true,
 };

@@ -6,7 +6,7 @@ pub(super) static STOP_FAILURE: EventSpec = EventSpec {
     name: EventName::StopFailure,
     since: Since::exact((2, 1, 78), Documented),
     when: Fact::new("the turn ended with an API error (fire and forget)", Documented),
-    matcher: MatcherSpec::list("error", &choices::STOP_ERROR, Typed).narrow(),
+    matcher: MatcherSpec::list("error", &choices::STOP_ERROR, Typed).with_narrow_lists(),
     input: &[
         FieldSpec::required("error", Choice(&choices::STOP_ERROR), Observed).note("which error"),
         FieldSpec::optional("error_details", Text, Typed).note("more about the error"),
@@ -31,5 +31,5 @@ pub(super) static STOP_FAILURE: EventSpec = EventSpec {
     env_file: Fact::new(false, Observed),
     delivery: None,
     caveat: Some(Fact::new("-p exits at once: the hook may not run to its end", Observed)),
-    seen: true,
+    captured: true,
 };

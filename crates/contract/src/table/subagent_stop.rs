@@ -56,5 +56,5 @@ with agent_type \"\"",
         "permissionDecision here is an unknown key: ignored, no error",
         Observed,
     )),
-    seen: true,
+    captured: true,
 };

@@ -36,5 +36,5 @@ pub(super) static TASK_COMPLETED: EventSpec = EventSpec {
     env_file: Fact::new(false, Observed),
     delivery: None,
     caveat: None,
-    seen: true,
+    captured: true,
 };

@@ -37,5 +37,5 @@ pub(super) static TEAMMATE_IDLE: EventSpec = EventSpec {
     env_file: Fact::new(false, Observed),
     delivery: None,
     caveat: None,
-    seen: false,
+    captured: false,
 };

@@ -46,5 +46,5 @@ pub(super) static USER_PROMPT_EXPANSION: EventSpec = EventSpec {
     env_file: Fact::new(false, Observed),
     delivery: None,
     caveat: None,
-    seen: true,
+    captured: true,
 };

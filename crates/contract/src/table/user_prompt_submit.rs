@@ -65,5 +65,5 @@ hook success: …\"",
 completed\", not the text; return JSON",
         Observed,
     )),
-    seen: true,
+    captured: true,
 };

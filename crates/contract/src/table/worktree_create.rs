@@ -36,5 +36,5 @@ non-empty stdout line",
     env_file: Fact::new(false, Observed),
     delivery: None,
     caveat: None,
-    seen: true,
+    captured: true,
 };

@@ -26,5 +26,5 @@ pub(super) static WORKTREE_REMOVE: EventSpec = EventSpec {
     env_file: Fact::new(false, Observed),
     delivery: None,
     caveat: None,
-    seen: false,
+    captured: false,
 };

@@ -4,11 +4,11 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::Serialize;
 
 use super::export_record::ExportRecord;
-use super::{Store, StoreError, memories, tables};
+use super::{Store, StoreError, memories};
 use crate::memory::Memory;
 use crate::origin::ImportBatch;
 use crate::project::ProjectKey;
-use crate::{Clean, Id, IdSuffix, Time};
+use crate::{Clean, Id, Time};
 
 /// A change that takes effect when the user accepts it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -157,11 +157,6 @@ impl Store {
     /// Returns every proposal, the oldest first.
     pub fn proposals(&self) -> Result<Vec<Proposal>, StoreError> {
         all_proposals(&self.connection)
-    }
-
-    /// Returns the proposal that a user names by the end of its id.
-    pub fn proposal_id(&self, id: &IdSuffix) -> Result<Id, StoreError> {
-        tables::find_by_suffix(&self.connection, "proposal", "proposal", id)
     }
 
     /// Deletes a proposal. A memory that it is about stays in its project.

@@ -16,7 +16,7 @@ const MAX_WORD_BYTES: usize = 32;
 pub(super) fn find_linked_value(text: &[u8], gap: usize) -> (usize, bool) {
     let mut at = gap;
     for _ in 0..MAX_WORDS {
-        let over = |byte: &u8| alphabet::is(*byte, BLANK | QUOTE);
+        let over = |byte: &u8| alphabet::has_class(*byte, BLANK | QUOTE);
         let window = &text[at.min(text.len())..text.len().min(at + MAX_WORD_BYTES)];
         let length = window.iter().position(over).unwrap_or(window.len());
         let word = &window[..length];

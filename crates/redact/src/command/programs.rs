@@ -89,7 +89,7 @@ impl Programs {
 
     /// Adds the word from `at` to `end` if it names a program.
     pub(crate) fn note(&mut self, text: &[u8], at: usize, end: usize) {
-        let free = at == 0 || !alphabet::is(text[at - 1], NAME);
+        let free = at == 0 || !alphabet::has_class(text[at - 1], NAME);
         let named = |program: &&str| {
             let program = program.as_bytes();
             program[1] == text[at + 1]

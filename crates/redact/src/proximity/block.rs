@@ -51,9 +51,9 @@ pub(crate) fn block_end(text: &[u8], at: usize, end: usize) -> Option<usize> {
     };
     let window = &text[from..text.len().min(from + MAX_BLOCK_BYTES)];
     let end = match close {
-        0 => window
-            .windows(2)
-            .position(|two| two[0] == b'\n' && !alphabet::is(two[1], SPACE | alphabet::DASH)),
+        0 => window.windows(2).position(|two| {
+            two[0] == b'\n' && !alphabet::has_class(two[1], SPACE | alphabet::DASH)
+        }),
         _ => window.iter().position(|&byte| byte == close),
     };
     Some(from + end.unwrap_or(window.len()))
@@ -66,12 +66,13 @@ pub(crate) fn block_value(text: &[u8], at: usize, done: usize) -> Option<Finding
     }
     let quote = at
         .checked_sub(1)
-        .filter(|&open| open >= done && alphabet::is(text[open], QUOTE | SPACE))?;
+        .filter(|&open| open >= done && alphabet::has_class(text[open], QUOTE | SPACE))?;
     let window = &text[at..text.len().min(at + 160)];
-    let over = |&byte: &u8| byte == text[quote] || alphabet::is(byte, BLANK);
+    let over = |&byte: &u8| byte == text[quote] || alphabet::has_class(byte, BLANK);
     let whole = (at + window.len() == text.len()).then_some(window.len());
     let value = &window[..window.iter().position(over).or(whole)?];
-    let mut before = text[done..quote].iter().rev().skip_while(|byte| alphabet::is(**byte, BLANK));
+    let mut before =
+        text[done..quote].iter().rev().skip_while(|byte| alphabet::has_class(**byte, BLANK));
     let given = matches!(before.next(), Some(b'=' | b':' | b'[' | b',' | b'-'));
     let made = given
         && handmade::is_surely_handmade(value)
@@ -81,7 +82,7 @@ pub(crate) fn block_value(text: &[u8], at: usize, done: usize) -> Option<Finding
         return Some(Finding { start: at, end: at + value.len(), kind: "secret" });
     }
     let digits = value.strip_prefix(b"0x").unwrap_or(value);
-    let hex = digits.iter().all(|&byte| alphabet::is(byte, HEX | alphabet::DASH));
+    let hex = digits.iter().all(|&byte| alphabet::has_class(byte, HEX | alphabet::DASH));
     // Addresses of accounts are shorter than their keys.
     let long = if digits.len() < value.len() { digits.len() == 64 } else { value.len() >= 24 };
     let secret = given
@@ -101,7 +102,7 @@ fn whole_line(text: &[u8], at: usize, done: usize) -> Option<Finding> {
         return None;
     }
     let end = alphabet::run(text, at, alphabet::URL64 | alphabet::BASE64);
-    let alone = text.get(end).is_none_or(|&byte| alphabet::is(byte, alphabet::NEWLINE));
+    let alone = text.get(end).is_none_or(|&byte| alphabet::has_class(byte, alphabet::NEWLINE));
     let value = &text[start..end];
     let secret = alone
         && value.len() >= 24

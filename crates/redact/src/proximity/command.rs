@@ -36,7 +36,7 @@ pub(crate) fn here_string(text: &[u8], at: usize) -> Option<Finding> {
     let window = &text[start.min(text.len())..text.len().min(start + MAX_QUOTED_BYTES)];
     let length = window
         .iter()
-        .position(|&byte| alphabet::is(byte, BLANK | QUOTE))
+        .position(|&byte| alphabet::has_class(byte, BLANK | QUOTE))
         .or((start + window.len() == text.len()).then_some(window.len()))?;
     let value = &window[..length];
     let made = || handmade::is_handmade(value) && is_asked(text, line_start(text, at));
@@ -65,11 +65,13 @@ fn echoed(text: &[u8], at: usize, done: usize) -> Option<Finding> {
         text[line..at].windows(word.len()).position(|part| part == *word).map(|at| at + word.len())
     })?;
     let end = alphabet::run_back(text, at, SPACE, at - line);
-    let quote = end > line && alphabet::is(text[end - 1], QUOTE);
+    let quote = end > line && alphabet::has_class(text[end - 1], QUOTE);
     let stop = if quote { end - 1 } else { end };
     let inner = text.get(line + verb..stop)?;
-    let from =
-        inner.iter().rposition(|&byte| alphabet::is(byte, BLANK | QUOTE)).map_or(0, |at| at + 1);
+    let from = inner
+        .iter()
+        .rposition(|&byte| alphabet::has_class(byte, BLANK | QUOTE))
+        .map_or(0, |at| at + 1);
     let start = line + verb + from;
     (start >= done && start < stop).then_some(Finding { start, end: stop, kind: "secret" })
 }
@@ -112,9 +114,10 @@ pub(crate) fn printed(text: &[u8], line: usize, at: usize) -> Option<Finding> {
     }
     let start = at + 1;
     let window = &text[start..text.len().min(start + MAX_QUOTED_BYTES)];
-    let length = window.iter().position(|&byte| alphabet::is(byte, BLANK)).unwrap_or(window.len());
+    let length =
+        window.iter().position(|&byte| alphabet::has_class(byte, BLANK)).unwrap_or(window.len());
     let value = &window[..length];
-    let alone = text.get(start + length).is_none_or(|&byte| alphabet::is(byte, NEWLINE));
+    let alone = text.get(start + length).is_none_or(|&byte| alphabet::has_class(byte, NEWLINE));
     let secret = alone
         && (character_mix::is_random(value) || randomness::is_likely_random(value))
         && !is_other_kind(value)

@@ -7,7 +7,7 @@ use crate::name::{self, NameClass, SecretName};
 pub(crate) fn has_other_name(text: &[u8], start: usize, done: usize) -> bool {
     let floor = start.saturating_sub(8).max(done);
     let between = |byte: &&u8| {
-        alphabet::is(**byte, QUOTE | SPACE)
+        alphabet::has_class(**byte, QUOTE | SPACE)
             || matches!(**byte, b'=' | b':' | b',' | b'[' | b'(' | b'\\' | b'>')
     };
     let end = start - text[floor..start].iter().rev().take_while(between).count();
@@ -68,7 +68,7 @@ pub(crate) fn has_other_name(text: &[u8], start: usize, done: usize) -> bool {
 
 /// Returns true for a part of an `arn:…`. Colons separate its parts.
 pub(super) fn is_resource(text: &[u8], start: usize, done: usize) -> bool {
-    let part = |&byte: &u8| byte == b':' || alphabet::is(byte, NAME | alphabet::PLUS_SLASH);
+    let part = |&byte: &u8| byte == b':' || alphabet::has_class(byte, NAME | alphabet::PLUS_SLASH);
     let window = &text[start.saturating_sub(96).max(done)..start];
     let begin = window.len() - window.iter().rev().take_while(|byte| part(byte)).count();
     window[begin..].starts_with(b"arn:")

@@ -61,8 +61,12 @@ pub(crate) fn reach_bytes(text: &[u8], at: usize, end: usize) -> usize {
     if near && text.get(end) == Some(&b'(') {
         return NEAR_REACH_BYTES;
     }
-    let line =
-        || text[end..].iter().take(NEAR_REACH_BYTES).position(|&byte| alphabet::is(byte, NEWLINE));
+    let line = || {
+        text[end..]
+            .iter()
+            .take(NEAR_REACH_BYTES)
+            .position(|&byte| alphabet::has_class(byte, NEWLINE))
+    };
     if near { line().map_or(NEAR_REACH_BYTES, |line| line + usize::from(asked)) } else { 0 }
 }
 

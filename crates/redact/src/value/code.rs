@@ -10,7 +10,7 @@ pub(super) fn is_number(value: &[u8]) -> bool {
     let body = value.strip_prefix(b"0x").unwrap_or(value);
     let digits = alphabet::run(body, 0, alphabet::HEX | alphabet::UNDERSCORE | alphabet::DOT);
     let unit = body.len() - digits;
-    alphabet::is(value[0], DIGIT)
+    alphabet::has_class(value[0], DIGIT)
         && unit <= 4
         && value.len() <= 12
         && (body.len() < value.len() || has_unit(value))
@@ -100,9 +100,9 @@ pub(super) fn is_path(value: &[u8]) -> bool {
                 | b"crt"
                 | b"p12"
                 | b"jks"
-        ) && value
-            .iter()
-            .all(|&byte| alphabet::is(byte, ALNUM) || matches!(byte, b'.' | b'_' | b'-' | b'/'))
+        ) && value.iter().all(|&byte| {
+            alphabet::has_class(byte, ALNUM) || matches!(byte, b'.' | b'_' | b'-' | b'/')
+        })
     });
     // A file may have the name of its secret.
     let is_key = || {

@@ -5,13 +5,9 @@ use crate::RunKind;
 use crate::report::{OutputReader, OutputReport};
 use crate::scan::CodePlace;
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "autopep8",
-    kind: RunKind::Lint,
-    keywords: &["\n--- original/"],
-    silent_on_success: true,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader =
+    OutputReader::new("autopep8", RunKind::Lint, &["\n--- original/"], read_output)
+        .silent_on_success();
 
 fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();

@@ -7,19 +7,12 @@ use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::scan;
 use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "ava",
-    kind: RunKind::Test,
-    keywords: &[
-        "\n  ─\n",
-        "  ✘ ",
-        "\n  Uncaught exception in ",
-        "\n  Unhandled rejection in ",
-        "\n# pass ",
-    ],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "ava",
+    RunKind::Test,
+    &["\n  ─\n", "  ✘ ", "\n  Uncaught exception in ", "\n  Unhandled rejection in ", "\n# pass "],
+    read_output,
+);
 
 /// Maximum number of failures that are searched for details.
 const MAX_DETAILED_FAILURES: usize = 200;
@@ -132,13 +125,7 @@ impl<'a> AvaParser<'a> {
         let counts = counts
             .filter(|_| is_seen)
             .map(|counts| TestCounts { passed: counts.passed.max(shown), ..counts });
-        OutputReport {
-            verdict,
-            counts,
-            passed: passed.without_failed(&failures),
-            failures,
-            duration: None,
-        }
+        OutputReport::new(verdict, counts, passed, failures)
     }
 }
 
@@ -262,13 +249,7 @@ fn read_tap(text: &str) -> OutputReport {
         0 => Verdict::Unknown,
     };
     let counts = is_whole.then_some(counts);
-    OutputReport {
-        verdict,
-        counts,
-        passed: passed.without_failed(&failures),
-        failures,
-        duration: None,
-    }
+    OutputReport::new(verdict, counts, passed, failures)
 }
 
 /// Reads a line of the details of a point: `    message: Error thrown in test`,

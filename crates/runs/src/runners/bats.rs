@@ -7,13 +7,12 @@ use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::scan::{self, CodePlace};
 use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "bats",
-    kind: RunKind::Test,
-    keywords: &["\n1..", "\nnot ok ", "\n# bats warning: ", " ✗ ", " failures", " failure"],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "bats",
+    RunKind::Test,
+    &["\n1..", "\nnot ok ", "\n# bats warning: ", " ✗ ", " failures", " failure"],
+    read_output,
+);
 
 #[derive(Default)]
 struct BatsParser {
@@ -142,13 +141,7 @@ impl BatsParser {
             _ => Verdict::Unknown,
         };
         let failures = if verdict == Verdict::Failed { failures } else { Vec::new() };
-        OutputReport {
-            verdict,
-            counts,
-            passed: passed.without_failed(&failures),
-            failures,
-            duration: None,
-        }
+        OutputReport::new(verdict, counts, passed, failures)
     }
 }
 

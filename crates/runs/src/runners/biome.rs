@@ -10,13 +10,12 @@ use crate::RunKind;
 use crate::report::{OutputReader, OutputReport};
 use crate::scan::{self, CodePlace};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "biome",
-    kind: RunKind::Lint,
-    keywords: &["━━━", "\nChecked ", "\nFound ", "\n  × ", "\n  ✖ ", "\n::error "],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "biome",
+    RunKind::Lint,
+    &["━━━", "\nChecked ", "\nFound ", "\n  × ", "\n  ✖ ", "\n::error "],
+    read_output,
+);
 
 /// The header of a diagnostic.
 #[derive(Clone, Copy)]

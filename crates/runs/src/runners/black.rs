@@ -5,19 +5,12 @@ use crate::RunKind;
 use crate::report::{OutputReader, OutputReport};
 use crate::scan::{self, CodePlace};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "black",
-    kind: RunKind::Lint,
-    keywords: &[
-        "\nwould reformat ",
-        " would be ",
-        " left unchanged.",
-        "\nerror: cannot ",
-        " reformatted.",
-    ],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "black",
+    RunKind::Lint,
+    &["\nwould reformat ", " would be ", " left unchanged.", "\nerror: cannot ", " reformatted."],
+    read_output,
+);
 
 fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();

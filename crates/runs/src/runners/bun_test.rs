@@ -8,10 +8,10 @@ use super::stack::JsStack;
 use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::{RunKind, TestCounts, Verdict, scan};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "bun test",
-    kind: RunKind::Test,
-    keywords: &[
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "bun test",
+    RunKind::Test,
+    &[
         " across ",
         " fail\n",
         " fail ",
@@ -21,9 +21,8 @@ pub(super) static RUNNER: OutputReader = OutputReader {
         "\n✗ ",
         "\n# Unhandled error between tests",
     ],
-    silent_on_success: false,
-    read: read_output,
-};
+    read_output,
+);
 
 /// Marks of a failed test, without and with colour.
 const FAIL_MARKS: [&str; 2] = ["(fail) ", "✗ "];

@@ -4,13 +4,8 @@ use super::rustc;
 use crate::RunKind;
 use crate::report::OutputReader;
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "cargo clippy",
-    kind: RunKind::Lint,
-    keywords: rustc::KEYWORDS,
-    silent_on_success: false,
-    read: rustc::read_build_output,
-};
+pub(super) static RUNNER: OutputReader =
+    OutputReader::new("cargo clippy", RunKind::Lint, rustc::KEYWORDS, rustc::read_build_output);
 
 #[cfg(test)]
 mod tests {

@@ -5,13 +5,12 @@ use crate::RunKind;
 use crate::report::{OutputReader, OutputReport};
 use crate::scan;
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "cargo deny",
-    kind: RunKind::Lint,
-    keywords: &["┌─ ", "\nadvisories ", "\nbans ", "\nlicenses ", "\nsources ", " [ERROR] "],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "cargo deny",
+    RunKind::Lint,
+    &["┌─ ", "\nadvisories ", "\nbans ", "\nlicenses ", "\nsources ", " [ERROR] "],
+    read_output,
+);
 
 /// The checks in the last line.
 const CHECKS: [&str; 4] = ["advisories", "bans", "licenses", "sources"];

@@ -6,13 +6,13 @@ use crate::report::{OutputReader, OutputReport};
 use crate::scan::{self, CodePlace, has_extension};
 use crate::{RunKind, Verdict};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "cargo fmt",
-    kind: RunKind::Lint,
-    keywords: &["\nDiff in ", ".rs\n", "\nerror: ", "\nerror[", ": error: ", ": error["],
-    silent_on_success: true,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "cargo fmt",
+    RunKind::Lint,
+    &["\nDiff in ", ".rs\n", "\nerror: ", "\nerror[", ": error: ", ": error["],
+    read_output,
+)
+.silent_on_success();
 
 fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();

@@ -8,13 +8,12 @@ use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::scan::{self, find_count, split_number};
 use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "cargo nextest",
-    kind: RunKind::Test,
-    keywords: &["s] ", "[] ", " ] ", "\nerror: ", "\nerror[", ": error: ", ": error["],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "cargo nextest",
+    RunKind::Test,
+    &["s] ", "[] ", " ] ", "\nerror: ", "\nerror[", ": error: ", ": error["],
+    read_output,
+);
 
 /// The line before the summary.
 const RULE: &str = "────────────";

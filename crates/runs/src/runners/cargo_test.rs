@@ -9,140 +9,202 @@ mod section;
 use reasons::build_failures;
 use section::{SectionSummary, TestBinaryOutput, parse_summary};
 
+use super::count_sums::sum_counts;
 use super::rustc;
 use crate::place::with_package;
 use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::scan::{self, split_number};
 use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "cargo test",
-    kind: RunKind::Test,
-    keywords: &["\ntest result: ", "FAILED\n", "\nerror: ", "\nerror[", ": error: ", ": error["],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "cargo test",
+    RunKind::Test,
+    &["\ntest result: ", "FAILED\n", "\nerror: ", "\nerror[", ": error: ", ": error["],
+    read_output,
+);
 
 fn read_output(text: &str) -> OutputReport {
-    let mut sections: Vec<TestBinaryOutput> = Vec::new();
-    // The binaries that cargo started, and their number since the start of the last section.
-    let mut binaries: Vec<Option<String>> = Vec::new();
-    let mut fresh = 0_usize;
-    let mut cargo_spoke = false;
-    let mut foreign = false;
-    let mut said_failed = false;
-    let mut stray = false;
-    let mut crash = None;
-    // The names in a list of a section that began before the text.
-    let mut headless: Vec<&str> = Vec::new();
-    // Tests that failed by their result line, for a text from which a filter removed the section starts.
-    let mut filtered: Vec<&str> = Vec::new();
-    let mut reruns: Vec<CargoRerun> = Vec::new();
+    let mut output = CargoTestOutput::default();
     for line in text.lines() {
-        let section = sections.last_mut().filter(|section| section.ended.is_none());
-        let captured = section.as_ref().is_some_and(|section| section.is_past_results());
-        if !captured {
+        output.read_line(line);
+    }
+    output.finish(text)
+}
+
+/// The output of `cargo test`, as far as it was read.
+#[expect(clippy::struct_excessive_bools, reason = "each is an observation of its own")]
+#[derive(Default)]
+struct CargoTestOutput<'a> {
+    sections: Vec<TestBinaryOutput<'a>>,
+    /// The binaries that cargo started.
+    binaries: Vec<Option<String>>,
+    /// Number of binaries that cargo started since the start of the last section.
+    new_binaries: usize,
+    /// True if cargo compiled something or finished compiling.
+    has_cargo_messages: bool,
+    /// True if a line after a section is printed by neither the harness nor cargo.
+    has_foreign_lines: bool,
+    /// True if cargo or a summary without its section reports a failure.
+    reports_failure: bool,
+    /// True if there is a summary without its section: the start of the text is missing.
+    has_headless_summary: bool,
+    /// The names in a list of a section that began before the text.
+    headless_failures: Vec<&'a str>,
+    /// Tests that failed by their result line, for a text from which a filter removed the section starts.
+    filtered_failures: Vec<&'a str>,
+    /// The reason why a binary ended without a summary.
+    crash: Option<&'a str>,
+    reruns: Vec<CargoRerun<'a>>,
+}
+
+impl<'a> CargoTestOutput<'a> {
+    fn read_line(&mut self, line: &'a str) {
+        let open = self.sections.last().filter(|section| section.ended.is_none());
+        let is_captured = open.is_some_and(TestBinaryOutput::is_past_results);
+        if !is_captured {
             if let Some(announced) = parse_announced(line) {
-                let binary = binaries.last().cloned().flatten().filter(|_| fresh == 1);
-                sections.push(TestBinaryOutput::new(announced, binary));
-                fresh = 0;
-                continue;
+                let binary = self.binaries.last().cloned().flatten();
+                let binary = binary.filter(|_| self.new_binaries == 1);
+                self.sections.push(TestBinaryOutput::new(announced, binary));
+                self.new_binaries = 0;
+                return;
             }
-            cargo_spoke |= line.starts_with("   Compiling ") || line.starts_with("    Finished ");
-            if starts_binary(line) {
-                binaries.push(parse_binary(line));
-                fresh += 1;
-            }
-            said_failed |= reports_failure(line);
-            reruns.extend(CargoRerun::parse(line));
-            crash = crash.or_else(|| parse_crash(line));
+            self.read_cargo_message(line);
         }
-        if let Some(section) = section {
-            section.read_line(line);
-            continue;
+        match self.sections.last_mut().filter(|section| section.ended.is_none()) {
+            Some(section) => section.read_line(line),
+            None => self.read_line_between_sections(line),
         }
-        if sections.is_empty()
-            && let Some(test) = parse_failed_test(line)
-        {
-            filtered.push(test);
+    }
+
+    fn read_cargo_message(&mut self, line: &'a str) {
+        self.has_cargo_messages |=
+            line.starts_with("   Compiling ") || line.starts_with("    Finished ");
+        if starts_binary(line) {
+            self.binaries.push(parse_binary(line));
+            self.new_binaries += 1;
         }
-        foreign |= !sections.is_empty() && !is_harness_line(line);
+        self.reports_failure |= reports_failure(line);
+        self.reruns.extend(CargoRerun::parse(line));
+        self.crash = self.crash.or_else(|| parse_crash(line));
+    }
+
+    fn read_line_between_sections(&mut self, line: &'a str) {
+        let is_before_sections = self.sections.is_empty();
+        if is_before_sections && let Some(test) = parse_failed_test(line) {
+            self.filtered_failures.push(test);
+        }
+        self.has_foreign_lines |= !is_before_sections && !is_harness_line(line);
         if let Some(summary) = parse_summary(line) {
             // The start of the text is missing. A failure counts, but a success does not: an earlier part may have
             // failed.
-            stray = true;
-            if saturating_len(&headless) != summary.counts.failed {
-                headless.clear();
+            self.has_headless_summary = true;
+            if saturating_len(&self.headless_failures) != summary.counts.failed {
+                self.headless_failures.clear();
             }
-            said_failed |= !summary.ok && sections.is_empty();
-        } else if sections.is_empty() && !stray {
+            self.reports_failure |= !summary.ok && is_before_sections;
+        } else if is_before_sections && !self.has_headless_summary {
             match line.strip_prefix("    ") {
-                Some(name) if !name.starts_with(' ') => headless.push(name),
-                _ if line == "failures:" => headless.clear(),
+                Some(name) if !name.starts_with(' ') => self.headless_failures.push(name),
+                _ if line == "failures:" => self.headless_failures.clear(),
                 _ => {}
             }
         }
     }
 
-    let compile = if text.lines().any(rustc::reports_uncompiled) || (sections.is_empty() && !stray)
-    {
-        rustc::collect_errors(text.lines())
-    } else {
-        Vec::new()
-    };
-    let started = saturating_len(&binaries);
-    if binaries.len() == sections.len() {
-        // Cargo's messages may all come before or after the output of the binaries.
-        for (section, binary) in sections.iter_mut().zip(binaries) {
-            section.binary = binary;
+    fn finish(mut self, text: &str) -> OutputReport {
+        let compile_errors = self.collect_compile_errors(text);
+        self.name_binaries();
+        let counts = self.complete_counts(text);
+        let verdict = match counts {
+            _ if !compile_errors.is_empty() || self.has_failed() => Verdict::Failed,
+            Some(counts) if counts.passed > 0 => Verdict::Passed,
+            _ => Verdict::Unknown,
+        };
+        let failures = match verdict {
+            Verdict::Failed => self.collect_failures(text, compile_errors),
+            _ => Vec::new(),
+        };
+        let mut passed = PassedTests::default();
+        for section in &self.sections {
+            for test in &section.passed {
+                passed.add(section.binary.as_deref(), || (*test).to_owned());
+            }
+        }
+        let millis = self.summaries().map(|summary| summary.millis);
+        OutputReport {
+            verdict,
+            counts,
+            passed: passed.without_failed(&failures),
+            duration: counts.map(|_| millis.fold(0, u64::saturating_add)),
+            failures,
         }
     }
-    name_packages(&mut sections, &reruns);
-    let complete = sections.iter().all(|section| section.ended.is_some());
-    let said_failed = said_failed
-        || !compile.is_empty()
-        || (sections.is_empty() && !filtered.is_empty())
-        || sections.iter().any(|section| section.ended.is_some_and(|summary| !summary.ok))
-        || sections.last().is_some_and(TestBinaryOutput::has_certain_failure);
-    // Cargo announces each binary, unless it is quiet or its messages went elsewhere. In that case, a line between the
-    // sections belongs to a binary with a custom harness.
-    let all = started == saturating_len(&sections) || (started == 0 && !cargo_spoke && !foreign);
-    let counts = (complete && all && !stray && !sections.is_empty() && !ends_in_next_section(text))
-        .then(|| total_counts(&sections));
-    let verdict = match counts {
-        _ if said_failed => Verdict::Failed,
-        Some(counts) if counts.passed > 0 => Verdict::Passed,
-        _ => Verdict::Unknown,
-    };
-    let failures = if verdict == Verdict::Failed {
-        let headless = match stray && !headless.is_empty() {
-            true => headless,
-            false if sections.is_empty() => filtered,
-            false => Vec::new(),
+
+    fn summaries(&self) -> impl Iterator<Item = SectionSummary> {
+        self.sections.iter().filter_map(|section| section.ended)
+    }
+
+    fn collect_compile_errors(&self, text: &str) -> Vec<ReportedFailure> {
+        let has_no_tests = self.sections.is_empty() && !self.has_headless_summary;
+        if has_no_tests || text.lines().any(rustc::reports_uncompiled) {
+            rustc::collect_errors(text.lines())
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// Names the binaries of the sections by the messages of cargo, which may all come before or after their output.
+    fn name_binaries(&mut self) {
+        if self.binaries.len() == self.sections.len() {
+            for (section, binary) in self.sections.iter_mut().zip(&mut self.binaries) {
+                section.binary = binary.take();
+            }
+        }
+        name_packages(&mut self.sections, &self.reruns);
+    }
+
+    /// Returns the numbers of tests if the text has the output of all binaries.
+    fn complete_counts(&self, text: &str) -> Option<TestCounts> {
+        // Cargo announces each binary, unless it is quiet or its messages went elsewhere. In that case, a line between
+        // the sections belongs to a binary with a custom harness.
+        let is_quiet =
+            self.binaries.is_empty() && !self.has_cargo_messages && !self.has_foreign_lines;
+        let is_complete = !self.sections.is_empty()
+            && self.sections.iter().all(|section| section.ended.is_some())
+            && (self.binaries.len() == self.sections.len() || is_quiet)
+            && !self.has_headless_summary
+            && !ends_in_next_section(text);
+        is_complete.then(|| sum_counts(self.summaries().map(|summary| summary.counts)))
+    }
+
+    fn has_failed(&self) -> bool {
+        self.reports_failure
+            || (self.sections.is_empty() && !self.filtered_failures.is_empty())
+            || self.summaries().any(|summary| !summary.ok)
+            || self.sections.last().is_some_and(TestBinaryOutput::has_certain_failure)
+    }
+
+    fn collect_failures(
+        &self,
+        text: &str,
+        compile_errors: Vec<ReportedFailure>,
+    ) -> Vec<ReportedFailure> {
+        let headless = if self.has_headless_summary && !self.headless_failures.is_empty() {
+            self.headless_failures.as_slice()
+        } else if self.sections.is_empty() {
+            self.filtered_failures.as_slice()
+        } else {
+            &[]
         };
-        let mut failures = build_failures(text, &sections, &headless, compile, crash);
-        if let [rerun] = reruns.as_slice() {
+        let mut failures =
+            build_failures(text, &self.sections, headless, compile_errors, self.crash);
+        if let [rerun] = self.reruns.as_slice() {
             for failure in failures.iter_mut().filter(|failure| failure.test.is_some()) {
                 failure.scope = failure.scope.take().or_else(|| rerun.scope());
             }
         }
         failures
-    } else {
-        Vec::new()
-    };
-    let took = sections.iter().filter_map(|section| section.ended).map(|summary| summary.millis);
-    let mut passed = PassedTests::default();
-    for section in &sections {
-        for test in &section.passed {
-            passed.add(section.binary.as_deref(), || (*test).to_owned());
-        }
-    }
-    OutputReport {
-        verdict,
-        counts,
-        passed: passed.without_failed(&failures),
-        failures,
-        duration: counts.map(|_| took.fold(0, u64::saturating_add)),
     }
 }
 
@@ -258,15 +320,6 @@ fn parse_crash(line: &str) -> Option<&str> {
     let (_, how) =
         line.strip_prefix("  process didn't exit successfully: `")?.rsplit_once("` (")?;
     how.strip_suffix(')')
-}
-
-fn total_counts(sections: &[TestBinaryOutput]) -> TestCounts {
-    let ended = sections.iter().filter_map(|section| section.ended);
-    ended.fold(TestCounts::default(), |sum, SectionSummary { counts, .. }| TestCounts {
-        passed: sum.passed.saturating_add(counts.passed),
-        failed: sum.failed.saturating_add(counts.failed),
-        skipped: sum.skipped.saturating_add(counts.skipped),
-    })
 }
 
 fn saturating_len<T>(list: &[T]) -> u32 {

@@ -7,10 +7,10 @@ use crate::report::{OutputReader, OutputReport};
 use crate::scan::{self, CodePlace};
 use crate::{RunKind, Verdict};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "cmake",
-    kind: RunKind::Build,
-    keywords: &[
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "cmake",
+    RunKind::Build,
+    &[
         "\nCMake Error",
         "-- Build files have been written to: ",
         "-- Configuring incomplete",
@@ -20,9 +20,8 @@ pub(super) static RUNNER: OutputReader = OutputReader {
         "]: *** ",
         "\nmake[",
     ],
-    silent_on_success: false,
-    read: read_output,
-};
+    read_output,
+);
 
 fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();

@@ -9,6 +9,15 @@ pub(super) fn add_counts(total: &mut TestCounts, more: TestCounts) {
     total.skipped = total.skipped.saturating_add(more.skipped);
 }
 
+/// Returns the sum of several counts.
+pub(super) fn sum_counts(all: impl IntoIterator<Item = TestCounts>) -> TestCounts {
+    let mut total = TestCounts::default();
+    for counts in all {
+        add_counts(&mut total, counts);
+    }
+    total
+}
+
 /// Returns the number of all tests.
 pub(super) fn total_tests(counts: TestCounts) -> u32 {
     counts.passed.saturating_add(counts.failed).saturating_add(counts.skipped)

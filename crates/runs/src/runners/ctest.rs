@@ -6,13 +6,8 @@ use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::scan::{self, CodePlace, split_number};
 use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "ctest",
-    kind: RunKind::Test,
-    keywords: &[" sec"],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader =
+    OutputReader::new("ctest", RunKind::Test, &[" sec"], read_output);
 
 /// The result of a test: `Passed`, or the text around `***`.
 enum CtestStatus<'a> {

@@ -8,13 +8,12 @@ use crate::report::{OutputReader, OutputReport, PassedTest, ReportedFailure};
 use crate::scan;
 use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "cypress run",
-    kind: RunKind::Test,
-    keywords: &["\n  Running:  ", "  (Run Finished)", "All specs passed!", " failed ("],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "cypress run",
+    RunKind::Test,
+    &["\n  Running:  ", "  (Run Finished)", "All specs passed!", " failed ("],
+    read_output,
+);
 
 fn read_output(text: &str) -> OutputReport {
     let mut failures: Vec<ReportedFailure> = Vec::new();

@@ -9,37 +9,17 @@ use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::scan::{self, CodePlace};
 use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER_FLUTTER_TEST: OutputReader = OutputReader {
-    name: "flutter test",
-    kind: RunKind::Test,
-    keywords: TEST_KEYWORDS,
-    silent_on_success: false,
-    read: read_test,
-};
+pub(super) static RUNNER_FLUTTER_TEST: OutputReader =
+    OutputReader::new("flutter test", RunKind::Test, TEST_KEYWORDS, read_test);
 
-pub(super) static RUNNER_DART_TEST: OutputReader = OutputReader {
-    name: "dart test",
-    kind: RunKind::Test,
-    keywords: TEST_KEYWORDS,
-    silent_on_success: false,
-    read: read_test,
-};
+pub(super) static RUNNER_DART_TEST: OutputReader =
+    OutputReader::new("dart test", RunKind::Test, TEST_KEYWORDS, read_test);
 
-pub(super) static RUNNER_DART_ANALYZE: OutputReader = OutputReader {
-    name: "dart analyze",
-    kind: RunKind::Lint,
-    keywords: ANALYZE_KEYWORDS,
-    silent_on_success: false,
-    read: read_analyze,
-};
+pub(super) static RUNNER_DART_ANALYZE: OutputReader =
+    OutputReader::new("dart analyze", RunKind::Lint, ANALYZE_KEYWORDS, read_analyze);
 
-pub(super) static RUNNER_FLUTTER_ANALYZE: OutputReader = OutputReader {
-    name: "flutter analyze",
-    kind: RunKind::Lint,
-    keywords: ANALYZE_KEYWORDS,
-    silent_on_success: false,
-    read: read_analyze,
-};
+pub(super) static RUNNER_FLUTTER_ANALYZE: OutputReader =
+    OutputReader::new("flutter analyze", RunKind::Lint, ANALYZE_KEYWORDS, read_analyze);
 
 const TEST_KEYWORDS: &[&str] = &[" All tests passed!", " Some tests failed.", " [E]"];
 const ANALYZE_KEYWORDS: &[&str] =
@@ -110,13 +90,7 @@ fn read_test(output: &str) -> OutputReport {
         _ => Verdict::Unknown,
     };
     let counts = last.filter(|_| ended.is_some());
-    OutputReport {
-        verdict,
-        counts,
-        passed: passed.without_failed(&failures),
-        failures,
-        duration: None,
-    }
+    OutputReport::new(verdict, counts, passed, failures)
 }
 
 /// Parses `00:01 +1 ~1 -1: Till opens`.

@@ -10,10 +10,10 @@ use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::scan::{self, CodePlace};
 use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER_TEST: OutputReader = OutputReader {
-    name: "deno test",
-    kind: RunKind::Test,
-    keywords: &[
+pub(super) static RUNNER_TEST: OutputReader = OutputReader::new(
+    "deno test",
+    RunKind::Test,
+    &[
         "\nok | ",
         "\nFAILED | ",
         " [ERROR]: ",
@@ -22,25 +22,22 @@ pub(super) static RUNNER_TEST: OutputReader = OutputReader {
         "\nerror: SyntaxError: ",
         "\n ERRORS \n",
     ],
-    silent_on_success: false,
-    read: read_test,
-};
+    read_test,
+);
 
-pub(super) static RUNNER_LINT: OutputReader = OutputReader {
-    name: "deno lint",
-    kind: RunKind::Lint,
-    keywords: &["\nChecked ", "\nFound ", "\nerror[", ": line ", "\nError linting: "],
-    silent_on_success: false,
-    read: read_lint,
-};
+pub(super) static RUNNER_LINT: OutputReader = OutputReader::new(
+    "deno lint",
+    RunKind::Lint,
+    &["\nChecked ", "\nFound ", "\nerror[", ": line ", "\nError linting: "],
+    read_lint,
+);
 
-pub(super) static RUNNER_CHECK: OutputReader = OutputReader {
-    name: "deno check",
-    kind: RunKind::Typecheck,
-    keywords: &[" [ERROR]: ", "\nerror: Type checking failed.", "\nerror: SyntaxError: "],
-    silent_on_success: false,
-    read: read_check,
-};
+pub(super) static RUNNER_CHECK: OutputReader = OutputReader::new(
+    "deno check",
+    RunKind::Typecheck,
+    &[" [ERROR]: ", "\nerror: Type checking failed.", "\nerror: SyntaxError: "],
+    read_check,
+);
 
 /// The part of a test run that a line belongs to.
 #[derive(Clone, Copy, PartialEq)]

@@ -8,29 +8,14 @@ use crate::report::{OutputReader, OutputReport};
 use crate::scan::{self, CodePlace, has_extension};
 
 /// gcc, g++, clang and clang++.
-pub(super) static RUNNER_CC: OutputReader = OutputReader {
-    name: "gcc",
-    kind: RunKind::Build,
-    keywords: KEYWORDS,
-    silent_on_success: true,
-    read: read_output,
-};
+pub(super) static RUNNER_CC: OutputReader =
+    OutputReader::new("gcc", RunKind::Build, KEYWORDS, read_output).silent_on_success();
 
-pub(super) static RUNNER_JAVAC: OutputReader = OutputReader {
-    name: "javac",
-    kind: RunKind::Build,
-    keywords: KEYWORDS,
-    silent_on_success: true,
-    read: read_output,
-};
+pub(super) static RUNNER_JAVAC: OutputReader =
+    OutputReader::new("javac", RunKind::Build, KEYWORDS, read_output).silent_on_success();
 
-pub(super) static RUNNER_KOTLINC: OutputReader = OutputReader {
-    name: "kotlinc",
-    kind: RunKind::Build,
-    keywords: KEYWORDS,
-    silent_on_success: true,
-    read: read_output,
-};
+pub(super) static RUNNER_KOTLINC: OutputReader =
+    OutputReader::new("kotlinc", RunKind::Build, KEYWORDS, read_output).silent_on_success();
 
 /// The keywords of [`read_output`].
 pub(super) const KEYWORDS: &[&str] = &[

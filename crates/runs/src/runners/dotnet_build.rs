@@ -7,10 +7,10 @@ use crate::RunKind;
 use crate::report::{OutputReader, OutputReport};
 use crate::scan::{self, CodePlace};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "dotnet build",
-    kind: RunKind::Build,
-    keywords: &[
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "dotnet build",
+    RunKind::Build,
+    &[
         "): error ",
         " : error ",
         "\nBuild FAILED.",
@@ -18,9 +18,8 @@ pub(super) static RUNNER: OutputReader = OutputReader {
         "\nBuild failed with ",
         " Error(s)\n",
     ],
-    silent_on_success: false,
-    read: read_output,
-};
+    read_output,
+);
 
 fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();

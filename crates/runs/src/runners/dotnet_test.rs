@@ -1,24 +1,17 @@
 //! dotnet test: a line per test project, and the failures above it. Written from the documented forms: that of VSTest,
 //! and the summary that the terminal logger of .NET 9 prints instead.
 
+use super::count_sums::sum_counts;
 use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::scan::{CodePlace, split_number};
 use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "dotnet test",
-    kind: RunKind::Test,
-    keywords: &[
-        "ed!  - ",
-        "\nTest summary: ",
-        "\nTest Run ",
-        "\nBuild FAILED.",
-        "\n  Failed ",
-        "): error ",
-    ],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "dotnet test",
+    RunKind::Test,
+    &["ed!  - ", "\nTest summary: ", "\nTest Run ", "\nBuild FAILED.", "\n  Failed ", "): error "],
+    read_output,
+);
 
 fn read_output(text: &str) -> OutputReport {
     let mut projects: Vec<TestCounts> = Vec::new();
@@ -63,7 +56,7 @@ fn read_output(text: &str) -> OutputReport {
         }
     }
     let whole = !projects.is_empty() && projects.len() >= started;
-    let counts = summary.or_else(|| whole.then(|| total_counts(&projects)));
+    let counts = summary.or_else(|| whole.then(|| sum_counts(projects.iter().copied())));
     let failed = said_failed
         || counts.is_some_and(|counts| counts.failed > 0)
         || projects.iter().any(|counts| counts.failed > 0)
@@ -78,13 +71,7 @@ fn read_output(text: &str) -> OutputReport {
     if verdict != Verdict::Failed {
         failures.clear();
     }
-    OutputReport {
-        verdict,
-        counts,
-        passed: passed.without_failed(&failures),
-        failures,
-        duration: None,
-    }
+    OutputReport::new(verdict, counts, passed, failures)
 }
 
 /// The part below a failed test that a line belongs to.
@@ -179,14 +166,6 @@ pub(super) fn parse_compiler_error(line: &str) -> Option<ReportedFailure> {
         ..ReportedFailure::default()
     };
     code.chars().all(char::is_alphanumeric).then(|| failure.with_place(Some(place)))
-}
-
-fn total_counts(projects: &[TestCounts]) -> TestCounts {
-    projects.iter().fold(TestCounts::default(), |sum, one| TestCounts {
-        passed: sum.passed.saturating_add(one.passed),
-        failed: sum.failed.saturating_add(one.failed),
-        skipped: sum.skipped.saturating_add(one.skipped),
-    })
 }
 
 #[cfg(test)]

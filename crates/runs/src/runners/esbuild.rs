@@ -5,13 +5,12 @@ use crate::RunKind;
 use crate::report::{OutputReader, OutputReport};
 use crate::scan;
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "esbuild",
-    kind: RunKind::Build,
-    keywords: &["✘ [ERROR] ", "X [ERROR] ", "⚡ Done in "],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "esbuild",
+    RunKind::Build,
+    &["✘ [ERROR] ", "X [ERROR] ", "⚡ Done in "],
+    read_output,
+);
 
 fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();

@@ -7,13 +7,13 @@ use crate::RunKind;
 use crate::report::{OutputReader, OutputReport};
 use crate::scan::{self, CodePlace};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "eslint",
-    kind: RunKind::Lint,
-    keywords: &["  error  ", " problem", "ESLint found too many warnings"],
-    silent_on_success: true,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "eslint",
+    RunKind::Lint,
+    &["  error  ", " problem", "ESLint found too many warnings"],
+    read_output,
+)
+.silent_on_success();
 
 fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();

@@ -4,13 +4,8 @@ use super::findings::Findings;
 use crate::report::{OutputReader, OutputReport};
 use crate::{RunKind, scan};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "flake8",
-    kind: RunKind::Lint,
-    keywords: &[".py"],
-    silent_on_success: true,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader =
+    OutputReader::new("flake8", RunKind::Lint, &[".py"], read_output).silent_on_success();
 
 fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();

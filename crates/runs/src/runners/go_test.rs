@@ -19,10 +19,10 @@ use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::scan;
 use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "go test",
-    kind: RunKind::Test,
-    keywords: &[
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "go test",
+    RunKind::Test,
+    &[
         "FAIL\n",
         "FAIL\t",
         "--- FAIL: ",
@@ -36,9 +36,8 @@ pub(super) static RUNNER: OutputReader = OutputReader {
         "\n{\"Time\":",
         "\n{\"Action\":",
     ],
-    silent_on_success: false,
-    read: read_output,
-};
+    read_output,
+);
 
 /// The outcome of one test.
 #[derive(Clone, Copy, PartialEq)]

@@ -4,13 +4,9 @@ use super::go_errors;
 use crate::RunKind;
 use crate::report::OutputReader;
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "go vet",
-    kind: RunKind::Lint,
-    keywords: go_errors::KEYWORDS,
-    silent_on_success: true,
-    read: go_errors::read_build_output,
-};
+pub(super) static RUNNER: OutputReader =
+    OutputReader::new("go vet", RunKind::Lint, go_errors::KEYWORDS, go_errors::read_build_output)
+        .silent_on_success();
 
 #[cfg(test)]
 mod tests {

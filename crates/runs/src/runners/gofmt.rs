@@ -5,13 +5,8 @@ use crate::RunKind;
 use crate::report::{OutputReader, OutputReport};
 use crate::scan::{self, CodePlace, has_extension};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "gofmt",
-    kind: RunKind::Lint,
-    keywords: &[".go\n", ".go:"],
-    silent_on_success: true,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader =
+    OutputReader::new("gofmt", RunKind::Lint, &[".go\n", ".go:"], read_output).silent_on_success();
 
 fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();

@@ -7,19 +7,13 @@ use crate::RunKind;
 use crate::report::{OutputReader, OutputReport};
 use crate::scan::{self, CodePlace};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "golangci-lint",
-    kind: RunKind::Lint,
-    keywords: &[
-        ".go:",
-        " issues:\n",
-        "\n0 issues.",
-        "\nlevel=error ",
-        "\nError: can't load config",
-    ],
-    silent_on_success: true,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "golangci-lint",
+    RunKind::Lint,
+    &[".go:", " issues:\n", "\n0 issues.", "\nlevel=error ", "\nError: can't load config"],
+    read_output,
+)
+.silent_on_success();
 
 /// Maximum number of lines of a message below its place.
 const MAX_MESSAGE_LINES: usize = 12;

@@ -10,13 +10,12 @@ use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::scan;
 use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "gotestsum",
-    kind: RunKind::Test,
-    keywords: &["\nDONE ", "\n=== FAIL: ", "\n=== Failed"],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "gotestsum",
+    RunKind::Test,
+    &["\nDONE ", "\n=== FAIL: ", "\n=== Failed"],
+    read_output,
+);
 
 /// A block `=== FAIL: till TestOpen (0.00s)` and the lines below it.
 struct GotestsumFailure<'a> {

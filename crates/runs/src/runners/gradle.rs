@@ -1,14 +1,15 @@
 //! Gradle: tasks, failed tests, and the end of the build. It prints numbers of tests only for a task with failures.
 
+use super::count_sums::sum_counts;
 use super::java;
 use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::scan::{self, CodePlace, find_count, has_extension, split_number};
 use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "gradle",
-    kind: RunKind::Test,
-    keywords: &[
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "gradle",
+    RunKind::Test,
+    &[
         "\nBUILD ",
         " FAILED\n",
         "\nFAILURE: Build ",
@@ -19,93 +20,107 @@ pub(super) static RUNNER: OutputReader = OutputReader {
         ".groovy",
         ".scala",
     ],
-    silent_on_success: false,
-    read: read_output,
-};
+    read_output,
+);
 
 fn read_output(text: &str) -> OutputReport {
-    let mut failures: Vec<ReportedFailure> = Vec::new();
-    let mut counts: Vec<TestCounts> = Vec::new();
-    let mut tasks = GradleTestTasks::default();
-    let mut passed = PassedTests::default();
-    let mut ended: Option<bool> = None;
-    let mut took = None;
-    let mut said_failed = false;
-    let mut wrong: Vec<&str> = Vec::new();
-    let mut explaining = false;
-    let mut open = false;
+    let mut output = GradleOutput::default();
     for line in text.lines() {
-        if let Some((good, time)) = parse_build_end(line) {
-            ended = Some(good && ended != Some(false));
-            took = time;
-        } else if tasks.read_line(line) {
-            open = false;
+        output.read_line(line);
+    }
+    output.finish()
+}
+
+/// The output of a Gradle build, as far as it was read.
+#[derive(Default)]
+struct GradleOutput<'a> {
+    tasks: GradleTestTasks,
+    /// Numbers of tests, one for each task with failures.
+    task_counts: Vec<TestCounts>,
+    failures: Vec<ReportedFailure>,
+    passed: PassedTests,
+    /// True if the stack of the last failure follows.
+    in_stack: bool,
+    has_failure_line: bool,
+    /// The lines below `* What went wrong:`.
+    explanation_lines: Vec<&'a str>,
+    in_explanation: bool,
+    /// Result of the build; false if one of several builds failed.
+    succeeded: Option<bool>,
+    duration: Option<u64>,
+}
+
+impl<'a> GradleOutput<'a> {
+    fn read_line(&mut self, line: &'a str) {
+        if let Some((succeeded, duration)) = parse_build_end(line) {
+            self.succeeded = Some(succeeded && self.succeeded != Some(false));
+            self.duration = duration;
+        } else if self.tasks.read_line(line) {
+            self.in_stack = false;
         } else if let Some(test) = parse_result(line, " FAILED") {
-            failures.push(ReportedFailure { test: Some(test), ..ReportedFailure::default() });
-            open = true;
+            self.failures.push(ReportedFailure { test: Some(test), ..ReportedFailure::default() });
+            self.in_stack = true;
         } else if let Some(test) = parse_result(line, " PASSED") {
-            passed.add(None, || test);
-            open = false;
+            self.passed.add(None, || test);
+            self.in_stack = false;
         } else if let Some(failure) = parse_compiler_error(line) {
-            failures.push(failure);
-            open = false;
-        } else if let Some(of_task) = parse_completed(line) {
-            counts.push(of_task);
+            self.failures.push(failure);
+            self.in_stack = false;
+        } else if let Some(counts) = parse_completed(line) {
+            self.task_counts.push(counts);
         } else if line.starts_with("FAILURE: Build ") {
-            said_failed = true;
-            open = false;
+            self.has_failure_line = true;
+            self.in_stack = false;
         } else if line == "* What went wrong:" {
-            explaining = true;
+            self.in_explanation = true;
         } else if line == "* Try:" {
-            explaining = false;
-        } else if explaining && !line.is_empty() {
-            wrong.push(line);
-        } else if let Some(failure) = failures.last_mut().filter(|_| open) {
+            self.in_explanation = false;
+        } else if self.in_explanation && !line.is_empty() {
+            self.explanation_lines.push(line);
+        } else if let Some(failure) = self.failures.last_mut().filter(|_| self.in_stack) {
             if line.is_empty() {
-                open = false;
+                self.in_stack = false;
             } else {
                 read_detail(failure, line);
             }
         }
     }
-    let known = tasks.ran > 0 && tasks.ran == counts.len();
-    let counts = known.then(|| {
-        counts.iter().fold(TestCounts::default(), |sum, one| TestCounts {
-            passed: sum.passed.saturating_add(one.passed),
-            failed: sum.failed.saturating_add(one.failed),
-            skipped: sum.skipped.saturating_add(one.skipped),
-        })
-    });
-    let clean =
-        failures.is_empty() && !said_failed && counts.is_none_or(|counts| counts.failed == 0);
-    let verdict = match ended {
-        Some(false) => Verdict::Failed,
-        // Tests that are up to date did not run; a build without test tasks is only a build.
-        Some(true) if clean && (tasks.ran > 0 || tasks.idle == 0) => Verdict::Passed,
-        _ if !clean => Verdict::Failed,
-        _ => Verdict::Unknown,
-    };
-    if verdict == Verdict::Failed {
-        let mut seen = std::collections::HashSet::new();
-        failures.retain(|one| {
-            seen.insert((one.test.clone(), one.message.clone().filter(|_| one.test.is_none())))
-        });
-        if failures.is_empty() {
-            // The second line has the reason; the first names only the task.
-            let message = wrong.get(1).or_else(|| wrong.first());
-            let message = message.map(|line| line.trim_start_matches("> ").trim().to_owned());
-            failures.extend(message.map(|message| ReportedFailure {
-                message: Some(message),
-                ..ReportedFailure::default()
-            }));
+
+    fn finish(mut self) -> OutputReport {
+        let tasks = &self.tasks;
+        let is_counted = tasks.ran > 0 && tasks.ran == self.task_counts.len();
+        let counts = is_counted.then(|| sum_counts(self.task_counts.iter().copied()));
+        let has_failures = !self.failures.is_empty()
+            || self.has_failure_line
+            || counts.is_some_and(|counts| counts.failed > 0);
+        let verdict = match self.succeeded {
+            Some(false) => Verdict::Failed,
+            _ if has_failures => Verdict::Failed,
+            // Tests that are up to date did not run; a build without test tasks is only a build.
+            Some(true) if tasks.ran > 0 || tasks.idle == 0 => Verdict::Passed,
+            _ => Verdict::Unknown,
+        };
+        if verdict == Verdict::Failed {
+            java::keep_each_failure_once(&mut self.failures);
+            if self.failures.is_empty() {
+                self.failures.extend(self.explained_failure());
+            }
+        }
+        OutputReport {
+            verdict,
+            counts,
+            passed: self.passed.without_failed(&self.failures),
+            failures: self.failures,
+            duration: self.duration,
         }
     }
-    OutputReport {
-        verdict,
-        counts,
-        passed: passed.without_failed(&failures),
-        failures,
-        duration: took,
+
+    /// Returns the failure that the explanation is about. Its second line has the reason; the first names only the
+    /// task.
+    fn explained_failure(&self) -> Option<ReportedFailure> {
+        let line = self.explanation_lines.get(1).or_else(|| self.explanation_lines.first())?;
+        let message = line.trim_start_matches("> ").trim().to_owned();
+        Some(ReportedFailure { message: Some(message), ..ReportedFailure::default() })
     }
 }
 

@@ -9,13 +9,8 @@ use crate::scan::CodePlace;
 /// The text after the path.
 const UNSORTED: &str = " Imports are incorrectly sorted and/or formatted.";
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "isort",
-    kind: RunKind::Lint,
-    keywords: &[UNSORTED],
-    silent_on_success: true,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader =
+    OutputReader::new("isort", RunKind::Lint, &[UNSORTED], read_output).silent_on_success();
 
 fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();

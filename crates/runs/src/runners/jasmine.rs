@@ -7,13 +7,8 @@ use crate::report::{OutputReader, OutputReport, ReportedFailure};
 use crate::scan;
 use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "jasmine",
-    kind: RunKind::Test,
-    keywords: &[" specs, ", " spec, "],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader =
+    OutputReader::new("jasmine", RunKind::Test, &[" specs, ", " spec, "], read_output);
 
 fn read_output(text: &str) -> OutputReport {
     let mut failures: Vec<ReportedFailure> = Vec::new();

@@ -1,5 +1,7 @@
 //! The stack of a failed Java test, for Maven and Gradle.
 
+use std::collections::HashSet;
+
 use crate::report::ReportedFailure;
 use crate::scan::CodePlace;
 
@@ -51,6 +53,15 @@ pub(super) fn read_stack_line(failure: &mut ReportedFailure, line: &str) {
         // A message that starts on the next line.
         failure.message = Some(said.to_owned());
     }
+}
+
+/// Removes repeated failures: of a test by its name, of a build by its message.
+pub(super) fn keep_each_failure_once(failures: &mut Vec<ReportedFailure>) {
+    let mut seen = HashSet::new();
+    failures.retain(|failure| {
+        let message = failure.message.clone().filter(|_| failure.test.is_none());
+        seen.insert((failure.test.clone(), message))
+    });
 }
 
 /// Returns true for a class such as `java.lang.AssertionError`.

@@ -14,13 +14,12 @@ use super::tree::{self, SuiteTree};
 use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::{RunKind, TestCounts, Verdict, scan};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "jest",
-    kind: RunKind::Test,
-    keywords: &["Test Suites: ", "\nTests: ", "\nSnapshots: ", "Jest: ", "  ● "],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "jest",
+    RunKind::Test,
+    &["Test Suites: ", "\nTests: ", "\nSnapshots: ", "Jest: ", "  ● "],
+    read_output,
+);
 
 /// The closing lines.
 #[derive(Debug, Clone, Copy, Default)]

@@ -12,13 +12,12 @@ use crate::report::{OutputReader, OutputReport, ReportedFailure};
 use crate::scan;
 use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "karma",
-    kind: RunKind::Test,
-    keywords: &["): Executed ", ") ERROR\n", " FAILED\n", "\nTOTAL: "],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "karma",
+    RunKind::Test,
+    &["): Executed ", ") ERROR\n", " FAILED\n", "\nTOTAL: "],
+    read_output,
+);
 
 /// The last numbers of one browser.
 #[derive(Clone, Copy)]

@@ -7,13 +7,8 @@ use crate::report::{OutputReader, OutputReport, ReportedFailure};
 use crate::scan::{self, split_number};
 use crate::{RunKind, Verdict};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "make",
-    kind: RunKind::Build,
-    keywords: &["make: ", "]: *** ", "\nmake["],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader =
+    OutputReader::new("make", RunKind::Build, &["make: ", "]: *** ", "\nmake["], read_output);
 
 fn read_output(text: &str) -> OutputReport {
     let mut failures: Vec<ReportedFailure> = Vec::new();

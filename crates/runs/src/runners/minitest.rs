@@ -4,13 +4,12 @@ use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::scan::{self, find_count};
 use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "minitest",
-    kind: RunKind::Test,
-    keywords: &[" skips\n", "Failure:\n", "Error:\n"],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "minitest",
+    RunKind::Test,
+    &[" skips\n", "Failure:\n", "Error:\n"],
+    read_output,
+);
 
 fn read_output(text: &str) -> OutputReport {
     let mut summaries: Vec<TestCounts> = Vec::new();

@@ -6,19 +6,18 @@ use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::scan::{self, CodePlace};
 use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "mix test",
-    kind: RunKind::Test,
-    keywords: &[
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "mix test",
+    RunKind::Test,
+    &[
         " failures",
         " failure",
         "\n== Compilation error in file ",
         "\n     stacktrace:",
         "_test.exs:",
     ],
-    silent_on_success: false,
-    read: read_output,
-};
+    read_output,
+);
 
 fn read_output(text: &str) -> OutputReport {
     let mut failures: Vec<ReportedFailure> = Vec::new();
@@ -88,13 +87,7 @@ fn read_output(text: &str) -> OutputReport {
     } else {
         failures.clear();
     }
-    OutputReport {
-        verdict,
-        counts,
-        passed: passed.without_failed(&failures),
-        failures,
-        duration: None,
-    }
+    OutputReport::new(verdict, counts, passed, failures)
 }
 
 /// Parses a complete `1 doctest, 3 tests, 2 failures, 1 skipped, 1 excluded`.

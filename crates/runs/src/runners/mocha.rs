@@ -10,13 +10,12 @@ use super::tree::{self, SuiteTree};
 use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::{RunKind, TestCounts, Verdict, scan};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "mocha",
-    kind: RunKind::Test,
-    keywords: &[" passing (", " failing\n", "Exception during run: "],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "mocha",
+    RunKind::Test,
+    &[" passing (", " failing\n", "Exception during run: "],
+    read_output,
+);
 
 /// Marks of a pass, which depend on the system.
 const PASS_MARKS: [char; 3] = ['✔', '✓', '√'];

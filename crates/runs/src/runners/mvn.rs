@@ -5,119 +5,142 @@
 
 mod classes;
 
-use std::collections::HashSet;
-
 use classes::{SurefireModule, parse_test_counts};
 
+use super::count_sums::sum_counts;
 use super::java;
 use crate::report::{OutputReader, OutputReport, ReportedFailure};
 use crate::scan::{self, CodePlace, file_of_place, has_extension};
-use crate::{RunKind, TestCounts, Verdict};
+use crate::{RunKind, Verdict};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "mvn",
-    kind: RunKind::Test,
-    keywords: &["BUILD SUCCESS\n", "BUILD FAILURE\n", "Failed to execute goal ", "Tests run: "],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "mvn",
+    RunKind::Test,
+    &["BUILD SUCCESS\n", "BUILD FAILURE\n", "Failed to execute goal ", "Tests run: "],
+    read_output,
+);
 
 fn read_output(text: &str) -> OutputReport {
-    let mut modules: Vec<SurefireModule> = Vec::new();
-    let mut failures: Vec<ReportedFailure> = Vec::new();
-    let mut build = None;
-    let mut goal: Option<&str> = None;
-    let mut none_ran = false;
-    let mut took = None;
-    let mut crashed = false;
-    // True if the stack of the last failure follows.
-    let mut open = false;
-    let mut above = "";
-    for whole in text.lines() {
+    let mut output = MavenOutput::default();
+    for line in text.lines() {
+        output.read_line(line);
+    }
+    // A VM that died did not run the rest of its tests.
+    let vm_died = text.contains("The forked VM terminated without");
+    output.finish(vm_died)
+}
+
+/// The output of a Maven build, as far as it was read.
+#[derive(Default)]
+struct MavenOutput<'a> {
+    modules: Vec<SurefireModule<'a>>,
+    failures: Vec<ReportedFailure>,
+    /// True if the stack of the last failure follows.
+    in_stack: bool,
+    /// True after the heading of the list of crashed tests.
+    expects_crashed_test: bool,
+    /// The first failed goal and its reason.
+    failed_goal: Option<&'a str>,
+    /// True if surefire started and reported nothing since, because it found no tests.
+    found_no_tests: bool,
+    succeeded: Option<bool>,
+    duration: Option<u64>,
+    previous_line: &'a str,
+}
+
+impl<'a> MavenOutput<'a> {
+    fn read_line(&mut self, whole: &'a str) {
         let (level, line) = split_level(whole);
+        let class = self.modules.last().and_then(|module| module.class);
         if line.trim() == "T E S T S" {
-            modules.push(SurefireModule::default());
-        } else if is_rule(above) && (line == "BUILD SUCCESS" || line == "BUILD FAILURE") {
-            build = Some(line == "BUILD SUCCESS");
-            open = false;
-        } else if let Some(why) =
+            self.modules.push(SurefireModule::default());
+        } else if is_rule(self.previous_line)
+            && (line == "BUILD SUCCESS" || line == "BUILD FAILURE")
+        {
+            self.succeeded = Some(line == "BUILD SUCCESS");
+            self.in_stack = false;
+        } else if let Some(goal) =
             line.strip_prefix("Failed to execute goal ").filter(|_| level == "ERROR")
         {
-            goal = goal.or(Some(why));
+            self.failed_goal = self.failed_goal.or(Some(goal));
         } else if line.starts_with("--- ") && line.contains("surefire") && line.contains(":test ") {
-            // It prints nothing if it finds no tests.
-            none_ran = true;
+            self.found_no_tests = true;
         } else if line == "Tests are skipped." {
-            none_ran = false;
+            self.found_no_tests = false;
         } else if let Some(time) = line.strip_prefix("Total time:") {
-            took = time.trim().strip_suffix(" s").and_then(scan::parse_seconds);
+            self.duration = time.trim().strip_suffix(" s").and_then(scan::parse_seconds);
         } else if let Some(counts) = parse_test_counts(line) {
-            open = false;
-            if modules.is_empty() {
-                modules.push(SurefireModule::new_quiet());
+            self.in_stack = false;
+            if self.modules.is_empty() {
+                self.modules.push(SurefireModule::new_quiet());
             }
-            if let Some(module) = modules.last_mut() {
+            if let Some(module) = self.modules.last_mut() {
                 module.read_counts(line, counts);
             }
         } else if line == "Results:" || line == "Results :" {
-            open = false;
-            if let Some(module) = modules.last_mut() {
+            self.in_stack = false;
+            if let Some(module) = self.modules.last_mut() {
                 module.expect_total();
             }
-        } else if let Some(test) =
-            parse_failed(line, modules.last().and_then(|module| module.class))
-        {
-            failures.push(ReportedFailure { test: Some(test), ..ReportedFailure::default() });
-            open = true;
+        } else if let Some(test) = parse_failed(line, class) {
+            self.failures.push(ReportedFailure { test: Some(test), ..ReportedFailure::default() });
+            self.in_stack = true;
         } else if let Some(failure) = parse_compiler_error(line).filter(|_| level == "ERROR") {
-            failures.push(failure);
-            open = false;
+            self.failures.push(failure);
+            self.in_stack = false;
         } else if line == "Crashed tests:" {
-            crashed = true;
-        } else if crashed {
-            failures.push(crash_failure(line));
-            crashed = false;
-        } else if let Some(failure) = failures.last_mut().filter(|_| open && level.is_empty()) {
+            self.expects_crashed_test = true;
+        } else if self.expects_crashed_test {
+            self.failures.push(crash_failure(line));
+            self.expects_crashed_test = false;
+        } else if self.in_stack
+            && level.is_empty()
+            && let Some(failure) = self.failures.last_mut()
+        {
             java::read_stack_line(failure, line);
         }
-        above = line;
+        self.previous_line = line;
     }
-    let whole = modules.iter().all(|module| module.total.is_some());
-    let counts = (whole && !modules.is_empty()).then(|| total_counts(&modules));
-    let ran = counts.is_some_and(|counts| counts.passed > 0);
-    let failed = build == Some(false)
-        || goal.is_some()
-        || counts.is_some_and(|counts| counts.failed > 0)
-        || modules.iter().any(|module| module.failed);
-    let verdict = match build {
-        _ if failed => Verdict::Failed,
-        Some(true) if ran || (modules.is_empty() && !none_ran) => Verdict::Passed,
-        _ => Verdict::Unknown,
-    };
-    if verdict == Verdict::Failed {
-        let mut seen = HashSet::new();
-        failures.retain(|one| {
-            seen.insert((one.test.clone(), one.message.clone().filter(|_| one.test.is_none())))
-        });
-        if failures.is_empty() {
-            failures.extend(goal.map(|why| {
-                let message = why.split_once(": ").map_or(why, |(_, message)| message);
-                let message = message.split(" -> [Help").next().unwrap_or(message);
-                ReportedFailure { message: Some(message.to_owned()), ..ReportedFailure::default() }
-            }));
+
+    fn finish(mut self, vm_died: bool) -> OutputReport {
+        let modules = &self.modules;
+        let is_complete = modules.iter().all(|module| module.total.is_some());
+        let counts = (is_complete && !modules.is_empty())
+            .then(|| sum_counts(modules.iter().filter_map(|module| module.total)));
+        let has_passed_tests = counts.is_some_and(|counts| counts.passed > 0);
+        let has_failures = self.succeeded == Some(false)
+            || self.failed_goal.is_some()
+            || counts.is_some_and(|counts| counts.failed > 0)
+            || modules.iter().any(|module| module.failed);
+        let is_build_only = modules.is_empty() && !self.found_no_tests;
+        let verdict = match self.succeeded {
+            _ if has_failures => Verdict::Failed,
+            Some(true) if has_passed_tests || is_build_only => Verdict::Passed,
+            _ => Verdict::Unknown,
+        };
+        if verdict == Verdict::Failed {
+            java::keep_each_failure_once(&mut self.failures);
+            if self.failures.is_empty() {
+                self.failures.extend(self.failed_goal.map(goal_failure));
+            }
+        } else {
+            self.failures.clear();
         }
-    } else {
-        failures.clear();
+        OutputReport {
+            verdict,
+            counts: counts.filter(|_| !vm_died),
+            failures: self.failures,
+            passed: Vec::new(),
+            duration: self.duration,
+        }
     }
-    // A VM that died did not run the rest of its tests.
-    let died = text.contains("The forked VM terminated without");
-    OutputReport {
-        verdict,
-        counts: counts.filter(|_| !died),
-        failures,
-        passed: Vec::new(),
-        duration: took,
-    }
+}
+
+/// Returns the failure of a goal: `org.apache.maven.plugins:… (default) on project shop: No such file -> [Help 1]`.
+fn goal_failure(goal: &str) -> ReportedFailure {
+    let message = goal.split_once(": ").map_or(goal, |(_, message)| message);
+    let message = message.split(" -> [Help").next().unwrap_or(message);
+    ReportedFailure { message: Some(message.to_owned()), ..ReportedFailure::default() }
 }
 
 /// Splits `[ERROR] text` into level and text.
@@ -182,15 +205,6 @@ fn crash_failure(class: &str) -> ReportedFailure {
         frame: None,
         ..ReportedFailure::default()
     }
-}
-
-fn total_counts(modules: &[SurefireModule]) -> TestCounts {
-    let totals = modules.iter().filter_map(|module| module.total);
-    totals.fold(TestCounts::default(), |sum, counts| TestCounts {
-        passed: sum.passed.saturating_add(counts.passed),
-        failed: sum.failed.saturating_add(counts.failed),
-        skipped: sum.skipped.saturating_add(counts.skipped),
-    })
 }
 
 #[cfg(test)]

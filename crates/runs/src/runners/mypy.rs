@@ -4,13 +4,12 @@ use super::findings::Findings;
 use crate::report::{OutputReader, OutputReport};
 use crate::{RunKind, scan};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "mypy",
-    kind: RunKind::Typecheck,
-    keywords: &[": error: ", "\nFound ", "\nSuccess: no issues found in "],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "mypy",
+    RunKind::Typecheck,
+    &[": error: ", "\nFound ", "\nSuccess: no issues found in "],
+    read_output,
+);
 
 fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();

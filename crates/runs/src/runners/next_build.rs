@@ -7,10 +7,10 @@ use crate::RunKind;
 use crate::report::{OutputReader, OutputReport};
 use crate::scan::{self, CodePlace};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "next build",
-    kind: RunKind::Build,
-    keywords: &[
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "next build",
+    RunKind::Build,
+    &[
         "\nFailed to compile.",
         "\nFailed to type check.",
         "\nRoute (",
@@ -19,9 +19,8 @@ pub(super) static RUNNER: OutputReader = OutputReader {
         "\nError occurred prerendering page ",
         "\nExport encountered ",
     ],
-    silent_on_success: false,
-    read: read_output,
-};
+    read_output,
+);
 
 fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();

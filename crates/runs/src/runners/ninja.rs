@@ -8,13 +8,8 @@ use super::findings::Findings;
 use crate::RunKind;
 use crate::report::{OutputReader, OutputReport};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "ninja",
-    kind: RunKind::Build,
-    keywords: &["ninja: ", "\nFAILED: "],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader =
+    OutputReader::new("ninja", RunKind::Build, &["ninja: ", "\nFAILED: "], read_output);
 
 fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();

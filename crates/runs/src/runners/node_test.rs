@@ -11,13 +11,12 @@ use super::count_sums;
 use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::{RunKind, TestCounts, Verdict, scan};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "node --test",
-    kind: RunKind::Test,
-    keywords: &["\n# tests ", "\nℹ tests ", "not ok ", "✖ "],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "node --test",
+    RunKind::Test,
+    &["\n# tests ", "\nℹ tests ", "not ok ", "✖ "],
+    read_output,
+);
 
 /// The names of the numbers in the block, in order.
 const SUMMARY_NAMES: &[&str] =

@@ -7,13 +7,12 @@ use crate::RunKind;
 use crate::report::{OutputReader, OutputReport};
 use crate::scan;
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "oxlint",
-    kind: RunKind::Lint,
-    keywords: &["\nFound ", ",-[", "╭─[", " [Error/"],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "oxlint",
+    RunKind::Lint,
+    &["\nFound ", ",-[", "╭─[", " [Error/"],
+    read_output,
+);
 
 fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();

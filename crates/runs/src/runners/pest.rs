@@ -6,13 +6,8 @@ use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::scan::{self, CodePlace};
 use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "pest",
-    kind: RunKind::Test,
-    keywords: &["  Tests:  ", "   FAILED  ", "\n  • "],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader =
+    OutputReader::new("pest", RunKind::Test, &["  Tests:  ", "   FAILED  ", "\n  • "], read_output);
 
 fn read_output(text: &str) -> OutputReport {
     let mut failures: Vec<ReportedFailure> = Vec::new();

@@ -4,10 +4,10 @@ use crate::report::{OutputReader, OutputReport, ReportedFailure};
 use crate::scan::{self, CodePlace, split_number};
 use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "phpunit",
-    kind: RunKind::Test,
-    keywords: &[
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "phpunit",
+    RunKind::Test,
+    &[
         "\nOK (",
         "\nOK, but ",
         "\nFAILURES!\n",
@@ -17,9 +17,8 @@ pub(super) static RUNNER: OutputReader = OutputReader {
         "\nThere was ",
         "\nThere were ",
     ],
-    silent_on_success: false,
-    read: read_output,
-};
+    read_output,
+);
 
 /// The result by the last lines of a run.
 #[derive(Clone, Copy)]

@@ -11,20 +11,12 @@ use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::scan::{self, CodePlace};
 use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "playwright test",
-    kind: RunKind::Test,
-    keywords: &[
-        " passed (",
-        " failed\n",
-        " interrupted\n",
-        " flaky\n",
-        " › ",
-        "\nError: No tests found",
-    ],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "playwright test",
+    RunKind::Test,
+    &[" passed (", " failed\n", " interrupted\n", " flaky\n", " › ", "\nError: No tests found"],
+    read_output,
+);
 
 /// A test as the reporters print it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,13 +7,12 @@ use crate::report::{OutputReader, OutputReport, ReportedFailure};
 use crate::scan;
 use crate::{RunKind, Verdict};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "pre-commit",
-    kind: RunKind::Lint,
-    keywords: &["...Failed\n", "\n- hook id: ", "\nAn error has occurred: "],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "pre-commit",
+    RunKind::Lint,
+    &["...Failed\n", "\n- hook id: ", "\nAn error has occurred: "],
+    read_output,
+);
 
 /// Maximum number of hooks with output that is read. The search for the reader takes time, which a hook of the client
 /// does not have.

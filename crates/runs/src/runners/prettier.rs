@@ -5,18 +5,17 @@ use crate::RunKind;
 use crate::report::{OutputReader, OutputReport};
 use crate::scan::CodePlace;
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "prettier",
-    kind: RunKind::Lint,
-    keywords: &[
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "prettier",
+    RunKind::Lint,
+    &[
         "\nChecking formatting...",
         "Code style issues ",
         "Prettier code style!",
         "checking code style in ",
     ],
-    silent_on_success: false,
-    read: read_output,
-};
+    read_output,
+);
 
 fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();

@@ -6,13 +6,12 @@ use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::scan::{CodePlace, split_number};
 use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "prove",
-    kind: RunKind::Test,
-    keywords: &["\nResult: ", " (Wstat: ", "\nDubious, test returned "],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "prove",
+    RunKind::Test,
+    &["\nResult: ", " (Wstat: ", "\nDubious, test returned "],
+    read_output,
+);
 
 fn read_output(text: &str) -> OutputReport {
     let mut failing: Vec<(&str, u32, Option<&str>)> = Vec::new();
@@ -63,13 +62,7 @@ fn read_output(text: &str) -> OutputReport {
     };
     let failures =
         if verdict == Verdict::Failed { build_failures(text, &failing) } else { Vec::new() };
-    OutputReport {
-        verdict,
-        counts,
-        passed: passed.without_failed(&failures),
-        failures,
-        duration: None,
-    }
+    OutputReport::new(verdict, counts, passed, failures)
 }
 
 /// Parses file and number of failed tests of `t/b.t (Wstat: 512 (exited 2) Tests: 3 Failed: 2)`.

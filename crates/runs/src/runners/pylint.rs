@@ -8,13 +8,12 @@ use crate::RunKind;
 use crate::report::{OutputReader, OutputReport};
 use crate::scan::{self, CodePlace};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "pylint",
-    kind: RunKind::Lint,
-    keywords: &["\nYour code has been rated at ", ": E", ": F", ": W", ": C", ": R", ": ["],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "pylint",
+    RunKind::Lint,
+    &["\nYour code has been rated at ", ": E", ": F", ": W", ": C", ": R", ": ["],
+    read_output,
+);
 
 fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();

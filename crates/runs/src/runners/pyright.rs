@@ -6,13 +6,8 @@ use crate::RunKind;
 use crate::report::{OutputReader, OutputReport};
 use crate::scan::{self, CodePlace};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "pyright",
-    kind: RunKind::Typecheck,
-    keywords: &[" - error: ", " warning"],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader =
+    OutputReader::new("pyright", RunKind::Typecheck, &[" - error: ", " warning"], read_output);
 
 fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();

@@ -15,10 +15,10 @@ use super::traceback;
 use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::{RunKind, TestCounts, Verdict, scan};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "pytest",
-    kind: RunKind::Test,
-    keywords: &[
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "pytest",
+    RunKind::Test,
+    &[
         "passed in ",
         "failed in ",
         "skipped in ",
@@ -41,9 +41,8 @@ pub(super) static RUNNER: OutputReader = OutputReader {
         "\nImportError while loading conftest ",
         "Fatal Python error: ",
     ],
-    silent_on_success: false,
-    read: read_output,
-};
+    read_output,
+);
 
 /// The part of a session that a line belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

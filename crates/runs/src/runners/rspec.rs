@@ -7,13 +7,8 @@ use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::scan::{self, file_of_place, find_count, split_number};
 use crate::{RunKind, TestCounts, Verdict};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "rspec",
-    kind: RunKind::Test,
-    keywords: &[" example", "Failure/Error:"],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader =
+    OutputReader::new("rspec", RunKind::Test, &[" example", "Failure/Error:"], read_output);
 
 /// The line `4 examples, 1 failure, 2 pending`, and the time above it.
 #[derive(Clone, Copy)]
@@ -27,96 +22,135 @@ struct RspecSummary {
 }
 
 fn read_output(text: &str) -> OutputReport {
-    let mut summaries = 0_usize;
-    let mut last = None;
-    let mut above = "";
-    // The names of the last list only: an example may have printed one before.
-    let mut names: Vec<&str> = Vec::new();
-    let mut files: HashMap<&str, &str> = HashMap::new();
-    let mut details: HashMap<&str, ReportedFailure> = HashMap::new();
-    let mut outside: Vec<ReportedFailure> = Vec::new();
-    let mut block = RspecBlock::None;
-    // Dots of the progress format. `goes_on` is true if output follows the summary that only comes before one.
-    let mut dots = 0_usize;
-    let mut written = 0_usize;
-    let mut goes_on = false;
-    // True if there is output above the summary; an example may have printed a summary as the first line.
-    let mut ran = false;
-    let mut documented = DocumentationTree::default();
+    let mut output = RspecOutput::default();
     for line in text.lines() {
-        documented.read_line(line);
-        if let Some(summary) = parse_summary(line, above, written == 0) {
-            summaries += 1;
-            ran |= written > 1;
-            last = Some(summary);
-            names.clear();
-            goes_on = false;
-            block = RspecBlock::None;
+        output.read_line(line);
+    }
+    output.finish(text)
+}
+
+/// The output of RSpec, as far as it was read.
+#[derive(Default)]
+struct RspecOutput<'a> {
+    documentation: DocumentationTree<'a>,
+    summaries: usize,
+    last_summary: Option<RspecSummary>,
+    /// The failed examples of the last list only: an example may have printed one before.
+    failed_examples: Vec<&'a str>,
+    /// The files of those examples.
+    files: HashMap<&'a str, &'a str>,
+    /// The failures below numbered names.
+    details: HashMap<&'a str, ReportedFailure>,
+    /// Files that could not be loaded.
+    load_failures: Vec<ReportedFailure>,
+    block: RspecBlock<'a>,
+    /// Number of dots of the progress format.
+    dots: usize,
+    /// True if output follows the last summary that only comes before one.
+    continues_after_summary: bool,
+    /// True if there is output above a summary; an example may have printed a summary as the first line.
+    has_output_above_summary: bool,
+    /// Number of lines that are not empty.
+    written_lines: usize,
+    previous_line: &'a str,
+}
+
+impl<'a> RspecOutput<'a> {
+    fn read_line(&mut self, line: &'a str) {
+        self.documentation.read_line(line);
+        if let Some(summary) = parse_summary(line, self.previous_line, self.written_lines == 0) {
+            self.summaries += 1;
+            self.has_output_above_summary |= self.written_lines > 1;
+            self.last_summary = Some(summary);
+            self.failed_examples.clear();
+            self.continues_after_summary = false;
+            self.block = RspecBlock::None;
         } else if !line.is_empty() && line.bytes().all(|dot| matches!(dot, b'.' | b'F' | b'*')) {
-            dots += line.len();
-            goes_on = last.is_some();
+            self.dots += line.len();
+            self.continues_after_summary = self.last_summary.is_some();
         } else if line == "Failures:" {
-            goes_on = last.is_some();
-        } else if let Some(name) =
+            self.continues_after_summary = self.last_summary.is_some();
+        } else if let Some((place, name)) =
             line.strip_prefix("rspec ").and_then(|rest| rest.split_once(" # "))
         {
-            names.push(name.1);
-            files.extend(file_of_place(name.0).map(|file| (name.1, file)));
+            self.failed_examples.push(name);
+            self.files.extend(file_of_place(place).map(|file| (name, file)));
         } else if line.starts_with("An error occurred while loading ") {
-            outside.push(ReportedFailure::default());
-            block = RspecBlock::Outside;
+            self.load_failures.push(ReportedFailure::default());
+            self.block = RspecBlock::Outside;
         } else if let Some(name) = parse_numbered(line) {
-            block = RspecBlock::Example(name);
+            self.block = RspecBlock::Example(name);
         } else {
-            let failure = match block {
+            let failure = match self.block {
                 RspecBlock::None => None,
-                RspecBlock::Outside => outside.last_mut(),
-                RspecBlock::Example(name) => Some(details.entry(name).or_default()),
+                RspecBlock::Outside => self.load_failures.last_mut(),
+                RspecBlock::Example(name) => Some(self.details.entry(name).or_default()),
             };
             if let Some(failure) = failure {
-                read_detail(failure, line, above);
+                read_detail(failure, line, self.previous_line);
             }
         }
-        above = line;
-        written += usize::from(!line.is_empty());
+        self.previous_line = line;
+        self.written_lines += usize::from(!line.is_empty());
     }
-    // Pending examples are listed in the same form; only failures have a message.
-    details.retain(|_, failure| failure.message.is_some());
-    let counts = last
-        .map(|summary| summary.counts)
-        .filter(|counts| usize::try_from(counts.failed).is_ok_and(|failed| failed == names.len()));
-    let verdict = match last {
-        Some(summary) if summary.outside > 0 => Verdict::Failed,
-        Some(summary) if summary.counts.failed > 0 && (counts.is_some() || summary.is_headless) => {
+
+    fn finish(mut self, text: &'a str) -> OutputReport {
+        // Pending examples are listed in the same form; only failures have a message.
+        self.details.retain(|_, failure| failure.message.is_some());
+        let summary = self.last_summary;
+        let counts = summary.map(|summary| summary.counts).filter(|counts| {
+            usize::try_from(counts.failed).is_ok_and(|failed| failed == self.failed_examples.len())
+        });
+        let verdict = self.verdict(counts.is_some());
+        let has_load_failures = summary.is_some_and(|summary| summary.outside > 0);
+        let is_clear = !has_load_failures && (self.summaries == 1 || verdict == Verdict::Failed);
+        let failures = match verdict {
+            Verdict::Failed => self.take_failures(text),
+            _ => Vec::new(),
+        };
+        OutputReport {
+            verdict,
+            counts: counts.filter(|_| is_clear),
+            passed: self.documentation.passed.without_failed(&failures),
+            failures,
+            duration: summary.and_then(|summary| summary.millis).filter(|_| is_clear),
+        }
+    }
+
+    /// Returns the verdict. `is_listed` is true if the list of failed examples is as long as the last summary says.
+    fn verdict(&self, is_listed: bool) -> Verdict {
+        let Some(summary) = self.last_summary else {
+            return if self.details.is_empty() { Verdict::Unknown } else { Verdict::Failed };
+        };
+        let has_failed_examples = summary.counts.failed > 0 && (is_listed || summary.is_headless);
+        if summary.outside > 0 || has_failed_examples {
             Verdict::Failed
-        }
-        Some(summary) if summaries == 1 && ran && !goes_on && summary.is_success(dots) => {
+        } else if self.summaries == 1
+            && self.has_output_above_summary
+            && !self.continues_after_summary
+            && summary.is_success(self.dots)
+        {
             Verdict::Passed
+        } else {
+            Verdict::Unknown
         }
-        None if !details.is_empty() => Verdict::Failed,
-        _ => Verdict::Unknown,
-    };
-    let mut failures = outside;
-    if names.is_empty() && last.is_none() {
-        names = text
-            .lines()
-            .filter_map(parse_numbered)
-            .filter(|name| details.contains_key(name))
-            .collect();
     }
-    for name in names {
-        let detail = details.remove(name).unwrap_or_default();
-        let scope = files.get(name).map(|file| (*file).to_owned());
-        failures.push(ReportedFailure { test: Some(name.to_owned()), scope, ..detail });
+
+    /// Returns the files that could not be loaded and the failed examples.
+    fn take_failures(&mut self, text: &'a str) -> Vec<ReportedFailure> {
+        let mut names = std::mem::take(&mut self.failed_examples);
+        if names.is_empty() && self.last_summary.is_none() {
+            let numbered = text.lines().filter_map(parse_numbered);
+            names = numbered.filter(|name| self.details.contains_key(name)).collect();
+        }
+        let mut failures = std::mem::take(&mut self.load_failures);
+        failures.extend(names.into_iter().map(|name| {
+            let detail = self.details.remove(name).unwrap_or_default();
+            let scope = self.files.get(name).map(|file| (*file).to_owned());
+            ReportedFailure { test: Some(name.to_owned()), scope, ..detail }
+        }));
+        failures
     }
-    if verdict != Verdict::Failed {
-        failures.clear();
-    }
-    let outside = last.is_some_and(|summary| summary.outside > 0);
-    let clear = !outside && (summaries == 1 || verdict == Verdict::Failed);
-    let duration = last.and_then(|summary| summary.millis).filter(|_| clear);
-    let passed = documented.passed.without_failed(&failures);
-    OutputReport { verdict, counts: counts.filter(|_| clear), failures, passed, duration }
 }
 
 /// The tree of `--format documentation`. A line is an example if no line below it has deeper indentation.
@@ -159,8 +193,9 @@ impl<'a> DocumentationTree<'a> {
 }
 
 /// The failure that the lines belong to.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 enum RspecBlock<'a> {
+    #[default]
     None,
     Outside,
     Example(&'a str),

@@ -5,13 +5,12 @@ use crate::RunKind;
 use crate::report::{OutputReader, OutputReport};
 use crate::scan::{self, CodePlace};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "rubocop",
-    kind: RunKind::Lint,
-    keywords: &[" inspected, ", ": C: ", ": W: ", ": E: ", ": F: ", "\n== "],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "rubocop",
+    RunKind::Lint,
+    &[" inspected, ", ": C: ", ": W: ", ": E: ", ": F: ", "\n== "],
+    read_output,
+);
 
 fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();

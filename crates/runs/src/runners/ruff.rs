@@ -7,10 +7,10 @@ use crate::RunKind;
 use crate::report::{OutputReader, OutputReport};
 use crate::scan::{self, CodePlace};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "ruff",
-    kind: RunKind::Lint,
-    keywords: &[
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "ruff",
+    RunKind::Lint,
+    &[
         ".py",
         ".ipynb",
         ".toml:",
@@ -21,9 +21,8 @@ pub(super) static RUNNER: OutputReader = OutputReader {
         "\nFound ",
         "\nWould fix ",
     ],
-    silent_on_success: false,
-    read: read_output,
-};
+    read_output,
+);
 
 fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();

@@ -7,13 +7,9 @@ use crate::RunKind;
 use crate::report::{OutputReader, OutputReport};
 use crate::scan::{self, CodePlace};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "shellcheck",
-    kind: RunKind::Lint,
-    keywords: &[" SC", "[SC"],
-    silent_on_success: true,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader =
+    OutputReader::new("shellcheck", RunKind::Lint, &[" SC", "[SC"], read_output)
+        .silent_on_success();
 
 fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();

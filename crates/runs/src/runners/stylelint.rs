@@ -5,13 +5,9 @@ use crate::RunKind;
 use crate::report::{OutputReader, OutputReport};
 use crate::scan::{self, CodePlace};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "stylelint",
-    kind: RunKind::Lint,
-    keywords: &["  ✖  ", "  ×  "],
-    silent_on_success: true,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader =
+    OutputReader::new("stylelint", RunKind::Lint, &["  ✖  ", "  ×  "], read_output)
+        .silent_on_success();
 
 fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();

@@ -5,13 +5,12 @@ use crate::RunKind;
 use crate::report::{OutputReader, OutputReport};
 use crate::scan;
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "ty",
-    kind: RunKind::Typecheck,
-    keywords: &["\nerror[", ": error[", "All checks passed!"],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "ty",
+    RunKind::Typecheck,
+    &["\nerror[", ": error[", "All checks passed!"],
+    read_output,
+);
 
 fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();

@@ -8,19 +8,12 @@ use super::traceback::{self, Traceback};
 use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::{RunKind, TestCounts, Verdict, scan};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "unittest",
-    kind: RunKind::Test,
-    keywords: &[
-        "\nRan ",
-        "\nFAIL: ",
-        "\nERROR: ",
-        "\nUNEXPECTED SUCCESS: ",
-        "Fatal Python error: ",
-    ],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "unittest",
+    RunKind::Test,
+    &["\nRan ", "\nFAIL: ", "\nERROR: ", "\nUNEXPECTED SUCCESS: ", "Fatal Python error: "],
+    read_output,
+);
 
 const RULE_WIDTH: usize = 70;
 

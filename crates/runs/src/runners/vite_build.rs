@@ -4,13 +4,12 @@ use super::findings::Findings;
 use crate::report::{OutputReader, OutputReport};
 use crate::{RunKind, scan};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "vite build",
-    kind: RunKind::Build,
-    keywords: &["✓ built in ", "\nerror during build:", "\n✗ Build failed in "],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "vite build",
+    RunKind::Build,
+    &["✓ built in ", "\nerror during build:", "\n✗ Build failed in "],
+    read_output,
+);
 
 fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();

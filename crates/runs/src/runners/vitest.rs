@@ -12,13 +12,12 @@ use super::{count_sums, tree};
 use crate::report::{OutputReader, OutputReport, PassedTests, ReportedFailure};
 use crate::{RunKind, TestCounts, Verdict, scan};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "vitest",
-    kind: RunKind::Test,
-    keywords: &[" Test Files  ", "      Tests  ", "⎯"],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader = OutputReader::new(
+    "vitest",
+    RunKind::Test,
+    &[" Test Files  ", "      Tests  ", "⎯"],
+    read_output,
+);
 
 /// The closing lines.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -6,13 +6,8 @@ use crate::RunKind;
 use crate::report::{OutputReader, OutputReport};
 use crate::scan::{self, CodePlace};
 
-pub(super) static RUNNER: OutputReader = OutputReader {
-    name: "webpack",
-    kind: RunKind::Build,
-    keywords: &["\nERROR in ", "webpack "],
-    silent_on_success: false,
-    read: read_output,
-};
+pub(super) static RUNNER: OutputReader =
+    OutputReader::new("webpack", RunKind::Build, &["\nERROR in ", "webpack "], read_output);
 
 fn read_output(text: &str) -> OutputReport {
     let mut findings = Findings::default();

@@ -21,18 +21,13 @@ macro_rules! tells {
     };
 }
 
-pub(super) static RUNNER_SWIFT_BUILD: OutputReader = OutputReader {
-    name: "swift build",
-    kind: RunKind::Build,
-    keywords: tells!("\nBuild complete!"),
-    silent_on_success: false,
-    read: read_build,
-};
+pub(super) static RUNNER_SWIFT_BUILD: OutputReader =
+    OutputReader::new("swift build", RunKind::Build, tells!("\nBuild complete!"), read_build);
 
-pub(super) static RUNNER_SWIFT_TEST: OutputReader = OutputReader {
-    name: "swift test",
-    kind: RunKind::Test,
-    keywords: tells!(
+pub(super) static RUNNER_SWIFT_TEST: OutputReader = OutputReader::new(
+    "swift test",
+    RunKind::Test,
+    tells!(
         "Executed ",
         "Test Case ",
         "Test case ",
@@ -40,9 +35,8 @@ pub(super) static RUNNER_SWIFT_TEST: OutputReader = OutputReader {
         " passed after ",
         " failed after "
     ),
-    silent_on_success: false,
-    read: read_test,
-};
+    read_test,
+);
 
 /// The keywords of [`read_xcode`].
 const XCODE_KEYWORDS: &[&str] = tells!(
@@ -55,21 +49,11 @@ const XCODE_KEYWORDS: &[&str] = tells!(
     " failed after "
 );
 
-pub(super) static RUNNER_XCODEBUILD: OutputReader = OutputReader {
-    name: "xcodebuild",
-    kind: RunKind::Build,
-    keywords: XCODE_KEYWORDS,
-    silent_on_success: false,
-    read: read_xcode,
-};
+pub(super) static RUNNER_XCODEBUILD: OutputReader =
+    OutputReader::new("xcodebuild", RunKind::Build, XCODE_KEYWORDS, read_xcode);
 
-pub(super) static RUNNER_XCODEBUILD_TEST: OutputReader = OutputReader {
-    name: "xcodebuild test",
-    kind: RunKind::Test,
-    keywords: XCODE_KEYWORDS,
-    silent_on_success: false,
-    read: read_xcode,
-};
+pub(super) static RUNNER_XCODEBUILD_TEST: OutputReader =
+    OutputReader::new("xcodebuild test", RunKind::Test, XCODE_KEYWORDS, read_xcode);
 
 fn read_build(text: &str) -> OutputReport {
     let mut findings = Findings::default();

@@ -4,11 +4,11 @@ use rutter_testkit::dice::SeededRandom;
 
 use super::{
     Dialect, NeedKind, PROJECT_NAMES, ProjectAssembly, ProjectExtras, ProjectLayout, choose_units,
-    whole_check,
+    units_of, whole_check,
 };
 use crate::project::{
     Bug, BugForm, BugKind, Check, CheckFailure, CheckKind, CheckTool, EnvironmentNeed, Frame,
-    Language, Package, Remedy, UnrelatedChangeKind, VirtualProject,
+    Language, Remedy, VirtualProject,
 };
 use crate::source::{Region, lines_of};
 use crate::unit::{FunctionUnit, UnitFailure, UnitTest};
@@ -20,14 +20,6 @@ struct Go;
 impl Dialect for Go {
     fn doc(&self, text: &str) -> Vec<String> {
         vec![format!("// {text}")]
-    }
-
-    fn has_doc_first(&self) -> bool {
-        true
-    }
-
-    fn test_head(&self) -> usize {
-        1
     }
 
     fn failure(&self, test: &UnitTest, fail: &UnitFailure) -> CheckFailure {
@@ -75,16 +67,7 @@ pub(super) fn project(
 ) -> VirtualProject {
     let name = *dice.pick(&PROJECT_NAMES);
     let mut assembly = ProjectAssembly::new(Go, Language::Go, name);
-    assembly.project.packages = match layout {
-        ProjectLayout::Single => vec![Package { name: name.to_owned(), folder: String::new() }],
-        ProjectLayout::Nested => {
-            let folder = *dice.pick(&["backend", "server"]);
-            vec![Package { name: name.to_owned(), folder: folder.to_owned() }]
-        }
-        ProjectLayout::Monorepo => ["api", "web"]
-            .map(|name| Package { name: name.to_owned(), folder: format!("services/{name}") })
-            .to_vec(),
-    };
+    assembly.choose_packages(layout, ["backend", "server"], "services", dice);
     let first = &assembly.project.packages[0];
     let go_mod =
         if layout == ProjectLayout::Nested { first.path("go.mod") } else { "go.mod".to_owned() };
@@ -126,8 +109,7 @@ impl ProjectAssembly<Go> {
         let mut modules: Vec<&str> = units.iter().map(|unit| unit.module.as_str()).collect();
         modules.dedup();
         for module in &modules {
-            let of: Vec<&FunctionUnit> =
-                units.iter().filter(|unit| unit.module == *module).collect();
+            let of = units_of(units, module);
             let table = (tables >> (module.len() % 60)) & 1 == 1;
             self.module(package, module, &of);
             self.test_file(package, module, &of, table);
@@ -183,17 +165,7 @@ impl ProjectAssembly<Go> {
             }
             regions.push(Region::blank(format!("{prefix}/gap"), 1));
             regions.extend(self.function(package, unit));
-            if let Some(setting) = &unit.setting {
-                let file = own.path(&format!("{module}/{}", setting.file));
-                self.project.tree.put_file(
-                    file,
-                    vec![
-                        Region::new(format!("{package}/settings/before"), &setting.before),
-                        Region::new(format!("{prefix}/setting"), &setting.line),
-                        Region::new(format!("{package}/settings/after"), &setting.after),
-                    ],
-                );
-            }
+            self.put_setting(package, module, unit);
         }
         let labels = [
             format!("\treturn \"{module}:\" + name"),
@@ -208,10 +180,7 @@ impl ProjectAssembly<Go> {
         regions.push(Region::new(key("label/tail"), "}"));
         self.project.tree.put_file(path.clone(), regions);
         self.check(whole_check(CheckKind::Build, package, &path, module));
-        self.filler(UnrelatedChangeKind::Docstring, Some(package), key("title"), &titles);
-        self.filler(UnrelatedChangeKind::Comment, Some(package), key("comment"), &comments);
-        self.filler(UnrelatedChangeKind::Version, Some(package), key("version"), &versions);
-        self.filler(UnrelatedChangeKind::Function, Some(package), key("label/body"), &labels);
+        self.module_fillers(package, module, [&titles, &comments, &versions, &labels]);
     }
 
     fn test_file(&mut self, package: usize, module: &str, units: &[&FunctionUnit], table: bool) {

@@ -4,7 +4,7 @@ use rutter_testkit::dice::SeededRandom;
 
 use super::{
     Dialect, NeedKind, PROJECT_NAMES, ProjectAssembly, ProjectExtras, ProjectLayout, choose_units,
-    whole_check,
+    units_of, whole_check,
 };
 use crate::project::{
     Bug, BugForm, BugKind, Check, CheckFailure, CheckKind, CheckTool, EnvironmentNeed, Frame,
@@ -27,10 +27,6 @@ impl Dialect for Python {
 
     fn has_doc_first(&self) -> bool {
         false
-    }
-
-    fn test_head(&self) -> usize {
-        1
     }
 
     fn failure(&self, test: &UnitTest, fail: &UnitFailure) -> CheckFailure {
@@ -87,18 +83,7 @@ pub(super) fn project(
     let name = *dice.pick(&PROJECT_NAMES);
     let classes = dice.below(4) == 0;
     let mut assembly = ProjectAssembly::new(Python { classes }, Language::Python, name);
-    assembly.project.packages = match layout {
-        ProjectLayout::Single => vec![Package { name: name.to_owned(), folder: String::new() }],
-        ProjectLayout::Nested => {
-            vec![Package {
-                name: name.to_owned(),
-                folder: dice.pick(&["backend", "server"]).to_string(),
-            }]
-        }
-        ProjectLayout::Monorepo => ["api", "web"]
-            .map(|name| Package { name: name.to_owned(), folder: format!("packages/{name}") })
-            .to_vec(),
-    };
+    assembly.choose_packages(layout, ["backend", "server"], "packages", dice);
     let units = choose_units(assembly.project.packages.len(), dice, units::units);
     for (package, units) in units.iter().enumerate() {
         assembly.package(package, units, dice);
@@ -152,8 +137,7 @@ impl ProjectAssembly<Python> {
         let mut modules: Vec<&str> = units.iter().map(|unit| unit.module.as_str()).collect();
         modules.dedup();
         for module in modules {
-            let of: Vec<&FunctionUnit> =
-                units.iter().filter(|unit| unit.module == module).collect();
+            let of = units_of(units, module);
             self.module(package, module, &of);
             self.test_file(package, module, &of);
         }
@@ -212,18 +196,7 @@ impl ProjectAssembly<Python> {
             }
             regions.push(Region::blank(format!("{prefix}/gap"), 2));
             regions.extend(self.function(package, unit));
-            if let Some(setting) = &unit.setting {
-                let file =
-                    self.project.packages[package].path(&format!("src/{name}/{}", setting.file));
-                self.project.tree.put_file(
-                    file,
-                    vec![
-                        Region::new(format!("{package}/settings/before"), &setting.before),
-                        Region::new(format!("{prefix}/setting"), &setting.line),
-                        Region::new(format!("{package}/settings/after"), &setting.after),
-                    ],
-                );
-            }
+            self.put_setting(package, &format!("src/{name}"), unit);
         }
         let labels = [
             format!("    return f\"{module}:{{name}}\""),
@@ -236,10 +209,7 @@ impl ProjectAssembly<Python> {
         ));
         regions.push(Region::new(key("label/body"), &labels[0]));
         self.project.tree.put_file(path, regions);
-        self.filler(UnrelatedChangeKind::Docstring, Some(package), key("title"), &titles);
-        self.filler(UnrelatedChangeKind::Comment, Some(package), key("comment"), &comments);
-        self.filler(UnrelatedChangeKind::Version, Some(package), key("version"), &versions);
-        self.filler(UnrelatedChangeKind::Function, Some(package), key("label/body"), &labels);
+        self.module_fillers(package, module, [&titles, &comments, &versions, &labels]);
         if imports.len() > 1 {
             let forward = imports.join("\n");
             imports.reverse();

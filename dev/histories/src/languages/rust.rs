@@ -4,11 +4,11 @@ use rutter_testkit::dice::SeededRandom;
 
 use super::{
     Dialect, NeedKind, PROJECT_NAMES, ProjectAssembly, ProjectExtras, ProjectLayout, choose_units,
-    whole_check,
+    units_of, whole_check,
 };
 use crate::project::{
-    Check, CheckFailure, CheckKind, EnvironmentNeed, Frame, Language, Package, Remedy,
-    UnrelatedChangeKind, VirtualProject,
+    Check, CheckFailure, CheckKind, EnvironmentNeed, Frame, Language, Remedy, UnrelatedChangeKind,
+    VirtualProject,
 };
 use crate::source::{Region, lines_of};
 use crate::unit::{FunctionUnit, UnitFailure, UnitTest};
@@ -20,10 +20,6 @@ struct Rust;
 impl Dialect for Rust {
     fn doc(&self, text: &str) -> Vec<String> {
         vec![format!("/// {text}")]
-    }
-
-    fn has_doc_first(&self) -> bool {
-        true
     }
 
     fn test_head(&self) -> usize {
@@ -81,16 +77,7 @@ pub(super) fn project(
 ) -> VirtualProject {
     let name = *dice.pick(&PROJECT_NAMES);
     let mut assembly = ProjectAssembly::new(Rust, Language::Rust, name);
-    assembly.project.packages = match layout {
-        ProjectLayout::Single => vec![Package { name: name.to_owned(), folder: String::new() }],
-        ProjectLayout::Nested => {
-            let folder = *dice.pick(&["backend", "server"]);
-            vec![Package { name: name.to_owned(), folder: folder.to_owned() }]
-        }
-        ProjectLayout::Monorepo => ["api", "web"]
-            .map(|name| Package { name: name.to_owned(), folder: format!("crates/{name}") })
-            .to_vec(),
-    };
+    assembly.choose_packages(layout, ["backend", "server"], "crates", dice);
     let units = choose_units(assembly.project.packages.len(), dice, units::units);
     // The same choice for both packages: the test files have the same names.
     let integration = dice.next_u64();
@@ -171,8 +158,7 @@ impl ProjectAssembly<Rust> {
             ],
         );
         for module in modules {
-            let of: Vec<&FunctionUnit> =
-                units.iter().filter(|unit| unit.module == module).collect();
+            let of = units_of(units, module);
             let apart = (integration >> (module.len() % 60)) & 1 == 1;
             self.module(package, module, &of, apart);
         }
@@ -205,17 +191,7 @@ impl ProjectAssembly<Rust> {
             let prefix = Self::prefix(package, unit);
             regions.push(Region::blank(format!("{prefix}/gap"), 1));
             regions.extend(self.function(package, unit));
-            if let Some(setting) = &unit.setting {
-                let file = own.path(&format!("src/{}", setting.file));
-                self.project.tree.put_file(
-                    file,
-                    vec![
-                        Region::new(format!("{package}/settings/before"), &setting.before),
-                        Region::new(format!("{prefix}/setting"), &setting.line),
-                        Region::new(format!("{package}/settings/after"), &setting.after),
-                    ],
-                );
-            }
+            self.put_setting(package, "src", unit);
         }
         let labels = [
             format!("    format!(\"{module}:{{name}}\")"),
@@ -276,10 +252,7 @@ impl ProjectAssembly<Rust> {
             regions.push(Region::new(format!("{package}/tests/{module}/tail"), "}"));
         }
         self.project.tree.put_file(file, regions);
-        self.filler(UnrelatedChangeKind::Docstring, Some(package), key("title"), &titles);
-        self.filler(UnrelatedChangeKind::Comment, Some(package), key("comment"), &comments);
-        self.filler(UnrelatedChangeKind::Version, Some(package), key("version"), &versions);
-        self.filler(UnrelatedChangeKind::Function, Some(package), key("label/body"), &labels);
+        self.module_fillers(package, module, [&titles, &comments, &versions, &labels]);
     }
 
     /// Adds a module that is declared after the others.

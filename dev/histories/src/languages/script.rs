@@ -4,11 +4,11 @@ use rutter_testkit::dice::SeededRandom;
 
 use super::{
     Dialect, NeedKind, PROJECT_NAMES, ProjectAssembly, ProjectExtras, ProjectLayout, choose_units,
-    whole_check,
+    units_of, whole_check,
 };
 use crate::project::{
     Bug, BugForm, BugKind, Check, CheckFailure, CheckKind, CheckTool, EnvironmentNeed, Frame,
-    Language, Package, Remedy, UnrelatedChangeKind, VirtualProject,
+    Language, Remedy, UnrelatedChangeKind, VirtualProject,
 };
 use crate::source::{Region, lines_of};
 use crate::unit::{FunctionUnit, UnitDice, UnitFailure, UnitForm, UnitTest};
@@ -26,14 +26,6 @@ struct ScriptDialect {
 impl Dialect for ScriptDialect {
     fn doc(&self, text: &str) -> Vec<String> {
         vec![format!("/** {text} */")]
-    }
-
-    fn has_doc_first(&self) -> bool {
-        true
-    }
-
-    fn test_head(&self) -> usize {
-        1
     }
 
     fn failure(&self, test: &UnitTest, fail: &UnitFailure) -> CheckFailure {
@@ -77,16 +69,7 @@ pub(super) fn project(
         ScriptDialect { language, describes: dice.below(3) > 0, apart: dice.below(2) == 0 };
     let is_typed = language == Language::TypeScript;
     let mut assembly = ProjectAssembly::new(script, language, name);
-    assembly.project.packages = match layout {
-        ProjectLayout::Single => vec![Package { name: name.to_owned(), folder: String::new() }],
-        ProjectLayout::Nested => {
-            let folder = *dice.pick(&["frontend", "client"]);
-            vec![Package { name: name.to_owned(), folder: folder.to_owned() }]
-        }
-        ProjectLayout::Monorepo => ["api", "web"]
-            .map(|name| Package { name: name.to_owned(), folder: format!("packages/{name}") })
-            .to_vec(),
-    };
+    assembly.choose_packages(layout, ["frontend", "client"], "packages", dice);
     let drawn = |pick: &mut UnitDice| {
         units::units(pick).into_iter().map(|unit| typed(unit, is_typed)).collect()
     };
@@ -205,8 +188,7 @@ impl ProjectAssembly<ScriptDialect> {
         let mut modules: Vec<&str> = units.iter().map(|unit| unit.module.as_str()).collect();
         modules.dedup();
         for module in &modules {
-            let of: Vec<&FunctionUnit> =
-                units.iter().filter(|unit| unit.module == *module).collect();
+            let of = units_of(units, module);
             self.module(package, module, &of);
             self.test_file(package, module, &of);
         }
@@ -258,16 +240,7 @@ impl ProjectAssembly<ScriptDialect> {
             let prefix = Self::prefix(package, unit);
             regions.push(Region::blank(format!("{prefix}/gap"), 1));
             regions.extend(self.function(package, unit));
-            if let Some(setting) = &unit.setting {
-                self.project.tree.put_file(
-                    own.path(&format!("src/{}", setting.file)),
-                    vec![
-                        Region::new(format!("{package}/settings/before"), &setting.before),
-                        Region::new(format!("{prefix}/setting"), &setting.line),
-                        Region::new(format!("{package}/settings/after"), &setting.after),
-                    ],
-                );
-            }
+            self.put_setting(package, "src", unit);
         }
         let labels = [
             format!("  return `{module}:${{name}}`;"),
@@ -292,10 +265,7 @@ impl ProjectAssembly<ScriptDialect> {
             regions.push(Region::new(key("exports"), &text));
         }
         self.project.tree.put_file(path, regions);
-        self.filler(UnrelatedChangeKind::Docstring, Some(package), key("title"), &titles);
-        self.filler(UnrelatedChangeKind::Comment, Some(package), key("comment"), &comments);
-        self.filler(UnrelatedChangeKind::Version, Some(package), key("version"), &versions);
-        self.filler(UnrelatedChangeKind::Function, Some(package), key("label/body"), &labels);
+        self.module_fillers(package, module, [&titles, &comments, &versions, &labels]);
     }
 
     fn test_path(&self, package: usize, module: &str) -> (String, String) {

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{
-    CheckFailure, CheckKind, CheckSelection, FailedCheck, RunConditions, RunReport, RunStyle,
+    CheckFailure, CheckKind, CheckSelection, CheckTool, FailedCheck, RunConditions, RunReport,
+    RunStyle,
 };
 use crate::project::{Check, Package};
 
@@ -24,40 +25,21 @@ struct CargoRun<'a> {
     report: RunReport,
 }
 
-pub(super) fn execute_cargo_test(
+/// Runs `cargo test`, `cargo nextest run` or `cargo check`.
+pub(super) fn execute(
+    tool: CheckTool,
     selection: &CheckSelection,
     style: RunStyle,
     conditions: &RunConditions<'_>,
 ) -> RunReport {
     let mut run = CargoRun::new(style, conditions);
     let packages = run.packages(selection);
-    if run.build(&packages, true) {
-        run.tests(selection, &packages);
+    let is_built = run.build(&packages, tool != CheckTool::CargoCheck);
+    match tool {
+        CheckTool::CargoTest if is_built => run.tests(selection, &packages),
+        CheckTool::Nextest if is_built => run.nextest(selection, &packages),
+        _ => {}
     }
-    run.report
-}
-
-pub(super) fn execute_nextest(
-    selection: &CheckSelection,
-    style: RunStyle,
-    conditions: &RunConditions<'_>,
-) -> RunReport {
-    let mut run = CargoRun::new(style, conditions);
-    let packages = run.packages(selection);
-    if run.build(&packages, true) {
-        run.nextest(selection, &packages);
-    }
-    run.report
-}
-
-pub(super) fn execute_cargo_check(
-    selection: &CheckSelection,
-    style: RunStyle,
-    conditions: &RunConditions<'_>,
-) -> RunReport {
-    let mut run = CargoRun::new(style, conditions);
-    let packages = run.packages(selection);
-    run.build(&packages, false);
     run.report
 }
 

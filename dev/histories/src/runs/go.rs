@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{
-    CheckFailure, CheckKind, CheckSelection, CheckTool, FailedCheck, RunConditions, RunReport,
-    RunStyle,
+    CheckFailure, CheckKind, CheckSelection, CheckTool, FailedCheck, LintFinding, RunConditions,
+    RunReport, RunStyle,
 };
 
 /// Folder of Go's own sources.
@@ -87,29 +87,16 @@ pub(super) fn execute_golangci_lint(
     conditions: &RunConditions<'_>,
 ) -> RunReport {
     let mut report = RunReport::default();
-    let failures = conditions.failures();
-    let mut found = 0;
-    for (index, check) in conditions.project.checks.iter().enumerate() {
-        let is_asked = check.kind == CheckKind::Lint(CheckTool::GolangciLint)
-            && conditions.covers(selection, check.package, &check.file);
-        if !is_asked {
-            continue;
-        }
-        let Some(failure) = failures.get(&index) else {
-            report.passed.insert(index);
-            continue;
-        };
-        found += 1;
-        let at = conditions.line_number(&failure.region, failure.line);
-        let line = conditions.line_text(&failure.region, failure.line);
-        let column = line.find(&failure.mark).unwrap_or_default() + 1;
-        let file = conditions.shown(&check.file);
-        let title = format!("{file}:{at}:{column}: {} ({})", failure.message[0], failure.error);
+    let findings = conditions.lint_findings(CheckTool::GolangciLint, selection, &mut report);
+    let found = findings.len();
+    for LintFinding { check, file, line, column, text, failure } in findings {
+        let file = conditions.shown(&file);
+        let title = format!("{file}:{line}:{column}: {} ({})", failure.message[0], failure.error);
         report.out(title.clone());
-        report.out(line);
+        report.out(text);
         report.out(format!("\t{}^", " ".repeat(column - 2)));
         report.failed.push(FailedCheck {
-            check: index,
+            check,
             shown_by: vec![vec![title.clone()]],
             error: failure.message[0].clone(),
         });

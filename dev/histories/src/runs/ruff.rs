@@ -1,7 +1,7 @@
 //! The output of `ruff check`.
 
 use super::{
-    CheckKind, CheckSelection, CheckTool, FailedCheck, RunConditions, RunReport, RunStyle,
+    CheckSelection, CheckTool, FailedCheck, LintFinding, RunConditions, RunReport, RunStyle,
 };
 
 /// Lines of the file that ruff shows on either side of a finding.
@@ -13,39 +13,25 @@ pub(super) fn execute(
     conditions: &RunConditions<'_>,
 ) -> RunReport {
     let mut report = RunReport::default();
-    let failures = conditions.failures();
-    let mut found = 0;
-    for (index, check) in conditions.project.checks.iter().enumerate() {
-        let is_asked = check.kind == CheckKind::Lint(CheckTool::Ruff)
-            && conditions.covers(selection, check.package, &check.file);
-        if !is_asked {
-            continue;
-        }
-        let Some(failure) = failures.get(&index) else {
-            report.passed.insert(index);
-            continue;
-        };
-        found += 1;
-        let at = conditions.line_number(&failure.region, failure.line);
-        let line = conditions.line_text(&failure.region, failure.line);
-        let column = line.find(&failure.mark).unwrap_or_default() + 1;
-        let file = conditions.shown(&check.file).to_owned();
+    let findings = conditions.lint_findings(CheckTool::Ruff, selection, &mut report);
+    for LintFinding { check, file, line, column, failure, .. } in &findings {
         let title = format!("{} [*] {}", failure.error, failure.message[0]);
-        let place = format!("{file}:{at}:{column}");
+        let place = format!("{}:{line}:{column}", conditions.shown(file));
         if style.short {
             report.out(format!("{place}: {title}"));
         } else {
-            let text = conditions.state.tree.text(&check.file).unwrap_or_default();
+            let text = conditions.state.tree.text(file).unwrap_or_default();
             let lines: Vec<&str> = text.lines().collect();
-            block(&mut report, &title, &place, &lines, at, column, &failure.mark);
+            block(&mut report, &title, &place, &lines, *line, *column, &failure.mark);
         }
         let shown_by = vec![if style.short {
             vec![format!("{place}: {title}")]
         } else {
             vec![title.clone(), place]
         }];
-        report.failed.push(FailedCheck { check: index, shown_by, error: title });
+        report.failed.push(FailedCheck { check: *check, shown_by, error: title });
     }
+    let found = findings.len();
     if found == 0 {
         report.out("All checks passed!");
         report.summary.push("All checks passed!".to_owned());

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    CheckFailure, CheckKind, CheckSelection, CheckTool, FailedCheck, RunConditions, RunReport,
+    CheckFailure, CheckSelection, CheckTool, FailedCheck, LintFinding, RunConditions, RunReport,
     RunStyle,
 };
 use crate::project::Check;
@@ -469,54 +469,37 @@ pub(super) fn execute_script_lint(
     conditions: &RunConditions<'_>,
 ) -> RunReport {
     let mut report = RunReport::default();
-    let failures = conditions.failures();
-    let mut found = Vec::new();
-    for (index, check) in conditions.project.checks.iter().enumerate() {
-        if check.kind != CheckKind::Lint(tool)
-            || !conditions.covers(selection, check.package, &check.file)
-        {
-            continue;
-        }
-        match failures.get(&index) {
-            Some(failure) => found.push((index, check, failure)),
-            None => {
-                report.passed.insert(index);
-            }
-        }
-    }
-    found.sort_by_key(|(_, check, _)| check.file.clone());
-    for (index, check, failure) in &found {
-        let at = conditions.line_number(&failure.region, failure.line);
-        let line = conditions.line_text(&failure.region, failure.line);
-        let column = line.find(&failure.mark).unwrap_or_default() + 1;
-        let file = conditions.shown(&check.file);
+    let mut findings = conditions.lint_findings(tool, selection, &mut report);
+    findings.sort_by_key(|finding| finding.file.clone());
+    for LintFinding { check, file: path, line, column, failure, .. } in &findings {
+        let file = conditions.shown(path);
         let (code, message) = (&failure.error, &failure.message[0]);
         let shown_by = if tool == CheckTool::Tsc {
-            let text = format!("{file}({at},{column}): error {code}: {message}");
+            let text = format!("{file}({line},{column}): error {code}: {message}");
             report.out(text.clone());
             vec![text]
         } else {
-            let path = format!("{}/{}", conditions.root, check.file);
-            let text = format!("  {at}:{column}  error  {message}  {code}");
+            let path = format!("{}/{path}", conditions.root);
+            let text = format!("  {line}:{column}  error  {message}  {code}");
             report.out("");
             report.out(path.clone());
             report.out(text.clone());
             vec![path, text]
         };
         report.failed.push(FailedCheck {
-            check: *index,
+            check: *check,
             shown_by: vec![shown_by],
             error: message.clone(),
         });
     }
-    if tool == CheckTool::Eslint && !found.is_empty() {
-        let count = found.len();
+    if tool == CheckTool::Eslint && !findings.is_empty() {
+        let count = findings.len();
         let plural = if count == 1 { "" } else { "s" };
         report.out("");
         report.out(format!("✖ {count} problem{plural} ({count} error{plural}, 0 warnings)"));
         report.out("");
     }
-    if !found.is_empty() {
+    if !findings.is_empty() {
         report.exit = if tool == CheckTool::Tsc { 2 } else { 1 };
     }
     report

@@ -179,20 +179,23 @@ impl StoryBuilder {
         }
         self.world.begin_session(0, pause);
         if renamed && self.present_bugs(&[bug]).is_empty() {
-            let form = self.bug_form(bug, 0);
-            self.world.change_files(
-                &ChangeMethod::Edit,
-                ChangeRole::Break(bug),
-                "a refactoring",
-                |state| {
-                    form.write(&mut state.tree);
-                },
-            );
+            self.break_by_refactoring(bug);
             self.world.tag_return(FailureCause::Bug(bug), "return: of a renamed test");
         }
         self.run_red(tool, "red again");
         self.repair_bugs(&[bug], true);
         self.world.end_session();
+    }
+
+    /// Writes a bug into the files as a part of a refactoring.
+    fn break_by_refactoring(&mut self, bug: usize) {
+        let form = self.bug_form(bug, 0);
+        self.world.change_files(
+            &ChangeMethod::Edit,
+            ChangeRole::Break(bug),
+            "a refactoring",
+            |state| form.write(&mut state.tree),
+        );
     }
 
     /// Removes, renames or skips a test in its file.
@@ -270,15 +273,7 @@ impl StoryBuilder {
         let both = self.chance(40);
         if both {
             // Both fail at the same time: two tests, not one.
-            let form = self.bug_form(second, 0);
-            self.world.change_files(
-                &ChangeMethod::Edit,
-                ChangeRole::Break(second),
-                "a refactoring",
-                |state| {
-                    form.write(&mut state.tree);
-                },
-            );
+            self.break_by_refactoring(second);
             self.repair_bugs(&[first, second], false);
             self.world.end_session();
             let state = self.with_bugs(&[first, second]);
@@ -288,15 +283,7 @@ impl StoryBuilder {
         self.repair_bugs(&[first], false);
         self.world.end_session();
         self.world.begin_session(0, 60 * 48);
-        let form = self.bug_form(second, 0);
-        self.world.change_files(
-            &ChangeMethod::Edit,
-            ChangeRole::Break(second),
-            "a refactoring",
-            |state| {
-                form.write(&mut state.tree);
-            },
-        );
+        self.break_by_refactoring(second);
         self.repair_bugs(&[second], false);
         self.world.end_session();
     }
@@ -371,15 +358,7 @@ impl StoryBuilder {
         self.repair_bugs(&[first], false);
         self.world.end_session();
         self.world.begin_session(0, 60 * 24 * 3);
-        let form = self.bug_form(second, 0);
-        self.world.change_files(
-            &ChangeMethod::Edit,
-            ChangeRole::Break(second),
-            "a refactoring",
-            |state| {
-                form.write(&mut state.tree);
-            },
-        );
+        self.break_by_refactoring(second);
         self.world.tag_return(FailureCause::Bug(second), "return: the same test in another way");
         self.repair_bugs(&[second], false);
         self.world.end_session();
@@ -396,15 +375,7 @@ impl StoryBuilder {
         let tool = self.tool_for(bug);
         self.world.begin_session(0, 0);
         self.run_harmless_commands();
-        let form = self.bug_form(bug, 0);
-        self.world.change_files(
-            &ChangeMethod::Edit,
-            ChangeRole::Break(bug),
-            "a refactoring",
-            |state| {
-                form.write(&mut state.tree);
-            },
-        );
+        self.break_by_refactoring(bug);
         let way = self.world.dice.below(3);
         if way == 2 {
             self.world.commit("Tidy up");

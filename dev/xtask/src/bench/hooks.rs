@@ -19,6 +19,7 @@ mod rows;
 mod seed;
 mod world;
 
+use super::figures::LatencyFigures;
 use payloads::BenchPayloads;
 use report::{HookBenchReport, HookRowFigures};
 use rows::{ExpectedHookOutput, HOOK_ROWS, HookRow, StartedProgram};
@@ -42,7 +43,7 @@ pub(crate) fn run(root: &Path, json: bool) -> Result<()> {
     }
     world.ensure_fixes_recorded(round)?;
     let events = events::measure(root, &world.binary)?;
-    print_text(&if json {
+    super::print_text(&if json {
         let mut all: serde_json::Value = serde_json::from_str(&report.json()?)?;
         all["events"] = events.json();
         serde_json::to_string_pretty(&all)?
@@ -96,7 +97,13 @@ fn measure_rows(
     }
     let figures = HOOK_ROWS.iter().filter_map(|row| {
         let seen = seen.remove(row.name)?;
-        Some(HookRowFigures::new(row.name, row.promise?, seen.times, seen.resident, seen.anonymous))
+        Some(HookRowFigures {
+            name: row.name,
+            promise: row.promise?,
+            times: LatencyFigures::from_times(seen.times),
+            resident: seen.resident,
+            anonymous: seen.anonymous,
+        })
     });
     Ok(HookBenchReport { figures: figures.collect(), again: false })
 }
@@ -164,28 +171,15 @@ fn write_stdin(child: &mut Child, payload: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Starts a program and samples its memory use until it has ended. The kernel's figures for an ended child are not
-/// usable: they include the memory of the parent that it was forked from.
+/// Starts a program and samples its memory use until it has ended.
 fn sample_memory(world: &HookBenchEnv, row: &HookRow, payload: &[u8]) -> Result<StartResult> {
     let mut child = row_command(world, row).spawn()?;
-    let status = format!("/proc/{}/status", child.id());
-    let (mut resident, mut anonymous) = (0, 0);
     let payload = payload.to_owned();
     let mut pipe = child.stdin.take().context("piped")?;
     let feeding = std::thread::spawn(move || drop(pipe.write_all(&payload)));
-    while let Some((most, now)) =
-        std::fs::read_to_string(&status).ok().and_then(|text| super::parse_memory_use(&text))
-    {
-        resident = resident.max(most);
-        anonymous = anonymous.max(now);
-    }
+    let (resident, anonymous) = super::sample_memory(child.id());
     ensure!(feeding.join().is_ok(), "the payload was not written");
     let output = child.wait_with_output()?;
     let succeeded = output.status.success();
     Ok(StartResult { time: None, resident, anonymous, succeeded, stdout: output.stdout })
-}
-
-#[expect(clippy::print_stdout, reason = "the task's result")]
-fn print_text(text: &str) {
-    println!("{text}");
 }

@@ -4,24 +4,23 @@
 //! limits apply, then without a pause, to measure the machine's capacity. Over pipes each client has its own server,
 //! over HTTP they share one. Afterwards every acknowledged row must exist.
 
-use std::fs::File;
-use std::io::{BufWriter, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context as _, Result, ensure};
-use rutter_memory::project::LocatedProject;
 use rutter_memory::store::{GhapFilter, MemoryFilter};
 use rutter_memory::{Store, Time};
 use serde_json::{Value, json};
 
-use super::recall::seed::Vocabulary;
+use super::recall::seed::{SeededCheckout, Vocabulary};
 
 mod report;
 mod talk;
 
-use report::{LatencyFigures, McpBenchReport, TransportFigures};
+use super::figures::LatencyFigures;
+use report::{McpBenchReport, TransportFigures};
 use talk::{McpConnection, McpTransport};
 
 const STORE_ROWS: u32 = 10_000;
@@ -60,7 +59,7 @@ pub(crate) fn run(root: &Path, json: bool) -> Result<()> {
             report.transports.push(world.measure(&vocabulary, through, pace)?);
         }
     }
-    print_text(&if json { report.json()? } else { report.table() });
+    super::print_text(&if json { report.json()? } else { report.table() });
     let broken = report.exceeded_limits();
     ensure!(broken.is_empty(), "{}", broken.join("\n"));
     Ok(())
@@ -78,13 +77,8 @@ impl<'a> McpBenchEnv<'a> {
     fn new(binary: &'a Path, vocabulary: &Vocabulary) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let place = folder.path().canonicalize()?;
-        let (checkout, home) = (place.join("ship"), place.join("memory"));
-        super::run_git(&place, &["init", "--quiet", "ship"])?;
-        super::run_git(&checkout, &["remote", "add", "origin", "https://github.com/ada/ship.git"])?;
-        let rows = place.join("seed.jsonl");
-        let mut out = BufWriter::new(File::create(&rows)?);
-        vocabulary.write(&LocatedProject::find(&checkout), STORE_ROWS, &mut out)?;
-        out.flush()?;
+        let home = place.join("memory");
+        let SeededCheckout { checkout, rows } = vocabulary.seed_checkout(&place, STORE_ROWS)?;
         let world = Self { binary, checkout, home, _folder: folder };
         for arguments in
             [&["import", "jsonl", "--own", "--yes", &rows.to_string_lossy()][..], &["maintain"]]
@@ -289,9 +283,4 @@ fn resident_bytes(process: u32) -> Result<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
     let kilobytes: u64 = line.trim().trim_end_matches(" kB").parse()?;
     Ok(kilobytes * 1024)
-}
-
-#[expect(clippy::print_stdout, reason = "the task's result")]
-fn print_text(text: &str) {
-    println!("{text}");
 }

@@ -3,21 +3,19 @@
 //! Every start is a new process, as for a hook; the files are in the page cache. The kinds of queries alternate with a
 //! program that does nothing, so that other load affects all of them.
 
-use std::fs::File;
-use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
-use rutter_memory::project::LocatedProject;
 use rutter_memory::store::DataDir;
 
 mod report;
 pub(super) mod seed;
 
+use super::figures::LatencyFigures;
 use report::{QueryFigures, RecallBenchReport, StoreFigures};
-use seed::Vocabulary;
+use seed::{SeededCheckout, Vocabulary};
 
 /// Number of timed starts for each query, and of additional starts for the memory use.
 const STARTS_PER_QUERY: usize = 100;
@@ -54,7 +52,7 @@ pub(crate) fn run(root: &Path, json: bool) -> Result<()> {
         memory.added = world.measure_insert(root)?;
         report.memories.push(memory);
     }
-    print_text(&if json { report.json()? } else { report.table() });
+    super::print_text(&if json { report.json()? } else { report.table() });
     let broken = report.broken();
     ensure!(broken.is_empty(), "{}", broken.join("\n"));
     Ok(())
@@ -74,13 +72,8 @@ impl<'a> RecallBenchEnv<'a> {
     fn new(binary: &'a Path, vocabulary: &Vocabulary, size: &'a StoreSize) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let place = folder.path().canonicalize()?;
-        let (checkout, home) = (place.join("ship"), place.join("memory"));
-        super::run_git(&place, &["init", "--quiet", "ship"])?;
-        super::run_git(&checkout, &["remote", "add", "origin", "https://github.com/ada/ship.git"])?;
-        let rows = place.join("seed.jsonl");
-        let mut out = BufWriter::new(File::create(&rows)?);
-        vocabulary.write(&LocatedProject::find(&checkout), size.documents, &mut out)?;
-        out.flush()?;
+        let home = place.join("memory");
+        let SeededCheckout { checkout, rows } = vocabulary.seed_checkout(&place, size.documents)?;
         let mut world =
             Self { binary, size, checkout, home, folded: Duration::ZERO, _folder: folder };
         let import =
@@ -130,13 +123,13 @@ impl<'a> RecallBenchEnv<'a> {
             }
         }
         let figures = queries.iter().zip(asked).map(|((kind, _), (times, resident, own))| {
-            QueryFigures::new(kind, times, resident, own)
+            QueryFigures { kind, times: LatencyFigures::from_times(times), resident, own }
         });
         Ok(StoreFigures {
             documents: self.size.documents,
             cold: self.size.cold,
             most_resident: self.size.resident,
-            nothing: QueryFigures::new("/bin/true", nothing, 0, 0),
+            nothing: LatencyFigures::from_times(nothing),
             figures: figures.collect(),
             folded: self.folded,
             added: Duration::ZERO,
@@ -181,19 +174,7 @@ fn time_command(command: &mut Command) -> Result<(Duration, String)> {
 /// Runs a program and samples its memory use; returns the peaks of resident and of anonymous memory.
 fn sample_memory(command: &mut Command) -> Result<(u64, u64)> {
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
-    let status = format!("/proc/{}/status", child.id());
-    let (mut resident, mut own) = (0, 0);
-    while let Some((most, now)) =
-        std::fs::read_to_string(&status).ok().and_then(|text| super::parse_memory_use(&text))
-    {
-        resident = resident.max(most);
-        own = own.max(now);
-    }
+    let peaks = super::sample_memory(child.id());
     ensure!(child.wait()?.success(), "it failed");
-    Ok((resident, own))
-}
-
-#[expect(clippy::print_stdout, reason = "the task's result")]
-fn print_text(text: &str) {
-    println!("{text}");
+    Ok(peaks)
 }

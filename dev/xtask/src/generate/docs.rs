@@ -101,7 +101,7 @@ fn push_event(out: &mut String, event: &EventSpec) {
             format!("`{}`: {what}", event.matcher.label().unwrap_or_default())
         }
     };
-    let narrow = if event.matcher.narrow {
+    let narrow = if event.matcher.has_narrow_lists {
         "; exact lists have only letters, digits, `_` and `|`"
     } else {
         ""
@@ -142,7 +142,7 @@ fn push_event(out: &mut String, event: &EventSpec) {
     if let Some(caveat) = event.caveat {
         let _ = writeln!(out, "- **Beware**: {}", format_fact(caveat));
     }
-    if !event.seen {
+    if !event.captured {
         out.push_str("- No payload was recorded.\n");
     }
     out.push_str("\nInput, in addition to the fields of every event:\n\n");

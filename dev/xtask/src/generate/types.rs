@@ -247,7 +247,7 @@ fn push_field(out: &mut String, field: &FieldSpec, visibility: &str) {
         out.push_str("    #[serde(default, skip_serializing_if = \"Option::is_none\")]\n");
         if matches!(field.ty, FieldType::Any) {
             // A tool may return `null`, which differs from a missing response.
-            out.push_str("    #[serde(deserialize_with = \"super::present\")]\n");
+            out.push_str("    #[serde(deserialize_with = \"super::deserialize_present\")]\n");
         }
         let _ = writeln!(out, "    {visibility}{ident}: Option<{ty}>,");
     }

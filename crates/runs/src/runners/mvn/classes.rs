@@ -1,5 +1,6 @@
 //! The tests of one module: a line per class, and the total.
 
+use super::super::count_sums::add_counts;
 use crate::TestCounts;
 use crate::scan::split_number;
 
@@ -33,9 +34,7 @@ impl<'a> SurefireModule<'a> {
         if let Some((_, rest)) = line.split_once(", Time elapsed: ") {
             self.failed |= counts.failed > 0;
             self.class = rest.rsplit_once("in ").map(|(_, class)| class.trim());
-            self.classes.passed = self.classes.passed.saturating_add(counts.passed);
-            self.classes.failed = self.classes.failed.saturating_add(counts.failed);
-            self.classes.skipped = self.classes.skipped.saturating_add(counts.skipped);
+            add_counts(&mut self.classes, counts);
         } else if self.results && self.adds_up(counts) {
             self.total = Some(counts);
         } else {

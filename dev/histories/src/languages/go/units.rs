@@ -1,5 +1,8 @@
 //! Go functions with their tests and bugs.
 
+use super::super::draws::{
+    PriceNumbers, draw_invoices, draw_limits, draw_pages, draw_retries, draw_shares, text,
+};
 use crate::project::BugKind::{Compile, Configuration, Exception, Logic};
 use crate::unit::{FunctionUnit, UnitDice, UnitFailure, UnitFailures, equal, raised};
 
@@ -23,10 +26,6 @@ pub(super) fn units(pick: &mut UnitDice) -> Vec<FunctionUnit> {
         "}".clone_into(&mut unit.tail);
     }
     all
-}
-
-fn text(number: i64) -> String {
-    number.to_string()
 }
 
 /// Creates a panic in the function.
@@ -64,29 +63,12 @@ impl GoUnit for FunctionUnit {
 fn pricing(pick: &mut UnitDice) -> Vec<FunctionUnit> {
     let f = pick.text(&["Total", "Subtotal", "GrandTotal"]);
     let g = pick.text(&["OrderTotal", "AmountDue", "InvoiceSum"]);
-    let (a, b) = (pick.number(2, 9) * 20, pick.number(10, 19) * 20);
-    let rate = pick.number(1, 4) * 5;
-    let gross = a + b;
-    let want = gross - gross * rate / 100;
-    let values = [
-        ("a", text(a)),
-        ("b", text(b)),
-        ("rate", text(rate)),
-        ("gross", text(gross)),
-        ("want", text(want)),
-        ("g", g.to_owned()),
-    ];
-    let fails = |got: i64| {
-        [("$fTakesTheDiscountOff", equal(got, want)), ("$gWithDiscount", equal(got, want))]
-    };
-    let without = |found: i64| {
-        let net = found - found * rate / 100;
-        [
-            ("$fTakesTheDiscountOff", equal(net, want)),
-            ("$fWithoutDiscount", equal(found, gross)),
-            ("$gWithDiscount", equal(net, want)),
-        ]
-    };
+    let prices = PriceNumbers::draw(pick);
+    let PriceNumbers { b, rate, gross, .. } = prices;
+    let values = prices.values(g);
+    let tests = ["$fTakesTheDiscountOff", "$fWithoutDiscount", "$gWithDiscount"];
+    let fails = |got| prices.wrong_discount(tests, got);
+    let without = |got| prices.wrong_sum(tests, got);
     let sum = "\tgross := 0\n\tfor _, price := range prices {\n\t\tgross += price\n\t}\n";
     let first =
         "\tgross := 0\n\tfor at := 1; at < len(prices); at++ {\n\t\tgross += prices[at]\n\t}\n";
@@ -253,15 +235,7 @@ fn stock(pick: &mut UnitDice) -> FunctionUnit {
 
 fn pages(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["PageCount", "NumberOfPages", "PagesFor"]);
-    let size = pick.number(2, 9) * 5;
-    let full = pick.number(3, 8);
-    let values = [
-        ("size", text(size)),
-        ("full", text(full)),
-        ("items", text(full * size)),
-        ("more", text(full + 1)),
-        ("over", text(full * size + 1)),
-    ];
+    let (full, values) = draw_pages(pick);
     FunctionUnit::new("pages", f, &values)
         .code(
             "func $f(items, size int) int {",
@@ -328,9 +302,7 @@ fn calendars(pick: &mut UnitDice) -> FunctionUnit {
 
 fn retries(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["Backoff", "DelayBefore", "WaitTime"]);
-    let base = pick.number(2, 5);
-    let cap = pick.number(6, 9) * 10;
-    let values = [("base", text(base)), ("cap", text(cap)), ("third", text(base * 8))];
+    let (base, cap, values) = draw_retries(pick);
     FunctionUnit::new("retries", f, &values)
         .code(
             "func $f(attempt, base, limit int) int {",
@@ -392,9 +364,7 @@ fn names(pick: &mut UnitDice) -> FunctionUnit {
 
 fn limits(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["LimitFor", "QuotaOf", "MostItems"]);
-    let plan = pick.text(&["team", "studio", "agency"]);
-    let limit = pick.number(2, 9) * 50;
-    let values = [("plan", plan.to_owned()), ("limit", text(limit)), ("wrong", text(limit / 10))];
+    let (_, limit, values) = draw_limits(pick);
     FunctionUnit::new("limits", f, &values)
         .import("_ \"embed\"")
         .import("encoding/json")
@@ -420,10 +390,7 @@ fn limits(pick: &mut UnitDice) -> FunctionUnit {
 /// Returns a function with a repair of two edits: it needs another parameter and has to use it.
 fn shares(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["ShareOf", "Portion", "SplitEvenly"]);
-    let people = pick.number(3, 7);
-    let amount = people * pick.number(11, 29) + 1;
-    let values =
-        [("people", text(people)), ("amount", text(amount)), ("more", text(amount / people + 1))];
+    let (people, amount, values) = draw_shares(pick);
     FunctionUnit::new("shares", f, &values)
         .code(
             "func $f(amount, people int) (share int) {",
@@ -446,16 +413,7 @@ fn shares(pick: &mut UnitDice) -> FunctionUnit {
 /// Returns a function with a long line and the mistake at its end.
 fn invoices(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["AmountPayable", "InvoiceAmount", "SumPayable"]);
-    let (price, count, coupon) =
-        (pick.number(2, 9) * 100, pick.number(2, 6), pick.number(1, 9) * 5);
-    let sure = price * count + 490 + 25 * count;
-    let values = [
-        ("price", text(price)),
-        ("count", text(count)),
-        ("coupon", text(coupon)),
-        ("want", text(sure - coupon)),
-        ("sure", text(sure)),
-    ];
+    let (coupon, sure, values) = draw_invoices(pick, 0);
     let start = "\treturn basePriceInCents*count + shippingCostInCents + handlingFeeInCents*count";
     FunctionUnit::new("invoices", f, &values)
         .code(

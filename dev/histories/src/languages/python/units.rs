@@ -1,5 +1,8 @@
 //! Python functions with their tests and bugs.
 
+use super::super::draws::{
+    PriceNumbers, draw_invoices, draw_limits, draw_pages, draw_retries, draw_shares, text,
+};
 use crate::project::BugKind::{Configuration, Exception, Logic};
 use crate::unit::{FunctionUnit, UnitDice, equal, equal_with, message, raised};
 
@@ -22,37 +25,16 @@ pub(super) fn units(pick: &mut UnitDice) -> Vec<FunctionUnit> {
     all
 }
 
-fn text(number: i64) -> String {
-    number.to_string()
-}
-
 /// Returns a discount, and an order that uses it: one mistake fails tests in two files.
 fn pricing(pick: &mut UnitDice) -> Vec<FunctionUnit> {
     let f = pick.text(&["total", "subtotal", "grand_total"]);
     let g = pick.text(&["order_total", "amount_due", "invoice_sum"]);
-    let (a, b) = (pick.number(2, 9) * 20, pick.number(10, 19) * 20);
-    let rate = pick.number(1, 4) * 5;
-    let gross = a + b;
-    let want = gross - gross * rate / 100;
-    let values = [
-        ("a", text(a)),
-        ("b", text(b)),
-        ("rate", text(rate)),
-        ("gross", text(gross)),
-        ("want", text(want)),
-        ("g", g.to_owned()),
-    ];
-    let fails = |got: i64| {
-        [("$f_takes_the_discount_off", equal(got, want)), ("$g_with_discount", equal(got, want))]
-    };
-    let without = |gross_found: i64| {
-        let found = gross_found - gross_found * rate / 100;
-        [
-            ("$f_takes_the_discount_off", equal(found, want)),
-            ("$f_without_discount", equal(gross_found, gross)),
-            ("$g_with_discount", equal(found, want)),
-        ]
-    };
+    let prices = PriceNumbers::draw(pick);
+    let PriceNumbers { a, b, rate, gross } = prices;
+    let values = prices.values(g);
+    let tests = ["$f_takes_the_discount_off", "$f_without_discount", "$g_with_discount"];
+    let fails = |got| prices.wrong_discount(tests, got);
+    let without = |got| prices.wrong_sum(tests, got);
     let discount = FunctionUnit::new("pricing", f, &values)
         .code(
             "def $f(prices, rate):",
@@ -310,15 +292,7 @@ fn stock(pick: &mut UnitDice) -> FunctionUnit {
 
 fn pages(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["page_count", "number_of_pages", "pages_for"]);
-    let size = pick.number(2, 9) * 5;
-    let full = pick.number(3, 8);
-    let values = [
-        ("size", text(size)),
-        ("full", text(full)),
-        ("items", text(full * size)),
-        ("more", text(full + 1)),
-        ("over", text(full * size + 1)),
-    ];
+    let (full, values) = draw_pages(pick);
     FunctionUnit::new("pages", f, &values)
         .code(
             "def $f(items, size):",
@@ -388,9 +362,7 @@ fn calendars(pick: &mut UnitDice) -> FunctionUnit {
 
 fn retries(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["backoff", "delay_before", "wait_time"]);
-    let base = pick.number(2, 5);
-    let cap = pick.number(6, 9) * 10;
-    let values = [("base", text(base)), ("cap", text(cap)), ("third", text(base * 8))];
+    let (base, cap, values) = draw_retries(pick);
     FunctionUnit::new("retries", f, &values)
         .code(
             "def $f(attempt, base, cap):",
@@ -462,9 +434,7 @@ fn names(pick: &mut UnitDice) -> FunctionUnit {
 
 fn limits(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["limit_for", "quota_of", "most_items"]);
-    let plan = pick.text(&["team", "studio", "agency"]);
-    let limit = pick.number(2, 9) * 50;
-    let values = [("plan", plan.to_owned()), ("limit", text(limit)), ("wrong", text(limit / 10))];
+    let (plan, limit, values) = draw_limits(pick);
     FunctionUnit::new("limits", f, &values)
         .import("import json")
         .import("from pathlib import Path")
@@ -502,14 +472,7 @@ fn limits(pick: &mut UnitDice) -> FunctionUnit {
 /// Returns a function with a repair of two edits: it needs a new parameter and has to use it.
 fn shares(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["share_of", "portion", "split_evenly"]);
-    let people = pick.number(3, 7);
-    let amount = people * pick.number(11, 29) + 1;
-    let values = [
-        ("people", text(people)),
-        ("amount", text(amount)),
-        ("share", text(amount / people)),
-        ("more", text(amount / people + 1)),
-    ];
+    let (people, amount, values) = draw_shares(pick);
     let wrong = &[("$f_gives_the_rest_to_the_first", equal(amount / people, amount / people + 1))];
     FunctionUnit::new("shares", f, &values)
         .code(
@@ -533,16 +496,7 @@ fn shares(pick: &mut UnitDice) -> FunctionUnit {
 /// Returns a function with a long line and the mistake at its end.
 fn invoices(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["amount_payable", "invoice_amount", "sum_payable"]);
-    let (price, count, coupon) =
-        (pick.number(2, 9) * 100, pick.number(2, 6), pick.number(1, 9) * 5);
-    let sure = price * count + 490 + 25 * count - 12;
-    let values = [
-        ("price", text(price)),
-        ("count", text(count)),
-        ("coupon", text(coupon)),
-        ("want", text(sure - coupon)),
-        ("sure", text(sure)),
-    ];
+    let (coupon, sure, values) = draw_invoices(pick, 12);
     let start = "    return base_price * count + shipping_cost + handling_fee * count - loyalty_points // 10";
     FunctionUnit::new("invoices", f, &values)
         .code(

@@ -2,6 +2,9 @@
 //!
 //! A part between « and » is only for TypeScript.
 
+use super::super::draws::{
+    PriceNumbers, draw_invoices, draw_limits, draw_pages, draw_retries, draw_shares, text,
+};
 use crate::project::BugKind::{Configuration, Exception, Logic};
 use crate::unit::{FunctionUnit, UnitDice, UnitFailure, equal, raised};
 
@@ -25,10 +28,6 @@ pub(super) fn units(pick: &mut UnitDice) -> Vec<FunctionUnit> {
         "}".clone_into(&mut unit.tail);
     }
     all
-}
-
-fn text(number: i64) -> String {
-    number.to_string()
 }
 
 /// Creates an error that the function throws.
@@ -55,29 +54,12 @@ impl ScriptUnit for FunctionUnit {
 fn pricing(pick: &mut UnitDice) -> Vec<FunctionUnit> {
     let f = pick.text(&["total", "subtotal", "grandTotal"]);
     let g = pick.text(&["orderTotal", "amountDue", "invoiceSum"]);
-    let (a, b) = (pick.number(2, 9) * 20, pick.number(10, 19) * 20);
-    let rate = pick.number(1, 4) * 5;
-    let gross = a + b;
-    let want = gross - gross * rate / 100;
-    let values = [
-        ("a", text(a)),
-        ("b", text(b)),
-        ("rate", text(rate)),
-        ("gross", text(gross)),
-        ("want", text(want)),
-        ("g", g.to_owned()),
-    ];
-    let fails = |got: i64| {
-        [("$f takes the discount off", equal(got, want)), ("$g with discount", equal(got, want))]
-    };
-    let without = |found: i64| {
-        let net = found - found * rate / 100;
-        [
-            ("$f takes the discount off", equal(net, want)),
-            ("$f without discount", equal(found, gross)),
-            ("$g with discount", equal(net, want)),
-        ]
-    };
+    let prices = PriceNumbers::draw(pick);
+    let PriceNumbers { b, rate, gross, .. } = prices;
+    let values = prices.values(g);
+    let tests = ["$f takes the discount off", "$f without discount", "$g with discount"];
+    let fails = |got| prices.wrong_discount(tests, got);
+    let without = |got| prices.wrong_sum(tests, got);
     let sum = "  const gross = prices.reduce((sum, price) => sum + price, 0);\n";
     let discount = FunctionUnit::new("pricing", f, &values)
         .code(
@@ -242,15 +224,7 @@ fn stock(pick: &mut UnitDice) -> FunctionUnit {
 
 fn pages(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["pageCount", "numberOfPages", "pagesFor"]);
-    let size = pick.number(2, 9) * 5;
-    let full = pick.number(3, 8);
-    let values = [
-        ("size", text(size)),
-        ("full", text(full)),
-        ("items", text(full * size)),
-        ("more", text(full + 1)),
-        ("over", text(full * size + 1)),
-    ];
+    let (full, values) = draw_pages(pick);
     let missing = throws(0, "sise", "ReferenceError", "sise is not defined");
     FunctionUnit::new("pages", f, &values)
         .code(
@@ -309,9 +283,7 @@ fn calendars(pick: &mut UnitDice) -> FunctionUnit {
 
 fn retries(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["backoff", "delayBefore", "waitTime"]);
-    let base = pick.number(2, 5);
-    let cap = pick.number(6, 9) * 10;
-    let values = [("base", text(base)), ("cap", text(cap)), ("third", text(base * 8))];
+    let (base, cap, values) = draw_retries(pick);
     FunctionUnit::new("retries", f, &values)
         .code(
             "«export »function $f(attempt«: number», base«: number», cap«: number»)«: number» {",
@@ -375,9 +347,7 @@ fn names(pick: &mut UnitDice) -> FunctionUnit {
 
 fn limits(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["limitFor", "quotaOf", "mostItems"]);
-    let plan = pick.text(&["team", "studio", "agency"]);
-    let limit = pick.number(2, 9) * 50;
-    let values = [("plan", plan.to_owned()), ("limit", text(limit)), ("wrong", text(limit / 10))];
+    let (plan, limit, values) = draw_limits(pick);
     let message = format!("no limit for {plan}");
     FunctionUnit::new("limits", f, &values)
         .import("limits ./limits.json")
@@ -402,10 +372,7 @@ fn limits(pick: &mut UnitDice) -> FunctionUnit {
 /// Returns a function with a repair of two edits: it needs another parameter and has to use it.
 fn shares(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["shareOf", "portion", "splitEvenly"]);
-    let people = pick.number(3, 7);
-    let amount = people * pick.number(11, 29) + 1;
-    let values =
-        [("people", text(people)), ("amount", text(amount)), ("more", text(amount / people + 1))];
+    let (people, amount, values) = draw_shares(pick);
     let wrong = &[("$f gives the rest to the first", equal(amount / people, amount / people + 1))];
     FunctionUnit::new("shares", f, &values)
         .code(
@@ -425,16 +392,7 @@ fn shares(pick: &mut UnitDice) -> FunctionUnit {
 /// Returns a function with a long line and the mistake at its end.
 fn invoices(pick: &mut UnitDice) -> FunctionUnit {
     let f = pick.text(&["amountPayable", "invoiceAmount", "sumPayable"]);
-    let (price, count, coupon) =
-        (pick.number(2, 9) * 100, pick.number(2, 6), pick.number(1, 9) * 5);
-    let sure = price * count + 490 + 25 * count;
-    let values = [
-        ("price", text(price)),
-        ("count", text(count)),
-        ("coupon", text(coupon)),
-        ("want", text(sure - coupon)),
-        ("sure", text(sure)),
-    ];
+    let (coupon, sure, values) = draw_invoices(pick, 0);
     let start =
         "  return basePriceInCents * count + shippingCostInCents + handlingFeeInCents * count";
     FunctionUnit::new("invoices", f, &values)

@@ -2,8 +2,7 @@
 //! several sizes.
 
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{BufWriter, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -11,12 +10,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, ensure};
 use rutter_contract::{EventName, payload};
 use rutter_memory::Store;
-use rutter_memory::project::LocatedProject;
 use serde_json::{Value, json};
 
 use super::world::system_time;
-use crate::bench::recall::seed::Vocabulary;
-use crate::bench::{format_millis, run_git};
+use crate::bench::figures::{LatencyFigures, micros};
+use crate::bench::format_millis;
+use crate::bench::recall::seed::{SeededCheckout, Vocabulary};
 
 /// Sizes of the stores, in documents.
 const STORE_SIZES: [u32; 4] = [0, 1_000, 10_000, 100_000];
@@ -107,8 +106,8 @@ const EVENT_ROWS: [EventRow; 12] = [
 struct EventFigures {
     documents: u32,
     nothing: Duration,
-    /// Median and 95th percentile of each row.
-    rows: Vec<(Duration, Duration)>,
+    /// The times of each row.
+    rows: Vec<LatencyFigures>,
     at_once: ConcurrencyFigures,
 }
 
@@ -148,13 +147,8 @@ impl EventBenchEnv {
     fn new(binary: &Path, vocabulary: &Vocabulary, size: u32) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let place = folder.path().canonicalize()?;
-        let (checkout, home) = (place.join("ship"), place.join("memory"));
-        run_git(&place, &["init", "--quiet", "ship"])?;
-        run_git(&checkout, &["remote", "add", "origin", "https://github.com/ada/ship.git"])?;
-        let rows = place.join("seed.jsonl");
-        let mut out = BufWriter::new(File::create(&rows)?);
-        vocabulary.write(&LocatedProject::find(&checkout), size, &mut out)?;
-        out.flush()?;
+        let home = place.join("memory");
+        let SeededCheckout { checkout, rows } = vocabulary.seed_checkout(&place, size)?;
         let [(_, sentence), ..] = vocabulary.queries();
         let world =
             Self { binary: place.join("rutter"), checkout, home, size, sentence, _folder: folder };
@@ -291,12 +285,14 @@ impl EventBenchEnv {
                 self.wait_for_children()?;
             }
         }
-        let rows = times
-            .into_iter()
-            .map(|times| (percentile(&times, 50), percentile(&times, 95)))
-            .collect();
+        let rows = times.into_iter().map(LatencyFigures::from_times).collect();
         let at_once = self.measure_concurrency()?;
-        Ok(EventFigures { documents: self.size, nothing: percentile(&nothing, 50), rows, at_once })
+        Ok(EventFigures {
+            documents: self.size,
+            nothing: LatencyFigures::from_times(nothing).median,
+            rows,
+            at_once,
+        })
     }
 
     /// Measures concurrent hooks that all count a call: none may fail, and no count may be lost.
@@ -335,9 +331,9 @@ impl EventBenchEnv {
             2 * CONCURRENT_HOOKS
         );
         Ok(ConcurrencyFigures {
-            alone: percentile(&alone, 95),
-            together: percentile(&together, 95),
-            nothing: percentile(&nothing, 95),
+            alone: LatencyFigures::from_times(alone).p95,
+            together: LatencyFigures::from_times(together).p95,
+            nothing: LatencyFigures::from_times(nothing).p95,
         })
     }
 
@@ -370,21 +366,14 @@ fn time_concurrently(once: impl Fn() -> Result<()> + Sync) -> Result<Vec<Duratio
     })
 }
 
-/// Returns a percentile.
-fn percentile(times: &[Duration], part: usize) -> Duration {
-    let mut times = times.to_vec();
-    times.sort();
-    times.get((times.len() * part).div_ceil(100).saturating_sub(1)).copied().unwrap_or_default()
-}
-
 impl EventFigures {
     fn broken(&self) -> Vec<String> {
         let mut broken = Vec::new();
-        for (row, (_, p95)) in EVENT_ROWS.iter().zip(&self.rows) {
+        for (row, times) in EVENT_ROWS.iter().zip(&self.rows) {
             let most = if self.documents >= 100_000 { row.large_store_budget } else { row.budget };
-            if *p95 > most {
+            if times.p95 > most {
                 let (p95, most, documents) =
-                    (format_millis(*p95), most.as_millis(), self.documents);
+                    (format_millis(times.p95), most.as_millis(), self.documents);
                 broken.push(format!(
                     "{}, {documents} documents: p95 {p95} ms, {most} ms are promised",
                     row.name
@@ -428,7 +417,7 @@ impl EventBenchReport {
         );
         for (number, row) in EVENT_ROWS.iter().enumerate() {
             let cells = self.0.iter().map(|figures| {
-                let (median, p95) = figures.rows[number];
+                let LatencyFigures { median, p95, .. } = figures.rows[number];
                 format!("{} / {}", format_millis(median), format_millis(p95))
             });
             let promised = if row.large_store_budget > row.budget {
@@ -461,10 +450,9 @@ impl EventBenchReport {
     }
 
     pub(super) fn json(&self) -> Value {
-        let micros = |time: Duration| (time.as_secs_f64() * 1e6).round();
         let sizes = self.0.iter().map(|figures| {
-            let rows = EVENT_ROWS.iter().zip(&figures.rows).map(|(row, (median, p95))| {
-                json!({ "row": row.name, "median_us": micros(*median), "p95_us": micros(*p95) })
+            let rows = EVENT_ROWS.iter().zip(&figures.rows).map(|(row, times)| {
+                json!({ "row": row.name, "median_us": micros(times.median), "p95_us": micros(times.p95) })
             });
             json!({
                 "documents": figures.documents,

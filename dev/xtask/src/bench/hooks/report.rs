@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::rows::TimeLimit;
 use super::{STARTS_PER_ROW, seed};
+use crate::bench::figures::{ExceededLimits, LatencyFigures, micros};
 use crate::bench::{describe_machine, format_megabytes, format_millis};
 
 /// Maximum memory of a hook, in bytes: resident, and anonymous.
@@ -16,72 +17,36 @@ const MAX_ANONYMOUS_BYTES: u64 = 10_000_000;
 
 /// The figures of a row.
 pub(super) struct HookRowFigures {
-    name: &'static str,
-    promise: TimeLimit,
-    median: Duration,
-    p95: Duration,
-    longest: Duration,
-    resident: u64,
-    anonymous: u64,
+    pub(super) name: &'static str,
+    pub(super) promise: TimeLimit,
+    pub(super) times: LatencyFigures,
+    pub(super) resident: u64,
+    pub(super) anonymous: u64,
 }
 
 impl HookRowFigures {
-    pub(super) fn new(
-        name: &'static str,
-        promise: TimeLimit,
-        mut times: Vec<Duration>,
-        resident: u64,
-        anonymous: u64,
-    ) -> Self {
-        times.sort();
-        let at = |part: usize| times.get((times.len() * part).div_ceil(100).saturating_sub(1));
-        let at = |part| at(part).copied().unwrap_or_default();
-        Self { name, promise, median: at(50), p95: at(95), longest: at(100), resident, anonymous }
-    }
-
     fn ratio(&self, base: Duration) -> f64 {
-        self.median.as_secs_f64() / base.as_secs_f64()
+        self.times.median.as_secs_f64() / base.as_secs_f64()
     }
 
-    /// Returns the exceeded limits, one line each.
-    fn exceeded_limits(&self, base: Duration) -> Vec<String> {
-        let name = self.name;
-        let mut broken = Vec::new();
-        let mut check = |kept: bool, why: String| {
-            if !kept {
-                broken.push(format!("{name}: {why}"));
-            }
-        };
-        let late = |what: &str, took: Duration, most: Duration| {
-            (
-                took <= most,
-                format!("{what} {} ms, {} ms are promised", format_millis(took), most.as_millis()),
-            )
-        };
-        let (kept, why) = match self.promise {
-            TimeLimit::None => return broken,
+    /// Adds the exceeded limits.
+    fn check(&self, base: Duration, exceeded: &mut ExceededLimits) {
+        match self.promise {
+            TimeLimit::None => return,
             TimeLimit::Ratio(most) => {
                 let ratio = self.ratio(base);
-                (ratio <= most, format!("{ratio:.1} times `/bin/true`, {most} are promised"))
+                let why = format!("{ratio:.1} times `/bin/true`, {most} are promised");
+                exceeded.check(self.name, ratio <= most, &why);
             }
-            TimeLimit::Within(most) => late("p95", self.p95, most),
-            TimeLimit::Always(most) => late("longest", self.longest, most),
-        };
-        check(kept, why);
-        for (what, bytes, most) in [
-            ("resident", self.resident, MAX_RESIDENT_BYTES),
-            ("of its own", self.anonymous, MAX_ANONYMOUS_BYTES),
-        ] {
-            check(
-                bytes <= most,
-                format!(
-                    "{} MB {what}, {} are promised",
-                    format_megabytes(bytes),
-                    format_megabytes(most)
-                ),
-            );
+            TimeLimit::Within(most) => {
+                exceeded.check_time(self.name, "p95 ", self.times.p95, most);
+            }
+            TimeLimit::Always(most) => {
+                exceeded.check_time(self.name, "longest ", self.times.longest, most);
+            }
         }
-        broken
+        exceeded.check_memory(self.name, "resident", self.resident, MAX_RESIDENT_BYTES);
+        exceeded.check_memory(self.name, "of its own", self.anonymous, MAX_ANONYMOUS_BYTES);
     }
 }
 
@@ -94,25 +59,20 @@ pub(super) struct HookBenchReport {
 
 impl HookBenchReport {
     fn base(&self) -> Duration {
-        self.figures.first().map_or(Duration::ZERO, |figures| figures.median)
+        self.figures.first().map_or(Duration::ZERO, |figures| figures.times.median)
     }
 
     /// Returns the exceeded limits of all rows.
     pub(super) fn all_exceeded_limits(&self) -> Vec<String> {
-        let mut broken: Vec<String> =
-            self.figures.iter().flat_map(|figures| figures.exceeded_limits(self.base())).collect();
-        if !broken.is_empty() && self.is_disturbed() {
-            broken.push(
-                "but the machine was busy: try again when `/bin/true` takes its time evenly"
-                    .to_owned(),
-            );
+        let mut exceeded = ExceededLimits::default();
+        for figures in &self.figures {
+            figures.check(self.base(), &mut exceeded);
         }
-        broken
+        exceeded.into_lines(self.is_disturbed())
     }
 
-    /// Returns true if even a program that does nothing was slowed down: the limits apply to an idle machine.
     fn is_disturbed(&self) -> bool {
-        self.figures.first().is_some_and(|nothing| nothing.p95 > nothing.median * 3)
+        self.figures.first().is_some_and(|nothing| nothing.times.is_disturbed())
     }
 
     pub(super) fn table(&self) -> String {
@@ -128,7 +88,7 @@ impl HookBenchReport {
                     format!(
                         "≤ {} ms; longest {} ms",
                         most.as_millis(),
-                        format_millis(figures.longest)
+                        format_millis(figures.times.longest)
                     )
                 }
             };
@@ -136,8 +96,8 @@ impl HookBenchReport {
                 text,
                 "| {} | {} ms | {} ms | {:.1} | {} MB | {promise} |",
                 figures.name,
-                format_millis(figures.median),
-                format_millis(figures.p95),
+                format_millis(figures.times.median),
+                format_millis(figures.times.p95),
                 figures.ratio(self.base()),
                 format_megabytes(figures.resident),
             );
@@ -172,23 +132,24 @@ impl HookBenchReport {
             .figures
             .iter()
             .map(|figures| {
-                let micros = |time: Duration| (time.as_secs_f64() * 1e6).round();
                 let promise = match figures.promise {
                     TimeLimit::None => Value::Null,
                     TimeLimit::Ratio(most) => json!({ "ratio": most }),
                     TimeLimit::Within(most) => json!({ "p95_us": micros(most) }),
                     TimeLimit::Always(most) => json!({ "longest_us": micros(most) }),
                 };
+                let mut exceeded = ExceededLimits::default();
+                figures.check(self.base(), &mut exceeded);
                 json!({
                     "row": figures.name,
-                    "median_us": micros(figures.median),
-                    "p95_us": micros(figures.p95),
-                    "longest_us": micros(figures.longest),
+                    "median_us": micros(figures.times.median),
+                    "p95_us": micros(figures.times.p95),
+                    "longest_us": micros(figures.times.longest),
                     "ratio": (figures.ratio(self.base()) * 100.0).round() / 100.0,
                     "resident_bytes": figures.resident,
                     "own_bytes": figures.anonymous,
                     "promise": promise,
-                    "breaks": figures.exceeded_limits(self.base()),
+                    "breaks": exceeded.into_lines(false),
                 })
             })
             .collect();

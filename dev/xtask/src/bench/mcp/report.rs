@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::talk::McpTransport;
 use super::{CALLS_PER_CLIENT, CLIENT_COUNT, SERVER_STARTS, STORE_ROWS};
+use crate::bench::figures::{ExceededLimits, LatencyFigures, micros};
 use crate::bench::{describe_machine, format_megabytes, format_millis};
 
 /// Maximum 95th percentile from the start to the first answer.
@@ -17,33 +18,17 @@ const MAX_CALL_TIME: Duration = Duration::from_millis(10);
 /// Maximum resident memory of an idle server, in bytes.
 const MAX_IDLE_BYTES: u64 = 30_000_000;
 
-/// Percentiles of measured times.
-#[derive(Clone, Copy)]
-pub(super) struct LatencyFigures {
-    median: Duration,
-    p95: Duration,
-    most: Duration,
+fn table_cells(times: LatencyFigures) -> String {
+    let [median, p95, longest] = [times.median, times.p95, times.longest].map(format_millis);
+    format!("{median} ms | {p95} ms | {longest} ms")
 }
 
-impl LatencyFigures {
-    pub(super) fn from_times(mut times: Vec<Duration>) -> Self {
-        times.sort();
-        let at = |part: usize| {
-            let at = (times.len() * part).div_ceil(100).saturating_sub(1);
-            times.get(at).copied().unwrap_or_default()
-        };
-        Self { median: at(50), p95: at(95), most: at(100) }
-    }
-
-    fn table_cells(self) -> String {
-        let [median, p95, most] = [self.median, self.p95, self.most].map(format_millis);
-        format!("{median} ms | {p95} ms | {most} ms")
-    }
-
-    fn json(self) -> Value {
-        let micros = |time: Duration| (time.as_secs_f64() * 1e6).round();
-        json!({ "median_us": micros(self.median), "p95_us": micros(self.p95), "most_us": micros(self.most) })
-    }
+fn latency_json(times: LatencyFigures) -> Value {
+    json!({
+        "median_us": micros(times.median),
+        "p95_us": micros(times.p95),
+        "most_us": micros(times.longest),
+    })
 }
 
 /// The figures for one transport.
@@ -86,53 +71,27 @@ impl McpBenchReport {
 
     /// Returns the exceeded limits.
     pub(super) fn exceeded_limits(&self) -> Vec<String> {
-        let mut broken = Vec::new();
-        let mut check = |what: &str, kept: bool, why: String| {
-            if !kept {
-                broken.push(format!("{what}: {why}"));
-            }
-        };
-        let late = |figures: LatencyFigures, promised: Duration| {
-            format!(
-                "p95 is {} ms, {} ms are promised",
-                format_millis(figures.p95),
-                promised.as_millis()
-            )
-        };
-        check(
-            "the first answer",
-            self.first.p95 <= MAX_FIRST_ANSWER_TIME,
-            late(self.first, MAX_FIRST_ANSWER_TIME),
-        );
+        let mut exceeded = ExceededLimits::default();
+        exceeded.check_time("the first answer", "p95 is ", self.first.p95, MAX_FIRST_ANSWER_TIME);
         for transport in &self.transports {
             let name = transport.name();
             // Without a pause a call waits for up to seven others on a limited number of cores.
-            let kept = transport.pace.is_none() || transport.all.p95 <= MAX_CALL_TIME;
-            check(&name, kept, late(transport.all, MAX_CALL_TIME));
-            let held = format!(
-                "{} MB idle, {} are promised",
-                format_megabytes(transport.idle),
-                format_megabytes(MAX_IDLE_BYTES)
-            );
-            check(&name, transport.idle <= MAX_IDLE_BYTES, held);
+            if transport.pace.is_some() {
+                exceeded.check_time(&name, "p95 is ", transport.all.p95, MAX_CALL_TIME);
+            }
+            exceeded.check_memory(&name, "idle", transport.idle, MAX_IDLE_BYTES);
         }
-        if !broken.is_empty() && self.nothing.p95 > self.nothing.median * 3 {
-            broken.push(
-                "but the machine was busy: try again when `/bin/true` takes its time evenly"
-                    .to_owned(),
-            );
-        }
-        broken
+        exceeded.into_lines(self.nothing.is_disturbed())
     }
 
     pub(super) fn table(&self) -> String {
         let mut text =
             String::from("| | median | p95 | longest | promised |\n|---|--:|--:|--:|---|\n");
-        let _ = writeln!(text, "| `/bin/true` | {} | – |", self.nothing.table_cells());
+        let _ = writeln!(text, "| `/bin/true` | {} | – |", table_cells(self.nothing));
         let _ = writeln!(
             text,
             "| `rutter mcp`, from its start to its first answer | {} | p95 ≤ {} ms |",
-            self.first.table_cells(),
+            table_cells(self.first),
             MAX_FIRST_ANSWER_TIME.as_millis()
         );
         for transport in &self.transports {
@@ -140,14 +99,14 @@ impl McpBenchReport {
                 text,
                 "| a call over {} | {} | {} |",
                 transport.name(),
-                transport.all.table_cells(),
+                table_cells(transport.all),
                 match transport.pace {
                     Some(_) => format!("p95 ≤ {} ms", MAX_CALL_TIME.as_millis()),
                     None => "–".to_owned(),
                 }
             );
             for (tool, figures) in &transport.tools {
-                let _ = writeln!(text, "| – `{tool}` | {} | – |", figures.table_cells());
+                let _ = writeln!(text, "| – `{tool}` | {} | – |", table_cells(*figures));
             }
         }
         for transport in &self.transports {
@@ -176,15 +135,15 @@ impl McpBenchReport {
             let tools: serde_json::Map<String, Value> = transport
                 .tools
                 .iter()
-                .map(|(tool, figures)| ((*tool).to_owned(), figures.json()))
+                .map(|(tool, figures)| ((*tool).to_owned(), latency_json(*figures)))
                 .collect();
             json!({
                 "transport": transport.name(), "idle_bytes": transport.idle, "seconds": transport.took.as_secs_f64(),
-                "load_before": transport.load, "calls": transport.all.json(), "tools": tools,
+                "load_before": transport.load, "calls": latency_json(transport.all), "tools": tools,
             })
         });
         Ok(serde_json::to_string_pretty(&json!({
-            "machine": describe_machine(), "true": self.nothing.json(), "first_answer": self.first.json(),
+            "machine": describe_machine(), "true": latency_json(self.nothing), "first_answer": latency_json(self.first),
             "clients": CLIENT_COUNT, "calls": CALLS_PER_CLIENT, "rows": STORE_ROWS, "transports": transports.collect::<Vec<_>>(),
             "breaks": self.exceeded_limits(),
         }))?)

@@ -7,6 +7,7 @@ use anyhow::Result;
 use serde_json::json;
 
 use super::STARTS_PER_QUERY;
+use crate::bench::figures::{ExceededLimits, LatencyFigures, micros};
 use crate::bench::{describe_machine, format_megabytes, format_millis};
 
 /// Maximum anonymous memory of a process, in bytes.
@@ -16,25 +17,10 @@ const MAX_INSERT_TIME: Duration = Duration::from_millis(2);
 
 /// The figures for one kind of query.
 pub(super) struct QueryFigures {
-    kind: &'static str,
-    median: Duration,
-    p95: Duration,
-    resident: u64,
-    own: u64,
-}
-
-impl QueryFigures {
-    pub(super) fn new(
-        kind: &'static str,
-        mut times: Vec<Duration>,
-        resident: u64,
-        own: u64,
-    ) -> Self {
-        times.sort();
-        let at = |part: usize| times.get((times.len() * part).div_ceil(100).saturating_sub(1));
-        let at = |part| at(part).copied().unwrap_or_default();
-        Self { kind, median: at(50), p95: at(95), resident, own }
-    }
+    pub(super) kind: &'static str,
+    pub(super) times: LatencyFigures,
+    pub(super) resident: u64,
+    pub(super) own: u64,
 }
 
 /// The figures for one store.
@@ -42,7 +28,7 @@ pub(super) struct StoreFigures {
     pub(super) documents: u32,
     pub(super) cold: Duration,
     pub(super) most_resident: u64,
-    pub(super) nothing: QueryFigures,
+    pub(super) nothing: LatencyFigures,
     pub(super) figures: Vec<QueryFigures>,
     pub(super) folded: Duration,
     pub(super) added: Duration,
@@ -55,57 +41,16 @@ pub(super) struct StoreFigures {
 impl StoreFigures {
     /// Returns the exceeded limits.
     pub(super) fn broken(&self) -> Vec<String> {
-        let mut broken = Vec::new();
-        let mut check = |kind: &str, kept: bool, why: String| {
-            if !kept {
-                broken.push(format!("{} documents, {kind}: {why}", self.documents));
-            }
-        };
+        let mut exceeded = ExceededLimits::default();
+        let subject = |kind: &str| format!("{} documents, {kind}", self.documents);
         for figures in &self.figures {
-            check(
-                figures.kind,
-                figures.median <= self.cold,
-                format!(
-                    "{} ms, {} ms are promised",
-                    format_millis(figures.median),
-                    self.cold.as_millis()
-                ),
-            );
-            for (what, bytes, most) in [
-                ("resident", figures.resident, self.most_resident),
-                ("of its own", figures.own, MAX_ANONYMOUS_BYTES),
-            ] {
-                check(
-                    figures.kind,
-                    bytes <= most,
-                    format!(
-                        "{} MB {what}, {} are promised",
-                        format_megabytes(bytes),
-                        format_megabytes(most)
-                    ),
-                );
-            }
+            let subject = subject(figures.kind);
+            exceeded.check_time(&subject, "", figures.times.median, self.cold);
+            exceeded.check_memory(&subject, "resident", figures.resident, self.most_resident);
+            exceeded.check_memory(&subject, "of its own", figures.own, MAX_ANONYMOUS_BYTES);
         }
-        check(
-            "adding a row",
-            self.added <= MAX_INSERT_TIME,
-            format!(
-                "{} ms, {} ms are promised",
-                format_millis(self.added),
-                MAX_INSERT_TIME.as_millis()
-            ),
-        );
-        if !broken.is_empty() && self.is_disturbed() {
-            broken.push(
-                "but the machine was busy: try again when `/bin/true` takes its time evenly"
-                    .to_owned(),
-            );
-        }
-        broken
-    }
-
-    fn is_disturbed(&self) -> bool {
-        self.nothing.p95 > self.nothing.median * 3
+        exceeded.check_time(&subject("adding a row"), "", self.added, MAX_INSERT_TIME);
+        exceeded.into_lines(self.nothing.is_disturbed())
     }
 }
 
@@ -136,9 +81,9 @@ impl RecallBenchReport {
                     "| {} | {} | {} ms | {} ms | {:.1} | {} MB | {} MB | ≤ {} ms |",
                     figures.kind,
                     memory.documents,
-                    format_millis(figures.median),
-                    format_millis(figures.p95),
-                    figures.median.as_secs_f64() / memory.nothing.median.as_secs_f64(),
+                    format_millis(figures.times.median),
+                    format_millis(figures.times.p95),
+                    figures.times.median.as_secs_f64() / memory.nothing.median.as_secs_f64(),
                     format_megabytes(figures.resident),
                     format_megabytes(figures.own),
                     memory.cold.as_millis(),
@@ -164,7 +109,7 @@ impl RecallBenchReport {
             format_megabytes(self.binary),
         );
         for memory in &self.memories {
-            if memory.is_disturbed() {
+            if memory.nothing.is_disturbed() {
                 let _ = write!(text, " At {} the machine was busy.", memory.documents);
             }
             if memory.again {
@@ -179,7 +124,6 @@ impl RecallBenchReport {
     }
 
     pub(super) fn json(&self) -> Result<String> {
-        let micros = |time: Duration| (time.as_secs_f64() * 1e6).round();
         let memories: Vec<_> = self
             .memories
             .iter()
@@ -191,8 +135,8 @@ impl RecallBenchReport {
                     .map(|figures| {
                         json!({
                             "query": figures.kind,
-                            "median_us": micros(figures.median),
-                            "p95_us": micros(figures.p95),
+                            "median_us": micros(figures.times.median),
+                            "p95_us": micros(figures.times.p95),
                             "resident_bytes": figures.resident,
                             "own_bytes": figures.own,
                         })
@@ -207,7 +151,7 @@ impl RecallBenchReport {
                     "folded_us": micros(memory.folded),
                     "database_bytes": database, "vectors_bytes": vectors, "terms_bytes": terms,
                     "second_attempt": memory.again,
-                    "busy": memory.is_disturbed(),
+                    "busy": memory.nothing.is_disturbed(),
                     "breaks": memory.broken(),
                 })
             })

@@ -1,7 +1,8 @@
 //! Generated memories and queries: the same on every run, with word frequencies like those of real texts.
 
-use std::io::Write;
-use std::path::Path;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use rutter_memory::project::{LocatedProject, ProjectKey};
@@ -9,12 +10,20 @@ use rutter_memory::store::{ExportRecord, Project};
 use rutter_memory::{Clean, Time};
 use serde_json::json;
 
+use crate::bench::run_git;
+
 /// Words of texts about software, with their frequencies.
 const BACKGROUND_WORDS_PATH: &str = "crates/search/src/background.txt";
 /// Number of additional names: functions, files, types, each of which occurs in few texts.
 const NAME_COUNT: usize = 60_000;
 /// Interval of names: every eighth word is one, on average.
 const NAME_INTERVAL: u64 = 8;
+
+/// A checkout, and a file with memories to import for it.
+pub(crate) struct SeededCheckout {
+    pub(crate) checkout: PathBuf,
+    pub(crate) rows: PathBuf,
+}
 
 /// The words of generated texts.
 pub(crate) struct Vocabulary {
@@ -103,13 +112,20 @@ impl Vocabulary {
         text
     }
 
+    /// Makes a checkout in a folder, and an export with memories for it.
+    pub(crate) fn seed_checkout(&self, folder: &Path, count: u32) -> Result<SeededCheckout> {
+        let checkout = folder.join("ship");
+        run_git(folder, &["init", "--quiet", "ship"])?;
+        run_git(&checkout, &["remote", "add", "origin", "https://github.com/ada/ship.git"])?;
+        let rows = folder.join("seed.jsonl");
+        let mut out = BufWriter::new(File::create(&rows)?);
+        self.write(&LocatedProject::find(&checkout), count, &mut out)?;
+        out.flush()?;
+        Ok(SeededCheckout { checkout, rows })
+    }
+
     /// Writes memories as an export: most belong to the checkout's project, some to another, some to no project.
-    pub(crate) fn write(
-        &self,
-        checkout: &LocatedProject,
-        count: u32,
-        mut out: impl Write,
-    ) -> Result<()> {
+    fn write(&self, checkout: &LocatedProject, count: u32, mut out: impl Write) -> Result<()> {
         let other = ProjectKey::new("github.com/ada/harbour");
         let at = |number: u32| Time::from_millis(1_763_200_000_000 + i64::from(number) * 60_000);
         let put = |out: &mut dyn Write, record: &ExportRecord| -> Result<()> {
