@@ -11,11 +11,3 @@ pub(super) static RUNNER: OutputReader = OutputReader {
     silent_on_success: false,
     read: rustc::read_build_output,
 };
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn recorded_outputs() {
-        crate::cases::check_recorded_cases("cargo clippy");
-    }
-}

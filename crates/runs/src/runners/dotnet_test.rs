@@ -188,11 +188,3 @@ fn total_counts(projects: &[TestCounts]) -> TestCounts {
         skipped: sum.skipped.saturating_add(one.skipped),
     })
 }
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn recorded_outputs() {
-        crate::cases::check_recorded_cases("dotnet test");
-    }
-}

@@ -11,11 +11,3 @@ pub(super) static RUNNER: OutputReader = OutputReader {
     silent_on_success: true,
     read: go_errors::read_build_output,
 };
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn recorded_outputs() {
-        crate::cases::check_recorded_cases("go build");
-    }
-}
