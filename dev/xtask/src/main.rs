@@ -26,7 +26,7 @@ usage: cargo xtask TASK
   bench hooks [--json]   the same for what a client waits for on every event
   bench recall [--json]  the same for a search in small and large memories
   bench mcp [--json]     the same for the tools of an agent, over both transports
-  bench clusters [FILE]  how well lessons are grouped, beside other ways, how long names last and how fast it is
+  bench clusters [FILE]  how well lessons are grouped, how long names last and how fast it is
                          (`speed`: only that); or the groups of a file with a `text` on each line, for a person to read
   eval retrieval FILE… [--json]
                          how well the right text is found, beside plain BM25
