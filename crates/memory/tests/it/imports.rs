@@ -94,7 +94,7 @@ fn foreign_rows_change_no_existing_row() {
 }
 
 #[test]
-fn rows_beyond_a_project_wait() {
+fn rows_outside_project_need_consent() {
     let (from, to) = (TestWorld::new(), TestWorld::new());
     let mut store = crate::exchange::filled_store(&from);
     let ghaps = record_repeatedly(&from, &mut store, 5);

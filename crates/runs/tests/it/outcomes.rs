@@ -413,7 +413,7 @@ mod arbitrary {
         }
 
         #[test]
-        fn outcome_of_changed_recording_does_not_panic(
+        fn changed_recording_does_not_panic(
             seed in 0_usize..10_000, noise in "\\PC{0,40}", at in 0_usize..4_000, cut in 0_usize..8_000,
         ) {
             for runner in RUNNERS {

@@ -294,7 +294,7 @@ fn ends(home: &TestHome, args: &[&str]) -> bool {
 }
 
 #[test]
-fn pipes_in_the_data_folder_hang_nothing() {
+fn pipes_in_data_dir_are_skipped() {
     let files = DATA_DIR_ENTRIES.iter().filter(|(_, is_folder)| !is_folder).map(|(name, _)| *name);
     for name in files.chain(["config.toml"]) {
         let home = TestHome::new();
