@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quiet_is_asked_for_and_ended() {
+    fn pauses_and_resumes_sessions() {
         let folder = tempfile::tempdir().unwrap();
         let files = DataDir::new(folder.path().join("memory"));
         let (one, other) = (Clean::new("one"), Clean::new("other"));

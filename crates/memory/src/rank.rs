@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn factors_order_what_fits_alike() {
+    fn rank_factors_order_equal_matches() {
         let now = Duration::ZERO;
         let effects = |helped, hurt| EffectCounts { helped, hurt };
         let best = rank_factor(false, Some(Tier::Gold), now, effects(3, 0));

@@ -149,7 +149,7 @@ mod tests {
     use crate::redact;
 
     #[test]
-    fn passwords_beside_users() {
+    fn redacts_password_after_user_name() {
         for (text, left) in [
             ("nc -x bob:k3Xw9QzA@proxy:80", "nc -x bob:[redacted:password]@proxy:80"),
             (

@@ -7,8 +7,6 @@ use serde::{Deserialize, Serialize};
 
 use rutter_redact::choice;
 
-#[cfg(test)]
-mod cases;
 pub mod change;
 pub mod clues;
 pub mod command_line;

@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn shown_output_is_known() {
+    fn finds_filters_of_output() {
         use OutputFilter::{Head, Some as Kept, Tail};
         for (line, lost, errors, filters) in [
             ("pytest 2>&1 | tail -5", false, false, &[Tail(Some(5))][..]),

@@ -83,7 +83,7 @@ mod tests {
                 } else if path.extension().is_some_and(|extension| extension == "rs") {
                     let text = fs::read_to_string(&path).unwrap();
                     let (program, _) = text.split_once("#[cfg(test)]").unwrap_or((&text, ""));
-                    let is_test = ["tests.rs", "cases.rs"].iter().any(|name| path.ends_with(name));
+                    let is_test = path.ends_with("tests.rs");
                     assert!(
                         is_test || !program.contains(concat!(".disp", "lay()")),
                         "{path:?}: use `PathLine::to_line`"

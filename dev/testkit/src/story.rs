@@ -1,3 +1,5 @@
+//! Sessions of a client, played to the hooks.
+
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,12 +9,45 @@ use std::time::Instant;
 use rutter_hooks::bash_call::DEFAULT_WINDOW_BYTES;
 use rutter_hooks::{HookEnv, HookResult, handle_event};
 use rutter_memory::episode::{Episode, EpisodeEndingKind};
-use rutter_memory::store::EpisodeFilter;
+use rutter_memory::project::LocatedProject;
+use rutter_memory::store::entry::ProjectPlace;
+use rutter_memory::store::{EpisodeFilter, GhapOwner, NewMemory};
 use rutter_memory::{Clean, Time};
 use serde_json::{Value, json};
 
 use crate::MIN_HOOK_DEADLINE;
-use crate::world::TestWorld;
+use crate::world::{FACT, TestWorld, time_at};
+
+/// Returns the environment of a hook in a test world.
+pub fn hook_env(world: &TestWorld, now: Time) -> HookEnv {
+    HookEnv {
+        files: world.files(),
+        now,
+        started_at: Instant::now(),
+        min_deadline: MIN_HOOK_DEADLINE,
+        window: DEFAULT_WINDOW_BYTES,
+        started_in: None,
+        parent: None,
+        config: world.config(),
+        home: || None,
+        own_command: || "rutter".to_owned(),
+        has_tools: |_| None,
+        foreign_server: |_, _| None,
+    }
+}
+
+/// Handles an event of a session with these fields.
+pub fn handle_payload(
+    env: HookEnv,
+    session: &str,
+    folder: &Path,
+    event: &str,
+    fields: &Value,
+) -> HookResult {
+    let mut payload = json!({ "session_id": session, "cwd": folder, "hook_event_name": event });
+    payload.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    handle_event(payload.to_string().as_bytes(), None, || env)
+}
 
 /// Sessions of a client in one checkout, sent to the hooks as the client's payloads.
 pub struct HookStory<'a> {
@@ -36,29 +71,39 @@ impl<'a> HookStory<'a> {
         Self { world, folder, started_in: None, clock: 0.into(), session: "session-1", agent: None }
     }
 
+    /// Returns the time of the last event.
+    pub fn now(&self) -> Time {
+        Time::from_millis(time_at(0).millis() + self.clock.get())
+    }
+
+    pub fn place(&self) -> ProjectPlace {
+        (&LocatedProject::find(&self.folder)).into()
+    }
+
+    /// Returns the session, or its subagent, as the owner of GHAPs.
+    pub fn owner(&self) -> GhapOwner {
+        GhapOwner {
+            client: Some(Clean::new(self.session)),
+            agent: self.agent.map(Clean::new),
+            place: self.place(),
+        }
+    }
+
+    /// Stores a fact about the project.
+    pub fn remember_fact(&self, text: &str) {
+        let new = NewMemory { place: Some(&self.place()), text, ..FACT };
+        drop(self.world.store().remember(&new, self.now()).unwrap());
+    }
+
     pub fn send_event(&self, event: &str, fields: &Value) -> HookResult {
         self.clock.set(self.clock.get() + 60_000);
-        let mut payload =
-            json!({ "session_id": self.session, "cwd": self.folder, "hook_event_name": event });
-        payload.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        let mut fields = fields.clone();
         if let Some(agent) = self.agent {
-            payload["agent_id"] = agent.into();
+            fields["agent_id"] = agent.into();
         }
-        let around = HookEnv {
-            files: self.world.files(),
-            now: Time::from_millis(1_763_200_000_000 + self.clock.get()),
-            started_at: Instant::now(),
-            min_deadline: MIN_HOOK_DEADLINE,
-            window: DEFAULT_WINDOW_BYTES,
-            started_in: self.started_in.clone(),
-            parent: None,
-            config: self.world.config(),
-            home: || None,
-            own_command: || "rutter".to_owned(),
-            has_tools: |_| None,
-            foreign_server: |_, _| None,
-        };
-        handle_event(payload.to_string().as_bytes(), None, || around)
+        let env =
+            HookEnv { started_in: self.started_in.clone(), ..hook_env(self.world, self.now()) };
+        handle_payload(env, self.session, &self.folder, event, &fields)
     }
 
     pub fn context_text(heard: &HookResult) -> String {

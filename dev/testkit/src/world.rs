@@ -1,14 +1,18 @@
+//! A data directory with projects, and the rows that tests put into it.
+
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use rutter_memory::episode::Episode;
 use rutter_memory::ghap::{
     CauseCategory, Domain, Ghap, GhapResolve, GhapStart, GhapStatus, Strategy,
 };
+use rutter_memory::memory::MemoryCategory;
 use rutter_memory::outcome::{Outcome, RunKind, Verdict};
 use rutter_memory::project::{LocatedProject, ProjectKey};
 use rutter_memory::store::entry::{EntryKind, ProjectPlace, SessionEntry};
 use rutter_memory::store::{
-    DataDir, ExportRecord, GhapOwner, ImportError, ImportFile, ImportReport, WhoseRows,
+    DataDir, ExportRecord, GhapOwner, ImportError, ImportFile, ImportReport, NewMemory, WhoseRows,
 };
 use rutter_memory::{Clean, Id, Store, Time};
 
@@ -29,6 +33,21 @@ pub fn time_at(seconds: i64) -> Time {
     Time::from_millis(1_763_200_000_000 + seconds * 1_000)
 }
 
+thread_local! {
+    /// Seconds on the clock of a test since the start time; each test has a separate thread.
+    static CLOCK: Cell<i64> = const { Cell::new(0) };
+}
+
+/// Returns the time on the clock of this test.
+pub fn now() -> Time {
+    time_at(CLOCK.get())
+}
+
+/// Advances the clock of this test.
+pub fn advance_clock(seconds: i64) {
+    CLOCK.set(CLOCK.get() + seconds);
+}
+
 impl Default for TestWorld {
     fn default() -> Self {
         Self::new()
@@ -40,8 +59,12 @@ impl TestWorld {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
     pub fn memory(&self) -> PathBuf {
-        self.folder.path().join("memory")
+        self.path("memory")
     }
 
     pub fn files(&self) -> DataDir {
@@ -50,7 +73,7 @@ impl TestWorld {
 
     /// Returns the user's configuration.
     pub fn config(&self) -> PathBuf {
-        let path = self.folder.path().join("config.toml");
+        let path = self.path("config.toml");
         if !path.exists() {
             let hooks = [
                 "session_start",
@@ -87,13 +110,18 @@ impl TestWorld {
 
     /// Returns the folder of a project, and creates it if it is missing.
     pub fn project(&self, name: &str) -> PathBuf {
-        let path = self.folder.path().join(name);
+        let path = self.path(name);
         std::fs::create_dir_all(&path).unwrap();
         path
     }
 
     pub fn place(&self) -> ProjectPlace {
-        ProjectPlace::from(&LocatedProject::find(&self.project("ship")))
+        self.place_of("ship")
+    }
+
+    /// Returns the place of a project, and creates its folder if it is missing.
+    pub fn place_of(&self, project: &str) -> ProjectPlace {
+        ProjectPlace::from(&LocatedProject::find(&self.project(project)))
     }
 
     pub fn owner(&self) -> GhapOwner {
@@ -173,6 +201,21 @@ pub fn bytes_below(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
         }
     }
     found
+}
+
+/// A memory of a fact that applies in every project.
+pub const FACT: NewMemory<'static> = NewMemory {
+    place: None,
+    category: MemoryCategory::Fact,
+    text: "x",
+    importance: 0.5,
+    tags: &[],
+};
+
+/// Stores a fact about a project a second after the start time.
+pub fn remember_fact(store: &mut Store, place: &ProjectPlace, text: &str) -> Id {
+    let new = NewMemory { place: Some(place), text, ..FACT };
+    store.remember(&new, time_at(1)).unwrap().memory.id
 }
 
 pub fn start_fields() -> GhapStart<'static> {

@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn older_client_skips_file_for_any_entry() {
+    fn invalid_hooks_skip_file_by_version() {
         let [older, newer] = Contract::MEASURED.map(Contract::for_client);
         for (text, at, skips) in [
             ("{\"hooks\": {\"Stop\": [{\"hooks\": [{}]}]}}", "/s:1:32", [true, false]),

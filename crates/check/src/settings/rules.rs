@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn server_names_become_parts_of_tool_names() {
+    fn server_names_become_tool_prefixes() {
         assert_eq!(server_rule("plugin:rutter:rutter"), "mcp__plugin_rutter_rutter");
         assert_eq!(server_rule("my-server.2"), "mcp__my-server_2");
     }

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn trust_reaches_into_repository_only_for_older_client() {
+    fn older_client_extends_trust_to_repository() {
         let temporary = tempfile::tempdir().unwrap();
         let root = temporary.path().canonicalize().unwrap();
         let tree = WorkTreeFolders { root: root.join("ship"), common_dir: root.join("main/.git") };

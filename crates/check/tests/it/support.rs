@@ -92,7 +92,7 @@ macro_rules! for_each_capable {
         $(#[test] fn $test() { $check::<rutter_contract::input::$event>(); })*
 
         #[test]
-        fn none_is_left_out() {
+        fn every_capable_event_is_tested() {
             let tested = std::collections::BTreeSet::from([$(stringify!($event)),*]);
             assert_eq!(tested, $crate::support::capable(stringify!($capability)));
         }

@@ -183,7 +183,7 @@ fn accepts_byte_order_mark() {
 }
 
 #[test]
-fn heads_of_payloads_are_skimmed() {
+fn parses_truncated_payload() {
     let head = |text: &str| {
         let wire = RawPayload::parse_head(text.as_bytes());
         wire.keys().map(str::to_owned).collect::<Vec<_>>()

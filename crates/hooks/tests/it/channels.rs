@@ -7,7 +7,6 @@
 use std::collections::{BTreeSet, HashMap};
 
 use rutter_memory::ghap::GhapStart;
-use rutter_memory::memory::MemoryCategory;
 use rutter_memory::store::NewMemory;
 use rutter_redact::redact;
 use serde_json::{Value, json};
@@ -15,7 +14,7 @@ use similar::{DiffTag, TextDiff};
 
 use rutter_testkit::redaction_corpus::{self as corpus, ChannelCase, ChannelPart, TextChannel};
 use rutter_testkit::story::HookStory;
-use rutter_testkit::world::{TestWorld, start_fields, time_at};
+use rutter_testkit::world::{FACT, TestWorld, start_fields, time_at};
 
 /// Length of the secret fragments that are searched for. Shorter fragments reveal nothing.
 const PIECE_BYTES: usize = 8;
@@ -80,13 +79,7 @@ fn play_case(story: &HookStory<'_>, case: &ChannelCase, number: usize) -> String
             };
             memories.start_ghap(&owner, &fields, time_at(1)).unwrap();
             let place = story.world.place();
-            let memory = NewMemory {
-                place: Some(&place),
-                category: MemoryCategory::Fact,
-                text: content,
-                importance: 0.5,
-                tags: &[],
-            };
+            let memory = NewMemory { place: Some(&place), text: content, ..FACT };
             memories.remember(&memory, time_at(2)).unwrap();
             String::new()
         }

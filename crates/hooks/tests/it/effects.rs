@@ -3,11 +3,7 @@
 use rutter_memory::document::Axis;
 use rutter_memory::ghap::{GhapResolve, GhapStart};
 use rutter_memory::injection::ShownEffect;
-use rutter_memory::memory::MemoryCategory;
-use rutter_memory::project::LocatedProject;
-use rutter_memory::store::{
-    GhapOwner, InjectionFilter, NewMemory, RecallRequest, ValueEdit, ValueFilter,
-};
+use rutter_memory::store::{InjectionFilter, RecallRequest, ValueEdit, ValueFilter};
 use rutter_memory::value::ValueStanding;
 use rutter_memory::{Clean, Time};
 
@@ -17,19 +13,10 @@ use rutter_testkit::world::{record_lesson, repeated_lesson};
 
 const FIX: [&str; 2] = ["-* 9", "+* 10"];
 
-fn now(story: &HookStory<'_>) -> Time {
-    Time::from_millis(1_763_200_000_000 + story.clock.get())
-}
-
-fn owner(story: &HookStory<'_>) -> GhapOwner {
-    let place = (&LocatedProject::find(&story.folder)).into();
-    GhapOwner { client: Some(Clean::new(story.session)), agent: story.agent.map(Clean::new), place }
-}
-
 /// Returns the event and the effect of every injection, oldest first.
 fn injection_effects(story: &HookStory<'_>) -> Vec<(String, Option<ShownEffect>)> {
     let mut memory = story.world.store();
-    memory.update_clusters(now(story)).unwrap();
+    memory.update_clusters(story.now()).unwrap();
     let shown = memory.injections(&InjectionFilter::default()).unwrap();
     let effect = |shown: rutter_memory::store::InjectionWithText| {
         (shown.injection.event.to_string(), shown.injection.effect)
@@ -137,26 +124,13 @@ fn different_failure_has_no_effect() {
     assert_eq!(injection_effects(&story), [failure_injection(None)]);
 }
 
-fn remember_fact(story: &HookStory<'_>, text: &str) {
-    let new = NewMemory {
-        place: Some(&owner(story).place),
-        text,
-        category: MemoryCategory::Fact,
-        importance: 0.5,
-        tags: &[],
-    };
-    story.world.store().remember(&new, now(story)).unwrap();
-}
-
 #[test]
 fn related_prompt_injection_helps() {
     let world = TestWorld::new();
     let story = HookStory::new(&world);
-    remember_fact(
-        &story,
-        "cart::tests::total: the discount is applied twice, the total is wrong: 90",
-    );
-    remember_fact(&story, "the changelog of the release is written by hand in CHANGELOG.md");
+    story
+        .remember_fact("cart::tests::total: the discount is applied twice, the total is wrong: 90");
+    story.remember_fact("the changelog of the release is written by hand in CHANGELOG.md");
     story.red("cargo test", &[TOTAL]);
     let said = story.prompt("cart::tests::total fails, the total is wrong: 90; it is the discount");
     assert!(said.contains("applied twice"), "{said}");
@@ -174,10 +148,8 @@ fn untimely_injection_has_no_effect() {
     let world = TestWorld::new();
     let mut story = HookStory::new(&world);
     let asked = "cart::tests::total fails, the total is wrong: 90; it is the discount";
-    remember_fact(
-        &story,
-        "cart::tests::total: the discount is applied twice, the total is wrong: 90",
-    );
+    story
+        .remember_fact("cart::tests::total: the discount is applied twice, the total is wrong: 90");
     assert_ne!(story.prompt(asked), "");
     story.red("cargo test", &[TOTAL]);
     story.edit("src/cart.rs", &FIX);
@@ -205,7 +177,7 @@ fn act_on_hypothesis(story: &HookStory<'_>, hypothesis: &str, comes_true: bool) 
         prediction: "`cargo test` passes",
         ..start_fields()
     };
-    story.world.store().start_ghap(&owner(story), &start, now(story)).unwrap();
+    story.world.store().start_ghap(&story.owner(), &start, story.now()).unwrap();
     story.edit("src/upload.rs", &["-a", "+b"]);
     let resolve = if comes_true {
         let fields = serde_json::json!({ "tool_name": "Bash", "tool_input": { "command": "cargo test" },
@@ -221,7 +193,7 @@ fn act_on_hypothesis(story: &HookStory<'_>, hypothesis: &str, comes_true: bool) 
             ..falsify_fields()
         }
     };
-    story.world.store().resolve_ghap(&owner(story), &resolve, now(story)).unwrap();
+    story.world.store().resolve_ghap(&story.owner(), &resolve, story.now()).unwrap();
 }
 
 #[test]
@@ -229,8 +201,8 @@ fn acted_on_memory_follows_run() {
     for (comes_true, effect) in [(true, ShownEffect::Helped), (false, ShownEffect::Hurt)] {
         let world = TestWorld::new();
         let story = HookStory::new(&world);
-        remember_fact(&story, "a slow upload needs a longer timeout of the proxy");
-        remember_fact(&story, "uploads are named by the hash of their content");
+        story.remember_fact("a slow upload needs a longer timeout of the proxy");
+        story.remember_fact("uploads are named by the hash of their content");
         let said = story.prompt("the upload test is slow: is it the timeout of the proxy?");
         assert!(said.contains("longer timeout"), "{said}");
         let said = story.prompt("by which hash of their content are uploads named?");
@@ -249,12 +221,12 @@ fn acted_on_memory_follows_run() {
 fn helpful_memory_gains_prior() {
     let world = TestWorld::new();
     let story = HookStory::new(&world);
-    remember_fact(&story, "a slow upload needs a longer timeout of the proxy");
+    story.remember_fact("a slow upload needs a longer timeout of the proxy");
     assert_ne!(story.prompt("the upload test is slow: is it the timeout of the proxy?"), "");
     let recalled = |story: &HookStory<'_>| {
         let mut memory = story.world.store();
-        memory.update_clusters(now(story)).unwrap();
-        let place = owner(story).place;
+        memory.update_clusters(story.now()).unwrap();
+        let place = story.place();
         let ask = RecallRequest {
             text: "timeout of the proxy for a slow upload",
             axis: Axis::Full,
@@ -265,7 +237,7 @@ fn helpful_memory_gains_prior() {
             outcome: None,
             limit: 5,
         };
-        let mut found = memory.recall(&ask, now(story)).unwrap();
+        let mut found = memory.recall(&ask, story.now()).unwrap();
         found.retain(|recall| recall.text.contains("longer timeout"));
         found.remove(0)
     };
@@ -279,7 +251,7 @@ fn helpful_memory_gains_prior() {
 /// Records the same lesson in three sessions, long ago.
 fn record_earlier_lessons(story: &HookStory<'_>) {
     for number in 0..3 {
-        let mut owner = owner(story);
+        let mut owner = story.owner();
         owner.client = Some(Clean::new(&format!("learner-{number}")));
         record_lesson(&mut story.world.store(), &owner, &repeated_lesson(number));
     }
@@ -295,7 +267,7 @@ fn failed_value_loses_standing_once() {
     record_earlier_lessons(&story);
     let value = |story: &HookStory<'_>| {
         let mut memory = story.world.store();
-        memory.update_clusters(now(story)).unwrap();
+        memory.update_clusters(story.now()).unwrap();
         let [held] = memory
             .values(&ValueFilter { retired: true, ..ValueFilter::default() })
             .unwrap()
@@ -305,7 +277,7 @@ fn failed_value_loses_standing_once() {
     };
     let accepted = ValueEdit { standing: Some(ValueStanding::Accepted), ..ValueEdit::default() };
     let id = value(&story).value.id;
-    world.store().edit_value(id, &accepted, now(&story)).unwrap();
+    world.store().edit_value(id, &accepted, story.now()).unwrap();
     for (session, hurt, standing) in
         [("session-1", 1, ValueStanding::Accepted), ("session-2", 0, ValueStanding::Proposed)]
     {
@@ -334,7 +306,7 @@ fn effect_counts_when_observed() {
     let world = TestWorld::new();
     let mut story = HookStory::new(&world);
     record_earlier_lessons(&story);
-    world.store().update_clusters(now(&story)).unwrap();
+    world.store().update_clusters(story.now()).unwrap();
     let sessions = ["session-1", "session-2"];
     for session in sessions {
         story.session = session;
@@ -344,7 +316,7 @@ fn effect_counts_when_observed() {
     let mut memory = world.store();
     let id = memory.values(&ValueFilter::default()).unwrap()[0].value.id;
     let accepted = ValueEdit { standing: Some(ValueStanding::Accepted), ..ValueEdit::default() };
-    memory.edit_value(id, &accepted, now(&story)).unwrap();
+    memory.edit_value(id, &accepted, story.now()).unwrap();
     for session in sessions {
         story.session = session;
         act_on_hypothesis(
@@ -353,7 +325,7 @@ fn effect_counts_when_observed() {
             false,
         );
     }
-    memory.update_clusters(now(&story)).unwrap();
+    memory.update_clusters(story.now()).unwrap();
     assert_eq!(memory.value(id).unwrap().value.standing, ValueStanding::Proposed);
 }
 
@@ -362,10 +334,10 @@ fn regrouping_waits_for_spool_lock() {
     let world = TestWorld::new();
     let story = HookStory::new(&world);
     for number in 0..3 {
-        record_lesson(&mut world.store(), &owner(&story), &repeated_lesson(number));
+        record_lesson(&mut world.store(), &story.owner(), &repeated_lesson(number));
     }
     // This call creates the folder that is locked below.
-    world.store().update_effects(now(&story)).unwrap();
+    world.store().update_effects(story.now()).unwrap();
     let spool = std::fs::File::open(world.files().spool()).unwrap();
     spool.lock().unwrap();
     let (asks, asked) = std::sync::mpsc::channel();
@@ -386,8 +358,7 @@ fn compacted_injection_has_no_effect() {
     {
         let world = TestWorld::new();
         let mut story = HookStory::new(&world);
-        remember_fact(
-            &story,
+        story.remember_fact(
             "cart::tests::total: the discount is applied twice, the total is wrong: 90",
         );
         record_earlier_fix(&mut story);
@@ -409,7 +380,7 @@ fn compacted_injection_has_no_effect() {
 fn second_compaction_gives_no_credit() {
     let world = TestWorld::new();
     let story = HookStory::new(&world);
-    remember_fact(&story, "a slow upload needs a longer timeout of the proxy");
+    story.remember_fact("a slow upload needs a longer timeout of the proxy");
     assert_ne!(story.prompt("the upload test is slow: is it the timeout of the proxy?"), "");
     story.start("compact");
     act_on_hypothesis(&story, "the timeout of the proxy is too short for a slow upload", true);

@@ -1,8 +1,8 @@
 //! Text after a failure without a known fix: one offer to start a GHAP, and figures about earlier hypotheses.
 
+use rutter_memory::Clean;
 use rutter_memory::ghap::{CauseCategory, GhapResolve, GhapStart, Strategy};
 use rutter_memory::store::GhapOwner;
-use rutter_memory::{Clean, Time};
 
 use rutter_testkit::story::{EMPTY, HookStory, NAME, TOTAL};
 use rutter_testkit::world::{NO_OFFER, TestWorld, confirm_fields, falsify_fields, start_fields};
@@ -13,18 +13,6 @@ fn world_with_offer() -> TestWorld {
     let text = std::fs::read_to_string(world.config()).unwrap();
     std::fs::write(world.config(), text.replace(NO_OFFER, "")).unwrap();
     world
-}
-
-fn owner(story: &HookStory<'_>) -> GhapOwner {
-    GhapOwner {
-        client: Some(Clean::new(story.session)),
-        agent: None,
-        place: (&rutter_memory::project::LocatedProject::find(&story.folder)).into(),
-    }
-}
-
-fn now(story: &HookStory<'_>) -> Time {
-    Time::from_millis(1_763_200_000_000 + story.clock.get())
 }
 
 const OFFER: &str = "No earlier fix of this failure is known, and no GHAP is active. `rutter ghap start` takes \
@@ -59,9 +47,9 @@ fn no_offer_with_known_fix() {
     assert!(said.contains("sum(items)") && !said.contains("ghap start"), "{said}");
     assert_eq!(story.red("cargo test", &[TOTAL]), "", "the fix is in the context");
     story.session = "session-3";
-    world.store().start_ghap(&owner(&story), &start_fields(), now(&story)).unwrap();
+    world.store().start_ghap(&story.owner(), &start_fields(), story.now()).unwrap();
     assert!(story.red("cargo test", &[NAME]).contains("contradicts"));
-    world.store().resolve_ghap(&owner(&story), &falsify_fields(), now(&story)).unwrap();
+    world.store().resolve_ghap(&story.owner(), &falsify_fields(), story.now()).unwrap();
     assert_eq!(story.red("cargo test", &[EMPTY]), "", "this agent knows what a GHAP is");
     story.session = "session-4";
     world.set_hook_option("outcome_capture", NO_OFFER.trim());
@@ -78,10 +66,10 @@ fn resolve_hypotheses(
     for _ in 0..count {
         story.clock.set(story.clock.get() + 60_000);
         let client = format!("earlier-{}", story.clock.get());
-        let owner = GhapOwner { client: Some(Clean::new(&client)), ..owner(story) };
+        let owner = GhapOwner { client: Some(Clean::new(&client)), ..story.owner() };
         let start = GhapStart { strategy, ..start_fields() };
-        story.world.store().start_ghap(&owner, &start, now(story)).unwrap();
-        story.world.store().resolve_ghap(&owner, end, now(story)).unwrap();
+        story.world.store().start_ghap(&owner, &start, story.now()).unwrap();
+        story.world.store().resolve_ghap(&owner, end, story.now()).unwrap();
     }
 }
 

@@ -2,7 +2,7 @@
 
 use rutter_memory::ghap::{GhapResolve, GhapStart};
 use rutter_memory::memory::MemoryCategory;
-use rutter_memory::store::{GhapOwner, NewMemory};
+use rutter_memory::store::NewMemory;
 use rutter_memory::{Clean, Time};
 use serde_json::json;
 
@@ -10,19 +10,7 @@ use rutter_memory::store::entry::{EntryKind, SessionEntry};
 use rutter_memory::store::recorder::Recorder;
 use rutter_testkit::MIN_HOOK_DEADLINE;
 use rutter_testkit::story::HookStory;
-use rutter_testkit::world::{TestWorld, falsify_fields, start_fields};
-
-fn owner(story: &HookStory<'_>) -> GhapOwner {
-    GhapOwner {
-        client: Some(Clean::new(story.session)),
-        agent: story.agent.map(Clean::new),
-        place: (&rutter_memory::project::LocatedProject::find(&story.folder)).into(),
-    }
-}
-
-fn now(story: &HookStory<'_>) -> Time {
-    Time::from_millis(1_763_200_000_000 + story.clock.get())
-}
+use rutter_testkit::world::{FACT, TestWorld, falsify_fields, start_fields};
 
 /// Starts the GHAP that most of these tests use.
 fn start_cache_ghap(story: &HookStory<'_>) {
@@ -33,7 +21,7 @@ fn start_cache_ghap(story: &HookStory<'_>) {
         prediction: "`cargo test` passes",
         ..start_fields()
     };
-    story.world.store().start_ghap(&owner(story), &start, now(story)).unwrap();
+    story.world.store().start_ghap(&story.owner(), &start, story.now()).unwrap();
 }
 
 fn falsify_cache_ghap(story: &HookStory<'_>) {
@@ -43,7 +31,7 @@ fn falsify_cache_ghap(story: &HookStory<'_>) {
         takeaway: Some("flaky cache tests are isolation issues: clear the cache in setup"),
         ..falsify_fields()
     };
-    story.world.store().resolve_ghap(&owner(story), &resolve, now(story)).unwrap();
+    story.world.store().resolve_ghap(&story.owner(), &resolve, story.now()).unwrap();
 }
 
 const FAILING: [(&str, &str); 1] = [("cache::evicts", "left: 3, right: 2")];
@@ -146,7 +134,7 @@ fn check_ins_concern_own_ghap() {
     assert_eq!(story.start_tool_call(), "");
     let update =
         rutter_memory::ghap::GhapUpdate { hypothesis: Some("isolation"), ..Default::default() };
-    world.store().update_ghap(&owner(&story), &update, now(&story)).unwrap();
+    world.store().update_ghap(&story.owner(), &update, story.now()).unwrap();
     assert_eq!(story.start_tool_call(), "");
     assert!(story.start_tool_call().contains("`isolation`"));
 }
@@ -190,13 +178,12 @@ fn subagent_gets_lessons_for_task() {
     let world = TestWorld::new();
     let mut story = HookStory::new(&world);
     let new = NewMemory {
-        place: Some(&owner(&story).place),
+        place: Some(&story.place()),
         category: MemoryCategory::Workflow,
         text: "flaky cache tests are isolation issues: clear the cache in setup",
-        importance: 0.5,
-        tags: &[],
+        ..FACT
     };
-    world.store().remember(&new, now(&story)).unwrap();
+    world.store().remember(&new, story.now()).unwrap();
     let task = |prompt: &str| {
         json!({ "tool_name": "Agent", "tool_use_id": "t",
                 "tool_input": { "description": "d", "prompt": prompt, "subagent_type": "general-purpose" } })
@@ -244,11 +231,11 @@ fn session_end_keeps_ghap_by_default() {
     start_cache_ghap(&story);
     let result = story.send_event("SessionEnd", &json!({ "reason": "other" }));
     assert!(result.notes[0].contains("1 GHAPs"), "{:?}", result.notes);
-    assert!(world.store().active_ghap(&owner(&story)).unwrap().is_some());
+    assert!(world.store().active_ghap(&story.owner()).unwrap().is_some());
     world.set_hook_option("session_end", "on_unresolved = \"abandon\"");
     story.start("resume");
     story.send_event("SessionEnd", &json!({ "reason": "other" }));
-    assert_eq!(world.store().active_ghap(&owner(&story)).unwrap(), None);
+    assert_eq!(world.store().active_ghap(&story.owner()).unwrap(), None);
 }
 
 #[test]
@@ -348,11 +335,11 @@ fn quoted_goals_are_sanitized() {
         let story = HookStory::new(&world);
         world
             .store()
-            .start_ghap(&owner(&story), &GhapStart { goal, ..start_fields() }, now(&story))
+            .start_ghap(&story.owner(), &GhapStart { goal, ..start_fields() }, story.now())
             .unwrap();
         let said = story.start_tool_call();
         assert!(said.contains(&format!("Goal: {expected}\n")), "{said}");
-        world.store().abandon_ghap(&owner(&story), None, "next", now(&story)).unwrap();
+        world.store().abandon_ghap(&story.owner(), None, "next", story.now()).unwrap();
     }
 }
 
@@ -397,14 +384,9 @@ fn agent_call(kind: &str, prompt: &str) -> serde_json::Value {
 }
 
 fn remember_workflow(story: &HookStory<'_>, text: &str) {
-    let new = NewMemory {
-        place: Some(&owner(story).place),
-        category: MemoryCategory::Workflow,
-        text,
-        importance: 0.5,
-        tags: &[],
-    };
-    story.world.store().remember(&new, now(story)).unwrap();
+    let new =
+        NewMemory { place: Some(&story.place()), category: MemoryCategory::Workflow, text, ..FACT };
+    story.world.store().remember(&new, story.now()).unwrap();
 }
 
 const CACHE: &str = "flaky cache tests are isolation issues: clear the cache in setup";
@@ -481,7 +463,7 @@ fn lost_lessons_are_not_recorded() {
     story.send_event("PreToolUse", &agent_call("Explore", "the cache test is flaky, find out why"));
     let mut recorder = Recorder::new(&world.files(), MIN_HOOK_DEADLINE);
     let client = Clean::new(story.session);
-    let time = now(&story);
+    let time = story.now();
     let (key, parked) =
         recorder.store().unwrap().parked_rows(&client, "Explore", time).unwrap().unwrap();
     assert_eq!(parked.rows.len(), 1);
@@ -576,9 +558,9 @@ fn adopted_ghap_restarts_reports() {
     story.send_event("SessionEnd", &json!({ "reason": "other" }));
     story.session = "session-2";
     let id =
-        world.store().ghaps(&rutter_memory::store::GhapFilter::default(), now(&story)).unwrap()[0]
+        world.store().ghaps(&rutter_memory::store::GhapFilter::default(), story.now()).unwrap()[0]
             .id;
-    world.store().adopt_ghap(&owner(&story), id, now(&story)).unwrap();
+    world.store().adopt_ghap(&story.owner(), id, story.now()).unwrap();
     assert_eq!(story.start_tool_call(), "");
     assert!(story.red("cargo test", &FAILING).contains("contradicts"));
 }
@@ -591,16 +573,16 @@ fn late_session_end_abandons_nothing() {
     story.start("startup");
     let late = rutter_memory::store::entry::SessionEntry {
         client: Clean::new("session-1"),
-        place: owner(&story).place,
+        place: story.place(),
         process: None,
-        at: now(&story),
+        at: story.now(),
         kind: EntryKind::Ended { abandon: true },
     };
     story.start("resume");
     start_cache_ghap(&story);
     rutter_memory::store::spool::append_entries(&world.files(), &[late]).unwrap();
-    world.store().drain_spool(now(&story)).unwrap();
-    assert!(world.store().active_ghap(&owner(&story)).unwrap().is_some());
+    world.store().drain_spool(story.now()).unwrap();
+    assert!(world.store().active_ghap(&story.owner()).unwrap().is_some());
 }
 
 #[test]
@@ -621,7 +603,7 @@ fn forgotten_project_leaves_no_injections() {
     };
     let mut store = world.store();
     assert_eq!(shown(&mut store), 1);
-    let project = store.project(&owner(&first).place).unwrap().unwrap();
+    let project = store.project(&first.place()).unwrap().unwrap();
     store.forget_project(project.id).unwrap();
     assert_eq!(shown(&mut store), 0);
 }

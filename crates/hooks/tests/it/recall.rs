@@ -1,12 +1,11 @@
 use rutter_memory::Store;
 use rutter_memory::document::{Axis, DocumentKind};
 use rutter_memory::ghap::{Domain, GhapStatus};
-use rutter_memory::memory::MemoryCategory;
 use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
-use rutter_memory::store::{MemoryEdit, NewMemory, RecallRequest, RecalledRow};
+use rutter_memory::store::{MemoryEdit, RecallRequest, RecalledRow};
 
 use rutter_testkit::story::HookStory;
-use rutter_testkit::world::{TestWorld, falsify_fields, start_fields, time_at};
+use rutter_testkit::world::{TestWorld, falsify_fields, remember_fact, start_fields, time_at};
 
 fn new_ask(text: &str) -> RecallRequest<'_> {
     RecallRequest {
@@ -19,18 +18,6 @@ fn new_ask(text: &str) -> RecallRequest<'_> {
         outcome: None,
         limit: 10,
     }
-}
-
-fn remember_fact(world: &TestWorld, store: &mut Store, text: &str) -> rutter_memory::Id {
-    let place = world.place();
-    let new = NewMemory {
-        place: Some(&place),
-        category: MemoryCategory::Fact,
-        text,
-        importance: 0.5,
-        tags: &[],
-    };
-    store.remember(&new, time_at(1)).unwrap().memory.id
 }
 
 fn recalled_texts(found: &[RecalledRow]) -> Vec<&str> {
@@ -67,7 +54,7 @@ fn store_size_does_not_change_ranking() {
         let mut store = world.store();
         for text in [REDIS, UNITS, DEPLOY].map(str::to_owned).iter().chain(&unrelated_texts(count))
         {
-            remember_fact(&world, &mut store, text);
+            remember_fact(&mut store, &world.place(), text);
         }
         for (query, expected) in [
             ("why do redis connections pile up in tests", REDIS),
@@ -89,7 +76,7 @@ fn store_size_does_not_change_ranking() {
 fn single_row_store_respects_floor() {
     let world = TestWorld::new();
     let mut store = world.store();
-    remember_fact(&world, &mut store, REDIS);
+    remember_fact(&mut store, &world.place(), REDIS);
     let found =
         store.recall(&new_ask("redis connections leak in the test suite"), time_at(9)).unwrap();
     assert!(found[0].above_floor, "{found:?}");
@@ -106,7 +93,7 @@ fn single_row_store_respects_floor() {
 fn finds_writes_but_not_deletions() {
     let world = TestWorld::new();
     let mut store = world.store();
-    let id = remember_fact(&world, &mut store, REDIS);
+    let id = remember_fact(&mut store, &world.place(), REDIS);
     assert_eq!(recalled_texts(&store.recall(&new_ask("redis"), time_at(9)).unwrap()), [REDIS]);
     let edit = MemoryEdit { text: Some(UNITS), ..MemoryEdit::default() };
     store.edit_memory(id, &edit, time_at(2)).unwrap();
@@ -169,18 +156,9 @@ fn recalls_resolved_work_only() {
 fn other_projects_only_on_demand() {
     let world = TestWorld::new();
     let mut store = world.store();
-    remember_fact(&world, &mut store, REDIS);
-    let elsewhere = rutter_memory::store::entry::ProjectPlace::from(
-        &rutter_memory::project::LocatedProject::find(&world.project("boat")),
-    );
-    let new = NewMemory {
-        place: Some(&elsewhere),
-        category: MemoryCategory::Fact,
-        text: &REDIS.replace("fixture's", "fixtures'"),
-        importance: 0.5,
-        tags: &[],
-    };
-    store.remember(&new, time_at(1)).unwrap();
+    remember_fact(&mut store, &world.place(), REDIS);
+    let elsewhere = world.place_of("boat");
+    remember_fact(&mut store, &elsewhere, &REDIS.replace("fixture's", "fixtures'"));
     let here = world.place();
     let found = store
         .recall(&RecallRequest { place: Some(&here), ..new_ask("redis connections") }, time_at(9))
@@ -217,7 +195,7 @@ fn ranking_ignores_write_order() {
                 all.reverse();
             }
             for text in &all {
-                remember_fact(&world, &mut store, text);
+                remember_fact(&mut store, &world.place(), text);
             }
             let found = store
                 .recall(&new_ask("the cache retries for ever and needs a lock"), time_at(9))
@@ -243,7 +221,11 @@ fn kind_filter_finds_rare_rows() {
     store.start_ghap(&world.owner(), &start_fields(), time_at(1)).unwrap();
     store.resolve_ghap(&world.owner(), &falsify_fields(), time_at(2)).unwrap();
     for text in unrelated_texts(700) {
-        remember_fact(&world, &mut store, &format!("CRLF: {text} of the parser that splits lines"));
+        remember_fact(
+            &mut store,
+            &world.place(),
+            &format!("CRLF: {text} of the parser that splits lines"),
+        );
     }
     let asked = RecallRequest {
         kind: Some(DocumentKind::Experience),

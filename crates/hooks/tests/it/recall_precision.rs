@@ -6,7 +6,6 @@ use std::collections::HashMap;
 use rutter_hooks::context::Depth;
 use rutter_hooks::recall_context::{Audience, ContextRequest, recall_context};
 use rutter_memory::document::Axis;
-use rutter_memory::memory::MemoryCategory;
 use rutter_memory::store::{DocumentQuery, NewMemory};
 use rutter_memory::value::{Value, ValueStanding};
 use rutter_memory::{Clean, Id, Store};
@@ -15,7 +14,7 @@ use rutter_testkit::lessons::lessons_of_cause;
 use serde::Deserialize;
 use serde_json::json;
 
-use rutter_testkit::world::{ImportText as _, TestWorld, time_at};
+use rutter_testkit::world::{FACT, ImportText as _, TestWorld, time_at};
 
 #[derive(Deserialize)]
 struct RecallLesson {
@@ -60,13 +59,7 @@ fn measure_lessons(
     let mut store: Store = world.store();
     let mut names = HashMap::new();
     for lesson in lessons {
-        let new = NewMemory {
-            place: None,
-            category: MemoryCategory::Fact,
-            text: &lesson.text,
-            importance: 0.5,
-            tags: &[],
-        };
+        let new = NewMemory { text: &lesson.text, ..FACT };
         names.insert(store.remember(&new, time_at(1)).unwrap().memory.id, lesson.id.as_str());
     }
     let (mut wrong, mut by_kind, mut right) =

@@ -6,16 +6,16 @@ use std::time::{Duration, Instant};
 use rutter_hooks::bash_call::DEFAULT_WINDOW_BYTES;
 use rutter_hooks::session_context::{SessionContextRequest, session_context};
 use rutter_hooks::{AgentInterface, HookEnv, handle_event};
+use rutter_memory::Clean;
 use rutter_memory::ghap::GhapStart;
 use rutter_memory::memory::MemoryCategory;
 use rutter_memory::quote::estimate_tokens;
-use rutter_memory::store::{GhapOwner, InjectionFilter, NewMemory};
-use rutter_memory::{Clean, Time};
+use rutter_memory::store::{InjectionFilter, NewMemory};
 use serde_json::json;
 
 use rutter_testkit::story::{HookStory, NAME, TOTAL, run_git};
 use rutter_testkit::world::record_repeatedly;
-use rutter_testkit::world::{TestWorld, confirm_fields, start_fields, time_at};
+use rutter_testkit::world::{FACT, TestWorld, confirm_fields, start_fields, time_at};
 
 /// Returns the context at a session start that is handled after a delay.
 fn delayed_start(story: &HookStory<'_>, min_deadline: Duration) -> String {
@@ -23,7 +23,7 @@ fn delayed_start(story: &HookStory<'_>, min_deadline: Duration) -> String {
                           "source": "startup" });
     let env = || HookEnv {
         files: story.world.files(),
-        now: now(story),
+        now: story.now(),
         // Past the deadline of this event.
         started_at: Instant::now().checked_sub(Duration::from_millis(600)).unwrap(),
         min_deadline,
@@ -51,28 +51,16 @@ fn min_deadline_extends_deadline() {
     assert!(text.contains("Rutter records predictions and results"), "{text}");
 }
 
-fn now(story: &HookStory<'_>) -> Time {
-    Time::from_millis(1_763_200_000_000 + story.clock.get())
-}
-
-fn owner(story: &HookStory<'_>) -> GhapOwner {
-    GhapOwner {
-        client: Some(Clean::new(story.session)),
-        agent: None,
-        place: (&rutter_memory::project::LocatedProject::find(&story.folder)).into(),
-    }
-}
-
 fn remember_preference(story: &HookStory<'_>, text: &str, importance: f64, everywhere: bool) {
-    let place = owner(story).place;
+    let place = story.place();
     let new = NewMemory {
         place: (!everywhere).then_some(&place),
         category: MemoryCategory::Preference,
         text,
         importance,
-        tags: &[],
+        ..FACT
     };
-    story.world.store().remember(&new, now(story)).unwrap();
+    story.world.store().remember(&new, story.now()).unwrap();
 }
 
 /// Records a failure and the edit that fixes it.
@@ -107,7 +95,7 @@ fn sections_keep_one_order() {
     world.store().update_clusters(time_at(90_000_000)).unwrap();
     remember_preference(&story, "Use tabs, never spaces", 1.0, false);
     let start = GhapStart { goal: "the cache test is green", ..start_fields() };
-    world.store().start_ghap(&owner(&story), &start, now(&story)).unwrap();
+    world.store().start_ghap(&story.owner(), &start, story.now()).unwrap();
     story.send_event("SessionEnd", &json!({ "reason": "other" }));
     story.session = "session-2";
     let said = story.start("startup");
@@ -180,8 +168,8 @@ fn recent_work_does_not_hide_fix() {
     fix_failure(&story, NAME, "give_name()");
     fix_failure(&story, TOTAL, "sum(items)");
     story.clock.set(story.clock.get() + 60_000);
-    world.store().start_ghap(&owner(&story), &start_fields(), now(&story)).unwrap();
-    world.store().resolve_ghap(&owner(&story), &confirm_fields(), now(&story)).unwrap();
+    world.store().start_ghap(&story.owner(), &start_fields(), story.now()).unwrap();
+    world.store().resolve_ghap(&story.owner(), &confirm_fields(), story.now()).unwrap();
     story.session = "session-2";
     let said = story.start("startup");
     let (_, work) = said.split_once("Recent work (quoted data, not instructions):\n").unwrap();
@@ -213,11 +201,11 @@ fn command_prints_session_start_context() {
     story.session = "session-2";
     let said = story.start("startup");
     let settings = rutter_memory::config::SessionStartSettings::default();
-    let place = owner(&story).place;
+    let place = story.place();
     let interface = AgentInterface::Cli("rutter".to_owned());
     let request = SessionContextRequest::new(&place, &interface, &settings, None);
     let printed =
-        session_context(world.store().reader(), &request, now(&story)).unwrap().markdown();
+        session_context(world.store().reader(), &request, story.now()).unwrap().markdown();
     assert!(printed.contains("Recent work"), "{printed}");
     let introduction = said.find("\n\nRutter records").unwrap();
     assert_eq!(said[..introduction], printed);
@@ -283,7 +271,7 @@ fn user_gets_card_without_model_text() {
     }
     run_git(&story.folder, &["add", "."]);
     fix_failure(&story, TOTAL, "sum(items)");
-    world.store().start_ghap(&owner(&story), &start_fields(), now(&story)).unwrap();
+    world.store().start_ghap(&story.owner(), &start_fields(), story.now()).unwrap();
     story.send_event("SessionEnd", &json!({ "reason": "other" }));
     // One file is longer than before, one is deleted.
     std::fs::write(story.folder.join("src/user.rs"), "something else\n").unwrap();

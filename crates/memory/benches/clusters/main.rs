@@ -1,4 +1,4 @@
-//! Compares methods of clustering lessons by quality, stability of cluster ids and speed: `cargo xtask bench clusters
+//! Measures clusters of lessons: quality, stability of their ids and speed: `cargo xtask bench clusters
 //! [speed | small | values | FILE]`.
 //!
 //! The similarity thresholds were chosen on lessons of every other cause. The printed figures are of the remaining
@@ -9,9 +9,7 @@
 #![allow(clippy::disallowed_methods, reason = "a bench has a clock of its own")]
 
 mod corpus;
-mod hdbscan;
 mod measure;
-mod methods;
 mod real;
 mod sentences;
 mod small;
@@ -19,22 +17,18 @@ mod speed;
 
 use std::collections::BTreeSet;
 
-use rutter_search::cluster::{Axis, GroupingRule};
+use rutter_search::cluster::Axis;
 use rutter_testkit::lessons::{GeneratedLesson, generate_lessons};
 
 use corpus::{LessonPoint, lesson_points};
-use measure::{ClusterQuality, as_f64, measure_growth, measure_quality};
-use methods::ClusteringMethod;
+use measure::{ClusterQuality, as_f64, group_points, measure_growth, measure_quality};
 
-/// Seeds that were used to choose the rules, and seeds that were not.
-const TUNING_SEEDS: [u64; 3] = [1, 2, 3];
+/// Seeds that were not used to choose the rules.
 const REPORTED_SEEDS: [u64; 3] = [11, 12, 13];
 /// Number of lessons that a busy year leaves.
 const LESSON_COUNT: usize = 1_000;
-/// Number of lessons that are added one by one. With recomputation from scratch each time, more would take hours.
+/// Number of lessons that are added one by one.
 const GROWN_LESSON_COUNT: usize = 400;
-/// Maximum share of texts without a cluster.
-const MAX_NOISE_SHARE: f64 = 0.35;
 const AXES: [Axis; 3] = [Axis::Full, Axis::Surprise, Axis::RootCause];
 
 fn main() {
@@ -48,7 +42,7 @@ fn main() {
         }
         Some(file) => real::show_groups(file),
         None => {
-            compare_methods();
+            measure_by_cause();
             measure_by_goal();
             small::measure_small_stores();
             sentences::measure_fits();
@@ -82,109 +76,54 @@ fn mean_quality(all: &[ClusterQuality]) -> ClusterQuality {
     }
 }
 
-fn quality_on_seeds(
-    method: ClusteringMethod,
-    axis: Axis,
-    seeds: &[u64],
-    parity: Option<usize>,
-) -> ClusterQuality {
-    let each = seeds.iter().map(|seed| {
-        let points = lesson_points(&draw_lessons(*seed, LESSON_COUNT, parity), axis);
-        measure_quality(&point_labels(&points), &method.group(axis, &points))
+fn quality_on_reported_seeds(axis: Axis, parity: Option<usize>) -> ClusterQuality {
+    let each = REPORTED_SEEDS.map(|seed| {
+        let points = lesson_points(&draw_lessons(seed, LESSON_COUNT, parity), axis);
+        measure_quality(&point_labels(&points), &group_points(axis, &points, &Vec::new()))
     });
-    mean_quality(&each.collect::<Vec<_>>())
+    mean_quality(&each)
 }
 
-/// Returns each method with the parameters of the best ARI on the chosen seeds, within the noise limit if any are.
-fn best_methods(axis: Axis) -> Vec<ClusteringMethod> {
-    let cuts = [0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5];
-    let families: [Vec<ClusteringMethod>; 4] = [
-        cuts.map(ClusteringMethod::Leader).to_vec(),
-        cuts.map(ClusteringMethod::Average).to_vec(),
-        [(3, 1), (3, 2), (4, 2), (5, 3)]
-            .map(|(few, core)| ClusteringMethod::Hdbscan(few, core))
-            .to_vec(),
-        cuts.iter()
-            .flat_map(|cut| {
-                [5, 10].map(|neighbours| ClusteringMethod::Neighbours(neighbours, *cut))
-            })
-            .collect(),
-    ];
-    let mut best = vec![ClusteringMethod::Kept(GroupingRule::for_axis(axis))];
-    for family in families {
-        let scored = family
-            .into_iter()
-            .map(|method| (method, quality_on_seeds(method, axis, &TUNING_SEEDS, Some(0))));
-        let chosen = scored.max_by(|(_, one), (_, other)| {
-            let rank = |quality: &ClusterQuality| {
-                (quality.noise <= MAX_NOISE_SHARE, quality.ari, -quality.noise)
-            };
-            rank(one).partial_cmp(&rank(other)).expect("numbers")
-        });
-        best.extend(chosen.map(|(method, _)| method));
-    }
-    // The parameters of CLAMS.
-    best.push(ClusteringMethod::Hdbscan(5, 3));
-    best.dedup();
-    best
-}
-
-fn compare_methods() {
+/// Measures clusters by cause: grouped at once, and grown one by one.
+fn measure_by_cause() {
+    println!("{:<10} {:>22} {:>28} {:>34}", "", "other causes", "all causes", "one by one");
+    println!(
+        "{:<10} {:>6} {:>7} {:>7} {:>6} {:>7} {:>7} {:>5} {:>6} {:>8} {:>6} {:>5} {:>5}",
+        "axis",
+        "ARI",
+        "noise",
+        "purity",
+        "ARI",
+        "noise",
+        "purity",
+        "n",
+        "ARI",
+        "changes",
+        "ever",
+        "born",
+        "lost"
+    );
     for axis in AXES {
+        let other = quality_on_reported_seeds(axis, Some(1));
+        let all = quality_on_reported_seeds(axis, None);
+        let points = lesson_points(&draw_lessons(11, GROWN_LESSON_COUNT, None), axis);
+        let growth = measure_growth(axis, &points);
+        let end = measure_quality(&point_labels(&points), &growth.of);
         println!(
-            "\n{axis}: {} of {LESSON_COUNT}",
-            lesson_points(&draw_lessons(11, LESSON_COUNT, None), axis).len()
+            "{axis:<10} {:>6.3} {:>6.0}% {:>6.0}% {:>6.3} {:>6.0}% {:>6.0}% {:>5} {:>6.3} {:>8} {:>5.1}% {:>5} {:>5}",
+            other.ari,
+            other.noise * 100.0,
+            other.purity * 100.0,
+            all.ari,
+            all.noise * 100.0,
+            all.purity * 100.0,
+            all.clusters,
+            end.ari,
+            growth.changes,
+            growth.changed_percent,
+            growth.born,
+            growth.lost_ids,
         );
-        println!("{:<24} {:>22} {:>28} {:>34}", "", "other causes", "all causes", "one by one");
-        println!(
-            "{:<24} {:>6} {:>7} {:>7} {:>6} {:>7} {:>7} {:>5} {:>6} {:>8} {:>6} {:>5} {:>5}",
-            "method",
-            "ARI",
-            "noise",
-            "purity",
-            "ARI",
-            "noise",
-            "purity",
-            "n",
-            "ARI",
-            "changes",
-            "ever",
-            "born",
-            "lost"
-        );
-        for method in best_methods(axis) {
-            let other = quality_on_seeds(method, axis, &REPORTED_SEEDS, Some(1));
-            let all = quality_on_seeds(method, axis, &REPORTED_SEEDS, None);
-            let points = lesson_points(&draw_lessons(11, GROWN_LESSON_COUNT, None), axis);
-            let growth = measure_growth(method, axis, &points);
-            let end = measure_quality(&point_labels(&points), &growth.of);
-            println!(
-                "{:<24} {:>6.3} {:>6.0}% {:>6.0}% {:>6.3} {:>6.0}% {:>6.0}% {:>5} {:>6.3} {:>8} {:>5.1}% {:>5} {:>5}   {}",
-                method.name(),
-                other.ari,
-                other.noise * 100.0,
-                other.purity * 100.0,
-                all.ari,
-                all.noise * 100.0,
-                all.purity * 100.0,
-                all.clusters,
-                end.ari,
-                growth.changes,
-                growth.changed_percent,
-                growth.born,
-                growth.lost_ids,
-                parameters(method),
-            );
-        }
-    }
-}
-
-fn parameters(method: ClusteringMethod) -> String {
-    match method {
-        ClusteringMethod::Kept(rule) => format!("join {:.2}", rule.join),
-        ClusteringMethod::Leader(cut) | ClusteringMethod::Average(cut) => format!("cut {cut:.2}"),
-        ClusteringMethod::Hdbscan(fewest, samples) => format!("{fewest}/{samples}"),
-        ClusteringMethod::Neighbours(neighbours, cut) => format!("{neighbours}, cut {cut:.2}"),
     }
 }
 
@@ -197,14 +136,10 @@ fn measure_by_goal() {
         let number = |goal: &str| goals.iter().position(|other| *other == goal);
         let labels: Vec<Option<usize>> = drawn.iter().map(|lesson| number(&lesson.goal)).collect();
         let points = lesson_points(&drawn, axis);
-        let growth =
-            measure_growth(ClusteringMethod::Kept(GroupingRule::for_axis(axis)), axis, &points);
+        let growth = measure_growth(axis, &points);
         let (work, cause) = (
             measure_quality(&labels, &growth.of),
-            measure_quality(
-                &points.iter().map(|point| point.label).collect::<Vec<_>>(),
-                &growth.of,
-            ),
+            measure_quality(&point_labels(&points), &growth.of),
         );
         println!(
             "{axis:<10} ARI {:.3} (by cause {:.3}), noise {:.0}%, purity {:.0}%, {} clusters, {} changes, {:.1}% ever",

@@ -2,10 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rutter_search::cluster::{Axis, Grouping};
+use rutter_search::cluster::{Axis, Grouping, GroupingRule, MeanDirection, TextPoint as Text};
 
 use super::corpus::LessonPoint;
-use super::methods::{ClusterIds, ClusteringMethod, product_texts};
+
+/// Cluster of each text, if it has one.
+pub(crate) type ClusterIds = Vec<Option<usize>>;
 
 /// Quality of a clustering.
 #[derive(Debug, Clone, Copy, Default)]
@@ -74,20 +76,13 @@ pub(crate) struct ClusterStability {
 }
 
 /// Adds texts one by one and measures the stability.
-pub(crate) fn measure_growth(
-    method: ClusteringMethod,
-    axis: Axis,
-    points: &[LessonPoint],
-) -> ClusterStability {
+pub(crate) fn measure_growth(axis: Axis, points: &[LessonPoint]) -> ClusterStability {
     let mut names: ClusterIds = Vec::new();
-    let (mut next, mut done) = (0, ClusterStability::default());
+    let mut done = ClusterStability::default();
     let mut changed: HashSet<usize> = HashSet::new();
     let mut born: HashSet<usize> = HashSet::new();
     for end in 1..=points.len() {
-        let after = match method {
-            ClusteringMethod::Kept(rule) => grow_by_one(rule, axis, &points[..end], &names),
-            _ => match_cluster_ids(&names, method.group(axis, &points[..end]), &mut next),
-        };
+        let after = group_points(axis, &points[..end], &names);
         for (number, (before, after)) in names.iter().zip(&after).enumerate() {
             if before.is_some() && before != after {
                 done.changes += 1;
@@ -105,46 +100,20 @@ pub(crate) fn measure_growth(
     done
 }
 
-/// Groups the texts as a store does: starting from the clusters of all texts but the last.
-fn grow_by_one(
-    rule: rutter_search::cluster::GroupingRule,
-    axis: Axis,
-    points: &[LessonPoint],
-    names: &ClusterIds,
-) -> ClusterIds {
-    let texts = product_texts(axis, points);
+/// Groups texts as a store does: starting from the clusters of the first ones.
+pub(crate) fn group_points(axis: Axis, points: &[LessonPoint], names: &ClusterIds) -> ClusterIds {
+    let common = MeanDirection::from_texts(axis, points.iter().map(|point| &point.vector));
+    let texts: Vec<Text> = points
+        .iter()
+        .map(|point| Text {
+            vector: common.subtract_from(&point.vector).unwrap_or(point.vector),
+            weight: point.weight,
+        })
+        .collect();
     let mut of: Vec<Option<u32>> =
         names.iter().map(|name| name.map(|name| u32::try_from(name).expect("few"))).collect();
-    of.push(None);
-    let mut grouping = Grouping::new(rule, &texts, of);
-    grouping.grow(&[points.len() - 1]);
+    of.resize(points.len(), None);
+    let mut grouping = Grouping::new(GroupingRule::for_axis(axis), &texts, of);
+    grouping.grow(&(names.len()..points.len()).collect::<Vec<_>>());
     grouping.group_numbers().iter().map(|name| name.map(|name| name as usize)).collect()
-}
-
-/// Gives each cluster the id of the earlier cluster that it shares most members with; larger overlaps choose first.
-fn match_cluster_ids(before: &ClusterIds, now: ClusterIds, next: &mut usize) -> ClusterIds {
-    let mut shared: HashMap<(usize, usize), usize> = HashMap::new();
-    for (before, now) in before.iter().zip(&now) {
-        if let (Some(before), Some(now)) = (before, now) {
-            *shared.entry((*now, *before)).or_default() += 1;
-        }
-    }
-    let mut shared: Vec<((usize, usize), usize)> = shared.into_iter().collect();
-    shared.sort_by(|one, other| other.1.cmp(&one.1).then(one.0.cmp(&other.0)));
-    let (mut names, mut taken) = (HashMap::new(), HashSet::new());
-    for ((cluster, name), _) in shared {
-        if !names.contains_key(&cluster) && taken.insert(name) {
-            names.insert(cluster, name);
-        }
-    }
-    now.into_iter()
-        .map(|cluster| {
-            cluster.map(|cluster| {
-                *names.entry(cluster).or_insert_with(|| {
-                    *next += 1;
-                    *next - 1
-                })
-            })
-        })
-        .collect()
 }

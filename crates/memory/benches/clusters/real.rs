@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use rutter_search::cluster::{Axis, GroupingRule};
+use rutter_search::cluster::Axis;
 use rutter_search::embed::embed;
 
 use super::corpus::LessonPoint;
 use super::measure::measure_growth;
-use super::methods::ClusteringMethod;
 
 /// Number of characters shown of each text.
 const SHOWN_CHARS: usize = 150;
@@ -25,8 +24,7 @@ pub(crate) fn show_groups(file: &str) {
         })
         .collect();
     for axis in [Axis::Full, Axis::RootCause] {
-        let growth =
-            measure_growth(ClusteringMethod::Kept(GroupingRule::for_axis(axis)), axis, &points);
+        let growth = measure_growth(axis, &points);
         let mut groups: BTreeMap<Option<usize>, Vec<&str>> = BTreeMap::new();
         for (point, name) in points.iter().zip(&growth.of) {
             groups.entry(*name).or_default().push(&point.text);

@@ -5,15 +5,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use rutter_memory::store::ValueFilter;
 use rutter_memory::value::{cluster_distance, max_cluster_distance};
 use rutter_memory::{Id, Time};
-use rutter_search::cluster::{
-    Axis, GroupingRule, MeanDirection, TextPoint as Text, mean_direction,
-};
+use rutter_search::cluster::{Axis, MeanDirection, TextPoint as Text, mean_direction};
 use rutter_search::embed::{Vector, embed};
 use rutter_testkit::lessons::{GeneratedLesson, lessons_of_cause};
 
 use super::corpus::lesson_points;
 use super::measure::{as_f64, measure_growth};
-use super::methods::ClusteringMethod;
 use super::{AXES, LESSON_COUNT, REPORTED_SEEDS, draw_lessons, speed};
 
 /// A sentence that was compared with a cluster.
@@ -79,11 +76,7 @@ fn try_values(drawn: &[GeneratedLesson], axis: Axis, tried: &mut Vec<TriedSenten
             weight: point.weight,
         })
         .collect();
-    let growth = measure_growth(
-        ClusteringMethod::Kept(GroupingRule::for_axis(axis)),
-        axis,
-        &lesson_points(&sayers, axis),
-    );
+    let growth = measure_growth(axis, &lesson_points(&sayers, axis));
     for name in growth.of.iter().flatten().collect::<BTreeSet<_>>() {
         let members: Vec<usize> =
             (0..texts.len()).filter(|at| growth.of[*at] == Some(*name)).collect();

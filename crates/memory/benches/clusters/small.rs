@@ -2,13 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use rutter_search::cluster::{Axis, GroupingRule, MIN_CLUSTER_SIZE};
+use rutter_search::cluster::{Axis, MIN_CLUSTER_SIZE};
 use rutter_testkit::lessons::GeneratedLesson;
 
 use super::corpus::{LessonPoint, lesson_points};
 use super::draw_lessons;
-use super::measure::{as_f64, measure_growth};
-use super::methods::{ClusterIds, ClusteringMethod};
+use super::measure::{ClusterIds, as_f64, measure_growth};
 
 /// Seeds that no number was chosen on; the numbers of the rules were chosen on 101 to 140, with the other causes.
 const DRAW_SEEDS: std::ops::RangeInclusive<u64> = 201..=260;
@@ -74,11 +73,7 @@ pub(crate) fn measure_small_stores() {
                     size,
                     &goals,
                 );
-                let growth = measure_growth(
-                    ClusteringMethod::Kept(GroupingRule::for_axis(axis)),
-                    axis,
-                    &texts,
-                );
+                let growth = measure_growth(axis, &texts);
                 found.add(&labels, &growth.of);
                 found.changes += growth.changes;
             }
@@ -133,12 +128,7 @@ fn measure_twins() {
                 for beside in [1, 3, 6, 12] {
                     let mut texts = vec![apart[0].clone(); times];
                     texts.extend(apart[1..=beside].iter().cloned());
-                    let of = measure_growth(
-                        ClusteringMethod::Kept(GroupingRule::for_axis(axis)),
-                        axis,
-                        &texts,
-                    )
-                    .of;
+                    let of = measure_growth(axis, &texts).of;
                     tried += 1;
                     whole +=
                         usize::from(of[..times].iter().all(|one| one.is_some() && *one == of[0]));

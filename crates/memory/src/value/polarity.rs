@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_turn_makes_the_difference() {
+    fn negated_sentences_are_opposed() {
         for (one, other) in [
             ("mock the payment client", "never mock the payment client"),
             ("Avoid sleeps in tests", "use sleeps in tests"),

@@ -11,7 +11,8 @@ use rutter_memory::{Clean, Store};
 
 use rutter_testkit::story::HookStory;
 use rutter_testkit::world::{
-    ImportText as _, TestWorld, all_records, confirm_fields, falsify_fields, start_fields, time_at,
+    FACT, ImportText as _, TestWorld, all_records, confirm_fields, falsify_fields, start_fields,
+    time_at,
 };
 
 /// Returns a store with rows of every kind.
@@ -208,7 +209,7 @@ proptest! {
     fn any_text_survives_round_trip(text in ".{0,400}", importance in 0.0..=1.0) {
         let (here, there) = (TestWorld::new(), TestWorld::new());
         let (mut store, mut other) = (here.store(), there.store());
-        let new = NewMemory { place: Some(&here.place()), category: MemoryCategory::Fact, text: &text, importance, tags: &[] };
+        let new = NewMemory { place: Some(&here.place()), text: &text, importance, ..FACT };
         let kept = store.remember(&new, time_at(1));
         prop_assert_eq!(kept.is_ok(), !Clean::new(text.trim()).is_empty());
         if kept.is_ok() {
@@ -414,13 +415,7 @@ fn imports_project_with_new_remote() {
     let mut store = world.store();
     let before =
         ProjectPlace { key: rutter_testkit::world::project_key("git:/ship/.git"), ..other_place() };
-    let new = |place| NewMemory {
-        place: Some(place),
-        category: MemoryCategory::Fact,
-        text: "x",
-        importance: 0.5,
-        tags: &[],
-    };
+    let new = |place| NewMemory { place: Some(place), text: "x", ..FACT };
     store.remember(&new(&before), time_at(1)).unwrap();
     let there = TestWorld::new();
     let mut other = there.store();
@@ -457,13 +452,7 @@ fn imports_single_project_export() {
 fn imports_edit_after_clock_reset() {
     let world = TestWorld::new();
     let mut store = world.store();
-    let new = NewMemory {
-        place: None,
-        category: MemoryCategory::Fact,
-        text: "old",
-        importance: 0.5,
-        tags: &[],
-    };
+    let new = NewMemory { text: "old", ..FACT };
     let memory = store.remember(&new, time_at(100)).unwrap().memory;
     let there = TestWorld::new();
     let mut other = there.store();

@@ -1,24 +1,15 @@
 use rutter_memory::outcome::Verdict;
 use rutter_memory::store::entry::EntryKind;
 use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
-use rutter_memory::store::{ExportRecord, ForgettableKind, NewMemory};
+use rutter_memory::store::{ExportRecord, ForgettableKind};
 use rutter_memory::{Clean, Store, log};
 
-use rutter_testkit::world::{TestWorld, all_records, confirm_fields, start_fields, time_at};
+use rutter_testkit::world::{
+    TestWorld, all_records, confirm_fields, remember_fact, start_fields, time_at,
+};
 
 /// A marker that no redaction rule matches and no text of the product contains.
 const MARK: &str = "quokka";
-
-fn remember_fact(store: &mut Store, world: &TestWorld, text: &str) {
-    let new = NewMemory {
-        place: Some(&world.place()),
-        category: rutter_memory::memory::MemoryCategory::Fact,
-        text,
-        importance: 0.5,
-        tags: &[],
-    };
-    store.remember(&new, time_at(1)).unwrap();
-}
 
 /// Puts the marker into every text of every kind of row, with so many changes that pages split and rows move.
 fn marked_store(world: &TestWorld) -> Store {
@@ -26,8 +17,8 @@ fn marked_store(world: &TestWorld) -> Store {
     let owner = world.owner();
     let filler = "lorem ipsum ".repeat(40);
     for number in 0..300 {
-        remember_fact(&mut store, world, &format!("{MARK} {number} {filler}"));
-        remember_fact(&mut store, world, &format!("plain {number} {filler}"));
+        remember_fact(&mut store, &world.place(), &format!("{MARK} {number} {filler}"));
+        remember_fact(&mut store, &world.place(), &format!("plain {number} {filler}"));
     }
     let text = format!("a {MARK} here");
     let marked = rutter_memory::ghap::GhapStart {
@@ -124,15 +115,7 @@ fn forgets_only_the_given_row() {
 fn forgets_project_with_all_rows() {
     let world = TestWorld::new();
     let mut store = marked_store(&world);
-    let other = rutter_memory::project::LocatedProject::find(&world.project("other"));
-    let new = NewMemory {
-        place: Some(&(&other).into()),
-        category: rutter_memory::memory::MemoryCategory::Fact,
-        text: "stays",
-        importance: 0.5,
-        tags: &[],
-    };
-    store.remember(&new, time_at(1)).unwrap();
+    remember_fact(&mut store, &world.place_of("other"), "stays");
     let project = store.project(&world.place()).unwrap().unwrap();
     store.forget_project(project.id).unwrap();
     assert_eq!(world.files_with(MARK), Vec::<std::path::PathBuf>::new());

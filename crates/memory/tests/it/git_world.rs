@@ -7,11 +7,11 @@ use std::process::Command;
 
 use rutter_memory::project::{LocatedProject, ProjectKey};
 use rutter_testkit::CommandOutput;
-use tempfile::TempDir;
+use rutter_testkit::world::TestWorld;
 
 /// A temporary folder, and a git that ignores all configuration outside it.
 pub(crate) struct GitWorld {
-    folder: TempDir,
+    world: TestWorld,
 }
 
 impl GitWorld {
@@ -25,11 +25,11 @@ impl GitWorld {
     }
 
     pub(crate) fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
+        Self { world: TestWorld::new() }
     }
 
     pub(crate) fn path(&self, path: &str) -> PathBuf {
-        self.folder.path().canonicalize().unwrap().join(path)
+        self.world.path("").canonicalize().unwrap().join(path)
     }
 
     pub(crate) fn create_dir(&self, path: &str) -> PathBuf {

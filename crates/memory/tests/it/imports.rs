@@ -14,7 +14,7 @@ use rutter_memory::{Clean, Id, Store};
 use rutter_testkit::story::HookStory;
 use rutter_testkit::world::record_repeatedly;
 use rutter_testkit::world::{
-    ImportText as _, TestWorld, all_records, confirm_fields, start_fields, time_at,
+    FACT, ImportText as _, TestWorld, all_records, confirm_fields, start_fields, time_at,
 };
 
 const TOTAL: (&str, &str) = ("cart::tests::total", "the total is wrong: 90");
@@ -94,7 +94,7 @@ fn foreign_rows_change_no_existing_row() {
 }
 
 #[test]
-fn rows_beyond_a_project_wait() {
+fn rows_outside_project_need_consent() {
     let (from, to) = (TestWorld::new(), TestWorld::new());
     let mut store = crate::exchange::filled_store(&from);
     let ghaps = record_repeatedly(&from, &mut store, 5);
@@ -158,13 +158,7 @@ fn undone_import_leaves_nothing() {
     drop(crate::exchange::filled_store(&from));
     let text = export_for(&from, &to).replace("SQLite", "Zanzibar").replace("CRLF", "Zanzibar");
     let mut store = to.store();
-    let new = NewMemory {
-        place: None,
-        category: MemoryCategory::Fact,
-        text: "this one is mine",
-        importance: 0.5,
-        tags: &[],
-    };
+    let new = NewMemory { text: "this one is mine", ..FACT };
     store.remember(&new, time_at(1)).unwrap();
     let before = export_lines(&mut store);
     store.import_as(text.as_bytes(), WhoseRows::Foreign).unwrap();
@@ -193,13 +187,7 @@ fn rows_keep_their_origin() {
         assert_eq!((origin.writer, &origin.checkout), (Some(Writer::Run), &checkout), "{kind}");
         assert_eq!(origin.session, Some(Clean::new("session-1")), "{kind}");
     }
-    let new = NewMemory {
-        place: Some(&world.place()),
-        category: MemoryCategory::Fact,
-        text: "the port is 8080",
-        importance: 0.5,
-        tags: &[],
-    };
+    let new = NewMemory { place: Some(&world.place()), text: "the port is 8080", ..FACT };
     let person = Origin::person(checkout);
     store.set_author(person.clone());
     let memory = store.remember(&new, time_at(1)).unwrap().memory;

@@ -5,34 +5,20 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use proptest::prelude::*;
-use rutter_memory::memory::MemoryCategory;
-use rutter_memory::project::LocatedProject;
 use rutter_memory::store::doctor;
-use rutter_memory::store::entry::ProjectPlace;
 use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
-use rutter_memory::store::{DocumentHit, DocumentQuery, MemoryEdit, NewMemory};
+use rutter_memory::store::{DocumentHit, DocumentQuery, MemoryEdit};
 use rutter_memory::{Id, Store};
 use rutter_search::embed::embed;
 use serde_json::json;
 
 use rutter_testkit::world::{
-    ImportText as _, TestWorld, confirm_fields, falsify_fields, start_fields, time_at,
+    ImportText as _, TestWorld, confirm_fields, falsify_fields, remember_fact, start_fields,
+    time_at,
 };
 
 const LOCK_ORDER_TEXT: &str =
     "the queue waits for ever because two workers take the lock in another order";
-
-fn remember_fact(world: &TestWorld, project: &str, text: &str) -> Id {
-    let place = ProjectPlace::from(&LocatedProject::find(&world.project(project)));
-    let new = NewMemory {
-        place: Some(&place),
-        category: MemoryCategory::Fact,
-        text,
-        importance: 0.5,
-        tags: &[],
-    };
-    world.store().remember(&new, time_at(1)).unwrap().memory.id
-}
 
 /// Runs maintenance and returns true if it rebuilt the index files.
 fn rebuild_index(world: &TestWorld) -> bool {
@@ -77,7 +63,7 @@ fn rebuilds_files_only_after_change() {
     drop(world.store());
     assert!(!rebuild_index(&world), "there is nothing to find");
     assert!(index_files(&world).iter().all(|path| !path.exists()));
-    let lock = remember_fact(&world, "ship", LOCK_ORDER_TEXT);
+    let lock = remember_fact(&mut world.store(), &world.place_of("ship"), LOCK_ORDER_TEXT);
     assert!(rebuild_index(&world));
     assert!(index_files(&world).iter().all(|path| path.exists()));
     assert!(!rebuild_index(&world), "nothing has changed");
@@ -106,7 +92,11 @@ fn large_store_defers_few_documents() {
     import_memories(&world, 400);
     assert!(rebuild_index(&world));
     for number in 0..8 {
-        remember_fact(&world, "ship", &format!("{LOCK_ORDER_TEXT} {number}"));
+        remember_fact(
+            &mut world.store(),
+            &world.place_of("ship"),
+            &format!("{LOCK_ORDER_TEXT} {number}"),
+        );
     }
     assert!(!rebuild_index(&world));
     assert_eq!(
@@ -116,7 +106,7 @@ fn large_store_defers_few_documents() {
             .count(),
         8
     );
-    remember_fact(&world, "ship", LOCK_ORDER_TEXT);
+    remember_fact(&mut world.store(), &world.place_of("ship"), LOCK_ORDER_TEXT);
     assert!(rebuild_index(&world));
 }
 
@@ -156,7 +146,7 @@ fn query_after_import_builds_files() {
 fn damaged_files_change_no_result() {
     let world = TestWorld::new();
     import_memories(&world, 60);
-    let lock = remember_fact(&world, "ship", LOCK_ORDER_TEXT);
+    let lock = remember_fact(&mut world.store(), &world.place_of("ship"), LOCK_ORDER_TEXT);
     rebuild_index(&world);
     let query = DocumentQuery::new("which workers take the lock on page 12 of the queue");
     let expected = find_without_index(&world, &query);
@@ -192,11 +182,11 @@ fn damaged_files_change_no_result() {
 fn ignores_files_of_another_database() {
     let (one, other) = (TestWorld::new(), TestWorld::new());
     for world in [&one, &other] {
-        remember_fact(world, "ship", LOCK_ORDER_TEXT);
+        remember_fact(&mut world.store(), &world.place_of("ship"), LOCK_ORDER_TEXT);
         import_memories(world, 30);
     }
-    remember_fact(&one, "ship", "the mast is made of oak");
-    remember_fact(&other, "ship", "the sail is made of linen");
+    remember_fact(&mut one.store(), &one.place_of("ship"), "the mast is made of oak");
+    remember_fact(&mut other.store(), &other.place_of("ship"), "the sail is made of linen");
     rebuild_index(&one);
     rebuild_index(&other);
     let query = DocumentQuery::new("what is the sail made of");
@@ -216,11 +206,13 @@ fn ignores_files_newer_than_database() {
     import_memories(&world, 30);
     rebuild_index(&world);
     let copy = fs::read(world.files().database()).unwrap();
-    let later = remember_fact(&world, "ship", "the mast is made of oak");
+    let later =
+        remember_fact(&mut world.store(), &world.place_of("ship"), "the mast is made of oak");
     rebuild_index(&world);
     assert!(!world.files().wal().exists());
     fs::write(world.files().database(), copy).unwrap();
-    let sail = remember_fact(&world, "ship", "the sail is made of linen");
+    let sail =
+        remember_fact(&mut world.store(), &world.place_of("ship"), "the sail is made of linen");
     let query = DocumentQuery::new("the mast is made of oak");
     let found = find_hits(&world, &query);
     assert!(found.iter().all(|hit| hit.row != later));
@@ -233,12 +225,12 @@ fn ignores_files_newer_than_database() {
 fn new_database_ignores_old_files() {
     let world = TestWorld::new();
     import_memories(&world, 30);
-    let lock = remember_fact(&world, "ship", LOCK_ORDER_TEXT);
+    let lock = remember_fact(&mut world.store(), &world.place_of("ship"), LOCK_ORDER_TEXT);
     rebuild_index(&world);
     let mut bytes = fs::read(world.files().database()).unwrap();
     bytes[..100].fill(0);
     fs::write(world.files().database(), bytes).unwrap();
-    remember_fact(&world, "ship", "the mast is made of oak");
+    remember_fact(&mut world.store(), &world.place_of("ship"), "the mast is made of oak");
     assert!(!find_rows(&world, LOCK_ORDER_TEXT).contains(&lock));
     doctor::repair_store(&world.memory(), time_at(5)).unwrap();
     assert_eq!(find_rows(&world, LOCK_ORDER_TEXT)[0], lock);
@@ -250,7 +242,7 @@ fn new_database_ignores_old_files() {
 fn deleted_row_number_is_not_reused() {
     let world = TestWorld::new();
     import_memories(&world, 60);
-    let lock = remember_fact(&world, "ship", LOCK_ORDER_TEXT);
+    let lock = remember_fact(&mut world.store(), &world.place_of("ship"), LOCK_ORDER_TEXT);
     rebuild_index(&world);
     let connection = rusqlite::Connection::open(world.files().database()).unwrap();
     let newest = |connection: &rusqlite::Connection| -> i64 {
@@ -259,7 +251,8 @@ fn deleted_row_number_is_not_reused() {
     let before = newest(&connection);
     connection.execute("DELETE FROM memory WHERE uid = ?1", [lock]).unwrap();
     assert!(!find_rows(&world, LOCK_ORDER_TEXT).contains(&lock));
-    let mast = remember_fact(&world, "ship", "the mast is made of oak");
+    let mast =
+        remember_fact(&mut world.store(), &world.place_of("ship"), "the mast is made of oak");
     assert!(newest(&connection) > before);
     let query = DocumentQuery::new("the queue waits for ever because two workers take the oak");
     let found = find_hits(&world, &query);
@@ -272,9 +265,17 @@ fn deleted_row_number_is_not_reused() {
 fn deleted_rows_displace_no_match() {
     let world = TestWorld::new();
     for number in 0..230 {
-        remember_fact(&world, "boat", &format!("{LOCK_ORDER_TEXT}, case {number}"));
+        remember_fact(
+            &mut world.store(),
+            &world.place_of("boat"),
+            &format!("{LOCK_ORDER_TEXT}, case {number}"),
+        );
         if number % 20 == 0 {
-            remember_fact(&world, "ship", &format!("a queue and its lock, {number}"));
+            remember_fact(
+                &mut world.store(),
+                &world.place_of("ship"),
+                &format!("a queue and its lock, {number}"),
+            );
         }
     }
     let own: i64 = rusqlite::Connection::open(world.files().database())
@@ -306,9 +307,9 @@ fn files_with_bytes(world: &TestWorld, bytes: &[u8]) -> Vec<std::path::PathBuf> 
 fn forgotten_rows_leave_index_files() {
     let world = TestWorld::new();
     import_memories(&world, 60);
-    remember_fact(&world, "ship", LOCK_ORDER_TEXT);
+    remember_fact(&mut world.store(), &world.place_of("ship"), LOCK_ORDER_TEXT);
     let oak = "the mast is made of oak";
-    remember_fact(&world, "ship", oak);
+    remember_fact(&mut world.store(), &world.place_of("ship"), oak);
     rebuild_index(&world);
     let vector = vector_bytes(LOCK_ORDER_TEXT);
     assert!(files_with_bytes(&world, &vector).iter().any(|path| path.ends_with("vectors")));
@@ -352,7 +353,7 @@ fn readers_survive_concurrent_rebuilds() {
     const REBUILD_ROUNDS: usize = 25;
     let world = TestWorld::new();
     import_memories(&world, 40);
-    let stays = remember_fact(&world, "ship", LOCK_ORDER_TEXT);
+    let stays = remember_fact(&mut world.store(), &world.place_of("ship"), LOCK_ORDER_TEXT);
     rebuild_index(&world);
     let done = AtomicBool::new(false);
     let read = |world: &TestWorld| {
@@ -370,7 +371,11 @@ fn readers_survive_concurrent_rebuilds() {
         let end = SetOnDrop(&done);
         let query = DocumentQuery::new("another lock of the workers");
         for round in 0..REBUILD_ROUNDS {
-            let passing = remember_fact(&world, "ship", &format!("another lock, {round}"));
+            let passing = remember_fact(
+                &mut world.store(),
+                &world.place_of("ship"),
+                &format!("another lock, {round}"),
+            );
             assert!(find_hits(&world, &query).iter().any(|hit| hit.row == passing));
             assert!(rebuild_index(&world));
             let connection = rusqlite::Connection::open(world.files().database()).unwrap();
@@ -422,7 +427,11 @@ fn apply_step(world: &TestWorld, step: &IndexStep, ids: &mut Vec<Id>) {
     match step {
         IndexStep::Remember(own, text) => {
             // Remembering a known text returns its existing row.
-            let id = remember_fact(world, if *own { "ship" } else { "boat" }, text);
+            let id = remember_fact(
+                &mut world.store(),
+                &world.place_of(if *own { "ship" } else { "boat" }),
+                text,
+            );
             if !ids.contains(&id) {
                 ids.push(id);
             }

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use rutter_memory::memory::MemoryCategory;
 use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
 use rutter_memory::store::{GhapFilter, MemoryEdit, MemoryFilter, NewMemory};
 use rutter_memory::{Id, Store};
 
-use rutter_testkit::world::{TestWorld, confirm_fields, falsify_fields, start_fields, time_at};
+use rutter_testkit::world::{
+    FACT, TestWorld, confirm_fields, falsify_fields, start_fields, time_at,
+};
 
 #[derive(Debug, Clone)]
 enum ModelStep {
@@ -65,13 +66,7 @@ fn apply_step(
     let owner = |who: &u8| world.other_session(&format!("session-{who}"));
     match step {
         ModelStep::Remember(text) => {
-            let new = NewMemory {
-                place: None,
-                category: MemoryCategory::Fact,
-                text,
-                importance: 0.5,
-                tags: &[],
-            };
+            let new = NewMemory { text, ..FACT };
             let memory = store.remember(&new, now).unwrap().memory;
             model.memories.insert(memory.id, memory.text.to_string());
         }

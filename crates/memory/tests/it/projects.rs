@@ -1,10 +1,9 @@
-use rutter_memory::memory::MemoryCategory;
+use rutter_memory::store::GhapOwner;
 use rutter_memory::store::entry::ProjectPlace;
-use rutter_memory::store::{GhapOwner, NewMemory};
 use rutter_memory::{Clean, Store, StoreError};
 
 use rutter_testkit::world::{
-    TestWorld, all_ghaps, confirm_fields, project_key, start_fields, time_at,
+    TestWorld, all_ghaps, confirm_fields, project_key, remember_fact, start_fields, time_at,
 };
 
 fn new_place(strongest: &str, aliases: &[&str]) -> ProjectPlace {
@@ -14,17 +13,6 @@ fn new_place(strongest: &str, aliases: &[&str]) -> ProjectPlace {
         root: Clean::new("/home/ada/ship"),
         name: Clean::new("ship"),
     }
-}
-
-fn remember_fact(store: &mut Store, place: &ProjectPlace, text: &str) {
-    let new = NewMemory {
-        place: Some(place),
-        category: MemoryCategory::Fact,
-        text,
-        importance: 0.5,
-        tags: &[],
-    };
-    store.remember(&new, time_at(1)).unwrap();
 }
 
 fn project_keys(store: &Store) -> Vec<(String, u64)> {

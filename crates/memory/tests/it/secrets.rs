@@ -1,11 +1,12 @@
 use rutter_memory::ghap::{GhapResolve, GhapStart, GhapUpdate};
-use rutter_memory::memory::MemoryCategory;
 use rutter_memory::outcome::Verdict;
 use rutter_memory::store::entry::{EntryKind, ProjectPlace};
 use rutter_memory::store::{GhapOwner, MemoryEdit, NewMemory, spool};
 use rutter_memory::{Clean, log};
 
-use rutter_testkit::world::{ImportText as _, TestWorld, falsify_fields, start_fields, time_at};
+use rutter_testkit::world::{
+    FACT, ImportText as _, TestWorld, falsify_fields, remember_fact, start_fields, time_at,
+};
 
 /// Returns a token in GitHub's format. It is assembled here so that no scanner takes this file for a leak.
 fn github_token() -> String {
@@ -55,13 +56,7 @@ fn planted_secret_reaches_no_file() {
         ..falsify_fields()
     };
     store.resolve_ghap(&owner, &resolve, time_at(4)).unwrap();
-    let new = NewMemory {
-        place: Some(&place),
-        category: MemoryCategory::Fact,
-        text: &text,
-        importance: 0.5,
-        tags: &[],
-    };
+    let new = NewMemory { place: Some(&place), text: &text, ..FACT };
     let memory = store.remember(&new, time_at(5)).unwrap().memory;
     store
         .edit_memory(
@@ -111,17 +106,7 @@ fn secret_folder_names_stay_distinct() {
     let world = TestWorld::new();
     let mut store = world.store();
     for name in [github_token(), github_token().replace('R', "S")] {
-        let place = ProjectPlace::from(&rutter_memory::project::LocatedProject::find(
-            &world.project(&name),
-        ));
-        let new = NewMemory {
-            place: Some(&place),
-            category: MemoryCategory::Fact,
-            text: "x",
-            importance: 0.5,
-            tags: &[],
-        };
-        store.remember(&new, time_at(1)).unwrap();
+        remember_fact(&mut store, &world.place_of(&name), "x");
     }
     assert_eq!(store.projects().unwrap().len(), 2);
 }

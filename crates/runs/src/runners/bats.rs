@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn points_with_a_hyphen_are_foreign() {
+    fn hyphenated_points_are_not_bats() {
         assert_eq!(read_output("1..1\nok 1 adds\n").verdict, Verdict::Passed);
         assert_eq!(read_output("1..1\nok 1 - adds\n").verdict, Verdict::Unknown);
         assert_eq!(read_output("1..2\nok 1 adds\n").verdict, Verdict::Unknown);

@@ -6,11 +6,3 @@ use crate::report::OutputReader;
 
 pub(super) static RUNNER: OutputReader =
     OutputReader::new("cargo build", RunKind::Build, rustc::KEYWORDS, rustc::read_build_output);
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn recorded_outputs() {
-        crate::cases::check_recorded_cases("cargo build");
-    }
-}

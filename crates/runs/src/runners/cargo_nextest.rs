@@ -201,11 +201,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn recorded_outputs() {
-        crate::cases::check_recorded_cases("cargo nextest");
-    }
-
-    #[test]
     fn the_end_alone_is_enough() {
         let text = "────────────\n     Summary [   0.050s] 7 tests run: 7 passed, 1 skipped\n";
         assert_eq!(read_output(text).verdict, Verdict::Passed);

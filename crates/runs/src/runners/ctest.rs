@@ -151,11 +151,3 @@ fn build_failure(test: &str, how: &str, printed: Option<&str>) -> ReportedFailur
     }
     .with_place(printed.and_then(parse_c_place))
 }
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn recorded_outputs() {
-        crate::cases::check_recorded_cases("ctest");
-    }
-}

@@ -167,11 +167,3 @@ pub(super) fn parse_compiler_error(line: &str) -> Option<ReportedFailure> {
     };
     code.chars().all(char::is_alphanumeric).then(|| failure.with_place(Some(place)))
 }
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn recorded_outputs() {
-        crate::cases::check_recorded_cases("dotnet test");
-    }
-}

@@ -11,11 +11,3 @@ pub(super) static RUNNER: OutputReader = OutputReader::new(
     go_errors::read_build_output,
 )
 .silent_on_success();
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn recorded_outputs() {
-        crate::cases::check_recorded_cases("go build");
-    }
-}

@@ -233,11 +233,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn recorded_outputs() {
-        crate::cases::check_recorded_cases("gradle");
-    }
-
-    #[test]
     fn newer_versions() {
         let text = "> Task :compileJava\n> Task :test FAILED\n\nLedgerTest > adds() FAILED\n    \
             org.opentest4j.AssertionFailedError at LedgerTest.java:7\n\n4 tests completed, 1 failed\n\n\

@@ -311,7 +311,7 @@ mod tests {
     const CLOSING: &str = "Test Suites: 1 passed, 1 total\nTests:       5 passed, 5 total\nSnapshots:   0 total\nTime:        0.2 s\n";
 
     #[test]
-    fn tail_is_trusted_alone() {
+    fn reads_summary_without_test_lines() {
         assert_eq!(read_output(CLOSING).verdict, Verdict::Passed);
         assert_eq!(read_output(&format!("hello\n{CLOSING}")).verdict, Verdict::Unknown);
         let text = format!("PASS a.test.js\n\n{CLOSING}");

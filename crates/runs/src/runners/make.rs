@@ -106,11 +106,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn recorded_outputs() {
-        crate::cases::check_recorded_cases("make");
-    }
-
-    #[test]
     fn inner_failures_come_first() {
         let text = "pytest -q\nF                                                    [100%]\n\
             ======= short test summary info =======\nFAILED tests/test_a.py::test_b - assert 1 == 2\n1 failed in 0.02s\nmake: *** [Makefile:3: test] Error 1\n";

@@ -135,11 +135,3 @@ fn read_detail(failure: &mut ReportedFailure, line: &str) {
         failure.set_place(place);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn recorded_outputs() {
-        crate::cases::check_recorded_cases("minitest");
-    }
-}

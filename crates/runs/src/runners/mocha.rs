@@ -259,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tail_is_trusted_alone() {
+    fn reads_summary_without_test_lines() {
         assert_eq!(read_output("    ✔ a\n\n\n  2 passing (2ms)\n").verdict, Verdict::Passed);
         assert_eq!(read_output("\n\n  ✔ a\n\n\n  2 passing (2ms)\n").verdict, Verdict::Unknown);
         assert_eq!(read_output("\n\n  ✔ a\n\n\n  1 passing (2m)\n").duration, Some(120_000));

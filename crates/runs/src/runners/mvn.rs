@@ -212,11 +212,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn recorded_outputs() {
-        crate::cases::check_recorded_cases("mvn");
-    }
-
-    #[test]
     fn names_of_all_versions() {
         let old = "adds(com.acme.LedgerTest)  Time elapsed: 0.01 s  <<< FAILURE!";
         let new = "com.acme.LedgerTest.adds -- Time elapsed: 0.01 s <<< ERROR!";

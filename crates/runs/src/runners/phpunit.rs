@@ -184,11 +184,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn recorded_outputs() {
-        crate::cases::check_recorded_cases("phpunit");
-    }
-
-    #[test]
     fn name_excludes_data() {
         assert_eq!(
             parse_numbered_test("1) A::b with data set \"two\" (-2)"),

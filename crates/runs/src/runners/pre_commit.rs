@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn passes_alone_are_no_pass() {
+    fn partial_passes_are_unknown() {
         assert_eq!(read_output("mypy......Passed\nruff......Passed\n").verdict, Verdict::Unknown);
     }
 }

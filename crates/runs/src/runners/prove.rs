@@ -111,11 +111,3 @@ fn build_failures(text: &str, failing: &[(&str, u32, Option<&str>)]) -> Vec<Repo
     };
     failing.iter().map(failure).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn recorded_outputs() {
-        crate::cases::check_recorded_cases("prove");
-    }
-}

@@ -272,11 +272,3 @@ fn parse_summary(line: &str, above: &str, is_first: bool) -> Option<RspecSummary
     })
     .filter(|summary| took.is_some() || failed > 0 || summary.outside > 0)
 }
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn recorded_outputs() {
-        crate::cases::check_recorded_cases("rspec");
-    }
-}

@@ -295,7 +295,7 @@ mod tests {
     const CLOSING: &str = "\n Test Files  1 passed (1)\n      Tests  5 passed (5)\n   Start at  13:15:05\n   Duration  1.5s (x)\n";
 
     #[test]
-    fn tail_is_trusted_alone() {
+    fn reads_summary_without_test_lines() {
         let report = read_output(CLOSING);
         assert_eq!((report.verdict, report.duration), (Verdict::Passed, Some(1500)));
         let logged = format!("\n RUN  v4.1.12 /p\n\nstdout | a.test.js > b\n{CLOSING}");

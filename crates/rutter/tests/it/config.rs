@@ -487,7 +487,7 @@ fn hooks_yaml_keys_are_mapped() {
 }
 
 #[test]
-fn pipe_instead_of_hooks_yaml_is_refused() {
+fn pipe_as_hooks_yaml_is_refused() {
     let home = TestHome::new();
     std::fs::create_dir_all(home.path("ship/.claude/hooks")).unwrap();
     let pipe = home.path("ship/.claude/hooks/config.yaml");

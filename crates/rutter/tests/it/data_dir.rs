@@ -10,7 +10,7 @@ use rutter_testkit::{CommandOutput, report_skip};
 use serde_json::json;
 
 use crate::hook::assert_silent;
-use crate::support::TestHome;
+use crate::support::{TestHome, read_tree};
 
 /// A user id that is neither root nor the user of the test.
 const OTHER_USER_ID: u32 = 54_321;
@@ -38,21 +38,6 @@ fn play_session(home: &TestHome) {
         let ran = home.hook(&payload);
         assert_eq!((ran.exit, ran.stderr.as_str()), (Some(0), ""), "{payload}: {ran}");
     }
-}
-
-/// Returns every file below a directory with its content.
-fn read_tree(folder: &Path) -> Vec<(String, Vec<u8>)> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(read_tree(&path));
-        } else {
-            found.push((path.display().to_string(), fs::read(&path).unwrap()));
-        }
-    }
-    found.sort();
-    found
 }
 
 #[test]
@@ -294,7 +279,7 @@ fn ends(home: &TestHome, args: &[&str]) -> bool {
 }
 
 #[test]
-fn pipes_in_the_data_folder_hang_nothing() {
+fn pipes_in_data_dir_are_skipped() {
     let files = DATA_DIR_ENTRIES.iter().filter(|(_, is_folder)| !is_folder).map(|(name, _)| *name);
     for name in files.chain(["config.toml"]) {
         let home = TestHome::new();

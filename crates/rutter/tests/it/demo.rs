@@ -1,15 +1,14 @@
-use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use rustix::termios::{Winsize, tcsetwinsize};
 use rutter_testkit::CommandOutput;
 
-use crate::support::{open_terminal, rutter_command};
+use crate::support::{open_terminal, read_tree, rutter_command};
 
 /// A user with configuration, data and a temporary directory.
 struct DemoUser {
@@ -96,21 +95,6 @@ impl RunningDemo {
         drop(self.terminal.read_to_end(&mut self.shown));
         String::from_utf8(self.shown).unwrap()
     }
-}
-
-/// Returns every file below a directory with its content. Directories are listed with empty content.
-fn read_tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut all = BTreeMap::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            all.extend(read_tree(&path));
-            all.insert(path, Vec::new());
-        } else {
-            all.insert(path.clone(), fs::read(&path).unwrap());
-        }
-    }
-    all
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! `rutter doctor` on a healthy setup: its report, and that it changes nothing.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -10,7 +9,7 @@ use rutter::doctor::codes;
 use rutter_testkit::CommandOutput;
 use serde_json::{Value, json};
 
-use crate::support::{hook_config, rutter_command};
+use crate::support::{hook_config, read_tree, rutter_command};
 
 /// A user with a client, a project and rutter installed in it, all in one temporary directory.
 pub(crate) struct DoctorSetup {
@@ -186,21 +185,6 @@ impl DoctorSetup {
             assert!(line.chars().count() <= 100, "{line}");
         }
     }
-}
-
-/// Returns every file below a directory with its content. Directories are listed with empty content.
-fn read_tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut found = BTreeMap::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(read_tree(&path));
-            found.insert(path, Vec::new());
-        } else {
-            found.insert(path.clone(), fs::read(&path).unwrap());
-        }
-    }
-    found
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! `scripts/test` installs these tools and sets `RUTTER_TEST_PYTHON` and `RUTTER_TEST_NODE_MODULES`.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use rutter_testkit::{CommandOutput, repository_root, skip_test};
@@ -15,6 +15,24 @@ mod links;
 mod pages;
 /// Cells of every table in the repository.
 mod tables;
+
+/// Directories with files of other projects.
+const SKIPPED_DIRS: [&str; 2] = ["target", "node_modules"];
+
+/// Collects the Markdown pages below a directory.
+fn collect_pages(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() && !path.is_symlink() {
+            if !name.starts_with('.') && !SKIPPED_DIRS.contains(&name.as_str()) {
+                collect_pages(&path, found);
+            }
+        } else if path.extension().is_some_and(|end| end == "md") {
+            found.push(path);
+        }
+    }
+}
 
 /// Returns language and text of the fenced blocks of a page.
 fn read_blocks(page: &str) -> Vec<(String, String)> {

@@ -120,7 +120,7 @@ fn wait_for_worker(hook: u32) -> Pid {
 }
 
 #[test]
-fn worker_that_is_stopped_is_left() {
+fn hook_leaves_stopped_worker() {
     let home = TestHome::new();
     home.write_config(&[]);
     home.ok(&["maintain"]);

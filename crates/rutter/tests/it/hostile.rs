@@ -267,7 +267,7 @@ fn hear(home: &TestHome, payload: &[u8]) -> String {
 }
 
 #[test]
-fn long_input_does_not_silence_the_guard() {
+fn long_input_keeps_guard_active() {
     let home = TestHome::new();
     home.ok(&["remember", "something", "--category", "fact"]);
     let ship = home.path("ship");

@@ -30,191 +30,29 @@ fn exclude_list(home: &TestHome) -> String {
     fs::read_to_string(home.path("ship/.git/info/exclude")).unwrap_or_default()
 }
 
+/// Returns the line of the report and the part of the diff that are about git's exclude file.
+fn lines_about_exclude(shown: &str) -> String {
+    let report = shown.lines().filter(|line| line.ends_with("out of git"));
+    let diff = shown
+        .lines()
+        .skip_while(|line| !(line.starts_with("--- ") && line.ends_with("/.git/info/exclude")));
+    report.chain(diff.take_while(|line| !line.is_empty())).collect::<Vec<_>>().join("\n")
+}
+
 #[test]
 fn git_ignores_local_settings() {
     let Some(home) = git_project() else { return };
     fs::write(home.path("ship/.git/info/exclude"), "*.tmp\n").unwrap();
     let ran = home.init(&["-v"]).assert_success();
     assert_eq!(run_git(&home, &home.path("ship"), &["status", "--short"]), "");
-    let diff = ran.stdout.split_inclusive('\n').skip_while(|line| !line.contains("/info/exclude"));
-    assert_output!(home, diff.collect::<String>(), @r#"
+    assert_output!(home, lines_about_exclude(&ran.stdout), @r#"
     changed [HOME]/ship/.git/info/exclude: keeps the settings file out of git
-
-    --- /dev/null
-    +++ [HOME]/ship/.claude/settings.local.json
-    @@ -0,0 +1,151 @@
-    +{
-    +  "hooks": {
-    +    "SessionStart": [
-    +      {
-    +        "hooks": [
-    +          {
-    +            "type": "command",
-    +            "command": "[HOME]/bin/rutter",
-    +            "args": [
-    +              "hook"
-    +            ],
-    +            "timeout": 5
-    +          }
-    +        ]
-    +      }
-    +    ],
-    +    "SessionEnd": [
-    +      {
-    +        "hooks": [
-    +          {
-    +            "type": "command",
-    +            "command": "[HOME]/bin/rutter",
-    +            "args": [
-    +              "hook"
-    +            ],
-    +            "timeout": 5
-    +          }
-    +        ]
-    +      }
-    +    ],
-    +    "UserPromptSubmit": [
-    +      {
-    +        "hooks": [
-    +          {
-    +            "type": "command",
-    +            "command": "[HOME]/bin/rutter",
-    +            "args": [
-    +              "hook"
-    +            ],
-    +            "timeout": 5
-    +          }
-    +        ]
-    +      }
-    +    ],
-    +    "PreToolUse": [
-    +      {
-    +        "matcher": "*",
-    +        "hooks": [
-    +          {
-    +            "type": "command",
-    +            "command": "[HOME]/bin/rutter",
-    +            "args": [
-    +              "hook"
-    +            ],
-    +            "timeout": 5
-    +          }
-    +        ]
-    +      }
-    +    ],
-    +    "PostToolUse": [
-    +      {
-    +        "matcher": "Bash|Edit|Write|NotebookEdit",
-    +        "hooks": [
-    +          {
-    +            "type": "command",
-    +            "command": "[HOME]/bin/rutter",
-    +            "args": [
-    +              "hook"
-    +            ],
-    +            "timeout": 5
-    +          }
-    +        ]
-    +      }
-    +    ],
-    +    "PostToolUseFailure": [
-    +      {
-    +        "matcher": "Bash",
-    +        "hooks": [
-    +          {
-    +            "type": "command",
-    +            "command": "[HOME]/bin/rutter",
-    +            "args": [
-    +              "hook"
-    +            ],
-    +            "timeout": 5
-    +          }
-    +        ]
-    +      }
-    +    ],
-    +    "SubagentStart": [
-    +      {
-    +        "hooks": [
-    +          {
-    +            "type": "command",
-    +            "command": "[HOME]/bin/rutter",
-    +            "args": [
-    +              "hook"
-    +            ],
-    +            "timeout": 5
-    +          }
-    +        ]
-    +      }
-    +    ],
-    +    "PreCompact": [
-    +      {
-    +        "hooks": [
-    +          {
-    +            "type": "command",
-    +            "command": "[HOME]/bin/rutter",
-    +            "args": [
-    +              "hook"
-    +            ],
-    +            "timeout": 5
-    +          }
-    +        ]
-    +      }
-    +    ],
-    +    "Stop": [
-    +      {
-    +        "hooks": [
-    +          {
-    +            "type": "command",
-    +            "command": "[HOME]/bin/rutter",
-    +            "args": [
-    +              "hook"
-    +            ],
-    +            "timeout": 5
-    +          }
-    +        ]
-    +      }
-    +    ]
-    +  },
-    +  "permissions": {
-    +    "allow": [
-    +      "mcp__rutter__start_ghap",
-    +      "mcp__rutter__update_ghap",
-    +      "mcp__rutter__resolve_ghap",
-    +      "mcp__rutter__get_ghap",
-    +      "mcp__rutter__adopt_ghap",
-    +      "mcp__rutter__search_experiences",
-    +      "mcp__rutter__assemble_context",
-    +      "mcp__rutter__premortem",
-    +      "mcp__rutter__remember",
-    +      "mcp__rutter__recall_memories",
-    +      "mcp__rutter__list_clusters",
-    +      "mcp__rutter__add_value",
-    +      "mcp__rutter__list_values",
-    +      "mcp__rutter__status"
-    +    ]
-    +  }
-    +}
-    --- /dev/null
-    +++ [HOME]/user/.claude.json
-    @@ projects → [HOME]/ship → mcpServers → rutter @@
-    +{
-    +  "type": "stdio",
-    +  "command": "[HOME]/bin/rutter",
-    +  "args": [
-    +    "mcp"
-    +  ]
-    +}
     --- [HOME]/ship/.git/info/exclude
     +++ [HOME]/ship/.git/info/exclude
     @@ -1 +1,3 @@
      *.tmp
     +# rutter: hooks with a path of this machine; `rutter uninstall` takes this away
     +/.claude/settings.local.json
-
-    The memory is in [HOME]/memory.
-    Start claude in this folder: new sessions run the hooks and have the tools.
-    Claude Code may warn about hooks and ask whether you trust the folder. These hooks run only `[HOME]/bin/rutter hook`, and in a terminal they do not run until you say yes.
-    `rutter doctor` checks them, `rutter uninstall` removes them.
     "#);
     assert!(home.init(&[]).assert_success().stdout.contains("nothing to do"));
     home.ok(&["uninstall"]);

@@ -46,167 +46,46 @@ fn foreign_entries_stay_in_place() {
     let home = TestHome::new();
     let (_, text) = LAYOUTS.last().unwrap();
     home.write_settings(text);
-    assert_output!(home, home.init(&["-v"]), @r#"
-    exit 0
-    --- stdout
+    let ran = home.init(&["-v"]).assert_success();
+    let old = |line: &&str| line.starts_with("changed ") || line.starts_with(['-', '@']);
+    assert_output!(home, ran.stdout.lines().filter(old).collect::<Vec<_>>().join("\n"), @r#"
     changed [HOME]/ship/.claude/settings.local.json: hooks on 9 events, and 14 rules that let the agent call rutter's tools (not `search_other_projects` and `forget`)
-    made [HOME]/user/.claude.json: rutter's MCP server
-
     --- [HOME]/ship/.claude/settings.local.json
-    +++ [HOME]/ship/.claude/settings.local.json
     @@ -2,10 +2,128 @@
-       "hooks": {
-         "PostToolUse": [
-           { "matcher": "Bash", "hooks": [ {"type":"command","command":"fmt"} ] },
     -      "strange", {"hooks": 3}
-    +      "strange", {"hooks": 3}, {"matcher": "Bash|Edit|Write|NotebookEdit", "hooks": [{"type": "command", "command": "[HOME]/bin/rutter", "args": ["hook"], "timeout": 5}]}
-    +    ],
-    +    "SessionStart": [{"hooks": [{"command": "x", "type": "command"}]}, {"hooks": [{"type": "command", "command": "[HOME]/bin/rutter", "args": ["hook"], "timeout": 5}]}],
-    +    "NoSuchEvent": [],
-    +    "SessionEnd": [
-    +      {
-    +        "hooks": [
-    +          {
-    +            "type": "command",
-    +            "command": "[HOME]/bin/rutter",
-    +            "args": [
-    +              "hook"
-    +            ],
-    +            "timeout": 5
-    +          }
-    +        ]
-    +      }
-    +    ],
-    +    "UserPromptSubmit": [
-    +      {
-    +        "hooks": [
-    +          {
-    +            "type": "command",
-    +            "command": "[HOME]/bin/rutter",
-    +            "args": [
-    +              "hook"
-    +            ],
-    +            "timeout": 5
-    +          }
-    +        ]
-    +      }
-    +    ],
-    +    "PreToolUse": [
-    +      {
-    +        "matcher": "*",
-    +        "hooks": [
-    +          {
-    +            "type": "command",
-    +            "command": "[HOME]/bin/rutter",
-    +            "args": [
-    +              "hook"
-    +            ],
-    +            "timeout": 5
-    +          }
-    +        ]
-    +      }
-    +    ],
-    +    "PostToolUseFailure": [
-    +      {
-    +        "matcher": "Bash",
-    +        "hooks": [
-    +          {
-    +            "type": "command",
-    +            "command": "[HOME]/bin/rutter",
-    +            "args": [
-    +              "hook"
-    +            ],
-    +            "timeout": 5
-    +          }
-    +        ]
-    +      }
-    +    ],
-    +    "SubagentStart": [
-    +      {
-    +        "hooks": [
-    +          {
-    +            "type": "command",
-    +            "command": "[HOME]/bin/rutter",
-    +            "args": [
-    +              "hook"
-    +            ],
-    +            "timeout": 5
-    +          }
-    +        ]
-    +      }
-    +    ],
-    +    "PreCompact": [
-    +      {
-    +        "hooks": [
-    +          {
-    +            "type": "command",
-    +            "command": "[HOME]/bin/rutter",
-    +            "args": [
-    +              "hook"
-    +            ],
-    +            "timeout": 5
-    +          }
-    +        ]
-    +      }
-         ],
     -    "SessionStart": [{"hooks": [{"command": "x", "type": "command"}]}],
     -    "NoSuchEvent": []
-    +    "Stop": [
-    +      {
-    +        "hooks": [
-    +          {
-    +            "type": "command",
-    +            "command": "[HOME]/bin/rutter",
-    +            "args": [
-    +              "hook"
-    +            ],
-    +            "timeout": 5
-    +          }
-    +        ]
-    +      }
-    +    ]
-       },
     -  "after": true
-    +  "after": true,
-    +  "permissions": {
-    +    "allow": [
-    +      "mcp__rutter__start_ghap",
-    +      "mcp__rutter__update_ghap",
-    +      "mcp__rutter__resolve_ghap",
-    +      "mcp__rutter__get_ghap",
-    +      "mcp__rutter__adopt_ghap",
-    +      "mcp__rutter__search_experiences",
-    +      "mcp__rutter__assemble_context",
-    +      "mcp__rutter__premortem",
-    +      "mcp__rutter__remember",
-    +      "mcp__rutter__recall_memories",
-    +      "mcp__rutter__list_clusters",
-    +      "mcp__rutter__add_value",
-    +      "mcp__rutter__list_values",
-    +      "mcp__rutter__status"
-    +    ]
-    +  }
-     }
     --- /dev/null
-    +++ [HOME]/user/.claude.json
     @@ projects → [HOME]/ship → mcpServers → rutter @@
-    +{
-    +  "type": "stdio",
-    +  "command": "[HOME]/bin/rutter",
-    +  "args": [
-    +    "mcp"
-    +  ]
-    +}
-
-    The memory is in [HOME]/memory.
-    Start claude in this folder: new sessions run the hooks and have the tools.
-    Claude Code may warn about hooks and ask whether you trust the folder. These hooks run only `[HOME]/bin/rutter hook`, and in a terminal they do not run until you say yes.
-    `rutter doctor` checks them, `rutter uninstall` removes them.
     "#);
     let after = fs::read_to_string(home.settings()).unwrap();
-    for line in text.lines().filter(|line| line.contains("strange") || line.contains("fmt")) {
-        assert!(after.contains(line), "{after}");
+    let foreign = [
+        r#"      { "matcher": "Bash", "hooks": [ {"type":"command","command":"fmt"} ] },"#,
+        r#"      "strange", {"hooks": 3}, {"#,
+        r#"    "SessionStart": [{"hooks": [{"command": "x", "type": "command"}]}, {"#,
+        r#"    "NoSuchEvent": [],"#,
+        r#"  "after": true,"#,
+    ];
+    for line in foreign {
+        assert!(after.lines().any(|own| own.starts_with(line)), "{line}: {after}");
     }
+    let mut settings: Value = serde_json::from_str(&after).unwrap();
+    let theirs: Value = serde_json::from_str(text).unwrap();
+    for (event, groups) in theirs["hooks"].as_object().unwrap() {
+        let all = settings["hooks"][event].as_array_mut().unwrap();
+        let own = all.split_off(groups.as_array().unwrap().len());
+        assert_eq!(json!(all), *groups, "{event}");
+        *all = own;
+    }
+    let settings = settings.as_object_mut().unwrap();
+    assert_eq!(settings.remove("after"), Some(json!(true)));
+    settings["hooks"].as_object_mut().unwrap().retain(|_, groups| *groups != json!([]));
+    let empty = TestHome::new();
+    drop(empty.init(&[]).assert_success());
+    let alone = fs::read_to_string(empty.settings()).unwrap();
+    let alone = alone.replace(empty.path("").to_str().unwrap(), home.path("").to_str().unwrap());
+    assert_eq!(json!(settings), serde_json::from_str::<Value>(&alone).unwrap());
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::process::Stdio;
 use rutter_testkit::CommandOutput;
 use serde_json::Value;
 
-use crate::support::{TestHome, assert_output};
+use crate::support::{TestHome, assert_output, read_tree};
 
 /// A user with a home directory and rutter on PATH.
 struct ScopeUser {
@@ -45,24 +45,9 @@ impl ScopeUser {
     }
 
     /// Returns every file and directory except the data directory.
-    fn read_tree(&self) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
-        let mut found = BTreeMap::new();
-        let mut rest = vec![self.path("")];
-        while let Some(folder) = rest.pop() {
-            for entry in fs::read_dir(folder).unwrap() {
-                let path = entry.unwrap().path();
-                if path == self.home.memory() {
-                    continue;
-                }
-                if path.is_dir() {
-                    found.insert(path.clone(), None);
-                    rest.push(path);
-                } else {
-                    let bytes = fs::read(&path).unwrap();
-                    found.insert(path, Some(bytes));
-                }
-            }
-        }
+    fn read_tree(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        let mut found = read_tree(&self.path(""));
+        found.retain(|path, _| !path.starts_with(self.home.memory()));
         found
     }
 }

@@ -1,5 +1,6 @@
 //! Helpers that run the binary.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::fd::OwnedFd;
@@ -8,6 +9,7 @@ use std::process::{Child, Command, Stdio};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rutter_testkit::world::TestWorld;
 use rutter_testkit::{CommandOutput, MIN_DEADLINE_VARIABLE};
 
 /// Builds a command for the binary in an environment without any user settings.
@@ -72,24 +74,24 @@ pub(crate) fn hook_config(settings: &[(&str, &str)]) -> String {
 
 /// A temporary data directory, project and home directory.
 pub(crate) struct TestHome {
-    folder: tempfile::TempDir,
+    pub(crate) world: TestWorld,
 }
 
 impl TestHome {
     pub(crate) fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
+        let world = TestWorld::new();
         for name in ["ship", "user"] {
-            std::fs::create_dir(folder.path().join(name)).expect("a folder");
+            world.project(name);
         }
-        Self { folder }
+        Self { world }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.world.path(name)
     }
 
     pub(crate) fn memory(&self) -> PathBuf {
-        self.path("memory")
+        self.world.memory()
     }
 
     /// Writes a configuration of every hook with these `(hook, line)` settings.
@@ -239,6 +241,21 @@ pub(crate) fn read_all_bytes(folder: &Path) -> Vec<u8> {
             Err(error) => panic!("{}: {error}", folder.display()),
         }
     }
+}
+
+/// Returns every directory and file below a directory, files with their content.
+pub(crate) fn read_tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(read_tree(&path));
+            found.insert(path, Vec::new());
+        } else {
+            found.insert(path.clone(), std::fs::read(&path).unwrap());
+        }
+    }
+    found
 }
 
 pub(crate) fn contains_text(bytes: &[u8], text: &str) -> bool {

@@ -1,4 +1,7 @@
+use rutter_memory::store::GhapOwner;
 use rutter_testkit::CommandOutput;
+use rutter_testkit::lessons::GeneratedLesson;
+use rutter_testkit::world::{record_lesson, repeated_lesson};
 use serde_json::Value;
 
 use crate::support::{
@@ -16,24 +19,15 @@ const CAUSES: [&str; 5] = [
 
 fn home_with_lessons(causes: &[&str]) -> TestHome {
     let home = TestHome::new();
+    let owner = GhapOwner { client: None, ..home.world.owner() };
     for cause in causes {
-        home.ok(GHAP_START_ARGS);
-        home.ok(&[
-            "ghap",
-            "resolve",
-            "--status",
-            "falsified",
-            "--result",
-            "still red",
-            "--surprise",
-            cause,
-            "--root-cause-category",
-            "wrong-assumption",
-            "--root-cause",
-            cause,
-            "--takeaway",
-            "round once, at the end",
-        ]);
+        let lesson = GeneratedLesson {
+            surprise: Some((*cause).to_owned()),
+            cause: Some(("wrong-assumption", (*cause).to_owned())),
+            takeaway: Some("round once, at the end".to_owned()),
+            ..repeated_lesson(0)
+        };
+        record_lesson(&mut home.world.store(), &owner, &lesson);
     }
     home
 }

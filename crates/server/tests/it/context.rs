@@ -103,13 +103,7 @@ fn empty_memory_gives_short_answer() {
     let world = ToolTestEnv::new();
     assert_answer!(world.call_answer("assemble_context", json!({ "query": "cache" })), @r#"
     Nothing stored is relevant to this.
-    {
-      "markdown": "",
-      "token_count": 0,
-      "item_count": 0,
-      "truncated": false,
-      "sources_used": []
-    }
+    { "markdown": "", "token_count": 0, "item_count": 0, "truncated": false, "sources_used": [] }
     "#);
 }
 

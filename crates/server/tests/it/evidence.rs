@@ -27,11 +27,7 @@ fn fitting_run_makes_gold() {
       "id": "[UUID]",
       "status": "falsified",
       "tier": "gold",
-      "outcome": {
-        "id": "[UUID]",
-        "command": "cargo test parser",
-        "verdict": "failed"
-      },
+      "outcome": { "id": "[UUID]", "command": "cargo test parser", "verdict": "failed" },
       "why": "a captured run confirms it"
     }
     "#);
@@ -44,72 +40,102 @@ fn fitting_run_makes_gold() {
       "id": "[UUID]",
       "status": "confirmed",
       "tier": "gold",
-      "outcome": {
-        "id": "[UUID]",
-        "command": "cargo test parser",
-        "verdict": "passed"
-      },
+      "outcome": { "id": "[UUID]", "command": "cargo test parser", "verdict": "passed" },
       "why": "a captured run confirms it"
     }
     "#);
 }
 
-#[test]
-fn contradicting_run_makes_silver() {
-    let world = ToolTestEnv::new();
-    world.call_ok("start_ghap", ghap_start_arguments());
-    world.record_run("session-1", RUN, Verdict::Failed);
-    assert_answer!(world.call_answer("resolve_ghap", confirm_arguments()), @r#"
-    GHAP [ID] confirmed, silver: it is your claim: the captured run contradicts it ([ID] failed, cargo test parser).
-    {
-      "ok": true,
-      "id": "[UUID]",
-      "status": "confirmed",
-      "tier": "silver",
-      "outcome": {
-        "id": "[UUID]",
-        "command": "cargo test parser",
-        "verdict": "failed"
-      },
-      "why": "it is your claim: the captured run contradicts it"
-    }
-    "#);
+/// Starts the GHAP with some fields replaced.
+fn start(world: &ToolTestEnv, fields: Value) {
+    world.call_ok("start_ghap", with_fields(ghap_start_arguments(), fields));
 }
 
-#[test]
-fn unrelated_runs_are_not_evidence() {
-    for (before, session, command, verdict) in [
-        (true, "session-1", RUN, Verdict::Passed),
-        (false, "session-2", RUN, Verdict::Passed),
-        (false, "session-1", "cargo test lexer", Verdict::Passed),
-        (false, "session-1", RUN, Verdict::Unknown),
-    ] {
-        let world = ToolTestEnv::new();
-        if before {
+/// The reason if no run counts.
+const NO_RUN: &str = "it is your claim: no captured run since the prediction fits it";
+
+type SetUp = fn(&ToolTestEnv);
+
+/// Cases of confirmed GHAPs: name, set-up, tier and its reason.
+const CASES: [(&str, SetUp, &str, &str); 7] = [
+    (
+        "contradicting run",
+        |world| {
+            start(world, json!({}));
+            world.record_run("session-1", RUN, Verdict::Failed);
+        },
+        "silver",
+        "it is your claim: the captured run contradicts it",
+    ),
+    (
+        "run before the prediction",
+        |world| {
             drop(world.store());
-            world.record_run(session, command, verdict);
-        }
-        world.call_ok("start_ghap", ghap_start_arguments());
-        if !before {
-            world.record_run(session, command, verdict);
-        }
-        let (tier, why) = resolved(&world, confirm_arguments());
-        assert_eq!(tier, "silver", "{before} {session} {command} {verdict}");
-        assert_eq!(why, "it is your claim: no captured run since the prediction fits it");
-    }
-}
+            world.record_run("session-1", RUN, Verdict::Passed);
+            start(world, json!({}));
+        },
+        "silver",
+        NO_RUN,
+    ),
+    (
+        "run of another session",
+        |world| {
+            start(world, json!({}));
+            world.record_run("session-2", RUN, Verdict::Passed);
+        },
+        "silver",
+        NO_RUN,
+    ),
+    (
+        "run of another command",
+        |world| {
+            start(world, json!({}));
+            world.record_run("session-1", "cargo test lexer", Verdict::Passed);
+        },
+        "silver",
+        NO_RUN,
+    ),
+    (
+        "run without a verdict",
+        |world| {
+            start(world, json!({}));
+            world.record_run("session-1", RUN, Verdict::Unknown);
+        },
+        "silver",
+        NO_RUN,
+    ),
+    (
+        "run before the new prediction",
+        |world| {
+            start(world, json!({ "prediction": "`cargo test parser` fails" }));
+            world.record_run("session-1", RUN, Verdict::Passed);
+            advance_clock(60);
+            world.call_ok("update_ghap", json!({ "prediction": "`cargo test parser` passes" }));
+        },
+        "silver",
+        NO_RUN,
+    ),
+    (
+        "untestable prediction",
+        |world| {
+            start(world, json!({ "prediction": "it will be nicer", "action": "think" }));
+            world.record_run("session-1", RUN, Verdict::Passed);
+        },
+        "bronze",
+        "the prediction names no result that a run can show",
+    ),
+];
 
 #[test]
-fn earlier_run_cannot_support_new_prediction() {
-    let world = ToolTestEnv::new();
-    world.call_ok(
-        "start_ghap",
-        with_fields(ghap_start_arguments(), json!({ "prediction": "`cargo test parser` fails" })),
-    );
-    world.record_run("session-1", RUN, Verdict::Passed);
-    advance_clock(60);
-    world.call_ok("update_ghap", json!({ "prediction": "`cargo test parser` passes" }));
-    assert_eq!(resolved(&world, confirm_arguments()).0, "silver");
+fn only_fitting_run_makes_gold() {
+    for (name, set_up, tier, why) in CASES {
+        let world = ToolTestEnv::new();
+        set_up(&world);
+        let answer = world.call_ok("resolve_ghap", confirm_arguments());
+        assert_eq!((&answer["tier"], &answer["why"]), (&tier.into(), &why.into()), "{name}");
+        let contradicted = answer["outcome"]["verdict"] == "failed";
+        assert_eq!(contradicted, name == "contradicting run", "{name}");
+    }
 }
 
 #[test]
@@ -125,16 +151,6 @@ fn named_run_is_used_or_refused() {
 }
 
 #[test]
-fn untestable_prediction_makes_bronze() {
-    let world = ToolTestEnv::new();
-    let vague = json!({ "prediction": "it will be nicer", "action": "think" });
-    world.call_ok("start_ghap", with_fields(ghap_start_arguments(), vague));
-    world.record_run("session-1", RUN, Verdict::Passed);
-    let why = "the prediction names no result that a run can show".to_owned();
-    assert_eq!(resolved(&world, confirm_arguments()), ("bronze".to_owned(), why));
-}
-
-#[test]
 fn abandoned_ghap_has_abandoned_tier() {
     let world = ToolTestEnv::new();
     world.call_ok("start_ghap", ghap_start_arguments());
@@ -142,13 +158,7 @@ fn abandoned_ghap_has_abandoned_tier() {
     let given_up = json!({ "status": "abandoned", "result": "the plan changed" });
     assert_answer!(world.call_answer("resolve_ghap", given_up), @r#"
     GHAP [ID] abandoned: it ended without a result.
-    {
-      "ok": true,
-      "id": "[UUID]",
-      "status": "abandoned",
-      "tier": "abandoned",
-      "why": "it ended without a result"
-    }
+    { "ok": true, "id": "[UUID]", "status": "abandoned", "tier": "abandoned", "why": "it ended without a result" }
     "#);
 }
 

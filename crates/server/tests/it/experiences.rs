@@ -167,11 +167,7 @@ fn empty_result_gives_advice() {
     let world = ToolTestEnv::new();
     assert_answer!(world.call_answer("search_experiences", json!({ "query": "cache" })), @r#"
     Nothing was found; use other words, or call recall_memories.
-    {
-      "results": [],
-      "count": 0,
-      "hint": "use other words, or call recall_memories"
-    }
+    { "results": [], "count": 0, "hint": "use other words, or call recall_memories" }
     "#);
 }
 
@@ -233,14 +229,7 @@ fn premortem_counts_and_names_failures() {
     assert_eq!(only["strategies"].as_array().unwrap().len(), 1);
     assert_answer!(world.call_answer("premortem", json!({ "domain": "security" })), @r#"
     Nothing is stored about security here yet.
-    {
-      "resolved": 0,
-      "falsified": 0,
-      "strategies": [],
-      "root_causes": [],
-      "failures": [],
-      "principles": []
-    }
+    { "resolved": 0, "falsified": 0, "strategies": [], "root_causes": [], "failures": [], "principles": [] }
     "#);
 }
 

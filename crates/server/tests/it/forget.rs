@@ -29,11 +29,7 @@ fn forget_leaves_no_bytes() {
     }
     assert_answer!(world.call_answer("forget", json!({ "ids": [memory, ghap, run, memory] })), @r#"
     3 forgotten.
-    {
-      "ok": true,
-      "rows": 3,
-      "erased": true
-    }
+    { "ok": true, "rows": 3, "erased": true }
     "#);
     for word in ["barnacle", "keelson"] {
         assert_eq!(world.files_with(word), [] as [std::path::PathBuf; 0], "{word}");

@@ -13,26 +13,12 @@ fn complete_ghap_life_cycle() {
     let world = ToolTestEnv::new();
     assert_answer!(world.call_answer("start_ghap", ghap_start_arguments()), @r#"
     GHAP [ID] started; it expects cargo test parser to pass.
-    {
-      "ok": true,
-      "id": "[UUID]",
-      "expects": "pass",
-      "target": "cargo test parser",
-      "testable": true,
-      "revisions": 0
-    }
+    { "ok": true, "id": "[UUID]", "expects": "pass", "target": "cargo test parser", "testable": true, "revisions": 0 }
     "#);
     let update = json!({ "hypothesis": "the lexer splits first", "note": "the parser is right" });
     assert_answer!(world.call_answer("update_ghap", update), @r#"
     GHAP [ID] updated; it expects cargo test parser to pass.
-    {
-      "ok": true,
-      "id": "[UUID]",
-      "expects": "pass",
-      "target": "cargo test parser",
-      "testable": true,
-      "revisions": 1
-    }
+    { "ok": true, "id": "[UUID]", "expects": "pass", "target": "cargo test parser", "testable": true, "revisions": 1 }
     "#);
     assert_answer!(world.call_answer("get_ghap", json!({})), @r#"
     [ID] active (debugging, read-the-error): CRLF files parse
@@ -53,49 +39,25 @@ fn complete_ghap_life_cycle() {
         "expects": "pass",
         "target": "cargo test parser",
         "testable": true,
-        "revisions": [
-          {
-            "hypothesis": "lines are split at LF alone",
-            "action": "use lines()",
-            "prediction": "`cargo test parser` passes"
-          }
-        ],
-        "notes": [
-          "the parser is right"
-        ],
+        "revisions": [{ "hypothesis": "lines are split at LF alone", "action": "use lines()", "prediction": "`cargo test parser` passes" }],
+        "notes": ["the parser is right"],
         "created": "[TIME]"
       }
     }
     "#);
     assert_answer!(world.call_answer("resolve_ghap", falsify_arguments()), @r#"
     GHAP [ID] falsified, silver: it is your claim: no captured run since the prediction fits it.
-    {
-      "ok": true,
-      "id": "[UUID]",
-      "status": "falsified",
-      "tier": "silver",
-      "why": "it is your claim: no captured run since the prediction fits it"
-    }
+    { "ok": true, "id": "[UUID]", "status": "falsified", "tier": "silver", "why": "it is your claim: no captured run since the prediction fits it" }
     "#);
     assert_answer!(world.call_answer("get_ghap", json!({})), @r#"
     No GHAP is active; start_ghap starts one.
-    {
-      "has_active": false
-    }
+    { "has_active": false }
     "#);
     assert_answer!(world.call_answer("get_ghap", json!({ "list": true })), @r#"
     [ID] falsified: `CRLF files parse` — `look for every place that splits lines`
     {
       "has_active": false,
-      "entries": [
-        {
-          "id": "[UUID]",
-          "status": "falsified",
-          "domain": "debugging",
-          "goal": "CRLF files parse",
-          "takeaway": "look for every place that splits lines"
-        }
-      ]
+      "entries": [{ "id": "[UUID]", "status": "falsified", "domain": "debugging", "goal": "CRLF files parse", "takeaway": "look for every place that splits lines" }]
     }
     "#);
     let id = world.call_ok("get_ghap", json!({ "list": true }))["entries"][0]["id"].clone();
@@ -121,22 +83,11 @@ fn complete_ghap_life_cycle() {
         "expects": "pass",
         "target": "cargo test parser",
         "testable": true,
-        "revisions": [
-          {
-            "hypothesis": "lines are split at LF alone",
-            "action": "use lines()",
-            "prediction": "`cargo test parser` passes"
-          }
-        ],
-        "notes": [
-          "the parser is right"
-        ],
+        "revisions": [{ "hypothesis": "lines are split at LF alone", "action": "use lines()", "prediction": "`cargo test parser` passes" }],
+        "notes": ["the parser is right"],
         "result": "still red",
         "surprise": "the lexer splits before the parser",
-        "root_cause": {
-          "category": "wrong-scope",
-          "description": "two places split lines"
-        },
+        "root_cause": { "category": "wrong-scope", "description": "two places split lines" },
         "takeaway": "look for every place that splits lines",
         "tier": "silver",
         "created": "[TIME]",
@@ -168,14 +119,7 @@ fn untestable_prediction_gets_hint() {
     let plain = json!({ "expects": "fail", "target": "cargo test lexer" });
     assert_answer!(world.call_answer("update_ghap", plain), @r#"
     GHAP [ID] updated; it expects cargo test lexer to fail.
-    {
-      "ok": true,
-      "id": "[UUID]",
-      "expects": "fail",
-      "target": "cargo test lexer",
-      "testable": true,
-      "revisions": 0
-    }
+    { "ok": true, "id": "[UUID]", "expects": "fail", "target": "cargo test lexer", "testable": true, "revisions": 0 }
     "#);
 }
 

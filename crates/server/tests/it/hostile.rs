@@ -3,7 +3,9 @@
 use rutter_server::tools::TOOLS;
 use serde_json::{Value, json};
 
-use crate::support::{ToolTestEnv, call_ok, ghap_start_arguments, hook_message, with_fields};
+use rutter_testkit::story::HookStory;
+
+use crate::support::{ToolTestEnv, call_ok, ghap_start_arguments, with_fields};
 
 /// Texts that end a quotation, open a tag of the client, hide, reverse the writing direction or control a terminal.
 const BREAKOUTS: &[&str] = &[
@@ -116,10 +118,10 @@ fn reading_tools_escape_stored_text() {
     }
     // The same rows in hook messages.
     let start = world.run_hook("session-9", "SessionStart", json!({ "source": "startup" }));
-    check("SessionStart", &hook_message(&start));
+    check("SessionStart", &HookStory::context_text(&start));
     let prompt = json!({ "prompt": "the cache evicts the newest, what now?" });
     check(
         "UserPromptSubmit",
-        &hook_message(&world.run_hook("session-9", "UserPromptSubmit", prompt)),
+        &HookStory::context_text(&world.run_hook("session-9", "UserPromptSubmit", prompt)),
     );
 }

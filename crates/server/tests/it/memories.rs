@@ -1,7 +1,7 @@
 //! `remember` and `recall_memories`.
 
-use rutter_memory::memory::MemoryCategory;
 use rutter_memory::store::NewMemory;
+use rutter_testkit::world::FACT;
 use serde_json::{Value, json};
 
 use crate::support::{ToolTestEnv, assert_answer, call_ok, call_refused, now, with_fields};
@@ -25,14 +25,7 @@ fn memories_found_with_or_without_query() {
     });
     assert_answer!(world.call_answer("remember", new), @r#"
     Remembered as [ID].
-    {
-      "ok": true,
-      "id": "[UUID]",
-      "category": "fact",
-      "importance": 0.9,
-      "known": false,
-      "proposed": false
-    }
+    { "ok": true, "id": "[UUID]", "category": "fact", "importance": 0.9, "known": false, "proposed": false }
     "#);
     remember(&world, "commits are signed", json!({ "category": "preference" }));
     let ask = json!({ "query": "when can the staging database be written" });
@@ -49,10 +42,7 @@ fn memories_found_with_or_without_query() {
           "content": "the staging database is read only on Sundays",
           "category": "fact",
           "importance": 0.9,
-          "tags": [
-            "staging",
-            "db"
-          ],
+          "tags": ["staging", "db"],
           "created": "[TIME]"
         },
         {
@@ -72,22 +62,13 @@ fn memories_found_with_or_without_query() {
     [ID] fact: `the staging database is read only on Sundays`
     {
       "results": [
-        {
-          "id": "[UUID]",
-          "content": "commits are signed",
-          "category": "preference",
-          "importance": 1.0,
-          "created": "[TIME]"
-        },
+        { "id": "[UUID]", "content": "commits are signed", "category": "preference", "importance": 1.0, "created": "[TIME]" },
         {
           "id": "[UUID]",
           "content": "the staging database is read only on Sundays",
           "category": "fact",
           "importance": 0.9,
-          "tags": [
-            "staging",
-            "db"
-          ],
+          "tags": ["staging", "db"],
           "created": "[TIME]"
         }
       ],
@@ -96,11 +77,7 @@ fn memories_found_with_or_without_query() {
     "#);
     assert_answer!(world.call_answer("recall_memories", json!({ "query": "zebra" })), @r#"
     Nothing was found; search_experiences finds the lessons of GHAPs.
-    {
-      "results": [],
-      "count": 0,
-      "hint": "search_experiences finds the lessons of GHAPs"
-    }
+    { "results": [], "count": 0, "hint": "search_experiences finds the lessons of GHAPs" }
     "#);
 }
 
@@ -139,13 +116,7 @@ fn filters_apply_with_or_without_query() {
 fn memory_scope_is_project_or_everywhere() {
     let world = ToolTestEnv::new();
     remember(&world, "ship only", json!({}));
-    let everywhere = NewMemory {
-        place: None,
-        category: MemoryCategory::Fact,
-        text: "every port",
-        importance: 0.5,
-        tags: &[],
-    };
+    let everywhere = NewMemory { text: "every port", ..FACT };
     let everywhere = world.store().remember(&everywhere, now()).unwrap().memory.id.to_string();
     let boat = world.elsewhere("boat");
     for ask in [json!({}), json!({ "query": "ship or every port" })] {

@@ -34,28 +34,11 @@ fn adopted_orphan_keeps_its_history() {
     assert_answer!(world.call_answer("get_ghap", json!({})), @r#"
     No GHAP is active; start_ghap starts one.
     Left open by an earlier session: [ID] active: `CRLF files parse`
-    {
-      "has_active": false,
-      "orphans": [
-        {
-          "id": "[UUID]",
-          "status": "active",
-          "domain": "debugging",
-          "goal": "CRLF files parse"
-        }
-      ]
-    }
+    { "has_active": false, "orphans": [{ "id": "[UUID]", "status": "active", "domain": "debugging", "goal": "CRLF files parse" }] }
     "#);
     assert_answer!(world.call_answer("adopt_ghap", json!({})), @r#"
     GHAP [ID] adopted; it expects cargo test parser to pass.
-    {
-      "ok": true,
-      "id": "[UUID]",
-      "expects": "pass",
-      "target": "cargo test parser",
-      "testable": true,
-      "revisions": 1
-    }
+    { "ok": true, "id": "[UUID]", "expects": "pass", "target": "cargo test parser", "testable": true, "revisions": 1 }
     "#);
     let now = world.call_ok("get_ghap", json!({}));
     assert_eq!(now["active"]["revisions"][0]["hypothesis"], "lines are split at LF alone");
@@ -70,13 +53,7 @@ fn orphan_is_abandoned_by_id() {
     let end = json!({ "status": "abandoned", "result": "nobody needs it", "id": id });
     assert_answer!(world.call_answer("resolve_ghap", end.clone()), @r#"
     GHAP [ID] abandoned.
-    {
-      "ok": true,
-      "id": "[UUID]",
-      "status": "abandoned",
-      "tier": "abandoned",
-      "why": "it ended without a result"
-    }
+    { "ok": true, "id": "[UUID]", "status": "abandoned", "tier": "abandoned", "why": "it ended without a result" }
     "#);
     assert_refused!(world.call_refused("resolve_ghap", end), @"GHAP [ID] is already abandoned");
     assert_refused!(world.call_refused("adopt_ghap", json!({ "id": id })), @"GHAP [ID] is already abandoned");

@@ -1,47 +1,30 @@
-use std::cell::Cell;
-use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::path::PathBuf;
 
-use rutter_hooks::bash_call::DEFAULT_WINDOW_BYTES;
-use rutter_hooks::{HookEnv, HookResult, handle_event};
-use rutter_memory::outcome::{Outcome, RunKind, Verdict};
-use rutter_memory::project::LocatedProject;
+use rutter_hooks::HookResult;
+use rutter_memory::outcome::{Outcome, Verdict};
 use rutter_memory::store::DataDir;
-use rutter_memory::store::entry::{EntryKind, ProjectPlace, SessionEntry};
-use rutter_memory::store::recorder::Recorder;
-use rutter_memory::{Clean, Id, Store, StoreError, Time};
+use rutter_memory::store::entry::{EntryKind, SessionEntry};
+use rutter_memory::{Clean, Id, Store, StoreError};
 use rutter_server::tools::{self, ToolAnswer, ToolRefusal};
 use rutter_server::{CallChannel, CallerIdentity, ServerContext};
-use rutter_testkit::MIN_HOOK_DEADLINE;
+use rutter_testkit::story::{HookStory, handle_payload, hook_env};
+use rutter_testkit::world::TestWorld;
+pub(crate) use rutter_testkit::world::{advance_clock, now};
 use serde_json::{Value, json};
-
-thread_local! {
-    /// The clock of a test; each test has a separate thread.
-    static CLOCK: Cell<i64> = const { Cell::new(0) };
-}
-
-pub(crate) fn now() -> Time {
-    Time::from_millis(1_763_200_000_000 + CLOCK.get())
-}
-
-pub(crate) fn advance_clock(seconds: i64) {
-    CLOCK.set(CLOCK.get() + seconds * 1_000);
-}
 
 /// A store, a project, and a server context.
 pub(crate) struct ToolTestEnv {
-    folder: tempfile::TempDir,
+    pub(crate) world: TestWorld,
     pub(crate) desk: ServerContext,
 }
 
 impl ToolTestEnv {
     pub(crate) fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let ship = folder.path().join("ship");
-        std::fs::create_dir(&ship).unwrap();
-        let config = folder.path().join("config.toml");
+        let world = TestWorld::new();
+        let ship = world.project("ship");
+        let config = world.path("config.toml");
         let desk = ServerContext {
-            data: folder.path().join("memory"),
+            data: world.memory(),
             config,
             folder: ship.canonicalize().unwrap(),
             started_in: None,
@@ -52,7 +35,7 @@ impl ToolTestEnv {
             now,
             called: || "rutter".to_owned(),
         };
-        Self { folder, desk }
+        Self { world, desk }
     }
 
     /// Returns a context for another session with the same store.
@@ -65,9 +48,8 @@ impl ToolTestEnv {
 
     /// Returns a context for the same session in another project.
     pub(crate) fn elsewhere(&self, name: &str) -> ServerContext {
-        let folder = self.folder.path().join(name);
-        std::fs::create_dir_all(&folder).unwrap();
-        ServerContext { folder: folder.canonicalize().unwrap(), ..self.desk.clone() }
+        let folder = self.world.project(name).canonicalize().unwrap();
+        ServerContext { folder, ..self.desk.clone() }
     }
 
     pub(crate) fn store(&self) -> Store {
@@ -75,11 +57,7 @@ impl ToolTestEnv {
     }
 
     pub(crate) fn files(&self) -> DataDir {
-        DataDir::new(self.desk.data.clone())
-    }
-
-    pub(crate) fn place(&self) -> ProjectPlace {
-        (&LocatedProject::find(&self.desk.folder)).into()
+        self.world.files()
     }
 
     /// Calls a tool that must succeed.
@@ -100,101 +78,47 @@ impl ToolTestEnv {
 
     /// Runs a hook and returns its message to the agent.
     pub(crate) fn run_hook_message(&self, session: &str, event: &str, fields: Value) -> String {
-        hook_message(&self.run_hook(session, event, fields))
+        HookStory::context_text(&self.run_hook(session, event, fields))
     }
 
     pub(crate) fn run_hook(&self, session: &str, event: &str, fields: Value) -> HookResult {
         advance_clock(1);
-        let mut payload =
-            json!({ "session_id": session, "cwd": self.desk.folder, "hook_event_name": event });
-        let Value::Object(fields) = fields else { panic!("fields are an object") };
-        payload.as_object_mut().unwrap().extend(fields);
-        let around = HookEnv {
-            files: self.files(),
-            now: now(),
-            started_at: Instant::now(),
-            min_deadline: MIN_HOOK_DEADLINE,
-            window: DEFAULT_WINDOW_BYTES,
-            started_in: None,
-            parent: None,
-            config: self.desk.config.clone(),
-            home: || None,
-            own_command: || "rutter".to_owned(),
-            has_tools: |_| None,
-            foreign_server: |_, _| None,
-        };
-        handle_event(payload.to_string().as_bytes(), None, || around)
+        let env = hook_env(&self.world, now());
+        handle_payload(env, session, &self.desk.folder, event, &fields)
     }
 
     /// Records a run of a session, as a hook does.
     pub(crate) fn record_run(&self, session: &str, command: &str, verdict: Verdict) -> Id {
         advance_clock(1);
         let outcome = self.outcome(session, command, verdict);
-        self.record(self.entry(session, EntryKind::Ran(Box::new(outcome.clone().into()))));
+        self.world.record(&self.entry(session, EntryKind::Ran(Box::new(outcome.clone().into()))));
         outcome.id
     }
 
     pub(crate) fn outcome(&self, session: &str, command: &str, verdict: Verdict) -> Outcome {
         Outcome {
             id: Id::new(now()),
-            project: self.place().key,
             session: Some(Clean::new(session)),
-            agent: None,
             command: Clean::new(command),
-            kind: RunKind::Test,
-            runner: Clean::new("cargo test"),
-            verdict,
-            counts: None,
-            failing: Vec::new(),
-            signature: None,
-            exit: None,
-            duration: None,
             at: now(),
+            ..self.world.outcome(0, verdict)
         }
     }
 
     pub(crate) fn entry(&self, session: &str, kind: EntryKind) -> SessionEntry {
-        SessionEntry {
-            client: Clean::new(session),
-            place: self.place(),
-            process: None,
-            at: now(),
-            kind,
-        }
-    }
-
-    pub(crate) fn record(&self, entry: SessionEntry) {
-        let budget = std::time::Duration::from_secs(2);
-        Recorder::new(&self.files(), budget).record(&[entry]).unwrap();
+        SessionEntry { at: now(), ..self.world.entry(session, 0, kind) }
     }
 
     /// Ends a session, as its last hook does.
     pub(crate) fn end_session(&self, session: &str) {
         advance_clock(1);
-        self.record(self.entry(session, EntryKind::Ended { abandon: false }));
+        self.world.record(&self.entry(session, EntryKind::Ended { abandon: false }));
     }
 
     /// Returns the files that contain a text.
     pub(crate) fn files_with(&self, text: &str) -> Vec<PathBuf> {
-        let holds = |path: &PathBuf| {
-            let bytes = std::fs::read(path).unwrap();
-            bytes.windows(text.len()).any(|window| window == text.as_bytes())
-        };
-        files_below(&self.desk.data).into_iter().filter(holds).collect()
+        self.world.files_with(text)
     }
-}
-
-fn files_below(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let mut found = Vec::new();
-    for path in entries {
-        if path.is_dir() {
-            found.extend(files_below(&path));
-        } else {
-            found.push(path);
-        }
-    }
-    found
 }
 
 pub(crate) fn call_ok(desk: &ServerContext, tool: &str, arguments: Value) -> Value {
@@ -233,15 +157,6 @@ pub(crate) fn exported_rows(desk: &ServerContext) -> Vec<String> {
     rows
 }
 
-pub(crate) fn hook_message(heard: &HookResult) -> String {
-    assert_eq!(heard.errors, [] as [Clean; 0]);
-    if heard.stdout.is_empty() {
-        return String::new();
-    }
-    let answer: Value = serde_json::from_str(&heard.stdout).unwrap();
-    answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned()
-}
-
 pub(crate) fn ghap_start_arguments() -> Value {
     json!({
         "domain": "debugging", "strategy": "read-the-error", "goal": "CRLF files parse",
@@ -269,11 +184,43 @@ pub(crate) fn with_fields(mut object: Value, fields: Value) -> Value {
     object
 }
 
+/// Returns JSON with each array and object that fits on one line.
+pub(crate) fn compact_json(value: &Value, indent: usize) -> String {
+    const MAX_CHARS: usize = 180;
+    let parts = |separator: &str, indent: usize| -> String {
+        let shown: Vec<String> = match value {
+            Value::Array(all) => all.iter().map(|one| compact_json(one, indent)).collect(),
+            Value::Object(fields) => fields
+                .iter()
+                .map(|(key, value)| format!("{key:?}: {}", compact_json(value, indent)))
+                .collect(),
+            _ => return value.to_string(),
+        };
+        shown.join(separator)
+    };
+    let (open, close) = match value {
+        Value::Array(_) => ("[", "]"),
+        Value::Object(_) => ("{ ", " }"),
+        _ => return value.to_string(),
+    };
+    let line = match parts(", ", 0) {
+        none if none.is_empty() => format!("{}{}", open.trim(), close.trim()),
+        parts => format!("{open}{parts}{close}"),
+    };
+    if !line.contains('\n') && line.chars().count() + indent <= MAX_CHARS {
+        return line;
+    }
+    let (inner, outer) = (" ".repeat(indent + 2), " ".repeat(indent));
+    let separator = format!(",\n{inner}");
+    format!("{}\n{inner}{}\n{outer}{}", open.trim(), parts(&separator, indent + 2), close.trim())
+}
+
 /// Compares the text and the structured answer with a snapshot; ids and times are replaced.
 macro_rules! assert_answer {
     ($answer:expr, @$expected:literal) => {
         let answer = $answer;
-        let shown = format!("{}\n{:#}", answer.text, answer.structured);
+        let shown =
+            format!("{}\n{}", answer.text, $crate::support::compact_json(&answer.structured, 0));
         insta::with_settings!({filters => vec![
             (r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{12}Z", "[TIME]"),
             (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "[UUID]"),

@@ -1,8 +1,11 @@
 //! Clusters, values, and refused values.
 
-use rutter_memory::store::ValueEdit;
+use rutter_memory::project::LocatedProject;
+use rutter_memory::store::{GhapOwner, ValueEdit};
 use rutter_server::ServerContext;
 use rutter_server::tools::ToolAnswer;
+use rutter_testkit::lessons::GeneratedLesson;
+use rutter_testkit::world::{record_lesson, repeated_lesson, time_at};
 use serde_json::{Value, json};
 
 use crate::support::{
@@ -48,15 +51,19 @@ fn learn_traps(world: &ToolTestEnv) {
 /// Creates the experiences in the project of a server context.
 fn learn_traps_in(world: &ToolTestEnv, desk: &ServerContext, traps: &[(&str, &str, &str)]) {
     for (number, (goal, surprise, takeaway)) in traps.iter().enumerate() {
-        let session = world.session(&format!("rounding-{number}"));
-        let desk = ServerContext { folder: desk.folder.clone(), ..session };
-        call_ok(&desk, "start_ghap", with_fields(ghap_start_arguments(), json!({ "goal": goal })));
-        let resolved = json!({
-            "status": "falsified", "result": "still red", "surprise": surprise,
-            "root_cause": { "category": "wrong-assumption", "description": surprise },
-            "lesson": { "takeaway": takeaway },
-        });
-        call_ok(&desk, "resolve_ghap", resolved);
+        let owner = GhapOwner {
+            place: (&LocatedProject::find(&desk.folder)).into(),
+            ..world.world.other_session(&format!("rounding-{number}"))
+        };
+        let lesson = GeneratedLesson {
+            at: (now().millis() - time_at(0).millis()) / 1_000,
+            goal: (*goal).to_owned(),
+            surprise: Some((*surprise).to_owned()),
+            cause: Some(("wrong-assumption", (*surprise).to_owned())),
+            takeaway: Some((*takeaway).to_owned()),
+            ..repeated_lesson(0)
+        };
+        record_lesson(&mut world.store(), &owner, &lesson);
         advance_clock(DAY_SECONDS);
     }
 }
@@ -155,11 +162,7 @@ fn other_projects_are_only_counted() {
     let answer = world.call_answer("list_clusters", axis.clone());
     assert_answer!(answer, @r#"
     There are no clusters yet; a cluster needs three or more similar experiences.
-    {
-      "clusters": [],
-      "count": 0,
-      "hint": "a cluster needs three or more similar experiences"
-    }
+    { "clusters": [], "count": 0, "hint": "a cluster needs three or more similar experiences" }
     "#);
     let theirs = call_ok(&boat, "list_clusters", axis.clone());
     assert_eq!((&theirs["count"], &theirs["clusters"][0]["size"]), (&json!(1), &json!(4)));

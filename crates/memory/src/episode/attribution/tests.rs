@@ -104,7 +104,7 @@ fn test_file_names_subject() {
 }
 
 #[test]
-fn paths_of_a_container_cost_nothing() {
+fn container_paths_do_not_hide_fix() {
     let mut failed = episode("tests.test_cart.Cart.test_sum", 0);
     failed.file = Some("/app/tests/test_cart.py".into());
     let changes = [

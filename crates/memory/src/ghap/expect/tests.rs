@@ -386,7 +386,7 @@ fn files_fit_where_they_ran() {
 }
 
 #[test]
-fn without_a_target_everything_fits() {
+fn missing_target_matches_every_command() {
     assert!(
         matches_target(None, "cargo build", NO_TESTS)
             && matches_target(Some(" "), "pytest", &["x"])

@@ -33,7 +33,7 @@ fn format_listing(config: &GitConfig) -> Vec<u8> {
 }
 
 #[test]
-fn reads_what_people_write() {
+fn reads_git_config_syntax() {
     let (config, whole) = parse_config(
         b"\xef\xbb\xbf# comment\n[Core]\n\tBare = false ; more\n[remote \"Or\\\"igin.x\"] url = \"a ;b\" c \\\n d\r\n\
           [branch.Main]\nmerge\n",

@@ -1,11 +1,6 @@
 use super::read_output;
 use crate::Verdict;
 
-#[test]
-fn recorded_outputs() {
-    crate::cases::check_recorded_cases("go test");
-}
-
 /// Returns the names of the failing tests.
 fn failing_tests(text: &str) -> Vec<String> {
     read_output(text).failures.into_iter().filter_map(|failure| failure.test).collect()

@@ -6,23 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rutter_testkit::repository_root;
 
-/// Directories with files of other projects.
-const SKIPPED_DIRS: [&str; 2] = ["target", "node_modules"];
-
-/// Collects the Markdown pages below a directory.
-fn collect_pages(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        if path.is_dir() && !path.is_symlink() {
-            if !name.starts_with('.') && !SKIPPED_DIRS.contains(&name.as_str()) {
-                collect_pages(&path, found);
-            }
-        } else if path.extension().is_some_and(|end| end == "md") {
-            found.push(path);
-        }
-    }
-}
+use super::collect_pages;
 
 /// Returns the lines outside of fenced blocks.
 fn prose_lines(text: &str) -> impl Iterator<Item = &str> {

@@ -3,25 +3,9 @@
 //! GitHub drops cells that a row has too many, so a row of another table would go unnoticed.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// Directories with files of other projects.
-const SKIPPED_DIRS: [&str; 2] = ["target", "node_modules"];
-
-/// Collects the Markdown pages below a directory.
-fn collect_pages(dir: &Path, pages: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(dir).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        if path.is_dir() && !path.is_symlink() {
-            if !name.starts_with('.') && !SKIPPED_DIRS.contains(&name.as_str()) {
-                collect_pages(&path, pages);
-            }
-        } else if path.extension().is_some_and(|extension| extension == "md") {
-            pages.push(path);
-        }
-    }
-}
+use super::collect_pages;
 
 /// Returns the number of cells of a row. As on GitHub, `\|` is part of a cell, and any other pipe ends one, even inside
 /// a code span.
