@@ -284,6 +284,8 @@ struct HookCall {
     agent: Option<Clean>,
     located: LocatedProject,
     place: ProjectPlace,
+    /// The place in which the client was started, if the event is in another project.
+    session_place: Option<ProjectPlace>,
     /// The client's working directory, relative to the root of the checkout.
     folder: String,
     config: Config,
@@ -318,8 +320,14 @@ impl HookCall {
         {
             return None;
         }
+        let start = started_in.filter(|start| start.is_absolute() && *start != cwd);
+        let session_place = start.and_then(|start| {
+            let (start, _) = LocatedProject::find_configured(start, None, &around.config, data);
+            (start.home != located.home).then(|| ProjectPlace::from(&start))
+        });
         Some(Self {
             event: event.name,
+            session_place,
             recorder: Recorder::new(&around.files, deadline),
             config,
             env: around,
@@ -341,10 +349,27 @@ impl HookCall {
             let data = self.env.files.folder();
             self.config = Config::load(&self.env.config, Some(&located.root), data).config;
         }
+        // The first event of a session may be a command that starts in another project.
+        if self.session_place.is_none() && located.home != self.located.home {
+            self.session_place = Some(self.place.clone());
+        }
         self.located = located.identified_by(self.config.identity);
         self.place = ProjectPlace::from(&self.located);
         self.folder = relative_folder(&self.located.root, folder);
         !self.is_excluded(folder)
+    }
+
+    /// Switches to the folder in which the client was started, if the event is in another project. Returns false if
+    /// that folder is excluded.
+    fn enter_session_folder(&mut self) -> bool {
+        match (&self.session_place, self.env.started_in.clone()) {
+            (Some(_), Some(start)) => {
+                let may_enter = self.enter_folder(&start);
+                self.session_place = None;
+                may_enter
+            }
+            _ => true,
+        }
     }
 
     /// Returns true if the configuration excludes the folder from recording.
@@ -475,10 +500,10 @@ impl HookCall {
         self.recorder.store()
     }
 
-    fn new_entry(&self, what: EntryKind) -> SessionEntry {
+    fn new_entry(&self, place: &ProjectPlace, what: EntryKind) -> SessionEntry {
         SessionEntry {
             client: self.client.clone(),
-            place: self.place.clone(),
+            place: place.clone(),
             process: match what {
                 EntryKind::Began(_) => self.env.parent.and_then(client_process),
                 _ => None,
@@ -489,7 +514,12 @@ impl HookCall {
     }
 
     fn new_entries(&self, whats: Vec<EntryKind>) -> Vec<SessionEntry> {
-        whats.into_iter().map(|what| self.new_entry(what)).collect()
+        // The first entry of a session decides its project, so an event elsewhere must not be the first.
+        let seen = self.session_place.as_ref().filter(|_| !whats.is_empty());
+        let seen = seen.map(|place| self.new_entry(place, EntryKind::Seen));
+        seen.into_iter()
+            .chain(whats.into_iter().map(|what| self.new_entry(&self.place, what)))
+            .collect()
     }
 
     /// Records an event.
