@@ -156,10 +156,14 @@ fn imported_lessons_support_no_value() {
 fn undone_import_leaves_nothing() {
     let (from, to) = (TestWorld::new(), TestWorld::new());
     drop(crate::exchange::filled_store(&from));
-    let text = export_for(&from, &to).replace("SQLite", "Zanzibar").replace("CRLF", "Zanzibar");
+    let text = export_for(&from, &to)
+        .replace("SQLite", "Zanzibar")
+        .replace("CRLF", "Zanzibar")
+        .replace("\"aliases\":[]", "\"aliases\":[\"github.com/ada/Zanzibar\"]");
+    assert!(text.contains("github.com/ada/Zanzibar"), "{text}");
     let mut store = to.store();
     let new = NewMemory {
-        place: None,
+        place: Some(&to.place()),
         category: MemoryCategory::Fact,
         text: "this one is mine",
         importance: 0.5,
@@ -167,14 +171,56 @@ fn undone_import_leaves_nothing() {
     };
     store.remember(&new, time_at(1)).unwrap();
     let before = export_lines(&mut store);
-    store.import_as(text.as_bytes(), WhoseRows::Foreign).unwrap();
-    assert_ne!(to.files_with("Zanzibar"), [] as [std::path::PathBuf; 0]);
-    let gone = store.undo_import(only_import_id(&store)).unwrap();
-    assert!(gone.rows > 5 && gone.erased, "{gone:?}");
-    assert_eq!(export_lines(&mut store), before);
-    assert_eq!((store.imports().unwrap().len(), store.proposals().unwrap().len()), (0, 0));
-    drop(store);
-    assert_eq!(to.files_with("Zanzibar"), [] as [std::path::PathBuf; 0]);
+    let is_alias = |what: &ProposedChange| matches!(what, ProposedChange::Row(row) if matches!(**row, ExportRecord::Alias(_)));
+    for (whose, accepts_all) in
+        [(WhoseRows::Foreign, false), (WhoseRows::Foreign, true), (WhoseRows::Own, false)]
+    {
+        store.import_as(text.as_bytes(), whose).unwrap();
+        assert_ne!(to.files_with("Zanzibar"), [] as [std::path::PathBuf; 0]);
+        let alias = store.proposals().unwrap().into_iter().find(|one| is_alias(&one.what));
+        assert_eq!(alias.is_some(), whose == WhoseRows::Foreign);
+        match alias {
+            Some(_) if accepts_all => {
+                store.accept_import(only_import_id(&store), time_at(2)).unwrap();
+            }
+            Some(alias) => store.accept_proposal(alias.id).unwrap(),
+            None => {}
+        }
+        let aliases = |store: &Store| store.project(&to.place()).unwrap().unwrap().aliases;
+        assert_eq!(aliases(&store).len(), 1, "{whose:?}");
+        let gone = store.undo_import(only_import_id(&store)).unwrap();
+        assert!(gone.rows > 5 && gone.erased, "{gone:?}");
+        assert_eq!(aliases(&store), [], "{whose:?}");
+        assert_eq!(export_lines(&mut store), before, "{whose:?}");
+        assert_eq!((store.imports().unwrap().len(), store.proposals().unwrap().len()), (0, 0));
+        assert_eq!(to.files_with("Zanzibar"), [] as [std::path::PathBuf; 0], "{whose:?}");
+    }
+}
+
+#[test]
+fn imported_ghaps_join_no_own_session() {
+    let (from, to) = (TestWorld::new(), TestWorld::new());
+    let mut theirs = from.store();
+    theirs.start_ghap(&from.owner(), &start_fields(), time_at(1)).unwrap();
+    theirs.resolve_ghap(&from.owner(), &confirm_fields(), time_at(2)).unwrap();
+    drop(theirs);
+    let text = export_for(&from, &to);
+    let client = from.owner().client.unwrap();
+    // A session of this machine has the same name.
+    let own = to.outcome(4, Verdict::Passed);
+    drop(to.store());
+    to.record_run(&own);
+    let mut store = to.store();
+    let ghaps = |store: &Store| store.session_named(&client).unwrap().ghaps;
+    assert_eq!(ghaps(&store), 0);
+    let done = store.import_as(text.as_bytes(), WhoseRows::Foreign).unwrap();
+    assert!(done.left_out >= 2, "{done:?}");
+    assert_eq!(ghaps(&store), 0);
+    // A session that comes with the file gets its GHAPs.
+    let third = TestWorld::new();
+    let mut store = third.store();
+    store.import_as(export_for(&from, &third).as_bytes(), WhoseRows::Foreign).unwrap();
+    assert_eq!(ghaps(&store), 1);
 }
 
 #[test]
