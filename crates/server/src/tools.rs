@@ -226,16 +226,16 @@ pub const TOOLS: &[ToolSpec] = &[
          members. Read the members before add_value."
     ),
     tool!(
-        "add_value", "Add a value", Adds, values::add_value: values::AddValueInput => values::AddValueAnswer, "principle rule generalise accept a proposed value",
-        "State in one sentence what the members of a cluster have in common, as a rule to work \
-         by; later sessions start with it. It is compared with the cluster and refused, with \
-         the distance, if it is about something else. To accept a proposed value, send its \
-         text. Not for a single lesson: resolve_ghap stores that."
+        "add_value", "Add a value", Adds, values::add_value: values::AddValueInput => values::AddValueAnswer, "principle rule generalise propose",
+        "Propose in one sentence what the members of a cluster have in common, as a rule to work \
+         by. It is compared with the cluster and refused, with the distance, if it is about \
+         something else. Only the user can accept it. Not for a single lesson: resolve_ghap \
+         stores that."
     ),
     tool!(
         "list_values", "List values", Reads, values::list_values: values::ListValuesInput => values::ListValuesAnswer, "principles rules learnt",
         "List the rules that several lessons support and that apply here, best supported first; \
-         proposed ones wait for add_value."
+         proposed ones wait for the user."
     ),
     tool!(
         "status", "Status", Reads, status::get_status: status::StatusInput => status::StatusAnswer, "project session runs counts",

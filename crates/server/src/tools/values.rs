@@ -343,7 +343,8 @@ pub(super) fn add_value(
         place: Some(&place),
         cluster,
         text: &new.text,
-        standing: ValueStanding::Accepted,
+        // Only a person accepts a value.
+        standing: ValueStanding::Proposed,
         revives: false,
     };
     let written = call.store.add_value(&new, call.now())?;
@@ -367,6 +368,9 @@ pub(super) fn add_value(
         value.support,
         if value.support == 1 { "" } else { "s" }
     );
+    if value.standing == ValueStanding::Proposed {
+        text += " It is proposed: the user accepts it with `rutter review`.";
+    }
     for other in &conflicts {
         let said = quote_passage(&other.text);
         let _ = write!(text, " {} seems to say the opposite: {said}", short_id(&other.id));
