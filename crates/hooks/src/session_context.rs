@@ -137,7 +137,10 @@ pub(crate) fn assemble_session_context(
     let mut after = Vec::new();
     if wanted.card {
         match reader.last_runs(wanted.place, MAX_RUNS) {
-            Ok(runs) => after.push(messages::render_runs_card(wanted.branch, &runs, now)),
+            Ok(runs) => {
+                let mark = |row| reader.unconfirmed_reason(row, wanted.place).ok().flatten();
+                after.push(messages::render_runs_card(wanted.branch, &runs, mark, now));
+            }
             Err(error) => fault("runs", error),
         }
     }
@@ -159,10 +162,9 @@ fn render_open_ghap(
     }
     let client = wanted.to.map(|(client, _)| client).unwrap_or_default();
     let orphans = reader.orphaned_ghaps(wanted.place, client, now)?;
-    Ok(orphans
-        .first()
-        .map(|ghap| messages::render_orphan_ghap(ghap, now, wanted.interface))
-        .unwrap_or_default())
+    let Some(ghap) = orphans.first() else { return Ok(String::new()) };
+    let unconfirmed = reader.unconfirmed_reason(ghap.id, wanted.place)?;
+    Ok(messages::render_orphan_ghap(ghap, unconfirmed, now, wanted.interface))
 }
 
 /// Returns the most important preferences: those of the project before those for every project, the newest first.

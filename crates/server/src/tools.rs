@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use rutter_memory::quote::{format_field, quote_in_backticks, sanitize_line};
+use rutter_memory::store::entry::ProjectPlace;
 use rutter_memory::{Clean, Id, IdSuffix, Store, StoreError};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -352,6 +353,21 @@ fn quote_strings(value: &mut Value) {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
+}
+
+/// Returns the mark of a row that comes from another checkout or an import and that nothing has confirmed here.
+fn unconfirmed_mark(
+    call: &ToolInvocation<'_>,
+    row: Id,
+    place: &ProjectPlace,
+) -> Result<Option<String>, StoreError> {
+    let reason = call.store.reader().unconfirmed_reason(row, place)?;
+    Ok(reason.map(|reason| reason.mark_text().to_owned()))
+}
+
+/// Returns a mark for a line of text, with a space before it.
+fn spaced_mark(mark: Option<&str>) -> String {
+    mark.map_or_else(String::new, |mark| format!(" {mark}"))
 }
 
 /// Returns the origin of a row as one line, only if the row was imported. For other rows the agent can ask by id.

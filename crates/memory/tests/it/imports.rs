@@ -14,7 +14,7 @@ use rutter_memory::{Clean, Id, Store};
 use rutter_testkit::story::HookStory;
 use rutter_testkit::world::record_repeatedly;
 use rutter_testkit::world::{
-    ImportText as _, TestWorld, all_records, confirm_fields, start_fields, time_at,
+    ImportText as _, TestWorld, all_records, confirm_fields, falsify_fields, start_fields, time_at,
 };
 
 const TOTAL: (&str, &str) = ("cart::tests::total", "the total is wrong: 90");
@@ -252,20 +252,86 @@ fn rows_keep_their_origin() {
     assert_eq!(store.origin(memory.id).unwrap(), Some(person));
 }
 
+/// Creates a checkout that names the same remote as every other one.
+fn clone_of_shop(world: &TestWorld, name: &str) -> std::path::PathBuf {
+    let folder = world.project(name);
+    let git = folder.join(".git");
+    std::fs::create_dir_all(git.join("objects")).unwrap();
+    std::fs::create_dir_all(git.join("refs")).unwrap();
+    std::fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    let config = "[remote \"origin\"]\n\turl = https://github.com/ada/shop.git\n";
+    std::fs::write(git.join("config"), config).unwrap();
+    folder
+}
+
+#[test]
+fn proposed_value_keeps_checkout() {
+    let world = TestWorld::new();
+    let mut store = world.store();
+    store.set_author(Origin::person(Some(Clean::new("/home/ada/one"))));
+    record_repeatedly(&world, &mut store, 6);
+    store.update_clusters(time_at(900_000)).unwrap();
+    let values = store.values(&ValueFilter::default()).unwrap();
+    assert!(!values.is_empty());
+    for held in values {
+        let origin = store.origin(held.value.id).unwrap().unwrap();
+        assert_eq!(origin.writer, Some(Writer::Lessons));
+        assert_eq!(origin.checkout, Some(Clean::new("/home/ada/one")));
+    }
+}
+
+#[test]
+fn hooks_mark_rows_of_other_checkouts() {
+    const MARK: &str = "(from another checkout, not confirmed here)";
+    let world = TestWorld::new();
+    drop(world.store());
+    let one = HookStory::at(&world, &clone_of_shop(&world, "one"));
+    one.red("cargo test", &[TOTAL]);
+    one.edit("src/cart.rs", &["-    sum * 9 / 10", "+    sum"]);
+    one.green("cargo test");
+    let mut owner = world.owner();
+    owner.place = (&rutter_memory::project::LocatedProject::find(&one.folder)).into();
+    owner.client = Some(Clean::new(one.session));
+    let mut store = world.store();
+    store.set_author(Origin::person(Some(owner.place.checkout())));
+    for second in 0..5 {
+        store.start_ghap(&owner, &start_fields(), time_at(100 + second)).unwrap();
+        store.resolve_ghap(&owner, &falsify_fields(), time_at(100 + second)).unwrap();
+    }
+    store.start_ghap(&owner, &start_fields(), time_at(110)).unwrap();
+    drop(store);
+    one.send_event("SessionEnd", &serde_json::json!({ "reason": "exit" }));
+    for (name, is_marked) in [("one", false), ("two", true)] {
+        let mut told = HookStory::at(&world, &clone_of_shop(&world, name));
+        told.clock.set(one.clock.get());
+        told.session = if is_marked { "session-2" } else { "session-3" };
+        // Before the start, because a fix in its list is not referred to again.
+        let asked = told.prompt("what is wrong in src/cart.rs?");
+        let begun = told.start("startup");
+        let failed =
+            told.red("cargo test", &[("user::tests::split", "the lexer splits before the parser")]);
+        let line = |text: &str, start: &str| {
+            let found = text.lines().find(|line| line.contains(start));
+            found.unwrap_or_else(|| panic!("{start}: {text}")).to_owned()
+        };
+        for (text, start) in [
+            (&begun, "An earlier session left GHAP"),
+            (&begun, "Last runs"),
+            (&asked, "last fix"),
+            (&failed, "esson"),
+        ] {
+            let line = line(text, start);
+            assert_eq!(line.contains(MARK), is_marked, "{name}: {line}");
+        }
+        told.green("cargo test");
+    }
+}
+
 #[test]
 fn other_checkouts_are_marked_until_confirmed() {
     let world = TestWorld::new();
     drop(world.store());
-    let clone = |name: &str| {
-        let folder = world.project(name);
-        let git = folder.join(".git");
-        std::fs::create_dir_all(git.join("objects")).unwrap();
-        std::fs::create_dir_all(git.join("refs")).unwrap();
-        std::fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
-        let config = "[remote \"origin\"]\n\turl = https://github.com/ada/shop.git\n";
-        std::fs::write(git.join("config"), config).unwrap();
-        folder
-    };
+    let clone = |name: &str| clone_of_shop(&world, name);
     let mut one = HookStory::at(&world, &clone("one"));
     let red = |story: &HookStory<'_>| story.red("cargo test", &[TOTAL]);
     red(&one);
