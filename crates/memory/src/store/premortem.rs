@@ -26,6 +26,9 @@ const MIN_RATE_DIFFERENCE: f64 = 0.3;
 const MAX_LESSONS: usize = 2;
 const MAX_PRINCIPLES: usize = 2;
 
+/// A lesson with the row that has it.
+type RowLesson = (Id, Clean);
+
 /// Statistics and lessons from earlier hypotheses that are relevant to a failure.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Premortem {
@@ -37,7 +40,7 @@ pub struct Premortem {
     pub strategies: Vec<(Strategy, u32, u32)>,
     /// The root cause of at least half of the falsified hypotheses, its count, and the newest lesson from it with its
     /// row.
-    pub cause: Option<(CauseCategory, u32, (Id, Clean))>,
+    pub cause: Option<(CauseCategory, u32, RowLesson)>,
     /// Lessons from hypotheses about similar failures: row, confidence, and text.
     pub lessons: Vec<(Id, f64, Clean)>,
     /// Values that are relevant to the failure, with their confidence.
@@ -142,7 +145,7 @@ fn count_hypotheses(connection: &Connection, project: i64) -> Result<Premortem, 
     let mut premortem = Premortem::default();
     let mut strategies: Vec<(Strategy, u32, u32)> = Vec::new();
     // With the newest lesson from each cause.
-    let mut causes: Vec<(CauseCategory, u32, Option<(Id, Clean)>)> = Vec::new();
+    let mut causes: Vec<(CauseCategory, u32, Option<RowLesson>)> = Vec::new();
     let mut rows = connection.prepare_cached(&format!(
         "SELECT status, strategy, cause, takeaway, uid FROM ghap
          WHERE project = ?1 AND status IN ('confirmed', 'falsified') AND {}
