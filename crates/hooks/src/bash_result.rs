@@ -314,7 +314,15 @@ fn premortem_message(
     let store = call.store().ok()?;
     let premortem =
         result.ok_or_log("premortem", store.premortem(&place, &client, &failure, now))??;
-    let text = messages::render_premortem(&run.outcome, &premortem, &call.interface());
+    // Read before the interface is known, which may open the store again.
+    let mut marks = Vec::new();
+    for row in premortem.rows() {
+        let reason = store.reader().unconfirmed_reason(row, &place);
+        marks.push((row, result.ok_or_log("premortem", reason)?));
+    }
+    let mark =
+        |row: Id| marks.iter().find(|(known, _)| *known == row).and_then(|(_, reason)| *reason);
+    let text = messages::render_premortem(&run.outcome, &premortem, mark, &call.interface());
     let mut rows: Vec<(Id, f64)> =
         premortem.lessons.iter().map(|(row, likely, _)| (*row, *likely)).collect();
     rows.extend(premortem.principles.iter().map(|(value, likely)| (value.id, *likely)));

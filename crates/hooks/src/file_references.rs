@@ -63,6 +63,10 @@ pub(crate) fn find_references(
             if let Some(text) =
                 episode.and_then(|episode| reference::describe_last_fix(&episode, path, now))
             {
+                let text = match reader.unconfirmed_reason(*row, place)? {
+                    Some(unconfirmed) => unconfirmed.append_mark(&text),
+                    None => text,
+                };
                 add(*row, text);
                 break;
             }

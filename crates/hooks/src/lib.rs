@@ -265,6 +265,8 @@ struct HookCall {
     agent: Option<Clean>,
     located: LocatedProject,
     place: ProjectPlace,
+    /// The place in which the client was started, if the event is in another project.
+    session_place: Option<ProjectPlace>,
     /// The client's working directory, relative to the root of the checkout.
     folder: String,
     config: Config,
@@ -297,8 +299,14 @@ impl HookCall {
         {
             return None;
         }
+        let start = started_in.filter(|start| start.is_absolute() && *start != cwd);
+        let session_place = start.and_then(|start| {
+            let (start, _) = LocatedProject::find_configured(start, None, &env.config, data);
+            (start.home != located.home).then(|| ProjectPlace::from(&start))
+        });
         Some(Self {
             event: event.name,
+            session_place,
             recorder: Recorder::new(&env.files, deadline),
             config,
             env,
@@ -320,10 +328,27 @@ impl HookCall {
             let data = self.env.files.folder();
             self.config = Config::load(&self.env.config, Some(&located.root), data).config;
         }
+        // The first event of a session may be a command that starts in another project.
+        if self.session_place.is_none() && located.home != self.located.home {
+            self.session_place = Some(self.place.clone());
+        }
         self.located = located.identified_by(self.config.identity);
         self.place = ProjectPlace::from(&self.located);
         self.folder = relative_folder(&self.located.root, folder);
         !self.is_excluded(folder)
+    }
+
+    /// Switches to the folder in which the client was started, if the event is in another project. Returns false if
+    /// that folder is excluded.
+    fn enter_session_folder(&mut self) -> bool {
+        match (&self.session_place, self.env.started_in.clone()) {
+            (Some(_), Some(start)) => {
+                let may_enter = self.enter_folder(&start);
+                self.session_place = None;
+                may_enter
+            }
+            _ => true,
+        }
     }
 
     /// Returns true if the configuration excludes the folder from recording.
@@ -454,10 +479,10 @@ impl HookCall {
         self.recorder.store()
     }
 
-    fn new_entry(&self, kind: EntryKind) -> SessionEntry {
+    fn new_entry(&self, place: &ProjectPlace, kind: EntryKind) -> SessionEntry {
         SessionEntry {
             client: self.client.clone(),
-            place: self.place.clone(),
+            place: place.clone(),
             process: match kind {
                 EntryKind::Began(_) => self.env.parent.and_then(client_process),
                 _ => None,
@@ -468,7 +493,12 @@ impl HookCall {
     }
 
     fn new_entries(&self, entries: Vec<EntryKind>) -> Vec<SessionEntry> {
-        entries.into_iter().map(|kind| self.new_entry(kind)).collect()
+        // The first entry of a session decides its project, so an event elsewhere must not be the first.
+        let seen = self.session_place.as_ref().filter(|_| !entries.is_empty());
+        let seen = seen.map(|place| self.new_entry(place, EntryKind::Seen));
+        seen.into_iter()
+            .chain(entries.into_iter().map(|kind| self.new_entry(&self.place, kind)))
+            .collect()
     }
 
     /// Records an event.

@@ -3,14 +3,15 @@
 
 use std::fmt::Write as _;
 
-use rutter_memory::Time;
 use rutter_memory::episode::Episode;
 use rutter_memory::ghap::{Ghap, PredictionVerdict};
+use rutter_memory::origin::UnconfirmedReason;
 use rutter_memory::outcome::{Outcome, Verdict};
 use rutter_memory::quote::{DATA_LABEL, format_age, quote_in_backticks};
 use rutter_memory::store::entry::EntryKind;
 use rutter_memory::store::{Premortem, RunVerdict};
 use rutter_memory::value::{self, Value, ValueStanding};
+use rutter_memory::{Id, Time};
 
 /// Maximum number of tokens of one quoted text.
 const QUOTE_TOKENS: usize = 60;
@@ -90,7 +91,12 @@ pub(crate) fn render_active_ghap(ghap: &Ghap, interface: &AgentInterface) -> Str
 }
 
 /// Renders a GHAP that an earlier session left open.
-pub(crate) fn render_orphan_ghap(ghap: &Ghap, now: Time, interface: &AgentInterface) -> String {
+pub(crate) fn render_orphan_ghap(
+    ghap: &Ghap,
+    unconfirmed: Option<UnconfirmedReason>,
+    now: Time,
+    interface: &AgentInterface,
+) -> String {
     let id = ghap.id.short();
     let what = match interface {
         AgentInterface::McpTools => format!(
@@ -103,7 +109,8 @@ pub(crate) fn render_orphan_ghap(ghap: &Ghap, now: Time, interface: &AgentInterf
         ),
     };
     format!(
-        "An earlier session left GHAP {id} open ({}; {DATA_LABEL}).\n{}\n{what}",
+        "An earlier session left GHAP {id} open{} ({}; {DATA_LABEL}).\n{}\n{what}",
+        mark(unconfirmed),
         format_age(ghap.changed, now),
         render_ghap_lines(ghap)
     )
@@ -180,13 +187,15 @@ pub(crate) fn render_verdict(settled: &RunVerdict, interface: &AgentInterface) -
 pub(crate) fn render_premortem(
     outcome: &Outcome,
     premortem: &Premortem,
+    unconfirmed: impl Fn(Id) -> Option<UnconfirmedReason>,
     interface: &AgentInterface,
 ) -> String {
     let mut text = format!("{}. Related earlier work ({DATA_LABEL}).", summarize_run(outcome));
-    for (_, _, lesson) in &premortem.lessons {
-        let _ = write!(text, "\nLesson from a similar failure: {}", quote_in_backticks(lesson, 40));
+    for (row, _, lesson) in &premortem.lessons {
+        let (lesson, mark) = (quote_in_backticks(lesson, 40), mark(unconfirmed(*row)));
+        let _ = write!(text, "\nLesson from a similar failure: {lesson}{mark}");
     }
-    if let Some((cause, times, lesson)) = &premortem.cause {
+    if let Some((cause, times, (row, lesson))) = &premortem.cause {
         let _ = write!(
             text,
             "\n{times} of {} wrong hypotheses here had the root cause {cause}",
@@ -195,7 +204,8 @@ pub(crate) fn render_premortem(
         if premortem.lessons.iter().any(|(_, _, known)| known == lesson) {
             text.push('.');
         } else {
-            let _ = write!(text, "; newest lesson: {}", quote_in_backticks(lesson, 40));
+            let (lesson, mark) = (quote_in_backticks(lesson, 40), mark(unconfirmed(*row)));
+            let _ = write!(text, "; newest lesson: {lesson}{mark}");
         }
     }
     let strategies: Vec<String> = premortem
@@ -209,9 +219,10 @@ pub(crate) fn render_premortem(
     for (value, _) in &premortem.principles {
         let _ = write!(
             text,
-            "\nPrinciple{}: {}",
+            "\nPrinciple{}: {}{}",
             proposed_mark(value),
-            quote_in_backticks(&value.text, value::MAX_VALUE_TOKENS)
+            quote_in_backticks(&value.text, value::MAX_VALUE_TOKENS),
+            mark(unconfirmed(value.id))
         );
     }
     let _ = write!(
@@ -241,7 +252,12 @@ pub(crate) fn render_open_failure(episode: &Episode) -> String {
 }
 
 /// Renders branch and last runs, for the start of a session.
-pub(crate) fn render_runs_card(branch: Option<&str>, runs: &[Outcome], now: Time) -> String {
+pub(crate) fn render_runs_card(
+    branch: Option<&str>,
+    runs: &[Outcome],
+    unconfirmed: impl Fn(Id) -> Option<UnconfirmedReason>,
+    now: Time,
+) -> String {
     let mut parts = Vec::new();
     if let Some(branch) = branch {
         parts.push(format!("Branch {} ({DATA_LABEL}).", quote_in_backticks(branch, 20)));
@@ -249,12 +265,20 @@ pub(crate) fn render_runs_card(branch: Option<&str>, runs: &[Outcome], now: Time
     if !runs.is_empty() {
         let runs: Vec<String> = runs
             .iter()
-            .map(|outcome| format!("{} {}", summarize_run(outcome), format_age(outcome.at, now)))
+            .map(|outcome| {
+                let (age, mark) = (format_age(outcome.at, now), mark(unconfirmed(outcome.id)));
+                format!("{} {age}{mark}", summarize_run(outcome))
+            })
             .collect();
         let label = if parts.is_empty() { format!(" ({DATA_LABEL})") } else { String::new() };
         parts.push(format!("Last runs{label}: {}.", runs.join("; ")));
     }
     parts.join(" ")
+}
+
+/// Returns the mark of an unconfirmed row, with a space before it.
+fn mark(unconfirmed: Option<UnconfirmedReason>) -> String {
+    unconfirmed.map_or_else(String::new, |reason| format!(" {}", reason.mark_text()))
 }
 
 /// Returns a mark for a value that the user has not accepted.

@@ -48,7 +48,10 @@ pub(super) fn handle_pre_tool(
     if let Some(file) = find_foreign_server(event.wire, &event.tool, &env) {
         return ask_user(&file, result);
     }
-    if let Some(call) = HookCall::open(event, || env) {
+    if let Some(mut call) = HookCall::open(event, || env)
+        // Our tools answer for the session's own project, wherever the shell is.
+        && call.enter_session_folder()
+    {
         handle_call(event, call, result);
     }
 }

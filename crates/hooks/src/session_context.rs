@@ -137,7 +137,10 @@ pub(crate) fn assemble_session_context(
     let mut after = Vec::new();
     if request.card {
         match reader.last_runs(request.place, MAX_RUNS) {
-            Ok(runs) => after.push(messages::render_runs_card(request.branch, &runs, now)),
+            Ok(runs) => {
+                let mark = |row| reader.unconfirmed_reason(row, request.place).ok().flatten();
+                after.push(messages::render_runs_card(request.branch, &runs, mark, now));
+            }
             Err(error) => fault("runs", error),
         }
     }
@@ -159,10 +162,9 @@ fn render_open_ghap(
     }
     let client = request.to.map(|(client, _)| client).unwrap_or_default();
     let orphans = reader.orphaned_ghaps(request.place, client, now)?;
-    Ok(orphans
-        .first()
-        .map(|ghap| messages::render_orphan_ghap(ghap, now, request.interface))
-        .unwrap_or_default())
+    let Some(ghap) = orphans.first() else { return Ok(String::new()) };
+    let unconfirmed = reader.unconfirmed_reason(ghap.id, request.place)?;
+    Ok(messages::render_orphan_ghap(ghap, unconfirmed, now, request.interface))
 }
 
 /// Returns the most important preferences: those of the project before those for every project, the newest first.

@@ -18,6 +18,10 @@ pub(super) fn handle_session_start(
     result: &mut HookResult,
 ) {
     let Some(mut call) = HookCall::open(event, env) else { return };
+    // After `/clear` the shell may be in another project.
+    if !call.enter_session_folder() {
+        return;
+    }
     let source = event.wire.text("source").and_then(|source| source.parse().ok());
     let source = source.unwrap_or(StoredSessionSource::Startup);
     let mut entries = vec![EntryKind::Began(source)];

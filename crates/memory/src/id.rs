@@ -29,6 +29,13 @@ impl Id {
         Self(Uuid::new_v7(Timestamp::from_unix(NoContext, millis / 1_000, nanos)))
     }
 
+    /// Returns the id that stands for a text which has no id of its own: always the same one for the same text.
+    pub(crate) fn for_text(text: &str) -> Self {
+        let sum =
+            |prefix: &str| rutter_redact::checksum::fnv1a(format!("{prefix}{text}").as_bytes());
+        Self(Uuid::from_u64_pair(sum(""), sum("\u{0}")))
+    }
+
     /// Returns the end of the id, which users see. The beginning is the time, which is the same for all rows of a day.
     pub fn short(self) -> String {
         let text = self.0.simple().to_string();

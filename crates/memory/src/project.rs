@@ -179,21 +179,20 @@ impl LocatedProject {
         }
     }
 
-    /// Finds the project of the current folder of a client's shell. Without git every folder would be a separate
-    /// project; then the folder in which the client was started counts, as long as the shell is inside of it.
+    /// Finds the project of the current folder of a client's shell.
+    ///
+    /// A repository below the checkout in which the client was started is part of that checkout's project: a file of
+    /// the project, a submodule for example, or a command of the session chose its remote, and must not choose a
+    /// project with it. Linked worktrees of the same repository keep their own folder. Without git every folder would
+    /// be a separate project; the same rule gives them the project of the folder in which the client was started.
     pub fn find_from(folder: &Path, started_in: Option<&Path>) -> Self {
         let located = Self::find(folder);
-        match started_in {
-            Some(start) if located.key.is_folder() && start.is_absolute() => {
-                let start = Self::find(start);
-                if start.key.is_folder() && located.root.starts_with(&start.root) {
-                    start
-                } else {
-                    located
-                }
-            }
-            _ => located,
-        }
+        let Some(start) = started_in.filter(|start| start.is_absolute() && *start != folder) else {
+            return located;
+        };
+        let start = Self::find(start);
+        let is_nested = located.root != start.root && located.root.starts_with(&start.root);
+        if is_nested && located.home != start.home { start } else { located }
     }
 
     /// Applies the configured identity. With `ProjectIdentity::Path` the checkout and its linked worktrees are a separate

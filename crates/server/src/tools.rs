@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use rutter_memory::quote::{format_field, quote_in_backticks, sanitize_line};
+use rutter_memory::store::entry::ProjectPlace;
 use rutter_memory::{Clean, Id, IdSuffix, Store, StoreError};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -212,16 +213,16 @@ pub const TOOLS: &[ToolSpec] = &[
          members. Read the members before add_value."
     ),
     tool!(
-        "add_value", "Add a value", Adds, values::add_value: values::AddValueInput => values::AddValueAnswer, "principle rule generalise accept a proposed value",
-        "State in one sentence what the members of a cluster have in common, as a rule to work \
-         by; later sessions start with it. It is compared with the cluster and refused, with \
-         the distance, if it is about something else. To accept a proposed value, send its \
-         text. Not for a single lesson: resolve_ghap stores that."
+        "add_value", "Add a value", Adds, values::add_value: values::AddValueInput => values::AddValueAnswer, "principle rule generalise propose",
+        "Propose in one sentence what the members of a cluster have in common, as a rule to work \
+         by. It is compared with the cluster and refused, with the distance, if it is about \
+         something else. Only the user can accept it. Not for a single lesson: resolve_ghap \
+         stores that."
     ),
     tool!(
         "list_values", "List values", Reads, values::list_values: values::ListValuesInput => values::ListValuesAnswer, "principles rules learnt",
         "List the rules that several lessons support and that apply here, best supported first; \
-         proposed ones wait for add_value."
+         proposed ones wait for the user."
     ),
     tool!(
         "status", "Status", Reads, status::get_status: status::StatusInput => status::StatusAnswer, "project session runs counts",
@@ -333,6 +334,21 @@ fn quote_strings(value: &mut Value) {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
+}
+
+/// Returns the mark of a row that comes from another checkout or an import and that nothing has confirmed here.
+fn unconfirmed_mark(
+    call: &ToolInvocation<'_>,
+    row: Id,
+    place: &ProjectPlace,
+) -> Result<Option<String>, StoreError> {
+    let reason = call.store.reader().unconfirmed_reason(row, place)?;
+    Ok(reason.map(|reason| reason.mark_text().to_owned()))
+}
+
+/// Returns a mark for a line of text, with a space before it.
+fn spaced_mark(mark: Option<&str>) -> String {
+    mark.map_or_else(String::new, |mark| format!(" {mark}"))
 }
 
 /// Returns the origin of a row as one line, only if the row was imported. For other rows the agent can ask by id.

@@ -5,6 +5,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use super::entry::ProjectPlace;
 use super::{Store, StoreError};
 use crate::origin::{ImportBatch, Origin, UnconfirmedReason, Writer};
+use crate::project::ProjectKey;
 use crate::{Clean, Id};
 
 const SELECT: &str = "SELECT origin.writer, origin.checkout, origin.session, origin.agent,
@@ -57,6 +58,42 @@ pub(crate) fn insert_origin_if_known(
     origin: Option<&Origin>,
 ) -> rusqlite::Result<()> {
     origin.map_or(Ok(()), |origin| insert_origin(connection, row, origin, None))
+}
+
+/// Records the import that a project alias came from.
+pub(crate) fn mark_imported_alias(
+    connection: &Connection,
+    key: &ProjectKey,
+    batch: i64,
+) -> rusqlite::Result<()> {
+    insert_origin(connection, alias_row(key), &Origin::default(), Some(batch))
+}
+
+/// Deletes the project aliases that came from an import, except for those that are the main key of a project by now.
+/// Returns their number.
+pub(crate) fn delete_imported_aliases(
+    connection: &Connection,
+    batch: i64,
+) -> Result<usize, StoreError> {
+    let keys = connection
+        .prepare("SELECT key FROM project_alias WHERE key NOT IN (SELECT key FROM project)")?
+        .query_map([], |row| row.get(0))?
+        .collect::<Result<Vec<ProjectKey>, _>>()?;
+    let mut count = 0;
+    for key in keys {
+        let marked = connection
+            .prepare_cached("DELETE FROM origin WHERE row = ?1 AND batch = ?2")?
+            .execute(params![alias_row(&key), batch])?;
+        if marked > 0 {
+            count += connection.execute("DELETE FROM project_alias WHERE key = ?1", [key])?;
+        }
+    }
+    Ok(count)
+}
+
+/// Returns the id under which the origin of an alias is recorded, because an alias has no id of its own.
+fn alias_row(key: &ProjectKey) -> Id {
+    Id::for_text(&format!("project alias {key}"))
 }
 
 /// Turns an imported row into a row of the user, because the user has edited it.

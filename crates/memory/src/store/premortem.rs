@@ -26,6 +26,9 @@ const MIN_RATE_DIFFERENCE: f64 = 0.3;
 const MAX_LESSONS: usize = 2;
 const MAX_PRINCIPLES: usize = 2;
 
+/// A lesson with the row that has it.
+type RowLesson = (Id, Clean);
+
 /// Statistics and lessons from earlier hypotheses that are relevant to a failure.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Premortem {
@@ -35,8 +38,9 @@ pub struct Premortem {
     pub falsified: u32,
     /// Strategies with different hit rates, the best first: how often each was right and wrong.
     pub strategies: Vec<(Strategy, u32, u32)>,
-    /// The root cause of at least half of the falsified hypotheses, its count, and the newest lesson from it.
-    pub cause: Option<(CauseCategory, u32, Clean)>,
+    /// The root cause of at least half of the falsified hypotheses, its count, and the newest lesson from it with its
+    /// row.
+    pub cause: Option<(CauseCategory, u32, RowLesson)>,
     /// Lessons from hypotheses about similar failures: row, confidence, and text.
     pub lessons: Vec<(Id, f64, Clean)>,
     /// Values that are relevant to the failure, with their confidence.
@@ -44,6 +48,13 @@ pub struct Premortem {
 }
 
 impl Premortem {
+    /// Returns the rows with a text that is shown.
+    pub fn rows(&self) -> impl Iterator<Item = Id> {
+        let cause = self.cause.iter().map(|(_, _, (row, _))| *row);
+        let lessons = self.lessons.iter().map(|(row, ..)| *row);
+        cause.chain(lessons).chain(self.principles.iter().map(|(value, _)| value.id))
+    }
+
     /// Returns true if there is nothing to act on.
     fn is_empty(&self) -> bool {
         self.strategies.is_empty()
@@ -134,9 +145,9 @@ fn count_hypotheses(connection: &Connection, project: i64) -> Result<Premortem, 
     let mut premortem = Premortem::default();
     let mut strategies: Vec<(Strategy, u32, u32)> = Vec::new();
     // With the newest lesson from each cause.
-    let mut causes: Vec<(CauseCategory, u32, Option<Clean>)> = Vec::new();
+    let mut causes: Vec<(CauseCategory, u32, Option<RowLesson>)> = Vec::new();
     let mut rows = connection.prepare_cached(&format!(
-        "SELECT status, strategy, cause, takeaway FROM ghap
+        "SELECT status, strategy, cause, takeaway, uid FROM ghap
          WHERE project = ?1 AND status IN ('confirmed', 'falsified') AND {}
          ORDER BY resolved DESC LIMIT ?2",
         origins::own_row_condition("ghap.uid")
@@ -154,7 +165,8 @@ fn count_hypotheses(connection: &Connection, project: i64) -> Result<Premortem, 
         strategies[at].1 += u32::from(!wrong);
         strategies[at].2 += u32::from(wrong);
         if let Some(cause) = row.get::<_, Option<CauseCategory>>(2)?.filter(|_| wrong) {
-            let lesson: Option<Clean> = row.get(3)?;
+            let id = row.get(4)?;
+            let lesson = row.get::<_, Option<Clean>>(3)?.map(|lesson| (id, lesson));
             match causes.iter_mut().find(|known| known.0 == cause) {
                 Some((_, times, newest)) => {
                     *times += 1;

@@ -201,6 +201,20 @@ pub(crate) fn find_project(
     Ok(found.map(|(ProjectMatch::ByKey(row) | ProjectMatch::Earlier(row))| row))
 }
 
+/// Returns the place in which a project was last seen.
+pub(super) fn last_place(
+    connection: &Connection,
+    project: i64,
+) -> Result<ProjectPlace, StoreError> {
+    let place = |row: &Row<'_>| {
+        let (key, root, name) = (row.get("key")?, row.get("root")?, row.get("name")?);
+        Ok(ProjectPlace { key, aliases: Vec::new(), root, name })
+    };
+    Ok(connection
+        .prepare_cached("SELECT key, root, name FROM project WHERE id = ?1")?
+        .query_row([project], place)?)
+}
+
 /// Returns the main key of a place's project, or the place's strongest key if the project has no row yet.
 pub(super) fn project_key(
     connection: &Connection,

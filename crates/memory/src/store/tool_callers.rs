@@ -69,23 +69,25 @@ impl HookStore {
 }
 
 impl Store {
-    /// Returns the session, agent and place of a tool call, by the client's id for the call.
+    /// Returns the session, agent and place of a tool call, by the client's id for the call. The place is in the project
+    /// of the session, even if the call was recorded in another one: a session cannot choose another project by a new
+    /// remote of its repository.
     pub fn find_caller(&self, tool_use: &str) -> Result<Option<GhapOwner>, StoreError> {
-        let found: Option<(Clean, Clean, String)> = self
+        let found: Option<(Clean, Clean, String, i64)> = self
             .connection
             .prepare_cached(
-                "SELECT session.client, caller.agent, caller.place
+                "SELECT session.client, caller.agent, caller.place, session.project
                  FROM caller JOIN session ON session.id = caller.session WHERE tool_use = ?1",
             )?
-            .query_row([tool_use], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+            .query_row([tool_use], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
             .optional()?;
-        Ok(found.and_then(|(client, agent, place)| {
-            let place = serde_json::from_str(&place).ok()?;
-            Some(GhapOwner {
-                client: Some(client),
-                agent: (!agent.is_empty()).then_some(agent),
-                place,
-            })
-        }))
+        let Some((client, agent, place, project)) = found else { return Ok(None) };
+        let Ok(place) = serde_json::from_str(&place) else { return Ok(None) };
+        let place = match projects::find_project(&self.connection, &place)? {
+            Some(row) if row == project => place,
+            _ => projects::last_place(&self.connection, project)?,
+        };
+        let agent = (!agent.is_empty()).then_some(agent);
+        Ok(Some(GhapOwner { client: Some(client), agent, place }))
     }
 }

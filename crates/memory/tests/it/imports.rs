@@ -14,7 +14,8 @@ use rutter_memory::{Clean, Id, Store};
 use rutter_testkit::story::HookStory;
 use rutter_testkit::world::record_repeatedly;
 use rutter_testkit::world::{
-    FACT, ImportText as _, TestWorld, all_records, confirm_fields, start_fields, time_at,
+    FACT, ImportText as _, TestWorld, all_records, confirm_fields, falsify_fields, start_fields,
+    time_at,
 };
 
 const TOTAL: (&str, &str) = ("cart::tests::total", "the total is wrong: 90");
@@ -156,19 +157,66 @@ fn imported_lessons_support_no_value() {
 fn undone_import_leaves_nothing() {
     let (from, to) = (TestWorld::new(), TestWorld::new());
     drop(crate::exchange::filled_store(&from));
-    let text = export_for(&from, &to).replace("SQLite", "Zanzibar").replace("CRLF", "Zanzibar");
+    let text = export_for(&from, &to)
+        .replace("SQLite", "Zanzibar")
+        .replace("CRLF", "Zanzibar")
+        .replace("\"aliases\":[]", "\"aliases\":[\"github.com/ada/Zanzibar\"]");
+    assert!(text.contains("github.com/ada/Zanzibar"), "{text}");
     let mut store = to.store();
-    let new = NewMemory { text: "this one is mine", ..FACT };
+    let place = to.place();
+    let new = NewMemory { place: Some(&place), text: "this one is mine", ..FACT };
     store.remember(&new, time_at(1)).unwrap();
     let before = export_lines(&mut store);
-    store.import_as(text.as_bytes(), WhoseRows::Foreign).unwrap();
-    assert_ne!(to.files_with("Zanzibar"), [] as [std::path::PathBuf; 0]);
-    let gone = store.undo_import(only_import_id(&store)).unwrap();
-    assert!(gone.rows > 5 && gone.erased, "{gone:?}");
-    assert_eq!(export_lines(&mut store), before);
-    assert_eq!((store.imports().unwrap().len(), store.proposals().unwrap().len()), (0, 0));
-    drop(store);
-    assert_eq!(to.files_with("Zanzibar"), [] as [std::path::PathBuf; 0]);
+    let is_alias = |what: &ProposedChange| matches!(what, ProposedChange::Row(row) if matches!(**row, ExportRecord::Alias(_)));
+    for (whose, accepts_all) in
+        [(WhoseRows::Foreign, false), (WhoseRows::Foreign, true), (WhoseRows::Own, false)]
+    {
+        store.import_as(text.as_bytes(), whose).unwrap();
+        assert_ne!(to.files_with("Zanzibar"), [] as [std::path::PathBuf; 0]);
+        let alias = store.proposals().unwrap().into_iter().find(|one| is_alias(&one.what));
+        assert_eq!(alias.is_some(), whose == WhoseRows::Foreign);
+        match alias {
+            Some(_) if accepts_all => {
+                store.accept_import(only_import_id(&store), time_at(2)).unwrap();
+            }
+            Some(alias) => store.accept_proposal(alias.id).unwrap(),
+            None => {}
+        }
+        let aliases = |store: &Store| store.project(&to.place()).unwrap().unwrap().aliases;
+        assert_eq!(aliases(&store).len(), 1, "{whose:?}");
+        let gone = store.undo_import(only_import_id(&store)).unwrap();
+        assert!(gone.rows > 5 && gone.erased, "{gone:?}");
+        assert_eq!(aliases(&store), [], "{whose:?}");
+        assert_eq!(export_lines(&mut store), before, "{whose:?}");
+        assert_eq!((store.imports().unwrap().len(), store.proposals().unwrap().len()), (0, 0));
+        assert_eq!(to.files_with("Zanzibar"), [] as [std::path::PathBuf; 0], "{whose:?}");
+    }
+}
+
+#[test]
+fn imported_ghaps_join_no_own_session() {
+    let (from, to) = (TestWorld::new(), TestWorld::new());
+    let mut theirs = from.store();
+    theirs.start_ghap(&from.owner(), &start_fields(), time_at(1)).unwrap();
+    theirs.resolve_ghap(&from.owner(), &confirm_fields(), time_at(2)).unwrap();
+    drop(theirs);
+    let text = export_for(&from, &to);
+    let client = from.owner().client.unwrap();
+    // A session of this machine has the same name.
+    let own = to.outcome(4, Verdict::Passed);
+    drop(to.store());
+    to.record_run(&own);
+    let mut store = to.store();
+    let ghaps = |store: &Store| store.session_named(&client).unwrap().ghaps;
+    assert_eq!(ghaps(&store), 0);
+    let done = store.import_as(text.as_bytes(), WhoseRows::Foreign).unwrap();
+    assert!(done.left_out >= 2, "{done:?}");
+    assert_eq!(ghaps(&store), 0);
+    // A session that comes with the file gets its GHAPs.
+    let third = TestWorld::new();
+    let mut store = third.store();
+    store.import_as(export_for(&from, &third).as_bytes(), WhoseRows::Foreign).unwrap();
+    assert_eq!(ghaps(&store), 1);
 }
 
 #[test]
@@ -194,20 +242,86 @@ fn rows_keep_their_origin() {
     assert_eq!(store.origin(memory.id).unwrap(), Some(person));
 }
 
+/// Creates a checkout that names the same remote as every other one.
+fn clone_of_shop(world: &TestWorld, name: &str) -> std::path::PathBuf {
+    let folder = world.project(name);
+    let git = folder.join(".git");
+    std::fs::create_dir_all(git.join("objects")).unwrap();
+    std::fs::create_dir_all(git.join("refs")).unwrap();
+    std::fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    let config = "[remote \"origin\"]\n\turl = https://github.com/ada/shop.git\n";
+    std::fs::write(git.join("config"), config).unwrap();
+    folder
+}
+
+#[test]
+fn proposed_value_keeps_checkout() {
+    let world = TestWorld::new();
+    let mut store = world.store();
+    store.set_author(Origin::person(Some(Clean::new("/home/ada/one"))));
+    record_repeatedly(&world, &mut store, 6);
+    store.update_clusters(time_at(900_000)).unwrap();
+    let values = store.values(&ValueFilter::default()).unwrap();
+    assert!(!values.is_empty());
+    for held in values {
+        let origin = store.origin(held.value.id).unwrap().unwrap();
+        assert_eq!(origin.writer, Some(Writer::Lessons));
+        assert_eq!(origin.checkout, Some(Clean::new("/home/ada/one")));
+    }
+}
+
+#[test]
+fn hooks_mark_rows_of_other_checkouts() {
+    const MARK: &str = "(from another checkout, not confirmed here)";
+    let world = TestWorld::new();
+    drop(world.store());
+    let one = HookStory::at(&world, &clone_of_shop(&world, "one"));
+    one.red("cargo test", &[TOTAL]);
+    one.edit("src/cart.rs", &["-    sum * 9 / 10", "+    sum"]);
+    one.green("cargo test");
+    let mut owner = world.owner();
+    owner.place = (&rutter_memory::project::LocatedProject::find(&one.folder)).into();
+    owner.client = Some(Clean::new(one.session));
+    let mut store = world.store();
+    store.set_author(Origin::person(Some(owner.place.checkout())));
+    for second in 0..5 {
+        store.start_ghap(&owner, &start_fields(), time_at(100 + second)).unwrap();
+        store.resolve_ghap(&owner, &falsify_fields(), time_at(100 + second)).unwrap();
+    }
+    store.start_ghap(&owner, &start_fields(), time_at(110)).unwrap();
+    drop(store);
+    one.send_event("SessionEnd", &serde_json::json!({ "reason": "exit" }));
+    for (name, is_marked) in [("one", false), ("two", true)] {
+        let mut told = HookStory::at(&world, &clone_of_shop(&world, name));
+        told.clock.set(one.clock.get());
+        told.session = if is_marked { "session-2" } else { "session-3" };
+        // Before the start, because a fix in its list is not referred to again.
+        let asked = told.prompt("what is wrong in src/cart.rs?");
+        let begun = told.start("startup");
+        let failed =
+            told.red("cargo test", &[("user::tests::split", "the lexer splits before the parser")]);
+        let line = |text: &str, start: &str| {
+            let found = text.lines().find(|line| line.contains(start));
+            found.unwrap_or_else(|| panic!("{start}: {text}")).to_owned()
+        };
+        for (text, start) in [
+            (&begun, "An earlier session left GHAP"),
+            (&begun, "Last runs"),
+            (&asked, "last fix"),
+            (&failed, "esson"),
+        ] {
+            let line = line(text, start);
+            assert_eq!(line.contains(MARK), is_marked, "{name}: {line}");
+        }
+        told.green("cargo test");
+    }
+}
+
 #[test]
 fn other_checkouts_are_marked_until_confirmed() {
     let world = TestWorld::new();
     drop(world.store());
-    let clone = |name: &str| {
-        let folder = world.project(name);
-        let git = folder.join(".git");
-        std::fs::create_dir_all(git.join("objects")).unwrap();
-        std::fs::create_dir_all(git.join("refs")).unwrap();
-        std::fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
-        let config = "[remote \"origin\"]\n\turl = https://github.com/ada/shop.git\n";
-        std::fs::write(git.join("config"), config).unwrap();
-        folder
-    };
+    let clone = |name: &str| clone_of_shop(&world, name);
     let mut one = HookStory::at(&world, &clone("one"));
     let red = |story: &HookStory<'_>| story.red("cargo test", &[TOTAL]);
     red(&one);

@@ -345,3 +345,115 @@ fn ignored_paths_are_escaped() {
         }
     }
 }
+
+#[test]
+fn nested_repository_is_no_other_project() {
+    if !require_git("nested repositories") {
+        return;
+    }
+    let home = TestHome::new();
+    home.write_config(&[]);
+    home.create_repository("secret", REMOTE);
+    home.remember_in("secret", "the vault code is in the blue drawer");
+    let failing = home.failing_run_in("secret", "owner");
+    assert_silent(&home.hook(&failing));
+    let start = home.create_repository("ship", "https://example.org/eve/ship").clone();
+    let plain = home.path("plain");
+    fs::create_dir_all(&plain).unwrap();
+    for (number, started_in) in [start, plain.canonicalize().unwrap()].iter().enumerate() {
+        let session = format!("guest-{number}");
+        let name = started_in.file_name().unwrap().to_str().unwrap();
+        let nested = home.create_repository(&format!("{name}/sub"), REMOTE);
+        let environment = [("CLAUDE_PROJECT_DIR", started_in.as_path())];
+        let send = |event: &str, cwd: &Path, fields: &Value| {
+            let mut payload = home.event(&session, event, fields);
+            payload["cwd"] = json!(cwd);
+            let ran = home.hook_with(payload.to_string().as_bytes(), &environment);
+            ran.assert_success().stdout
+        };
+        // A tool call that asks for the memory, and one that writes to it.
+        let mut mcp = home.command(&["mcp"]);
+        mcp.current_dir(started_in).env("CLAUDE_PROJECT_DIR", started_in);
+        let mut server = StdioServer::start_initialized(mcp);
+        let mut call = |tool: &str, arguments: &Value| {
+            let id = format!("toolu_{number}_{tool}");
+            let fields = json!({
+                "tool_name": format!("mcp__rutter__{tool}"), "tool_input": {}, "tool_use_id": id,
+            });
+            send("PreToolUse", &nested, &fields);
+            let params = json!({
+                "name": tool, "arguments": arguments, "_meta": { "claudecode/toolUseId": id },
+            });
+            let answer = server.request("tools/call", &params).to_string();
+            assert!(answer.contains(r#""isError":false"#), "{answer}");
+            answer
+        };
+        send("SessionStart", started_in, &json!({ "source": "startup" }));
+        let found = call("recall_memories", &json!({ "query": "vault code drawer" }));
+        assert!(!found.contains("blue drawer"), "{found}");
+        call("remember", &json!({ "content": format!("planted by {name}"), "category": "fact" }));
+        server.finish();
+        // Hooks.
+        let again = send("SessionStart", &nested, &json!({ "source": "clear" }));
+        let asked = send(
+            "UserPromptSubmit",
+            &nested,
+            &json!({ "prompt": "where is the vault code, in which drawer?" }),
+        );
+        for shown in [again, asked] {
+            assert!(!shown.contains("blue drawer"), "{shown}");
+        }
+        let mut run = home.failing_run(&session);
+        run["cwd"] = json!(nested);
+        let ran = home.hook_with(run.to_string().as_bytes(), &environment);
+        assert!(!ran.stdout.contains("seen"), "{}", ran.stdout);
+    }
+    let counts = home.project_counts();
+    let count = |key: &str| {
+        counts.iter().find(|(known, ..)| known == key).map(|(_, texts, runs)| (*texts, *runs))
+    };
+    assert_eq!(count("example.org/ada/shop"), Some((1, 1)), "{counts:?}");
+    assert_eq!(count("example.org/eve/ship"), Some((1, 1)), "{counts:?}");
+    assert_eq!(count(&path_key(&plain.canonicalize().unwrap())), Some((1, 1)), "{counts:?}");
+}
+
+#[test]
+fn tools_stay_in_project_of_session() {
+    if !require_git("remotes that change in a session") {
+        return;
+    }
+    let home = TestHome::new();
+    home.write_config(&[]);
+    let other = home.create_repository("secret", REMOTE);
+    home.remember_in("secret", "the vault code is in the blue drawer");
+    let start = home.create_repository("ship", "https://example.org/eve/ship");
+    let environment = [("CLAUDE_PROJECT_DIR", start.as_path())];
+    let send = |event: &str, cwd: &Path, fields: &Value| {
+        let mut payload = home.event("guest", event, fields);
+        payload["cwd"] = json!(cwd);
+        drop(home.hook_with(payload.to_string().as_bytes(), &environment).assert_success());
+    };
+    let mut server = StdioServer::start_initialized(home.command(&["mcp"]));
+    let mut call = |id: &str, cwd: &Path, tool: &str, arguments: &Value| {
+        let fields = json!({
+            "tool_name": format!("mcp__rutter__{tool}"), "tool_input": {}, "tool_use_id": id,
+        });
+        send("PreToolUse", cwd, &fields);
+        let params = json!({ "name": tool, "arguments": arguments, "_meta": { "claudecode/toolUseId": id } });
+        let answer = server.request("tools/call", &params).to_string();
+        assert!(answer.contains(r#""isError":false"#), "{answer}");
+        answer
+    };
+    let question = json!({ "query": "vault code drawer" });
+    // The first event of the session is elsewhere, and later its own repository claims the other remote.
+    let found = call("toolu_1", &other, "recall_memories", &question);
+    assert!(!found.contains("blue drawer"), "{found}");
+    home.git("ship", &["remote", "set-url", "origin", REMOTE]);
+    let found = call("toolu_2", &start, "recall_memories", &question);
+    assert!(!found.contains("blue drawer"), "{found}");
+    call("toolu_3", &start, "remember", &json!({ "content": "planted", "category": "fact" }));
+    server.finish();
+    let kept = |key: &str| home.project_counts().into_iter().find(|(known, ..)| known == key);
+    assert_eq!(kept("example.org/ada/shop").map(|(_, texts, _)| texts), Some(1));
+    assert_eq!(kept("example.org/eve/ship").map(|(_, texts, _)| texts), Some(1));
+}

@@ -194,3 +194,29 @@ fn idle_server_closes_database() {
     let status = served.send(&served.request().message(&status_call())).tool_result();
     assert_eq!(status["memories"], 0, "a memory that was removed is a new one");
 }
+
+#[test]
+fn resources_answer_for_server_folder() {
+    let home = TestHome::new();
+    home.write_config(&[]);
+    let boat = home.path("boat");
+    std::fs::create_dir_all(&boat).unwrap();
+    let other = ghap_arguments("a goal of another folder").to_string();
+    let mut call = home.command(&["call", "start_ghap", &other]);
+    assert!(call.current_dir(&boat).stdout(Stdio::null()).status().unwrap().success());
+    let served = HttpServer::for_home(&home);
+    let own = tool_call("start_ghap", &ghap_arguments("a goal of the own folder"));
+    drop(served.send(&served.request().message(&own)).tool_result());
+    let ask = |method: &str, params: Value| {
+        let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        served.send(&served.request().message(&message)).json()["result"].clone()
+    };
+    let listed = ask("resources/list", json!({}));
+    let mut found = 0;
+    for resource in listed["resources"].as_array().unwrap() {
+        let read = ask("resources/read", json!({ "uri": resource["uri"] })).to_string();
+        assert!(!read.contains("a goal of another folder"), "{read}");
+        found += usize::from(read.contains("a goal of the own folder"));
+    }
+    assert_eq!(found, 1, "{listed}");
+}

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     MAX_PASSAGE_CHARS, ToolInvocation, ToolRefusal, TypedAnswer, if_still_there, import_origin,
-    quote_passage, short_id, truncate_chars,
+    quote_passage, short_id, spaced_mark, truncate_chars, unconfirmed_mark,
 };
 use crate::schema;
 
@@ -79,6 +79,9 @@ struct ExperienceHit {
     /// Origin, if it was imported.
     #[serde(skip_serializing_if = "Option::is_none")]
     origin: Option<String>,
+    /// Mark of a row from another checkout or an import.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unconfirmed: Option<String>,
 }
 
 /// `premortem`
@@ -117,6 +120,9 @@ struct Principle {
     id: String,
     text: String,
     standing: String,
+    /// Mark of a row from another checkout or an import.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unconfirmed: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -142,6 +148,9 @@ struct FailedGhapEntry {
     root_cause: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     takeaway: Option<String>,
+    /// Mark of a row from another checkout or an import.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unconfirmed: Option<String>,
 }
 
 /// The maximum number of GHAPs that a premortem reads, newest first.
@@ -234,6 +243,7 @@ fn find_experiences(
             takeaway: takeaway(&ghap).map(|text| truncate_chars(text, MAX_PASSAGE_CHARS)),
             tier: ghap.resolution.as_ref().map(|ended| ended.tier.to_string()),
             origin: import_origin(call, ghap.id)?,
+            unconfirmed: unconfirmed_mark(call, ghap.id, &place)?,
         });
     }
     let lines: Vec<String> = results
@@ -242,7 +252,8 @@ fn find_experiences(
             let said = hit.takeaway.as_ref().or(hit.surprise.as_ref());
             let said = said.map_or_else(String::new, |said| format!(" — {}", quote_passage(said)));
             let goal = quote_passage(&hit.goal);
-            format!("{:.2} {} {}: {goal}{said}", hit.score, short_id(&hit.id), hit.outcome)
+            let mark = spaced_mark(hit.unconfirmed.as_deref());
+            format!("{:.2} {} {}: {goal}{said}{mark}", hit.score, short_id(&hit.id), hit.outcome)
         })
         .collect();
     let hint = results.is_empty().then(|| search.empty_result_hint().to_owned());
@@ -325,12 +336,15 @@ pub(super) fn premortem(
         .store
         .principles(&place, Some(ahead.domain), ahead.goal.as_deref(), MAX_PRINCIPLES)?
         .into_iter()
-        .map(|held| Principle {
-            id: held.value.id.to_string(),
-            text: truncate_chars(&held.value.text, MAX_PASSAGE_CHARS),
-            standing: held.value.standing.to_string(),
+        .map(|held| {
+            Ok(Principle {
+                id: held.value.id.to_string(),
+                text: truncate_chars(&held.value.text, MAX_PASSAGE_CHARS),
+                standing: held.value.standing.to_string(),
+                unconfirmed: unconfirmed_mark(call, held.value.id, &place)?,
+            })
         })
-        .collect();
+        .collect::<Result<_, StoreError>>()?;
     let premortem = PremortemAnswer {
         resolved: rows.len(),
         falsified: rows.iter().filter(|ghap| is_wrong(ghap)).count(),
@@ -396,6 +410,7 @@ fn nearest_failures(
                 format!("{}: {}", cause.category, truncate_chars(&cause.text, MAX_PASSAGE_CHARS))
             }),
             takeaway: takeaway(&ghap).map(|text| truncate_chars(text, MAX_PASSAGE_CHARS)),
+            unconfirmed: unconfirmed_mark(call, ghap.id, place)?,
         });
     }
     Ok(failures)
@@ -441,13 +456,15 @@ fn render_premortem(premortem: &PremortemAnswer, domain: Domain) -> String {
         }
     }
     for principle in &premortem.principles {
-        let _ =
-            write!(text, "\nValue ({}): {}", principle.standing, quote_passage(&principle.text));
+        let mark = spaced_mark(principle.unconfirmed.as_deref());
+        let said = quote_passage(&principle.text);
+        let _ = write!(text, "\nValue ({}): {said}{mark}", principle.standing);
     }
     for failure in &premortem.failures {
         let why = failure.takeaway.as_ref().or(failure.surprise.as_ref());
         let why = why.map_or_else(String::new, |why| format!(" — {}", quote_passage(why)));
-        let _ = write!(text, "\nFailed: {}{why}", quote_passage(&failure.goal));
+        let mark = spaced_mark(failure.unconfirmed.as_deref());
+        let _ = write!(text, "\nFailed: {}{why}{mark}", quote_passage(&failure.goal));
     }
     text
 }

@@ -2,12 +2,14 @@
 
 use std::fmt::Write as _;
 
-use rutter_memory::ghap::{self, GhapError, GhapStatus, Tier};
+use rutter_memory::ghap::{self, Ghap, GhapError, GhapStatus, Tier};
+use rutter_memory::store::entry::ProjectPlace;
 use rutter_memory::store::{GhapFilter, GhapOwner};
 use rutter_memory::{Id, StoreError};
 
 use super::{
     PageCursor, ToolInvocation, ToolRefusal, TypedAnswer, describe_origin, parse_id, short_id,
+    unconfirmed_mark,
 };
 
 mod input;
@@ -300,16 +302,28 @@ pub(super) fn get_ghap(
         None => "No GHAP is active; start_ghap starts one.".to_owned(),
     };
     let own = active.as_ref().map(|active| active.id);
-    let orphans: Vec<GhapBrief> = find_orphans(call, &owner)?
-        .iter()
-        .filter(|ghap| Some(ghap.id) != own)
-        .map(GhapBrief::from)
-        .collect();
+    let mut orphans = find_orphans(call, &owner)?;
+    orphans.retain(|ghap| Some(ghap.id) != own);
+    let orphans = brief_entries(&orphans, &owner.place, call)?;
     for orphan in &orphans {
         let _ = write!(text, "\nLeft open by an earlier session: {}", orphan.line());
     }
     let active = active.as_ref().map(|active| GhapDetails::new(active, None));
     Ok(TypedAnswer { value: GetGhapAnswer { active, orphans, ..found }, text })
+}
+
+/// Returns GHAPs as entries of a list, each with its mark.
+fn brief_entries(
+    ghaps: &[Ghap],
+    place: &ProjectPlace,
+    call: &ToolInvocation<'_>,
+) -> Result<Vec<GhapBrief>, StoreError> {
+    let entry = |ghap: &Ghap| {
+        let mut brief = GhapBrief::from(ghap);
+        brief.unconfirmed = unconfirmed_mark(call, ghap.id, place)?;
+        Ok(brief)
+    };
+    ghaps.iter().map(entry).collect()
 }
 
 /// Returns a page of GHAPs. Rows that are added or deleted between two pages do not shift the list.
@@ -340,7 +354,7 @@ fn list_ghaps(
         found.next_cursor =
             PageCursor::GHAPS.after_page(page, |id| call.store.ghap_position(id))?;
     }
-    found.entries = rows.iter().map(GhapBrief::from).collect();
+    found.entries = brief_entries(&rows, &owner.place, call)?;
     let mut text = match &found.entries[..] {
         [] => "There are no GHAPs.".to_owned(),
         entries => entries.iter().map(GhapBrief::line).collect::<Vec<_>>().join("\n"),

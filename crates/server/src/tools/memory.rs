@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     MAX_PASSAGE_CHARS, PageCursor, ToolInvocation, ToolRefusal, TypedAnswer, describe_origin,
-    if_still_there, import_origin, parse_id, quote_passage, short_id, truncate_chars,
+    if_still_there, import_origin, parse_id, quote_passage, short_id, spaced_mark, truncate_chars,
+    unconfirmed_mark,
 };
 use crate::schema;
 
@@ -110,6 +111,9 @@ struct MemoryEntry {
     /// Origin, if requested by id or if imported.
     #[serde(skip_serializing_if = "Option::is_none")]
     origin: Option<String>,
+    /// Mark of a row from another checkout or an import.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unconfirmed: Option<String>,
 }
 
 /// The answer of `forget`.
@@ -176,6 +180,7 @@ impl MemoryEntry {
             tags: memory.tags.iter().map(ToString::to_string).collect(),
             created: memory.created.to_string(),
             origin: None,
+            unconfirmed: None,
         }
     }
 }
@@ -204,6 +209,7 @@ pub(super) fn recall_memories(
     };
     for shown in &mut results {
         if let Ok(row) = shown.id.parse() {
+            shown.unconfirmed = unconfirmed_mark(call, row, &place)?;
             shown.origin = if recall.id.is_some() {
                 describe_origin(call, row)?
             } else {
@@ -224,7 +230,8 @@ pub(super) fn recall_memories(
             } else {
                 format!("`{}`", quote::escape_quotation(&quote::format_field(&shown.content)))
             };
-            format!("{} {}: {content}", short_id(&shown.id), shown.category)
+            let mark = spaced_mark(shown.unconfirmed.as_deref());
+            format!("{} {}: {content}{mark}", short_id(&shown.id), shown.category)
         })
         .collect();
     let hint = results.is_empty().then(|| recall.empty_result_hint().to_owned());

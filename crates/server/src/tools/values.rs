@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     MAX_LINE_CHARS, MAX_PASSAGE_CHARS, ToolInvocation, ToolRefusal, TypedAnswer, parse_id,
-    quote_passage, short_id, truncate_chars,
+    quote_passage, short_id, spaced_mark, truncate_chars, unconfirmed_mark,
 };
 use crate::schema;
 
@@ -96,6 +96,9 @@ struct ClusterMemberEntry {
     #[serde(skip_serializing_if = "Option::is_none")]
     tier: Option<String>,
     text: String,
+    /// Mark of a row from another checkout or an import.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unconfirmed: Option<String>,
 }
 
 /// The answer of `add_value`.
@@ -143,6 +146,9 @@ struct ValueEntry {
     /// Times it was followed since, and the prediction failed.
     contradicted: u32,
     everywhere: bool,
+    /// Mark of a row from another checkout or an import.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unconfirmed: Option<String>,
 }
 
 /// The length of a list without a `limit`.
@@ -240,6 +246,7 @@ impl ValueEntry {
             hurt: held.effects.hurt,
             contradicted: value.contradicted,
             everywhere: value.project.is_none(),
+            unconfirmed: None,
         }
     }
 }
@@ -260,7 +267,7 @@ pub(super) fn list_clusters(
     let place = refresh_values(call)?;
     let scope = CallerProject::for_place(&place, call)?;
     if let Some(text) = &ask.cluster {
-        return show_cluster(text, ask, &scope, &call.store);
+        return show_cluster(text, ask, &scope, &place, call);
     }
     let filter = ClusterFilter {
         axis: ask.axis,
@@ -288,33 +295,36 @@ fn show_cluster(
     id_sent: &str,
     ask: &ListClustersInput,
     scope: &CallerProject,
-    store: &Store,
+    place: &ProjectPlace,
+    call: &ToolInvocation<'_>,
 ) -> Result<TypedAnswer<ListClustersAnswer>, ToolRefusal> {
+    let store = &call.store;
     let cluster = store.cluster(store.cluster_id(&parse_id("cluster", id_sent)?)?)?;
     let Some(group) = scope.cluster_entry(&cluster, store)? else {
         return Err(unknown_cluster(parse_id("cluster", id_sent)?));
     };
-    let members: Vec<ClusterMemberEntry> = scope
-        .members(cluster.id, store)?
-        .0
-        .iter()
-        .take(ask.limit.unwrap_or(DEFAULT_LIST_LIMIT))
-        .map(|member| ClusterMemberEntry {
+    let mut members = Vec::new();
+    for member in
+        scope.members(cluster.id, store)?.0.iter().take(ask.limit.unwrap_or(DEFAULT_LIST_LIMIT))
+    {
+        members.push(ClusterMemberEntry {
             id: member.ghap.to_string(),
             distance: round_to_thousandths(member.distance),
             outcome: member.status.to_string(),
             domain: member.domain.to_string(),
             tier: member.tier.map(|tier| tier.to_string()),
             text: truncate_chars(&member.text, MAX_PASSAGE_CHARS),
-        })
-        .collect();
+            unconfirmed: unconfirmed_mark(call, member.ghap, place)?,
+        });
+    }
     let lines = members.iter().map(|member| {
         format!(
-            "\n{:.2} {} {}: {}",
+            "\n{:.2} {} {}: {}{}",
             member.distance,
             short_id(&member.id),
             member.outcome,
-            quote_passage(&member.text)
+            quote_passage(&member.text),
+            spaced_mark(member.unconfirmed.as_deref())
         )
     });
     let text = group.line() + &lines.collect::<String>();
@@ -343,7 +353,8 @@ pub(super) fn add_value(
         place: Some(&place),
         cluster,
         text: &new.text,
-        standing: ValueStanding::Accepted,
+        // Only a person accepts a value.
+        standing: ValueStanding::Proposed,
         revives: false,
     };
     let written = call.store.add_value(&new, call.now())?;
@@ -367,6 +378,9 @@ pub(super) fn add_value(
         value.support,
         if value.support == 1 { "" } else { "s" }
     );
+    if value.standing == ValueStanding::Proposed {
+        text += " It is proposed: the user accepts it with `rutter review`.";
+    }
     for other in &conflicts {
         let said = quote_passage(&other.text);
         let _ = write!(text, " {} seems to say the opposite: {said}", short_id(&other.id));
@@ -398,11 +412,17 @@ pub(super) fn list_values(
         limit: Some(ask.limit.unwrap_or(DEFAULT_LIST_LIMIT)),
         ..ValueFilter::default()
     };
-    let values: Vec<ValueEntry> = call.store.values(&filter)?.iter().map(ValueEntry::new).collect();
+    let mut values = Vec::new();
+    for held in call.store.values(&filter)? {
+        let unconfirmed = unconfirmed_mark(call, held.value.id, &place)?;
+        values.push(ValueEntry { unconfirmed, ..ValueEntry::new(&held) });
+    }
     let lines: Vec<String> = values
         .iter()
         .map(|shown| {
-            format!("{} {}: {}", short_id(&shown.id), shown.standing, quote_passage(&shown.text))
+            let mark = spaced_mark(shown.unconfirmed.as_deref());
+            let said = quote_passage(&shown.text);
+            format!("{} {}: {said}{mark}", short_id(&shown.id), shown.standing)
         })
         .collect();
     let text = if lines.is_empty() { "There are none yet.".to_owned() } else { lines.join("\n") };

@@ -1,7 +1,8 @@
 //! Search of experiences by words, on four axes, with filters.
 
+use rutter_memory::Clean;
 use rutter_memory::store::{ImportFile, WhoseRows};
-use rutter_server::ServerContext;
+use rutter_server::{CallerIdentity, ServerContext};
 use serde_json::{Value, json};
 
 use crate::support::{
@@ -286,4 +287,64 @@ fn different_outcomes_are_different_experiences() {
         .collect();
     outcomes.sort_unstable();
     assert_eq!(outcomes, ["confirmed", "falsified"]);
+}
+
+#[test]
+fn tools_mark_rows_of_other_checkouts() {
+    let world = ToolTestEnv::new();
+    let checkout = |name: &str| {
+        let desk = world.elsewhere(name);
+        let git = desk.folder.join(".git");
+        std::fs::create_dir_all(git.join("objects")).unwrap();
+        std::fs::create_dir_all(git.join("refs")).unwrap();
+        std::fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        let config = "[remote \"origin\"]\n\turl = https://github.com/ada/shop.git\n";
+        std::fs::write(git.join("config"), config).unwrap();
+        desk
+    };
+    let (one, two) = (checkout("one"), checkout("two"));
+    call_ok(
+        &one,
+        "remember",
+        json!({ "content": "the cache is on port 7000", "category": "fact" }),
+    );
+    // Three similar lessons are a cluster.
+    for goal in
+        ["the cache evicts old entries", "the cache evicts the oldest", "old cache entries go"]
+    {
+        call_ok(&one, "start_ghap", with_fields(ghap_start_arguments(), json!({ "goal": goal })));
+        call_ok(&one, "resolve_ghap", falsify_arguments());
+    }
+    call_ok(&one, "start_ghap", ghap_start_arguments());
+    world.end_session("session-1");
+    let other =
+        ServerContext { default_caller: CallerIdentity::Session(Clean::new("session-2")), ..two };
+    let mark = "(from another checkout, not confirmed here)";
+    let clusters = call_ok(&one, "list_clusters", json!({}));
+    let cluster = clusters["clusters"][0]["id"].clone();
+    assert!(cluster.is_string(), "{clusters}");
+    let text = "look for every place that splits lines";
+    call_ok(&one, "add_value", json!({ "cluster": cluster, "text": text }));
+    for (tool, arguments, list) in [
+        ("recall_memories", json!({ "query": "port of the cache" }), "results"),
+        ("recall_memories", json!({}), "results"),
+        ("search_experiences", json!({ "query": "the cache evicts old entries" }), "results"),
+        ("premortem", json!({ "domain": "debugging" }), "failures"),
+        ("get_ghap", json!({ "list": true }), "entries"),
+        ("list_clusters", json!({ "cluster": cluster }), "members"),
+        ("list_values", json!({}), "values"),
+    ] {
+        for (desk, expected) in [(&one, None), (&other, Some(mark))] {
+            let answer = rutter_server::tools::call_tool(desk, tool, arguments.clone(), None);
+            let answer = answer.unwrap_or_else(|refusal| panic!("{tool}: {refusal}"));
+            let rows = answer.structured[list].as_array().unwrap();
+            assert!(!rows.is_empty(), "{tool}");
+            for row in rows {
+                assert_eq!(row["unconfirmed"].as_str(), expected, "{tool}: {row}");
+            }
+            let marks = answer.text.matches(mark).count();
+            let least = if expected.is_some() { rows.len() } else { 0 };
+            assert!(marks >= least && (least > 0 || marks == 0), "{tool}: {}", answer.text);
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use rutter_memory::project::LocatedProject;
 use rutter_memory::store::{GhapOwner, ValueEdit};
+use rutter_memory::value::ValueStanding;
 use rutter_server::ServerContext;
 use rutter_server::tools::ToolAnswer;
 use rutter_testkit::lessons::GeneratedLesson;
@@ -117,22 +118,22 @@ fn value_must_fit_its_cluster() {
         rest.split([',', ';', ' ']).next().unwrap().parse().expect(&refusal)
     };
     assert!(number("its distance is ") > number("the maximum is "), "{refusal}");
-    assert_eq!(world.call_ok("list_values", json!({ "standing": "accepted" }))["count"], 0);
 
     let text = "Round an amount once, at the end, never before it is added up";
     let added = world.call_ok("add_value", json!({ "cluster": id, "text": text }));
-    assert_eq!((&added["standing"], &added["merged"]), (&json!("accepted"), &json!(false)));
+    assert_eq!((&added["standing"], &added["merged"]), (&json!("proposed"), &json!(false)));
     assert!(added["distance"].as_f64() <= added["threshold"].as_f64(), "{added}");
     let again = world.call_ok("add_value", json!({ "cluster": id, "text": text }));
     assert_eq!((&again["id"], &again["merged"]), (&added["id"], &json!(true)));
-    let listed = world.call_ok("list_values", json!({ "standing": "accepted" }));
-    assert_eq!(listed["values"][0]["text"], text, "{listed}");
-    assert_eq!(listed["count"], 1);
-    assert_eq!(listed["values"][0]["cluster"], id);
+    let listed = world.call_ok("list_values", json!({ "standing": "proposed" }));
+    let values = listed["values"].as_array().unwrap();
+    let own: Vec<&Value> = values.iter().filter(|value| value["text"] == text).collect();
+    assert_eq!(own.len(), 1, "{listed}");
+    assert_eq!(own[0]["cluster"], id);
 }
 
 #[test]
-fn recurring_lesson_is_proposed() {
+fn tools_accept_no_value() {
     let world = ToolTestEnv::new();
     learn_traps(&world);
     let listed = world.call_ok("list_values", json!({}));
@@ -146,11 +147,21 @@ fn recurring_lesson_is_proposed() {
     assert!(proposed[0]["support"].as_u64() >= Some(3), "{listed}");
     let lessons: Vec<&str> = TRAPS.iter().map(|(_, _, takeaway)| *takeaway).collect();
     assert!(lessons.contains(&proposed[0]["text"].as_str().unwrap()), "{listed}");
-    // Adding a value with the same text accepts the proposed one.
+    // A recurring lesson is proposed; the same text from an agent does not accept it, and neither does another text.
     let value = json!({ "cluster": proposed[0]["cluster"], "text": proposed[0]["text"] });
-    let accepted = world.call_ok("add_value", value);
-    assert_eq!(accepted["id"], proposed[0]["id"]);
-    assert_eq!(accepted["standing"], "accepted");
+    let again = world.call_ok("add_value", value.clone());
+    assert_eq!(again["id"], proposed[0]["id"]);
+    assert_eq!(again["standing"], "proposed");
+    let text = "Round an amount once, at the end, never before it is added up";
+    let new =
+        world.call_ok("add_value", json!({ "cluster": proposed[0]["cluster"], "text": text }));
+    assert_eq!(new["standing"], "proposed");
+    assert_eq!(world.call_ok("list_values", json!({ "standing": "accepted" }))["count"], 0);
+    // A person accepts it, and a later call does not change that.
+    let accepts = ValueEdit { standing: Some(ValueStanding::Accepted), ..ValueEdit::default() };
+    let id = again["id"].as_str().unwrap().parse().unwrap();
+    world.store().edit_value(id, &accepts, now()).unwrap();
+    assert_eq!(world.call_ok("add_value", value)["standing"], "accepted");
 }
 
 #[test]

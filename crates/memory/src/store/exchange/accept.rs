@@ -42,6 +42,17 @@ fn carry_out(connection: &Connection, id: Id, batch: Option<i64>) -> Result<(), 
                 let why = "a row with the same id or key already exists, with another content";
                 return Err(StoreError::NotAccepted(why.to_owned()));
             }
+            if let ExportRecord::Alias(alias) = record.as_ref() {
+                // The alias goes with its import, even if it was accepted individually.
+                let import: Option<i64> = connection.query_row(
+                    "SELECT batch FROM proposal WHERE uid = ?1",
+                    [id],
+                    |row| row.get(0),
+                )?;
+                if let Some(import) = import {
+                    origins::mark_imported_alias(connection, &alias.key, import)?;
+                }
+            }
             if let Some(row) = row {
                 origins::insert_origin(connection, row, &Origin::person(None), batch)?;
             }

@@ -191,6 +191,9 @@ impl Store {
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(StoreError::from)?;
         let batch = begin_batch(&transaction, name, whose, now).map_err(StoreError::from)?;
+        let known_alias: i64 = transaction
+            .query_row("SELECT coalesce(max(id), 0) FROM project_alias", [], |row| row.get(0))
+            .map_err(StoreError::from)?;
         for (line, record) in &file.records {
             if let ExportRecord::Origin(origin) = record {
                 note_claimed_origin(&transaction, origin, batch).map_err(StoreError::from)?;
@@ -217,6 +220,7 @@ impl Store {
                 Err(RowRefusal::Store(error)) => return Err(error.into()),
             }
         }
+        mark_new_aliases(&transaction, known_alias, batch).map_err(StoreError::from)?;
         // Values of another person are not united with the user's own.
         let has_values =
             || file.records.iter().any(|(_, record)| matches!(record, ExportRecord::Value(_)));
@@ -296,6 +300,7 @@ impl Store {
                 count += transaction
                     .execute(&format!("DELETE FROM {table} WHERE uid IN ({own})"), [batch])?;
             }
+            count += origins::delete_imported_aliases(transaction, batch)?;
             count += remove_unused(transaction, batch)?;
             transaction.execute("UPDATE origin SET batch = NULL WHERE batch = ?1", [batch])?;
             count += transaction.execute("DELETE FROM proposal WHERE batch = ?1", [batch])?;
@@ -383,6 +388,17 @@ fn batch_row(connection: &Connection, id: Id) -> Result<i64, StoreError> {
         .query_row("SELECT id FROM import_batch WHERE uid = ?1", [id], |row| row.get(0))
         .optional()?;
     found.ok_or_else(|| StoreError::NotFound { what: "import", id: id.into() })
+}
+
+/// Marks the aliases that an import added. The main key of a project goes with the project.
+fn mark_new_aliases(connection: &Connection, known: i64, batch: i64) -> rusqlite::Result<()> {
+    let mut added = connection.prepare(
+        "SELECT key FROM project_alias WHERE id > ?1 AND key NOT IN (SELECT key FROM project)",
+    )?;
+    for key in added.query_map([known], |row| row.get(0))? {
+        origins::mark_imported_alias(connection, &key?, batch)?;
+    }
+    Ok(())
 }
 
 /// Marks a row as added by an import.

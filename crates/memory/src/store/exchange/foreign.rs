@@ -10,7 +10,7 @@ use crate::outcome::Outcome;
 use crate::store::projects::{self, Project};
 use crate::store::{origins, outcomes, proposals};
 use crate::value::{Value, ValueStanding};
-use crate::{Id, Time};
+use crate::{Clean, Id, Time};
 
 /// Imports one row of another person.
 pub(super) fn import_foreign(
@@ -39,6 +39,10 @@ pub(super) fn import_foreign(
             if is_known { Ok(RowImport::Kept) } else { import_record(connection, record) }
         }
         ExportRecord::Outcome(outcome) => import_foreign_outcome(connection, outcome),
+        // A file may not add GHAPs to the sessions of this machine.
+        ExportRecord::Ghap(ghap) if is_own_session(connection, &ghap.session)? => {
+            Ok(RowImport::LeftOut)
+        }
         ExportRecord::Ghap(ghap) if ghap.status == GhapStatus::Active => {
             // It cannot be continued on this machine.
             let laid_down = Ghap {
@@ -47,6 +51,10 @@ pub(super) fn import_foreign(
                 ..(**ghap).clone()
             };
             import_record(connection, &ExportRecord::Ghap(Box::new(laid_down)))
+        }
+        // Its GHAP was left out.
+        ExportRecord::Experience(experience) if !has_ghap(connection, experience.ghap)? => {
+            Ok(RowImport::LeftOut)
         }
         ExportRecord::Memory(memory) if memory.project.is_none() => {
             memory.validate().map_err(|error| RowRefusal::Row(error.to_string()))?;
@@ -78,6 +86,22 @@ pub(super) fn import_foreign(
         | ExportRecord::Episode(_)
         | ExportRecord::Origin(_) => import_record(connection, record),
     }
+}
+
+/// Returns true if a session with this name belongs to this machine.
+fn is_own_session(connection: &Connection, client: &Clean) -> rusqlite::Result<bool> {
+    connection
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM session WHERE client = ?1 AND NOT EXISTS (
+                 SELECT 1 FROM origin WHERE origin.row = session.uid AND origin.batch IS NOT NULL))",
+        )?
+        .query_row([client], |row| row.get(0))
+}
+
+fn has_ghap(connection: &Connection, ghap: Id) -> rusqlite::Result<bool> {
+    connection
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM ghap WHERE uid = ?1)")?
+        .query_row([ghap], |row| row.get(0))
 }
 
 /// Returns true if a row of any kind has this id. Origins are stored by id alone, so a memory with the id of an episode

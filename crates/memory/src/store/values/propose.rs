@@ -65,7 +65,11 @@ pub(super) fn propose_values(
                     said.push((Some(project), Sentence::new(&value.text)));
                     held.push(Some(project));
                     upsert_value(connection, Some(project), &value)?;
-                    let origin = Origin { writer: Some(Writer::Lessons), ..Origin::default() };
+                    // The words are those of one lesson, so they come from its checkout.
+                    let source = value.source.map(|row| origins::find_origin(connection, row));
+                    let checkout = source.transpose()?.flatten().and_then(|of| of.checkout);
+                    let writer = Some(Writer::Lessons);
+                    let origin = Origin { writer, checkout, ..Origin::default() };
                     origins::insert_origin(connection, value.id, &origin, None)?;
                     skip_earlier_failures(connection, value.id)?;
                     done.proposed += 1;

@@ -12,7 +12,7 @@ use rutter_memory::quote::format_field;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::tools::{MAX_LINE_CHARS, quote_passage, short_id, truncate_chars};
+use crate::tools::{MAX_LINE_CHARS, quote_passage, short_id, spaced_mark, truncate_chars};
 
 /// The answer of `start_ghap`, `update_ghap` and `adopt_ghap`.
 #[derive(Serialize, JsonSchema)]
@@ -96,6 +96,9 @@ pub(crate) struct GhapBrief {
     /// The result, if it has no takeaway.
     #[serde(skip_serializing_if = "Option::is_none")]
     result: Option<String>,
+    /// Mark of a row from another checkout or an import.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) unconfirmed: Option<String>,
 }
 
 impl From<&Ghap> for GhapBrief {
@@ -115,6 +118,7 @@ impl From<&Ghap> for GhapBrief {
             goal: truncate_chars(&ghap.goal, MAX_LINE_CHARS),
             takeaway,
             result,
+            unconfirmed: None,
         }
     }
 }
@@ -124,7 +128,8 @@ impl GhapBrief {
     pub(super) fn line(&self) -> String {
         let said = self.takeaway.as_ref().or(self.result.as_ref());
         let said = said.map_or_else(String::new, |said| format!(" — {}", quote_passage(said)));
-        format!("{} {}: {}{said}", short_id(&self.id), self.status, quote_passage(&self.goal))
+        let (goal, mark) = (quote_passage(&self.goal), spaced_mark(self.unconfirmed.as_deref()));
+        format!("{} {}: {goal}{said}{mark}", short_id(&self.id), self.status)
     }
 }
 
