@@ -168,7 +168,7 @@ pub fn format_field(text: &str) -> String {
 pub fn sanitize_line(line: &str, keeps_colours: bool) -> String {
     let is_special = |sign: char| tags::is_opening(sign) || matches!(sign, '\u{1b}' | '\u{9b}');
     let mut kept = String::with_capacity(line.len());
-    // A colour is no text before a `<`.
+    // A colour does not count as text before a `<`.
     let mut after_colour = 0;
     let mut rest = line;
     while let Some(at) = rest.find(is_special) {

@@ -2,7 +2,7 @@
 //! commands that download and run something, and orders to send data away.
 //!
 //! The rules compare words, so case, spaces and punctuation between words do not matter. Names of functions and fields
-//! are no words of an order: `self.ignore_rules()` is code.
+//! do not count: `self.ignore_rules()` is code.
 
 use super::visible_chars;
 
@@ -14,12 +14,12 @@ const IGNORE_VERBS: &str = "\
 const FOLLOW_VERBS: &str = "\
     adhere comply follow following heed heeding listen obey obeying respect";
 const NEGATIONS: &str = "dont never no not stop";
-/// Words that stand between a verb and what is to be ignored.
+/// Words that stand between a verb and its object.
 const FILLERS: &str = "\
     a about an and anything been by came claude code content current developer everything for \
     from given had have in is it just me now of or other project said security so that the this \
     to told user was were what whatever with you";
-/// Fillers that say whose instructions are meant.
+/// Fillers that say which instructions are meant.
 const QUALIFIERS: &str = "\
     above all any earlier every existing former initial my original our preceding previous \
     previously prior safety system these those your";
@@ -45,7 +45,7 @@ const ORDER_VERBS: &str = "\
 const ACTION_VERBS: &str = "\
     curl delete disable download erase execute exfiltrate install invoke rm run send upload wget \
     wipe";
-/// Words before `run` that make it no order.
+/// Words before `run` that make it part of a description.
 const NO_ORDER_BEFORE: &str = "\
     a are be can cannot could did do does dont each first is it last may might must not once \
     only shall should test the they this to we will would";
@@ -137,7 +137,7 @@ impl Word {
     }
 }
 
-/// Returns the plain form of a letter that has a shape of its own.
+/// Returns the plain form of a letter in another style.
 fn plain_letter(sign: char) -> char {
     let code = sign as u32;
     let letter = |first: u8, index: u32| {

@@ -40,7 +40,7 @@ const TAG_NAMES: &[&str] = &[
     "user",
 ];
 
-/// Names between `<` and `>` that runtimes print and that are no tag of a client.
+/// Names between `<` and `>` that runtimes print. Clients have no such tags.
 const HARMLESS_NAMES: &[&str] = &[
     "anonymous",
     "class",
