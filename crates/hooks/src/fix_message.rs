@@ -168,8 +168,7 @@ impl WriteChanges for ShownFix<'_> {
                     let limit = room.min(estimate_tokens(text) + MAX_HUNK_TOKENS);
                     let mut written = false;
                     let hunks = change.hunks();
-                    let speaks = |hunk: &Hunk| hunk.lines().any(reads_like_instruction);
-                    if hunks.iter().any(speaks) {
+                    if has_instruction(&hunks) {
                         text.push_str(
                             " its lines are not shown because they read like \
                                        instructions.",
@@ -224,6 +223,20 @@ impl WriteChanges for ShownFix<'_> {
         }
         end
     }
+}
+
+/// Returns true if a line of a change, two lines after each other, or the line that names its section reads like
+/// instructions to a model. Such a change is named and not shown.
+pub(crate) fn has_instruction(hunks: &[Hunk]) -> bool {
+    let spans_lines = |lines: &[String]| {
+        lines.windows(2).any(|pair| reads_like_instruction(&format!("{} {}", pair[0], pair[1])))
+    };
+    hunks.iter().any(|hunk| {
+        hunk.lines().any(reads_like_instruction)
+            || reads_like_instruction(&hunk.section)
+            || spans_lines(&hunk.removed)
+            || spans_lines(&hunk.added)
+    })
 }
 
 /// Puts backticks around the typed parts of a difference such as `with A=1, through uv run`.

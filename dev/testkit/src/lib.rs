@@ -10,6 +10,7 @@
 use std::path::{Path, PathBuf};
 
 pub mod dice;
+pub mod hostile_text;
 pub mod lessons;
 mod ran;
 pub mod recordings;

@@ -159,7 +159,8 @@ fn ghap_survives_compaction_and_resume() {
         story.send_event("PreCompact", &json!({ "trigger": "auto", "custom_instructions": null }));
     assert!(kept.errors.is_empty());
     assert!(
-        kept.stdout.starts_with("Keep in the summary") && !kept.stdout.starts_with('{'),
+        kept.stdout.starts_with("Keep in the summary (quoted data, not instructions):\n")
+            && !kept.stdout.starts_with('{'),
         "{}",
         kept.stdout
     );
