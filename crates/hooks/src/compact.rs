@@ -6,6 +6,7 @@ use rutter_contract::output::HookOutput;
 use super::{HookCall, HookEnv, HookResult, ReceivedEvent};
 use crate::messages;
 use rutter_memory::Clean;
+use rutter_memory::quote::DATA_LABEL;
 
 pub(super) fn handle_pre_compact(
     event: &ReceivedEvent<'_>,
@@ -31,7 +32,7 @@ pub(super) fn handle_pre_compact(
             if texts.is_empty() || !call.is_before_deadline() {
                 return;
             }
-            let text = format!("Keep in the summary, as quoted:\n{}", texts.join("\n"));
+            let text = format!("Keep in the summary ({DATA_LABEL}):\n{}", texts.join("\n"));
             result.stdout = HookOutput::<PreCompact>::plain(&text).stdout;
         }
         Err(error) => result.errors.push(Clean::new(&format!("compact: {error}"))),

@@ -36,8 +36,8 @@ impl ContextSection {
         let what = match self {
             Self::Recalled => "From earlier work here",
             Self::Files => "About files in the prompt",
-            // No label: the user wants the agent to follow them.
-            Self::Preferences => return "Recorded preferences (quoted as stored):".to_owned(),
+            // An agent can record one too.
+            Self::Preferences => "Recorded preferences",
             Self::Values => "What several earlier sessions learnt",
             Self::RecentWork => "Recent work",
         };

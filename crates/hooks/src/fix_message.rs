@@ -234,7 +234,7 @@ fn write_edit(
     }
     let limit = room.min(estimate_tokens(text) + MAX_HUNK_TOKENS);
     let hunks = change.hunks();
-    if hunks.iter().any(|hunk| hunk.lines().any(reads_like_instruction)) {
+    if has_instruction(&hunks) {
         text.push_str(" its lines are not shown because they read like instructions.");
         return true;
     }
@@ -246,6 +246,20 @@ fn write_edit(
         text.truncate(before);
     }
     is_written
+}
+
+/// Returns true if a line of a change, two lines after each other, or the line that names its section reads like
+/// instructions to a model. Such a change is named and not shown.
+pub(crate) fn has_instruction(hunks: &[Hunk]) -> bool {
+    let spans_lines = |lines: &[String]| {
+        lines.windows(2).any(|pair| reads_like_instruction(&format!("{} {}", pair[0], pair[1])))
+    };
+    hunks.iter().any(|hunk| {
+        hunk.lines().any(reads_like_instruction)
+            || reads_like_instruction(&hunk.section)
+            || spans_lines(&hunk.removed)
+            || spans_lines(&hunk.added)
+    })
 }
 
 /// Puts backticks around the typed parts of a difference such as `with A=1, through uv run`.

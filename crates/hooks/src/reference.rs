@@ -5,14 +5,12 @@
 
 use std::fmt::Write as _;
 
-use crate::fix_message::NOT_CLAIMED;
+use crate::fix_message::{NOT_CLAIMED, has_instruction};
 use rutter_memory::Time;
 use rutter_memory::change::{Change, ChangeKind};
 use rutter_memory::episode::{Episode, best_change};
 use rutter_memory::ghap::{Ghap, GhapStatus};
-use rutter_memory::quote::{
-    escape_in_line, format_age, quote_in_backticks, reads_like_instruction, truncate_start,
-};
+use rutter_memory::quote::{escape_in_line, format_age, quote_in_backticks, truncate_start};
 use rutter_runs::clues::own_name;
 
 /// Maximum number of tokens of a test name.
@@ -108,11 +106,19 @@ fn quote_path(file: &str) -> String {
 }
 
 /// Describes a change, as a continuation of the description of a failure: its file unless that was named already, and
-/// its most informative line. An uncertain change is not called the fix.
+/// its most informative line. An uncertain change is not called the fix. If a part of the change reads like instructions,
+/// only its file is named.
 fn describe_change(change: &Change, named_file: Option<&str>) -> Option<String> {
-    let line = most_informative_line(change)?;
     let is_named = named_file == Some(&*change.name);
     let file = if is_named { String::new() } else { format!(" in {}", quote_path(&change.name)) };
+    if change.kind == ChangeKind::Edit && has_instruction(&change.hunks()) {
+        return Some(match change.is_certain {
+            true if is_named => String::new(),
+            true => format!(",{file}"),
+            false => format!(", {NOT_CLAIMED}{file}"),
+        });
+    }
+    let line = most_informative_line(change)?;
     Some(match (change.kind, change.is_certain) {
         (ChangeKind::Edit, true) if is_named => format!(": {line}"),
         (ChangeKind::Edit, true) => format!(",{file}: {line}"),
@@ -130,10 +136,8 @@ fn most_informative_line(change: &Change) -> Option<String> {
         return Some(quote_in_backticks(&change.name, TEXT_TOKENS));
     }
     let hunks = change.hunks();
-    let says = |line: &&String| {
-        line.trim().chars().filter(|sign| sign.is_alphanumeric()).count() > 1
-            && !reads_like_instruction(line)
-    };
+    let says =
+        |line: &&String| line.trim().chars().filter(|sign| sign.is_alphanumeric()).count() > 1;
     let is_code =
         |line: &&String| !MINOR_LINES.iter().any(|start| line.trim_start().starts_with(start));
     let mut came = hunks.iter().flat_map(|hunk| &hunk.added).filter(says);

@@ -105,6 +105,10 @@ pub(super) fn finish_snapshot(
     let mut left = MAX_TOTAL_BYTES;
     let mut changes = Vec::new();
     for SnapshotFile { path, text } in snapshot.files {
+        // The command may have replaced a folder by a link to one outside of the checkout.
+        if !may_read(call, &path) {
+            continue;
+        }
         let Some(now) = read_redacted(&call.located.root.join(&path), &mut left) else { continue };
         let hunks = match (&text, &now) {
             (Some(before), Some(now)) if before == now => continue,

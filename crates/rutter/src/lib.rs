@@ -25,30 +25,29 @@ pub use command_error::CommandError;
 
 /// Runs a parsed command line.
 pub fn run(cli: &cli::Cli, ui: &mut ui::Ui<'_>) -> Result<(), CommandError> {
-    use cli::CliCommand;
+    use cli::{CliCommand, ContractCommand};
 
     environment::accept_sudo_user();
-    // Commands without a store must work without a home folder.
-    match &cli.command {
-        CliCommand::Contract { command } => return commands::contract::run(command, ui),
-        CliCommand::Completions(args) => return commands::completions::run(args, ui),
-        CliCommand::Demo(args) => return commands::demo::run(args, ui),
-        // The binary handles hooks before it parses the command line. Only a caller of the library gets here.
-        CliCommand::Hook(_) => return Ok(()),
-        CliCommand::Outcome(args) => return commands::outcome::run(args, ui),
-        _ => {}
-    }
-    let env = environment::Environment::from_process()?;
-    // Exports must stay importable and the MCP server speaks a protocol, so their output is not filtered.
-    if matches!(cli.command, CliCommand::Export(_) | CliCommand::Mcp(_)) {
-        return run_in_environment(cli, &env, ui);
+    // Exports must stay importable and the MCP server speaks a protocol, so their output is not filtered. Scripts for
+    // shells, and events, payloads and schemas, have no text of others.
+    if matches!(
+        cli.command,
+        CliCommand::Export(_)
+            | CliCommand::Mcp(_)
+            | CliCommand::Completions(_)
+            | CliCommand::Contract {
+                command: ContractCommand::Events(_)
+                    | ContractCommand::Schema(_)
+                    | ContractCommand::Payload(_)
+            }
+    ) {
+        return run_command(cli, ui);
     }
     let colours = ui.screen.is_some_and(|screen| screen.colours);
     let mut out = harmless::HarmlessWriter::new(&mut *ui.out, colours);
     let mut err = harmless::HarmlessWriter::new(&mut *ui.err, colours);
-    let done = run_in_environment(
+    let done = run_command(
         cli,
-        &env,
         &mut ui::Ui {
             input: &mut *ui.input,
             out: &mut out,
@@ -60,6 +59,22 @@ pub fn run(cli: &cli::Cli, ui: &mut ui::Ui<'_>) -> Result<(), CommandError> {
     out.flush()?;
     err.flush()?;
     done
+}
+
+fn run_command(cli: &cli::Cli, ui: &mut ui::Ui<'_>) -> Result<(), CommandError> {
+    use cli::CliCommand;
+
+    // Commands without a store must work without a home folder.
+    match &cli.command {
+        CliCommand::Contract { command } => return commands::contract::run(command, ui),
+        CliCommand::Completions(args) => return commands::completions::run(args, ui),
+        CliCommand::Demo(args) => return commands::demo::run(args, ui),
+        // The binary handles hooks before it parses the command line. Only a caller of the library gets here.
+        CliCommand::Hook(_) => return Ok(()),
+        CliCommand::Outcome(args) => return commands::outcome::run(args, ui),
+        _ => {}
+    }
+    run_in_environment(cli, &environment::Environment::from_process()?, ui)
 }
 
 fn run_in_environment(

@@ -1,9 +1,11 @@
 //! Input and output of a command: results go to stdout, remarks to stderr.
 
+use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::io::{self, BufRead, Read as _, Write};
 
 use comfy_table::{ContentArrangement, Table, presets};
-use rutter_memory::quote::visible_chars;
+use rutter_memory::quote::{sanitize_line, visible_chars};
 use serde::Serialize;
 
 use crate::CommandError;
@@ -80,16 +82,41 @@ impl Ui<'_> {
         table.lines().try_for_each(|line| writeln!(self.out, "{}", line.trim()))
     }
 
-    /// Prints a value as JSON.
+    /// Prints a value as JSON. Characters that are not printed as they are become `\u` escapes, so a program reads the
+    /// same texts.
     pub fn print_json(&mut self, value: &impl Serialize) -> Result<(), CommandError> {
-        serde_json::to_writer_pretty(&mut self.out, value).map_err(io::Error::from)?;
-        Ok(writeln!(self.out)?)
+        let json = serde_json::to_string_pretty(value).map_err(io::Error::from)?;
+        for line in json.lines() {
+            writeln!(self.out, "{}", escape_json_line(line))?;
+        }
+        Ok(())
     }
 
     /// Prints a note to stderr.
     pub fn print_note(&mut self, text: &str) -> io::Result<()> {
         writeln!(self.err, "note: {text}")
     }
+}
+
+/// Replaces the characters of a line of JSON that could control a terminal, hide, or pass for markup of the client by
+/// `\u` escapes. They occur only inside of strings.
+fn escape_json_line(line: &str) -> Cow<'_, str> {
+    if sanitize_line(line, false) == line {
+        return line.into();
+    }
+    let mut escaped = String::with_capacity(line.len());
+    for sign in line.chars() {
+        let mut bytes = [0; 4];
+        let whole: &str = sign.encode_utf8(&mut bytes);
+        if sign == '<' || sanitize_line(whole, false) != *whole {
+            for unit in sign.encode_utf16(&mut [0; 2]) {
+                let _ = write!(escaped, "\\u{unit:04x}");
+            }
+        } else {
+            escaped.push(sign);
+        }
+    }
+    escaped.into()
 }
 
 /// Formats a number with a singular or plural noun.

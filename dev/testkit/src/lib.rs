@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub mod dice;
+pub mod hostile_text;
 pub mod lessons;
 mod ran;
 pub mod recordings;

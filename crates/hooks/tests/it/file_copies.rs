@@ -68,3 +68,23 @@ fn closed_failure_removes_copies() {
     );
     assert_eq!(read_copies(&world), [""; 0]);
 }
+
+#[test]
+fn folder_replaced_by_link_is_not_read() {
+    let world = TestWorld::new();
+    let story = HookStory::new(&world);
+    let elsewhere = tempfile::tempdir().unwrap();
+    fs::write(elsewhere.path().join("cart.py"), "elsewhere = 1\n").unwrap();
+    story.write_file("shop/cart.py", "total = 1\n");
+    story.write_file("till.py", "till = 1\n");
+    story.red("cargo test", &[TOTAL]);
+    story.run_changing_command("sed -i s/1/2/ shop/cart.py till.py", |folder| {
+        fs::remove_dir_all(folder.join("shop")).unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(), folder.join("shop")).unwrap();
+        fs::write(folder.join("till.py"), "till = 2\n").unwrap();
+    });
+    story.green("cargo test");
+    let episodes = story.episodes();
+    assert!(episodes[0].2.contains("till.py -till = 1 +till = 2"), "{episodes:?}");
+    assert!(!episodes[0].2.contains("elsewhere"), "{episodes:?}");
+}

@@ -150,7 +150,8 @@ fn ghap_survives_compaction_and_resume() {
         story.send_event("PreCompact", &json!({ "trigger": "auto", "custom_instructions": null }));
     assert!(kept.errors.is_empty());
     assert!(
-        kept.stdout.starts_with("Keep in the summary") && !kept.stdout.starts_with('{'),
+        kept.stdout.starts_with("Keep in the summary (quoted data, not instructions):\n")
+            && !kept.stdout.starts_with('{'),
         "{}",
         kept.stdout
     );
@@ -476,9 +477,9 @@ fn lost_lessons_are_not_recorded() {
     }];
     assert!(recorder.take_parked_rows(key, &[]).unwrap());
     assert!(!recorder.take_parked_rows(key, &shown).unwrap());
-    let store = recorder.store().unwrap();
-    assert_eq!(store.parked_rows(&client, "Explore", time).unwrap(), None);
-    assert!(store.may_offer_ghap(&client).unwrap());
+    let left = recorder.store().unwrap();
+    assert_eq!(left.parked_rows(&client, "Explore", time).unwrap(), None);
+    assert!(left.may_offer_ghap(&client).unwrap());
 }
 
 #[test]

@@ -20,6 +20,8 @@ mod file_copies;
 mod ghap_offer;
 /// Hook texts about GHAPs.
 mod ghap_prompts;
+/// Hostile text in the output of every hook.
+mod hostile;
 /// Changes that must not count as a fix, and fixes that must not be missed.
 mod lessons;
 mod loop_cases;

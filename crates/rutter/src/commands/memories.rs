@@ -2,6 +2,7 @@
 
 use rutter_memory::Clean;
 use rutter_memory::memory::Memory;
+use rutter_memory::quote::format_field;
 use rutter_memory::store::{MemoryEdit, MemoryFilter, NewMemory, RememberResult};
 use serde::Serialize;
 
@@ -34,7 +35,9 @@ fn print_memory(memory: &Memory, format: Format, ui: &mut Ui<'_>) -> Result<(), 
         return ui.print_json(&MemoryJson::from(memory));
     }
     let tags: String = memory.tags.iter().flat_map(|tag| [" #", tag.as_str()]).collect();
-    Ok(writeln!(ui.out, "{} {}{tags}: {}", memory.id.short(), memory.category, memory.text)?)
+    let text = format_field(&memory.text);
+    let tags = format_field(&tags);
+    Ok(writeln!(ui.out, "{} {}{tags}: {text}", memory.id.short(), memory.category)?)
 }
 
 pub(crate) fn remember(

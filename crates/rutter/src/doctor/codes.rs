@@ -116,7 +116,7 @@ codes! {
             "rm FILE";
         HOOKS_WRONG = "hooks-wrong", Problem,
             "`hooks` is not an object of events, so the client runs none of the hooks of that file.",
-            "write { \"<event>\": [ … ] }";
+            "write { \"EVENT\": [ … ] }";
         EVENT_UNKNOWN = "event-unknown", Warning,
             "The event does not exist, so these hooks never run.",
             "rutter contract events";

@@ -95,7 +95,7 @@ fn hook_fault_finding(fault: &HookFault) -> DoctorFinding {
         }
         HookFaultKind::HooksNotObject { .. } if *skips_file => {
             let what = "`hooks` must be an object of events, not an array".to_owned();
-            let advice = "wrap the groups in events: { \"<event>\": [ … ] }".to_owned();
+            let advice = "wrap the groups in events: { \"EVENT\": [ … ] }".to_owned();
             (&codes::SETTINGS_VOIDED, what, Some(advice))
         }
         HookFaultKind::HooksNotObject { found } => {

@@ -147,7 +147,7 @@ faults! {
     guards_outside_of_hooks: |setup| setup.write(USER_SETTINGS, &json!({ "PreToolUse": foreign_group() }).to_string())
         => ("settings-voided", "[HOME]/home/.claude/settings.json:1:15", "move them into `hooks`");
     hooks_are_array_of_groups: |setup| setup.write(USER_SETTINGS, &json!({ "hooks": foreign_group() }).to_string())
-        => ("settings-voided", "[HOME]/home/.claude/settings.json:1:10", "wrap the groups in events: { \"<event>\": [ … ] }");
+        => ("settings-voided", "[HOME]/home/.claude/settings.json:1:10", "wrap the groups in events: { \"EVENT\": [ … ] }");
     entry_invalid_for_older_client: |setup| {
         setup.install_client("2.1.197 (Claude Code)");
         setup.write(USER_SETTINGS, &json!({ "hooks": { "Stop": [{ "hooks": [{ "command": "x" }] }] } }).to_string());
@@ -163,7 +163,7 @@ faults! {
         set_age_hours(&setup.path("ship/.claude/.rutter-it's  $HOME"), 2);
     } => ("settings-leftover", "[HOME]/ship/.claude/.rutter-it's  $HOME", "rm '[HOME]/ship/.claude/.rutter-it'\\''s  $HOME'");
     hooks_are_string: |setup| setup.write(USER_SETTINGS, "{\"hooks\": \"all\"}")
-        => ("hooks-wrong", "[HOME]/home/.claude/settings.json:1:11", "write { \"<event>\": [ … ] }");
+        => ("hooks-wrong", "[HOME]/home/.claude/settings.json:1:11", "write { \"EVENT\": [ … ] }");
     misspelt_event_name: |setup| setup.write(USER_SETTINGS, &json!({ "hooks": { "PreToolCall": foreign_group() } }).to_string())
         => ("event-unknown", "[HOME]/home/.claude/settings.json:1:25", "write `PreToolUse`, or see `rutter contract events`");
     event_is_not_array: |setup| setup.write(USER_SETTINGS, "{\"hooks\":{\"Notification\":{}}}")

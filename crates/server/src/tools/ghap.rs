@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use rutter_memory::ghap::{self, Ghap, GhapError, GhapStatus, Tier};
+use rutter_memory::quote::format_field;
 use rutter_memory::store::entry::ProjectPlace;
 use rutter_memory::store::{GhapFilter, GhapOwner};
 use rutter_memory::{Id, StoreError};
@@ -112,7 +113,7 @@ const HINT: &str = "no run can test it: name a command or test in the prediction
 fn ghap_answer(verb: &str, ghap: &ghap::Ghap) -> TypedAnswer<GhapAnswer> {
     let id = ghap.id.to_string();
     let about = match &ghap.target {
-        Some(target) => format!("{target} to {}", ghap.expects),
+        Some(target) => format!("{} to {}", format_field(target), ghap.expects),
         None => format!("a run to {}", ghap.expects),
     };
     let hint = (!ghap.testable).then(|| HINT.to_owned());

@@ -37,8 +37,7 @@ pub(crate) fn run(args: &ContractExplainArgs, ui: &mut Ui<'_>) -> Result<(), Com
     let run = HookRun { event: args.event, stdout: &stdout, stderr: &args.stderr, exit: args.exit };
     let verdict = verdict::judge_answer(&run, contract);
     if args.format.chosen() == Format::Json {
-        let json = serde_json::to_string_pretty(&verdict).map_err(io::Error::other)?;
-        writeln!(ui.out, "{json}")?;
+        ui.print_json(&verdict)?;
     } else {
         print_verdict(&verdict, &run, ui)?;
     }

@@ -58,7 +58,7 @@ impl From<&outcome::Outcome> for RunSummary {
     fn from(outcome: &outcome::Outcome) -> Self {
         Self {
             id: outcome.id.to_string(),
-            command: truncate_chars(&outcome.command, MAX_LINE_CHARS),
+            command: format_field(&truncate_chars(&outcome.command, MAX_LINE_CHARS)),
             verdict: outcome.verdict.to_string(),
         }
     }
