@@ -247,17 +247,18 @@ fn client_process(pid: u32) -> Option<SessionProcess> {
 
 /// Returns a folder relative to the root; empty if it is outside.
 fn relative_folder(root: &Path, folder: &Path) -> String {
-    let settled = folder.canonicalize();
-    let inside = settled.as_deref().unwrap_or(folder).strip_prefix(root);
+    let canonical = folder.canonicalize();
+    let inside = canonical.as_deref().unwrap_or(folder).strip_prefix(root);
     inside.map(|path| path.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// A call of a hook: its session, project, settings and database.
 ///
 /// A call makes at most two write transactions: it records its event, and then the texts that it is about to print. Only
-/// SessionStart and PostToolUse of Bash need both. One transaction for both would break the rule to record first. The texts depend on what the event changed (a failing run
-/// may end episodes and judge earlier lessons), so the run would have to wait until they are assembled, and a call that
-/// panics or is killed meanwhile would lose its run. Reading inside the transaction would also block other hooks.
+/// SessionStart and PostToolUse of Bash need both. One transaction for both would break the rule to record first. The
+/// texts depend on what the event changed (a failing run may end episodes and judge earlier lessons), so the run would
+/// have to wait until they are assembled, and a call that panics or is killed meanwhile would lose its run. Reading
+/// inside the transaction would also block other hooks.
 struct HookCall {
     event: EventName,
     env: HookEnv,
