@@ -30,4 +30,4 @@ pub mod value;
 pub use id::{Id, IdSuffix};
 pub use rutter_redact::{Clean, Limit, TextError, UnknownChoice, checksum};
 pub use rutter_runs::{ParseTimeError, Time};
-pub use store::{Store, StoreError};
+pub use store::{Store, StoreError, StoreResult};

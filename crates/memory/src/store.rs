@@ -206,6 +206,9 @@ pub enum StoreError {
     NoSession(String),
 }
 
+/// The result of an operation of the store.
+pub type StoreResult<T = ()> = Result<T, StoreError>;
+
 impl StoreError {
     /// Returns true if the error means that the store cannot be written or locked.
     fn is_read_only(&self) -> bool {
@@ -254,7 +257,7 @@ impl Store {
     /// cannot be written.
     ///
     /// If the file is corrupt, moves it aside and creates a new database; [`Store::set_aside`] then returns its path.
-    pub fn open(folder: &Path, now: Time) -> Result<Self, StoreError> {
+    pub fn open(folder: &Path, now: Time) -> StoreResult<Self> {
         let files = DataDir::new(folder);
         files.make_folder().map_err(io_error("make", folder))?;
         files.secure()?;
@@ -282,7 +285,7 @@ impl Store {
     }
 
     /// Opens the store without writing anything: neither the database nor SQLite's files next to it.
-    fn open_read_only(files: &DataDir) -> Result<Self, StoreError> {
+    fn open_read_only(files: &DataDir) -> StoreResult<Self> {
         let path = files.database();
         let using = files.lock_in_use(data_dir::LOCK_TIMEOUT).ok();
         let connection = wal_image::open_image(files)?;
@@ -314,14 +317,14 @@ impl Store {
     }
 
     /// Fails if the store cannot be written; the error has the reason and the command to type.
-    fn check_writable(&self) -> Result<(), StoreError> {
+    fn check_writable(&self) -> StoreResult {
         if self.is_read_only {
             return Err(StoreError::ReadOnly(self.files.why_unwritable()));
         }
         Ok(())
     }
 
-    fn open_writable(files: &DataDir) -> Result<Self, StoreError> {
+    fn open_writable(files: &DataDir) -> StoreResult<Self> {
         let path = files.database();
         let using =
             files.lock_in_use(data_dir::LOCK_TIMEOUT).map_err(io_error("open", &files.log()))?;
@@ -382,8 +385,8 @@ impl Store {
     /// Runs a change in one transaction.
     fn write<T>(
         &mut self,
-        change: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
+        change: impl FnOnce(&Transaction<'_>) -> StoreResult<T>,
+    ) -> StoreResult<T> {
         self.check_writable()?;
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -397,7 +400,7 @@ impl Store {
 /// Opens an existing database. It does not create one (only [`create`] does, and always a complete one), and closing it
 /// does not checkpoint: the file may be corrupt or belong to a newer program. Only one thread may use the connection at
 /// a time.
-pub(crate) fn open_database(path: &Path, patience: Duration) -> Result<Connection, StoreError> {
+pub(crate) fn open_database(path: &Path, patience: Duration) -> StoreResult<Connection> {
     data_dir::check_path(path).map_err(io_error("open", path))?;
     Ok(open_connection(path, patience)?)
 }
@@ -447,7 +450,7 @@ pub(crate) fn configure_connection(connection: &Connection) -> rusqlite::Result<
 }
 
 /// Creates the database under a temporary name and renames it, so that no process ever opens an incomplete one.
-fn create_database(files: &DataDir, _making: &FolderLock) -> Result<(), StoreError> {
+fn create_database(files: &DataDir, _making: &FolderLock) -> StoreResult {
     let path = files.database();
     if path.exists() {
         return Ok(());
@@ -489,8 +492,8 @@ fn create_database(files: &DataDir, _making: &FolderLock) -> Result<(), StoreErr
 fn replace_damaged_database(
     files: &DataDir,
     now: Time,
-    damaged: impl FnOnce(&DataDir) -> Result<bool, StoreError>,
-) -> Result<Option<PathBuf>, StoreError> {
+    damaged: impl FnOnce(&DataDir) -> StoreResult<bool>,
+) -> StoreResult<Option<PathBuf>> {
     let making = files.lock_for_changes().map_err(io_error("lock", files.folder()))?;
     if files.database().exists() && !damaged(files)? {
         return Ok(None);

@@ -4,9 +4,9 @@
 use std::io::{Read as _, Write as _};
 use std::process::Command;
 
-use crate::CommandError;
 use crate::environment::Environment;
 use crate::ui::{Ui, first_line};
+use crate::{CommandError, CommandResult};
 
 /// A question for one missing value of a command.
 #[derive(Debug, Clone, Copy)]
@@ -39,7 +39,7 @@ pub(crate) fn ask_all(
     editor: bool,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<Vec<String>, CommandError> {
+) -> CommandResult<Vec<String>> {
     if questions.is_empty() {
         return Ok(Vec::new());
     }
@@ -58,7 +58,7 @@ pub(crate) fn ask_all(
     questions.iter().map(|question| ask_one(question, ui)).collect()
 }
 
-fn ask_one(question: &Question, ui: &mut Ui<'_>) -> Result<String, CommandError> {
+fn ask_one(question: &Question, ui: &mut Ui<'_>) -> CommandResult<String> {
     loop {
         if question.choices.is_empty() {
             write!(ui.err, "{}: ", question.text)?;
@@ -95,7 +95,7 @@ pub(crate) fn ask_choice(
     choices: &[&'static str],
     default: &'static str,
     ui: &mut Ui<'_>,
-) -> Result<Option<&'static str>, CommandError> {
+) -> CommandResult<Option<&'static str>> {
     loop {
         write!(ui.err, "{question} ({}) [{default}]: ", choices.join(", "))?;
         ui.err.flush()?;
@@ -115,7 +115,7 @@ pub(crate) fn ask_choice(
 }
 
 /// Returns true if the user answers yes. The end of the input and any other answer count as no.
-pub(crate) fn confirm(question: &str, ui: &mut Ui<'_>) -> Result<bool, CommandError> {
+pub(crate) fn confirm(question: &str, ui: &mut Ui<'_>) -> CommandResult<bool> {
     write!(ui.err, "{question} [y/N] ")?;
     ui.err.flush()?;
     let answer = ui.read_line()?.unwrap_or_default();
@@ -137,7 +137,7 @@ fn answer_heading(question: &Question) -> String {
 }
 
 /// Collects all answers in one file, with a heading for each question.
-fn ask_in_editor(questions: &[Question], env: &Environment) -> Result<Vec<String>, CommandError> {
+fn ask_in_editor(questions: &[Question], env: &Environment) -> CommandResult<Vec<String>> {
     let headings: Vec<String> = questions.iter().map(answer_heading).collect();
     let form = format!("{FORM_INTRODUCTION}\n\n{}\n\n", headings.join("\n\n\n"));
     let written = edit_text(&form, env)?;
@@ -166,7 +166,7 @@ fn parse_answers(headings: &[String], written: &str) -> Vec<String> {
 }
 
 /// Opens a text in the user's editor and returns the edited text.
-pub(crate) fn edit_text(text: &str, env: &Environment) -> Result<String, CommandError> {
+pub(crate) fn edit_text(text: &str, env: &Environment) -> CommandResult<String> {
     let Some(editor) = &env.editor else {
         return Err(CommandError::Usage(
             "no editor is set; set EDITOR, or give the text as an option".to_owned(),

@@ -5,13 +5,13 @@ use std::path::Path;
 
 use rutter_memory::quote::PathLine as _;
 
-use crate::CommandError;
+use crate::{CommandError, CommandResult};
 
 /// Writes a temporary file in the same folder and renames it, so that a failure leaves the old file intact.
 pub(crate) fn write_atomically<T>(
     path: &Path,
-    content: impl FnOnce(&mut dyn Write) -> Result<T, CommandError>,
-) -> Result<T, CommandError> {
+    content: impl FnOnce(&mut dyn Write) -> CommandResult<T>,
+) -> CommandResult<T> {
     let refuse = |error: io::Error| {
         CommandError::Refused(format!("cannot write {}: {error}", path.to_line()))
     };

@@ -24,6 +24,9 @@ pub enum CommandError {
     Io(io::Error),
 }
 
+/// The result of a command.
+pub type CommandResult<T = ()> = Result<T, CommandError>;
+
 impl CommandError {
     /// Returns the exit code. A broken pipe is success: the reader of the output has closed it on purpose.
     pub fn exit_code(&self) -> u8 {

@@ -11,14 +11,14 @@ mod project;
 mod screen;
 mod story;
 
-use crate::CommandError;
+use crate::CommandResult;
 use crate::ui::Ui;
 
 use project::DemoProject;
 use screen::{DemoPace, DemoScreen};
 
 /// Plays the demo. It does not pause with `fast` or if stdout is not a terminal.
-pub(crate) fn play(fast: bool, ui: &mut Ui<'_>) -> Result<(), CommandError> {
+pub(crate) fn play(fast: bool, ui: &mut Ui<'_>) -> CommandResult {
     let pace = if fast || ui.screen.is_none() { DemoPace::none() } else { DemoPace::for_reading() };
     let mut screen = DemoScreen::new(ui.out, ui.screen, pace);
     let mut stage = DemoProject::open()?;

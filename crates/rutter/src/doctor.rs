@@ -73,7 +73,7 @@ use layers::LayerReport;
 use live::LiveCheck;
 use servers::{ServerRegistration, ServerRegistrations};
 
-use crate::CommandError;
+use crate::CommandResult;
 use crate::environment::Environment;
 use crate::install::cargo_target_folder;
 use crate::scratch::ScratchFolder;
@@ -136,7 +136,7 @@ impl DoctorReport {
         env: &Environment,
         places: &ClientEnvironment,
         live: bool,
-    ) -> Result<Self, CommandError> {
+    ) -> CommandResult<Self> {
         let mut findings = Vec::new();
         let scratch = ScratchFolder::open("doctor");
         let client = InstalledClient::detect(places, &mut findings);

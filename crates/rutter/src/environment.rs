@@ -13,8 +13,8 @@ use rutter_memory::quote::PathLine as _;
 use rutter_memory::store::{DataDir, GhapOwner, UnsafePath, spool};
 use rutter_memory::{Clean, Store, StoreError, Time, log};
 
-use crate::CommandError;
 use crate::ui::{Terminal, Ui};
+use crate::{CommandError, CommandResult};
 
 /// The folders, program paths, client session and time that a command works with.
 pub(crate) struct Environment {
@@ -172,7 +172,7 @@ pub(crate) fn current_time() -> Time {
 
 /// Returns the data directory. Makes no system call unless the path is relative or `HOME` is unset, because hooks call
 /// this on every event.
-pub(crate) fn data_dir() -> Result<PathBuf, CommandError> {
+pub(crate) fn data_dir() -> CommandResult<PathBuf> {
     let data = rutter_folder("XDG_DATA_HOME", ".local/share").ok_or_else(|| {
         CommandError::Refused(
             "no home folder is known, so there is no place for the memory; set RUTTER_HOME"
@@ -218,7 +218,7 @@ fn rutter_folder(kind: &str, below_home: &str) -> Option<PathBuf> {
 
 impl Environment {
     #[expect(clippy::disallowed_methods, reason = "this is the one place")]
-    pub(crate) fn from_process() -> Result<Self, CommandError> {
+    pub(crate) fn from_process() -> CommandResult<Self> {
         let text = |name: &str| env::var(name).ok().filter(|value| !value.trim().is_empty());
         Ok(Self {
             data: data_dir()?,
@@ -238,7 +238,7 @@ impl Environment {
 
     /// Ensures that only this user can change the data directory. Prints a warning if the permissions had to be
     /// restricted.
-    pub(crate) fn secure_data(&self, ui: &mut Ui<'_>) -> Result<(), CommandError> {
+    pub(crate) fn secure_data(&self, ui: &mut Ui<'_>) -> CommandResult {
         let files = self.data_dir();
         if let Some(mode) = files.secure().map_err(StoreError::from)? {
             drop(log::append_permission_change(&files, self.now, mode));
@@ -260,7 +260,7 @@ impl Environment {
     }
 
     /// Opens the store. Prints a remark if a damaged database was set aside.
-    pub(crate) fn open_store(&self, ui: &mut Ui<'_>) -> Result<Store, CommandError> {
+    pub(crate) fn open_store(&self, ui: &mut Ui<'_>) -> CommandResult<Store> {
         let mut store = Store::open(&self.data, self.now)?;
         store.set_author(self.origin());
         if let Some(path) = store.set_aside() {
@@ -309,18 +309,18 @@ impl Environment {
     }
 
     /// Loads the configuration for the working directory of the command.
-    pub(crate) fn load_folder_config(&self) -> Result<Config, CommandError> {
+    pub(crate) fn load_folder_config(&self) -> CommandResult<Config> {
         let root = LocatedProject::find(self.working_dir()?).root;
         Ok(self.load_config(Some(&root)).config)
     }
 
     /// Returns the working directory of the command.
-    pub(crate) fn working_dir(&self) -> Result<&Path, CommandError> {
+    pub(crate) fn working_dir(&self) -> CommandResult<&Path> {
         self.folder.as_deref().ok_or_else(missing_folder_failure)
     }
 
     /// Locates the project of the command's working directory.
-    pub(crate) fn locate_project(&self) -> Result<LocatedProject, CommandError> {
+    pub(crate) fn locate_project(&self) -> CommandResult<LocatedProject> {
         let user = self.config_file.as_deref().unwrap_or_else(|| Path::new(""));
         let started_in = client_start_dir();
         let (located, _) = LocatedProject::find_configured(
@@ -334,7 +334,7 @@ impl Environment {
 
     /// Returns the owner of the command's entries: the main agent of the client session, otherwise the permanent
     /// session of the command line.
-    pub(crate) fn owner(&self) -> Result<GhapOwner, CommandError> {
+    pub(crate) fn owner(&self) -> CommandResult<GhapOwner> {
         Ok(GhapOwner {
             client: self.session_id(),
             agent: None,

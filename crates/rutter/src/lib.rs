@@ -21,10 +21,10 @@ mod values_page;
 
 use std::io::Write as _;
 
-pub use command_error::CommandError;
+pub use command_error::{CommandError, CommandResult};
 
 /// Runs a parsed command line.
-pub fn run(cli: &cli::Cli, ui: &mut ui::Ui<'_>) -> Result<(), CommandError> {
+pub fn run(cli: &cli::Cli, ui: &mut ui::Ui<'_>) -> CommandResult {
     use cli::{CliCommand, ContractCommand};
 
     environment::accept_sudo_user();
@@ -61,7 +61,7 @@ pub fn run(cli: &cli::Cli, ui: &mut ui::Ui<'_>) -> Result<(), CommandError> {
     done
 }
 
-fn run_command(cli: &cli::Cli, ui: &mut ui::Ui<'_>) -> Result<(), CommandError> {
+fn run_command(cli: &cli::Cli, ui: &mut ui::Ui<'_>) -> CommandResult {
     use cli::CliCommand;
 
     // Commands without a store must work without a home folder.
@@ -81,7 +81,7 @@ fn run_in_environment(
     cli: &cli::Cli,
     env: &environment::Environment,
     ui: &mut ui::Ui<'_>,
-) -> Result<(), CommandError> {
+) -> CommandResult {
     use cli::CliCommand;
 
     // Doctor reports an unsafe data directory itself. Settings can be read and removed without it.

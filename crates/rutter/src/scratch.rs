@@ -15,8 +15,8 @@ use rustix::io::{FdFlags, fcntl_setfd};
 use rutter_memory::quote::PathLine as _;
 use tempfile::TempDir;
 
-use crate::CommandError;
 use crate::doctor::process::wait_for_exit;
+use crate::{CommandError, CommandResult};
 
 /// Time that remaining processes, such as the maintenance of a hook, have to end after the folder was closed.
 const MAINTENANCE_TIMEOUT: Duration = Duration::from_secs(15);
@@ -35,7 +35,7 @@ pub(crate) struct ScratchFolder {
 
 impl ScratchFolder {
     /// Creates a folder with `purpose` in its name.
-    pub(crate) fn open(purpose: &str) -> Result<Self, CommandError> {
+    pub(crate) fn open(purpose: &str) -> CommandResult<Self> {
         let refused = |what: &str, error: io::Error, advice: &str| {
             CommandError::Refused(format!("cannot {what}: {error}{advice}"))
         };
@@ -70,7 +70,7 @@ impl ScratchFolder {
     }
 
     /// Waits until no process uses the folder, and removes it.
-    pub(crate) fn close(mut self) -> Result<(), CommandError> {
+    pub(crate) fn close(mut self) -> CommandResult {
         self.end_guard();
         match std::fs::remove_dir_all(self.path()) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {

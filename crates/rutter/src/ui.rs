@@ -8,7 +8,7 @@ use comfy_table::{ContentArrangement, Table, presets};
 use rutter_memory::quote::{sanitize_line, visible_chars};
 use serde::Serialize;
 
-use crate::CommandError;
+use crate::{CommandError, CommandResult};
 
 /// Largest input that is read from stdin. The client itself would have to hold as much.
 pub const MAX_STDIN_BYTES: u64 = 32 * 1024 * 1024;
@@ -43,7 +43,7 @@ impl Terminal {
 
 impl Ui<'_> {
     /// Reads all of stdin, up to [`MAX_STDIN_BYTES`].
-    pub fn read_stdin(&mut self) -> Result<Vec<u8>, CommandError> {
+    pub fn read_stdin(&mut self) -> CommandResult<Vec<u8>> {
         let mut bytes = Vec::new();
         let mut limited = (&mut *self.input).take(MAX_STDIN_BYTES + 1);
         limited.read_to_end(&mut bytes).map_err(CommandError::Input)?;
@@ -57,7 +57,7 @@ impl Ui<'_> {
     }
 
     /// Reads one line from stdin. Returns `None` at the end of the input.
-    pub fn read_line(&mut self) -> Result<Option<String>, CommandError> {
+    pub fn read_line(&mut self) -> CommandResult<Option<String>> {
         let mut bytes = Vec::new();
         (&mut *self.input)
             .take(MAX_STDIN_BYTES)
@@ -84,7 +84,7 @@ impl Ui<'_> {
 
     /// Prints a value as JSON. Characters that are not printed as they are become `\u` escapes, so a program reads the
     /// same texts.
-    pub fn print_json(&mut self, value: &impl Serialize) -> Result<(), CommandError> {
+    pub fn print_json(&mut self, value: &impl Serialize) -> CommandResult {
         let json = serde_json::to_string_pretty(value).map_err(io::Error::from)?;
         for line in json.lines() {
             writeln!(self.out, "{}", escape_json_line(line))?;

@@ -5,8 +5,8 @@ use rusqlite::{Connection, Transaction, params};
 use super::entry::{EntryArrival, EntryKind, SessionEntry};
 use super::hook_store::HookStore;
 use super::{
-    StoreError, effects, episodes, ghap_prompts, injections, origins, outcomes, projects, sessions,
-    tool_callers,
+    StoreResult, effects, episodes, ghap_prompts, injections, origins, outcomes, projects,
+    sessions, tool_callers,
 };
 use crate::session::StoredSessionSource;
 
@@ -15,7 +15,7 @@ pub(crate) fn apply_entry(
     connection: &Connection,
     entry: &SessionEntry,
     arrival: EntryArrival,
-) -> Result<(), StoreError> {
+) -> StoreResult {
     let session = sessions::record_session_seen(connection, entry, arrival)?;
     if arrival == EntryArrival::Late {
         effects::mark_unexamined(connection, session)?;
@@ -85,7 +85,7 @@ impl HookStore {
     pub fn write_entries<'a>(
         &mut self,
         entries: impl IntoIterator<Item = &'a SessionEntry>,
-    ) -> Result<(), StoreError> {
+    ) -> StoreResult {
         self.write_entries_then(entries, |_| Ok(()))
     }
 
@@ -93,8 +93,8 @@ impl HookStore {
     pub(super) fn write_entries_then<'a, T>(
         &mut self,
         entries: impl IntoIterator<Item = &'a SessionEntry>,
-        change: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
+        change: impl FnOnce(&Transaction<'_>) -> StoreResult<T>,
+    ) -> StoreResult<T> {
         self.write_with(|transaction| {
             for entry in entries {
                 apply_entry(transaction, entry, EntryArrival::AtOnce)?;

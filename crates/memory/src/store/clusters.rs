@@ -7,7 +7,7 @@
 use rusqlite::{Connection, OptionalExtension as _, Row, RowIndex, params};
 use serde::Serialize;
 
-use super::{Store, StoreError, tables};
+use super::{Store, StoreError, StoreResult, tables};
 use crate::ghap::{Domain, GhapStatus, Tier};
 use crate::project::ProjectKey;
 use crate::{Clean, Id, IdSuffix, Time};
@@ -100,7 +100,7 @@ pub struct ClusterFilter {
 
 impl Store {
     /// Lists clusters, the largest first.
-    pub fn clusters(&self, filter: &ClusterFilter) -> Result<Vec<Cluster>, StoreError> {
+    pub fn clusters(&self, filter: &ClusterFilter) -> StoreResult<Vec<Cluster>> {
         let limit = filter.limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
         let mut clusters = self.connection.prepare_cached(
             "SELECT * FROM cluster WHERE (?1 IS NULL OR axis = ?1) AND (?2 IS NULL OR EXISTS (
@@ -117,7 +117,7 @@ impl Store {
     }
 
     /// Returns the cluster with an id.
-    pub fn cluster(&self, id: Id) -> Result<Cluster, StoreError> {
+    pub fn cluster(&self, id: Id) -> StoreResult<Cluster> {
         let found = self
             .connection
             .prepare_cached("SELECT * FROM cluster WHERE uid = ?1")?
@@ -127,7 +127,7 @@ impl Store {
     }
 
     /// Returns the experiences of a cluster, those nearest to its middle first.
-    pub fn members(&self, id: Id) -> Result<Vec<ClusterMember>, StoreError> {
+    pub fn members(&self, id: Id) -> StoreResult<Vec<ClusterMember>> {
         let cluster = self.cluster(id)?;
         let common = load_mean(&self.connection, cluster.axis)?;
         let middle = ClusterCenter::load(&self.connection, id, cluster.axis, &common)?;
@@ -157,12 +157,12 @@ impl Store {
     }
 
     /// Finds a cluster by the id or id suffix that a user typed.
-    pub fn cluster_id(&self, id: &IdSuffix) -> Result<Id, StoreError> {
+    pub fn cluster_id(&self, id: &IdSuffix) -> StoreResult<Id> {
         tables::find_by_suffix(&self.connection, "cluster", "cluster", id)
     }
 
     /// Returns the cluster of an experience on an axis, or None if it belongs to none.
-    pub fn cluster_of(&self, ghap: Id, axis: Axis) -> Result<Option<Id>, StoreError> {
+    pub fn cluster_of(&self, ghap: Id, axis: Axis) -> StoreResult<Option<Id>> {
         let found = self
             .connection
             .prepare_cached(
@@ -175,7 +175,7 @@ impl Store {
     }
 
     /// Returns the number of experiences with a text on an axis, and how many of them belong to a cluster.
-    pub fn count_grouped(&self, axis: Axis) -> Result<(u64, u64), StoreError> {
+    pub fn count_grouped(&self, axis: Axis) -> StoreResult<(u64, u64)> {
         Ok(self.connection.query_row(
             "SELECT count(*), count(cluster) FROM grouped WHERE axis = ?1",
             [axis],
@@ -238,7 +238,7 @@ fn text_on_axis(row: &Row<'_>, axis: Axis) -> rusqlite::Result<Clean> {
 }
 
 /// Returns the mean of the texts of an axis, from the last update.
-pub(super) fn load_mean(connection: &Connection, axis: Axis) -> Result<MeanDirection, StoreError> {
+pub(super) fn load_mean(connection: &Connection, axis: Axis) -> StoreResult<MeanDirection> {
     let kept: Option<Vec<u8>> = connection
         .prepare_cached("SELECT mean FROM common WHERE axis = ?1")?
         .query_row([axis], |row| row.get(0))
@@ -277,7 +277,7 @@ impl ClusterCenter {
         cluster: Id,
         axis: Axis,
         common: &MeanDirection,
-    ) -> Result<Self, StoreError> {
+    ) -> StoreResult<Self> {
         let mut select = connection.prepare_cached(
             "SELECT grouped.row, document.vector, ghap.tier, work.vector
              FROM cluster JOIN grouped ON grouped.cluster = cluster.id
@@ -318,7 +318,7 @@ impl ClusterCenter {
 /// Deletes data derived from forgotten experiences: the means of their vectors, and clusters without a member. Earlier
 /// versions also stored a sum for each cluster. Marks the clusters that lost a member, so that the next update checks the
 /// others.
-pub(super) fn forget_derived(connection: &Connection) -> Result<(), StoreError> {
+pub(super) fn forget_derived(connection: &Connection) -> StoreResult {
     Ok(connection.execute_batch(
         "DELETE FROM common;
          DELETE FROM summed;

@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use super::documents::search_files;
 use super::{
-    DataDir, SalvageReport, Store, StoreError, UnsafePath, exchange, io_error, open_database,
-    replace_damaged_database, schema, spool, wal_image,
+    DataDir, SalvageReport, Store, StoreError, StoreResult, UnsafePath, exchange, io_error,
+    open_database, replace_damaged_database, schema, spool, wal_image,
 };
 use crate::Time;
 use crate::data_dir;
@@ -132,7 +132,7 @@ impl StoreFinding {
 }
 
 /// Checks a store without changing anything.
-pub fn check_store(folder: &Path) -> Result<StoreHealth, StoreError> {
+pub fn check_store(folder: &Path) -> StoreResult<StoreHealth> {
     let files = DataDir::new(folder);
     let mut health = StoreHealth { folder: folder.to_owned(), ..StoreHealth::default() };
     if !folder.exists() {
@@ -287,7 +287,7 @@ struct DatabaseCheck {
     misfiled: bool,
 }
 
-fn inspect_database(files: &DataDir) -> Result<DatabaseCheck, StoreError> {
+fn inspect_database(files: &DataDir) -> StoreResult<DatabaseCheck> {
     let looked = open_database(&files.database(), data_dir::LOCK_TIMEOUT).and_then(|connection| {
         let found = schema::detect_schema(&connection)?;
         Ok((connection, found))
@@ -338,7 +338,7 @@ fn inspect_database(files: &DataDir) -> Result<DatabaseCheck, StoreError> {
 
 /// Returns old unfinished work: spooled entries that were not drained, and files of killed processes. Separate from
 /// [`check_store`] because it needs the current time.
-pub fn find_neglected(folder: &Path, now: Time) -> Result<Vec<StoreFinding>, StoreError> {
+pub fn find_neglected(folder: &Path, now: Time) -> StoreResult<Vec<StoreFinding>> {
     let files = DataDir::new(folder);
     let mut findings = Vec::new();
     if !folder.exists() {
@@ -368,7 +368,7 @@ pub fn find_neglected(folder: &Path, now: Time) -> Result<Vec<StoreFinding>, Sto
 }
 
 /// Removes other users' access to a store. Returns the paths that were changed.
-pub fn restrict_access(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
+pub fn restrict_access(folder: &Path) -> StoreResult<Vec<PathBuf>> {
     if !folder.exists() {
         return Ok(Vec::new());
     }
@@ -390,7 +390,7 @@ pub struct RepairReport {
 }
 
 /// Moves a damaged database aside, and imports the readable rows of it and of those moved aside before.
-pub fn repair_store(folder: &Path, now: Time) -> Result<RepairReport, StoreError> {
+pub fn repair_store(folder: &Path, now: Time) -> StoreResult<RepairReport> {
     let files = DataDir::new(folder);
     let mut done = RepairReport::default();
     if !folder.exists() {

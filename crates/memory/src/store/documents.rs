@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::{Store, StoreError, episode_files, episodes, ghaps, memories, values};
+use super::{Store, StoreError, StoreResult, episode_files, episodes, ghaps, memories, values};
 use crate::document::{self, Axis, AxisTexts, DocumentKind};
 use crate::{Clean, Id, Time};
 use rutter_search::embed::{TokenSet, embed};
@@ -27,7 +27,7 @@ pub(crate) const MAX_UNINDEXED_IN_HOOK: u32 = 2_000;
 const MAX_INDEXED_PER_HOOK: usize = 20;
 
 /// Updates the documents of every row written since the last call, and returns their number. Triggers note these rows.
-pub(crate) fn update_documents(connection: &Connection) -> Result<usize, StoreError> {
+pub(crate) fn update_documents(connection: &Connection) -> StoreResult<usize> {
     let mut done = 0;
     loop {
         let stale: Vec<(Id, DocumentKind)> = connection
@@ -43,7 +43,7 @@ pub(crate) fn update_documents(connection: &Connection) -> Result<usize, StoreEr
 }
 
 /// Updates the documents of a few rows, in a hook. Returns true if more are left for `rutter maintain`.
-pub(crate) fn update_some_documents(connection: &Connection) -> Result<bool, StoreError> {
+pub(crate) fn update_some_documents(connection: &Connection) -> StoreResult<bool> {
     let mut stale: Vec<(Id, DocumentKind)> = connection
         .prepare_cached("SELECT row, kind FROM stale LIMIT ?1")?
         .query_map([MAX_INDEXED_PER_HOOK + 1], |row| Ok((row.get(0)?, row.get(1)?)))?
@@ -54,10 +54,7 @@ pub(crate) fn update_some_documents(connection: &Connection) -> Result<bool, Sto
     Ok(more)
 }
 
-fn update_stale_rows(
-    connection: &Connection,
-    stale: Vec<(Id, DocumentKind)>,
-) -> Result<(), StoreError> {
+fn update_stale_rows(connection: &Connection, stale: Vec<(Id, DocumentKind)>) -> StoreResult {
     for (row, kind) in stale {
         refresh_documents(connection, kind, row)?;
         connection.prepare_cached("DELETE FROM stale WHERE row = ?1")?.execute([row])?;
@@ -66,11 +63,7 @@ fn update_stale_rows(
 }
 
 /// Replaces the documents of a row.
-fn refresh_documents(
-    connection: &Connection,
-    kind: DocumentKind,
-    row: Id,
-) -> Result<(), StoreError> {
+fn refresh_documents(connection: &Connection, kind: DocumentKind, row: Id) -> StoreResult {
     connection.prepare_cached("DELETE FROM document WHERE row = ?1")?.execute([row])?;
     if kind == DocumentKind::Episode {
         episode_files::refresh_episode_files(connection, row)?;
@@ -111,10 +104,7 @@ fn refresh_documents(
 }
 
 /// Returns the kind of a row that has documents.
-pub(crate) fn row_kind(
-    connection: &Connection,
-    row: Id,
-) -> Result<Option<DocumentKind>, StoreError> {
+pub(crate) fn row_kind(connection: &Connection, row: Id) -> StoreResult<Option<DocumentKind>> {
     Ok(connection
         .prepare_cached("SELECT kind FROM document WHERE row = ?1 LIMIT 1")?
         .query_row([row], |row| row.get(0))
@@ -125,7 +115,7 @@ pub(crate) fn row_kind(
 pub(crate) fn describe_row(
     connection: &Connection,
     row: Id,
-) -> Result<Option<(DocumentKind, Clean)>, StoreError> {
+) -> StoreResult<Option<(DocumentKind, Clean)>> {
     // By table, not by document: a row may exist without being indexed.
     for &kind in DocumentKind::ALL {
         if let Some(row) = recall::load_summary(connection, kind, row)? {
@@ -136,7 +126,7 @@ pub(crate) fn describe_row(
 }
 
 /// Returns the full text of a row, or None if the row is gone.
-pub(crate) fn full_text(connection: &Connection, row: Id) -> Result<Option<String>, StoreError> {
+pub(crate) fn full_text(connection: &Connection, row: Id) -> StoreResult<Option<String>> {
     let Some(kind) = row_kind(connection, row)? else {
         // A row without documents can only be a value.
         let value = none_if_missing(values::find_value(connection, row))?;
@@ -147,7 +137,7 @@ pub(crate) fn full_text(connection: &Connection, row: Id) -> Result<Option<Strin
 }
 
 /// Returns the sentence of a row that can be acted on. An episode has none.
-pub(crate) fn lesson(connection: &Connection, row: Id) -> Result<Option<Clean>, StoreError> {
+pub(crate) fn lesson(connection: &Connection, row: Id) -> StoreResult<Option<Clean>> {
     Ok(match row_kind(connection, row)? {
         None => none_if_missing(values::find_value(connection, row))?.map(|value| value.text),
         Some(DocumentKind::Memory) => {
@@ -167,7 +157,7 @@ fn read_texts(
     connection: &Connection,
     kind: DocumentKind,
     row: Id,
-) -> Result<Option<(AxisTexts, Time)>, StoreError> {
+) -> StoreResult<Option<(AxisTexts, Time)>> {
     Ok(match kind {
         DocumentKind::Memory => {
             let memory = memories::load_memory(connection, row);
@@ -191,7 +181,7 @@ fn read_texts(
     })
 }
 
-pub(crate) fn none_if_missing<T>(found: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
+pub(crate) fn none_if_missing<T>(found: StoreResult<T>) -> StoreResult<Option<T>> {
     match found {
         Err(StoreError::NotFound { .. }) => Ok(None),
         found => found.map(Some),
@@ -200,16 +190,13 @@ pub(crate) fn none_if_missing<T>(found: Result<T, StoreError>) -> Result<Option<
 
 impl Store {
     /// Returns the documents that fit a query, best first, without a minimum score.
-    pub fn search_documents(
-        &mut self,
-        query: &DocumentQuery<'_>,
-    ) -> Result<Vec<DocumentHit>, StoreError> {
+    pub fn search_documents(&mut self, query: &DocumentQuery<'_>) -> StoreResult<Vec<DocumentHit>> {
         self.update_index()?;
         find_documents(&self.connection.unchecked_transaction()?, &self.files, query)
     }
 
     /// Indexes rows that were written before the index existed, or by a program without it.
-    pub(crate) fn update_index(&mut self) -> Result<(), StoreError> {
+    pub(crate) fn update_index(&mut self) -> StoreResult {
         if self.is_read_only {
             return Ok(());
         }

@@ -18,7 +18,7 @@ use rusqlite::{Connection, params};
 
 use super::effects::{InjectionEffect, write_effects};
 use super::values::{BELIEF_COLUMNS, Belief, Sentence};
-use super::{StoreError, documents, episodes};
+use super::{StoreResult, documents, episodes};
 use crate::ghap::GhapStatus;
 use crate::injection::ShownEffect;
 use crate::{Id, Time};
@@ -47,7 +47,7 @@ impl NewEffects {
     }
 
     /// Records the effects and marks the sessions as examined.
-    pub(crate) fn write(&self, connection: &Connection) -> Result<(), StoreError> {
+    pub(crate) fn write(&self, connection: &Connection) -> StoreResult {
         write_effects(connection, &self.effects)?;
         let mut looked =
             connection.prepare_cached("UPDATE session SET settled = ?2 WHERE id = ?1")?;
@@ -59,7 +59,7 @@ impl NewEffects {
 }
 
 /// Finds effects in the sessions with activity since they were last examined.
-pub(crate) fn find_effects(connection: &Connection, now: Time) -> Result<NewEffects, StoreError> {
+pub(crate) fn find_effects(connection: &Connection, now: Time) -> StoreResult<NewEffects> {
     let sessions: Vec<i64> = connection
         .prepare_cached(
             "SELECT id FROM session WHERE seen > ?1 AND (seen >= settled OR EXISTS (
@@ -82,7 +82,7 @@ fn find_fix_effects(
     connection: &Connection,
     session: i64,
     effects: &mut Vec<InjectionEffect>,
-) -> Result<(), StoreError> {
+) -> StoreResult {
     let mut select = connection.prepare_cached(
         "SELECT injection.id, injection.row, episode.uid, outcome.at
          -- In this order: few runs mend something, and many things are shown.
@@ -124,11 +124,7 @@ fn find_fix_effects(
 
 /// Returns true if the text of a lesson fits a failure, and the fix of the failure shares a word with the lesson that
 /// is not in the failure itself.
-fn is_relevant_to_fix(
-    connection: &Connection,
-    lesson: Id,
-    failure: Id,
-) -> Result<bool, StoreError> {
+fn is_relevant_to_fix(connection: &Connection, lesson: Id, failure: Id) -> StoreResult<bool> {
     let failure = episodes::select_episodes(connection, "WHERE episode.uid = ?1", [failure])?.pop();
     let (Some(failure), Some(said)) = (failure, documents::full_text(connection, lesson)?) else {
         return Ok(false);
@@ -160,7 +156,7 @@ fn find_prediction_effects(
     connection: &Connection,
     session: i64,
     effects: &mut Vec<InjectionEffect>,
-) -> Result<(), StoreError> {
+) -> StoreResult {
     let mut select = connection.prepare_cached(&format!(
         "SELECT ghap.resolved, ghap.agent, ghap.predicted, ghap.status, {BELIEF_COLUMNS} FROM ghap
          WHERE ghap.session = ?1 AND ghap.status IN ('confirmed', 'falsified') AND ghap.tier = 'gold'

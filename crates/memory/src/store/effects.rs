@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, params};
 
-use super::StoreError;
+use super::StoreResult;
 use crate::injection::{EffectCounts, ShownEffect};
 use crate::{Id, Time};
 
@@ -11,7 +11,7 @@ pub(crate) fn effects_since(
     connection: &Connection,
     row: Id,
     since: Time,
-) -> Result<EffectCounts, StoreError> {
+) -> StoreResult<EffectCounts> {
     Ok(connection
         .prepare_cached(
             "SELECT count(*) FILTER (WHERE effect = 'helped'), count(*) FILTER (WHERE effect = 'hurt')
@@ -23,16 +23,12 @@ pub(crate) fn effects_since(
 }
 
 /// Returns how often a row helped and hurt in all.
-pub(crate) fn total_effects(connection: &Connection, row: Id) -> Result<EffectCounts, StoreError> {
+pub(crate) fn total_effects(connection: &Connection, row: Id) -> StoreResult<EffectCounts> {
     effects_since(connection, row, Time::from_millis(0))
 }
 
 /// Records that the rows shown to the main agent of a session have left its context.
-pub(super) fn mark_left_context(
-    connection: &Connection,
-    session: i64,
-    at: Time,
-) -> Result<(), StoreError> {
+pub(super) fn mark_left_context(connection: &Connection, session: i64, at: Time) -> StoreResult {
     connection
         .prepare_cached(
             "UPDATE injection SET gone = ?2 WHERE session = ?1 AND agent IS NULL AND gone IS NULL AND at <= ?2",
@@ -42,7 +38,7 @@ pub(super) fn mark_left_context(
 }
 
 /// Marks a session to be examined again, because one of its entries arrived late.
-pub(super) fn mark_unexamined(connection: &Connection, session: i64) -> Result<(), StoreError> {
+pub(super) fn mark_unexamined(connection: &Connection, session: i64) -> StoreResult {
     connection
         .prepare_cached("UPDATE session SET settled = 0 WHERE id = ?1 AND settled != 0")?
         .execute([session])?;
@@ -58,10 +54,7 @@ pub(super) struct InjectionEffect {
 }
 
 /// Records effects of injections that have none yet.
-pub(super) fn write_effects(
-    connection: &Connection,
-    effects: &[InjectionEffect],
-) -> Result<(), StoreError> {
+pub(super) fn write_effects(connection: &Connection, effects: &[InjectionEffect]) -> StoreResult {
     let mut update = connection.prepare_cached(
         "UPDATE injection SET effect = ?2, came = ?3 WHERE id = ?1 AND effect IS NULL",
     )?;

@@ -2,14 +2,14 @@
 
 use rusqlite::{Connection, params};
 
-use super::{StoreError, episodes};
+use super::{StoreResult, episodes};
 use crate::Id;
 use crate::episode::{files_of_episode, is_same_file};
 
 /// Maximum number of episodes per file name that are examined, the newest.
 const MAX_EXAMINED_EPISODES: u32 = 32;
 /// Records the files of an episode in place of the earlier ones.
-pub(super) fn refresh_episode_files(connection: &Connection, row: Id) -> Result<(), StoreError> {
+pub(super) fn refresh_episode_files(connection: &Connection, row: Id) -> StoreResult {
     connection.prepare_cached("DELETE FROM episode_file WHERE episode = ?1")?.execute([row])?;
     let Some(episode) =
         episodes::select_episodes(connection, "WHERE episode.uid = ?1", [row])?.pop()
@@ -32,7 +32,7 @@ pub(super) fn find_fixed_in_file(
     connection: &Connection,
     project: i64,
     typed: &str,
-) -> Result<Vec<(String, Id)>, StoreError> {
+) -> StoreResult<Vec<(String, Id)>> {
     let mut rows = connection.prepare_cached(
         "SELECT path, episode FROM episode_file WHERE project = ?1 AND name = ?2 ORDER BY episode DESC LIMIT ?3",
     )?;

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Params, Row, params};
 
-use super::{Store, StoreError, projects, tables};
+use super::{Store, StoreError, StoreResult, projects, tables};
 use crate::change::Change;
 use crate::episode::{Episode, EpisodeEnding, EpisodeEndingKind};
 use crate::project::ProjectKey;
@@ -71,7 +71,7 @@ pub(crate) fn select_episodes(
     connection: &Connection,
     rest: &str,
     params: impl Params,
-) -> Result<Vec<Episode>, StoreError> {
+) -> StoreResult<Vec<Episode>> {
     let mut episodes = connection.prepare_cached(&format!("{SELECT} {rest}"))?;
     Ok(episodes.query_map(params, read_episode)?.collect::<Result<_, _>>()?)
 }
@@ -90,7 +90,7 @@ pub(crate) fn episode_progress(episode: &Episode) -> EpisodeProgress {
 pub(crate) fn stored_progress(
     connection: &Connection,
     id: Id,
-) -> Result<Option<EpisodeProgress>, StoreError> {
+) -> StoreResult<Option<EpisodeProgress>> {
     let found = select_episodes(connection, "WHERE episode.uid = ?1", [id])?.pop();
     Ok(found.as_ref().map(episode_progress))
 }
@@ -100,7 +100,7 @@ pub(crate) fn find_open_duplicate(
     connection: &Connection,
     project: i64,
     episode: &Episode,
-) -> Result<Option<Episode>, StoreError> {
+) -> StoreResult<Option<Episode>> {
     if episode.ending.is_some() {
         return Ok(None);
     }
@@ -190,7 +190,7 @@ pub struct EpisodeFilter {
 
 impl Store {
     /// Returns episodes, the last seen first.
-    pub fn episodes(&self, filter: &EpisodeFilter) -> Result<Vec<Episode>, StoreError> {
+    pub fn episodes(&self, filter: &EpisodeFilter) -> StoreResult<Vec<Episode>> {
         let limit = filter.limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
         select_episodes(
             &self.connection,
@@ -201,19 +201,19 @@ impl Store {
     }
 
     /// Returns an episode by its id.
-    pub fn episode(&self, id: Id) -> Result<Episode, StoreError> {
+    pub fn episode(&self, id: Id) -> StoreResult<Episode> {
         select_episodes(&self.connection, "WHERE episode.uid = ?1", [id])?
             .pop()
             .ok_or(StoreError::NotFound { what: "episode", id: id.into() })
     }
 
     /// Returns the episode that a user names by the end of its id.
-    pub fn episode_id(&self, id: &IdSuffix) -> Result<Id, StoreError> {
+    pub fn episode_id(&self, id: &IdSuffix) -> StoreResult<Id> {
         tables::find_by_suffix(&self.connection, "episode", "episode", id)
     }
 
     /// Counts how often the failure of an episode was fixed in its project.
-    pub fn times_fixed(&self, episode: &Episode) -> Result<u32, StoreError> {
+    pub fn times_fixed(&self, episode: &Episode) -> StoreResult<u32> {
         let project = projects::find_by_key(&self.connection, &episode.project)?;
         Ok(self.connection.query_row(
             "SELECT count(*) FROM episode WHERE project = ?1 AND signature = ?2 AND how = 'fixed'",
@@ -223,7 +223,7 @@ impl Store {
     }
 
     /// Returns the changes in the checkout since an episode was opened.
-    pub fn changes_of(&self, episode: &Episode) -> Result<Vec<Change>, StoreError> {
+    pub fn changes_of(&self, episode: &Episode) -> StoreResult<Vec<Change>> {
         match projects::find_by_key(&self.connection, &episode.project)? {
             Some(project) => {
                 changes::changes_since(&self.connection, project, &episode.root, episode.opened)

@@ -15,8 +15,8 @@ use serde::Serialize;
 use super::documents::search_files;
 use super::entry::ProjectPlace;
 use super::{
-    EpisodeFilter, Store, StoreError, clusters, episodes, ghaps, io_error, memories, outcomes,
-    proposals, row_ids, spool, tables, values,
+    EpisodeFilter, Store, StoreError, StoreResult, clusters, episodes, ghaps, io_error, memories,
+    outcomes, proposals, row_ids, spool, tables, values,
 };
 use crate::data_dir;
 use crate::data_dir::FolderLock;
@@ -110,7 +110,7 @@ impl Store {
     /// Drains the spool, so that its entries can be found, and finishes an interrupted erasure.
     ///
     /// Does nothing if the store is read-only: its rows can still be read.
-    pub fn drain_spool(&mut self, now: Time) -> Result<(), StoreError> {
+    pub fn drain_spool(&mut self, now: Time) -> StoreResult {
         if self.is_read_only {
             return Ok(());
         }
@@ -122,7 +122,7 @@ impl Store {
 
     /// Drains the spool unless another process holds the maintenance lock. Returns true if nothing is left in the
     /// spool.
-    pub fn try_drain_spool(&mut self, now: Time) -> Result<bool, StoreError> {
+    pub fn try_drain_spool(&mut self, now: Time) -> StoreResult<bool> {
         if self.is_read_only {
             return Ok(true);
         }
@@ -131,7 +131,7 @@ impl Store {
     }
 
     /// Returns the row that a user names by the end of its id.
-    pub fn find_row(&self, id: &IdSuffix) -> Result<ForgettableRow, StoreError> {
+    pub fn find_row(&self, id: &IdSuffix) -> StoreResult<ForgettableRow> {
         self.find_unique_row(id, &ForgettableKind::ALL, |table| {
             tables::ids_with_suffix(&self.connection, table, id)
         })
@@ -142,7 +142,7 @@ impl Store {
         &self,
         id: &IdSuffix,
         place: &ProjectPlace,
-    ) -> Result<ForgettableRow, StoreError> {
+    ) -> StoreResult<ForgettableRow> {
         self.find_unique_row(id, &ForgettableKind::WITH_PROJECT, |table| {
             row_ids::project_ids_with_suffix(&self.connection, table, id, place, false)
         })
@@ -152,8 +152,8 @@ impl Store {
         &self,
         id: &IdSuffix,
         kinds: &[ForgettableKind],
-        matching: impl Fn(&str) -> Result<Vec<Id>, StoreError>,
-    ) -> Result<ForgettableRow, StoreError> {
+        matching: impl Fn(&str) -> StoreResult<Vec<Id>>,
+    ) -> StoreResult<ForgettableRow> {
         let mut found = Vec::new();
         for kind in kinds {
             found.extend(matching(kind.table())?.into_iter().map(|id| (*kind, id)));
@@ -165,7 +165,7 @@ impl Store {
         }
     }
 
-    fn describe_row(&self, kind: ForgettableKind, id: Id) -> Result<ForgettableRow, StoreError> {
+    fn describe_row(&self, kind: ForgettableKind, id: Id) -> StoreResult<ForgettableRow> {
         let text = match kind {
             ForgettableKind::Ghap => self.ghap(id)?.goal,
             ForgettableKind::Memory => self.memory(id)?.text,
@@ -188,7 +188,7 @@ impl Store {
     }
 
     /// Returns every row that contains all words of a query as whole words, ignoring case. The order is not a ranking.
-    pub fn find_rows_with_words(&self, query: &str) -> Result<Vec<ForgettableRow>, StoreError> {
+    pub fn find_rows_with_words(&self, query: &str) -> StoreResult<Vec<ForgettableRow>> {
         let words = query_words(query);
         let mut found = Vec::new();
         if words.is_empty() {
@@ -276,7 +276,7 @@ impl Store {
         &mut self,
         rows: &[ForgettableRow],
         query: Option<&str>,
-    ) -> Result<ForgetResult, StoreError> {
+    ) -> StoreResult<ForgetResult> {
         let lock = self.wait_for_maintenance_lock()?;
         let count = self.write(|transaction| {
             let mut count = 0;
@@ -301,7 +301,7 @@ impl Store {
     }
 
     /// Forgets a project and all of its rows.
-    pub fn forget_project(&mut self, project: Id) -> Result<ForgetResult, StoreError> {
+    pub fn forget_project(&mut self, project: Id) -> StoreResult<ForgetResult> {
         let lock = self.wait_for_maintenance_lock()?;
         let (count, keys) = self.write(|transaction| {
             let number: i64 =
@@ -343,7 +343,7 @@ impl Store {
     }
 
     /// Forgets everything.
-    pub fn forget_all(&mut self) -> Result<ForgetResult, StoreError> {
+    pub fn forget_all(&mut self) -> StoreResult<ForgetResult> {
         let lock = self.wait_for_maintenance_lock()?;
         let count = self.write(|transaction| {
             let mut count = 0;
@@ -365,17 +365,13 @@ impl Store {
         self.erase_deleted_bytes(&lock, count)
     }
 
-    fn remove_held_lines(
-        &self,
-        lock: &FolderLock,
-        forget: impl Fn(&str) -> bool,
-    ) -> Result<(), StoreError> {
+    fn remove_held_lines(&self, lock: &FolderLock, forget: impl Fn(&str) -> bool) -> StoreResult {
         spool::remove_held_lines(&self.files, lock, forget)
             .map_err(|error| StoreError::NotErased(error.to_string()))
     }
 
     /// Finishes an interrupted erasure.
-    pub(crate) fn finish_erasing(&mut self, lock: &FolderLock) -> Result<(), StoreError> {
+    pub(crate) fn finish_erasing(&mut self, lock: &FolderLock) -> StoreResult {
         let begun: bool =
             self.connection
                 .query_row("SELECT EXISTS (SELECT 1 FROM erasing)", [], |row| row.get(0))?;
@@ -391,7 +387,7 @@ impl Store {
         &mut self,
         lock: &FolderLock,
         rows: usize,
-    ) -> Result<ForgetResult, StoreError> {
+    ) -> StoreResult<ForgetResult> {
         super::maintain::remove_snapshots(&self.files, None);
         let forgotten = self
             .erase_files()
@@ -414,7 +410,7 @@ impl Store {
     }
 
     /// Deletes whole files that may contain deleted rows.
-    fn erase_files(&self) -> Result<Vec<PathBuf>, StoreError> {
+    fn erase_files(&self) -> StoreResult<Vec<PathBuf>> {
         let folder = self.files.folder();
         // Prevents a concurrent repair.
         let _making = self.files.lock_for_changes().map_err(io_error("lock", folder))?;
@@ -446,10 +442,7 @@ fn episode_label(episode: &Episode) -> Clean {
 }
 
 /// Deletes unrecognized commands that contain all the words.
-fn forget_unrecognized_commands(
-    connection: &Connection,
-    words: &[String],
-) -> Result<(), StoreError> {
+fn forget_unrecognized_commands(connection: &Connection, words: &[String]) -> StoreResult {
     if words.is_empty() {
         return Ok(());
     }

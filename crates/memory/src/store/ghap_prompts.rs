@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::entry::{ParkedRows, ProjectPlace};
 use super::hook_store::HookStore;
-use super::{StoreError, episodes, ghaps, origins, outcomes, projects, sessions};
+use super::{StoreResult, episodes, ghaps, origins, outcomes, projects, sessions};
 use crate::episode::Episode;
 use crate::ghap::{Ghap, PredictionVerdict};
 use crate::outcome::Outcome;
@@ -99,7 +99,7 @@ pub(crate) fn park_rows(
     session: i64,
     parked: &ParkedRows,
     at: Time,
-) -> Result<(), StoreError> {
+) -> StoreResult {
     connection
         .prepare_cached("DELETE FROM parked WHERE session = ?1 AND at < ?2")?
         .execute(params![session, at.minus(MAX_PARKED_AGE)])?;
@@ -118,11 +118,7 @@ pub(crate) fn park_rows(
 }
 
 /// Abandons the open GHAPs of a session that has ended.
-pub(crate) fn abandon_open_ghaps(
-    connection: &Connection,
-    session: i64,
-    now: Time,
-) -> Result<(), StoreError> {
+pub(crate) fn abandon_open_ghaps(connection: &Connection, session: i64, now: Time) -> StoreResult {
     let open = ghaps::select_ghaps(
         connection,
         // A GHAP that was started or changed later belongs to a session that was resumed.
@@ -161,7 +157,7 @@ pub(crate) fn orphaned_ghaps(
     place: &ProjectPlace,
     client: &str,
     now: Time,
-) -> Result<Vec<Ghap>, StoreError> {
+) -> StoreResult<Vec<Ghap>> {
     let Some(project) = projects::find_project(connection, place)? else {
         return Ok(Vec::new());
     };
@@ -182,7 +178,7 @@ pub(crate) fn last_runs(
     connection: &Connection,
     place: &ProjectPlace,
     most: usize,
-) -> Result<Vec<Outcome>, StoreError> {
+) -> StoreResult<Vec<Outcome>> {
     let Some(project) = projects::find_project(connection, place)? else {
         return Ok(Vec::new());
     };
@@ -210,7 +206,7 @@ impl HookStore {
         place: &ProjectPlace,
         client: &str,
         agent: Option<&Clean>,
-    ) -> Result<Option<Ghap>, StoreError> {
+    ) -> StoreResult<Option<Ghap>> {
         let Some(project) = projects::find_project(&self.connection, place)? else {
             return Ok(None);
         };
@@ -223,7 +219,7 @@ impl HookStore {
 
     /// Returns true if any agent of a session has an active GHAP. Hooks ask this first because it is cheap and nearly
     /// always false.
-    pub fn has_active_ghap(&self, client: &str) -> Result<bool, StoreError> {
+    pub fn has_active_ghap(&self, client: &str) -> StoreResult<bool> {
         Ok(self
             .connection
             .prepare_cached(
@@ -235,11 +231,7 @@ impl HookStore {
 
     /// Returns the verdict on a GHAP of the given run, or of the newest run that has one. None if the agent was already
     /// told.
-    pub fn run_verdict(
-        &self,
-        ghap: Ghap,
-        run: Option<Id>,
-    ) -> Result<Option<RunVerdict>, StoreError> {
+    pub fn run_verdict(&self, ghap: Ghap, run: Option<Id>) -> StoreResult<Option<RunVerdict>> {
         let connection = &self.connection;
         let found = match run {
             Some(id) => outcomes::select_outcomes(connection, "WHERE outcome.uid = ?1", [id])?
@@ -281,7 +273,7 @@ impl HookStore {
 
     /// Returns true if a session may be invited to start a GHAP: it was not invited before, it never had one, and it
     /// was shown nothing from memory for a failure.
-    pub fn may_offer_ghap(&self, client: &str) -> Result<bool, StoreError> {
+    pub fn may_offer_ghap(&self, client: &str) -> StoreResult<bool> {
         Ok(self
             .connection
             .prepare_cached(
@@ -295,7 +287,7 @@ impl HookStore {
     }
 
     /// Returns true if the agent was already asked about a GHAP at the end of a turn.
-    pub fn was_asked_at_stop(&self, ghap: Id) -> Result<bool, StoreError> {
+    pub fn was_asked_at_stop(&self, ghap: Id) -> StoreResult<bool> {
         Ok(self
             .connection
             .prepare_cached("SELECT stopped FROM ghap WHERE uid = ?1")?
@@ -308,16 +300,12 @@ impl HookStore {
         place: &ProjectPlace,
         client: &str,
         now: Time,
-    ) -> Result<Vec<Ghap>, StoreError> {
+    ) -> StoreResult<Vec<Ghap>> {
         orphaned_ghaps(&self.connection, place, client, now)
     }
 
     /// Returns the open episodes of a checkout, the last seen first.
-    pub fn open_episodes(
-        &self,
-        place: &ProjectPlace,
-        most: u32,
-    ) -> Result<Vec<Episode>, StoreError> {
+    pub fn open_episodes(&self, place: &ProjectPlace, most: u32) -> StoreResult<Vec<Episode>> {
         let Some(project) = projects::find_project(&self.connection, place)? else {
             return Ok(Vec::new());
         };
@@ -330,7 +318,7 @@ impl HookStore {
     }
 
     /// Returns a one-line summary of a session for the log.
-    pub fn session_log_line(&self, client: &str) -> Result<Option<Clean>, StoreError> {
+    pub fn session_log_line(&self, client: &str) -> StoreResult<Option<Clean>> {
         let counted = self
             .connection
             .prepare_cached(
@@ -349,7 +337,7 @@ impl HookStore {
     }
 
     /// Returns the last run of each of the most recent commands.
-    pub fn last_runs(&self, place: &ProjectPlace, most: usize) -> Result<Vec<Outcome>, StoreError> {
+    pub fn last_runs(&self, place: &ProjectPlace, most: usize) -> StoreResult<Vec<Outcome>> {
         last_runs(&self.connection, place, most)
     }
 
@@ -360,7 +348,7 @@ impl HookStore {
         client: &str,
         kind: &str,
         now: Time,
-    ) -> Result<Option<(i64, ParkedRows)>, StoreError> {
+    ) -> StoreResult<Option<(i64, ParkedRows)>> {
         let parked = self
             .connection
             .prepare_cached(

@@ -4,7 +4,7 @@ use rusqlite::{Connection, params};
 
 use super::entry::ProjectPlace;
 use super::values::FollowedValue;
-use super::{Store, StoreError, origins, sessions, values};
+use super::{Store, StoreResult, origins, sessions, values};
 use crate::ghap::{
     self, Domain, Expectation, Ghap, GhapError, GhapResolve, GhapStart, GhapStatus, GhapUpdate,
 };
@@ -69,7 +69,7 @@ impl Store {
         owner: &GhapOwner,
         start: &GhapStart<'_>,
         now: Time,
-    ) -> Result<Ghap, StoreError> {
+    ) -> StoreResult<Ghap> {
         let short = |text, what| Clean::within(text, what, Limit::Short).map_err(GhapError::from);
         let goal = short(start.goal, "the goal")?;
         let hypothesis = short(start.hypothesis, "the hypothesis")?;
@@ -117,7 +117,7 @@ impl Store {
     }
 
     /// Returns the active GHAP of an owner.
-    pub fn active_ghap(&self, owner: &GhapOwner) -> Result<Option<Ghap>, StoreError> {
+    pub fn active_ghap(&self, owner: &GhapOwner) -> StoreResult<Option<Ghap>> {
         let Some(project) = self.project(&owner.place)? else { return Ok(None) };
         let client = match &owner.client {
             Some(client) => client.clone(),
@@ -137,7 +137,7 @@ impl Store {
         owner: &GhapOwner,
         update: &GhapUpdate<'_>,
         now: Time,
-    ) -> Result<Ghap, StoreError> {
+    ) -> StoreResult<Ghap> {
         let short = |text: Option<&str>, what| {
             text.map(|text| Clean::within(text, what, Limit::Short).map_err(GhapError::from))
                 .transpose()
@@ -209,12 +209,7 @@ impl Store {
     }
 
     /// Adds a note to the active GHAP.
-    pub fn note_ghap(
-        &mut self,
-        owner: &GhapOwner,
-        text: &str,
-        now: Time,
-    ) -> Result<Ghap, StoreError> {
+    pub fn note_ghap(&mut self, owner: &GhapOwner, text: &str, now: Time) -> StoreResult<Ghap> {
         let note = check_note(text)?;
         self.write(|transaction| {
             let ghap = require_active(transaction, owner, now)?;
@@ -230,7 +225,7 @@ impl Store {
         owner: &GhapOwner,
         resolve: &GhapResolve<'_>,
         now: Time,
-    ) -> Result<ResolvedGhap, StoreError> {
+    ) -> StoreResult<ResolvedGhap> {
         let ending = CheckedResolution::validate(resolve)?;
         self.write(|transaction| {
             let ghap = require_active(transaction, owner, now)?;
@@ -244,7 +239,7 @@ impl Store {
     }
 
     /// Moves a GHAP of a session that is over to another owner. It keeps its history.
-    pub fn adopt_ghap(&mut self, owner: &GhapOwner, id: Id, now: Time) -> Result<Ghap, StoreError> {
+    pub fn adopt_ghap(&mut self, owner: &GhapOwner, id: Id, now: Time) -> StoreResult<Ghap> {
         self.write(|transaction| {
             let ghap = load_ghap(transaction, id)?;
             let at = owner_rows(transaction, owner, now)?;
@@ -275,7 +270,7 @@ impl Store {
         id: Option<Id>,
         reason: &str,
         now: Time,
-    ) -> Result<Ghap, StoreError> {
+    ) -> StoreResult<Ghap> {
         let ending = CheckedResolution::validate(&GhapResolve {
             status: GhapStatus::Abandoned,
             result: reason,
@@ -310,7 +305,7 @@ impl Store {
         what_worked: Option<&str>,
         takeaway: Option<&str>,
         now: Time,
-    ) -> Result<(Ghap, Vec<FollowedValue>), StoreError> {
+    ) -> StoreResult<(Ghap, Vec<FollowedValue>)> {
         let long = |text: Option<&str>, what| {
             text.map(|text| Clean::within(text, what, Limit::Long))
                 .transpose()
@@ -335,12 +330,12 @@ impl Store {
     }
 
     /// Returns a GHAP by its id.
-    pub fn ghap(&self, id: Id) -> Result<Ghap, StoreError> {
+    pub fn ghap(&self, id: Id) -> StoreResult<Ghap> {
         load_ghap(&self.connection, id)
     }
 
     /// Returns GHAPs, the newest first.
-    pub fn ghaps(&self, filter: &GhapFilter, now: Time) -> Result<Vec<Ghap>, StoreError> {
+    pub fn ghaps(&self, filter: &GhapFilter, now: Time) -> StoreResult<Vec<Ghap>> {
         // Only an active GHAP can be orphaned. The resolved ones, which are most, are not even read.
         let mut found = select_ghaps(
             &self.connection,
@@ -366,7 +361,7 @@ impl Store {
     }
 
     /// Returns true if a GHAP is active and its session is over.
-    pub fn is_orphaned(&self, ghap: &Ghap, now: Time) -> Result<bool, StoreError> {
+    pub fn is_orphaned(&self, ghap: &Ghap, now: Time) -> StoreResult<bool> {
         if ghap.status != GhapStatus::Active {
             return Ok(false);
         }
@@ -378,7 +373,7 @@ fn check_note(text: &str) -> Result<Clean, GhapError> {
     Ok(Clean::within(text, "the note", Limit::Long)?)
 }
 
-fn add_note(connection: &Connection, id: Id, text: &Clean, now: Time) -> Result<(), StoreError> {
+fn add_note(connection: &Connection, id: Id, text: &Clean, now: Time) -> StoreResult {
     connection.execute(
         "INSERT INTO ghap_note (ghap, at, text) SELECT id, ?2, ?3 FROM ghap WHERE uid = ?1",
         params![id, now, text],
@@ -397,17 +392,13 @@ struct OwnerRows {
     agent: Clean,
 }
 
-fn owner_rows(
-    connection: &Connection,
-    owner: &GhapOwner,
-    now: Time,
-) -> Result<OwnerRows, StoreError> {
+fn owner_rows(connection: &Connection, owner: &GhapOwner, now: Time) -> StoreResult<OwnerRows> {
     let (session, project) =
         sessions::find_acting_session(connection, owner.client.as_ref(), &owner.place, now)?;
     Ok(OwnerRows { project, session, agent: owner.agent.clone().unwrap_or_default() })
 }
 
-fn find_active(connection: &Connection, at: &OwnerRows) -> Result<Option<Ghap>, StoreError> {
+fn find_active(connection: &Connection, at: &OwnerRows) -> StoreResult<Option<Ghap>> {
     find_ghap(
         connection,
         "WHERE ghap.project = ?1 AND ghap.session = ?2 AND ghap.agent = ?3 AND status = 'active'",
@@ -415,16 +406,12 @@ fn find_active(connection: &Connection, at: &OwnerRows) -> Result<Option<Ghap>, 
     )
 }
 
-fn require_active(
-    connection: &Connection,
-    owner: &GhapOwner,
-    now: Time,
-) -> Result<Ghap, StoreError> {
+fn require_active(connection: &Connection, owner: &GhapOwner, now: Time) -> StoreResult<Ghap> {
     find_active(connection, &owner_rows(connection, owner, now)?)?
         .ok_or_else(|| GhapError::NoneActive.into())
 }
 
-fn check_orphaned(connection: &Connection, ghap: &Ghap, now: Time) -> Result<(), StoreError> {
+fn check_orphaned(connection: &Connection, ghap: &Ghap, now: Time) -> StoreResult {
     let id = ghap.id.short();
     if ghap.status != GhapStatus::Active {
         return Err(GhapError::Ended { id, status: ghap.status }.into());

@@ -13,7 +13,7 @@ use thiserror::Error;
 use super::entry::ProjectPlace;
 use super::episodes::{self, RecalledEpisode};
 use super::values::{self, ValueWithEffects};
-use super::{DataDir, StoreError, documents, injections, io_error, projects, schema};
+use super::{DataDir, StoreError, StoreResult, documents, injections, io_error, projects, schema};
 use crate::data_dir::{FolderLock, check_path};
 use crate::run::CapturedRun;
 use crate::{Clean, Id, Time};
@@ -126,7 +126,7 @@ impl HookStore {
     }
 
     /// Returns true if a checkout has an open episode.
-    pub fn has_open_episode(&self, place: &ProjectPlace) -> Result<bool, StoreError> {
+    pub fn has_open_episode(&self, place: &ProjectPlace) -> StoreResult<bool> {
         match projects::find_project(&self.connection, place)? {
             Some(project) => episodes::has_open_episode(&self.connection, project, &place.root),
             None => Ok(false),
@@ -134,7 +134,7 @@ impl HookStore {
     }
 
     /// Returns the files that the open episodes of a checkout point at, and the files edited since.
-    pub fn open_episode_files(&self, place: &ProjectPlace) -> Result<Vec<Clean>, StoreError> {
+    pub fn open_episode_files(&self, place: &ProjectPlace) -> StoreResult<Vec<Clean>> {
         match projects::find_project(&self.connection, place)? {
             Some(project) => episodes::open_episode_files(&self.connection, project, &place.root),
             None => Ok(Vec::new()),
@@ -148,7 +148,7 @@ impl HookStore {
         client: &str,
         agent: Option<&Clean>,
         run: &CapturedRun,
-    ) -> Result<Vec<RecalledEpisode>, StoreError> {
+    ) -> StoreResult<Vec<RecalledEpisode>> {
         self.configure()?;
         match projects::find_project(&self.connection, place)? {
             Some(project) => {
@@ -165,25 +165,21 @@ impl HookStore {
         agent: Option<&Clean>,
         row: Id,
         now: Time,
-    ) -> Result<bool, StoreError> {
+    ) -> StoreResult<bool> {
         injections::is_in_context(&self.connection, client, agent, row, now)
     }
 
     /// Returns the values that hold in a place, the most valuable first. Reads one small table and computes nothing
     /// anew.
-    pub fn values(
-        &self,
-        place: &ProjectPlace,
-        most: usize,
-    ) -> Result<Vec<ValueWithEffects>, StoreError> {
+    pub fn values(&self, place: &ProjectPlace, most: usize) -> StoreResult<Vec<ValueWithEffects>> {
         values::values_to_show(&self.connection, place, most)
     }
 
     /// Runs a change in one transaction, waiting for locks at most for the rest of the waiting time.
     pub(super) fn write_with<T>(
         &mut self,
-        change: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
+        change: impl FnOnce(&Transaction<'_>) -> StoreResult<T>,
+    ) -> StoreResult<T> {
         self.configure()?;
         self.set_lock_timeout()?;
         let transaction =

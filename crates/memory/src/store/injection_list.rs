@@ -4,7 +4,7 @@ use rusqlite::{Connection, params};
 use serde::Serialize;
 
 use super::injections::{SELECT, read_injection};
-use super::{Store, StoreError, documents, values};
+use super::{Store, StoreError, StoreResult, documents, values};
 use crate::injection::{Injection, InjectionSource};
 use crate::{Clean, Id, IdSuffix};
 
@@ -34,10 +34,7 @@ pub struct InjectionWithText {
 }
 
 /// Returns the kind and the short text of a row, or None if the row is gone.
-fn describe_row(
-    connection: &Connection,
-    row: Id,
-) -> Result<Option<(InjectionSource, Clean)>, StoreError> {
+fn describe_row(connection: &Connection, row: Id) -> StoreResult<Option<(InjectionSource, Clean)>> {
     if let Some((kind, text)) = documents::describe_row(connection, row)? {
         return Ok(Some((kind.into(), text)));
     }
@@ -47,10 +44,7 @@ fn describe_row(
 
 impl Store {
     /// Returns injections, the newest first.
-    pub fn injections(
-        &self,
-        filter: &InjectionFilter,
-    ) -> Result<Vec<InjectionWithText>, StoreError> {
+    pub fn injections(&self, filter: &InjectionFilter) -> StoreResult<Vec<InjectionWithText>> {
         let limit = filter.limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
         let mut injections = self.connection.prepare(&format!(
             "{SELECT} WHERE (?1 IS NULL OR session.client = ?1) AND (?2 IS NULL OR injection.row = ?2)
@@ -70,7 +64,7 @@ impl Store {
     }
 
     /// Returns the shown row that a user names by the end of its id. The row itself may be gone.
-    pub fn find_shown_row(&self, id: &IdSuffix) -> Result<Id, StoreError> {
+    pub fn find_shown_row(&self, id: &IdSuffix) -> StoreResult<Id> {
         let mut rows = self
             .connection
             .prepare("SELECT DISTINCT row FROM injection WHERE lower(hex(row)) LIKE ?1")?;

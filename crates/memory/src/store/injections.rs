@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Row, params};
 
-use super::StoreError;
+use super::StoreResult;
 use crate::injection::Injection;
 use crate::{Clean, Id, Time};
 
@@ -14,7 +14,7 @@ pub(crate) fn insert_injection(
     connection: &Connection,
     session: i64,
     injection: &Injection,
-) -> Result<bool, StoreError> {
+) -> StoreResult<bool> {
     let inserted = connection
         .prepare_cached(
             "INSERT INTO injection (uid, session, agent, event, row, score, prompt, effect, at, brief)
@@ -43,7 +43,7 @@ pub(crate) fn is_in_context(
     agent: Option<&Clean>,
     row: Id,
     now: Time,
-) -> Result<bool, StoreError> {
+) -> StoreResult<bool> {
     was_shown(connection, client, agent, row, now, false)
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn is_referred_to(
     agent: Option<&Clean>,
     row: Id,
     now: Time,
-) -> Result<bool, StoreError> {
+) -> StoreResult<bool> {
     was_shown(connection, client, agent, row, now, true)
 }
 
@@ -66,7 +66,7 @@ fn was_shown(
     row: Id,
     now: Time,
     brief: bool,
-) -> Result<bool, StoreError> {
+) -> StoreResult<bool> {
     Ok(connection
         .prepare_cached(
             "SELECT EXISTS (SELECT 1 FROM injection JOIN session ON session.id = injection.session

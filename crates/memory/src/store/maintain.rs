@@ -10,7 +10,7 @@ use rusqlite::params;
 use serde::Serialize;
 
 use super::spool::{self, DrainReport};
-use super::{DataDir, Store, StoreError, episodes, io_error};
+use super::{DataDir, Store, StoreError, StoreResult, episodes, io_error};
 use crate::Time;
 use crate::config::RetentionSettings;
 use crate::data_dir::{self, FolderLock};
@@ -79,7 +79,7 @@ pub fn maintain(
     data: &Path,
     bounds: &MaintenanceLimits,
     now: Time,
-) -> Result<Option<MaintenanceReport>, StoreError> {
+) -> StoreResult<Option<MaintenanceReport>> {
     let until = Instant::now() + bounds.time;
     let mut store = Store::open(data, now)?;
     store.check_writable()?;
@@ -123,7 +123,7 @@ pub(crate) fn remove_snapshots(files: &DataDir, before: Option<Time>) {
 
 impl Store {
     /// Takes the maintenance lock, which is required to drain the spool. Returns None if another process holds it.
-    pub(crate) fn try_maintenance_lock(&self) -> Result<Option<FolderLock>, StoreError> {
+    pub(crate) fn try_maintenance_lock(&self) -> StoreResult<Option<FolderLock>> {
         self.check_writable()?;
         let spool = self.files.spool();
         data_dir::make_subfolder(&spool).map_err(io_error("make", &spool))?;
@@ -134,7 +134,7 @@ impl Store {
     pub(crate) fn maintenance_lock_within(
         &self,
         patience: Duration,
-    ) -> Result<Option<FolderLock>, StoreError> {
+    ) -> StoreResult<Option<FolderLock>> {
         self.check_writable()?;
         let spool = self.files.spool();
         data_dir::make_subfolder(&spool).map_err(io_error("make", &spool))?;
@@ -146,7 +146,7 @@ impl Store {
     }
 
     /// Takes the maintenance lock, waiting as long as a maintenance run may take.
-    pub(crate) fn wait_for_maintenance_lock(&self) -> Result<FolderLock, StoreError> {
+    pub(crate) fn wait_for_maintenance_lock(&self) -> StoreResult<FolderLock> {
         self.check_writable()?;
         let spool = self.files.spool();
         data_dir::make_subfolder(&spool).map_err(io_error("make", &spool))?;
@@ -155,11 +155,7 @@ impl Store {
     }
 
     /// Deletes outcomes that are too old or too many, except those that are evidence for a GHAP.
-    fn delete_expired_rows(
-        &mut self,
-        bounds: &MaintenanceLimits,
-        now: Time,
-    ) -> Result<usize, StoreError> {
+    fn delete_expired_rows(&mut self, bounds: &MaintenanceLimits, now: Time) -> StoreResult<usize> {
         self.write(|transaction| {
             // The age counts from the newest outcome, not from the clock: a clock set a year ahead must not delete a
             // year of runs.
@@ -192,7 +188,7 @@ impl Store {
     }
 
     /// Checkpoints the WAL and truncates it. Returns false if a reader or writer prevents that.
-    pub(crate) fn checkpoint_wal(&mut self, patience: Duration) -> Result<bool, StoreError> {
+    pub(crate) fn checkpoint_wal(&mut self, patience: Duration) -> StoreResult<bool> {
         self.connection.busy_timeout(patience)?;
         let busy = self
             .connection

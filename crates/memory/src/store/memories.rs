@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::entry::ProjectPlace;
 use super::tables::{list_to_json, read_list};
-use super::{Store, StoreError, origins, projects};
+use super::{Store, StoreError, StoreResult, origins, projects};
 use crate::memory::{self, Memory, MemoryCategory};
 use crate::project::ProjectKey;
 use crate::{Clean, Id, Time};
@@ -74,7 +74,7 @@ pub(crate) fn upsert_memory(
     connection: &Connection,
     project: Option<i64>,
     memory: &Memory,
-) -> Result<(), StoreError> {
+) -> StoreResult {
     connection
         .prepare_cached(
             "INSERT INTO memory (uid, project, category, text, importance, tags, created, changed)
@@ -108,11 +108,7 @@ pub struct RememberResult {
 impl Store {
     /// Writes a memory, unless the project has one of the same category with the same words. The comparison ignores
     /// case, spaces and punctuation.
-    pub fn remember(
-        &mut self,
-        new: &NewMemory<'_>,
-        now: Time,
-    ) -> Result<RememberResult, StoreError> {
+    pub fn remember(&mut self, new: &NewMemory<'_>, now: Time) -> StoreResult<RememberResult> {
         let memory = Memory {
             id: Id::new(now),
             project: None,
@@ -142,12 +138,12 @@ impl Store {
     }
 
     /// Returns a memory by its id.
-    pub fn memory(&self, id: Id) -> Result<Memory, StoreError> {
+    pub fn memory(&self, id: Id) -> StoreResult<Memory> {
         load_memory(&self.connection, id)
     }
 
     /// Returns memories, the newest first.
-    pub fn memories(&self, filter: &MemoryFilter) -> Result<Vec<Memory>, StoreError> {
+    pub fn memories(&self, filter: &MemoryFilter) -> StoreResult<Vec<Memory>> {
         let mut memories = self.connection.prepare_cached(&format!(
             "{SELECT} WHERE (?1 IS NULL OR project.key = ?1 OR memory.project IS NULL)
                  AND (NOT ?2 OR memory.project IS NULL) AND (?3 IS NULL OR category = ?3)
@@ -173,12 +169,7 @@ impl Store {
     }
 
     /// Changes a memory.
-    pub fn edit_memory(
-        &mut self,
-        id: Id,
-        edit: &MemoryEdit<'_>,
-        now: Time,
-    ) -> Result<Memory, StoreError> {
+    pub fn edit_memory(&mut self, id: Id, edit: &MemoryEdit<'_>, now: Time) -> StoreResult<Memory> {
         let text: Option<Clean> = edit.text.map(memory::validate_memory_text).transpose()?;
         let importance = edit.importance.map(memory::validate_importance).transpose()?;
         let tags = edit.tags.map(memory::validate_tags).transpose()?;
@@ -207,7 +198,7 @@ fn find_same_words(
     connection: &Connection,
     project: Option<i64>,
     memory: &Memory,
-) -> Result<Option<Id>, StoreError> {
+) -> StoreResult<Option<Id>> {
     // Imported rows that were not accepted do not count.
     let mut rows = connection.prepare_cached(&format!(
         "SELECT uid, text FROM memory WHERE project IS ?1 AND category = ?2 AND {} ORDER BY id",
@@ -222,7 +213,7 @@ fn find_same_words(
     Ok(None)
 }
 
-pub(crate) fn load_memory(connection: &Connection, id: Id) -> Result<Memory, StoreError> {
+pub(crate) fn load_memory(connection: &Connection, id: Id) -> StoreResult<Memory> {
     let query = format!("{SELECT} WHERE memory.uid = ?1");
     let found = connection.prepare_cached(&query)?.query_row([id], read_memory).optional()?;
     found.ok_or_else(|| StoreError::NotFound { what: "memory", id: id.into() })

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::entry::ProjectPlace;
-use super::{Store, StoreError};
+use super::{Store, StoreResult};
 use crate::origin::{ImportBatch, Origin, UnconfirmedReason, Writer};
 use crate::project::ProjectKey;
 use crate::{Clean, Id};
@@ -71,10 +71,7 @@ pub(crate) fn mark_imported_alias(
 
 /// Deletes the project aliases that came from an import, except for those that are the main key of a project by now.
 /// Returns their number.
-pub(crate) fn delete_imported_aliases(
-    connection: &Connection,
-    batch: i64,
-) -> Result<usize, StoreError> {
+pub(crate) fn delete_imported_aliases(connection: &Connection, batch: i64) -> StoreResult<usize> {
     let keys = connection
         .prepare("SELECT key FROM project_alias WHERE key NOT IN (SELECT key FROM project)")?
         .query_map([], |row| row.get(0))?
@@ -129,7 +126,7 @@ pub(crate) fn recorded_origin(
 }
 
 /// Returns the origin of a row. An episode without a recorded origin has that of its first run.
-pub(crate) fn find_origin(connection: &Connection, row: Id) -> Result<Option<Origin>, StoreError> {
+pub(crate) fn find_origin(connection: &Connection, row: Id) -> StoreResult<Option<Origin>> {
     if let Some(origin) = recorded_origin(connection, row)? {
         return Ok(Some(origin));
     }
@@ -166,7 +163,7 @@ pub(crate) fn unconfirmed_reason(
     connection: &Connection,
     row: Id,
     place: &ProjectPlace,
-) -> Result<Option<UnconfirmedReason>, StoreError> {
+) -> StoreResult<Option<UnconfirmedReason>> {
     let Some(origin) = find_origin(connection, row)? else { return Ok(None) };
     if origin.is_unconfirmed_import() {
         return Ok(Some(UnconfirmedReason::Imported));
@@ -192,7 +189,7 @@ impl Store {
     }
 
     /// Returns the origin of a row, or None if the row was written before origins were recorded.
-    pub fn origin(&self, row: Id) -> Result<Option<Origin>, StoreError> {
+    pub fn origin(&self, row: Id) -> StoreResult<Option<Origin>> {
         find_origin(&self.connection, row)
     }
 }

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 
-use super::{Store, StoreError};
+use super::{Store, StoreResult};
 use crate::outcome::{Outcome, TestCounts};
 use crate::{Clean, Id, Time};
 
@@ -15,7 +15,7 @@ pub(crate) fn insert_outcome(
     project: i64,
     session: Option<i64>,
     outcome: &Outcome,
-) -> Result<bool, StoreError> {
+) -> StoreResult<bool> {
     let failing = super::tables::list_to_json(&outcome.failing);
     let counts = outcome.counts;
     let inserted = connection
@@ -52,7 +52,7 @@ pub(crate) fn count_unrecognized_command(
     project: i64,
     command: &Clean,
     at: Time,
-) -> Result<(), StoreError> {
+) -> StoreResult {
     connection
         .prepare_cached(
             "INSERT INTO unfollowed (project, command, times, at) VALUES (?1, ?2, 1, ?3)
@@ -92,7 +92,7 @@ pub(crate) fn select_outcomes(
     connection: &Connection,
     rest: &str,
     params: impl Params,
-) -> Result<Vec<Outcome>, StoreError> {
+) -> StoreResult<Vec<Outcome>> {
     let mut outcomes = connection.prepare_cached(&format!("{SELECT} {rest}"))?;
     Ok(outcomes.query_map(params, read_outcome)?.collect::<Result<_, _>>()?)
 }
@@ -104,7 +104,7 @@ impl Store {
         &self,
         project: Id,
         most: usize,
-    ) -> Result<Vec<(Clean, u32)>, StoreError> {
+    ) -> StoreResult<Vec<(Clean, u32)>> {
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         let mut rows = self.connection.prepare_cached(
             "SELECT command, times FROM unfollowed WHERE project = (SELECT id FROM project WHERE uid = ?1)
@@ -115,7 +115,7 @@ impl Store {
     }
 
     /// Returns a captured run, or None if it is gone.
-    pub fn outcome(&self, id: Id) -> Result<Option<Outcome>, StoreError> {
+    pub fn outcome(&self, id: Id) -> StoreResult<Option<Outcome>> {
         let query = format!("{SELECT} WHERE outcome.uid = ?1");
         Ok(self.connection.query_row(&query, [id], read_outcome).optional()?)
     }

@@ -4,7 +4,7 @@ use rusqlite::params;
 use serde::Serialize;
 
 use super::entry::ProjectPlace;
-use super::{Store, StoreError, ghap_prompts, ghaps, outcomes, sessions};
+use super::{Store, StoreResult, ghap_prompts, ghaps, outcomes, sessions};
 use crate::ghap::{Ghap, PredictionVerdict};
 use crate::outcome::Outcome;
 use crate::{Clean, Id};
@@ -39,7 +39,7 @@ pub struct GhapProgress {
 
 impl Store {
     /// Counts the rows of a project, or of the whole store. Rows for every project do not count for one project.
-    pub fn row_counts(&self, project: Option<Id>) -> Result<RowCounts, StoreError> {
+    pub fn row_counts(&self, project: Option<Id>) -> StoreResult<RowCounts> {
         Ok(self.connection.query_row(
             "SELECT (SELECT count(*) FROM memory WHERE ?1 IS NULL OR project = here.id),
                     (SELECT count(*) FROM experience WHERE ?1 IS NULL OR project = here.id),
@@ -66,7 +66,7 @@ impl Store {
     }
 
     /// Returns the state of the prompts about a GHAP.
-    pub fn ghap_progress(&self, ghap: Id) -> Result<GhapProgress, StoreError> {
+    pub fn ghap_progress(&self, ghap: Id) -> StoreResult<GhapProgress> {
         Ok(self.connection.query_row(
             "SELECT calls, told FROM ghap WHERE uid = ?1",
             [ghap],
@@ -75,17 +75,17 @@ impl Store {
     }
 
     /// Returns the client name of the standing session, which holds the commands typed in a place outside a client.
-    pub fn standing_session(&self, place: &ProjectPlace) -> Result<Option<Clean>, StoreError> {
+    pub fn standing_session(&self, place: &ProjectPlace) -> StoreResult<Option<Clean>> {
         Ok(self.project(place)?.map(|project| sessions::standing_session_name(project.id)))
     }
 
     /// Returns the last run of each of the most recent commands in a project.
-    pub fn last_runs(&self, place: &ProjectPlace, most: usize) -> Result<Vec<Outcome>, StoreError> {
+    pub fn last_runs(&self, place: &ProjectPlace, most: usize) -> StoreResult<Vec<Outcome>> {
         ghap_prompts::last_runs(&self.connection, place, most)
     }
 
     /// Returns the captured runs of a session, in order.
-    pub fn session_runs(&self, session: &Clean) -> Result<Vec<Outcome>, StoreError> {
+    pub fn session_runs(&self, session: &Clean) -> StoreResult<Vec<Outcome>> {
         outcomes::select_outcomes(
             &self.connection,
             "WHERE session.client = ?1 ORDER BY outcome.at, outcome.id",
@@ -94,7 +94,7 @@ impl Store {
     }
 
     /// Returns the GHAPs of a session, in order.
-    pub fn session_ghaps(&self, session: &Clean) -> Result<Vec<Ghap>, StoreError> {
+    pub fn session_ghaps(&self, session: &Clean) -> StoreResult<Vec<Ghap>> {
         let mut found = ghaps::select_ghaps(
             &self.connection,
             "WHERE session.client = ?1 ORDER BY ghap.id",

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use super::documents::{DocumentQuery, MAX_UNINDEXED_IN_HOOK, find_documents};
 use super::entry::ProjectPlace;
 use super::hook_store::HookStore;
-use super::{StoreError, effects, injections, origins, projects, relevant_values};
+use super::{StoreResult, effects, injections, origins, projects, relevant_values};
 use crate::document::Axis;
 use crate::ghap::{CauseCategory, GhapStatus, Strategy};
 use crate::value::{self, Value};
@@ -73,7 +73,7 @@ impl HookStore {
         client: &str,
         failure: &str,
         now: Time,
-    ) -> Result<Option<Premortem>, StoreError> {
+    ) -> StoreResult<Option<Premortem>> {
         let connection = &self.connection;
         let warned: bool = connection
             .prepare_cached("SELECT EXISTS (SELECT 1 FROM session WHERE client = ?1 AND warned)")?
@@ -104,11 +104,7 @@ impl HookStore {
     }
 
     /// Returns lessons from falsified hypotheses with a similar surprise.
-    fn similar_lessons(
-        &self,
-        project: i64,
-        failure: &str,
-    ) -> Result<Vec<(Id, f64, Clean)>, StoreError> {
+    fn similar_lessons(&self, project: i64, failure: &str) -> StoreResult<Vec<(Id, f64, Clean)>> {
         let query = DocumentQuery {
             axis: Axis::Surprise,
             project: Some(project),
@@ -141,7 +137,7 @@ impl HookStore {
 }
 
 /// Counts the resolved hypotheses of a project and keeps the statistics that can be acted on.
-fn count_hypotheses(connection: &Connection, project: i64) -> Result<Premortem, StoreError> {
+fn count_hypotheses(connection: &Connection, project: i64) -> StoreResult<Premortem> {
     let mut premortem = Premortem::default();
     let mut strategies: Vec<(Strategy, u32, u32)> = Vec::new();
     // With the newest lesson from each cause.

@@ -2,12 +2,12 @@
 
 use rusqlite::{Connection, Params, params};
 
-use super::{Store, StoreError, ghaps, sessions, tables, values};
+use super::{Store, StoreResult, ghaps, sessions, tables, values};
 use crate::{Clean, Id};
 
 impl Store {
     /// Moves all rows and keys of one project to another, so that both places share them from now on.
-    pub fn merge_projects(&mut self, from: Id, into: Id) -> Result<(), StoreError> {
+    pub fn merge_projects(&mut self, from: Id, into: Id) -> StoreResult {
         self.write(|transaction| {
             let number = |id: Id| {
                 transaction
@@ -26,7 +26,7 @@ impl Store {
 }
 
 /// Moves all rows and keys of one project to another, and deletes the first.
-fn merge_rows(connection: &Connection, from: i64, into: i64) -> Result<(), StoreError> {
+fn merge_rows(connection: &Connection, from: i64, into: i64) -> StoreResult {
     merge_standing_sessions(connection, from, into)?;
     // An agent of one session may have an active GHAP in each project.
     keep_youngest_ghaps(connection, "project IN (?1, ?2)", "session, agent", params![from, into])?;
@@ -51,11 +51,7 @@ fn merge_rows(connection: &Connection, from: i64, into: i64) -> Result<(), Store
 }
 
 /// Merges the standing sessions of two projects, so that commands typed in either place share one session.
-fn merge_standing_sessions(
-    connection: &Connection,
-    from: i64,
-    into: i64,
-) -> Result<(), StoreError> {
+fn merge_standing_sessions(connection: &Connection, from: i64, into: i64) -> StoreResult {
     let name = |project: i64| -> rusqlite::Result<Clean> {
         let id =
             connection
@@ -94,7 +90,7 @@ fn keep_youngest_ghaps(
     of: &str,
     each: &str,
     params: impl Params,
-) -> Result<(), StoreError> {
+) -> StoreResult {
     let older = connection
         .prepare(&format!(
             "SELECT uid FROM ghap WHERE status = 'active' AND {of} AND id NOT IN (

@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::{Deserialize, Serialize};
 
 use super::entry::ProjectPlace;
-use super::{Store, StoreError};
+use super::{Store, StoreError, StoreResult};
 use crate::project::ProjectKey;
 use crate::{Clean, Id, Time};
 
@@ -64,7 +64,7 @@ pub(crate) fn ensure_project(
     connection: &Connection,
     place: &ProjectPlace,
     now: Time,
-) -> Result<i64, StoreError> {
+) -> StoreResult<i64> {
     let key = &place.key;
     let row = match match_place(connection, place)? {
         None => insert_project(connection, key, place, now)?,
@@ -99,7 +99,7 @@ fn insert_project(
     key: &ProjectKey,
     place: &ProjectPlace,
     now: Time,
-) -> Result<i64, StoreError> {
+) -> StoreResult<i64> {
     connection.execute(
         "INSERT INTO project (uid, key, name, root, created, changed) VALUES (?1, ?2, ?3, ?4, ?5, ?5)",
         params![Id::new(now), key, place.name, place.root, now],
@@ -120,11 +120,7 @@ pub(crate) fn find_by_key(
 
 /// Returns true if a key is the main key of a project. A project with a stronger main key is a different one that was
 /// once at the same place.
-fn is_main_key(
-    connection: &Connection,
-    project: i64,
-    key: &ProjectKey,
-) -> Result<bool, StoreError> {
+fn is_main_key(connection: &Connection, project: i64, key: &ProjectKey) -> StoreResult<bool> {
     let own: ProjectKey = connection
         .prepare_cached("SELECT key FROM project WHERE id = ?1")?
         .query_row([project], |row| row.get(0))?;
@@ -134,11 +130,7 @@ fn is_main_key(
 /// Returns true if a key is sufficient to identify a project. A folder path is not, if the project has a stronger key:
 /// the repository that was there is gone, and this is a new folder in its place. It is sufficient if the user has
 /// merged the two.
-fn is_sufficient_key(
-    connection: &Connection,
-    key: &ProjectKey,
-    project: i64,
-) -> Result<bool, StoreError> {
+fn is_sufficient_key(connection: &Connection, key: &ProjectKey, project: i64) -> StoreResult<bool> {
     let merged: bool = connection
         .prepare_cached("SELECT merged FROM project_alias WHERE key = ?1")?
         .query_row([key], |row| row.get(0))?;
@@ -173,10 +165,7 @@ enum ProjectMatch {
     Earlier(i64),
 }
 
-fn match_place(
-    connection: &Connection,
-    place: &ProjectPlace,
-) -> Result<Option<ProjectMatch>, StoreError> {
+fn match_place(connection: &Connection, place: &ProjectPlace) -> StoreResult<Option<ProjectMatch>> {
     if let Some(row) = find_by_key(connection, &place.key)?
         && is_sufficient_key(connection, &place.key, row)?
     {
@@ -196,16 +185,13 @@ fn match_place(
 pub(crate) fn find_project(
     connection: &Connection,
     place: &ProjectPlace,
-) -> Result<Option<i64>, StoreError> {
+) -> StoreResult<Option<i64>> {
     let found = match_place(connection, place)?;
     Ok(found.map(|(ProjectMatch::ByKey(row) | ProjectMatch::Earlier(row))| row))
 }
 
 /// Returns the place in which a project was last seen.
-pub(super) fn last_place(
-    connection: &Connection,
-    project: i64,
-) -> Result<ProjectPlace, StoreError> {
+pub(super) fn last_place(connection: &Connection, project: i64) -> StoreResult<ProjectPlace> {
     let place = |row: &Row<'_>| {
         let (key, root, name) = (row.get("key")?, row.get("root")?, row.get("name")?);
         Ok(ProjectPlace { key, aliases: Vec::new(), root, name })
@@ -219,7 +205,7 @@ pub(super) fn last_place(
 pub(super) fn project_key(
     connection: &Connection,
     place: &ProjectPlace,
-) -> Result<ProjectKey, StoreError> {
+) -> StoreResult<ProjectKey> {
     let Some(row) = find_project(connection, place)? else { return Ok(place.key.clone()) };
     Ok(connection
         .prepare_cached("SELECT key FROM project WHERE id = ?1")?
@@ -228,12 +214,12 @@ pub(super) fn project_key(
 
 impl Store {
     /// Returns the main key of a place's project, or the place's strongest key if the project has no row yet.
-    pub fn project_key(&self, place: &ProjectPlace) -> Result<ProjectKey, StoreError> {
+    pub fn project_key(&self, place: &ProjectPlace) -> StoreResult<ProjectKey> {
         project_key(&self.connection, place)
     }
 
     /// Returns the project of a place, or None if it has no row yet.
-    pub fn project(&self, place: &ProjectPlace) -> Result<Option<Project>, StoreError> {
+    pub fn project(&self, place: &ProjectPlace) -> StoreResult<Option<Project>> {
         let Some(row) = find_project(&self.connection, place)? else { return Ok(None) };
         let found =
             self.connection.query_row("SELECT * FROM project WHERE id = ?1", [row], |row| {
@@ -244,10 +230,7 @@ impl Store {
 
     /// Returns other projects that were at a place before: those with one of its keys as main key, and those last seen
     /// in its folder. Their rows are not shown there until the user merges them.
-    pub fn earlier_projects(
-        &self,
-        place: &ProjectPlace,
-    ) -> Result<Vec<ProjectSummary>, StoreError> {
+    pub fn earlier_projects(&self, place: &ProjectPlace) -> StoreResult<Vec<ProjectSummary>> {
         let own = find_project(&self.connection, place)?;
         let mut rows = Vec::new();
         for alias in &place.aliases {
@@ -277,7 +260,7 @@ impl Store {
     }
 
     /// Returns every project, the last seen first.
-    pub fn projects(&self) -> Result<Vec<ProjectSummary>, StoreError> {
+    pub fn projects(&self) -> StoreResult<Vec<ProjectSummary>> {
         let mut projects = self.connection.prepare(
             "SELECT *,
                  (SELECT count(*) FROM session WHERE project = project.id) AS sessions,
@@ -304,7 +287,7 @@ impl Store {
     }
 
     /// Returns the project that a user names by any key, by the end of its id, or by its name if that is unique.
-    pub fn find_project_by_name(&self, name: &str) -> Result<ProjectSummary, StoreError> {
+    pub fn find_project_by_name(&self, name: &str) -> StoreResult<ProjectSummary> {
         let key = ProjectKey::new(name);
         let id = name.parse::<crate::IdSuffix>().ok();
         let mut projects = self.projects()?;

@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::Serialize;
 
 use super::export_record::ExportRecord;
-use super::{Store, StoreError, memories};
+use super::{Store, StoreError, StoreResult, memories};
 use crate::memory::Memory;
 use crate::origin::ImportBatch;
 use crate::project::ProjectKey;
@@ -80,10 +80,7 @@ pub(crate) fn count_waiting(connection: &Connection, batch: i64) -> rusqlite::Re
 }
 
 /// Deletes proposals of aliases that involve a project key.
-pub(crate) fn delete_alias_proposals(
-    connection: &Connection,
-    key: &ProjectKey,
-) -> Result<(), StoreError> {
+pub(crate) fn delete_alias_proposals(connection: &Connection, key: &ProjectKey) -> StoreResult {
     for proposal in all_proposals(connection)? {
         if let ProposedChange::Row(record) = &proposal.what
             && let ExportRecord::Alias(alias) = record.as_ref()
@@ -96,7 +93,7 @@ pub(crate) fn delete_alias_proposals(
 }
 
 /// Returns every proposal, the oldest first.
-pub(crate) fn all_proposals(connection: &Connection) -> Result<Vec<Proposal>, StoreError> {
+pub(crate) fn all_proposals(connection: &Connection) -> StoreResult<Vec<Proposal>> {
     let mut rows = connection.prepare_cached(&format!("{SELECT} ORDER BY proposal.id"))?;
     let mut rows = rows.query([])?;
     let mut found = Vec::new();
@@ -106,7 +103,7 @@ pub(crate) fn all_proposals(connection: &Connection) -> Result<Vec<Proposal>, St
     Ok(found)
 }
 
-fn read_proposal(connection: &Connection, row: &Row<'_>) -> Result<Option<Proposal>, StoreError> {
+fn read_proposal(connection: &Connection, row: &Row<'_>) -> StoreResult<Option<Proposal>> {
     let what = match (row.get::<_, Option<Id>>("row")?, row.get::<_, Option<String>>("record")?) {
         (Some(memory), _) => {
             Some(ProposedChange::Everywhere(memories::load_memory(connection, memory)?))
@@ -129,7 +126,7 @@ fn read_proposal(connection: &Connection, row: &Row<'_>) -> Result<Option<Propos
     Ok(what.map(|what| Proposal { id, what, import, at }))
 }
 
-pub(crate) fn load_proposal(connection: &Connection, id: Id) -> Result<Proposal, StoreError> {
+pub(crate) fn load_proposal(connection: &Connection, id: Id) -> StoreResult<Proposal> {
     let query = format!("{SELECT} WHERE proposal.uid = ?1");
     let found = connection
         .prepare_cached(&query)?
@@ -143,7 +140,7 @@ pub(crate) fn load_proposal(connection: &Connection, id: Id) -> Result<Proposal,
 
 impl Store {
     /// Proposes to apply a memory of one project to every project. It stays in its project until the user accepts.
-    pub fn propose_everywhere(&mut self, memory: Id, now: Time) -> Result<(), StoreError> {
+    pub fn propose_everywhere(&mut self, memory: Id, now: Time) -> StoreResult {
         self.write(|transaction| {
             memories::load_memory(transaction, memory)?;
             transaction.execute(
@@ -155,12 +152,12 @@ impl Store {
     }
 
     /// Returns every proposal, the oldest first.
-    pub fn proposals(&self) -> Result<Vec<Proposal>, StoreError> {
+    pub fn proposals(&self) -> StoreResult<Vec<Proposal>> {
         all_proposals(&self.connection)
     }
 
     /// Deletes a proposal. A memory that it is about stays in its project.
-    pub fn reject_proposal(&mut self, id: Id) -> Result<(), StoreError> {
+    pub fn reject_proposal(&mut self, id: Id) -> StoreResult {
         self.write(|transaction| {
             transaction.execute("DELETE FROM proposal WHERE uid = ?1", [id])?;
             Ok(())

@@ -10,7 +10,7 @@ use super::hook_store::HookStore;
 use super::relevant_values::{self, RelevantValue};
 use super::values::ValueWithEffects;
 use super::{
-    DataDir, RecallRequest, RecalledRow, Store, StoreError, documents, effects, episode_files,
+    DataDir, RecallRequest, RecalledRow, Store, StoreResult, documents, effects, episode_files,
     episodes, ghap_prompts, ghaps, injections, memories, origins, projects, values,
 };
 use crate::document::DocumentKind;
@@ -44,7 +44,7 @@ pub struct ReadSnapshot<'a> {
 
 impl Store {
     /// Returns read access after indexing what was written since.
-    pub fn indexed_reader(&mut self) -> Result<StoreReader<'_>, StoreError> {
+    pub fn indexed_reader(&mut self) -> StoreResult<StoreReader<'_>> {
         self.update_index()?;
         Ok(self.reader())
     }
@@ -73,41 +73,37 @@ impl<'a> StoreReader<'a> {
     }
 
     /// Returns the rows that fit a text, the best first.
-    pub fn recall(
-        &self,
-        ask: &RecallRequest<'_>,
-        now: Time,
-    ) -> Result<Vec<RecalledRow>, StoreError> {
+    pub fn recall(&self, ask: &RecallRequest<'_>, now: Time) -> StoreResult<Vec<RecalledRow>> {
         documents::recall_rows(self.connection, self.files, ask, self.max_unindexed, now)
     }
 
     /// Returns the kind of a row that is indexed.
-    pub fn kind(&self, row: Id) -> Result<Option<DocumentKind>, StoreError> {
+    pub fn kind(&self, row: Id) -> StoreResult<Option<DocumentKind>> {
         documents::row_kind(self.connection, row)
     }
 
     /// Returns the sentence of a row that can be acted upon. An episode has none.
-    pub fn lesson(&self, row: Id) -> Result<Option<Clean>, StoreError> {
+    pub fn lesson(&self, row: Id) -> StoreResult<Option<Clean>> {
         documents::lesson(self.connection, row)
     }
 
     /// Returns an episode, or None if it is gone.
-    pub fn episode(&self, row: Id) -> Result<Option<Episode>, StoreError> {
+    pub fn episode(&self, row: Id) -> StoreResult<Option<Episode>> {
         Ok(episodes::select_episodes(self.connection, "WHERE episode.uid = ?1", [row])?.pop())
     }
 
     /// Returns a memory, or None if it is gone.
-    pub fn memory(&self, row: Id) -> Result<Option<Memory>, StoreError> {
+    pub fn memory(&self, row: Id) -> StoreResult<Option<Memory>> {
         documents::none_if_missing(memories::load_memory(self.connection, row))
     }
 
     /// Returns a GHAP, or None if it is gone.
-    pub fn ghap(&self, row: Id) -> Result<Option<Ghap>, StoreError> {
+    pub fn ghap(&self, row: Id) -> StoreResult<Option<Ghap>> {
         documents::none_if_missing(ghaps::load_ghap(self.connection, row))
     }
 
     /// Returns a value, or None if it is gone or retired.
-    pub fn value(&self, row: Id) -> Result<Option<Value>, StoreError> {
+    pub fn value(&self, row: Id) -> StoreResult<Option<Value>> {
         let value = documents::none_if_missing(values::find_value(self.connection, row))?;
         Ok(value.filter(|value| value.standing != ValueStanding::Retired))
     }
@@ -118,7 +114,7 @@ impl<'a> StoreReader<'a> {
         place: &ProjectPlace,
         everywhere: bool,
         text: &str,
-    ) -> Result<Vec<RelevantValue>, StoreError> {
+    ) -> StoreResult<Vec<RelevantValue>> {
         relevant_values::relevant_values(self.connection, place, everywhere, text)
     }
 
@@ -127,12 +123,12 @@ impl<'a> StoreReader<'a> {
         &self,
         place: &ProjectPlace,
         limit: usize,
-    ) -> Result<Vec<ValueWithEffects>, StoreError> {
+    ) -> StoreResult<Vec<ValueWithEffects>> {
         values::values_to_show(self.connection, place, limit)
     }
 
     /// Returns true if an experience is one of those that one of the values was made of.
-    pub fn is_source_of_any(&self, row: Id, values: &[Id]) -> Result<bool, StoreError> {
+    pub fn is_source_of_any(&self, row: Id, values: &[Id]) -> StoreResult<bool> {
         let mut is_source = self.connection.prepare_cached(
             "SELECT EXISTS (SELECT 1 FROM value JOIN cluster ON cluster.uid = value.cluster
                             JOIN grouped ON grouped.cluster = cluster.id
@@ -151,17 +147,17 @@ impl<'a> StoreReader<'a> {
         &self,
         row: Id,
         place: &ProjectPlace,
-    ) -> Result<Option<UnconfirmedReason>, StoreError> {
+    ) -> StoreResult<Option<UnconfirmedReason>> {
         origins::unconfirmed_reason(self.connection, row, place)
     }
 
     /// Returns true if a row was imported and no person has accepted it.
-    pub fn is_unconfirmed_import(&self, row: Id) -> Result<bool, StoreError> {
+    pub fn is_unconfirmed_import(&self, row: Id) -> StoreResult<bool> {
         Ok(origins::is_unconfirmed_import(self.connection, row)?)
     }
 
     /// Returns how often a row helped and hurt when it was shown.
-    pub fn effects(&self, row: Id) -> Result<EffectCounts, StoreError> {
+    pub fn effects(&self, row: Id) -> StoreResult<EffectCounts> {
         effects::total_effects(self.connection, row)
     }
 
@@ -171,7 +167,7 @@ impl<'a> StoreReader<'a> {
         (client, agent): Recipient<'_>,
         row: Id,
         now: Time,
-    ) -> Result<bool, StoreError> {
+    ) -> StoreResult<bool> {
         injections::is_in_context(self.connection, client, agent, row, now)
     }
 
@@ -181,17 +177,13 @@ impl<'a> StoreReader<'a> {
         (client, agent): Recipient<'_>,
         row: Id,
         now: Time,
-    ) -> Result<bool, StoreError> {
+    ) -> StoreResult<bool> {
         injections::is_referred_to(self.connection, client, agent, row, now)
     }
 
     /// Returns preferences of the greatest importance: those of the project before those for every project, the newest
     /// first, at most `limit` of each.
-    pub fn preferences(
-        &self,
-        place: &ProjectPlace,
-        limit: usize,
-    ) -> Result<Vec<Memory>, StoreError> {
+    pub fn preferences(&self, place: &ProjectPlace, limit: usize) -> StoreResult<Vec<Memory>> {
         let mut found = Vec::new();
         let project = projects::find_project(self.connection, place)?;
         for project in project.map(Some).into_iter().chain([None]) {
@@ -214,7 +206,7 @@ impl<'a> StoreReader<'a> {
         place: &ProjectPlace,
         everywhere: bool,
         limit: usize,
-    ) -> Result<Vec<Episode>, StoreError> {
+    ) -> StoreResult<Vec<Episode>> {
         let project = projects::find_project(self.connection, place)?.unwrap_or(-1);
         let rest = format!(
             "WHERE {} AND episode.how = 'fixed' ORDER BY coalesce(episode.ended, 0) DESC LIMIT ?2",
@@ -229,7 +221,7 @@ impl<'a> StoreReader<'a> {
         place: &ProjectPlace,
         everywhere: bool,
         limit: usize,
-    ) -> Result<Vec<Ghap>, StoreError> {
+    ) -> StoreResult<Vec<Ghap>> {
         let project = projects::find_project(self.connection, place)?.unwrap_or(-1);
         let rest = format!(
             "WHERE {} AND ghap.status IN ('confirmed', 'falsified') ORDER BY ghap.resolved DESC LIMIT {limit}",
@@ -244,21 +236,17 @@ impl<'a> StoreReader<'a> {
         place: &ProjectPlace,
         client: &str,
         now: Time,
-    ) -> Result<Vec<Ghap>, StoreError> {
+    ) -> StoreResult<Vec<Ghap>> {
         ghap_prompts::orphaned_ghaps(self.connection, place, client, now)
     }
 
     /// Returns the last run of each of the last commands.
-    pub fn last_runs(
-        &self,
-        place: &ProjectPlace,
-        limit: usize,
-    ) -> Result<Vec<Outcome>, StoreError> {
+    pub fn last_runs(&self, place: &ProjectPlace, limit: usize) -> StoreResult<Vec<Outcome>> {
         ghap_prompts::last_runs(self.connection, place, limit)
     }
 
     /// Returns all open episodes of a checkout, the last seen first.
-    pub fn open_episodes(&self, place: &ProjectPlace) -> Result<Vec<Episode>, StoreError> {
+    pub fn open_episodes(&self, place: &ProjectPlace) -> StoreResult<Vec<Episode>> {
         let Some(project) = projects::find_project(self.connection, place)? else {
             return Ok(Vec::new());
         };
@@ -274,7 +262,7 @@ impl<'a> StoreReader<'a> {
         &self,
         place: &ProjectPlace,
         typed: &str,
-    ) -> Result<Vec<(String, Id)>, StoreError> {
+    ) -> StoreResult<Vec<(String, Id)>> {
         match projects::find_project(self.connection, place)? {
             Some(project) => episode_files::find_fixed_in_file(self.connection, project, typed),
             None => Ok(Vec::new()),

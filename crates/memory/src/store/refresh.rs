@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::{RegroupReport, Store, StoreError, clusters, effect_finder, values};
+use super::{RegroupReport, Store, StoreError, StoreResult, clusters, effect_finder, values};
 use crate::Time;
 use crate::data_dir::FolderLock;
 use rutter_search::cluster::Axis;
@@ -17,7 +17,7 @@ const CLUSTER_LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 impl Store {
     /// Updates clusters and values. Not for hooks: waits for another process that does the same. If that takes too
     /// long, nothing changes.
-    pub fn update_clusters(&mut self, now: Time) -> Result<RegroupReport, StoreError> {
+    pub fn update_clusters(&mut self, now: Time) -> StoreResult<RegroupReport> {
         if self.is_read_only {
             return Ok(RegroupReport::default());
         }
@@ -29,11 +29,7 @@ impl Store {
     }
 
     /// Updates clusters and values for a caller that holds the maintenance lock.
-    pub(crate) fn regroup(
-        &mut self,
-        _lock: &FolderLock,
-        now: Time,
-    ) -> Result<RegroupReport, StoreError> {
+    pub(crate) fn regroup(&mut self, _lock: &FolderLock, now: Time) -> StoreResult<RegroupReport> {
         let mut done = RegroupReport::default();
         let mut any = false;
         for &axis in Axis::ALL {
@@ -53,7 +49,7 @@ impl Store {
     }
 
     /// Determines the effects of shown rows, and weighs values by them.
-    pub fn update_effects(&mut self, now: Time) -> Result<(), StoreError> {
+    pub fn update_effects(&mut self, now: Time) -> StoreResult {
         if self.is_read_only {
             return Ok(());
         }
@@ -68,7 +64,7 @@ impl Store {
         regrouped: bool,
         now: Time,
         done: &mut RegroupReport,
-    ) -> Result<(), StoreError> {
+    ) -> StoreResult {
         let came = effect_finder::find_effects(&self.connection, now)?;
         let due =
             regrouped || came.has_effects() || values::has_unweighed_evidence(&self.connection)?;
@@ -83,7 +79,7 @@ impl Store {
 
     /// Drains the spool and updates clusters and values. Returns false if another process is writing; the rows are then
     /// as they were a moment ago and can still be read.
-    pub fn refresh_values(&mut self, now: Time) -> Result<bool, StoreError> {
+    pub fn refresh_values(&mut self, now: Time) -> StoreResult<bool> {
         let mut done = RegroupReport::default();
         let free = self.run_unless_busy(|store| {
             store.try_drain_spool(now)?;
@@ -94,7 +90,7 @@ impl Store {
     }
 
     /// Drains the spool and updates the effects of injections. Returns false as [`Store::refresh_values`] does.
-    pub fn refresh_effects(&mut self, now: Time) -> Result<bool, StoreError> {
+    pub fn refresh_effects(&mut self, now: Time) -> StoreResult<bool> {
         self.run_unless_busy(|store| {
             store.try_drain_spool(now)?;
             store.update_effects(now)
@@ -103,8 +99,8 @@ impl Store {
 
     fn run_unless_busy<T>(
         &mut self,
-        change: impl FnOnce(&mut Self) -> Result<T, StoreError>,
-    ) -> Result<bool, StoreError> {
+        change: impl FnOnce(&mut Self) -> StoreResult<T>,
+    ) -> StoreResult<bool> {
         self.connection.busy_timeout(REFRESH_TIMEOUT)?;
         let changed = change(self);
         super::set_lock_retry(&mut self.connection)?;

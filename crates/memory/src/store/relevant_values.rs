@@ -6,7 +6,7 @@ use super::entry::ProjectPlace;
 use super::values::{
     SELECT_VALUE, ValueWithEffects, load_effects, may_show_unasked, read_value, values_to_show,
 };
-use super::{Store, StoreError, documents, effects, projects};
+use super::{Store, StoreResult, documents, effects, projects};
 use crate::ghap::Domain;
 use crate::rank::effect_factor;
 use crate::value::{Value, ValueStanding};
@@ -43,7 +43,7 @@ pub(crate) fn relevant_values(
     place: &ProjectPlace,
     everywhere: bool,
     text: &str,
-) -> Result<Vec<RelevantValue>, StoreError> {
+) -> StoreResult<Vec<RelevantValue>> {
     let project = projects::find_project(connection, place)?;
     let values = connection
         .prepare_cached(&format!(
@@ -70,7 +70,7 @@ pub(crate) fn relevant_values(
             let is_worth_saying = may_show_unasked(&value, effects);
             Ok(RelevantValue { value, confidence: fit.confidence(count), rank, is_worth_saying })
         })
-        .collect::<Result<_, StoreError>>()?;
+        .collect::<StoreResult<_>>()?;
     all.sort_by(|one, other| {
         other.rank.total_cmp(&one.rank).then(one.value.id.cmp(&other.value.id))
     });
@@ -86,7 +86,7 @@ impl Store {
         domain: Option<Domain>,
         goal: Option<&str>,
         most: usize,
-    ) -> Result<Vec<ValueWithEffects>, StoreError> {
+    ) -> StoreResult<Vec<ValueWithEffects>> {
         let mut chosen: Vec<ValueWithEffects> = Vec::new();
         if let Some(goal) = goal.filter(|goal| !goal.trim().is_empty()) {
             let near = relevant_values(&self.connection, place, false, goal)?;
@@ -109,11 +109,7 @@ impl Store {
 }
 
 /// Returns true if the value's cluster has an experience from this kind of work.
-fn has_experience_in(
-    connection: &Connection,
-    value: &Value,
-    domain: Domain,
-) -> Result<bool, StoreError> {
+fn has_experience_in(connection: &Connection, value: &Value, domain: Domain) -> StoreResult<bool> {
     Ok(connection
         .prepare_cached(
             "SELECT EXISTS (SELECT 1 FROM cluster JOIN grouped ON grouped.cluster = cluster.id

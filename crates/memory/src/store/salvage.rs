@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::exchange::{RowImport, RowRefusal, carry_imports_over, import_record};
 use super::{
-    DataDir, Store, StoreError, create_database, io_error, open_database, tables, wal_image,
+    DataDir, Store, StoreResult, create_database, io_error, open_database, tables, wal_image,
 };
 use crate::data_dir;
 use crate::data_dir::{FolderLock, SALVAGED_SUFFIX, WORKSHOP_PREFIX, with_suffix};
@@ -78,7 +78,7 @@ impl Store {
         damaged: &Path,
         making: &FolderLock,
         now: Time,
-    ) -> Result<SalvageReport, StoreError> {
+    ) -> StoreResult<SalvageReport> {
         let workshop = SalvageFolder::create(&self.files, now)?;
         let saved = self.salvage_in(&workshop, damaged, making, now)?;
         drop(workshop);
@@ -100,7 +100,7 @@ impl Store {
         damaged: &Path,
         making: &FolderLock,
         now: Time,
-    ) -> Result<SalvageReport, StoreError> {
+    ) -> StoreResult<SalvageReport> {
         let (mut done, fresh) = workshop.read_damaged(damaged, making, now)?;
         let mut fresh = Store::open(&fresh, now)?;
         let mut records = Vec::new();
@@ -132,7 +132,7 @@ struct SalvageFolder {
 }
 
 impl SalvageFolder {
-    fn create(files: &DataDir, now: Time) -> Result<Self, StoreError> {
+    fn create(files: &DataDir, now: Time) -> StoreResult<Self> {
         let folder = files.folder().join(format!("{WORKSHOP_PREFIX}{}", Id::new(now)));
         data_dir::make_folder(&folder).map_err(io_error("make", &folder))?;
         Ok(Self { folder })
@@ -144,7 +144,7 @@ impl SalvageFolder {
         damaged: &Path,
         making: &FolderLock,
         now: Time,
-    ) -> Result<(SalvageReport, PathBuf), StoreError> {
+    ) -> StoreResult<(SalvageReport, PathBuf)> {
         let fresh = DataDir::new(self.folder.join("fresh"));
         fresh.make_folder().map_err(io_error("make", fresh.folder()))?;
         create_database(&fresh, making)?;
@@ -178,7 +178,7 @@ fn copy_table(
     table: &'static str,
     found: FoundTable,
     done: &mut SalvageReport,
-) -> Result<(), StoreError> {
+) -> StoreResult {
     let FoundTable { shape, rows, unreadable } = found;
     let mut copied = SalvagedTable { table, read: 0, damaged: unreadable };
     for row in rows {
@@ -200,8 +200,8 @@ fn copy_table(
 }
 
 /// Creates placeholder projects and sessions for rows that lost theirs, so that readable rows are not dropped.
-fn adopt_rows(into: &Connection, now: Time) -> Result<(), StoreError> {
-    let lost = |child: &str, column: &str, parent: &str| -> Result<Vec<i64>, StoreError> {
+fn adopt_rows(into: &Connection, now: Time) -> StoreResult {
+    let lost = |child: &str, column: &str, parent: &str| -> StoreResult<Vec<i64>> {
         let mut lost = into.prepare(&format!(
             "SELECT DISTINCT {column} FROM {child} WHERE {column} IS NOT NULL AND {column} NOT IN (SELECT id FROM {parent})"
         ))?;

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::StoreError;
+use super::StoreResult;
 
 /// SQLite application id that marks a database as ours: "rutr".
 pub(crate) const APPLICATION_ID: i32 = 0x7275_7472;
@@ -107,7 +107,7 @@ fn read_definitions(connection: &Connection) -> rusqlite::Result<Vec<(String, St
 }
 
 /// Migrates a database to [`SCHEMA_VERSION`], or leaves it as it was.
-pub(crate) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
+pub(crate) fn migrate(connection: &mut Connection) -> StoreResult {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Read the version again under the lock: another process may have migrated the database.
     let version = header_version(&transaction)?;

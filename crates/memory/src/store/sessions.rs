@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::Serialize;
 
 use super::entry::{EntryArrival, EntryKind, ProjectPlace, SessionEntry};
-use super::{Store, StoreError, projects, tables};
+use super::{Store, StoreError, StoreResult, projects, tables};
 use crate::project::ProjectKey;
 use crate::session::{Session, SessionProcess, StoredSessionSource};
 use crate::{Clean, Id, IdSuffix, Time};
@@ -36,7 +36,7 @@ pub(crate) fn record_session_seen(
     connection: &Connection,
     entry: &SessionEntry,
     arrival: EntryArrival,
-) -> Result<i64, StoreError> {
+) -> StoreResult<i64> {
     let SessionEntry { client, place, process, at, kind } = entry;
     let (pid, began) =
         (process.map(|process| process.pid), process.and_then(|process| process.began));
@@ -113,7 +113,7 @@ pub(crate) fn find_acting_session(
     client: Option<&Clean>,
     place: &ProjectPlace,
     now: Time,
-) -> Result<(i64, i64), StoreError> {
+) -> StoreResult<(i64, i64)> {
     let project = projects::ensure_project(connection, place, now)?;
     let (client, kind) = if let Some(client) = client {
         (client.clone(), EntryKind::Seen)
@@ -128,10 +128,7 @@ pub(crate) fn find_acting_session(
     Ok((session, project))
 }
 
-pub(crate) fn find_session(
-    connection: &Connection,
-    client: &str,
-) -> Result<Option<Session>, StoreError> {
+pub(crate) fn find_session(connection: &Connection, client: &str) -> StoreResult<Option<Session>> {
     let query = format!("SELECT {COLUMNS} FROM {FROM} WHERE client = ?1");
     Ok(connection.prepare_cached(&query)?.query_row([client], read_session).optional()?)
 }
@@ -144,7 +141,7 @@ impl Store {
         place: &ProjectPlace,
         process: SessionProcess,
         now: Time,
-    ) -> Result<(), StoreError> {
+    ) -> StoreResult {
         let entry = SessionEntry {
             client: client.clone(),
             place: place.clone(),
@@ -158,12 +155,12 @@ impl Store {
     }
 
     /// Returns a session by the client's name for it.
-    pub fn session(&self, client: &str) -> Result<Option<Session>, StoreError> {
+    pub fn session(&self, client: &str) -> StoreResult<Option<Session>> {
         find_session(&self.connection, client)
     }
 
     /// Returns the session that a user names by the client's name for it or by a unique end of its id.
-    pub fn session_named(&self, name: &str) -> Result<SessionSummary, StoreError> {
+    pub fn session_named(&self, name: &str) -> StoreResult<SessionSummary> {
         let mut found = self.select_summaries("WHERE session.client = ?1", [name])?;
         if let Some(session) = found.pop() {
             return Ok(session);
@@ -183,7 +180,7 @@ impl Store {
         &self,
         project: Option<&ProjectKey>,
         limit: usize,
-    ) -> Result<Vec<SessionSummary>, StoreError> {
+    ) -> StoreResult<Vec<SessionSummary>> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         self.select_summaries(
             "WHERE ?1 IS NULL OR project.key = ?1 ORDER BY session.seen DESC, session.id DESC LIMIT ?2",
@@ -195,7 +192,7 @@ impl Store {
         &self,
         rest: &str,
         params: impl rusqlite::Params,
-    ) -> Result<Vec<SessionSummary>, StoreError> {
+    ) -> StoreResult<Vec<SessionSummary>> {
         let query = format!(
             "SELECT {COLUMNS},
                     (SELECT count(*) FROM outcome WHERE session = session.id AND verdict = 'passed') AS passed,

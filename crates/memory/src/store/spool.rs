@@ -18,7 +18,7 @@ use thiserror::Error;
 
 use super::apply::apply_entry;
 use super::entry::{EntryArrival, SessionEntry};
-use super::{DataDir, Store, StoreError, io_error};
+use super::{DataDir, Store, StoreError, StoreResult, io_error};
 use crate::data_dir::{self, FolderLock};
 use crate::{Clean, Id, Time};
 
@@ -181,11 +181,7 @@ pub struct DrainReport {
 }
 
 /// Inserts all spooled entries into the database, each exactly once. The caller holds the maintenance lock.
-pub(crate) fn drain(
-    store: &mut Store,
-    _lock: &FolderLock,
-    now: Time,
-) -> Result<DrainReport, StoreError> {
+pub(crate) fn drain(store: &mut Store, _lock: &FolderLock, now: Time) -> StoreResult<DrainReport> {
     let folder = store.files.spool();
     let mut done = DrainReport::default();
     // Drain renamed files first, and rename no more while one of them is left: files that cannot be drained would
@@ -236,7 +232,7 @@ fn drain_file(
     bytes: &[u8],
     now: Time,
     done: &mut DrainReport,
-) -> Result<(), StoreError> {
+) -> StoreResult {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let files = store.files.clone();
     let mut faults = Vec::new();
@@ -306,7 +302,7 @@ fn is_row_error(error: &rusqlite::Error) -> bool {
 fn apply_in_savepoint(
     transaction: &Transaction<'_>,
     entries: &[SessionEntry],
-) -> Result<Option<String>, StoreError> {
+) -> StoreResult<Option<String>> {
     transaction.execute_batch("SAVEPOINT entries")?;
     match entries.iter().try_for_each(|entry| apply_entry(transaction, entry, EntryArrival::Late)) {
         Ok(()) => {

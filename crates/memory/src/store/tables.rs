@@ -3,7 +3,7 @@
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, Type, ValueRef};
 use rusqlite::{Connection, Row, params};
 
-use super::StoreError;
+use super::{StoreError, StoreResult};
 use crate::project::ProjectKey;
 use crate::{Clean, Id, IdSuffix};
 
@@ -58,16 +58,12 @@ pub(crate) fn find_by_suffix(
     table: &'static str,
     what: &'static str,
     id: &IdSuffix,
-) -> Result<Id, StoreError> {
+) -> StoreResult<Id> {
     require_one(&ids_with_suffix(connection, table, id)?, what, id)
 }
 
 /// Returns the only one of the found rows.
-pub(super) fn require_one(
-    found: &[Id],
-    what: &'static str,
-    id: &IdSuffix,
-) -> Result<Id, StoreError> {
+pub(super) fn require_one(found: &[Id], what: &'static str, id: &IdSuffix) -> StoreResult<Id> {
     match found {
         [one] => Ok(*one),
         [] => Err(StoreError::NotFound { what, id: id.clone() }),
@@ -80,7 +76,7 @@ pub(crate) fn ids_with_suffix(
     connection: &Connection,
     table: &str,
     id: &IdSuffix,
-) -> Result<Vec<Id>, StoreError> {
+) -> StoreResult<Vec<Id>> {
     let mut rows =
         connection.prepare(&format!("SELECT uid FROM {table} WHERE lower(hex(uid)) LIKE ?1"))?;
     // An id suffix has only hexadecimal digits, so it contains no wildcard.

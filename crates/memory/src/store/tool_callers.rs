@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::entry::ProjectPlace;
 use super::hook_store::HookStore;
-use super::{GhapOwner, Store, StoreError, projects};
+use super::{GhapOwner, Store, StoreResult, projects};
 use crate::{Clean, Time};
 
 /// Age at which a recorded call is deleted. A call follows its hook immediately, unless the user is asked for
@@ -25,7 +25,7 @@ pub(crate) fn record_caller(
     agent: Option<&Clean>,
     place: &ProjectPlace,
     at: Time,
-) -> Result<(), StoreError> {
+) -> StoreResult {
     connection
         .prepare_cached("DELETE FROM caller WHERE session = ?1 AND at < ?2")?
         .execute(params![session, at.minus(MAX_CALLER_AGE)])?;
@@ -43,7 +43,7 @@ pub(crate) fn record_caller(
 
 impl HookStore {
     /// Returns true if an agent of a session has called one of our tools.
-    pub fn has_called_tool(&self, client: &str) -> Result<bool, StoreError> {
+    pub fn has_called_tool(&self, client: &str) -> StoreResult<bool> {
         Ok(self
             .connection
             .prepare_cached(
@@ -53,7 +53,7 @@ impl HookStore {
     }
 
     /// Returns true if an agent of one of the last three sessions of a project has called one of our tools.
-    pub fn has_recent_tool_calls(&self, place: &ProjectPlace) -> Result<bool, StoreError> {
+    pub fn has_recent_tool_calls(&self, place: &ProjectPlace) -> StoreResult<bool> {
         let Some(project) = projects::find_project(&self.connection, place)? else {
             return Ok(false);
         };
@@ -72,7 +72,7 @@ impl Store {
     /// Returns the session, agent and place of a tool call, by the client's id for the call. The place is in the project
     /// of the session, even if the call was recorded in another one: a session cannot choose another project by a new
     /// remote of its repository.
-    pub fn find_caller(&self, tool_use: &str) -> Result<Option<GhapOwner>, StoreError> {
+    pub fn find_caller(&self, tool_use: &str) -> StoreResult<Option<GhapOwner>> {
         let found: Option<(Clean, Clean, String, i64)> = self
             .connection
             .prepare_cached(

@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::Serialize;
 
 use super::entry::ProjectPlace;
-use super::{Store, StoreError, effects, projects, tables};
+use super::{Store, StoreError, StoreResult, effects, projects, tables};
 use crate::injection::EffectCounts;
 use crate::project::ProjectKey;
 use crate::value::{self, Value, ValueStanding};
@@ -121,7 +121,7 @@ pub(crate) fn upsert_value(
     connection: &Connection,
     project: Option<i64>,
     value: &Value,
-) -> Result<(), StoreError> {
+) -> StoreResult {
     connection
         .prepare_cached(
             "INSERT INTO value (uid, project, text, axis, cluster, standing, source, distance, threshold, support,
@@ -156,14 +156,14 @@ pub(crate) fn upsert_value(
 }
 
 /// Writes a value without changing its project.
-fn update_value(connection: &Connection, value: &Value) -> Result<(), StoreError> {
+fn update_value(connection: &Connection, value: &Value) -> StoreResult {
     let project = connection
         .prepare_cached("SELECT project FROM value WHERE uid = ?1")?
         .query_row([value.id], |row| row.get(0))?;
     upsert_value(connection, project, value)
 }
 
-pub(crate) fn find_value(connection: &Connection, id: Id) -> Result<Value, StoreError> {
+pub(crate) fn find_value(connection: &Connection, id: Id) -> StoreResult<Value> {
     let query = format!("{SELECT_VALUE} WHERE value.uid = ?1");
     let found = connection.prepare_cached(&query)?.query_row([id], read_value).optional()?;
     found.ok_or_else(|| StoreError::NotFound { what: "value", id: id.into() })
@@ -171,17 +171,17 @@ pub(crate) fn find_value(connection: &Connection, id: Id) -> Result<Value, Store
 
 impl Store {
     /// Returns the value with an id.
-    pub fn value(&self, id: Id) -> Result<ValueWithEffects, StoreError> {
+    pub fn value(&self, id: Id) -> StoreResult<ValueWithEffects> {
         load_effects(&self.connection, find_value(&self.connection, id)?)
     }
 
     /// Finds a value by the id or id suffix that a user typed.
-    pub fn value_id(&self, id: &IdSuffix) -> Result<Id, StoreError> {
+    pub fn value_id(&self, id: &IdSuffix) -> StoreResult<Id> {
         tables::find_by_suffix(&self.connection, "value", "value", id)
     }
 
     /// Lists values, the most valuable first.
-    pub fn values(&self, filter: &ValueFilter) -> Result<Vec<ValueWithEffects>, StoreError> {
+    pub fn values(&self, filter: &ValueFilter) -> StoreResult<Vec<ValueWithEffects>> {
         list_values(&self.connection, filter)
     }
 }
@@ -191,7 +191,7 @@ pub(crate) fn values_to_show(
     connection: &Connection,
     place: &ProjectPlace,
     most: usize,
-) -> Result<Vec<ValueWithEffects>, StoreError> {
+) -> StoreResult<Vec<ValueWithEffects>> {
     let project = Some(projects::project_key(connection, place)?);
     let mut held = list_values(connection, &ValueFilter { project, ..ValueFilter::default() })?;
     held.retain(|held| may_show_unasked(&held.value, held.effects));
@@ -227,10 +227,7 @@ pub(super) fn may_show_unasked(value: &Value, effects: EffectCounts) -> bool {
         && value::is_sentence(&value.text)
 }
 
-pub(super) fn load_effects(
-    connection: &Connection,
-    value: Value,
-) -> Result<ValueWithEffects, StoreError> {
+pub(super) fn load_effects(connection: &Connection, value: Value) -> StoreResult<ValueWithEffects> {
     let effects = effects::effects_since(connection, value.id, value.since)?;
     Ok(ValueWithEffects { value, effects })
 }
@@ -254,7 +251,7 @@ fn rank_value(held: &ValueWithEffects, grown: Option<Time>) -> f64 {
 fn list_values(
     connection: &Connection,
     filter: &ValueFilter,
-) -> Result<Vec<ValueWithEffects>, StoreError> {
+) -> StoreResult<Vec<ValueWithEffects>> {
     let mut select = connection.prepare_cached(
         "SELECT value.*, project.key AS project_key, cluster.changed AS grown
          FROM value LEFT JOIN project ON project.id = value.project LEFT JOIN cluster ON cluster.uid = value.cluster

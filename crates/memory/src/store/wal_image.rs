@@ -10,7 +10,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, MAIN_DB};
 
-use super::{DataDir, StoreError, io_error};
+use super::{DataDir, StoreResult, io_error};
 use crate::data_dir::read_own;
 
 /// Sizes in bytes of the WAL header, and of the header of each frame in it.
@@ -20,7 +20,7 @@ const FRAME_HEADER_BYTES: usize = 24;
 const WAL_MAGIC: u32 = 0x377f_0682;
 
 /// Opens the store in a data directory for reading, without writing anything anywhere.
-pub(super) fn open_image(files: &DataDir) -> Result<Connection, StoreError> {
+pub(super) fn open_image(files: &DataDir) -> StoreResult<Connection> {
     let database = files.database();
     let mut bytes = read_with_wal(&database, &files.wal()).map_err(io_error("read", &database))?;
     // An image in memory has no WAL, so its header must name the other journal mode.

@@ -10,19 +10,15 @@ use rutter_memory::project::LocatedProject;
 use rutter_memory::quote::PathLine as _;
 use serde_json::{Map, Value as Json, json};
 
-use crate::CommandError;
 use crate::cli::Format;
 use crate::cli::config::{CheckConfigArgs, ConfigCommand, PathConfigArgs, ShowConfigArgs};
 use crate::environment::Environment;
 use crate::ui::{Ui, format_count};
+use crate::{CommandError, CommandResult};
 
 mod hooks_yaml;
 
-pub(crate) fn run(
-    command: &ConfigCommand,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+pub(crate) fn run(command: &ConfigCommand, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     match command {
         ConfigCommand::Show(args) => show_config(args, env, ui),
         ConfigCommand::Check(args) => check_config(args, env, ui),
@@ -40,7 +36,7 @@ pub(super) struct FolderConfig {
 }
 
 impl FolderConfig {
-    pub(super) fn find(env: &Environment) -> Result<Self, CommandError> {
+    pub(super) fn find(env: &Environment) -> CommandResult<Self> {
         let root = LocatedProject::find(env.working_dir()?).root;
         let loaded = env.load_config(Some(&root));
         Ok(Self { user: env.config_file.clone(), root, loaded })
@@ -74,11 +70,7 @@ impl FolderConfig {
     }
 }
 
-fn show_config(
-    args: &ShowConfigArgs,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+fn show_config(args: &ShowConfigArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let json = args.format.chosen() == Format::Json;
     if args.defaults {
         let config = Config::default();
@@ -121,7 +113,7 @@ fn print_toml(
     config: &Config,
     remark: impl Fn(&'static rutter_memory::config::keys::ConfigKey) -> &'static str,
     ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+) -> CommandResult {
     let mut section = "";
     for key in KEYS {
         if key.section != section {
@@ -137,11 +129,7 @@ fn print_toml(
     Ok(())
 }
 
-fn check_config(
-    args: &CheckConfigArgs,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+fn check_config(args: &CheckConfigArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     if let Some(file) = &args.file
         && file.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
     {
@@ -186,15 +174,11 @@ fn path_exists(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }
 
-fn print_finding(finding: &ConfigFinding, ui: &mut Ui<'_>) -> Result<(), CommandError> {
+fn print_finding(finding: &ConfigFinding, ui: &mut Ui<'_>) -> CommandResult {
     Ok(writeln!(ui.out, "{}: {}\n  -> {}", finding.location(), finding.what, finding.advice)?)
 }
 
-fn print_paths(
-    args: &PathConfigArgs,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+fn print_paths(args: &PathConfigArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let here = FolderConfig::find(env)?;
     if args.format.chosen() == Format::Json {
         return ui.print_json(&here.files_as_json());

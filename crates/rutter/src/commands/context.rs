@@ -14,7 +14,7 @@ use rutter_search::score::MIN_CONFIDENCE;
 use serde::Serialize;
 
 use super::pause::QuietReason;
-use crate::CommandError;
+use crate::CommandResult;
 use crate::cli::Format;
 use crate::cli::steer::ContextArgs;
 use crate::environment::{self, Environment};
@@ -48,11 +48,7 @@ struct LeftOutJson<'a> {
     text: &'a str,
 }
 
-pub(crate) fn run(
-    args: &ContextArgs,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+pub(crate) fn run(args: &ContextArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let mut store = env.open_store(ui)?;
     // Also finds rows that hooks could only write to the spool.
     store.try_drain_spool(env.now)?;
@@ -91,7 +87,7 @@ fn session_start_context(
     owner: &GhapOwner,
     config: &Config,
     env: &Environment,
-) -> Result<Context, CommandError> {
+) -> CommandResult<Context> {
     let session = env.session_id();
     let branch = LocatedProject::find(env.working_dir()?).branch;
     let hands = AgentInterface::Cli(environment::agent_command());
@@ -119,7 +115,7 @@ fn print_context(
     config: &Config,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+) -> CommandResult {
     let session = env.session_id();
     let markdown = context.markdown();
     if args.format.chosen() == Format::Json {
@@ -157,7 +153,7 @@ fn print_json(
     markdown: &str,
     has_prompt: bool,
     ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+) -> CommandResult {
     let confidence = |of: &ContextCandidate| has_prompt.then_some(of.confidence);
     let items = context.items.iter().map(|item| ContextItemJson {
         id: item.row,
@@ -182,12 +178,7 @@ fn print_json(
 }
 
 /// Prints every row that was considered.
-fn print_considered(
-    context: &Context,
-    asked: bool,
-    apart: bool,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+fn print_considered(context: &Context, asked: bool, apart: bool, ui: &mut Ui<'_>) -> CommandResult {
     let row = |of: &ContextCandidate, became: &str| {
         // The rendered text of an early-refused candidate does not exist, so it has no cost.
         let cost =

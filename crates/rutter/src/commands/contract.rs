@@ -3,16 +3,16 @@
 use rutter_contract::spec::EventSpec;
 use rutter_contract::version::Contract;
 
-use crate::CommandError;
 use crate::cli::{ClientArgs, ContractCommand};
 use crate::ui::Ui;
+use crate::{CommandError, CommandResult};
 
 mod events;
 mod explain;
 mod payload;
 mod schema;
 
-pub(crate) fn run(command: &ContractCommand, ui: &mut Ui<'_>) -> Result<(), CommandError> {
+pub(crate) fn run(command: &ContractCommand, ui: &mut Ui<'_>) -> CommandResult {
     match command {
         ContractCommand::Events(args) => events::run(args, ui),
         ContractCommand::Explain(args) => explain::run(args, ui),
@@ -22,7 +22,7 @@ pub(crate) fn run(command: &ContractCommand, ui: &mut Ui<'_>) -> Result<(), Comm
 }
 
 /// Returns the contract of the requested client version, with a remark if that version was not measured.
-fn contract_for(args: &ClientArgs, ui: &mut Ui<'_>) -> Result<Contract, CommandError> {
+fn contract_for(args: &ClientArgs, ui: &mut Ui<'_>) -> CommandResult<Contract> {
     let contract = args.client.map_or_else(Contract::newest, Contract::for_client);
     if let Some(note) = contract.note() {
         ui.print_note(&note)?;

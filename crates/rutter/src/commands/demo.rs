@@ -2,8 +2,8 @@
 
 use crate::cli::demo::DemoArgs;
 use crate::ui::Ui;
-use crate::{CommandError, demo};
+use crate::{CommandResult, demo};
 
-pub(crate) fn run(args: &DemoArgs, ui: &mut Ui<'_>) -> Result<(), CommandError> {
+pub(crate) fn run(args: &DemoArgs, ui: &mut Ui<'_>) -> CommandResult {
     demo::play(args.fast, ui)
 }

@@ -8,18 +8,14 @@ use rutter_memory::store::{SalvageReport, SalvagedTable, spool};
 use serde_json::json;
 use std::path::PathBuf;
 
-use crate::CommandError;
 use crate::cli::Format;
 use crate::cli::memory::DoctorArgs;
 use crate::doctor::{ClientEnvironment, DoctorReport};
 use crate::environment::Environment;
 use crate::ui::{Ui, format_count};
+use crate::{CommandError, CommandResult};
 
-pub(crate) fn run(
-    args: &DoctorArgs,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+pub(crate) fn run(args: &DoctorArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let places = ClientEnvironment::from_env(env)?;
     let mended = if args.repair { Some(RepairSummary::repair(env)?) } else { None };
     let report = DoctorReport::run_checks(env, &places, args.live)?;
@@ -62,7 +58,7 @@ struct RepairSummary {
 }
 
 impl RepairSummary {
-    fn repair(env: &Environment) -> Result<Self, CommandError> {
+    fn repair(env: &Environment) -> CommandResult<Self> {
         let tightened = doctor::restrict_access(&env.data)?;
         let repaired = doctor::repair_store(&env.data, env.now)?;
         let root = env.working_dir().ok().map(|folder| LocatedProject::find(folder).root);
@@ -80,7 +76,7 @@ impl RepairSummary {
         json!({ "salvaged": salvaged, "tightened": self.tightened, "tended": self.tended })
     }
 
-    fn write(&self, ui: &mut Ui<'_>) -> Result<(), CommandError> {
+    fn write(&self, ui: &mut Ui<'_>) -> CommandResult {
         for path in &self.tightened {
             writeln!(ui.out, "closed    {} to others", path.to_line())?;
         }

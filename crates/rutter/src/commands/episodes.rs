@@ -7,17 +7,13 @@ use rutter_memory::quote::format_field;
 use rutter_memory::store::EpisodeFilter;
 use serde::Serialize;
 
-use crate::CommandError;
+use crate::CommandResult;
 use crate::cli::Format;
 use crate::cli::memory::{EpisodesCommand, EpisodesListArgs, EpisodesShowArgs, ending_name};
 use crate::environment::Environment;
 use crate::ui::{Ui, first_line, format_count};
 
-pub(crate) fn run(
-    command: &EpisodesCommand,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+pub(crate) fn run(command: &EpisodesCommand, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let mut store = env.open_store(ui)?;
     // Includes rows that hooks could only write to the spool.
     store.try_drain_spool(env.now)?;
@@ -46,7 +42,7 @@ struct EpisodeOutput<'a> {
 }
 
 impl<'a> EpisodeOutput<'a> {
-    fn new(episode: &'a Episode, store: &Store, env: &Environment) -> Result<Self, CommandError> {
+    fn new(episode: &'a Episode, store: &Store, env: &Environment) -> CommandResult<Self> {
         let how = episode.ending.as_ref().map(|ending| ending.how);
         Ok(Self {
             short: episode.id.short(),
@@ -74,7 +70,7 @@ fn list_episodes(
     store: &Store,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+) -> CommandResult {
     let project = if args.all { None } else { store.project(&env.owner()?.place)? };
     let episodes = if project.is_none() && !args.all {
         Vec::new()
@@ -132,7 +128,7 @@ fn show_episode(
     store: &Store,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+) -> CommandResult {
     let episode = store.episode(store.episode_id(&args.id)?)?;
     let shown = EpisodeOutput::new(&episode, store, env)?;
     if args.format.chosen() == Format::Json {

@@ -17,13 +17,9 @@ use crate::cli::memory::{
 };
 use crate::environment::Environment;
 use crate::ui::{Ui, first_line, format_count};
-use crate::{CommandError, ask, atomic_file, shell};
+use crate::{CommandError, CommandResult, ask, atomic_file, shell};
 
-pub(crate) fn export(
-    args: &ExportArgs,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+pub(crate) fn export(args: &ExportArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let mut store = env.open_store(ui)?;
     store.drain_spool(env.now)?;
     let project = match &args.project {
@@ -45,18 +41,14 @@ fn write_records(
     store: &mut Store,
     project: Option<&ProjectKey>,
     out: &mut dyn Write,
-) -> Result<ExportReport, CommandError> {
+) -> CommandResult<ExportReport> {
     store.export::<CommandError>(project, |record: &ExportRecord| {
         serde_json::to_writer(&mut *out, record).map_err(io::Error::from)?;
         Ok(out.write_all(b"\n")?)
     })
 }
 
-pub(crate) fn import(
-    command: &ImportCommand,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+pub(crate) fn import(command: &ImportCommand, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     match command {
         ImportCommand::Jsonl(args) => import_file(args, env, ui),
         ImportCommand::List(args) => list_imports(args, env, ui),
@@ -72,11 +64,7 @@ pub(crate) fn import(
     }
 }
 
-fn import_file(
-    args: &ImportJsonlArgs,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+fn import_file(args: &ImportJsonlArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let ImportJsonlArgs { file: path, own, yes, format } = args;
     let is_piped = path.as_os_str() == "-";
     let file = {
@@ -174,11 +162,7 @@ fn format_plural(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
-fn list_imports(
-    args: &ImportListArgs,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+fn list_imports(args: &ImportListArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let imports = env.open_store(ui)?.imports()?;
     if args.format.chosen() == Format::Json {
         return ui.print_json(&imports);
@@ -199,11 +183,7 @@ fn list_imports(
     Ok(ui.print_table(["ID", "WHEN", "STATE", "ROWS", "WAITING", "FILE"], rows)?)
 }
 
-fn undo_import(
-    args: &ImportUndoArgs,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+fn undo_import(args: &ImportUndoArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let mut store = env.open_store(ui)?;
     let wanted = args.id.as_ref().map(|id| store.import_id(id)).transpose()?;
     let imports = store.imports()?;

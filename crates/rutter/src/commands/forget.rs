@@ -5,12 +5,12 @@ use rutter_memory::quote::PathLine as _;
 use rutter_memory::store::{ForgetResult, ForgettableRow, ProjectSummary};
 use serde_json::json;
 
-use crate::CommandError;
 use crate::ask;
 use crate::cli::Format;
 use crate::cli::memory::ForgetCommandArgs;
 use crate::environment::Environment;
 use crate::ui::{Ui, first_line, format_count};
+use crate::{CommandError, CommandResult};
 
 /// The rows to delete.
 enum ForgetTarget {
@@ -19,11 +19,7 @@ enum ForgetTarget {
     All,
 }
 
-pub(crate) fn run(
-    args: &ForgetCommandArgs,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+pub(crate) fn run(args: &ForgetCommandArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let mut store = env.open_store(ui)?;
     // A search only finds rows in the store, so drain the spool first.
     store.drain_spool(env.now)?;
@@ -76,7 +72,7 @@ fn find_target(
     args: &ForgetCommandArgs,
     store: &Store,
     env: &Environment,
-) -> Result<ForgetTarget, CommandError> {
+) -> CommandResult<ForgetTarget> {
     let what = &args.what;
     if let Some(id) = &what.id {
         return Ok(ForgetTarget::Rows(vec![store.find_row(id)?]));
@@ -98,7 +94,7 @@ fn find_target(
 }
 
 /// Lists the rows that would be deleted, before the confirmation.
-fn print_target(what: &ForgetTarget, store: &Store, ui: &mut Ui<'_>) -> Result<(), CommandError> {
+fn print_target(what: &ForgetTarget, store: &Store, ui: &mut Ui<'_>) -> CommandResult {
     match what {
         ForgetTarget::Rows(rows) => {
             for row in rows {

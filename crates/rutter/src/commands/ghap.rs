@@ -6,7 +6,6 @@ use rutter_memory::ghap::{
 use rutter_memory::store::GhapFilter;
 use rutter_memory::{Id, IdSuffix, Store, StoreError};
 
-use crate::CommandError;
 use crate::ask::{self, Question};
 use crate::cli::memory::{
     GhapAbandonArgs, GhapAdoptArgs, GhapCommand, GhapListArgs, GhapNoteArgs, GhapResolveArgs,
@@ -14,16 +13,13 @@ use crate::cli::memory::{
 };
 use crate::environment::Environment;
 use crate::ui::Ui;
+use crate::{CommandError, CommandResult};
 
 pub(super) mod show;
 
 pub(super) use show::print_ghap as show;
 
-pub(crate) fn run(
-    command: &GhapCommand,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+pub(crate) fn run(command: &GhapCommand, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     match command {
         GhapCommand::Start(args) => start_ghap(args, env, ui),
         GhapCommand::Update(args) => update_ghap(args, env, ui),
@@ -47,7 +43,7 @@ impl MissingAnswers {
         editor: bool,
         env: &Environment,
         ui: &mut Ui<'_>,
-    ) -> Result<Self, CommandError> {
+    ) -> CommandResult<Self> {
         let missing: Vec<Question> =
             asked.iter().filter(|(given, _)| !given).map(|(_, question)| *question).collect();
         Ok(Self { answers: ask::ask_all(&missing, editor, env, ui)?.into_iter() })
@@ -61,7 +57,7 @@ impl MissingAnswers {
     fn next_choice<T: Copy + std::str::FromStr<Err = rutter_memory::UnknownChoice>>(
         &mut self,
         given: Option<T>,
-    ) -> Result<T, CommandError> {
+    ) -> CommandResult<T> {
         if let Some(given) = given {
             return Ok(given);
         }
@@ -72,11 +68,7 @@ impl MissingAnswers {
     }
 }
 
-fn start_ghap(
-    args: &GhapStartArgs,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+fn start_ghap(args: &GhapStartArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let mut store = env.open_store(ui)?;
     let owner = env.owner()?;
     // Refuses before it asks six questions.
@@ -130,11 +122,7 @@ fn start_ghap(
     show::print_ghap(&ghap, &store, args.format.chosen(), env, ui)
 }
 
-fn update_ghap(
-    args: &GhapUpdateArgs,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+fn update_ghap(args: &GhapUpdateArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let mut store = env.open_store(ui)?;
     let owner = env.owner()?;
     let update = GhapUpdate {
@@ -151,17 +139,13 @@ fn update_ghap(
     show::print_ghap(&ghap, &store, args.format.chosen(), env, ui)
 }
 
-fn add_note(args: &GhapNoteArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), CommandError> {
+fn add_note(args: &GhapNoteArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let mut store = env.open_store(ui)?;
     let ghap = store.note_ghap(&env.owner()?, &args.text, env.now)?;
     show::print_ghap(&ghap, &store, args.format.chosen(), env, ui)
 }
 
-fn resolve_ghap(
-    args: &GhapResolveArgs,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+fn resolve_ghap(args: &GhapResolveArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let mut store = env.open_store(ui)?;
     let owner = env.owner()?;
     if store.active_ghap(&owner)?.is_none() {
@@ -238,11 +222,7 @@ fn resolve_ghap(
     show::print_resolved(&resolved, &store, args.format.chosen(), env, ui)
 }
 
-fn adopt_ghap(
-    args: &GhapAdoptArgs,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+fn adopt_ghap(args: &GhapAdoptArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let mut store = env.open_store(ui)?;
     let owner = env.owner()?;
     let id = match &args.id {
@@ -253,7 +233,7 @@ fn adopt_ghap(
     show::print_ghap(&ghap, &store, args.format.chosen(), env, ui)
 }
 
-fn find_only_orphan(store: &Store, env: &Environment) -> Result<Id, CommandError> {
+fn find_only_orphan(store: &Store, env: &Environment) -> CommandResult<Id> {
     let project = store.project(&env.owner()?.place)?.map(|project| project.key);
     let filter = GhapFilter { project: project.clone(), orphaned: true, ..GhapFilter::default() };
     let orphans = if project.is_some() { store.ghaps(&filter, env.now)? } else { Vec::new() };
@@ -269,11 +249,7 @@ fn find_only_orphan(store: &Store, env: &Environment) -> Result<Id, CommandError
     }
 }
 
-fn abandon_ghap(
-    args: &GhapAbandonArgs,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+fn abandon_ghap(args: &GhapAbandonArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let mut store = env.open_store(ui)?;
     let id = args.id.as_ref().map(|id| store.ghap_id(id)).transpose()?;
     let question = (args.reason.is_some(), Question::new("reason", "Why do you abandon it?"));
@@ -282,7 +258,7 @@ fn abandon_ghap(
     show::print_ghap(&ghap, &store, args.format.chosen(), env, ui)
 }
 
-fn show_ghap(args: &GhapShowArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), CommandError> {
+fn show_ghap(args: &GhapShowArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let store = env.open_store(ui)?;
     let find = |id: &IdSuffix| store.ghap_id(id).and_then(|id| store.ghap(id));
     let ghap = match &args.id {
@@ -292,7 +268,7 @@ fn show_ghap(args: &GhapShowArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<
     show::print_with_origin(&ghap, &store, args.format.chosen(), env, ui)
 }
 
-fn list_ghaps(args: &GhapListArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), CommandError> {
+fn list_ghaps(args: &GhapListArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let store = env.open_store(ui)?;
     let project = if args.all {
         None

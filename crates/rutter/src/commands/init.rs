@@ -11,7 +11,6 @@ use rutter_memory::quote::PathLine as _;
 use serde_json::Value;
 
 use super::{notify, plugin};
-use crate::CommandError;
 use crate::cli::install::{InitArgs, ScopeArgs};
 use crate::environment::Environment;
 use crate::install::{
@@ -22,8 +21,9 @@ use crate::install::{
 };
 use crate::shell;
 use crate::ui::Ui;
+use crate::{CommandError, CommandResult};
 
-pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), CommandError> {
+pub(crate) fn run(args: &InitArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let scope = chosen_scope(&args.scope)?;
     if let Some(folder) = &args.scope.plugin {
         return plugin::init_plugin(folder, args.bin.as_deref(), args.dry_run, env, ui);
@@ -137,7 +137,7 @@ fn print_changed_files(
     what: &str,
     is_done: bool,
     ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+) -> CommandResult {
     let (changed, made) =
         if is_done { ("changed", "made") } else { ("would change", "would make") };
     let steps = steps.iter().map(|step| &step.change).zip([what, "rutter's MCP server"]);
@@ -156,7 +156,7 @@ fn print_next_steps(
     steps: &[InstallStep<'_>],
     folder: &Path,
     ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+) -> CommandResult {
     // The option as the user has to type it again.
     let option =
         if scope == InstallScope::Local { String::new() } else { format!(" --{}", scope.as_str()) };
@@ -207,13 +207,13 @@ pub(super) fn show_changes(
     steps: &[InstallStep<'_>],
     exclude: Option<&FileChange>,
     ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+) -> CommandResult {
     let changes = steps.iter().map(|step| &step.change).filter(|change| !change.is_unchanged());
     changes.chain(exclude).try_for_each(|change| change.print_diff(ui))
 }
 
 /// Returns the requested scope, by default the local one.
-pub(super) fn chosen_scope(args: &ScopeArgs) -> Result<InstallScope, CommandError> {
+pub(super) fn chosen_scope(args: &ScopeArgs) -> CommandResult<InstallScope> {
     if args.global {
         return Err(CommandError::Usage(
             "there is no option --global; use --user to install rutter for you in every folder"
@@ -230,7 +230,7 @@ pub(super) fn chosen_scope(args: &ScopeArgs) -> Result<InstallScope, CommandErro
 }
 
 /// Refuses to write as root into the home of another user, because that user's client could not read the files.
-pub(super) fn refuse_foreign_home(env: &Environment) -> Result<(), CommandError> {
+pub(super) fn refuse_foreign_home(env: &Environment) -> CommandResult {
     let Some(home) = env.client.as_deref().and_then(Path::parent) else { return Ok(()) };
     match home.metadata().map(|home| home.uid()) {
         Ok(owner) if owner != 0 && rustix::process::geteuid().is_root() => {
@@ -245,10 +245,7 @@ pub(super) fn refuse_foreign_home(env: &Environment) -> Result<(), CommandError>
 }
 
 /// Returns the settings file of a scope. Only the user scope needs a home directory.
-pub(super) fn settings_path(
-    scope: InstallScope,
-    env: &Environment,
-) -> Result<PathBuf, CommandError> {
+pub(super) fn settings_path(scope: InstallScope, env: &Environment) -> CommandResult<PathBuf> {
     scope.settings_file(env.working_dir()?, env.client.as_deref()).ok_or_else(no_home_failure)
 }
 
@@ -257,7 +254,7 @@ pub(super) fn server_site(
     scope: InstallScope,
     env: &Environment,
     entry: Option<Value>,
-) -> Result<InstallTarget, CommandError> {
+) -> CommandResult<InstallTarget> {
     let folder = env.working_dir()?;
     let file = env.client_file.as_deref();
     let (path, keys) = scope.servers_file(folder, file).ok_or_else(|| match file {
@@ -278,10 +275,7 @@ fn no_home_failure() -> CommandError {
 }
 
 /// Prints a remark if a deny rule covers rutter's tools.
-fn warn_denied_rule(
-    denied: Option<&(PathBuf, String)>,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+fn warn_denied_rule(denied: Option<&(PathBuf, String)>, ui: &mut Ui<'_>) -> CommandResult {
     let Some((path, rule)) = denied else { return Ok(()) };
     Ok(ui.print_note(&format!(
         "{} denies `{rule}`, so the agent does not see rutter's tools; remove that rule and run \
@@ -291,7 +285,7 @@ fn warn_denied_rule(
 }
 
 /// Prints a remark if an ask rule overrides rutter's allow rule.
-fn warn_ask_rule(asked: Option<&(PathBuf, String)>, ui: &mut Ui<'_>) -> Result<(), CommandError> {
+fn warn_ask_rule(asked: Option<&(PathBuf, String)>, ui: &mut Ui<'_>) -> CommandResult {
     let Some((path, rule)) = asked else { return Ok(()) };
     Ok(ui.print_note(&format!(
         "{} has the `ask` rule `{rule}`, so Claude Code asks before each call of a rutter tool; \
@@ -306,7 +300,7 @@ fn print_warnings(
     start: &ProgramReference,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+) -> CommandResult {
     let program = start.program();
     if scope.is_shared() && !is_program_found(program, env) {
         ui.print_note(&if program.contains('/') {
@@ -343,9 +337,9 @@ fn print_warnings(
 
 /// Returns the change of git's exclude file. An error with that file is only a remark, never a reason to refuse.
 pub(super) fn exclude_change(
-    change: Option<Result<Option<FileChange>, CommandError>>,
+    change: Option<CommandResult<Option<FileChange>>>,
     ui: &mut Ui<'_>,
-) -> Result<Option<FileChange>, CommandError> {
+) -> CommandResult<Option<FileChange>> {
     match change.transpose() {
         Ok(change) => Ok(change.flatten()),
         Err(failure) => {

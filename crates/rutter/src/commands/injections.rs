@@ -4,7 +4,7 @@ use rutter_memory::injection::{Injection, ShownEffect};
 use rutter_memory::store::{InjectionFilter, InjectionWithText};
 use serde::Serialize;
 
-use crate::CommandError;
+use crate::CommandResult;
 use crate::cli::Format;
 use crate::cli::steer::InjectionsArgs;
 use crate::environment::Environment;
@@ -19,11 +19,7 @@ struct InjectionJson<'a> {
     shown: &'a InjectionWithText,
 }
 
-pub(crate) fn run(
-    args: &InjectionsArgs,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+pub(crate) fn run(args: &InjectionsArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let mut store = env.open_store(ui)?;
     // Includes injections that hooks could only write to the spool.
     if !store.refresh_effects(env.now)? {

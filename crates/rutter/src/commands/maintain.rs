@@ -2,7 +2,7 @@
 
 use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
 
-use crate::CommandError;
+use crate::CommandResult;
 use crate::cli::Format;
 use crate::cli::memory::MaintainArgs;
 use crate::environment::Environment;
@@ -11,11 +11,7 @@ use crate::ui::Ui;
 /// The highest nice value, that is the lowest priority.
 const LOWEST_PRIORITY: i32 = 19;
 
-pub(crate) fn run(
-    args: &MaintainArgs,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+pub(crate) fn run(args: &MaintainArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     if args.detached {
         // Both only spare other processes; the work is done even if they fail.
         let _ = rustix::process::setsid();

@@ -9,17 +9,13 @@ use rutter_memory::{Clean, Id};
 use rutter_server::{CallChannel, CallerIdentity, ServerContext, http, mcp, tools};
 use serde_json::{Value, json};
 
-use crate::CommandError;
 use crate::cli::server::{CallArgs, McpArgs};
 use crate::environment::{self, Environment};
 use crate::install::quote_shell_word;
 use crate::ui::Ui;
+use crate::{CommandError, CommandResult};
 
-pub(crate) fn serve(
-    args: &McpArgs,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+pub(crate) fn serve(args: &McpArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     // Each process without a session gets its own owner: two such clients need not be the same one.
     let alone = || {
         let name = Clean::new(&format!("mcp:{}", Id::new(env.now)));
@@ -47,7 +43,7 @@ fn serve_http(
     context: ServerContext,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+) -> CommandResult {
     let token = if let Some(path) = &args.token_file {
         std::path::absolute(path)?
     } else {
@@ -95,7 +91,7 @@ fn header_command(token: &Path) -> String {
 }
 
 /// Prints the authorization header for a client.
-fn print_header(args: &McpArgs, env: &Environment, ui: &mut Ui<'_>) -> Result<(), CommandError> {
+fn print_header(args: &McpArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let token = match &args.token_file {
         Some(path) => std::path::absolute(path)?,
         None => env.data_dir().http_token(),
@@ -116,11 +112,7 @@ fn client_address(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, address.port())
 }
 
-pub(crate) fn call_tool(
-    args: &CallArgs,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+pub(crate) fn call_tool(args: &CallArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let arguments = if args.arguments == "-" {
         String::from_utf8_lossy(&ui.read_stdin()?).into_owned()
     } else {
@@ -145,7 +137,7 @@ fn server_context(
     env: &Environment,
     otherwise: CallerIdentity,
     door: CallChannel,
-) -> Result<ServerContext, CommandError> {
+) -> CommandResult<ServerContext> {
     Ok(ServerContext {
         data: env.data.clone(),
         config: env.config_file.clone().unwrap_or_default(),

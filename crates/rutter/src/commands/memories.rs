@@ -6,7 +6,7 @@ use rutter_memory::quote::format_field;
 use rutter_memory::store::{MemoryEdit, MemoryFilter, NewMemory, RememberResult};
 use serde::Serialize;
 
-use crate::CommandError;
+use crate::CommandResult;
 use crate::ask;
 use crate::cli::Format;
 use crate::cli::memory::{MemoriesArgs, MemoryEditArgs, RememberArgs};
@@ -30,7 +30,7 @@ impl<'a> From<&'a Memory> for MemoryJson<'a> {
     }
 }
 
-fn print_memory(memory: &Memory, format: Format, ui: &mut Ui<'_>) -> Result<(), CommandError> {
+fn print_memory(memory: &Memory, format: Format, ui: &mut Ui<'_>) -> CommandResult {
     if format == Format::Json {
         return ui.print_json(&MemoryJson::from(memory));
     }
@@ -40,11 +40,7 @@ fn print_memory(memory: &Memory, format: Format, ui: &mut Ui<'_>) -> Result<(), 
     Ok(writeln!(ui.out, "{} {}{tags}: {text}", memory.id.short(), memory.category)?)
 }
 
-pub(crate) fn remember(
-    args: &RememberArgs,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+pub(crate) fn remember(args: &RememberArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let mut store = env.open_store(ui)?;
     let place = env.owner()?.place;
     let new = NewMemory {
@@ -75,7 +71,7 @@ pub(crate) fn list_memories(
     args: &MemoriesArgs,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+) -> CommandResult {
     let store = env.open_store(ui)?;
     let project = if args.all {
         None
@@ -112,11 +108,7 @@ pub(crate) fn list_memories(
     Ok(ui.print_table(["ID", "CATEGORY", "IMPORTANCE", "WHERE", "TAGS", "TEXT"], rows)?)
 }
 
-pub(crate) fn edit_row(
-    args: &MemoryEditArgs,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+pub(crate) fn edit_row(args: &MemoryEditArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let mut store = env.open_store(ui)?;
     if args.what_worked.is_some() || args.takeaway.is_some() {
         let id = store.ghap_id(&args.id)?;

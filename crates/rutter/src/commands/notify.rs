@@ -8,14 +8,14 @@ use rutter_memory::quote::PathLine as _;
 
 use crate::environment::Environment;
 use crate::ui::Ui;
-use crate::{CommandError, ask, atomic_file};
+use crate::{CommandError, CommandResult, ask, atomic_file};
 
 const NOTIFY_KEY: &str = "notify";
 const QUESTION: &str = "What should rutter show you: nothing, a line when the agent gets \
                         context, or also a card at the start of a session?";
 
 /// Asks once, on a terminal, unless the configuration has the key or is broken, and writes the answer into it.
-pub(super) fn ask_notify_level(env: &Environment, ui: &mut Ui<'_>) -> Result<(), CommandError> {
+pub(super) fn ask_notify_level(env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let Some(path) = env.config_file.as_deref().filter(|_| ui.terminal) else { return Ok(()) };
     let loaded = env.load_config(None);
     let is_set = KEYS.iter().any(|key| {
@@ -39,7 +39,7 @@ pub(super) fn ask_notify_level(env: &Environment, ui: &mut Ui<'_>) -> Result<(),
 }
 
 /// Writes the key before the first table: in TOML a top-level key has to stand there.
-fn write_answer(path: &Path, answer: &str) -> Result<(), CommandError> {
+fn write_answer(path: &Path, answer: &str) -> CommandResult {
     let refuse = |error: std::io::Error| {
         CommandError::Refused(format!("cannot write {}: {error}", path.to_line()))
     };

@@ -4,13 +4,13 @@ use rutter_runs::command_line::CommandLine;
 use rutter_runs::read::{CapturedOutput, ConfiguredRuns, NO_RUN, ParsedOutcome};
 use serde_json::json;
 
-use crate::CommandError;
+use crate::CommandResult;
 use crate::cli::Format;
 use crate::cli::memory::OutcomeArgs;
 use crate::environment::Environment;
 use crate::ui::Ui;
 
-pub(crate) fn run(args: &OutcomeArgs, ui: &mut Ui<'_>) -> Result<(), CommandError> {
+pub(crate) fn run(args: &OutcomeArgs, ui: &mut Ui<'_>) -> CommandResult {
     let output = ui.read_stdin()?;
     let seen = CapturedOutput { exit: args.exit, output: &output, cut: args.cut };
     // The configuration is optional: without a home directory there cannot be one.
@@ -71,7 +71,7 @@ fn reading_to_json(reading: &ParsedOutcome) -> serde_json::Value {
     })
 }
 
-fn print_reading(reading: &ParsedOutcome, ui: &mut Ui<'_>) -> Result<(), CommandError> {
+fn print_reading(reading: &ParsedOutcome, ui: &mut Ui<'_>) -> CommandResult {
     writeln!(ui.out, "{}: {} ({})", reading.verdict, reading.runner, reading.kind)?;
     writeln!(ui.out, "  because    {}", reading.because)?;
     if let Some(counts) = reading.counts {

@@ -7,11 +7,11 @@ use rutter_memory::store::DataDir;
 use rutter_memory::{Clean, pause};
 use serde::Serialize;
 
-use crate::CommandError;
 use crate::cli::Format;
 use crate::cli::steer::PauseArgs;
 use crate::environment::{self, Environment};
 use crate::ui::Ui;
+use crate::{CommandError, CommandResult};
 
 /// The reason why hooks say nothing to agents.
 #[derive(Serialize)]
@@ -34,7 +34,7 @@ impl QuietReason {
     pub(super) fn current(
         env: &Environment,
         session: Option<&Clean>,
-    ) -> Result<Option<Self>, CommandError> {
+    ) -> CommandResult<Option<Self>> {
         let ActivePauses { everywhere, sessions } = ActivePauses::load(&env.data_dir())?;
         let named = |session: &Clean| sessions.iter().any(|one| one == session.as_str());
         Ok(if environment::is_rutter_off() {
@@ -85,7 +85,7 @@ struct ActivePauses {
 }
 
 impl ActivePauses {
-    fn load(files: &DataDir) -> Result<Self, CommandError> {
+    fn load(files: &DataDir) -> CommandResult<Self> {
         let all = pause::paused_sessions(files)
             .map_err(|error| pause_file_failure("read", files, &error))?;
         let (everything, sessions): (Vec<_>, Vec<_>) =
@@ -98,11 +98,7 @@ fn pause_file_failure(what: &str, files: &DataDir, error: &io::Error) -> Command
     CommandError::Refused(format!("cannot {what} {}: {error}", files.paused().to_line()))
 }
 
-pub(crate) fn run(
-    args: &PauseArgs,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+pub(crate) fn run(args: &PauseArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let files = env.data_dir();
     let session = match &args.session {
         Some(name) => Some(find_session(name, args.off, env, ui)?),
@@ -141,12 +137,7 @@ pub(crate) fn run(
 
 /// Returns the client's id of the session. Opens the store only if it has to look the name up, because the user may
 /// pause the hooks when the store is broken.
-fn find_session(
-    name: &str,
-    off: bool,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<Clean, CommandError> {
+fn find_session(name: &str, off: bool, env: &Environment, ui: &mut Ui<'_>) -> CommandResult<Clean> {
     let own = env.session_id();
     if name.is_empty() {
         return own.ok_or_else(|| {

@@ -5,7 +5,7 @@ use std::path::Path;
 use rutter_memory::quote::PathLine as _;
 
 use super::init::refuse_foreign_home;
-use crate::CommandError;
+use crate::CommandResult;
 use crate::environment::Environment;
 use crate::install::{
     InstallRecords, InstallScope, InstallStep, PLUGIN_SERVER_RULE, apply_steps, choose_program,
@@ -20,7 +20,7 @@ pub(super) fn init_plugin(
     dry_run: bool,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+) -> CommandResult {
     let folder = env.working_dir()?.join(folder);
     let start = choose_program(InstallScope::Plugin, named, env)?;
     let records = InstallRecords::in_data_dir(&env.data);
@@ -61,7 +61,7 @@ pub(super) fn uninstall_plugin(
     dry_run: bool,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+) -> CommandResult {
     let folder = env.working_dir()?.join(folder);
     let records = InstallRecords::in_data_dir(&env.data);
     let start = choose_program(InstallScope::Plugin, None, env)?;

@@ -8,18 +8,14 @@ use rutter_memory::store::entry::ProjectPlace;
 use rutter_memory::{Store, StoreError};
 use serde::Serialize;
 
-use crate::CommandError;
 use crate::ask;
 use crate::cli::Format;
 use crate::cli::memory::{ProjectCommand, ProjectListArgs, ProjectMergeArgs, ProjectShowArgs};
 use crate::environment::Environment;
 use crate::ui::{Ui, first_line, format_count};
+use crate::{CommandError, CommandResult};
 
-pub(crate) fn run(
-    command: &ProjectCommand,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+pub(crate) fn run(command: &ProjectCommand, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     match command {
         ProjectCommand::List(args) => list_projects(args, env, ui),
         ProjectCommand::Show(args) => show_project(args, env, ui),
@@ -32,7 +28,7 @@ pub(super) fn find_project(
     name: &str,
     store: &Store,
     env: &Environment,
-) -> Result<ProjectSummary, CommandError> {
+) -> CommandResult<ProjectSummary> {
     if !name.is_empty() {
         return Ok(store.find_project_by_name(name)?);
     }
@@ -43,11 +39,7 @@ pub(super) fn find_project(
     }
 }
 
-fn list_projects(
-    args: &ProjectListArgs,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+fn list_projects(args: &ProjectListArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let projects = env.open_store(ui)?.projects()?;
     if args.format.chosen() == Format::Json {
         return ui.print_json(&projects);
@@ -69,11 +61,7 @@ fn list_projects(
     Ok(ui.print_table(["ID", "NAME", "GHAPS", "EPISODES", "MEMORIES", "OUTCOMES", "KEY"], rows)?)
 }
 
-fn show_project(
-    args: &ProjectShowArgs,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+fn show_project(args: &ProjectShowArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let store = env.open_store(ui)?;
     let name = args.name.as_deref().unwrap_or_default();
     // Prints remarks first: the project of a folder may be new, and the remarks about the folder explain that.
@@ -149,11 +137,7 @@ pub(super) fn describe_row_counts(summary: &ProjectSummary) -> String {
     .join(", ")
 }
 
-fn merge_projects(
-    args: &ProjectMergeArgs,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+fn merge_projects(args: &ProjectMergeArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let mut store = env.open_store(ui)?;
     let (from, into) =
         (find_project(&args.from, &store, env)?, find_project(&args.into, &store, env)?);
@@ -190,7 +174,7 @@ fn print_merge_plan(
     from: &ProjectSummary,
     into: &ProjectSummary,
     ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+) -> CommandResult {
     writeln!(ui.err, "  from  {}: {}", from.project.key, describe_row_counts(from))?;
     Ok(writeln!(ui.err, "  into  {}: {}", into.project.key, describe_row_counts(into))?)
 }

@@ -7,7 +7,7 @@ use rutter_memory::store::{RecallRequest, RecalledRow};
 use rutter_search::score::{COVERAGE_WEIGHT, MEANING_SHARE, MIN_CONFIDENCE};
 use serde::Serialize;
 
-use crate::CommandError;
+use crate::CommandResult;
 use crate::cli::Format;
 use crate::cli::memory::RecallArgs;
 use crate::environment::Environment;
@@ -70,11 +70,7 @@ impl<'a> From<&'a RecalledRow> for RecallHitJson<'a> {
     }
 }
 
-pub(crate) fn run(
-    args: &RecallArgs,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+pub(crate) fn run(args: &RecallArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let mut store = env.open_store(ui)?;
     // Also finds rows that hooks could only write to the spool.
     store.try_drain_spool(env.now)?;

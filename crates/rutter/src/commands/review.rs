@@ -10,7 +10,7 @@ use rutter_memory::{Id, IdSuffix, Store, StoreError};
 use serde_json::json;
 
 use super::config::FolderConfig;
-use crate::CommandError;
+use crate::CommandResult;
 use crate::cli::Format;
 use crate::cli::memory::{ReviewArgs, ReviewCommand, ReviewIdsArgs};
 use crate::environment::Environment;
@@ -78,11 +78,7 @@ fn all_waiting(store: &Store) -> Result<Vec<WaitingRow>, StoreError> {
     Ok(waiting)
 }
 
-pub(crate) fn run(
-    args: &ReviewArgs,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+pub(crate) fn run(args: &ReviewArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let mut store = env.open_store(ui)?;
     store.refresh_values(env.now)?;
     match &args.command {
@@ -97,7 +93,7 @@ fn list_waiting(
     store: &Store,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+) -> CommandResult {
     let waiting = all_waiting(store)?;
     // `rutter trust` shows and decides an untrusted configuration file of the checkout.
     let untrusted = FolderConfig::find(env)
@@ -136,7 +132,7 @@ fn decide_rows(
     store: &mut Store,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+) -> CommandResult {
     let waiting = all_waiting(store)?;
     // Resolves all ids before it decides the first row.
     let chosen =
@@ -167,10 +163,7 @@ fn decide_rows(
     Ok(())
 }
 
-fn find_waiting<'a>(
-    waiting: &'a [WaitingRow],
-    id: &IdSuffix,
-) -> Result<&'a WaitingRow, CommandError> {
+fn find_waiting<'a>(waiting: &'a [WaitingRow], id: &IdSuffix) -> CommandResult<&'a WaitingRow> {
     let mut found = waiting.iter().filter(|one| id.matches(one.id()));
     match (found.next(), found.next()) {
         (Some(one), None) => Ok(one),

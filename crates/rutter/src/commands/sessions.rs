@@ -7,17 +7,13 @@ use rutter_memory::{Store, Time};
 use serde::Serialize;
 
 use super::injections;
-use crate::CommandError;
+use crate::CommandResult;
 use crate::cli::Format;
 use crate::cli::steer::{SessionsCommand, SessionsListArgs, SessionsShowArgs};
 use crate::environment::Environment;
 use crate::ui::{Ui, first_line, format_count};
 
-pub(crate) fn run(
-    command: &SessionsCommand,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+pub(crate) fn run(command: &SessionsCommand, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let mut store = env.open_store(ui)?;
     // Includes rows that hooks could only write to the spool.
     if !store.refresh_effects(env.now)? {
@@ -65,7 +61,7 @@ fn list_sessions(
     store: &Store,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+) -> CommandResult {
     let project = if args.all { None } else { store.project(&env.owner()?.place)? };
     let found = if project.is_none() && !args.all {
         Vec::new()
@@ -119,7 +115,7 @@ fn show_session(
     store: &Store,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+) -> CommandResult {
     let summary = store.session_named(&args.id)?;
     let client = &summary.session.client;
     let (outcomes, set_out) = (store.session_runs(client)?, store.session_ghaps(client)?);

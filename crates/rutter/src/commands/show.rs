@@ -6,7 +6,7 @@ use rutter_memory::store::{ForgettableKind, ForgettableRow, ProposedChange};
 use serde_json::json;
 
 use super::{episodes, ghap};
-use crate::CommandError;
+use crate::CommandResult;
 use crate::cli::Format;
 use crate::cli::memory::{EpisodesCommand, EpisodesShowArgs, ShowRowArgs};
 use crate::environment::Environment;
@@ -17,7 +17,7 @@ pub(super) fn describe_origin(
     row: Id,
     store: &rutter_memory::Store,
     env: &Environment,
-) -> Result<Option<String>, CommandError> {
+) -> CommandResult<Option<String>> {
     Ok(store.origin(row)?.map(|origin| origin.describe(env.now)))
 }
 
@@ -26,7 +26,7 @@ fn describe_proposal_origin(
     id: Id,
     store: &rutter_memory::Store,
     env: &Environment,
-) -> Result<String, CommandError> {
+) -> CommandResult<String> {
     let waiting = store.proposals()?.into_iter().find(|proposal| proposal.id == id);
     Ok(match waiting.map(|proposal| (proposal.import, proposal.what)) {
         Some((Some(batch), _)) => {
@@ -40,11 +40,7 @@ fn describe_proposal_origin(
     })
 }
 
-pub(crate) fn run(
-    args: &ShowRowArgs,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+pub(crate) fn run(args: &ShowRowArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let mut store = env.open_store(ui)?;
     store.try_drain_spool(env.now)?;
     let ForgettableRow { kind, id, text } = store.find_row(&args.id)?;

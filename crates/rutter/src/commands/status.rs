@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::pause::QuietReason;
 use super::sessions;
-use crate::CommandError;
+use crate::CommandResult;
 use crate::cli::Format;
 use crate::cli::steer::StatusArgs;
 use crate::environment::{self, Environment};
@@ -66,11 +66,7 @@ struct StoreFileSizes {
     spool: u64,
 }
 
-pub(crate) fn run(
-    args: &StatusArgs,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+pub(crate) fn run(args: &StatusArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let mut store = env.open_store(ui)?;
     // Includes rows that hooks could only write to the spool. The rest of the spool is reported below.
     store.try_drain_spool(env.now)?;
@@ -86,7 +82,7 @@ pub(crate) fn run(
 }
 
 impl StatusReport {
-    fn load(store: &Store, env: &Environment) -> Result<Self, CommandError> {
+    fn load(store: &Store, env: &Environment) -> CommandResult<Self> {
         let owner = env.owner()?;
         let client = env.session_id();
         let name = match &client {
@@ -151,11 +147,7 @@ impl StatusReport {
     }
 }
 
-fn print_status(
-    status: &StatusReport,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+fn print_status(status: &StatusReport, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let mut line = |name: &str, text: &str| writeln!(ui.out, "{name:<9} {text}");
     line("project", &project_line(status))?;
     line("session", &session_line(status, env))?;

@@ -8,18 +8,14 @@ use rutter_memory::quote::PathLine as _;
 use serde_json::{Value as Json, json};
 
 use super::config::FolderConfig;
-use crate::CommandError;
 use crate::ask;
 use crate::cli::Format;
 use crate::cli::config::TrustArgs;
 use crate::environment::Environment;
 use crate::ui::Ui;
+use crate::{CommandError, CommandResult};
 
-pub(crate) fn run(
-    args: &TrustArgs,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+pub(crate) fn run(args: &TrustArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let json = args.format.chosen() == Format::Json;
     if args.list {
         return list_trusted(json, env, ui);
@@ -107,7 +103,7 @@ fn print_changed_keys(
     changes: &[(String, ConfigValue, ConfigValue)],
     path: &std::path::Path,
     ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+) -> CommandResult {
     if changes.is_empty() {
         writeln!(ui.err, "{} requests no changes", path.to_line())?;
         return Ok(());
@@ -119,7 +115,7 @@ fn print_changed_keys(
     Ok(())
 }
 
-fn list_trusted(json: bool, env: &Environment, ui: &mut Ui<'_>) -> Result<(), CommandError> {
+fn list_trusted(json: bool, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let known = trust::list_trusted(&env.data).map_err(|error| {
         CommandError::Refused(format!(
             "could not read the list of trusted files in {}: {error}; fix that and try again",

@@ -8,7 +8,7 @@ use super::init::{
     chosen_scope, exclude_change, refuse_foreign_home, server_site, settings_path, show_changes,
 };
 use super::plugin;
-use crate::CommandError;
+use crate::CommandResult;
 use crate::cli::install::UninstallArgs;
 use crate::environment::Environment;
 use crate::install::{
@@ -18,11 +18,7 @@ use crate::install::{
 use crate::shell;
 use crate::ui::Ui;
 
-pub(crate) fn run(
-    args: &UninstallArgs,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+pub(crate) fn run(args: &UninstallArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let scope = chosen_scope(&args.scope)?;
     if let Some(folder) = &args.scope.plugin {
         return plugin::uninstall_plugin(folder, args.dry_run, env, ui);
@@ -87,7 +83,7 @@ pub(crate) fn run(
 }
 
 /// Prints a remark about a server that was registered by hand, over HTTP.
-fn remark_over_http(path: Option<&Path>, ui: &mut Ui<'_>) -> Result<(), CommandError> {
+fn remark_over_http(path: Option<&Path>, ui: &mut Ui<'_>) -> CommandResult {
     let Some(path) = path else { return Ok(()) };
     Ok(ui.print_note(&format!(
         "{} still has the HTTP server, which you registered yourself; run `claude mcp remove \
@@ -102,7 +98,7 @@ fn print_nothing_found(
     path: &Path,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+) -> CommandResult {
     let path = path.to_line();
     let others = other_installs(scope, env.working_dir()?, env.client.as_deref());
     if others.is_empty() {

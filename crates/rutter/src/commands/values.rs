@@ -17,17 +17,13 @@ use crate::cli::values::{
 };
 use crate::environment::Environment;
 use crate::ui::{Ui, first_line, format_count, one_line};
-use crate::{CommandError, atomic_file, values_page};
+use crate::{CommandResult, atomic_file, values_page};
 
 /// The remark if rows could not be brought up to date.
 pub(super) const STALE: &str = "another process is writing, so this list may be out of date; \
                                 try again";
 
-pub(crate) fn run(
-    command: &ValuesCommand,
-    env: &Environment,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+pub(crate) fn run(command: &ValuesCommand, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let mut store = env.open_store(ui)?;
     // Brings the values up to date for the reader; hooks never wait for this.
     let fresh = store.refresh_values(env.now)?;
@@ -75,7 +71,7 @@ fn list_values(
     store: &Store,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+) -> CommandResult {
     // An unknown project only has the values that apply to every project.
     let project = if args.all { None } else { Some(store.project_key(&env.owner()?.place)?) };
     let filter = ValueFilter {
@@ -132,7 +128,7 @@ fn list_clusters(
     store: &Store,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+) -> CommandResult {
     let project = if args.here { Some(store.project_key(&env.owner()?.place)?) } else { None };
     let filter = ClusterFilter { axis: args.axis, project, limit: Some(args.limit) };
     let clusters = store.clusters(&filter)?;
@@ -169,11 +165,7 @@ struct ClusterDetailsJson<'a> {
     stands_for: Vec<WithShortId<&'a ValueWithEffects>>,
 }
 
-fn show_cluster(
-    args: &ClusterShowArgs,
-    store: &Store,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+fn show_cluster(args: &ClusterShowArgs, store: &Store, ui: &mut Ui<'_>) -> CommandResult {
     let cluster = store.cluster(store.cluster_id(&args.id)?)?;
     let members = store.members(cluster.id)?;
     let filter = ValueFilter { cluster: Some(cluster.id), ..ValueFilter::default() };
@@ -215,7 +207,7 @@ fn print_written_value(
     written: &ValueWriteResult,
     format: Format,
     ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+) -> CommandResult {
     #[derive(Serialize)]
     struct WrittenValueJson<'a> {
         #[serde(flatten)]
@@ -264,7 +256,7 @@ fn add_value(
     store: &mut Store,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+) -> CommandResult {
     let place = env.owner()?.place;
     let new = NewValue {
         place: (!args.everywhere).then_some(&place),
@@ -282,7 +274,7 @@ fn accept_value(
     store: &mut Store,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+) -> CommandResult {
     let edit = ValueEdit { standing: Some(ValueStanding::Accepted), ..ValueEdit::default() };
     let written = store.edit_value(store.value_id(&args.id)?, &edit, env.now)?;
     print_written_value(&written, args.format.chosen(), ui)
@@ -293,7 +285,7 @@ fn edit_value(
     store: &mut Store,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+) -> CommandResult {
     let place = env.owner()?.place;
     let edit = ValueEdit {
         text: args.text.as_deref(),
@@ -313,7 +305,7 @@ fn write_report(
     store: &Store,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+) -> CommandResult {
     let page = values_page::render_page(store, env.now)?;
     atomic_file::write_atomically(&args.html, |out| Ok(out.write_all(page.as_bytes())?))?;
     Ok(ui.print_note(&format!("wrote {}; open it in a browser", args.html.to_line()))?)
@@ -324,7 +316,7 @@ fn retire_value(
     store: &mut Store,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+) -> CommandResult {
     let value = store.retire_value(store.value_id(&args.id)?, env.now)?;
     if args.format.chosen() == Format::Json {
         return ui.print_json(&with_short_id(value.id, &value));

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::calendar;
 use crate::scratch::ScratchFolder;
-use crate::{CommandError, environment};
+use crate::{CommandError, CommandResult, environment};
 
 /// The result of a hook run.
 pub(super) struct DemoHookResult {
@@ -51,7 +51,7 @@ pub(super) struct DemoProject {
 }
 
 impl DemoProject {
-    pub(super) fn open() -> Result<Self, CommandError> {
+    pub(super) fn open() -> CommandResult<Self> {
         let program = environment::current_program().ok_or_else(|| {
             CommandError::Refused("the path of this program is unknown".to_owned())
         })?;
@@ -99,7 +99,7 @@ impl DemoProject {
     }
 
     /// Runs the hook as the client does, and returns its result.
-    pub(super) fn run_hook(&mut self, call: &DemoEvent) -> Result<DemoHookResult, CommandError> {
+    pub(super) fn run_hook(&mut self, call: &DemoEvent) -> CommandResult<DemoHookResult> {
         let mut payload = payload::example_payload(call.event, call.tool)?.value;
         if let (Some(payload), Some(fields)) = (payload.as_object_mut(), call.fields.as_object()) {
             payload.extend(fields.clone());
@@ -130,7 +130,7 @@ impl DemoProject {
     }
 
     /// Runs a rutter command as the agent would, and returns its output.
-    pub(super) fn run_rutter(&self, args: &[&str], stdin: &str) -> Result<String, CommandError> {
+    pub(super) fn run_rutter(&self, args: &[&str], stdin: &str) -> CommandResult<String> {
         let output = self.run_program(args, stdin)?;
         if output.status.success() {
             return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
@@ -144,7 +144,7 @@ impl DemoProject {
         )))
     }
 
-    fn run_program(&self, args: &[&str], stdin: &str) -> Result<Output, CommandError> {
+    fn run_program(&self, args: &[&str], stdin: &str) -> CommandResult<Output> {
         let mut command = Command::new(&self.program);
         // The user's memory, configuration and RUTTER=off have no effect.
         command
@@ -173,7 +173,7 @@ impl DemoProject {
     }
 
     /// Simulates the passing of days: exports the memory, shifts its times, and imports it into a new one.
-    pub(super) fn let_days_pass(&mut self) -> Result<(), CommandError> {
+    pub(super) fn let_days_pass(&mut self) -> CommandResult {
         let wrong = |error: &dyn std::fmt::Display| {
             CommandError::Refused(format!(
                 "could not change the times in the demo's memory: \
@@ -188,7 +188,7 @@ impl DemoProject {
     }
 
     /// Removes the temporary folder, and returns the timings.
-    pub(super) fn close(self) -> Result<HookTimings, CommandError> {
+    pub(super) fn close(self) -> CommandResult<HookTimings> {
         self.scratch.close()?;
         Ok(self.timings)
     }

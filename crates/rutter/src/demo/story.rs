@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::line::{Actor, DemoLine, StyledText, TextStyle};
 use super::project::{DemoEvent, DemoHookResult, DemoProject, HookTimings};
 use super::screen::DemoScreen;
-use crate::CommandError;
+use crate::{CommandError, CommandResult};
 
 const FIRST_SESSION_ID: &str = "0e7c5ab2-41d6-4f0b-9c53-6a1f2d8b7e10";
 const SECOND_SESSION_ID: &str = "c94d1f66-8a2e-47b9-b1d0-35e86f0a92c4";
@@ -99,7 +99,7 @@ enum ExpectedOutput {
 
 impl ExpectedOutput {
     /// Fails if the hooks do not match the expectation. `step` names the step in the message.
-    fn check(&self, step: &str, heard: &[DemoHookResult]) -> Result<(), CommandError> {
+    fn check(&self, step: &str, heard: &[DemoHookResult]) -> CommandResult {
         let wrong = |hook: &DemoHookResult, expected: &str| {
             let said = match hook.read.as_str() {
                 "" => "it said nothing".to_owned(),
@@ -130,10 +130,7 @@ impl ExpectedOutput {
 }
 
 /// Plays both sessions.
-pub(super) fn play(
-    stage: &mut DemoProject,
-    screen: &mut DemoScreen<'_>,
-) -> Result<(), CommandError> {
+pub(super) fn play(stage: &mut DemoProject, screen: &mut DemoScreen<'_>) -> CommandResult {
     screen.show(&[
         DemoLine::new(TextStyle::Strong, "rutter demo"),
         DemoLine::new(
@@ -155,7 +152,7 @@ struct DemoScript<'a, 'b> {
 }
 
 impl DemoScript<'_, '_> {
-    fn play_first_session(&mut self) -> Result<(), CommandError> {
+    fn play_first_session(&mut self) -> CommandResult {
         self.stage.session = FIRST_SESSION_ID;
         self.write_file(SOURCE_FILE, &source_text(CUT))?;
         self.write_file(TEST_FILE, TEST_SOURCE)?;
@@ -191,7 +188,7 @@ impl DemoScript<'_, '_> {
         self.end_session()
     }
 
-    fn play_second_session(&mut self) -> Result<(), CommandError> {
+    fn play_second_session(&mut self) -> CommandResult {
         self.stage.let_days_pass()?;
         self.stage.session = SECOND_SESSION_ID;
         self.screen.show(&[
@@ -227,7 +224,7 @@ impl DemoScript<'_, '_> {
         ])
     }
 
-    fn write_file(&self, name: &str, text: &str) -> Result<(), CommandError> {
+    fn write_file(&self, name: &str, text: &str) -> CommandResult {
         self.stage.write_project_file(name, text).map_err(|error| {
             CommandError::Refused(format!(
                 "cannot write {}: {error}",
@@ -236,7 +233,7 @@ impl DemoScript<'_, '_> {
         })
     }
 
-    fn start_session(&mut self, words: &'static [&'static str]) -> Result<(), CommandError> {
+    fn start_session(&mut self, words: &'static [&'static str]) -> CommandResult {
         let heard = self.run_hook(EventName::SessionStart, None, json!({ "source": "startup" }))?;
         self.show_step(
             Actor::Client,
@@ -253,12 +250,12 @@ impl DemoScript<'_, '_> {
         text: &str,
         expect: &ExpectedOutput,
         aside: Option<&str>,
-    ) -> Result<(), CommandError> {
+    ) -> CommandResult {
         let heard = self.run_hook(EventName::UserPromptSubmit, None, json!({ "prompt": text }))?;
         self.show_step(Actor::User, text, &[], &[heard], expect, aside)
     }
 
-    fn end_session(&mut self) -> Result<(), CommandError> {
+    fn end_session(&mut self) -> CommandResult {
         let stop =
             self.run_hook(EventName::Stop, None, json!({ "last_assistant_message": "Fixed." }))?;
         let end = self.run_hook(EventName::SessionEnd, None, json!({}))?;
@@ -279,7 +276,7 @@ impl DemoScript<'_, '_> {
         args: &[&str],
         names: &[&str],
         aside: &str,
-    ) -> Result<String, CommandError> {
+    ) -> CommandResult<String> {
         let input = json!({ "command": format!("rutter {}", shell_line(args)) });
         let before = self.run_pre_tool_hook("Bash", &input)?;
         let printed = self.stage.run_rutter(args, "")?;
@@ -307,7 +304,7 @@ impl DemoScript<'_, '_> {
         Ok(printed)
     }
 
-    fn edit_file(&mut self, old: &str, new: &str) -> Result<(), CommandError> {
+    fn edit_file(&mut self, old: &str, new: &str) -> CommandResult {
         let path = self.stage.project_file(SOURCE_FILE);
         let input = json!({ "file_path": path, "old_string": old, "new_string": new, "replace_all": false });
         let before = self.run_pre_tool_hook("Edit", &input)?;
@@ -338,7 +335,7 @@ impl DemoScript<'_, '_> {
         )
     }
 
-    fn run_failing_tests(&mut self, words: &'static [&'static str]) -> Result<(), CommandError> {
+    fn run_failing_tests(&mut self, words: &'static [&'static str]) -> CommandResult {
         let input = json!({ "command": TEST_COMMAND, "description": "Run the tests" });
         let before = self.run_pre_tool_hook("Bash", &input)?;
         let fields = json!({ "tool_input": input, "error": FAILING_OUTPUT });
@@ -356,7 +353,7 @@ impl DemoScript<'_, '_> {
         )
     }
 
-    fn run_passing_tests(&mut self) -> Result<(), CommandError> {
+    fn run_passing_tests(&mut self) -> CommandResult {
         let input = json!({ "command": TEST_COMMAND, "description": "Run the tests" });
         let before = self.run_pre_tool_hook("Bash", &input)?;
         let fields = json!({ "tool_input": input, "tool_response": tool_response(PASSING_OUTPUT) });
@@ -378,7 +375,7 @@ impl DemoScript<'_, '_> {
         &mut self,
         tool: &'static str,
         input: &Value,
-    ) -> Result<DemoHookResult, CommandError> {
+    ) -> CommandResult<DemoHookResult> {
         self.run_hook(EventName::PreToolUse, Some(tool), json!({ "tool_input": input }))
     }
 
@@ -387,7 +384,7 @@ impl DemoScript<'_, '_> {
         event: EventName,
         tool: Option<&'static str>,
         fields: Value,
-    ) -> Result<DemoHookResult, CommandError> {
+    ) -> CommandResult<DemoHookResult> {
         self.stage.run_hook(&DemoEvent { event, tool, fields })
     }
 
@@ -400,7 +397,7 @@ impl DemoScript<'_, '_> {
         heard: &[DemoHookResult],
         expect: &ExpectedOutput,
         aside: Option<&str>,
-    ) -> Result<(), CommandError> {
+    ) -> CommandResult {
         let mut block = vec![DemoLine::action(who, vec![(TextStyle::Plain, what.to_owned())])];
         block.extend_from_slice(details);
         block.push(DemoLine::action(Actor::Rutter, hook_summary(heard)));
@@ -473,10 +470,7 @@ fn shell_line(args: &[&str]) -> String {
 }
 
 /// Shows the summary, and the commands for an installation.
-pub(super) fn show_summary(
-    timings: &HookTimings,
-    screen: &mut DemoScreen<'_>,
-) -> Result<(), CommandError> {
+pub(super) fn show_summary(timings: &HookTimings, screen: &mut DemoScreen<'_>) -> CommandResult {
     let mut took = timings.took.clone();
     took.sort_unstable();
     let (Some(slowest), Some(median)) = (took.last(), took.get(took.len() / 2)) else {

@@ -25,7 +25,7 @@ use super::places::ClientEnvironment;
 use super::process::{self, ProcessResult};
 use super::program;
 use super::server_run::ExaminedProgram;
-use crate::CommandError;
+use crate::CommandResult;
 use crate::environment;
 use crate::scratch::ScratchFolder;
 
@@ -92,7 +92,7 @@ pub(crate) struct EntryRunner<'a> {
     /// Root of the checkout that contains the folder.
     pub(crate) root: &'a Path,
     /// Scratch folder for the runs, or the reason for which it could not be created.
-    pub(crate) scratch: &'a Result<ScratchFolder, CommandError>,
+    pub(crate) scratch: &'a CommandResult<ScratchFolder>,
 }
 
 impl EntryRunner<'_> {

@@ -10,7 +10,7 @@ use rutter_check::settings::{
 };
 use rutter_memory::project::WorkTree;
 
-use crate::CommandError;
+use crate::CommandResult;
 use crate::environment::{self, Environment};
 
 /// The files and variables of a client that is started in a folder.
@@ -34,7 +34,7 @@ pub(crate) struct ClientVariables {
 }
 
 impl ClientEnvironment {
-    pub(crate) fn from_env(env: &Environment) -> Result<Self, CommandError> {
+    pub(crate) fn from_env(env: &Environment) -> CommandResult<Self> {
         let folder = env.working_dir()?.to_owned();
         let home = environment::home_dir();
         let own = environment::env_variable("CLAUDE_CONFIG_DIR").map(PathBuf::from);

@@ -10,7 +10,7 @@ use super::lock::ClientFileLock;
 use super::record::{InstallRecord, InstallRecords};
 use super::target::{InstallStep, InstallTarget};
 use super::{FileChange, FileContents};
-use crate::CommandError;
+use crate::{CommandError, CommandResult};
 
 /// Maximum number of times that a change is planned and applied while another program keeps changing the file.
 const MAX_APPLY_ATTEMPTS: u32 = 5;
@@ -34,11 +34,7 @@ impl<'s> InstallStep<'s> {
 
     /// Applies the change. Stores the record first: if the process is killed in between, a record remains that matches
     /// no file, which is harmless.
-    fn apply(
-        mut self,
-        records: &InstallRecords,
-        now: Time,
-    ) -> Result<AppliedStep<'s>, CommandError> {
+    fn apply(mut self, records: &InstallRecords, now: Time) -> CommandResult<AppliedStep<'s>> {
         let earlier = records.load(&self.key);
         let clients = self.replan.is_some_and(|(site, _)| site.is_client_file());
         let lock = if clients && !self.change.is_unchanged() {
@@ -87,7 +83,7 @@ impl<'s> InstallStep<'s> {
         })
     }
 
-    fn plan_again(&self, records: &InstallRecords) -> Result<Self, CommandError> {
+    fn plan_again(&self, records: &InstallRecords) -> CommandResult<Self> {
         let Some((site, way)) = self.replan else { return Err(busy_failure(self.change.path())) };
         let mut step = InstallTarget::plan(site, way, records)?;
         // The exclude list is another file, so planning again does not determine this flag.
@@ -126,7 +122,7 @@ pub(crate) fn apply_steps<'s>(
     steps: Vec<InstallStep<'s>>,
     records: &InstallRecords,
     now: Time,
-) -> Result<(Vec<InstallStep<'s>>, io::Result<()>), CommandError> {
+) -> CommandResult<(Vec<InstallStep<'s>>, io::Result<()>)> {
     // Two concurrent processes would each revert the other's records.
     let noted = steps.iter().any(|step| step.record.is_some());
     let alone = if noted { records.lock().map(Some) } else { records.lock_if_exists() };

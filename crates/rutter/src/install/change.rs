@@ -8,7 +8,7 @@ use rutter_redact::redact;
 use similar::{ChangeTag, TextDiff};
 
 use super::FileContents;
-use crate::CommandError;
+use crate::CommandResult;
 use crate::ui::Ui;
 
 /// A file and its new content. None deletes the file.
@@ -60,7 +60,7 @@ impl FileChange {
     }
 
     /// Prints the diff with its context lines. Secrets are redacted, because bystanders and agents can read the output.
-    pub(crate) fn print_diff(&self, ui: &mut Ui<'_>) -> Result<(), CommandError> {
+    pub(crate) fn print_diff(&self, ui: &mut Ui<'_>) -> CommandResult {
         let (path, target) = (self.path(), self.contents.target());
         // Writing follows a symbolic link, so the target is shown too.
         let path = match path.symlink_metadata() {
@@ -83,7 +83,7 @@ impl FileChange {
     }
 
     /// Applies the change.
-    pub(crate) fn apply(&self) -> Result<(), CommandError> {
+    pub(crate) fn apply(&self) -> CommandResult {
         self.contents.replace(self.after.as_deref())
     }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rutter_memory::project::WorkTree;
 
 use super::{FileChange, FileContents, has_our_hooks};
-use crate::CommandError;
+use crate::CommandResult;
 
 /// Comment above our line. A line without it existed before, and stays.
 const EXCLUDE_COMMENT: &str =
@@ -82,7 +82,7 @@ impl GitExclude {
     }
 
     /// Returns the change that adds the file, or None if `info/exclude` or the root `.gitignore` already covers it.
-    pub(crate) fn plan_addition(&self) -> Result<Option<FileChange>, CommandError> {
+    pub(crate) fn plan_addition(&self) -> CommandResult<Option<FileChange>> {
         let contents = FileContents::load(&self.list)?;
         let Some(text) = list_text(&contents) else { return Ok(None) };
         let ignored = FileContents::load(&self.gitignore).ok();
@@ -100,7 +100,7 @@ impl GitExclude {
     }
 
     /// Returns the change that removes our line from the list, if any. `made` is true if we created the list.
-    pub(crate) fn plan_removal(&self, made: bool) -> Result<Option<FileChange>, CommandError> {
+    pub(crate) fn plan_removal(&self, made: bool) -> CommandResult<Option<FileChange>> {
         if self.is_needed_elsewhere() {
             return Ok(None);
         }

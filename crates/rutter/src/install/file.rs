@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rutter_memory::quote::PathLine as _;
 
 use super::document::MalformedFile;
-use crate::CommandError;
+use crate::{CommandError, CommandResult};
 
 /// Mode of new files. Only the owner has access, because settings may hold keys.
 const NEW_FILE_MODE: u32 = 0o600;
@@ -41,7 +41,7 @@ impl FileText<'_> {
 }
 
 impl FileContents {
-    pub(crate) fn load(path: &Path) -> Result<Self, CommandError> {
+    pub(crate) fn load(path: &Path) -> CommandResult<Self> {
         let refused = |what: &str| {
             CommandError::Refused(format!(
                 "{} {what}; nothing was changed; fix that and try again",
@@ -120,7 +120,7 @@ impl FileContents {
     }
 
     /// Replaces the content, or deletes the file, if it has not changed since it was read.
-    pub(crate) fn replace(&self, after: Option<&[u8]>) -> Result<(), CommandError> {
+    pub(crate) fn replace(&self, after: Option<&[u8]>) -> CommandResult {
         self.try_replace(after).map_err(|error| self.write_failure(&error))
     }
 

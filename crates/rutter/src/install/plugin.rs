@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::server;
 use super::table::{HookGroup, ProgramReference, hook_groups};
 use super::{FileChange, FileContents, InstallRecord, InstallRecords};
-use crate::CommandError;
+use crate::{CommandError, CommandResult};
 
 /// Name of the plugin, its marketplace and its folder.
 const PLUGIN_NAME: &str = "rutter";
@@ -105,7 +105,7 @@ pub(crate) fn plan_plugin_install(
     folder: &Path,
     start: &ProgramReference,
     records: &InstallRecords,
-) -> Result<Vec<(FileChange, String)>, CommandError> {
+) -> CommandResult<Vec<(FileChange, String)>> {
     let mut changes = Vec::new();
     for PluginFile { path, text } in plugin_files(start) {
         let contents = FileContents::load(&folder.join(path))?;
@@ -129,7 +129,7 @@ pub(crate) fn plan_plugin_removal(
     folder: &Path,
     start: &ProgramReference,
     records: &InstallRecords,
-) -> Result<(Vec<FileChange>, Vec<PathBuf>), CommandError> {
+) -> CommandResult<(Vec<FileChange>, Vec<PathBuf>)> {
     let (mut changes, mut edited) = (Vec::new(), Vec::new());
     for PluginFile { path, text } in plugin_files(start).into_iter().rev() {
         let contents = FileContents::load(&folder.join(path))?;

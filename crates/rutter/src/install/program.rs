@@ -7,8 +7,8 @@ use rutter_memory::quote::PathLine as _;
 
 use super::InstallScope;
 use super::table::{PROGRAM_NAME, ProgramReference};
-use crate::CommandError;
 use crate::environment::Environment;
+use crate::{CommandError, CommandResult};
 
 /// Returns the way in which the client starts rutter in a scope: by the given path, else by the path of this program,
 /// or by its name if the scope is shared between machines.
@@ -16,7 +16,7 @@ pub(crate) fn choose_program(
     scope: InstallScope,
     named: Option<&Path>,
     env: &Environment,
-) -> Result<ProgramReference, CommandError> {
+) -> CommandResult<ProgramReference> {
     if !scope.is_shared() {
         return Ok(ProgramReference::Path(program_path(named, env)?));
     }
@@ -60,7 +60,7 @@ pub(crate) fn is_program_found(program: &str, env: &Environment) -> bool {
 }
 
 /// Returns the path of a program on this machine.
-fn program_path(named: Option<&Path>, env: &Environment) -> Result<String, CommandError> {
+fn program_path(named: Option<&Path>, env: &Environment) -> CommandResult<String> {
     let path = match named {
         Some(named) => {
             let path = env.working_dir()?.join(named);
@@ -98,7 +98,7 @@ fn program_path(named: Option<&Path>, env: &Environment) -> Result<String, Comma
 }
 
 /// Checks that the path has the name by which `uninstall` finds entries again.
-fn check_program_name(path: &Path) -> Result<String, CommandError> {
+fn check_program_name(path: &Path) -> CommandResult<String> {
     if path.file_name().is_none_or(|name| name != PROGRAM_NAME) {
         return Err(program_failure(
             path,
@@ -118,7 +118,7 @@ fn check_program_name(path: &Path) -> Result<String, CommandError> {
 
 /// Returns the path of this program that stays valid after an update: a package manager changes the target of a link in
 /// `PATH`, and the system only reports the current target.
-fn stable_program_path(env: &Environment) -> Result<PathBuf, CommandError> {
+fn stable_program_path(env: &Environment) -> CommandResult<PathBuf> {
     let Some(running) = &env.program else {
         return Err(CommandError::Refused(
             "the path of the running rutter is unknown; pass it with --bin".to_owned(),

@@ -12,7 +12,7 @@ use super::places::{
 use super::record::{InstallRecord, InstallRecords};
 use super::server;
 use super::{FileChange, FileContents, InstallScope, MalformedFile, has_our_hooks};
-use crate::CommandError;
+use crate::{CommandError, CommandResult};
 
 /// A file and its wanted content.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ impl InstallTarget {
         &self,
         way: InstallDirection,
         records: &InstallRecords,
-    ) -> Result<InstallStep<'_>, CommandError> {
+    ) -> CommandResult<InstallStep<'_>> {
         let contents = FileContents::load(&self.path)?;
         let key = self.record_key(&contents);
         let known = records.load(&key);
@@ -105,7 +105,7 @@ impl InstallTarget {
         contents: FileContents,
         key: PathBuf,
         known: Option<&InstallRecord>,
-    ) -> Result<InstallStep<'_>, CommandError> {
+    ) -> CommandResult<InstallStep<'_>> {
         let refused = |error| malformed_failure(&contents, &error, "init");
         let text = contents.decode().map_err(refused)?;
         // If the file is unchanged since the last `init`, this one starts from the user's original text, not from the
@@ -146,7 +146,7 @@ impl InstallTarget {
         contents: FileContents,
         key: PathBuf,
         known: Option<&InstallRecord>,
-    ) -> Result<InstallStep<'_>, CommandError> {
+    ) -> CommandResult<InstallStep<'_>> {
         let refused = |error| malformed_failure(&contents, &error, "uninstall");
         let made = known.map(|record| record.made).unwrap_or_default();
         let text = contents.decode().map_err(refused)?;

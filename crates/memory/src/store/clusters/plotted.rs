@@ -6,7 +6,7 @@ use rusqlite::params;
 
 use super::{Axis, ClusterMember, load_mean, read_lesson_vector, text_on_axis};
 use crate::ghap::Tier;
-use crate::store::{Store, StoreError};
+use crate::store::{Store, StoreResult};
 use crate::{Id, Time};
 use rutter_search::cluster::{Group, TextPoint};
 use rutter_search::embed::Vector;
@@ -24,11 +24,7 @@ pub struct PlottedExperience {
 
 impl Store {
     /// Returns up to `most` experiences that have a text on an axis: members of clusters first, then the newest.
-    pub fn plot_experiences(
-        &self,
-        axis: Axis,
-        most: usize,
-    ) -> Result<Vec<PlottedExperience>, StoreError> {
+    pub fn plot_experiences(&self, axis: Axis, most: usize) -> StoreResult<Vec<PlottedExperience>> {
         let common = load_mean(&self.connection, axis)?;
         let mut select = self.connection.prepare_cached(
             "SELECT ghap.*, project.key AS project_key, document.vector AS vector, work.vector AS work, cluster.uid AS cluster_uid

@@ -13,7 +13,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use super::read_lesson_vector;
 use crate::Id;
 use crate::ghap::Tier;
-use crate::store::StoreError;
+use crate::store::StoreResult;
 use rutter_search::cluster::{Axis, GroupShape, Grouping, GroupingRule, MeanDirection, TextPoint};
 use rutter_search::embed::Vector;
 
@@ -51,7 +51,7 @@ struct AxisState {
 }
 
 impl AxisState {
-    fn load(connection: &Connection, axis: Axis) -> Result<Self, StoreError> {
+    fn load(connection: &Connection, axis: Axis) -> StoreResult<Self> {
         let known = connection
             .prepare_cached("SELECT seen, stale FROM common WHERE axis = ?1")?
             .query_row([axis], |row| Ok(Self { seen: row.get(0)?, stale: row.get(1)? }))
@@ -83,7 +83,7 @@ pub(crate) struct RegroupDraft {
 }
 
 /// Returns true if texts came, changed or were removed since the last update of the axis.
-pub(crate) fn is_due(connection: &Connection, axis: Axis) -> Result<bool, StoreError> {
+pub(crate) fn is_due(connection: &Connection, axis: Axis) -> StoreResult<bool> {
     let known = AxisState::load(connection, axis)?;
     let due: bool = connection
         .prepare_cached(
@@ -95,10 +95,7 @@ pub(crate) fn is_due(connection: &Connection, axis: Axis) -> Result<bool, StoreE
 }
 
 /// Groups the texts of an axis, starting from their present clusters.
-pub(crate) fn draft_regrouping(
-    moment: &Connection,
-    axis: Axis,
-) -> Result<RegroupDraft, StoreError> {
+pub(crate) fn draft_regrouping(moment: &Connection, axis: Axis) -> StoreResult<RegroupDraft> {
     let clusters = StoredClusters::load(moment, axis)?;
     let (mut placed, mut vectors, mut weights) = (Vec::new(), Vec::new(), Vec::new());
     let mut select = moment.prepare_cached(
@@ -153,7 +150,7 @@ pub(crate) fn draft_regrouping(
 }
 
 /// Returns the id of the last document.
-fn last_document(moment: &Connection) -> Result<i64, StoreError> {
+fn last_document(moment: &Connection) -> StoreResult<i64> {
     Ok(moment.query_row(
         "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'document'",
         [],
@@ -162,7 +159,7 @@ fn last_document(moment: &Connection) -> Result<i64, StoreError> {
 }
 
 /// Returns the experiences that no longer have a text on an axis, with their clusters.
-fn texts_removed(moment: &Connection, axis: Axis) -> Result<Vec<(Id, Option<i64>)>, StoreError> {
+fn texts_removed(moment: &Connection, axis: Axis) -> StoreResult<Vec<(Id, Option<i64>)>> {
     let mut select = moment.prepare_cached(
         "SELECT row, cluster FROM grouped WHERE axis = ?1 AND document = 0 AND NOT EXISTS (
              SELECT 1 FROM document
@@ -183,7 +180,7 @@ struct StoredClusters {
 }
 
 impl StoredClusters {
-    fn load(moment: &Connection, axis: Axis) -> Result<Self, StoreError> {
+    fn load(moment: &Connection, axis: Axis) -> StoreResult<Self> {
         let mut clusters = Self::default();
         let mut select = moment.prepare_cached(
             "SELECT id, asked = 0 OR medoid IS NULL FROM cluster WHERE axis = ?1 ORDER BY id",
@@ -207,7 +204,7 @@ impl StoredClusters {
 }
 
 /// Reads a text with its vector and weight, or returns None if it has no vector.
-fn read_text(row: &Row<'_>) -> Result<Option<(GroupedText, Vector, f32)>, StoreError> {
+fn read_text(row: &Row<'_>) -> StoreResult<Option<(GroupedText, Vector, f32)>> {
     let Some(vector) = read_lesson_vector(row, 2, 6)? else { return Ok(None) };
     let before: Option<i64> = row.get(4)?;
     let cluster: Option<i64> = row.get(5)?;

@@ -7,7 +7,7 @@ use rusqlite::{Connection, params};
 use super::query::DocumentQuery;
 use super::search_files::SearchFiles;
 use crate::document::DocumentKind;
-use crate::store::StoreError;
+use crate::store::StoreResult;
 use rutter_search::background;
 use rutter_search::cache::EVERYWHERE_PROJECT;
 use rutter_search::postings::{IndexedDocument, PostingFile};
@@ -45,7 +45,7 @@ pub(super) fn search_by_words(
     index: &SearchFiles,
     query: &DocumentQuery<'_>,
     corpus: CorpusStats,
-) -> Result<Vec<LexicalMatch>, StoreError> {
+) -> StoreResult<Vec<LexicalMatch>> {
     let looked_up = rarest_terms(query.text);
     if let Some(file) = index.terms() {
         let newer = UnindexedDocuments::load(connection, query, &looked_up, file.high_water())?;
@@ -107,7 +107,7 @@ impl UnindexedDocuments {
         query: &DocumentQuery<'_>,
         looked_up: &[Term],
         high_water: i64,
-    ) -> Result<Self, StoreError> {
+    ) -> StoreResult<Self> {
         let mut found = Self { documents: Vec::new(), lists: vec![Vec::new(); looked_up.len()] };
         let mut newer = connection.prepare_cached(
             "SELECT id, project, length, terms, kind FROM document WHERE id > ?1 AND axis = ?2

@@ -11,7 +11,7 @@ use crate::ghap::{Domain, GhapStatus, Tier};
 use crate::injection::EffectCounts;
 use crate::rank::rank_factor;
 use crate::store::entry::ProjectPlace;
-use crate::store::{DataDir, Store, StoreError, effects, origins, projects};
+use crate::store::{DataDir, Store, StoreResult, effects, origins, projects};
 use crate::{Clean, Id, Time};
 use rutter_search::score::MIN_CONFIDENCE;
 
@@ -67,11 +67,7 @@ pub struct RecalledRow {
 
 impl Store {
     /// Returns the rows that fit a request, best first.
-    pub fn recall(
-        &mut self,
-        ask: &RecallRequest<'_>,
-        now: Time,
-    ) -> Result<Vec<RecalledRow>, StoreError> {
+    pub fn recall(&mut self, ask: &RecallRequest<'_>, now: Time) -> StoreResult<Vec<RecalledRow>> {
         self.update_index()?;
         recall_rows(&self.connection, &self.files, ask, u32::MAX, now)
     }
@@ -84,7 +80,7 @@ pub(crate) fn recall_rows(
     ask: &RecallRequest<'_>,
     unfiled: u32,
     now: Time,
-) -> Result<Vec<RecalledRow>, StoreError> {
+) -> StoreResult<Vec<RecalledRow>> {
     // One transaction for all statements: each alone would lock and unlock the database, which takes longer than the
     // statement.
     let moment = connection.unchecked_transaction()?;
@@ -171,7 +167,7 @@ pub(super) fn load_summary(
     connection: &Connection,
     kind: DocumentKind,
     row: Id,
-) -> Result<Option<RowSummary>, StoreError> {
+) -> StoreResult<Option<RowSummary>> {
     let query = match kind {
         DocumentKind::Memory => "SELECT text, NULL, NULL, NULL FROM memory WHERE uid = ?1",
         DocumentKind::Experience => {

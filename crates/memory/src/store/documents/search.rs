@@ -9,7 +9,7 @@ use super::lexical::{search_by_words, search_texts};
 use super::query::DocumentQuery;
 use super::search_files::SearchFiles;
 use crate::document::{Axis, DocumentKind};
-use crate::store::{DataDir, StoreError};
+use crate::store::{DataDir, StoreResult};
 use crate::{Id, Time};
 use rutter_search::cache::EVERYWHERE_PROJECT;
 use rutter_search::embed::{CoverageQuery as Covering, TokenSet, Vector, embed};
@@ -50,7 +50,7 @@ pub(crate) fn find_documents(
     moment: &Transaction<'_>,
     files: &DataDir,
     query: &DocumentQuery<'_>,
-) -> Result<Vec<DocumentHit>, StoreError> {
+) -> StoreResult<Vec<DocumentHit>> {
     let text = cut_middle(query.text);
     let query = &DocumentQuery { text: &text, ..*query };
     let index = SearchFiles::load(moment, files)?;
@@ -157,7 +157,7 @@ fn rescore_by_words(
     connection: &Connection,
     query: &DocumentQuery<'_>,
     hits: &mut [DocumentHit],
-) -> Result<(), StoreError> {
+) -> StoreResult {
     let asked = Covering::new(query.text);
     let mut tokens = connection.prepare_cached("SELECT tokens FROM document WHERE id = ?1")?;
     for hit in hits.iter_mut().take(MAX_RESCORED_HITS) {
@@ -178,7 +178,7 @@ struct AxisStats {
 }
 
 impl AxisStats {
-    fn load(connection: &Connection, query: &DocumentQuery<'_>) -> Result<Self, StoreError> {
+    fn load(connection: &Connection, query: &DocumentQuery<'_>) -> StoreResult<Self> {
         let mut rows = connection
             .prepare_cached("SELECT project, documents, terms FROM corpus WHERE axis = ?1")?;
         let mut rows = rows.query([query.axis])?;
@@ -226,7 +226,7 @@ fn search_by_meaning(
     index: &SearchFiles,
     query: &DocumentQuery<'_>,
     asked: &Vector,
-) -> Result<Vec<(i64, f32)>, StoreError> {
+) -> StoreResult<Vec<(i64, f32)>> {
     let scope = query.scope();
     let filed = index.vectors().and_then(|file| {
         let near = file.scan(asked, query.max_candidates, scope, |row| !index.is_gone(row))?;

@@ -12,7 +12,7 @@ use rusqlite::{Connection, Transaction};
 
 use crate::data_dir::FolderLock;
 use crate::document::{Axis, DocumentKind};
-use crate::store::{DataDir, Store, StoreError, io_error};
+use crate::store::{DataDir, Store, StoreResult, io_error};
 use rutter_search::cache::{self, EVERYWHERE_PROJECT};
 use rutter_search::embed::{EMBEDDING_HASH, Vector};
 use rutter_search::postings::{IndexedDocument, PostingDraft, PostingFile};
@@ -38,7 +38,7 @@ pub(super) struct SearchFiles {
 
 impl SearchFiles {
     /// Reads the state of the files from the database, in a transaction that stays open as long as the files.
-    pub(super) fn load(moment: &Transaction<'_>, files: &DataDir) -> Result<Self, StoreError> {
+    pub(super) fn load(moment: &Transaction<'_>, files: &DataDir) -> StoreResult<Self> {
         Ok(Self {
             files: files.clone(),
             editions: select_numbers(moment, "SELECT number FROM edition")?,
@@ -76,7 +76,7 @@ impl SearchFiles {
 
     /// Returns the number of documents added or deleted since the last build, or None if the files must be rebuilt in
     /// any case.
-    fn count_pending(&self, moment: &Transaction<'_>) -> Result<Option<i64>, StoreError> {
+    fn count_pending(&self, moment: &Transaction<'_>) -> StoreResult<Option<i64>> {
         let high_water = match (self.vectors(), self.terms()) {
             (Some(vectors), Some(terms)) if vectors.is_whole() && terms.is_whole() => {
                 vectors.high_water().min(terms.high_water())
@@ -92,12 +92,12 @@ impl SearchFiles {
     }
 }
 
-fn select_numbers(connection: &Connection, query: &str) -> Result<Vec<i64>, StoreError> {
+fn select_numbers(connection: &Connection, query: &str) -> StoreResult<Vec<i64>> {
     let mut rows = connection.prepare_cached(query)?;
     Ok(rows.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
 }
 
-fn count_newer(connection: &Connection, high_water: i64) -> Result<i64, StoreError> {
+fn count_newer(connection: &Connection, high_water: i64) -> StoreResult<i64> {
     Ok(connection.query_row(
         "SELECT count(*) FROM document WHERE id > ?1",
         [high_water],
@@ -107,7 +107,7 @@ fn count_newer(connection: &Connection, high_water: i64) -> Result<i64, StoreErr
 
 /// Returns true if a search would have to read too many documents from the database. Does not verify the content of the
 /// files.
-pub(crate) fn is_behind(connection: &Connection, files: &DataDir) -> Result<bool, StoreError> {
+pub(crate) fn is_behind(connection: &Connection, files: &DataDir) -> StoreResult<bool> {
     let moment = connection.unchecked_transaction()?;
     let all: i64 = moment
         .prepare_cached("SELECT coalesce(sum(documents), 0) FROM corpus")?
@@ -130,14 +130,14 @@ pub(crate) fn is_behind(connection: &Connection, files: &DataDir) -> Result<bool
 
 /// Returns true if the files of this database must be rebuilt: they are torn, belong to another vector table, or one of
 /// the two is missing. A database that never built any ignores existing files.
-pub(crate) fn needs_rebuild(connection: &Connection, files: &DataDir) -> Result<bool, StoreError> {
+pub(crate) fn needs_rebuild(connection: &Connection, files: &DataDir) -> StoreResult<bool> {
     let moment = connection.unchecked_transaction()?;
     let index = SearchFiles::load(&moment, files)?;
     Ok(!index.editions.is_empty() && index.count_pending(&moment)?.is_none())
 }
 
 /// Deletes the files, because single documents cannot be erased from them.
-pub(crate) fn remove_search_files(files: &DataDir) -> Result<(), StoreError> {
+pub(crate) fn remove_search_files(files: &DataDir) -> StoreResult {
     for path in [files.vectors(), files.terms()] {
         cache::remove_cache(&path).map_err(io_error("remove", &path))?;
     }
@@ -150,7 +150,7 @@ impl Store {
         &mut self,
         lock: &FolderLock,
         until: Instant,
-    ) -> Result<bool, StoreError> {
+    ) -> StoreResult<bool> {
         let moment = self.connection.unchecked_transaction()?;
         let waiting = SearchFiles::load(&moment, &self.files)?.count_pending(&moment)?;
         let documents = count_newer(&moment, i64::MIN)?;
@@ -167,7 +167,7 @@ impl Store {
 
     /// Builds the files. It always runs to the end, even for a large store, because a partial build would have to be
     /// repeated.
-    pub(crate) fn rebuild_search_files(&mut self, _lock: &FolderLock) -> Result<(), StoreError> {
+    pub(crate) fn rebuild_search_files(&mut self, _lock: &FolderLock) -> StoreResult {
         let edition: i64 = self.write(|transaction| {
             Ok(transaction.query_row(
                 "INSERT INTO edition (number) VALUES (random()) RETURNING number",
@@ -190,11 +190,7 @@ impl Store {
     }
 }
 
-fn write_search_files(
-    moment: &Transaction<'_>,
-    files: &DataDir,
-    edition: i64,
-) -> Result<(), StoreError> {
+fn write_search_files(moment: &Transaction<'_>, files: &DataDir, edition: i64) -> StoreResult {
     let (vectors, terms) = (files.vectors(), files.terms());
     let mut near = VectorDraft::create(&vectors, edition).map_err(io_error("write", &vectors))?;
     let mut words = PostingDraft::create(&terms, edition).map_err(io_error("write", &terms))?;

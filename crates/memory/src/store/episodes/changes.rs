@@ -3,7 +3,7 @@
 use rusqlite::{Connection, Row, params};
 
 use crate::change::Change;
-use crate::store::StoreError;
+use crate::store::StoreResult;
 use crate::{Clean, Time};
 
 /// Returns the changes in a checkout since a time, oldest first.
@@ -12,7 +12,7 @@ pub(crate) fn changes_since(
     project: i64,
     root: &Clean,
     since: Time,
-) -> Result<Vec<Change>, StoreError> {
+) -> StoreResult<Vec<Change>> {
     let mut rows = connection.prepare_cached(
         "SELECT sort, name, patch, at, made_by FROM change WHERE project = ?1 AND root = ?2 AND at >= ?3 ORDER BY at, id",
     )?;

@@ -8,7 +8,7 @@ use super::changes::changes_since;
 use crate::change::{Change, ChangeKind};
 use crate::episode::Episode;
 use crate::injection::ShownEffect;
-use crate::store::StoreError;
+use crate::store::StoreResult;
 use crate::store::effects::{InjectionEffect, write_effects};
 use crate::{Clean, Time};
 
@@ -29,7 +29,7 @@ impl RunContext<'_> {
         connection: &Connection,
         failure: &Episode,
         is_gone: bool,
-    ) -> Result<(), StoreError> {
+    ) -> StoreResult {
         let mut select = connection.prepare_cached(
             "SELECT injection.id, injection.at, episode.fix
              -- A session was shown a few things, and a project may have thousands of failures.

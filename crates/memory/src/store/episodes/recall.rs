@@ -7,7 +7,7 @@ use crate::episode::{Episode, RecurrenceKind, best_change, can_show};
 use crate::origin::UnconfirmedReason;
 use crate::run::CapturedRun;
 use crate::store::entry::ProjectPlace;
-use crate::store::{StoreError, effects, injections, origins};
+use crate::store::{StoreResult, effects, injections, origins};
 use crate::{Clean, Time};
 
 /// Maximum number of earlier episodes, per test or signature, that a failure is compared with.
@@ -40,7 +40,7 @@ pub(crate) fn recall_episodes(
     client: &str,
     agent: Option<&Clean>,
     run: &CapturedRun,
-) -> Result<Vec<RecalledEpisode>, StoreError> {
+) -> StoreResult<Vec<RecalledEpisode>> {
     let (mut same, mut other) = (Vec::new(), Vec::new());
     for fault in &run.faults {
         // The test of another package may have the same signature.
@@ -136,7 +136,7 @@ fn was_fixed_by_agent(
     agent: Option<&Clean>,
     episode: &Episode,
     now: Time,
-) -> Result<bool, StoreError> {
+) -> StoreResult<bool> {
     let closing = episode.ending.as_ref().and_then(|ending| ending.outcome);
     Ok(connection
         .prepare_cached(
@@ -152,7 +152,7 @@ fn newest_fixed(
     project: i64,
     column: &'static str,
     value: &Clean,
-) -> Result<Vec<Episode>, StoreError> {
+) -> StoreResult<Vec<Episode>> {
     let find = |condition: &str| {
         let rest = format!(
             "WHERE episode.project = ?1 AND episode.{column} = ?2 AND how = 'fixed' AND {condition}
@@ -174,7 +174,7 @@ fn count_fixed(
     project: i64,
     column: &'static str,
     value: &Clean,
-) -> Result<u32, StoreError> {
+) -> StoreResult<u32> {
     Ok(connection
         .prepare_cached(&format!(
             "SELECT count(*) FROM episode WHERE project = ?1 AND {column} = ?2 AND how = 'fixed'"

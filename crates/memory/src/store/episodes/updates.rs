@@ -8,7 +8,7 @@ use super::{select_episodes, to_json};
 use crate::change::{Change, invocation_difference};
 use crate::episode::{Episode, EpisodeEndingKind, GreenRun, attribute_fix};
 use crate::run::{CapturedRun, RunFault};
-use crate::store::StoreError;
+use crate::store::StoreResult;
 use crate::{Clean, Id, Time};
 use rutter_runs::clues::{Clues, own_name};
 use rutter_runs::selection::{Coverage, TestSelection};
@@ -36,7 +36,7 @@ pub(crate) fn apply_run(
     run: &CapturedRun,
     outcome: i64,
     session: i64,
-) -> Result<(), StoreError> {
+) -> StoreResult {
     if run.selection.is_none() {
         return Ok(());
     }
@@ -73,16 +73,12 @@ pub(crate) fn apply_run(
 
 impl EpisodeUpdate<'_> {
     /// Returns true if the run executed the failing test or command of an episode.
-    fn executed(&self, episode: &Episode) -> Result<bool, StoreError> {
+    fn executed(&self, episode: &Episode) -> StoreResult<bool> {
         let before = last_counts(self.connection, episode)?;
         Ok(self.run.must_have_executed(&episode.selection, &episode.failed_test(), before))
     }
 
-    fn close_episode(
-        &self,
-        episode: &Episode,
-        is_shared: bool,
-    ) -> Result<EpisodeEndingKind, StoreError> {
+    fn close_episode(&self, episode: &Episode, is_shared: bool) -> StoreResult<EpisodeEndingKind> {
         let Self { connection, meeting, run, outcome } = self;
         let changes = changes_since(connection, meeting.project, meeting.root, episode.opened)?;
         let failed: Option<String> = connection
@@ -114,7 +110,7 @@ impl EpisodeUpdate<'_> {
         Ok(how)
     }
 
-    fn apply_failed_run(&self, open: &[Episode]) -> Result<(), StoreError> {
+    fn apply_failed_run(&self, open: &[Episode]) -> StoreResult {
         let Self { connection, meeting, run, .. } = self;
         let at = meeting.at;
         let mut fresh: Vec<&RunFault> = run
@@ -173,11 +169,7 @@ impl EpisodeUpdate<'_> {
     }
 
     /// Records that a run met the failure of an episode again.
-    fn record_attempt(
-        &self,
-        episode: &Episode,
-        fault: Option<&RunFault>,
-    ) -> Result<(), StoreError> {
+    fn record_attempt(&self, episode: &Episode, fault: Option<&RunFault>) -> StoreResult {
         let selection = fault.map_or(&episode.selection, |fault| self.selection_of(fault));
         self.connection
             .prepare_cached(
@@ -203,7 +195,7 @@ impl EpisodeUpdate<'_> {
 
     /// Returns true if a run with other failures got past this failure and did not stop before it: at another failure,
     /// at a file that could not be read, or at an error that prevents all other checks.
-    fn got_past(&self, episode: &Episode, fresh: &[&RunFault]) -> Result<bool, StoreError> {
+    fn got_past(&self, episode: &Episode, fresh: &[&RunFault]) -> StoreResult<bool> {
         let run = self.run;
         if run.names_as_passed(&episode.failed_test()) {
             return Ok(true);
@@ -237,7 +229,7 @@ impl EpisodeUpdate<'_> {
         &self,
         episode: &Episode,
         fresh: &[&RunFault],
-    ) -> Result<Option<usize>, StoreError> {
+    ) -> StoreResult<Option<usize>> {
         let Some(test) = episode.test.as_deref() else { return Ok(None) };
         let found = fresh.iter().position(|fault| {
             fault.error == episode.error && fault.test.as_deref().is_some_and(|other| other != test)
@@ -256,13 +248,13 @@ impl EpisodeUpdate<'_> {
     }
 
     /// Continues an episode under another test name.
-    fn continue_renamed(&self, episode: &Episode, fault: &RunFault) -> Result<(), StoreError> {
+    fn continue_renamed(&self, episode: &Episode, fault: &RunFault) -> StoreResult {
         self.open_episode(fault, Some(episode))?;
         end_episode(self.connection, episode.id, EpisodeEndingKind::Renamed, self.meeting.at)
     }
 
     /// Opens an episode for a failure. The heir of a renamed episode keeps its start time, first run and attempts.
-    fn open_episode(&self, fault: &RunFault, heir_of: Option<&Episode>) -> Result<(), StoreError> {
+    fn open_episode(&self, fault: &RunFault, heir_of: Option<&Episode>) -> StoreResult {
         let Self { connection, meeting, outcome, .. } = self;
         let selection = self.selection_of(fault);
         connection
@@ -303,7 +295,7 @@ impl EpisodeUpdate<'_> {
 }
 
 /// Returns the clues of an episode from the last run with its failure.
-fn load_clues(connection: &Connection, episode: &Episode) -> Result<Clues, StoreError> {
+fn load_clues(connection: &Connection, episode: &Episode) -> StoreResult<Clues> {
     let text: Option<String> = connection
         .prepare_cached("SELECT clues FROM episode WHERE uid = ?1")?
         .query_row([episode.id], |row| row.get(0))
@@ -312,10 +304,7 @@ fn load_clues(connection: &Connection, episode: &Episode) -> Result<Clues, Store
 }
 
 /// Returns the test counts of the last run with this failure.
-fn last_counts(
-    connection: &Connection,
-    episode: &Episode,
-) -> Result<Option<TestCounts>, StoreError> {
+fn last_counts(connection: &Connection, episode: &Episode) -> StoreResult<Option<TestCounts>> {
     let counts = |row: &Row<'_>| -> rusqlite::Result<Option<TestCounts>> {
         let (passed, failed, skipped) = (row.get(0)?, row.get(1)?, row.get(2)?);
         Ok(match (passed, failed, skipped) {
@@ -338,7 +327,7 @@ fn end_episode(
     episode: Id,
     how: EpisodeEndingKind,
     at: Time,
-) -> Result<(), StoreError> {
+) -> StoreResult {
     connection
         .prepare_cached(
             "UPDATE episode SET how = ?2, ended = ?3, changed = ?3, clues = '{}' WHERE uid = ?1",
@@ -352,7 +341,7 @@ pub(crate) fn has_open_episode(
     connection: &Connection,
     project: i64,
     root: &Clean,
-) -> Result<bool, StoreError> {
+) -> StoreResult<bool> {
     Ok(connection
         .prepare_cached("SELECT EXISTS (SELECT 1 FROM episode WHERE project = ?1 AND root = ?2 AND how IS NULL)")?
         .query_row(params![project, root], |row| row.get(0))?)
@@ -363,7 +352,7 @@ pub(crate) fn open_episode_files(
     connection: &Connection,
     project: i64,
     root: &Clean,
-) -> Result<Vec<Clean>, StoreError> {
+) -> StoreResult<Vec<Clean>> {
     let mut files = connection.prepare_cached(
         "SELECT name, max(at) AS at FROM change WHERE project = ?1 AND root = ?2 AND sort = 'edit' GROUP BY name
          UNION ALL
@@ -383,7 +372,7 @@ pub(crate) fn record_change(
     root: &Clean,
     id: Id,
     change: &Change,
-) -> Result<(), StoreError> {
+) -> StoreResult {
     if !has_open_episode(connection, project, root)? {
         return Ok(());
     }
@@ -424,11 +413,7 @@ pub(crate) fn insert_change(
 }
 
 /// Deletes the changes of a checkout that are older than its open episodes.
-fn delete_unneeded_changes(
-    connection: &Connection,
-    project: i64,
-    root: &Clean,
-) -> Result<(), StoreError> {
+fn delete_unneeded_changes(connection: &Connection, project: i64, root: &Clean) -> StoreResult {
     connection
         .prepare_cached(
             "DELETE FROM change WHERE project = ?1 AND root = ?2 AND at < coalesce(
@@ -444,7 +429,7 @@ pub(crate) fn retire_episodes(
     oldest: Time,
     forgotten: Time,
     now: Time,
-) -> Result<(), StoreError> {
+) -> StoreResult {
     connection.execute(
         "UPDATE episode SET how = ?1, ended = ?2, changed = ?2 WHERE how IS NULL AND seen < ?3",
         params![EpisodeEndingKind::Left, now, oldest],

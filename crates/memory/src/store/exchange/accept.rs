@@ -7,10 +7,10 @@ use super::import::{RowImport, RowRefusal, import_record};
 use crate::Id;
 use crate::origin::Origin;
 use crate::store::proposals::{ProposedChange, load_proposal};
-use crate::store::{Store, StoreError, origins};
+use crate::store::{Store, StoreError, StoreResult, origins};
 
 /// Accepts all proposals of an import and returns their number.
-pub(crate) fn accept_batch(connection: &Connection, batch: i64) -> Result<usize, StoreError> {
+pub(crate) fn accept_batch(connection: &Connection, batch: i64) -> StoreResult<usize> {
     let mut ids = connection.prepare("SELECT uid FROM proposal WHERE batch = ?1 ORDER BY id")?;
     let ids: Vec<Id> = ids.query_map([batch], |row| row.get(0))?.collect::<Result<_, _>>()?;
     for id in &ids {
@@ -20,7 +20,7 @@ pub(crate) fn accept_batch(connection: &Connection, batch: i64) -> Result<usize,
 }
 
 /// Carries out a proposal. `batch` is the import, if the user has accepted it as a whole.
-fn carry_out(connection: &Connection, id: Id, batch: Option<i64>) -> Result<(), StoreError> {
+fn carry_out(connection: &Connection, id: Id, batch: Option<i64>) -> StoreResult {
     match load_proposal(connection, id)?.what {
         ProposedChange::Everywhere(memory) => {
             connection.execute(
@@ -64,7 +64,7 @@ fn carry_out(connection: &Connection, id: Id, batch: Option<i64>) -> Result<(), 
 
 impl Store {
     /// Carries out a proposal.
-    pub fn accept_proposal(&mut self, id: Id) -> Result<(), StoreError> {
+    pub fn accept_proposal(&mut self, id: Id) -> StoreResult {
         self.write(|transaction| carry_out(transaction, id, None))
     }
 }

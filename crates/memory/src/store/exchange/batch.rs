@@ -14,8 +14,8 @@ use super::{ExportRecord, RowOrigin};
 use crate::origin::{ImportBatch, Origin};
 use crate::project::ProjectKey;
 use crate::store::{
-    ForgetResult, Store, StoreError, clusters, documents, forget, origins, projects, proposals,
-    tables, values,
+    ForgetResult, Store, StoreError, StoreResult, clusters, documents, forget, origins, projects,
+    proposals, tables, values,
 };
 use crate::value::ValueStanding;
 use crate::{Clean, Id, IdSuffix, Time};
@@ -88,7 +88,7 @@ impl ImportSummary {
         store: &Store,
         key: &ProjectKey,
         add: impl FnMut(&mut ImportedProject),
-    ) -> Result<(), StoreError> {
+    ) -> StoreResult {
         if !self.projects.iter().any(|project| project.key == *key) {
             self.add_project(store, key, &Clean::new(key.as_str()))?;
         }
@@ -96,12 +96,7 @@ impl ImportSummary {
         Ok(())
     }
 
-    fn add_project(
-        &mut self,
-        store: &Store,
-        key: &ProjectKey,
-        name: &Clean,
-    ) -> Result<(), StoreError> {
+    fn add_project(&mut self, store: &Store, key: &ProjectKey, name: &Clean) -> StoreResult {
         self.projects.push(ImportedProject {
             key: key.clone(),
             name: name.clone(),
@@ -125,7 +120,7 @@ impl ImportFile {
 
 impl Store {
     /// Summarises the content of a file.
-    pub fn summarize_import(&self, file: &ImportFile) -> Result<ImportSummary, StoreError> {
+    pub fn summarize_import(&self, file: &ImportFile) -> StoreResult<ImportSummary> {
         let mut summary = ImportSummary::default();
         for (_, record) in &file.records {
             match record {
@@ -243,7 +238,7 @@ impl Store {
     }
 
     /// Lists imports that still have rows, the newest first.
-    pub fn imports(&self) -> Result<Vec<BatchSummary>, StoreError> {
+    pub fn imports(&self) -> StoreResult<Vec<BatchSummary>> {
         let mut rows = self.connection.prepare_cached(
             "SELECT uid, file, at, accepted IS NOT NULL,
                     (SELECT count(*) FROM origin WHERE origin.batch = import_batch.id),
@@ -266,12 +261,12 @@ impl Store {
     }
 
     /// Finds an import by the id or id suffix that a user typed.
-    pub fn import_id(&self, id: &IdSuffix) -> Result<Id, StoreError> {
+    pub fn import_id(&self, id: &IdSuffix) -> StoreResult<Id> {
         tables::find_by_suffix(&self.connection, "import_batch", "import", id)
     }
 
     /// Marks the rows of an import as the user's own, including those that wait. Returns their number.
-    pub fn accept_import(&mut self, id: Id, now: Time) -> Result<usize, StoreError> {
+    pub fn accept_import(&mut self, id: Id, now: Time) -> StoreResult<usize> {
         self.write(|transaction| {
             let batch = batch_row(transaction, id)?;
             transaction.execute(
@@ -288,7 +283,7 @@ impl Store {
     }
 
     /// Removes every row that an import added, and its waiting rows. Rows that it changed stay as they are.
-    pub fn undo_import(&mut self, id: Id) -> Result<ForgetResult, StoreError> {
+    pub fn undo_import(&mut self, id: Id) -> StoreResult<ForgetResult> {
         let lock = self.wait_for_maintenance_lock()?;
         let count = self.write(|transaction| {
             let batch = batch_row(transaction, id)?;
@@ -314,7 +309,7 @@ impl Store {
 }
 
 /// Copies the imports of another database: the marks of imported rows, and the waiting rows.
-pub(crate) fn carry_imports_over(from: &Connection, to: &Connection) -> Result<(), StoreError> {
+pub(crate) fn carry_imports_over(from: &Connection, to: &Connection) -> StoreResult {
     let mut batches = from.prepare("SELECT id, uid, file, at, accepted FROM import_batch")?;
     let mut batches = batches.query([])?;
     while let Some(row) = batches.next()? {
@@ -383,7 +378,7 @@ fn begin_batch(
     Ok(connection.last_insert_rowid())
 }
 
-fn batch_row(connection: &Connection, id: Id) -> Result<i64, StoreError> {
+fn batch_row(connection: &Connection, id: Id) -> StoreResult<i64> {
     let found = connection
         .query_row("SELECT id FROM import_batch WHERE uid = ?1", [id], |row| row.get(0))
         .optional()?;

@@ -9,8 +9,8 @@ use crate::experience::Experience;
 use crate::origin::Origin;
 use crate::project::ProjectKey;
 use crate::store::{
-    SCHEMA_VERSION, Store, StoreError, episodes, ghaps, injections, memories, outcomes, projects,
-    sessions, values,
+    SCHEMA_VERSION, Store, StoreError, StoreResult, episodes, ghaps, injections, memories,
+    outcomes, projects, sessions, values,
 };
 
 /// The result of an export.
@@ -145,7 +145,7 @@ fn for_each_row<E: From<StoreError>>(
 }
 
 /// Counts the invalid rows.
-pub(crate) fn count_invalid_rows(connection: &Connection) -> Result<usize, StoreError> {
+pub(crate) fn count_invalid_rows(connection: &Connection) -> StoreResult<usize> {
     let mut count = 0;
     for_each_row::<StoreError>(connection, None, |record| {
         count += usize::from(record.is_err());
@@ -175,10 +175,7 @@ impl Store {
     }
 
     /// Collects every valid row, and returns the number of invalid ones.
-    pub(crate) fn export_readable(
-        &mut self,
-        into: &mut Vec<ExportRecord>,
-    ) -> Result<usize, StoreError> {
+    pub(crate) fn export_readable(&mut self, into: &mut Vec<ExportRecord>) -> StoreResult<usize> {
         let mut refused = 0;
         for_each_row::<StoreError>(&self.connection, None, |record| {
             match record {

@@ -8,7 +8,7 @@ use crate::ghap::{
     self, Ghap, GhapError, GhapLesson, GhapResolve, GhapStatus, ResolutionEvidence, RootCause,
 };
 use crate::outcome::Outcome;
-use crate::store::{StoreError, origins, outcomes};
+use crate::store::{StoreError, StoreResult, origins, outcomes};
 use crate::{Clean, Id, Limit, Time};
 
 /// The texts of a resolution, validated before anything is written.
@@ -56,7 +56,7 @@ pub(crate) fn find_evidence(
     connection: &Connection,
     ghap: &Ghap,
     named: Option<Id>,
-) -> Result<Option<(Outcome, bool)>, StoreError> {
+) -> StoreResult<Option<(Outcome, bool)>> {
     if let Some(id) = named {
         let refuse = |why| StoreError::from(GhapError::NoEvidence { id: id.short(), why });
         let outcome = outcomes::select_outcomes(connection, "WHERE outcome.uid = ?1", [id])?.pop();
@@ -76,7 +76,7 @@ pub(crate) fn newest_matching_run(
     connection: &Connection,
     ghap: &Ghap,
     own: bool,
-) -> Result<Option<(Outcome, bool)>, StoreError> {
+) -> StoreResult<Option<(Outcome, bool)>> {
     // By the time the run ended: a run that was spooled is inserted later.
     let recent = outcomes::select_outcomes(
         connection,
@@ -99,7 +99,7 @@ pub(super) fn write_resolution(
     ending: &CheckedResolution,
     outcome: Option<(Outcome, bool)>,
     now: Time,
-) -> Result<ResolvedGhap, StoreError> {
+) -> StoreResult<ResolvedGhap> {
     // An abandoned GHAP makes no claim that a run could support.
     let evidence = outcome.as_ref().filter(|_| ending.status != GhapStatus::Abandoned).map(
         |(outcome, came_true)| ResolutionEvidence {
@@ -153,7 +153,7 @@ pub(crate) fn abandon_ghap(
     ghap: &Ghap,
     reason: &str,
     now: Time,
-) -> Result<(), StoreError> {
+) -> StoreResult {
     let ending = CheckedResolution {
         status: GhapStatus::Abandoned,
         result: Clean::new(reason),

@@ -7,7 +7,7 @@ use crate::ghap::{
     Ghap, GhapLesson, GhapNote, GhapStatus, Resolution, ResolutionEvidence, Revision, RootCause,
     StatedParts, Tier,
 };
-use crate::store::StoreError;
+use crate::store::{StoreError, StoreResult};
 use crate::{Clean, Id};
 
 pub(crate) const SELECT: &str =
@@ -16,7 +16,7 @@ pub(crate) const SELECT: &str =
      FROM ghap JOIN project ON project.id = ghap.project JOIN session ON session.id = ghap.session
      LEFT JOIN outcome ON outcome.id = ghap.outcome";
 
-pub(crate) fn load_ghap(connection: &Connection, id: Id) -> Result<Ghap, StoreError> {
+pub(crate) fn load_ghap(connection: &Connection, id: Id) -> StoreResult<Ghap> {
     find_ghap(connection, "WHERE ghap.uid = ?1", &[&id])?
         .ok_or_else(|| StoreError::NotFound { what: "GHAP", id: id.into() })
 }
@@ -25,7 +25,7 @@ pub(crate) fn find_ghap(
     connection: &Connection,
     rest: &str,
     params: &[&dyn ToSql],
-) -> Result<Option<Ghap>, StoreError> {
+) -> StoreResult<Option<Ghap>> {
     let mut ghap = connection.prepare_cached(&format!("{SELECT} {rest}"))?;
     Ok(ghap.query_row(params, |row| read_full_ghap(connection, row)).optional()?)
 }
@@ -35,9 +35,9 @@ pub(crate) fn select_ghaps(
     connection: &Connection,
     rest: &str,
     params: &[&dyn ToSql],
-    mut keep: impl FnMut(&Ghap) -> Result<bool, StoreError>,
+    mut keep: impl FnMut(&Ghap) -> StoreResult<bool>,
     limit: Option<usize>,
-) -> Result<Vec<Ghap>, StoreError> {
+) -> StoreResult<Vec<Ghap>> {
     let mut ghaps = connection.prepare_cached(&format!("{SELECT} {rest}"))?;
     let mut rows = ghaps.query(params)?;
     let mut found = Vec::new();

@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use rusqlite::types::Value;
 
 use super::record::{parse_record, read_sqlite_varint};
-use crate::store::StoreError;
+use crate::store::StoreResult;
 
 /// Size of a page in every Rutter database.
 pub(super) const PAGE_BYTES: usize = 4096;
@@ -55,7 +55,7 @@ enum ColumnKind {
 
 impl TableShape {
     /// Reads the columns of every table with row ids from a schema.
-    pub(super) fn read_all(schema: &Connection, wanted: &[&str]) -> Result<Vec<Self>, StoreError> {
+    pub(super) fn read_all(schema: &Connection, wanted: &[&str]) -> StoreResult<Vec<Self>> {
         let mut tables = schema.prepare(
             "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE '%WITHOUT ROWID%'
              UNION ALL SELECT 'sqlite_schema'",
@@ -68,7 +68,7 @@ impl TableShape {
             .collect()
     }
 
-    fn read(schema: &Connection, is_wanted: bool, table: String) -> Result<Self, StoreError> {
+    fn read(schema: &Connection, is_wanted: bool, table: String) -> StoreResult<Self> {
         let mut columns = schema.prepare(
             "SELECT name, type, \"notnull\", dflt_value IS NOT NULL, pk FROM pragma_table_info(?1)",
         )?;

@@ -9,7 +9,7 @@ use rusqlite::{Connection, Row, params};
 
 use super::witness::{Witness, count_independent, load_witness};
 use super::{BELIEF_COLUMNS, Belief, Sentence};
-use crate::store::StoreError;
+use crate::store::StoreResult;
 use crate::value::{Value, ValueStanding};
 use crate::{Id, Time};
 
@@ -23,7 +23,7 @@ struct FailedPrediction {
 
 impl FailedPrediction {
     /// Reads a failure from its columns, or returns None if the belief is unknown.
-    fn from_row(row: &Row<'_>) -> Result<Option<Self>, StoreError> {
+    fn from_row(row: &Row<'_>) -> StoreResult<Option<Self>> {
         let Some(belief) = Belief::from_row(row, 3)? else { return Ok(None) };
         Ok(Some(Self { ghap: row.get(0)?, at: row.get(1)?, document: row.get(2)?, belief }))
     }
@@ -48,7 +48,7 @@ pub(super) struct FailedPredictions {
 
 impl FailedPredictions {
     /// Reads the failures that are new to any of these values.
-    pub(super) fn load(connection: &Connection, values: &[Value]) -> Result<Self, StoreError> {
+    pub(super) fn load(connection: &Connection, values: &[Value]) -> StoreResult<Self> {
         let seen = connection
             .prepare_cached(
                 "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'document'",
@@ -82,11 +82,7 @@ impl FailedPredictions {
     }
 
     /// Counts the independent failures against a value that is not retired.
-    pub(super) fn count_against(
-        &self,
-        connection: &Connection,
-        value: &Value,
-    ) -> Result<u32, StoreError> {
+    pub(super) fn count_against(&self, connection: &Connection, value: &Value) -> StoreResult<u32> {
         debug_assert_ne!(value.standing, ValueStanding::Retired);
         let Some((number, weighed)) = self.weighed.get(&value.id).copied() else { return Ok(0) };
         if weighed != self.seen {
@@ -137,7 +133,7 @@ fn select_failures(
     connection: &Connection,
     query: &str,
     parameters: impl rusqlite::Params,
-) -> Result<Vec<FailedPrediction>, StoreError> {
+) -> StoreResult<Vec<FailedPrediction>> {
     let mut select = connection.prepare_cached(query)?;
     let mut rows = select.query(parameters)?;
     let mut found = Vec::new();
@@ -148,7 +144,7 @@ fn select_failures(
 }
 
 /// Marks a new value as compared with all earlier failures, so that they do not count.
-pub(super) fn skip_earlier_failures(connection: &Connection, value: Id) -> Result<(), StoreError> {
+pub(super) fn skip_earlier_failures(connection: &Connection, value: Id) -> StoreResult {
     connection
         .prepare_cached(
             "UPDATE value SET weighed = (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'document')
@@ -159,10 +155,7 @@ pub(super) fn skip_earlier_failures(connection: &Connection, value: Id) -> Resul
 }
 
 /// Returns the GHAPs that failed against a value.
-pub(super) fn ghaps_against(
-    connection: &Connection,
-    value: Id,
-) -> Result<BTreeSet<Id>, StoreError> {
+pub(super) fn ghaps_against(connection: &Connection, value: Id) -> StoreResult<BTreeSet<Id>> {
     let mut ghaps = connection.prepare_cached(
         "SELECT ghap FROM against JOIN value ON value.id = against.value WHERE value.uid = ?1",
     )?;

@@ -3,7 +3,7 @@
 use rusqlite::Row;
 
 use super::Sentence;
-use crate::store::StoreError;
+use crate::store::StoreResult;
 use crate::{Clean, value};
 use rutter_search::embed::Vector;
 
@@ -23,7 +23,7 @@ pub(crate) const BELIEF_COLUMNS: &str = "ghap.hypothesis || char(10) || ghap.act
 
 impl Belief {
     /// Reads a belief from three columns starting at `first`. Returns None if no word of it is in the vector table.
-    pub(crate) fn from_row(row: &Row<'_>, first: usize) -> Result<Option<Self>, StoreError> {
+    pub(crate) fn from_row(row: &Row<'_>, first: usize) -> StoreResult<Option<Self>> {
         let (belief, learnt): (Clean, Clean) = (row.get(first)?, row.get(first + 2)?);
         let Some(held) = Sentence::new(&belief).vector else { return Ok(None) };
         let learnt = Sentence::new(&learnt).vector;

@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 use super::sentence::{SENTENCE_MEAN, centered_vector};
-use crate::store::StoreError;
+use crate::store::StoreResult;
 use crate::store::clusters::{ClusterCenter, load_mean};
 use crate::value::{self, ValueError};
 use crate::{Clean, Id};
@@ -38,7 +38,7 @@ impl SentenceCandidate {
         connection: &Connection,
         (cluster, axis): (Id, Axis),
         common: &MeanDirection,
-    ) -> Result<ClusterFit, StoreError> {
+    ) -> StoreResult<ClusterFit> {
         let middle = ClusterCenter::load(connection, cluster, Axis::Full, common)?;
         let (together, threshold) =
             (middle.nearness(&self.vector), value::max_cluster_distance(axis));
@@ -56,7 +56,7 @@ impl SentenceCandidate {
         &self,
         connection: &Connection,
         middle: &ClusterCenter,
-    ) -> Result<Option<f64>, StoreError> {
+    ) -> StoreResult<Option<f64>> {
         let Some(sentence) = &self.sentence else { return Ok(None) };
         let mut nearest: Option<f64> = None;
         let mut select =
@@ -81,7 +81,7 @@ pub(super) fn check_cluster_fit(
     cluster: Id,
     axis: Axis,
     text: &str,
-) -> Result<ClusterFit, StoreError> {
+) -> StoreResult<ClusterFit> {
     let common = load_mean(connection, Axis::Full)?;
     let candidate = SentenceCandidate::new(&common, text).ok_or(ValueError::NoWords)?;
     let judged = candidate.compare(connection, (cluster, axis), &common)?;
@@ -105,7 +105,7 @@ pub(super) fn check_cluster_fit(
 }
 
 /// Returns the clusters of an axis, the oldest first.
-pub(super) fn clusters_of_axis(connection: &Connection, axis: Axis) -> Result<Vec<Id>, StoreError> {
+pub(super) fn clusters_of_axis(connection: &Connection, axis: Axis) -> StoreResult<Vec<Id>> {
     let mut clusters =
         connection.prepare_cached("SELECT uid FROM cluster WHERE axis = ?1 ORDER BY id")?;
     Ok(clusters.query_map([axis], |row| row.get(0))?.collect::<Result<_, _>>()?)

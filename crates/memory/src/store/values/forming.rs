@@ -10,12 +10,12 @@ use super::{
 };
 use crate::project::ProjectKey;
 use crate::store::clusters::RegroupReport;
-use crate::store::{Store, StoreError, origins, projects};
+use crate::store::{Store, StoreResult, origins, projects};
 use crate::value::{self, Value, ValueError, ValueStanding};
 use crate::{Clean, Id, Time};
 
 /// Returns values about the same subject that hold in the same place and seem to say the opposite.
-fn find_conflicts(connection: &Connection, value: &Value) -> Result<Vec<Value>, StoreError> {
+fn find_conflicts(connection: &Connection, value: &Value) -> StoreResult<Vec<Value>> {
     let sentence = Sentence::new(&value.text);
     let mut all = all_values(connection)?;
     all.retain(|other| {
@@ -34,7 +34,7 @@ fn find_duplicate(
     connection: &Connection,
     place: Option<&ProjectKey>,
     sentence: &Sentence,
-) -> Result<Option<Value>, StoreError> {
+) -> StoreResult<Option<Value>> {
     let holds = |value: &Value| match &value.project {
         Some(own) => Some(own) == place,
         None => place.is_none() || value.standing != ValueStanding::Retired,
@@ -58,7 +58,7 @@ fn find_source_lesson(
     cluster: Id,
     place: Option<&ProjectKey>,
     text: &str,
-) -> Result<Option<Id>, StoreError> {
+) -> StoreResult<Option<Id>> {
     let wanted = lowercase_words(text);
     let mut members = connection.prepare_cached(
         "SELECT grouped.row FROM cluster JOIN grouped ON grouped.cluster = cluster.id
@@ -92,11 +92,7 @@ fn set_standing(value: &mut Value, standing: ValueStanding, now: Time) {
 impl Store {
     /// Adds a value, if it fits its cluster. If a value with the same meaning exists, that one is returned, with the
     /// higher standing of the two.
-    pub fn add_value(
-        &mut self,
-        new: &NewValue<'_>,
-        now: Time,
-    ) -> Result<ValueWriteResult, StoreError> {
+    pub fn add_value(&mut self, new: &NewValue<'_>, now: Time) -> StoreResult<ValueWriteResult> {
         let text = value::validate_value_text(new.text)?;
         let cluster = self.cluster(new.cluster)?;
         let author = self.author.clone();
@@ -164,7 +160,7 @@ impl Store {
         id: Id,
         edit: &ValueEdit<'_>,
         now: Time,
-    ) -> Result<ValueWriteResult, StoreError> {
+    ) -> StoreResult<ValueWriteResult> {
         if edit.text.is_none() && edit.standing.is_none() && edit.place.is_none() {
             return Err(ValueError::NothingToChange.into());
         }
@@ -217,7 +213,7 @@ impl Store {
     }
 
     /// Retires a value. The row stays, so that the value is not proposed again.
-    pub fn retire_value(&mut self, id: Id, now: Time) -> Result<Value, StoreError> {
+    pub fn retire_value(&mut self, id: Id, now: Time) -> StoreResult<Value> {
         let edit = ValueEdit { standing: Some(ValueStanding::Retired), ..ValueEdit::default() };
         Ok(self.edit_value(id, &edit, now)?.value)
     }
@@ -229,7 +225,7 @@ fn check_duplicate(
     value: &Value,
     place: Option<&ProjectKey>,
     text: &Clean,
-) -> Result<(), StoreError> {
+) -> StoreResult {
     match find_duplicate(connection, place, &Sentence::new(text))? {
         Some(other) if other.id != value.id => {
             Err(ValueError::Duplicate { value: other.id.short() }.into())
@@ -239,11 +235,7 @@ fn check_duplicate(
 }
 
 /// Moves a value to a project, or to everywhere.
-fn move_to_project(
-    connection: &Connection,
-    value: Id,
-    project: Option<i64>,
-) -> Result<(), StoreError> {
+fn move_to_project(connection: &Connection, value: Id, project: Option<i64>) -> StoreResult {
     connection
         .prepare_cached("UPDATE value SET project = ?2 WHERE uid = ?1")?
         .execute(params![value, project])?;
@@ -266,7 +258,7 @@ pub(crate) fn follow_lesson(
     connection: &Connection,
     ghap: Id,
     now: Time,
-) -> Result<Vec<FollowedValue>, StoreError> {
+) -> StoreResult<Vec<FollowedValue>> {
     let lesson =
         load_lesson(connection, ghap)?.and_then(|lesson| value::validate_value_text(&lesson).ok());
     let mut followed = Vec::new();
@@ -305,7 +297,7 @@ pub(crate) fn follow_lesson(
 
 /// Unites values that say the same in the same place: two machines propose the same value under different ids. A
 /// decision of a person takes precedence over a proposal, and the last decision over earlier ones.
-pub(crate) fn unite_duplicates(connection: &Connection) -> Result<(), StoreError> {
+pub(crate) fn unite_duplicates(connection: &Connection) -> StoreResult {
     let mut kept: Vec<(Value, Sentence)> = Vec::new();
     for value in all_values(connection)? {
         // An imported value is not a decision of this user, and is removed together with its import.

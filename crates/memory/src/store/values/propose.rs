@@ -7,7 +7,7 @@ use super::support::{SentenceSupport, SupportFilter, count_support, load_lesson}
 use super::{Sentence, centered_vector, upsert_value};
 use crate::origin::{Origin, Writer};
 use crate::store::clusters::{ClusterCenter, RegroupReport, load_mean};
-use crate::store::{StoreError, origins};
+use crate::store::{StoreResult, origins};
 use crate::value::{self, Value, ValueStanding};
 use crate::{Id, Time};
 use rutter_search::cluster::{Axis, MIN_CLUSTER_SIZE};
@@ -27,7 +27,7 @@ pub(super) fn propose_values(
     connection: &Connection,
     now: Time,
     done: &mut RegroupReport,
-) -> Result<(), StoreError> {
+) -> StoreResult {
     let mut said: ExistingSentences = connection
         .prepare_cached("SELECT project, text FROM value ORDER BY id")?
         .query_map([], |row| Ok((row.get(0)?, Sentence::new(&row.get(1)?))))?
@@ -83,7 +83,7 @@ pub(super) fn propose_values(
 /// A project with members of a cluster, and their number.
 type ProjectShare = (i64, usize);
 
-fn project_shares(connection: &Connection, cluster: Id) -> Result<Vec<ProjectShare>, StoreError> {
+fn project_shares(connection: &Connection, cluster: Id) -> StoreResult<Vec<ProjectShare>> {
     let mut select = connection.prepare_cached(
         "SELECT ghap.project, count(*) FROM cluster JOIN grouped ON grouped.cluster = cluster.id
          JOIN ghap ON ghap.uid = grouped.row WHERE cluster.uid = ?1 GROUP BY ghap.project ORDER BY ghap.project",
@@ -101,7 +101,7 @@ fn find_proposal(
     of: Option<ProjectShare>,
     said: &ExistingSentences,
     now: Time,
-) -> Result<Option<(Value, i64)>, StoreError> {
+) -> StoreResult<Option<(Value, i64)>> {
     let own = ClusterCenter::load(connection, cluster, axis, &load_mean(connection, axis)?)?;
     let mut members: Vec<(f64, Id)> =
         own.members.iter().map(|(row, point)| (own.distance(&point.vector), *row)).collect();
@@ -182,7 +182,7 @@ fn is_covered_by_other_cluster(
     cluster: Id,
     project: i64,
     sentence: &Sentence,
-) -> Result<bool, StoreError> {
+) -> StoreResult<bool> {
     let mut select = connection.prepare_cached(
         "SELECT value.text FROM cluster AS own, cluster AS other JOIN value ON value.cluster = other.uid
          WHERE own.uid = ?1 AND other.uid != ?1 AND (value.project IS NULL OR value.project = ?2)

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use super::Sentence;
 use super::witness::{count_independent, load_witness};
 use crate::ghap::GhapStatus;
-use crate::store::StoreError;
+use crate::store::StoreResult;
 use crate::store::clusters::ClusterCenter;
 use crate::{Clean, Id, value};
 use rutter_search::embed::Vector;
@@ -39,7 +39,7 @@ pub(super) fn count_support(
     vector: &Vector,
     sentence: &Sentence,
     asked: &SupportFilter,
-) -> Result<SentenceSupport, StoreError> {
+) -> StoreResult<SentenceSupport> {
     let mut witnesses = Vec::new();
     for (row, point) in &middle.members {
         if f64::from(point.vector.cosine(vector)) < MIN_SUPPORT_SIMILARITY
@@ -65,7 +65,7 @@ pub(super) fn count_support(
 }
 
 /// Returns the lesson of a GHAP: its takeaway, or else the approach that worked.
-pub(super) fn load_lesson(connection: &Connection, ghap: Id) -> Result<Option<Clean>, StoreError> {
+pub(super) fn load_lesson(connection: &Connection, ghap: Id) -> StoreResult<Option<Clean>> {
     Ok(connection
         .prepare_cached(
             "SELECT coalesce(takeaway, what_worked) FROM ghap WHERE uid = ?1 AND status != 'abandoned'",

@@ -9,7 +9,7 @@ use super::support::{SupportFilter, count_support};
 use super::{ClusterFit, Sentence, SentenceCandidate, centered_vector, read_value};
 use crate::injection::EffectCounts;
 use crate::store::clusters::{ClusterCenter, RegroupReport, load_mean};
-use crate::store::{StoreError, effects, values};
+use crate::store::{StoreResult, effects, values};
 use crate::value::{Value, ValueStanding};
 use crate::{Id, Time};
 use rutter_search::cluster::Axis;
@@ -22,7 +22,7 @@ pub(crate) fn weigh_values(
     connection: &Connection,
     now: Time,
     done: &mut RegroupReport,
-) -> Result<(), StoreError> {
+) -> StoreResult {
     let all = all_values(connection)?;
     let failures = FailedPredictions::load(connection, &all)?;
     for mut value in all {
@@ -77,7 +77,7 @@ const KNOWN_EFFECTS_SQL: &str = "(SELECT count(*) FROM injection
                          AND coalesce(injection.came, injection.at) > value.since)";
 
 /// Returns true if there is evidence for or against a value that was not weighed yet.
-pub(crate) fn has_unweighed_evidence(connection: &Connection) -> Result<bool, StoreError> {
+pub(crate) fn has_unweighed_evidence(connection: &Connection) -> StoreResult<bool> {
     Ok(connection
         .prepare_cached(&format!(
             "SELECT EXISTS (SELECT 1 FROM cluster WHERE unweighed) OR EXISTS (SELECT 1 FROM value WHERE came != {KNOWN_EFFECTS_SQL})"
@@ -85,7 +85,7 @@ pub(crate) fn has_unweighed_evidence(connection: &Connection) -> Result<bool, St
         .query_row([], |row| row.get(0))?)
 }
 
-fn cluster_exists(connection: &Connection, cluster: Id) -> Result<bool, StoreError> {
+fn cluster_exists(connection: &Connection, cluster: Id) -> StoreResult<bool> {
     Ok(connection
         .prepare_cached("SELECT EXISTS (SELECT 1 FROM cluster WHERE uid = ?1)")?
         .query_row([cluster], |row| row.get(0))?)
@@ -97,7 +97,7 @@ fn find_fitting_cluster(
     connection: &Connection,
     value: &Value,
     now: Time,
-) -> Result<Option<Id>, StoreError> {
+) -> StoreResult<Option<Id>> {
     let tried: Time = connection
         .prepare_cached("SELECT iif(cluster IS NULL, tried, 0) FROM value WHERE uid = ?1")?
         .query_row([value.id], |row| row.get(0))?;
@@ -124,18 +124,14 @@ fn find_fitting_cluster(
 }
 
 /// Returns the row of the project in which a value holds, or None if it holds everywhere.
-fn project_of_value(connection: &Connection, value: Id) -> Result<Option<i64>, StoreError> {
+fn project_of_value(connection: &Connection, value: Id) -> StoreResult<Option<i64>> {
     Ok(connection
         .prepare_cached("SELECT project FROM value WHERE uid = ?1")?
         .query_row([value], |row| row.get(0))?)
 }
 
 /// Counts the support for a value.
-fn support_of_value(
-    connection: &Connection,
-    value: &Value,
-    moved: bool,
-) -> Result<u32, StoreError> {
+fn support_of_value(connection: &Connection, value: &Value, moved: bool) -> StoreResult<u32> {
     let Some(cluster) = value.cluster else { return Ok(0) };
     // The support can hardly have changed if few members came or went.
     if !moved && !is_unweighed(connection, cluster)? {
@@ -157,14 +153,14 @@ fn support_of_value(
 }
 
 /// Returns true if the members of a cluster were checked again and its values were not weighed since.
-fn is_unweighed(connection: &Connection, cluster: Id) -> Result<bool, StoreError> {
+fn is_unweighed(connection: &Connection, cluster: Id) -> StoreResult<bool> {
     Ok(connection
         .prepare_cached("SELECT EXISTS (SELECT 1 FROM cluster WHERE uid = ?1 AND unweighed)")?
         .query_row([cluster], |row| row.get(0))?)
 }
 
 /// Returns all values in the order of their creation.
-pub(crate) fn all_values(connection: &Connection) -> Result<Vec<Value>, StoreError> {
+pub(crate) fn all_values(connection: &Connection) -> StoreResult<Vec<Value>> {
     let mut all =
         connection.prepare_cached(&format!("{} ORDER BY value.id", super::SELECT_VALUE))?;
     Ok(all.query_map([], read_value)?.collect::<Result<_, _>>()?)

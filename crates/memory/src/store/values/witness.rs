@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use rusqlite::{Connection, params};
 
 use crate::ghap::GhapStatus;
-use crate::store::{StoreError, origins, tables};
+use crate::store::{StoreResult, origins, tables};
 use crate::{Clean, Id, Time};
 
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
@@ -39,7 +39,7 @@ pub(super) fn count_independent(witnesses: impl IntoIterator<Item = Witness>) ->
 pub(super) fn load_witness(
     connection: &Connection,
     ghap: Id,
-) -> Result<Option<(Witness, GhapStatus, i64)>, StoreError> {
+) -> StoreResult<Option<(Witness, GhapStatus, i64)>> {
     // The claims of an imported file about its runs are not evidence.
     if origins::is_unconfirmed_import(connection, ghap)? {
         return Ok(None);
@@ -62,7 +62,7 @@ pub(super) fn load_witness(
 }
 
 /// Returns the failures that a run reported or fixed.
-fn failures_of_run(connection: &Connection, outcome: i64) -> Result<BTreeSet<Clean>, StoreError> {
+fn failures_of_run(connection: &Connection, outcome: i64) -> StoreResult<BTreeSet<Clean>> {
     let mut failures: BTreeSet<Clean> = connection
         .prepare_cached("SELECT failing, signature FROM outcome WHERE id = ?1")?
         .query_row([outcome], |row| {
@@ -86,7 +86,7 @@ fn failures_of_session(
     agent: &str,
     begun: Time,
     ended: Time,
-) -> Result<BTreeSet<Clean>, StoreError> {
+) -> StoreResult<BTreeSet<Clean>> {
     let mut select = connection.prepare_cached(
         "SELECT failing FROM outcome
          WHERE session = ?1 AND coalesce(agent, '') = ?2 AND verdict = 'failed' AND at <= ?4 AND at >= coalesce(

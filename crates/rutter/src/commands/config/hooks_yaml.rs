@@ -7,19 +7,15 @@ use rutter_memory::config::{YamlKey, YamlMeaning, read_hooks_yaml};
 use rutter_memory::quote::PathLine as _;
 use serde_json::{Value as Json, json};
 
-use crate::CommandError;
 use crate::cli::Format;
 use crate::ui::{Ui, format_count, one_line};
+use crate::{CommandError, CommandResult};
 
 /// The size limit of the file.
 const MAX_YAML_BYTES: u64 = 1 << 20;
 
 /// Prints the meaning of each key of the file for rutter, and the lines to add to rutter's configuration.
-pub(super) fn print_report(
-    path: &Path,
-    format: Format,
-    ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+pub(super) fn print_report(path: &Path, format: Format, ui: &mut Ui<'_>) -> CommandResult {
     if format == Format::Json {
         let report = report_json(path)?;
         return ui.print_json(&json!({ "files": [], "findings": [], "hooks_yaml": report }));
@@ -57,7 +53,7 @@ pub(super) fn print_report(
 }
 
 /// Returns the meaning of each key as JSON.
-pub(super) fn report_json(path: &Path) -> Result<Json, CommandError> {
+pub(super) fn report_json(path: &Path) -> CommandResult<Json> {
     Ok(json!({ "path": path, "keys": read_keys(path)? }))
 }
 
@@ -78,7 +74,7 @@ fn to_toml(keys: &[YamlKey]) -> String {
     text
 }
 
-fn read_keys(path: &Path) -> Result<Vec<YamlKey>, CommandError> {
+fn read_keys(path: &Path) -> CommandResult<Vec<YamlKey>> {
     let refuse = |why: String| CommandError::Refused(format!("{}: {why}", path.to_line()));
     let metadata = path.metadata().map_err(|error| refuse(error.to_string()))?;
     // A pipe would be waited for.

@@ -4,11 +4,11 @@ use rutter_contract::spec::PlainStdout;
 use rutter_contract::{describe, table};
 use serde_json::Value;
 
-use crate::CommandError;
+use crate::CommandResult;
 use crate::cli::{ContractEventsArgs, Format};
 use crate::ui::Ui;
 
-pub(crate) fn run(args: &ContractEventsArgs, ui: &mut Ui<'_>) -> Result<(), CommandError> {
+pub(crate) fn run(args: &ContractEventsArgs, ui: &mut Ui<'_>) -> CommandResult {
     let contract = super::contract_for(&args.client, ui)?;
     let events = table::events_at(contract);
     if args.format.chosen() == Format::Json {

@@ -10,9 +10,9 @@ use rutter_contract::verdict::{
     self, AnswerDiagnostic, HookOutcome, HookRun, Message, MessageKind, MistakeSeverity, Verdict,
 };
 
-use crate::CommandError;
 use crate::cli::{ContractExplainArgs, Format};
 use crate::ui::Ui;
+use crate::{CommandError, CommandResult};
 
 /// The maximum length of an answer that is shown in a code frame; for a longer one only the path is printed.
 const MAX_FRAMED_BYTES: usize = 4_000;
@@ -23,7 +23,7 @@ const MAX_DROPPED_KEYS: usize = 20;
 /// The maximum length of a quoted text, in characters.
 const MAX_QUOTED_CHARS: usize = 300;
 
-pub(crate) fn run(args: &ContractExplainArgs, ui: &mut Ui<'_>) -> Result<(), CommandError> {
+pub(crate) fn run(args: &ContractExplainArgs, ui: &mut Ui<'_>) -> CommandResult {
     let contract = super::contract_for(&args.client, ui)?;
     let spec = table::event_spec(args.event);
     if !spec.is_at(contract) {

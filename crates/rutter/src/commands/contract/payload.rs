@@ -2,11 +2,11 @@
 
 use rutter_contract::payload;
 
-use crate::CommandError;
+use crate::CommandResult;
 use crate::cli::ContractPayloadArgs;
 use crate::ui::Ui;
 
-pub(crate) fn run(args: &ContractPayloadArgs, ui: &mut Ui<'_>) -> Result<(), CommandError> {
+pub(crate) fn run(args: &ContractPayloadArgs, ui: &mut Ui<'_>) -> CommandResult {
     let payload = payload::example_payload(args.event, args.tool.as_deref())?;
     if let Some(made_up) = &payload.made_up {
         ui.print_note(made_up)?;

@@ -2,11 +2,11 @@
 
 use rutter_contract::{schema, table};
 
-use crate::CommandError;
+use crate::CommandResult;
 use crate::cli::ContractSchemaArgs;
 use crate::ui::Ui;
 
-pub(crate) fn run(args: &ContractSchemaArgs, ui: &mut Ui<'_>) -> Result<(), CommandError> {
+pub(crate) fn run(args: &ContractSchemaArgs, ui: &mut Ui<'_>) -> CommandResult {
     let contract = super::contract_for(&args.client, ui)?;
     let event = table::event_spec(args.event);
     if !event.is_at(contract) {

@@ -7,7 +7,7 @@ use rutter_memory::outcome::Outcome;
 use rutter_memory::store::ResolvedGhap;
 use serde::Serialize;
 
-use crate::CommandError;
+use crate::CommandResult;
 use crate::cli::Format;
 use crate::environment::Environment;
 use crate::ui::{Ui, first_line};
@@ -45,7 +45,7 @@ pub(in crate::commands) fn print_with_origin(
     format: Format,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+) -> CommandResult {
     print_ghap(ghap, store, format, env, ui)?;
     let origin = crate::commands::show::describe_origin(ghap.id, store, env)?;
     match origin.filter(|_| format == Format::Text) {
@@ -60,7 +60,7 @@ pub(in crate::commands) fn print_ghap(
     format: Format,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+) -> CommandResult {
     let shown = GhapOutput::new(ghap, store, env)?;
     match format {
         Format::Json => ui.print_json(&shown),
@@ -74,7 +74,7 @@ pub(super) fn print_resolved(
     format: Format,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+) -> CommandResult {
     print_ghap(&resolved.ghap, store, format, env, ui)?;
     let evidence = resolved.ghap.resolution.as_ref().and_then(|resolution| resolution.evidence);
     if let (Some(evidence), Some(Outcome { id, verdict, command, .. })) =
@@ -96,7 +96,7 @@ pub(super) fn print_list(
     format: Format,
     env: &Environment,
     ui: &mut Ui<'_>,
-) -> Result<(), CommandError> {
+) -> CommandResult {
     let shown = ghaps
         .iter()
         .map(|ghap| GhapOutput::new(ghap, store, env))
@@ -125,7 +125,7 @@ pub(super) fn print_list(
     Ok(ui.print_table(["ID", "STATUS", "TIER", "DOMAIN", "STARTED", "GOAL"], rows)?)
 }
 
-fn print_text(shown: &GhapOutput<'_>, ui: &mut Ui<'_>) -> Result<(), CommandError> {
+fn print_text(shown: &GhapOutput<'_>, ui: &mut Ui<'_>) -> CommandResult {
     let ghap = shown.ghap;
     writeln!(
         ui.out,

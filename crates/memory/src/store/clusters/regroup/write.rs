@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rusqlite::{Transaction, params};
 
 use super::RegroupDraft;
-use crate::store::StoreError;
+use crate::store::StoreResult;
 use crate::store::clusters::RegroupReport;
 use crate::{Id, Time};
 
@@ -15,7 +15,7 @@ pub(crate) fn write_regrouping(
     draft: &RegroupDraft,
     now: Time,
     done: &mut RegroupReport,
-) -> Result<(), StoreError> {
+) -> StoreResult {
     let ids = write_clusters(transaction, draft, now, done)?;
     let missed = write_memberships(transaction, draft, &ids, done)?;
     delete_ended_clusters(transaction, draft, &ids, done)?;
@@ -35,7 +35,7 @@ fn write_clusters(
     draft: &RegroupDraft,
     now: Time,
     done: &mut RegroupReport,
-) -> Result<HashMap<u32, i64>, StoreError> {
+) -> StoreResult<HashMap<u32, i64>> {
     let mut ids: HashMap<u32, i64> = (0..).zip(draft.known.iter().copied()).collect();
     for number in &draft.changed {
         let id = if let Some(id) = ids.get(number) {
@@ -75,7 +75,7 @@ fn write_memberships(
     draft: &RegroupDraft,
     ids: &HashMap<u32, i64>,
     done: &mut RegroupReport,
-) -> Result<usize, StoreError> {
+) -> StoreResult<usize> {
     let mut place = transaction.prepare_cached(
         // Skips experiences that were forgotten meanwhile. Texts that changed meanwhile get document 0, so they are
         // grouped again.
@@ -109,7 +109,7 @@ fn delete_ended_clusters(
     draft: &RegroupDraft,
     ids: &HashMap<u32, i64>,
     done: &mut RegroupReport,
-) -> Result<(), StoreError> {
+) -> StoreResult {
     let merged: HashMap<u32, u32> = draft.merged.iter().copied().collect();
     for (number, id) in
         (0..).zip(&draft.known).filter(|(number, _)| !draft.sizes.contains_key(number))
@@ -136,7 +136,7 @@ fn write_sizes(
     transaction: &Transaction<'_>,
     draft: &RegroupDraft,
     ids: &HashMap<u32, i64>,
-) -> Result<(), StoreError> {
+) -> StoreResult {
     let mut size =
         transaction.prepare_cached("UPDATE cluster SET size = ?2 WHERE id = ?1 AND size != ?2")?;
     for (number, members) in &draft.sizes {
