@@ -33,8 +33,6 @@ mod memory;
 mod other_memories;
 // The environment of a client that is started here.
 mod places;
-// Runs a program with a time limit.
-pub(crate) mod process;
 // The programs that our entries run.
 mod program;
 // The report as text.

@@ -14,6 +14,7 @@ mod environment;
 mod harmless;
 pub mod hook;
 mod install;
+mod process;
 mod scratch;
 mod shell;
 pub mod ui;

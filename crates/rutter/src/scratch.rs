@@ -15,7 +15,7 @@ use rustix::io::{FdFlags, fcntl_setfd};
 use rutter_memory::quote::PathLine as _;
 use tempfile::TempDir;
 
-use crate::doctor::process::wait_for_exit;
+use crate::process::wait_for_exit;
 use crate::{CommandError, CommandResult};
 
 /// Time that remaining processes, such as the maintenance of a hook, have to end after the folder was closed.

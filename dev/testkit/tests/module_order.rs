@@ -36,7 +36,7 @@ const KNOWN_CYCLES: &[(&str, &[&str], &str)] = &[
         &["init", "plugin"],
         "`init` makes plugins, and both refuse the same folders",
     ),
-    ("rutter::doctor", &["runs", "serving"], "a server is run as a hook is"),
+    ("rutter::doctor", &["hook_run", "server_run"], "a server is run as a hook is"),
     (
         "rutter::install",
         &["hooks", "places", "record"],

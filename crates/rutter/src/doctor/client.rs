@@ -11,7 +11,7 @@ use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 use super::codes;
 use super::finding::DoctorFinding;
 use super::places::ClientEnvironment;
-use super::process;
+use crate::process;
 
 /// Time limit for `claude --version`. The client starts a JavaScript runtime first.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(10);

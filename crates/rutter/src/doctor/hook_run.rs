@@ -22,11 +22,11 @@ use super::codes;
 use super::entry::{self, LaunchCommand};
 use super::finding::DoctorFinding;
 use super::places::ClientEnvironment;
-use super::process::{self, ProcessResult};
 use super::program;
 use super::server_run::ExaminedProgram;
 use crate::CommandResult;
 use crate::environment;
+use crate::process::{self, ProcessResult};
 use crate::scratch::ScratchFolder;
 
 /// Number of runs per entry.

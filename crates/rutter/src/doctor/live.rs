@@ -25,11 +25,11 @@ use super::codes;
 use super::finding::DoctorFinding;
 use super::hook_run::EntryRunner;
 use super::layers::our_entries;
-use super::process::ProcessGroup;
 use super::rules;
 use super::servers::ServerRegistrations;
 use crate::environment::{self, Environment};
 use crate::install::{InstallScope, ProgramReference, WantedContent, hook_groups, install, server};
+use crate::process::ProcessGroup;
 use crate::scratch::ScratchFolder;
 
 /// The result of the live check.

@@ -12,8 +12,8 @@ use super::codes;
 use super::entry::LaunchCommand;
 use super::finding::{DoctorFinding, display_name};
 use super::places::{ClientEnvironment, is_executable};
-use super::process;
 use crate::install::cargo_target_folder;
+use crate::process;
 use crate::shell;
 
 /// True if this program is linked statically, or if the target has no static programs.

@@ -13,10 +13,10 @@ use super::codes;
 use super::entry::{self, LaunchCommand};
 use super::finding::{DoctorFinding, display_name};
 use super::hook_run::{EntryRunner, SCRATCH_ADVICE};
-use super::process::{self, ProcessResult};
 use super::servers::{ServerKind, ServerRegistration, ServerRegistrations};
 use super::{advice, program};
 use crate::install::server::is_correct_entry;
+use crate::process::{self, ProcessResult};
 use crate::scratch::ScratchFolder;
 
 /// Maximum number of starts of a slow server.

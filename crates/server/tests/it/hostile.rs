@@ -107,7 +107,7 @@ fn call_every_tool(part: usize) {
     ] {
         checked.call(&world.desk, tool, arguments);
     }
-    let config = std::fs::read_to_string(&world.desk.config).unwrap_or_default();
+    let config = std::fs::read_to_string(&world.desk.config).unwrap();
     let everywhere = format!("{config}\n[scope]\nrecall = \"everywhere\"\n");
     std::fs::write(&world.desk.config, everywhere).unwrap();
     let elsewhere = world.elsewhere("boat");

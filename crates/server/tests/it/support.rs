@@ -23,6 +23,7 @@ impl ToolTestEnv {
         let world = TestWorld::new();
         let ship = world.project("ship");
         let config = world.path("config.toml");
+        std::fs::write(&config, "").unwrap();
         let desk = ServerContext {
             data: world.memory(),
             config,
