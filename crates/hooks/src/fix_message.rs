@@ -133,6 +133,10 @@ impl WriteChanges for ShownFix<'_> {
         let mut last_file = "";
         for (number, change) in self.changes.iter().enumerate() {
             any |= match change.kind {
+                _ if reads_like_instruction(&change.name) => {
+                    text.push_str(HIDDEN_CHANGE);
+                    true
+                }
                 ChangeKind::Invocation => {
                     write_invocation(text, &change.name, self.is_certain);
                     true
@@ -159,16 +163,17 @@ impl WriteChanges for ShownFix<'_> {
     }
 
     fn write_other_files(&self, text: &mut String, room: usize) {
-        if self.others.is_empty() {
+        let others: Vec<_> =
+            self.others.iter().filter(|file| !reads_like_instruction(file)).collect();
+        if others.is_empty() {
             return;
         }
-        let names: Vec<String> = self
-            .others
+        let names: Vec<String> = others
             .iter()
             .take(MAX_FILES)
             .map(|file| format!("`{}`", truncate_start(&escape_quotation(file), 48)))
             .collect();
-        let more = self.others.len().saturating_sub(MAX_FILES);
+        let more = others.len().saturating_sub(MAX_FILES);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let line = format!("\nAlso changed: {}{more}.", names.join(", "));
         if estimate_tokens(text) + estimate_tokens(&line) <= room {
@@ -248,11 +253,14 @@ fn write_edit(
     is_written
 }
 
-/// Returns true if a line of a change, two lines after each other, or the line that names its section reads like
+/// Returns true if a line of a change, two or three lines after each other, or the line that names its section reads like
 /// instructions to a model. Such a change is named and not shown.
 pub(crate) fn has_instruction(hunks: &[Hunk]) -> bool {
     let spans_lines = |lines: &[String]| {
-        lines.windows(2).any(|pair| reads_like_instruction(&format!("{} {}", pair[0], pair[1])))
+        let spans = |count: usize| {
+            lines.windows(count).any(|lines| reads_like_instruction(&lines.join(" ")))
+        };
+        spans(2) || spans(3)
     };
     hunks.iter().any(|hunk| {
         hunk.lines().any(reads_like_instruction)
@@ -262,16 +270,28 @@ pub(crate) fn has_instruction(hunks: &[Hunk]) -> bool {
     })
 }
 
-/// Puts backticks around the typed parts of a difference such as `with A=1, through uv run`.
+/// Stands for a command or a file whose name reads like instructions.
+const HIDDEN_CHANGE: &str = "\nA change is not shown because it reads like instructions.";
+
+/// Words that begin a part of a difference, as [`Change::from_invocation`] gets it.
+const DIFFERENCE_WORDS: [&str; 4] = ["with ", "without ", "through ", "in "];
+
+/// Puts backticks around the typed parts of a difference such as `with A=1, through uv run`. Typed text may contain commas
+/// too, so a part begins only at a word of [`DIFFERENCE_WORDS`], and everything else is inside of backticks.
 fn quote_typed_parts(difference: &str) -> String {
-    difference
-        .split(", ")
-        .map(|part| match part.split_once(' ') {
-            Some((word, rest)) => format!("{word} `{rest}`"),
-            None => part.to_owned(),
-        })
-        .collect::<Vec<_>>()
-        .join(", ")
+    let mut parts: Vec<(&str, String)> = Vec::new();
+    for piece in difference.split(", ") {
+        let word = DIFFERENCE_WORDS.iter().find(|word| piece.starts_with(**word));
+        match (word, parts.last_mut()) {
+            (Some(word), _) => parts.push((word, piece[word.len()..].to_owned())),
+            (None, Some((_, typed))) => {
+                typed.push_str(", ");
+                typed.push_str(piece);
+            }
+            (None, None) => parts.push(("", piece.to_owned())),
+        }
+    }
+    parts.iter().map(|(word, typed)| format!("{word}`{typed}`")).collect::<Vec<_>>().join(", ")
 }
 
 fn capitalized(text: &str) -> String {

@@ -10,7 +10,9 @@ use rutter_memory::Time;
 use rutter_memory::change::{Change, ChangeKind};
 use rutter_memory::episode::{Episode, best_change};
 use rutter_memory::ghap::{Ghap, GhapStatus};
-use rutter_memory::quote::{escape_in_line, format_age, quote_in_backticks, truncate_start};
+use rutter_memory::quote::{
+    escape_in_line, format_age, quote_in_backticks, reads_like_instruction, truncate_start,
+};
 use rutter_runs::clues::own_name;
 
 /// Maximum number of tokens of a test name.
@@ -107,8 +109,11 @@ fn quote_path(file: &str) -> String {
 
 /// Describes a change, as a continuation of the description of a failure: its file unless that was named already, and
 /// its most informative line. An uncertain change is not called the fix. If a part of the change reads like instructions,
-/// only its file is named.
+/// only its file is named; if its name does, nothing is.
 fn describe_change(change: &Change, named_file: Option<&str>) -> Option<String> {
+    if reads_like_instruction(&change.name) {
+        return None;
+    }
     let is_named = named_file == Some(&*change.name);
     let file = if is_named { String::new() } else { format!(" in {}", quote_path(&change.name)) };
     if change.kind == ChangeKind::Edit && has_instruction(&change.hunks()) {

@@ -110,7 +110,7 @@ fn is_visible(sign: char) -> bool {
     let is_blank = matches!(
         sign,
         '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'
-            ..='\u{180f}' | '\u{3164}' | '\u{ffa0}'
+            ..='\u{180f}' | '\u{3164}' | '\u{ffa0}' | '\u{13441}' | '\u{13442}'
     );
     let is_known = sign.is_ascii_graphic()
         || sign == ' '

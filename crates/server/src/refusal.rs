@@ -1,5 +1,6 @@
 //! The reasons why a call of a tool fails.
 
+use rutter_memory::quote::format_field;
 use rutter_memory::{Clean, StoreError};
 
 /// The reason why a call failed, with advice on what to send instead.
@@ -24,7 +25,21 @@ pub enum ToolRefusal {
     Store(#[from] StoreError),
 }
 
-/// Returns a received name for an error message: redacted, because it may contain a secret, and truncated.
+/// Returns a received name for an error message: redacted, because it may contain a secret, truncated, and escaped,
+/// because a model reads it.
 pub(crate) fn redact_name(name: &str, most: usize) -> String {
-    Clean::new(name).chars().take(most).collect()
+    let name: String = Clean::new(name).chars().take(most).collect();
+    format_field(&name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_names_are_escaped() {
+        let name = redact_name("x\n</system-reminder>\u{202e}", 60);
+        assert!(!name.contains(['\n', '<', '\u{202e}']), "{name:?}");
+        assert!(name.starts_with('x'), "{name:?}");
+    }
 }

@@ -11,6 +11,7 @@ use rutter_memory::origin::{Origin, Writer};
 use rutter_memory::project::LocatedProject;
 use rutter_memory::quote::PathLine as _;
 use rutter_memory::session::SessionProcess;
+use rutter_memory::store::entry::ProjectPlace;
 use rutter_memory::store::{GhapOwner, spool};
 use rutter_memory::{Clean, Store, StoreError, Time};
 
@@ -35,6 +36,8 @@ pub struct ServerContext {
     pub folder: PathBuf,
     /// The folder in which the client was started, if known.
     pub started_in: Option<PathBuf>,
+    /// The place of the folder when the server started. None: it is located anew for each call.
+    pub start_place: Option<ProjectPlace>,
     /// The caller if no hook recorded the owner of the call.
     pub default_caller: CallerIdentity,
     /// The way calls arrive.
@@ -79,6 +82,13 @@ pub(crate) struct Caller {
 }
 
 impl ServerContext {
+    /// Locates the project now, so that a remote that changes later does not move the server to another project.
+    #[must_use]
+    pub fn with_start_place(self) -> Self {
+        let place = ProjectPlace::from(&self.locate_folder());
+        Self { start_place: Some(place), ..self }
+    }
+
     /// Opens the store.
     pub(crate) fn store(&self) -> Result<Store, StoreError> {
         Store::open(&self.data, (self.now)())
@@ -128,7 +138,7 @@ impl ServerContext {
                         .to_owned(),
                 ));
             }
-            None => (self.default_owner(), self.folder.clone()),
+            None => (self.session_owner(store)?, self.folder.clone()),
         };
         let quiet = self.quiet_reason(store, &owner, &folder);
         Ok(Caller { owner, quiet })
@@ -172,7 +182,17 @@ impl ServerContext {
             CallerIdentity::Session(name) | CallerIdentity::Process(name, _) => Some(name.clone()),
             CallerIdentity::Standing => None,
         };
-        GhapOwner { client, agent: None, place: (&self.locate_folder()).into() }
+        let place = self.start_place.clone().unwrap_or_else(|| (&self.locate_folder()).into());
+        GhapOwner { client, agent: None, place }
+    }
+
+    /// Returns the default caller as an owner, in the project of its session. A new remote of the repository in which the
+    /// server runs does not move it to another project.
+    fn session_owner(&self, store: &Store) -> Result<GhapOwner, ToolRefusal> {
+        let owner = self.default_owner();
+        let Some(client) = &owner.client else { return Ok(owner) };
+        let place = store.place_in_session(client, owner.place)?;
+        Ok(GhapOwner { place, ..owner })
     }
 
     /// Returns the process that the owner's session ends with, if the session is the server process itself.

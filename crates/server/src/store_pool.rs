@@ -115,6 +115,7 @@ mod tests {
             config: folder.path().join("config.toml"),
             folder: folder.path().to_owned(),
             started_in: None,
+            start_place: None,
             default_caller: CallerIdentity::Standing,
             channel: CallChannel::Client,
             off: false,

@@ -128,7 +128,8 @@ impl GitDir {
             None => {}
         };
         add(&mut config, self.common.join("config"));
-        if config.is_true(b"extensions.worktreeconfig") {
+        // A linked worktree with a remote of its own would be in another project than its repository.
+        if !self.is_linked && config.is_true(b"extensions.worktreeconfig") {
             add(&mut config, self.path.join("config.worktree"));
         }
         (config, too_large)

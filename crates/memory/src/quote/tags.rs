@@ -23,12 +23,15 @@ const TAG_NAMES: &[&str] = &[
     "function",
     "functions",
     "human",
+    "ide_",
     "im_",
     "instruction",
     "instructions",
     "invoke",
     "local-command",
+    "new-diagnostics",
     "parameter",
+    "persisted-output",
     "reminder",
     "sys",
     "system",
@@ -111,16 +114,22 @@ fn is_harmless(before: &str, ahead: &str) -> bool {
     if first == '=' || first.is_ascii_digit() {
         return true;
     }
-    if has_foreign_name(ahead) || starts_with_tag_name(ahead) {
+    if has_foreign_name(ahead) {
+        return false;
+    }
+    let line = before.trim_end();
+    if line.ends_with("include") && is_header_name(ahead) {
+        return true;
+    }
+    if starts_with_tag_name(ahead) || is_markup(ahead) {
         return false;
     }
     let second = ahead[first.len_utf8()..].chars().next();
     let follows_word = before.ends_with(is_word_char) || before.ends_with(['<', '$']);
-    let line = before.trim_end();
     match first {
-        // `a << b`, `x <- y`, `a <> b`
+        // `a << b`, `x <- y`, `a <> b`, `<-channel`, `<<-'EOF'`
         '<' | '>' => true,
-        '-' => second.is_some_and(|second| second == ' ' || second.is_ascii_digit()),
+        '-' => second.is_some_and(|second| is_word_char(second) || " '\"(*&".contains(second)),
         // `a < b`
         ' ' => {
             let follows_operand = line.ends_with(is_word_char)
@@ -138,6 +147,29 @@ fn is_harmless(before: &str, ahead: &str) -> bool {
         _ if line.ends_with("include") => is_word_char(first),
         _ => is_harmless_name(ahead),
     }
+}
+
+/// Returns true for the name of a header: `sys/types.h>`.
+fn is_header_name(ahead: &str) -> bool {
+    ahead.split_once('>').is_some_and(|(name, _)| {
+        name.contains('.') && name.chars().all(|sign| is_word_char(sign) || "/.+-".contains(sign))
+    })
+}
+
+/// Returns true for the name of an element with a hyphen, or for a name with an attribute: `x-y>`, `x y="z">`.
+fn is_markup(ahead: &str) -> bool {
+    let end = ahead.find(|sign| !is_word_char(sign) && sign != '-').unwrap_or(ahead.len());
+    let (name, rest) = ahead.split_at(end);
+    let has_attribute = || {
+        let attribute =
+            rest.trim_start().trim_start_matches(|sign| is_word_char(sign) || sign == '-');
+        rest.starts_with(' ')
+            && attribute.len() < rest.trim_start().len()
+            && attribute.starts_with("=\"")
+    };
+    let has_hyphen =
+        name.starts_with(|sign: char| sign.is_ascii_alphabetic()) && name.contains('-');
+    has_hyphen && rest.starts_with('>') || !name.is_empty() && has_attribute()
 }
 
 /// Returns true for a name that is harmless at any place: of one letter, of a runtime, or before ` as `.
@@ -239,6 +271,10 @@ mod tests {
             "x<tool_use>",
             "x<invoke>",
             "x<task-notification>",
+            "x<persisted-output>",
+            "x<new-diagnostics>",
+            "x<ide_selection>",
+            "Vec<channel source=\"slack\">",
             "x < s y s t e m >",
             "if a < /system>",
             "a <",
@@ -298,6 +334,10 @@ mod tests {
             "File \"<stdin>\", line 1",
             "<class 'int'>",
             "-> Arc<Mutex<State>>",
+            "v := <-ch",
+            "case <-ctx.Done():",
+            "cat <<-'EOF'",
+            "#include <sys/types.h>",
         ] {
             for said in all_forms(text) {
                 assert_eq!(said, text);

@@ -83,11 +83,29 @@ impl Store {
             .optional()?;
         let Some((client, agent, place, project)) = found else { return Ok(None) };
         let Ok(place) = serde_json::from_str(&place) else { return Ok(None) };
-        let place = match projects::find_project(&self.connection, &place)? {
-            Some(row) if row == project => place,
-            _ => projects::last_place(&self.connection, project)?,
-        };
+        let place = self.place_in_project(place, project)?;
         let agent = (!agent.is_empty()).then_some(agent);
         Ok(Some(GhapOwner { client: Some(client), agent, place }))
+    }
+
+    /// Returns the place if it is in the project of the session, else the last place of that project. Returns the place
+    /// unchanged if the session is not known.
+    pub fn place_in_session(&self, client: &str, place: ProjectPlace) -> StoreResult<ProjectPlace> {
+        let project: Option<i64> = self
+            .connection
+            .prepare_cached("SELECT project FROM session WHERE client = ?1")?
+            .query_row([client], |row| row.get(0))
+            .optional()?;
+        match project {
+            Some(project) => self.place_in_project(place, project),
+            None => Ok(place),
+        }
+    }
+
+    fn place_in_project(&self, place: ProjectPlace, project: i64) -> StoreResult<ProjectPlace> {
+        match projects::find_project(&self.connection, &place)? {
+            Some(row) if row == project => Ok(place),
+            _ => projects::last_place(&self.connection, project),
+        }
     }
 }

@@ -103,6 +103,26 @@ fn moved_worktree_uses_path() {
 }
 
 #[test]
+fn worktree_config_chooses_no_remote() {
+    let Some(world) = GitWorld::with_git("worktree configuration") else { return };
+    let main = world.repository("main");
+    world.git(&main, &["remote", "add", "origin", "https://example.org/eve/ship"]);
+    world.git(&main, &["config", "extensions.worktreeConfig", "true"]);
+    let tree = main.join("sub/tree");
+    world.git(&main, &["worktree", "add", "--quiet", tree.to_str().unwrap()]);
+    let config = main.join(".git/worktrees/tree/config.worktree");
+    for text in [
+        "[remote \"origin\"]\n\turl =\n\turl = https://example.org/ada/shop\n",
+        "[url \"https://example.org/ada/shop\"]\n\tinsteadOf = https://example.org/eve/ship\n",
+    ] {
+        fs::write(&config, text).unwrap();
+        let key = LocatedProject::find(&tree).key;
+        assert_eq!(key.as_str(), "example.org/eve/ship");
+        assert_eq!(key, LocatedProject::find(&main).key);
+    }
+}
+
+#[test]
 fn git_directory_cannot_choose_root() {
     let Some(world) = GitWorld::with_git("work trees that are named") else { return };
     let victim = world.repository("victim");

@@ -35,7 +35,8 @@ pub(crate) fn serve(args: &McpArgs, env: &Environment, ui: &mut Ui<'_>) -> Comma
         )?;
     }
     let whose = env.session_id().map_or_else(alone, CallerIdentity::Session);
-    mcp::serve_stdio(server_context(env, whose, CallChannel::Client)?).map_err(CommandError::Io)
+    let context = server_context(env, whose, CallChannel::Client)?.with_start_place();
+    mcp::serve_stdio(context).map_err(CommandError::Io)
 }
 
 fn serve_http(
@@ -143,6 +144,7 @@ fn server_context(
         config: env.config_file.clone().unwrap_or_default(),
         folder: env.working_dir()?.to_owned(),
         started_in: environment::client_start_dir(),
+        start_place: None,
         default_caller: otherwise,
         channel: door,
         off: environment::is_rutter_off(),

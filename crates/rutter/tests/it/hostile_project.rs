@@ -452,6 +452,10 @@ fn tools_stay_in_project_of_session() {
     let found = call("toolu_2", &start, "recall_memories", &question);
     assert!(!found.contains("blue drawer"), "{found}");
     call("toolu_3", &start, "remember", &json!({ "content": "planted", "category": "fact" }));
+    // Calls that no hook recorded, and prompts, stay as well.
+    let params = json!({ "name": "recall_memories", "arguments": question });
+    let found = server.request("tools/call", &params).to_string();
+    assert!(found.contains(r#""isError":false"#) && !found.contains("blue drawer"), "{found}");
     server.finish();
     let kept = |key: &str| home.project_counts().into_iter().find(|(known, ..)| known == key);
     assert_eq!(kept("example.org/ada/shop").map(|(_, texts, _)| texts), Some(1));

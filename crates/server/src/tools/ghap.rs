@@ -286,6 +286,7 @@ pub(super) fn get_ghap(
         };
         let mut one = GhapDetails::new(&ghap, run.as_ref());
         one.origin = describe_origin(call, ghap.id)?;
+        one.unconfirmed = unconfirmed_mark(call, ghap.id, &owner.place)?;
         let text = one.lines();
         return Ok(TypedAnswer { value: GetGhapAnswer { ghap: Some(one), ..found }, text });
     }

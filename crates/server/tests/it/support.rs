@@ -29,6 +29,7 @@ impl ToolTestEnv {
             config,
             folder: ship.canonicalize().unwrap(),
             started_in: None,
+            start_place: None,
             default_caller: CallerIdentity::Session(Clean::new("session-1")),
             channel: CallChannel::Client,
             off: false,

@@ -178,6 +178,9 @@ pub(crate) struct GhapDetails {
     /// The origin.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) origin: Option<String>,
+    /// Mark of a row from another checkout or an import.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) unconfirmed: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -237,15 +240,17 @@ impl GhapDetails {
             created: ghap.created.to_string(),
             ended: ended.map(|ended| ended.at.to_string()),
             origin: None,
+            unconfirmed: None,
         }
     }
 
     /// Formats it as a few lines.
     pub(super) fn lines(&self) -> String {
         let mut text = format!(
-            "{} {} ({}, {}): {}\nhypothesis: {}\naction: {}\nprediction: {}",
+            "{} {}{} ({}, {}): {}\nhypothesis: {}\naction: {}\nprediction: {}",
             short_id(&self.id),
             self.status,
+            spaced_mark(self.unconfirmed.as_deref()),
             self.domain,
             self.strategy,
             self.goal,
