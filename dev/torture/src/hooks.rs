@@ -1,9 +1,10 @@
 //! Crash test of the real hook: starts `rutter hook` processes, kills them, and checks the rows that are left.
 //!
 //! Several sessions report failing test runs at the same time, each one call after the other, while a maintenance
-//! process runs. In every fourth round the database is locked, so that hooks use the spool. At a random moment all processes are killed, including workers and maintenance that the hooks have
-//! started. A call is acknowledged if its process ended by itself with exit code 0. Every acknowledged call must be in
-//! the store exactly once, and the calls of a session in their order.
+//! process runs. In every fourth round the database is locked, so that hooks use the spool. At a random moment all
+//! processes are killed, including workers and maintenance that the hooks have started. A call is acknowledged if its
+//! process ended by itself with exit code 0. Every acknowledged call must be in the store exactly once, and the calls of
+//! a session in their order.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
