@@ -48,10 +48,11 @@ impl ToolTestEnv {
         }
     }
 
-    /// Returns a context for the same session in another project.
+    /// Returns a context for a session in another project.
     pub(crate) fn elsewhere(&self, name: &str) -> ServerContext {
         let folder = self.world.project(name).canonicalize().unwrap();
-        ServerContext { folder, ..self.desk.clone() }
+        let default_caller = CallerIdentity::Session(Clean::new(&format!("session in {name}")));
+        ServerContext { folder, default_caller, ..self.desk.clone() }
     }
 
     pub(crate) fn store(&self) -> Store {
