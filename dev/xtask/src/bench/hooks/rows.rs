@@ -90,8 +90,8 @@ const fn program_row(name: &'static str, program: &'static str) -> HookRow {
 /// All rows, in order.
 pub(super) const HOOK_ROWS: &[HookRow] = &[
     program_row("`/bin/true`", "/bin/true"),
-    program_row("`/bin/cat`, which reads it and prints it", "/bin/cat"),
-    hook_row("a tool that is about to run, and nobody works on a GHAP", NOOP_LIMIT, |told, _| {
+    program_row("`/bin/cat`, which reads the payload and prints it", "/bin/cat"),
+    hook_row("a tool that is about to run, no GHAP is active", NOOP_LIMIT, |told, _| {
         told.before_command()
     }),
     hook_row("a command that is no run (`ls`)", COMMAND_LIMIT, |told, _| told.listing()),
@@ -106,18 +106,18 @@ pub(super) const HOOK_ROWS: &[HookRow] = &[
     hook_row("the same in a file of 1 MB, while it is failing", LONG_EDIT_LIMIT, |told, _| {
         told.edited_long()
     }),
-    hook_row("the green run, 30,000 characters", COMMAND_LIMIT, |told, _| told.passed()),
+    hook_row("the green run, 30,000 characters", COMMAND_LIMIT, BenchPayloads::passed),
     HookRow {
         answer: ExpectedHookOutput::Context,
         ..hook_row(
-            "a red run that was fixed before: says how",
+            "a red run that was fixed before: shows the fix",
             COMMAND_LIMIT,
             BenchPayloads::failed_as_before,
         )
     },
     HookRow {
         promise: None,
-        ..hook_row("the green run after it", COMMAND_LIMIT, |told, _| told.passed())
+        ..hook_row("the green run after it", COMMAND_LIMIT, |told, _| told.passed_as_before())
     },
     HookRow {
         answer: ExpectedHookOutput::Context,

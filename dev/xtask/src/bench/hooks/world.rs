@@ -78,7 +78,7 @@ impl HookBenchEnv {
 
     /// Records the first occurrence of the known failure: a red run, an edit, a green run.
     pub(super) fn record_first_failure(&self, told: &BenchPayloads) -> Result<()> {
-        for payload in [told.failed_as_before(0), told.edited(), told.passed()] {
+        for payload in [told.failed_as_before(0), told.edited(), told.passed_as_before()] {
             let mut hook = Command::new(&self.binary)
                 .arg("hook")
                 .env("RUTTER_HOME", self.store_folder_of(BenchStore::Usual))
