@@ -31,6 +31,19 @@ pub const MIN_HOOK_DEADLINE: Duration = Duration::from_secs(1);
 /// The variable that gives the hooks of the binary the same minimum deadline.
 pub const MIN_DEADLINE_VARIABLE: (&str, &str) = ("RUTTER_MIN_DEADLINE_MS", "1000");
 
+/// The sections of the configuration that are about hooks, without `hooks.`.
+pub const HOOK_SECTIONS: [&str; 9] = [
+    "session_start",
+    "user_prompt_submit",
+    "ghap_checkin",
+    "outcome_capture",
+    "edits",
+    "subagent_start",
+    "pre_compact",
+    "stop",
+    "session_end",
+];
+
 /// Returns the root of the repository.
 ///
 /// # Panics

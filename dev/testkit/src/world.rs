@@ -75,18 +75,7 @@ impl TestWorld {
     pub fn config(&self) -> PathBuf {
         let path = self.path("config.toml");
         if !path.exists() {
-            let hooks = [
-                "session_start",
-                "user_prompt_submit",
-                "ghap_checkin",
-                "outcome_capture",
-                "edits",
-                "subagent_start",
-                "pre_compact",
-                "stop",
-                "session_end",
-            ];
-            let text = hooks.map(|hook| format!("[hooks.{hook}]\n")).concat();
+            let text = crate::HOOK_SECTIONS.map(|hook| format!("[hooks.{hook}]\n")).concat();
             // Most tests are about other texts after a failure; `offer.rs` is about this one.
             let capture = "[hooks.outcome_capture]\n";
             let text = text.replace(capture, &format!("{capture}{NO_OFFER}"));

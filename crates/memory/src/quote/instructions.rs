@@ -198,7 +198,10 @@ pub fn reads_like_instruction(text: &str) -> bool {
     let words = split_words(text);
     let joined = words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
     let padded = format!(" {joined} ");
-    PHRASES.iter().any(|phrase| padded.contains(&format!(" {phrase} ")))
+    // Nearly every line of code has none of the phrases, so whole words are only looked for after a match.
+    let has_phrase =
+        |phrase: &&str| joined.contains(*phrase) && padded.contains(&format!(" {phrase} "));
+    PHRASES.iter().any(has_phrase)
         || (0..words.len()).any(|at| {
             orders_to_ignore(&words, at) || addresses_model(&words, at) || orders_action(&words, at)
         })

@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rutter_testkit::world::TestWorld;
-use rutter_testkit::{CommandOutput, MIN_DEADLINE_VARIABLE};
+use rutter_testkit::{CommandOutput, HOOK_SECTIONS, MIN_DEADLINE_VARIABLE};
 
 /// Builds a command for the binary in an environment without any user settings.
 pub(crate) fn rutter_command(args: &[&str]) -> Command {
@@ -49,17 +49,6 @@ pub(crate) fn run_rutter(args: &[&str]) -> CommandOutput {
 
 /// Returns a configuration of every hook with these `(hook, line)` settings.
 pub(crate) fn hook_config(settings: &[(&str, &str)]) -> String {
-    const HOOKS: [&str; 9] = [
-        "session_start",
-        "user_prompt_submit",
-        "ghap_checkin",
-        "outcome_capture",
-        "edits",
-        "subagent_start",
-        "pre_compact",
-        "stop",
-        "session_end",
-    ];
     let section = |hook: &&str| {
         let own = settings.iter().filter(|(of, _)| of == hook);
         let mut own: Vec<&str> = own.map(|(_, line)| *line).collect();
@@ -69,7 +58,7 @@ pub(crate) fn hook_config(settings: &[(&str, &str)]) -> String {
         }
         format!("[hooks.{hook}]\n{}\n", own.join("\n"))
     };
-    HOOKS.iter().map(section).collect()
+    HOOK_SECTIONS.iter().map(section).collect()
 }
 
 /// A temporary data directory, project and home directory.
