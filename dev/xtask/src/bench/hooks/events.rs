@@ -73,7 +73,7 @@ const EVENT_ROWS: [EventRow; 12] = [
     with_recall_limit(event_row("UserPromptSubmit, recalls", "200 ms", 10, |world, round| {
         world.prompt_payload(&format!("guest-{round}"), &world.sentence)
     })),
-    event_row("PreToolUse, nobody works on a GHAP", "50 ms", 4, |world, _| {
+    event_row("PreToolUse, no GHAP is active", "50 ms", 4, |world, _| {
         world.read_payload(IDLE_SESSION)
     }),
     with_expected_text(
@@ -86,7 +86,7 @@ const EVENT_ROWS: [EventRow; 12] = [
         world.agent_payload()
     })),
     event_row(
-        "PostToolUseFailure, held against a prediction",
+        "PostToolUseFailure, compared with a prediction",
         "100 ms",
         10,
         EventBenchEnv::failed_run_payload,
