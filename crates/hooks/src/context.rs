@@ -15,6 +15,15 @@ use rutter_memory::{Id, Time};
 pub use rutter_memory::config::ContextDepth as Depth;
 pub use rutter_memory::injection::InjectionSource;
 
+/// The way in which an agent looks up a lesson.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LessonLookup {
+    /// An MCP tool.
+    Tool,
+    /// A shell command.
+    Command,
+}
+
 /// The part of a context that an item belongs to. The heading of each part marks its items as quoted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ContextSection {
@@ -26,6 +35,8 @@ pub enum ContextSection {
     Preferences,
     /// Values that a session begins with.
     Values,
+    /// Lessons that an agent can look up by their ids.
+    Lessons(LessonLookup),
     /// Recent fixes and lessons.
     RecentWork,
 }
@@ -39,6 +50,12 @@ impl ContextSection {
             // An agent can record one too.
             Self::Preferences => "Recorded preferences",
             Self::Values => "What several earlier sessions learnt",
+            Self::Lessons(LessonLookup::Tool) => {
+                "Lessons recorded here; `recall_memories` with an id shows one in full"
+            }
+            Self::Lessons(LessonLookup::Command) => {
+                "Lessons recorded here; `rutter show ID` prints one in full"
+            }
             Self::RecentWork => "Recent work",
         };
         format!("{what} ({DATA_LABEL}):")
@@ -46,14 +63,15 @@ impl ContextSection {
 
     /// Returns true if its items are one-line references. A row shown as a reference may still be shown in full later.
     pub const fn is_brief(self) -> bool {
-        matches!(self, Self::Files | Self::RecentWork)
+        matches!(self, Self::Files | Self::Lessons(_) | Self::RecentWork)
     }
 
-    /// Returns its share of a session's token budget, in twentieths.
+    /// Returns its share of a session's token budget, in twentieths. Lessons get what values leave of theirs.
     const fn session_share(self) -> usize {
         match self {
             Self::Preferences => 4,
             Self::Values => 6,
+            Self::Lessons(_) => 8,
             Self::RecentWork => 5,
             Self::Recalled | Self::Files => 20,
         }
@@ -232,11 +250,15 @@ impl Context {
         let mut context = Self { before, ..Self::default() };
         for candidate in candidates {
             let section = candidate.section;
-            let of_section = |item: &&ContextCandidate| item.section == section;
+            let shares_budget = |item: &&ContextCandidate| {
+                item.section == section
+                    || (matches!(section, ContextSection::Lessons(_))
+                        && item.section == ContextSection::Values)
+            };
             let used: usize = context
                 .items
                 .iter()
-                .filter(of_section)
+                .filter(shares_budget)
                 .map(|item| estimate_tokens(&item.text) + 1)
                 .sum();
             let own =

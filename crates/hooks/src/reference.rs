@@ -13,6 +13,7 @@ use rutter_memory::ghap::{Ghap, GhapStatus};
 use rutter_memory::quote::{
     escape_in_line, format_age, quote_in_backticks, reads_like_instruction, truncate_start,
 };
+use rutter_memory::store::ProjectLesson;
 use rutter_runs::clues::own_name;
 
 /// Maximum number of tokens of a test name.
@@ -23,6 +24,8 @@ const ERROR_TOKENS: usize = 14;
 const PATH_CHARS: usize = 44;
 /// Maximum number of tokens of a changed line, a goal or a lesson.
 const TEXT_TOKENS: usize = 20;
+/// Maximum number of tokens of a lesson in a list.
+const LESSON_TOKENS: usize = 16;
 /// Maximum number of tokens of a lesson in a notice for the user.
 const NOTICE_TOKENS: usize = 30;
 /// Starts of comment and import lines, which do not change what the code does.
@@ -75,6 +78,11 @@ pub(crate) fn describe_last_fix(episode: &Episode, file: &str, now: Time) -> Opt
     let when = format_age(ending.at, now);
     let text = describe_change(change, Some(file))?;
     Some(format!("{}: last fix {when}, for {}{text}", quote_path(file), describe_failure(episode)))
+}
+
+/// Describes a lesson by its id and its first words.
+pub(crate) fn describe_lesson(lesson: &ProjectLesson) -> String {
+    format!("{}: {}", lesson.row.short(), quote_in_backticks(&lesson.text, LESSON_TOKENS))
 }
 
 /// Renders an earlier fix in one line for the user; None if no line of the fix can be shown.

@@ -1,4 +1,4 @@
-//! The context at session start: the open GHAP, preferences, values, recent work, branch and last runs.
+//! The context at session start: the open GHAP, preferences, values, lessons, recent work, branch and last runs.
 //!
 //! The hook, `rutter context` without a prompt, and the server share this implementation. Every query uses an index,
 //! because the hook has only a few milliseconds, even with a large store.
@@ -11,12 +11,15 @@ use rutter_memory::store::{StoreError, StoreReader};
 use rutter_memory::{Clean, Id, Time};
 
 use crate::context::{
-    self, Context, ContextCandidate, ContextSection, Depth, InjectionSource, OmissionReason,
+    self, Context, ContextCandidate, ContextSection, Depth, InjectionSource, LessonLookup,
+    OmissionReason,
 };
 use crate::{AgentInterface, messages, reference};
 
 /// Maximum number of test runs that are shown.
 const MAX_RUNS: usize = 2;
+/// Minimum number of lessons in a project for a list of them.
+const MIN_LESSONS: usize = 5;
 /// Number of rows that are examined for each one that is shown, as some are in the context already.
 const SESSION_ROWS_PER_ITEM: usize = 4;
 
@@ -41,6 +44,8 @@ pub struct SessionContextRequest<'a> {
     pub preferences: usize,
     /// Maximum number of values.
     pub values: usize,
+    /// Maximum number of lessons that are listed with their ids.
+    pub lessons: usize,
     /// Maximum number of lines of recent work.
     pub recent_work: usize,
     /// True if branch and last runs are shown.
@@ -76,6 +81,7 @@ impl<'a> SessionContextRequest<'a> {
             kinds: &[],
             preferences: most(settings.preferences),
             values: most(settings.values),
+            lessons: most(settings.lessons),
             recent_work: most(settings.recent_work),
             card: true,
             branch: None,
@@ -122,14 +128,21 @@ pub(crate) fn assemble_session_context(
         candidates.extend(take("values", value_candidates(reader, request, now)));
     }
     let values: Vec<Id> = candidates.iter().map(|candidate| candidate.row).collect();
-    let work = recent_work_candidates(reader, request, now).and_then(|mut work| {
-        for candidate in work.iter_mut().filter(|candidate| candidate.refused.is_none()) {
+    let without_sources = |mut found: Vec<ContextCandidate>| {
+        for candidate in found.iter_mut().filter(|candidate| candidate.refused.is_none()) {
             let is_said = reader.is_source_of_any(candidate.row, &values)?;
             candidate.refused = is_said.then_some(OmissionReason::SaysTheSame);
         }
-        Ok(work)
-    });
-    candidates.extend(take("recent work", work));
+        Ok(found)
+    };
+    let work =
+        take("recent work", recent_work_candidates(reader, request, now).and_then(without_sources));
+    let is_work = |row: Id| work.iter().any(|candidate| candidate.row == row);
+    let mut lessons =
+        take("lessons", lesson_candidates(reader, request, now).and_then(without_sources));
+    lessons.retain(|candidate| !is_work(candidate.row));
+    candidates.extend(lessons);
+    candidates.extend(work);
     let before = render_open_ghap(reader, request, now).unwrap_or_else(|error| {
         fault("GHAP", error);
         String::new()
@@ -195,6 +208,31 @@ fn value_candidates(
         })
         .collect();
     fresh_candidates(reader, request, ContextSection::Values, request.values, found, now)
+}
+
+/// Returns the lessons of the project, the best first, one line each; none if there are only a few.
+fn lesson_candidates(
+    reader: StoreReader<'_>,
+    request: &SessionContextRequest<'_>,
+    now: Time,
+) -> Result<Vec<ContextCandidate>, StoreError> {
+    if request.lessons == 0 {
+        return Ok(Vec::new());
+    }
+    let lessons = reader.project_lessons(request.place, now)?;
+    if lessons.len() < MIN_LESSONS {
+        return Ok(Vec::new());
+    }
+    let found = lessons
+        .iter()
+        .map(|lesson| (lesson.row, lesson.kind.into(), reference::describe_lesson(lesson)))
+        .filter(|(_, kind, _)| request.includes(*kind))
+        .collect();
+    let lookup = match request.interface {
+        AgentInterface::McpTools => LessonLookup::Tool,
+        AgentInterface::Cli(_) => LessonLookup::Command,
+    };
+    fresh_candidates(reader, request, ContextSection::Lessons(lookup), request.lessons, found, now)
 }
 
 /// Returns recent fixes and resolved GHAPs, the newest first, one line each.

@@ -3,7 +3,7 @@
 use rutter_contract::input::SessionStart;
 
 use super::{HookCall, HookEnv, HookResult, ReceivedEvent, card, fingerprint};
-use crate::context::{Context, ContextSection};
+use crate::context::{Context, ContextSection, LessonLookup};
 use crate::messages;
 use crate::messages::AgentInterface;
 use crate::session_context::{SessionContextRequest, assemble_session_context};
@@ -84,6 +84,7 @@ fn start_context(
         orphan: !goes_on,
         preferences: none_unless(has_preferences, settings.preferences),
         values: none_unless(is_new, settings.values),
+        lessons: none_unless(is_new, settings.lessons),
         recent_work: none_unless(is_new, settings.recent_work),
         card: is_new,
         branch: branch.as_deref(),
@@ -107,6 +108,8 @@ fn start_notice(context: &Context) -> Option<String> {
     for (section, one, many) in [
         (ContextSection::Preferences, "preference", "preferences"),
         (ContextSection::Values, "value", "values"),
+        (ContextSection::Lessons(LessonLookup::Tool), "lesson to look up", "lessons to look up"),
+        (ContextSection::Lessons(LessonLookup::Command), "lesson to look up", "lessons to look up"),
         (ContextSection::RecentWork, "line of recent work", "lines of recent work"),
     ] {
         match count(section) {

@@ -10,7 +10,7 @@ use crate::injection::EffectCounts;
 
 /// Factor for documents of another project.
 const OTHER_PROJECT_FACTOR: f64 = 0.8;
-/// Maximum reduction by tier.
+/// Maximum reduction by tier, or by importance.
 const MAX_TIER_REDUCTION: f64 = 0.2;
 /// Maximum reduction by age, and the age at which half of it applies.
 const MAX_AGE_REDUCTION: f64 = 0.1;
@@ -27,6 +27,11 @@ pub fn effect_factor(effects: EffectCounts) -> f64 {
     let tried = UNTRIED_FACTOR + HELPED_BONUS * f64::from(effects.helped)
         - HURT_PENALTY * f64::from(effects.hurt);
     tried.clamp(MIN_EFFECT_FACTOR, 1.0)
+}
+
+/// Returns the factor for the importance of a memory, from 0 to 1.
+pub fn importance_factor(importance: f64) -> f64 {
+    1.0 - MAX_TIER_REDUCTION * (1.0 - importance)
 }
 
 /// Returns the product of all factors of a document.

@@ -201,7 +201,7 @@ pub const TOOLS: &[ToolSpec] = &[
     tool!(
         "recall_memories", "Recall memories", Reads, memory::recall_memories: memory::RecallMemoriesInput => memory::RecallMemoriesAnswer, "stored facts preferences decisions",
         "Search memories by words and meaning. Without query: the newest. With id: that memory \
-         in full."
+         or lesson in full."
     ),
     tool!(
         "forget", "Forget", Removes, memory::forget_rows: memory::ForgetInput => memory::ForgetAnswer, "delete remove erase",

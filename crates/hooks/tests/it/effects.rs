@@ -262,7 +262,7 @@ fn record_earlier_lessons(story: &HookStory<'_>) {
 fn failed_value_loses_standing_once() {
     let world = TestWorld::new();
     // Recent work would show the same text.
-    world.set_hook_option("session_start", "recent_work = 0");
+    world.set_hook_option("session_start", "recent_work = 0\nlessons = 0");
     let mut story = HookStory::new(&world);
     record_earlier_lessons(&story);
     let value = |story: &HookStory<'_>| {

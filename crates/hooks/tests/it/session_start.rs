@@ -4,13 +4,16 @@
 use std::time::{Duration, Instant};
 
 use rutter_hooks::bash_call::DEFAULT_WINDOW_BYTES;
+use rutter_hooks::context::{
+    Context, ContextCandidate, ContextSection, InjectionSource, LessonLookup,
+};
 use rutter_hooks::session_context::{SessionContextRequest, session_context};
 use rutter_hooks::{AgentInterface, HookEnv, handle_event};
-use rutter_memory::Clean;
 use rutter_memory::ghap::GhapStart;
 use rutter_memory::memory::MemoryCategory;
 use rutter_memory::quote::estimate_tokens;
 use rutter_memory::store::{InjectionFilter, NewMemory};
+use rutter_memory::{Clean, Id};
 use serde_json::json;
 
 use rutter_testkit::story::{HookStory, NAME, TOTAL, run_git};
@@ -332,4 +335,70 @@ fn brief_message_shows_fix() {
     let off = TestWorld::new();
     let story = HookStory::new(&off);
     assert_eq!(user_message(&story, "SessionStart", &json!({ "source": "startup" })), None);
+}
+
+/// Stores memories about unrelated subjects.
+fn remember_lessons(story: &HookStory<'_>, count: usize) {
+    let lessons = [
+        "The staging database runs Postgres 17",
+        "Uploads over 2 MB go through the gateway on port 7070",
+        "Release tags are cut from the branch stable",
+        "The nightly import needs a VPN",
+        "Emails are rendered by the worker and never by the web process",
+        "Prices are stored in cents",
+        "The search index is rebuilt on Sundays",
+    ];
+    for lesson in &lessons[..count] {
+        story.remember_fact(lesson);
+    }
+}
+
+#[test]
+fn session_lists_lessons_by_id() {
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
+    remember_lessons(&story, 4);
+    assert!(!story.start("startup").contains("Lessons recorded here"), "four are too few");
+    remember_lessons(&story, 7);
+    story.session = "session-2";
+    let text = story.start("startup");
+    let heading = "Lessons recorded here; `rutter show ID` prints one in full (";
+    let list = text.split_once(heading).expect(&text).1;
+    let lines: Vec<&str> = list.lines().filter(|line| line.starts_with("- ")).collect();
+    assert_eq!(lines.len(), 6, "{text}");
+    let memories = world.store().memories(&Default::default()).unwrap();
+    for line in lines {
+        let (id, gist) = line[2..].split_once(": ").unwrap();
+        let memory = memories.iter().find(|memory| memory.id.short() == id).unwrap();
+        let first_words: String = memory.text.chars().take(20).collect();
+        assert!(gist.starts_with(&format!("`{first_words}")), "{line}");
+    }
+    assert!(estimate_tokens(&text) <= 500);
+    // A line of the list does not count as the lesson.
+    let prompt = story.prompt("on which port do uploads over 2 MB go through the gateway");
+    assert!(prompt.contains("port 7070"), "{prompt}");
+}
+
+#[test]
+fn values_take_room_of_lessons() {
+    let candidate = |section, text: String| ContextCandidate {
+        row: Id::new(time_at(1)),
+        kind: InjectionSource::Memory,
+        section,
+        confidence: 1.0,
+        refused: None,
+        text,
+    };
+    let lessons = |values: usize| {
+        let words = ["alpha", "bravo", "carol", "delta", "eagle", "forge"];
+        let mut all: Vec<ContextCandidate> = (0..values)
+            .map(|at| candidate(ContextSection::Values, format!("{} ", words[at]).repeat(20)))
+            .collect();
+        let section = ContextSection::Lessons(LessonLookup::Tool);
+        all.extend(words.iter().map(|word| candidate(section, format!("{word}s ").repeat(16))));
+        let context = Context::for_session(String::new(), all, Vec::new(), 50, 500);
+        context.items.iter().filter(|item| item.section == section).count()
+    };
+    let (alone, beside) = (lessons(0), lessons(4));
+    assert!(alone > beside && beside > 0, "{alone} {beside}");
 }

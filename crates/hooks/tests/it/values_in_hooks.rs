@@ -23,7 +23,7 @@ const LESSON_TEXT: &str = "release the connection in a finally block";
 /// Returns a test world without recent work, which would show the same text as the values.
 fn without_recent_work() -> TestWorld {
     let world = TestWorld::new();
-    world.set_hook_option("session_start", "recent_work = 0");
+    world.set_hook_option("session_start", "recent_work = 0\nlessons = 0");
     world
 }
 

@@ -307,12 +307,14 @@ sections! {
     SessionStartSettings, "hooks.session_start" at (hooks.session_start),
     "The hook at the start of a session, and after a resume or a compaction." {
         enabled: bool = true, Lower, "Enables the hook.";
-        inject_light_context: bool = true, Lower, "Starts a session with preferences, values \
-                                                   and recent work.";
+        inject_light_context: bool = true, Lower, "Starts a session with preferences, values, \
+                                                   lessons and recent work.";
         token_budget: u32 = 500, Lower, "Maximum number of tokens. The client cuts at about \
                                          2,500.", 0..=2_500;
         preferences: u32 = 5, Lower, "Maximum number of preferences of importance 1.", 0..=50;
         values: u32 = 5, Lower, "Maximum number of values.", 0..=50;
+        lessons: u32 = 6, Lower, "Maximum number of lessons that are listed with their ids. A project with fewer \
+                                  than five has no list.", 0..=50;
         recent_work: u32 = 3, Lower, "Maximum number of lines about recent work.", 0..=50;
     }
     UserPromptSubmitSettings, "hooks.user_prompt_submit" at (hooks.user_prompt_submit),

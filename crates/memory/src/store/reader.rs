@@ -67,6 +67,11 @@ impl HookStore {
 }
 
 impl<'a> StoreReader<'a> {
+    /// Returns the connection, for the other modules of the store.
+    pub(super) fn connection(&self) -> &'a Connection {
+        self.connection
+    }
+
     /// Starts a consistent view. Without one, for instance inside a transaction, reading still works.
     pub fn snapshot(&self) -> ReadSnapshot<'a> {
         ReadSnapshot { _transaction: self.connection.unchecked_transaction().ok() }

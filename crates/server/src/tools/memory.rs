@@ -2,11 +2,13 @@
 
 use std::fmt::Write as _;
 
+use rutter_memory::StoreError;
 use rutter_memory::document::{Axis, DocumentKind};
+use rutter_memory::ghap::Ghap;
 use rutter_memory::memory::{Memory, MemoryCategory};
 use rutter_memory::quote;
 use rutter_memory::store::entry::ProjectPlace;
-use rutter_memory::store::{self, MemoryFilter, NewMemory, RecallRequest};
+use rutter_memory::store::{self, GhapOwner, MemoryFilter, NewMemory, RecallRequest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +43,7 @@ pub(super) struct RememberInput {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RecallMemoriesInput {
-    /// A full memory
+    /// A memory or lesson in full
     #[serde(default)]
     id: Option<String>,
     #[schemars(length(max = 10000))]
@@ -185,16 +187,45 @@ impl MemoryEntry {
     }
 }
 
+impl MemoryEntry {
+    /// Returns the lesson of a GHAP with what led to it.
+    fn from_experience(ghap: &Ghap) -> Self {
+        let resolution = ghap.resolution.as_ref();
+        let lesson = resolution.and_then(|resolution| resolution.lesson.as_ref());
+        let cause = resolution.and_then(|resolution| resolution.root_cause.as_ref());
+        let parts = [
+            ("Lesson", lesson.and_then(|lesson| lesson.takeaway.as_ref())),
+            ("What worked", lesson.and_then(|lesson| lesson.what_worked.as_ref())),
+            ("Goal", Some(&ghap.goal)),
+            ("Hypothesis", Some(&ghap.hypothesis)),
+            ("Root cause", cause.map(|cause| &cause.text)),
+            ("Surprise", resolution.and_then(|resolution| resolution.surprise.as_ref())),
+        ];
+        let parts = parts.iter().filter_map(|(name, text)| Some(format!("{name}: {}", (*text)?)));
+        Self {
+            id: ghap.id.to_string(),
+            score: None,
+            content: parts.collect::<Vec<_>>().join("\n"),
+            category: format!("lesson ({})", ghap.status),
+            importance: resolution.map_or(0.0, |resolution| resolution.tier.weight()),
+            tags: Vec::new(),
+            created: ghap.created.to_string(),
+            origin: None,
+            unconfirmed: None,
+        }
+    }
+}
+
 pub(super) fn recall_memories(
     recall: &RecallMemoriesInput,
     call: &mut ToolInvocation<'_>,
 ) -> Result<TypedAnswer<RecallMemoriesAnswer>, ToolRefusal> {
-    let place = call.owner()?.place;
+    let owner = call.owner()?;
+    let place = owner.place.clone();
     let query = recall.query.as_deref().filter(|query| !query.trim().is_empty());
     let mut next_cursor = None;
     let mut results = if let Some(text) = &recall.id {
-        let which = call.store.memory_id_in(&parse_id("id", text)?, &place)?;
-        vec![MemoryEntry::new(&call.store.memory(which)?, None)]
+        vec![look_up_lesson(text, &owner, call)?]
     } else if let Some(query) = query {
         if recall.cursor.is_some() {
             let what = "cursor continues a list, and a query has only one page; omit one of the \
@@ -246,6 +277,32 @@ pub(super) fn recall_memories(
         value: RecallMemoriesAnswer { count: results.len(), results, next_cursor, hint },
         text,
     })
+}
+
+/// Returns the memory or the lesson of a GHAP with an id, and records that the agent has read it.
+fn look_up_lesson(
+    text: &str,
+    owner: &GhapOwner,
+    call: &mut ToolInvocation<'_>,
+) -> Result<MemoryEntry, ToolRefusal> {
+    let id = parse_id("id", text)?;
+    let entry = match if_still_there(call.store.memory_id_in(&id, &owner.place))? {
+        Some(row) => MemoryEntry::new(&call.store.memory(row)?, None),
+        None => {
+            let row = call.store.ghap_id_in(&id, &owner.place).map_err(|error| match error {
+                StoreError::NotFound { id, .. } => {
+                    StoreError::NotFound { what: "memory or lesson", id }
+                }
+                error => error,
+            })?;
+            MemoryEntry::from_experience(&call.store.ghap(row)?)
+        }
+    };
+    if let Ok(row) = entry.id.parse() {
+        // The answer does not depend on the record.
+        drop(call.store.record_lookup(owner, row, "recall_memories", call.now()));
+    }
+    Ok(entry)
 }
 
 impl RecallMemoriesInput {

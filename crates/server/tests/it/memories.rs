@@ -1,10 +1,13 @@
 //! `remember` and `recall_memories`.
 
-use rutter_memory::store::NewMemory;
+use rutter_memory::store::{InjectionFilter, NewMemory};
 use rutter_testkit::world::FACT;
 use serde_json::{Value, json};
 
-use crate::support::{ToolTestEnv, assert_answer, call_ok, call_refused, now, with_fields};
+use crate::support::{
+    ToolTestEnv, assert_answer, call_ok, call_refused, falsify_arguments, ghap_start_arguments,
+    now, with_fields,
+};
 
 fn remember(world: &ToolTestEnv, content: &str, fields: Value) -> Value {
     world
@@ -131,7 +134,10 @@ fn memory_scope_is_project_or_everywhere() {
     let own = own["results"].as_array().unwrap().iter().find(|one| one["content"] == "ship only");
     let own = own.unwrap()["id"].clone();
     let by_id = |id: &Value| json!({ "id": id });
-    assert!(call_refused(&boat, "recall_memories", by_id(&own)).contains("no memory has an id"));
+    assert!(
+        call_refused(&boat, "recall_memories", by_id(&own))
+            .contains("no memory or lesson has an id")
+    );
     assert!(call_refused(&boat, "forget", json!({ "ids": [own] })).contains("no row has an id"));
     let everywhere = json!(everywhere);
     assert_eq!(contents(&call_ok(&boat, "recall_memories", by_id(&everywhere))), ["every port"]);
@@ -165,7 +171,7 @@ fn long_memory_is_complete_by_id() {
     let one = world.call_ok("recall_memories", json!({ "id": id }));
     assert_eq!(contents(&one), [long("anchor")]);
     let refusal = world.call_refused("recall_memories", json!({ "id": "0123456789abcdef" }));
-    assert_eq!(refusal, "no memory has an id that ends in 0123456789abcdef");
+    assert_eq!(refusal, "no memory or lesson has an id that ends in 0123456789abcdef");
 }
 
 #[test]
@@ -199,4 +205,39 @@ fn everywhere_memory_waits_for_review() {
     store.accept_proposal(waiting[0].id).unwrap();
     assert_eq!((all(&world.desk), all(&boat)), (1, 1));
     assert_eq!(store.proposals().unwrap(), []);
+}
+
+#[test]
+fn lookup_by_id_counts_as_shown() {
+    let world = ToolTestEnv::new();
+    world.run_hook("session-1", "SessionStart", json!({ "source": "startup" }));
+    world.call_ok("start_ghap", ghap_start_arguments());
+    let resolved = world.call_ok("resolve_ghap", falsify_arguments());
+    let short = short_id(&resolved);
+    let found = world.call_ok("recall_memories", json!({ "id": short }));
+    assert_eq!(found["count"], 1);
+    let shown = &found["results"][0];
+    assert_eq!(shown["category"], "lesson (falsified)");
+    let content = shown["content"].as_str().unwrap();
+    assert!(content.starts_with("Lesson: look for every place that splits lines"), "{content}");
+    assert!(content.contains("Root cause: two places split lines"), "{content}");
+    let listed = world.store().injections(&InjectionFilter::default()).unwrap();
+    let lookups: Vec<_> =
+        listed.iter().filter(|shown| &*shown.injection.event == "recall_memories").collect();
+    assert_eq!(lookups.len(), 1);
+    assert_eq!(lookups[0].injection.row.short(), short);
+    let said = world.run_hook_message(
+        "session-1",
+        "UserPromptSubmit",
+        json!({ "prompt": "the lexer splits lines before the parser, look for every place" }),
+    );
+    assert!(!said.contains("every place that splits"), "it is in the context: {said}");
+    let missing = world.call_refused("recall_memories", json!({ "id": "00000000" }));
+    assert!(missing.contains("memory or lesson"), "{missing}");
+}
+
+/// Returns the end of the id of a resolved GHAP.
+fn short_id(answer: &Value) -> String {
+    let id = answer["id"].as_str().unwrap_or_else(|| panic!("{answer}"));
+    id[id.len() - 8..].to_owned()
 }
