@@ -286,17 +286,17 @@ fn look_up_lesson(
     call: &mut ToolInvocation<'_>,
 ) -> Result<MemoryEntry, ToolRefusal> {
     let id = parse_id("id", text)?;
-    let entry = match if_still_there(call.store.memory_id_in(&id, &owner.place))? {
-        Some(row) => MemoryEntry::new(&call.store.memory(row)?, None),
-        None => {
-            let row = call.store.ghap_id_in(&id, &owner.place).map_err(|error| match error {
-                StoreError::NotFound { id, .. } => {
-                    StoreError::NotFound { what: "memory or lesson", id }
-                }
-                error => error,
-            })?;
-            MemoryEntry::from_experience(&call.store.ghap(row)?)
-        }
+    let memory = if_still_there(call.store.memory_id_in(&id, &owner.place))?;
+    let entry = if let Some(row) = memory {
+        MemoryEntry::new(&call.store.memory(row)?, None)
+    } else {
+        let row = call.store.ghap_id_in(&id, &owner.place).map_err(|error| match error {
+            StoreError::NotFound { id, .. } => {
+                StoreError::NotFound { what: "memory or lesson", id }
+            }
+            error => error,
+        })?;
+        MemoryEntry::from_experience(&call.store.ghap(row)?)
     };
     if let Ok(row) = entry.id.parse() {
         // The answer does not depend on the record.
