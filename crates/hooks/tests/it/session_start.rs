@@ -12,7 +12,7 @@ use rutter_hooks::{AgentInterface, HookEnv, handle_event};
 use rutter_memory::ghap::GhapStart;
 use rutter_memory::memory::MemoryCategory;
 use rutter_memory::quote::estimate_tokens;
-use rutter_memory::store::{InjectionFilter, NewMemory};
+use rutter_memory::store::{InjectionFilter, MemoryFilter, NewMemory};
 use rutter_memory::{Clean, Id};
 use serde_json::json;
 
@@ -366,7 +366,7 @@ fn session_lists_lessons_by_id() {
     let list = text.split_once(heading).expect(&text).1;
     let lines: Vec<&str> = list.lines().filter(|line| line.starts_with("- ")).collect();
     assert_eq!(lines.len(), 6, "{text}");
-    let memories = world.store().memories(&Default::default()).unwrap();
+    let memories = world.store().memories(&MemoryFilter::default()).unwrap();
     for line in lines {
         let (id, gist) = line[2..].split_once(": ").unwrap();
         let memory = memories.iter().find(|memory| memory.id.short() == id).unwrap();
