@@ -531,7 +531,7 @@ pub struct DoctorArgs {
 /// `rutter maintain`
 #[derive(Debug, Args)]
 pub struct MaintainArgs {
-    /// Run in a new process session with the lowest priority, as hooks start it
+    /// Run in a new process session, as hooks start it
     #[arg(long)]
     pub detached: bool,
     /// The output format.

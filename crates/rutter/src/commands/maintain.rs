@@ -8,14 +8,11 @@ use crate::cli::memory::MaintainArgs;
 use crate::environment::Environment;
 use crate::ui::Ui;
 
-/// The highest nice value, that is the lowest priority.
-const LOWEST_PRIORITY: i32 = 19;
-
 pub(crate) fn run(args: &MaintainArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     if args.detached {
-        // Both only spare other processes; the work is done even if they fail.
+        // The work is done even if it fails. The priority stays normal: a process of low priority that holds the database
+        // lock on a busy machine makes hooks wait for it, and what they record goes to the spool.
         let _ = rustix::process::setsid();
-        let _ = rustix::process::nice(LOWEST_PRIORITY);
     }
     // A hook starts it for an existing data directory. If the user has removed that since, do not create it again.
     if args.detached && !env.data.exists() {
