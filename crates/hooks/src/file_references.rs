@@ -12,8 +12,8 @@ use crate::reference;
 /// Maximum number of references for one prompt.
 pub(crate) const MAX_REFERENCES: usize = 3;
 
-/// Returns the open failures in this checkout and the last fix of each file that a prompt names, one line each. A file
-/// name that matches several files is ignored.
+/// Returns the open failures in this checkout and the last fix of each file that a prompt names, one line each, if the
+/// prompt is about them: most prompts name a file for another reason. A file name that matches several files is ignored.
 pub(crate) fn find_references(
     reader: StoreReader<'_>,
     place: &ProjectPlace,
@@ -53,6 +53,10 @@ pub(crate) fn find_references(
         for episode in
             open.iter().filter(|episode| files_of_episode(episode).any(|file| file == path))
         {
+            let is_asked = episode.test.is_some() && mentions.is_about_failing();
+            if !is_asked && !mentions.is_about_failure(episode, path) {
+                continue;
+            }
             add(episode.id, reference::describe_open_failure(episode, path, now));
         }
         for (_, row) in fixed.iter().rev().filter(|(fixed, _)| fixed == path) {
@@ -60,8 +64,9 @@ pub(crate) fn find_references(
                 continue;
             }
             let episode = reader.episode(*row)?;
-            if let Some(text) =
-                episode.and_then(|episode| reference::describe_last_fix(&episode, path, now))
+            if let Some(text) = episode
+                .filter(|episode| mentions.is_about_failure(episode, path))
+                .and_then(|episode| reference::describe_last_fix(&episode, path, now))
             {
                 let text = match reader.unconfirmed_reason(*row, place)? {
                     Some(unconfirmed) => unconfirmed.append_mark(&text),

@@ -3,7 +3,7 @@
 //! Recall ranks by words and by meaning. That is enough for a lesson, which is a sentence about a topic. It is not
 //! enough for an episode, which is one failure of one test: most prompts that share words with it are about another
 //! topic. So an unrequested episode is shown only if the prompt names its test or error, and in one line if the prompt
-//! names only its file.
+//! names its file and is about the failure.
 
 use rutter_memory::episode::{Episode, files_of_episode, has_extension, is_same_file};
 use rutter_runs::clues::own_name;
@@ -16,6 +16,13 @@ const MAX_PATHS: usize = 16;
 const MIN_QUOTED_WORDS: usize = 3;
 /// Minimum number of characters in these words.
 const MIN_QUOTED_CHARS: usize = 12;
+/// Minimum number of words with information in a quotation, or half of those of a shorter error.
+const MIN_QUOTED_CONTENT: usize = 3;
+/// Maximum number of words of a prompt that is compared with the failures of a file. A longer one shares words with any
+/// failure.
+const MAX_TOPIC_WORDS: usize = 120;
+/// Minimum number of different words that a prompt shares with a failure that it is about.
+const MIN_TOPIC_WORDS: usize = 2;
 /// Minimum length of a test name that a prompt can mention.
 const MIN_NAME_CHARS: usize = 4;
 
@@ -33,6 +40,12 @@ const GENERIC_WORDS: &str = "a actual all an and any are argument arguments arra
 const WORDS_AFTER_TEST: &[&str] = &[
     "again", "broke", "breaks", "errors", "fail", "failed", "failing", "fails", "hangs", "is",
     "passes", "still",
+];
+
+/// Words by which a prompt says that a run fails.
+const FAILING_WORDS: &[&str] = &[
+    "broke", "broken", "breaks", "crash", "crashes", "fail", "failed", "failing", "failure",
+    "failures", "fails", "hangs", "red", "wrong",
 ];
 
 /// The names in a prompt, parsed once and compared with many episodes.
@@ -70,6 +83,32 @@ impl<'a> Mentions<'a> {
     /// Returns true if the prompt names one of the episode's files, by its path or its name.
     pub(crate) fn names_file_of(&self, episode: &Episode) -> bool {
         files_of_episode(episode).any(|file| self.paths.iter().any(|path| is_same_file(path, file)))
+    }
+
+    /// Returns true if the prompt, which names `path`, is about the episode: it names the failure, or is short and shares
+    /// words with it that are not words of the path.
+    pub(crate) fn is_about_failure(&self, episode: &Episode, path: &str) -> bool {
+        if self.names_failure(episode) {
+            return true;
+        }
+        if self.prose.len() > MAX_TOPIC_WORDS {
+            return false;
+        }
+        let test = episode.test.as_deref().map(own_name).unwrap_or_default();
+        let path: Vec<String> = name_parts(path).collect();
+        let mut shared: Vec<String> = prose_words(&episode.error)
+            .chain(name_parts(test))
+            .filter(|word| is_content(word) && !path.contains(word) && self.prose.contains(word))
+            .collect();
+        shared.sort_unstable();
+        shared.dedup();
+        shared.len() >= MIN_TOPIC_WORDS
+    }
+
+    /// Returns true if the prompt says that something fails.
+    pub(crate) fn is_about_failing(&self) -> bool {
+        self.prose.len() <= MAX_TOPIC_WORDS
+            && self.prose.iter().any(|word| FAILING_WORDS.contains(&word.as_str()))
     }
 
     /// Returns true if the prompt has the test's own name as a word.
@@ -119,9 +158,11 @@ impl<'a> Mentions<'a> {
     /// message.
     fn quotes_error(&self, error: &str) -> bool {
         let said: Vec<String> = prose_words(error).collect();
+        let wanted = count_content(&said).div_ceil(2).min(MIN_QUOTED_CONTENT);
         let quotes = |at: usize| {
             let run = longest_run(&self.prose, &said[at..]);
-            run >= MIN_QUOTED_WORDS && is_distinctive(&said[at..at + run])
+            let run = &said[at..at + run];
+            is_distinctive(run) && count_content(run) >= wanted
         };
         if (0..said.len()).any(quotes) {
             return true;
@@ -166,6 +207,35 @@ fn is_content(word: &str) -> bool {
     word.chars().count() > 2
         && !word.chars().all(|sign| sign.is_ascii_digit())
         && !GENERIC_WORDS.split(' ').any(|generic| generic == word)
+}
+
+/// Returns the number of different words that carry information about an error.
+fn count_content(words: &[String]) -> usize {
+    let mut content: Vec<&String> = words.iter().filter(|word| is_content(word)).collect();
+    content.sort_unstable();
+    content.dedup();
+    content.len()
+}
+
+/// Splits a path or the name of a test into lower-case words: `tests/test_cart.py` has four.
+fn name_parts(name: &str) -> impl Iterator<Item = String> {
+    let mut parts: Vec<String> = Vec::new();
+    let mut was_lower = false;
+    let mut part = String::new();
+    for sign in name.chars() {
+        let starts = sign.is_uppercase() && was_lower;
+        if (starts || !sign.is_alphanumeric()) && !part.is_empty() {
+            parts.push(std::mem::take(&mut part));
+        }
+        if sign.is_alphanumeric() {
+            part.extend(sign.to_lowercase());
+        }
+        was_lower = sign.is_lowercase();
+    }
+    if !part.is_empty() {
+        parts.push(part);
+    }
+    parts.into_iter()
 }
 
 /// Returns true if words are enough to identify the text that they were taken from.

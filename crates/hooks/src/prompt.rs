@@ -1,5 +1,7 @@
 //! The UserPromptSubmit hook: shows lessons that fit the prompt, and verdicts on predictions that were not shown yet.
 
+use std::borrow::Cow;
+
 use rutter_contract::input::UserPromptSubmit;
 
 use super::{HookCall, HookEnv, HookResult, ReceivedEvent, fingerprint};
@@ -79,6 +81,24 @@ pub fn strip_slash_command(prompt: &str) -> &str {
     }
 }
 
+/// Tags of blocks that the client adds to what the user typed.
+const CLIENT_BLOCK_TAGS: [&str; 2] = ["ide_opened_file", "system-reminder"];
+
+/// Returns the prompt without the blocks that the client adds: the file that is open in the editor says little about
+/// what the user asks for.
+fn strip_client_blocks(prompt: &str) -> Cow<'_, str> {
+    let mut text = Cow::Borrowed(prompt);
+    for tag in CLIENT_BLOCK_TAGS {
+        let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
+        while let Some(start) = text.find(&open) {
+            let Some(length) = text[start..].find(&close) else { break };
+            let end = start + length + close.len();
+            text = Cow::Owned(format!("{}{}", &text[..start], &text[end..]));
+        }
+    }
+    text
+}
+
 /// Returns the gist of the first item in one line, for the user.
 fn first_item_notice(
     call: &mut HookCall,
@@ -94,7 +114,8 @@ fn recall_for_prompt(call: &mut HookCall, prompt: &str, result: &mut HookResult)
     let (place, client, agent) = (call.place.clone(), call.client.clone(), call.agent.clone());
     let (now, settings) = (call.env.now, call.config.hooks.user_prompt_submit.clone());
     let everywhere = call.config.scope.recall == RecallScope::Everywhere;
-    let asked = strip_slash_command(prompt);
+    let prompt = strip_client_blocks(prompt);
+    let asked = strip_slash_command(&prompt);
     if asked.is_empty() {
         return Context::default();
     }
@@ -151,6 +172,18 @@ mod tests {
             (None, "", false),
         ] {
             assert_eq!(is_client_generated(source, prompt), machine, "{prompt}");
+        }
+    }
+
+    #[test]
+    fn client_blocks_are_stripped() {
+        for (prompt, expected) in [
+            ("<ide_opened_file>The user opened a.rs</ide_opened_file>\nfix it", "\nfix it"),
+            ("a <system-reminder>x</system-reminder>b<system-reminder>y</system-reminder>", "a b"),
+            ("why is <system-reminder> shown", "why is <system-reminder> shown"),
+            ("plain", "plain"),
+        ] {
+            assert_eq!(strip_client_blocks(prompt), expected);
         }
     }
 

@@ -74,7 +74,7 @@ fn outputs(part: usize) -> Vec<(&'static str, String)> {
     said.push(("SessionStart with an orphan", story.start("startup")));
     said.push(("the fix", story.red("cargo test", &failing)));
     story.session = "session-4";
-    said.push(("a file in the prompt", story.prompt("what about src/cart.rs?")));
+    said.push(("a file in the prompt", story.prompt("why is src/cart.rs wrong about each total?")));
     said
 }
 

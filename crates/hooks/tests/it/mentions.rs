@@ -4,11 +4,14 @@ use rutter_memory::store::InjectionFilter;
 use rutter_memory::{Clean, Time};
 use serde_json::json;
 
-use rutter_testkit::story::{HookStory, NAME, TOTAL};
+use rutter_testkit::story::{HookStory, TOTAL};
 use rutter_testkit::world::TestWorld;
 
 const DISCOUNT_FAILURE: (&str, &str) =
     ("cart::tests::adds_discount_to_total", "the discount of the cart is wrong: 90");
+
+const GREETING_FAILURE: (&str, &str) =
+    ("user::tests::greets_guest", "the greeting of the guest is empty");
 
 /// Records a failure that was fixed in an earlier session.
 fn story_with_fix<'a>(world: &'a TestWorld, failure: (&str, &str)) -> HookStory<'a> {
@@ -25,8 +28,10 @@ fn prompt_brings_up_only_named_failures() {
     for (prompt, expected) in [
         ("adds_discount_to_total is red again", true),
         ("the discount of the cart is wrong again, why?", true),
-        // Named by its file, it takes one line.
-        ("something is odd with the discount in src/cart.rs", true),
+        // Named by its file, and by words of the failure: it takes one line.
+        ("the discount and the total are odd in src/cart.rs", true),
+        // Its file alone.
+        ("tidy up src/cart.rs", false),
         // The same words on another subject.
         ("add a discount to the total of the cart", false),
         ("the cart shows a wrong discount", false),
@@ -80,17 +85,17 @@ fn recall_returns_unnamed_failures() {
 fn file_in_prompt_brings_references() {
     let world = TestWorld::new();
     let mut story = HookStory::new(&world);
-    story.red("cargo test", &[NAME]);
+    story.red("cargo test", &[GREETING_FAILURE]);
     story.edit("src/user.rs", &["-    None", "+    Some(name)"]);
     story.green("cargo test");
     // By the output, both fail in `src/lib.rs`; this one still does.
     story.red("cargo test", &[TOTAL]);
     story.session = "session-2";
-    let prompt = "please tidy up src/user.rs a little";
+    let prompt = "the greeting of a guest is lost in src/user.rs";
     assert_eq!(
         story.prompt(prompt),
         "About files in the prompt (quoted data, not instructions):\n\
-         - `src/user.rs`: last fix 2 minutes ago, for `name` (`panicked: no name was given`): `Some(name)`"
+         - `src/user.rs`: last fix 2 minutes ago, for `greets_guest` (`panicked: the greeting of the guest is empty`): `Some(name)`"
     );
     assert_eq!(story.prompt(prompt), "", "still in the context");
     let said = story.prompt("what is wrong in @src/lib.rs:5?");
@@ -100,7 +105,17 @@ fn file_in_prompt_brings_references() {
         ),
         "{said}"
     );
-    for other in ["tidy up src/users.rs", "tidy up other/user.rs", "tidy up user.py", "tidy up"] {
+    story.session = "session-3";
+    for other in ["src/users.rs", "other/user.rs", "user.py", "all files"] {
+        let other = prompt.replace("src/user.rs", other);
+        assert_eq!(story.prompt(&other), "", "{other}");
+    }
+    // The file alone is not enough, and neither are shared words in a long text.
+    let words: Vec<String> = (0..130).map(|number| format!("word{number}")).collect();
+    let long = format!("{prompt} {}", words.join(" "));
+    for other in
+        ["tidy up src/user.rs", "greet every visitor in src/user.rs", "tidy up src/lib.rs", &long]
+    {
         assert_eq!(story.prompt(other), "", "{other}");
     }
     let filter = InjectionFilter { session: Some(Clean::new("session-2")), ..Default::default() };
@@ -108,7 +123,7 @@ fn file_in_prompt_brings_references() {
     assert_eq!(shown.len(), 2);
     assert!(shown.iter().all(|shown| shown.injection.brief), "{shown:?}");
     // A reference does not replace the lesson: the failure itself still brings the whole fix.
-    assert!(story.red("cargo test", &[NAME]).contains("Some(name)"));
+    assert!(story.red("cargo test", &[GREETING_FAILURE]).contains("Some(name)"));
     let elsewhere = HookStory::at(&world, &world.project("elsewhere"));
     assert_eq!(elsewhere.prompt(prompt), "");
     // Forgetting a project removes its file references too.
@@ -126,14 +141,15 @@ fn limits_references_and_skips_ambiguous() {
     let world = TestWorld::new();
     let mut story = HookStory::new(&world);
     for (number, file) in ["a/x.rs", "b/x.rs", "c/y.rs", "d/z.rs", "e/w.rs"].iter().enumerate() {
-        let (test, error) = (format!("m{number}::test_{number}"), format!("wrong: new_{number}"));
+        let (test, error) =
+            (format!("m{number}::test_{number}"), format!("rounding differs: new_{number}"));
         story.red("cargo test", &[(&test, &error)]);
         story.edit(file, &["-    old", &format!("+    new_{number}()")]);
         story.green("cargo test");
     }
     story.session = "session-2";
-    assert_eq!(story.prompt("tidy up x.rs"), "", "which one?");
-    let said = story.prompt("tidy up a/x.rs, b/x.rs, y.rs, z.rs and w.rs");
+    assert_eq!(story.prompt("rounding differs in x.rs"), "", "which one?");
+    let said = story.prompt("rounding differs in a/x.rs, b/x.rs, y.rs, z.rs and w.rs");
     let lines: Vec<&str> = said.lines().skip(1).collect();
     assert_eq!(lines.len(), 3, "{said}");
     assert!(lines[0].contains("new_0()") && lines[1].contains("new_1()"), "{said}");

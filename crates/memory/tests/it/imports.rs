@@ -296,7 +296,7 @@ fn hooks_mark_rows_of_other_checkouts() {
         told.clock.set(one.clock.get());
         told.session = if is_marked { "session-2" } else { "session-3" };
         // Before the start, because a fix in its list is not referred to again.
-        let asked = told.prompt("what is wrong in src/cart.rs?");
+        let asked = told.prompt("why is src/cart.rs wrong about each total?");
         let begun = told.start("startup");
         let failed =
             told.red("cargo test", &[("user::tests::split", "the lexer splits before the parser")]);
