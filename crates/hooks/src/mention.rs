@@ -27,14 +27,17 @@ const MIN_TOPIC_WORDS: usize = 2;
 const MIN_NAME_CHARS: usize = 4;
 
 /// Words that most errors and most sentences contain. They do not distinguish errors.
-const GENERIC_WORDS: &str = "a actual all an and any are argument arguments array as assert assertion at attribute be been bool boolean but \
-    by call called can cannot could did do does equal equals error exception expected expression fail failed failing \
-    fails failure false field file find float for found from function get given got had has have identifier if \
-    import in instance int integer into invalid is it its keyword left line list literal main match matches member \
-    method mismatched missing module must name named nil no none not null number object of on or panicked positional \
-    properties property read reading received required result right run should str string such syntax test tests \
-    than that the there this thread to tobe toequal true type types undeclared undefined unexpected unresolved \
-    unused value values variable was were when which with would you";
+const GENERIC_WORDS: &str = "a actual after again all also always an and another any are argument arguments array \
+    as assert assertion at attribute be been before being bool boolean both but by call called can cannot cases \
+    code could current did do does each equal equals error errors ever exception expected expression fail failed \
+    failing fails failure false field file find float for found from function get given got had has have identifier \
+    if import in instance int integer into invalid is issue issues it its just keep keyword left like line list \
+    literal main make makes match matches member method mismatched missing module more most must name named need \
+    needs never new nil no none not now null number object of on once only or other our out over panicked \
+    positional properties property read reading received required result right run same see set should since some \
+    still str string such sure syntax test tests than that the then there these they this those thread to tobe \
+    toequal too true type types undeclared undefined under unexpected unresolved until unused use used uses using \
+    value values variable very want was way well were what when which who why will with would you your";
 
 /// Words after `the NAME test` that make NAME the name of a test.
 const WORDS_AFTER_TEST: &[&str] = &[
