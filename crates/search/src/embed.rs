@@ -15,8 +15,8 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use crate::words;
-pub use cover::CoverageQuery;
 pub use cover::TokenSet;
+pub use cover::{Coverage, CoverageQuery};
 use table::Token;
 
 /// Number of dimensions of a vector.

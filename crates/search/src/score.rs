@@ -4,6 +4,8 @@
 //! does not depend on the size of the store. If a document shares few words with the query, meaning decides alone: that
 //! of the whole text, and for the best candidates that of each word.
 
+use crate::embed::Coverage;
+
 /// BM25 parameters: saturation of repeated words, and influence of the document length.
 const BM25_K1: f64 = 1.2;
 const BM25_B: f64 = 0.75;
@@ -56,8 +58,8 @@ pub struct DocumentFit {
     pub evidence: f64,
     /// Cosine of the two vectors.
     pub meaning: f64,
-    /// Share of the query that is covered, word by word, by words of similar meaning.
-    pub covered: f64,
+    /// Shares of query and document that are covered, word by word, by words of similar meaning.
+    pub coverage: Coverage,
 }
 
 impl DocumentFit {
@@ -65,7 +67,7 @@ impl DocumentFit {
     pub fn score(&self, meaning: f64) -> f64 {
         let whole = (1.0 - meaning) * self.lexical + meaning * self.meaning.max(0.0);
         if meaning > 0.0 {
-            (whole + COVERAGE_WEIGHT * self.covered) / (1.0 + COVERAGE_WEIGHT)
+            (whole + COVERAGE_WEIGHT * self.coverage.question) / (1.0 + COVERAGE_WEIGHT)
         } else {
             whole
         }
@@ -105,6 +107,10 @@ mod tests {
         assert!(term_weight(3.0, 3.0, 0.5) < term_weight(0.0, 3.0, 0.0) / 3.0);
     }
 
+    fn covered(share: f64) -> Coverage {
+        Coverage { question: share, document: share }
+    }
+
     #[test]
     fn score_is_at_most_one() {
         let corpus = CorpusStats { documents: 10.0, length: 20.0 };
@@ -113,7 +119,8 @@ mod tests {
             assert!(term_gain(weight, times, length, corpus) <= max_term_gain(weight));
         }
         assert!(term_gain(weight, 1.0, 10.0, corpus) > term_gain(weight, 1.0, 40.0, corpus));
-        let all = DocumentFit { lexical: 1.0, evidence: 10.0, meaning: 1.0, covered: 1.0 };
+        let all =
+            DocumentFit { lexical: 1.0, evidence: 10.0, meaning: 1.0, coverage: covered(1.0) };
         assert!(
             (all.score(MEANING_SHARE) - 1.0).abs() < 1e-12 && (all.score(0.0) - 1.0).abs() < 1e-12
         );
@@ -121,7 +128,7 @@ mod tests {
             DocumentFit { meaning: -0.5, ..DocumentFit::default() }.score(MEANING_SHARE) == 0.0
         );
         assert!(
-            DocumentFit { covered: 1.0, ..DocumentFit::default() }.score(0.0) == 0.0,
+            DocumentFit { coverage: covered(1.0), ..DocumentFit::default() }.score(0.0) == 0.0,
             "words alone"
         );
     }
@@ -129,7 +136,7 @@ mod tests {
     #[test]
     fn confidence_needs_several_measures() {
         let of = |lexical, evidence, meaning| {
-            DocumentFit { lexical, evidence, meaning, covered: 0.5 }.confidence(100.0)
+            DocumentFit { lexical, evidence, meaning, coverage: covered(0.5) }.confidence(100.0)
         };
         assert!(of(1.0, 3.0, 0.0) < MIN_CONFIDENCE, "words alone, and few");
         assert!(of(0.0, 0.0, 0.7) < MIN_CONFIDENCE, "meaning alone");
@@ -139,7 +146,7 @@ mod tests {
         assert!(grows(of(0.1, 5.0, 0.5), of(0.1, 9.0, 0.5)));
         assert!(grows(of(0.1, 5.0, 0.5), of(0.1, 5.0, 0.6)));
         assert!(of(0.0, 0.0, -1.0) > 0.0);
-        let fit = DocumentFit { lexical: 0.2, evidence: 9.0, meaning: 0.6, covered: 0.5 };
+        let fit = DocumentFit { lexical: 0.2, evidence: 9.0, meaning: 0.6, coverage: covered(0.5) };
         assert!(fit.confidence(1_000.0) < fit.confidence(100.0));
         assert!(fit.confidence(1e6).to_bits() == fit.confidence(1e5).to_bits());
     }

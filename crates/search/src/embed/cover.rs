@@ -1,4 +1,4 @@
-//! Word-by-word coverage: the share of one text that another text covers.
+//! Word-by-word coverage: the shares of two texts that each covers of the other.
 //!
 //! A vector mixes all words of a text, so a lesson that answers one half of a question is not near the whole question.
 //! Therefore the best candidates are compared again: for each token of the question, the nearest token of the document.
@@ -65,33 +65,63 @@ impl CoverageQuery {
         Self { tokens, dot }
     }
 
-    /// Returns the share of the question that a document covers, from 0 to 1.
-    pub fn covered_by(&self, document: &TokenSet) -> f64 {
-        let rows: Vec<_> = document
-            .0
-            .iter()
-            .map(|token| (token.row(), 1.0 / row_length(*token, self.dot)))
-            .collect();
-        let (mut covered, mut all) = (0.0, 0.0);
+    /// Compares the question with a document, token by token.
+    pub fn compare(&self, document: &TokenSet) -> Coverage {
+        let rows: Vec<_> =
+            document.0.iter().map(|token| (*token, row_length(*token, self.dot))).collect();
+        let mut nearest_to_row = vec![0.0_f32; rows.len()];
+        let mut question = WeightedShare::default();
         for (token, weight) in &self.tokens {
-            let nearest = if document.0.binary_search(token).is_ok() {
-                1.0
-            } else {
-                let own = 1.0 / row_length(*token, self.dot);
-                let near = rows.iter().map(|(row, scale)| {
+            let own = 1.0 / row_length(*token, self.dot);
+            let mut nearest = 0.0_f32;
+            for ((other, length), nearest_to_row) in rows.iter().zip(&mut nearest_to_row) {
+                let near = if other == token {
+                    1.0
+                } else {
                     #[expect(
                         clippy::cast_precision_loss,
                         reason = "256 products of bytes are below 2^23"
                     )]
-                    let dot = (self.dot)(token.row(), row) as f32;
-                    dot * own * scale
-                });
-                near.fold(0.0_f32, f32::max)
-            };
-            covered += f64::from(weight * nearest);
-            all += f64::from(*weight);
+                    let dot = (self.dot)(token.row(), other.row()) as f32;
+                    dot * own / length
+                };
+                nearest = nearest.max(near);
+                *nearest_to_row = nearest_to_row.max(near);
+            }
+            question.add(*weight, nearest);
         }
-        if all > 0.0 { (covered / all).clamp(0.0, 1.0) } else { 0.0 }
+        let mut of_document = WeightedShare::default();
+        for ((token, length), nearest) in rows.iter().zip(nearest_to_row) {
+            of_document.add(length * token.scale(), nearest);
+        }
+        Coverage { question: question.value(), document: of_document.value() }
+    }
+}
+
+/// The shares of two texts that each covers of the other, from 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Coverage {
+    /// Share of the question that the document covers.
+    pub question: f64,
+    /// Share of the document that the question covers.
+    pub document: f64,
+}
+
+/// A weighted mean of similarities.
+#[derive(Default)]
+struct WeightedShare {
+    sum: f64,
+    weight: f64,
+}
+
+impl WeightedShare {
+    fn add(&mut self, weight: f32, similarity: f32) {
+        self.sum += f64::from(weight * similarity);
+        self.weight += f64::from(weight);
+    }
+
+    fn value(&self) -> f64 {
+        if self.weight > 0.0 { (self.sum / self.weight).clamp(0.0, 1.0) } else { 0.0 }
     }
 }
 
@@ -109,7 +139,7 @@ mod tests {
     use super::*;
 
     fn covered(question: &str, document: &str) -> f64 {
-        CoverageQuery::new(question).covered_by(&TokenSet::from_text(document))
+        CoverageQuery::new(question).compare(&TokenSet::from_text(document)).question
     }
 
     #[test]
@@ -127,6 +157,10 @@ mod tests {
             covered(question, "somebody took the automobile, a theft")
                 > covered(question, "somebody ate the apple, a fruit") + 0.05
         );
+        let about_cars =
+            TokenSet::from_text("the car and a long list of other things: apples, rain");
+        let shares = CoverageQuery::new("the car").compare(&about_cars);
+        assert!(shares.question > 0.99 && shares.document < 0.8, "{shares:?}");
         assert!(covered("", "a") == 0.0 && covered("a", "") == 0.0);
     }
 
@@ -156,10 +190,11 @@ mod tests {
         #[test]
         fn coverage_is_share_and_portable(one in "\\PC{0,120}", other in "[a-z ]{0,200}") {
             let (asked, document) = (CoverageQuery::new(&one), TokenSet::from_text(&other));
-            let share = asked.covered_by(&document);
-            prop_assert!((0.0..=1.0).contains(&share));
+            let shares = asked.compare(&document);
+            prop_assert!((0.0..=1.0).contains(&shares.question));
+            prop_assert!((0.0..=1.0).contains(&shares.document));
             let plain = CoverageQuery { tokens: asked.tokens, dot: dot::portable_dot };
-            prop_assert_eq!(plain.covered_by(&document).to_bits(), share.to_bits());
+            prop_assert_eq!(plain.compare(&document), shares);
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::document::{Axis, DocumentKind};
 use crate::store::{DataDir, StoreResult};
 use crate::{Id, Time};
 use rutter_search::cache::EVERYWHERE_PROJECT;
-use rutter_search::embed::{CoverageQuery as Covering, TokenSet, Vector, embed};
+use rutter_search::embed::{Coverage, CoverageQuery as Covering, TokenSet, Vector, embed};
 use rutter_search::score::{CorpusStats, DocumentFit};
 
 /// Number of bytes that are used from each end of a long prompt: about a thousand words.
@@ -90,7 +90,7 @@ pub(crate) fn find_documents(
                 let vector = row.get_ref(5)?.as_blob_or_null()?.and_then(Vector::from_bytes);
                 let meaning = asked.as_ref().zip(vector.as_ref());
                 let meaning = meaning.map_or(0.0, |(asked, vector)| asked.cosine(vector).into());
-                let fit = DocumentFit { lexical, evidence, meaning, covered: 0.0 };
+                let fit = DocumentFit { lexical, evidence, meaning, coverage: Coverage::default() };
                 Ok((
                     row.get::<_, Axis>(4)?,
                     DocumentHit {
@@ -141,9 +141,9 @@ pub(crate) fn compare_texts(text: &str, texts: &[&str]) -> Vec<DocumentFit> {
         };
         let meaning = embed(text).map_or(0.0, |vector| asked.cosine(&vector).into());
         let covering = covering.get_or_insert_with(|| Covering::new(query.text));
-        let covered = covering.covered_by(&TokenSet::from_text(text));
+        let coverage = covering.compare(&TokenSet::from_text(text));
         all[at] =
-            DocumentFit { lexical: shared.share, evidence: shared.evidence, meaning, covered };
+            DocumentFit { lexical: shared.share, evidence: shared.evidence, meaning, coverage };
     }
     all
 }
@@ -161,9 +161,9 @@ fn rescore_by_words(
     let asked = Covering::new(query.text);
     let mut tokens = connection.prepare_cached("SELECT tokens FROM document WHERE id = ?1")?;
     for hit in hits.iter_mut().take(MAX_RESCORED_HITS) {
-        hit.fit.covered = tokens.query_row([hit.document], |row| {
+        hit.fit.coverage = tokens.query_row([hit.document], |row| {
             let tokens = TokenSet::from_bytes(row.get_ref(0)?.as_blob().unwrap_or_default());
-            Ok(tokens.map_or(0.0, |tokens| asked.covered_by(&tokens)))
+            Ok(tokens.map(|tokens| asked.compare(&tokens)).unwrap_or_default())
         })?;
         hit.score = hit.fit.score(query.meaning);
     }
