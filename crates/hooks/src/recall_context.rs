@@ -116,6 +116,9 @@ pub fn recall_context(
     };
     let mentions = Mentions::parse(request.text);
     let mut ranked: Vec<(f64, ContextCandidate)> = Vec::new();
+    // One of many rows that say nearly the same is enough, unless somebody asked for them.
+    let shows_crowd = request.audience == Audience::Asker;
+    let mut is_crowd_shown = false;
     for recall in reader.recall(&ask, now)? {
         let (row, kind) = (recall.hit.row, InjectionSource::from(recall.hit.kind));
         if !request.includes(kind) {
@@ -129,9 +132,13 @@ pub fn recall_context(
             && !is_named(reader, row, request.audience, &mentions)?
         {
             Some(OmissionReason::NotNamed)
+        } else if recall.hit.is_in_crowd && is_crowd_shown && !shows_crowd {
+            Some(OmissionReason::SaysTheSame)
         } else {
             None
         };
+        is_crowd_shown |=
+            recall.hit.is_in_crowd && matches!(refused, None | Some(OmissionReason::Shown));
         // The full text is rendered only for rows that may be shown.
         let text = match refused {
             Some(_) => Some(recall.text.to_string()),

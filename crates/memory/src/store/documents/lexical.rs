@@ -32,10 +32,72 @@ pub(super) struct LexicalMatch {
 struct QueryTerm {
     /// Index among the terms that were looked up.
     number: usize,
-    text: String,
+    term: Term,
+    /// The term as the search files name it.
+    filed: String,
     /// Number of documents that contain it.
     found: f64,
     weight: f64,
+}
+
+/// The result of a search by words.
+#[derive(Default)]
+pub(super) struct WordSearch {
+    /// The documents that share words with the query.
+    pub(super) found: Vec<LexicalMatch>,
+    /// The terms of the query that some document contains, rarest first.
+    asked: Vec<QueryTerm>,
+    /// The highest possible BM25 score of a document.
+    ideal: f64,
+}
+
+impl WordSearch {
+    /// Scores documents that say the same again, as if only one of them were in the store: a word is not common because
+    /// one lesson was written down many times. Each document is its number of terms and its terms.
+    pub(super) fn score_as_one(
+        &self,
+        query: &DocumentQuery<'_>,
+        corpus: CorpusStats,
+        documents: &[(u32, String)],
+    ) -> Vec<(f64, f64)> {
+        let terms: Vec<Term> = self.asked.iter().map(|asked| asked.term.clone()).collect();
+        let mut counter = TermCounter::new(&terms);
+        let counts: Vec<Vec<u16>> = documents
+            .iter()
+            .map(|(_, text)| {
+                counter.count_in(text);
+                counter.times.iter_mut().map(std::mem::take).collect()
+            })
+            .collect();
+        #[expect(clippy::cast_precision_loss, reason = "a count of documents")]
+        let extra = |of: usize| of.saturating_sub(1) as f64;
+        let corpus = CorpusStats {
+            documents: (corpus.documents - extra(documents.len())).max(1.0),
+            ..corpus
+        };
+        let mut ideal = self.ideal;
+        let mut weights: Vec<(usize, f64)> = Vec::with_capacity(self.asked.len());
+        for (number, asked) in self.asked.iter().enumerate() {
+            let here = counts.iter().filter(|times| times[number] > 0).count();
+            let found = (asked.found - extra(here)).max(1.0);
+            let background = background::background_share(&asked.term.text);
+            let weight = score::term_weight(found, corpus.documents, background);
+            ideal += score::max_term_gain(weight) - score::max_term_gain(asked.weight);
+            weights.push((number, weight));
+        }
+        weights.sort_by(|one, other| other.1.total_cmp(&one.1));
+        weights.truncate(query.max_terms);
+        let scored = documents.iter().zip(&counts).map(|((length, _), times)| {
+            let (mut score, mut evidence) = (0.0, 0.0);
+            for (number, weight) in weights.iter().filter(|(number, _)| times[*number] > 0) {
+                let (times, length) = (times[*number].into(), f64::from(*length));
+                score += score::term_gain(*weight, times, length, corpus);
+                evidence += weight;
+            }
+            ((score / ideal).min(1.0), evidence)
+        });
+        scored.collect()
+    }
 }
 
 /// Returns the documents that share words with a query. Reads the search files and the newer documents of the database,
@@ -45,7 +107,7 @@ pub(super) fn search_by_words(
     index: &SearchFiles,
     query: &DocumentQuery<'_>,
     corpus: CorpusStats,
-) -> StoreResult<Vec<LexicalMatch>> {
+) -> StoreResult<WordSearch> {
     let looked_up = rarest_terms(query.text);
     if let Some(file) = index.terms() {
         let newer = UnindexedDocuments::load(connection, query, &looked_up, file.high_water())?;
@@ -81,7 +143,7 @@ pub(super) fn search_texts(query: &DocumentQuery<'_>, texts: &[&str]) -> Vec<Lex
     #[expect(clippy::cast_precision_loss, reason = "a count of texts")]
     let documents = texts.len().max(1) as f64;
     let corpus = CorpusStats { documents, length: terms / documents };
-    score_documents(query, corpus, &looked_up, &found, None).unwrap_or_default()
+    score_documents(query, corpus, &looked_up, &found, None).unwrap_or_default().found
 }
 
 /// Returns the terms to look up. A term that is rare in texts in general is probably rare in this store.
@@ -187,7 +249,7 @@ fn score_documents(
     looked_up: &[Term],
     newer: &UnindexedDocuments,
     filed: Option<(&PostingFile, &SearchFiles)>,
-) -> Option<Vec<LexicalMatch>> {
+) -> Option<WordSearch> {
     let gone = match filed {
         Some((file, index)) => index.gone_from(file)?,
         None => Vec::new(),
@@ -223,7 +285,7 @@ fn score_documents(
             *evidence += term.weight;
         }
         if let Some((file, _)) = filed {
-            for (place, times) in file.read_list(&file.find_list(&term.text)?)? {
+            for (place, times) in file.read_list(&file.find_list(&term.filed)?)? {
                 let (score, evidence) = of_file.get_mut(place as usize)?;
                 *score += gain(file.document(place)?, times);
                 *evidence += term.weight;
@@ -248,7 +310,7 @@ fn score_documents(
     for (place, score) in (0..).zip(of_file).filter(|(_, (score, _))| *score > 0.0) {
         take(filed?.0.document(place)?, score);
     }
-    Some(found)
+    Some(WordSearch { found, asked, ideal })
 }
 
 /// Returns the terms to search, rarest first, and the highest possible score of a document.
@@ -260,9 +322,9 @@ fn select_query_terms(
 ) -> Option<(Vec<QueryTerm>, f64)> {
     let (mut asked, mut ideal) = (Vec::new(), 0.0);
     for (number, term) in looked_up.iter().enumerate() {
-        let text = format!("{}{}", query.axis.term_prefix(), term.text);
+        let filed = format!("{}{}", query.axis.term_prefix(), term.text);
         #[expect(clippy::cast_precision_loss, reason = "a count of documents")]
-        let found = count(number, &text)? as f64;
+        let found = count(number, &filed)? as f64;
         // The parts of an unknown compound name are looked up as terms of the query already.
         if term.whole && found == 0.0 {
             continue;
@@ -271,11 +333,11 @@ fn select_query_terms(
             score::term_weight(found, corpus.documents, background::background_share(&term.text));
         ideal += score::max_term_gain(weight);
         if found > 0.0 {
-            asked.push(QueryTerm { number, text, found, weight });
+            asked.push(QueryTerm { number, term: term.clone(), filed, found, weight });
         }
     }
     asked.sort_by(|one, other| {
-        other.weight.total_cmp(&one.weight).then_with(|| one.text.cmp(&other.text))
+        other.weight.total_cmp(&one.weight).then_with(|| one.filed.cmp(&other.filed))
     });
     Some((asked, ideal.max(f64::MIN_POSITIVE)))
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 
-use super::lexical::{search_by_words, search_texts};
+use super::lexical::{WordSearch, search_by_words, search_texts};
 use super::query::DocumentQuery;
 use super::search_files::SearchFiles;
 use crate::document::{Axis, DocumentKind};
@@ -39,6 +39,8 @@ pub struct DocumentHit {
     pub score: f64,
     /// The probability that the document is relevant.
     pub confidence: f64,
+    /// True if many documents say nearly the same as the best one, and this is one of them.
+    pub is_in_crowd: bool,
     /// The vector of the document.
     pub(crate) vector: Option<Vector>,
 }
@@ -57,7 +59,7 @@ pub(crate) fn find_documents(
     let counted = AxisStats::load(moment, query)?;
     let by_words = match counted.all {
         Some(corpus) if query.meaning < 1.0 => search_by_words(moment, &index, query, corpus)?,
-        _ => Vec::new(),
+        _ => WordSearch::default(),
     };
     let asked = if query.meaning > 0.0 { embed(query.text) } else { None };
     let by_meaning = match &asked {
@@ -69,13 +71,14 @@ pub(crate) fn find_documents(
         query.max_candidates,
     );
     documents.extend(top_documents(
-        by_words.iter().map(|fit| (fit.document, fit.share)),
+        by_words.found.iter().map(|fit| (fit.document, fit.share)),
         query.max_candidates,
     ));
     documents.sort_unstable();
     documents.dedup();
     let lexical: HashMap<i64, (f64, f64)> = by_words
-        .into_iter()
+        .found
+        .iter()
         .filter(|fit| documents.binary_search(&fit.document).is_ok())
         .map(|fit| (fit.document, (fit.share, fit.evidence)))
         .collect();
@@ -102,6 +105,7 @@ pub(crate) fn find_documents(
                         fit,
                         score: fit.score(query.meaning),
                         confidence: fit.confidence(counted.visible),
+                        is_in_crowd: false,
                         vector,
                     },
                 ))
@@ -121,8 +125,58 @@ pub(crate) fn find_documents(
     if query.meaning > 0.0 {
         rescore_by_words(moment, query, &mut hits)?;
         sort_by_score(&mut hits);
+        if let Some(corpus) = counted.all {
+            count_crowd_once(moment, query, &by_words, (corpus, counted.visible), &mut hits)?;
+        }
     }
     Ok(hits)
+}
+
+/// Minimum cosine of the best document and a document that says nearly the same.
+const MIN_CROWD_COSINE: f32 = 0.70;
+/// Minimum number of documents of a crowd.
+const MIN_CROWD_DOCUMENTS: usize = 5;
+
+/// Raises the confidence of documents that say nearly the same as the best one: it is computed as if the store had only
+/// one of them. Otherwise the words of a lesson that was written down many times would count as common.
+fn count_crowd_once(
+    connection: &Connection,
+    query: &DocumentQuery<'_>,
+    by_words: &WordSearch,
+    (corpus, visible): (CorpusStats, f64),
+    hits: &mut [DocumentHit],
+) -> StoreResult {
+    let Some(best) = hits.first().and_then(|hit| hit.vector) else { return Ok(()) };
+    let is_near = |hit: &DocumentHit| {
+        hit.vector.as_ref().is_some_and(|vector| vector.cosine(&best) >= MIN_CROWD_COSINE)
+    };
+    let crowd: Vec<usize> = (0..hits.len()).filter(|at| is_near(&hits[*at])).collect();
+    if crowd.len() < MIN_CROWD_DOCUMENTS {
+        return Ok(());
+    }
+    let mut select =
+        connection.prepare_cached("SELECT length, terms FROM document WHERE id = ?1")?;
+    let documents = crowd
+        .iter()
+        .map(|at| {
+            let document = hits[*at].document;
+            Ok(select.query_row([document], |row| Ok((row.get(0)?, row.get(1)?)))?)
+        })
+        .collect::<StoreResult<Vec<(u32, String)>>>()?;
+    #[expect(clippy::cast_precision_loss, reason = "a count of documents")]
+    let visible = visible - (crowd.len() - 1) as f64;
+    let scores = by_words.score_as_one(query, corpus, &documents);
+    for (at, (lexical, evidence)) in crowd.into_iter().zip(scores) {
+        let hit = &mut hits[at];
+        hit.is_in_crowd = true;
+        let fit = DocumentFit {
+            lexical: lexical.max(hit.fit.lexical),
+            evidence: evidence.max(hit.fit.evidence),
+            ..hit.fit
+        };
+        hit.confidence = fit.confidence(visible);
+    }
+    Ok(())
 }
 
 /// Compares a query with a few texts that are not indexed, and returns the similarity of each in their order.
