@@ -74,8 +74,8 @@ pub(crate) fn episode_texts(episode: &Episode) -> AxisTexts {
     vec![(Axis::Full, join_nonempty(&parts))]
 }
 
-/// Returns the phrases that say when a row applies, one in each line.
-fn join_phrases(phrases: &[Clean]) -> String {
+/// Returns the phrases that say when a row applies, one in each line. They end its text on the axis `full`.
+pub(crate) fn join_phrases(phrases: &[Clean]) -> String {
     phrases.iter().map(Clean::as_str).collect::<Vec<_>>().join("\n")
 }
 

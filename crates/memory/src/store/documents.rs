@@ -157,6 +157,12 @@ pub(crate) fn phrases_of(
     rows.iter().map(phrases).collect()
 }
 
+/// Returns the phrases of an indexed row as they end its full text.
+pub(crate) fn joined_phrases(connection: &Connection, row: Id) -> StoreResult<String> {
+    let Some(kind) = row_kind(connection, row)? else { return Ok(String::new()) };
+    Ok(document::join_phrases(&phrases_of(connection, &[(kind, row)])?.concat()))
+}
+
 /// Returns the sentence of a row that can be acted on. An episode has none.
 pub(crate) fn lesson(connection: &Connection, row: Id) -> StoreResult<Option<Clean>> {
     Ok(match row_kind(connection, row)? {
