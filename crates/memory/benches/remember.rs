@@ -36,6 +36,7 @@ fn main() {
                 text: &text,
                 importance: 0.5,
                 tags: &[],
+                applies_when: &[],
             };
             let from = Instant::now();
             store.remember(&new, at(round)).expect("remembered");

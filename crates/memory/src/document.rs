@@ -1,5 +1,6 @@
 //! Turns rows of the memory into searchable texts, one for each axis.
 
+use crate::Clean;
 use crate::episode::{Episode, EpisodeEndingKind};
 use crate::ghap::Ghap;
 use crate::memory::Memory;
@@ -10,15 +11,15 @@ pub type AxisTexts = Vec<(Axis, String)>;
 
 /// Returns the text of a memory.
 pub(crate) fn memory_texts(memory: &Memory) -> AxisTexts {
-    let tags: Vec<&str> = memory.tags.iter().map(crate::Clean::as_str).collect();
-    vec![(Axis::Full, join_nonempty(&[&memory.text, &tags.join(" ")]))]
+    let tags: Vec<&str> = memory.tags.iter().map(Clean::as_str).collect();
+    let phrases = join_phrases(&memory.applies_when);
+    vec![(Axis::Full, join_nonempty(&[&memory.text, &tags.join(" "), &phrases]))]
 }
 
 /// Returns the texts of a resolved GHAP. An open GHAP has no lesson yet and returns none.
 pub fn ghap_texts(ghap: &Ghap) -> AxisTexts {
     let Some(resolution) = &ghap.resolution else { return Vec::new() };
-    let or_none =
-        |text: Option<&crate::Clean>| text.map(crate::Clean::as_str).unwrap_or_default().to_owned();
+    let or_none = |text: Option<&Clean>| text.map(Clean::as_str).unwrap_or_default().to_owned();
     let surprise = or_none(resolution.surprise.as_ref());
     let cause = resolution.root_cause.as_ref();
     let cause_text = or_none(cause.map(|cause| &cause.text));
@@ -35,6 +36,7 @@ pub fn ghap_texts(ghap: &Ghap) -> AxisTexts {
         &cause_text,
         &worked,
         &takeaway,
+        &join_phrases(&resolution.applies_when),
     ]);
     let mut texts = vec![(Axis::Full, full)];
     let strategy = ghap.strategy.as_str().replace('-', " ");
@@ -70,6 +72,11 @@ pub(crate) fn episode_texts(episode: &Episode) -> AxisTexts {
         parts.push(&change.patch);
     }
     vec![(Axis::Full, join_nonempty(&parts))]
+}
+
+/// Returns the phrases that say when a row applies, one in each line. They end its text on the axis `full`.
+pub(crate) fn join_phrases(phrases: &[Clean]) -> String {
+    phrases.iter().map(Clean::as_str).collect::<Vec<_>>().join("\n")
 }
 
 fn join_nonempty(parts: &[&str]) -> String {

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::applies_when::{PhraseError, validate_phrases};
 use crate::outcome::{Outcome, RunKind, Verdict};
 use crate::project::ProjectKey;
 use crate::{Clean, Id, Limit, TextError, Time};
@@ -125,6 +126,9 @@ pub struct Resolution {
     pub root_cause: Option<RootCause>,
     /// Advice for the next time.
     pub lesson: Option<GhapLesson>,
+    /// When it applies, in the words of a user who needs it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub applies_when: Vec<Clean>,
     /// Quality of its evidence.
     pub tier: Tier,
     /// The run that is the evidence.
@@ -143,6 +147,7 @@ impl Resolution {
             surprise: None,
             root_cause: None,
             lesson: None,
+            applies_when: Vec::new(),
             tier: Tier::Abandoned,
             evidence: None,
         }
@@ -238,10 +243,23 @@ pub struct GhapResolve<'a> {
     pub what_worked: Option<&'a str>,
     /// The text to remember.
     pub takeaway: Option<&'a str>,
+    /// When it applies, in the words of a user who needs it.
+    pub applies_when: &'a [String],
     /// The run that is the evidence; the newest that fits if None.
     pub outcome: Option<Id>,
     /// True to use no run if `outcome` is None.
     pub ignores_other_runs: bool,
+}
+
+/// Changes to the lesson of a resolved GHAP. Fields that are `None` stay.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LessonEdit<'a> {
+    /// The step that worked in the end.
+    pub what_worked: Option<&'a str>,
+    /// The text to remember.
+    pub takeaway: Option<&'a str>,
+    /// When it applies, in the words of a user who needs it.
+    pub applies_when: Option<&'a [String]>,
 }
 
 /// The reason why an operation on a GHAP failed.
@@ -250,6 +268,9 @@ pub enum GhapError {
     /// A text is empty or too long.
     #[error(transparent)]
     Text(#[from] TextError),
+    /// The phrases that say when it applies are invalid.
+    #[error(transparent)]
+    Phrases(#[from] PhraseError),
     /// The confidence is out of range.
     #[error("confidence must be a number from 0 to 1, not {0}")]
     Confidence(f64),
@@ -403,6 +424,7 @@ impl Ghap {
             self.notes.iter().map(|note| (&note.text, "a note")).collect();
         if let Some(resolution) = &self.resolution {
             let lesson = resolution.lesson.as_ref();
+            validate_phrases(&resolution.applies_when)?;
             long.push((&resolution.result, "the result"));
             long.extend(resolution.surprise.as_ref().map(|text| (text, "the surprise")));
             long.extend(

@@ -5,6 +5,7 @@
 //! [`store::spool`]. Texts enter as [`Clean`], which removes secrets when it is created, so no text can bypass the
 //! redaction. This crate does not print, read the environment or read the clock.
 
+pub mod applies_when;
 pub mod change;
 pub mod config;
 pub mod data_dir;

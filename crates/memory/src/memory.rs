@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::applies_when::{PhraseError, validate_phrases};
 use crate::project::ProjectKey;
 use crate::{Clean, Id, Limit, TextError, Time};
 use rutter_redact::choice;
@@ -46,6 +47,9 @@ pub struct Memory {
     pub importance: f64,
     /// Words to find it by.
     pub tags: Vec<Clean>,
+    /// When it applies, in the words of a user who needs it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub applies_when: Vec<Clean>,
     /// Time when it was written.
     pub created: Time,
     /// Time of the last change.
@@ -58,6 +62,9 @@ pub enum MemoryError {
     /// The text or a tag is empty or too long.
     #[error(transparent)]
     Text(#[from] TextError),
+    /// The phrases that say when it applies are invalid.
+    #[error(transparent)]
+    Phrases(#[from] PhraseError),
     /// The importance is out of range.
     #[error("importance must be a number from 0 to 1, not {0}")]
     Importance(f64),
@@ -132,6 +139,7 @@ impl Memory {
         validate_memory_text(&self.text)?;
         validate_importance(self.importance)?;
         validate_tags(&self.tags.iter().map(Clean::as_str).collect::<Vec<_>>())?;
+        validate_phrases(&self.applies_when)?;
         Ok(())
     }
 }

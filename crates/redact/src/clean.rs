@@ -70,6 +70,8 @@ pub enum Limit {
     Memory,
     /// A tag.
     Tag,
+    /// A phrase that says when a lesson applies.
+    Phrase,
 }
 
 impl Limit {
@@ -80,6 +82,7 @@ impl Limit {
             Self::Long => 2_000,
             Self::Memory => 10_000,
             Self::Tag => 50,
+            Self::Phrase => 160,
         }
     }
 }

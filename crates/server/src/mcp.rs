@@ -45,6 +45,7 @@ const INSTRUCTIONS: &str = "Rutter records predictions and results. Before actin
                             captured automatically and compared with it. Changed your mind: \
                             update_ghap. Settled: resolve_ghap; falsified needs surprise and \
                             root_cause, and later sessions read lesson.takeaway. \
+                            applies_when, a user's words for the problem, brings it back. \
                             search_experiences, premortem and recall_memories find earlier \
                             lessons; remember stores what no file says.";
 

@@ -146,19 +146,19 @@ pub const TOOLS: &[ToolSpec] = &[
         "start_ghap", "Start a GHAP", Adds, ghap::start_ghap: ghap::StartGhapInput => ghap::GhapAnswer, always,
         "Before acting on a guess that a test or build can settle: record goal, hypothesis, \
          action and prediction. Later runs are compared with the prediction. Not for questions \
-         or edits that nothing checks. One is active at a time. Name the command in the \
-         prediction, e.g. prediction: \"`cargo test parser` passes\"."
+         or edits that nothing checks. Only one at a time. Name the command, e.g. prediction: \
+         \"`cargo test parser` passes\"."
     ),
     tool!(
         "update_ghap", "Update the GHAP", Adds, ghap::update_ghap: ghap::UpdateGhapInput => ghap::GhapAnswer, always,
-        "When your hypothesis, action or prediction changes; the old one is kept. Send only \
+        "When hypothesis, action or prediction changes; the old one is kept. Send only \
          what changed, or a note."
     ),
     tool!(
         "resolve_ghap", "Resolve the GHAP", Adds, ghap::resolve_ghap: ghap::ResolveGhapInput => ghap::ResolveGhapAnswer, always,
-        "When a run has settled the active GHAP, or you abandon it. falsified needs surprise \
-         and root_cause. The newest captured run that fits is the evidence (gold); without one \
-         it is your claim (silver). lesson.takeaway is the rule that later sessions read."
+        "When a run settled the active GHAP, or you abandon it. falsified needs surprise \
+         and root_cause. The newest captured run that fits is the evidence (gold), else \
+         it is your claim (silver). lesson.takeaway is the rule for later sessions."
     ),
     tool!(
         "get_ghap", "Show GHAPs", Reads, ghap::get_ghap: ghap::GetGhapInput => ghap::GetGhapAnswer, "active goal hypothesis prediction orphan history list",

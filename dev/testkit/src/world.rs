@@ -199,6 +199,7 @@ pub const FACT: NewMemory<'static> = NewMemory {
     text: "x",
     importance: 0.5,
     tags: &[],
+    applies_when: &[],
 };
 
 /// Stores a fact about a project a second after the start time.
@@ -229,6 +230,7 @@ pub fn confirm_fields() -> GhapResolve<'static> {
         root_cause: None,
         what_worked: Some("lines()"),
         takeaway: None,
+        applies_when: &[],
         outcome: None,
         ignores_other_runs: false,
     }
@@ -314,6 +316,7 @@ pub fn record_lesson(store: &mut Store, owner: &GhapOwner, lesson: &GeneratedLes
             .map(|(category, text)| (category.parse().unwrap(), text.as_str())),
         what_worked: lesson.what_worked.as_deref(),
         takeaway: lesson.takeaway.as_deref(),
+        applies_when: &[],
         outcome: None,
         ignores_other_runs: false,
     };

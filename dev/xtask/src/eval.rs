@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail, ensure};
 use rutter_memory::store::{DocumentQuery, ImportFile, WhoseRows};
 use rutter_memory::{Id, Store, Time};
 use rutter_search::score::{MEANING_SHARE, MIN_CONFIDENCE};
@@ -32,8 +32,11 @@ struct TempStore {
 }
 
 impl TempStore {
-    /// Creates a store and imports the texts.
-    fn new<'a>(texts: impl Iterator<Item = (&'a str, &'a str)>) -> Result<Self> {
+    /// Creates a store and imports texts by name, with the phrases that say when each applies.
+    fn new<'a>(
+        texts: impl Iterator<Item = (&'a str, &'a str)>,
+        phrases: &HashMap<String, Vec<String>>,
+    ) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let now = Time::from_millis(1_763_200_000_000);
         let mut store = Store::open(folder.path(), now)?;
@@ -47,9 +50,10 @@ impl TempStore {
             names.insert(id, name.to_owned());
             // The maximum length of a memory.
             let text: String = text.chars().take(9_900).collect();
+            let phrases = phrases.get(name).map(Vec::as_slice).unwrap_or_default();
             let memory = json!({
                 "id": id, "project": null, "category": "fact", "text": text, "importance": 0.5, "tags": [],
-                "created": now, "changed": now,
+                "created": now, "changed": now, "applies_when": phrases,
             });
             lines.push_str(&json!({ "memory": memory }).to_string());
             lines.push('\n');
@@ -91,7 +95,7 @@ pub(crate) fn eval_retrieval(files: &[&str]) -> Result<()> {
                 .iter()
                 .map(|entry| Ok((text_field(entry, "id")?, text_field(entry, "text")?)))
                 .collect::<Result<Vec<_>>>()?;
-            corpora.insert(id.clone(), TempStore::new(texts.into_iter())?);
+            corpora.insert(id.clone(), TempStore::new(texts.into_iter(), &HashMap::new())?);
         }
         let queries = set["queries"].as_array().context("no `queries`")?;
         for (method, meaning, searched) in SEARCH_METHODS {
@@ -142,9 +146,12 @@ pub(crate) fn eval_retrieval(files: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Returns recall@5, recall@10, nDCG@10 and MRR of one query.
+/// Returns recall@5, recall@10, nDCG@10 and MRR of one query. A document of several chunks counts once, at its best rank.
 fn query_metrics(found: &[(String, f64)], wanted: &HashSet<&str>) -> [f64; 4] {
-    let hit = |at: &usize| found.get(*at).is_some_and(|(name, _)| wanted.contains(name.as_str()));
+    let mut seen = HashSet::new();
+    let found: Vec<&str> =
+        found.iter().map(|(name, _)| name.as_str()).filter(|name| seen.insert(*name)).collect();
+    let hit = |at: &usize| found.get(*at).is_some_and(|name| wanted.contains(name));
     let recall = |most: usize| ratio((0..most).filter(hit).count(), wanted.len());
     #[expect(clippy::cast_precision_loss, reason = "small counts")]
     let discount = |at: usize| 1.0 / (at as f64 + 2.0).log2();
@@ -161,8 +168,12 @@ struct PromptResult {
     top: Vec<(f64, bool)>,
 }
 
-/// Searches a store for every prompt.
-fn search_prompts(store: &Path, prompts: &Path) -> Result<Vec<PromptResult>> {
+/// Searches a store for every prompt. `phrases` is a file with the phrases that say when a lesson applies.
+fn search_prompts(
+    store: &Path,
+    prompts: &Path,
+    phrases: Option<&Path>,
+) -> Result<Vec<PromptResult>> {
     let read = |path: &Path| -> Result<Vec<Value>> {
         let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
         let lines = text.lines().filter(|line| !line.trim().is_empty());
@@ -173,7 +184,14 @@ fn search_prompts(store: &Path, prompts: &Path) -> Result<Vec<PromptResult>> {
         .iter()
         .map(|lesson| Ok((text_field(lesson, "id")?, text_field(lesson, "text")?)))
         .collect::<Result<Vec<_>>>()?;
-    let mut scratch = TempStore::new(lessons.into_iter())?;
+    let mut applies_when = HashMap::new();
+    for line in phrases.map(read).transpose()?.unwrap_or_default() {
+        let phrases = serde_json::from_value(line["applies_when"].clone())?;
+        let id = text_field(&line, "id")?;
+        ensure!(lessons.iter().any(|(known, _)| *known == id), "no lesson has the id {id}");
+        applies_when.insert(id.to_owned(), phrases);
+    }
+    let mut scratch = TempStore::new(lessons.into_iter(), &applies_when)?;
     let mut asked = Vec::new();
     for prompt in read(prompts)? {
         let wanted = prompt["rel"].as_array().into_iter().flatten();
@@ -201,8 +219,19 @@ fn floor_curve(asked: &[PromptResult]) -> Vec<(f64, f64, f64)> {
 }
 
 /// Prints the rate of unrelated prompts with an injection, and of related prompts with the right one.
-pub(crate) fn eval_injection(store: &str, prompts: &str, as_json: bool) -> Result<()> {
-    let asked = search_prompts(Path::new(store), Path::new(prompts))?;
+pub(crate) fn eval_injection(store: &str, prompts: &str, options: &[&str]) -> Result<()> {
+    let (mut as_json, mut phrases) = (false, None);
+    let mut options = options.iter();
+    while let Some(option) = options.next() {
+        match *option {
+            "--json" => as_json = true,
+            "--applies-when" => {
+                phrases = Some(Path::new(options.next().context("--applies-when needs a file")?));
+            }
+            option => bail!("unknown option {option}"),
+        }
+    }
+    let asked = search_prompts(Path::new(store), Path::new(prompts), phrases)?;
     let curve = floor_curve(&asked);
     let (wrong, right) = injection_rates(&asked, MIN_CONFIDENCE, |_| true);
     let unrelated = asked.iter().filter(|asked| !asked.related).count();
@@ -262,4 +291,53 @@ fn injection_rates(
     let right =
         |asked: &PromptResult| asked.top.iter().any(|(likely, wanted)| *wanted && *likely >= floor);
     (rate(false, &shown), rate(true, &right))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_metric_exceeds_one() -> Result<()> {
+        let texts = [
+            ("port", "the staging port is 8080"),
+            ("port", "the port of staging changed from 8000"),
+            ("port", "staging listens on another port"),
+            ("lock", "two workers take the lock in another order"),
+        ];
+        let mut store = TempStore::new(texts.into_iter(), &HashMap::new())?;
+        let found = store.search(&DocumentQuery::new("which port has staging"))?;
+        assert!(found.iter().filter(|(name, _)| name == "port").count() == 3, "{found:?}");
+        assert_eq!(query_metrics(&found, &HashSet::from(["port"])), [1.0; 4]);
+        let [recall5, _, ndcg10, mrr] = query_metrics(&found, &HashSet::from(["port", "absent"]));
+        assert!(recall5 == 0.5 && ndcg10 < 1.0 && mrr == 1.0, "{recall5} {ndcg10} {mrr}");
+        Ok(())
+    }
+
+    #[test]
+    fn phrases_reach_search() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let write = |name: &str, line: Value| -> Result<std::path::PathBuf> {
+            let path = folder.path().join(name);
+            crate::files::replace_file(&path, line.to_string().as_bytes())?;
+            Ok(path)
+        };
+        let store =
+            write("store", json!({ "id": "gpg", "text": "export GPG_TTY before signing" }))?;
+        let prompts = write(
+            "prompts",
+            json!({ "prompt": "committing fails without a terminal", "related": true, "rel": ["gpg"] }),
+        )?;
+        let phrases = write(
+            "phrases",
+            json!({ "id": "gpg", "applies_when": ["committing fails without a terminal"] }),
+        )?;
+        let best = |phrases: Option<&Path>| -> Result<f64> {
+            let asked = search_prompts(&store, &prompts, phrases)?;
+            Ok(asked[0].top.first().map_or(0.0, |(likely, _)| *likely))
+        };
+        assert!(best(None)? < MIN_CONFIDENCE);
+        assert!(best(Some(&phrases))? >= MIN_CONFIDENCE);
+        Ok(())
+    }
 }

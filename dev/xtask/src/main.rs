@@ -30,8 +30,9 @@ usage: cargo xtask TASK
                          clusters of a file with a `text` on each line
   eval retrieval FILE… [--json]
                          measure how well recall finds the right text, compared with plain BM25
-  eval injection STORE PROMPTS [--json]
-                         measure how often prompts get matching and other rows
+  eval injection STORE PROMPTS [--json] [--applies-when FILE]
+                         measure how often prompts get matching and other rows; FILE has phrases for lessons of
+                         STORE: JSON with `id` and the list `applies_when` on each line
   eval loop [--seeds A..B] [--held-out] [--verbose|--full] [--binary PATH] [--dump DIR]
                          play generated histories with known truth into the hooks, and measure whether the right
                          change is shown and the right failure closed; --held-out uses the odd seeds
@@ -64,9 +65,8 @@ fn main() -> Result<ExitCode> {
         ["bench", "clusters"] => bench::bench_clusters(&repository_root()?, None)?,
         ["bench", "clusters", file] => bench::bench_clusters(&repository_root()?, Some(file))?,
         ["eval", "retrieval", ref files @ ..] if !files.is_empty() => eval::eval_retrieval(files)?,
-        ["eval", "injection", store, prompts] => eval::eval_injection(store, prompts, false)?,
-        ["eval", "injection", store, prompts, "--json"] => {
-            eval::eval_injection(store, prompts, true)?;
+        ["eval", "injection", store, prompts, ref options @ ..] => {
+            eval::eval_injection(store, prompts, options)?;
         }
         ["eval", "loop", ref words @ ..] => return eval::silent_loop(words),
         ["eval", "picture"] => eval::draw_injection_curve(&repository_root()?)?,

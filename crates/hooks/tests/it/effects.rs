@@ -3,12 +3,12 @@
 use rutter_memory::document::Axis;
 use rutter_memory::ghap::{GhapResolve, GhapStart};
 use rutter_memory::injection::ShownEffect;
-use rutter_memory::store::{InjectionFilter, RecallRequest, ValueEdit, ValueFilter};
+use rutter_memory::store::{InjectionFilter, NewMemory, RecallRequest, ValueEdit, ValueFilter};
 use rutter_memory::value::ValueStanding;
 use rutter_memory::{Clean, Time};
 
 use rutter_testkit::story::{HookStory, TOTAL};
-use rutter_testkit::world::{TestWorld, confirm_fields, falsify_fields, start_fields};
+use rutter_testkit::world::{FACT, TestWorld, confirm_fields, falsify_fields, start_fields};
 use rutter_testkit::world::{record_lesson, repeated_lesson};
 
 const FIX: [&str; 2] = ["-* 9", "+* 10"];
@@ -141,6 +141,25 @@ fn related_prompt_injection_helps() {
     story.green("cargo test");
     let of = |effect| ("UserPromptSubmit".to_owned(), effect);
     assert_eq!(injection_effects(&story), [of(Some(ShownEffect::Helped)), of(None)]);
+}
+
+#[test]
+fn word_of_phrase_has_no_effect() {
+    for (phrase, effect) in [("the discount is wrong", None), ("x", Some(ShownEffect::Helped))] {
+        let world = TestWorld::new();
+        let story = HookStory::new(&world);
+        let word = if effect.is_some() { "the discount" } else { "a rebate" };
+        let text = format!("cart::tests::total: {word} is applied twice, the total is wrong: 90");
+        let phrases = [phrase.to_owned()];
+        let place = story.place();
+        let new = NewMemory { place: Some(&place), text: &text, applies_when: &phrases, ..FACT };
+        world.store().remember(&new, story.now()).unwrap();
+        story.red("cargo test", &[TOTAL]);
+        assert_ne!(story.prompt("cart::tests::total fails, the total is wrong: 90"), "");
+        story.edit("src/cart.rs", &["-shipping(discount(sum));", "+discount(sum);"]);
+        story.green("cargo test");
+        assert_eq!(injection_effects(&story), [("UserPromptSubmit".to_owned(), effect)]);
+    }
 }
 
 #[test]

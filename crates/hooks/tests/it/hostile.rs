@@ -6,7 +6,7 @@ use rutter_memory::quote::DATA_LABEL;
 use rutter_memory::store::NewMemory;
 use rutter_testkit::hostile_text::{CORPUS_PARTS, assert_harmless, hostile_text};
 use rutter_testkit::story::HookStory;
-use rutter_testkit::world::{TestWorld, start_fields};
+use rutter_testkit::world::{FACT, TestWorld, start_fields};
 use serde_json::json;
 
 /// Plays sessions with one part of the corpus in every stored text. Returns the name and the text of every output.
@@ -25,8 +25,7 @@ fn outputs(part: usize) -> Vec<(&'static str, String)> {
     ] {
         let text = text(about);
         let place = world.place();
-        let new =
-            NewMemory { place: Some(&place), category, text: &text, importance: 1.0, tags: &[] };
+        let new = NewMemory { place: Some(&place), category, text: &text, importance: 1.0, ..FACT };
         world.store().remember(&new, story_time(&story)).unwrap();
     }
     let mut said = vec![("SessionStart", story.start("startup"))];

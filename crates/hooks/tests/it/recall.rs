@@ -2,10 +2,12 @@ use rutter_memory::Store;
 use rutter_memory::document::{Axis, DocumentKind};
 use rutter_memory::ghap::{Domain, GhapStatus};
 use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
-use rutter_memory::store::{MemoryEdit, RecallRequest, RecalledRow};
+use rutter_memory::store::{MemoryEdit, NewMemory, RecallRequest, RecalledRow};
 
 use rutter_testkit::story::HookStory;
-use rutter_testkit::world::{TestWorld, falsify_fields, remember_fact, start_fields, time_at};
+use rutter_testkit::world::{
+    FACT, TestWorld, falsify_fields, remember_fact, start_fields, time_at,
+};
 
 fn new_ask(text: &str) -> RecallRequest<'_> {
     RecallRequest {
@@ -246,4 +248,24 @@ fn kind_filter_finds_rare_rows() {
     maintain(&world.memory(), &MaintenanceLimits::default(), time_at(10)).unwrap();
     assert!(world.memory().join("vectors").exists());
     look(&mut world.store());
+}
+
+#[test]
+fn phrase_brings_lesson_to_prompt() {
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
+    let prompt = "why does my commit fail when I work over ssh without a terminal?";
+    let phrases = ["committing over ssh fails without a terminal".to_owned()];
+    let place = story.place();
+    let lesson = NewMemory { place: Some(&place), text: "export GPG_TTY", ..FACT };
+    world.store().remember(&lesson, story.now()).unwrap();
+    assert_eq!(story.prompt(prompt), "");
+    let with_phrases = NewMemory { applies_when: &phrases, ..lesson };
+    assert!(world.store().remember(&with_phrases, story.now()).unwrap().is_known);
+    story.session = "session-2";
+    let said = story.prompt(prompt);
+    assert!(said.contains("export GPG_TTY"), "{said}");
+    // The phrase takes no space in the context.
+    assert!(!said.contains("committing"), "{said}");
+    assert_eq!(story.prompt("write the release notes of the parser"), "");
 }

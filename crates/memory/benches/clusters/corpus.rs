@@ -88,6 +88,7 @@ pub(crate) fn lesson_ghap(lesson: &GeneratedLesson) -> Ghap {
                 what_worked: clean(&lesson.what_worked),
                 takeaway: clean(&lesson.takeaway),
             }),
+            applies_when: Vec::new(),
             tier,
             evidence: Some(ResolutionEvidence { outcome: None, supports: lesson.proven }),
         }),

@@ -2,6 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use super::tables::read_list;
 use super::{Store, StoreError, StoreResult, episode_files, episodes, ghaps, memories, values};
 use crate::document::{self, Axis, AxisTexts, DocumentKind};
 use crate::{Clean, Id, Time};
@@ -134,6 +135,32 @@ pub(crate) fn full_text(connection: &Connection, row: Id) -> StoreResult<Option<
     };
     let texts = read_texts(connection, kind, row)?.map(|(texts, _)| texts).unwrap_or_default();
     Ok(texts.into_iter().find(|(axis, _)| *axis == Axis::Full).map(|(_, text)| text))
+}
+
+/// Returns the phrases that say when rows apply, in the order of the rows. An episode has none.
+pub(crate) fn phrases_of(
+    connection: &Connection,
+    rows: &[(DocumentKind, Id)],
+) -> StoreResult<Vec<Vec<Clean>>> {
+    let phrases = |(kind, id): &(DocumentKind, Id)| {
+        let table = match kind {
+            DocumentKind::Memory => "memory",
+            DocumentKind::Experience => "ghap",
+            DocumentKind::Episode => return Ok(Vec::new()),
+        };
+        let found = connection
+            .prepare_cached(&format!("SELECT applies_when FROM {table} WHERE uid = ?1"))?
+            .query_row([id], |row| read_list(row, "applies_when"))
+            .optional()?;
+        Ok(found.unwrap_or_default())
+    };
+    rows.iter().map(phrases).collect()
+}
+
+/// Returns the phrases of an indexed row as they end its full text.
+pub(crate) fn joined_phrases(connection: &Connection, row: Id) -> StoreResult<String> {
+    let Some(kind) = row_kind(connection, row)? else { return Ok(String::new()) };
+    Ok(document::join_phrases(&phrases_of(connection, &[(kind, row)])?.concat()))
 }
 
 /// Returns the sentence of a row that can be acted on. An episode has none.

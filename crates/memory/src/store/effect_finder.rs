@@ -147,7 +147,10 @@ fn is_relevant_to_fix(connection: &Connection, lesson: Id, failure: Id) -> Store
     let of = |text: &str| {
         extract_distinct(text).into_iter().map(|term| term.text).collect::<BTreeSet<_>>()
     };
-    let (said, asked) = (of(&said), of(&asked));
+    // A phrase describes the problem, so a word of it says nothing about the use of the lesson.
+    let phrases = documents::joined_phrases(connection, lesson)?;
+    let lesson_text = said.strip_suffix(phrases.as_str()).unwrap_or(&said);
+    let (said, asked) = (of(lesson_text), of(&asked));
     Ok(of(&fix).iter().any(|term| said.contains(term) && !asked.contains(term)))
 }
 

@@ -3,10 +3,13 @@
 use rusqlite::{Connection, params};
 
 use super::entry::ProjectPlace;
+use super::tables::list_to_json;
 use super::values::FollowedValue;
 use super::{Store, StoreResult, origins, sessions, values};
+use crate::applies_when::validate_phrases;
 use crate::ghap::{
     self, Domain, Expectation, Ghap, GhapError, GhapResolve, GhapStart, GhapStatus, GhapUpdate,
+    LessonEdit,
 };
 use crate::outcome::Outcome;
 use crate::project::ProjectKey;
@@ -278,6 +281,7 @@ impl Store {
             root_cause: None,
             what_worked: None,
             takeaway: None,
+            applies_when: &[],
             outcome: None,
             ignores_other_runs: false,
         })?;
@@ -302,8 +306,7 @@ impl Store {
     pub fn edit_lesson(
         &mut self,
         id: Id,
-        what_worked: Option<&str>,
-        takeaway: Option<&str>,
+        edit: &LessonEdit<'_>,
         now: Time,
     ) -> StoreResult<(Ghap, Vec<FollowedValue>)> {
         let long = |text: Option<&str>, what| {
@@ -312,7 +315,9 @@ impl Store {
                 .map_err(GhapError::from)
         };
         let (what_worked, takeaway) =
-            (long(what_worked, "what worked")?, long(takeaway, "the takeaway")?);
+            (long(edit.what_worked, "what worked")?, long(edit.takeaway, "the takeaway")?);
+        let phrases =
+            edit.applies_when.map(validate_phrases).transpose().map_err(GhapError::from)?;
         self.write(|transaction| {
             let ghap = load_ghap(transaction, id)?;
             if ghap.status == GhapStatus::Active {
@@ -320,9 +325,9 @@ impl Store {
             }
             transaction.execute(
                 "UPDATE ghap SET what_worked = coalesce(?2, what_worked), takeaway = coalesce(?3, takeaway),
-                        changed = max(changed + 1, ?4)
+                        applies_when = coalesce(?5, applies_when), changed = max(changed + 1, ?4)
                  WHERE uid = ?1",
-                params![id, what_worked, takeaway, now],
+                params![id, what_worked, takeaway, now, phrases.as_deref().map(list_to_json)],
             )?;
             let followed = values::follow_lesson(transaction, id, now)?;
             Ok((load_ghap(transaction, id)?, followed))

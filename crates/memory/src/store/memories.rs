@@ -5,7 +5,8 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use super::entry::ProjectPlace;
 use super::tables::{list_to_json, read_list};
 use super::{Store, StoreError, StoreResult, origins, projects};
-use crate::memory::{self, Memory, MemoryCategory};
+use crate::applies_when::{unite_phrases, validate_phrases};
+use crate::memory::{self, Memory, MemoryCategory, MemoryError};
 use crate::project::ProjectKey;
 use crate::{Clean, Id, Time};
 
@@ -22,6 +23,8 @@ pub struct NewMemory<'a> {
     pub importance: f64,
     /// Words to find it by.
     pub tags: &'a [String],
+    /// When it applies, in the words of a user who needs it.
+    pub applies_when: &'a [String],
 }
 
 /// Changes to a memory. An unset field keeps its old value.
@@ -35,6 +38,8 @@ pub struct MemoryEdit<'a> {
     pub importance: Option<f64>,
     /// Words to find it by.
     pub tags: Option<&'a [String]>,
+    /// When it applies, in the words of a user who needs it.
+    pub applies_when: Option<&'a [String]>,
 }
 
 /// A filter for memories.
@@ -64,12 +69,14 @@ pub(crate) fn read_memory(row: &Row<'_>) -> rusqlite::Result<Memory> {
         text: row.get("text")?,
         importance: row.get("importance")?,
         tags: read_list(row, "tags")?,
+        applies_when: read_list(row, "applies_when")?,
         created: row.get("created")?,
         changed: row.get("changed")?,
     })
 }
 
-/// Inserts a memory unchanged, or replaces the one with the same id.
+/// Inserts a memory unchanged, or replaces the one with the same id. A replacement without phrases, perhaps of a program
+/// that does not know them, keeps the old ones.
 pub(crate) fn upsert_memory(
     connection: &Connection,
     project: Option<i64>,
@@ -77,11 +84,12 @@ pub(crate) fn upsert_memory(
 ) -> StoreResult {
     connection
         .prepare_cached(
-            "INSERT INTO memory (uid, project, category, text, importance, tags, created, changed)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+            "INSERT INTO memory (uid, project, category, text, importance, tags, created, changed, applies_when)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
              ON CONFLICT (uid) DO UPDATE SET project = excluded.project, category = excluded.category,
                  text = excluded.text, importance = excluded.importance, tags = excluded.tags,
-                 created = excluded.created, changed = excluded.changed",
+                 created = excluded.created, changed = excluded.changed,
+                 applies_when = CASE excluded.applies_when WHEN '[]' THEN applies_when ELSE excluded.applies_when END",
         )?
         .execute(params![
             memory.id,
@@ -92,6 +100,7 @@ pub(crate) fn upsert_memory(
             list_to_json(&memory.tags),
             memory.created,
             memory.changed,
+            list_to_json(&memory.applies_when),
         ])?;
     Ok(())
 }
@@ -101,13 +110,15 @@ pub(crate) fn upsert_memory(
 pub struct RememberResult {
     /// The new memory, or the existing one with the same words.
     pub memory: Memory,
-    /// True if the memory existed before, so that nothing was written.
+    /// True if the memory existed before, so that at most its phrases were written.
     pub is_known: bool,
+    /// True if a known memory got phrases that it did not have.
+    pub has_new_phrases: bool,
 }
 
 impl Store {
     /// Writes a memory, unless the project has one of the same category with the same words. The comparison ignores
-    /// case, spaces and punctuation.
+    /// case, spaces and punctuation. A known memory gets the new phrases.
     pub fn remember(&mut self, new: &NewMemory<'_>, now: Time) -> StoreResult<RememberResult> {
         let memory = Memory {
             id: Id::new(now),
@@ -116,6 +127,7 @@ impl Store {
             text: memory::validate_memory_text(new.text)?,
             importance: memory::validate_importance(new.importance)?,
             tags: memory::validate_tags(new.tags)?,
+            applies_when: validate_phrases(new.applies_when).map_err(MemoryError::from)?,
             created: now,
             changed: now,
         };
@@ -126,14 +138,12 @@ impl Store {
                 .map(|place| projects::ensure_project(transaction, place, now))
                 .transpose()?;
             if let Some(known) = find_same_words(transaction, project, &memory)? {
-                return Ok(RememberResult {
-                    memory: load_memory(transaction, known)?,
-                    is_known: true,
-                });
+                return add_phrases(transaction, known, &memory.applies_when, now);
             }
             upsert_memory(transaction, project, &memory)?;
             origins::insert_origin_if_known(transaction, memory.id, author.as_ref())?;
-            Ok(RememberResult { memory: load_memory(transaction, memory.id)?, is_known: false })
+            let memory = load_memory(transaction, memory.id)?;
+            Ok(RememberResult { memory, is_known: false, has_new_phrases: false })
         })
     }
 
@@ -173,10 +183,13 @@ impl Store {
         let text: Option<Clean> = edit.text.map(memory::validate_memory_text).transpose()?;
         let importance = edit.importance.map(memory::validate_importance).transpose()?;
         let tags = edit.tags.map(memory::validate_tags).transpose()?;
+        let phrases =
+            edit.applies_when.map(validate_phrases).transpose().map_err(MemoryError::from)?;
         self.write(|transaction| {
             let old = load_memory(transaction, id)?;
             transaction.execute(
-                "UPDATE memory SET text = ?2, category = ?3, importance = ?4, tags = ?5, changed = max(changed + 1, ?6)
+                "UPDATE memory SET text = ?2, category = ?3, importance = ?4, tags = ?5, changed = max(changed + 1, ?6),
+                        applies_when = ?7
                  WHERE uid = ?1",
                 params![
                     id,
@@ -185,12 +198,33 @@ impl Store {
                     importance.unwrap_or(old.importance),
                     list_to_json(tags.as_ref().unwrap_or(&old.tags)),
                     now,
+                    list_to_json(phrases.as_ref().unwrap_or(&old.applies_when)),
                 ],
             )?;
             origins::claim_imported_row(transaction, id)?;
             load_memory(transaction, id)
         })
     }
+}
+
+/// Adds phrases to a known memory.
+fn add_phrases(
+    connection: &Connection,
+    known: Id,
+    phrases: &[Clean],
+    now: Time,
+) -> StoreResult<RememberResult> {
+    let mut memory = load_memory(connection, known)?;
+    let united = unite_phrases(&memory.applies_when, phrases);
+    let has_new_phrases = united != memory.applies_when;
+    if has_new_phrases {
+        connection.execute(
+            "UPDATE memory SET applies_when = ?2, changed = max(changed + 1, ?3) WHERE uid = ?1",
+            params![known, list_to_json(&united), now],
+        )?;
+        memory = load_memory(connection, known)?;
+    }
+    Ok(RememberResult { memory, is_known: true, has_new_phrases })
 }
 
 /// Returns the memory of the same project and category that has the same words.

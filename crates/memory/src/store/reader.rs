@@ -92,6 +92,11 @@ impl<'a> StoreReader<'a> {
         documents::lesson(self.connection, row)
     }
 
+    /// Returns the phrases that say when rows apply, in the order of the rows. An episode has none.
+    pub fn phrases_of(&self, rows: &[(DocumentKind, Id)]) -> StoreResult<Vec<Vec<Clean>>> {
+        documents::phrases_of(self.connection, rows)
+    }
+
     /// Returns an episode, or None if it is gone.
     pub fn episode(&self, row: Id) -> StoreResult<Option<Episode>> {
         Ok(episodes::select_episodes(self.connection, "WHERE episode.uid = ?1", [row])?.pop())

@@ -2,7 +2,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use proptest::prelude::*;
 use rutter_memory::Id;
-use rutter_memory::ghap::Ghap;
+use rutter_memory::ghap::{Ghap, LessonEdit};
 use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
 use rutter_memory::store::{
     ClusterFilter, ForgettableKind, ForgettableRow, GhapOwner, RegroupReport,
@@ -244,9 +244,9 @@ fn edits_and_merges_keep_cluster() {
     store.update_clusters(time_at(900_000)).unwrap();
     let before = store.cluster_of(ghaps[0].id, Axis::Full).unwrap().unwrap();
     // The edit rebuilds every document of the GHAP.
-    store
-        .edit_lesson(ghaps[0].id, None, Some("close connections in finally"), time_at(900_001))
-        .unwrap();
+    let edit =
+        LessonEdit { takeaway: Some("close connections in finally"), ..LessonEdit::default() };
+    store.edit_lesson(ghaps[0].id, &edit, time_at(900_001)).unwrap();
     let done = store.update_clusters(time_at(900_002)).unwrap();
     assert_eq!((done.placed, done.moved, done.born, done.gone), (0, 0, 0, 0), "{done:?}");
     assert_eq!(store.cluster_of(ghaps[0].id, Axis::Full).unwrap(), Some(before));

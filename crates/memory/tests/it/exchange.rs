@@ -1,5 +1,5 @@
 use proptest::prelude::*;
-use rutter_memory::ghap::{GhapStatus, Tier};
+use rutter_memory::ghap::{GhapResolve, GhapStatus, Tier};
 use rutter_memory::memory::MemoryCategory;
 use rutter_memory::outcome::Verdict;
 use rutter_memory::store::entry::{EntryKind, ProjectPlace, SessionEntry};
@@ -34,7 +34,9 @@ pub(crate) fn filled_store(world: &TestWorld) -> Store {
     world.record_run(&outcome);
     store.resolve_ghap(&owner, &confirm_fields(), time_at(5)).unwrap();
     store.start_ghap(&owner, &start_fields(), time_at(6)).unwrap();
-    store.resolve_ghap(&owner, &falsify_fields(), time_at(7)).unwrap();
+    let phrases = ["the port is taken".to_owned(), "wrong \"quotes\"".to_owned()];
+    let resolve = GhapResolve { applies_when: &phrases, ..falsify_fields() };
+    store.resolve_ghap(&owner, &resolve, time_at(7)).unwrap();
     store.start_ghap(&world.other_session("session-2"), &start_fields(), time_at(8)).unwrap();
     let tags = ["ci".to_owned(), "rust-1.95".to_owned()];
     for place in [Some(&world.place()), None] {
@@ -44,6 +46,7 @@ pub(crate) fn filled_store(world: &TestWorld) -> Store {
             text: "we use SQLite",
             importance: 0.1 + 0.2,
             tags: &tags,
+            applies_when: &phrases,
         };
         store.remember(&new, time_at(9)).unwrap();
     }
@@ -59,7 +62,7 @@ pub(crate) fn filled_store(world: &TestWorld) -> Store {
     store
 }
 
-fn export_lines(store: &mut Store) -> String {
+pub(crate) fn export_lines(store: &mut Store) -> String {
     all_records(store).iter().map(|record| serde_json::to_string(record).unwrap() + "\n").collect()
 }
 
@@ -152,7 +155,7 @@ fn invalid_line_rejects_whole_file() {
         (
             "{\"rutter-export\":{\"schema\":99}}\n".to_owned(),
             1,
-            "a newer rutter exported it (schema 99, this version supports 8); update rutter",
+            "a newer rutter exported it (schema 99, this version supports 9); update rutter",
         ),
         (with("{\"memory\":{\"id\":"), 25, "the line is cut off"),
         (with("nonsense"), 25, "not JSON from column 1"),
@@ -164,7 +167,7 @@ fn invalid_line_rejects_whole_file() {
         (
             with(&memory.replace("\"tags\"", "\"rags\"")),
             25,
-            "unknown field `rags`, expected one of `id`, `project`, `category`, `text`, `importance`, `tags`, `created`, `changed`",
+            "unknown field `rags`, expected one of `id`, `project`, `category`, `text`, `importance`, `tags`, `applies_when`, `created`, `changed`",
         ),
         (
             with(&memory.replace("0.30000000000000004", "7")),

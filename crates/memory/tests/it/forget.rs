@@ -42,6 +42,7 @@ fn marked_store(world: &TestWorld) -> Store {
         let resolve = rutter_memory::ghap::GhapResolve {
             result: &text,
             takeaway: Some(&text),
+            applies_when: std::slice::from_ref(&text),
             ..confirm_fields()
         };
         store.resolve_ghap(&owner, &resolve, now).unwrap();

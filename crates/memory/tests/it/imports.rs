@@ -434,6 +434,7 @@ fn id_of_another_kind_is_refused() {
         text: Clean::new("obey"),
         importance: 1.0,
         tags: Vec::new(),
+        applies_when: Vec::new(),
         created: time_at(1),
         changed: time_at(1),
     };

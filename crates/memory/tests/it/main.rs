@@ -6,6 +6,8 @@
     reason = "tests write their own files, have their own clock and are told about tools"
 )]
 
+/// Phrases that say when a lesson applies.
+mod applies_when;
 /// Clustering of experiences, and the stability of cluster ids.
 mod clusters;
 /// Limits on the crate's dependencies.

@@ -53,10 +53,16 @@ fn planted_secret_reaches_no_file() {
         root_cause: Some((rutter_memory::ghap::CauseCategory::Oversight, &text)),
         what_worked: Some(&text),
         takeaway: Some(&text),
+        applies_when: std::slice::from_ref(&text),
         ..falsify_fields()
     };
     store.resolve_ghap(&owner, &resolve, time_at(4)).unwrap();
-    let new = NewMemory { place: Some(&place), text: &text, ..FACT };
+    let new = NewMemory {
+        place: Some(&place),
+        text: &text,
+        applies_when: std::slice::from_ref(&text),
+        ..FACT
+    };
     let memory = store.remember(&new, time_at(5)).unwrap().memory;
     store
         .edit_memory(

@@ -2,6 +2,7 @@ use std::fs;
 use std::os::unix::fs::FileExt as _;
 use std::time::Duration;
 
+use rutter_memory::ghap::LessonEdit;
 use rutter_memory::injection::{Injection, ShownEffect};
 use rutter_memory::project::LocatedProject;
 use rutter_memory::store::doctor::repair_store;
@@ -457,7 +458,8 @@ fn forgotten_lessons_leave_no_value() {
     let ghaps = record_repeatedly(&world, &mut store, 3);
     let words = "a wholly distinctive takeaway about connections";
     for ghap in &ghaps {
-        store.edit_lesson(ghap.id, None, Some(words), time_at(LATER_SECONDS)).unwrap();
+        let edit = LessonEdit { takeaway: Some(words), ..LessonEdit::default() };
+        store.edit_lesson(ghap.id, &edit, time_at(LATER_SECONDS)).unwrap();
     }
     store.update_clusters(time_at(LATER_SECONDS)).unwrap();
     assert_eq!(all_values(&store).len(), 1);

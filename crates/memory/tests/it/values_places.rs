@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use rutter_memory::ghap::LessonEdit;
 use rutter_memory::store::hook_store::HookStore;
 use rutter_memory::store::{ExportRecord, ForgettableRow, GhapOwner, NewValue, ValueEdit};
 use rutter_memory::value::{ValueError, ValueStanding};
@@ -118,7 +119,8 @@ fn value_follows_source_lesson() {
     // An edit of the lesson changes the value too.
     let source = typed.source.unwrap();
     let takeaway = "release what was taken in a finally block";
-    store.edit_lesson(source, None, Some(takeaway), time_at(LATER_SECONDS + 1)).unwrap();
+    let edit = LessonEdit { takeaway: Some(takeaway), ..LessonEdit::default() };
+    store.edit_lesson(source, &edit, time_at(LATER_SECONDS + 1)).unwrap();
     assert_eq!(store.value(value.id).unwrap().value.text.as_str(), takeaway);
     store.update_clusters(time_at(LATER_SECONDS + 2)).unwrap();
     let others: Vec<ForgettableRow> = ghaps
@@ -177,9 +179,9 @@ fn lesson_edit_changes_own_value_only() {
     assert_eq!(there.source, None, "its words are somebody's own there");
     let source = value.source.unwrap();
     let mut say = |takeaway: &str, second| {
-        let (_, followed) = store
-            .edit_lesson(source, None, Some(takeaway), time_at(LATER_SECONDS + second))
-            .unwrap();
+        let edit = LessonEdit { takeaway: Some(takeaway), ..LessonEdit::default() };
+        let (_, followed) =
+            store.edit_lesson(source, &edit, time_at(LATER_SECONDS + second)).unwrap();
         assert_eq!(store.value(there.id).unwrap().value.text, there.text, "{takeaway}");
         let own = store.value(value.id).ok().map(|held| (held.value.text, held.value.standing));
         (followed.into_iter().map(|one| one.standing).collect::<Vec<_>>(), own)

@@ -55,7 +55,13 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("ghap abandon", &["rutter ghap abandon --reason 'the feature was dropped'"]),
     ("ghap show", &["rutter ghap show", "rutter ghap show 6a99426f"]),
     ("ghap list", &["rutter ghap list --status falsified", "rutter ghap list --orphaned"]),
-    ("remember", &["rutter remember \"CI runs on Postgres 17, not 16\" --category fact --tag ci"]),
+    (
+        "remember",
+        &[
+            "rutter remember \"CI runs on Postgres 17, not 16\" --category fact --tag ci",
+            "rutter remember \"Export GPG_TTY before you sign\" --category fact --applies-when \"git commit hangs\"",
+        ],
+    ),
     ("memories", &["rutter memories --category preference", "rutter memories --tag ci --all"]),
     (
         "edit",

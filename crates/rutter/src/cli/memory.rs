@@ -181,6 +181,9 @@ pub struct GhapResolveArgs {
     /// The lesson to remember
     #[arg(long, value_name = "TEXT")]
     pub takeaway: Option<String>,
+    /// A phrase of a user who has the problem again; can be given up to 6 times
+    #[arg(long, value_name = "PHRASE")]
+    pub applies_when: Vec<String>,
     /// The captured run that is the evidence [default: the newest that fits the prediction]
     #[arg(long, value_name = "ID")]
     pub outcome: Option<IdSuffix>,
@@ -266,6 +269,9 @@ pub struct RememberArgs {
     /// A word to find it by; can be given up to 20 times
     #[arg(long = "tag", value_name = "WORD")]
     pub tags: Vec<String>,
+    /// A phrase of a user who needs it, in other words than TEXT; can be given up to 6 times
+    #[arg(long, value_name = "PHRASE")]
+    pub applies_when: Vec<String>,
     /// Apply the memory to every project, not only to this one
     #[arg(long)]
     pub everywhere: bool,
@@ -321,6 +327,9 @@ pub struct MemoryEditArgs {
     /// For a GHAP: the lesson to remember
     #[arg(long, value_name = "TEXT", conflicts_with_all = ["text", "category", "importance", "tags"])]
     pub takeaway: Option<String>,
+    /// The new phrases of a user who needs it; they replace the old ones, and an empty one removes them
+    #[arg(long, value_name = "PHRASE")]
+    pub applies_when: Option<Vec<String>>,
     /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,

@@ -215,6 +215,7 @@ fn resolve_ghap(args: &GhapResolveArgs, env: &Environment, ui: &mut Ui<'_>) -> C
         root_cause,
         what_worked: args.what_worked.as_deref(),
         takeaway: args.takeaway.as_deref(),
+        applies_when: &args.applies_when,
         outcome,
         ignores_other_runs: false,
     };

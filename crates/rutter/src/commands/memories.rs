@@ -1,9 +1,10 @@
 //! `rutter remember`, `rutter memories`, `rutter edit`.
 
-use rutter_memory::Clean;
+use rutter_memory::ghap::LessonEdit;
 use rutter_memory::memory::Memory;
 use rutter_memory::quote::format_field;
 use rutter_memory::store::{MemoryEdit, MemoryFilter, NewMemory, RememberResult};
+use rutter_memory::{Clean, Id, Store, StoreError};
 use serde::Serialize;
 
 use crate::CommandResult;
@@ -37,7 +38,11 @@ fn print_memory(memory: &Memory, format: Format, ui: &mut Ui<'_>) -> CommandResu
     let tags: String = memory.tags.iter().flat_map(|tag| [" #", tag.as_str()]).collect();
     let text = format_field(&memory.text);
     let tags = format_field(&tags);
-    Ok(writeln!(ui.out, "{} {}{tags}: {text}", memory.id.short(), memory.category)?)
+    writeln!(ui.out, "{} {}{tags}: {text}", memory.id.short(), memory.category)?;
+    for phrase in &memory.applies_when {
+        writeln!(ui.out, "  applies when: {}", format_field(phrase))?;
+    }
+    Ok(())
 }
 
 pub(crate) fn remember(args: &RememberArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
@@ -49,8 +54,9 @@ pub(crate) fn remember(args: &RememberArgs, env: &Environment, ui: &mut Ui<'_>) 
         text: &args.text,
         importance: args.importance.unwrap_or_else(|| args.category.default_importance()),
         tags: &args.tags,
+        applies_when: &args.applies_when,
     };
-    let RememberResult { memory, is_known } = store.remember(&new, env.now)?;
+    let RememberResult { memory, is_known, has_new_phrases } = store.remember(&new, env.now)?;
     if is_known {
         let id = memory.id.short();
         let differs = (memory.importance - new.importance).abs() > f64::EPSILON;
@@ -59,7 +65,9 @@ pub(crate) fn remember(args: &RememberArgs, env: &Environment, ui: &mut Ui<'_>) 
         } else {
             String::new()
         };
-        ui.print_note(&format!("memory {id} already has this text, so nothing was added{hint}"))?;
+        let added =
+            if has_new_phrases { "only the phrases were added" } else { "nothing was added" };
+        ui.print_note(&format!("memory {id} already has this text, so {added}{hint}"))?;
     }
     if args.format.chosen() == Format::Json {
         return ui.print_json(&MemoryJson { known: Some(is_known), ..MemoryJson::from(&memory) });
@@ -108,12 +116,34 @@ pub(crate) fn list_memories(
     Ok(ui.print_table(["ID", "CATEGORY", "IMPORTANCE", "WHERE", "TAGS", "TEXT"], rows)?)
 }
 
+/// Returns the GHAP to edit, or None if the options are about a memory. `--applies-when` alone is about either.
+fn find_edited_ghap(args: &MemoryEditArgs, store: &Store) -> CommandResult<Option<Id>> {
+    if args.what_worked.is_some() || args.takeaway.is_some() {
+        return Ok(Some(store.ghap_id(&args.id)?));
+    }
+    let is_memory = args.applies_when.is_none()
+        || args.text.is_some()
+        || args.category.is_some()
+        || args.importance.is_some()
+        || args.tags.is_some();
+    match store.memory_id(&args.id) {
+        Err(StoreError::NotFound { .. }) if !is_memory => match store.ghap_id(&args.id) {
+            Err(StoreError::NotFound { .. }) => Ok(None),
+            found => Ok(Some(found?)),
+        },
+        _ => Ok(None),
+    }
+}
+
 pub(crate) fn edit_row(args: &MemoryEditArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let mut store = env.open_store(ui)?;
-    if args.what_worked.is_some() || args.takeaway.is_some() {
-        let id = store.ghap_id(&args.id)?;
-        let (what_worked, takeaway) = (args.what_worked.as_deref(), args.takeaway.as_deref());
-        let (ghap, followed) = store.edit_lesson(id, what_worked, takeaway, env.now)?;
+    if let Some(id) = find_edited_ghap(args, &store)? {
+        let edit = LessonEdit {
+            what_worked: args.what_worked.as_deref(),
+            takeaway: args.takeaway.as_deref(),
+            applies_when: args.applies_when.as_deref(),
+        };
+        let (ghap, followed) = store.edit_lesson(id, &edit, env.now)?;
         for value in followed {
             let id = value.id.short();
             ui.print_note(&match value.standing {
@@ -129,7 +159,8 @@ pub(crate) fn edit_row(args: &MemoryEditArgs, env: &Environment, ui: &mut Ui<'_>
     let nothing = args.text.is_none()
         && args.category.is_none()
         && args.importance.is_none()
-        && args.tags.is_none();
+        && args.tags.is_none()
+        && args.applies_when.is_none();
     let text = if nothing {
         Some(ask::edit_text(&store.memory(id)?.text, env)?)
     } else {
@@ -140,6 +171,7 @@ pub(crate) fn edit_row(args: &MemoryEditArgs, env: &Environment, ui: &mut Ui<'_>
         category: args.category,
         importance: args.importance,
         tags: args.tags.as_deref(),
+        applies_when: args.applies_when.as_deref(),
     };
     let memory = store.edit_memory(id, &edit, env.now)?;
     print_memory(&memory, args.format.chosen(), ui)

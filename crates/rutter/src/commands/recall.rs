@@ -1,5 +1,6 @@
 //! `rutter recall`: searches lessons and memories, and explains each score.
 
+use rutter_memory::Clean;
 use rutter_memory::document::DocumentKind;
 use rutter_memory::episode::Episode;
 use rutter_memory::injection::EffectCounts;
@@ -43,11 +44,13 @@ struct RecallHitJson<'a> {
     above_floor: bool,
     others: usize,
     text: &'a str,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    applies_when: &'a [Clean],
     at: rutter_memory::Time,
 }
 
-impl<'a> From<&'a RecalledRow> for RecallHitJson<'a> {
-    fn from(recall: &'a RecalledRow) -> Self {
+impl<'a> RecallHitJson<'a> {
+    fn new(recall: &'a RecalledRow, applies_when: &'a [Clean]) -> Self {
         let hit = &recall.hit;
         Self {
             short: hit.row.short(),
@@ -65,6 +68,7 @@ impl<'a> From<&'a RecalledRow> for RecallHitJson<'a> {
             above_floor: recall.above_floor,
             others: recall.others,
             text: &recall.text,
+            applies_when,
             at: hit.at,
         }
     }
@@ -86,8 +90,12 @@ pub(crate) fn run(args: &RecallArgs, env: &Environment, ui: &mut Ui<'_>) -> Comm
         limit: args.limit,
     };
     let found = store.recall(&ask, env.now)?;
+    let rows: Vec<_> = found.iter().map(|recall| (recall.hit.kind, recall.hit.row)).collect();
+    let phrases = store.reader().phrases_of(&rows)?;
     if args.format.chosen() == Format::Json {
-        return ui.print_json(&found.iter().map(RecallHitJson::from).collect::<Vec<_>>());
+        let hits = found.iter().zip(&phrases);
+        let hits = hits.map(|(recall, phrases)| RecallHitJson::new(recall, phrases));
+        return ui.print_json(&hits.collect::<Vec<_>>());
     }
     if found.is_empty() {
         let hint = if args.all { "" } else { "; add `--all` to search other projects too" };
@@ -105,7 +113,7 @@ pub(crate) fn run(args: &RecallArgs, env: &Environment, ui: &mut Ui<'_>) -> Comm
     ui.print_table(["ID", "KIND", "SCORE", "WHAT"], rows)?;
     if args.why {
         writeln!(ui.out)?;
-        for recall in &found {
+        for (recall, phrases) in found.iter().zip(&phrases) {
             let hit = &recall.hit;
             writeln!(
                 ui.out,
@@ -132,6 +140,9 @@ pub(crate) fn run(args: &RecallArgs, env: &Environment, ui: &mut Ui<'_>) -> Comm
                     others => format!("; {others} more say the same"),
                 },
             )?;
+            for phrase in phrases {
+                writeln!(ui.out, "  applies when: {}", first_line(phrase))?;
+            }
             if let Some(origin) = super::show::describe_origin(hit.row, &store, env)? {
                 writeln!(ui.out, "  origin: {origin}")?;
             }

@@ -301,6 +301,16 @@ fn lesson_can_be_edited() {
     let ghap = home.json(&["edit", &id, "--takeaway", "look for every split"]);
     assert_eq!(ghap["resolution"]["lesson"]["takeaway"], "look for every split");
     assert_eq!(ghap["resolution"]["lesson"]["what_worked"], "lines()");
+    let ghap = home.json(&[
+        "edit",
+        &id,
+        "--applies-when",
+        "a CR is left",
+        "--applies-when",
+        "a  CR is left!",
+    ]);
+    assert_eq!(ghap["resolution"]["applies_when"], serde_json::json!(["a CR is left"]));
+    assert_eq!(ghap["resolution"]["lesson"]["takeaway"], "look for every split");
     assert_output!(home, home.rutter(&["edit", &id, "--takeaway", "x", "--text", "y"]), @"
     exit 2
     --- stderr

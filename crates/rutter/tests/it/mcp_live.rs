@@ -85,7 +85,7 @@ fn tool_lesson_reaches_later_session() {
             "status": "falsified", "result": "it still fails", "surprise": "it fails alone as well",
             "root_cause": { "category": "wrong-assumption", "description": "the size is counted before the eviction" },
             "lesson": { "takeaway": format!("a cache test that fails: {LESSON}") },
-            "auto_captured": true,
+            "applies_when": ["shop is sluggish on busy Mondays"], "auto_captured": true,
         }),
     );
     let turns = [start_turn("the cache test is green"), bash_turn(RUN), resolve];
@@ -107,6 +107,10 @@ fn tool_lesson_reaches_later_session() {
         offered,
         ["mcp__rutter__resolve_ghap", "mcp__rutter__start_ghap", "mcp__rutter__update_ghap"]
     );
+    let tools = first.body["tools"].as_array().unwrap();
+    let resolve = tools.iter().find(|tool| tool["name"] == "mcp__rutter__resolve_ghap").unwrap();
+    let asked = resolve["input_schema"]["properties"]["applies_when"]["description"].as_str();
+    assert!(asked.unwrap().contains("phrases a user with this problem would type"), "{resolve}");
     let results = tool_results(&record);
     assert!(
         results[0].1.contains(r#""expects":"pass","target":"python3 -m unittest""#),
@@ -117,6 +121,7 @@ fn tool_lesson_reaches_later_session() {
     assert!(held[0].contains("That contradicts it"), "{held:?}");
     // The session has called a tool, so the hook names tools.
     assert!(held[0].contains("`resolve_ghap` with status falsified takes"), "{held:?}");
+    assert!(held[0].contains("applies_when"), "{held:?}");
     assert!(results[2].1.contains(r#""tier":"gold""#), "{results:?}");
 
     let record = life.session_with(ModelScript::default(), |sandbox| {
@@ -127,6 +132,13 @@ fn tool_lesson_reaches_later_session() {
     assert!(record.reached_model("call start_ghap (goal, hypothesis").is_some());
     let start = hook_texts_of_event(&record, "SessionStart");
     assert!(start.iter().all(|said| !said.contains("ghap start --domain")), "{start:?}");
+
+    // The words of the phrase alone bring the lesson back.
+    let record = life.session_with(ModelScript::default(), |sandbox| {
+        sandbox.prompt("the shop was sluggish again on a busy Monday");
+    });
+    let said = hook_texts_of_event(&record, "UserPromptSubmit");
+    assert!(said.iter().any(|text| text.contains(LESSON)), "{said:?}");
 }
 
 #[test]

@@ -74,6 +74,53 @@ fn memories_are_listed_and_edited() {
 }
 
 #[test]
+fn phrases_are_shown_and_find() {
+    let home = TestHome::new();
+    let text = "export GPG_TTY before signing";
+    let fact = ["remember", text, "--category", "fact"];
+    let with = |phrases: &[&'static str]| {
+        let phrases = phrases.iter().flat_map(|phrase| ["--applies-when", *phrase]);
+        fact.iter().copied().chain(phrases).collect::<Vec<_>>()
+    };
+    assert_output!(home, home.rutter(&with(&["git commit hangs", "committing fails over ssh"])), @"
+    exit 0
+    --- stdout
+    [ID]     fact: export GPG_TTY before signing
+      applies when: git commit hangs
+      applies when: committing fails over ssh
+    ");
+    assert_output!(home, home.rutter(&with(&["git commit hangs", "no pinentry"])), @"
+    exit 0
+    --- stdout
+    [ID]     fact: export GPG_TTY before signing
+      applies when: git commit hangs
+      applies when: committing fails over ssh
+      applies when: no pinentry
+    --- stderr
+    note: memory [ID]     already has this text, so only the phrases were added
+    ");
+    let why =
+        home.rutter(&["recall", "committing over ssh fails", "--why"]).assert_success().stdout;
+    assert!(why.contains("  applies when: committing fails over ssh\n"), "{why}");
+    let found = home.json(&["recall", "committing over ssh fails"]);
+    assert_eq!(found[0]["text"], text);
+    assert_eq!(found[0]["applies_when"][2], "no pinentry");
+    assert_eq!(found[0]["above_floor"], true);
+    let id = found[0]["short"].as_str().unwrap();
+    assert_output!(home, home.rutter(&["edit", id, "--applies-when", ""]), @"
+    exit 0
+    --- stdout
+    [ID]     fact: export GPG_TTY before signing
+    ");
+    let many = ["a", "b", "c", "d", "e", "f", "g"];
+    assert_output!(home, home.rutter(&with(&many)), @"
+    exit 1
+    --- stderr
+    error: there are 7 phrases in applies_when; at most 6 are allowed
+    ");
+}
+
+#[test]
 fn invalid_memories_are_refused() {
     let home = TestHome::new();
     assert_output!(home, home.rutter(&["remember", "x"]), @"

@@ -170,6 +170,7 @@ pub(super) fn resolve_ghap(
                 .map(|cause| (cause.category, cause.description.as_str())),
             what_worked: lesson.and_then(|lesson| lesson.what_worked.as_deref()),
             takeaway: lesson.and_then(|lesson| lesson.takeaway.as_deref()),
+            applies_when: &resolve.applies_when,
             outcome,
             ignores_other_runs: resolve.auto_captured == Some(false),
         },

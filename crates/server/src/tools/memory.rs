@@ -34,6 +34,10 @@ pub(super) struct RememberInput {
     #[schemars(length(max = 20))]
     #[serde(default)]
     tags: Vec<String>,
+    /// 2–4 short phrases a user who needs it again would type: symptoms or questions, not the content's words
+    #[schemars(length(max = 6))]
+    #[serde(default)]
+    applies_when: Vec<String>,
     /// Propose it for every project; it applies to this one until the user accepts
     #[serde(default)]
     everywhere: bool,
@@ -80,7 +84,7 @@ pub(super) struct RememberAnswer {
     id: String,
     category: String,
     importance: f64,
-    /// True if it existed already.
+    /// True if it existed already. It got the new phrases.
     known: bool,
     /// True if proposed to the user for every project.
     proposed: bool,
@@ -109,6 +113,8 @@ struct MemoryEntry {
     importance: f64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tags: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    applies_when: Vec<String>,
     created: String,
     /// Origin, if requested by id or if imported.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -141,8 +147,10 @@ pub(super) fn remember(
         text: &new.content,
         importance: new.importance.unwrap_or_else(|| new.category.default_importance()),
         tags: &new.tags,
+        applies_when: &new.applies_when,
     };
-    let store::RememberResult { memory, is_known } = call.store.remember(&new, now)?;
+    let store::RememberResult { memory, is_known, has_new_phrases } =
+        call.store.remember(&new, now)?;
     let proposed = everywhere && memory.project.is_some();
     if proposed {
         call.store.propose_everywhere(memory.id, now)?;
@@ -156,7 +164,9 @@ pub(super) fn remember(
     };
     Ok(TypedAnswer {
         text: if is_known {
-            format!("It exists already as {id}; nothing was added.{tail}")
+            let added =
+                if has_new_phrases { "only applies_when was added" } else { "nothing was added" };
+            format!("It exists already as {id}; {added}.{tail}")
         } else {
             format!("Remembered as {id}.{tail}")
         },
@@ -180,6 +190,7 @@ impl MemoryEntry {
             category: memory.category.to_string(),
             importance: memory.importance,
             tags: memory.tags.iter().map(ToString::to_string).collect(),
+            applies_when: memory.applies_when.iter().map(ToString::to_string).collect(),
             created: memory.created.to_string(),
             origin: None,
             unconfirmed: None,
@@ -209,6 +220,9 @@ impl MemoryEntry {
             category: format!("lesson ({})", ghap.status),
             importance: resolution.map_or(0.0, |resolution| resolution.tier.weight()),
             tags: Vec::new(),
+            applies_when: resolution.map_or_else(Vec::new, |resolution| {
+                resolution.applies_when.iter().map(ToString::to_string).collect()
+            }),
             created: ghap.created.to_string(),
             origin: None,
             unconfirmed: None,

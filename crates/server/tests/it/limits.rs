@@ -78,6 +78,13 @@ fn memory_text_and_tags_are_limited() {
     assert_refused!(world.call_refused("remember", memory(json!({ "tags": [text_of_length(51)] }))), @"a tag has 51 characters; at most 50 are allowed, so shorten it");
     world.call_ok("remember", memory(json!({ "tags": [text_of_length(50)] })));
     assert_refused!(world.call_refused("remember", memory(json!({ "tags": ["a", 7] }))), @"tags.1 is a text, not a number");
+    let phrases = |count: usize| json!({ "applies_when": tags(count) });
+    assert_refused!(world.call_refused("remember", memory(phrases(7))), @"applies_when has 7 entries; at most 6 are allowed");
+    world.call_ok("remember", memory(phrases(6)));
+    world.call_ok("start_ghap", ghap_start_arguments());
+    assert_refused!(world.call_refused("resolve_ghap", with_fields(falsify_arguments(), phrases(7))), @"there are 7 phrases in applies_when; at most 6 are allowed");
+    world.call_ok("resolve_ghap", with_fields(falsify_arguments(), phrases(6)));
+    assert_refused!(world.call_refused("remember", memory(json!({ "applies_when": [text_of_length(161)] }))), @"a phrase of applies_when has 161 characters; at most 160 are allowed, so shorten it");
     assert_refused!(world.call_refused("remember", memory(json!({ "content": "" }))), @"content is empty");
     assert_refused!(world.call_refused("remember", memory(json!({ "content": " \n" }))), @"the memory is empty; say what it is");
     for query in ["recall_memories", "search_experiences", "assemble_context"] {

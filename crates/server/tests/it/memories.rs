@@ -85,6 +85,26 @@ fn memories_found_with_or_without_query() {
 }
 
 #[test]
+fn phrases_bring_lessons_back() {
+    let world = ToolTestEnv::new();
+    let phrase = "committing fails without a terminal";
+    let fields = json!({ "applies_when": [phrase] });
+    remember(&world, "export GPG_TTY before signing", fields.clone());
+    let again = json!({
+        "content": "export GPG_TTY before signing", "category": "fact", "applies_when": ["git hangs"],
+    });
+    let answer = world.call_answer("remember", again);
+    assert!(answer.text.ends_with("; only applies_when was added."), "{}", answer.text);
+    let ask = json!({ "query": "I cannot commit without a terminal" });
+    let found = world.call_ok("recall_memories", ask);
+    assert_eq!(found["results"][0]["applies_when"], json!([phrase, "git hangs"]));
+    world.call_ok("start_ghap", ghap_start_arguments());
+    let ended = world.call_ok("resolve_ghap", with_fields(falsify_arguments(), fields));
+    let shown = world.call_ok("get_ghap", json!({ "id": ended["id"] }));
+    assert_eq!(shown["ghap"]["applies_when"], json!([phrase]));
+}
+
+#[test]
 fn filters_apply_with_or_without_query() {
     let world = ToolTestEnv::new();
     // The texts differ enough, because similar ones are shown once.

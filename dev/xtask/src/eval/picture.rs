@@ -30,7 +30,7 @@ pub(crate) fn draw_injection_curve(root: &Path) -> Result<()> {
     let mut lines = String::new();
     for (name, _, dashes) in PLOTTED_SETS {
         let file = |what: &str| root.join(format!("fixtures/recall/{what}-{name}.jsonl"));
-        let curve = floor_curve(&search_prompts(&file("lessons"), &file("prompts"))?);
+        let curve = floor_curve(&search_prompts(&file("lessons"), &file("prompts"), None)?);
         let path = |rate: &dyn Fn(&(f64, f64, f64)) -> f64| {
             curve
                 .iter()

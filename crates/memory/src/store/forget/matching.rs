@@ -29,12 +29,14 @@ pub(super) fn ghap_texts(ghap: &Ghap) -> Vec<&str> {
         let lesson = resolution.lesson.as_ref();
         texts.extend(lesson.and_then(|lesson| lesson.what_worked.as_deref()));
         texts.extend(lesson.and_then(|lesson| lesson.takeaway.as_deref()));
+        texts.extend(resolution.applies_when.iter().map(Clean::as_str));
     }
     texts
 }
 
 pub(super) fn memory_texts(memory: &Memory) -> Vec<&str> {
-    std::iter::once(memory.text.as_str()).chain(memory.tags.iter().map(Clean::as_str)).collect()
+    let words = memory.tags.iter().chain(&memory.applies_when);
+    std::iter::once(memory.text.as_str()).chain(words.map(Clean::as_str)).collect()
 }
 
 pub(super) fn outcome_texts(outcome: &Outcome) -> Vec<&str> {

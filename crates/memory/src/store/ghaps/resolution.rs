@@ -4,10 +4,12 @@ use rusqlite::{Connection, params};
 
 use super::ResolvedGhap;
 use super::rows::load_ghap;
+use crate::applies_when::validate_phrases;
 use crate::ghap::{
     self, Ghap, GhapError, GhapLesson, GhapResolve, GhapStatus, ResolutionEvidence, RootCause,
 };
 use crate::outcome::Outcome;
+use crate::store::tables::list_to_json;
 use crate::store::{StoreError, StoreResult, origins, outcomes};
 use crate::{Clean, Id, Limit, Time};
 
@@ -18,6 +20,7 @@ pub(super) struct CheckedResolution {
     surprise: Option<Clean>,
     root_cause: Option<RootCause>,
     lesson: Option<GhapLesson>,
+    applies_when: Vec<Clean>,
 }
 
 impl CheckedResolution {
@@ -46,6 +49,7 @@ impl CheckedResolution {
             root_cause,
             lesson: (what_worked.is_some() || takeaway.is_some())
                 .then_some(GhapLesson { what_worked, takeaway }),
+            applies_when: validate_phrases(resolve.applies_when)?,
         })
     }
 }
@@ -115,7 +119,8 @@ pub(super) fn write_resolution(
     connection.execute(
         "UPDATE ghap SET status = ?2, resolved = ?3, result = ?4, surprise = ?5, cause = ?6, cause_text = ?7,
                 what_worked = ?8, takeaway = ?9, tier = ?10, supports = ?11,
-                outcome = (SELECT id FROM outcome WHERE uid = ?12), changed = max(changed + 1, ?3)
+                outcome = (SELECT id FROM outcome WHERE uid = ?12), changed = max(changed + 1, ?3),
+                applies_when = ?13
          WHERE uid = ?1",
         params![
             ghap.id,
@@ -130,6 +135,7 @@ pub(super) fn write_resolution(
             tier,
             evidence.map(|evidence| evidence.supports),
             evidence.and_then(|evidence| evidence.outcome),
+            list_to_json(&ending.applies_when),
         ],
     )?;
     // The session may be shown a premortem again.
@@ -160,6 +166,7 @@ pub(crate) fn abandon_ghap(
         surprise: None,
         root_cause: None,
         lesson: None,
+        applies_when: Vec::new(),
     };
     write_resolution(connection, ghap, &ending, None, now).map(drop)
 }

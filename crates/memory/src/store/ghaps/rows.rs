@@ -7,6 +7,7 @@ use crate::ghap::{
     Ghap, GhapLesson, GhapNote, GhapStatus, Resolution, ResolutionEvidence, Revision, RootCause,
     StatedParts, Tier,
 };
+use crate::store::tables::{list_to_json, read_list};
 use crate::store::{StoreError, StoreResult};
 use crate::{Clean, Id};
 
@@ -91,7 +92,8 @@ pub(crate) fn abandon_merged(connection: &Connection, id: Id) -> rusqlite::Resul
     Ok(())
 }
 
-/// Inserts a GHAP unchanged, or replaces the one with the same id.
+/// Inserts a GHAP unchanged, or replaces the one with the same id. A replacement without phrases, perhaps of a program
+/// that does not know them, keeps the old ones.
 pub(crate) fn upsert_ghap(
     connection: &Connection,
     project: i64,
@@ -107,9 +109,9 @@ pub(crate) fn upsert_ghap(
             "INSERT INTO ghap (uid, project, session, agent, domain, strategy, goal, hypothesis, action, prediction,
                                expects, target, stated_expects, stated_target, testable, confidence, status, resolved,
                                result, surprise, cause, cause_text, what_worked, takeaway, tier, outcome, supports,
-                               created, changed, predicted)
+                               created, changed, predicted, applies_when)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-                     ?23, ?24, ?25, (SELECT id FROM outcome WHERE uid = ?26), ?27, ?28, ?29, ?30)
+                     ?23, ?24, ?25, (SELECT id FROM outcome WHERE uid = ?26), ?27, ?28, ?29, ?30, ?31)
              ON CONFLICT (uid) DO UPDATE SET
                  project = excluded.project, session = excluded.session, agent = excluded.agent,
                  domain = excluded.domain, strategy = excluded.strategy, goal = excluded.goal,
@@ -120,7 +122,8 @@ pub(crate) fn upsert_ghap(
                  result = excluded.result, surprise = excluded.surprise, cause = excluded.cause,
                  cause_text = excluded.cause_text, what_worked = excluded.what_worked, takeaway = excluded.takeaway,
                  tier = excluded.tier, outcome = excluded.outcome, supports = excluded.supports,
-                 created = excluded.created, changed = excluded.changed, predicted = excluded.predicted
+                 created = excluded.created, changed = excluded.changed, predicted = excluded.predicted,
+                 applies_when = CASE excluded.applies_when WHEN '[]' THEN applies_when ELSE excluded.applies_when END
              RETURNING id",
         )?
         .query_row(
@@ -155,6 +158,7 @@ pub(crate) fn upsert_ghap(
                 ghap.created,
                 ghap.changed,
                 ghap.predicted,
+                list_to_json(resolution.map_or(&[], |resolution| &resolution.applies_when)),
             ],
             |row| row.get(0),
         )?;
@@ -203,6 +207,7 @@ fn read_ghap(row: &Row<'_>) -> rusqlite::Result<Ghap> {
                 (None, None) => None,
                 (what_worked, takeaway) => Some(GhapLesson { what_worked, takeaway }),
             },
+            applies_when: read_list(row, "applies_when")?,
             tier,
             evidence: match row.get("supports")? {
                 Some(supports) => {

@@ -23,11 +23,11 @@ pub(crate) struct StartGhapInput {
     pub(super) action: String,
     #[schemars(length(min = 1, max = 1000))]
     pub(super) prediction: String,
-    /// Expected result; read from the prediction if absent
+    /// Expected result; default: from the prediction
     #[schemars(schema_with = "schema::expects")]
     #[serde(default)]
     pub(super) expects: Option<Expects>,
-    /// Command, test or file it is about; likewise
+    /// Its command, test or file; likewise
     #[schemars(length(max = 1000))]
     #[serde(default)]
     pub(super) target: Option<String>,
@@ -82,7 +82,10 @@ pub(crate) struct ResolveGhapInput {
     pub(super) root_cause: Option<RootCauseInput>,
     #[serde(default)]
     pub(super) lesson: Option<LessonInput>,
-    /// Id of the captured run as evidence
+    /// 2–4 short phrases a user with this problem would type: symptoms, not the lesson's words
+    #[serde(default)]
+    pub(super) applies_when: Vec<String>,
+    /// Id of the run as evidence
     #[serde(default)]
     pub(super) outcome: Option<String>,
     /// false: look for no captured run

@@ -167,6 +167,8 @@ pub(crate) struct GhapDetails {
     what_worked: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     takeaway: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    applies_when: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tier: Option<String>,
     /// The captured run compared with it when it ended.
@@ -235,6 +237,8 @@ impl GhapDetails {
             }),
             what_worked: lesson.and_then(|lesson| lesson.what_worked.as_ref()).map(text),
             takeaway: lesson.and_then(|lesson| lesson.takeaway.as_ref()).map(text),
+            applies_when: ended
+                .map_or_else(Vec::new, |ended| ended.applies_when.iter().map(text).collect()),
             tier: ended.map(|ended| ended.tier.to_string()),
             outcome: run.map(RunSummary::from),
             created: ghap.created.to_string(),

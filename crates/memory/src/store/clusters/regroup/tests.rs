@@ -7,7 +7,7 @@ use rutter_testkit::dice::SeededRandom;
 use rutter_testkit::lessons::{GeneratedLesson, generate_lessons};
 
 use super::{RegroupDraft, draft_regrouping, is_due, write_regrouping};
-use crate::ghap::{GhapResolve, GhapStart};
+use crate::ghap::{GhapResolve, GhapStart, LessonEdit};
 use crate::project::ProjectKey;
 use crate::store::clusters::RegroupReport;
 use crate::store::entry::ProjectPlace;
@@ -73,6 +73,7 @@ impl LearningStore {
             root_cause: cause.map(|(category, text)| (category.parse().unwrap(), text.as_str())),
             what_worked: lesson.what_worked.as_deref(),
             takeaway: lesson.takeaway.as_deref(),
+            applies_when: &[],
             outcome: None,
             ignores_other_runs: false,
         };
@@ -133,7 +134,8 @@ impl LearningStore {
 
     fn edit(&mut self, ghap: Id, takeaway: &str) {
         let now = self.now();
-        self.store.edit_lesson(ghap, None, Some(takeaway), now).unwrap();
+        let edit = LessonEdit { takeaway: Some(takeaway), ..LessonEdit::default() };
+        self.store.edit_lesson(ghap, &edit, now).unwrap();
     }
 
     /// Removes the surprise of a GHAP.
