@@ -132,13 +132,13 @@ pub fn recall_context(
             && !is_named(reader, row, request.audience, &mentions)?
         {
             Some(OmissionReason::NotNamed)
-        } else if recall.hit.is_in_crowd && is_crowd_shown && !shows_crowd {
+        } else if recall.hit.fit.is_in_crowd && is_crowd_shown && !shows_crowd {
             Some(OmissionReason::SaysTheSame)
         } else {
             None
         };
         is_crowd_shown |=
-            recall.hit.is_in_crowd && matches!(refused, None | Some(OmissionReason::Shown));
+            recall.hit.fit.is_in_crowd && matches!(refused, None | Some(OmissionReason::Shown));
         // The full text is rendered only for rows that may be shown.
         let text = match refused {
             Some(_) => Some(recall.text.to_string()),

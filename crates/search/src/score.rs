@@ -60,6 +60,10 @@ pub struct DocumentFit {
     pub meaning: f64,
     /// Shares of query and document that are covered, word by word, by words of similar meaning.
     pub coverage: Coverage,
+    /// Share of the best phrase that the query covers, for a document with phrases that say when it applies.
+    pub phrase: Option<f64>,
+    /// True if many documents say nearly the same as the best one, and this is one of them.
+    pub is_in_crowd: bool,
 }
 
 impl DocumentFit {
@@ -77,16 +81,38 @@ impl DocumentFit {
     ///
     /// A score is a share of the query, and one word covers `thanks, go on`. So the probability also needs evidence,
     /// which grows with the weight of the shared words. The more documents there are, the easier it is to find one that
-    /// fits by chance. The coefficients are a logistic regression; `docs/measurements/recall.md` describes its data. On
-    /// that data, the floor keeps the rate of wrongly shown documents within the limit.
+    /// fits by chance. A document with phrases is relevant if its phrases fit, or if the rest fits very well. The
+    /// coefficients are logistic regressions; `docs/measurements/recall.md` describes their data. On that data, the floor
+    /// keeps the rate of wrongly shown documents within the limit.
     pub fn confidence(&self, documents: f64) -> f64 {
         let meaning = self.meaning.max(0.0);
-        let logit =
-            -9.88 + 7.63 * meaning + 10.57 * self.lexical * meaning + 2.81 * self.evidence.ln_1p()
-                - 0.66 * documents.clamp(MIN_FITTED_DOCUMENTS, MAX_FITTED_DOCUMENTS).ln();
+        let (both, evidence) = (self.lexical * meaning, self.evidence.ln_1p());
+        let size = (documents.clamp(MIN_FITTED_DOCUMENTS, MAX_FITTED_DOCUMENTS)
+            / MIN_FITTED_DOCUMENTS)
+            .ln();
+        let by_text = -12.92 + 7.63 * meaning + 10.57 * both + 2.81 * evidence - 0.4 * size;
+        let logit = match self.phrase {
+            Some(phrase) => {
+                let by_phrase = -12.72
+                    + 1.3 * meaning
+                    + 5.9 * both
+                    + 2.0 * evidence
+                    + 4.9 * phrase
+                    + 9.2 * self.coverage.document
+                    - 0.25 * size;
+                by_phrase.max(by_text - WITH_PHRASES_STRICTER)
+            }
+            None => by_text,
+        };
+        let logit = logit + if self.is_in_crowd { CROWD_AGREEMENT } else { 0.0 };
         1.0 / (1.0 + (-logit).exp())
     }
 }
+
+/// Reduction of the logit of a document with phrases that is judged by its text.
+const WITH_PHRASES_STRICTER: f64 = 1.35;
+/// Increase of the logit of a document if many others say nearly the same.
+const CROWD_AGREEMENT: f64 = 0.5;
 
 /// Range of store sizes for the regression. In a store of three a near miss is as near; above the range no data was
 /// fitted.
@@ -119,8 +145,13 @@ mod tests {
             assert!(term_gain(weight, times, length, corpus) <= max_term_gain(weight));
         }
         assert!(term_gain(weight, 1.0, 10.0, corpus) > term_gain(weight, 1.0, 40.0, corpus));
-        let all =
-            DocumentFit { lexical: 1.0, evidence: 10.0, meaning: 1.0, coverage: covered(1.0) };
+        let all = DocumentFit {
+            lexical: 1.0,
+            evidence: 10.0,
+            meaning: 1.0,
+            coverage: covered(1.0),
+            ..DocumentFit::default()
+        };
         assert!(
             (all.score(MEANING_SHARE) - 1.0).abs() < 1e-12 && (all.score(0.0) - 1.0).abs() < 1e-12
         );
@@ -136,7 +167,14 @@ mod tests {
     #[test]
     fn confidence_needs_several_measures() {
         let of = |lexical, evidence, meaning| {
-            DocumentFit { lexical, evidence, meaning, coverage: covered(0.5) }.confidence(100.0)
+            DocumentFit {
+                lexical,
+                evidence,
+                meaning,
+                coverage: covered(0.5),
+                ..DocumentFit::default()
+            }
+            .confidence(100.0)
         };
         assert!(of(1.0, 3.0, 0.0) < MIN_CONFIDENCE, "words alone, and few");
         assert!(of(0.0, 0.0, 0.7) < MIN_CONFIDENCE, "meaning alone");
@@ -146,8 +184,18 @@ mod tests {
         assert!(grows(of(0.1, 5.0, 0.5), of(0.1, 9.0, 0.5)));
         assert!(grows(of(0.1, 5.0, 0.5), of(0.1, 5.0, 0.6)));
         assert!(of(0.0, 0.0, -1.0) > 0.0);
-        let fit = DocumentFit { lexical: 0.2, evidence: 9.0, meaning: 0.6, coverage: covered(0.5) };
+        let fit = DocumentFit {
+            lexical: 0.2,
+            evidence: 9.0,
+            meaning: 0.6,
+            coverage: covered(0.5),
+            ..DocumentFit::default()
+        };
         assert!(fit.confidence(1_000.0) < fit.confidence(100.0));
         assert!(fit.confidence(1e6).to_bits() == fit.confidence(1e5).to_bits());
+        let phrase = |share| DocumentFit { phrase: Some(share), ..fit }.confidence(100.0);
+        assert!(phrase(0.1) < phrase(0.9) && phrase(0.1) < fit.confidence(100.0));
+        let crowd = DocumentFit { is_in_crowd: true, ..fit };
+        assert!(crowd.confidence(100.0) > fit.confidence(100.0));
     }
 }

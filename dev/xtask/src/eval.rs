@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use rutter_memory::store::{DocumentQuery, ImportFile, WhoseRows};
+use rutter_memory::store::{DocumentHit, DocumentQuery, ImportFile, WhoseRows};
 use rutter_memory::{Id, Store, Time};
 use rutter_search::score::{MEANING_SHARE, MIN_CONFIDENCE};
 use serde_json::{Value, json};
@@ -65,8 +65,14 @@ impl TempStore {
 
     /// Searches; returns the names of the hits with their confidence, best first.
     fn search(&mut self, query: &DocumentQuery<'_>) -> Result<Vec<(String, f64)>> {
+        let hits = self.search_hits(query)?;
+        Ok(hits.into_iter().map(|(name, hit)| (name, hit.confidence)).collect())
+    }
+
+    /// Searches; returns the hits with their names, best first.
+    fn search_hits(&mut self, query: &DocumentQuery<'_>) -> Result<Vec<(String, DocumentHit)>> {
         let hits = self.store.search_documents(query)?;
-        Ok(hits.into_iter().map(|hit| (self.names[&hit.row].clone(), hit.confidence)).collect())
+        Ok(hits.into_iter().map(|hit| (self.names[&hit.row].clone(), hit)).collect())
     }
 }
 
@@ -166,6 +172,24 @@ struct PromptResult {
     related: bool,
     kind: String,
     top: Vec<(f64, bool)>,
+    /// The measures of the best hits, for `tools/fit`.
+    measures: Value,
+}
+
+/// Number of hits of a prompt whose measures are written for a fit.
+const MEASURED_HITS: usize = 5;
+
+/// Returns the measures of the best hits of a prompt.
+fn hit_measures(found: &[(String, DocumentHit)], wanted: &HashSet<&str>) -> Value {
+    let measures = found.iter().take(MEASURED_HITS).map(|(name, hit)| {
+        let fit = &hit.fit;
+        json!({
+            "lexical": fit.lexical, "evidence": fit.evidence, "meaning": fit.meaning,
+            "document": fit.coverage.document, "phrase": fit.phrase, "crowd": fit.is_in_crowd,
+            "confidence": hit.confidence, "wanted": wanted.contains(name.as_str()),
+        })
+    });
+    measures.collect()
 }
 
 /// Searches a store for every prompt. `phrases` is a file with the phrases that say when a lesson applies.
@@ -196,12 +220,13 @@ fn search_prompts(
     for prompt in read(prompts)? {
         let wanted = prompt["rel"].as_array().into_iter().flatten();
         let wanted: HashSet<&str> = wanted.filter_map(Value::as_str).collect();
-        let found = scratch.search(&DocumentQuery::new(text_field(&prompt, "prompt")?))?;
+        let found = scratch.search_hits(&DocumentQuery::new(text_field(&prompt, "prompt")?))?;
         let top = found.iter().take(3);
         asked.push(PromptResult {
             related: prompt["related"].as_bool().context("no `related`")?,
             kind: prompt["kind"].as_str().unwrap_or("-").to_owned(),
-            top: top.map(|(name, likely)| (*likely, wanted.contains(name.as_str()))).collect(),
+            top: top.map(|(name, hit)| (hit.confidence, wanted.contains(name.as_str()))).collect(),
+            measures: hit_measures(&found, &wanted),
         });
     }
     Ok(asked)
@@ -220,7 +245,7 @@ fn floor_curve(asked: &[PromptResult]) -> Vec<(f64, f64, f64)> {
 
 /// Prints the rate of unrelated prompts with an injection, and of related prompts with the right one.
 pub(crate) fn eval_injection(store: &str, prompts: &str, options: &[&str]) -> Result<()> {
-    let (mut as_json, mut phrases) = (false, None);
+    let (mut as_json, mut phrases, mut measures) = (false, None, None);
     let mut options = options.iter();
     while let Some(option) = options.next() {
         match *option {
@@ -228,10 +253,20 @@ pub(crate) fn eval_injection(store: &str, prompts: &str, options: &[&str]) -> Re
             "--applies-when" => {
                 phrases = Some(Path::new(options.next().context("--applies-when needs a file")?));
             }
+            "--measures" => {
+                measures = Some(Path::new(options.next().context("--measures needs a file")?));
+            }
             option => bail!("unknown option {option}"),
         }
     }
     let asked = search_prompts(Path::new(store), Path::new(prompts), phrases)?;
+    if let Some(path) = measures {
+        let lines = asked.iter().map(|asked| {
+            let (related, kind, hits) = (asked.related, &asked.kind, &asked.measures);
+            json!({ "related": related, "kind": kind, "hits": hits }).to_string() + "\n"
+        });
+        crate::files::replace_file(path, lines.collect::<String>().as_bytes())?;
+    }
     let curve = floor_curve(&asked);
     let (wrong, right) = injection_rates(&asked, MIN_CONFIDENCE, |_| true);
     let unrelated = asked.iter().filter(|asked| !asked.related).count();
@@ -249,32 +284,46 @@ pub(crate) fn eval_injection(store: &str, prompts: &str, options: &[&str]) -> Re
         return Ok(());
     }
     let percent = |rate: f64| format!("{:.1} %", rate * 100.0);
+    let interval = |rate: f64, of: usize| {
+        let (low, high) = wilson_interval(rate, of);
+        format!("{} ({:.0}–{:.0})", percent(rate), low * 100.0, high * 100.0)
+    };
     println!(
         "floor {MIN_CONFIDENCE}: {} of {unrelated} unrelated prompts shown something; {} of {related} related ones hit",
-        percent(wrong),
-        percent(right)
+        interval(wrong, unrelated),
+        interval(right, related)
     );
+    println!("in parentheses: 95 % confidence interval");
     let kinds: BTreeSet<&str> = asked.iter().map(|asked| asked.kind.as_str()).collect();
     for kind in kinds {
         let of: Vec<&PromptResult> = asked.iter().filter(|asked| asked.kind == kind).collect();
         let (wrong, right) = injection_rates(&asked, MIN_CONFIDENCE, |asked| asked.kind == kind);
         let (_, without) = injection_rates(&asked, 0.0, |asked| asked.kind == kind);
-        if of.iter().any(|asked| asked.related) {
-            println!(
-                "  {kind:<14} {:>4}  hit {}, without a floor {}",
-                of.len(),
-                percent(right),
-                percent(without)
-            );
+        let related = of.iter().filter(|asked| asked.related).count();
+        if related > 0 {
+            let (right, without) = (interval(right, related), percent(without));
+            println!("  {kind:<14} {related:>4}  hit {right}, without a floor {without}");
         }
-        if of.iter().any(|asked| !asked.related) {
-            println!("  {kind:<14} {:>4}  false {}", of.len(), percent(wrong));
+        if of.len() > related {
+            let wrong = interval(wrong, of.len() - related);
+            println!("  {kind:<14} {:>4}  false {wrong}", of.len() - related);
         }
     }
     for (floor, wrong, right) in curve.iter().step_by(5) {
         println!("  {floor:.2}  false {:>7}  hit {:>7}", percent(*wrong), percent(*right));
     }
     Ok(())
+}
+
+/// Returns the 95 % confidence interval of a rate that was measured on `of` cases (Wilson).
+fn wilson_interval(rate: f64, of: usize) -> (f64, f64) {
+    const NORMAL_QUANTILE: f64 = 1.96;
+    #[expect(clippy::cast_precision_loss, reason = "a count of prompts")]
+    let of = of.max(1) as f64;
+    let square = NORMAL_QUANTILE * NORMAL_QUANTILE / of;
+    let middle = rate + square / 2.0;
+    let width = NORMAL_QUANTILE * (rate * (1.0 - rate) / of + square / (4.0 * of)).sqrt();
+    ((middle - width) / (1.0 + square), (middle + width) / (1.0 + square))
 }
 
 /// Returns the share of unrelated prompts with a shown text, and of related prompts with the right one.
@@ -296,6 +345,13 @@ fn injection_rates(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn interval_contains_rate() {
+        let (low, high) = wilson_interval(0.1, 30);
+        assert!((low - 0.035).abs() < 0.001 && (high - 0.256).abs() < 0.001, "{low} {high}");
+        assert!(wilson_interval(0.0, 10).0.abs() < 1e-12);
+    }
 
     #[test]
     fn no_metric_exceeds_one() -> Result<()> {

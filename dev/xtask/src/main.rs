@@ -30,7 +30,7 @@ usage: cargo xtask TASK
                          clusters of a file with a `text` on each line
   eval retrieval FILE… [--json]
                          measure how well recall finds the right text, compared with plain BM25
-  eval injection STORE PROMPTS [--json] [--applies-when FILE]
+  eval injection STORE PROMPTS [--json] [--applies-when FILE] [--measures FILE]
                          measure how often prompts get matching and other rows; FILE has phrases for lessons of
                          STORE: JSON with `id` and the list `applies_when` on each line
   eval loop [--seeds A..B] [--held-out] [--verbose|--full] [--binary PATH] [--dump DIR]

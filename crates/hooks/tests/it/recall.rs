@@ -269,3 +269,44 @@ fn phrase_brings_lesson_to_prompt() {
     assert!(!said.contains("committing"), "{said}");
     assert_eq!(story.prompt("write the release notes of the parser"), "");
 }
+
+/// Returns one lesson as many people wrote it down.
+fn crowd_texts(count: usize) -> Vec<String> {
+    let tables = ["orders", "carts", "users", "events", "refunds", "mails", "tags", "visits"];
+    let endings = [
+        "I forgot it and writes hung for minutes.",
+        "On staging it looked fine.",
+        "The release was rolled back.",
+        "Use a file of its own.",
+        "Reviewers should look for it.",
+    ];
+    (0..count)
+        .map(|n| {
+            format!(
+                "Adding an index to {} blocked all writers until it was built: use CREATE INDEX CONCURRENTLY. {}",
+                tables[n % 8],
+                endings[n / 8]
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn crowd_is_shown_once() {
+    let prompt = "writers hung while the new index was added, what can we use";
+    let shown = |texts: &[String]| {
+        let world = TestWorld::new();
+        let mut store = world.store();
+        for text in texts.iter().chain(&unrelated_texts(50)) {
+            remember_fact(&mut store, &world.place(), text);
+        }
+        let found = store.recall(&new_ask(prompt), time_at(9)).unwrap();
+        drop(store);
+        let said = HookStory::new(&world).prompt(prompt);
+        (found[0].hit.fit.is_in_crowd, said.matches("CREATE INDEX CONCURRENTLY").count())
+    };
+    let crowd = crowd_texts(40);
+    assert_eq!(shown(&crowd[..1]), (false, 1));
+    assert_eq!(shown(&crowd), (true, 1));
+    assert_eq!(shown(&[]).1, 0);
+}

@@ -6,13 +6,14 @@ use std::collections::HashMap;
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 
 use super::lexical::{WordSearch, search_by_words, search_texts};
+use super::phrases_of;
 use super::query::DocumentQuery;
 use super::search_files::SearchFiles;
 use crate::document::{Axis, DocumentKind};
 use crate::store::{DataDir, StoreResult};
 use crate::{Id, Time};
 use rutter_search::cache::EVERYWHERE_PROJECT;
-use rutter_search::embed::{Coverage, CoverageQuery as Covering, TokenSet, Vector, embed};
+use rutter_search::embed::{CoverageQuery as Covering, TokenSet, Vector, embed};
 use rutter_search::score::{CorpusStats, DocumentFit};
 
 /// Number of bytes that are used from each end of a long prompt: about a thousand words.
@@ -39,8 +40,6 @@ pub struct DocumentHit {
     pub score: f64,
     /// The probability that the document is relevant.
     pub confidence: f64,
-    /// True if many documents say nearly the same as the best one, and this is one of them.
-    pub is_in_crowd: bool,
     /// The vector of the document.
     pub(crate) vector: Option<Vector>,
 }
@@ -93,7 +92,7 @@ pub(crate) fn find_documents(
                 let vector = row.get_ref(5)?.as_blob_or_null()?.and_then(Vector::from_bytes);
                 let meaning = asked.as_ref().zip(vector.as_ref());
                 let meaning = meaning.map_or(0.0, |(asked, vector)| asked.cosine(vector).into());
-                let fit = DocumentFit { lexical, evidence, meaning, coverage: Coverage::default() };
+                let fit = DocumentFit { lexical, evidence, meaning, ..DocumentFit::default() };
                 Ok((
                     row.get::<_, Axis>(4)?,
                     DocumentHit {
@@ -105,7 +104,6 @@ pub(crate) fn find_documents(
                         fit,
                         score: fit.score(query.meaning),
                         confidence: fit.confidence(counted.visible),
-                        is_in_crowd: false,
                         vector,
                     },
                 ))
@@ -123,7 +121,7 @@ pub(crate) fn find_documents(
     }
     sort_by_score(&mut hits);
     if query.meaning > 0.0 {
-        rescore_by_words(moment, query, &mut hits)?;
+        rescore_by_words(moment, query, counted.visible, &mut hits)?;
         sort_by_score(&mut hits);
         if let Some(corpus) = counted.all {
             count_crowd_once(moment, query, &by_words, (corpus, counted.visible), &mut hits)?;
@@ -168,7 +166,7 @@ fn count_crowd_once(
     let scores = by_words.score_as_one(query, corpus, &documents);
     for (at, (lexical, evidence)) in crowd.into_iter().zip(scores) {
         let hit = &mut hits[at];
-        hit.is_in_crowd = true;
+        hit.fit.is_in_crowd = true;
         let fit = DocumentFit {
             lexical: lexical.max(hit.fit.lexical),
             evidence: evidence.max(hit.fit.evidence),
@@ -196,8 +194,13 @@ pub(crate) fn compare_texts(text: &str, texts: &[&str]) -> Vec<DocumentFit> {
         let meaning = embed(text).map_or(0.0, |vector| asked.cosine(&vector).into());
         let covering = covering.get_or_insert_with(|| Covering::new(query.text));
         let coverage = covering.compare(&TokenSet::from_text(text));
-        all[at] =
-            DocumentFit { lexical: shared.share, evidence: shared.evidence, meaning, coverage };
+        all[at] = DocumentFit {
+            lexical: shared.share,
+            evidence: shared.evidence,
+            meaning,
+            coverage,
+            ..DocumentFit::default()
+        };
     }
     all
 }
@@ -206,20 +209,35 @@ fn sort_by_score(hits: &mut [DocumentHit]) {
     hits.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.row.cmp(&other.row)));
 }
 
-/// Compares the best hits with the query word by word, and updates their scores.
+/// Compares the best hits and their phrases with the query word by word, and updates their scores.
 fn rescore_by_words(
     connection: &Connection,
     query: &DocumentQuery<'_>,
+    visible: f64,
     hits: &mut [DocumentHit],
 ) -> StoreResult {
     let asked = Covering::new(query.text);
+    let count = MAX_RESCORED_HITS.min(hits.len());
+    let best = &mut hits[..count];
+    let phrases = match query.axis {
+        Axis::Full => {
+            let rows: Vec<(DocumentKind, Id)> =
+                best.iter().map(|hit| (hit.kind, hit.row)).collect();
+            phrases_of(connection, &rows)?
+        }
+        _ => vec![Vec::new(); best.len()],
+    };
     let mut tokens = connection.prepare_cached("SELECT tokens FROM document WHERE id = ?1")?;
-    for hit in hits.iter_mut().take(MAX_RESCORED_HITS) {
+    for (hit, phrases) in best.iter_mut().zip(phrases) {
         hit.fit.coverage = tokens.query_row([hit.document], |row| {
             let tokens = TokenSet::from_bytes(row.get_ref(0)?.as_blob().unwrap_or_default());
             Ok(tokens.map(|tokens| asked.compare(&tokens)).unwrap_or_default())
         })?;
+        let covered =
+            phrases.iter().map(|phrase| asked.compare(&TokenSet::from_text(phrase)).document);
+        hit.fit.phrase = covered.reduce(f64::max);
         hit.score = hit.fit.score(query.meaning);
+        hit.confidence = hit.fit.confidence(visible);
     }
     Ok(())
 }
