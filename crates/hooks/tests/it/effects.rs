@@ -148,8 +148,8 @@ fn word_of_phrase_has_no_effect() {
     for (phrase, effect) in [("the discount is wrong", None), ("x", Some(ShownEffect::Helped))] {
         let world = TestWorld::new();
         let story = HookStory::new(&world);
-        let word = if effect.is_some() { "the discount" } else { "a rebate" };
-        let text = format!("cart::tests::total: {word} is applied twice, the total is wrong: 90");
+        let cause = if effect.is_some() { "the discount" } else { "a rebate" };
+        let text = format!("cart::tests::total: {cause} is applied twice, the total is wrong: 90");
         let phrases = [phrase.to_owned()];
         let place = story.place();
         let new = NewMemory { place: Some(&place), text: &text, applies_when: &phrases, ..FACT };
