@@ -12,6 +12,7 @@ use thiserror::Error;
 
 use super::entry::ProjectPlace;
 use super::episodes::{self, RecalledEpisode};
+use super::fingerprint_rows::ChangedRows;
 use super::values::{self, ValueWithEffects};
 use super::{DataDir, StoreError, StoreResult, documents, injections, io_error, projects, schema};
 use crate::data_dir::{FolderLock, check_path};
@@ -25,6 +26,8 @@ pub struct HookStore {
     pub(super) files: DataDir,
     until: Instant,
     is_configured: Cell<bool>,
+    /// The rows of the current transaction whose fingerprints hooks look for. None before the first write.
+    changed: Option<ChangedRows>,
     /// True if more rows wait to be indexed than a hook has time for.
     pub unfinished: Cell<bool>,
     /// After `connection`, so that the connection is closed first.
@@ -93,6 +96,7 @@ impl HookStore {
             files: files.clone(),
             until,
             is_configured: Cell::new(false),
+            changed: None,
             unfinished: Cell::new(false),
             _using: using,
         };
@@ -121,7 +125,7 @@ impl HookStore {
     }
 
     /// Gives the rest of the waiting time to the next statement.
-    fn set_lock_timeout(&self) -> rusqlite::Result<()> {
+    pub(super) fn set_lock_timeout(&self) -> rusqlite::Result<()> {
         self.connection.busy_timeout(self.until.saturating_duration_since(Instant::now()))
     }
 
@@ -182,10 +186,16 @@ impl HookStore {
     ) -> StoreResult<T> {
         self.configure()?;
         self.set_lock_timeout()?;
+        if self.changed.is_none() {
+            self.changed = Some(ChangedRows::follow(&mut self.connection)?);
+        }
+        let changed = self.changed.get_or_insert_default();
+        changed.clear();
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let value = change(&transaction)?;
         let more = documents::update_some_documents(&transaction)?;
+        changed.add_fingerprints(&transaction, &self.files)?;
         transaction.commit()?;
         self.unfinished.set(more);
         Ok(value)
