@@ -14,8 +14,12 @@ use super::entry::ProjectPlace;
 use super::episodes::{self, RecalledEpisode};
 use super::fingerprint_rows::ChangedRows;
 use super::values::{self, ValueWithEffects};
-use super::{DataDir, StoreError, StoreResult, documents, injections, io_error, projects, schema};
+use super::{
+    DataDir, StoreError, StoreResult, command_hints, documents, injections, io_error, projects,
+    schema,
+};
 use crate::data_dir::{FolderLock, check_path};
+use crate::episode::Episode;
 use crate::run::CapturedRun;
 use crate::{Clean, Id, Time};
 
@@ -159,6 +163,36 @@ impl HookStore {
                 episodes::recall_episodes(&self.connection, project, place, client, agent, run)
             }
             None => Ok(Vec::new()),
+        }
+    }
+
+    /// Returns the fixed episodes with a certain fix in a file that an agent should not remove unnoticed, newest first.
+    pub fn fixes_in_file(
+        &self,
+        place: &ProjectPlace,
+        client: &str,
+        agent: Option<&Clean>,
+        file: &str,
+        now: Time,
+    ) -> StoreResult<Vec<Episode>> {
+        match projects::find_project(&self.connection, place)? {
+            Some(project) => {
+                let connection = &self.connection;
+                episodes::fixes_in_file(connection, project, place, (client, agent), file, now)
+            }
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Returns the row and the line to show before a command that is known to fail here.
+    pub fn command_hint(
+        &self,
+        place: &ProjectPlace,
+        command: &str,
+    ) -> StoreResult<Option<(Id, Clean)>> {
+        match projects::find_project(&self.connection, place)? {
+            Some(project) => command_hints::command_hint(&self.connection, project, command),
+            None => Ok(None),
         }
     }
 
