@@ -45,16 +45,6 @@ impl<'a> EditInput<'a> {
         self.edit.iter().chain(&self.edits)
     }
 
-    /// Returns true if it replaces the whole file.
-    pub(crate) fn is_whole_file(&self) -> bool {
-        self.content.is_some()
-    }
-
-    /// Returns the lines of the replaced texts, some of which may stay.
-    pub(crate) fn replaced_lines(&self) -> impl Iterator<Item = &str> {
-        self.edits().flat_map(|edit| edit.old.lines())
-    }
-
     /// Applies the edit to the text of the file. Returns None if the client would refuse it.
     pub(crate) fn apply(&self, text: &str) -> Option<String> {
         if let Some(content) = &self.content {

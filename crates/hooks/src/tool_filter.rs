@@ -9,7 +9,7 @@ use rutter_contract::EventName;
 use rutter_contract::input::RawPayload;
 use rutter_memory::Clean;
 use rutter_memory::fingerprints::{FingerprintKind, Fingerprints, fingerprint};
-use rutter_memory::store::{command_fingerprint, command_forms, fix_line_fingerprint};
+use rutter_memory::store::{command_fingerprint, command_forms, fixed_file_fingerprint};
 
 use crate::bash_call::BashCall;
 use crate::edit_input::{EditInput, edits_text};
@@ -46,7 +46,7 @@ impl<'a> FilteredCall<'a> {
         known: &Fingerprints,
         folder: impl FnOnce() -> Option<PathBuf>,
     ) -> bool {
-        known.contains(fingerprint(FingerprintKind::ActiveGhap, "", &self.session))
+        known.contains(fingerprint(FingerprintKind::ActiveGhap, &self.session))
             || (self.tool == "Bash" && self.concerns_command(known, folder))
             || (edits_text(&self.tool) && self.concerns_edit(known))
     }
@@ -61,7 +61,7 @@ impl<'a> FilteredCall<'a> {
         let is_open = |folder: &Path| {
             folder.ancestors().any(|root| {
                 let root = Clean::new(&root.to_string_lossy());
-                known.contains(fingerprint(FingerprintKind::OpenEpisode, "", &root))
+                known.contains(fingerprint(FingerprintKind::OpenEpisode, &root))
             })
         };
         let cwd = Path::new(&*cwd);
@@ -73,14 +73,9 @@ impl<'a> FilteredCall<'a> {
                 }))
     }
 
-    /// Returns true if the edit replaces a line of a fix, or a whole file with a fix.
+    /// Returns true if the file has a fix. Which lines an edit removes, only the file itself shows.
     fn concerns_edit(&self, known: &Fingerprints) -> bool {
-        EditInput::parse(&self.wire).is_some_and(|edit| {
-            known.contains(fix_line_fingerprint(&edit.file, ""))
-                && (edit.is_whole_file()
-                    || edit
-                        .replaced_lines()
-                        .any(|line| known.contains(fix_line_fingerprint(&edit.file, line))))
-        })
+        EditInput::parse(&self.wire)
+            .is_some_and(|edit| known.contains(fixed_file_fingerprint(&edit.file)))
     }
 }

@@ -17,6 +17,7 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
 use rustix::io::{ReadWriteFlags, preadv2};
 
 use crate::Time;
+use crate::checksum::fnv1a;
 use crate::data_dir::{
     DRAFT_SUFFIX, DataDir, open_own, private_options, read_options, read_own, remove_if_exists,
     with_suffix,
@@ -40,22 +41,18 @@ pub enum FingerprintKind {
     ActiveGhap,
     /// A checkout has an open failure. The key is its root.
     OpenEpisode,
-    /// A line of a fix. The scope is the name of the file, the key is the line.
-    FixLine,
+    /// A file has lines that fixed a failure. The key is the name of the file, without its folder.
+    FixedFile,
     /// A command that failed before and has a variant that works. The key is the shape of the command.
     FailingCommand,
 }
 
-/// Computes a fingerprint. The scope distinguishes equal keys; empty if they need no distinction.
-pub fn fingerprint(kind: FingerprintKind, scope: &str, key: &str) -> u64 {
-    let kind = [kind as u8 + 1];
-    // No file name and no command contains the separator.
-    let parts = [&kind[..], scope.as_bytes(), &[0], key.as_bytes()];
-    let sum = parts.into_iter().flatten().fold(0xcbf2_9ce4_8422_2325, |sum: u64, byte| {
-        (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    // FNV barely mixes the last bytes into the high bits.
-    (sum ^ (sum >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+/// Computes a fingerprint.
+pub fn fingerprint(kind: FingerprintKind, key: &str) -> u64 {
+    let kind = (kind as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    // FNV alone barely mixes the last bytes into the high bits.
+    let sum = fnv1a(key.as_bytes());
+    (sum ^ (sum >> 32) ^ kind).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 /// The fingerprints in a file.
@@ -289,16 +286,11 @@ mod tests {
 
     #[test]
     fn fingerprints_differ() {
-        use FingerprintKind::{ActiveGhap, FixLine, OpenEpisode};
-        let all = [
-            fingerprint(ActiveGhap, "", "a"),
-            fingerprint(OpenEpisode, "", "a"),
-            fingerprint(FixLine, "", "a"),
-            fingerprint(FixLine, "a", ""),
-            fingerprint(FixLine, "a", "b"),
-            fingerprint(FixLine, "ab", ""),
-        ];
-        let distinct: std::collections::BTreeSet<u64> = all.into_iter().collect();
-        assert_eq!(distinct.len(), all.len());
+        use FingerprintKind::{ActiveGhap, FixedFile, OpenEpisode};
+        let all = [ActiveGhap, OpenEpisode, FixedFile]
+            .into_iter()
+            .flat_map(|kind| ["", "a", "b", "ab"].map(|key| fingerprint(kind, key)));
+        let distinct: std::collections::BTreeSet<u64> = all.collect();
+        assert_eq!(distinct.len(), 12);
     }
 }

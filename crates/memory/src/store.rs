@@ -78,7 +78,7 @@ pub use exchange::{
     BatchSummary, ExportRecord, ExportReport, ImportError, ImportFile, ImportReport, ImportSummary,
     ImportedProject, ProjectAlias, RowOrigin, WhoseRows,
 };
-pub use fingerprint_rows::fix_line_fingerprint;
+pub use fingerprint_rows::fixed_file_fingerprint;
 pub use forget::{ForgetResult, ForgettableKind, ForgettableRow};
 pub use ghap_prompts::RunVerdict;
 pub use ghaps::{GhapFilter, GhapOwner, ResolvedGhap};

@@ -25,11 +25,6 @@ pub(crate) fn guarded_hunks(fix: &[Change]) -> impl Iterator<Item = (&str, Hunk)
         .filter(|(file, hunk)| !hunk.is_trivial(file) && is_recognizable(hunk))
 }
 
-/// Returns the line of a hunk that stands for it in the fingerprint file.
-pub(crate) fn marker_line(hunk: &Hunk) -> Option<&str> {
-    telling_lines(&hunk.added).max_by_key(|line| line.len())
-}
-
 impl Episode {
     /// Returns true if an edit of a file removes all lines that the fix of this episode added at one place, and does not
     /// replace them by similar ones. `before` and `after` are the whole file.

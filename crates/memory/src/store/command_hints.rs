@@ -8,7 +8,7 @@ use crate::{Clean, Id};
 
 /// Returns the fingerprint of a command by its form; that of the empty form is in the file if any other is.
 pub fn command_fingerprint(form: &str) -> u64 {
-    fingerprint(FingerprintKind::FailingCommand, "", form)
+    fingerprint(FingerprintKind::FailingCommand, form)
 }
 
 /// Returns the forms of a command line under which its failures are known.

@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
 use super::hook_store::HookStore;
 use super::{DataDir, Store, StoreResult, io_error};
 use crate::change::Change;
-use crate::episode::{guarded_hunks, marker_line};
+use crate::episode::guarded_hunks;
 use crate::fingerprints::{
     FingerprintKind, Fingerprints, add_to_file, fingerprint, remove_file, write_file,
 };
@@ -117,30 +117,24 @@ fn row_fingerprints(
 }
 
 fn ghap_fingerprint(client: &str) -> u64 {
-    fingerprint(FingerprintKind::ActiveGhap, "", client)
+    fingerprint(FingerprintKind::ActiveGhap, client)
 }
 
 fn folder_fingerprint(root: &str) -> u64 {
-    fingerprint(FingerprintKind::OpenEpisode, "", root)
+    fingerprint(FingerprintKind::OpenEpisode, root)
 }
 
-/// Returns the fingerprints of a stored fix: of its files, and of one line of each hunk whose removal is worth a message.
+/// Returns the fingerprints of the files of a stored fix whose removal is worth a message.
+///
+/// Not of its lines: an edit may name any part of a line, and whether a part belongs to a line only the file shows.
 fn fix_fingerprints(fix: &str) -> Vec<u64> {
     let changes: Vec<Change> = serde_json::from_str(fix).unwrap_or_default();
-    guarded_hunks(&changes)
-        .filter_map(|(file, hunk)| {
-            let line = fix_line_fingerprint(file, marker_line(&hunk)?);
-            Some([fix_line_fingerprint(file, ""), line])
-        })
-        .flatten()
-        .collect()
+    guarded_hunks(&changes).map(|(file, _)| fixed_file_fingerprint(file)).collect()
 }
 
-/// Returns the fingerprint of a line in a file, or with an empty line that of the file. Only the last part of the file's path
-/// counts.
-pub fn fix_line_fingerprint(file: &str, line: &str) -> u64 {
-    let name = file.rsplit('/').next().unwrap_or(file);
-    fingerprint(FingerprintKind::FixLine, name, line.trim())
+/// Returns the fingerprint of a file with a fix. Only the last part of its path counts.
+pub fn fixed_file_fingerprint(file: &str) -> u64 {
+    fingerprint(FingerprintKind::FixedFile, file.rsplit('/').next().unwrap_or(file))
 }
 
 /// Returns the fingerprints of all rows.
@@ -384,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn fix_has_one_fingerprint_per_hunk() {
+    fn certain_fix_has_fingerprint_of_file() {
         let mut world = World::new();
         world.insert_open_episode("/ship");
         let hunk = Hunk {
@@ -393,7 +387,7 @@ mod tests {
             ..Hunk::default()
         };
         let mut change = Change::from_edit("src/cart.py", &[hunk], now());
-        let line = fix_line_fingerprint("/elsewhere/src/cart.py", "return sum(items)");
+        let file = fixed_file_fingerprint("/elsewhere/src/cart.py");
         let end = |world: &mut World, change: &Change| {
             let fix = serde_json::to_string(&[change]).unwrap();
             world
@@ -407,16 +401,14 @@ mod tests {
                 .unwrap();
         };
         end(&mut world, &change);
-        assert!(!world.knows(line), "not known to be the fix");
+        assert!(!world.knows(file), "not known to be the fix");
         change.is_certain = true;
         end(&mut world, &change);
-        assert!(world.knows(line));
+        assert!(world.knows(file));
         maintain(world.store.files.folder(), &MaintenanceLimits::default(), now())
             .unwrap()
             .unwrap();
-        let mut expected = [line, fix_line_fingerprint("cart.py", "")];
-        expected.sort_unstable();
         let known: Vec<u64> = Fingerprints::read(&world.store.files).unwrap().all().collect();
-        assert_eq!(known, expected);
+        assert_eq!(known, [file]);
     }
 }

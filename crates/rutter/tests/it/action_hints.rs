@@ -94,6 +94,9 @@ fn removed_fix_is_named_once() {
     let home = TestHome::new();
     home.play_fix();
     let undo = |session: &str| home.before_edit(session, FIXED_LINE, BUGGY_LINE);
+    // A part of the line is enough.
+    let ran = home.hook(&home.before_edit("zero", "sum(items)", "sum(items) * 0.9"));
+    assert!(context_of(&ran).contains("`test_total`"));
     // The agent that made the fix knows it.
     assert_silent(&home.hook(&undo("one")));
     assert_eq!(
@@ -106,7 +109,7 @@ fn removed_fix_is_named_once() {
     let shown = home.json(&["injections"]);
     let shown: Vec<_> =
         shown.as_array().unwrap().iter().map(|one| (&one["event"], &one["brief"])).collect();
-    assert_eq!(shown, [(&json!("PreToolUse"), &json!(true)); 2]);
+    assert_eq!(shown, [(&json!("PreToolUse"), &json!(true)); 3]);
     // It is a reference: the whole fix is still shown when the test fails.
     let failed = home.hook(&home.failing_run("two")).stdout;
     assert!(failed.contains("this failure was fixed before"), "{failed}");
@@ -169,7 +172,11 @@ fn call_without_concern_touches_nothing() {
     for payload in [
         home.before_read("two"),
         home.before_command("two", "git status"),
-        home.before_edit("two", "    return 0", "    return 1"),
+        home.before(
+            "two",
+            "Edit",
+            &json!({ "file_path": home.path("ship").join("other.py"), "old_string": "a", "new_string": "b" }),
+        ),
         home.before(
             "two",
             "Write",
@@ -180,7 +187,7 @@ fn call_without_concern_touches_nothing() {
         assert_silent(&home.hook(&payload));
         assert!(read_tree(&home.memory()) == before, "{payload}");
     }
-    // A call that concerns a fix does open the database.
+    // An edit of the file with the fix does open the database.
     assert_silent(&home.hook(&home.before_edit("two", FIXED_LINE, BUGGY_LINE)));
     assert!(read_tree(&home.memory()) != before);
 }

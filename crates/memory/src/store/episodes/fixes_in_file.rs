@@ -10,7 +10,7 @@ use crate::store::{StoreResult, effects, episode_files, injections, origins};
 use crate::{Clean, Time};
 
 /// Returns the fixed episodes with a certain fix in a file, newest first. Leaves out those that the agent knows, because they
-/// were shown to it or because it fixed them itself; those that are unconfirmed or did harm; and those that came back
+/// were shown to it in full or here, or because it fixed them itself; those that are unconfirmed or did harm; and those that came back
 /// after the fix, because then it was undone or was not enough.
 pub(crate) fn fixes_in_file(
     connection: &Connection,
@@ -35,7 +35,8 @@ pub(crate) fn fixes_in_file(
         if ending.how == EpisodeEndingKind::Fixed
             && has_fix
             && !came_back(connection, project, &episode, ending.at)?
-            && !injections::is_referred_to(connection, client, agent, *row, now)?
+            && !injections::is_in_context(connection, client, agent, *row, now)?
+            && !injections::was_shown_before_call(connection, client, agent, *row, now)?
             && !was_fixed_by_agent(connection, client, agent, &episode, now)?
             && !effects::total_effects(connection, *row)?.is_harmful()
             && origins::unconfirmed_reason(connection, *row, place)?.is_none()
