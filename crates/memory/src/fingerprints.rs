@@ -9,12 +9,9 @@
 //! decides which project a row belongs to.
 
 use std::fs::FileTimes;
-use std::io::{self, IoSliceMut, Write as _};
+use std::io::{self, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::time::{Duration, UNIX_EPOCH};
-
-use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
-use rustix::io::{ReadWriteFlags, preadv2};
 
 use crate::Time;
 use crate::checksum::fnv1a;
@@ -66,8 +63,21 @@ pub struct Fingerprints {
 
 impl Fingerprints {
     /// Reads the file without waiting for a disk. Returns None if the file is not in the kernel's caches, cannot be used, or
+    /// is on a system that cannot read without waiting.
+    #[cfg(not(target_os = "linux"))]
+    pub fn read_cached(_: &DataDir) -> Option<Self> {
+        None
+    }
+
+    /// Reads the file without waiting for a disk. Returns None if the file is not in the kernel's caches, cannot be used, or
     /// is on a file system that cannot read without waiting.
+    #[cfg(target_os = "linux")]
     pub fn read_cached(files: &DataDir) -> Option<Self> {
+        use std::io::IoSliceMut;
+
+        use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
+        use rustix::io::{ReadWriteFlags, preadv2};
+
         // Without the time of access: to write it, the disk may be needed.
         let flags = OFlags::RDONLY
             | OFlags::CLOEXEC

@@ -162,6 +162,14 @@ fn all_fingerprints(connection: &Connection) -> StoreResult<Vec<u64>> {
     Ok(all)
 }
 
+/// Returns true if there is a fingerprint file and it lacks a fingerprint of a row.
+pub(super) fn lacks_fingerprint(connection: &Connection, files: &DataDir) -> StoreResult<bool> {
+    // The rows first: theirs were in the file before.
+    let all = all_fingerprints(connection)?;
+    let known = Fingerprints::read(files);
+    Ok(known.is_some_and(|known| all.iter().any(|one| !known.contains(*one))))
+}
+
 impl Store {
     /// Rebuilds the fingerprint file, without fingerprints that no row has any more.
     pub(super) fn rebuild_fingerprints(&mut self) -> StoreResult {
@@ -347,6 +355,23 @@ mod tests {
         std::fs::create_dir_all(draft.join("x")).unwrap();
         world.start_ghap().unwrap();
         assert!(!world.store.files.fingerprints().exists());
+    }
+
+    #[test]
+    fn doctor_finds_missing_fingerprint() {
+        use crate::store::doctor::{StoreProblem, check_store};
+
+        let mut world = World::new();
+        world.start_ghap().unwrap();
+        let problems = |world: &World| -> Vec<StoreProblem> {
+            let health = check_store(world.store.files.folder()).unwrap();
+            health.findings.iter().map(|finding| finding.ailment).collect()
+        };
+        assert_eq!(problems(&world), []);
+        write_file(&world.store.files, Vec::new()).unwrap();
+        assert_eq!(problems(&world), [StoreProblem::Misfiled]);
+        world.store.rebuild_fingerprints().unwrap();
+        assert_eq!(problems(&world), []);
     }
 
     #[test]
