@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rutter_contract::EventName;
 use rutter_contract::input::RawPayload;
 use rutter_memory::Clean;
-use rutter_memory::fingerprints::{FingerprintKind, Fingerprints, fingerprint};
+use rutter_memory::fingerprints::{FingerprintKind, Fingerprints, fingerprint, kind_fingerprint};
 use rutter_memory::store::{command_fingerprint, command_forms, fixed_file_fingerprint};
 
 use crate::bash_call::BashCall;
@@ -19,7 +19,7 @@ use crate::pre_tool::{is_own_tool, starts_agent};
 pub struct FilteredCall<'a> {
     wire: RawPayload<'a>,
     tool: Cow<'a, str>,
-    session: Clean,
+    session: Cow<'a, str>,
 }
 
 impl<'a> FilteredCall<'a> {
@@ -30,13 +30,13 @@ impl<'a> FilteredCall<'a> {
             return None;
         }
         let tool = wire.text("tool_name")?;
-        let session = Clean::new(&wire.text("session_id")?);
+        let session = wire.text("session_id")?;
         (!is_own_tool(&tool) && !starts_agent(&tool)).then_some(Self { wire, tool, session })
     }
 
     /// The session of the call.
-    pub fn session(&self) -> &Clean {
-        &self.session
+    pub fn session(&self) -> Clean {
+        Clean::new(&self.session)
     }
 
     /// Returns true if the call may concern the memory. `folder` returns the folder of this process, which the client sets
@@ -46,7 +46,8 @@ impl<'a> FilteredCall<'a> {
         known: &Fingerprints,
         folder: impl FnOnce() -> Option<PathBuf>,
     ) -> bool {
-        known.contains(fingerprint(FingerprintKind::ActiveGhap, &self.session))
+        (known.contains(kind_fingerprint(FingerprintKind::ActiveGhap))
+            && known.contains(fingerprint(FingerprintKind::ActiveGhap, &self.session())))
             || (self.tool == "Bash" && self.concerns_command(known, folder))
             || (edits_text(&self.tool) && self.concerns_edit(known))
     }
@@ -65,9 +66,9 @@ impl<'a> FilteredCall<'a> {
             })
         };
         let cwd = Path::new(&*cwd);
-        is_open(cwd)
-            || folder().is_some_and(|folder| folder != cwd && is_open(&folder))
-            || (known.contains(command_fingerprint(""))
+        (known.contains(kind_fingerprint(FingerprintKind::OpenEpisode))
+            && (is_open(cwd) || folder().is_some_and(|folder| folder != cwd && is_open(&folder))))
+            || (known.contains(kind_fingerprint(FingerprintKind::FailingCommand))
                 && BashCall::command_text(&self.wire).is_some_and(|command| {
                     command_forms(&command).any(|form| known.contains(command_fingerprint(form)))
                 }))

@@ -44,7 +44,13 @@ pub enum FingerprintKind {
     FailingCommand,
 }
 
-/// Computes a fingerprint.
+/// Returns the fingerprint that is in the file if there is any other of this kind. Most files have few kinds, and computing a key
+/// takes longer than asking for its kind.
+pub fn kind_fingerprint(kind: FingerprintKind) -> u64 {
+    fingerprint(kind, "")
+}
+
+/// Computes a fingerprint of a key that is not empty.
 pub fn fingerprint(kind: FingerprintKind, key: &str) -> u64 {
     let kind = (kind as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     // FNV alone barely mixes the last bytes into the high bits.

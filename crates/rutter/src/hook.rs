@@ -83,7 +83,7 @@ fn concerns_memory(call: &FilteredCall<'_>, known: &Fingerprints) -> bool {
 fn skip_call(payload: &[u8], files: &DataDir) -> Option<HookResult> {
     let call = FilteredCall::parse(payload)?;
     let known = Fingerprints::read(files)?;
-    let event = Some((EventName::PreToolUse, call.session().clone()));
+    let event = Some((EventName::PreToolUse, call.session()));
     (!concerns_memory(&call, &known)).then(|| HookResult { event, ..HookResult::default() })
 }
 

@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn rewritten_file_is_no_removal() {
-        let long: String = (0..60).map(|number| format!("line {number}\n")).collect();
+        let long = (0..60).map(|number| format!("line {number}\n")).collect::<Vec<_>>().concat();
         let (before, fix) = (format!("{BEFORE}{long}"), guard());
         assert!(!is_hunk_removed(&fix, &trimmed_lines(&before), &["nothing"]));
     }

@@ -6,7 +6,7 @@ use super::StoreResult;
 use crate::fingerprints::{FingerprintKind, fingerprint};
 use crate::{Clean, Id};
 
-/// Returns the fingerprint of a command by its form; that of the empty form is in the file if any other is.
+/// Returns the fingerprint of a command by its form.
 pub fn command_fingerprint(form: &str) -> u64 {
     fingerprint(FingerprintKind::FailingCommand, form)
 }

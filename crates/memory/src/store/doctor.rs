@@ -286,6 +286,7 @@ fn check_database(files: &DataDir, health: &mut StoreHealth) {
     }
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "each is a finding of its own")]
 struct DatabaseCheck {
     /// None if the header is damaged.
     found: Option<schema::SchemaState>,

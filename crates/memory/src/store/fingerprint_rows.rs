@@ -14,7 +14,8 @@ use super::{DataDir, Store, StoreResult, io_error};
 use crate::change::Change;
 use crate::episode::guarded_hunks;
 use crate::fingerprints::{
-    FingerprintKind, Fingerprints, add_to_file, fingerprint, remove_file, write_file,
+    FingerprintKind, Fingerprints, add_to_file, fingerprint, kind_fingerprint, remove_file,
+    write_file,
 };
 
 /// Maximum number of fixes in a rebuilt file, the newest.
@@ -99,7 +100,7 @@ fn row_fingerprints(
                 )?
                 .query_row([row], |row| row.get(0))
                 .optional()?;
-            Ok(client.iter().map(|client| ghap_fingerprint(client)).collect())
+            Ok(client.map(|client| ghap_fingerprints(&client).to_vec()).unwrap_or_default())
         }
         TrackedTable::Episode => {
             let found = connection
@@ -111,9 +112,17 @@ fn row_fingerprints(
             let Some((root, is_open, fix)): Option<(String, bool, String)> = found else {
                 return Ok(Vec::new());
             };
-            Ok(if is_open { vec![folder_fingerprint(&root)] } else { fix_fingerprints(&fix) })
+            Ok(if is_open { folder_fingerprints(&root).to_vec() } else { fix_fingerprints(&fix) })
         }
     }
+}
+
+fn ghap_fingerprints(client: &str) -> [u64; 2] {
+    [kind_fingerprint(FingerprintKind::ActiveGhap), ghap_fingerprint(client)]
+}
+
+fn folder_fingerprints(root: &str) -> [u64; 2] {
+    [kind_fingerprint(FingerprintKind::OpenEpisode), folder_fingerprint(root)]
 }
 
 fn ghap_fingerprint(client: &str) -> u64 {
@@ -149,11 +158,11 @@ fn all_fingerprints(connection: &Connection) -> StoreResult<Vec<u64>> {
     )?;
     let mut rows = ghaps.query([])?;
     while let Some(row) = rows.next()? {
-        all.push(ghap_fingerprint(row.get_ref(0)?.as_str().unwrap_or_default()));
+        all.extend(ghap_fingerprints(row.get_ref(0)?.as_str().unwrap_or_default()));
     }
     let mut rows = open.query([])?;
     while let Some(row) = rows.next()? {
-        all.push(folder_fingerprint(row.get_ref(0)?.as_str().unwrap_or_default()));
+        all.extend(folder_fingerprints(row.get_ref(0)?.as_str().unwrap_or_default()));
     }
     let mut rows = fixes.query([MAX_FIXES])?;
     while let Some(row) = rows.next()? {
