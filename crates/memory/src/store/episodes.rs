@@ -11,14 +11,12 @@ use rutter_runs::selection::TestSelection;
 
 mod changes;
 mod fix_effects;
-mod fixes_in_file;
 mod recall;
 mod updates;
 
 pub(crate) use changes::read_change;
-pub(crate) use fixes_in_file::fixes_in_file;
 pub use recall::RecalledEpisode;
-pub(crate) use recall::recall_episodes;
+pub(crate) use recall::{recall_episodes, was_fixed_by_agent};
 pub(crate) use updates::{
     apply_run, has_open_episode, insert_change, open_episode_files, record_change, retire_episodes,
 };

@@ -1,15 +1,13 @@
 //! The rows that the fingerprint file stands for: active GHAPs, open failures, and fixes with a certain edit.
 //!
 //! Every write transaction adds the fingerprints of the rows that it changed, before it commits, whoever changed them. The
-//! write lock of the database is also the lock of the file. Maintenance rebuilds the file, and a hook removes a fingerprint
-//! that led it to the database for nothing.
+//! write lock of the database is also the lock of the file. Maintenance rebuilds the file.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::hooks::Action;
-use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior};
 
-use super::hook_store::HookStore;
 use super::{DataDir, Store, StoreResult, io_error};
 use crate::change::Change;
 use crate::episode::guarded_hunks;
@@ -125,11 +123,11 @@ fn folder_fingerprints(root: &str) -> [u64; 2] {
     [kind_fingerprint(FingerprintKind::OpenEpisode), folder_fingerprint(root)]
 }
 
-fn ghap_fingerprint(client: &str) -> u64 {
+pub(super) fn ghap_fingerprint(client: &str) -> u64 {
     fingerprint(FingerprintKind::ActiveGhap, client)
 }
 
-fn folder_fingerprint(root: &str) -> u64 {
+pub(super) fn folder_fingerprint(root: &str) -> u64 {
     fingerprint(FingerprintKind::OpenEpisode, root)
 }
 
@@ -200,55 +198,12 @@ impl Store {
     }
 }
 
-impl HookStore {
-    /// Removes fingerprints of a session and of folders from the file, unless a row still has them.
-    pub fn remove_stale_fingerprints(&mut self, client: &str, folders: &[&str]) -> StoreResult {
-        let Some(known) = Fingerprints::read(&self.files) else { return Ok(()) };
-        let is_stale = |store: &Self| -> StoreResult<Vec<u64>> {
-            let mut stale = Vec::new();
-            let one = ghap_fingerprint(client);
-            if known.contains(one) && !store.has_active_ghap(client)? {
-                stale.push(one);
-            }
-            for folder in folders {
-                let one = folder_fingerprint(folder);
-                if known.contains(one) && !store.has_open_episode_in(folder)? {
-                    stale.push(one);
-                }
-            }
-            Ok(stale)
-        };
-        if is_stale(self)?.is_empty() {
-            return Ok(());
-        }
-        self.set_lock_timeout()?;
-        self.connection.execute_batch("BEGIN IMMEDIATE")?;
-        // Again, now that nobody can add one: the file and the rows.
-        let written = is_stale(self).and_then(|stale| {
-            let Some(known) = Fingerprints::read(&self.files) else { return Ok(()) };
-            let left = known.all().filter(|one| !stale.contains(one)).collect();
-            let path = self.files.fingerprints();
-            write_file(&self.files, left).map_err(io_error("write", &path))
-        });
-        self.connection.execute_batch("ROLLBACK")?;
-        written
-    }
-
-    /// Returns true if a checkout has an open episode, in whatever project.
-    fn has_open_episode_in(&self, root: &str) -> StoreResult<bool> {
-        Ok(self
-            .connection
-            .prepare_cached(
-                "SELECT EXISTS (SELECT 1 FROM episode WHERE root = ?1 AND how IS NULL)",
-            )?
-            .query_row(params![root], |row| row.get(0))?)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::Duration;
+
+    use rusqlite::params;
 
     use super::*;
     use crate::change::Hunk;
@@ -257,6 +212,7 @@ mod tests {
     use crate::project::LocatedProject;
     use crate::store::GhapOwner;
     use crate::store::entry::ProjectPlace;
+    use crate::store::hook_store::HookStore;
     use crate::store::maintain::{MaintenanceLimits, maintain};
     use crate::store::projects::ensure_project;
     use crate::{Clean, Id, Time};

@@ -15,8 +15,8 @@ use super::episodes::{self, RecalledEpisode};
 use super::fingerprint_rows::ChangedRows;
 use super::values::{self, ValueWithEffects};
 use super::{
-    DataDir, StoreError, StoreResult, command_hints, documents, injections, io_error, projects,
-    schema,
+    DataDir, StoreError, StoreResult, command_hints, documents, fixes_in_file, injections,
+    io_error, projects, schema,
 };
 use crate::data_dir::{FolderLock, check_path};
 use crate::episode::Episode;
@@ -178,7 +178,7 @@ impl HookStore {
         match projects::find_project(&self.connection, place)? {
             Some(project) => {
                 let connection = &self.connection;
-                episodes::fixes_in_file(connection, project, place, (client, agent), file, now)
+                fixes_in_file::fixes_in_file(connection, project, place, (client, agent), file, now)
             }
             None => Ok(Vec::new()),
         }

@@ -2,17 +2,16 @@
 
 use rusqlite::{Connection, params};
 
-use super::recall::was_fixed_by_agent;
-use super::select_episodes;
+use super::entry::ProjectPlace;
+use super::episodes::{select_episodes, was_fixed_by_agent};
+use super::{StoreResult, effects, episode_files, injections, origins};
 use crate::episode::{Episode, EpisodeEndingKind};
-use crate::store::entry::ProjectPlace;
-use crate::store::{StoreResult, effects, episode_files, injections, origins};
 use crate::{Clean, Time};
 
 /// Returns the fixed episodes with a certain fix in a file, newest first. Leaves out those that the agent knows, because they
 /// were shown to it in full or here, or because it fixed them itself; those that are unconfirmed or did harm; and those that came back
 /// after the fix, because then it was undone or was not enough.
-pub(crate) fn fixes_in_file(
+pub(super) fn fixes_in_file(
     connection: &Connection,
     project: i64,
     place: &ProjectPlace,
