@@ -35,6 +35,17 @@ pub(crate) fn edits_text(tool: &str) -> bool {
     matches!(tool, "Edit" | "MultiEdit" | "Write")
 }
 
+/// Returns the file of an edit, without reading the texts.
+pub(crate) fn edited_file<'a>(wire: &RawPayload<'a>) -> Option<Cow<'a, str>> {
+    #[derive(Deserialize)]
+    struct EditedFile<'a> {
+        #[serde(borrow, rename = "file_path")]
+        file: Cow<'a, str>,
+    }
+    let input: EditedFile<'_> = serde_json::from_str(wire.raw("tool_input")?).ok()?;
+    Some(input.file)
+}
+
 impl<'a> EditInput<'a> {
     /// Parses the input of a call. Returns None if it is none of an edit.
     pub(crate) fn parse(wire: &RawPayload<'a>) -> Option<Self> {

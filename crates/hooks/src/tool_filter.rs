@@ -12,8 +12,11 @@ use rutter_memory::fingerprints::{FingerprintKind, Fingerprints, fingerprint, ki
 use rutter_memory::store::{command_fingerprint, command_forms, fixed_file_fingerprint};
 
 use crate::bash_call::BashCall;
-use crate::edit_input::{EditInput, edits_text};
+use crate::edit_input::{edited_file, edits_text};
 use crate::pre_tool::{is_own_tool, starts_agent};
+
+/// Length of the start of a payload that names the event. Only the paths of the transcript and the folder come before it.
+const HEAD_BYTES: usize = 10 * 1024;
 
 /// A call that a PreToolUse hook was started for, and that the fingerprint file can decide about.
 pub struct FilteredCall<'a> {
@@ -25,6 +28,10 @@ pub struct FilteredCall<'a> {
 impl<'a> FilteredCall<'a> {
     /// Parses a payload. Returns None for another event, and for tools whose calls always have something to do.
     pub fn parse(payload: &'a [u8]) -> Option<Self> {
+        // Other events are not parsed twice: the result of an edit has the whole file.
+        let name = EventName::PreToolUse.as_str().as_bytes();
+        let head = &payload[..payload.len().min(HEAD_BYTES)];
+        head.windows(name.len()).find(|window| *window == name)?;
         let wire = RawPayload::parse(payload).ok()?;
         if wire.hook_event_name()? != EventName::PreToolUse.as_str() {
             return None;
@@ -76,7 +83,7 @@ impl<'a> FilteredCall<'a> {
 
     /// Returns true if the file has a fix. Which lines an edit removes, only the file itself shows.
     fn concerns_edit(&self, known: &Fingerprints) -> bool {
-        EditInput::parse(&self.wire)
-            .is_some_and(|edit| known.contains(fixed_file_fingerprint(&edit.file)))
+        let file = edited_file(&self.wire);
+        file.is_some_and(|file| known.contains(fixed_file_fingerprint(&file)))
     }
 }

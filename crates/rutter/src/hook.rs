@@ -47,6 +47,7 @@ pub fn run(event: Option<&str>, from: Option<&str>, leave: fn()) -> String {
     let Ok(data) = environment::data_dir() else { return String::new() };
     let files = DataDir::new(data);
     install_panic_hook(&files, leave);
+    let parent = rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get().unsigned_abs());
     let payload = read_payload(begun);
     if let Ok(payload) = &payload
         && let Some(call) = FilteredCall::parse(payload)
@@ -57,7 +58,6 @@ pub fn run(event: Option<&str>, from: Option<&str>, leave: fn()) -> String {
         return String::new();
     }
     environment::accept_sudo_user();
-    let parent = rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get().unsigned_abs());
     let left = || WATCHDOG_TIMEOUT.saturating_sub(begun.elapsed()).max(MIN_LOG_TIME);
     let work = || event_output(&files, payload, event, from, (parent, begun));
     if let Some(answer) = worker::run(left(), leave, work) {
