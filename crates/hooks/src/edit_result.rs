@@ -130,7 +130,7 @@ fn parse_change(response: EditResponse<'_>, call: &HookCall) -> Option<Change> {
 }
 
 /// Reads a regular file of at most [`MAX_FILE_BYTES`].
-fn read_edited_file(path: &Path) -> Option<String> {
+pub(super) fn read_edited_file(path: &Path) -> Option<String> {
     let metadata = path.symlink_metadata().ok()?;
     // Other kinds of files could block the hook.
     if !metadata.is_file() || metadata.len() > MAX_FILE_BYTES {
@@ -142,7 +142,7 @@ fn read_edited_file(path: &Path) -> Option<String> {
 }
 
 /// Returns a file's path relative to the root; None if it is outside of the root or in `.git`.
-fn path_in_checkout(root: &Path, file: &Path) -> Option<String> {
+pub(super) fn path_in_checkout(root: &Path, file: &Path) -> Option<String> {
     let inside = if let Ok(inside) = file.strip_prefix(root) {
         inside.to_owned()
     } else {

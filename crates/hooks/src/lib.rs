@@ -32,9 +32,11 @@ mod card;
 mod compact;
 pub mod context;
 mod deadlines;
+mod edit_input;
 mod edit_result;
 pub mod event_counts;
 mod file_references;
+mod fix_guard;
 pub mod fix_message;
 mod mention;
 mod messages;
@@ -49,10 +51,12 @@ pub mod silence;
 mod snapshot;
 mod stop;
 mod subagent;
+mod tool_filter;
 
 pub use deadlines::deadline;
 pub use messages::AgentInterface;
 pub use prompt::strip_slash_command;
+pub use tool_filter::FilteredCall;
 
 /// Maximum length of the user's notice if it is taken from the text for the model.
 const NOTICE_CHARS: usize = 160;
@@ -187,7 +191,10 @@ impl ReceivedEvent<'_> {
             EventName::PreToolUse if pre_tool::is_own_tool(&self.tool) => true,
             // Before a command, the files that it may change are copied.
             EventName::PreToolUse if self.tool == "Bash" => {
-                check_in || hooks.outcome_capture.enabled
+                check_in || hooks.outcome_capture.enabled || hooks.action_hints.enabled
+            }
+            EventName::PreToolUse if edit_input::edits_text(&self.tool) => {
+                check_in || hooks.action_hints.enabled
             }
             EventName::PreToolUse => check_in,
             EventName::PostToolUse | EventName::PostToolUseFailure if self.tool == "Bash" => {

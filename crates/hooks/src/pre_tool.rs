@@ -1,5 +1,6 @@
 //! The PreToolUse hook: asks an agent every so many calls if its hypothesis still holds, recalls lessons for a subagent
-//! that is about to start, records the caller of our own tools, and copies files that a command may change.
+//! that is about to start, records the caller of our own tools, copies files that a command may change, and says so if an edit
+//! removes the lines of an earlier fix.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -11,15 +12,17 @@ use serde::Deserialize;
 use super::{HookCall, HookEnv, HookResult, ReceivedEvent, fingerprint, snapshot};
 use crate::bash_call::BashCall;
 use crate::context::Depth;
+use crate::edit_input::edits_text;
+use crate::fix_guard;
 use crate::messages;
 use crate::recall_context::{self, Audience, ContextRequest};
-use rutter_memory::Clean;
 use rutter_memory::change::may_change_state;
 use rutter_memory::config::RecallScope;
 use rutter_memory::ghap::Ghap;
 use rutter_memory::quote::escape_quotation;
 use rutter_memory::store::entry::{EntryKind, ParkedRows};
 use rutter_memory::store::{StoreError, hook_store::StoreNotReady};
+use rutter_memory::{Clean, Id};
 use rutter_runs::command_line::CommandLine;
 
 /// The fields of the input of `Agent` that are read.
@@ -73,6 +76,11 @@ fn handle_call(event: &ReceivedEvent<'_>, mut call: HookCall, result: &mut HookR
     {
         snapshot_before(event.wire, &mut call);
     }
+    let hint = find_hint(event, &mut call, result);
+    if let Some((row, text)) = &hint {
+        parked.extend(call.shown_entries_as(&fingerprint(text), &[(*row, 1.0)], true));
+    }
+    let text = hint.map(|(_, text)| text).unwrap_or_default();
     let mut ghap = None;
     if call.config.hooks.ghap_checkin.enabled {
         let watched = watched_ghap(&mut call);
@@ -82,15 +90,54 @@ fn handle_call(event: &ReceivedEvent<'_>, mut call: HookCall, result: &mut HookR
         }
         ghap = watched.ok().flatten();
     }
-    match ghap {
-        Some(ghap) => check_in_ghap(&mut call, &ghap, entries, parked, result),
-        None if !entries.is_empty() => {
-            call.record_with_shown(entries, parked, result);
-        }
-        None if !parked.is_empty() => {
-            call.record_shown(parked, result);
-        }
-        None => {}
+    let is_recorded = match ghap {
+        Some(ghap) => return check_in_ghap(&mut call, &ghap, (entries, parked), text, result),
+        None if !entries.is_empty() => call.record_with_shown(entries, parked, result),
+        None if !parked.is_empty() => call.record_shown(parked, result),
+        None => false,
+    };
+    if is_recorded {
+        call.print_context::<PreToolUse>(&text, result);
+    }
+    remove_stale_fingerprints(event, &mut call, result);
+}
+
+/// Returns the row and the line to show about what the call is about to do.
+fn find_hint(
+    event: &ReceivedEvent<'_>,
+    call: &mut HookCall,
+    result: &mut HookResult,
+) -> Option<(Id, String)> {
+    if !call.config.hooks.action_hints.enabled || !call.may_print() {
+        return None;
+    }
+    if edits_text(&event.tool) {
+        return fix_guard::find_removed_fix(event.wire, call, result);
+    }
+    if event.tool == "Bash" {
+        let command = BashCall::command_text(event.wire)?;
+        let place = call.place.clone();
+        let hint = call.store().ok()?.command_hint(&place, &command);
+        return result.ok_or_log("hint", hint)?.map(|(row, line)| (row, line.to_string()));
+    }
+    None
+}
+
+/// Removes the fingerprints that led this call to the database for nothing.
+fn remove_stale_fingerprints(
+    event: &ReceivedEvent<'_>,
+    call: &mut HookCall,
+    result: &mut HookResult,
+) {
+    let cwd = event.wire.text("cwd").unwrap_or_default();
+    let folders = Path::new(&*cwd).ancestors().map(|folder| folder.to_string_lossy());
+    let root = call.place.root.clone();
+    let folders: Vec<Cow<'_, str>> = folders.chain([Cow::Borrowed(root.as_str())]).collect();
+    let folders: Vec<&str> = folders.iter().map(|folder| &**folder).collect();
+    let client = call.client.clone();
+    if let Ok(store) = call.store() {
+        let removed = store.remove_stale_fingerprints(&client, &folders);
+        result.ok_or_log("fingerprints", removed);
     }
 }
 
@@ -168,8 +215,8 @@ pub(super) fn is_own_tool(tool: &str) -> bool {
 fn check_in_ghap(
     call: &mut HookCall,
     ghap: &Ghap,
-    entries: Vec<EntryKind>,
-    parked: Vec<EntryKind>,
+    (entries, parked): (Vec<EntryKind>, Vec<EntryKind>),
+    mut text: String,
     result: &mut HookResult,
 ) {
     let (entries, parked) = (call.new_entries(entries), call.new_entries(parked));
@@ -183,9 +230,12 @@ fn check_in_ghap(
     };
     call.report_destination(recorded, result);
     if let Some(calls) = calls {
-        let text = messages::render_check_in(ghap, calls, &call.interface());
-        call.print_context::<PreToolUse>(&text, result);
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text += &messages::render_check_in(ghap, calls, &call.interface());
     }
+    call.print_context::<PreToolUse>(&text, result);
 }
 
 /// Returns the active GHAP of the agent. Fails if the database is busy, so that it is not known whether there is one.

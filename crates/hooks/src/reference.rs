@@ -101,7 +101,7 @@ pub(crate) fn lesson_notice(lesson: &str) -> String {
 }
 
 /// Describes a failure by its test and error.
-fn describe_failure(episode: &Episode) -> String {
+pub(crate) fn describe_failure(episode: &Episode) -> String {
     let error = quote_in_backticks(&episode.error, ERROR_TOKENS);
     match episode.test.as_deref() {
         Some(test) if episode.error.is_empty() => quote_in_backticks(own_name(test), TEST_TOKENS),
@@ -111,7 +111,7 @@ fn describe_failure(episode: &Episode) -> String {
 }
 
 /// Returns a path in backticks; a long one without its start.
-fn quote_path(file: &str) -> String {
+pub(crate) fn quote_path(file: &str) -> String {
     format!("`{}`", truncate_start(&escape_in_line(file), PATH_CHARS))
 }
 

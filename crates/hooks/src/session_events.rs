@@ -9,6 +9,7 @@ use crate::messages::AgentInterface;
 use crate::session_context::{SessionContextRequest, assemble_session_context};
 use rutter_memory::Clean;
 use rutter_memory::config::Notify;
+use rutter_memory::fingerprints::Fingerprints;
 use rutter_memory::session::StoredSessionSource;
 use rutter_memory::store::entry::EntryKind;
 
@@ -29,7 +30,9 @@ pub(super) fn handle_session_start(
         entries.push(EntryKind::Watched);
     }
     call.record(entries, result);
-    result.needs_maintenance |= !call.env.files.database().exists();
+    // Without a fingerprint file, every tool call asks the database.
+    result.needs_maintenance |=
+        !call.env.files.database().exists() || Fingerprints::read(&call.env.files).is_none();
     if !call.may_print() {
         return;
     }

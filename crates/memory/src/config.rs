@@ -32,9 +32,9 @@ pub use file::{MAX_CONFIG_FILE_BYTES, PROJECT_FILE};
 pub use finding::{ConfigFinding, ConfigMistake, FilePosition};
 pub use hooks_yaml::{HOOKS_YAML, YamlError, YamlKey, YamlMeaning, read_hooks_yaml};
 pub use keys::{
-    CohortSettings, EditsSettings, GhapCheckinSettings, OutcomeCaptureSettings, PreCompactSettings,
-    PrivacySettings, RetentionSettings, ScopeSettings, SessionEndSettings, SessionStartSettings,
-    StopSettings, SubagentStartSettings, UserPromptSubmitSettings,
+    ActionHintSettings, CohortSettings, EditsSettings, GhapCheckinSettings, OutcomeCaptureSettings,
+    PreCompactSettings, PrivacySettings, RetentionSettings, ScopeSettings, SessionEndSettings,
+    SessionStartSettings, StopSettings, SubagentStartSettings, UserPromptSubmitSettings,
 };
 pub use load::{
     LoadedConfig, ProjectFileTrust, SettingOrigin, check_file, preview_trusted, read_project_file,
@@ -69,6 +69,7 @@ pub struct HookSettings {
     pub ghap_checkin: GhapCheckinSettings,
     pub outcome_capture: OutcomeCaptureSettings,
     pub edits: EditsSettings,
+    pub action_hints: ActionHintSettings,
     pub subagent_start: SubagentStartSettings,
     pub pre_compact: PreCompactSettings,
     pub stop: StopSettings,

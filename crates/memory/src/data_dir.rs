@@ -67,6 +67,11 @@ impl DataDir {
         self.folder.join("terms")
     }
 
+    /// The fingerprints of what concerns a tool call.
+    pub fn fingerprints(&self) -> PathBuf {
+        self.folder.join("fingerprints")
+    }
+
     /// The event counts.
     pub fn event_counts(&self) -> PathBuf {
         self.folder.join("tally")
@@ -114,6 +119,7 @@ impl DataDir {
             }
             number += 1;
         };
+        remove_if_exists(&self.fingerprints())?;
         fs::rename(self.database(), &aside)?;
         self.move_wal_aside(Some(&aside))?;
         Ok(aside)

@@ -18,11 +18,13 @@ use rutter_runs::signature;
 
 mod attribution;
 mod files;
+mod guarded;
 mod shown;
 
 pub use crate::quote::estimate_tokens;
 pub(crate) use attribution::{GreenRun, attribute_fix};
 pub use files::{files_of_episode, has_extension, is_same_file};
+pub(crate) use guarded::guarded_hunks;
 pub use shown::{RecurrenceKind, ShownFix, best_change, can_show};
 
 /// Minimum length of a shortened error that is still meaningful.

@@ -12,6 +12,7 @@ pub mod data_dir;
 pub mod document;
 pub mod episode;
 pub mod experience;
+pub mod fingerprints;
 pub mod ghap;
 mod id;
 pub mod injection;

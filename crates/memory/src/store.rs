@@ -15,7 +15,10 @@ use thiserror::Error;
 
 use crate::data_dir;
 use crate::data_dir::FolderLock;
+use crate::fingerprints::remove_file;
 use crate::quote::PathLine as _;
+
+use fingerprint_rows::ChangedRows;
 
 use crate::ghap::GhapError;
 use crate::memory::MemoryError;
@@ -25,6 +28,7 @@ use crate::{IdSuffix, Time};
 
 mod apply;
 mod clusters;
+mod command_hints;
 pub mod doctor;
 mod documents;
 mod effect_finder;
@@ -34,6 +38,8 @@ mod episode_files;
 mod episodes;
 mod exchange;
 mod export_record;
+mod fingerprint_rows;
+mod fixes_in_file;
 mod forget;
 mod ghap_prompts;
 mod ghaps;
@@ -59,6 +65,7 @@ mod salvage;
 mod schema;
 mod sessions;
 pub mod spool;
+mod stale_fingerprints;
 mod tables;
 mod tool_callers;
 mod values;
@@ -66,12 +73,14 @@ mod wal_image;
 
 pub use crate::data_dir::{DataDir, UnsafePath};
 pub use clusters::{Cluster, ClusterFilter, ClusterMember, PlottedExperience, RegroupReport};
+pub use command_hints::{command_fingerprint, command_forms};
 pub use documents::{DocumentHit, DocumentQuery, RecallRequest, RecalledRow};
 pub use episodes::{EpisodeFilter, RecalledEpisode};
 pub use exchange::{
     BatchSummary, ExportRecord, ExportReport, ImportError, ImportFile, ImportReport, ImportSummary,
     ImportedProject, ProjectAlias, RowOrigin, WhoseRows,
 };
+pub use fingerprint_rows::fixed_file_fingerprint;
 pub use forget::{ForgetResult, ForgettableKind, ForgettableRow};
 pub use ghap_prompts::RunVerdict;
 pub use ghaps::{GhapFilter, GhapOwner, ResolvedGhap};
@@ -102,6 +111,8 @@ pub struct Store {
     /// Origin of the rows that this handle writes. None if [`Store::set_author`] was not called.
     author: Option<Origin>,
     is_read_only: bool,
+    /// The rows of the current transaction whose fingerprints hooks look for.
+    changed: ChangedRows,
     /// After `connection`, so that the connection is closed first. None if the store is read-only and cannot be locked.
     _using: Option<FolderLock>,
 }
@@ -309,6 +320,7 @@ impl Store {
             author: None,
             inode,
             is_read_only: true,
+            changed: ChangedRows::default(),
             _using: using,
         })
     }
@@ -339,6 +351,9 @@ impl Store {
                 let _making = files.lock_for_changes().map_err(io_error("lock", files.folder()))?;
                 enable_wal(&connection)?;
                 schema::migrate(&mut connection)?;
+                // It does not have what an older program has written meanwhile.
+                let path = files.fingerprints();
+                remove_file(files).map_err(io_error("remove", &path))?;
             }
         }
         // The database has our schema, so the last process that closes it may checkpoint the WAL.
@@ -350,6 +365,7 @@ impl Store {
         // An acknowledged commit also survives a power cut. Unlike a hook, a command has time for the sync.
         connection.pragma_update(None, "synchronous", "FULL")?;
         set_lock_retry(&mut connection)?;
+        let changed = ChangedRows::follow(&mut connection)?;
         let inode = inode(&path);
         let is_read_only = connection.is_readonly(rusqlite::MAIN_DB)?;
         Ok(Self {
@@ -359,6 +375,7 @@ impl Store {
             inode,
             author: None,
             is_read_only,
+            changed,
             _using: Some(using),
         })
     }
@@ -390,10 +407,12 @@ impl Store {
         change: impl FnOnce(&Transaction<'_>) -> StoreResult<T>,
     ) -> StoreResult<T> {
         self.check_writable()?;
+        self.changed.clear();
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let value = change(&transaction)?;
         documents::update_documents(&transaction)?;
+        self.changed.add_fingerprints(&transaction, &self.files)?;
         transaction.commit()?;
         Ok(value)
     }
@@ -479,6 +498,7 @@ fn create_database(files: &DataDir, _making: &FolderLock) -> StoreResult {
         // would then be renamed without the rows that are only in the WAL.
         schema::migrate(&mut connection)?;
         enable_wal(&connection)?;
+        remove_file(files).map_err(io_error("remove", &files.fingerprints()))?;
         connection.close().map_err(|(_, error)| error)?;
         files.move_wal_aside(None).map_err(io_error("put aside", &files.wal()))?;
         std::fs::rename(&fresh, &path).map_err(io_error("create", &path))

@@ -68,6 +68,11 @@ pub(crate) fn client_start_dir() -> Option<PathBuf> {
     env::var_os("CLAUDE_PROJECT_DIR").filter(|folder| !folder.is_empty()).map(PathBuf::from)
 }
 
+/// Returns the working directory of this process, without symbolic links.
+pub(crate) fn process_folder() -> Option<PathBuf> {
+    env::current_dir().ok()
+}
+
 /// Returns the number of output bytes that the client passes on. Hooks inherit the client's environment.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn bash_output_window() -> usize {

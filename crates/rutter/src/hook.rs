@@ -11,9 +11,11 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use rutter_contract::EventName;
 use rutter_contract::input::RawPayload;
 use rutter_hooks::event_counts;
-use rutter_hooks::{HookEnv, guard_cut_payload, handle_event};
+use rutter_hooks::{FilteredCall, HookEnv, HookResult, guard_cut_payload, handle_event};
+use rutter_memory::fingerprints::{self, Fingerprints};
 use rutter_memory::store::DataDir;
 use rutter_memory::{Clean, log, pause};
 
@@ -35,18 +37,27 @@ const MIN_LOG_TIME: Duration = Duration::from_millis(20);
 /// Handles an event from stdin, and returns the text to print. `leave` ends the process at once. `from` is the scope of
 /// the settings file that started the hook, given only for files that several users share.
 ///
-/// This process only reads the payload and waits. A separate worker process does everything that touches the disk.
+/// This process only reads the payload, and the fingerprint file if that is in memory. Usually that decides that a tool call
+/// concerns nothing. Otherwise it waits for a separate worker process, which does everything that touches the disk.
 pub fn run(event: Option<&str>, from: Option<&str>, leave: fn()) -> String {
     let begun = Instant::now();
     if environment::is_rutter_off() {
         return String::new();
     }
-    environment::accept_sudo_user();
     let Ok(data) = environment::data_dir() else { return String::new() };
     let files = DataDir::new(data);
     install_panic_hook(&files, leave);
     let parent = rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get().unsigned_abs());
     let payload = read_payload(begun);
+    if let Ok(payload) = &payload
+        && let Some(call) = FilteredCall::parse(payload)
+        && let Some(known) = Fingerprints::read_cached(&files)
+        && !concerns_memory(&call, &known)
+        && !known.must_count(environment::current_time())
+    {
+        return String::new();
+    }
+    environment::accept_sudo_user();
     let left = || WATCHDOG_TIMEOUT.saturating_sub(begun.elapsed()).max(MIN_LOG_TIME);
     let work = || event_output(&files, payload, event, from, (parent, begun));
     if let Some(answer) = worker::run(left(), leave, work) {
@@ -61,6 +72,19 @@ pub fn run(event: Option<&str>, from: Option<&str>, leave: fn()) -> String {
         String::new()
     })
     .unwrap_or_default()
+}
+
+/// Returns true if a tool call may concern the memory.
+fn concerns_memory(call: &FilteredCall<'_>, known: &Fingerprints) -> bool {
+    call.concerns_memory(known, environment::process_folder)
+}
+
+/// Returns the result of a tool call that concerns nothing, by the fingerprint file.
+fn skip_call(payload: &[u8], files: &DataDir) -> Option<HookResult> {
+    let call = FilteredCall::parse(payload)?;
+    let known = Fingerprints::read(files)?;
+    let event = Some((EventName::PreToolUse, call.session()));
+    (!concerns_memory(&call, &known)).then(|| HookResult { event, ..HookResult::default() })
 }
 
 /// Handles an event, and returns the text to print.
@@ -101,7 +125,9 @@ fn event_output(
         Ok(payload) if from.is_some_and(|from| defers_to_other_entry(from, &payload)) => {
             return String::new();
         }
-        Ok(payload) => handle_event(&payload, event, env),
+        Ok(payload) => {
+            skip_call(&payload, files).unwrap_or_else(|| handle_event(&payload, event, env))
+        }
         Err(CutPayload { head, reason }) => {
             let mut result = guard_cut_payload(&head, event, env);
             result.errors.push(Clean::new(reason));
@@ -111,7 +137,11 @@ fn event_output(
     if let Some((event, session)) = &result.event
         && !pause::is_paused(files, session)
     {
-        drop(event_counts::count_event(files, *event, environment::current_time()));
+        let now = environment::current_time();
+        let counted = event_counts::count_event(files, *event, now);
+        if counted.is_ok() && *event == EventName::PreToolUse {
+            drop(fingerprints::note_counted(files, now));
+        }
     }
     for fault in &result.errors {
         drop(log::append_line(

@@ -32,12 +32,13 @@ pub const MIN_HOOK_DEADLINE: Duration = Duration::from_secs(1);
 pub const MIN_DEADLINE_VARIABLE: (&str, &str) = ("RUTTER_MIN_DEADLINE_MS", "1000");
 
 /// The sections of the configuration that are about hooks, without `hooks.`.
-pub const HOOK_SECTIONS: [&str; 9] = [
+pub const HOOK_SECTIONS: [&str; 10] = [
     "session_start",
     "user_prompt_submit",
     "ghap_checkin",
     "outcome_capture",
     "edits",
+    "action_hints",
     "subagent_start",
     "pre_compact",
     "stop",

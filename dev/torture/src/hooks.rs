@@ -135,6 +135,7 @@ pub fn run_hook_rounds(
         counts.other_kills += u64::from(wait_or_kill(&mut tending, until)?.code().is_none());
         counts.other_kills += kill_children()?;
         drop(lock);
+        crate::ensure_fingerprinted(&plan.memory()).with_context(|| format!("in round {round}"))?;
         counts.rounds_with_spool += u64::from(spool::total_bytes(&files)? > 0);
         // Maintenance that is always killed never checkpoints the WAL; this one runs to its end.
         let tended = plan.command(&["tend"]).status()?;

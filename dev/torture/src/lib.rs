@@ -17,10 +17,10 @@ use std::time::{Duration, SystemTime};
 use anyhow::{Context as _, ensure};
 use rutter_memory::outcome::{Outcome, RunKind, Verdict};
 use rutter_memory::project::LocatedProject;
-use rutter_memory::store::ExportRecord;
 use rutter_memory::store::entry::{EntryKind, ProjectPlace, SessionEntry};
 use rutter_memory::store::maintain::{MaintenanceLimits, maintain};
 use rutter_memory::store::recorder::{EntryDestination, Recorder};
+use rutter_memory::store::{DataDir, ExportRecord};
 use rutter_memory::{Clean, Id, Store, Time};
 
 /// Returns the current system time.
@@ -205,6 +205,15 @@ fn collect_acknowledged(
     Ok(())
 }
 
+/// Checks that the fingerprint file has every row that hooks look for. Runs before maintenance, which rebuilds the file.
+pub(crate) fn ensure_fingerprinted(folder: &Path) -> anyhow::Result<()> {
+    let files = DataDir::new(folder);
+    let health = rutter_memory::store::doctor::check_store(folder)?;
+    let lacking = health.findings.iter().any(|one| one.file == Some(files.fingerprints()));
+    ensure!(!lacking, "the fingerprint file lacks a row");
+    Ok(())
+}
+
 /// Checks that every acknowledged entry exists once and complete.
 #[expect(clippy::implicit_hasher, reason = "only this crate calls it")]
 pub fn verify_store(
@@ -212,6 +221,7 @@ pub fn verify_store(
     acknowledged: &HashSet<Id>,
     toll: &mut TortureCounts,
 ) -> anyhow::Result<()> {
+    ensure_fingerprinted(folder)?;
     maintain(folder, &unlimited_bounds(), system_time())?
         .context("somebody else tends the store")?;
     let health = rutter_memory::store::doctor::check_store(folder)?;

@@ -349,6 +349,10 @@ sections! {
     "The hook after an edit: records changes while a failure is open." {
         enabled: bool = true, Lower, "Enables the hook.";
     }
+    ActionHintSettings, "hooks.action_hints" at (hooks.action_hints),
+    "The hook before an edit or a command: one line if an edit removes the lines of an earlier fix." {
+        enabled: bool = true, Lower, "Enables the hook.";
+    }
     SubagentStartSettings, "hooks.subagent_start" at (hooks.subagent_start),
     "The hook at the start of a subagent: lessons for its task." {
         enabled: bool = true, Lower, "Enables the hook.";

@@ -168,12 +168,13 @@ enabled = false
 /// A file of a version that had a deadline per hook.
 #[test]
 fn removed_deadlines_are_reported() {
-    const HOOKS: [&str; 9] = [
+    const HOOKS: [&str; 10] = [
         "session_start",
         "user_prompt_submit",
         "ghap_checkin",
         "outcome_capture",
         "edits",
+        "action_hints",
         "subagent_start",
         "pre_compact",
         "stop",

@@ -21,7 +21,7 @@ const WRITABLE_BY_OTHERS: u32 = 0o022;
 /// Mode bit of a folder that all users share, like `/tmp`.
 const STICKY_BIT: u32 = 0o1000;
 /// Names of the files that rutter stores in its data directory, and prefixes of further names.
-const OWN_NAMES: [&str; 14] = [
+const OWN_NAMES: [&str; 16] = [
     "spool",
     "log",
     "snapshots",
@@ -30,6 +30,8 @@ const OWN_NAMES: [&str; 14] = [
     "vectors.new",
     "terms",
     "terms.new",
+    "fingerprints",
+    "fingerprints.new",
     "tally",
     "paused",
     "paused.new",

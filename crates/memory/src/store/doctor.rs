@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use super::documents::search_files;
 use super::{
-    DataDir, SalvageReport, Store, StoreError, StoreResult, UnsafePath, exchange, io_error,
-    open_database, replace_damaged_database, schema, spool, wal_image,
+    DataDir, SalvageReport, Store, StoreError, StoreResult, UnsafePath, exchange, fingerprint_rows,
+    io_error, open_database, replace_damaged_database, schema, spool, wal_image,
 };
 use crate::Time;
 use crate::data_dir;
@@ -219,7 +219,7 @@ fn file_bytes(path: &Path) -> io::Result<u64> {
 fn check_database(files: &DataDir, health: &mut StoreHealth) {
     let database = files.database();
     match inspect_database(files) {
-        Ok(DatabaseCheck { found, faults, erasing, behind, misfiled }) => {
+        Ok(DatabaseCheck { found, faults, erasing, behind, misfiled, unfingerprinted }) => {
             if behind {
                 health.add_finding(
                     StoreProblem::Unfiled,
@@ -232,6 +232,14 @@ fn check_database(files: &DataDir, health: &mut StoreHealth) {
                     StoreProblem::Misfiled,
                     "the search files are damaged, missing or of another database; a search \
                      reads the database instead",
+                    "rutter maintain",
+                );
+            }
+            if unfingerprinted {
+                health.add_file_finding(
+                    StoreProblem::Misfiled,
+                    files.fingerprints(),
+                    "this lacks rows of the database, so hooks before tool calls ignore them",
                     "rutter maintain",
                 );
             }
@@ -278,6 +286,7 @@ fn check_database(files: &DataDir, health: &mut StoreHealth) {
     }
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "each is a finding of its own")]
 struct DatabaseCheck {
     /// None if the header is damaged.
     found: Option<schema::SchemaState>,
@@ -285,6 +294,8 @@ struct DatabaseCheck {
     erasing: bool,
     behind: bool,
     misfiled: bool,
+    /// True if the fingerprint file lacks a row.
+    unfingerprinted: bool,
 }
 
 fn inspect_database(files: &DataDir) -> StoreResult<DatabaseCheck> {
@@ -307,6 +318,7 @@ fn inspect_database(files: &DataDir) -> StoreResult<DatabaseCheck> {
         erasing: false,
         behind: false,
         misfiled: false,
+        unfingerprinted: false,
     };
     if schema::has_damaged_header(&connection, found)? {
         let fault = "its header names another version or another program than its tables do";
@@ -329,6 +341,7 @@ fn inspect_database(files: &DataDir) -> StoreResult<DatabaseCheck> {
         connection.query_row("SELECT EXISTS (SELECT 1 FROM erasing)", [], |row| row.get(0))?;
     checked.behind = search_files::is_behind(&connection, files)?;
     checked.misfiled = !checked.behind && search_files::needs_rebuild(&connection, files)?;
+    checked.unfingerprinted = fingerprint_rows::lacks_fingerprint(&connection, files)?;
     let unreadable = exchange::count_invalid_rows(&connection)?;
     if unreadable > 0 {
         checked.faults.push(format!("{unreadable} rows are invalid"));

@@ -16,7 +16,7 @@ mod updates;
 
 pub(crate) use changes::read_change;
 pub use recall::RecalledEpisode;
-pub(crate) use recall::recall_episodes;
+pub(crate) use recall::{recall_episodes, was_fixed_by_agent};
 pub(crate) use updates::{
     apply_run, has_open_episode, insert_change, open_episode_files, record_change, retire_episodes,
 };

@@ -404,8 +404,9 @@ impl Store {
                 Ok(ForgetResult { rows, files, erased })
             })
             .map_err(|error| StoreError::NotErased(error.to_string()))?;
-        // Rebuild the search files. If that fails, `rutter maintain` does it later.
+        // Rebuild the other files. If that fails, `rutter maintain` does it later.
         drop(self.rebuild_search_files(lock));
+        drop(self.rebuild_fingerprints());
         Ok(forgotten)
     }
 
@@ -418,6 +419,8 @@ impl Store {
             std::fs::remove_dir_all(&path).map_err(io_error("remove", &path))?;
         }
         search_files::remove_search_files(&self.files)?;
+        let path = self.files.fingerprints();
+        data_dir::remove_if_exists(&path).map_err(io_error("remove", &path))?;
         for name in ["rutter.log", "rutter.log.1"] {
             let path = self.files.log().join(name);
             data_dir::remove_if_exists(&path).map_err(io_error("remove", &path))?;

@@ -12,9 +12,14 @@ use thiserror::Error;
 
 use super::entry::ProjectPlace;
 use super::episodes::{self, RecalledEpisode};
+use super::fingerprint_rows::ChangedRows;
 use super::values::{self, ValueWithEffects};
-use super::{DataDir, StoreError, StoreResult, documents, injections, io_error, projects, schema};
+use super::{
+    DataDir, StoreError, StoreResult, command_hints, documents, fixes_in_file, injections,
+    io_error, projects, schema,
+};
 use crate::data_dir::{FolderLock, check_path};
+use crate::episode::Episode;
 use crate::run::CapturedRun;
 use crate::{Clean, Id, Time};
 
@@ -25,6 +30,8 @@ pub struct HookStore {
     pub(super) files: DataDir,
     until: Instant,
     is_configured: Cell<bool>,
+    /// The rows of the current transaction whose fingerprints hooks look for. None before the first write.
+    changed: Option<ChangedRows>,
     /// True if more rows wait to be indexed than a hook has time for.
     pub unfinished: Cell<bool>,
     /// After `connection`, so that the connection is closed first.
@@ -93,6 +100,7 @@ impl HookStore {
             files: files.clone(),
             until,
             is_configured: Cell::new(false),
+            changed: None,
             unfinished: Cell::new(false),
             _using: using,
         };
@@ -121,7 +129,7 @@ impl HookStore {
     }
 
     /// Gives the rest of the waiting time to the next statement.
-    fn set_lock_timeout(&self) -> rusqlite::Result<()> {
+    pub(super) fn set_lock_timeout(&self) -> rusqlite::Result<()> {
         self.connection.busy_timeout(self.until.saturating_duration_since(Instant::now()))
     }
 
@@ -158,6 +166,36 @@ impl HookStore {
         }
     }
 
+    /// Returns the fixed episodes with a certain fix in a file that an agent should not remove unnoticed, newest first.
+    pub fn fixes_in_file(
+        &self,
+        place: &ProjectPlace,
+        client: &str,
+        agent: Option<&Clean>,
+        file: &str,
+        now: Time,
+    ) -> StoreResult<Vec<Episode>> {
+        match projects::find_project(&self.connection, place)? {
+            Some(project) => {
+                let connection = &self.connection;
+                fixes_in_file::fixes_in_file(connection, project, place, (client, agent), file, now)
+            }
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Returns the row and the line to show before a command that is known to fail here.
+    pub fn command_hint(
+        &self,
+        place: &ProjectPlace,
+        command: &str,
+    ) -> StoreResult<Option<(Id, Clean)>> {
+        match projects::find_project(&self.connection, place)? {
+            Some(project) => command_hints::command_hint(&self.connection, project, command),
+            None => Ok(None),
+        }
+    }
+
     /// Returns true if an agent was shown a row that is still in its context.
     pub fn is_in_context(
         &self,
@@ -182,10 +220,16 @@ impl HookStore {
     ) -> StoreResult<T> {
         self.configure()?;
         self.set_lock_timeout()?;
+        if self.changed.is_none() {
+            self.changed = Some(ChangedRows::follow(&mut self.connection)?);
+        }
+        let changed = self.changed.get_or_insert_default();
+        changed.clear();
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let value = change(&transaction)?;
         let more = documents::update_some_documents(&transaction)?;
+        changed.add_fingerprints(&transaction, &self.files)?;
         transaction.commit()?;
         self.unfinished.set(more);
         Ok(value)

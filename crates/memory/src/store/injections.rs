@@ -59,6 +59,24 @@ pub(crate) fn is_referred_to(
     was_shown(connection, client, agent, row, now, true)
 }
 
+/// Returns true if an agent was shown a row before a tool call, and nothing has emptied its context since.
+pub(crate) fn was_shown_before_call(
+    connection: &Connection,
+    client: &str,
+    agent: Option<&Clean>,
+    row: Id,
+    now: Time,
+) -> StoreResult<bool> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM injection JOIN session ON session.id = injection.session
+                            WHERE session.client = ?1 AND injection.agent IS ?2 AND injection.row = ?3
+                              AND injection.event = 'PreToolUse'
+                              AND (session.refreshed IS NULL OR injection.at >= session.refreshed OR session.refreshed > ?4))",
+        )?
+        .query_row(params![client, agent, row, now], |row| row.get(0))?)
+}
+
 fn was_shown(
     connection: &Connection,
     client: &str,

@@ -88,6 +88,7 @@ pub fn maintain(
     store.finish_erasing(&lock)?;
     remove_snapshots(&store.files, Some(now.minus(MAX_SNAPSHOT_AGE)));
     let retired = if Instant::now() < until { store.delete_expired_rows(bounds, now)? } else { 0 };
+    let fingerprinted = store.rebuild_fingerprints();
     let filed = store.rebuild_search_files_if_due(&lock, until);
     let grouped = if Instant::now() < until {
         store.regroup(&lock, now).map(|done| done.placed)
@@ -95,8 +96,9 @@ pub fn maintain(
         Ok(0)
     };
     let folded = Instant::now() < until && store.checkpoint_wal(Duration::from_millis(100))?;
-    // An error of the search files or clusters is returned only now, so that it does not prevent the checkpoint.
+    // An error of these files or of the clusters is returned only now, so that it does not prevent the checkpoint.
     let (filed, grouped) = (filed?, grouped?);
+    fingerprinted?;
     Ok(Some(MaintenanceReport { drained: entries, held, refused, retired, filed, grouped, folded }))
 }
 

@@ -381,8 +381,9 @@ codes! {
             "Many rows are not in the search files yet, so a search takes long.",
             "rutter maintain";
         MEMORY_MISFILED = "memory-misfiled", Warning,
-            "The search files are damaged, missing or of another database; a search reads the \
-             database instead.",
+            "The search files are damaged, missing or of another database, so a search reads the \
+             database instead; or the fingerprint file lacks rows, so hooks before tool calls ignore \
+             them.",
             "rutter maintain";
         MEMORY_LEFTOVERS = "memory-leftovers", Warning,
             "A killed process left a temporary file, more than an hour ago.",

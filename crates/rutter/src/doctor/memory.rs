@@ -97,6 +97,7 @@ pub(super) fn find_special_files(files: &DataDir) -> Vec<PathBuf> {
     let log = files.log();
     let mut paths = vec![
         files.event_counts(),
+        files.fingerprints(),
         files.paused(),
         log.join("rutter.log"),
         log.join("rutter.log.1"),

@@ -43,6 +43,7 @@ fn shown_defaults_parse_again() {
     token_budget = 500
     preferences = 5
     values = 5
+    lessons = 6
     recent_work = 3
 
     [hooks.user_prompt_submit]
@@ -65,6 +66,9 @@ fn shown_defaults_parse_again() {
     offer_ghap = true
 
     [hooks.edits]
+    enabled = true
+
+    [hooks.action_hints]
     enabled = true
 
     [hooks.subagent_start]
@@ -131,6 +135,8 @@ fn show_origin_of_values() {
     [hooks.outcome_capture]
 
     [hooks.edits]
+
+    [hooks.action_hints]
 
     [hooks.subagent_start]
 

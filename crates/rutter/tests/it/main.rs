@@ -9,6 +9,8 @@
 /// Helpers that run the binary in a clean environment.
 mod support;
 
+/// The line before an edit that removes a fix, and calls that concern nothing.
+mod action_hints;
 /// The wording of hooks: MCP tools if the client has registered the server, else CLI commands.
 mod agent_interface;
 /// Help, version, completions, wrong usage, closed pipes.

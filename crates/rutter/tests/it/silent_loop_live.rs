@@ -439,3 +439,27 @@ fn store_faults_do_not_change_session() {
         }
     }
 }
+
+#[test]
+fn removed_fix_is_named_at_edit() {
+    let Some(mut life) = LiveProject::new(UNITTEST.files) else { return };
+    life.init();
+    let project = life.project.clone();
+    let first = life.session(UNITTEST.fix_turns(&project));
+    assert_eq!(hook_texts(&first), [] as [String; 0], "nothing was known yet");
+    let file = project.join("cart.py");
+    let mut turns = edit_turns(&file, "sum(items)", "sum(items) * 0.9").to_vec();
+    turns.extend(edit_turns(&file, "sum(items) * 0.9", "sum(items)"));
+    turns.extend(edit_turns(&file, "sum(items)", "sum(items) * 0.9"));
+    let second = life.session(turns);
+    let said = hook_texts(&second);
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(
+        said[0].contains("this edit removes lines of `cart.py` that fixed `test_total` (`AssertionError: 90.0 != 100`) just now; run that test again."),
+        "{said:?}"
+    );
+    // With the result of the first edit, which was made.
+    let told = second.reached_model("this edit removes lines").unwrap();
+    assert_eq!(told.request, first_result_request(&second) + 1);
+    assert!(fs::read_to_string(&file).unwrap().contains("* 0.9"));
+}

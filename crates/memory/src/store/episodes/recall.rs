@@ -130,7 +130,7 @@ fn choose_best(episodes: Vec<Episode>) -> Option<Episode> {
 }
 
 /// Returns true if this agent fixed an episode in this session, and its context was not cleared since.
-fn was_fixed_by_agent(
+pub(crate) fn was_fixed_by_agent(
     connection: &Connection,
     client: &str,
     agent: Option<&Clean>,

@@ -181,6 +181,7 @@ impl Store {
         now: Time,
     ) -> Result<ImportReport, ImportError> {
         let mut done = ImportReport::default();
+        self.changed.clear();
         let transaction = self
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
@@ -233,6 +234,7 @@ impl Store {
                 .map_err(StoreError::from)?;
         }
         documents::update_documents(&transaction)?;
+        self.changed.add_fingerprints(&transaction, &self.files)?;
         transaction.commit().map_err(StoreError::from)?;
         Ok(done)
     }

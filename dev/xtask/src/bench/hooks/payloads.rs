@@ -92,6 +92,19 @@ impl BenchPayloads {
         told.to_string().into_bytes()
     }
 
+    /// Returns the payload of an edit before it is made, in a file without fixes.
+    pub(super) fn before_edit(&self) -> Vec<u8> {
+        let mut told = self.captured_payload(EventName::PreToolUse, BASH_TOOL, MAIN_SESSION);
+        told["tool_name"] = "Edit".into();
+        told["tool_input"] = json!({
+            "file_path": self.checkout.join("notes.py"),
+            "old_string": generated_lines(1_500),
+            "new_string": generated_lines(1_600),
+            "replace_all": false,
+        });
+        told.to_string().into_bytes()
+    }
+
     pub(super) fn listing(&self) -> Vec<u8> {
         self.command_payload("ls -la src tests", &generated_lines(800))
     }

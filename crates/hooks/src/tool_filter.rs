@@ -1,0 +1,89 @@
+//! Decides from the fingerprint file alone whether a call of a tool concerns the memory.
+//!
+//! Most calls do not. Nothing here opens a file or reads the configuration: the client waits for this on every call.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use rutter_contract::EventName;
+use rutter_contract::input::RawPayload;
+use rutter_memory::Clean;
+use rutter_memory::fingerprints::{FingerprintKind, Fingerprints, fingerprint, kind_fingerprint};
+use rutter_memory::store::{command_fingerprint, command_forms, fixed_file_fingerprint};
+
+use crate::bash_call::BashCall;
+use crate::edit_input::{edited_file, edits_text};
+use crate::pre_tool::{is_own_tool, starts_agent};
+
+/// Length of the start of a payload that names the event. Only the paths of the transcript and the folder come before it.
+const HEAD_BYTES: usize = 10 * 1024;
+
+/// A call that a PreToolUse hook was started for, and that the fingerprint file can decide about.
+pub struct FilteredCall<'a> {
+    wire: RawPayload<'a>,
+    tool: Cow<'a, str>,
+    session: Cow<'a, str>,
+}
+
+impl<'a> FilteredCall<'a> {
+    /// Parses a payload. Returns None for another event, and for tools whose calls always have something to do.
+    pub fn parse(payload: &'a [u8]) -> Option<Self> {
+        // Other events are not parsed twice: the result of an edit has the whole file.
+        let name = EventName::PreToolUse.as_str().as_bytes();
+        let head = &payload[..payload.len().min(HEAD_BYTES)];
+        head.windows(name.len()).find(|window| *window == name)?;
+        let wire = RawPayload::parse(payload).ok()?;
+        if wire.hook_event_name()? != EventName::PreToolUse.as_str() {
+            return None;
+        }
+        let tool = wire.text("tool_name")?;
+        let session = wire.text("session_id")?;
+        (!is_own_tool(&tool) && !starts_agent(&tool)).then_some(Self { wire, tool, session })
+    }
+
+    /// The session of the call.
+    pub fn session(&self) -> Clean {
+        Clean::new(&self.session)
+    }
+
+    /// Returns true if the call may concern the memory. `folder` returns the folder of this process, which the client sets
+    /// to the one of the call; unlike the payload's it has no symbolic links.
+    pub fn concerns_memory(
+        &self,
+        known: &Fingerprints,
+        folder: impl FnOnce() -> Option<PathBuf>,
+    ) -> bool {
+        (known.contains(kind_fingerprint(FingerprintKind::ActiveGhap))
+            && known.contains(fingerprint(FingerprintKind::ActiveGhap, &self.session())))
+            || (self.tool == "Bash" && self.concerns_command(known, folder))
+            || (edits_text(&self.tool) && self.concerns_edit(known))
+    }
+
+    /// Returns true if a failure is open here, so that files are copied before the command, or if the command is known.
+    fn concerns_command(
+        &self,
+        known: &Fingerprints,
+        folder: impl FnOnce() -> Option<PathBuf>,
+    ) -> bool {
+        let cwd = self.wire.text("cwd").unwrap_or_default();
+        let is_open = |folder: &Path| {
+            folder.ancestors().any(|root| {
+                let root = Clean::new(&root.to_string_lossy());
+                known.contains(fingerprint(FingerprintKind::OpenEpisode, &root))
+            })
+        };
+        let cwd = Path::new(&*cwd);
+        (known.contains(kind_fingerprint(FingerprintKind::OpenEpisode))
+            && (is_open(cwd) || folder().is_some_and(|folder| folder != cwd && is_open(&folder))))
+            || (known.contains(kind_fingerprint(FingerprintKind::FailingCommand))
+                && BashCall::command_text(&self.wire).is_some_and(|command| {
+                    command_forms(&command).any(|form| known.contains(command_fingerprint(form)))
+                }))
+    }
+
+    /// Returns true if the file has a fix. Which lines an edit removes, only the file itself shows.
+    fn concerns_edit(&self, known: &Fingerprints) -> bool {
+        let file = edited_file(&self.wire);
+        file.is_some_and(|file| known.contains(fixed_file_fingerprint(&file)))
+    }
+}
