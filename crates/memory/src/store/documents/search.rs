@@ -131,9 +131,9 @@ pub(crate) fn find_documents(
 }
 
 /// Minimum cosine of the best document and a document that says nearly the same.
-const MIN_CROWD_COSINE: f32 = 0.70;
+const MIN_CROWD_COSINE: f32 = 0.75;
 /// Minimum number of documents of a crowd.
-const MIN_CROWD_DOCUMENTS: usize = 5;
+const MIN_CROWD_DOCUMENTS: usize = 8;
 
 /// Raises the confidence of documents that say nearly the same as the best one: it is computed as if the store had only
 /// one of them. Otherwise the words of a lesson that was written down many times would count as common.
