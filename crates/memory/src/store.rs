@@ -25,6 +25,7 @@ use crate::{IdSuffix, Time};
 
 mod apply;
 mod clusters;
+mod command_episodes;
 pub mod doctor;
 mod documents;
 mod effect_finder;
@@ -66,6 +67,7 @@ mod wal_image;
 
 pub use crate::data_dir::{DataDir, UnsafePath};
 pub use clusters::{Cluster, ClusterFilter, ClusterMember, PlottedExperience, RegroupReport};
+pub use command_episodes::{CommandLesson, KnownVariant};
 pub use documents::{DocumentHit, DocumentQuery, RecallRequest, RecalledRow};
 pub use episodes::{EpisodeFilter, RecalledEpisode};
 pub use exchange::{

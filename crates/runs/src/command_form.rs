@@ -5,10 +5,13 @@
 //! worked is only reported if it explains the failure: the error names what was left out, the output proposes what was
 //! added, or nothing else changed.
 
+use std::path::Path;
+
 use rutter_redact::{Clean, checksum};
 use serde::{Deserialize, Serialize};
 
 use super::command_line::{CommandFolder, CommandLine, ParsedCommand};
+use super::place::RunPlace;
 use super::shell::Joiner;
 
 mod words;
@@ -25,7 +28,7 @@ const MAX_RENDERED_CHARS: usize = 200;
 const MIN_TELLING_CHARS: usize = 5;
 
 /// The form of a simple command.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandForm {
     /// The program with its subcommand: `git commit`.
     pub program: String,
@@ -38,14 +41,14 @@ pub struct CommandForm {
 }
 
 /// A part of a command beside its program.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct FormPart {
     kind: PartKind,
     /// The masked text.
     text: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum PartKind {
     Variable,
     Wrapper,
@@ -115,8 +118,9 @@ impl FailureEvidence<'_> {
 const MAX_UNNAMED_CALLS: u32 = 4;
 
 impl CommandForm {
-    /// Returns the form of a command. `cwd` is the folder of the line, from the root of the checkout or absolute.
-    pub fn new(command: &ParsedCommand, cwd: &str) -> Option<Self> {
+    /// Returns the form of a command of a line that was run in a place.
+    pub fn new(command: &ParsedCommand, place: &RunPlace<'_>) -> Option<Self> {
+        let cwd = place.folder;
         let name = command.words.first().filter(|word| !word.is_empty())?;
         let key = subcommand_positions(&command.words);
         let mut program = command.program().to_owned();
@@ -164,7 +168,10 @@ impl CommandForm {
             CommandFolder::Relative(path) if path.starts_with("..") => None,
             CommandFolder::Relative(path) if cwd.is_empty() => Some(path.clone()),
             CommandFolder::Relative(path) => Some(format!("{cwd}/{path}")),
-            CommandFolder::Absolute(path) => Some(path.clone()),
+            CommandFolder::Absolute(path) => {
+                let inside = Path::new(path).strip_prefix(place.root).ok().and_then(Path::to_str);
+                Some(inside.unwrap_or(path).to_owned())
+            }
             CommandFolder::Unknown => None,
         };
         Some(Self { program, parts, folder, text })
@@ -434,7 +441,7 @@ fn explained_by(removed: &[&PartGroup], added: &[&PartGroup]) -> VariantRelation
 /// output goes through a filter counts only with `filters_hide_nothing`.
 pub fn succeeded_commands(
     line: &CommandLine,
-    cwd: &str,
+    place: &RunPlace<'_>,
     filters_hide_nothing: bool,
 ) -> Vec<CommandForm> {
     let commands: Vec<&ParsedCommand> =
@@ -450,7 +457,7 @@ pub fn succeeded_commands(
     }
     list.iter()
         .filter(|one| one.joiner != Joiner::Pipe || filters_hide_nothing)
-        .filter_map(|one| CommandForm::new(one, cwd))
+        .filter_map(|one| CommandForm::new(one, place))
         .collect()
 }
 

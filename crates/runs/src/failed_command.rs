@@ -5,6 +5,7 @@
 
 use super::command_form::CommandForm;
 use super::command_line::{CommandLine, ParsedCommand};
+use super::place::RunPlace;
 use super::shell::Joiner;
 
 /// Maximum length of an error line.
@@ -21,8 +22,6 @@ pub struct FailedCommand {
     pub error: String,
     /// The error with masked values.
     pub signature: String,
-    /// The first and last lines of the output.
-    pub output: String,
 }
 
 /// Programs that look for something or wait for something.
@@ -287,8 +286,13 @@ const ERROR_PARTS: &[&str] = &[
 
 impl FailedCommand {
     /// Finds the command that failed, and its error. Returns None if that is uncertain, or if nothing can be learnt
-    /// from it. `cwd` is the folder of the line, from the root of the checkout or absolute.
-    pub fn find(line: &CommandLine, cwd: &str, exit: Option<i32>, output: &str) -> Option<Self> {
+    /// from it.
+    pub fn find(
+        line: &CommandLine,
+        place: &RunPlace<'_>,
+        exit: Option<i32>,
+        output: &str,
+    ) -> Option<Self> {
         let exit = exit?;
         // Ended by a signal, or by `timeout`.
         if exit == 0 || exit == 124 || (130..=160).contains(&exit) {
@@ -299,14 +303,13 @@ impl FailedCommand {
             return None;
         }
         let error = find_error_line(output)?;
-        let form = find_failed_form(line, cwd, error, &lower)?;
+        let form = find_failed_form(line, place, error, &lower)?;
         if is_query(&form) {
             return None;
         }
         Some(Self {
             signature: mask_error(error),
             error: error.chars().take(MAX_ERROR_CHARS).collect(),
-            output: shorten_output(output),
             form,
         })
     }
@@ -331,7 +334,7 @@ pub fn is_query(form: &CommandForm) -> bool {
 /// Returns the form of the command that failed; None if it may have been one of several.
 fn find_failed_form(
     line: &CommandLine,
-    cwd: &str,
+    place: &RunPlace<'_>,
     error: &str,
     lower: &str,
 ) -> Option<CommandForm> {
@@ -354,7 +357,7 @@ fn find_failed_form(
         if one.joiner == Joiner::Pipe {
             continue;
         }
-        let Some(form) = CommandForm::new(one, cwd) else { continue };
+        let Some(form) = CommandForm::new(one, place) else { continue };
         let is_passive = matches!(
             one.program(),
             "cd" | "pushd"
@@ -480,7 +483,7 @@ fn mask_error(error: &str) -> String {
 }
 
 /// Returns the first and the last part of a long output, in whole lines.
-fn shorten_output(output: &str) -> String {
+pub fn shorten_output(output: &str) -> String {
     let output = output.trim();
     if output.len() <= MAX_OUTPUT_BYTES {
         return output.to_owned();

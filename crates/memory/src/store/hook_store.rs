@@ -10,6 +10,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use thiserror::Error;
 
+use super::command_episodes::{self, CommandLesson};
 use super::entry::ProjectPlace;
 use super::episodes::{self, RecalledEpisode};
 use super::values::{self, ValueWithEffects};
@@ -17,6 +18,7 @@ use super::{DataDir, StoreError, StoreResult, documents, injections, io_error, p
 use crate::data_dir::{FolderLock, check_path};
 use crate::run::CapturedRun;
 use crate::{Clean, Id, Time};
+use rutter_runs::failed_command::FailedCommand;
 
 /// The database, opened for one hook.
 #[derive(Debug)]
@@ -155,6 +157,34 @@ impl HookStore {
                 episodes::recall_episodes(&self.connection, project, place, client, agent, run)
             }
             None => Ok(Vec::new()),
+        }
+    }
+
+    /// Returns true if a command of a session failed and is still followed.
+    pub fn has_open_command(&self, client: &str) -> StoreResult<bool> {
+        command_episodes::has_open_command(&self.connection, client)
+    }
+
+    /// Returns the variant that worked when a command failed like this before, unless the agent knows it.
+    pub fn recall_command_lesson(
+        &self,
+        place: &ProjectPlace,
+        client: &str,
+        agent: Option<&Clean>,
+        failed: &FailedCommand,
+        now: Time,
+    ) -> StoreResult<Option<CommandLesson>> {
+        match projects::find_project(&self.connection, place)? {
+            Some(project) => command_episodes::recall_command_lesson(
+                &self.connection,
+                project,
+                place,
+                client,
+                agent,
+                failed,
+                now,
+            ),
+            None => Ok(None),
         }
     }
 

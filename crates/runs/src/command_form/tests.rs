@@ -1,8 +1,12 @@
 use super::*;
 
+fn place() -> RunPlace<'static> {
+    RunPlace { root: Path::new("/srv/app"), folder: "" }
+}
+
 fn form(line: &str) -> CommandForm {
     let line = CommandLine::parse(line);
-    CommandForm::new(line.commands.last().unwrap(), "").unwrap()
+    CommandForm::new(line.commands.last().unwrap(), &place()).unwrap()
 }
 
 /// Compares a failing command with one that worked, and describes the difference.
@@ -184,7 +188,7 @@ fn differences_apply_once() {
 #[test]
 fn hidden_status_proves_nothing() {
     let succeeded = |line: &str, is_clean: bool| {
-        succeeded_commands(&CommandLine::parse(line), "", is_clean)
+        succeeded_commands(&CommandLine::parse(line), &place(), is_clean)
             .into_iter()
             .map(|form| form.program)
             .collect::<Vec<_>>()

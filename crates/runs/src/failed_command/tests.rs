@@ -1,7 +1,8 @@
 use super::*;
 
 fn find(line: &str, exit: i32, output: &str) -> Option<(String, String)> {
-    let found = FailedCommand::find(&CommandLine::parse(line), "", Some(exit), output)?;
+    let place = RunPlace { root: std::path::Path::new("/srv/app"), folder: "" };
+    let found = FailedCommand::find(&CommandLine::parse(line), &place, Some(exit), output)?;
     Some((found.form.program, found.signature))
 }
 
