@@ -25,6 +25,7 @@ use rutter_memory::store::entry::EntryKind;
 use rutter_memory::store::{RecalledEpisode, spool};
 use rutter_memory::{Clean, Id, Time};
 use rutter_runs::command_line::CommandLine;
+use rutter_runs::failed_command::FailedCommand;
 use rutter_runs::place::RunPlace;
 use rutter_runs::read::{ConfiguredRuns, ParsedOutcome, plain_text, read_runs};
 use rutter_runs::run_finder::{FoundRun, find_runs, find_unknown_run};
@@ -99,11 +100,13 @@ pub(super) fn handle_bash_result(
     let runs = seen.map(|seen| command.read_runs(&call, seen)).unwrap_or_default();
     let mut failed_command = None;
     if let Some(mut followed) = followed {
-        // The failure of a run has its own episode.
-        if !runs.is_empty() {
+        failed_command = command_result::find_failed_command(&call, &followed);
+        // The failure of a run has its own episode, unless the run did not begin.
+        let is_run = |failed: &FailedCommand| !FailedCommand::is_before_run(&failed.error);
+        if !runs.is_empty() && failed_command.as_ref().is_some_and(is_run) {
+            failed_command = None;
             followed.output = Clean::default();
         }
-        failed_command = command_result::find_failed_command(&call, &followed);
         entries.push(EntryKind::Commanded(Box::new(followed)));
     }
     entries.extend(runs.iter().map(|run| EntryKind::Ran(Box::new(run.clone()))));
@@ -114,9 +117,9 @@ pub(super) fn handle_bash_result(
         if follows {
             command_result::mark_session(&mut call);
         }
-        match failed_command {
-            Some(failed) => command_result::show_command_lesson(&mut call, &failed, result),
-            None => show_run_messages(&mut call, &runs, result),
+        show_run_messages(&mut call, &runs, result);
+        if let Some(failed) = failed_command.filter(|_| result.stdout.is_empty()) {
+            command_result::show_command_lesson(&mut call, &failed, result);
         }
     }
 }

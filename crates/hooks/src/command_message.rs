@@ -65,6 +65,10 @@ fn describe_difference(difference: &CommandDifference) -> String {
     match (removed.is_empty(), added.is_empty()) {
         (true, _) => format!("with {}", list(added)),
         (false, true) => format!("without {}", list(removed)),
+        // The place in the path says enough; the command is shown.
+        (false, false) if added.iter().chain(removed).any(|part| part.contains('#')) => {
+            "in another form".to_owned()
+        }
         (false, false) => format!("with {} instead of {}", list(added), list(removed)),
     }
 }

@@ -152,9 +152,13 @@ impl CommandForm {
             text.push_str(&format!("{name}={} ", quote_word(value)));
         }
         let words = if is_neutral { &[][..] } else { &command.wrappers };
+        let mut last = "";
         for word in words.iter().chain([name]).chain(&command.words[1..]) {
-            text.push_str(&quote_word(word));
+            // The message of a commit is not a part of the lesson.
+            let is_message = takes_text(last) && !matches!(last, "--jq" | "-q");
+            text.push_str(&if is_message { "…".to_owned() } else { quote_word(word) });
             text.push(' ');
+            last = word;
         }
         text.pop();
         if text.chars().count() > MAX_RENDERED_CHARS {
@@ -241,6 +245,14 @@ impl CommandForm {
         if is_moved {
             return VariantRelation::Unclear;
         }
+        // The wrapper does not know the program: its arguments do not matter.
+        let wrapper = removed.iter().find(|group| group.kind == PartKind::Wrapper);
+        if let Some(wrapper) = wrapper
+            && !added.iter().any(|group| group.kind == PartKind::Wrapper)
+            && self.is_unknown_to_wrapper(failure.output)
+        {
+            return explained_by(&[wrapper], &[]);
+        }
         let named: Vec<&PartGroup> =
             removed.iter().filter(|group| group.is_named_in(failure.output)).collect();
         if !named.is_empty() && named.iter().any(|group| group.kind != PartKind::Plain) {
@@ -277,6 +289,31 @@ impl CommandForm {
             }
         }
         VariantRelation::Unclear
+    }
+
+    /// Returns true if the output says that the wrapper does not know the program.
+    fn is_unknown_to_wrapper(&self, output: &str) -> bool {
+        let tool = self.tool();
+        ["'", "`", "\""].iter().any(|quote| {
+            output.contains(&format!("subcommand {quote}{tool}"))
+                || output.contains(&format!("command {quote}{tool}"))
+        })
+    }
+
+    /// Returns the program without its subcommand.
+    fn tool(&self) -> &str {
+        self.program.split(' ').next().unwrap_or_default()
+    }
+
+    /// Returns true if a difference leaves out the wrapper of this command, and both have the same tool.
+    pub fn shares_wrapper(&self, program: &str, difference: &CommandDifference) -> bool {
+        let is_wrapper = |text: &Clean| {
+            self.parts.iter().any(|part| part.kind == PartKind::Wrapper && part.text == **text)
+        };
+        program.split(' ').next() == Some(self.tool())
+            && difference.added.is_empty()
+            && !difference.removed.is_empty()
+            && difference.removed.iter().all(is_wrapper)
     }
 
     /// Returns true if a difference can be applied to this command, which failed: it has the parts to remove, and lacks

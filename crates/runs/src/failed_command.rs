@@ -197,6 +197,28 @@ const MISSING_PATH: &[&str] = &[
     "no such path",
 ];
 
+/// Words of an error after which a run did not begin: the command itself was wrong.
+const BEFORE_RUN: &[&str] = &[
+    "unrecognized subcommand",
+    "unknown command",
+    "unknown flag",
+    "unknown option",
+    "unknown argument",
+    "unrecognized option",
+    "unrecognized argument",
+    "unexpected argument",
+    "no such option",
+    "no such command",
+    "invalid option",
+    "command not found",
+    "missing script",
+    "missing package.json",
+    "could not find `cargo.toml`",
+    "cannot find main module",
+    "no rule to make target",
+    "flag provided but not defined",
+];
+
 /// Words of a failure that another way to write the command cannot prevent, or that passes by itself.
 const NOT_OF_THE_COMMAND: &[&str] = &[
     "conflict (",
@@ -312,6 +334,12 @@ impl FailedCommand {
             error: error.chars().take(MAX_ERROR_CHARS).collect(),
             form,
         })
+    }
+
+    /// Returns true if the error says that the command itself was wrong, so that the run that it names did not begin.
+    pub fn is_before_run(error: &str) -> bool {
+        let error = error.to_lowercase();
+        BEFORE_RUN.iter().any(|words| error.contains(words))
     }
 
     /// Returns true if the error says that a path does not exist. Then only the folder may be wrong.

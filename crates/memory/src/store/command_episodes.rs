@@ -166,7 +166,7 @@ fn open_episodes(
             error: row.get("error")?,
             form: read_json(&row.get::<_, String>("form")?)?,
             output: row.get("output")?,
-            between: read_json(&row.get::<_, String>("between")?)?,
+            between: read_json(&row.get::<_, String>("meanwhile")?)?,
             calls: row.get("calls")?,
             opened: row.get("opened")?,
             seen: row.get("seen")?,
@@ -300,7 +300,7 @@ fn open_episode(
         connection
             .prepare_cached(
                 "UPDATE command_episode SET command = ?2, shape = ?3, error = ?4, failures = failures + 1, seen = max(seen, ?5),
-                     calls = 0, form = ?6, output = ?7, between = '[]' WHERE id = ?1",
+                     calls = 0, form = ?6, output = ?7, meanwhile = '[]' WHERE id = ?1",
             )?
             .execute(params![known.row, command, shape, error, at, form, call.output])?;
         return Ok(());
@@ -336,7 +336,7 @@ fn open_episode(
 /// Stores what happened since the failures of open episodes.
 fn keep_open(connection: &Connection, open: &[OpenEpisode]) -> StoreResult {
     let mut update = connection
-        .prepare_cached("UPDATE command_episode SET calls = ?2, between = ?3 WHERE id = ?1")?;
+        .prepare_cached("UPDATE command_episode SET calls = ?2, meanwhile = ?3 WHERE id = ?1")?;
     for episode in open {
         let between = super::episodes::to_json(&episode.between);
         update.execute(params![episode.row, episode.calls, between])?;
@@ -354,7 +354,7 @@ fn end_episode(
 ) -> StoreResult {
     connection
         .prepare_cached(
-            "UPDATE command_episode SET how = ?2, ended = ?3, worked = ?4, difference = ?5, form = '', output = '', between = '[]'
+            "UPDATE command_episode SET how = ?2, ended = ?3, worked = ?4, difference = ?5, form = '', output = '', meanwhile = '[]'
              WHERE id = ?1",
         )?
         .execute(params![
@@ -445,7 +445,12 @@ pub(crate) fn recall_command_lesson(
          LIMIT ?3",
         params![project, failed.signature, MAX_COMPARED_EPISODES],
     )?;
-    known.retain(|episode| failed.form.has_program(&episode.program));
+    known.retain(|episode| {
+        failed.form.has_program(&episode.program)
+            || episode.variant().is_some_and(|variant| {
+                failed.form.shares_wrapper(&episode.program, &variant.difference)
+            })
+    });
     let ended = known.iter().filter(|episode| episode.ending.is_some());
     let failures = ended.map(|episode| episode.failures).sum();
     let is_same = |episode: &&CommandEpisode| {

@@ -254,7 +254,7 @@ impl Store {
         for episode in self.command_episodes(None, None)? {
             // Facts about an open episode are not part of it.
             let more: String = self.connection.query_row(
-                "SELECT output || ' ' || form || ' ' || between FROM command_episode WHERE uid = ?1",
+                "SELECT output || ' ' || form || ' ' || meanwhile FROM command_episode WHERE uid = ?1",
                 [episode.id],
                 |row| row.get(0),
             )?;

@@ -116,6 +116,13 @@ fn differences_explain_failures() {
             "PYTHONPATH=. python3 gen.py",
             "+ PYTHONPATH=.",
         ),
+        (
+            "rtk bun test a.ts",
+            "error: unrecognized subcommand 'bun'",
+            &[],
+            "bun test --watch b.ts",
+            "- rtk",
+        ),
         ("ruff format", "ruff: command not found", &[], "uv run ruff format", "+ uv run"),
         (
             "gh api repos/a/b/pulls/1/comments/22",

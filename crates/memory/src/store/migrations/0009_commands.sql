@@ -23,7 +23,7 @@ CREATE TABLE command_episode (
     calls      INTEGER NOT NULL DEFAULT 0, -- Bash calls since the last failure
     form       TEXT NOT NULL DEFAULT '', -- JSON
     output     TEXT NOT NULL DEFAULT '',
-    between    TEXT NOT NULL DEFAULT '[]' -- JSON: forms of commands that succeeded since
+    meanwhile  TEXT NOT NULL DEFAULT '[]' -- JSON: forms of commands that succeeded since
 ) STRICT;
 CREATE INDEX command_episode_open ON command_episode (client) WHERE how IS NULL;
 CREATE INDEX command_episode_signature ON command_episode (project, signature);
