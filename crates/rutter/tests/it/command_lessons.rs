@@ -108,6 +108,7 @@ fn locked_database_loses_nothing() {
     home.succeed("one", "git commit --no-gpg-sign -m a");
     lock.kill().expect("it runs");
     lock.wait().expect("it ends");
+    home.wait_for_housekeeping();
     home.ok(&["maintain"]);
     assert_eq!(home.command_rows()[0]["state"], "worked");
     let said = context(&home.fail("two", "git commit -m b", 128, SIGNING));
