@@ -50,6 +50,8 @@ struct FormPart {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum PartKind {
+    /// The program as it was typed: `.venv/bin/ruff`.
+    Program,
     Variable,
     Wrapper,
     Flag,
@@ -131,10 +133,12 @@ impl CommandForm {
         }
         let is_neutral =
             command.wrappers.first().is_some_and(|word| NEUTRAL_WRAPPERS.contains(&word.as_str()));
-        if !command.wrappers.is_empty() && !is_neutral {
-            let text = command.wrappers.join(" ");
+        if let Some(first) = command.wrappers.first() {
+            // The seconds of `timeout` do not matter.
+            let text = if is_neutral { first.clone() } else { command.wrappers.join(" ") };
             parts.push(FormPart { kind: PartKind::Wrapper, text });
         }
+        parts.push(FormPart { kind: PartKind::Program, text: name.clone() });
         for (at, word) in command.words.iter().enumerate().skip(1) {
             if key.contains(&at) {
                 program.push(' ');
@@ -206,8 +210,15 @@ impl CommandForm {
         failure: FailureEvidence<'_>,
         between: &[Self],
     ) -> VariantRelation {
-        let removed = group_parts(&self.parts, &worked.parts);
-        let added = group_parts(&worked.parts, &self.parts);
+        let is_neutral = |group: &PartGroup| {
+            group.kind == PartKind::Wrapper
+                && NEUTRAL_WRAPPERS.contains(&group.text.as_str())
+                && !contains_word(failure.output, &group.text)
+        };
+        let mut removed = group_parts(&self.parts, &worked.parts);
+        let mut added = group_parts(&worked.parts, &self.parts);
+        removed.retain(|group| !is_neutral(group));
+        added.retain(|group| !is_neutral(group));
         let is_moved = match (&self.folder, &worked.folder) {
             (Some(from), Some(to)) => from != to,
             _ => false,
@@ -394,7 +405,7 @@ impl PartGroup {
             PartKind::Variable => {
                 self.text.split('=').next().is_some_and(|name| contains_word(text, name))
             }
-            PartKind::Wrapper | PartKind::Plain => {
+            PartKind::Program | PartKind::Wrapper | PartKind::Plain => {
                 self.text.len() > 1 && contains_word(text, &self.text)
             }
         }
@@ -404,6 +415,7 @@ impl PartGroup {
         let flag = self.text.split([' ', '=']).next().unwrap_or_default();
         match flag.strip_prefix('-') {
             // Some programs name the letter alone: `illegal option -- A`.
+            Some("u") if text.contains("--set-upstream") => true,
             Some(letter) if letter.len() == 1 => {
                 text.contains(&format!("option -- {letter}"))
                     || text.contains(&format!("option -- '{letter}'"))

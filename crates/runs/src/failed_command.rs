@@ -88,6 +88,13 @@ const QUERY_PROGRAMS: &[&str] = &[
     "sha256sum",
     "shasum",
     "sleep",
+    // Their arguments are programs of another kind.
+    "ssh",
+    "psql",
+    "sqlite3",
+    "mysql",
+    "redis-cli",
+    "osascript",
     "sort",
     "ss",
     "stat",
@@ -213,6 +220,9 @@ const BEFORE_RUN: &[&str] = &[
     "command not found",
     "missing script",
     "missing package.json",
+    "could not read package.json",
+    "file or directory not found",
+    "not a git repository",
     "could not find `cargo.toml`",
     "cannot find main module",
     "no rule to make target",
@@ -253,6 +263,7 @@ const ERROR_STARTS: &[&str] = &[
     "error:",
     "error ",
     "error[",
+    "modulenotfounderror",
     "err!",
     "npm err!",
     "npm error",
@@ -321,7 +332,12 @@ impl FailedCommand {
             return None;
         }
         let lower = output.to_lowercase();
-        if NOT_OF_THE_COMMAND.iter().any(|words| lower.contains(words)) {
+        let is_excluded = |words: &&str| {
+            lower.contains(*words)
+                // A module that is not found is a matter of the environment.
+                && !(words.starts_with("traceback") && lower.contains("modulenotfounderror"))
+        };
+        if NOT_OF_THE_COMMAND.iter().any(|words| is_excluded(words)) {
             return None;
         }
         let error = find_error_line(output)?;

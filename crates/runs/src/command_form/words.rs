@@ -86,6 +86,8 @@ const INSTALLERS: &[&str] = &[
     "apt install",
     "apt-get install",
     "mix deps.get",
+    "source",
+    ".",
 ];
 
 /// Returns true if a command fetches what another one lacks.
