@@ -10,6 +10,13 @@ fn find(line: &str, exit: i32, output: &str) -> Option<(String, String)> {
 fn failures_have_command_and_shape() {
     for (line, exit, output, program, signature) in [
         (
+            "python3 gen.py",
+            1,
+            "Traceback (most recent call last):\n  File \"gen.py\", line 1\nModuleNotFoundError: No module named 'yaml'",
+            "gen.py",
+            "ModuleNotFoundError: No module named …",
+        ),
+        (
             "git add a.rs && git commit -m 'x y'",
             128,
             "error: gpg failed to sign the data\nfatal: failed to write commit object",
@@ -75,6 +82,8 @@ fn exploration_is_left_out() {
         ("git merge topic", 1, "CONFLICT (content): Merge conflict in a\nerror: could not apply"),
         ("git commit -m a", 1, "On branch main\nnothing to commit, working tree clean"),
         ("git fetch", 128, "fatal: unable to access: Could not resolve host: example.com"),
+        ("python3 gen.py", 1, "Traceback (most recent call last):\nValueError: 3"),
+        ("ssh host 'deploy now'", 1, "error: no plan"),
         ("deploy now", 124, "error: x"),
         ("deploy now", 143, "error: x"),
         ("for i in 1 2; do deploy $i; done", 1, "error: x"),
