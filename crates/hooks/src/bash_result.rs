@@ -117,9 +117,11 @@ pub(super) fn handle_bash_result(
         if follows {
             command_result::mark_session(&mut call);
         }
-        show_run_messages(&mut call, &runs, result);
-        if let Some(failed) = failed_command.filter(|_| result.stdout.is_empty()) {
+        if let Some(failed) = failed_command {
             command_result::show_command_lesson(&mut call, &failed, result);
+        }
+        if result.stdout.is_empty() {
+            show_run_messages(&mut call, &runs, result);
         }
     }
 }

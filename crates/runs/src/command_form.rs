@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::command_line::{CommandFolder, CommandLine, ParsedCommand};
 use super::place::RunPlace;
 use super::shell::Joiner;
+use super::table;
 
 mod words;
 
@@ -153,7 +154,7 @@ impl CommandForm {
         }
         let mut text = String::new();
         for (name, value) in &command.variables {
-            text.push_str(&format!("{name}={} ", quote_word(value)));
+            text.extend([name, "=", &quote_word(value), " "]);
         }
         let words = if is_neutral { &[][..] } else { &command.wrappers };
         let mut last = "";
@@ -368,7 +369,10 @@ impl CommandForm {
         if self.parts.iter().any(is_risky) {
             return false;
         }
+        // Tests change nothing, though a log may name them.
+        let words: Vec<String> = self.program.split(' ').map(str::to_owned).collect();
         let names_command = self.program.contains(' ')
+            && !table::is_run(&words)
             && self.program != "git add"
             && contains_word(output, &self.program);
         let names_file = || {

@@ -10,6 +10,10 @@ use super::shell::Joiner;
 
 /// Maximum length of an error line.
 const MAX_ERROR_CHARS: usize = 160;
+/// Maximum number of lines of an output in which a line may name the error without beginning like one.
+const MAX_PLAIN_LINES: usize = 12;
+/// Maximum number of lines of an output whose error may be in any line.
+const MAX_USAGE_LINES: usize = 40;
 /// Maximum size of the kept output.
 const MAX_OUTPUT_BYTES: usize = 1_500;
 
@@ -337,12 +341,19 @@ impl FailedCommand {
                 // A module that is not found is a matter of the environment.
                 && !(words.starts_with("traceback") && lower.contains("modulenotfounderror"))
         };
-        if NOT_OF_THE_COMMAND.iter().any(|words| is_excluded(words)) {
+        if NOT_OF_THE_COMMAND.iter().any(is_excluded) {
             return None;
         }
         let error = find_error_line(output)?;
         let form = find_failed_form(line, place, error, &lower)?;
-        if is_query(&form) {
+        let lines = output.lines().filter(|line| !line.trim().is_empty()).count();
+        let is_log = match form.program.as_str() {
+            // What a hook printed is not about the command.
+            "git commit" | "git push" => lines > MAX_PLAIN_LINES,
+            // A usage text follows its error; a log comes before it.
+            _ => lines > MAX_USAGE_LINES && !is_among_first_lines(output, error),
+        };
+        if is_log || is_query(&form) {
             return None;
         }
         Some(Self {
@@ -446,7 +457,7 @@ fn find_error_line(output: &str) -> Option<&str> {
         .map(str::trim)
         .filter(|line| {
             let lower = line.to_lowercase();
-            !line.is_empty() && !lower.starts_with("hint:") && !lower.starts_with("warning")
+            !line.is_empty() && !lower.starts_with("hint:") && !lower.contains("warning:")
         })
         .collect();
     let starts = |line: &&&str| {
@@ -467,8 +478,16 @@ fn find_error_line(output: &str) -> Option<&str> {
         let lower = line.to_lowercase();
         ERROR_PARTS.iter().any(|part| lower.contains(part))
     };
-    let found = lines.iter().find(starts).or_else(|| lines.iter().find(has_part));
+    // A long output is a log, in which such words say little.
+    let by_part = || lines.iter().find(has_part).filter(|_| lines.len() <= MAX_PLAIN_LINES);
+    let found = lines.iter().find(starts).or_else(by_part);
     found.or(if lines.len() <= 2 { lines.first() } else { None }).copied()
+}
+
+/// Returns true if a line is one of the first three of an output.
+fn is_among_first_lines(output: &str, line: &str) -> bool {
+    let mut lines = output.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.by_ref().take(3).any(|first| first == line)
 }
 
 /// Returns true if an output has a line that names an error.
@@ -509,7 +528,8 @@ fn mask_error(error: &str) -> String {
                 other => other,
             };
             let inner = &start[sign.len_utf8()..];
-            if !inner.contains(closing) && !(sign == '`' && inner.contains('\'')) {
+            let is_closed = inner.contains(closing) || (sign == '`' && inner.contains('\''));
+            if !is_closed {
                 quote = Some(closing);
             }
             masked.push('…');

@@ -21,12 +21,12 @@ fn compare(failed: &str, output: &str, between: &[&str], worked: &str) -> String
         VariantRelation::Same => "same".to_owned(),
         VariantRelation::Unclear => "unclear".to_owned(),
         VariantRelation::Explained(found) => {
-            let mut text = String::new();
-            found.removed.iter().for_each(|part| text += &format!("- {part} "));
-            found.added.iter().for_each(|part| text += &format!("+ {part} "));
-            found.folder.iter().for_each(|folder| text += &format!("in {folder} "));
-            found.before.iter().for_each(|before| text += &format!("after {before} "));
-            text.trim_end().to_owned()
+            let mut parts = Vec::new();
+            parts.extend(found.removed.iter().map(|part| format!("- {part}")));
+            parts.extend(found.added.iter().map(|part| format!("+ {part}")));
+            parts.extend(found.folder.iter().map(|folder| format!("in {folder}")));
+            parts.extend(found.before.iter().map(|before| format!("after {before}")));
+            parts.join(" ")
         }
     }
 }

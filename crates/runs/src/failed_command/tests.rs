@@ -93,3 +93,12 @@ fn exploration_is_left_out() {
         assert_eq!(find(line, exit, output), None, "{line}");
     }
 }
+
+#[test]
+fn logs_are_no_errors() {
+    let log = format!("{}error: Cannot find module 'x'", "compiled a file\n".repeat(50));
+    assert_eq!(find("deploy now", 1, &log), None);
+    assert_eq!(find("git commit -m a", 1, &log), None);
+    let usage = format!("error: no such flag --x\n{}", "  --flag  a flag\n".repeat(50));
+    assert!(find("deploy now", 1, &usage).is_some());
+}

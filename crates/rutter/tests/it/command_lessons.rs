@@ -126,3 +126,14 @@ fn secrets_of_commands_are_masked() {
     assert_eq!(home.command_rows()[0]["state"], "worked");
     assert!(!contains_text(&read_all_bytes(&home.memory()), token));
 }
+
+#[test]
+fn run_that_did_not_begin_is_answered() {
+    let home = TestHome::new();
+    home.ok(&["maintain"]);
+    let unknown = "error: unrecognized subcommand 'bun'\n\nUsage: rtk [OPTIONS] <COMMAND>";
+    home.fail("one", "rtk bun run test", 2, unknown);
+    home.succeed("one", "bun run test");
+    let said = context(&home.fail("two", "rtk bun run test 2>&1", 2, unknown));
+    assert!(said.contains("without `rtk`: `bun run test`"), "{said}");
+}

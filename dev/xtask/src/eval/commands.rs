@@ -74,7 +74,7 @@ fn print_report(history: &str, counts: &CommandCounts, episodes: &[CommandEpisod
         episodes.len() - of(CommandEndingKind::Worked) - of(CommandEndingKind::Same),
     );
     println!(
-        "  {repeats} repeats, {across} across sessions, {answerable} of these with a known variant; {} answered",
+        "  {repeats} repeats, {across} across sessions, {answerable} of these with a known variant; {} texts shown",
         counts.said.len()
     );
     for episode in episodes {

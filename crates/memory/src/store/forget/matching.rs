@@ -72,9 +72,7 @@ pub(super) fn command_texts(episode: &CommandEpisode) -> Vec<&str> {
     if let Some(variant) = episode.variant() {
         let CommandDifference { removed, added, folder, before } = &variant.difference;
         texts.push(&variant.command);
-        texts.extend(
-            removed.iter().chain(added).chain(folder).chain(before).map(|text| text.as_str()),
-        );
+        texts.extend(removed.iter().chain(added).chain(folder).chain(before).map(Clean::as_str));
     }
     texts
 }
