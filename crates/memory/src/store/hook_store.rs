@@ -10,7 +10,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use thiserror::Error;
 
-use super::command_episodes::{self, CommandLesson};
+use super::command_episodes::{self, CommandLesson, KnownVariant};
 use super::entry::ProjectPlace;
 use super::episodes::{self, RecalledEpisode};
 use super::values::{self, ValueWithEffects};
@@ -184,6 +184,21 @@ impl HookStore {
                 failed,
                 now,
             ),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns the variant that works instead of a command with this fingerprint, if the command failed at least twice in
+    /// the project and never succeeded since.
+    pub fn known_working_variant(
+        &self,
+        place: &ProjectPlace,
+        shape: u64,
+    ) -> StoreResult<Option<KnownVariant>> {
+        match projects::find_project(&self.connection, place)? {
+            Some(project) => {
+                command_episodes::known_working_variant(&self.connection, project, shape)
+            }
             None => Ok(None),
         }
     }

@@ -132,7 +132,7 @@ fn run_that_did_not_begin_is_answered() {
     let home = TestHome::new();
     home.ok(&["maintain"]);
     let unknown = "error: unrecognized subcommand 'bun'\n\nUsage: rtk [OPTIONS] <COMMAND>";
-    home.fail("one", "rtk bun run test", 2, unknown);
+    drop(home.fail("one", "rtk bun run test", 2, unknown));
     home.succeed("one", "bun run test");
     let said = context(&home.fail("two", "rtk bun run test 2>&1", 2, unknown));
     assert!(said.contains("without `rtk`: `bun run test`"), "{said}");
