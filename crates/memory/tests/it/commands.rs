@@ -66,9 +66,9 @@ fn harmful_variant_is_not_shown() {
 #[test]
 fn forgets_failed_commands() {
     let world = TestWorld::new();
-    let mut story = HookStory::new(&world);
-    fail_and_find_variant(&mut story, "session-1");
-    story.run_failing_command("deploy acme --fast", 1, "unknown flag: --fast");
+    let mut first = HookStory::new(&world);
+    fail_and_find_variant(&mut first, "session-1");
+    first.run_failing_command("deploy acme --fast", 1, "unknown flag: --fast");
     let mut store = world.store();
     let rows = store.find_rows_with_words("acme").unwrap();
     assert_eq!(rows.len(), 1);
