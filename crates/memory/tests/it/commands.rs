@@ -37,7 +37,7 @@ fn known_variant_needs_two_failures() {
 #[test]
 fn variant_must_come_soon() {
     let world = TestWorld::new();
-    let mut story = HookStory::new(&world);
+    let story = HookStory::new(&world);
     story.run_failing_command("gh pr diff 8 --stat", 1, UNKNOWN);
     for _ in 0..8 {
         story.bash("git status");
@@ -84,14 +84,14 @@ fn forgets_failed_commands() {
 #[test]
 fn projects_share_variants_after_merge() {
     let world = TestWorld::new();
-    let mut story = HookStory::new(&world);
-    fail_and_find_variant(&mut story, "session-1");
+    let mut first = HookStory::new(&world);
+    fail_and_find_variant(&mut first, "session-1");
     let mut other = HookStory::at(&world, &world.project("boat"));
     other.session = "session-2";
     assert_eq!(other.run_failing_command("gh pr diff 8 --stat", 1, UNKNOWN), "");
     let mut store = world.store();
     let id = |store: &rutter_memory::Store, place| store.project(place).unwrap().unwrap().id;
-    let (from, into) = (id(&store, &other.place()), id(&store, &story.place()));
+    let (from, into) = (id(&store, &other.place()), id(&store, &first.place()));
     store.merge_projects(from, into).unwrap();
-    assert_eq!(store.command_episodes(Some(&story.place().key), None).unwrap().len(), 2);
+    assert_eq!(store.command_episodes(Some(&first.place().key), None).unwrap().len(), 2);
 }
