@@ -9,7 +9,9 @@ use std::path::Path;
 use rutter_contract::EventName;
 use rutter_contract::input::{PostToolUse, PostToolUseFailure, RawPayload};
 
-use super::{HookCall, HookEnv, HookResult, ReceivedEvent, fingerprint, offer, snapshot};
+use super::{
+    HookCall, HookEnv, HookResult, ReceivedEvent, command_result, fingerprint, offer, snapshot,
+};
 use crate::bash_call::BashCall;
 use crate::fix_message::{FixFacts, render_fix_message};
 use crate::messages::{self, AgentText};
@@ -23,6 +25,7 @@ use rutter_memory::store::entry::EntryKind;
 use rutter_memory::store::{RecalledEpisode, spool};
 use rutter_memory::{Clean, Id, Time};
 use rutter_runs::command_line::CommandLine;
+use rutter_runs::failed_command::FailedCommand;
 use rutter_runs::place::RunPlace;
 use rutter_runs::read::{ConfiguredRuns, ParsedOutcome, plain_text, read_runs};
 use rutter_runs::run_finder::{FoundRun, find_runs, find_unknown_run};
@@ -52,15 +55,22 @@ pub(super) fn handle_bash_result(
     let changes = may_change_state(&line);
     let unknown = if runs.is_empty() { find_unknown_run(&line) } else { None };
     let env = env();
+    let failed = event.name == EventName::PostToolUseFailure;
+    let follows = failed || command_result::is_session_followed(wire, &env.files);
     // Other commands are runs only by configuration.
-    if runs.is_empty() && !changes && unknown.is_none() && !has_configuration(&env) {
+    if runs.is_empty() && !changes && unknown.is_none() && !follows && !has_configuration(&env) {
         return;
     }
     // A script may run anything; only its output shows if it was a test run.
     let window = env.window;
     let seen = || BashCall::parse(wire, window).and_then(Result::ok);
     let is_certain = runs.iter().any(FoundRun::is_certain);
-    if !is_certain && !changes && unknown.is_none() && !has_configuration(&env) {
+    // The failures of most commands teach nothing.
+    let follows = follows
+        && (!failed
+            || command_result::is_session_followed(wire, &env.files)
+            || seen().is_some_and(|seen| command_result::may_teach(&line, &seen)));
+    if !is_certain && !changes && unknown.is_none() && !follows && !has_configuration(&env) {
         let read = seen().and_then(|seen| read_runs(&line, &seen.captured_output()).ok());
         if read.is_none() {
             return;
@@ -83,13 +93,36 @@ pub(super) fn handle_bash_result(
     let seen = seen();
     // Without an output, it is not known if the command ran.
     let unknown = unknown.filter(|_| seen.is_some());
+    let followed = seen
+        .as_ref()
+        .filter(|_| follows)
+        .and_then(|seen| command_result::new_command_call(&call, &clean, seen, event.name));
     let runs = seen.map(|seen| command.read_runs(&call, seen)).unwrap_or_default();
+    let mut failed_command = None;
+    if let Some(mut followed) = followed {
+        failed_command = command_result::find_failed_command(&call, &followed);
+        // The failure of a run has its own episode, unless the run did not begin.
+        let is_run = |failed: &FailedCommand| !FailedCommand::is_before_run(&failed.error);
+        if !runs.is_empty() && failed_command.as_ref().is_some_and(is_run) {
+            failed_command = None;
+            followed.output = Clean::default();
+        }
+        entries.push(EntryKind::Commanded(Box::new(followed)));
+    }
     entries.extend(runs.iter().map(|run| EntryKind::Ran(Box::new(run.clone()))));
     let unknown = unknown.filter(|_| runs.is_empty());
     entries.extend(unknown.map(|command| EntryKind::Unfollowed(Clean::new(&command))));
     if !entries.is_empty() {
         call.record(entries, result);
-        show_run_messages(&mut call, &runs, result);
+        if follows {
+            command_result::mark_session(&mut call);
+        }
+        if let Some(failed) = failed_command {
+            command_result::show_command_lesson(&mut call, &failed, result);
+        }
+        if result.stdout.is_empty() {
+            show_run_messages(&mut call, &runs, result);
+        }
     }
 }
 

@@ -29,6 +29,8 @@ use rutter_memory::{Clean, Id, Time};
 pub mod bash_call;
 mod bash_result;
 mod card;
+mod command_message;
+mod command_result;
 mod compact;
 pub mod context;
 mod deadlines;

@@ -7,6 +7,7 @@
 
 pub mod applies_when;
 pub mod change;
+pub mod command_episode;
 pub mod config;
 pub mod data_dir;
 pub mod document;

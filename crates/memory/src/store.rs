@@ -28,6 +28,7 @@ use crate::{IdSuffix, Time};
 
 mod apply;
 mod clusters;
+mod command_episodes;
 mod command_hints;
 pub mod doctor;
 mod documents;
@@ -73,6 +74,7 @@ mod wal_image;
 
 pub use crate::data_dir::{DataDir, UnsafePath};
 pub use clusters::{Cluster, ClusterFilter, ClusterMember, PlottedExperience, RegroupReport};
+pub use command_episodes::{CommandLesson, KnownVariant};
 pub use command_hints::{command_fingerprint, command_forms};
 pub use documents::{DocumentHit, DocumentQuery, RecallRequest, RecalledRow};
 pub use episodes::{EpisodeFilter, RecalledEpisode};

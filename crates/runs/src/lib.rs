@@ -9,7 +9,9 @@ use rutter_redact::choice;
 
 pub mod change;
 pub mod clues;
+pub mod command_form;
 pub mod command_line;
+pub mod failed_command;
 pub mod fault;
 mod keywords;
 pub mod place;

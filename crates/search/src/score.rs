@@ -93,7 +93,7 @@ impl DocumentFit {
         let by_text = -12.92 + 7.63 * meaning + 10.57 * both + 2.81 * evidence - 0.4 * size;
         let logit = match self.phrase {
             Some(phrase) => {
-                let by_phrase = -12.72
+                let by_phrase = -12.84
                     + 1.3 * meaning
                     + 5.9 * both
                     + 2.0 * evidence
@@ -110,7 +110,7 @@ impl DocumentFit {
 }
 
 /// Reduction of the logit of a document with phrases that is judged by its text.
-const WITH_PHRASES_STRICTER: f64 = 1.35;
+const WITH_PHRASES_STRICTER: f64 = 1.33;
 /// Increase of the logit of a document if many others say nearly the same.
 const CROWD_AGREEMENT: f64 = 0.5;
 

@@ -11,9 +11,11 @@ use rutter_memory::{Id, Store, Time};
 use rutter_search::score::{MEANING_SHARE, MIN_CONFIDENCE};
 use serde_json::{Value, json};
 
+mod commands;
 mod picture;
 mod silent_loop;
 
+pub(crate) use commands::run as eval_commands;
 pub(crate) use picture::draw_injection_curve;
 pub(crate) use silent_loop::run as silent_loop;
 

@@ -36,6 +36,9 @@ usage: cargo xtask TASK
   eval loop [--seeds A..B] [--held-out] [--verbose|--full] [--binary PATH] [--dump DIR]
                          play generated histories with known truth into the hooks, and measure whether the right
                          change is shown and the right failure closed; --held-out uses the odd seeds
+  eval commands [--binary PATH] HISTORY…
+                         play the Bash calls of recorded histories into the hooks, and list what is said about failing
+                         commands
   eval picture           draw the injection curve of our own sets into docs/measurements/injection.svg
   picture                draw the output of `rutter demo` into docs/demo.svg
   torture [ROUNDS] [--library]
@@ -69,6 +72,7 @@ fn main() -> Result<ExitCode> {
             eval::eval_injection(store, prompts, options)?;
         }
         ["eval", "loop", ref words @ ..] => return eval::silent_loop(words),
+        ["eval", "commands", ref words @ ..] => eval::eval_commands(&repository_root()?, words)?,
         ["eval", "picture"] => eval::draw_injection_curve(&repository_root()?)?,
         ["picture"] => picture::run(&repository_root()?)?,
         ["torture", ref words @ ..] => torture::run(&repository_root()?, words)?,

@@ -5,8 +5,8 @@ use rusqlite::{Connection, Transaction, params};
 use super::entry::{EntryArrival, EntryKind, SessionEntry};
 use super::hook_store::HookStore;
 use super::{
-    StoreResult, effects, episodes, ghap_prompts, injections, origins, outcomes, projects,
-    sessions, tool_callers,
+    StoreResult, command_episodes, effects, episodes, ghap_prompts, injections, origins, outcomes,
+    projects, sessions, tool_callers,
 };
 use crate::session::StoredSessionSource;
 
@@ -52,6 +52,13 @@ pub(crate) fn apply_entry(
         EntryKind::Unfollowed(command) => {
             let project = projects::ensure_project(connection, &entry.place, entry.at)?;
             outcomes::count_unrecognized_command(connection, project, command, entry.at)?;
+        }
+        EntryKind::Commanded(call) => {
+            let project = projects::ensure_project(connection, &entry.place, entry.at)?;
+            let (client, place) = (&entry.client, &entry.place);
+            command_episodes::apply_command_call(
+                connection, project, session, client, place, call, entry.at,
+            )?;
         }
         EntryKind::Changed(id, change) => {
             let project = projects::ensure_project(connection, &entry.place, entry.at)?;

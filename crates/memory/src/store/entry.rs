@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::change::Change;
+use crate::command_episode::CommandCall;
 use crate::ghap::PredictionVerdict;
 use crate::injection::Injection;
 use crate::project::{LocatedProject, ProjectKey};
@@ -82,6 +83,8 @@ pub enum EntryKind {
     Ran(Box<CapturedRun>),
     /// A command looks like a test run but is not recognized as one.
     Unfollowed(Clean),
+    /// A Bash call ended in a session in which a command failed.
+    Commanded(Box<CommandCall>),
     /// A change was made; the id identifies it.
     Changed(Id, Change),
     /// A row was shown to an agent.

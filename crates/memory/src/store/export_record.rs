@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::projects::Project;
 use crate::Id;
 use crate::change::StoredChange;
+use crate::command_episode::CommandEpisode;
 use crate::episode::Episode;
 use crate::experience::Experience;
 use crate::ghap::Ghap;
@@ -41,6 +42,8 @@ pub enum ExportRecord {
     Value(Value),
     /// A failure, open or closed.
     Episode(Box<Episode>),
+    /// A command that failed, and the variant that worked.
+    CommandEpisode(Box<CommandEpisode>),
     /// A change that was made while a failure was open.
     Change(StoredChange),
     /// A row that was shown in a session.
@@ -63,6 +66,7 @@ impl ExportRecord {
             Self::Memory(memory) => Some(memory.id),
             Self::Value(value) => Some(value.id),
             Self::Episode(episode) => Some(episode.id),
+            Self::CommandEpisode(episode) => Some(episode.id),
             Self::Change(change) => Some(change.id),
             Self::Injection(injection) => Some(injection.id),
             Self::RutterExport { .. } | Self::Origin(_) | Self::Alias(_) => None,

@@ -27,7 +27,8 @@ use crate::{Clean, Id, IdSuffix, Time};
 mod matching;
 
 use matching::{
-    contains_words, episode_texts, ghap_texts, memory_texts, outcome_texts, query_words,
+    command_texts, contains_words, episode_texts, ghap_texts, memory_texts, outcome_texts,
+    query_words,
 };
 
 /// The kinds of rows that can be forgotten one by one.
@@ -42,6 +43,8 @@ pub enum ForgettableKind {
     Outcome,
     /// An episode: a failure and its fix.
     Episode,
+    /// A command that failed, and the variant that worked.
+    Command,
     /// A change that was made while an episode was open.
     Change,
     /// A value: a sentence that summarizes several experiences.
@@ -51,19 +54,27 @@ pub enum ForgettableKind {
 }
 
 impl ForgettableKind {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::Ghap,
         Self::Memory,
         Self::Outcome,
         Self::Episode,
+        Self::Command,
         Self::Change,
         Self::Value,
         Self::Proposal,
     ];
 
     /// The kinds with a project column.
-    const WITH_PROJECT: [Self; 6] =
-        [Self::Ghap, Self::Memory, Self::Outcome, Self::Episode, Self::Change, Self::Value];
+    const WITH_PROJECT: [Self; 7] = [
+        Self::Ghap,
+        Self::Memory,
+        Self::Outcome,
+        Self::Episode,
+        Self::Command,
+        Self::Change,
+        Self::Value,
+    ];
 
     const fn table(self) -> &'static str {
         match self {
@@ -71,6 +82,7 @@ impl ForgettableKind {
             Self::Memory => "memory",
             Self::Outcome => "outcome",
             Self::Episode => "episode",
+            Self::Command => "command_episode",
             Self::Change => "change",
             Self::Value => "value",
             Self::Proposal => "proposal",
@@ -80,7 +92,7 @@ impl ForgettableKind {
 
 impl std::fmt::Display for ForgettableKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.table())
+        f.pad(if *self == Self::Command { "command" } else { self.table() })
     }
 }
 
@@ -174,6 +186,7 @@ impl Store {
                 None => return Err(StoreError::NotFound { what: "outcome", id: id.into() }),
             },
             ForgettableKind::Episode => episode_label(&self.episode(id)?),
+            ForgettableKind::Command => self.command_episode(id)?.command,
             ForgettableKind::Value => self.value(id)?.value.text,
             ForgettableKind::Proposal => {
                 proposals::load_proposal(&self.connection, id)?.what.text()
@@ -236,6 +249,20 @@ impl Store {
             if contains_words(&texts, &words) {
                 let text = episode_label(&episode);
                 found.push(ForgettableRow { kind: ForgettableKind::Episode, id: episode.id, text });
+            }
+        }
+        for episode in self.command_episodes(None, None)? {
+            // Facts about an open episode are not part of it.
+            let more: String = self.connection.query_row(
+                "SELECT output || ' ' || form || ' ' || meanwhile FROM command_episode WHERE uid = ?1",
+                [episode.id],
+                |row| row.get(0),
+            )?;
+            let mut texts = command_texts(&episode);
+            texts.push(&more);
+            if contains_words(&texts, &words) {
+                let text = episode.command.clone();
+                found.push(ForgettableRow { kind: ForgettableKind::Command, id: episode.id, text });
             }
         }
         for value in values::all_values(&self.connection)? {
@@ -312,7 +339,7 @@ impl Store {
                 .collect::<Result<Vec<_>, _>>()?;
             // Also delete injections of these rows in sessions that remain.
             let mut count = 0;
-            for table in ["ghap", "memory", "outcome", "episode", "change", "value"] {
+            for table in ["ghap", "memory", "outcome", "episode", "command_episode", "change", "value"] {
                 transaction.execute(
                     &format!("DELETE FROM injection WHERE row IN (SELECT uid FROM {table} WHERE project = ?1)"),
                     [number],
@@ -347,7 +374,7 @@ impl Store {
         let lock = self.wait_for_maintenance_lock()?;
         let count = self.write(|transaction| {
             let mut count = 0;
-            for table in ["ghap", "memory", "outcome", "episode", "change", "value"] {
+            for table in ["ghap", "memory", "outcome", "episode", "command_episode", "change", "value"] {
                 count += transaction.execute(&format!("DELETE FROM {table}"), [])?;
             }
             transaction.execute("DELETE FROM project", [])?;

@@ -10,6 +10,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use thiserror::Error;
 
+use super::command_episodes::{self, CommandLesson, KnownVariant};
 use super::entry::ProjectPlace;
 use super::episodes::{self, RecalledEpisode};
 use super::fingerprint_rows::ChangedRows;
@@ -22,6 +23,7 @@ use crate::data_dir::{FolderLock, check_path};
 use crate::episode::Episode;
 use crate::run::CapturedRun;
 use crate::{Clean, Id, Time};
+use rutter_runs::failed_command::FailedCommand;
 
 /// The database, opened for one hook.
 #[derive(Debug)]
@@ -192,6 +194,49 @@ impl HookStore {
     ) -> StoreResult<Option<(Id, Clean)>> {
         match projects::find_project(&self.connection, place)? {
             Some(project) => command_hints::command_hint(&self.connection, project, command),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns true if a command of a session failed and is still followed.
+    pub fn has_open_command(&self, client: &str) -> StoreResult<bool> {
+        command_episodes::has_open_command(&self.connection, client)
+    }
+
+    /// Returns the variant that worked when a command failed like this before, unless the agent knows it.
+    pub fn recall_command_lesson(
+        &self,
+        place: &ProjectPlace,
+        client: &str,
+        agent: Option<&Clean>,
+        failed: &FailedCommand,
+        now: Time,
+    ) -> StoreResult<Option<CommandLesson>> {
+        match projects::find_project(&self.connection, place)? {
+            Some(project) => command_episodes::recall_command_lesson(
+                &self.connection,
+                project,
+                place,
+                client,
+                agent,
+                failed,
+                now,
+            ),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns the variant that works instead of a command with this fingerprint, if the command failed at least twice in
+    /// the project and never succeeded since.
+    pub fn known_working_variant(
+        &self,
+        place: &ProjectPlace,
+        shape: u64,
+    ) -> StoreResult<Option<KnownVariant>> {
+        match projects::find_project(&self.connection, place)? {
+            Some(project) => {
+                command_episodes::known_working_variant(&self.connection, project, shape)
+            }
             None => Ok(None),
         }
     }

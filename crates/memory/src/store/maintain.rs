@@ -10,7 +10,7 @@ use rusqlite::params;
 use serde::Serialize;
 
 use super::spool::{self, DrainReport};
-use super::{DataDir, Store, StoreError, StoreResult, episodes, io_error};
+use super::{DataDir, Store, StoreError, StoreResult, command_episodes, episodes, io_error};
 use crate::Time;
 use crate::config::RetentionSettings;
 use crate::data_dir::{self, FolderLock};
@@ -184,6 +184,7 @@ impl Store {
                 "DELETE FROM injection WHERE at < ?1 AND (effect IS NULL OR row NOT IN (SELECT uid FROM value))",
                 [latest.minus(bounds.injection_age)],
             )?;
+            command_episodes::retire_command_episodes(transaction, oldest, latest)?;
             episodes::retire_episodes(transaction, latest.minus(bounds.episode_silence), oldest, latest)?;
             Ok(old + many)
         })

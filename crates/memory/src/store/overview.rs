@@ -18,6 +18,8 @@ pub struct RowCounts {
     pub experiences: u64,
     /// Episodes.
     pub episodes: u64,
+    /// Failed commands that are no test run.
+    pub commands: u64,
     /// Captured test runs.
     pub outcomes: u64,
     /// GHAPs.
@@ -44,6 +46,7 @@ impl Store {
             "SELECT (SELECT count(*) FROM memory WHERE ?1 IS NULL OR project = here.id),
                     (SELECT count(*) FROM experience WHERE ?1 IS NULL OR project = here.id),
                     (SELECT count(*) FROM episode WHERE ?1 IS NULL OR project = here.id),
+                    (SELECT count(*) FROM command_episode WHERE ?1 IS NULL OR project = here.id),
                     (SELECT count(*) FROM outcome WHERE ?1 IS NULL OR project = here.id),
                     (SELECT count(*) FROM ghap WHERE ?1 IS NULL OR project = here.id),
                     (SELECT count(*) FROM value WHERE standing != 'retired' AND (?1 IS NULL OR project = here.id)),
@@ -56,10 +59,11 @@ impl Store {
                     memories: row.get(0)?,
                     experiences: row.get(1)?,
                     episodes: row.get(2)?,
-                    outcomes: row.get(3)?,
-                    ghaps: row.get(4)?,
-                    values: row.get(5)?,
-                    injections: row.get(6)?,
+                    commands: row.get(3)?,
+                    outcomes: row.get(4)?,
+                    ghaps: row.get(5)?,
+                    values: row.get(6)?,
+                    injections: row.get(7)?,
                 })
             },
         )?)

@@ -123,8 +123,12 @@ impl Recorder {
         &mut self,
         entries: &[SessionEntry],
     ) -> Result<&mut HookStore, Arc<StoreNotReady>> {
-        let is_ordered =
-            |entry: &SessionEntry| matches!(entry.kind, EntryKind::Ran(_) | EntryKind::Changed(..));
+        let is_ordered = |entry: &SessionEntry| {
+            matches!(
+                entry.kind,
+                EntryKind::Ran(_) | EntryKind::Changed(..) | EntryKind::Commanded(_)
+            )
+        };
         if entries.iter().any(is_ordered) && spool::has_drainable_entries(&self.files) {
             return Err(Arc::new(StoreNotReady::SpoolNotEmpty));
         }

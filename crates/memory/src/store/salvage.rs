@@ -25,7 +25,7 @@ mod tests;
 use pages::{FoundTable, PageScan, TableShape};
 
 /// All tables with data of the user, parents first.
-const SALVAGED_TABLES: [&str; 16] = [
+const SALVAGED_TABLES: [&str; 17] = [
     "project",
     "project_alias",
     "session",
@@ -38,6 +38,7 @@ const SALVAGED_TABLES: [&str; 16] = [
     "value",
     "episode",
     "change",
+    "command_episode",
     "injection",
     "import_batch",
     "origin",

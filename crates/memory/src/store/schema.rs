@@ -17,7 +17,10 @@ const MIGRATIONS: &[&str] = &[
     concat!(include_str!("migrations/0006_effects.sql"), include_str!("migrations/0006_sums.sql")),
     concat!(include_str!("migrations/0007_runs.sql"), include_str!("migrations/0007_session.sql")),
     include_str!("migrations/0008_origin.sql"),
-    include_str!("migrations/0009_applies.sql"),
+    concat!(
+        include_str!("migrations/0009_applies.sql"),
+        include_str!("migrations/0009_commands.sql")
+    ),
 ];
 
 /// Schema version that this program reads and writes.

@@ -20,7 +20,7 @@ impl FromSql for ProjectKey {
 }
 
 /// Tables with a project column. `document` has one too, but its rows follow the rows they are made from.
-pub(crate) const PROJECT_TABLES: [&str; 10] = [
+pub(crate) const PROJECT_TABLES: [&str; 11] = [
     "project_alias",
     "session",
     "outcome",
@@ -30,6 +30,7 @@ pub(crate) const PROJECT_TABLES: [&str; 10] = [
     "value",
     "episode",
     "change",
+    "command_episode",
     "unfollowed",
 ];
 

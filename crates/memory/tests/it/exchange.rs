@@ -58,6 +58,10 @@ pub(crate) fn filled_store(world: &TestWorld) -> Store {
     told.session = "session-3";
     assert!(!told.red("cargo test -p a", &[("a::b", "left: 1")]).is_empty());
     told.bash("git stash");
+    // A command that failed and a variant that worked, and one that nobody tried again.
+    told.run_failing_command("git commit -m a", 128, "error: gpg failed to sign the data");
+    told.bash("git commit --no-gpg-sign -m a");
+    told.run_failing_command("deploy --fast", 2, "unknown flag: --fast");
     told.start("compact");
     store
 }
@@ -71,22 +75,22 @@ fn export_and_import_lose_nothing() {
     let (here, there) = (TestWorld::new(), TestWorld::new());
     let mut store = filled_store(&here);
     let text = export_lines(&mut store);
-    assert_eq!(text.lines().count(), 24, "{text}");
+    assert_eq!(text.lines().count(), 28, "{text}");
     let mut other = there.store();
     let mut read = 0;
     ImportFile::read(text.as_bytes(), |bytes| read += bytes).unwrap();
     let imported = other.import_own(text.as_bytes()).unwrap();
-    assert_eq!(imported, ImportReport { added: 19, ..ImportReport::default() });
+    assert_eq!(imported, ImportReport { added: 21, ..ImportReport::default() });
     assert_eq!(read, text.len() as u64);
     assert_eq!(export_lines(&mut other), text);
     // Imported again, and into the store of origin: every row exists already.
     assert_eq!(
         other.import_own(text.as_bytes()).unwrap(),
-        ImportReport { kept: 19, ..ImportReport::default() }
+        ImportReport { kept: 21, ..ImportReport::default() }
     );
     assert_eq!(
         store.import_own(text.as_bytes()).unwrap(),
-        ImportReport { kept: 19, ..ImportReport::default() }
+        ImportReport { kept: 21, ..ImportReport::default() }
     );
     assert_eq!(export_lines(&mut store), text);
 }
@@ -138,7 +142,7 @@ fn exports_one_project() {
             Ok(())
         })
         .unwrap();
-    assert_eq!(count, 23);
+    assert_eq!(count, 27);
 }
 
 #[test]
@@ -157,26 +161,26 @@ fn invalid_line_rejects_whole_file() {
             1,
             "a newer rutter exported it (schema 99, this version supports 9); update rutter",
         ),
-        (with("{\"memory\":{\"id\":"), 25, "the line is cut off"),
-        (with("nonsense"), 25, "not JSON from column 1"),
+        (with("{\"memory\":{\"id\":"), 29, "the line is cut off"),
+        (with("nonsense"), 29, "not JSON from column 1"),
         (
             with(&memory.replace("decision", "dance")),
-            25,
+            29,
             "`dance` is no category; the values are: preference, fact, event, workflow, context, error, decision",
         ),
         (
             with(&memory.replace("\"tags\"", "\"rags\"")),
-            25,
+            29,
             "unknown field `rags`, expected one of `id`, `project`, `category`, `text`, `importance`, `tags`, `applies_when`, `created`, `changed`",
         ),
         (
             with(&memory.replace("0.30000000000000004", "7")),
-            25,
+            29,
             "importance must be a number from 0 to 1, not 7",
         ),
         (
             with(&memory.replace("\"project\":null", "\"project\":\"dir:/nowhere\"")),
-            25,
+            29,
             "its project does not come before it in the file",
         ),
     ] {

@@ -45,7 +45,14 @@ fn files_are_private_to_owner() {
     seen.sort();
     assert_eq!(
         seen,
-        ["current.jsonl", "rutter.db", "rutter.db-shm", "rutter.db-wal", "rutter.log"]
+        [
+            "command-1688575dcf4914e7",
+            "current.jsonl",
+            "rutter.db",
+            "rutter.db-shm",
+            "rutter.db-wal",
+            "rutter.log"
+        ]
     );
 }
 

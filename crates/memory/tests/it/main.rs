@@ -10,6 +10,8 @@
 mod applies_when;
 /// Clustering of experiences, and the stability of cluster ids.
 mod clusters;
+/// Commands that failed, and the variants that worked.
+mod commands;
 /// Limits on the crate's dependencies.
 mod dependencies;
 /// Export as JSON lines and import without loss, in any order.

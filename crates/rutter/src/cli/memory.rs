@@ -595,6 +595,9 @@ pub struct EpisodesListArgs {
     /// Include all projects
     #[arg(long)]
     pub all: bool,
+    /// List failed commands that are no test run, with what worked instead
+    #[arg(long, conflicts_with_all = ["open", "ending"])]
+    pub commands: bool,
     /// Only episodes that still fail
     #[arg(long, conflicts_with = "ending")]
     pub open: bool,

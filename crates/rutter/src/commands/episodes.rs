@@ -2,6 +2,7 @@
 
 use rutter_memory::Store;
 use rutter_memory::change::{Change, ChangeKind};
+use rutter_memory::command_episode::{CommandDifference, CommandEndingKind, CommandEpisode};
 use rutter_memory::episode::{Episode, EpisodeEndingKind};
 use rutter_memory::quote::format_field;
 use rutter_memory::store::EpisodeFilter;
@@ -18,6 +19,7 @@ pub(crate) fn run(command: &EpisodesCommand, env: &Environment, ui: &mut Ui<'_>)
     // Includes rows that hooks could only write to the spool.
     store.try_drain_spool(env.now)?;
     match command {
+        EpisodesCommand::List(args) if args.commands => list_commands(args, &store, env, ui),
         EpisodesCommand::List(args) => list_episodes(args, &store, env, ui),
         EpisodesCommand::Show(args) => show_episode(args, &store, env, ui),
     }
@@ -121,6 +123,112 @@ fn list_episodes(
         ]
     });
     Ok(ui.print_table(["ID", "STATE", "LAST FAILED", "RUNS", "FAILURE", "CHANGED"], rows)?)
+}
+
+/// A command episode with its state.
+#[derive(Serialize)]
+struct CommandOutput<'a> {
+    /// The short id.
+    short: String,
+    /// `open`, or the stored name of the way it ended.
+    state: &'static str,
+    /// A description of the origin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<String>,
+    #[serde(flatten)]
+    episode: &'a CommandEpisode,
+}
+
+impl<'a> CommandOutput<'a> {
+    fn new(episode: &'a CommandEpisode, store: &Store, env: &Environment) -> CommandResult<Self> {
+        let how = episode.ending.as_ref().map(|ending| ending.how);
+        Ok(Self {
+            short: episode.id.short(),
+            state: how.map_or("open", CommandEndingKind::as_str),
+            origin: super::show::describe_origin(episode.id, store, env)?,
+            episode,
+        })
+    }
+}
+
+fn list_commands(
+    args: &EpisodesListArgs,
+    store: &Store,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> CommandResult {
+    let project = if args.all { None } else { store.project(&env.owner()?.place)? };
+    let episodes = if project.is_none() && !args.all {
+        Vec::new()
+    } else {
+        let key = project.map(|project| project.key);
+        store.command_episodes(key.as_ref(), Some(args.limit))?
+    };
+    let shown = episodes
+        .iter()
+        .map(|episode| CommandOutput::new(episode, store, env))
+        .collect::<Result<Vec<_>, _>>()?;
+    if args.format.chosen() == Format::Json {
+        return ui.print_json(&shown);
+    }
+    if shown.is_empty() {
+        return Ok(ui.print_note("no failed command was recorded")?);
+    }
+    let rows = shown.iter().map(|shown| {
+        let episode = shown.episode;
+        [
+            shown.short.clone(),
+            shown.state.to_owned(),
+            episode.seen.to_string(),
+            episode.failures.to_string(),
+            first_line(&episode.command),
+            episode.variant().map_or_else(String::new, |variant| first_line(&variant.command)),
+        ]
+    });
+    Ok(ui.print_table(["ID", "STATE", "LAST FAILED", "TIMES", "COMMAND", "WORKED"], rows)?)
+}
+
+/// Prints a failed command and the variant that worked.
+pub(super) fn show_command(
+    episode: &CommandEpisode,
+    store: &Store,
+    format: Format,
+    env: &Environment,
+    ui: &mut Ui<'_>,
+) -> CommandResult {
+    let shown = CommandOutput::new(episode, store, env)?;
+    if format == Format::Json {
+        return ui.print_json(&shown);
+    }
+    let times = format_count(u64::from(episode.failures), "failure");
+    writeln!(
+        ui.out,
+        "{} {} last failed {}, {times} since {}",
+        shown.short, shown.state, episode.seen, episode.opened
+    )?;
+    let mut line = |name: &str, text: &str| writeln!(ui.out, "  {name:<11} {}", format_field(text));
+    line("command", &episode.command)?;
+    line("error", &episode.error)?;
+    if let Some(variant) = episode.variant() {
+        line("worked", &variant.command)?;
+        let CommandDifference { removed, added, folder, before } = &variant.difference;
+        for (name, parts) in [("without", removed), ("with", added)] {
+            for part in parts {
+                line(name, part)?;
+            }
+        }
+        if let Some(folder) = folder {
+            line("in", folder)?;
+        }
+        if let Some(before) = before {
+            line("after", before)?;
+        }
+    }
+    line("checkout", &episode.root)?;
+    if let Some(origin) = &shown.origin {
+        line("origin", origin)?;
+    }
+    Ok(())
 }
 
 fn show_episode(

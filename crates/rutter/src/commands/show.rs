@@ -53,6 +53,9 @@ pub(crate) fn run(args: &ShowRowArgs, env: &Environment, ui: &mut Ui<'_>) -> Com
             let show = EpisodesShowArgs { id: id.into(), format: args.format };
             return episodes::run(&EpisodesCommand::Show(show), env, ui);
         }
+        ForgettableKind::Command => {
+            return episodes::show_command(&store.command_episode(id)?, &store, format, env, ui);
+        }
         ForgettableKind::Memory
         | ForgettableKind::Outcome
         | ForgettableKind::Change

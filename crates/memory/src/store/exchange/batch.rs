@@ -164,6 +164,7 @@ impl Store {
                 ExportRecord::RutterExport { .. }
                 | ExportRecord::Session(_)
                 | ExportRecord::Experience(_)
+                | ExportRecord::CommandEpisode(_)
                 | ExportRecord::Change(_)
                 | ExportRecord::Injection(_)
                 | ExportRecord::Origin(_) => {}
@@ -290,7 +291,7 @@ impl Store {
         let count = self.write(|transaction| {
             let batch = batch_row(transaction, id)?;
             let mut count = 0;
-            for table in ["change", "episode", "value", "memory", "ghap", "outcome"] {
+            for table in ["change", "command_episode", "episode", "value", "memory", "ghap", "outcome"] {
                 let own = format!("SELECT uid FROM {table} JOIN origin ON origin.row = {table}.uid WHERE batch = ?1");
                 transaction
                     .execute(&format!("DELETE FROM injection WHERE row IN ({own})"), [batch])?;

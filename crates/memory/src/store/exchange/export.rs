@@ -9,8 +9,8 @@ use crate::experience::Experience;
 use crate::origin::Origin;
 use crate::project::ProjectKey;
 use crate::store::{
-    SCHEMA_VERSION, Store, StoreError, StoreResult, episodes, ghaps, injections, memories,
-    outcomes, projects, sessions, values,
+    SCHEMA_VERSION, Store, StoreError, StoreResult, command_episodes, episodes, ghaps, injections,
+    memories, outcomes, projects, sessions, values,
 };
 
 /// The result of an export.
@@ -29,7 +29,7 @@ struct ExportTable {
     read: fn(&Connection, &Row<'_>) -> rusqlite::Result<ExportRecord>,
 }
 
-const EXPORT_TABLES: [ExportTable; 11] = [
+const EXPORT_TABLES: [ExportTable; 12] = [
     ExportTable {
         select: "SELECT * FROM project",
         rest: "WHERE ?1 IS NULL OR key = ?1 ORDER BY id",
@@ -87,6 +87,14 @@ const EXPORT_TABLES: [ExportTable; 11] = [
         read: |_, row| episodes::read_episode(row).map(|episode| ExportRecord::Episode(Box::new(episode))),
     },
     ExportTable {
+        select: command_episodes::SELECT,
+        rest: "WHERE ?1 IS NULL OR project.key = ?1 ORDER BY command_episode.id",
+        read: |_, row| {
+            command_episodes::read_command_episode(row)
+                .map(|episode| ExportRecord::CommandEpisode(Box::new(episode)))
+        },
+    },
+    ExportTable {
         select: "SELECT change.*, project.key AS project_key
                  FROM change JOIN project ON project.id = change.project",
         rest: "WHERE ?1 IS NULL OR project.key = ?1 ORDER BY change.id",
@@ -111,6 +119,7 @@ const EXPORT_TABLES: [ExportTable; 11] = [
                    UNION ALL SELECT uid FROM ghap WHERE project = (SELECT id FROM project WHERE key = ?1)
                    UNION ALL SELECT uid FROM memory WHERE project = (SELECT id FROM project WHERE key = ?1)
                    UNION ALL SELECT uid FROM value WHERE project = (SELECT id FROM project WHERE key = ?1)
+                   UNION ALL SELECT uid FROM command_episode WHERE project = (SELECT id FROM project WHERE key = ?1)
                    UNION ALL SELECT uid FROM episode WHERE project = (SELECT id FROM project WHERE key = ?1)))
                ORDER BY row",
         read: |_, row| {

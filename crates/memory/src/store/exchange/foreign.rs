@@ -72,6 +72,9 @@ pub(super) fn import_foreign(
             }
         }
         // A failure that is open on another machine is not tracked here.
+        ExportRecord::CommandEpisode(episode) if episode.variant().is_none() => {
+            Ok(RowImport::LeftOut)
+        }
         ExportRecord::Episode(episode) if episode.ending.is_none() => Ok(RowImport::LeftOut),
         // Changes belong to open failures, and the effects of rows on another machine do not count here.
         ExportRecord::Change(_) | ExportRecord::Injection(_) => Ok(RowImport::LeftOut),
@@ -84,6 +87,7 @@ pub(super) fn import_foreign(
         | ExportRecord::Experience(_)
         | ExportRecord::Memory(_)
         | ExportRecord::Episode(_)
+        | ExportRecord::CommandEpisode(_)
         | ExportRecord::Origin(_) => import_record(connection, record),
     }
 }
@@ -113,6 +117,7 @@ fn is_id_taken(connection: &Connection, id: Id) -> rusqlite::Result<bool> {
                  OR EXISTS (SELECT 1 FROM outcome WHERE uid = ?1) OR EXISTS (SELECT 1 FROM ghap WHERE uid = ?1)
                  OR EXISTS (SELECT 1 FROM experience WHERE uid = ?1) OR EXISTS (SELECT 1 FROM memory WHERE uid = ?1)
                  OR EXISTS (SELECT 1 FROM value WHERE uid = ?1) OR EXISTS (SELECT 1 FROM episode WHERE uid = ?1)
+                 OR EXISTS (SELECT 1 FROM command_episode WHERE uid = ?1)
                  OR EXISTS (SELECT 1 FROM change WHERE uid = ?1) OR EXISTS (SELECT 1 FROM cluster WHERE uid = ?1)
                  OR EXISTS (SELECT 1 FROM proposal WHERE uid = ?1) OR EXISTS (SELECT 1 FROM import_batch WHERE uid = ?1)
                  OR EXISTS (SELECT 1 FROM origin WHERE row = ?1)",

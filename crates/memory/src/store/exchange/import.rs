@@ -15,7 +15,8 @@ use crate::project::ProjectKey;
 use crate::session::Session;
 use crate::store::projects::{self, Project};
 use crate::store::{
-    SCHEMA_VERSION, StoreError, episodes, ghaps, injections, memories, origins, outcomes, values,
+    SCHEMA_VERSION, StoreError, command_episodes, episodes, ghaps, injections, memories, origins,
+    outcomes, values,
 };
 use crate::value::Value;
 use crate::{Clean, Id, Time};
@@ -184,6 +185,14 @@ pub(crate) fn import_record(
         ExportRecord::Memory(memory) => import_memory(connection, memory),
         ExportRecord::Value(value) => import_value(connection, value),
         ExportRecord::Episode(episode) => import_episode(connection, episode),
+        ExportRecord::CommandEpisode(episode) => {
+            let project = find_project(connection, &episode.project)?;
+            Ok(match command_episodes::upsert_command_episode(connection, project, episode)? {
+                Some(true) => RowImport::Added,
+                Some(false) => RowImport::Updated,
+                None => RowImport::Kept,
+            })
+        }
         ExportRecord::Change(noted) => {
             let project = find_project(connection, &noted.project)?;
             let added =

@@ -1,6 +1,7 @@
 //! Matching of row texts against the words that a user wants forgotten.
 
 use crate::Clean;
+use crate::command_episode::{CommandDifference, CommandEpisode};
 use crate::episode::Episode;
 use crate::ghap::Ghap;
 use crate::memory::Memory;
@@ -62,6 +63,18 @@ pub(super) fn episode_texts(episode: &Episode) -> Vec<&str> {
         texts.extend([change.name.as_str(), change.patch.as_str()]);
         texts.extend(change.made_by.as_deref());
         texts.extend(change.reason.as_deref());
+    }
+    texts
+}
+
+/// Returns the texts of a command episode.
+pub(super) fn command_texts(episode: &CommandEpisode) -> Vec<&str> {
+    let mut texts =
+        vec![episode.command.as_str(), &episode.error, &episode.signature, &episode.root];
+    if let Some(variant) = episode.variant() {
+        let CommandDifference { removed, added, folder, before } = &variant.difference;
+        texts.push(&variant.command);
+        texts.extend(removed.iter().chain(added).chain(folder).chain(before).map(Clean::as_str));
     }
     texts
 }
