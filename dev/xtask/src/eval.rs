@@ -325,7 +325,7 @@ fn wilson_interval(rate: f64, of: usize) -> (f64, f64) {
     let square = NORMAL_QUANTILE * NORMAL_QUANTILE / of;
     let middle = rate + square / 2.0;
     let width = NORMAL_QUANTILE * (rate * (1.0 - rate) / of + square / (4.0 * of)).sqrt();
-    ((middle - width) / (1.0 + square), (middle + width) / (1.0 + square))
+    (((middle - width) / (1.0 + square)).max(0.0), ((middle + width) / (1.0 + square)).min(1.0))
 }
 
 /// Returns the share of unrelated prompts with a shown text, and of related prompts with the right one.

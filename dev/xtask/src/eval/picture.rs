@@ -30,7 +30,9 @@ pub(crate) fn draw_injection_curve(root: &Path) -> Result<()> {
     let mut lines = String::new();
     for (name, _, dashes) in PLOTTED_SETS {
         let file = |what: &str| root.join(format!("fixtures/recall/{what}-{name}.jsonl"));
-        let curve = floor_curve(&search_prompts(&file("lessons"), &file("prompts"), None)?);
+        let phrases = file("applies");
+        let asked = search_prompts(&file("lessons"), &file("prompts"), Some(&phrases))?;
+        let curve = floor_curve(&asked);
         let path = |rate: &dyn Fn(&(f64, f64, f64)) -> f64| {
             curve
                 .iter()
