@@ -5,10 +5,11 @@ use std::borrow::Cow;
 use rutter_contract::input::UserPromptSubmit;
 
 use super::{HookCall, HookEnv, HookResult, ReceivedEvent, fingerprint};
-use crate::context::Context;
+use crate::context::{Context, OmissionReason};
 use crate::messages;
 use crate::recall_context::{self, Audience, ContextRequest};
 use rutter_memory::config::{Notify, RecallScope};
+use rutter_memory::log::{self, NearMiss};
 use rutter_memory::store::entry::EntryKind;
 
 pub(super) fn handle_prompt(
@@ -29,6 +30,7 @@ pub(super) fn handle_prompt(
     if call.may_print() {
         let settled = pending_verdict(&mut call, result);
         let context = recall_for_prompt(&mut call, &prompt, result);
+        log_near_miss(&call, &prompt, &context);
         if call.may_print() {
             shown.extend(call.shown_context_entries(&fingerprint(&prompt), &context));
             if let Some((entry, text)) = settled {
@@ -78,6 +80,26 @@ pub fn strip_slash_command(prompt: &str) -> &str {
         Some((name, rest)) if !name.contains('/') => rest,
         None if trimmed.starts_with('/') && !trimmed[1..].contains('/') => "",
         _ => trimmed,
+    }
+}
+
+/// Minimum likelihood of a row that is logged as a near miss.
+const MIN_NEAR_MISS: f64 = 0.25;
+
+/// Logs the best row below the floor, if nothing was shown, so that the floor can be judged later.
+fn log_near_miss(call: &HookCall, prompt: &str, context: &Context) {
+    if !context.items.is_empty() {
+        return;
+    }
+    let below = context.left_out.iter().filter(|(candidate, reason)| {
+        *reason == OmissionReason::BelowFloor && candidate.confidence >= MIN_NEAR_MISS
+    });
+    let best = below.max_by(|(one, _), (other, _)| one.confidence.total_cmp(&other.confidence));
+    if let Some((missed, _)) = best {
+        let (at, row, confidence) = (call.env.now, missed.row, missed.confidence);
+        let missed = NearMiss { at, row, confidence, prompt: fingerprint(prompt) };
+        // Only a record for later; the prompt goes on without it.
+        drop(log::append_near_miss(&call.env.files, &missed));
     }
 }
 

@@ -1,6 +1,6 @@
-//! The log of faults that hooks cannot report otherwise.
+//! The log of faults that hooks cannot report otherwise, and the log of near misses.
 //!
-//! Two files of at most [`MAX_LOG_BYTES`] each. Lines are [`Clean`] and describe the fault, never the work of the user.
+//! Two files each of at most [`MAX_LOG_BYTES`] each. Lines are [`Clean`] and describe the fault, never the work of the user.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -8,10 +8,15 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use crate::data_dir::{DataDir, read_own};
-use crate::{Clean, Time};
+use crate::{Clean, Id, Time};
 
 /// Size in bytes above which a new file begins.
 pub const MAX_LOG_BYTES: u64 = 1024 * 1024;
+/// Names of all files of the log.
+pub const LOG_FILES: [&str; 4] =
+    ["rutter.log", "rutter.log.1", "near-misses.log", "near-misses.log.1"];
+/// Name of the file with near misses.
+const NEAR_MISSES: &str = "near-misses.log";
 /// Prefix of lines about a hook that failed.
 const HOOK_PREFIX: &str = "hook: ";
 /// Prefix of lines about a data directory that others could write to.
@@ -21,9 +26,44 @@ const MAX_LOG_LINE_CHARS: usize = 1_000;
 
 /// Appends a line. The caller is already handling a fault, so it may ignore an error of the log.
 pub fn append_line(files: &DataDir, now: Time, text: &Clean) -> io::Result<()> {
+    append_to_file(files, "rutter.log", now, text)
+}
+
+/// Appends a near miss to a log of its own. It has ids and a checksum of the prompt, but no text of the user.
+pub fn append_near_miss(files: &DataDir, missed: &NearMiss) -> io::Result<()> {
+    let NearMiss { at, row, confidence, prompt } = missed;
+    let line = Clean::new(&format!("{row} {confidence:.2} {prompt}"));
+    append_to_file(files, NEAR_MISSES, *at, &line)
+}
+
+/// Returns the near misses, oldest first. Lines that cannot be read are left out.
+pub fn near_misses(files: &DataDir) -> io::Result<Vec<NearMiss>> {
+    let lines = lines_with_prefix(files, NEAR_MISSES, Time::from_millis(0), "")?;
+    let parse = |(at, line): (Time, String)| {
+        let mut fields = line.split(' ');
+        let (row, confidence) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+        Some(NearMiss { at, row, confidence, prompt: Clean::new(fields.next()?) })
+    };
+    Ok(lines.into_iter().filter_map(parse).collect())
+}
+
+/// A row that stayed just below the floor on a prompt for which nothing was shown.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NearMiss {
+    /// Time of the prompt.
+    pub at: Time,
+    /// The row.
+    pub row: Id,
+    /// The likelihood that it was relevant.
+    pub confidence: f64,
+    /// A checksum of the prompt.
+    pub prompt: Clean,
+}
+
+fn append_to_file(files: &DataDir, name: &str, now: Time, text: &Clean) -> io::Result<()> {
     let folder = files.log();
     crate::data_dir::make_subfolder(&folder)?;
-    let path = folder.join("rutter.log");
+    let path = folder.join(name);
     let file = crate::data_dir::open_for_append(&path)?;
     let mut line: String =
         text.chars().map(|c| if c == '\n' { ' ' } else { c }).take(MAX_LOG_LINE_CHARS).collect();
@@ -56,18 +96,23 @@ pub fn append_permission_change(files: &DataDir, now: Time, mode: u32) -> io::Re
 
 /// Returns the log lines, oldest first, about a data directory that others could write to.
 pub fn permission_changes(files: &DataDir, since: Time) -> io::Result<Vec<(Time, String)>> {
-    lines_with_prefix(files, since, PERMISSIONS_PREFIX)
+    lines_with_prefix(files, "rutter.log", since, PERMISSIONS_PREFIX)
 }
 
 /// Returns the failures of hooks since a time, oldest first.
 pub fn hook_faults(files: &DataDir, since: Time) -> io::Result<Vec<(Time, String)>> {
-    lines_with_prefix(files, since, HOOK_PREFIX)
+    lines_with_prefix(files, "rutter.log", since, HOOK_PREFIX)
 }
 
 /// Returns the lines since a time that start with a prefix, without the prefix.
-fn lines_with_prefix(files: &DataDir, since: Time, start: &str) -> io::Result<Vec<(Time, String)>> {
+fn lines_with_prefix(
+    files: &DataDir,
+    name: &str,
+    since: Time,
+    start: &str,
+) -> io::Result<Vec<(Time, String)>> {
     let mut found = Vec::new();
-    for name in ["rutter.log.1", "rutter.log"] {
+    for name in [&format!("{name}.1"), name] {
         let bytes = match read_own(&files.log().join(name)) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
@@ -100,6 +145,20 @@ mod tests {
         }
         let found = hook_faults(&files, Time::from_millis(2_000)).unwrap();
         assert_eq!(found, [(Time::from_millis(3_000), "spooled: busy".to_owned())]);
+    }
+
+    #[test]
+    fn near_misses_are_read_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = DataDir::new(folder.path());
+        assert_eq!(near_misses(&files).unwrap(), []);
+        let at = Time::from_millis(1_763_200_000_000);
+        let missed =
+            NearMiss { at, row: Id::new(at), confidence: 0.41, prompt: Clean::new("00ff") };
+        append_near_miss(&files, &missed).unwrap();
+        append_to_file(&files, NEAR_MISSES, at, &Clean::new("half a li")).unwrap();
+        append_line(&files, at, &Clean::new("hook: other")).unwrap();
+        assert_eq!(near_misses(&files).unwrap(), [missed]);
     }
 
     #[test]

@@ -310,3 +310,26 @@ fn crowd_is_shown_once() {
     assert_eq!(shown(&crowd), (true, 1));
     assert_eq!(shown(&[]).1, 0);
 }
+
+#[test]
+fn near_miss_is_logged() {
+    let world = TestWorld::new();
+    let mut store = world.store();
+    remember_fact(&mut store, &world.place(), REDIS);
+    for (prompt, is_logged) in [
+        ("thanks, go on", false),
+        ("redis teardown is slow", true),
+        ("why are redis connections leaked", false),
+    ] {
+        let best = store.recall(&new_ask(prompt), time_at(9)).unwrap();
+        let confidence = best.first().map_or(0.0, |best| best.hit.confidence);
+        assert_eq!((0.25..0.5).contains(&confidence), is_logged, "{prompt}: {confidence}");
+        let before = store.near_misses().unwrap().len();
+        let said = HookStory::new(&world).prompt(prompt);
+        let logged = store.near_misses().unwrap();
+        assert_eq!(logged.len() - before, usize::from(is_logged), "{prompt}: {said}");
+        if let Some(last) = logged.last() {
+            assert_eq!(store.row_description(last.row).unwrap().unwrap().1.as_str(), REDIS);
+        }
+    }
+}

@@ -448,7 +448,7 @@ impl Store {
         search_files::remove_search_files(&self.files)?;
         let path = self.files.fingerprints();
         data_dir::remove_if_exists(&path).map_err(io_error("remove", &path))?;
-        for name in ["rutter.log", "rutter.log.1"] {
+        for name in crate::log::LOG_FILES {
             let path = self.files.log().join(name);
             data_dir::remove_if_exists(&path).map_err(io_error("remove", &path))?;
         }

@@ -4,8 +4,9 @@ use rusqlite::{Connection, params};
 use serde::Serialize;
 
 use super::injections::{SELECT, read_injection};
-use super::{Store, StoreError, StoreResult, documents, values};
+use super::{Store, StoreError, StoreResult, documents, io_error, values};
 use crate::injection::{Injection, InjectionSource};
+use crate::log::{NearMiss, near_misses};
 use crate::{Clean, Id, IdSuffix};
 
 /// A filter for injections.
@@ -61,6 +62,16 @@ impl Store {
                 Ok(InjectionWithText { injection, kind, text })
             })
             .collect()
+    }
+
+    /// Returns the rows that stayed just below the floor, oldest first.
+    pub fn near_misses(&self) -> StoreResult<Vec<NearMiss>> {
+        near_misses(&self.files).map_err(io_error("read", &self.files.log()))
+    }
+
+    /// Returns the kind and the short text of a row, or None if the row is gone.
+    pub fn row_description(&self, row: Id) -> StoreResult<Option<(InjectionSource, Clean)>> {
+        describe_row(&self.connection, row)
     }
 
     /// Returns the shown row that a user names by the end of its id. The row itself may be gone.

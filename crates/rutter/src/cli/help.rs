@@ -101,7 +101,14 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("status", &["rutter status", "rutter status --json"]),
     ("sessions list", &["rutter sessions list --all"]),
     ("sessions show", &["rutter sessions show 6a99426f"]),
-    ("injections", &["rutter injections", "rutter injections --row 6a99426f --all"]),
+    (
+        "injections",
+        &[
+            "rutter injections",
+            "rutter injections --row 6a99426f --all",
+            "rutter injections --near-misses",
+        ],
+    ),
     ("pause", &["rutter pause", "rutter pause --off"]),
     ("project list", &["rutter project list"]),
     ("project show", &["rutter project show", "rutter project show shop"]),

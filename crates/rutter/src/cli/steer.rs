@@ -89,6 +89,9 @@ pub struct InjectionsArgs {
     /// Only this memory, GHAP or episode
     #[arg(long, value_name = "ID")]
     pub row: Option<IdSuffix>,
+    /// Instead, the rows of all projects that stayed just below the floor on prompts for which nothing was shown
+    #[arg(long, conflicts_with_all = ["session", "row", "all"])]
+    pub near_misses: bool,
     /// Maximum number of rows, newest first
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = parse_positive)]
     pub limit: usize,

@@ -1,7 +1,9 @@
 //! `rutter injections`: lists the rows that agents were shown, and their effect.
 
-use rutter_memory::injection::{Injection, ShownEffect};
+use rutter_memory::injection::{Injection, InjectionSource, ShownEffect};
+use rutter_memory::log::NearMiss;
 use rutter_memory::store::{InjectionFilter, InjectionWithText};
+use rutter_memory::{Clean, Id, Store, Time};
 use serde::Serialize;
 
 use crate::CommandResult;
@@ -24,6 +26,9 @@ pub(crate) fn run(args: &InjectionsArgs, env: &Environment, ui: &mut Ui<'_>) -> 
     // Includes injections that hooks could only write to the spool.
     if !store.refresh_effects(env.now)? {
         ui.print_note(super::values::STALE)?;
+    }
+    if args.near_misses {
+        return print_near_misses(&store, args, ui);
     }
     let session = match &args.session {
         Some(name) => Some(store.session_named(name)?.session.client),
@@ -68,6 +73,46 @@ pub(crate) fn run(args: &InjectionsArgs, env: &Environment, ui: &mut Ui<'_>) -> 
     });
     let head = ["WHEN", "EVENT", "AGENT", "LIKELY", "EFFECT", "ROW", "KIND", "TEXT"];
     Ok(ui.print_table(head, rows)?)
+}
+
+/// A near miss in the JSON output.
+#[derive(Serialize)]
+struct NearMissJson {
+    at: Time,
+    row: Id,
+    short: String,
+    confidence: f64,
+    kind: InjectionSource,
+    text: Clean,
+}
+
+/// Prints the near misses whose rows still exist.
+fn print_near_misses(store: &Store, args: &InjectionsArgs, ui: &mut Ui<'_>) -> CommandResult {
+    let mut found = Vec::new();
+    for missed in store.near_misses()?.into_iter().rev() {
+        if found.len() < args.limit
+            && let Some((kind, text)) = store.row_description(missed.row)?
+        {
+            let NearMiss { at, row, confidence, .. } = missed;
+            found.push(NearMissJson { at, row, short: row.short(), confidence, kind, text });
+        }
+    }
+    if args.format.chosen() == Format::Json {
+        return ui.print_json(&found);
+    }
+    if found.is_empty() {
+        return Ok(ui.print_note("no row was just below the floor")?);
+    }
+    let rows = found.iter().map(|missed| {
+        [
+            missed.at.to_string(),
+            format!("{:.0} %", missed.confidence * 100.0),
+            missed.short.clone(),
+            missed.kind.as_str().to_owned(),
+            first_line(&missed.text),
+        ]
+    });
+    Ok(ui.print_table(["WHEN", "LIKELY", "ROW", "KIND", "TEXT"], rows)?)
 }
 
 /// Returns the confidence as a percentage, or "in short" for a one-line reference.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use rustix::fs::{Access, access, statvfs};
 use rutter_check::settings::FileLocation;
 use rutter_memory::config::{ConfigMistake, FilePosition, HOOKS_YAML, HookSettings, LoadedConfig};
+use rutter_memory::log::LOG_FILES;
 use rutter_memory::project::LocatedProject;
 use rutter_memory::store::DataDir;
 use rutter_memory::store::doctor::{self, StoreHealth, StoreProblem};
@@ -95,13 +96,8 @@ pub(crate) fn check_memory(env: &Environment, findings: &mut Vec<DoctorFinding>)
 /// Finds pipes, folders and other special files in the place of regular files: reading a pipe may block for ever.
 pub(super) fn find_special_files(files: &DataDir) -> Vec<PathBuf> {
     let log = files.log();
-    let mut paths = vec![
-        files.event_counts(),
-        files.fingerprints(),
-        files.paused(),
-        log.join("rutter.log"),
-        log.join("rutter.log.1"),
-    ];
+    let mut paths = vec![files.event_counts(), files.fingerprints(), files.paused()];
+    paths.extend(LOG_FILES.map(|name| log.join(name)));
     paths.retain(|path| path.metadata().is_ok_and(|found| !found.is_file()));
     paths
 }
