@@ -16,7 +16,7 @@ const MAX_PATHS: usize = 16;
 const MIN_QUOTED_WORDS: usize = 3;
 /// Minimum number of characters in these words.
 const MIN_QUOTED_CHARS: usize = 12;
-/// Minimum number of words with information in a quotation, or half of those of a shorter error.
+/// Minimum number of words with information in a quotation that has less than two thirds of an error.
 const MIN_QUOTED_CONTENT: usize = 3;
 /// Maximum number of words of a prompt that is compared with the failures of a file. A longer one shares words with any
 /// failure.
@@ -83,9 +83,11 @@ impl<'a> Mentions<'a> {
             || self.quotes_error(&episode.error)
     }
 
-    /// Returns true if the prompt names one of the episode's files, by its path or its name.
-    pub(crate) fn names_file_of(&self, episode: &Episode) -> bool {
-        files_of_episode(episode).any(|file| self.paths.iter().any(|path| is_same_file(path, file)))
+    /// Returns true if the prompt names one of the episode's files, by its path or its name, and is about the episode.
+    pub(crate) fn is_about_failure_in_file(&self, episode: &Episode) -> bool {
+        files_of_episode(episode)
+            .filter(|file| self.paths.iter().any(|path| is_same_file(path, file)))
+            .any(|file| self.is_about_failure(episode, file))
     }
 
     /// Returns true if the prompt, which names `path`, is about the episode: it names the failure, or is short and shares
@@ -161,11 +163,14 @@ impl<'a> Mentions<'a> {
     /// message.
     fn quotes_error(&self, error: &str) -> bool {
         let said: Vec<String> = prose_words(error).collect();
-        let wanted = count_content(&said).div_ceil(2).min(MIN_QUOTED_CONTENT);
+        let content = count_content(&said);
         let quotes = |at: usize| {
             let run = longest_run(&self.prose, &said[at..]);
             let run = &said[at..at + run];
-            is_distinctive(run) && count_content(run) >= wanted
+            let quoted = count_content(run);
+            let is_most = 3 * run.len() >= 2 * said.len();
+            let is_telling = quoted >= MIN_QUOTED_CONTENT && 2 * quoted >= content;
+            is_distinctive(run) && (is_most || is_telling)
         };
         if (0..said.len()).any(quotes) {
             return true;

@@ -23,7 +23,8 @@ pub enum Audience {
     /// An agent that got a prompt: episodes with a test or error that the prompt names, and one-line references to
     /// failures in the files that it names.
     Prompt,
-    /// A subagent that got a task: episodes with a test, error or file that the task names.
+    /// A subagent that got a task: episodes with a test or error that the task names, or that it is about if it names
+    /// their file.
     Subagent,
 }
 
@@ -198,7 +199,7 @@ fn is_named(
     let episode = reader.episode(row)?;
     Ok(episode.is_some_and(|episode| {
         mentions.names_failure(&episode)
-            || (audience == Audience::Subagent && mentions.names_file_of(&episode))
+            || (audience == Audience::Subagent && mentions.is_about_failure_in_file(&episode))
     }))
 }
 

@@ -58,7 +58,8 @@ fn names_test_by_its_own_name() {
 
 #[test]
 fn names_file_by_path_or_name() {
-    let mut cart = episode(Some("Cart.test_x"), "assert 90 == 100", Some("tests/test_cart.py"));
+    let mut cart =
+        episode(Some("Cart.test_x"), "discount rounding differs", Some("tests/test_cart.py"));
     let hunk = Hunk::diff("a\n", "b\n");
     let edit = Change::from_edit("shop/cart.py", &hunk, Time::from_millis(2));
     let command = Change::from_command("sed -i s/a/b/ shop/other.py", Time::from_millis(2));
@@ -86,7 +87,9 @@ fn names_file_by_path_or_name() {
         ("clean up the shop/ folder", false),
         ("see https://example.com/shop/cart.py", false),
     ] {
-        assert_eq!(Mentions::parse(prompt).names_file_of(&cart), expected, "{prompt}");
+        let about = |prompt: &str| Mentions::parse(prompt).is_about_failure_in_file(&cart);
+        assert_eq!(about(&format!("discount and rounding: {prompt}")), expected, "{prompt}");
+        assert!(!about(prompt), "the file alone: {prompt}");
     }
 }
 
@@ -99,6 +102,22 @@ fn names_error_by_a_distinctive_part() {
         ("no such calendar month: 13", "there is no such calendar month", true),
         ("no such calendar month: 13", "no such luck this month", false),
         ("no such month: 13", "no such month", false),
+        // Less than most of the error, and only two words with information.
+        (
+            "checkRemote() returned error: failed to fetch metadata",
+            "it says: failed to fetch metadata",
+            false,
+        ),
+        (
+            "Expected session ID conflict error when shadow branch has commits from different session",
+            "Warning: Session ID conflict detected! The shadow branch already has checkpoints from a different session",
+            false,
+        ),
+        (
+            "goconst: string 'main' has 5 occurrences, make it a constant",
+            "string `main` has 5 occurrences, make it a constant (goconst)",
+            true,
+        ),
         // Words that most errors contain identify none of them.
         ("assertion `left == right` failed: 3", "assertion `left == right` failed: 7", false),
         ("AssertionError: 90.0 != 100", "AssertionError: 80.0 != 100 in the cart", false),
