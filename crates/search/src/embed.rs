@@ -16,7 +16,7 @@ use std::ops::ControlFlow;
 
 use crate::words;
 pub use cover::TokenSet;
-pub use cover::{Coverage, CoverageQuery};
+pub use cover::{CoverageQuery, TextCoverage};
 use table::Token;
 
 /// Number of dimensions of a vector.

@@ -4,7 +4,7 @@
 //! does not depend on the size of the store. If a document shares few words with the query, meaning decides alone: that
 //! of the whole text, and for the best candidates that of each word.
 
-use crate::embed::Coverage;
+use crate::embed::TextCoverage;
 
 /// BM25 parameters: saturation of repeated words, and influence of the document length.
 const BM25_K1: f64 = 1.2;
@@ -59,7 +59,7 @@ pub struct DocumentFit {
     /// Cosine of the two vectors.
     pub meaning: f64,
     /// Shares of query and document that are covered, word by word, by words of similar meaning.
-    pub coverage: Coverage,
+    pub coverage: TextCoverage,
     /// Share of the best phrase that the query covers, for a document with phrases that say when it applies.
     pub phrase: Option<f64>,
     /// True if many documents say nearly the same as the best one, and this is one of them.
@@ -133,8 +133,8 @@ mod tests {
         assert!(term_weight(3.0, 3.0, 0.5) < term_weight(0.0, 3.0, 0.0) / 3.0);
     }
 
-    fn covered(share: f64) -> Coverage {
-        Coverage { question: share, document: share }
+    fn covered(share: f64) -> TextCoverage {
+        TextCoverage { question: share, document: share }
     }
 
     #[test]

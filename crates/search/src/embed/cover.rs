@@ -66,7 +66,7 @@ impl CoverageQuery {
     }
 
     /// Compares the question with a document, token by token.
-    pub fn compare(&self, document: &TokenSet) -> Coverage {
+    pub fn compare(&self, document: &TokenSet) -> TextCoverage {
         let rows: Vec<_> =
             document.0.iter().map(|token| (*token, row_length(*token, self.dot))).collect();
         let mut nearest_to_row = vec![0.0_f32; rows.len()];
@@ -94,13 +94,13 @@ impl CoverageQuery {
         for ((token, length), nearest) in rows.iter().zip(nearest_to_row) {
             of_document.add(length * token.scale(), nearest);
         }
-        Coverage { question: question.value(), document: of_document.value() }
+        TextCoverage { question: question.value(), document: of_document.value() }
     }
 }
 
 /// The shares of two texts that each covers of the other, from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Coverage {
+pub struct TextCoverage {
     /// Share of the question that the document covers.
     pub question: f64,
     /// Share of the document that the question covers.
