@@ -1,4 +1,5 @@
-//! The rows that the fingerprint file stands for: active GHAPs, open failures, and fixes with a certain edit.
+//! The rows that the fingerprint file stands for: active GHAPs, open failures, fixes with a certain edit, and commands that
+//! are known to fail.
 //!
 //! Every write transaction adds the fingerprints of the rows that it changed, before it commits, whoever changed them. The
 //! write lock of the database is also the lock of the file. Maintenance rebuilds the file.
@@ -8,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rusqlite::hooks::Action;
 use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior};
 
+use super::command_episodes::{failing_command, failing_command_shapes};
 use super::{DataDir, Store, StoreResult, io_error};
 use crate::change::Change;
 use crate::episode::guarded_hunks;
@@ -18,12 +20,15 @@ use crate::fingerprints::{
 
 /// Maximum number of fixes in a rebuilt file, the newest.
 const MAX_FIXES: u32 = 4_096;
+/// Maximum number of commands in a rebuilt file, those that failed last.
+const MAX_COMMANDS: u32 = 1_024;
 
 /// A table whose rows have fingerprints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TrackedTable {
     Ghap,
     Episode,
+    Command,
 }
 
 impl TrackedTable {
@@ -31,6 +36,7 @@ impl TrackedTable {
         match name {
             "ghap" => Some(Self::Ghap),
             "episode" => Some(Self::Episode),
+            "command_episode" => Some(Self::Command),
             _ => None,
         }
     }
@@ -112,6 +118,16 @@ fn row_fingerprints(
             };
             Ok(if is_open { folder_fingerprints(&root).to_vec() } else { fix_fingerprints(&fix) })
         }
+        TrackedTable::Command => {
+            let found: Option<(i64, i64)> = connection
+                .prepare_cached("SELECT project, shape FROM command_episode WHERE id = ?1")?
+                .query_row([row], |row| Ok((row.get(0)?, row.get(1)?)))
+                .optional()?;
+            let Some((project, shape)) = found else { return Ok(Vec::new()) };
+            let shape = shape.cast_unsigned();
+            let known = failing_command(connection, project, shape)?;
+            Ok(known.map(|_| command_fingerprints(shape).to_vec()).unwrap_or_default())
+        }
     }
 }
 
@@ -144,6 +160,15 @@ pub fn fixed_file_fingerprint(file: &str) -> u64 {
     fingerprint(FingerprintKind::FixedFile, file.rsplit('/').next().unwrap_or(file))
 }
 
+fn command_fingerprints(shape: u64) -> [u64; 2] {
+    [kind_fingerprint(FingerprintKind::FailingCommand), command_fingerprint(shape)]
+}
+
+/// Returns the fingerprint of a command with this [`CommandForm::fingerprint`](rutter_runs::command_form::CommandForm).
+pub fn command_fingerprint(shape: u64) -> u64 {
+    fingerprint(FingerprintKind::FailingCommand, &format!("{shape:016x}"))
+}
+
 /// Returns the fingerprints of all rows.
 fn all_fingerprints(connection: &Connection) -> StoreResult<Vec<u64>> {
     let mut all = Vec::new();
@@ -165,6 +190,9 @@ fn all_fingerprints(connection: &Connection) -> StoreResult<Vec<u64>> {
     let mut rows = fixes.query([MAX_FIXES])?;
     while let Some(row) = rows.next()? {
         all.extend(fix_fingerprints(row.get_ref(0)?.as_str().unwrap_or_default()));
+    }
+    for shape in failing_command_shapes(connection, MAX_COMMANDS)? {
+        all.extend(command_fingerprints(shape));
     }
     Ok(all)
 }
@@ -362,7 +390,7 @@ mod tests {
             .execute("UPDATE episode SET how = ?1 WHERE root = '/ship'", [EpisodeEndingKind::Left]);
         open.unwrap();
         let mut hook = HookStore::open(&world.store.files, Duration::from_secs(2)).unwrap();
-        hook.remove_stale_fingerprints(CLIENT, &["/ship", "/boat", "/"]).unwrap();
+        hook.remove_stale_fingerprints(CLIENT, &["/ship", "/boat", "/"], &[]).unwrap();
         assert!(!world.knows(folder_fingerprint("/ship")));
         assert!(world.knows(folder_fingerprint("/boat")) && world.knows(ghap_fingerprint(CLIENT)));
     }
