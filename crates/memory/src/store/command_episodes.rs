@@ -389,7 +389,7 @@ impl ShownInSession<'_> {
             "SELECT injection.id, command_episode.difference
              FROM injection CROSS JOIN command_episode ON command_episode.uid = injection.row
              WHERE injection.session = ?1 AND injection.agent IS ?2 AND injection.effect IS NULL AND NOT injection.brief
-               AND injection.at >= ?3 AND injection.at < ?4 AND (injection.gone IS NULL OR injection.gone > ?4)
+               AND injection.at >= iif(injection.event = 'PreToolUse', ?7, ?3) AND injection.at < ?4 AND (injection.gone IS NULL OR injection.gone > ?4)
                AND command_episode.project = ?5 AND command_episode.signature = ?6 AND how = 'worked'",
         )?;
         let mut rows = select.query(params![
@@ -399,6 +399,8 @@ impl ShownInSession<'_> {
             self.at,
             project,
             failed.signature,
+            // One shown before the command precedes the failure.
+            since.minus(MAX_SILENCE),
         ])?;
         let mut effects = Vec::new();
         while let Some(row) = rows.next()? {

@@ -378,6 +378,58 @@ mod tests {
         assert!(world.knows(ghap_fingerprint(CLIENT)) && world.knows(folder_fingerprint("/ship")));
     }
 
+    /// Inserts episodes of one command, each with its number of failures and the time at which the command succeeded.
+    fn insert_commands(world: &mut World, shape: i64, commands: &[(u32, Option<Time>)]) {
+        let place = world.place();
+        let insert = |connection: &Connection| -> StoreResult {
+            let project = ensure_project(connection, &place, now())?;
+            for (failures, passed) in commands {
+                connection.execute(
+                    "INSERT INTO command_episode (uid, project, client, root, program, command, shape, error, signature,
+                                                  failures, opened, seen, passed, how, ended, worked, difference)
+                     VALUES (?1, ?2, 'one', '/ship', 'git push', 'git push -x', ?3, 'e', 's', ?4, ?5, ?5, ?6, 'worked', ?5,
+                             'git push', '{\"removed\":[\"-x\"]}')",
+                    params![Id::new(now()), project, shape, failures, now(), passed],
+                )?;
+            }
+            Ok(())
+        };
+        world.store.write(|transaction| insert(transaction)).unwrap();
+    }
+
+    #[test]
+    fn failing_command_has_fingerprint() {
+        let mut world = World::new();
+        let kind = kind_fingerprint(FingerprintKind::FailingCommand);
+        insert_commands(&mut world, 7, &[(1, None)]);
+        insert_commands(&mut world, 8, &[(2, Some(now()))]);
+        assert!(!world.knows(kind));
+        insert_commands(&mut world, 7, &[(1, None)]);
+        insert_commands(&mut world, -9, &[(2, None)]);
+        let shapes = [7, u64::MAX - 8];
+        assert!(
+            world.knows(kind) && shapes.iter().all(|one| world.knows(command_fingerprint(*one)))
+        );
+        assert!(!world.knows(command_fingerprint(8)));
+        assert!(!lacks_fingerprint(&world.store.connection, &world.store.files).unwrap());
+        // The rebuilt file has the same.
+        let before = Fingerprints::read(&world.store.files);
+        remove_file(&world.store.files).unwrap();
+        world.store.rebuild_fingerprints().unwrap();
+        assert_eq!(Fingerprints::read(&world.store.files).unwrap().all().count(), 3);
+        assert!(before.unwrap().all().eq(Fingerprints::read(&world.store.files).unwrap().all()));
+        write_file(&world.store.files, Vec::new()).unwrap();
+        assert!(lacks_fingerprint(&world.store.connection, &world.store.files).unwrap());
+        // Every change of a row is followed.
+        let pass = "UPDATE command_episode SET passed = opened WHERE shape = 7";
+        world.store.rebuild_fingerprints().unwrap();
+        world.store.write(|transaction| Ok(transaction.execute(pass, [])?)).unwrap();
+        let mut hook = HookStore::open(&world.store.files, Duration::from_secs(2)).unwrap();
+        hook.remove_stale_fingerprints(CLIENT, &[], &shapes).unwrap();
+        assert!(!world.knows(command_fingerprint(shapes[0])));
+        assert!(world.knows(command_fingerprint(shapes[1])));
+    }
+
     #[test]
     fn stale_fingerprints_are_removed() {
         let mut world = World::new();

@@ -283,14 +283,14 @@ fn failing_command_is_named_once() {
     // The agent that found the variant knows it.
     assert_silent(&home.hook(&commit("two")));
     let said = context_of(&home.hook(&commit("three")));
-    insta::assert_snapshot!(said, @"");
+    insta::assert_snapshot!(said, @"Recorded data: `git commit` failed here before with `error: gpg failed to sign the data:` (2 times, last just now). It worked with `-c commit.gpgsign=false`: `git -c commit.gpgsign=false commit -m …`.");
     assert_silent(&home.hook(&commit("three")));
     // Nor is it repeated after the failure.
     assert_silent(&home.fail("three", "git add . && git commit -m x", 128, SIGNING));
     home.succeed("three", "git -c commit.gpgsign=false commit -m x");
     let shown = home.json(&["injections"]);
     assert_eq!(shown.as_array().unwrap().len(), 2, "{shown}");
-    assert_eq!((&shown[0]["event"], &shown[0]["brief"]), (&json!("PreToolUse"), &json!(false)));
+    assert_eq!((&shown[0]["event"], &shown[0]["brief"]), (&json!("PreToolUse"), &Value::Null));
     assert_eq!(shown[0]["effect"], "helped", "{shown}");
     home.write_config(&[("action_hints", "enabled = false")]);
     assert_silent(&home.hook(&commit("four")));
@@ -322,11 +322,26 @@ fn other_command_touches_nothing() {
         "cd shop && git commit -m x",
     ] {
         assert_silent(&home.hook(&home.before_command("three", command)));
-        home.succeed("three", command);
         assert!(read_tree(&home.memory()) == before, "{command}");
     }
     assert_silent(&home.hook(&home.before_command("three", "git commit -m x")));
     assert!(read_tree(&home.memory()) != before);
+}
+
+#[test]
+fn other_success_opens_nothing() {
+    let home = TestHome::new();
+    home.write_config(&[]);
+    home.ok(&["maintain"]);
+    for session in ["one", "two"] {
+        drop(home.fail(session, "gh pr diff 8 --stat", 1, "unknown flag: --stat"));
+        home.succeed(session, "gh pr diff 8 --name-only");
+    }
+    home.damage_database();
+    home.succeed("three", "gh pr diff 9 --name-only");
+    assert_eq!(home.log(), "");
+    home.succeed("three", "gh pr diff 9 --stat");
+    assert_ne!(home.log(), "");
 }
 
 #[test]
