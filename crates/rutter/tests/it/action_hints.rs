@@ -355,6 +355,22 @@ fn other_project_has_no_hint() {
 }
 
 #[test]
+fn folder_of_command_counts() {
+    let home = TestHome::new();
+    home.play_failing_commits();
+    let ship = home.path("ship");
+    let below = ship.join("shop");
+    fs::create_dir_all(&below).unwrap();
+    let before = |session: &str, command: &str| {
+        let mut payload = home.before_command(session, command);
+        payload["cwd"] = json!(below);
+        home.hook(&payload).stdout
+    };
+    assert_eq!(before("three", "git commit -m x"), "");
+    assert_ne!(before("three", &format!("cd {} && git commit -m x", ship.display())), "");
+}
+
+#[test]
 fn success_ends_hint() {
     let home = TestHome::new();
     home.play_failing_commits();
