@@ -5,6 +5,8 @@
 use std::path::Path;
 
 use rutter_contract::input::RawPayload;
+use rutter_memory::fingerprints::Fingerprints;
+use rutter_memory::store::{command_fingerprint, program_fingerprint};
 use rutter_memory::{Clean, Id};
 use rutter_runs::command_form::CommandForm;
 use rutter_runs::command_line::{CommandLine, ParsedCommand};
@@ -21,6 +23,20 @@ const MAX_COMMANDS: usize = 16;
 
 fn looked_up_commands(line: &CommandLine) -> impl Iterator<Item = &ParsedCommand> {
     line.commands.iter().filter(|one| one.joiner != Joiner::Substitution).take(MAX_COMMANDS)
+}
+
+/// Returns true if the file has a command of a line that is run in a folder.
+pub(crate) fn is_failing(known: &Fingerprints, command: &str, cwd: &Path) -> bool {
+    if command.len() > MAX_LINE_BYTES {
+        return false;
+    }
+    let line = CommandLine::parse(command);
+    let place = RunPlace { root: cwd, folder: "" };
+    let mut forms = looked_up_commands(&line).filter_map(|one| CommandForm::new(one, &place));
+    forms.any(|form| known.contains(program_fingerprint(&form.program)))
+        && possible_shapes(command, cwd)
+            .into_iter()
+            .any(|shape| known.contains(command_fingerprint(shape)))
 }
 
 /// Returns the shapes that the commands of a line may have in the database. The root of the checkout is not known, so

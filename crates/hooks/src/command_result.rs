@@ -8,8 +8,8 @@ use rutter_contract::input::{PostToolUseFailure, RawPayload};
 
 use super::{HookCall, HookResult, fingerprint};
 use crate::bash_call::BashCall;
+use crate::command_hint::is_failing;
 use crate::command_message::render_command_lesson;
-use crate::tool_filter::is_failing;
 use rutter_memory::command_episode::CommandCall;
 use rutter_memory::data_dir::write_new;
 use rutter_memory::fingerprints::{FingerprintKind, Fingerprints, kind_fingerprint};

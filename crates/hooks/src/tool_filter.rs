@@ -9,10 +9,10 @@ use rutter_contract::EventName;
 use rutter_contract::input::RawPayload;
 use rutter_memory::Clean;
 use rutter_memory::fingerprints::{FingerprintKind, Fingerprints, fingerprint, kind_fingerprint};
-use rutter_memory::store::{command_fingerprint, fixed_file_fingerprint};
+use rutter_memory::store::fixed_file_fingerprint;
 
 use crate::bash_call::BashCall;
-use crate::command_hint::possible_shapes;
+use crate::command_hint::is_failing;
 use crate::edit_input::{edited_file, edits_text};
 use crate::pre_tool::{is_own_tool, starts_agent};
 
@@ -93,10 +93,4 @@ impl<'a> FilteredCall<'a> {
         let file = edited_file(&self.wire);
         file.is_some_and(|file| known.contains(fixed_file_fingerprint(&file)))
     }
-}
-
-/// Returns true if the file has a command of a line that is run in a folder.
-pub(crate) fn is_failing(known: &Fingerprints, command: &str, folder: &Path) -> bool {
-    let shapes = possible_shapes(command, folder);
-    shapes.into_iter().any(|shape| known.contains(command_fingerprint(shape)))
 }

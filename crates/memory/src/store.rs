@@ -80,7 +80,7 @@ pub use exchange::{
     BatchSummary, ExportRecord, ExportReport, ImportError, ImportFile, ImportReport, ImportSummary,
     ImportedProject, ProjectAlias, RowOrigin, WhoseRows,
 };
-pub use fingerprint_rows::{command_fingerprint, fixed_file_fingerprint};
+pub use fingerprint_rows::{command_fingerprint, fixed_file_fingerprint, program_fingerprint};
 pub use forget::{ForgetResult, ForgettableKind, ForgettableRow};
 pub use ghap_prompts::RunVerdict;
 pub use ghaps::{GhapFilter, GhapOwner, ResolvedGhap};

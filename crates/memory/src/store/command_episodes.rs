@@ -576,9 +576,11 @@ fn has_simple_variant(episode: &CommandEpisode) -> bool {
     episode.variant().is_some_and(|variant| variant.difference.before.is_none())
 }
 
-/// Returns the shapes of the commands for which [`failing_command`] returns an episode in any project, the last failed
-/// first.
-pub(crate) fn failing_command_shapes(connection: &Connection, most: u32) -> StoreResult<Vec<u64>> {
+/// Returns an episode of each command for which [`failing_command`] returns one in any project, the last failed first.
+pub(crate) fn failing_commands(
+    connection: &Connection,
+    most: u32,
+) -> StoreResult<Vec<CommandEpisode>> {
     let commands: Vec<(i64, i64)> = connection
         .prepare_cached(
             "SELECT project, shape FROM command_episode GROUP BY project, shape
@@ -586,13 +588,11 @@ pub(crate) fn failing_command_shapes(connection: &Connection, most: u32) -> Stor
         )?
         .query_map(params![MIN_KNOWN_FAILURES, most], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect::<Result<_, _>>()?;
-    let mut shapes = Vec::new();
+    let mut known = Vec::new();
     for (project, shape) in commands {
-        if failing_command(connection, project, shape.cast_unsigned())?.is_some() {
-            shapes.push(shape.cast_unsigned());
-        }
+        known.extend(failing_command(connection, project, shape.cast_unsigned())?);
     }
-    Ok(shapes)
+    Ok(known)
 }
 
 /// Returns true if [`failing_command`] returns an episode in any project.

@@ -9,9 +9,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rusqlite::hooks::Action;
 use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior};
 
-use super::command_episodes::{failing_command, failing_command_shapes};
+use super::command_episodes::{failing_command, failing_commands};
 use super::{DataDir, Store, StoreResult, io_error};
 use crate::change::Change;
+use crate::command_episode::CommandEpisode;
 use crate::episode::guarded_hunks;
 use crate::fingerprints::{
     FingerprintKind, Fingerprints, add_to_file, fingerprint, kind_fingerprint, remove_file,
@@ -124,9 +125,8 @@ fn row_fingerprints(
                 .query_row([row], |row| Ok((row.get(0)?, row.get(1)?)))
                 .optional()?;
             let Some((project, shape)) = found else { return Ok(Vec::new()) };
-            let shape = shape.cast_unsigned();
-            let known = failing_command(connection, project, shape)?;
-            Ok(known.map(|_| command_fingerprints(shape).to_vec()).unwrap_or_default())
+            let known = failing_command(connection, project, shape.cast_unsigned())?;
+            Ok(known.map(|known| command_fingerprints(&known).to_vec()).unwrap_or_default())
         }
     }
 }
@@ -160,8 +160,18 @@ pub fn fixed_file_fingerprint(file: &str) -> u64 {
     fingerprint(FingerprintKind::FixedFile, file.rsplit('/').next().unwrap_or(file))
 }
 
-fn command_fingerprints(shape: u64) -> [u64; 2] {
-    [kind_fingerprint(FingerprintKind::FailingCommand), command_fingerprint(shape)]
+fn command_fingerprints(command: &CommandEpisode) -> [u64; 3] {
+    [
+        kind_fingerprint(FingerprintKind::FailingCommand),
+        program_fingerprint(&command.program),
+        command_fingerprint(command.shape),
+    ]
+}
+
+/// Returns the fingerprint of a program with its subcommand. Most commands have another program, and computing a shape
+/// takes longer.
+pub fn program_fingerprint(program: &str) -> u64 {
+    fingerprint(FingerprintKind::FailingCommand, program)
 }
 
 /// Returns the fingerprint of a command with this [`CommandForm::fingerprint`](rutter_runs::command_form::CommandForm).
@@ -191,8 +201,8 @@ fn all_fingerprints(connection: &Connection) -> StoreResult<Vec<u64>> {
     while let Some(row) = rows.next()? {
         all.extend(fix_fingerprints(row.get_ref(0)?.as_str().unwrap_or_default()));
     }
-    for shape in failing_command_shapes(connection, MAX_COMMANDS)? {
-        all.extend(command_fingerprints(shape));
+    for command in failing_commands(connection, MAX_COMMANDS)? {
+        all.extend(command_fingerprints(&command));
     }
     Ok(all)
 }
@@ -416,7 +426,7 @@ mod tests {
         let before = Fingerprints::read(&world.store.files);
         remove_file(&world.store.files).unwrap();
         world.store.rebuild_fingerprints().unwrap();
-        assert_eq!(Fingerprints::read(&world.store.files).unwrap().all().count(), 3);
+        assert_eq!(Fingerprints::read(&world.store.files).unwrap().all().count(), 4);
         assert!(before.unwrap().all().eq(Fingerprints::read(&world.store.files).unwrap().all()));
         write_file(&world.store.files, Vec::new()).unwrap();
         assert!(lacks_fingerprint(&world.store.connection, &world.store.files).unwrap());

@@ -1,4 +1,5 @@
 use std::fs;
+use std::process::Command;
 
 use rutter_hooks::event_counts::read_event_counts;
 use rutter_memory::Time;
@@ -357,8 +358,10 @@ fn other_project_has_no_hint() {
 #[test]
 fn folder_of_command_counts() {
     let home = TestHome::new();
-    home.play_failing_commits();
     let ship = home.path("ship");
+    let init = Command::new("git").args(["init", "-q"]).current_dir(&ship).status().unwrap();
+    assert!(init.success());
+    home.play_failing_commits();
     let below = ship.join("shop");
     fs::create_dir_all(&below).unwrap();
     let before = |session: &str, command: &str| {
