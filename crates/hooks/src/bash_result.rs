@@ -56,7 +56,9 @@ pub(super) fn handle_bash_result(
     let unknown = if runs.is_empty() { find_unknown_run(&line) } else { None };
     let env = env();
     let failed = event.name == EventName::PostToolUseFailure;
-    let follows = failed || command_result::is_session_followed(wire, &env.files);
+    let follows = failed
+        || command_result::is_session_followed(wire, &env.files)
+        || command_result::is_known_to_fail(wire, &command, &env.files);
     // Other commands are runs only by configuration.
     if runs.is_empty() && !changes && unknown.is_none() && !follows && !has_configuration(&env) {
         return;

@@ -8,9 +8,11 @@ use rutter_contract::input::{PostToolUseFailure, RawPayload};
 
 use super::{HookCall, HookResult, fingerprint};
 use crate::bash_call::BashCall;
+use crate::command_hint::is_failing;
 use crate::command_message::render_command_lesson;
 use rutter_memory::command_episode::CommandCall;
 use rutter_memory::data_dir::write_new;
+use rutter_memory::fingerprints::{FingerprintKind, Fingerprints, kind_fingerprint};
 use rutter_memory::store::DataDir;
 use rutter_memory::{Clean, Id, checksum};
 use rutter_runs::command_line::CommandLine;
@@ -19,7 +21,7 @@ use rutter_runs::place::RunPlace;
 use rutter_runs::read::plain_text;
 
 /// Maximum number of bytes of a followed command line. A longer one contains a pasted file.
-const MAX_LINE_BYTES: usize = 8 * 1024;
+pub(super) const MAX_LINE_BYTES: usize = 8 * 1024;
 
 /// Returns the file that marks a session with a followed command, so that other calls need not open the database. It is
 /// beside the snapshots, which maintenance removes after a day.
@@ -32,6 +34,18 @@ pub(super) fn is_session_followed(wire: &RawPayload<'_>, files: &DataDir) -> boo
     wire.text("session_id").is_some_and(|session| {
         session_mark(&Clean::new(&session), files).symlink_metadata().is_ok()
     })
+}
+
+/// Returns true if a command of a line is known to fail, by the fingerprint file: its success is recorded, so that the
+/// hint before it ends. Without the file, returns false.
+pub(super) fn is_known_to_fail(wire: &RawPayload<'_>, command: &str, files: &DataDir) -> bool {
+    let Some(known) = Fingerprints::read(files) else { return false };
+    if !known.contains(kind_fingerprint(FingerprintKind::FailingCommand)) {
+        return false;
+    }
+    let Some(cwd) = wire.text("cwd") else { return false };
+    let cwd = Path::new(&*cwd);
+    is_failing(&known, command, &cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned()))
 }
 
 /// Returns true if a failed call may teach something, before anything is opened.

@@ -29,6 +29,7 @@ use rutter_memory::{Clean, Id, Time};
 pub mod bash_call;
 mod bash_result;
 mod card;
+mod command_hint;
 mod command_message;
 mod command_result;
 mod compact;

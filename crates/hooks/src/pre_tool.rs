@@ -1,6 +1,6 @@
 //! The PreToolUse hook: asks an agent every so many calls if its hypothesis still holds, recalls lessons for a subagent
 //! that is about to start, records the caller of our own tools, copies files that a command may change, and says so if an edit
-//! removes the lines of an earlier fix.
+//! removes the lines of an earlier fix or a command is known to fail.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use super::{HookCall, HookEnv, HookResult, ReceivedEvent, fingerprint, snapshot};
 use crate::bash_call::BashCall;
+use crate::command_hint::{self, possible_shapes};
 use crate::context::Depth;
 use crate::edit_input::edits_text;
 use crate::fix_guard;
@@ -78,7 +79,9 @@ fn handle_call(event: &ReceivedEvent<'_>, mut call: HookCall, result: &mut HookR
     }
     let hint = find_hint(event, &mut call, result);
     if let Some((row, text)) = &hint {
-        parked.extend(call.shown_entries_as(&fingerprint(text), &[(*row, 1.0)], true));
+        // The line before a command is the whole lesson, which is not repeated when the command fails.
+        let is_reference = event.tool != "Bash";
+        parked.extend(call.shown_entries_as(&fingerprint(text), &[(*row, 1.0)], is_reference));
     }
     let text = hint.map(|(_, text)| text).unwrap_or_default();
     let mut ghap = None;
@@ -115,10 +118,7 @@ fn find_hint(
         return fix_guard::find_removed_fix(event.wire, call, result);
     }
     if event.tool == "Bash" {
-        let command = BashCall::command_text(event.wire)?;
-        let place = call.place.clone();
-        let hint = call.store().ok()?.command_hint(&place, &command);
-        return result.ok_or_log("hint", hint)?.map(|(row, line)| (row, line.to_string()));
+        return command_hint::find_failing_command(event.wire, call, result);
     }
     None
 }
@@ -134,9 +134,12 @@ fn remove_stale_fingerprints(
     let root = call.place.root.clone();
     let folders: Vec<Cow<'_, str>> = folders.chain([Cow::Borrowed(root.as_str())]).collect();
     let folders: Vec<&str> = folders.iter().map(|folder| &**folder).collect();
+    let command = (event.tool == "Bash").then(|| BashCall::command_text(event.wire)).flatten();
+    let folder = call.located.root.join(&call.folder);
+    let shapes = command.map(|command| possible_shapes(&command, &folder)).unwrap_or_default();
     let client = call.client.clone();
     if let Ok(store) = call.store() {
-        let removed = store.remove_stale_fingerprints(&client, &folders);
+        let removed = store.remove_stale_fingerprints(&client, &folders, &shapes);
         result.ok_or_log("fingerprints", removed);
     }
 }

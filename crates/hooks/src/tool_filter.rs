@@ -9,9 +9,10 @@ use rutter_contract::EventName;
 use rutter_contract::input::RawPayload;
 use rutter_memory::Clean;
 use rutter_memory::fingerprints::{FingerprintKind, Fingerprints, fingerprint, kind_fingerprint};
-use rutter_memory::store::{command_fingerprint, command_forms, fixed_file_fingerprint};
+use rutter_memory::store::fixed_file_fingerprint;
 
 use crate::bash_call::BashCall;
+use crate::command_hint::is_failing;
 use crate::edit_input::{edited_file, edits_text};
 use crate::pre_tool::{is_own_tool, starts_agent};
 
@@ -59,26 +60,32 @@ impl<'a> FilteredCall<'a> {
             || (edits_text(&self.tool) && self.concerns_edit(known))
     }
 
-    /// Returns true if a failure is open here, so that files are copied before the command, or if the command is known.
+    /// Returns true if a failure is open here, so that files are copied before the command, or if the command is known to
+    /// fail.
     fn concerns_command(
         &self,
         known: &Fingerprints,
         folder: impl FnOnce() -> Option<PathBuf>,
     ) -> bool {
-        let cwd = self.wire.text("cwd").unwrap_or_default();
+        let has_open = known.contains(kind_fingerprint(FingerprintKind::OpenEpisode));
+        let has_failing = known.contains(kind_fingerprint(FingerprintKind::FailingCommand));
+        if !has_open && !has_failing {
+            return false;
+        }
         let is_open = |folder: &Path| {
             folder.ancestors().any(|root| {
                 let root = Clean::new(&root.to_string_lossy());
                 known.contains(fingerprint(FingerprintKind::OpenEpisode, &root))
             })
         };
+        let command = if has_failing { BashCall::command_text(&self.wire) } else { None };
+        let concerns = |folder: &Path| {
+            (has_open && is_open(folder))
+                || command.as_deref().is_some_and(|command| is_failing(known, command, folder))
+        };
+        let cwd = self.wire.text("cwd").unwrap_or_default();
         let cwd = Path::new(&*cwd);
-        (known.contains(kind_fingerprint(FingerprintKind::OpenEpisode))
-            && (is_open(cwd) || folder().is_some_and(|folder| folder != cwd && is_open(&folder))))
-            || (known.contains(kind_fingerprint(FingerprintKind::FailingCommand))
-                && BashCall::command_text(&self.wire).is_some_and(|command| {
-                    command_forms(&command).any(|form| known.contains(command_fingerprint(form)))
-                }))
+        concerns(cwd) || folder().is_some_and(|folder| folder != cwd && concerns(&folder))
     }
 
     /// Returns true if the file has a fix. Which lines an edit removes, only the file itself shows.

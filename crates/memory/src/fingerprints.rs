@@ -302,11 +302,11 @@ mod tests {
 
     #[test]
     fn fingerprints_differ() {
-        use FingerprintKind::{ActiveGhap, FixedFile, OpenEpisode};
-        let all = [ActiveGhap, OpenEpisode, FixedFile]
+        use FingerprintKind::{ActiveGhap, FailingCommand, FixedFile, OpenEpisode};
+        let all = [ActiveGhap, OpenEpisode, FixedFile, FailingCommand]
             .into_iter()
             .flat_map(|kind| ["", "a", "b", "ab"].map(|key| fingerprint(kind, key)));
         let distinct: std::collections::BTreeSet<u64> = all.collect();
-        assert_eq!(distinct.len(), 12);
+        assert_eq!(distinct.len(), 16);
     }
 }

@@ -29,7 +29,6 @@ use crate::{IdSuffix, Time};
 mod apply;
 mod clusters;
 mod command_episodes;
-mod command_hints;
 pub mod doctor;
 mod documents;
 mod effect_finder;
@@ -74,15 +73,14 @@ mod wal_image;
 
 pub use crate::data_dir::{DataDir, UnsafePath};
 pub use clusters::{Cluster, ClusterFilter, ClusterMember, PlottedExperience, RegroupReport};
-pub use command_episodes::{CommandLesson, KnownVariant};
-pub use command_hints::{command_fingerprint, command_forms};
+pub use command_episodes::CommandLesson;
 pub use documents::{DocumentHit, DocumentQuery, RecallRequest, RecalledRow};
 pub use episodes::{EpisodeFilter, RecalledEpisode};
 pub use exchange::{
     BatchSummary, ExportRecord, ExportReport, ImportError, ImportFile, ImportReport, ImportSummary,
     ImportedProject, ProjectAlias, RowOrigin, WhoseRows,
 };
-pub use fingerprint_rows::fixed_file_fingerprint;
+pub use fingerprint_rows::{command_fingerprint, fixed_file_fingerprint, program_fingerprint};
 pub use forget::{ForgetResult, ForgettableKind, ForgettableRow};
 pub use ghap_prompts::RunVerdict;
 pub use ghaps::{GhapFilter, GhapOwner, ResolvedGhap};

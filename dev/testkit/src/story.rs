@@ -142,6 +142,12 @@ impl<'a> HookStory<'a> {
         assert_eq!(Self::context_text(&heard), "");
     }
 
+    /// Plays a command that is about to run, and returns the hook's text.
+    pub fn before_command(&self, command: &str) -> String {
+        let fields = json!({ "tool_name": "Bash", "tool_input": { "command": command } });
+        Self::context_text(&self.send_event("PreToolUse", &fields))
+    }
+
     /// Plays a command that fails with this output, and returns the hook's text.
     pub fn run_failing_command(&self, command: &str, exit: i32, text: &str) -> String {
         let error = format!("Exit code {exit}\n{text}");

@@ -350,7 +350,7 @@ sections! {
         enabled: bool = true, Lower, "Enables the hook.";
     }
     ActionHintSettings, "hooks.action_hints" at (hooks.action_hints),
-    "The hook before an edit or a command: one line if an edit removes the lines of an earlier fix." {
+    "The hook before an edit or a command: one line if an edit removes the lines of an earlier fix, or if a command is known to fail." {
         enabled: bool = true, Lower, "Enables the hook.";
     }
     SubagentStartSettings, "hooks.subagent_start" at (hooks.subagent_start),

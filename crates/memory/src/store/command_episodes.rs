@@ -389,7 +389,7 @@ impl ShownInSession<'_> {
             "SELECT injection.id, command_episode.difference
              FROM injection CROSS JOIN command_episode ON command_episode.uid = injection.row
              WHERE injection.session = ?1 AND injection.agent IS ?2 AND injection.effect IS NULL AND NOT injection.brief
-               AND injection.at >= ?3 AND injection.at < ?4 AND (injection.gone IS NULL OR injection.gone > ?4)
+               AND injection.at >= iif(injection.event = 'PreToolUse', ?7, ?3) AND injection.at < ?4 AND (injection.gone IS NULL OR injection.gone > ?4)
                AND command_episode.project = ?5 AND command_episode.signature = ?6 AND how = 'worked'",
         )?;
         let mut rows = select.query(params![
@@ -399,6 +399,8 @@ impl ShownInSession<'_> {
             self.at,
             project,
             failed.signature,
+            // One shown before the command precedes the failure.
+            since.minus(MAX_SILENCE),
         ])?;
         let mut effects = Vec::new();
         while let Some(row) = rows.next()? {
@@ -525,64 +527,86 @@ fn is_known_to_agent(
     Ok(refreshed.is_none_or(|refreshed| ended >= refreshed || refreshed > now))
 }
 
-/// A command that failed at least twice in a project, and a variant that works.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KnownVariant {
-    /// The newest episode with the variant.
-    pub episode: CommandEpisode,
-    /// Number of recorded failures of the command.
-    pub failures: u32,
+/// Returns the lesson about a command that is about to run, if the command failed at least twice in the project since it
+/// last succeeded. Leaves out what [`recall_command_lesson`] leaves out after a failure, variants that need another
+/// command before, and unconfirmed ones.
+pub(crate) fn recall_before_command(
+    connection: &Connection,
+    project: i64,
+    place: &ProjectPlace,
+    client: &str,
+    agent: Option<&Clean>,
+    form: &CommandForm,
+    now: Time,
+) -> StoreResult<Option<CommandLesson>> {
+    let Some(known) = failing_command(connection, project, form.fingerprint())? else {
+        return Ok(None);
+    };
+    let failed = FailedCommand {
+        form: form.clone(),
+        error: known.error.to_string(),
+        signature: known.signature.to_string(),
+    };
+    let lesson = recall_command_lesson(connection, project, place, client, agent, &failed, now)?;
+    Ok(lesson.filter(|lesson| lesson.unconfirmed.is_none() && has_simple_variant(&lesson.episode)))
 }
 
-/// Returns the variant that works instead of a command with this fingerprint
-/// ([`CommandForm::fingerprint`]), if the command failed at least twice in a project and never succeeded since. A
-/// variant that needs another command before it is left out.
-pub(crate) fn known_working_variant(
+/// Returns the newest episode of a command that failed at least twice since it last succeeded, with a variant that
+/// works without another command before it. `shape` is the command's [`CommandForm::fingerprint`].
+pub(crate) fn failing_command(
     connection: &Connection,
     project: i64,
     shape: u64,
-) -> StoreResult<Option<KnownVariant>> {
-    let known = select_command_episodes(
+) -> StoreResult<Option<CommandEpisode>> {
+    let mut known = select_command_episodes(
         connection,
         "WHERE command_episode.project = ?1 AND shape = ?2 ORDER BY coalesce(ended, seen) DESC, command_episode.id DESC
          LIMIT ?3",
         params![project, shape.cast_signed(), MAX_COMPARED_EPISODES],
     )?;
-    let failures = known.iter().map(|episode| episode.failures).sum();
-    let failed = known.iter().map(|episode| episode.seen).max();
     let passed = known.iter().filter_map(|episode| episode.passed).max();
-    if failures < MIN_KNOWN_FAILURES || passed >= failed {
+    known.retain(|episode| passed.is_none_or(|passed| episode.opened > passed));
+    if known.iter().map(|episode| episode.failures).sum::<u32>() < MIN_KNOWN_FAILURES {
         return Ok(None);
     }
-    for episode in known {
-        if episode.variant().is_some_and(|variant| variant.difference.before.is_none())
-            && !effects::total_effects(connection, episode.id)?.is_harmful()
-        {
-            return Ok(Some(KnownVariant { episode, failures }));
-        }
-    }
-    Ok(None)
+    Ok(known.into_iter().find(has_simple_variant))
 }
 
-/// Returns the fingerprints of all commands of a project for which [`known_working_variant`] returns a variant.
-pub(crate) fn known_variant_fingerprints(
+fn has_simple_variant(episode: &CommandEpisode) -> bool {
+    episode.variant().is_some_and(|variant| variant.difference.before.is_none())
+}
+
+/// Returns an episode of each command for which [`failing_command`] returns one in any project, the last failed first.
+pub(crate) fn failing_commands(
     connection: &Connection,
-    project: i64,
-) -> StoreResult<Vec<u64>> {
-    let shapes: Vec<i64> = connection
+    most: u32,
+) -> StoreResult<Vec<CommandEpisode>> {
+    let commands: Vec<(i64, i64)> = connection
         .prepare_cached(
-            "SELECT shape FROM command_episode WHERE project = ?1 GROUP BY shape
-             HAVING sum(failures) >= ?2 AND max(how = 'worked') ORDER BY shape",
+            "SELECT project, shape FROM command_episode GROUP BY project, shape
+             HAVING sum(failures) >= ?1 AND max(how = 'worked') ORDER BY max(seen) DESC LIMIT ?2",
         )?
-        .query_map(params![project, MIN_KNOWN_FAILURES], |row| row.get(0))?
+        .query_map(params![MIN_KNOWN_FAILURES, most], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect::<Result<_, _>>()?;
     let mut known = Vec::new();
-    for shape in shapes.into_iter().map(i64::cast_unsigned) {
-        if known_working_variant(connection, project, shape)?.is_some() {
-            known.push(shape);
-        }
+    for (project, shape) in commands {
+        known.extend(failing_command(connection, project, shape.cast_unsigned())?);
     }
     Ok(known)
+}
+
+/// Returns true if [`failing_command`] returns an episode in any project.
+pub(crate) fn is_failing_command(connection: &Connection, shape: u64) -> StoreResult<bool> {
+    let projects: Vec<i64> = connection
+        .prepare_cached("SELECT DISTINCT project FROM command_episode WHERE shape = ?1")?
+        .query_map([shape.cast_signed()], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    for project in projects {
+        if failing_command(connection, project, shape)?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Ends episodes that nobody continued, and deletes those without a lesson that ended before a time.
@@ -630,25 +654,5 @@ impl Store {
     /// Returns the command episode that a user names by the end of its id.
     pub fn command_episode_id(&self, id: &IdSuffix) -> StoreResult<Id> {
         tables::find_by_suffix(&self.connection, "command_episode", "command", id)
-    }
-
-    /// Returns the variant that works instead of a command that failed at least twice in a project.
-    pub fn known_working_variant(
-        &self,
-        project: &ProjectKey,
-        shape: u64,
-    ) -> StoreResult<Option<KnownVariant>> {
-        match super::projects::find_by_key(&self.connection, project)? {
-            Some(project) => known_working_variant(&self.connection, project, shape),
-            None => Ok(None),
-        }
-    }
-
-    /// Returns the fingerprints of the commands of a project that have a known variant.
-    pub fn known_variant_fingerprints(&self, project: &ProjectKey) -> StoreResult<Vec<u64>> {
-        match super::projects::find_by_key(&self.connection, project)? {
-            Some(project) => known_variant_fingerprints(&self.connection, project),
-            None => Ok(Vec::new()),
-        }
     }
 }

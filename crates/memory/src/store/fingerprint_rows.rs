@@ -1,4 +1,5 @@
-//! The rows that the fingerprint file stands for: active GHAPs, open failures, and fixes with a certain edit.
+//! The rows that the fingerprint file stands for: active GHAPs, open failures, fixes with a certain edit, and commands that
+//! are known to fail.
 //!
 //! Every write transaction adds the fingerprints of the rows that it changed, before it commits, whoever changed them. The
 //! write lock of the database is also the lock of the file. Maintenance rebuilds the file.
@@ -8,8 +9,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rusqlite::hooks::Action;
 use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior};
 
+use super::command_episodes::{failing_command, failing_commands};
 use super::{DataDir, Store, StoreResult, io_error};
 use crate::change::Change;
+use crate::command_episode::CommandEpisode;
 use crate::episode::guarded_hunks;
 use crate::fingerprints::{
     FingerprintKind, Fingerprints, add_to_file, fingerprint, kind_fingerprint, remove_file,
@@ -18,12 +21,15 @@ use crate::fingerprints::{
 
 /// Maximum number of fixes in a rebuilt file, the newest.
 const MAX_FIXES: u32 = 4_096;
+/// Maximum number of commands in a rebuilt file, those that failed last.
+const MAX_COMMANDS: u32 = 1_024;
 
 /// A table whose rows have fingerprints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TrackedTable {
     Ghap,
     Episode,
+    Command,
 }
 
 impl TrackedTable {
@@ -31,6 +37,7 @@ impl TrackedTable {
         match name {
             "ghap" => Some(Self::Ghap),
             "episode" => Some(Self::Episode),
+            "command_episode" => Some(Self::Command),
             _ => None,
         }
     }
@@ -112,6 +119,15 @@ fn row_fingerprints(
             };
             Ok(if is_open { folder_fingerprints(&root).to_vec() } else { fix_fingerprints(&fix) })
         }
+        TrackedTable::Command => {
+            let found: Option<(i64, i64)> = connection
+                .prepare_cached("SELECT project, shape FROM command_episode WHERE id = ?1")?
+                .query_row([row], |row| Ok((row.get(0)?, row.get(1)?)))
+                .optional()?;
+            let Some((project, shape)) = found else { return Ok(Vec::new()) };
+            let known = failing_command(connection, project, shape.cast_unsigned())?;
+            Ok(known.map(|known| command_fingerprints(&known).to_vec()).unwrap_or_default())
+        }
     }
 }
 
@@ -144,6 +160,25 @@ pub fn fixed_file_fingerprint(file: &str) -> u64 {
     fingerprint(FingerprintKind::FixedFile, file.rsplit('/').next().unwrap_or(file))
 }
 
+fn command_fingerprints(command: &CommandEpisode) -> [u64; 3] {
+    [
+        kind_fingerprint(FingerprintKind::FailingCommand),
+        program_fingerprint(&command.program),
+        command_fingerprint(command.shape),
+    ]
+}
+
+/// Returns the fingerprint of a program with its subcommand. Most commands have another program, and computing a shape
+/// takes longer.
+pub fn program_fingerprint(program: &str) -> u64 {
+    fingerprint(FingerprintKind::FailingCommand, program)
+}
+
+/// Returns the fingerprint of a command with this [`CommandForm::fingerprint`](rutter_runs::command_form::CommandForm).
+pub fn command_fingerprint(shape: u64) -> u64 {
+    fingerprint(FingerprintKind::FailingCommand, &format!("{shape:016x}"))
+}
+
 /// Returns the fingerprints of all rows.
 fn all_fingerprints(connection: &Connection) -> StoreResult<Vec<u64>> {
     let mut all = Vec::new();
@@ -165,6 +200,9 @@ fn all_fingerprints(connection: &Connection) -> StoreResult<Vec<u64>> {
     let mut rows = fixes.query([MAX_FIXES])?;
     while let Some(row) = rows.next()? {
         all.extend(fix_fingerprints(row.get_ref(0)?.as_str().unwrap_or_default()));
+    }
+    for command in failing_commands(connection, MAX_COMMANDS)? {
+        all.extend(command_fingerprints(&command));
     }
     Ok(all)
 }
@@ -350,6 +388,58 @@ mod tests {
         assert!(world.knows(ghap_fingerprint(CLIENT)) && world.knows(folder_fingerprint("/ship")));
     }
 
+    /// Inserts episodes of one command, each with its number of failures and the time at which the command succeeded.
+    fn insert_commands(world: &mut World, shape: i64, commands: &[(u32, Option<Time>)]) {
+        let place = world.place();
+        let insert = |connection: &Connection| -> StoreResult {
+            let project = ensure_project(connection, &place, now())?;
+            for (failures, passed) in commands {
+                connection.execute(
+                    "INSERT INTO command_episode (uid, project, client, root, program, command, shape, error, signature,
+                                                  failures, opened, seen, passed, how, ended, worked, difference)
+                     VALUES (?1, ?2, 'one', '/ship', 'git push', 'git push -x', ?3, 'e', 's', ?4, ?5, ?5, ?6, 'worked', ?5,
+                             'git push', '{\"removed\":[\"-x\"]}')",
+                    params![Id::new(now()), project, shape, failures, now(), passed],
+                )?;
+            }
+            Ok(())
+        };
+        world.store.write(|transaction| insert(transaction)).unwrap();
+    }
+
+    #[test]
+    fn failing_command_has_fingerprint() {
+        let mut world = World::new();
+        let kind = kind_fingerprint(FingerprintKind::FailingCommand);
+        insert_commands(&mut world, 7, &[(1, None)]);
+        insert_commands(&mut world, 8, &[(2, Some(now()))]);
+        assert!(!world.knows(kind));
+        insert_commands(&mut world, 7, &[(1, None)]);
+        insert_commands(&mut world, -9, &[(2, None)]);
+        let shapes = [7, u64::MAX - 8];
+        assert!(
+            world.knows(kind) && shapes.iter().all(|one| world.knows(command_fingerprint(*one)))
+        );
+        assert!(!world.knows(command_fingerprint(8)));
+        assert!(!lacks_fingerprint(&world.store.connection, &world.store.files).unwrap());
+        // The rebuilt file has the same.
+        let before = Fingerprints::read(&world.store.files);
+        remove_file(&world.store.files).unwrap();
+        world.store.rebuild_fingerprints().unwrap();
+        assert_eq!(Fingerprints::read(&world.store.files).unwrap().all().count(), 4);
+        assert!(before.unwrap().all().eq(Fingerprints::read(&world.store.files).unwrap().all()));
+        write_file(&world.store.files, Vec::new()).unwrap();
+        assert!(lacks_fingerprint(&world.store.connection, &world.store.files).unwrap());
+        // Every change of a row is followed.
+        let pass = "UPDATE command_episode SET passed = opened WHERE shape = 7";
+        world.store.rebuild_fingerprints().unwrap();
+        world.store.write(|transaction| Ok(transaction.execute(pass, [])?)).unwrap();
+        let mut hook = HookStore::open(&world.store.files, Duration::from_secs(2)).unwrap();
+        hook.remove_stale_fingerprints(CLIENT, &[], &shapes).unwrap();
+        assert!(!world.knows(command_fingerprint(shapes[0])));
+        assert!(world.knows(command_fingerprint(shapes[1])));
+    }
+
     #[test]
     fn stale_fingerprints_are_removed() {
         let mut world = World::new();
@@ -362,7 +452,7 @@ mod tests {
             .execute("UPDATE episode SET how = ?1 WHERE root = '/ship'", [EpisodeEndingKind::Left]);
         open.unwrap();
         let mut hook = HookStore::open(&world.store.files, Duration::from_secs(2)).unwrap();
-        hook.remove_stale_fingerprints(CLIENT, &["/ship", "/boat", "/"]).unwrap();
+        hook.remove_stale_fingerprints(CLIENT, &["/ship", "/boat", "/"], &[]).unwrap();
         assert!(!world.knows(folder_fingerprint("/ship")));
         assert!(world.knows(folder_fingerprint("/boat")) && world.knows(ghap_fingerprint(CLIENT)));
     }

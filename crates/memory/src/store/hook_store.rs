@@ -10,19 +10,20 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use thiserror::Error;
 
-use super::command_episodes::{self, CommandLesson, KnownVariant};
+use super::command_episodes::{self, CommandLesson};
 use super::entry::ProjectPlace;
 use super::episodes::{self, RecalledEpisode};
 use super::fingerprint_rows::ChangedRows;
 use super::values::{self, ValueWithEffects};
 use super::{
-    DataDir, StoreError, StoreResult, command_hints, documents, fixes_in_file, injections,
-    io_error, projects, schema,
+    DataDir, StoreError, StoreResult, documents, fixes_in_file, injections, io_error, projects,
+    schema,
 };
 use crate::data_dir::{FolderLock, check_path};
 use crate::episode::Episode;
 use crate::run::CapturedRun;
 use crate::{Clean, Id, Time};
+use rutter_runs::command_form::CommandForm;
 use rutter_runs::failed_command::FailedCommand;
 
 /// The database, opened for one hook.
@@ -186,18 +187,6 @@ impl HookStore {
         }
     }
 
-    /// Returns the row and the line to show before a command that is known to fail here.
-    pub fn command_hint(
-        &self,
-        place: &ProjectPlace,
-        command: &str,
-    ) -> StoreResult<Option<(Id, Clean)>> {
-        match projects::find_project(&self.connection, place)? {
-            Some(project) => command_hints::command_hint(&self.connection, project, command),
-            None => Ok(None),
-        }
-    }
-
     /// Returns true if a command of a session failed and is still followed.
     pub fn has_open_command(&self, client: &str) -> StoreResult<bool> {
         command_episodes::has_open_command(&self.connection, client)
@@ -226,17 +215,26 @@ impl HookStore {
         }
     }
 
-    /// Returns the variant that works instead of a command with this fingerprint, if the command failed at least twice in
-    /// the project and never succeeded since.
-    pub fn known_working_variant(
+    /// Returns the variant that works instead of a command that is about to run, if the command is known to fail here and
+    /// the agent does not know the variant.
+    pub fn recall_before_command(
         &self,
         place: &ProjectPlace,
-        shape: u64,
-    ) -> StoreResult<Option<KnownVariant>> {
+        client: &str,
+        agent: Option<&Clean>,
+        form: &CommandForm,
+        now: Time,
+    ) -> StoreResult<Option<CommandLesson>> {
         match projects::find_project(&self.connection, place)? {
-            Some(project) => {
-                command_episodes::known_working_variant(&self.connection, project, shape)
-            }
+            Some(project) => command_episodes::recall_before_command(
+                &self.connection,
+                project,
+                place,
+                client,
+                agent,
+                form,
+                now,
+            ),
             None => Ok(None),
         }
     }

@@ -2,14 +2,20 @@
 
 use rusqlite::params;
 
-use super::fingerprint_rows::{folder_fingerprint, ghap_fingerprint};
+use super::command_episodes::is_failing_command;
+use super::fingerprint_rows::{command_fingerprint, folder_fingerprint, ghap_fingerprint};
 use super::hook_store::HookStore;
 use super::{StoreResult, io_error};
 use crate::fingerprints::{Fingerprints, write_file};
 
 impl HookStore {
-    /// Removes fingerprints of a session and of folders from the file, unless a row still has them.
-    pub fn remove_stale_fingerprints(&mut self, client: &str, folders: &[&str]) -> StoreResult {
+    /// Removes fingerprints of a session, of folders and of commands from the file, unless a row still has them.
+    pub fn remove_stale_fingerprints(
+        &mut self,
+        client: &str,
+        folders: &[&str],
+        shapes: &[u64],
+    ) -> StoreResult {
         let Some(known) = Fingerprints::read(&self.files) else { return Ok(()) };
         let is_stale = |store: &Self| -> StoreResult<Vec<u64>> {
             let mut stale = Vec::new();
@@ -20,6 +26,12 @@ impl HookStore {
             for folder in folders {
                 let one = folder_fingerprint(folder);
                 if known.contains(one) && !store.has_open_episode_in(folder)? {
+                    stale.push(one);
+                }
+            }
+            for shape in shapes {
+                let one = command_fingerprint(*shape);
+                if known.contains(one) && !is_failing_command(&store.connection, *shape)? {
                     stale.push(one);
                 }
             }

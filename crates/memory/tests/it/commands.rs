@@ -15,23 +15,42 @@ fn fail_and_find_variant(story: &mut HookStory<'_>, session: &'static str) {
 }
 
 #[test]
-fn known_variant_needs_two_failures() {
+fn hint_needs_two_failures_since_success() {
     let world = TestWorld::new();
     let mut story = HookStory::new(&world);
-    let key = story.place().key;
+    let hint = |story: &mut HookStory<'_>, session| {
+        story.session = session;
+        story.before_command("gh pr diff 9 --stat")
+    };
     fail_and_find_variant(&mut story, "session-1");
-    assert_eq!(world.store().known_variant_fingerprints(&key).unwrap(), Vec::<u64>::new());
+    assert_eq!(hint(&mut story, "session-2"), "");
     fail_and_find_variant(&mut story, "session-2");
-    let shapes = world.store().known_variant_fingerprints(&key).unwrap();
-    let [shape] = shapes.as_slice() else { panic!("{shapes:?}") };
-    let known = world.store().known_working_variant(&key, *shape).unwrap().unwrap();
-    assert_eq!(known.failures, 2);
-    assert_eq!(known.episode.variant().unwrap().command.as_str(), "gh pr diff 8 --name-only");
+    let text = hint(&mut story, "session-3");
+    assert!(text.contains("(2 times") && text.contains("`gh pr diff 8 --name-only`"), "{text}");
     // The flag exists by now.
-    story.session = "session-3";
     story.run_failing_command("gh pr diff 9 --stat", 1, UNKNOWN);
     story.bash("gh pr diff 9 --stat");
-    assert_eq!(world.store().known_variant_fingerprints(&key).unwrap(), Vec::<u64>::new());
+    assert_eq!(hint(&mut story, "session-4"), "");
+    fail_and_find_variant(&mut story, "session-5");
+    assert_eq!(hint(&mut story, "session-6"), "");
+}
+
+#[test]
+fn variant_with_preparation_is_no_hint() {
+    let world = TestWorld::new();
+    let mut story = HookStory::new(&world);
+    let rejected =
+        "! [rejected] main -> main (fetch first)\nhint: use 'git pull' before pushing again";
+    for session in ["session-1", "session-2"] {
+        story.session = session;
+        story.run_failing_command("git push origin main", 1, rejected);
+        story.bash("git pull");
+        story.bash("git push origin main");
+    }
+    let found = world.store().command_episodes(None, None).unwrap();
+    assert!(found.iter().all(|one| one.variant().is_some()), "{found:?}");
+    story.session = "session-3";
+    assert_eq!(story.before_command("git push origin main"), "");
 }
 
 #[test]

@@ -1,10 +1,12 @@
 use std::fs;
+use std::process::Command;
 
 use rutter_hooks::event_counts::read_event_counts;
 use rutter_memory::Time;
 use rutter_testkit::CommandOutput;
 use serde_json::{Value, json};
 
+use crate::command_lessons::SIGNING;
 use crate::hook::assert_silent;
 use crate::support::{GHAP_START_ARGS, TestHome, read_tree};
 
@@ -47,6 +49,16 @@ impl TestHome {
         }
         // Removes the fingerprint of the open failure.
         self.ok(&["maintain"]);
+    }
+
+    /// Plays two sessions in which a commit fails and works without its signature.
+    fn play_failing_commits(&self) {
+        self.write_config(&[]);
+        self.ok(&["maintain"]);
+        for session in ["one", "two"] {
+            drop(self.fail(session, "git commit -m 'Add the cart'", 128, SIGNING));
+            self.succeed(session, "git -c commit.gpgsign=false commit -m 'Add the cart'");
+        }
     }
 
     fn write_cart(&self, text: &str) {
@@ -262,4 +274,124 @@ fn commands_are_watched_while_red() {
     let counted = home.counted_calls();
     assert_silent(&home.hook(&edit()));
     assert_eq!((copies(), home.counted_calls()), (0, counted));
+}
+
+#[test]
+fn failing_command_is_named_once() {
+    let home = TestHome::new();
+    home.play_failing_commits();
+    let commit = |session: &str| home.before_command(session, "git add . && git commit -m x");
+    // The agent that found the variant knows it.
+    assert_silent(&home.hook(&commit("two")));
+    let said = context_of(&home.hook(&commit("three")));
+    insta::assert_snapshot!(said, @"Recorded data: `git commit` failed here before with `error: gpg failed to sign the data:` (2 times, last just now). It worked with `-c commit.gpgsign=false`: `git -c commit.gpgsign=false commit -m …`.");
+    assert_silent(&home.hook(&commit("three")));
+    // Nor is it repeated after the failure.
+    assert_silent(&home.fail("three", "git add . && git commit -m x", 128, SIGNING));
+    home.succeed("three", "git -c commit.gpgsign=false commit -m x");
+    let shown = home.json(&["injections"]);
+    assert_eq!(shown.as_array().unwrap().len(), 2, "{shown}");
+    assert_eq!((&shown[0]["event"], &shown[0]["brief"]), (&json!("PreToolUse"), &Value::Null));
+    assert_eq!(shown[0]["effect"], "helped", "{shown}");
+    home.write_config(&[("action_hints", "enabled = false")]);
+    assert_silent(&home.hook(&commit("four")));
+}
+
+#[test]
+fn one_failure_is_no_hint() {
+    let home = TestHome::new();
+    home.write_config(&[]);
+    home.ok(&["maintain"]);
+    assert_silent(&home.fail("one", "git commit -m a", 128, SIGNING));
+    home.succeed("one", "git -c commit.gpgsign=false commit -m a");
+    home.count_one_call();
+    let counted = home.counted_calls();
+    assert_silent(&home.hook(&home.before_command("two", "git commit -m a")));
+    assert_eq!(home.counted_calls(), counted);
+}
+
+#[test]
+fn other_command_touches_nothing() {
+    let home = TestHome::new();
+    home.play_failing_commits();
+    home.count_one_call();
+    home.damage_database();
+    let before = read_tree(&home.memory());
+    for command in [
+        "git commit --amend -m x",
+        "git -c commit.gpgsign=false commit -m x",
+        "cd shop && git commit -m x",
+    ] {
+        assert_silent(&home.hook(&home.before_command("three", command)));
+        assert!(read_tree(&home.memory()) == before, "{command}");
+    }
+    assert_silent(&home.hook(&home.before_command("three", "git commit -m x")));
+    assert!(read_tree(&home.memory()) != before);
+}
+
+#[test]
+fn other_success_opens_nothing() {
+    let home = TestHome::new();
+    home.write_config(&[]);
+    home.ok(&["maintain"]);
+    for session in ["one", "two"] {
+        drop(home.fail(session, "gh pr diff 8 --stat", 1, "unknown flag: --stat"));
+        home.succeed(session, "gh pr diff 8 --name-only");
+    }
+    home.damage_database();
+    home.succeed("three", "gh pr diff 9 --name-only");
+    assert_eq!(home.log(), "");
+    home.succeed("three", "gh pr diff 9 --stat");
+    assert_ne!(home.log(), "");
+}
+
+#[test]
+fn other_project_has_no_hint() {
+    let home = TestHome::new();
+    home.play_failing_commits();
+    let mut payload = home.before_command("three", "git commit -m x");
+    payload["cwd"] = json!(home.world.project("boat"));
+    assert_silent(&home.hook(&payload));
+    assert!(!home.hook(&home.before_command("three", "git commit -m x")).stdout.is_empty());
+}
+
+#[test]
+fn folder_of_command_counts() {
+    let home = TestHome::new();
+    let ship = home.path("ship");
+    let init = Command::new("git").args(["init", "-q"]).current_dir(&ship).status().unwrap();
+    assert!(init.success());
+    home.play_failing_commits();
+    let below = ship.join("shop");
+    fs::create_dir_all(&below).unwrap();
+    let before = |session: &str, command: &str| {
+        let mut payload = home.before_command(session, command);
+        payload["cwd"] = json!(below);
+        home.hook(&payload).stdout
+    };
+    assert_eq!(before("three", "git commit -m x"), "");
+    assert_ne!(before("three", &format!("cd {} && git commit -m x", ship.display())), "");
+}
+
+#[test]
+fn success_ends_hint() {
+    let home = TestHome::new();
+    home.play_failing_commits();
+    let commit = |session: &str| home.before_command(session, "git commit -m x");
+    assert!(!home.hook(&commit("three")).stdout.is_empty());
+    // This session has no failure that is followed.
+    home.succeed("four", "git commit -m x");
+    assert_silent(&home.hook(&commit("five")));
+    // The hook has removed the fingerprint.
+    home.count_one_call();
+    let counted = home.counted_calls();
+    assert_silent(&home.hook(&commit("five")));
+    assert_eq!(home.counted_calls(), counted);
+    // It must fail twice again.
+    drop(home.fail("six", "git commit -m x", 128, SIGNING));
+    home.succeed("six", "git -c commit.gpgsign=false commit -m x");
+    assert_silent(&home.hook(&commit("seven")));
+    drop(home.fail("eight", "git commit -m x", 128, SIGNING));
+    home.succeed("eight", "git -c commit.gpgsign=false commit -m x");
+    assert!(!home.hook(&commit("nine")).stdout.is_empty());
 }

@@ -6,12 +6,18 @@ use serde_json::{Value, json};
 use crate::hook::assert_silent;
 use crate::support::{TestHome, contains_text, lock_database, read_all_bytes};
 
-const SIGNING: &str = "error: gpg failed to sign the data:\ngpg: signing failed: No pinentry\n\n\
+pub(crate) const SIGNING: &str = "error: gpg failed to sign the data:\ngpg: signing failed: No pinentry\n\n\
                        fatal: failed to write commit object";
 
 impl TestHome {
     /// Reports a failed command, and returns what the hook said.
-    fn fail(&self, session: &str, command: &str, exit: i32, output: &str) -> CommandOutput {
+    pub(crate) fn fail(
+        &self,
+        session: &str,
+        command: &str,
+        exit: i32,
+        output: &str,
+    ) -> CommandOutput {
         let fields = json!({
             "tool_name": "Bash", "tool_input": { "command": command },
             "error": format!("Exit code {exit}\n{output}"),
@@ -19,7 +25,7 @@ impl TestHome {
         self.hook(&self.event(session, "PostToolUseFailure", &fields))
     }
 
-    fn succeed(&self, session: &str, command: &str) {
+    pub(crate) fn succeed(&self, session: &str, command: &str) {
         let fields = json!({
             "tool_name": "Bash", "tool_input": { "command": command },
             "tool_response": { "stdout": "", "stderr": "", "interrupted": false },

@@ -1,4 +1,5 @@
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -462,4 +463,28 @@ fn removed_fix_is_named_at_edit() {
     let told = second.reached_model("this edit removes lines").unwrap();
     assert_eq!(told.request, first_result_request(&second) + 1);
     assert!(fs::read_to_string(&file).unwrap().contains("* 0.9"));
+}
+
+#[test]
+fn failing_command_is_named_before() {
+    let script = "case $1 in --fast) echo \"error: unknown flag: --fast\" >&2; exit 2;; esac\n";
+    let Some(mut life) = LiveProject::new(&[("deploy", &format!("#!/bin/sh\n{script}"))]) else {
+        return;
+    };
+    life.init();
+    let mode = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(life.project.join("deploy"), mode).unwrap();
+    for _ in 0..2 {
+        life.session([bash_turn("./deploy --fast"), bash_turn("./deploy")]);
+    }
+    let third = life.session([bash_turn("./deploy --fast"), bash_turn("./deploy --fast")]);
+    let said = hook_texts(&third);
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].contains("It worked without `--fast`: `deploy`."), "{said:?}");
+    // With the result of the call that failed.
+    let told = third.reached_model("It worked without").unwrap();
+    assert_eq!(told.request, first_result_request(&third));
+    let shown = life.rutter(&["injections", "--json"]).assert_success().stdout;
+    let shown: Value = serde_json::from_str(&shown).unwrap();
+    assert_eq!(shown[0]["event"], "PreToolUse", "{shown}");
 }
