@@ -175,6 +175,17 @@ fn open_episodes(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+/// Returns the program and the error of a command episode, or None if no episode has this id.
+pub(super) fn describe_command_episode(
+    connection: &Connection,
+    row: Id,
+) -> StoreResult<Option<Clean>> {
+    Ok(connection
+        .prepare_cached("SELECT program || ': ' || error FROM command_episode WHERE uid = ?1")?
+        .query_row([row], |row| row.get(0))
+        .optional()?)
+}
+
 /// Returns true if a command of a session failed and is still followed.
 pub(crate) fn has_open_command(connection: &Connection, client: &str) -> StoreResult<bool> {
     Ok(connection

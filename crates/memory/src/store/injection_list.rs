@@ -4,7 +4,7 @@ use rusqlite::{Connection, params};
 use serde::Serialize;
 
 use super::injections::{SELECT, read_injection};
-use super::{Store, StoreError, StoreResult, documents, io_error, values};
+use super::{Store, StoreError, StoreResult, command_episodes, documents, io_error, values};
 use crate::injection::{Injection, InjectionSource};
 use crate::log::{NearMiss, near_misses};
 use crate::{Clean, Id, IdSuffix};
@@ -38,6 +38,9 @@ pub struct InjectionWithText {
 fn describe_row(connection: &Connection, row: Id) -> StoreResult<Option<(InjectionSource, Clean)>> {
     if let Some((kind, text)) = documents::describe_row(connection, row)? {
         return Ok(Some((kind.into(), text)));
+    }
+    if let Some(text) = command_episodes::describe_command_episode(connection, row)? {
+        return Ok(Some((InjectionSource::Episode, text)));
     }
     let value = documents::none_if_missing(values::find_value(connection, row))?;
     Ok(value.map(|value| (InjectionSource::Value, value.text)))

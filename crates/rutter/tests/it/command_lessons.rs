@@ -67,6 +67,7 @@ fn variant_is_shown_in_other_session() {
     assert!(rows.iter().all(|row| row["state"] == "worked"), "{rows:?}");
     let shown = home.json(&["injections"]);
     assert_eq!(shown[0]["effect"], "helped", "{shown}");
+    assert_eq!(shown[0]["text"], "git commit: error: gpg failed to sign the data:", "{shown}");
 }
 
 #[test]
