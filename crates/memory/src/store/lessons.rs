@@ -15,6 +15,11 @@ use crate::{Clean, Id, Time};
 /// Number of experiences, and of memories, that are compared: the newest, and the most important ones.
 const MAX_COMPARED_ROWS: u32 = 50;
 
+/// Reads the order from an index: a project may have 100,000 memories.
+const MEMORIES_BY_IMPORTANCE: &str = "SELECT uid, text, importance, changed FROM memory
+    WHERE project = ?1 AND NOT (category = 'preference' AND importance = 1.0)
+    ORDER BY importance DESC, changed DESC LIMIT ?2";
+
 /// A lesson of a project: a memory, or what a resolved GHAP taught.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProjectLesson {
@@ -76,11 +81,7 @@ fn ranked_memories(
     project: i64,
     now: Time,
 ) -> StoreResult<Vec<(f64, ProjectLesson)>> {
-    let mut rows = connection.prepare_cached(
-        "SELECT uid, text, importance, changed FROM memory
-         WHERE project = ?1 AND NOT (category = 'preference' AND importance = 1.0)
-         ORDER BY importance DESC, changed DESC LIMIT ?2",
-    )?;
+    let mut rows = connection.prepare_cached(MEMORIES_BY_IMPORTANCE)?;
     let rows = rows.query_map(params![project, MAX_COMPARED_ROWS], |row| {
         let lesson =
             ProjectLesson { row: row.get(0)?, kind: DocumentKind::Memory, text: row.get(1)? };
@@ -123,5 +124,21 @@ impl Store {
         self.write(|transaction| {
             injections::insert_injection(transaction, session, &injection).map(drop)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memories_are_not_sorted_on_each_start() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("rutter"), Time::from_millis(1)).unwrap();
+        let plan = format!("EXPLAIN QUERY PLAN {MEMORIES_BY_IMPORTANCE}");
+        let mut steps = store.connection.prepare(&plan).unwrap();
+        let steps = steps.query_map(params![1, 50], |row| row.get::<_, String>(3)).unwrap();
+        let steps: Vec<String> = steps.map(Result::unwrap).collect();
+        assert_eq!(steps, ["SEARCH memory USING INDEX memory_project (project=?)"]);
     }
 }
