@@ -1,0 +1,212 @@
+//! What the rules read: files, contract and machine.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use rutter_contract::EventName;
+use rutter_contract::version::Contract;
+
+use super::tree::{SourceMember, SourceNode};
+use crate::settings::{
+    HookFault, HookFaultKind, LayerState, SettingsFault, SettingsLayer, SettingsSource,
+};
+
+/// Everything that a rule may look at.
+#[derive(Debug)]
+pub struct LintContext<'a> {
+    /// The files, in the client's order.
+    pub files: &'a [LintFile],
+    /// The contract of the client version.
+    pub contract: Contract,
+    /// The machine on which the hooks run.
+    pub machine: &'a LintMachine,
+}
+
+/// What is known about the machine on which the hooks run.
+#[derive(Debug, Clone, Default)]
+pub struct LintMachine {
+    /// The folder in which the client is started. None if commands cannot be checked, for example for text from stdin.
+    pub folder: Option<PathBuf>,
+    /// The user's home folder.
+    pub home: Option<PathBuf>,
+    /// Folders of `PATH`, in search order. Empty if programs cannot be checked.
+    pub search: Vec<PathBuf>,
+}
+
+/// A file that may contain hooks.
+#[derive(Debug)]
+pub struct LintFile {
+    /// Its path.
+    pub path: PathBuf,
+    /// The kind of file.
+    pub whose: SettingsSource,
+    /// Folder of the plugin that contains it.
+    pub plugin: Option<PathBuf>,
+    /// The way in which the client treats it.
+    pub state: LayerState,
+    /// The text without a byte order mark.
+    pub text: String,
+    /// The values of the text. None if it is not valid.
+    pub root: Option<SourceNode>,
+    /// The faults for which the client skips the file or a part of it.
+    pub faults: Vec<SettingsFault>,
+}
+
+impl LintFile {
+    /// Creates the file of a layer. Returns None if the file does not exist.
+    pub fn from_layer(layer: SettingsLayer) -> Option<Self> {
+        if layer.state == LayerState::Absent {
+            return None;
+        }
+        let text = match &layer.document {
+            Some(document) => document.text.clone(),
+            None => std::fs::read_to_string(&layer.path).unwrap_or_default(),
+        };
+        let plugin = layer.entries.iter().find_map(|entry| entry.plugin.clone());
+        let root = SourceNode::parse_json(&text);
+        let SettingsLayer { whose, path, state, faults, .. } = layer;
+        Some(Self { path, whose, plugin, state, text, root, faults })
+    }
+
+    /// Returns the value of a key at the root.
+    pub fn get(&self, key: &str) -> Option<&SourceNode> {
+        self.root.as_ref()?.get(key)
+    }
+
+    /// Returns the members of `hooks`: an event each.
+    pub fn events(&self) -> &[SourceMember] {
+        self.get("hooks").map_or(&[], SourceNode::members)
+    }
+
+    /// Returns the groups of the known events.
+    pub fn groups(&self) -> impl Iterator<Item = GroupNode<'_>> {
+        self.events().iter().flat_map(|member| {
+            let event = member.key.parse::<EventName>().ok();
+            let groups = member.node.items().iter();
+            groups.filter_map(move |node| Some(GroupNode { event: event?, node }))
+        })
+    }
+
+    /// Returns the handlers of the known events that are objects in a group.
+    pub fn handlers(&self) -> impl Iterator<Item = HandlerNode<'_>> {
+        self.groups().flat_map(|group| {
+            let handlers = group.node.get("hooks").map_or(&[][..], SourceNode::items).iter();
+            handlers.filter(|node| node.is_object()).map(move |node| HandlerNode {
+                event: group.event,
+                group: group.node,
+                node,
+            })
+        })
+    }
+
+    /// Returns the byte offset of a line and column, both from 1, with columns in characters.
+    pub fn offset(&self, (line, column): (usize, usize)) -> usize {
+        let start = self
+            .text
+            .split_inclusive('\n')
+            .take(line.saturating_sub(1))
+            .map(str::len)
+            .sum::<usize>();
+        let rest = self.text.get(start..).unwrap_or_default();
+        start + rest.chars().take(column.saturating_sub(1)).map(char::len_utf8).sum::<usize>()
+    }
+
+    /// Returns the range of the value or key that begins at an offset, or of the first character there.
+    pub fn range_at(&self, at: usize) -> Range<usize> {
+        fn find(node: &SourceNode, at: usize) -> Option<Range<usize>> {
+            if node.range.start == at {
+                return Some(node.range.clone());
+            }
+            if !node.range.contains(&at) {
+                return None;
+            }
+            for member in node.members() {
+                if member.key_range.start == at {
+                    return Some(member.key_range.clone());
+                }
+                if let Some(found) = find(&member.node, at) {
+                    return Some(found);
+                }
+            }
+            node.items().iter().find_map(|item| find(item, at))
+        }
+        let found = self.root.as_ref().and_then(|root| find(root, at));
+        found.unwrap_or_else(|| {
+            let next = self.text.get(at..).and_then(|rest| rest.chars().next());
+            at..at + next.map_or(0, char::len_utf8)
+        })
+    }
+
+    /// Returns true if a fault of guard hooks is about the value at an offset.
+    pub fn is_guard_fault(&self, at: usize) -> bool {
+        self.faults.iter().any(|fault| match fault {
+            SettingsFault::Hooks(HookFault {
+                kind: HookFaultKind::GuardsUnderUnknownEvent { .. },
+                location,
+                ..
+            }) => location.position.is_some_and(|position| self.offset(position) == at),
+            _ => false,
+        })
+    }
+
+    /// Returns true if the file is part of a plugin.
+    pub fn is_plugin(&self) -> bool {
+        self.whose == SettingsSource::Plugin
+    }
+
+    /// Returns the name of the file without its folders.
+    pub fn file_name(&self) -> &str {
+        self.path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
+    }
+}
+
+/// A matcher group of a known event.
+#[derive(Debug, Clone, Copy)]
+pub struct GroupNode<'a> {
+    /// The event.
+    pub event: EventName,
+    /// The group.
+    pub node: &'a SourceNode,
+}
+
+/// A handler of a known event.
+#[derive(Debug, Clone, Copy)]
+pub struct HandlerNode<'a> {
+    /// The event.
+    pub event: EventName,
+    /// The group that contains it.
+    pub group: &'a SourceNode,
+    /// The handler.
+    pub node: &'a SourceNode,
+}
+
+impl<'a> HandlerNode<'a> {
+    /// Returns the matcher of the group.
+    pub fn matcher(self) -> Option<&'a str> {
+        self.group.get("matcher").and_then(SourceNode::text)
+    }
+
+    /// Returns a text of the handler.
+    pub fn text(self, key: &str) -> Option<&'a str> {
+        self.node.get(key).and_then(SourceNode::text)
+    }
+
+    /// Returns true if the handler is of a type.
+    pub fn is_type(self, name: &str) -> bool {
+        self.text("type") == Some(name)
+    }
+}
+
+impl LintMachine {
+    /// Finds a program in `PATH`. Relative folders are skipped, because each working directory resolves them differently.
+    pub fn find_program(&self, name: &str) -> Option<PathBuf> {
+        let folders = self.search.iter().filter(|folder| folder.is_absolute());
+        folders.map(|folder| folder.join(name)).find(|path| is_executable(path))
+    }
+}
+
+/// Returns true if a path is a file that may be executed.
+pub(super) fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
