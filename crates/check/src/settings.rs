@@ -38,7 +38,7 @@ pub use document::{
     MAX_DOCUMENT_BYTES,
 };
 pub use entry::HookEntry;
-pub use entry_fault::{EntryFault, EntryFieldType, entry_types};
+pub use entry_fault::{EntryFault, EntryFieldType, common_entry_fields, entry_fields, entry_types};
 pub use hooks::{HookFault, HookFaultKind, LoadFault, LoadedGroup, LoadedHooks, load_hooks};
 pub use keys::{SettingType, WrongType};
 pub use layers::{LayerState, SettingsFault, SettingsLayer, SettingsSource, load_layers};

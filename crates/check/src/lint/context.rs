@@ -1,6 +1,5 @@
 //! What the rules read: files, contract and machine.
 
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use rutter_contract::EventName;
@@ -111,41 +110,41 @@ impl LintFile {
         start + rest.chars().take(column.saturating_sub(1)).map(char::len_utf8).sum::<usize>()
     }
 
-    /// Returns the range of the value or key that begins at an offset, or of the first character there.
-    pub fn range_at(&self, at: usize) -> Range<usize> {
-        fn find(node: &SourceNode, at: usize) -> Option<Range<usize>> {
+    /// Returns the value that begins at an offset.
+    pub fn node_at(&self, at: usize) -> Option<&SourceNode> {
+        fn find(node: &SourceNode, at: usize) -> Option<&SourceNode> {
             if node.range.start == at {
-                return Some(node.range.clone());
+                return Some(node);
             }
-            if !node.range.contains(&at) {
-                return None;
-            }
-            for member in node.members() {
-                if member.key_range.start == at {
-                    return Some(member.key_range.clone());
-                }
-                if let Some(found) = find(&member.node, at) {
-                    return Some(found);
-                }
-            }
-            node.items().iter().find_map(|item| find(item, at))
+            let inner = node.members().iter().map(|member| &member.node).chain(node.items());
+            inner.filter(|node| node.range.contains(&at)).find_map(|node| find(node, at))
         }
-        let found = self.root.as_ref().and_then(|root| find(root, at));
-        found.unwrap_or_else(|| {
-            let next = self.text.get(at..).and_then(|rest| rest.chars().next());
-            at..at + next.map_or(0, char::len_utf8)
+        find(self.root.as_ref()?, at)
+    }
+
+    /// Returns the faults of hooks, each with the offset of the value that the client does not accept.
+    pub fn hook_faults(&self) -> impl Iterator<Item = (&HookFault, usize)> {
+        self.faults.iter().filter_map(|fault| match fault {
+            SettingsFault::Hooks(fault) => Some((fault, self.offset(fault.location.position?))),
+            _ => None,
         })
     }
 
-    /// Returns true if a fault of guard hooks is about the value at an offset.
+    /// Returns what the client does with the file because of a fault, as the end of a message.
+    pub fn skip_note(&self, fault: &HookFault) -> &'static str {
+        match (fault.skips_file, self.is_plugin()) {
+            (false, _) => "the client skips it",
+            (true, false) => {
+                "the client skips the whole file, with its permissions and all other hooks"
+            }
+            (true, true) => "the client does not load the plugin",
+        }
+    }
+
+    /// Returns true if a name under `hooks` that is no event contains guard hooks, by the offset of its value.
     pub fn is_guard_fault(&self, at: usize) -> bool {
-        self.faults.iter().any(|fault| match fault {
-            SettingsFault::Hooks(HookFault {
-                kind: HookFaultKind::GuardsUnderUnknownEvent { .. },
-                location,
-                ..
-            }) => location.position.is_some_and(|position| self.offset(position) == at),
-            _ => false,
+        self.hook_faults().any(|(fault, offset)| {
+            offset == at && matches!(fault.kind, HookFaultKind::GuardsUnderUnknownEvent { .. })
         })
     }
 

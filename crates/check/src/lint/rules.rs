@@ -1,16 +1,44 @@
 //! The rules, one file each.
 
+mod entry_flat;
+mod entry_invalid;
+mod event_not_list;
+mod event_too_new;
 mod event_unknown;
+mod field_misplaced;
+mod field_unknown;
+mod guards_misplaced;
+mod handler_not_run;
+mod handler_twice;
+mod hooks_invalid;
 mod matcher_ignored;
+mod on_failure_ignored;
 mod once_ignored;
+mod setting_wrong_type;
+mod switched_off;
 mod timeout_too_long;
+mod wrapper_doubled;
 
 use super::rule::LintRule;
 
 /// All rules, in the order of the reference.
 pub static RULES: &[&LintRule] = &[
+    &entry_flat::ENTRY_FLAT,
+    &entry_invalid::ENTRY_INVALID,
+    &event_not_list::EVENT_NOT_LIST,
+    &event_too_new::EVENT_TOO_NEW,
     &event_unknown::EVENT_UNKNOWN,
+    &field_misplaced::FIELD_MISPLACED,
+    &field_unknown::FIELD_UNKNOWN,
+    &guards_misplaced::GUARDS_MISPLACED,
+    &handler_not_run::HANDLER_NOT_RUN,
+    &handler_twice::HANDLER_TWICE,
+    &hooks_invalid::HOOKS_INVALID,
     &matcher_ignored::MATCHER_IGNORED,
+    &on_failure_ignored::ON_FAILURE_IGNORED,
     &once_ignored::ONCE_IGNORED,
+    &setting_wrong_type::SETTING_WRONG_TYPE,
+    &switched_off::SWITCHED_OFF,
     &timeout_too_long::TIMEOUT_TOO_LONG,
+    &wrapper_doubled::WRAPPER_DOUBLED,
 ];
