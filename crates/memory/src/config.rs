@@ -52,6 +52,8 @@ pub struct Config {
     pub retention: RetentionSettings,
     /// Data that is not stored.
     pub privacy: PrivacySettings,
+    /// The rules of the linter that report nothing.
+    pub lint: LintSettings,
     /// The control cohort: sessions that are only observed.
     pub cohort: CohortSettings,
     /// Messages to the user, in addition to those for the model.

@@ -15,6 +15,7 @@ pub mod config;
 pub mod demo;
 mod help;
 pub mod install;
+pub mod lint;
 pub mod memory;
 pub mod server;
 pub mod steer;
@@ -194,6 +195,13 @@ pub enum ContractCommand {
     /// Payloads are captured from the real client. Without a capture, the payload is built from the event table, and
     /// stderr has a note.
     Payload(ContractPayloadArgs),
+    /// Find mistakes in settings, plugins and hook scripts that Claude Code does not report
+    ///
+    /// Checks every file that a client started here reads, or the given paths. Exits with 1 if a hook does not work;
+    /// with `--deny warnings` also for warnings.
+    Lint(lint::LintArgs),
+    /// List the rules of `contract lint`, or print the page of one
+    Rules(lint::RulesArgs),
 }
 
 /// The client version that the output is for.
