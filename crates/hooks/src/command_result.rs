@@ -8,8 +8,8 @@ use rutter_contract::input::{PostToolUseFailure, RawPayload};
 
 use super::{HookCall, HookResult, fingerprint};
 use crate::bash_call::BashCall;
-use crate::command_hint::is_failing;
 use crate::command_message::render_command_lesson;
+use crate::known_commands::{MAX_COMMAND_BYTES, is_failing};
 use rutter_memory::command_episode::CommandCall;
 use rutter_memory::data_dir::write_new;
 use rutter_memory::fingerprints::{FingerprintKind, Fingerprints, kind_fingerprint};
@@ -19,9 +19,6 @@ use rutter_runs::command_line::CommandLine;
 use rutter_runs::failed_command::{FailedCommand, names_error, shorten_output};
 use rutter_runs::place::RunPlace;
 use rutter_runs::read::plain_text;
-
-/// Maximum number of bytes of a followed command line. A longer one contains a pasted file.
-pub(super) const MAX_LINE_BYTES: usize = 8 * 1024;
 
 /// Returns the file that marks a session with a followed command, so that other calls need not open the database. It is
 /// beside the snapshots, which maintenance removes after a day.
@@ -61,7 +58,7 @@ pub(super) fn new_command_call(
     seen: &BashCall<'_>,
     event: EventName,
 ) -> Option<CommandCall> {
-    let exit = seen.exit.filter(|_| line.len() <= MAX_LINE_BYTES)?;
+    let exit = seen.exit.filter(|_| line.len() <= MAX_COMMAND_BYTES)?;
     let text = plain_text(&seen.output);
     let failed = event == EventName::PostToolUseFailure;
     Some(CommandCall {

@@ -41,6 +41,7 @@ pub mod event_counts;
 mod file_references;
 mod fix_guard;
 pub mod fix_message;
+mod known_commands;
 mod mention;
 mod messages;
 mod offer;

@@ -9,12 +9,12 @@ use rutter_contract::input::{PreToolUse, RawPayload};
 use rutter_contract::output::HookOutput;
 use serde::Deserialize;
 
-use super::{HookCall, HookEnv, HookResult, ReceivedEvent, fingerprint, snapshot};
+use super::{HookCall, HookEnv, HookResult, ReceivedEvent, command_hint, fingerprint, snapshot};
 use crate::bash_call::BashCall;
-use crate::command_hint::{self, possible_shapes};
 use crate::context::Depth;
 use crate::edit_input::edits_text;
 use crate::fix_guard;
+use crate::known_commands::possible_shapes;
 use crate::messages;
 use crate::recall_context::{self, Audience, ContextRequest};
 use rutter_memory::change::may_change_state;

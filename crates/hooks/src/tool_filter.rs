@@ -12,8 +12,8 @@ use rutter_memory::fingerprints::{FingerprintKind, Fingerprints, fingerprint, ki
 use rutter_memory::store::fixed_file_fingerprint;
 
 use crate::bash_call::BashCall;
-use crate::command_hint::is_failing;
 use crate::edit_input::{edited_file, edits_text};
+use crate::known_commands::is_failing;
 use crate::pre_tool::{is_own_tool, starts_agent};
 
 /// Length of the start of a payload that names the event. Only the paths of the transcript and the folder come before it.

@@ -4,7 +4,7 @@
 
 use thiserror::Error;
 
-use crate::memory::has_same_words;
+use crate::same_words::has_same_words;
 use crate::{Clean, Limit, TextError};
 
 /// Maximum number of phrases of a lesson.

@@ -26,6 +26,7 @@ pub mod project;
 pub mod quote;
 pub mod rank;
 pub mod run;
+mod same_words;
 pub mod session;
 pub mod store;
 pub mod value;

@@ -8,6 +8,7 @@ use super::{Store, StoreError, StoreResult, origins, projects};
 use crate::applies_when::{unite_phrases, validate_phrases};
 use crate::memory::{self, Memory, MemoryCategory, MemoryError};
 use crate::project::ProjectKey;
+use crate::same_words::has_same_words;
 use crate::{Clean, Id, Time};
 
 /// A memory to be written.
@@ -240,7 +241,7 @@ fn find_same_words(
     ))?;
     let mut rows = rows.query(params![project, memory.category])?;
     while let Some(row) = rows.next()? {
-        if memory::has_same_words(row.get_ref(1)?.as_str().unwrap_or_default(), &memory.text) {
+        if has_same_words(row.get_ref(1)?.as_str().unwrap_or_default(), &memory.text) {
             return Ok(Some(row.get(0)?));
         }
     }
