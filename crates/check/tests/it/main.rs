@@ -21,6 +21,8 @@ mod context;
 mod decisions;
 /// Every event fires, and its payload fits the table.
 mod fires;
+/// Matchers and `if` rules, given to the client.
+mod matchers;
 /// Text for the user.
 mod messages;
 /// Differences of the older measured client.
