@@ -13,7 +13,7 @@ mod rules;
 mod testing;
 mod tree;
 
-pub use context::{HandlerNode, LintContext, LintFile, LintMachine};
+pub use context::{GroupNode, HandlerNode, LintContext, LintFile, LintMachine};
 pub use finding::{LintFinding, LintFix, Severity};
 pub use rule::LintRule;
 pub use rules::RULES;

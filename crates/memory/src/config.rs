@@ -32,9 +32,10 @@ pub use file::{MAX_CONFIG_FILE_BYTES, PROJECT_FILE};
 pub use finding::{ConfigFinding, ConfigMistake, FilePosition};
 pub use hooks_yaml::{HOOKS_YAML, YamlError, YamlKey, YamlMeaning, read_hooks_yaml};
 pub use keys::{
-    ActionHintSettings, CohortSettings, EditsSettings, GhapCheckinSettings, OutcomeCaptureSettings,
-    PreCompactSettings, PrivacySettings, RetentionSettings, ScopeSettings, SessionEndSettings,
-    SessionStartSettings, StopSettings, SubagentStartSettings, UserPromptSubmitSettings,
+    ActionHintSettings, CohortSettings, EditsSettings, GhapCheckinSettings, LintSettings,
+    OutcomeCaptureSettings, PreCompactSettings, PrivacySettings, RetentionSettings, ScopeSettings,
+    SessionEndSettings, SessionStartSettings, StopSettings, SubagentStartSettings,
+    UserPromptSubmitSettings,
 };
 pub use load::{
     LoadedConfig, ProjectFileTrust, SettingOrigin, check_file, preview_trusted, read_project_file,

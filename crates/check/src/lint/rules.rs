@@ -11,7 +11,12 @@ mod guards_misplaced;
 mod handler_not_run;
 mod handler_twice;
 mod hooks_invalid;
+mod if_never_runs;
+mod matcher_broad;
+mod matcher_dead_name;
 mod matcher_ignored;
+mod matcher_invalid;
+mod matcher_never;
 mod on_failure_ignored;
 mod once_ignored;
 mod setting_wrong_type;
@@ -34,7 +39,12 @@ pub static RULES: &[&LintRule] = &[
     &handler_not_run::HANDLER_NOT_RUN,
     &handler_twice::HANDLER_TWICE,
     &hooks_invalid::HOOKS_INVALID,
+    &if_never_runs::IF_NEVER_RUNS,
+    &matcher_broad::MATCHER_BROAD,
+    &matcher_dead_name::MATCHER_DEAD_NAME,
     &matcher_ignored::MATCHER_IGNORED,
+    &matcher_invalid::MATCHER_INVALID,
+    &matcher_never::MATCHER_NEVER,
     &on_failure_ignored::ON_FAILURE_IGNORED,
     &once_ignored::ONCE_IGNORED,
     &setting_wrong_type::SETTING_WRONG_TYPE,

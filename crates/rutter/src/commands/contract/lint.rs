@@ -95,10 +95,11 @@ impl DisabledRules {
     /// Reads `lint.off` of the configuration. An entry is `RULE`, or `RULE PATH` with the end of a path.
     fn load(env: &Environment) -> Self {
         let words = env.load_folder_config().map(|config| config.lint.off).unwrap_or_default();
-        let entries = words.into_iter().map(|word| match word.trim().split_once(char::is_whitespace) {
-            Some((rule, path)) => (rule.to_owned(), Some(PathBuf::from(path.trim()))),
-            None => (word.trim().to_owned(), None),
-        });
+        let entries =
+            words.into_iter().map(|word| match word.trim().split_once(char::is_whitespace) {
+                Some((rule, path)) => (rule.to_owned(), Some(PathBuf::from(path.trim()))),
+                None => (word.trim().to_owned(), None),
+            });
         Self { entries: entries.collect() }
     }
 

@@ -25,7 +25,8 @@ pub(super) fn fix_files(
     for (index, file) in run.files.iter().enumerate() {
         let Some(text) = fixed_text(run, disabled, index) else { continue };
         let contents = FileContents::load(&file.path)?;
-        let mark = if contents.bytes().is_some_and(|bytes| bytes.starts_with("\u{feff}".as_bytes())) {
+        let mark = if contents.bytes().is_some_and(|bytes| bytes.starts_with("\u{feff}".as_bytes()))
+        {
             "\u{feff}"
         } else {
             ""
@@ -66,13 +67,18 @@ pub(super) fn fix_files(
 fn fixed_text(run: &LintRun, disabled: &DisabledRules, index: usize) -> Option<String> {
     let file = run.files.get(index)?;
     // A file of an installed plugin is replaced by its next update.
-    if file.whose == SettingsSource::Plugin && file.plugin.as_ref().is_some_and(|folder| !folder.starts_with(".")) && run.is_discovered {
+    if file.whose == SettingsSource::Plugin
+        && file.plugin.as_ref().is_some_and(|folder| !folder.starts_with("."))
+        && run.is_discovered
+    {
         return None;
     }
-    let mut text = first_fixes(&file.text, run.findings.iter().filter(|finding| finding.file == index))?;
+    let mut text =
+        first_fixes(&file.text, run.findings.iter().filter(|finding| finding.file == index))?;
     for _ in 0..MAX_FIX_PASSES {
         let corrected = [LintFile::from_text(file, text.clone(), run.contract)];
-        let context = LintContext { files: &corrected, contract: run.contract, machine: &run.machine };
+        let context =
+            LintContext { files: &corrected, contract: run.contract, machine: &run.machine };
         let findings = run_rules(&context, &|rule, file| disabled.contains(rule, file));
         match first_fixes(&text, findings.iter()) {
             Some(next) => text = next,

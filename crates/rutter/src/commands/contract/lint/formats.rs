@@ -18,7 +18,8 @@ const RULE_PAGES: &str = "docs/reference/lint";
 
 /// Prints the findings as one JSON object.
 pub(super) fn print_json(run: &LintRun, ui: &mut Ui<'_>) -> CommandResult {
-    let findings: Vec<Value> = run.located().map(|(finding, file)| finding_json(finding, file)).collect();
+    let findings: Vec<Value> =
+        run.located().map(|(finding, file)| finding_json(finding, file)).collect();
     let files: Vec<Value> = (run.files.iter())
         .map(|file| {
             json!({
@@ -39,9 +40,9 @@ fn finding_json(finding: &LintFinding, file: &LintFile) -> Value {
     let (line, column) = position(finding, file);
     let (end_line, end_column) = line_and_column(&file.text, finding.range.end);
     let edits = finding.fix.as_ref().map(|fix| {
-        let edits = fix.edits.iter().map(|edit| {
-            json!({ "start": edit.range.start, "end": edit.range.end, "text": edit.text })
-        });
+        let edits = fix.edits.iter().map(
+            |edit| json!({ "start": edit.range.start, "end": edit.range.end, "text": edit.text }),
+        );
         edits.collect::<Vec<_>>()
     });
     json!({
@@ -121,7 +122,9 @@ fn file_uri(path: &Path, folder: &Path) -> String {
     let mut uri = start.to_owned();
     for byte in path.to_string_lossy().bytes() {
         match byte {
-            b'/' | b'-' | b'.' | b'_' | b'~' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => uri.push(char::from(byte)),
+            b'/' | b'-' | b'.' | b'_' | b'~' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => {
+                uri.push(char::from(byte))
+            }
             _ => uri.push_str(&format!("%{byte:02X}")),
         }
     }
