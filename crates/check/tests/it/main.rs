@@ -21,6 +21,8 @@ mod context;
 mod decisions;
 /// Every event fires, and its payload fits the table.
 mod fires;
+/// Hooks in the frontmatter of skills, agents and commands.
+mod frontmatter;
 /// Text for the user.
 mod messages;
 /// Differences of the older measured client.
