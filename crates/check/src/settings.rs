@@ -1,8 +1,9 @@
 //! The client's configuration, read as the client reads it.
 //!
-//! A client that is started in a folder reads settings files, plugins, registrations of MCP servers and a state file of
-//! its own. This module reads the same files by the same rules. It reports what the client uses, what the client skips,
-//! and where each of them is written. It does not judge any of this: codes, messages and advice belong to the callers.
+//! A client that is started in a folder reads settings files, plugins, registrations of MCP servers, the frontmatter of
+//! skills, agents and commands, and a state file of its own. This module reads the same files by the same rules. It
+//! reports what the client uses, what the client skips, and where each of them is written. It does not judge any of
+//! this: codes, messages and advice belong to the callers.
 //!
 //! Nothing here reads the environment or looks for a home folder. Callers pass all paths.
 //!
@@ -16,6 +17,8 @@ mod edited_text;
 mod entry;
 mod entry_fault;
 mod frontmatter;
+mod guard_search;
+mod hook_container;
 mod hook_files;
 mod hooks;
 mod json_mistakes;
@@ -49,10 +52,10 @@ pub use document::{
 };
 pub use entry::{EntrySource, HookEntry, collect_entries};
 pub use entry_fault::{EntryFault, EntryFieldType, entry_types};
+pub use hook_container::HookContainer;
 pub use hook_files::{HookFile, HookFileKind, HookLayers, load_folder_layers};
 pub use hooks::{
-    HookContainer, HookFault, HookFaultKind, LoadFault, LoadedGroup, LoadedHooks, load_hooks,
-    load_hooks_of,
+    HookFault, HookFaultKind, LoadFault, LoadedGroup, LoadedHooks, load_hooks, load_hooks_of,
 };
 pub use json_mistakes::{JsonMistake, JsonMistakeKind};
 pub use keys::{SettingType, WrongType};

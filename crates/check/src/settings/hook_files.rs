@@ -6,7 +6,7 @@ use rutter_contract::version::Contract;
 
 use super::client_files::ClientFiles;
 use super::document::LoadedDocument;
-use super::hooks::HookContainer;
+use super::hook_container::HookContainer;
 use super::layers::{SettingsLayer, SettingsSource, load_layers};
 use super::markdown_files::{load_markdown_layers, markdown_source};
 use super::plugin_folder::{PluginFault, load_plugin_folder, manifest_file};

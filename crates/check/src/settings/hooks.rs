@@ -12,62 +12,12 @@ use serde_json::Value;
 
 use super::document::ClientDocument;
 use super::entry_fault::{EntryFault, find_entry_fault};
+use super::guard_search::{
+    MAX_GUARD_SEARCH_DEPTH, holds_guards, is_event_name, is_guard_event, looks_like_group,
+    may_hold_hooks,
+};
+use super::hook_container::HookContainer;
 use super::location::FileLocation;
-
-/// Depth to which the client searches for guard hooks in unexpected places.
-const MAX_GUARD_SEARCH_DEPTH: usize = 3;
-/// Keys that the client does not search for them.
-const UNSEARCHED_KEYS: &[&str] = &[
-    "mcpServers",
-    "managedMcpServers",
-    "lspServers",
-    "pluginConfigs",
-    "enabledPlugins",
-    "extraKnownMarketplaces",
-    "env",
-    "skillOverrides",
-    "modelSettings",
-];
-/// Keys of frontmatter and of a plugin's manifest that the client does not search for them.
-const UNSEARCHED_FRONTMATTER_KEYS: &[&str] = &["metadata", "mcpServers", "lspServers"];
-const UNSEARCHED_MANIFEST_KEYS: &[&str] = &["metadata", "mcpServers", "lspServers", "experimental"];
-
-/// A kind of file with hooks. Each has its own rules for faults.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HookContainer {
-    /// A settings file. The client skips it for a wrong guard; the older client for any wrong entry.
-    Settings,
-    /// A hooks file of a plugin. For a wrong guard the newer client loads nothing of the plugin. The older client
-    /// ignores the file for any fault.
-    PluginHooks,
-    /// The manifest of a plugin. For a wrong guard the newer client loads nothing of the plugin, the older one for any
-    /// fault.
-    PluginManifest,
-    /// The frontmatter of a skill or command. For a wrong guard, or if `hooks` is not an object, the newer client loads
-    /// it without hooks and without allowed tools. The older client ignores its hooks for any fault.
-    Skill,
-    /// The frontmatter of an agent. For a wrong guard, or if `hooks` is not an object, the newer client does not load
-    /// the agent. The older client ignores its hooks for any fault.
-    Agent,
-    /// The frontmatter of a command or agent of a plugin. Both clients ignore its hooks.
-    IgnoredHooks,
-}
-
-impl HookContainer {
-    fn unsearched_keys(self) -> &'static [&'static str] {
-        match self {
-            Self::Settings => UNSEARCHED_KEYS,
-            Self::PluginHooks => &[],
-            Self::PluginManifest => UNSEARCHED_MANIFEST_KEYS,
-            Self::Skill | Self::Agent | Self::IgnoredHooks => UNSEARCHED_FRONTMATTER_KEYS,
-        }
-    }
-
-    /// Returns true for frontmatter, in which a null or empty `hooks` counts as absent.
-    fn is_frontmatter(self) -> bool {
-        matches!(self, Self::Skill | Self::Agent | Self::IgnoredHooks)
-    }
-}
 
 /// The hooks of a file that the client loads, and the faults of the others.
 #[derive(Debug, Default)]
@@ -377,72 +327,12 @@ fn parse_event_alias(name: &str) -> Option<EventName> {
     }
 }
 
-fn is_event_name(name: &str) -> bool {
-    name.parse::<EventName>().is_ok()
-}
-
-/// Returns true if an event guards permissions. The client skips a whole file rather than a single guard hook.
-fn is_guard_event(event: &str) -> bool {
-    matches!(event, "PreToolUse" | "PermissionRequest")
-}
-
 /// Returns true if JavaScript treats a value as false.
 fn is_falsy(kind: &JsonKind) -> bool {
     match kind {
         JsonKind::Null | JsonKind::Bool(false) => true,
         JsonKind::Number(number) => number.parse() == Ok(0.0_f64),
         JsonKind::Text(text) => text.is_empty(),
-        _ => false,
-    }
-}
-
-/// Returns true if a value may contain hooks.
-fn may_hold_hooks(node: &JsonNode) -> bool {
-    !matches!(&node.kind, JsonKind::Null)
-        && !matches!(&node.kind, JsonKind::List(items) if items.is_empty())
-}
-
-/// Returns true if a value looks like a matcher group.
-fn looks_like_group(node: &JsonNode) -> bool {
-    let has_matcher = node.get("matcher").is_some();
-    if !has_matcher && node.members().iter().any(|(key, _)| is_event_name(key)) {
-        return false;
-    }
-    match node.get("hooks") {
-        Some(JsonNode { kind: JsonKind::List(items), .. }) => !items.is_empty(),
-        Some(hooks @ JsonNode { kind: JsonKind::Object(_), .. }) => {
-            has_matcher || hooks.get("type").and_then(JsonNode::text).is_some()
-        }
-        _ => false,
-    }
-}
-
-/// Returns true if a value contains guard hooks or, with `groups`, anything that looks like a matcher group.
-fn holds_guards(
-    node: &JsonNode,
-    depth: usize,
-    groups: bool,
-    unsearched: &[&str],
-    in_hooks: bool,
-) -> bool {
-    let named =
-        node.members().iter().any(|(key, value)| is_guard_event(key) && may_hold_hooks(value));
-    if named || (groups && looks_like_group(node)) {
-        return true;
-    }
-    let Some(deeper) = depth.checked_sub(1) else { return false };
-    match &node.kind {
-        JsonKind::List(items) => {
-            items.iter().any(|item| holds_guards(item, deeper, groups, unsearched, in_hooks))
-        }
-        JsonKind::Object(_) if in_hooks && node.get("type").and_then(JsonNode::text).is_some() => {
-            false
-        }
-        JsonKind::Object(members) => members.iter().any(|(key, value)| {
-            let in_hooks = key == "hooks" && matches!(value.kind, JsonKind::List(_));
-            !unsearched.contains(&key.as_str())
-                && holds_guards(value, deeper, groups && !is_event_name(key), unsearched, in_hooks)
-        }),
         _ => false,
     }
 }

@@ -118,7 +118,7 @@ impl MistakeScanner<'_> {
                         ExpectedPart::ItemOrEnd(Some(self.at - 1))
                     }
                     Some(b'}' | b']') => self.close_container()?,
-                    Some(byte) if self.can_start_item(byte, in_object) => {
+                    Some(byte) if can_start_item(byte, in_object) => {
                         let range = previous_end..previous_end;
                         let repair = Some((range.clone(), ",".to_owned()));
                         let kind = JsonMistakeKind::MissingComma;
@@ -145,15 +145,6 @@ impl MistakeScanner<'_> {
         self.open.pop();
         self.at += 1;
         Some(ExpectedPart::Separator)
-    }
-
-    fn can_start_item(&self, byte: u8, in_object: bool) -> bool {
-        let quoted = matches!(byte, b'"' | b'\'');
-        if in_object {
-            quoted || is_word_byte(byte)
-        } else {
-            quoted || is_word_byte(byte) || matches!(byte, b'{' | b'[' | b'-')
-        }
     }
 
     fn scan_key(&mut self) -> Option<ExpectedPart> {
@@ -348,6 +339,12 @@ impl MistakeScanner<'_> {
     fn peek(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
     }
+}
+
+/// Returns true if a byte can start a key or an element.
+fn can_start_item(byte: u8, in_object: bool) -> bool {
+    let common = matches!(byte, b'"' | b'\'') || is_word_byte(byte);
+    common || (!in_object && matches!(byte, b'{' | b'[' | b'-'))
 }
 
 /// Returns true for the bytes of a word: letters, digits, `_` and `$`, and everything outside ASCII.

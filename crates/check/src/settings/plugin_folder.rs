@@ -8,7 +8,7 @@ use rutter_contract::javascript::{JsonKind, JsonNode};
 use rutter_contract::version::Contract;
 
 use super::document::{ClientDocument, LoadedDocument};
-use super::hooks::HookContainer;
+use super::hook_container::HookContainer;
 use super::layers::{LayerState, SettingsLayer, SettingsSource};
 use super::location::FileLocation;
 use super::markdown_files::load_markdown_layers;

@@ -44,11 +44,14 @@ pub(super) struct ObjectFields {
     last: HashMap<String, Range<usize>>,
 }
 
+/// The fields of an object that is being read, and the key of its next value.
+type OpenObject = (ObjectFields, Option<(String, Range<usize>)>);
+
 /// A container that is being read.
 struct OpenContainer {
     start: usize,
-    /// The fields and the key of the next value. None for an array.
-    object: Option<(ObjectFields, Option<(String, Range<usize>)>)>,
+    /// None for an array.
+    object: Option<OpenObject>,
     items: usize,
 }
 
@@ -63,7 +66,7 @@ impl DocumentSpans {
             let start = at;
             match byte {
                 b'{' | b'[' => {
-                    let object = (*byte == b'{').then(<(ObjectFields, Option<_>)>::default);
+                    let object = (*byte == b'{').then(OpenObject::default);
                     open.push(OpenContainer { start, object, items: 0 });
                     at += 1;
                 }

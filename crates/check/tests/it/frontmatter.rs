@@ -163,8 +163,11 @@ fn byte_order_mark_hides_frontmatter_from_older_client() {
     assert_eq!(assert_reader_agrees(&old, file, &lines).len(), 1);
 }
 
+/// Paths and texts of files.
+type PluginFiles = Vec<(&'static str, String)>;
+
 /// Files of a plugin with the number of events that run on the newer and on the older client.
-fn measured_plugins() -> Vec<(Vec<(&'static str, String)>, [usize; 2])> {
+fn measured_plugins() -> Vec<(PluginFiles, [usize; 2])> {
     let command = |event: &str| format!("echo {event} >> \\\"$CLAUDE_PROJECT_DIR/{LOG_FILE}\\\"");
     let hook = |event: &str| {
         let command = command(event);
