@@ -55,7 +55,10 @@ fn init_for_layer(advice: &str, layer: &SettingsLayer) -> Option<String> {
     }
     let with = |option: &str| Some(format!("{before}{INIT_COMMAND}{option}{rest}"));
     match layer.whose {
-        SettingsSource::Local => None,
+        SettingsSource::Local
+        | SettingsSource::Skill
+        | SettingsSource::Agent
+        | SettingsSource::Command => None,
         SettingsSource::Project => with(" --project"),
         SettingsSource::User => with(" --user"),
         SettingsSource::Plugin => with(" --plugin DIR"),
@@ -63,7 +66,6 @@ fn init_for_layer(advice: &str, layer: &SettingsLayer) -> Option<String> {
             Some(format!("{before}{}{INIT_COMMAND}{rest}", cd_command(layer)?))
         }
         SettingsSource::Managed => Some(codes::HOOKS_MANAGED_ONLY.advice.to_owned()),
-        SettingsSource::Skill | SettingsSource::Agent | SettingsSource::Command => None,
     }
 }
 
