@@ -7,7 +7,7 @@ use rutter_contract::version::Contract;
 
 use super::tree::{SourceMember, SourceNode};
 use crate::settings::{
-    HookFault, HookFaultKind, LayerState, SettingsFault, SettingsLayer, SettingsSource,
+    HookFault, HookFaultKind, LayerState, PluginFault, SettingsFault, SettingsLayer, SettingsSource,
 };
 
 /// Everything that a rule may look at.
@@ -19,6 +19,8 @@ pub struct LintContext<'a> {
     pub contract: Contract,
     /// The machine on which the hooks run.
     pub machine: &'a LintMachine,
+    /// The faults of plugins that are not those of one file.
+    pub plugin_faults: &'a [PluginFault],
 }
 
 /// What is known about the machine on which the hooks run.
@@ -52,19 +54,38 @@ pub struct LintFile {
 }
 
 impl LintFile {
-    /// Creates the file of a layer. Returns None if the file does not exist.
-    pub fn from_layer(layer: SettingsLayer) -> Option<Self> {
+    /// Creates the file of a layer. `plugin` is the folder of the plugin that contains it. Returns None if the file does
+    /// not exist.
+    pub fn from_layer(layer: SettingsLayer, plugin: Option<PathBuf>) -> Option<Self> {
         if layer.state == LayerState::Absent {
             return None;
         }
-        let text = match &layer.document {
-            Some(document) => document.text.clone(),
-            None => std::fs::read_to_string(&layer.path).unwrap_or_default(),
-        };
-        let plugin = layer.entries.iter().find_map(|entry| entry.plugin.clone());
-        let root = SourceNode::parse_json(&text);
+        let void_text = layer.faults.iter().find_map(|fault| match fault {
+            SettingsFault::Document(fault) => fault.text().map(str::to_owned),
+            _ => None,
+        });
+        let readable = layer.readable_document();
+        let root = readable.map(SourceNode::from_document);
+        let text = void_text.or_else(|| readable.map(|document| document.text.clone()));
         let SettingsLayer { whose, path, state, faults, .. } = layer;
-        Some(Self { path, whose, plugin, state, text, root, faults })
+        Some(Self { path, whose, plugin, state, text: text.unwrap_or_default(), root, faults })
+    }
+
+    /// Creates the file with another text.
+    #[must_use]
+    pub fn with_text(&self, text: &str, contract: Contract) -> Self {
+        let plugin = self.plugin.as_deref();
+        let layer = SettingsLayer::parse(self.whose, &self.path, plugin, text.as_bytes(), contract);
+        let changed = Self::from_layer(layer, self.plugin.clone());
+        changed.unwrap_or_else(|| Self {
+            path: self.path.clone(),
+            whose: self.whose,
+            plugin: self.plugin.clone(),
+            state: LayerState::Blank,
+            text: text.to_owned(),
+            root: None,
+            faults: Vec::new(),
+        })
     }
 
     /// Returns the value of a key at the root.
@@ -150,7 +171,7 @@ impl LintFile {
 
     /// Returns true if the file is part of a plugin.
     pub fn is_plugin(&self) -> bool {
-        self.whose == SettingsSource::Plugin
+        self.whose == SettingsSource::Plugin || self.plugin.is_some()
     }
 
     /// Returns the name of the file without its folders.

@@ -1,6 +1,6 @@
 //! Runs the rules on texts, for the cases of each rule.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rutter_contract::version::{Contract, Version};
 use tempfile::TempDir;
@@ -79,7 +79,10 @@ impl LintCase {
     fn load(&self) -> Vec<LintFile> {
         let load = |(whose, path): &(SettingsSource, PathBuf)| {
             let plugin = (*whose == SettingsSource::Plugin).then(|| self.folder.path());
-            LintFile::from_layer(SettingsLayer::load(*whose, path, plugin, self.contract))
+            LintFile::from_layer(
+                SettingsLayer::load(*whose, path, plugin, self.contract),
+                plugin.map(Path::to_owned),
+            )
         };
         self.files.iter().filter_map(load).collect()
     }
@@ -92,7 +95,12 @@ impl LintCase {
             home: None,
             search: vec![PathBuf::from("/bin"), PathBuf::from("/usr/bin")],
         };
-        let context = LintContext { files: &files, contract: self.contract, machine: &machine };
+        let context = LintContext {
+            files: &files,
+            contract: self.contract,
+            machine: &machine,
+            plugin_faults: &[],
+        };
         let findings = run_rules(&context, &|_, _| false);
         (findings, files)
     }

@@ -1,15 +1,12 @@
 //! The values of a file with the byte range of each key and value.
 //!
-//! Rules need the position of everything that an author wrote, also of what the client ignores. Duplicate keys are kept.
+//! Rules need the position of everything that an author wrote, also of what the client ignores.
 
 use std::ops::Range;
 
-use rutter_contract::javascript::{self, JsonKind, JsonNode};
+use rutter_contract::javascript::{JsonKind, JsonNode};
 
-use crate::settings::{JsonOutline, JsonType};
-
-/// Depth to which values are kept. Hooks are six levels deep.
-const MAX_TREE_DEPTH: usize = 12;
+use crate::settings::ClientDocument;
 
 /// A value and its range in the text.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,7 +30,7 @@ pub enum SourceValue {
     Text(String),
     /// An array.
     List(Vec<SourceNode>),
-    /// An object, in order and with duplicate keys.
+    /// An object, in order. Of duplicate keys the last value counts.
     Object(Vec<SourceMember>),
 }
 
@@ -56,10 +53,9 @@ impl SourceMember {
 }
 
 impl SourceNode {
-    /// Builds the tree of a JSON text. Returns None if the text is not JSON.
-    pub fn parse_json(text: &str) -> Option<Self> {
-        let (outline, root) = JsonOutline::parse(text).ok()?;
-        Some(build_node(&outline, root, MAX_TREE_DEPTH))
+    /// Builds the tree of a document: JSON, or the frontmatter of a markdown file.
+    pub fn from_document(document: &ClientDocument) -> Self {
+        build_node(document, &document.root)
     }
 
     /// Returns the members of an object; empty for other values.
@@ -78,12 +74,12 @@ impl SourceNode {
         }
     }
 
-    /// Returns the effective member of an object: the last one with this key.
+    /// Returns a member of an object.
     pub fn member(&self, key: &str) -> Option<&SourceMember> {
         self.members().iter().rfind(|member| member.key == key)
     }
 
-    /// Returns the value of the effective member of an object.
+    /// Returns the value of a member of an object.
     pub fn get(&self, key: &str) -> Option<&Self> {
         self.member(key).map(|member| &member.node)
     }
@@ -118,66 +114,69 @@ impl SourceNode {
     }
 }
 
-fn build_node(outline: &JsonOutline<'_>, range: Range<usize>, depth: usize) -> SourceNode {
-    let deeper = depth.checked_sub(1);
-    let value = match (outline.json_type(&range), deeper) {
-        (JsonType::Object, Some(deeper)) => {
-            let members = outline.items(&range).into_iter().filter_map(|item| {
-                let key_range = item.range.start..key_end(outline, item.range.start);
-                let node = build_node(outline, item.value, deeper);
-                Some(SourceMember { key: item.key?, key_range, node })
+fn build_node(document: &ClientDocument, node: &JsonNode) -> SourceNode {
+    let value = match &node.kind {
+        JsonKind::Null => SourceValue::Null,
+        JsonKind::Bool(flag) => SourceValue::Bool(*flag),
+        JsonKind::Number(number) => SourceValue::Number(number.clone()),
+        JsonKind::Text(text) => SourceValue::Text(text.clone()),
+        JsonKind::List(items) => {
+            SourceValue::List(items.iter().map(|item| build_node(document, item)).collect())
+        }
+        JsonKind::Object(members) => {
+            let spans = document.field_spans(node);
+            let members = members.iter().filter_map(|(key, node)| {
+                let span = spans.iter().rfind(|span| span.key == *key)?;
+                let node = build_node(document, node);
+                Some(SourceMember { key: key.clone(), key_range: span.key_range.clone(), node })
             });
             SourceValue::Object(members.collect())
         }
-        (JsonType::List, Some(deeper)) => {
-            let items = outline.items(&range);
-            let items = items.into_iter().map(|item| build_node(outline, item.value, deeper));
-            SourceValue::List(items.collect())
-        }
-        (JsonType::Object, None) => SourceValue::Object(Vec::new()),
-        (JsonType::List, None) => SourceValue::List(Vec::new()),
-        (JsonType::Other, _) => match javascript::parse(outline.slice(&range)) {
-            Ok(JsonNode { kind: JsonKind::Text(text), .. }) => SourceValue::Text(text),
-            Ok(JsonNode { kind: JsonKind::Number(number), .. }) => SourceValue::Number(number),
-            Ok(JsonNode { kind: JsonKind::Bool(flag), .. }) => SourceValue::Bool(flag),
-            _ => SourceValue::Null,
-        },
     };
-    SourceNode { range, value }
-}
-
-/// Returns the end of the key that begins at an offset.
-fn key_end(outline: &JsonOutline<'_>, start: usize) -> usize {
-    let rest = outline.text.get(start..).unwrap_or_default();
-    javascript::parse_first(rest).map_or(start, |(_, length)| start + length)
+    SourceNode { range: document.value_range(node), value }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::path::Path;
 
-    #[test]
-    fn keeps_ranges_and_duplicate_keys() {
-        let text = r#"{ "a": [1, "x"], "b" : {"c": true}, "a": null }"#;
-        let root = SourceNode::parse_json(text).unwrap();
-        let keys: Vec<&str> =
-            root.members().iter().map(|member| &text[member.key_range.clone()]).collect();
-        assert_eq!(keys, ["\"a\"", "\"b\"", "\"a\""]);
-        assert_eq!(root.get("a").unwrap().value, SourceValue::Null);
-        assert_eq!(&text[root.members()[0].node.items()[1].range.clone()], "\"x\"");
-        assert_eq!(&text[root.members()[1].range()], r#""b" : {"c": true}"#);
-        assert_eq!(root.get("b").unwrap().get("c").unwrap().flag(), Some(true));
-        assert_eq!(SourceNode::parse_json("{,}"), None);
+    use rutter_contract::version::Contract;
+
+    use super::*;
+    use crate::settings::LoadedDocument;
+
+    fn parse(name: &str, text: &str) -> SourceNode {
+        let contract = Contract::newest();
+        let loaded = if name.ends_with(".md") {
+            LoadedDocument::parse_frontmatter(Path::new(name), text.as_bytes(), contract)
+        } else {
+            LoadedDocument::parse(Path::new(name), text.as_bytes())
+        };
+        let LoadedDocument::Document(document) = loaded else { panic!("{loaded:?}") };
+        SourceNode::from_document(&document)
     }
 
     #[test]
-    fn deep_values_are_cut() {
-        let text = format!("{}{}", "[".repeat(500), "]".repeat(500));
-        let mut node = &SourceNode::parse_json(&text).unwrap();
-        let mut depth = 0;
-        while let Some(inner) = node.items().first() {
-            (node, depth) = (inner, depth + 1);
-        }
-        assert_eq!(depth, MAX_TREE_DEPTH);
+    fn keeps_ranges_of_json() {
+        let text = r#"{ "a": [1, "x"], "b" : {"c": true}, "d": null }"#;
+        let root = parse("a.json", text);
+        let keys: Vec<&str> =
+            root.members().iter().map(|member| &text[member.key_range.clone()]).collect();
+        assert_eq!(keys, ["\"a\"", "\"b\"", "\"d\""]);
+        assert_eq!(&text[root.members()[0].node.items()[1].range.clone()], "\"x\"");
+        assert_eq!(&text[root.members()[1].range()], r#""b" : {"c": true}"#);
+        assert_eq!(root.get("b").unwrap().get("c").unwrap().flag(), Some(true));
+        assert_eq!(root.get("d").unwrap().value, SourceValue::Null);
+    }
+
+    #[test]
+    fn keeps_ranges_of_frontmatter() {
+        let text = "---\nhooks:\n  Stop:\n    - matcher: 'a b'\n---\n";
+        let root = parse("/p/.claude/agents/a.md", text);
+        let group = &root.get("hooks").unwrap().get("Stop").unwrap().items()[0];
+        let member = group.member("matcher").unwrap();
+        assert_eq!(&text[member.key_range.clone()], "matcher");
+        assert_eq!(&text[member.node.range.clone()], "'a b'");
+        assert_eq!(member.node.text(), Some("a b"));
     }
 }

@@ -21,6 +21,8 @@ mod context;
 mod decisions;
 /// Every event fires, and its payload fits the table.
 mod fires;
+/// Hooks in the frontmatter of skills, agents and commands.
+mod frontmatter;
 /// Matchers and `if` rules, given to the client.
 mod matchers;
 /// Text for the user.

@@ -2,6 +2,7 @@
 
 use crate::lint::rule::lint_rule;
 use crate::lint::{LintContext, LintFinding};
+use crate::settings::SettingsSource;
 
 lint_rule! {
     /// `once` has no effect outside of a skill, so the hook runs every time.
@@ -19,7 +20,7 @@ lint_rule! {
 
 fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
     for (index, file) in context.files.iter().enumerate() {
-        if file.file_name() == "SKILL.md" {
+        if file.whose == SettingsSource::Skill {
             continue;
         }
         for handler in file.handlers() {
