@@ -7,11 +7,14 @@ mod event_too_new;
 mod event_unknown;
 mod field_misplaced;
 mod field_unknown;
+mod file_unreadable;
 mod guards_misplaced;
 mod handler_not_run;
 mod handler_twice;
 mod hooks_invalid;
 mod if_never_runs;
+mod json_duplicate_key;
+mod json_invalid;
 mod matcher_broad;
 mod matcher_dead_name;
 mod matcher_ignored;
@@ -19,6 +22,7 @@ mod matcher_invalid;
 mod matcher_never;
 mod on_failure_ignored;
 mod once_ignored;
+mod plugin_invalid;
 mod setting_wrong_type;
 mod switched_off;
 mod timeout_too_long;
@@ -35,11 +39,14 @@ pub static RULES: &[&LintRule] = &[
     &event_unknown::EVENT_UNKNOWN,
     &field_misplaced::FIELD_MISPLACED,
     &field_unknown::FIELD_UNKNOWN,
+    &file_unreadable::FILE_UNREADABLE,
     &guards_misplaced::GUARDS_MISPLACED,
     &handler_not_run::HANDLER_NOT_RUN,
     &handler_twice::HANDLER_TWICE,
     &hooks_invalid::HOOKS_INVALID,
     &if_never_runs::IF_NEVER_RUNS,
+    &json_duplicate_key::JSON_DUPLICATE_KEY,
+    &json_invalid::JSON_INVALID,
     &matcher_broad::MATCHER_BROAD,
     &matcher_dead_name::MATCHER_DEAD_NAME,
     &matcher_ignored::MATCHER_IGNORED,
@@ -47,6 +54,7 @@ pub static RULES: &[&LintRule] = &[
     &matcher_never::MATCHER_NEVER,
     &on_failure_ignored::ON_FAILURE_IGNORED,
     &once_ignored::ONCE_IGNORED,
+    &plugin_invalid::PLUGIN_INVALID,
     &setting_wrong_type::SETTING_WRONG_TYPE,
     &switched_off::SWITCHED_OFF,
     &timeout_too_long::TIMEOUT_TOO_LONG,

@@ -1,18 +1,21 @@
 //! Runs the rules on texts, for the cases of each rule.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use rutter_contract::version::{Contract, Version};
 use tempfile::TempDir;
 
 use super::{LintContext, LintFile, LintFinding, LintMachine, LintRule, run_rules};
-use crate::settings::{SettingsLayer, SettingsSource, line_and_column};
+use crate::settings::{
+    PluginFault, SettingsLayer, SettingsSource, line_and_column, load_plugin_folder,
+};
 use crate::text_edit::apply_edits;
 
 /// A folder with the files of a case.
 pub(in crate::lint) struct LintCase {
     folder: TempDir,
     files: Vec<(SettingsSource, PathBuf)>,
+    is_plugin: bool,
     contract: Contract,
 }
 
@@ -42,8 +45,22 @@ impl LintCase {
         Self {
             folder: tempfile::tempdir().unwrap(),
             files: Vec::new(),
+            is_plugin: false,
             contract: Contract::newest(),
         }
+    }
+
+    /// Creates a case with the files of a plugin.
+    pub(in crate::lint) fn plugin(files: &[(&str, &str)]) -> Self {
+        let case =
+            files.iter().fold(Self::empty(), |case, (path, text)| case.with_text(path, text));
+        Self { is_plugin: true, ..case }
+    }
+
+    /// Reads a path that was created before.
+    pub(in crate::lint) fn with_path(mut self, whose: SettingsSource, path: &str) -> Self {
+        self.files.push((whose, self.folder.path().join(path)));
+        self
     }
 
     /// Adds a file that may contain hooks.
@@ -76,20 +93,23 @@ impl LintCase {
         self
     }
 
-    fn load(&self) -> Vec<LintFile> {
+    fn load(&self) -> (Vec<LintFile>, Vec<PluginFault>) {
+        if self.is_plugin {
+            let folder = self.folder.path().canonicalize().unwrap();
+            let loaded = load_plugin_folder(&folder, self.contract);
+            let files = loaded.layers.into_iter();
+            let files = files.filter_map(|layer| LintFile::from_layer(layer, Some(folder.clone())));
+            return (files.collect(), loaded.faults);
+        }
         let load = |(whose, path): &(SettingsSource, PathBuf)| {
-            let plugin = (*whose == SettingsSource::Plugin).then(|| self.folder.path());
-            LintFile::from_layer(
-                SettingsLayer::load(*whose, path, plugin, self.contract),
-                plugin.map(Path::to_owned),
-            )
+            LintFile::from_layer(SettingsLayer::load(*whose, path, None, self.contract), None)
         };
-        self.files.iter().filter_map(load).collect()
+        (self.files.iter().filter_map(load).collect(), Vec::new())
     }
 
     /// Returns the findings of all rules, and the files.
     fn findings(&self) -> (Vec<LintFinding>, Vec<LintFile>) {
-        let files = self.load();
+        let (files, plugin_faults) = self.load();
         let machine = LintMachine {
             folder: Some(self.folder.path().to_owned()),
             home: None,
@@ -99,7 +119,7 @@ impl LintCase {
             files: &files,
             contract: self.contract,
             machine: &machine,
-            plugin_faults: &[],
+            plugin_faults: &plugin_faults,
         };
         let findings = run_rules(&context, &|_, _| false);
         (findings, files)
