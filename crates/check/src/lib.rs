@@ -2,10 +2,13 @@
 //!
 //! [`settings`] reads the client's configuration as the client does: settings files, plugins, servers and permissions.
 //!
+//! [`script`] reads the commands of hooks and the scripts that they start, and finds mistakes that are certain.
+//!
 //! [`live`] drives a real Claude Code client offline, with a scripted model on loopback, a temporary
 //! project and the hooks under test, and records the run.
 
 #![warn(missing_docs)]
 
 pub mod live;
+pub mod script;
 pub mod settings;
