@@ -104,9 +104,9 @@ impl ScriptLanguage {
     pub fn detect(path: &Path, text: &str) -> Option<Self> {
         if let Some(line) = text.strip_prefix("#!") {
             let line = line.lines().next().unwrap_or_default();
-            return line.split_ascii_whitespace().find_map(|word| {
-                Self::of_interpreter(word.rsplit('/').next().unwrap_or(word))
-            });
+            return line
+                .split_ascii_whitespace()
+                .find_map(|word| Self::of_interpreter(word.rsplit('/').next().unwrap_or(word)));
         }
         match path.extension()?.to_str()? {
             "sh" | "bash" => Some(Self::Bash),

@@ -115,8 +115,7 @@ impl<'a> ShellReader<'a> {
         let Some(words) = words else { return false };
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let reads_stdin = |redirect: &Redirect| {
-            redirect.operator == "<"
-                && redirect.target.literal().as_deref() == Some("/dev/stdin")
+            redirect.operator == "<" && redirect.target.literal().as_deref() == Some("/dev/stdin")
         };
         match &words[..] {
             [] => command.assignments.is_empty() && command.redirect(0).is_some_and(reads_stdin),
@@ -132,9 +131,9 @@ impl<'a> ShellReader<'a> {
         });
         let has_inner = self.shell.blocks.iter().any(|inner| inner.parent == Some(block));
         !has_inner
-            && own.next().is_some_and(|first| {
-                first.after != Separator::Pipe && self.prints_input(first)
-            })
+            && own
+                .next()
+                .is_some_and(|first| first.after != Separator::Pipe && self.prints_input(first))
             && own.all(|command| command.before == Separator::Or)
     }
 
@@ -280,7 +279,8 @@ impl<'a> ShellReader<'a> {
                 return Vec::new();
             }
         }
-        if self.kind != ShellKind::Command && commands.iter().any(|command| self.may_read_input(command))
+        if self.kind != ShellKind::Command
+            && commands.iter().any(|command| self.may_read_input(command))
         {
             return Vec::new();
         }
@@ -308,8 +308,9 @@ impl<'a> ShellReader<'a> {
             "cat" => command.words.len() == 1 || self.prints_input(command),
             "" => command.redirect(0).is_some(),
             "jq" => jq_filter(command).is_some(),
-            "read" | "mapfile" | "readarray" | "tee" | "dd" | "head" | "timeout" | "node" | "bun"
-            | "deno" | "ruby" | "perl" | "bash" | "sh" | "zsh" | "npx" | "uv" | "uvx" | "exec" => true,
+            "read" | "mapfile" | "readarray" | "tee" | "dd" | "head" | "timeout" | "node"
+            | "bun" | "deno" | "ruby" | "perl" | "bash" | "sh" | "zsh" | "npx" | "uv" | "uvx"
+            | "exec" => true,
             _ => base.starts_with("python") || name.contains('/'),
         }
     }
@@ -446,8 +447,8 @@ fn is_errexit_option(option: &str) -> bool {
 fn declared_variable(word: &Word) -> Option<(String, &[Part])> {
     let Some((Part::Text { text, .. }, value)) = word.parts.split_first() else { return None };
     let (name, rest) = text.split_once('=')?;
-    let is_name = !name.is_empty()
-        && name.bytes().all(|sign| sign.is_ascii_alphanumeric() || sign == b'_');
+    let is_name =
+        !name.is_empty() && name.bytes().all(|sign| sign.is_ascii_alphanumeric() || sign == b'_');
     is_name.then(|| (name.to_owned(), if rest.is_empty() { value } else { &word.parts[..] }))
 }
 
@@ -464,7 +465,10 @@ fn jq_filter(command: &SimpleCommand) -> Option<&Word> {
                 words.next();
             }
             Some("--indent" | "-L") => drop(words.next()),
-            Some("--null-input" | "--raw-input" | "--slurp" | "--from-file" | "--args" | "--jsonargs" | "--stream" | "--seq") => {
+            Some(
+                "--null-input" | "--raw-input" | "--slurp" | "--from-file" | "--args"
+                | "--jsonargs" | "--stream" | "--seq",
+            ) => {
                 return None;
             }
             Some(option) if option.starts_with("--") => {}
@@ -501,9 +505,9 @@ fn prints_noise(command: &SimpleCommand) -> bool {
         Some("printf") => command.words.get(1..2).unwrap_or_default(),
         _ => return false,
     };
-    let first = words.iter().find(|word| {
-        !word.literal().is_some_and(|text| text.starts_with('-') && text.len() < 4)
-    });
+    let first = words
+        .iter()
+        .find(|word| !word.literal().is_some_and(|text| text.starts_with('-') && text.len() < 4));
     match first.and_then(|word| word.parts.first()) {
         Some(Part::Text { text, .. }) => {
             let text = text.trim_start();

@@ -3,154 +3,18 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+mod report;
+
+pub use report::{
+    CommandContext, CommandFault, CommandFaultKind, CommandReport, HookCommand, HookFile,
+    StartedScript,
+};
+
 use super::shell::{
     BlockKind, Part, Quote, Separator, ShellText, SimpleCommand, Word, parse_shell,
 };
 use super::start::{ScriptStart, find_script};
-use super::{ScriptContext, ScriptLanguage, ScriptReport, read_script};
-
-/// A handler of the type `command`.
-#[derive(Debug, Clone, Copy)]
-pub struct HookCommand<'a> {
-    /// The command, as the settings file has it after JSON.
-    pub command: &'a str,
-    /// The arguments. With them, the client starts the program without a shell.
-    pub args: Option<&'a [String]>,
-    /// The shell that the handler names.
-    pub shell: Option<&'a str>,
-}
-
-/// The surroundings of a command.
-pub struct CommandContext<'a> {
-    /// The project root.
-    pub project: &'a Path,
-    /// The folder of the plugin that has the handler.
-    pub plugin_root: Option<&'a Path>,
-    /// The home folder.
-    pub home: Option<&'a Path>,
-    /// Returns true if a program is installed.
-    pub has_program: &'a dyn Fn(&str) -> bool,
-    /// Reads a file.
-    pub read_file: &'a dyn Fn(&Path) -> HookFile,
-    /// The registration of the handler.
-    pub registration: ScriptContext<'a>,
-}
-
-/// A file that a command may start.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum HookFile {
-    /// No file has the path.
-    Missing,
-    /// The path is a folder.
-    Folder,
-    /// The path may be a file: it could not be examined.
-    Unknown,
-    /// A file.
-    File {
-        /// True if the user may execute it.
-        is_executable: bool,
-        /// The content. None if it is not UTF-8 or too long.
-        text: Option<String>,
-    },
-}
-
-/// The script that a command starts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StartedScript {
-    /// The file.
-    pub path: PathBuf,
-    /// Its text.
-    pub text: String,
-    /// Its language, if it is one that [`read_script`] reads.
-    pub language: Option<ScriptLanguage>,
-    /// True if it is started itself, without an interpreter.
-    pub is_direct: bool,
-    /// Position of the path in the command, or in the argument.
-    pub range: Range<usize>,
-    /// The argument that has the path.
-    pub argument: Option<usize>,
-}
-
-/// The result of reading a command.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct CommandReport {
-    /// True if the command was read to the end.
-    pub is_read: bool,
-    /// The scripts that the command certainly starts.
-    pub scripts: Vec<StartedScript>,
-    /// The faults.
-    pub faults: Vec<CommandFault>,
-    /// The command as a script of its own. Empty for a command with arguments.
-    pub inline: ScriptReport,
-}
-
-/// A fault of a command.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CommandFault {
-    /// Position in the command, or in the argument.
-    pub range: Range<usize>,
-    /// The argument in which the fault is.
-    pub argument: Option<usize>,
-    /// The fault.
-    pub kind: CommandFaultKind,
-}
-
-/// A kind of fault of a command.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CommandFaultKind {
-    /// The script does not exist.
-    ScriptMissing {
-        /// The path where the shell looks for it.
-        path: PathBuf,
-    },
-    /// The script is a folder.
-    ScriptIsFolder {
-        /// The path.
-        path: PathBuf,
-    },
-    /// The script is started itself and is not executable.
-    NotExecutable {
-        /// The path.
-        path: PathBuf,
-    },
-    /// The script is started itself, has no shebang and is no shell script: a shell reads it.
-    NoShebang {
-        /// The path.
-        path: PathBuf,
-    },
-    /// The lines of the script end with a carriage return, which the kernel or the shell takes for a part of a word.
-    CarriageReturns {
-        /// The path.
-        path: PathBuf,
-    },
-    /// The path is relative, and the working directory follows the session's `cd`.
-    RelativePath {
-        /// The path.
-        path: PathBuf,
-    },
-    /// A variable with a path is not quoted, so a path with a space becomes two words.
-    UnquotedVariable {
-        /// Name of the variable.
-        name: String,
-    },
-    /// An existing path with a space is not quoted.
-    UnquotedSpace {
-        /// The path.
-        path: PathBuf,
-    },
-    /// `~` or a variable at the start of a path is not expanded: because of quotes, or because no shell runs.
-    NotExpanded {
-        /// The text that is not expanded.
-        text: String,
-    },
-    /// The command has arguments, so the client takes all of the command, spaces included, for the program.
-    SpaceInProgram,
-    /// A program is not installed.
-    ProgramMissing {
-        /// Name of the program.
-        name: String,
-    },
-}
+use super::{ScriptLanguage, read_script};
 
 /// The working directory at a place in a command.
 #[derive(Debug, Clone)]
@@ -168,17 +32,18 @@ enum ResolvedPath {
 }
 
 /// Variables that hold a path which may contain a space.
-const PATH_VARIABLES: [&str; 3] = ["CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"];
+const PATH_VARIABLES: [&str; 3] =
+    ["CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"];
 
 /// Starts of paths that only a shell expands.
 const SHELL_STARTS: [&str; 4] = ["~/", "$HOME/", "$CLAUDE_PROJECT_DIR", "$CLAUDE_PLUGIN_ROOT"];
 
 /// Commands that `/bin/sh` has.
 const BUILTINS: [&str; 41] = [
-    ".", ":", "[", "alias", "bg", "break", "builtin", "cd", "command", "continue", "declare", "echo",
-    "eval", "exec", "exit", "export", "false", "fg", "getopts", "hash", "jobs", "kill", "let",
-    "local", "printf", "pwd", "read", "readonly", "return", "set", "shift", "shopt", "source",
-    "test", "times", "trap", "true", "type", "ulimit", "umask", "unset",
+    ".", ":", "[", "alias", "bg", "break", "builtin", "cd", "command", "continue", "declare",
+    "echo", "eval", "exec", "exit", "export", "false", "fg", "getopts", "hash", "jobs", "kill",
+    "let", "local", "printf", "pwd", "read", "readonly", "return", "set", "shift", "shopt",
+    "source", "test", "times", "trap", "true", "type", "ulimit", "umask", "unset",
 ];
 
 /// Further commands of a shell, or words that look like one.
@@ -221,7 +86,8 @@ fn read_arguments(text: &str, args: &[String], context: &CommandContext<'_>) -> 
     for (index, element) in all().enumerate() {
         let argument = index.checked_sub(1);
         if let Some(start) = SHELL_STARTS.iter().find(|start| element.starts_with(**start)) {
-            let kind = CommandFaultKind::NotExpanded { text: start.trim_end_matches('/').to_owned() };
+            let kind =
+                CommandFaultKind::NotExpanded { text: start.trim_end_matches('/').to_owned() };
             report.faults.push(CommandFault { range: 0..element.len(), argument, kind });
         }
     }
@@ -239,10 +105,14 @@ fn read_arguments(text: &str, args: &[String], context: &CommandContext<'_>) -> 
         return report;
     }
     let shell = ShellText::default();
-    let mut reader = CommandReader { shell: &shell, context, folder: WorkingFolder::Session, report };
+    let mut reader =
+        CommandReader { shell: &shell, context, folder: WorkingFolder::Session, report };
     let program = words[0].literal().unwrap_or_default();
     if program.trim().contains(' ')
-        && !matches!((context.read_file)(Path::new(&program)), HookFile::File { .. } | HookFile::Unknown)
+        && !matches!(
+            (context.read_file)(Path::new(&program)),
+            HookFile::File { .. } | HookFile::Unknown
+        )
     {
         reader.add(0..text.len(), None, CommandFaultKind::SpaceInProgram);
         return reader.report;
@@ -354,8 +224,7 @@ impl CommandReader<'_> {
         else {
             return true;
         };
-        let hides_errors =
-            own[at].redirect(2).is_some_and(super::shell::Redirect::is_to_null);
+        let hides_errors = own[at].redirect(2).is_some_and(super::shell::Redirect::is_to_null);
         let mut last = at;
         while own[last].after == Separator::Pipe && last + 1 < own.len() {
             last += 1;
@@ -453,7 +322,9 @@ impl CommandReader<'_> {
             return None;
         }
         let is_absolute = path.starts_with('/');
-        let path = PathBuf::from(path);
+        // Without `.` parts, so that callers can compare the path.
+        let path: PathBuf = Path::new(&path).components().collect();
+        let path = path.strip_prefix(".").map_or_else(|_| path.clone(), Path::to_path_buf);
         Some(if is_absolute { ResolvedPath::Absolute(path) } else { ResolvedPath::Relative(path) })
     }
 
@@ -480,7 +351,8 @@ impl CommandReader<'_> {
                 WorkingFolder::Unknown => return,
                 WorkingFolder::Session => {
                     let joined = self.context.project.join(&path);
-                    let is_present = matches!((self.context.read_file)(&joined), HookFile::File { .. });
+                    let is_present =
+                        matches!((self.context.read_file)(&joined), HookFile::File { .. });
                     if is_present && !is_guarded {
                         let kind = CommandFaultKind::RelativePath { path };
                         self.add(range.clone(), argument, kind);
@@ -529,7 +401,8 @@ impl CommandReader<'_> {
         let language = ScriptLanguage::detect(path, &text);
         let shebang = text.strip_prefix("#!").map(|rest| rest.split('\n').next().unwrap_or(rest));
         let is_for_shell = start.is_for_shell
-            || matches!(language, Some(ScriptLanguage::Bash | ScriptLanguage::Sh)) && start.is_direct;
+            || matches!(language, Some(ScriptLanguage::Bash | ScriptLanguage::Sh))
+                && start.is_direct;
         let has_broken_shebang =
             start.is_direct && shebang.is_some_and(|line| line.ends_with('\r'));
         if has_broken_shebang || (is_for_shell && has_only_carriage_returns(&text)) {
@@ -596,4 +469,4 @@ fn interpreter_of_env(shebang: &str) -> Option<&str> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 /// Facts about the ways in which a script ends.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub struct ExitFacts {
     /// The exits with a literal code.
     pub exits: Vec<ExitLiteral>,
@@ -47,7 +48,14 @@ impl ExitFacts {
 /// Returns true if a text says that something is denied or blocked.
 pub(super) fn says_denied(text: &str) -> bool {
     const WORDS: [&str; 8] = [
-        "blocked", "blocking", "denied", "not allowed", "forbidden", "prohibited", "refusing", "rejected",
+        "blocked",
+        "blocking",
+        "denied",
+        "not allowed",
+        "forbidden",
+        "prohibited",
+        "refusing",
+        "rejected",
     ];
     let text = text.to_ascii_lowercase();
     WORDS.iter().any(|word| text.contains(word))

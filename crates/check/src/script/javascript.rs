@@ -85,7 +85,8 @@ impl<'a> JavaScriptReader<'a> {
         });
         let is_parse = |at: usize| {
             if !tokens.has_sequence(at, &["JSON", ".", "parse", "("]) {
-                return tokens.has_sequence(at, &["await", "Bun", ".", "stdin", ".", "json", "(", ")"])
+                return tokens
+                    .has_sequence(at, &["await", "Bun", ".", "stdin", ".", "json", "(", ")"])
                     && self.is_statement_end(at + 8);
             }
             let Some(close) = tokens.closing(at + 3) else { return false };
@@ -150,9 +151,7 @@ impl<'a> JavaScriptReader<'a> {
         }
         let keys: Vec<(usize, bool, String)> = reads
             .iter()
-            .map(|(at, read)| {
-                (tokens.tokens[*at].statement, read.is_tool_input, read.key.clone())
-            })
+            .map(|(at, read)| (tokens.tokens[*at].statement, read.is_tool_input, read.key.clone()))
             .collect();
         reads
             .into_iter()
@@ -171,15 +170,14 @@ impl<'a> JavaScriptReader<'a> {
     /// Returns the key that `name.key`, `name?.key` or `name["key"]` reads.
     fn read_key(&self, at: usize) -> Option<KeyRead> {
         let tokens = self.tokens;
-        let (key, last) = if (tokens.is(at + 1, ".") || tokens.is(at + 1, "?."))
-            && tokens.is_name(at + 2)
-        {
-            (tokens.text(at + 2), at + 2)
-        } else if tokens.is(at + 1, "[") && tokens.is(at + 3, "]") {
-            (tokens.plain_text(at + 2)?, at + 3)
-        } else {
-            return None;
-        };
+        let (key, last) =
+            if (tokens.is(at + 1, ".") || tokens.is(at + 1, "?.")) && tokens.is_name(at + 2) {
+                (tokens.text(at + 2), at + 2)
+            } else if tokens.is(at + 1, "[") && tokens.is(at + 3, "]") {
+                (tokens.plain_text(at + 2)?, at + 3)
+            } else {
+                return None;
+            };
         // Assignments and calls of methods.
         if tokens.is(last + 1, "=") || tokens.is(last + 1, "(") {
             return None;
@@ -192,7 +190,11 @@ impl<'a> JavaScriptReader<'a> {
     /// Returns the keys of `const { a, b: c = 1 } = name`.
     fn destructured_keys(&self, at: usize) -> Vec<KeyRead> {
         let tokens = self.tokens;
-        if at < 3 || !tokens.is(at - 1, "=") || !tokens.is(at - 2, "}") || !self.is_statement_end(at + 1) {
+        if at < 3
+            || !tokens.is(at - 1, "=")
+            || !tokens.is(at - 2, "}")
+            || !self.is_statement_end(at + 1)
+        {
             return Vec::new();
         }
         let Some(open) = (0..at - 2).rev().find(|open| tokens.is(*open, "{")) else {
@@ -250,23 +252,19 @@ impl<'a> JavaScriptReader<'a> {
         let tokens = self.tokens;
         let close = tokens.closing(open)?;
         if !tokens.has_sequence(open + 1, &["JSON", ".", "stringify", "("]) {
-            let TokenKind::Text { value, has_placeholders } =
-                &tokens.tokens.get(open + 1)?.kind
+            let TokenKind::Text { value, has_placeholders } = &tokens.tokens.get(open + 1)?.kind
             else {
                 return None;
             };
             let range = tokens.tokens[open + 1].range.clone();
-            return (open + 2 == close).then(|| answer_from_text(value, *has_placeholders, range))?;
+            return (open + 2 == close)
+                .then(|| answer_from_text(value, *has_placeholders, range))?;
         }
         let inner_close = tokens.closing(open + 4)?;
         if inner_close + 1 != close && !tokens.is(inner_close + 1, "+") {
             return None;
         }
-        let value = if tokens.is(open + 5, "{") {
-            open + 5
-        } else {
-            self.literal_of(open + 5)?
-        };
+        let value = if tokens.is(open + 5, "{") { open + 5 } else { self.literal_of(open + 5)? };
         let (node, end) = read_node(tokens, value)?;
         let range = tokens.tokens[value].range.start..tokens.tokens.get(end - 1)?.range.end;
         node.to_answer(range)
@@ -281,9 +279,13 @@ impl<'a> JavaScriptReader<'a> {
         let name = tokens.text(at);
         let mut uses = (0..tokens.tokens.len()).filter(|use_at| tokens.is(*use_at, name));
         let (first, last) = (uses.next()?, uses.next()?);
-        let is_declared = first > 0 && ["const", "let", "var"].iter().any(|word| tokens.is(first - 1, word));
-        (is_declared && last == at && uses.next().is_none() && tokens.has_sequence(first + 1, &["=", "{"]))
-            .then_some(first + 2)
+        let is_declared =
+            first > 0 && ["const", "let", "var"].iter().any(|word| tokens.is(first - 1, word));
+        (is_declared
+            && last == at
+            && uses.next().is_none()
+            && tokens.has_sequence(first + 1, &["=", "{"]))
+        .then_some(first + 2)
     }
 
     fn find_exits(&self, has_denial: bool) -> ExitFacts {
@@ -297,7 +299,11 @@ impl<'a> JavaScriptReader<'a> {
                 continue;
             }
             let code_at = at + 4;
-            let is_whole = if is_call { tokens.is(code_at + 1, ")") } else { self.is_statement_end(code_at + 1) };
+            let is_whole = if is_call {
+                tokens.is(code_at + 1, ")")
+            } else {
+                self.is_statement_end(code_at + 1)
+            };
             match tokens.text(code_at).parse() {
                 Ok(code) if is_whole => {
                     let range = tokens.tokens[at].range.start..tokens.tokens[code_at].range.end;
@@ -334,7 +340,12 @@ impl<'a> JavaScriptReader<'a> {
 
     fn find_unset_variables(&self, context: &ScriptContext<'_>) -> Vec<UnsetVariable> {
         let tokens = self.tokens;
-        if tokens.source.contains("stdin") || tokens.source.contains("readFileSync(0") {
+        // The input of a module is an argument of its functions.
+        let is_module = (0..tokens.tokens.len()).any(|at| {
+            tokens.is(at, "export") || tokens.has_sequence(at, &["module", ".", "exports"])
+        });
+        if is_module || tokens.source.contains("stdin") || tokens.source.contains("readFileSync(0")
+        {
             return Vec::new();
         }
         let mut found = Vec::new();
@@ -346,7 +357,12 @@ impl<'a> JavaScriptReader<'a> {
             let has_default = tokens.is(at + 5, "=")
                 || (tokens.is(at + 5, "||") || tokens.is(at + 5, "??"))
                     && !matches!(tokens.text(at + 6), "\"\"" | "''" | "\"{}\"" | "'{}'");
-            if is_never_set(name) && !has_default && !context.variables.contains(&name) {
+            let is_fallback = at > 0 && (tokens.is(at - 1, "||") || tokens.is(at - 1, "??"));
+            if is_never_set(name)
+                && !has_default
+                && !is_fallback
+                && !context.variables.contains(&name)
+            {
                 let range = tokens.tokens[at].range.start..tokens.tokens[at + 4].range.end;
                 found.push(UnsetVariable { range, name: name.to_owned() });
             }

@@ -156,7 +156,10 @@ mod tests {
     #[test]
     fn plain_paths_are_read() {
         assert_eq!(first_keys(".tool"), [path("tool", &[])]);
-        assert_eq!(first_keys(".tool_input.file_path // empty"), [path("tool_input.file_path", &[])]);
+        assert_eq!(
+            first_keys(".tool_input.file_path // empty"),
+            [path("tool_input.file_path", &[])]
+        );
         assert_eq!(first_keys(".[\"tool\"]? | ascii_downcase"), [path("tool", &[])]);
         assert_eq!(first_keys("[.cwd, .tool] | @tsv"), [path("cwd", &[]), path("tool", &[])]);
         assert_eq!(first_keys(".a[0].b"), [path("a", &[])]);
@@ -172,7 +175,16 @@ mod tests {
 
     #[test]
     fn other_filters_are_not_read() {
-        for filter in ["if .tool then 1 else 2 end", "{a: .tool}", "select(.tool)", "..", "map(.a)", ".a + .b", "", "("] {
+        for filter in [
+            "if .tool then 1 else 2 end",
+            "{a: .tool}",
+            "select(.tool)",
+            "..",
+            "map(.a)",
+            ".a + .b",
+            "",
+            "(",
+        ] {
             assert_eq!(first_keys(filter), [], "{filter}");
         }
     }

@@ -8,8 +8,9 @@ use serde_json::{Map, Number, Value};
 use super::tokens::{PLACEHOLDER, Syntax, TokenKind, Tokens};
 
 /// Keys of an answer whose value is text. An expression there is taken for text.
-const TEXT_KEYS: [&str; 8] = [
+const TEXT_KEYS: [&str; 9] = [
     "reason",
+    "message",
     "permissionDecisionReason",
     "additionalContext",
     "systemMessage",
@@ -69,7 +70,9 @@ impl Node {
     fn to_value(&self, key: &str) -> Option<(Value, bool)> {
         match self {
             Self::Scalar(value) => Some((value.clone(), false)),
-            Self::Template(text) => Some((Value::String(text.clone()), true)),
+            Self::Template(text) => {
+                TEXT_KEYS.contains(&key).then(|| (Value::String(text.clone()), true))
+            }
             Self::Expression => {
                 TEXT_KEYS.contains(&key).then(|| (Value::String(PLACEHOLDER.to_owned()), true))
             }
@@ -120,6 +123,18 @@ fn is_denial(value: &Value) -> bool {
         || specific
             .and_then(|specific| specific.pointer("/decision/behavior"))
             .is_some_and(|behavior| behavior == "deny")
+}
+
+/// Returns true if all placeholders of a value are in the values of text keys.
+pub(super) fn has_placed_placeholders(value: &Value, key: &str) -> bool {
+    match value {
+        Value::String(text) => !text.contains(PLACEHOLDER) || TEXT_KEYS.contains(&key),
+        Value::Array(items) => items.iter().all(|item| has_placed_placeholders(item, "")),
+        Value::Object(members) => members
+            .iter()
+            .all(|(key, value)| !key.contains(PLACEHOLDER) && has_placed_placeholders(value, key)),
+        _ => true,
+    }
 }
 
 /// Reads the literal at a token. Returns it with the index behind it. None for an object whose keys are not certain.

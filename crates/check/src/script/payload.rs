@@ -34,16 +34,44 @@ pub(super) struct KeyRead {
 
 /// Words of other programs whose hooks send other payloads. A script that names one may serve several programs.
 const OTHER_PROGRAMS: [&str; 22] = [
-    "cursor", "codex", "gemini", "copilot", "windsurf", "opencode", "droid", "cline", "kiro", "qwen",
-    "amp", "aider", "continue.dev", "roo", "vscode", "vs code", "antigravity", "crush", "goose",
-    "augment", "trae", "openclaw",
+    "cursor",
+    "codex",
+    "gemini",
+    "copilot",
+    "windsurf",
+    "opencode",
+    "droid",
+    "cline",
+    "kiro",
+    "qwen",
+    "amp",
+    "aider",
+    "continue.dev",
+    "roo",
+    "vscode",
+    "vs code",
+    "antigravity",
+    "crush",
+    "goose",
+    "augment",
+    "trae",
+    "openclaw",
 ];
 
 /// Keys of other payloads, with the path that has their value.
 const MEANT_PATHS: &[(&[&str], &str)] = &[
     (&["tool", "toolName", "tool_type", "toolType"], "tool_name"),
     (
-        &["input", "toolInput", "args", "arguments", "params", "parameters", "tool_args", "toolArgs"],
+        &[
+            "input",
+            "toolInput",
+            "args",
+            "arguments",
+            "params",
+            "parameters",
+            "tool_args",
+            "toolArgs",
+        ],
         "tool_input",
     ),
     (&["command", "cmd"], "tool_input.command"),
@@ -53,8 +81,16 @@ const MEANT_PATHS: &[(&[&str], &str)] = &[
     (&["new_string", "newString"], "tool_input.new_string"),
     (
         &[
-            "tool_output", "toolOutput", "output", "result", "tool_result", "toolResult",
-            "toolResponse", "response", "stdout", "stderr",
+            "tool_output",
+            "toolOutput",
+            "output",
+            "result",
+            "tool_result",
+            "toolResult",
+            "toolResponse",
+            "response",
+            "stdout",
+            "stderr",
         ],
         "tool_response",
     ),
@@ -62,10 +98,19 @@ const MEANT_PATHS: &[(&[&str], &str)] = &[
     (&["sessionId", "session"], "session_id"),
     (&["transcriptPath", "transcript"], "transcript_path"),
     (
-        &["event", "eventName", "event_name", "hook_event", "hookEvent", "hookEventName", "hook_type", "phase"],
+        &[
+            "event",
+            "eventName",
+            "event_name",
+            "hook_event",
+            "hookEvent",
+            "hookEventName",
+            "hook_type",
+            "phase",
+        ],
         "hook_event_name",
     ),
-    (&["workingDirectory", "working_directory", "working_dir", "workspace"], "cwd"),
+    (&["workingDirectory", "working_directory", "working_dir"], "cwd"),
     (&["permissionMode"], "permission_mode"),
     (&["stopHookActive"], "stop_hook_active"),
     (&["subagent_type", "agent_name", "agentName", "agentType"], "agent_type"),
@@ -73,6 +118,9 @@ const MEANT_PATHS: &[(&[&str], &str)] = &[
     (&["notificationType"], "notification_type"),
     (&["lastAssistantMessage"], "last_assistant_message"),
 ];
+
+/// Keys of other payloads that have no counterpart. A read of any other unknown key may be an optional extension.
+const KEYS_WITHOUT_COUNTERPART: [&str; 4] = ["exit_code", "exitCode", "exit_status", "returncode"];
 
 /// Wrong keys of `tool_input`: the tools, the keys, and the right key.
 const TOOL_INPUT_KEYS: &[(&[&str], &[&str], &str)] = &[
@@ -108,7 +156,6 @@ pub(super) fn find_unsent_keys(
         }
         if sent.contains(key.as_str())
             || alternatives.iter().any(|other| sent.contains(other.as_str()))
-            || !is_plain_key(key)
         {
             continue;
         }
@@ -117,10 +164,17 @@ pub(super) fn find_unsent_keys(
             .filter(|event| table::event_spec(*event).input.iter().any(|field| field.name == key))
             .collect();
         // A script for several events may read the keys of each.
-        if !sent_by.is_empty() && (context.events.len() != 1 || is_for_several_events(text, &read)) {
+        if !sent_by.is_empty() && (context.events.len() != 1 || is_for_several_events(text, &read))
+        {
             continue;
         }
         let meant = meant_path(key, &sent);
+        let is_known = meant.is_some()
+            || KEYS_WITHOUT_COUNTERPART.contains(&key.as_str())
+            || !sent_by.is_empty();
+        if !is_known {
+            continue;
+        }
         // The script reads the right key too: this read is for another version or another program.
         if meant.is_some_and(|path| {
             let first = path.split('.').next().unwrap_or(path);
@@ -187,9 +241,4 @@ fn has_word(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(at, _)| {
         !text[..at].ends_with(is_part) && !text[at + word.len()..].starts_with(is_part)
     })
-}
-
-/// Returns true if the key looks like a key of a payload.
-fn is_plain_key(key: &str) -> bool {
-    key.len() > 1 && key.bytes().all(|sign| sign.is_ascii_alphanumeric() || sign == b'_')
 }

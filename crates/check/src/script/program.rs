@@ -118,7 +118,9 @@ impl<'a> ProgramReader<'a> {
                         && !["if", "while", "for", "switch"]
                             .iter()
                             .any(|keyword| tokens.is(open - 1, keyword));
-                    return is_definition || is_method || tokens.is(close + 1, ":") && tokens.syntax == Syntax::JavaScript;
+                    return is_definition
+                        || is_method
+                        || tokens.is(close + 1, ":") && tokens.syntax == Syntax::JavaScript;
                 }
                 _ => {}
             }

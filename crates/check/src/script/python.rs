@@ -39,7 +39,10 @@ pub(super) fn find_key_reads(text: &str) -> Vec<KeyRead> {
 const PAYLOAD_CALLS: [&[&str]; 3] = [
     &["json", ".", "load", "(", "sys", ".", "stdin", ")"],
     &["json", ".", "loads", "(", "sys", ".", "stdin", ".", "read", "(", ")", ")"],
-    &["json", ".", "loads", "(", "sys", ".", "stdin", ".", "read", "(", ")", ".", "strip", "(", ")", ")"],
+    &[
+        "json", ".", "loads", "(", "sys", ".", "stdin", ".", "read", "(", ")", ".", "strip", "(",
+        ")", ")",
+    ],
 ];
 
 /// Expressions that are the text of the payload.
@@ -104,10 +107,8 @@ fn with_alternatives(
     reads: Vec<(usize, KeyRead)>,
     is_excluded: impl Fn(&str) -> bool,
 ) -> Vec<KeyRead> {
-    let keys: Vec<(usize, String)> = reads
-        .iter()
-        .map(|(at, read)| (tokens.tokens[*at].statement, read.key.clone()))
-        .collect();
+    let keys: Vec<(usize, String)> =
+        reads.iter().map(|(at, read)| (tokens.tokens[*at].statement, read.key.clone())).collect();
     reads
         .into_iter()
         .filter(|(_, read)| !is_excluded(&read.key))
@@ -194,8 +195,8 @@ impl PythonReader<'_> {
         let value = if is_dump {
             let end = close.checked_sub(3)?;
             // Options such as `indent` may follow the stream.
-            let to_stdout = (open..=end)
-                .any(|at| tokens.has_sequence(at, &[",", "sys", ".", "stdout"]));
+            let to_stdout =
+                (open..=end).any(|at| tokens.has_sequence(at, &[",", "sys", ".", "stdout"]));
             to_stdout.then_some(open + 1)?
         } else if tokens.has_sequence(open + 1, &["json", ".", "dumps", "("]) {
             let inner_close = tokens.closing(open + 4)?;
@@ -204,8 +205,7 @@ impl PythonReader<'_> {
                 || tokens.is(inner_close + 1, "+");
             is_whole.then_some(open + 5)?
         } else {
-            let TokenKind::Text { value, has_placeholders } =
-                &tokens.tokens.get(open + 1)?.kind
+            let TokenKind::Text { value, has_placeholders } = &tokens.tokens.get(open + 1)?.kind
             else {
                 return None;
             };
@@ -223,15 +223,16 @@ impl PythonReader<'_> {
         let tokens = self.tokens;
         if tokens.is(value, "{") {
             let (node, end) = read_node(tokens, value)?;
-            return node.to_answer(tokens.tokens[value].range.start..tokens.tokens[end - 1].range.end);
+            return node
+                .to_answer(tokens.tokens[value].range.start..tokens.tokens[end - 1].range.end);
         }
         if !tokens.is_name(value) || !(tokens.is(value + 1, ")") || tokens.is(value + 1, ",")) {
             return None;
         }
         let name = tokens.text(value);
         let indent = tokens.tokens[print].indent;
-        let is_first = print == 0
-            || tokens.tokens[print - 1].statement != tokens.tokens[print].statement;
+        let is_first =
+            print == 0 || tokens.tokens[print - 1].statement != tokens.tokens[print].statement;
         if !is_first {
             return None;
         }
@@ -239,8 +240,7 @@ impl PythonReader<'_> {
         let is_assignment = tokens.has_sequence(last + 1, &["=", "{"])
             && tokens.tokens[last].indent == indent
             && (last == 0 || tokens.tokens[last - 1].statement != tokens.tokens[last].statement);
-        let stays_in_block =
-            tokens.tokens[last..print].iter().all(|token| token.indent >= indent);
+        let stays_in_block = tokens.tokens[last..print].iter().all(|token| token.indent >= indent);
         if !is_assignment || !stays_in_block {
             return None;
         }
@@ -254,9 +254,8 @@ impl PythonReader<'_> {
     fn find_noise(&self, print: usize, answer: &AnswerLiteral) -> Option<NoiseBeforeAnswer> {
         let tokens = self.tokens;
         let indent = tokens.tokens[print].indent;
-        let is_start = |at: usize| {
-            at == 0 || tokens.tokens[at - 1].statement != tokens.tokens[at].statement
-        };
+        let is_start =
+            |at: usize| at == 0 || tokens.tokens[at - 1].statement != tokens.tokens[at].statement;
         if !is_start(print) {
             return None;
         }
@@ -271,9 +270,10 @@ impl PythonReader<'_> {
                 && tokens.has_sequence(at, &["print", "("])
             {
                 let close = tokens.closing(at + 1)?;
-                let has_file =
-                    (at..close).any(|at| tokens.has_sequence(at, &["file", "="]));
-                let TokenKind::Text { value, .. } = &tokens.tokens.get(at + 2)?.kind else { continue };
+                let has_file = (at..close).any(|at| tokens.has_sequence(at, &["file", "="]));
+                let TokenKind::Text { value, .. } = &tokens.tokens.get(at + 2)?.kind else {
+                    continue;
+                };
                 if !has_file && value.trim_start().starts_with(char::is_alphabetic) {
                     let range = tokens.tokens[at].range.start..tokens.tokens[close].range.end;
                     return Some(NoiseBeforeAnswer { range, answer: answer.range.clone() });
@@ -337,9 +337,9 @@ impl PythonReader<'_> {
         }
         let mut found = Vec::new();
         for at in 0..tokens.tokens.len() {
-            let key = if tokens.has_sequence(at, &["os", ".", "environ", "["]) {
-                at + 4
-            } else if tokens.has_sequence(at, &["os", ".", "getenv", "("]) {
+            let key = if tokens.has_sequence(at, &["os", ".", "environ", "["])
+                || tokens.has_sequence(at, &["os", ".", "getenv", "("])
+            {
                 at + 4
             } else if tokens.has_sequence(at, &["os", ".", "environ", ".", "get", "("]) {
                 at + 6
@@ -351,11 +351,10 @@ impl PythonReader<'_> {
             let has_default = tokens.is(key + 1, ",")
                 && !matches!(tokens.text(key + 2), "\"\"" | "''" | "None" | "\"{}\"" | "'{}'");
             let is_set = tokens.has_sequence(key + 1, &["]", "="]);
-            if is_never_set(name)
-                && !has_default
-                && !is_set
-                && !context.variables.contains(&name)
-            {
+            let behind = tokens.closing(key - 1).map_or(key, |close| close + 1);
+            let is_alternative = at > 0 && tokens.is(at - 1, "or") || tokens.is(behind, "or");
+            let is_certain = !has_default && !is_set && !is_alternative;
+            if is_certain && is_never_set(name) && !context.variables.contains(&name) {
                 let range = tokens.tokens[key].range.clone();
                 found.push(UnsetVariable { range, name: name.to_owned() });
             }

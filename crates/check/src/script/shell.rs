@@ -117,8 +117,6 @@ pub(super) struct Heredoc {
     pub(super) body: Range<usize>,
     /// True if the delimiter is quoted, so that nothing in the body is expanded.
     pub(super) is_literal: bool,
-    /// True for `<<-`, which removes leading tabs.
-    pub(super) strips_tabs: bool,
 }
 
 /// The operator between two commands.
@@ -181,7 +179,8 @@ impl ShellText {
 
 /// Reads shell text. Returns None if it cannot be read to the end.
 pub(super) fn parse_shell(text: &str) -> Option<ShellText> {
-    let mut reader = Reader { text, at: 0, depth: 0, pending: Vec::new(), out: ShellText::default() };
+    let mut reader =
+        Reader { text, at: 0, depth: 0, pending: Vec::new(), out: ShellText::default() };
     let root = reader.add_block(None, BlockKind::Root);
     let end = reader.read_list(root)?;
     (end == ListEnd::Text && reader.pending.is_empty()).then_some(reader.out)
@@ -270,11 +269,8 @@ impl Reader<'_> {
                 }
             };
             let command = self.out.commands.get_mut(pending.command)?;
-            command.redirects.get_mut(pending.redirect)?.heredoc = Some(Heredoc {
-                body,
-                is_literal: pending.is_literal,
-                strips_tabs: pending.strips_tabs,
-            });
+            command.redirects.get_mut(pending.redirect)?.heredoc =
+                Some(Heredoc { body, is_literal: pending.is_literal });
         }
         Some(())
     }
@@ -351,7 +347,11 @@ impl Reader<'_> {
                 _ => None,
             };
         };
-        while separator != Separator::Background {
+        if separator == Separator::Background {
+            return Some(separator);
+        }
+        // A pipeline or a list continues on the next line.
+        loop {
             self.skip_blanks();
             if self.peek() != Some(b'\n') {
                 break;
@@ -374,9 +374,8 @@ impl Reader<'_> {
     /// Reads a command. Returns the index of a simple command, None for a compound command.
     #[expect(clippy::option_option, reason = "the outer None is unreadable text")]
     fn read_command(&mut self, block: usize, before: Separator) -> Option<Option<usize>> {
-        const OPENING: [&str; 11] = [
-            "if", "while", "until", "for", "select", "case", "{", "function", "!", "time", "[[",
-        ];
+        const OPENING: [&str; 11] =
+            ["if", "while", "until", "for", "select", "case", "{", "function", "!", "time", "[["];
         self.skip_blanks();
         let start = self.at;
         if self.rest().starts_with("((") {
@@ -449,7 +448,7 @@ impl Reader<'_> {
                         self.skip_blanks();
                         match self.peek()? {
                             b';' | b'\n' => break,
-                            _ => drop(self.read_word(block)?),
+                            _ => self.skip_word(block)?,
                         }
                     }
                 }
@@ -469,6 +468,7 @@ impl Reader<'_> {
         (self.read_list(block)? == end).then_some(())
     }
 
+    #[expect(clippy::option_option, reason = "the outer None is unreadable text")]
     fn read_function(&mut self, block: usize, name: String) -> Option<Option<usize>> {
         let body = self.add_block(Some(block), BlockKind::Function(name));
         loop {
@@ -508,7 +508,7 @@ impl Reader<'_> {
                 match self.peek()? {
                     b')' => break self.at += 1,
                     b'|' => self.at += 1,
-                    _ => drop(self.read_word(block)?),
+                    _ => self.skip_word(block)?,
                 }
             }
             let branch = self.add_block(Some(block), BlockKind::Branch);
@@ -529,7 +529,7 @@ impl Reader<'_> {
             match self.peek()? {
                 b'\n' => self.skip_newline()?,
                 b'&' | b'|' | b'<' | b'>' | b'(' | b')' | b';' => self.at += 1,
-                _ => drop(self.read_word(block)?),
+                _ => self.skip_word(block)?,
             }
         }
     }
@@ -548,6 +548,12 @@ impl Reader<'_> {
             }
         }
         Some(())
+    }
+
+    /// Skips a word. None if there is none, so that no loop waits for one.
+    fn skip_word(&mut self, block: usize) -> Option<()> {
+        let word = self.read_word(block)?;
+        (!word.range.is_empty()).then_some(())
     }
 
     fn push_command(&mut self, block: usize, before: Separator) -> usize {

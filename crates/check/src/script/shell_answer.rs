@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::object::{AnswerLiteral, Node, read_node};
+use super::object::{AnswerLiteral, Node, has_placed_placeholders, read_node};
 use super::shell::{Heredoc, Part, Quote, SimpleCommand, Word};
 use super::tokens::{PLACEHOLDER, Syntax, tokenize};
 
@@ -101,8 +101,10 @@ pub(super) fn answer_from_text(
         if keys.is_empty() {
             return None;
         }
-        let stdout = Some(text.to_owned());
-        return Some(AnswerLiteral { range, keys, value: Some(value), stdout, has_placeholders });
+        let is_certain = !has_placeholders || has_placed_placeholders(&value, "");
+        let stdout = is_certain.then(|| text.to_owned());
+        let value = is_certain.then_some(value);
+        return Some(AnswerLiteral { range, keys, value, stdout, has_placeholders });
     }
     let node = read_text_node(trimmed);
     if has_placeholders {
@@ -122,7 +124,13 @@ pub(super) fn answer_from_text(
     };
     let keys: Vec<String> = members.into_iter().map(|(key, _)| key).collect();
     let stdout = Some(text.to_owned());
-    (!keys.is_empty()).then_some(AnswerLiteral { range, keys, value: None, stdout, has_placeholders })
+    (!keys.is_empty()).then_some(AnswerLiteral {
+        range,
+        keys,
+        value: None,
+        stdout,
+        has_placeholders,
+    })
 }
 
 fn read_text_node(text: &str) -> Option<Node> {

@@ -64,7 +64,10 @@ fn find_from(words: &[Word], first: usize, depth: usize) -> Option<ScriptStart> 
         "source" | "." => arguments.script(true),
         "node" | "tsx" | "ts-node" => {
             let with_value = ["-r", "--require", "--import", "--loader", "--tsconfig", "-C"];
-            arguments.skip_options(&with_value, &["-e", "-p", "--eval", "--print", "--test", "--run", "-"])?;
+            arguments.skip_options(
+                &with_value,
+                &["-e", "-p", "--eval", "--print", "--test", "--run", "-"],
+            )?;
             if name == "tsx" && arguments.peek().as_deref() == Some("watch") {
                 return None;
             }
@@ -93,8 +96,15 @@ fn find_from(words: &[Word], first: usize, depth: usize) -> Option<ScriptStart> 
             arguments.skip_options(&[], &["--directory", "--project"])?;
             (arguments.peek()? == "run").then_some(())?;
             arguments.at += 1;
-            let with_value =
-                ["--with", "--python", "-p", "--extra", "--group", "--env-file", "--with-requirements"];
+            let with_value = [
+                "--with",
+                "--python",
+                "-p",
+                "--extra",
+                "--group",
+                "--env-file",
+                "--with-requirements",
+            ];
             arguments.skip_options(&with_value, &["--directory", "--project", "-m", "--module"])?;
             if arguments.peek().is_some_and(|text| text.starts_with("python")) {
                 return find_from(words, arguments.at, depth + 1);
@@ -135,7 +145,8 @@ impl Arguments<'_> {
                 break;
             }
             let is_ending = ending.iter().any(|option| {
-                text == *option || text.strip_prefix(option).is_some_and(|rest| rest.starts_with('='))
+                text == *option
+                    || text.strip_prefix(option).is_some_and(|rest| rest.starts_with('='))
             });
             if is_ending {
                 return None;
@@ -159,7 +170,8 @@ impl Arguments<'_> {
 
     /// Returns the next argument as a script if its last part is text with one of the extensions.
     fn file_with_extension(&self, extensions: &[&str]) -> Option<ScriptStart> {
-        let Some(super::shell::Part::Text { text, .. }) = self.words.get(self.at)?.parts.last() else {
+        let Some(super::shell::Part::Text { text, .. }) = self.words.get(self.at)?.parts.last()
+        else {
             return None;
         };
         let (_, extension) = text.rsplit_once('.')?;

@@ -20,7 +20,10 @@ pub(super) enum TokenKind {
     Name,
     Number,
     /// A string with its value. Expressions in it are replaced by [`PLACEHOLDER`].
-    Text { value: String, has_placeholders: bool },
+    Text {
+        value: String,
+        has_placeholders: bool,
+    },
     /// An operator or a delimiter.
     Sign,
     /// A regular expression.
@@ -38,6 +41,7 @@ pub(super) struct Token {
 }
 
 /// A tokenized text.
+#[expect(clippy::struct_field_names, reason = "the text is its tokens")]
 pub(super) struct Tokens<'a> {
     pub(super) source: &'a str,
     pub(super) syntax: Syntax,
@@ -53,10 +57,9 @@ impl Tokens<'_> {
     /// Returns true if the tokens from `index` on are the given names and signs.
     pub(super) fn has_sequence(&self, index: usize, expected: &[&str]) -> bool {
         expected.iter().enumerate().all(|(offset, text)| {
-            self.tokens
-                .get(index + offset)
-                .is_some_and(|token| !matches!(token.kind, TokenKind::Text { .. } | TokenKind::Regex))
-                && self.text(index + offset) == *text
+            self.tokens.get(index + offset).is_some_and(|token| {
+                !matches!(token.kind, TokenKind::Text { .. } | TokenKind::Regex)
+            }) && self.text(index + offset) == *text
         })
     }
 
@@ -270,31 +273,9 @@ impl Lexer<'_> {
 
     /// Skips the rest of an expression up to the bracket that closes it.
     fn skip_expression(&mut self, open: char, close: char) -> Option<()> {
-        let mut depth = 1_usize;
-        let mut quote = None;
-        let mut is_escaped = false;
-        for (index, sign) in self.rest().char_indices() {
-            if is_escaped {
-                is_escaped = false;
-            } else if sign == '\\' {
-                is_escaped = true;
-            } else if let Some(open_quote) = quote {
-                if sign == open_quote {
-                    quote = None;
-                }
-            } else if matches!(sign, '"' | '\'' | '`') {
-                quote = Some(sign);
-            } else if sign == open {
-                depth += 1;
-            } else if sign == close {
-                depth -= 1;
-                if depth == 0 {
-                    self.at += index + 1;
-                    return Some(());
-                }
-            }
-        }
-        None
+        let length = expression_length(self.rest(), open, close, 0)?;
+        self.at += length;
+        Some(())
     }
 
     fn read_template(&mut self) -> Option<()> {
@@ -379,4 +360,49 @@ fn push_escape(value: &mut String, escaped: char) {
         'u' | 'x' | 'U' => value.push_str(PLACEHOLDER),
         _ => value.push(escaped),
     }
+}
+
+/// Depth of nested templates at which the tokenizer gives up.
+const MAX_TEMPLATE_DEPTH: usize = 20;
+
+/// Returns the length of an expression with the bracket that closes it.
+fn expression_length(text: &str, open: char, close: char, nesting: usize) -> Option<usize> {
+    let mut depth = 1_usize;
+    let mut at = 0;
+    while let Some(sign) = text[at..].chars().next() {
+        at += sign.len_utf8();
+        if sign == open {
+            depth += 1;
+        } else if sign == close {
+            depth -= 1;
+            if depth == 0 {
+                return Some(at);
+            }
+        } else if sign == '\\' {
+            at += text[at..].chars().next()?.len_utf8();
+        } else if matches!(sign, '"' | '\'' | '`') {
+            at += quoted_length(&text[at..], sign, nesting)?;
+        }
+    }
+    None
+}
+
+/// Returns the length of the rest of a quoted text, with its closing quote.
+fn quoted_length(text: &str, quote: char, nesting: usize) -> Option<usize> {
+    let mut at = 0;
+    while let Some(sign) = text[at..].chars().next() {
+        at += sign.len_utf8();
+        if sign == quote {
+            return Some(at);
+        }
+        if sign == '\\' {
+            at += text[at..].chars().next()?.len_utf8();
+        } else if quote == '`' && sign == '$' && text[at..].starts_with('{') {
+            if nesting >= MAX_TEMPLATE_DEPTH {
+                return None;
+            }
+            at += 1 + expression_length(&text[at + 1..], '{', '}', nesting + 1)?;
+        }
+    }
+    None
 }

@@ -66,11 +66,7 @@ impl Word {
 impl Reader<'_> {
     /// Reads an assignment, a program call, or a definition of a function.
     #[expect(clippy::option_option, reason = "the outer None is unreadable text")]
-    pub(super) fn read_simple(
-        &mut self,
-        block: usize,
-        before: Separator,
-    ) -> Option<Option<usize>> {
+    pub(super) fn read_simple(&mut self, block: usize, before: Separator) -> Option<Option<usize>> {
         let command = self.push_command(block, before);
         loop {
             self.skip_blanks();
@@ -99,6 +95,9 @@ impl Reader<'_> {
                 continue;
             }
             let word = self.read_word(block)?;
+            if word.range.is_empty() {
+                return None;
+            }
             self.out.commands.get_mut(command)?.words.push(word);
             // `declare -a names=(…)`
             if self.peek() == Some(b'(') && self.text[..self.at].ends_with('=') {
@@ -113,9 +112,8 @@ impl Reader<'_> {
             let range = own.words.first()?.range.clone();
             self.out.bash_syntax.push((range, BashConstruct::Source));
         } else if name.as_deref() == Some("set") {
-            let pipefail = own.words.iter().find(|word| {
-                word.literal().as_deref() == Some("pipefail")
-            });
+            let pipefail =
+                own.words.iter().find(|word| word.literal().as_deref() == Some("pipefail"));
             if let Some(range) = pipefail.map(|word| word.range.clone()) {
                 self.out.bash_syntax.push((range, BashConstruct::Pipefail));
             }
@@ -168,7 +166,7 @@ impl Reader<'_> {
             match self.peek()? {
                 b')' => break self.at += 1,
                 b'\n' => self.skip_newline()?,
-                _ => drop(self.read_word(block)?),
+                _ => self.skip_word(block)?,
             }
         }
         Some(())
@@ -392,13 +390,12 @@ impl Reader<'_> {
             let end = closing_brace(rest)?;
             let inner = &rest[1..end];
             let prefix = inner.len() - inner.trim_start_matches(['!', '#']).len();
-            let length = name_length(&inner[prefix..]).max(
-                inner[prefix..].bytes().take_while(u8::is_ascii_digit).count(),
-            );
+            let length = name_length(&inner[prefix..])
+                .max(inner[prefix..].bytes().take_while(u8::is_ascii_digit).count());
             let name = inner[prefix..prefix + length].to_owned();
             let mut modifier = inner[prefix + length..].to_owned();
             if prefix > 0 {
-                modifier.insert_str(0, "!");
+                modifier.insert(0, '!');
             }
             let has_unread = modifier.contains("$(") || modifier.contains('`');
             let is_bash = modifier.starts_with(['/', '^', ','])
