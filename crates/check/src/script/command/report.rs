@@ -57,7 +57,7 @@ pub struct StartedScript {
     pub path: PathBuf,
     /// Its text.
     pub text: String,
-    /// Its language, if it is one that [`read_script`] reads.
+    /// Its language, if it is one that [`read_script`](crate::script::read_script) reads.
     pub language: Option<ScriptLanguage>,
     /// True if it is started itself, without an interpreter.
     pub is_direct: bool,
