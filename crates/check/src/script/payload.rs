@@ -178,8 +178,7 @@ pub(super) fn find_unsent_keys(
         // The script reads the right key too: this read is for another version or another program.
         if meant.is_some_and(|path| {
             let first = path.split('.').next().unwrap_or(path);
-            let is_mentioned = |name| text.contains(name);
-            is_mentioned(first) && path.split('.').all(is_mentioned) && has_word(text, first)
+            mentions_key(text, first) && path.split('.').all(|name| text.contains(name))
         }) {
             continue;
         }
@@ -240,5 +239,17 @@ fn has_word(text: &str, word: &str) -> bool {
     let is_part = |sign: char| sign.is_alphanumeric();
     text.match_indices(word).any(|(at, _)| {
         !text[..at].ends_with(is_part) && !text[at + word.len()..].starts_with(is_part)
+    })
+}
+
+/// Returns true if a text has a word that may be a key: one that is neither expanded nor assigned as a variable.
+fn mentions_key(text: &str, key: &str) -> bool {
+    let is_part = |sign: char| sign.is_alphanumeric() || sign == '_';
+    text.match_indices(key).any(|(at, _)| {
+        let (before, behind) = (&text[..at], &text[at + key.len()..]);
+        let is_word = !before.ends_with(is_part) && !behind.starts_with(is_part);
+        let is_expanded = before.ends_with('$') || before.ends_with("${");
+        let is_assigned = behind.starts_with('=') && !behind.starts_with("==");
+        is_word && !is_expanded && !is_assigned
     })
 }

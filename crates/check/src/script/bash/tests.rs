@@ -23,6 +23,7 @@ fn unsent_keys_of_stdin_are_found() {
         "INPUT=$(cat)\nTOOL=$(echo \"$INPUT\" | jq -r '.tool // empty')",
         "input=\"$(cat || true)\"; t=$(jq -r .tool <<< \"$input\")",
         "jq -r '.tool'",
+        "tool_name=$(jq -r .tool); [ \"$tool_name\" = Bash ] && echo \"${tool_name}\" >&2",
         "cat | jq -er '.tool'",
         "TOOL=$(jq -r '.tool')",
         "read -r line\nprintf '%s' \"$line\" | jq '.tool'",
