@@ -2,8 +2,11 @@
 //!
 //! [`settings`] reads the client's configuration as the client does: settings files, plugins, servers and permissions.
 //!
-//! [`lint`] finds mistakes in it that the client does not report.
 //! [`matcher`] evaluates matchers and `if` rules of hooks as the client does.
+//!
+//! [`script`] reads the commands of hooks and the scripts that they start, and finds mistakes that are certain.
+//!
+//! [`lint`] asks all three for the mistakes in a configuration that the client does not report.
 //!
 //! [`live`] drives a real Claude Code client offline, with a scripted model on loopback, a temporary
 //! project and the hooks under test, and records the run.
@@ -13,5 +16,6 @@
 pub mod lint;
 pub mod live;
 pub mod matcher;
+pub mod script;
 pub mod settings;
 pub mod text_edit;

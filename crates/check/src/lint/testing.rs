@@ -153,16 +153,18 @@ impl LintCase {
         of_rule.map(|finding| finding.message).collect()
     }
 
-    /// Applies the fixes of one rule to the first file, and returns the text.
+    /// Applies the fixes of one rule to the first file that has any, and returns the text.
     pub(in crate::lint) fn fixed(&self, rule: &LintRule) -> String {
         let (findings, files) = self.findings();
+        let mut of_rule = findings.iter().filter(|finding| finding.rule.id == rule.id);
+        let fixed = of_rule.find(|finding| finding.fix.is_some()).map_or(0, |finding| finding.file);
         let mut edits: Vec<_> = findings
             .iter()
-            .filter(|finding| finding.rule.id == rule.id && finding.file == 0)
+            .filter(|finding| finding.rule.id == rule.id && finding.file == fixed)
             .filter_map(|finding| finding.fix.clone())
             .flat_map(|fix| fix.edits)
             .collect();
         edits.sort_by_key(|edit| edit.range.start);
-        apply_edits(&files[0].text, &edits)
+        apply_edits(&files[fixed].text, &edits)
     }
 }

@@ -151,14 +151,14 @@ mod tests {
     #[test]
     fn other_rules_read_the_repaired_text() {
         let case = LintCase::command("PreToolCall", "\"command\": \"true\",");
-        assert_eq!(case.all(), ["json-invalid 1:77", "event-unknown 1:12"]);
+        assert_eq!(case.all(), ["json-invalid 1:76", "event-unknown 1:12"]);
     }
 
     #[test]
     fn broken_text_has_a_position() {
         assert_eq!(LintCase::settings("{\"hooks\": {").all().len(), 1);
         assert_eq!(LintCase::settings("[1]").all(), ["json-invalid 1:1"]);
-        let skill = "---\nname: [a\nhooks: {}\n---\n";
+        let skill = "---\nname: a\n  hooks: {\n---\n";
         let case =
             LintCase::empty().with_file(SettingsSource::Skill, ".claude/skills/a/SKILL.md", skill);
         assert!(case.messages(&JSON_INVALID)[0].contains("not YAML"));
