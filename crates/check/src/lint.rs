@@ -7,6 +7,7 @@
 
 mod context;
 mod finding;
+mod readings;
 mod rule;
 mod rules;
 #[cfg(test)]
@@ -15,6 +16,7 @@ mod tree;
 
 pub use context::{GroupNode, HandlerNode, LintContext, LintFile, LintMachine};
 pub use finding::{LintFinding, LintFix, Severity};
+pub use readings::{CommandReading, ScriptReading};
 pub use rule::LintRule;
 pub use rules::RULES;
 pub use tree::{SourceMember, SourceNode, SourceValue};

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use rutter_contract::EventName;
 use rutter_contract::version::Contract;
 
+use super::readings::{CommandReading, ScriptReading, read_commands};
 use super::tree::{SourceMember, SourceNode};
 use crate::settings::{
     HookFault, HookFaultKind, LayerState, PluginFault, SettingsFault, SettingsLayer, SettingsSource,
@@ -13,25 +14,42 @@ use crate::settings::{
 /// Everything that a rule may look at.
 #[derive(Debug)]
 pub struct LintContext<'a> {
-    /// The files, in the client's order.
-    pub files: &'a [LintFile],
+    /// The files, in the client's order, then the scripts that they start.
+    pub files: Vec<LintFile>,
+    /// The faults of plugins that are not those of one file.
+    pub plugin_faults: Vec<PluginFault>,
+    /// The commands of the handlers.
+    pub commands: Vec<CommandReading>,
+    /// The scripts that commands start.
+    pub scripts: Vec<ScriptReading>,
     /// The contract of the client version.
     pub contract: Contract,
     /// The machine on which the hooks run.
     pub machine: &'a LintMachine,
-    /// The faults of plugins that are not those of one file.
-    pub plugin_faults: &'a [PluginFault],
+}
+
+impl<'a> LintContext<'a> {
+    /// Reads the commands of all handlers and the scripts that they start.
+    pub fn new(
+        mut files: Vec<LintFile>,
+        plugin_faults: Vec<PluginFault>,
+        contract: Contract,
+        machine: &'a LintMachine,
+    ) -> Self {
+        let (commands, scripts) = read_commands(&mut files, machine);
+        Self { files, plugin_faults, commands, scripts, contract, machine }
+    }
 }
 
 /// What is known about the machine on which the hooks run.
 #[derive(Debug, Clone, Default)]
 pub struct LintMachine {
-    /// The folder in which the client is started. None if commands cannot be checked, for example for text from stdin.
-    pub folder: Option<PathBuf>,
     /// The user's home folder.
     pub home: Option<PathBuf>,
     /// Folders of `PATH`, in search order. Empty if programs cannot be checked.
     pub search: Vec<PathBuf>,
+    /// True if `/bin/sh`, which runs commands, is bash.
+    pub has_bash_as_sh: bool,
 }
 
 /// A file that may contain hooks.
@@ -43,6 +61,8 @@ pub struct LintFile {
     pub whose: SettingsSource,
     /// Folder of the plugin that contains it.
     pub plugin: Option<PathBuf>,
+    /// Folder in which the client is started with this file. None if it is not known; then scripts are not looked for.
+    pub project: Option<PathBuf>,
     /// The way in which the client treats it.
     pub state: LayerState,
     /// The text without a byte order mark.
@@ -51,12 +71,18 @@ pub struct LintFile {
     pub root: Option<SourceNode>,
     /// The faults for which the client skips the file or a part of it.
     pub faults: Vec<SettingsFault>,
+    /// True for a script that a hook starts.
+    pub is_script: bool,
 }
 
 impl LintFile {
-    /// Creates the file of a layer. `plugin` is the folder of the plugin that contains it. Returns None if the file does
-    /// not exist.
-    pub fn from_layer(layer: SettingsLayer, plugin: Option<PathBuf>) -> Option<Self> {
+    /// Creates the file of a layer. `plugin` is the folder of the plugin that contains it, `project` the folder in which
+    /// the client is started. Returns None if the file does not exist.
+    pub fn from_layer(
+        layer: SettingsLayer,
+        plugin: Option<PathBuf>,
+        project: Option<PathBuf>,
+    ) -> Option<Self> {
         if layer.state == LayerState::Absent {
             return None;
         }
@@ -68,7 +94,8 @@ impl LintFile {
         let root = readable.map(SourceNode::from_document);
         let text = void_text.or_else(|| readable.map(|document| document.text.clone()));
         let SettingsLayer { whose, path, state, faults, .. } = layer;
-        Some(Self { path, whose, plugin, state, text: text.unwrap_or_default(), root, faults })
+        let text = text.unwrap_or_default();
+        Some(Self { path, whose, plugin, project, state, text, root, faults, is_script: false })
     }
 
     /// Creates the file with another text.
@@ -76,15 +103,17 @@ impl LintFile {
     pub fn with_text(&self, text: &str, contract: Contract) -> Self {
         let plugin = self.plugin.as_deref();
         let layer = SettingsLayer::parse(self.whose, &self.path, plugin, text.as_bytes(), contract);
-        let changed = Self::from_layer(layer, self.plugin.clone());
+        let changed = Self::from_layer(layer, self.plugin.clone(), self.project.clone());
         changed.unwrap_or_else(|| Self {
             path: self.path.clone(),
             whose: self.whose,
             plugin: self.plugin.clone(),
+            project: self.project.clone(),
             state: LayerState::Blank,
             text: text.to_owned(),
             root: None,
             faults: Vec::new(),
+            is_script: false,
         })
     }
 
@@ -172,11 +201,6 @@ impl LintFile {
     /// Returns true if the file is part of a plugin.
     pub fn is_plugin(&self) -> bool {
         self.whose == SettingsSource::Plugin || self.plugin.is_some()
-    }
-
-    /// Returns the name of the file without its folders.
-    pub fn file_name(&self) -> &str {
-        self.path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
     }
 }
 

@@ -1,5 +1,12 @@
 //! The rules, one file each.
 
+mod answer_dropped;
+mod async_guard;
+mod command_path;
+mod command_program;
+mod command_script;
+mod command_shell;
+mod command_windows;
 mod entry_flat;
 mod entry_invalid;
 mod event_not_list;
@@ -8,6 +15,7 @@ mod event_unknown;
 mod field_misplaced;
 mod field_unknown;
 mod file_unreadable;
+mod guard_fails_open;
 mod guards_misplaced;
 mod handler_not_run;
 mod handler_twice;
@@ -22,16 +30,29 @@ mod matcher_invalid;
 mod matcher_never;
 mod on_failure_ignored;
 mod once_ignored;
+mod output_before_json;
+mod payload_key;
 mod plugin_invalid;
+mod rewrite_conflict;
+mod session_end_timeout;
 mod setting_wrong_type;
+mod stop_loop;
 mod switched_off;
 mod timeout_too_long;
+mod variable_unset;
 mod wrapper_doubled;
 
 use super::rule::LintRule;
 
 /// All rules, in the order of the reference.
 pub static RULES: &[&LintRule] = &[
+    &answer_dropped::ANSWER_DROPPED,
+    &async_guard::ASYNC_GUARD,
+    &command_path::COMMAND_PATH,
+    &command_program::COMMAND_PROGRAM,
+    &command_script::COMMAND_SCRIPT,
+    &command_shell::COMMAND_SHELL,
+    &command_windows::COMMAND_WINDOWS,
     &entry_flat::ENTRY_FLAT,
     &entry_invalid::ENTRY_INVALID,
     &event_not_list::EVENT_NOT_LIST,
@@ -40,6 +61,7 @@ pub static RULES: &[&LintRule] = &[
     &field_misplaced::FIELD_MISPLACED,
     &field_unknown::FIELD_UNKNOWN,
     &file_unreadable::FILE_UNREADABLE,
+    &guard_fails_open::GUARD_FAILS_OPEN,
     &guards_misplaced::GUARDS_MISPLACED,
     &handler_not_run::HANDLER_NOT_RUN,
     &handler_twice::HANDLER_TWICE,
@@ -54,9 +76,15 @@ pub static RULES: &[&LintRule] = &[
     &matcher_never::MATCHER_NEVER,
     &on_failure_ignored::ON_FAILURE_IGNORED,
     &once_ignored::ONCE_IGNORED,
+    &output_before_json::OUTPUT_BEFORE_JSON,
+    &payload_key::PAYLOAD_KEY,
     &plugin_invalid::PLUGIN_INVALID,
+    &rewrite_conflict::REWRITE_CONFLICT,
+    &session_end_timeout::SESSION_END_TIMEOUT,
     &setting_wrong_type::SETTING_WRONG_TYPE,
+    &stop_loop::STOP_LOOP,
     &switched_off::SWITCHED_OFF,
     &timeout_too_long::TIMEOUT_TOO_LONG,
+    &variable_unset::VARIABLE_UNSET,
     &wrapper_doubled::WRAPPER_DOUBLED,
 ];

@@ -98,11 +98,14 @@ impl LintCase {
             let folder = self.folder.path().canonicalize().unwrap();
             let loaded = load_plugin_folder(&folder, self.contract);
             let files = loaded.layers.into_iter();
-            let files = files.filter_map(|layer| LintFile::from_layer(layer, Some(folder.clone())));
+            let files = files.filter_map(|layer| {
+                LintFile::from_layer(layer, Some(folder.clone()), Some(folder.clone()))
+            });
             return (files.collect(), loaded.faults);
         }
         let load = |(whose, path): &(SettingsSource, PathBuf)| {
-            LintFile::from_layer(SettingsLayer::load(*whose, path, None, self.contract), None)
+            let layer = SettingsLayer::load(*whose, path, None, self.contract);
+            LintFile::from_layer(layer, None, Some(self.folder.path().to_owned()))
         };
         (self.files.iter().filter_map(load).collect(), Vec::new())
     }
@@ -111,17 +114,13 @@ impl LintCase {
     fn findings(&self) -> (Vec<LintFinding>, Vec<LintFile>) {
         let (files, plugin_faults) = self.load();
         let machine = LintMachine {
-            folder: Some(self.folder.path().to_owned()),
             home: None,
             search: vec![PathBuf::from("/bin"), PathBuf::from("/usr/bin")],
+            has_bash_as_sh: false,
         };
-        let context = LintContext {
-            files: &files,
-            contract: self.contract,
-            machine: &machine,
-            plugin_faults: &plugin_faults,
-        };
+        let context = LintContext::new(files, plugin_faults, self.contract, &machine);
         let findings = run_rules(&context, &|_, _| false);
+        let files = context.files;
         (findings, files)
     }
 

@@ -52,6 +52,25 @@ pub enum BashConstruct {
     Expansion,
 }
 
+impl BashConstruct {
+    /// Returns the construct as an author writes it.
+    pub const fn description(self) -> &'static str {
+        match self {
+            Self::DoubleBrackets => "`[[ … ]]`",
+            Self::HereString => "`<<<`",
+            Self::ProcessSubstitution => "`<( … )`",
+            Self::RedirectBoth => "`&>`",
+            Self::PipeBoth => "`|&`",
+            Self::Array => "an array",
+            Self::Source => "`source`",
+            Self::Pipefail => "`pipefail`",
+            Self::Arithmetic => "`(( … ))`",
+            Self::FunctionKeyword => "`function`",
+            Self::Expansion => "this expansion of a variable",
+        }
+    }
+}
+
 /// An expansion of a variable.
 #[derive(Debug)]
 pub(super) struct VariableUse {

@@ -19,7 +19,7 @@ lint_rule! {
 }
 
 fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
-    for fault in context.plugin_faults {
+    for fault in &context.plugin_faults {
         let found = context.files.iter().position(|file| file.path == fault.location.file);
         if let Some(index) = found {
             findings.extend(plugin_fault(fault, &context.files[index], index));

@@ -1,0 +1,44 @@
+//! Programs that are not installed.
+
+use crate::lint::rule::lint_rule;
+use crate::lint::{LintContext, LintFinding};
+use crate::script::CommandFaultKind;
+
+lint_rule! {
+    /// A program that a hook starts is not installed on this machine.
+    ///
+    /// The hook fails every time, and the client goes on. A guard without its `jq` lets everything through.
+    ///
+    /// ```json
+    /// { "hooks": { "PreToolUse": [{ "hooks": [{ "type": "command", "command": "jq -e '.tool_input.command' > /dev/null" }] }] } }
+    /// ```
+    ///
+    /// Install the program, or use `rutter contract` to read payloads. The rule looks in `PATH`, at the first word of each
+    /// command and at interpreters.
+    COMMAND_PROGRAM = "command-program", Warning, check
+}
+
+fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
+    for reading in &context.commands {
+        for fault in &reading.report.faults {
+            let CommandFaultKind::ProgramMissing { name } = &fault.kind else { continue };
+            let message = format!("`{name}` is not installed here: the hook fails every time");
+            let help = format!("install `{name}`, or write its path");
+            let range = reading.range_in_file(&context.files, fault.argument, &fault.range);
+            findings.push(LintFinding::new(&COMMAND_PROGRAM, reading.file, range, message, help));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::COMMAND_PROGRAM;
+    use crate::lint::testing::LintCase;
+
+    #[test]
+    fn finds_missing_programs() {
+        let case = |command| LintCase::command("Stop", &format!("\"command\": \"{command}\""));
+        assert_eq!(case("no-such-program-7 --x").marked(&COMMAND_PROGRAM), ["no-such-program-7"]);
+        assert!(case("cat | grep x").marked(&COMMAND_PROGRAM).is_empty());
+    }
+}

@@ -1,0 +1,74 @@
+//! Variables that the client never sets.
+
+use crate::lint::rule::lint_rule;
+use crate::lint::{LintContext, LintFinding};
+
+lint_rule! {
+    /// A hook reads a variable that the client never sets, so the text is empty.
+    ///
+    /// The client gives the payload on stdin, and no variables such as `$CLAUDE_TOOL_INPUT`, `$CLAUDE_FILE_PATHS` or
+    /// `$TOOL_NAME`. Other documentation mentions them, and hooks that use them do nothing.
+    ///
+    /// ```json
+    /// { "hooks": { "PostToolUse": [{ "matcher": "Edit", "hooks": [{ "type": "command", "command": "prettier --write $CLAUDE_FILE_PATHS" }] }] } }
+    /// ```
+    ///
+    /// Read stdin: `jq -r .tool_input.file_path`. `rutter contract payload PostToolUse --tool Edit` prints what arrives there.
+    /// A variable that the command or the settings set is not reported.
+    VARIABLE_UNSET = "variable-unset", Error, check
+}
+
+fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
+    let help = |name: &str| {
+        let lower = name.to_ascii_lowercase();
+        let key = if lower.contains("file") || lower.contains("path") {
+            "jq -r .tool_input.file_path"
+        } else if lower.contains("name") {
+            "jq -r .tool_name"
+        } else if lower.contains("input") || lower.contains("command") {
+            "jq .tool_input"
+        } else {
+            "`rutter contract events` lists the fields"
+        };
+        format!("read the payload on stdin, for example {key}")
+    };
+    let message = |name: &str| format!("the client never sets ${name}: it is empty");
+    for reading in &context.commands {
+        for variable in &reading.report.inline.unset_variables {
+            let range = reading.range_in_file(&context.files, None, &variable.range);
+            let (message, help) = (message(&variable.name), help(&variable.name));
+            findings.push(LintFinding::new(&VARIABLE_UNSET, reading.file, range, message, help));
+        }
+    }
+    for script in &context.scripts {
+        for variable in &script.report.unset_variables {
+            let (message, help) = (message(&variable.name), help(&variable.name));
+            let range = variable.range.clone();
+            findings.push(LintFinding::new(&VARIABLE_UNSET, script.file, range, message, help));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::VARIABLE_UNSET;
+    use crate::lint::testing::LintCase;
+
+    #[test]
+    fn finds_variables_of_other_documentation() {
+        let case =
+            |command| LintCase::command("PostToolUse", &format!("\"command\": \"{command}\""));
+        assert!(
+            case("echo $CLAUDE_TOOL_INPUT").messages(&VARIABLE_UNSET)[0]
+                .contains("CLAUDE_TOOL_INPUT")
+        );
+        assert!(case("cat \\\"$CLAUDE_FILE_PATHS\\\"").messages(&VARIABLE_UNSET).len() == 1);
+        assert!(case("echo $CLAUDE_PROJECT_DIR $HOME").messages(&VARIABLE_UNSET).is_empty());
+    }
+
+    #[test]
+    fn variables_of_settings_are_set() {
+        let text = r#"{"env": {"TOOL_NAME": "x"}, "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "echo $TOOL_NAME"}]}]}}"#;
+        assert!(LintCase::settings(text).marked(&VARIABLE_UNSET).is_empty());
+    }
+}
