@@ -5,6 +5,7 @@
 //! topic. So an unrequested episode is shown only if the prompt names its test or error, and in one line if the prompt
 //! names its file and is about the failure.
 
+use rutter_memory::episode::error_words::{count_content, is_content, prose_words, split_words};
 use rutter_memory::episode::{Episode, files_of_episode, has_extension, is_same_file};
 use rutter_runs::clues::own_name;
 
@@ -25,19 +26,6 @@ const MAX_TOPIC_WORDS: usize = 120;
 const MIN_TOPIC_WORDS: usize = 2;
 /// Minimum length of a test name that a prompt can mention.
 const MIN_NAME_CHARS: usize = 4;
-
-/// Words that most errors and most sentences contain. They do not distinguish errors.
-const GENERIC_WORDS: &str = "a actual after again all also always an and another any are argument arguments array \
-    as assert assertion at attribute be been before being bool boolean both but by call called can cannot cases \
-    code could current did do does each equal equals error errors ever exception expected expression fail failed \
-    failing fails failure false field file find float for found from function get given got had has have identifier \
-    if import in instance int integer into invalid is issue issues it its just keep keyword left like line list \
-    literal main make makes match matches member method mismatched missing module more most must name named need \
-    needs never new nil no none not now null number object of on once only or other our out over panicked \
-    positional properties property read reading received required result right run same see set should since some \
-    still str string such sure syntax test tests than that the then there these they this those thread to tobe \
-    toequal too true type types undeclared undefined under unexpected unresolved until unused use used uses using \
-    value values variable very want was way well were what when which who why will with would you your";
 
 /// Words after `the NAME test` that make NAME the name of a test.
 const WORDS_AFTER_TEST: &[&str] = &[
@@ -190,39 +178,11 @@ impl<'a> Mentions<'a> {
     }
 }
 
-/// Splits a text into words for comparison: lower case, letters, digits and `_`.
-fn split_words(text: &str) -> impl Iterator<Item = String> {
-    text.split(|sign: char| !sign.is_alphanumeric() && sign != '_')
-        .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
-}
-
-/// Splits a text into words without its paths, except quoted paths as in `Cannot find module './cart'`.
-fn prose_words(text: &str) -> impl Iterator<Item = String> {
-    let is_prose = |part: &&str| !part.contains('/') || part.starts_with(['\'', '"', '`']);
-    text.split_whitespace().filter(is_prose).flat_map(split_words)
-}
-
 /// Returns true if a name cannot be an ordinary word: it has an underscore, a digit or an inner capital.
 fn is_identifier(name: &str) -> bool {
     let inner =
         name.chars().skip(1).any(char::is_uppercase) && name.chars().any(char::is_lowercase);
     inner || name.contains(|sign: char| sign == '_' || sign.is_ascii_digit())
-}
-
-/// Returns true if a word carries information about an error.
-fn is_content(word: &str) -> bool {
-    word.chars().count() > 2
-        && !word.chars().all(|sign| sign.is_ascii_digit())
-        && !GENERIC_WORDS.split(' ').any(|generic| generic == word)
-}
-
-/// Returns the number of different words that carry information about an error.
-fn count_content(words: &[String]) -> usize {
-    let mut content: Vec<&String> = words.iter().filter(|word| is_content(word)).collect();
-    content.sort_unstable();
-    content.dedup();
-    content.len()
 }
 
 /// Splits a path or the name of a test into lower-case words: `tests/test_cart.py` has four.

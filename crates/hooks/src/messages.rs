@@ -160,12 +160,12 @@ pub(crate) fn render_verdict(settled: &RunVerdict, interface: &AgentInterface) -
         PredictionVerdict::Contradicts => {
             let (takes, changes) = match interface {
                 AgentInterface::McpTools => (
-                    "`resolve_ghap` with status falsified takes result, surprise, root_cause, lesson, applies_when (how a user would put the problem)".to_owned(),
+                    "`resolve_ghap` with status falsified takes result, surprise, root_cause, lesson, applies_when (4–6 phrases that a user would type before knowing the cause)".to_owned(),
                     "`update_ghap` takes a new hypothesis".to_owned(),
                 ),
                 AgentInterface::Cli(rutter) => (
                     format!(
-                        "`{rutter} ghap resolve --status falsified` takes --result, --surprise, --root-cause-category, --root-cause, --takeaway, --applies-when (how a user would put the problem)"
+                        "`{rutter} ghap resolve --status falsified` takes --result, --surprise, --root-cause-category, --root-cause, --takeaway, --applies-when (4–6 phrases that a user would type before knowing the cause)"
                     ),
                     format!("`{rutter} ghap update` takes a new hypothesis"),
                 ),

@@ -17,6 +17,7 @@ use rutter_runs::selection::{FailedTest, TestSelection};
 use rutter_runs::signature;
 
 mod attribution;
+pub mod error_words;
 mod files;
 mod guarded;
 mod shown;

@@ -129,6 +129,9 @@ pub struct Resolution {
     /// When it applies, in the words of a user who needs it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub applies_when: Vec<Clean>,
+    /// True if nobody wrote `applies_when`: it has the errors of the run that is the evidence.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_derived_phrases: bool,
     /// Quality of its evidence.
     pub tier: Tier,
     /// The run that is the evidence.
@@ -148,6 +151,7 @@ impl Resolution {
             root_cause: None,
             lesson: None,
             applies_when: Vec::new(),
+            has_derived_phrases: false,
             tier: Tier::Abandoned,
             evidence: None,
         }

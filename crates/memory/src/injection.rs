@@ -40,6 +40,9 @@ impl From<DocumentKind> for InjectionSource {
     }
 }
 
+/// The event of a row that an agent looked up by its id: the tool's name.
+pub const LOOKUP_EVENT: &str = "recall_memories";
+
 /// Numbers of times that showing a row helped and hurt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct EffectCounts {

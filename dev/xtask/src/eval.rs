@@ -12,11 +12,14 @@ use rutter_search::score::{MEANING_SHARE, MIN_CONFIDENCE};
 use serde_json::{Value, json};
 
 mod commands;
+mod history;
 mod picture;
+mod said;
 mod silent_loop;
 
 pub(crate) use commands::run as eval_commands;
 pub(crate) use picture::draw_injection_curve;
+pub(crate) use said::run as eval_said;
 pub(crate) use silent_loop::run as silent_loop;
 
 /// A term limit above the length of any query.
@@ -370,6 +373,26 @@ mod tests {
             let metrics = query_metrics(&found, &HashSet::from(wanted));
             assert!(metrics.iter().all(|metric| *metric <= 1.0), "{metrics:?}");
             assert!((metrics[0] - recall).abs() < f64::EPSILON, "{metrics:?}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn lessons_with_phrases_are_no_crowd() -> Result<()> {
+        let fixtures = crate::repository_root()?.join("fixtures/recall");
+        let folder = tempfile::tempdir()?;
+        let prompts = folder.path().join("prompts");
+        let lines = [
+            "app links from the confirmation mail open chrome instead of the app",
+            "what's the syntax of a mailto link with a subject",
+        ]
+        .map(|prompt| json!({ "prompt": prompt, "related": false }).to_string());
+        crate::files::replace_file(&prompts, lines.join("\n").as_bytes())?;
+        let phrases = fixtures.join("applies-c-6.jsonl");
+        let asked = search_prompts(&fixtures.join("lessons-c.jsonl"), &prompts, Some(&phrases))?;
+        for asked in asked {
+            let hits = asked.measures.as_array().context("a list")?;
+            assert!(!hits.is_empty() && hits.iter().all(|hit| hit["crowd"] == false), "{hits:?}");
         }
         Ok(())
     }

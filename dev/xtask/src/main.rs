@@ -39,6 +39,9 @@ usage: cargo xtask TASK
   eval commands [--binary PATH] HISTORY…
                          play the Bash calls of recorded histories into the hooks, and list what is said about failing
                          commands
+  eval said [--binary PATH] [--event NAME] [--json] HISTORY…
+                         play recorded histories into the hooks, and list every text that an agent would have read
+                         with the prompt or command before it
   eval picture           draw the injection curve of our own sets into docs/measurements/injection.svg
   picture                draw the output of `rutter demo` into docs/demo.svg
   torture [ROUNDS] [--library]
@@ -73,6 +76,7 @@ fn main() -> Result<ExitCode> {
         }
         ["eval", "loop", ref words @ ..] => return eval::silent_loop(words),
         ["eval", "commands", ref words @ ..] => eval::eval_commands(&repository_root()?, words)?,
+        ["eval", "said", ref words @ ..] => eval::eval_said(&repository_root()?, words)?,
         ["eval", "picture"] => eval::draw_injection_curve(&repository_root()?)?,
         ["picture"] => picture::run(&repository_root()?)?,
         ["torture", ref words @ ..] => torture::run(&repository_root()?, words)?,

@@ -10,6 +10,8 @@
 mod calls;
 /// Redaction per channel: secrets go through hooks into a store and back.
 mod channels;
+/// Phrases of a lesson that nobody wrote: the errors of its run.
+mod derived_phrases;
 /// Effects of injected text: helped or hurt.
 mod effects;
 /// Episodes: a failure, the attempts, the fix, and the same failure again.

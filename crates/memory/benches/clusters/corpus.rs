@@ -89,6 +89,7 @@ pub(crate) fn lesson_ghap(lesson: &GeneratedLesson) -> Ghap {
                 takeaway: clean(&lesson.takeaway),
             }),
             applies_when: Vec::new(),
+            has_derived_phrases: false,
             tier,
             evidence: Some(ResolutionEvidence { outcome: None, supports: lesson.proven }),
         }),

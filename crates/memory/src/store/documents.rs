@@ -137,30 +137,39 @@ pub(crate) fn full_text(connection: &Connection, row: Id) -> StoreResult<Option<
     Ok(texts.into_iter().find(|(axis, _)| *axis == Axis::Full).map(|(_, text)| text))
 }
 
-/// Returns the phrases that say when rows apply, in the order of the rows. An episode has none.
-pub(crate) fn phrases_of(
+/// Returns the phrases that somebody wrote to say when rows apply, in the order of the rows. An episode has none.
+pub(crate) fn written_phrases(
     connection: &Connection,
     rows: &[(DocumentKind, Id)],
 ) -> StoreResult<Vec<Vec<Clean>>> {
-    let phrases = |(kind, id): &(DocumentKind, Id)| {
-        let table = match kind {
-            DocumentKind::Memory => "memory",
-            DocumentKind::Experience => "ghap",
-            DocumentKind::Episode => return Ok(Vec::new()),
-        };
-        let found = connection
-            .prepare_cached(&format!("SELECT applies_when FROM {table} WHERE uid = ?1"))?
-            .query_row([id], |row| read_list(row, "applies_when"))
-            .optional()?;
-        Ok(found.unwrap_or_default())
+    let phrases = |(kind, id): &(DocumentKind, Id)| match kind {
+        DocumentKind::Memory => {
+            select_phrases(connection, "SELECT applies_when FROM memory WHERE uid = ?1", *id)
+        }
+        DocumentKind::Experience => select_phrases(
+            connection,
+            "SELECT applies_when FROM ghap WHERE uid = ?1 AND NOT phrases_derived",
+            *id,
+        ),
+        DocumentKind::Episode => Ok(Vec::new()),
     };
     rows.iter().map(phrases).collect()
 }
 
-/// Returns the phrases of an indexed row as they end its full text.
+fn select_phrases(connection: &Connection, query: &str, row: Id) -> StoreResult<Vec<Clean>> {
+    let mut found = connection.prepare_cached(query)?;
+    let found = found.query_row([row], |row| read_list(row, "applies_when")).optional()?;
+    Ok(found.unwrap_or_default())
+}
+
+/// Returns the phrases of an indexed row as they end its full text, written or derived.
 pub(crate) fn joined_phrases(connection: &Connection, row: Id) -> StoreResult<String> {
-    let Some(kind) = row_kind(connection, row)? else { return Ok(String::new()) };
-    Ok(document::join_phrases(&phrases_of(connection, &[(kind, row)])?.concat()))
+    let query = match row_kind(connection, row)? {
+        Some(DocumentKind::Memory) => "SELECT applies_when FROM memory WHERE uid = ?1",
+        Some(DocumentKind::Experience) => "SELECT applies_when FROM ghap WHERE uid = ?1",
+        Some(DocumentKind::Episode) | None => return Ok(String::new()),
+    };
+    Ok(document::join_phrases(&select_phrases(connection, query, row)?))
 }
 
 /// Returns the sentence of a row that can be acted on. An episode has none.

@@ -15,6 +15,7 @@ use crate::outcome::Outcome;
 use crate::project::ProjectKey;
 use crate::{Clean, Id, Limit, Time};
 
+mod derived_phrases;
 mod resolution;
 mod rows;
 
@@ -325,7 +326,8 @@ impl Store {
             }
             transaction.execute(
                 "UPDATE ghap SET what_worked = coalesce(?2, what_worked), takeaway = coalesce(?3, takeaway),
-                        applies_when = coalesce(?5, applies_when), changed = max(changed + 1, ?4)
+                        applies_when = coalesce(?5, applies_when), phrases_derived = phrases_derived AND ?5 IS NULL,
+                        changed = max(changed + 1, ?4)
                  WHERE uid = ?1",
                 params![id, what_worked, takeaway, now, phrases.as_deref().map(list_to_json)],
             )?;

@@ -8,7 +8,7 @@ use super::reader::StoreReader;
 use super::{Store, StoreResult, effects, injections, projects};
 use crate::document::DocumentKind;
 use crate::ghap::Tier;
-use crate::injection::Injection;
+use crate::injection::{Injection, LOOKUP_EVENT};
 use crate::rank::{importance_factor, rank_factor};
 use crate::{Clean, Id, Time};
 
@@ -99,15 +99,9 @@ fn ranked_memories(
 }
 
 impl Store {
-    /// Records that an agent looked up a row by its id with a tool, so that the row counts as shown to it. Does nothing
+    /// Records that an agent looked up a row by its id, so that the row counts as shown to it. Does nothing
     /// for an agent without a known session.
-    pub fn record_lookup(
-        &mut self,
-        owner: &GhapOwner,
-        row: Id,
-        tool: &str,
-        now: Time,
-    ) -> StoreResult {
+    pub fn record_lookup(&mut self, owner: &GhapOwner, row: Id, now: Time) -> StoreResult {
         let Some(client) = owner.client.clone() else { return Ok(()) };
         let session: Option<i64> = self
             .connection
@@ -118,7 +112,7 @@ impl Store {
             id: Id::new(now),
             session: client,
             agent: owner.agent.clone(),
-            event: Clean::new(tool),
+            event: Clean::new(LOOKUP_EVENT),
             row,
             score: 1.0,
             prompt: Clean::default(),

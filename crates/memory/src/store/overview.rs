@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::entry::ProjectPlace;
 use super::{Store, StoreResult, ghap_prompts, ghaps, outcomes, sessions};
 use crate::ghap::{Ghap, PredictionVerdict};
+use crate::injection::LOOKUP_EVENT;
 use crate::outcome::Outcome;
 use crate::{Clean, Id};
 
@@ -28,6 +29,8 @@ pub struct RowCounts {
     pub values: u64,
     /// Rows that were shown to agents.
     pub injections: u64,
+    /// Those of them that an agent looked up by their ids.
+    pub lookups: u64,
 }
 
 /// The state of the prompts about a GHAP.
@@ -51,9 +54,11 @@ impl Store {
                     (SELECT count(*) FROM ghap WHERE ?1 IS NULL OR project = here.id),
                     (SELECT count(*) FROM value WHERE standing != 'retired' AND (?1 IS NULL OR project = here.id)),
                     (SELECT count(*) FROM injection JOIN session ON session.id = injection.session
-                     WHERE ?1 IS NULL OR session.project = here.id)
+                     WHERE ?1 IS NULL OR session.project = here.id),
+                    (SELECT count(*) FROM injection JOIN session ON session.id = injection.session
+                     WHERE injection.event = ?2 AND (?1 IS NULL OR session.project = here.id))
              FROM (SELECT (SELECT id FROM project WHERE uid = ?1) AS id) AS here",
-            params![project],
+            params![project, LOOKUP_EVENT],
             |row| {
                 Ok(RowCounts {
                     memories: row.get(0)?,
@@ -64,6 +69,7 @@ impl Store {
                     ghaps: row.get(5)?,
                     values: row.get(6)?,
                     injections: row.get(7)?,
+                    lookups: row.get(8)?,
                 })
             },
         )?)

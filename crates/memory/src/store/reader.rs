@@ -92,9 +92,9 @@ impl<'a> StoreReader<'a> {
         documents::lesson(self.connection, row)
     }
 
-    /// Returns the phrases that say when rows apply, in the order of the rows. An episode has none.
-    pub fn phrases_of(&self, rows: &[(DocumentKind, Id)]) -> StoreResult<Vec<Vec<Clean>>> {
-        documents::phrases_of(self.connection, rows)
+    /// Returns the phrases that somebody wrote to say when rows apply, in the order of the rows. An episode has none.
+    pub fn written_phrases(&self, rows: &[(DocumentKind, Id)]) -> StoreResult<Vec<Vec<Clean>>> {
+        documents::written_phrases(self.connection, rows)
     }
 
     /// Returns an episode, or None if it is gone.

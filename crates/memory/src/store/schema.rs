@@ -21,6 +21,7 @@ const MIGRATIONS: &[&str] = &[
         include_str!("migrations/0009_applies.sql"),
         include_str!("migrations/0009_commands.sql")
     ),
+    include_str!("migrations/0010_derived.sql"),
 ];
 
 /// Schema version that this program reads and writes.

@@ -81,7 +81,7 @@ fn phrases_find_experience() {
         (DocumentKind::Episode, ghap.id),
         (DocumentKind::Memory, Id::new(time_at(6))),
     ];
-    let found = store.reader().phrases_of(&rows).unwrap();
+    let found = store.reader().written_phrases(&rows).unwrap();
     assert_eq!(found, [clean(&["a", "b"]), clean(&["the parser crashes"]), vec![], vec![]]);
 }
 

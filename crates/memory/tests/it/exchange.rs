@@ -159,7 +159,7 @@ fn invalid_line_rejects_whole_file() {
         (
             "{\"rutter-export\":{\"schema\":99}}\n".to_owned(),
             1,
-            "a newer rutter exported it (schema 99, this version supports 9); update rutter",
+            "a newer rutter exported it (schema 99, this version supports 10); update rutter",
         ),
         (with("{\"memory\":{\"id\":"), 29, "the line is cut off"),
         (with("nonsense"), 29, "not JSON from column 1"),

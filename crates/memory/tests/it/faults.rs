@@ -275,7 +275,7 @@ fn damaged_headers_are_repaired() {
         assert!(check_store(&world.memory()).unwrap().findings.is_empty(), "{case}");
     }
     // With other tables the header may be right, so the database is refused.
-    for (pragma, is_newer) in [("user_version = 10", true), ("application_id = 7", false)] {
+    for (pragma, is_newer) in [("user_version = 11", true), ("application_id = 7", false)] {
         let world = TestWorld::new();
         drop(filled_store(&world));
         let other = rusqlite::Connection::open(world.files().database()).unwrap();
@@ -283,7 +283,7 @@ fn damaged_headers_are_repaired() {
         drop(other);
         let before = fs::read(world.files().database()).unwrap();
         match repair_store(&world.memory(), time_at(1_000)) {
-            Err(StoreError::Newer { found: 10, .. }) => assert!(is_newer),
+            Err(StoreError::Newer { found: 11, .. }) => assert!(is_newer),
             Err(StoreError::Foreign { .. }) => assert!(!is_newer),
             done => panic!("{pragma}: {done:?}"),
         }

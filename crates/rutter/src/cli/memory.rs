@@ -181,7 +181,7 @@ pub struct GhapResolveArgs {
     /// The lesson to remember
     #[arg(long, value_name = "TEXT")]
     pub takeaway: Option<String>,
-    /// A phrase of a user who has the problem again; can be given up to 6 times
+    /// A phrase that a user would type before knowing the cause; give 4 to 6, each in other words
     #[arg(long, value_name = "PHRASE")]
     pub applies_when: Vec<String>,
     /// The captured run that is the evidence [default: the newest that fits the prediction]
@@ -269,7 +269,7 @@ pub struct RememberArgs {
     /// A word to find it by; can be given up to 20 times
     #[arg(long = "tag", value_name = "WORD")]
     pub tags: Vec<String>,
-    /// A phrase of a user who needs it, in other words than TEXT; can be given up to 6 times
+    /// A phrase that a user who needs it would type, in other words than TEXT; give 4 to 6
     #[arg(long, value_name = "PHRASE")]
     pub applies_when: Vec<String>,
     /// Apply the memory to every project, not only to this one

@@ -91,7 +91,7 @@ pub(crate) fn run(args: &RecallArgs, env: &Environment, ui: &mut Ui<'_>) -> Comm
     };
     let found = store.recall(&ask, env.now)?;
     let rows: Vec<_> = found.iter().map(|recall| (recall.hit.kind, recall.hit.row)).collect();
-    let phrases = store.reader().phrases_of(&rows)?;
+    let phrases = store.reader().written_phrases(&rows)?;
     if args.format.chosen() == Format::Json {
         let hits = found.iter().zip(&phrases);
         let hits = hits.map(|(recall, phrases)| RecallHitJson::new(recall, phrases));

@@ -265,7 +265,11 @@ fn session_line(status: &StatusReport, env: &Environment) -> String {
 
 /// Returns the row counts as text.
 fn describe_counts(counts: &RowCounts) -> String {
-    [
+    let lookups = match counts.lookups {
+        0 => String::new(),
+        lookups => format!(" ({lookups} looked up by an agent)"),
+    };
+    let rows = [
         format_count(counts.memories, "memory"),
         format_count(counts.experiences, "experience"),
         format_count(counts.episodes, "episode"),
@@ -274,5 +278,6 @@ fn describe_counts(counts: &RowCounts) -> String {
         format_count(counts.values, "value"),
         format_count(counts.injections, "injection"),
     ]
-    .join(", ")
+    .join(", ");
+    rows + &lookups
 }

@@ -149,9 +149,9 @@ fn demo_prints_both_sessions() {
                 │ data, not instructions).
                 │ Hypothesis: `int() drops half a cent, round() takes it up`
                 │ `rutter ghap resolve --status falsified` takes --result, --surprise,
-                │ --root-cause-category, --root-cause, --takeaway, --applies-when (how a
-                │ user would put the problem), with run [ID]     as evidence; `rutter
-                │ ghap update` takes a new hypothesis.
+                │ --root-cause-category, --root-cause, --takeaway, --applies-when (4–6
+                │ phrases that a user would type before knowing the cause), with run
+                │ [ID]     as evidence; `rutter ghap update` takes a new hypothesis.
 
         agent   rutter ghap resolve --status falsified
                 surprise    round(722.5) is 722

@@ -206,12 +206,12 @@ fn newer_database_stays_unchanged() {
     assert_output!(home, home.rutter(&["memories"]), @"
     exit 1
     --- stderr
-    error: a newer rutter wrote [HOME]/memory/rutter.db (schema 99, this version supports 9); update rutter
+    error: a newer rutter wrote [HOME]/memory/rutter.db (schema 99, this version supports 10); update rutter
     ");
     assert_output!(home, home.rutter(&["maintain"]), @"
     exit 1
     --- stderr
-    error: a newer rutter wrote [HOME]/memory/rutter.db (schema 99, this version supports 9); update rutter
+    error: a newer rutter wrote [HOME]/memory/rutter.db (schema 99, this version supports 10); update rutter
     ");
     assert_eq!(std::fs::read(&database).unwrap(), before);
 }

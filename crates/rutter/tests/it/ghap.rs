@@ -326,3 +326,39 @@ fn lesson_can_be_edited() {
     error: no memory has an id that ends in [ID]
     ");
 }
+
+#[test]
+fn errors_of_run_are_shown_apart() {
+    let home = TestHome::new();
+    home.ok(&["maintain"]);
+    let in_session = |args: &[&str]| {
+        rutter_testkit::CommandOutput::run(home.command(args).env("CLAUDE_CODE_SESSION_ID", "one"))
+            .assert_success()
+            .stdout
+    };
+    in_session(GHAP_START_ARGS);
+    let said = home.fail(
+        "one",
+        "cargo test parser",
+        101,
+        "\nrunning 1 test\ntest parser::crlf ... FAILED\n\nfailures:\n\n---- parser::crlf stdout ----\n\n\
+         thread 'parser::crlf' panicked at src/lib.rs:5:9:\nmax number of clients reached\n\n\n\
+         failures:\n    parser::crlf\n\n\
+         test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n",
+    );
+    assert_eq!(said.exit, Some(0));
+    #[rustfmt::skip]
+    let resolve = [
+        "ghap", "resolve", "--status", "falsified", "--result", "still red", "--surprise", "it fails sooner",
+        "--root-cause-category", "wrong-scope", "--root-cause", "two places split", "--json",
+    ];
+    let ended: serde_json::Value = serde_json::from_str(&in_session(&resolve)).unwrap();
+    let id = ended["short"].as_str().unwrap();
+    let shown = home.rutter(&["show", id]).assert_success().stdout;
+    assert!(shown.contains("  run error   panicked: max number of clients reached\n"), "{shown}");
+    assert!(!shown.contains("  when  "), "{shown}");
+    home.ok(&["edit", id, "--applies-when", "tests die halfway"]);
+    let shown = home.rutter(&["show", id]).assert_success().stdout;
+    assert!(shown.contains("  when        tests die halfway\n"), "{shown}");
+    assert!(!shown.contains("run error"), "{shown}");
+}

@@ -34,7 +34,7 @@ pub(super) struct RememberInput {
     #[schemars(length(max = 20))]
     #[serde(default)]
     tags: Vec<String>,
-    /// 2–4 short phrases a user who needs it again would type: symptoms or questions, not the content's words
+    /// 4–6 phrases a user would type not knowing this: symptom, question, task; varied words
     #[schemars(length(max = 6))]
     #[serde(default)]
     applies_when: Vec<String>,
@@ -220,9 +220,11 @@ impl MemoryEntry {
             category: format!("lesson ({})", ghap.status),
             importance: resolution.map_or(0.0, |resolution| resolution.tier.weight()),
             tags: Vec::new(),
-            applies_when: resolution.map_or_else(Vec::new, |resolution| {
-                resolution.applies_when.iter().map(ToString::to_string).collect()
-            }),
+            applies_when: resolution
+                .filter(|resolution| !resolution.has_derived_phrases)
+                .map_or_else(Vec::new, |resolution| {
+                    resolution.applies_when.iter().map(ToString::to_string).collect()
+                }),
             created: ghap.created.to_string(),
             origin: None,
             unconfirmed: None,
@@ -314,7 +316,7 @@ fn look_up_lesson(
     };
     if let Ok(row) = entry.id.parse() {
         // The answer does not depend on the record.
-        drop(call.store.record_lookup(owner, row, "recall_memories", call.now()));
+        drop(call.store.record_lookup(owner, row, call.now()));
     }
     Ok(entry)
 }

@@ -1,6 +1,7 @@
 //! `remember` and `recall_memories`.
 
 use rutter_memory::store::{InjectionFilter, NewMemory};
+use rutter_testkit::story::cargo_test_output;
 use rutter_testkit::world::FACT;
 use serde_json::{Value, json};
 
@@ -246,6 +247,8 @@ fn lookup_by_id_counts_as_shown() {
         listed.iter().filter(|shown| &*shown.injection.event == "recall_memories").collect();
     assert_eq!(lookups.len(), 1);
     assert_eq!(lookups[0].injection.row.short(), short);
+    let counts = world.store().row_counts(None).unwrap();
+    assert!(counts.lookups == 1 && counts.injections >= 1, "{counts:?}");
     let said = world.run_hook_message(
         "session-1",
         "UserPromptSubmit",
@@ -254,6 +257,30 @@ fn lookup_by_id_counts_as_shown() {
     assert!(!said.contains("every place that splits"), "it is in the context: {said}");
     let missing = world.call_refused("recall_memories", json!({ "id": "00000000" }));
     assert!(missing.contains("memory or lesson"), "{missing}");
+}
+
+#[test]
+fn errors_of_run_are_no_written_phrases() {
+    let world = ToolTestEnv::new();
+    world.run_hook("session-1", "SessionStart", json!({ "source": "startup" }));
+    world.call_ok("start_ghap", ghap_start_arguments());
+    let output = cargo_test_output(4, &[("parser::reads", "max number of clients reached")]);
+    world.run_hook_message(
+        "session-1",
+        "PostToolUseFailure",
+        json!({
+            "tool_name": "Bash", "tool_input": { "command": "cargo test parser" },
+            "error": format!("Exit code 101\n{output}"), "is_interrupt": false,
+        }),
+    );
+    let short = short_id(&world.call_ok("resolve_ghap", falsify_arguments()));
+    let ghap = world.call_ok("get_ghap", json!({ "id": short }));
+    let ghap = &ghap["ghap"];
+    assert_eq!(ghap["run_errors"], json!(["panicked: max number of clients reached"]), "{ghap}");
+    assert_eq!(ghap["applies_when"], Value::Null);
+    let found = world.call_ok("recall_memories", json!({ "id": short }));
+    assert_eq!(found["count"], 1);
+    assert!(!found.to_string().contains("applies_when"), "{found}");
 }
 
 /// Returns the end of the id of a resolved GHAP.

@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 
 use super::lexical::{WordSearch, search_by_words, search_texts};
-use super::phrases_of;
 use super::query::DocumentQuery;
 use super::search_files::SearchFiles;
+use super::written_phrases;
 use crate::document::{Axis, DocumentKind};
 use crate::store::{DataDir, StoreResult};
 use crate::{Id, Time};
@@ -132,6 +132,8 @@ pub(crate) fn find_documents(
 
 /// Minimum cosine of the best document and a document that says nearly the same.
 const MIN_CROWD_COSINE: f32 = 0.75;
+/// The same if the best document has phrases. They are about daily work and make the texts of different lessons more alike.
+const MIN_CROWD_COSINE_WITH_PHRASES: f32 = 0.8;
 /// Minimum number of documents of a crowd.
 const MIN_CROWD_DOCUMENTS: usize = 8;
 
@@ -144,10 +146,14 @@ fn count_crowd_once(
     (corpus, visible): (CorpusStats, f64),
     hits: &mut [DocumentHit],
 ) -> StoreResult {
-    let Some(best) = hits.first().and_then(|hit| hit.vector) else { return Ok(()) };
-    let is_near = |hit: &DocumentHit| {
-        hit.vector.as_ref().is_some_and(|vector| vector.cosine(&best) >= MIN_CROWD_COSINE)
+    let Some(first) = hits.first() else { return Ok(()) };
+    let Some(best) = first.vector else { return Ok(()) };
+    let least = match first.fit.phrase {
+        Some(_) => MIN_CROWD_COSINE_WITH_PHRASES,
+        None => MIN_CROWD_COSINE,
     };
+    let is_near =
+        |hit: &DocumentHit| hit.vector.as_ref().is_some_and(|vector| vector.cosine(&best) >= least);
     let crowd: Vec<usize> = (0..hits.len()).filter(|at| is_near(&hits[*at])).collect();
     if crowd.len() < MIN_CROWD_DOCUMENTS {
         return Ok(());
@@ -223,7 +229,7 @@ fn rescore_by_words(
         Axis::Full => {
             let rows: Vec<(DocumentKind, Id)> =
                 best.iter().map(|hit| (hit.kind, hit.row)).collect();
-            phrases_of(connection, &rows)?
+            written_phrases(connection, &rows)?
         }
         _ => vec![Vec::new(); best.len()],
     };

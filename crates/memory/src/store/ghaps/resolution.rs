@@ -3,6 +3,7 @@
 use rusqlite::{Connection, params};
 
 use super::ResolvedGhap;
+use super::derived_phrases::derive_phrases;
 use super::rows::load_ghap;
 use crate::applies_when::validate_phrases;
 use crate::ghap::{
@@ -51,6 +52,25 @@ impl CheckedResolution {
                 .then_some(GhapLesson { what_worked, takeaway }),
             applies_when: validate_phrases(resolve.applies_when)?,
         })
+    }
+}
+
+impl CheckedResolution {
+    /// Returns the texts of the GHAP and of its resolution.
+    fn said_with(&self, ghap: &Ghap) -> String {
+        let lesson = self.lesson.as_ref();
+        let texts = [
+            Some(&ghap.goal),
+            Some(&ghap.hypothesis),
+            Some(&ghap.action),
+            Some(&ghap.prediction),
+            Some(&self.result),
+            self.surprise.as_ref(),
+            self.root_cause.as_ref().map(|cause| &cause.text),
+            lesson.and_then(|lesson| lesson.what_worked.as_ref()),
+            lesson.and_then(|lesson| lesson.takeaway.as_ref()),
+        ];
+        texts.into_iter().flatten().map(Clean::as_str).collect::<Vec<_>>().join("\n")
     }
 }
 
@@ -111,6 +131,13 @@ pub(super) fn write_resolution(
             supports: *came_true == (ending.status == GhapStatus::Confirmed),
         },
     );
+    let derived = match evidence.and_then(|evidence| evidence.outcome) {
+        Some(outcome) if ending.applies_when.is_empty() => {
+            derive_phrases(connection, &ending.said_with(ghap), outcome)?
+        }
+        _ => Vec::new(),
+    };
+    let phrases = if derived.is_empty() { &ending.applies_when } else { &derived };
     let tier = ghap::evidence_tier(ending.status, ghap.testable, evidence);
     let (cause, cause_text) =
         ending.root_cause.as_ref().map(|cause| (cause.category, &cause.text)).unzip();
@@ -120,7 +147,7 @@ pub(super) fn write_resolution(
         "UPDATE ghap SET status = ?2, resolved = ?3, result = ?4, surprise = ?5, cause = ?6, cause_text = ?7,
                 what_worked = ?8, takeaway = ?9, tier = ?10, supports = ?11,
                 outcome = (SELECT id FROM outcome WHERE uid = ?12), changed = max(changed + 1, ?3),
-                applies_when = ?13
+                applies_when = ?13, phrases_derived = ?14
          WHERE uid = ?1",
         params![
             ghap.id,
@@ -135,7 +162,8 @@ pub(super) fn write_resolution(
             tier,
             evidence.map(|evidence| evidence.supports),
             evidence.and_then(|evidence| evidence.outcome),
-            list_to_json(&ending.applies_when),
+            list_to_json(phrases),
+            !derived.is_empty(),
         ],
     )?;
     // The session may be shown a premortem again.

@@ -92,8 +92,12 @@ pub(crate) fn abandon_merged(connection: &Connection, id: Id) -> rusqlite::Resul
     Ok(())
 }
 
-/// Inserts a GHAP unchanged, or replaces the one with the same id. A replacement without phrases, perhaps of a program
-/// that does not know them, keeps the old ones.
+/// A condition for a replaced GHAP whose phrases stay: the new one has none, perhaps because a program wrote it that does
+/// not know them, or it has derived ones and the old one has written ones.
+const KEEPS_PHRASES: &str = "excluded.applies_when = '[]'
+     OR (excluded.phrases_derived AND NOT ghap.phrases_derived AND ghap.applies_when != '[]')";
+
+/// Inserts a GHAP unchanged, or replaces the one with the same id, except that [`KEEPS_PHRASES`].
 pub(crate) fn upsert_ghap(
     connection: &Connection,
     project: i64,
@@ -105,13 +109,13 @@ pub(crate) fn upsert_ghap(
     let lesson = resolution.and_then(|resolution| resolution.lesson.as_ref());
     let evidence = resolution.and_then(|resolution| resolution.evidence);
     let number: i64 = connection
-        .prepare_cached(
+        .prepare_cached(&format!(
             "INSERT INTO ghap (uid, project, session, agent, domain, strategy, goal, hypothesis, action, prediction,
                                expects, target, stated_expects, stated_target, testable, confidence, status, resolved,
                                result, surprise, cause, cause_text, what_worked, takeaway, tier, outcome, supports,
-                               created, changed, predicted, applies_when)
+                               created, changed, predicted, applies_when, phrases_derived)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-                     ?23, ?24, ?25, (SELECT id FROM outcome WHERE uid = ?26), ?27, ?28, ?29, ?30, ?31)
+                     ?23, ?24, ?25, (SELECT id FROM outcome WHERE uid = ?26), ?27, ?28, ?29, ?30, ?31, ?32)
              ON CONFLICT (uid) DO UPDATE SET
                  project = excluded.project, session = excluded.session, agent = excluded.agent,
                  domain = excluded.domain, strategy = excluded.strategy, goal = excluded.goal,
@@ -123,9 +127,10 @@ pub(crate) fn upsert_ghap(
                  cause_text = excluded.cause_text, what_worked = excluded.what_worked, takeaway = excluded.takeaway,
                  tier = excluded.tier, outcome = excluded.outcome, supports = excluded.supports,
                  created = excluded.created, changed = excluded.changed, predicted = excluded.predicted,
-                 applies_when = CASE excluded.applies_when WHEN '[]' THEN applies_when ELSE excluded.applies_when END
-             RETURNING id",
-        )?
+                 applies_when = iif({KEEPS_PHRASES}, applies_when, excluded.applies_when),
+                 phrases_derived = iif({KEEPS_PHRASES}, phrases_derived, excluded.phrases_derived)
+             RETURNING id"
+        ))?
         .query_row(
             params![
                 ghap.id,
@@ -159,6 +164,7 @@ pub(crate) fn upsert_ghap(
                 ghap.changed,
                 ghap.predicted,
                 list_to_json(resolution.map_or(&[], |resolution| &resolution.applies_when)),
+                resolution.is_some_and(|resolution| resolution.has_derived_phrases),
             ],
             |row| row.get(0),
         )?;
@@ -208,6 +214,7 @@ fn read_ghap(row: &Row<'_>) -> rusqlite::Result<Ghap> {
                 (what_worked, takeaway) => Some(GhapLesson { what_worked, takeaway }),
             },
             applies_when: read_list(row, "applies_when")?,
+            has_derived_phrases: row.get("phrases_derived")?,
             tier,
             evidence: match row.get("supports")? {
                 Some(supports) => {

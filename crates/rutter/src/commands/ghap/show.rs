@@ -169,8 +169,9 @@ fn print_text(shown: &GhapOutput<'_>, ui: &mut Ui<'_>) -> CommandResult {
             lines.extend(lesson.what_worked.as_ref().map(|text| ("worked", text.to_string())));
             lines.extend(lesson.takeaway.as_ref().map(|text| ("takeaway", text.to_string())));
         }
+        let name = if resolution.has_derived_phrases { "run error" } else { "when" };
         let phrases = resolution.applies_when.iter();
-        lines.extend(phrases.map(|phrase| ("when", phrase.to_string())));
+        lines.extend(phrases.map(|phrase| (name, phrase.to_string())));
         let evidence = match resolution.evidence {
             None => String::new(),
             Some(evidence) => {

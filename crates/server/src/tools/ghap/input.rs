@@ -82,7 +82,7 @@ pub(crate) struct ResolveGhapInput {
     pub(super) root_cause: Option<RootCauseInput>,
     #[serde(default)]
     pub(super) lesson: Option<LessonInput>,
-    /// 2–4 short phrases a user with this problem would type: symptoms, not the lesson's words
+    /// 4–6 phrases a user would type not knowing the cause: symptom, error, task; varied words
     #[serde(default)]
     pub(super) applies_when: Vec<String>,
     /// Id of the run as evidence

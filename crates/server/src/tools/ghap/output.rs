@@ -169,6 +169,9 @@ pub(crate) struct GhapDetails {
     takeaway: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     applies_when: Vec<String>,
+    /// Errors of the run; set if nobody wrote `applies_when`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    run_errors: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tier: Option<String>,
     /// The captured run compared with it when it ended.
@@ -204,6 +207,10 @@ impl GhapDetails {
         let ended = ghap.resolution.as_ref();
         let lesson = ended.and_then(|ended| ended.lesson.as_ref());
         let text = |text: &Clean| format_field(text);
+        let phrases = |derived: bool| {
+            let ended = ended.filter(|ended| ended.has_derived_phrases == derived);
+            ended.map_or_else(Vec::new, |ended| ended.applies_when.iter().map(text).collect())
+        };
         Self {
             id: ghap.id.to_string(),
             status: ghap.status.to_string(),
@@ -237,8 +244,8 @@ impl GhapDetails {
             }),
             what_worked: lesson.and_then(|lesson| lesson.what_worked.as_ref()).map(text),
             takeaway: lesson.and_then(|lesson| lesson.takeaway.as_ref()).map(text),
-            applies_when: ended
-                .map_or_else(Vec::new, |ended| ended.applies_when.iter().map(text).collect()),
+            applies_when: phrases(false),
+            run_errors: phrases(true),
             tier: ended.map(|ended| ended.tier.to_string()),
             outcome: run.map(RunSummary::from),
             created: ghap.created.to_string(),
