@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use rutter_contract::EventName;
 use rutter_contract::version::Contract;
 
+use super::finding::LintFix;
 use super::readings::{CommandReading, ScriptReading, read_commands};
 use super::tree::{SourceMember, SourceNode};
 use crate::settings::{
@@ -196,6 +197,17 @@ impl LintFile {
         self.hook_faults().any(|(fault, offset)| {
             offset == at && matches!(fault.kind, HookFaultKind::GuardsUnderUnknownEvent { .. })
         })
+    }
+
+    /// Returns true if a fix fits the language of the file. Fixes are written in JSON; frontmatter is YAML, where only a
+    /// quoted text or a number in the place of another value means the same.
+    pub fn can_take(&self, fix: &LintFix) -> bool {
+        !self.whose.is_markdown()
+            || self.is_script
+            || fix.edits.iter().all(|edit| {
+                let is_scalar = !edit.text.is_empty() && !edit.text.contains(['{', '[', '\n', ',']);
+                is_scalar && !edit.range.is_empty()
+            })
     }
 
     /// Returns true if the file is part of a plugin.

@@ -2,9 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rutter_check::lint::{
-    LintContext, LintFile, LintFinding, LintMachine, LintRule, Severity, run_rules,
-};
+use rutter_check::lint::{LintContext, LintFile, LintFinding, LintRule, Severity, run_rules};
 use rutter_check::settings::line_and_column;
 use rutter_contract::version::{Contract, Version};
 
@@ -19,11 +17,9 @@ mod fix;
 mod formats;
 mod frames;
 
-/// The files of a run, the findings in them, and what they were judged by.
-pub(super) struct LintRun {
-    contract: Contract,
-    machine: LintMachine,
-    files: Vec<LintFile>,
+/// The files of a run, and the findings in them.
+pub(super) struct LintRun<'a> {
+    context: LintContext<'a>,
     findings: Vec<LintFinding>,
 }
 
@@ -40,16 +36,26 @@ pub(crate) fn run(args: &LintArgs, env: &Environment, ui: &mut Ui<'_>) -> Comman
     for name in disabled.unknown() {
         ui.print_note(&format!("`lint.off` names a rule that does not exist: {name}"))?;
     }
-    let lint = |ui: &mut Ui<'_>| -> CommandResult<LintRun> {
-        let (files, machine) = files::load_files(&args.paths, &places, contract, ui)?;
-        let context = LintContext { files: &files, contract, machine: &machine };
+    let machine = files::describe_machine(&places);
+    let lint = |ui: &mut Ui<'_>| -> CommandResult<LintRun<'_>> {
+        let loaded = files::load_files(&args.paths, &places, contract, ui)?;
+        let context = LintContext::new(loaded.files, loaded.plugin_faults, contract, &machine);
         let findings = run_rules(&context, &|rule, file| disabled.contains(rule, file));
-        Ok(LintRun { contract, machine, files, findings })
+        Ok(LintRun { context, findings })
     };
     let mut found = lint(ui)?;
     if args.fix {
-        let changed = fix::fix_files(&found, &disabled, args, ui)?;
-        if changed {
+        if args.paths.iter().any(|path| path.as_os_str() == "-") {
+            let message = "--fix cannot write to stdin; give the path of the file";
+            return Err(CommandError::Usage(message.to_owned()));
+        }
+        // Files of installed plugins are replaced by their next update.
+        let with_plugins = !args.paths.is_empty();
+        let is_written = fix::fix_files(&found, &disabled, with_plugins, args, ui)?;
+        if args.dry_run {
+            return Ok(());
+        }
+        if is_written {
             found = lint(ui)?;
         }
     }
@@ -115,17 +121,32 @@ impl DisabledRules {
     }
 }
 
-impl LintRun {
+impl LintRun<'_> {
     /// Returns the findings with their files.
     fn located(&self) -> impl Iterator<Item = (&LintFinding, &LintFile)> {
-        self.findings.iter().filter_map(|finding| Some((finding, self.files.get(finding.file)?)))
+        self.findings
+            .iter()
+            .filter_map(|finding| Some((finding, self.context.files.get(finding.file)?)))
+    }
+
+    /// Returns the files that are no scripts.
+    fn config_files(&self) -> impl Iterator<Item = &LintFile> {
+        self.context.files.iter().filter(|file| !file.is_script)
     }
 
     /// Returns the number of findings of each severity, in words.
     fn summary(&self) -> String {
-        let files = format_count(self.files.len() as u64, "file");
-        let hooks = self.files.iter().map(|file| file.handlers().count()).sum::<usize>();
-        let checked = format!("checked {} in {files}", format_count(hooks as u64, "hook"));
+        let files = self.config_files().count();
+        let hooks = self.config_files().map(|file| file.handlers().count()).sum::<usize>();
+        let (files, hooks) =
+            (format_count(files as u64, "file"), format_count(hooks as u64, "hook"));
+        let scripts = self.context.scripts.len();
+        let scripts = if scripts > 0 {
+            format!(" and {}", format_count(scripts as u64, "script"))
+        } else {
+            String::new()
+        };
+        let checked = format!("checked {hooks} in {files}{scripts}");
         let counts = [Severity::Error, Severity::Warning, Severity::Info].map(|severity| {
             let number = self.findings.iter().filter(|one| one.severity == severity).count();
             let name = if severity == Severity::Info { "remark" } else { severity.as_str() };

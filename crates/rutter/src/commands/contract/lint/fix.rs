@@ -1,7 +1,6 @@
 //! Writes the fixes of findings into the files.
 
 use rutter_check::lint::{LintContext, LintFile, LintFinding, run_rules};
-use rutter_check::settings::SettingsSource;
 use rutter_check::text_edit::{TextEdit, apply_edits};
 use rutter_memory::quote::PathLine as _;
 
@@ -16,13 +15,17 @@ const MAX_FIX_PASSES: usize = 8;
 
 /// Shows the fixes of all files, asks where a person is present, and writes them. Returns true if a file was written.
 pub(super) fn fix_files(
-    run: &LintRun,
+    run: &LintRun<'_>,
     disabled: &DisabledRules,
+    with_plugins: bool,
     args: &LintArgs,
     ui: &mut Ui<'_>,
 ) -> CommandResult<bool> {
     let mut changes = Vec::new();
-    for (index, file) in run.files.iter().enumerate() {
+    for (index, file) in run.context.files.iter().enumerate() {
+        if file.is_plugin() && !with_plugins {
+            continue;
+        }
         let Some(text) = fixed_text(run, disabled, index) else { continue };
         let contents = FileContents::load(&file.path)?;
         let mark = if contents.bytes().is_some_and(|bytes| bytes.starts_with("\u{feff}".as_bytes()))
@@ -64,23 +67,21 @@ pub(super) fn fix_files(
 }
 
 /// Returns the corrected text of a file. Returns None if there is nothing to correct.
-fn fixed_text(run: &LintRun, disabled: &DisabledRules, index: usize) -> Option<String> {
-    let file = run.files.get(index)?;
-    // A file of an installed plugin is replaced by its next update.
-    if file.whose == SettingsSource::Plugin
-        && file.plugin.as_ref().is_some_and(|folder| !folder.starts_with("."))
-        && run.is_discovered
-    {
-        return None;
-    }
-    let mut text =
-        first_fixes(&file.text, run.findings.iter().filter(|finding| finding.file == index))?;
+fn fixed_text(run: &LintRun<'_>, disabled: &DisabledRules, index: usize) -> Option<String> {
+    let LintContext { files, contract, machine, .. } = &run.context;
+    let file = files.get(index)?;
+    let findings = run.findings.iter().filter(|finding| finding.file == index);
+    let mut text = apply_fixes(file, &file.text, findings)?;
     for _ in 0..MAX_FIX_PASSES {
-        let corrected = [LintFile::from_text(file, text.clone(), run.contract)];
-        let context =
-            LintContext { files: &corrected, contract: run.contract, machine: &run.machine };
-        let findings = run_rules(&context, &|rule, file| disabled.contains(rule, file));
-        match first_fixes(&text, findings.iter()) {
+        if file.is_script {
+            break;
+        }
+        let corrected = file.with_text(&text, *contract);
+        // Faults of a plugin are about the file as it was, so they are not repeated.
+        let context = LintContext::new(vec![corrected], Vec::new(), *contract, machine);
+        let mut findings = run_rules(&context, &|rule, file| disabled.contains(rule, file));
+        findings.retain(|finding| finding.file == 0);
+        match apply_fixes(file, &text, findings.iter()) {
             Some(next) => text = next,
             None => break,
         }
@@ -89,9 +90,16 @@ fn fixed_text(run: &LintRun, disabled: &DisabledRules, index: usize) -> Option<S
 }
 
 /// Applies the fixes that do not overlap an earlier one. Returns None if there are none.
-fn first_fixes<'a>(text: &str, findings: impl Iterator<Item = &'a LintFinding>) -> Option<String> {
+fn apply_fixes<'a>(
+    file: &LintFile,
+    text: &str,
+    findings: impl Iterator<Item = &'a LintFinding>,
+) -> Option<String> {
     let mut edits: Vec<TextEdit> = Vec::new();
     for fix in findings.filter_map(|finding| finding.fix.as_ref()) {
+        if !file.can_take(fix) {
+            continue;
+        }
         let overlaps = |edit: &TextEdit| {
             edits.iter().any(|known| {
                 edit.range.start < known.range.end && known.range.start < edit.range.end

@@ -17,10 +17,10 @@ const REPORT_VERSION: u32 = 1;
 const RULE_PAGES: &str = "docs/reference/lint";
 
 /// Prints the findings as one JSON object.
-pub(super) fn print_json(run: &LintRun, ui: &mut Ui<'_>) -> CommandResult {
+pub(super) fn print_json(run: &LintRun<'_>, ui: &mut Ui<'_>) -> CommandResult {
     let findings: Vec<Value> =
         run.located().map(|(finding, file)| finding_json(finding, file)).collect();
-    let files: Vec<Value> = (run.files.iter())
+    let files: Vec<Value> = (run.config_files())
         .map(|file| {
             json!({
                 "file": file.path, "source": file.whose, "state": file.state,
@@ -30,7 +30,7 @@ pub(super) fn print_json(run: &LintRun, ui: &mut Ui<'_>) -> CommandResult {
         .collect();
     ui.print_json(&json!({
         "version": REPORT_VERSION,
-        "client": run.contract.version().to_string(),
+        "client": run.context.contract.version().to_string(),
         "files": files,
         "findings": findings,
     }))
@@ -61,7 +61,7 @@ fn finding_json(finding: &LintFinding, file: &LintFile) -> Value {
 }
 
 /// Prints the findings as a SARIF 2.1.0 log.
-pub(super) fn print_sarif(run: &LintRun, folder: &Path, ui: &mut Ui<'_>) -> CommandResult {
+pub(super) fn print_sarif(run: &LintRun<'_>, folder: &Path, ui: &mut Ui<'_>) -> CommandResult {
     let results: Vec<Value> = (run.located())
         .map(|(finding, file)| {
             let (line, column) = position(finding, file);
@@ -132,7 +132,7 @@ fn file_uri(path: &Path, folder: &Path) -> String {
 }
 
 /// Prints a command of GitHub Actions for each finding.
-pub(super) fn print_github(run: &LintRun, folder: &Path, ui: &mut Ui<'_>) -> CommandResult {
+pub(super) fn print_github(run: &LintRun<'_>, folder: &Path, ui: &mut Ui<'_>) -> CommandResult {
     for (finding, file) in run.located() {
         let level = match finding.severity {
             Severity::Error => "error",

@@ -15,7 +15,7 @@ use crate::ui::{Ui, one_line};
 const MAX_FRAME_LINE_BYTES: usize = 400;
 
 /// Prints the findings and a summary.
-pub(super) fn print_text(run: &LintRun, ui: &mut Ui<'_>) -> CommandResult {
+pub(super) fn print_text(run: &LintRun<'_>, ui: &mut Ui<'_>) -> CommandResult {
     let colours = ui.screen.is_some_and(|screen| screen.colours);
     let renderer = if colours { Renderer::styled() } else { Renderer::plain() };
     for (finding, file) in run.located() {
