@@ -9,8 +9,10 @@ use super::finding::LintFix;
 use super::readings::{CommandReading, ScriptReading, read_commands};
 use super::tree::{SourceMember, SourceNode};
 use crate::settings::{
-    HookFault, HookFaultKind, LayerState, PluginFault, SettingsFault, SettingsLayer, SettingsSource,
+    HookFault, HookFaultKind, LayerState, PluginFault, SettingsFault, SettingsLayer,
+    SettingsSource, load_hooks_of,
 };
+use crate::text_edit::TextEdit;
 
 /// Everything that a rule may look at.
 #[derive(Debug)]
@@ -83,6 +85,7 @@ impl LintFile {
         layer: SettingsLayer,
         plugin: Option<PathBuf>,
         project: Option<PathBuf>,
+        contract: Contract,
     ) -> Option<Self> {
         if layer.state == LayerState::Absent {
             return None;
@@ -93,8 +96,13 @@ impl LintFile {
         });
         let readable = layer.readable_document();
         let root = readable.map(SourceNode::from_document);
+        // The client reads nothing of a file with mistakes, but the author wants to know about its hooks too.
+        let repaired = readable.filter(|_| layer.document.is_none());
+        let container = layer.whose.hook_container(plugin.is_some());
+        let more = repaired.map(|document| load_hooks_of(document, container, contract).faults);
         let text = void_text.or_else(|| readable.map(|document| document.text.clone()));
-        let SettingsLayer { whose, path, state, faults, .. } = layer;
+        let SettingsLayer { whose, path, state, mut faults, .. } = layer;
+        faults.extend(more.into_iter().flatten().map(SettingsFault::Hooks));
         let text = text.unwrap_or_default();
         Some(Self { path, whose, plugin, project, state, text, root, faults, is_script: false })
     }
@@ -104,7 +112,7 @@ impl LintFile {
     pub fn with_text(&self, text: &str, contract: Contract) -> Self {
         let plugin = self.plugin.as_deref();
         let layer = SettingsLayer::parse(self.whose, &self.path, plugin, text.as_bytes(), contract);
-        let changed = Self::from_layer(layer, self.plugin.clone(), self.project.clone());
+        let changed = Self::from_layer(layer, self.plugin.clone(), self.project.clone(), contract);
         changed.unwrap_or_else(|| Self {
             path: self.path.clone(),
             whose: self.whose,
@@ -159,6 +167,15 @@ impl LintFile {
             .sum::<usize>();
         let rest = self.text.get(start..).unwrap_or_default();
         start + rest.chars().take(column.saturating_sub(1)).map(char::len_utf8).sum::<usize>()
+    }
+
+    /// Returns the edit that adds a member at the start of an object with members, in the layout of the object.
+    pub fn prepend_member(&self, object: &SourceNode, member: &str) -> Option<TextEdit> {
+        let first = object.members().first()?.key_range.start;
+        let space = self.text.get(object.range.start + 1..first)?;
+        let space = if space.is_empty() { " " } else { space };
+        let text = format!("{member},{space}");
+        Some(TextEdit { range: first..first, text })
     }
 
     /// Returns the value that begins at an offset.

@@ -12,6 +12,7 @@ mod entry_invalid;
 mod event_not_list;
 mod event_too_new;
 mod event_unknown;
+mod exit_ignored;
 mod field_misplaced;
 mod field_unknown;
 mod file_unreadable;
@@ -20,6 +21,7 @@ mod guards_misplaced;
 mod handler_not_run;
 mod handler_twice;
 mod hooks_invalid;
+mod http_blocked;
 mod if_never_runs;
 mod json_duplicate_key;
 mod json_invalid;
@@ -58,6 +60,7 @@ pub static RULES: &[&LintRule] = &[
     &event_not_list::EVENT_NOT_LIST,
     &event_too_new::EVENT_TOO_NEW,
     &event_unknown::EVENT_UNKNOWN,
+    &exit_ignored::EXIT_IGNORED,
     &field_misplaced::FIELD_MISPLACED,
     &field_unknown::FIELD_UNKNOWN,
     &file_unreadable::FILE_UNREADABLE,
@@ -66,6 +69,7 @@ pub static RULES: &[&LintRule] = &[
     &handler_not_run::HANDLER_NOT_RUN,
     &handler_twice::HANDLER_TWICE,
     &hooks_invalid::HOOKS_INVALID,
+    &http_blocked::HTTP_BLOCKED,
     &if_never_runs::IF_NEVER_RUNS,
     &json_duplicate_key::JSON_DUPLICATE_KEY,
     &json_invalid::JSON_INVALID,

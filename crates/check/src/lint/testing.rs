@@ -99,13 +99,18 @@ impl LintCase {
             let loaded = load_plugin_folder(&folder, self.contract);
             let files = loaded.layers.into_iter();
             let files = files.filter_map(|layer| {
-                LintFile::from_layer(layer, Some(folder.clone()), Some(folder.clone()))
+                LintFile::from_layer(
+                    layer,
+                    Some(folder.clone()),
+                    Some(folder.clone()),
+                    self.contract,
+                )
             });
             return (files.collect(), loaded.faults);
         }
         let load = |(whose, path): &(SettingsSource, PathBuf)| {
             let layer = SettingsLayer::load(*whose, path, None, self.contract);
-            LintFile::from_layer(layer, None, Some(self.folder.path().to_owned()))
+            LintFile::from_layer(layer, None, Some(self.folder.path().to_owned()), self.contract)
         };
         (self.files.iter().filter_map(load).collect(), Vec::new())
     }

@@ -4,7 +4,7 @@ use crate::lint::rule::lint_rule;
 use crate::lint::{LintContext, LintFinding};
 
 lint_rule! {
-    /// A path with backslashes works in no shell that the client uses for hooks.
+    /// A path with backslashes, or a variable as `%NAME%`, works in no shell that the client uses for hooks.
     ///
     /// On Windows the client runs commands in Git Bash, where a backslash escapes the next character, and on Linux and macOS
     /// in `/bin/sh`. This is documented and was not observed here.
@@ -25,7 +25,22 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
             let text = command.node.text().unwrap_or_default();
             let word =
                 text.split_ascii_whitespace().next().unwrap_or_default().trim_matches(['"', '\'']);
-            if !is_powershell && handler.node.get("args").is_none() && has_windows_path(word) {
+            let variable = text.split('%').skip(1).step_by(2).any(|name| {
+                name.len() > 3 && name.bytes().all(|c| c.is_ascii_uppercase() || c == b'_')
+            });
+            if !is_powershell && variable {
+                let message =
+                    "`%NAME%` is read by cmd.exe alone, which the client does not use for hooks";
+                let finding = LintFinding::new(
+                    &COMMAND_WINDOWS,
+                    index,
+                    command.range(),
+                    message,
+                    "write \"$NAME\"",
+                );
+                findings.push(finding);
+            } else if !is_powershell && handler.node.get("args").is_none() && has_windows_path(word)
+            {
                 let message = "a backslash in this path escapes the next character, also in Git Bash on Windows";
                 let finding = LintFinding::new(
                     &COMMAND_WINDOWS,
@@ -64,7 +79,8 @@ mod tests {
         let case = |command| LintCase::command("Stop", &format!("\"command\": \"{command}\""));
         assert_eq!(case(".claude\\\\hooks\\\\check.sh").marked(&COMMAND_WINDOWS).len(), 1);
         assert_eq!(case("C:\\\\hooks\\\\check.sh").marked(&COMMAND_WINDOWS).len(), 1);
-        for command in ["echo a\\\\b", "printf '\\\\n'", "./check.sh"] {
+        assert_eq!(case("%CLAUDE_PROJECT_DIR%/check.sh").marked(&COMMAND_WINDOWS).len(), 1);
+        for command in ["date +%H:%M:%S", "echo a\\\\b", "printf '\\\\n'", "./check.sh"] {
             assert!(case(command).marked(&COMMAND_WINDOWS).is_empty(), "{command}");
         }
     }

@@ -99,10 +99,12 @@ fn add_fix(
     node: &SourceNode,
     file: &LintFile,
 ) -> LintFinding {
-    let at = node.range.start + 1;
     match reason {
         LoadFault::Entry(EntryFault::NoType) if entry_flat::lacks_only_type(node, reason) => {
-            finding.with_edit(at..at, "\"type\": \"command\", ")
+            match file.prepend_member(node, "\"type\": \"command\"") {
+                Some(edit) => finding.with_edits(vec![edit]),
+                None => finding,
+            }
         }
         LoadFault::Entry(EntryFault::WrongField { wanted: EntryFieldType::Seconds, .. }) => {
             // `"30"`: only a plain number of seconds.

@@ -4,7 +4,7 @@ use rutter_contract::spec::MatcherValues;
 use rutter_contract::table;
 
 use crate::lint::rule::lint_rule;
-use crate::lint::{GroupNode, LintContext, LintFinding, SourceMember};
+use crate::lint::{GroupNode, LintContext, LintFile, LintFinding, SourceMember};
 use crate::matcher::{IF_EVENTS, IfRule, Matcher, MatcherReach, NameState, NeverReason};
 use crate::text_edit::TextEdit;
 
@@ -19,6 +19,7 @@ lint_rule! {
     /// - tools that the client no longer has: `MultiEdit`, `LS`, `NotebookRead`.
     /// - a whole MCP server: `mcp__github`. Write `mcp__github__.*`.
     /// - names with a space: `Bash Edit`. Write `Bash|Edit`.
+    /// - paths, conditions and negations: `src/`, `tool == "Bash"`, `!Bash`.
     /// - values of another event: `resume` on SessionEnd's `reason` does exist, `startup` does not.
     ///
     /// ```json
@@ -37,8 +38,8 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
             let Some(text) = member.node.text() else { continue };
             let spec = table::event_spec(group.event);
             let matcher = Matcher::parse(Some(text), spec, context.contract);
-            let is_rule =
-                is_permission_rule(text) && matches!(spec.matcher.values, MatcherValues::Tools);
+            let is_tools = matches!(spec.matcher.values, MatcherValues::Tools);
+            let is_rule = is_tools && is_permission_rule(text);
             let reach = matcher.reach();
             let (message, help) = match reach {
                 MatcherReach::Maybe if is_rule => (
@@ -46,6 +47,10 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
                         "`{text}` is a permission rule: as a matcher it matches no tool, and the hooks never run"
                     ),
                     "write the tool as matcher, and one rule as `if` of each hook".to_owned(),
+                ),
+                MatcherReach::Maybe if is_tools && needs_foreign_sign(text) => (
+                    format!("`{text}` matches no tool: names of tools have letters, digits, `_` and `-` only"),
+                    "separate names with `|`; filter commands and paths with `if` or inside the hook".to_owned(),
                 ),
                 MatcherReach::Never(NeverReason::NoNames) => (
                     "this matcher names nothing: its hooks never run".to_owned(),
@@ -64,7 +69,7 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
             let finding =
                 LintFinding::new(&MATCHER_NEVER, index, member.node.range.clone(), message, help);
             let edits = if is_rule {
-                rule_edits(text, member, group)
+                rule_edits(text, member, group, file)
             } else {
                 name_edits(&matcher, member)
             };
@@ -82,6 +87,36 @@ pub(super) fn is_permission_rule(text: &str) -> bool {
     let is_name = name.starts_with(|c: char| c.is_ascii_uppercase())
         && name.chars().all(|c| c.is_ascii_alphanumeric());
     is_name && rest.ends_with(')') && !rest.starts_with('?')
+}
+
+/// Returns true if every text that an expression matches has a character that no name of a tool has. Reads only
+/// characters outside of groups and classes, and gives up at whatever it does not know.
+fn needs_foreign_sign(pattern: &str) -> bool {
+    let (mut depth, mut in_class) = (0_usize, false);
+    let mut needs = vec![false];
+    let mut signs = pattern.chars().peekable();
+    while let Some(sign) = signs.next() {
+        let escaped = sign == '\\';
+        let literal = if escaped { signs.next().unwrap_or_default() } else { sign };
+        match sign {
+            '[' if !in_class => in_class = true,
+            ']' if in_class => in_class = false,
+            _ if in_class => {}
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            '|' if depth == 0 => needs.push(false),
+            _ => {
+                let is_foreign = "/!&=;<>@#%~\"'` ,".contains(literal);
+                let is_optional = matches!(signs.peek(), Some('?' | '*' | '{'));
+                if depth == 0 && is_foreign && !is_optional {
+                    if let Some(last) = needs.last_mut() {
+                        *last = true;
+                    }
+                }
+            }
+        }
+    }
+    depth == 0 && !in_class && needs.iter().all(|needs| *needs)
 }
 
 /// Describes a list in which no name can match.
@@ -154,7 +189,12 @@ pub(super) fn name_edits(matcher: &Matcher, member: &SourceMember) -> Option<Vec
 }
 
 /// Returns the edits that make one permission rule the `if` of each hook of the group.
-fn rule_edits(text: &str, member: &SourceMember, group: GroupNode<'_>) -> Option<Vec<TextEdit>> {
+fn rule_edits(
+    text: &str,
+    member: &SourceMember,
+    group: GroupNode<'_>,
+    file: &LintFile,
+) -> Option<Vec<TextEdit>> {
     let rule = text.trim();
     let (tool, content) = rule.split_once('(')?;
     let is_one = !content.contains('|') && IF_EVENTS.contains(&group.event);
@@ -169,8 +209,7 @@ fn rule_edits(text: &str, member: &SourceMember, group: GroupNode<'_>) -> Option
         if handler.get("if").is_some() || handler.members().is_empty() {
             return None;
         }
-        let at = handler.range.start + 1;
-        edits.push(TextEdit { range: at..at, text: format!("\"if\": {rule}, ") });
+        edits.push(file.prepend_member(handler, &format!("\"if\": {rule}"))?);
     }
     edits.sort_by_key(|edit| edit.range.start);
     Some(edits)
@@ -195,6 +234,20 @@ mod tests {
         ] {
             let case = LintCase::matcher("PreToolUse", matcher);
             assert_eq!(case.marked(&MATCHER_NEVER), [format!("\"{matcher}\"")], "{matcher}");
+        }
+        for matcher in [
+            "Edit/Write",
+            "!Bash",
+            "tool == 'Bash' && x",
+            "src/.*",
+            "Edit, Write & Read",
+            "!(Edit|Write)",
+        ] {
+            assert_eq!(
+                LintCase::matcher("PreToolUse", matcher).marked(&MATCHER_NEVER).len(),
+                1,
+                "{matcher}"
+            );
         }
         assert_eq!(LintCase::matcher("SessionStart", "start").marked(&MATCHER_NEVER).len(), 1);
         assert_eq!(LintCase::matcher("PreCompact", "^automatic$").marked(&MATCHER_NEVER).len(), 1);
@@ -221,6 +274,9 @@ mod tests {
             ("PreToolUse", "mcp__.*__write.*"),
             ("PreToolUse", "^(?!Bash)"),
             ("PreToolUse", "(Edit|Write)"),
+            ("PreToolUse", "Edit/?|Write"),
+            ("PreToolUse", "mcp__x__(a/b)?c"),
+            ("FileChanged", "src/main.rs"),
             ("SubagentStop", "my-reviewer"),
             ("FileChanged", "package.json|.env"),
             ("SessionStart", "startup|resume"),

@@ -47,13 +47,19 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
     }
 }
 
+/// Returns true if a command or its script certainly prints an answer with `updatedInput`.
 fn rewrites(reading: &CommandReading, context: &LintContext<'_>) -> bool {
-    let scripts = reading.scripts.iter().map(|script| &context.scripts[*script].report);
-    let answers =
-        scripts.chain(std::iter::once(&reading.report.inline)).flat_map(|report| &report.answers);
-    answers
-        .filter_map(|answer| answer.stdout.as_deref().or(None))
-        .any(|stdout| stdout.contains("\"updatedInput\""))
+    let command = reading.node(&context.files).and_then(|handler| handler.text("command"));
+    let inline = command.map(|text| (text, &reading.report.inline));
+    let scripts = reading.scripts.iter().map(|script| {
+        let script = &context.scripts[*script];
+        (context.files[script.file].text.as_str(), &script.report)
+    });
+    scripts.chain(inline).any(|(text, report)| {
+        report.answers.iter().any(|answer| {
+            text.get(answer.range.clone()).is_some_and(|text| text.contains("updatedInput"))
+        })
+    })
 }
 
 /// Returns true if two matchers certainly match a common tool.

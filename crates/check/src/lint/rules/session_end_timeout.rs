@@ -6,10 +6,10 @@ use crate::lint::rule::lint_rule;
 use crate::lint::{LintContext, LintFinding};
 
 lint_rule! {
-    /// A SessionEnd hook of a plugin has 1.5 seconds, whatever its `timeout`.
+    /// A SessionEnd hook has less time than its `timeout` says.
     ///
-    /// The client ends hooks of SessionEnd after 1.5 seconds. A `timeout` in settings makes it longer; in a plugin it has no
-    /// effect.
+    /// All hooks of SessionEnd share 1.5 seconds. The longest `timeout` in settings raises that to at most 60 seconds, which
+    /// is documented. In a plugin it has no effect, which was observed.
     ///
     /// ```json
     /// { "hooks": { "SessionEnd": [{ "hooks": [{ "type": "command", "command": "${CLAUDE_PLUGIN_ROOT}/upload.sh", "timeout": 30 }] }] } }
@@ -20,13 +20,19 @@ lint_rule! {
 }
 
 const PLUGIN_SESSION_END_SECONDS: f64 = 1.5;
+const MAX_SESSION_END_SECONDS: f64 = 60.0;
 
 fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
-    for (index, file) in context.files.iter().enumerate().filter(|(_, file)| file.is_plugin()) {
+    for (index, file) in context.files.iter().enumerate() {
+        let (most, message) = if file.is_plugin() {
+            let message = "the client ends SessionEnd hooks of a plugin after 1.5 seconds, whatever their timeout";
+            (PLUGIN_SESSION_END_SECONDS, message)
+        } else {
+            (MAX_SESSION_END_SECONDS, "SessionEnd hooks get 60 seconds at most")
+        };
         for handler in file.handlers().filter(|handler| handler.event == EventName::SessionEnd) {
             let Some(timeout) = handler.node.member("timeout") else { continue };
-            if timeout.node.number().is_some_and(|seconds| seconds > PLUGIN_SESSION_END_SECONDS) {
-                let message = "the client ends SessionEnd hooks of a plugin after 1.5 seconds, whatever their timeout";
+            if timeout.node.number().is_some_and(|seconds| seconds > most) {
                 let help = "start the slow part in the background, detached from the hook";
                 findings.push(LintFinding::new(
                     &SESSION_END_TIMEOUT,
@@ -60,6 +66,10 @@ mod tests {
         };
         assert_eq!(plugin("30").marked(&SESSION_END_TIMEOUT), ["\"timeout\": 30"]);
         assert!(plugin("1").marked(&SESSION_END_TIMEOUT).is_empty());
+        assert_eq!(
+            LintCase::settings(&text("90")).marked(&SESSION_END_TIMEOUT),
+            ["\"timeout\": 90"]
+        );
         assert!(LintCase::settings(&text("30")).marked(&SESSION_END_TIMEOUT).is_empty());
     }
 }

@@ -13,6 +13,8 @@ lint_rule! {
     /// { "hooks": { "PostToolUse": [{ "matcher": "Edit", "hooks": [{ "type": "command", "command": "prettier --write $CLAUDE_FILE_PATHS" }] }] } }
     /// ```
     ///
+    /// `$CLAUDE_PLUGIN_ROOT` and `$CLAUDE_PLUGIN_DATA` are set for hooks of plugins alone.
+    ///
     /// Read stdin: `jq -r .tool_input.file_path`. `rutter contract payload PostToolUse --tool Edit` prints what arrives there.
     /// A variable that the command or the settings set is not reported.
     VARIABLE_UNSET = "variable-unset", Error, check
@@ -40,6 +42,32 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
             findings.push(LintFinding::new(&VARIABLE_UNSET, reading.file, range, message, help));
         }
     }
+    for (index, file) in
+        context.files.iter().enumerate().filter(|(_, file)| file.whose.has_settings())
+    {
+        let handlers =
+            file.handlers().filter(|handler| handler.is_type("command") && file.plugin.is_none());
+        for command in handlers.filter_map(|handler| handler.node.member("command")) {
+            let text = command.node.text().unwrap_or_default();
+            for name in ["CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"] {
+                let is_read = [format!("${name}"), format!("${{{name}}}")]
+                    .iter()
+                    .any(|form| text.contains(form.as_str()));
+                if is_read && !text.contains(&format!("{name}=")) {
+                    let message =
+                        format!("${name} is set for hooks of plugins alone: here it is empty");
+                    let help = "write \"$CLAUDE_PROJECT_DIR\" or the whole path";
+                    findings.push(LintFinding::new(
+                        &VARIABLE_UNSET,
+                        index,
+                        command.range(),
+                        message,
+                        help,
+                    ));
+                }
+            }
+        }
+    }
     for script in &context.scripts {
         for variable in &script.report.unset_variables {
             let (message, help) = (message(&variable.name), help(&variable.name));
@@ -64,6 +92,20 @@ mod tests {
         );
         assert!(case("cat \\\"$CLAUDE_FILE_PATHS\\\"").messages(&VARIABLE_UNSET).len() == 1);
         assert!(case("echo $CLAUDE_PROJECT_DIR $HOME").messages(&VARIABLE_UNSET).is_empty());
+    }
+
+    #[test]
+    fn variables_of_plugins_are_empty_in_settings() {
+        let fields = "\"command\": \"${CLAUDE_PLUGIN_ROOT}/a.sh\"";
+        assert_eq!(LintCase::command("Stop", fields).marked(&VARIABLE_UNSET).len(), 1);
+        let hooks = format!(
+            "{{\"hooks\": {{\"Stop\": [{{\"hooks\": [{{\"type\": \"command\", {fields}}}]}}]}}}}"
+        );
+        let plugin = LintCase::plugin(&[
+            (".claude-plugin/plugin.json", "{\"name\": \"a\"}"),
+            ("hooks/hooks.json", &hooks),
+        ]);
+        assert!(plugin.marked(&VARIABLE_UNSET).is_empty());
     }
 
     #[test]

@@ -47,7 +47,7 @@ pub(super) fn load_files(
             let bytes = ui.read_stdin()?;
             let file = HookFile::from_name(Path::new("-"), None);
             let layer = file.and_then(|file| file.parse(&bytes, contract));
-            loaded.add_layers(layer, None, None);
+            loaded.add_layer(layer, None, None, contract);
         } else {
             loaded.add_path(path, places, contract)?;
         }
@@ -62,7 +62,7 @@ impl LoadedFiles {
         self.plugin_faults.extend(found.plugin_faults);
         for layer in found.layers {
             let plugin = layer.entries.iter().find_map(|entry| entry.plugin.clone());
-            self.add_layers(Some(layer), plugin.as_deref(), Some(&files.folder));
+            self.add_layer(Some(layer), plugin.as_deref(), Some(&files.folder), contract);
         }
     }
 
@@ -95,7 +95,7 @@ impl LoadedFiles {
                 let plugin = load_plugin_folder(&folder, contract);
                 self.plugin_faults.extend(plugin.faults);
                 for layer in plugin.layers {
-                    self.add_layers(Some(layer), Some(&folder), Some(&folder));
+                    self.add_layer(Some(layer), Some(&folder), Some(&folder), contract);
                 }
             }
             HookFileKind::PluginHooks | HookFileKind::PluginManifest => {
@@ -108,24 +108,30 @@ impl LoadedFiles {
                 let mut layers = plugin.layers.into_iter();
                 let layer = layers.find(|layer| layer.path == here);
                 let layer = layer.or_else(|| file.load(contract));
-                self.add_layers(layer, Some(&folder), Some(&folder));
+                self.add_layer(layer, Some(&folder), Some(&folder), contract);
             }
             HookFileKind::Settings(_) | HookFileKind::Markdown(_) | HookFileKind::UnknownJson => {
                 let project = project_of(&whole);
-                self.add_layers(file.load(contract), file.plugin.as_deref(), project.as_deref());
+                self.add_layer(
+                    file.load(contract),
+                    file.plugin.as_deref(),
+                    project.as_deref(),
+                    contract,
+                );
             }
         }
         Ok(())
     }
 
-    fn add_layers(
+    fn add_layer(
         &mut self,
         layer: Option<SettingsLayer>,
         plugin: Option<&Path>,
         project: Option<&Path>,
+        contract: Contract,
     ) {
         let (plugin, project) = (plugin.map(Path::to_owned), project.map(Path::to_owned));
-        let file = layer.and_then(|layer| LintFile::from_layer(layer, plugin, project));
+        let file = layer.and_then(|layer| LintFile::from_layer(layer, plugin, project, contract));
         self.files.extend(file);
     }
 }

@@ -13,8 +13,6 @@ use crate::ui::{Ui, one_line};
 
 /// Version of the JSON report. It changes if a field is removed or gets another meaning.
 const REPORT_VERSION: u32 = 1;
-/// The folder of the rule pages in the documentation.
-const RULE_PAGES: &str = "docs/reference/lint";
 
 /// Prints the findings as one JSON object.
 pub(super) fn print_json(run: &LintRun<'_>, ui: &mut Ui<'_>) -> CommandResult {
@@ -150,8 +148,7 @@ pub(super) fn print_github(run: &LintRun<'_>, folder: &Path, ui: &mut Ui<'_>) ->
             escape_data(&message)
         )?;
     }
-    writeln!(ui.out, "{} ({RULE_PAGES})", run.summary())?;
-    Ok(())
+    Ok(writeln!(ui.out, "{}", run.summary())?)
 }
 
 fn escape_data(text: &str) -> String {
