@@ -1,8 +1,9 @@
 //! Programs that are not installed.
 
 use crate::lint::rule::lint_rule;
-use crate::lint::{LintContext, LintFinding};
+use crate::lint::{LintContext, LintFinding, Severity};
 use crate::script::CommandFaultKind;
+use crate::settings::SettingsSource;
 
 lint_rule! {
     /// A program that a hook starts is not installed on this machine.
@@ -14,7 +15,7 @@ lint_rule! {
     /// ```
     ///
     /// Install the program, or use `rutter contract` to read payloads. The rule looks in `PATH`, at the first word of each
-    /// command and at interpreters.
+    /// command and at interpreters. It is a warning in your own settings, and a remark in files that others share.
     COMMAND_PROGRAM = "command-program", Warning, check
 }
 
@@ -25,7 +26,17 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
             let message = format!("`{name}` is not installed here: the hook fails every time");
             let help = format!("install `{name}`, or write its path");
             let range = reading.range_in_file(&context.files, fault.argument, &fault.range);
-            findings.push(LintFinding::new(&COMMAND_PROGRAM, reading.file, range, message, help));
+            // Files that others share run on other machines too.
+            let is_personal = matches!(
+                context.files[reading.file].whose,
+                SettingsSource::User
+                    | SettingsSource::Local
+                    | SettingsSource::Checkout
+                    | SettingsSource::Managed
+            );
+            let severity = if is_personal { Severity::Warning } else { Severity::Info };
+            let finding = LintFinding::new(&COMMAND_PROGRAM, reading.file, range, message, help);
+            findings.push(finding.with_severity(severity));
         }
     }
 }

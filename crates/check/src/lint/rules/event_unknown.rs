@@ -3,7 +3,7 @@
 use rutter_contract::{EventName, find_nearest};
 
 use crate::lint::rule::lint_rule;
-use crate::lint::{LintContext, LintFinding};
+use crate::lint::{LintContext, LintFinding, SourceNode, SourceValue};
 
 lint_rule! {
     /// A name under `hooks` is not an event, so its hooks never run.
@@ -48,6 +48,13 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
             {
                 continue;
             }
+            // A text under a name such as `_comment` is a note of the author.
+            if !is_container(&member.node)
+                && (member.key.starts_with(['_', '$', '/', '#'])
+                    || meant_event(&member.key).is_none())
+            {
+                continue;
+            }
             let meant = meant_event(&member.key);
             let message = format!(
                 "`{}` is not an event: the client ignores it, and its hooks never run",
@@ -72,6 +79,10 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
             });
         }
     }
+}
+
+fn is_container(node: &SourceNode) -> bool {
+    matches!(node.value, SourceValue::List(_) | SourceValue::Object(_))
 }
 
 /// Returns the event that was probably meant.
@@ -108,6 +119,12 @@ mod tests {
         let case = LintCase::command("WheneverYouLike", "\"command\": \"true\"");
         assert_eq!(case.marked(&EVENT_UNKNOWN), ["\"WheneverYouLike\""]);
         assert!(case.fixed(&EVENT_UNKNOWN).contains("WheneverYouLike"));
+    }
+
+    #[test]
+    fn notes_are_clean() {
+        let text = r#"{"hooks": {"_comment": "see the wiki", "Stop": []}}"#;
+        assert!(LintCase::settings(text).all().is_empty());
     }
 
     #[test]

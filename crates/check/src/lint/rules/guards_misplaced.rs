@@ -1,8 +1,10 @@
 //! Guard hooks in a place where the client does not run them.
 
+use std::path::Path;
+
 use crate::lint::rule::lint_rule;
 use crate::lint::{LintContext, LintFinding};
-use crate::settings::HookFaultKind;
+use crate::settings::{HookFaultKind, PluginFaultKind};
 
 lint_rule! {
     /// Hooks of PreToolUse or PermissionRequest stand in the wrong place, so the client skips the whole file.
@@ -21,7 +23,16 @@ lint_rule! {
 }
 
 fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
+    let lacks_wrapper = |path: &Path| {
+        context.plugin_faults.iter().any(|fault| {
+            fault.kind == PluginFaultKind::MissingWrapper && fault.location.file == path
+        })
+    };
     for (index, file) in context.files.iter().enumerate() {
+        // The rule plugin-invalid reports it, with a fix.
+        if lacks_wrapper(&file.path) {
+            continue;
+        }
         for (fault, at) in file.hook_faults() {
             let (message, help) = match &fault.kind {
                 HookFaultKind::GuardsOutside { key } => (

@@ -16,7 +16,7 @@ lint_rule! {
     /// ```
     ///
     /// Start the slow part in the background, detached from the hook.
-    SESSION_END_TIMEOUT = "session-end-timeout", Warning, check
+    SESSION_END_TIMEOUT = "session-end-timeout", Info, check
 }
 
 const PLUGIN_SESSION_END_SECONDS: f64 = 1.5;
