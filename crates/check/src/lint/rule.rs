@@ -31,6 +31,11 @@ impl LintRule {
         }
         page
     }
+
+    /// Returns true if some findings of the rule have a fix. Its page says which.
+    pub fn has_fix(&self) -> bool {
+        self.docs.iter().any(|line| line.contains("`--fix`"))
+    }
 }
 
 /// Defines a rule. Its doc comment is its documentation page.
@@ -47,3 +52,30 @@ macro_rules! lint_rule {
 }
 
 pub(super) use lint_rule;
+
+#[cfg(test)]
+mod tests {
+    use crate::lint::RULES;
+
+    /// Compares the page of each rule with the source of its check.
+    #[test]
+    fn pages_name_existing_fixes() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/lint/rules");
+        for rule in RULES {
+            let path = format!("{folder}/{}.rs", rule.id.replace('-', "_"));
+            let source = std::fs::read_to_string(&path).unwrap();
+            let code = source.split("#[cfg(test)]").next().unwrap_or_default();
+            let has_edits = code.contains(".with_edit") || code.contains("LintFix");
+            assert_eq!(rule.has_fix(), has_edits, "{path}");
+        }
+    }
+
+    #[test]
+    fn pages_begin_with_a_sentence() {
+        for rule in RULES {
+            assert!(rule.summary().ends_with('.'), "{}", rule.id);
+            assert!(rule.page().lines().count() > 2, "{}", rule.id);
+            assert!(rule.page().lines().nth(1) == Some(""), "{}", rule.id);
+        }
+    }
+}
