@@ -15,11 +15,13 @@ mod bash;
 mod command;
 mod exits;
 mod javascript;
+mod javascript_flow;
 mod jq;
 mod object;
 mod payload;
 mod program;
 mod python;
+mod rewrite;
 mod shell;
 mod shell_answer;
 mod start;
@@ -73,6 +75,8 @@ pub struct ScriptReport {
     pub unset_variables: Vec<UnsetVariable>,
     /// The JSON objects that the script prints.
     pub answers: Vec<AnswerLiteral>,
+    /// True if the script prints an answer with `updatedInput`, computed or not.
+    pub rewrites_input: bool,
     /// Text that is printed before one of the answers, so that the client does not read it as JSON.
     pub noise: Vec<NoiseBeforeAnswer>,
     /// The exits.

@@ -8,6 +8,7 @@ use super::jq;
 use super::object::AnswerLiteral;
 use super::payload::{KeyRead, find_unsent_keys};
 use super::python;
+use super::rewrite::prints_rewrite;
 use super::shell::{
     BlockKind, Part, Redirect, Separator, ShellText, SimpleCommand, Word, parse_shell,
 };
@@ -40,6 +41,7 @@ pub(super) fn read_shell(text: &str, kind: ShellKind, context: &ScriptContext<'_
         noise: noise.collect(),
         exits: reader.find_exits(can_deny),
         answers: answers.into_iter().map(|(_, answer)| answer).collect(),
+        rewrites_input: reader.prints_rewrite(),
         bash_syntax: shell.bash_syntax.clone(),
     }
 }
@@ -85,6 +87,12 @@ impl<'a> ShellReader<'a> {
             }
             reader.captured_functions = captured;
         }
+    }
+
+    /// Returns true if a command prints an answer with `updatedInput` as output of the hook.
+    fn prints_rewrite(&self) -> bool {
+        let mut printing = self.shell.commands.iter().filter(|command| !self.is_captured(command));
+        printing.any(|command| prints_rewrite(self.text, command))
     }
 
     /// Returns true if the output of a command may not be output of the hook.
@@ -396,7 +404,13 @@ impl<'a> ShellReader<'a> {
                                 .as_ref()
                                 .is_some_and(|range| says_denied(&self.text[range.clone()]));
                             let range = command.range.clone();
-                            facts.exits.push(ExitLiteral { range, code, reason, says_denied });
+                            facts.exits.push(ExitLiteral {
+                                range,
+                                code,
+                                reason,
+                                says_denied,
+                                tests_input: false,
+                            });
                         }
                         None => facts.has_computed_exit = true,
                     }

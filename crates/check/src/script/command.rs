@@ -35,6 +35,10 @@ enum ResolvedPath {
 const PATH_VARIABLES: [&str; 3] =
     ["CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"];
 
+/// Commands whose operands are paths.
+const FILE_COMMANDS: [&str; 10] =
+    ["cat", "tee", "touch", "mkdir", "rm", "cp", "mv", "ls", "head", "tail"];
+
 /// Starts of paths that only a shell expands.
 const SHELL_STARTS: [&str; 4] = ["~/", "$HOME/", "$CLAUDE_PROJECT_DIR", "$CLAUDE_PLUGIN_ROOT"];
 
@@ -264,8 +268,23 @@ impl CommandReader<'_> {
         };
     }
 
-    /// Reports unquoted variables and paths that are not expanded.
+    /// Reports unquoted variables, and quoted tildes where only a path makes sense.
     fn check_quotes(&mut self, command: &SimpleCommand) {
+        let takes_paths = command.name().is_some_and(|name| FILE_COMMANDS.contains(&name.as_str()));
+        let operands = command.words.iter().skip(1).filter(|_| takes_paths);
+        let targets = command.redirects.iter().filter(|redirect| redirect.heredoc.is_none());
+        let targets = targets
+            .filter(|redirect| matches!(redirect.operator, ">" | ">>" | "<" | ">|" | "&>"))
+            .map(|redirect| &redirect.target);
+        for word in operands.chain(targets) {
+            if let Some(Part::Text { text, quote: Quote::Single | Quote::Double }) =
+                word.parts.first()
+                && text.starts_with("~/")
+            {
+                let text = "~".to_owned();
+                self.add(word.range.clone(), None, CommandFaultKind::NotExpanded { text });
+            }
+        }
         for word in &command.words {
             for part in &word.parts {
                 if let Part::Variable { name, range, quote: Quote::None, modifier } = part

@@ -29,6 +29,8 @@ pub struct ExitLiteral {
     pub reason: Option<Range<usize>>,
     /// True if this statement says that something is denied or blocked.
     pub says_denied: bool,
+    /// True if the exit is reached only if the input of the tool matches a pattern.
+    pub tests_input: bool,
 }
 
 impl ExitFacts {
@@ -37,11 +39,13 @@ impl ExitFacts {
         self.exits.iter().any(|exit| exit.code == code)
     }
 
-    /// Returns the exits with 1 that are meant to block: a reason that says so is written to stderr before, and no
-    /// exit with 2 shows that the author knows the difference.
+    /// Returns the exits with 1 that are meant to block: a reason is written to stderr before, which says so or depends on
+    /// the input of the tool, and no exit with 2 shows that the author knows the difference.
     pub fn failed_blocks(&self) -> impl Iterator<Item = &ExitLiteral> {
         let is_known = self.has_exit(2) || self.has_computed_exit || self.has_denial;
-        self.exits.iter().filter(move |exit| !is_known && exit.code == 1 && exit.says_denied)
+        self.exits.iter().filter(move |exit| {
+            !is_known && exit.code == 1 && (exit.says_denied || exit.tests_input)
+        })
     }
 }
 

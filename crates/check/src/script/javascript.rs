@@ -4,27 +4,31 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::exits::{ExitFacts, ExitLiteral, says_denied};
+use super::javascript_flow::FlowReader;
 use super::object::{AnswerLiteral, read_node};
 use super::payload::{KeyRead, find_unsent_keys};
 use super::program::{ProgramReader, takes_arguments};
+use super::rewrite::builds_rewrite;
 use super::shell_answer::answer_from_text;
 use super::tokens::{Syntax, TokenKind, Tokens, tokenize};
 use super::variables::is_never_set;
-use super::{ScriptContext, ScriptReport, UnsetVariable};
+use super::{NoiseBeforeAnswer, ScriptContext, ScriptReport, UnsetVariable};
 
 /// Reads a script in JavaScript or TypeScript. The report is empty if its tokens cannot be read.
 pub(super) fn read_javascript(text: &str, context: &ScriptContext<'_>) -> ScriptReport {
     let Some(tokens) = tokenize(text, Syntax::JavaScript) else { return ScriptReport::default() };
     let reader = JavaScriptReader { tokens: &tokens };
     let answers = reader.find_answers();
-    let has_denial = answers.iter().any(AnswerLiteral::is_denial);
+    let has_denial = answers.iter().any(|(_, answer)| answer.is_denial());
+    let noise = answers.iter().filter_map(|(print, answer)| reader.find_noise(*print, answer));
     ScriptReport {
         is_read: true,
         unsent_keys: find_unsent_keys(&reader.find_key_reads(), text, context),
         unset_variables: reader.find_unset_variables(context),
-        noise: Vec::new(),
+        noise: noise.collect(),
         exits: reader.find_exits(has_denial),
-        answers,
+        answers: answers.into_iter().map(|(_, answer)| answer).collect(),
+        rewrites_input: builds_rewrite(&tokens),
         bash_syntax: Vec::new(),
     }
 }
@@ -221,11 +225,13 @@ impl<'a> JavaScriptReader<'a> {
         reads
     }
 
-    fn find_answers(&self) -> Vec<AnswerLiteral> {
+    /// Returns the answers, each with the index of the token that prints it.
+    fn find_answers(&self) -> Vec<(usize, AnswerLiteral)> {
         let tokens = self.tokens;
         let takes_arguments = takes_arguments(tokens);
         let is_replaced = (0..tokens.tokens.len()).any(|at| {
-            tokens.has_sequence(at, &["console", ".", "log", "="])
+            tokens.has_sequence(at, &["console", "="])
+                || tokens.has_sequence(at, &["console", ".", "log", "="])
                 || tokens.has_sequence(at, &["stdout", ".", "write", "="])
         });
         if is_replaced {
@@ -233,19 +239,25 @@ impl<'a> JavaScriptReader<'a> {
         }
         let mut answers = Vec::new();
         for at in 0..tokens.tokens.len() {
-            let open = if tokens.has_sequence(at, &["console", ".", "log", "("]) {
-                at + 3
-            } else if tokens.has_sequence(at, &["process", ".", "stdout", ".", "write", "("]) {
-                at + 5
-            } else {
-                continue;
-            };
+            let Some(open) = self.print_argument(at) else { continue };
             let Some(answer) = self.read_print(open) else { continue };
             if !takes_arguments || answer.has_known_key() {
-                answers.push(answer);
+                answers.push((at, answer));
             }
         }
         answers
+    }
+
+    /// Returns the opening parenthesis of a call that prints to stdout.
+    fn print_argument(&self, at: usize) -> Option<usize> {
+        let is_call = |call: &[&str]| self.tokens.has_sequence(at, call);
+        if is_call(&["console", ".", "log", "("]) {
+            Some(at + 3)
+        } else if is_call(&["process", ".", "stdout", ".", "write", "("]) {
+            Some(at + 5)
+        } else {
+            None
+        }
     }
 
     fn read_print(&self, open: usize) -> Option<AnswerLiteral> {
@@ -288,8 +300,26 @@ impl<'a> JavaScriptReader<'a> {
         .then_some(first + 2)
     }
 
+    /// Returns a call that prints plain text on every path to an answer.
+    fn find_noise(&self, print: usize, answer: &AnswerLiteral) -> Option<NoiseBeforeAnswer> {
+        let tokens = self.tokens;
+        let flow = FlowReader { tokens };
+        let noise = (0..print).find_map(|at| {
+            let open = self.print_argument(at)?;
+            let close = tokens.closing(open)?;
+            let TokenKind::Text { value, .. } = &tokens.tokens.get(open + 1)?.kind else {
+                return None;
+            };
+            let is_text = value.trim_start().starts_with(char::is_alphabetic);
+            (is_text && flow.is_always_before(at, print))
+                .then(|| tokens.tokens[at].range.start..tokens.tokens[close].range.end)
+        })?;
+        Some(NoiseBeforeAnswer { range: noise, answer: answer.range.clone() })
+    }
+
     fn find_exits(&self, has_denial: bool) -> ExitFacts {
         let tokens = self.tokens;
+        let flow = FlowReader { tokens };
         let mut facts = ExitFacts { has_denial, ..ExitFacts::default() };
         for at in 0..tokens.tokens.len() {
             let is_call = tokens.has_sequence(at, &["process", ".", "exit", "("])
@@ -311,7 +341,8 @@ impl<'a> JavaScriptReader<'a> {
                     let says_denied = reason
                         .as_ref()
                         .is_some_and(|range| says_denied(&tokens.source[range.clone()]));
-                    facts.exits.push(ExitLiteral { range, code, reason, says_denied });
+                    let tests_input = reason.is_some() && flow.is_under_input_test(at);
+                    facts.exits.push(ExitLiteral { range, code, reason, says_denied, tests_input });
                 }
                 _ => facts.has_computed_exit |= !tokens.is(code_at, ")"),
             }

@@ -7,6 +7,7 @@ use super::exits::{ExitFacts, ExitLiteral, says_denied};
 use super::object::{AnswerLiteral, read_node};
 use super::payload::{KeyRead, find_unsent_keys};
 use super::program::{ProgramReader, takes_arguments};
+use super::rewrite::builds_rewrite;
 use super::shell_answer::answer_from_text;
 use super::tokens::{Syntax, TokenKind, Tokens, tokenize};
 use super::variables::is_never_set;
@@ -26,6 +27,7 @@ pub(super) fn read_python(text: &str, context: &ScriptContext<'_>) -> ScriptRepo
         noise: noise.collect(),
         exits,
         answers: answers.into_iter().map(|(_, answer)| answer).collect(),
+        rewrites_input: builds_rewrite(&tokens),
         bash_syntax: Vec::new(),
     }
 }
@@ -307,7 +309,13 @@ impl PythonReader<'_> {
                 let reason = self.stderr_statement_before(at);
                 let says_denied =
                     reason.as_ref().is_some_and(|range| says_denied(&tokens.source[range.clone()]));
-                facts.exits.push(ExitLiteral { range, code, reason, says_denied });
+                facts.exits.push(ExitLiteral {
+                    range,
+                    code,
+                    reason,
+                    says_denied,
+                    tests_input: false,
+                });
             } else if close > open + 1 {
                 facts.has_computed_exit = true;
             }

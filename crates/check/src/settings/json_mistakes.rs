@@ -37,8 +37,11 @@ pub enum JsonMistakeKind {
     UnknownWord,
     /// A control character in a string, such as a tab or the end of a line.
     ControlCharacter,
-    /// A bracket, brace or string that is never closed.
-    Unclosed,
+    /// A bracket, brace or string that is never closed. The mistake is at the end of the text.
+    Unclosed {
+        /// Byte offset of the opening sign.
+        opened: usize,
+    },
     /// Text after the end of the value.
     TextAfterEnd,
     /// Any other mistake.
@@ -220,7 +223,7 @@ impl MistakeScanner<'_> {
                 }
                 Some(b'\\') => self.at += 2,
                 Some(_) => self.at += 1,
-                None => return self.stop(JsonMistakeKind::Unclosed, start..self.text.len()),
+                None => return self.stop_unclosed(start),
             }
         }
         self.at += 1;
@@ -328,10 +331,16 @@ impl MistakeScanner<'_> {
         None
     }
 
+    /// Records that the text ends before the sign at `opened` is closed.
+    fn stop_unclosed<T>(&mut self, opened: usize) -> Option<T> {
+        let end = self.text.trim_end().len();
+        self.stop(JsonMistakeKind::Unclosed { opened }, end..end)
+    }
+
     fn stop_here<T>(&mut self) -> Option<T> {
         let Some(character) = self.text.get(self.at..).and_then(|rest| rest.chars().next()) else {
             let start = self.open.last().map_or(self.at, |(_, start)| *start);
-            return self.stop(JsonMistakeKind::Unclosed, start..self.text.len());
+            return self.stop_unclosed(start);
         };
         self.stop(JsonMistakeKind::Other, self.at..self.at + character.len_utf8())
     }
@@ -419,8 +428,9 @@ mod tests {
     fn uncertain_mistakes_have_no_repair() {
         use JsonMistakeKind as K;
         for (text, last) in [
-            ("{\"a\": [1", (K::Unclosed, "[1")),
-            ("{\"a", (K::Unclosed, "\"a")),
+            ("{\"a\": [1\n", (K::Unclosed { opened: 6 }, "")),
+            ("{\"a\": {}", (K::Unclosed { opened: 0 }, "")),
+            ("{\"a", (K::Unclosed { opened: 1 }, "")),
             ("{} {}", (K::TextAfterEnd, "{}")),
             ("{\"a\" 1}", (K::Other, "1")),
             ("[1}", (K::Other, "}")),

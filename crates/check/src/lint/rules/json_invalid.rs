@@ -2,7 +2,9 @@
 
 use crate::lint::rule::lint_rule;
 use crate::lint::{LintContext, LintFile, LintFinding};
-use crate::settings::{DocumentFaultKind, JsonMistake, JsonMistakeKind, SettingsFault};
+use crate::settings::{
+    DocumentFaultKind, JsonMistake, JsonMistakeKind, SettingsFault, line_and_column,
+};
 use crate::text_edit::TextEdit;
 
 lint_rule! {
@@ -113,8 +115,8 @@ fn describe_mistake(mistake: &JsonMistake, file: &LintFile, index: usize) -> Lin
             "a string contains a line break, a tab or another control character",
             "write \\n, \\t or \\u00XX",
         ),
-        JsonMistakeKind::Unclosed => {
-            ("this is never closed", "add the closing quote, bracket or brace")
+        JsonMistakeKind::Unclosed { opened } => {
+            return describe_unclosed(mistake, opened, file, index);
         }
         JsonMistakeKind::TextAfterEnd => {
             ("text follows the end of the object", "remove it, or a brace before it")
@@ -130,6 +132,26 @@ fn describe_mistake(mistake: &JsonMistake, file: &LintFile, index: usize) -> Lin
         }
         None => finding,
     }
+}
+
+/// Describes a text that ends too early, with the line of the sign that is not closed.
+fn describe_unclosed(
+    mistake: &JsonMistake,
+    opened: usize,
+    file: &LintFile,
+    index: usize,
+) -> LintFinding {
+    let sign = file.text.get(opened..).and_then(|rest| rest.chars().next()).unwrap_or('{');
+    let closing = match sign {
+        '{' => "`}`",
+        '[' => "`]`",
+        _ => "`\"`",
+    };
+    let (line, _) = line_and_column(&file.text, opened);
+    let message =
+        format!("the text ends before the `{sign}` of line {line} is closed: {}", lost(file));
+    let help = format!("add {closing} here, or where that value should end");
+    voiding(file, index, mistake.range.clone(), message, &help)
 }
 
 #[cfg(test)]
@@ -152,6 +174,15 @@ mod tests {
     fn other_rules_read_the_repaired_text() {
         let case = LintCase::command("PreToolCall", "\"command\": \"true\",");
         assert_eq!(case.all(), ["json-invalid 1:76", "event-unknown 1:12"]);
+    }
+
+    #[test]
+    fn missing_brace_is_reported_at_the_end() {
+        let text = "{\n  \"hooks\": {\n    \"Stop\": []\n  }\n";
+        let case = LintCase::settings(text);
+        assert_eq!(case.all(), ["json-invalid 4:4"]);
+        let messages = case.messages(&JSON_INVALID);
+        assert!(messages[0].contains("the `{` of line 1 is closed"), "{messages:?}");
     }
 
     #[test]

@@ -13,7 +13,8 @@ lint_rule! {
     /// Hooks of one event run at the same time. If several answer with `updatedInput`, the last one to finish wins, which
     /// changes from call to call.
     ///
-    /// Rewrite the input in one hook. The rule reports only scripts that certainly print `updatedInput`.
+    /// Rewrite the input in one hook. The rule reports scripts whose text prints an object with `updatedInput`, and only if
+    /// their matchers have a common tool.
     REWRITE_CONFLICT = "rewrite-conflict", Warning, check
 }
 
@@ -47,19 +48,10 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
     }
 }
 
-/// Returns true if a command or its script certainly prints an answer with `updatedInput`.
+/// Returns true if a command or its script prints an answer with `updatedInput`.
 fn rewrites(reading: &CommandReading, context: &LintContext<'_>) -> bool {
-    let command = reading.node(&context.files).and_then(|handler| handler.text("command"));
-    let inline = command.map(|text| (text, &reading.report.inline));
-    let scripts = reading.scripts.iter().map(|script| {
-        let script = &context.scripts[*script];
-        (context.files[script.file].text.as_str(), &script.report)
-    });
-    scripts.chain(inline).any(|(text, report)| {
-        report.answers.iter().any(|answer| {
-            text.get(answer.range.clone()).is_some_and(|text| text.contains("updatedInput"))
-        })
-    })
+    let scripts = reading.scripts.iter().map(|script| &context.scripts[*script].report);
+    scripts.chain([&reading.report.inline]).any(|report| report.rewrites_input)
 }
 
 /// Returns true if two matchers certainly match a common tool.

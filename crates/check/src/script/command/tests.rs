@@ -107,6 +107,8 @@ fn faults_of_files_are_found() {
         ("./run.sh", Kind::RelativePath { path: "run.sh".into() }),
         ("bash run.sh", Kind::RelativePath { path: "run.sh".into() }),
         ("\"~/run.sh\"", Kind::NotExpanded { text: "~".to_owned() }),
+        ("echo x >> \"~/log.txt\"", Kind::NotExpanded { text: "~".to_owned() }),
+        ("cat '~/log.txt'", Kind::NotExpanded { text: "~".to_owned() }),
         (
             "bash '$CLAUDE_PROJECT_DIR/run.sh'",
             Kind::NotExpanded { text: "$CLAUDE_PROJECT_DIR".to_owned() },
