@@ -227,6 +227,15 @@ impl LintFile {
             })
     }
 
+    /// Returns true if the folder of the project or plugin has files that have nothing to do with hooks: neither
+    /// configuration, nor the folder that contains `script`. A file that was copied alone says nothing about the others.
+    pub fn has_other_files(&self, script: &Path) -> bool {
+        let Some(root) = self.plugin.as_deref().or(self.project.as_deref()) else { return false };
+        let own = script.strip_prefix(root).ok().and_then(|rest| rest.iter().next()?.to_str());
+        let is_folder = |name: &str| root.join(name).is_dir();
+        has_files_beside(root, &[own.filter(|name| is_folder(name)).unwrap_or(".claude")])
+    }
+
     /// Returns true if the file is part of a plugin.
     pub fn is_plugin(&self) -> bool {
         self.whose == SettingsSource::Plugin || self.plugin.is_some()
@@ -276,6 +285,23 @@ impl LintMachine {
         let folders = self.search.iter().filter(|folder| folder.is_absolute());
         folders.map(|folder| folder.join(name)).find(|path| is_executable(path))
     }
+}
+
+/// Returns true if a folder has other entries than the configuration of hooks and the given names.
+pub(super) fn has_files_beside(folder: &Path, names: &[&str]) -> bool {
+    const CONFIGURATION: [&str; 6] = [
+        ".claude",
+        ".claude-plugin",
+        "hooks",
+        "hooks.json",
+        "settings.json",
+        "settings.local.json",
+    ];
+    let Ok(entries) = std::fs::read_dir(folder) else { return false };
+    let mut found = entries.filter_map(|entry| Some(entry.ok()?.file_name()));
+    found.any(|name| {
+        !name.to_str().is_some_and(|name| CONFIGURATION.contains(&name) || names.contains(&name))
+    })
 }
 
 /// Returns true if a path is a file that may be executed.

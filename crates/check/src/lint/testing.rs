@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use rutter_contract::version::{Contract, Version};
 use tempfile::TempDir;
 
-use super::{LintContext, LintFile, LintFinding, LintMachine, LintRule, run_rules};
+use super::{LintContext, LintFile, LintFinding, LintMachine, LintRule, Severity, run_rules};
 use crate::settings::{
     PluginFault, SettingsLayer, SettingsSource, line_and_column, load_plugin_folder,
 };
@@ -149,6 +149,12 @@ impl LintCase {
             format!("{} {line}:{column}", finding.rule.id)
         };
         findings.iter().map(describe).collect()
+    }
+
+    /// Returns the severities of the findings of one rule.
+    pub(in crate::lint) fn severities(&self, rule: &LintRule) -> Vec<Severity> {
+        let of_rule = self.findings().0.into_iter().filter(|finding| finding.rule.id == rule.id);
+        of_rule.map(|finding| finding.severity).collect()
     }
 
     /// Returns the messages of one rule.

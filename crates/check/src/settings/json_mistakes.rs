@@ -37,6 +37,8 @@ pub enum JsonMistakeKind {
     UnknownWord,
     /// A control character in a string, such as a tab or the end of a line.
     ControlCharacter,
+    /// A quote in a string without a backslash before it, which ends the string.
+    UnescapedQuote,
     /// A bracket, brace or string that is never closed. The mistake is at the end of the text.
     Unclosed {
         /// Byte offset of the opening sign.
@@ -121,6 +123,10 @@ impl MistakeScanner<'_> {
                         ExpectedPart::ItemOrEnd(Some(self.at - 1))
                     }
                     Some(b'}' | b']') => self.close_container()?,
+                    Some(byte) if self.follows_quote(previous_end) && !can_start_value(byte) => {
+                        let quote = self.at - 1..self.at;
+                        return self.stop(JsonMistakeKind::UnescapedQuote, quote);
+                    }
                     Some(byte) if can_start_item(byte, in_object) => {
                         let range = previous_end..previous_end;
                         let repair = Some((range.clone(), ",".to_owned()));
@@ -132,6 +138,12 @@ impl MistakeScanner<'_> {
                 },
             };
         }
+    }
+
+    /// Returns true if a string ends directly before the current byte.
+    fn follows_quote(&self, previous_end: usize) -> bool {
+        let before = self.at.checked_sub(1).and_then(|before| self.bytes.get(before));
+        previous_end == self.at && before == Some(&b'"')
     }
 
     fn open_container(&mut self) -> ExpectedPart {
@@ -356,6 +368,11 @@ fn can_start_item(byte: u8, in_object: bool) -> bool {
     common || (!in_object && matches!(byte, b'{' | b'[' | b'-'))
 }
 
+/// Returns true if a byte can start a value or a comment, and is not part of a word.
+fn can_start_value(byte: u8) -> bool {
+    matches!(byte, b'"' | b'\'' | b'{' | b'[' | b'/')
+}
+
 /// Returns true for the bytes of a word: letters, digits, `_` and `$`, and everything outside ASCII.
 fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$') || !byte.is_ascii()
@@ -434,6 +451,7 @@ mod tests {
             ("{} {}", (K::TextAfterEnd, "{}")),
             ("{\"a\" 1}", (K::Other, "1")),
             ("[1}", (K::Other, "}")),
+            ("{\"a\": \"node \"$X/y\" z\"}", (K::UnescapedQuote, "\"")),
             ("{\"a\": \"x\n\"}", (K::ControlCharacter, "\n")),
             ("[.5]", (K::UnknownWord, ".5")),
             ("[1, /* x", (K::Comment, "/* x")),

@@ -1,5 +1,7 @@
 //! Programs that are not installed.
 
+use std::path::Path;
+
 use crate::lint::rule::lint_rule;
 use crate::lint::{LintContext, LintFinding, Severity};
 use crate::script::CommandFaultKind;
@@ -27,13 +29,13 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
             let help = format!("install `{name}`, or write its path");
             let range = reading.range_in_file(&context.files, fault.argument, &fault.range);
             // Files that others share run on other machines too.
-            let is_personal = matches!(
-                context.files[reading.file].whose,
-                SettingsSource::User
-                    | SettingsSource::Local
-                    | SettingsSource::Checkout
-                    | SettingsSource::Managed
-            );
+            let file = &context.files[reading.file];
+            let is_personal = match file.whose {
+                SettingsSource::User | SettingsSource::Checkout | SettingsSource::Managed => true,
+                // A copy without its project comes from another machine.
+                SettingsSource::Local => file.has_other_files(Path::new("")),
+                _ => false,
+            };
             let severity = if is_personal { Severity::Warning } else { Severity::Info };
             let finding = LintFinding::new(&COMMAND_PROGRAM, reading.file, range, message, help);
             findings.push(finding.with_severity(severity));
@@ -44,12 +46,29 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
 #[cfg(test)]
 mod tests {
     use super::COMMAND_PROGRAM;
+    use crate::lint::Severity;
     use crate::lint::testing::LintCase;
+    use crate::settings::SettingsSource;
 
     #[test]
     fn finds_missing_programs() {
         let case = |command| LintCase::command("Stop", &format!("\"command\": \"{command}\""));
         assert_eq!(case("no-such-program-7 --x").marked(&COMMAND_PROGRAM), ["no-such-program-7"]);
         assert!(case("cat | grep x").marked(&COMMAND_PROGRAM).is_empty());
+    }
+
+    #[test]
+    fn personal_settings_get_a_warning() {
+        let text = r#"{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "no-such-program-7"}]}]}}"#;
+        let case = |whose, path| LintCase::empty().with_file(whose, path, text);
+        let local = || case(SettingsSource::Local, ".claude/settings.local.json");
+        assert_eq!(local().severities(&COMMAND_PROGRAM), [Severity::Info], "copied alone");
+        let in_project = local().with_text("Cargo.toml", "");
+        assert_eq!(in_project.severities(&COMMAND_PROGRAM), [Severity::Warning]);
+        let shared = case(SettingsSource::Project, ".claude/settings.json");
+        assert_eq!(
+            shared.with_text("Cargo.toml", "").severities(&COMMAND_PROGRAM),
+            [Severity::Info]
+        );
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::lint::context::has_files_beside;
 use crate::lint::rule::lint_rule;
 use crate::lint::{LintContext, LintFile, LintFinding, Severity};
 use crate::script::CommandFaultKind;
@@ -18,7 +19,9 @@ lint_rule! {
     /// ```
     ///
     /// Only commands that can be read with certainty are checked. Scripts are looked for in the folder that the settings
-    /// belong to, unless the settings file is the only file there. A script elsewhere that is missing is a warning.
+    /// belong to, unless that folder has nothing but the settings. A missing script elsewhere is a warning. It is a remark if
+    /// the folder has nothing but settings and scripts, of which some were probably not copied, or if the script is in the
+    /// home of a user whom this machine does not have.
     COMMAND_SCRIPT = "command-script", Error, check
 }
 
@@ -28,26 +31,19 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
         for fault in &reading.report.faults {
             let mut severity = Severity::Error;
             let (message, help) = match &fault.kind {
-                CommandFaultKind::ScriptMissing { path } if !is_tree_present(file, path) => {
-                    continue;
-                }
-                CommandFaultKind::ScriptMissing { path } if !is_inside(file, path) => {
-                    severity = Severity::Warning;
+                CommandFaultKind::ScriptMissing { path } => {
+                    let Some(own) = missing_severity(file, path) else { continue };
+                    severity = own;
+                    let what = if is_inside(file, path) {
+                        "does not exist: the hook fails every time"
+                    } else {
+                        "does not exist on this machine: the hook fails here"
+                    };
                     (
-                        format!(
-                            "the script {} does not exist on this machine: the hook fails here",
-                            path.display()
-                        ),
+                        format!("the script {} {what}", path.display()),
                         "correct the path, or create the script".to_owned(),
                     )
                 }
-                CommandFaultKind::ScriptMissing { path } => (
-                    format!(
-                        "the script {} does not exist: the hook fails every time",
-                        path.display()
-                    ),
-                    "correct the path, or create the script".to_owned(),
-                ),
                 CommandFaultKind::ScriptIsFolder { path } => (
                     format!("{} is a folder: the hook fails every time", path.display()),
                     "name the script in it".to_owned(),
@@ -79,24 +75,27 @@ fn is_inside(file: &LintFile, path: &Path) -> bool {
     folders.into_iter().flatten().any(|folder| path.starts_with(folder))
 }
 
-/// Returns true if the other files of the project or plugin are there. A settings file that was copied alone says nothing
-/// about its scripts.
-fn is_tree_present(file: &LintFile, path: &Path) -> bool {
+/// Returns the severity of a missing script. None if the configuration was copied alone and says nothing about its scripts.
+fn missing_severity(file: &LintFile, path: &Path) -> Option<Severity> {
     if !is_inside(file, path) {
-        return true;
+        // A home folder that this machine does not have: the file is another person's.
+        let is_foreign = ["/home", "/Users"].iter().any(|homes| {
+            let home = path.strip_prefix(homes).ok().and_then(|rest| rest.iter().next());
+            home.is_some_and(|home| !Path::new(homes).join(home).is_dir())
+        });
+        return Some(if is_foreign { Severity::Info } else { Severity::Warning });
     }
-    if path.parent().is_some_and(|folder| folder.is_dir() && !folder.ends_with(".claude")) {
-        return true;
+    if file.has_other_files(path) {
+        return Some(Severity::Error);
     }
-    let Some(folder) = file.plugin.as_deref().or(file.project.as_deref()) else { return false };
-    let Ok(entries) = std::fs::read_dir(folder) else { return false };
-    let mut names = entries.filter_map(|entry| Some(entry.ok()?.file_name()));
-    names.any(|name| !matches!(name.to_str(), Some(".claude" | ".claude-plugin" | "hooks")))
+    let folder = path.parent().filter(|folder| !folder.ends_with(".claude"))?;
+    has_files_beside(folder, &[]).then_some(Severity::Info)
 }
 
 #[cfg(test)]
 mod tests {
     use super::COMMAND_SCRIPT;
+    use crate::lint::Severity;
     use crate::lint::testing::LintCase;
 
     fn case(command: &str) -> LintCase {
@@ -127,5 +126,22 @@ mod tests {
             alone.marked(&COMMAND_SCRIPT).is_empty(),
             "the settings were copied without their project"
         );
+        let plugin = r#"{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "\"${CLAUDE_PLUGIN_ROOT}\"/hooks/none.sh"}]}]}}"#;
+        let manifest = (".claude-plugin/plugin.json", r#"{"name": "a"}"#);
+        let alone = LintCase::plugin(&[manifest, ("hooks/hooks.json", plugin)]);
+        assert!(alone.marked(&COMMAND_SCRIPT).is_empty(), "the plugin was copied without scripts");
+        let with_other = alone.with_text("hooks/other.sh!", "#!/bin/sh\n");
+        assert_eq!(with_other.marked(&COMMAND_SCRIPT).len(), 1);
+    }
+
+    #[test]
+    fn missing_scripts_have_a_severity() {
+        let other = || case("$CLAUDE_PROJECT_DIR/.claude/hooks/none.sh");
+        let severity = |case: LintCase| case.severities(&COMMAND_SCRIPT);
+        assert_eq!(severity(other().with_text("Cargo.toml", "")), [Severity::Error]);
+        let partial = other().with_text(".claude/hooks/other.sh!", "#!/bin/sh\n");
+        assert_eq!(severity(partial), [Severity::Info]);
+        assert_eq!(severity(case("/opt/none/none.sh")), [Severity::Warning]);
+        assert_eq!(severity(case("/Users/nobody-1b7/none.sh")), [Severity::Info]);
     }
 }

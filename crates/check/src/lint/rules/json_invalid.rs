@@ -107,6 +107,10 @@ fn describe_mistake(mistake: &JsonMistake, file: &LintFile, index: usize) -> Lin
         JsonMistakeKind::SingleQuotes => {
             ("JSON strings have double quotes", "write it in double quotes")
         }
+        JsonMistakeKind::UnescapedQuote => (
+            "this quote ends the string, and more text follows",
+            "write \\\" for a quote inside a string",
+        ),
         JsonMistakeKind::UnquotedKey => ("keys have double quotes", "write it in double quotes"),
         JsonMistakeKind::UnknownWord => {
             ("this word is not JSON", "write true, false, null or a string")

@@ -153,8 +153,8 @@ pub(super) fn describe_name(
             (format!("`{name}` does not match `{right}`: case counts"), format!("write `{right}`"))
         }
         NameState::WholeServer => (
-            format!("`{name}` matches no tool of that server"),
-            format!("write `{name}__.*` to match all of them"),
+            format!("`{name}` is an exact name, and no tool has it"),
+            format!("write `{}` to match all tools that begin so", server_pattern(name)),
         ),
         NameState::Impossible => {
             (format!("`{name}` is one name with a space"), "separate names with `|`".to_owned())
@@ -168,6 +168,11 @@ pub(super) fn describe_name(
     }
 }
 
+/// Returns the pattern that matches every tool of a server, or of all servers for `mcp__`.
+fn server_pattern(name: &str) -> String {
+    if name.ends_with("__") { format!("{name}.*") } else { format!("{name}__.*") }
+}
+
 /// Returns the edit that corrects the names of a list, if each wrong one has one correction.
 pub(super) fn name_edits(matcher: &Matcher, member: &SourceMember) -> Option<Vec<TextEdit>> {
     let states = matcher.name_states();
@@ -176,7 +181,7 @@ pub(super) fn name_edits(matcher: &Matcher, member: &SourceMember) -> Option<Vec
         names.push(match state {
             NameState::WrongCase(right) => (*right).to_owned(),
             // One pattern in a list makes the whole list a regular expression, so only a name alone is certain.
-            NameState::WholeServer if states.len() == 1 => format!("{name}__.*"),
+            NameState::WholeServer if states.len() == 1 => server_pattern(name),
             state if !state.never_matches() => (*name).to_owned(),
             _ => return None,
         });
@@ -258,6 +263,7 @@ mod tests {
         let fixed = |matcher| LintCase::matcher("PreToolUse", matcher).fixed(&MATCHER_NEVER);
         assert!(fixed("edit|WRITE").contains("\"matcher\": \"Edit|Write\""));
         assert!(fixed("mcp__github").contains("\"matcher\": \"mcp__github__.*\""));
+        assert!(fixed("mcp__").contains("\"matcher\": \"mcp__.*\""));
         let rule = fixed("Bash(git push *)");
         assert!(rule.contains("\"matcher\": \"Bash\""), "{rule}");
         assert!(rule.contains("{\"if\": \"Bash(git push *)\", \"type\""), "{rule}");
