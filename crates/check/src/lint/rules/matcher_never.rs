@@ -19,7 +19,7 @@ lint_rule! {
     /// - tools that the client no longer has: `MultiEdit`, `LS`, `NotebookRead`.
     /// - a whole MCP server: `mcp__github`. Write `mcp__github__.*`.
     /// - names with a space: `Bash Edit`. Write `Bash|Edit`.
-    /// - paths, conditions and negations: `src/`, `tool == "Bash"`, `!Bash`.
+    /// - paths, conditions and negations: `Edit:*.py`, `src/`, `tool == "Bash"`, `!Bash`.
     /// - values of another event: `resume` on SessionEnd's `reason` does exist, `startup` does not.
     ///
     /// ```json
@@ -51,6 +51,10 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
                 MatcherReach::Maybe if is_tools && needs_foreign_sign(text) => (
                     format!("`{text}` matches no tool: names of tools have letters, digits, `_` and `-` only"),
                     "separate names with `|`; filter commands and paths with `if` or inside the hook".to_owned(),
+                ),
+                MatcherReach::Maybe if is_tools && is_path_rule(text) => (
+                    format!("`{text}` matches no tool of the client: a matcher has no paths"),
+                    "write the tools as matcher, and filter paths with `if`, such as `Edit(*.py)`".to_owned(),
                 ),
                 MatcherReach::Never(NeverReason::NoNames) => (
                     "this matcher names nothing: its hooks never run".to_owned(),
@@ -89,6 +93,20 @@ pub(super) fn is_permission_rule(text: &str) -> bool {
     is_name && rest.ends_with(')') && !rest.starts_with('?')
 }
 
+/// Returns true for a list of `Tool:pattern`, in which each pattern is a path with `*`.
+fn is_path_rule(text: &str) -> bool {
+    text.split('|').all(|rule| {
+        rule.trim().split_once(':').is_some_and(|(name, pattern)| {
+            let is_name = name.starts_with(|c: char| c.is_ascii_uppercase())
+                && name.chars().all(|c| c.is_ascii_alphanumeric());
+            let is_path = pattern
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || matches!(c, '*' | '.' | '/' | '_' | '-'));
+            is_name && is_path && pattern.starts_with('*') && pattern.contains('.')
+        })
+    })
+}
+
 /// Returns true if every text that an expression matches has a character that no name of a tool has. Reads only
 /// characters outside of groups and classes, and gives up at whatever it does not know.
 fn needs_foreign_sign(pattern: &str) -> bool {
@@ -108,10 +126,12 @@ fn needs_foreign_sign(pattern: &str) -> bool {
             _ => {
                 let is_foreign = "/!&=;<>@#%~\"'` ,".contains(literal);
                 let is_optional = matches!(signs.peek(), Some('?' | '*' | '{'));
-                if depth == 0 && is_foreign && !is_optional {
-                    if let Some(last) = needs.last_mut() {
-                        *last = true;
-                    }
+                if depth == 0
+                    && is_foreign
+                    && !is_optional
+                    && let Some(last) = needs.last_mut()
+                {
+                    *last = true;
                 }
             }
         }
@@ -234,6 +254,7 @@ mod tests {
             "MultiEdit",
             "mcp__github",
             "Bash Edit",
+            "Edit:*.py|Write:*.py",
             "|",
             "LS|NotebookRead",
         ] {
