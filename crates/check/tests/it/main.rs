@@ -23,6 +23,8 @@ mod decisions;
 mod fires;
 /// Hooks in the frontmatter of skills, agents and commands.
 mod frontmatter;
+/// Planted mistakes and clean projects, given to the linter.
+mod lint_corpus;
 /// Matchers and `if` rules, given to the client.
 mod matchers;
 /// Text for the user.

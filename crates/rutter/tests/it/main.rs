@@ -97,6 +97,8 @@ mod mcp_stdio;
 mod memories;
 /// `rutter outcome`.
 mod outcome;
+/// The hooks for pre-commit, run by pre-commit.
+mod pre_commit;
 /// Questions on a terminal and in an editor.
 mod questions;
 /// Commands and tools on a read-only store.
