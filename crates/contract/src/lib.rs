@@ -49,4 +49,4 @@ pub mod version;
 pub use event::HookEvent;
 pub use lone_surrogates::replace_lone_surrogates;
 pub use name::{EventName, UnknownEvent};
-pub use near::find_nearest;
+pub use near::{find_misspelled, find_nearest};

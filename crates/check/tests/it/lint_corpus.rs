@@ -74,6 +74,7 @@ struct FixedFile {
 struct PlacedFinding {
     rule: &'static str,
     message: String,
+    has_fix: bool,
     file: PathBuf,
     line: usize,
 }
@@ -138,7 +139,8 @@ impl Corpus {
             let file = &context.files[finding.file];
             let (line, _) = line_and_column(&file.text, finding.range.start);
             let (rule, message) = (finding.rule.id, finding.message.clone());
-            PlacedFinding { rule, message, file: file.path.clone(), line }
+            let has_fix = finding.fix.is_some();
+            PlacedFinding { rule, message, has_fix, file: file.path.clone(), line }
         };
         run_rules(&context, &|_, _| false).iter().map(place).collect()
     }
@@ -221,7 +223,7 @@ fn all_findings(corpus: &Corpus, is_fixed: bool) -> Vec<String> {
     cases
         .flat_map(|case| {
             let findings = corpus.lint_case(case, &machine, is_fixed).into_iter();
-            findings.map(|PlacedFinding { rule, message, file, line }| {
+            findings.map(|PlacedFinding { rule, message, file, line, .. }| {
                 format!("{}: {rule} at {}:{line}: {message}", case.name, file.display())
             })
         })
@@ -243,4 +245,20 @@ fn corrected_projects_have_no_findings() {
     assert_eq!(corrected, 148);
     let findings = all_findings(&corpus, true);
     assert!(findings.is_empty(), "{findings:#?}");
+}
+
+/// Mistakes with more than one possible correction.
+#[test]
+fn uncertain_mistakes_are_not_edited() {
+    let programs = tempfile::tempdir().unwrap();
+    let machine = usual_machine(programs.path());
+    let corpus = Corpus::load("planted.jsonl");
+    let uncertain = corpus.cases.iter().filter(|case| case.fixed.is_none() && case.half == "dev");
+    let mut checked = 0;
+    for case in uncertain {
+        let findings = corpus.lint_case(case, &machine, false);
+        assert!(findings.iter().all(|finding| !finding.has_fix), "{}", case.name);
+        checked += findings.len();
+    }
+    assert!(checked > 20, "{checked}");
 }

@@ -1,6 +1,6 @@
 //! Names under `hooks` that are no event.
 
-use rutter_contract::{EventName, find_nearest};
+use rutter_contract::{EventName, find_misspelled, find_nearest};
 
 use crate::lint::rule::lint_rule;
 use crate::lint::{LintContext, LintFinding, SourceNode, SourceValue};
@@ -40,6 +40,16 @@ const OTHER_NAMES: &[(&str, EventName)] = &[
     ("PreCompress", EventName::PreCompact),
 ];
 
+/// Names for which the nearest event is not what is meant, and what to do instead.
+const UNMATCHED_NAMES: &[(&str, &str)] = &[
+    ("SessionStop", "write `SessionEnd`, or `Stop` for the end of each turn"),
+    ("PreCommit", GIT_HELP),
+    ("PostCommit", GIT_HELP),
+    ("PrePush", GIT_HELP),
+];
+
+const GIT_HELP: &str = "the client has no events of git; write a hook of git, or PreToolUse for Bash with `if`, such as `Bash(git commit *)`";
+
 fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
     for (index, file) in context.files.iter().enumerate() {
         for member in file.events() {
@@ -60,7 +70,9 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
                 "`{}` is not an event: the client ignores it, and its hooks never run",
                 member.key
             );
+            let other = UNMATCHED_NAMES.iter().find(|(name, _)| *name == member.key);
             let help = match meant {
+                _ if other.is_some() => other.map_or("", |(_, help)| help).to_owned(),
                 Some(EventName::PostToolUse) => {
                     "write `PostToolUse`; a call that failed fires `PostToolUseFailure` instead"
                         .to_owned()
@@ -71,8 +83,8 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
             let finding =
                 LintFinding::new(&EVENT_UNKNOWN, index, member.key_range.clone(), message, help);
             // With an entry of that name in the file, the fix would make a duplicate key.
-            let fixable =
-                meant.filter(|event| file.events().iter().all(|other| other.key != event.as_str()));
+            let fixable = certain_event(&member.key)
+                .filter(|event| file.events().iter().all(|other| other.key != event.as_str()));
             findings.push(match fixable {
                 Some(event) => finding.with_edit(member.key_range.clone(), format!("\"{event}\"")),
                 None => finding,
@@ -87,10 +99,21 @@ fn is_container(node: &SourceNode) -> bool {
 
 /// Returns the event that was probably meant.
 fn meant_event(name: &str) -> Option<EventName> {
+    known_event(name).or_else(|| find_nearest(name, event_names()))
+}
+
+/// Returns the event that was certainly meant: that of another agent's name, or of a misspelling.
+fn certain_event(name: &str) -> Option<EventName> {
+    known_event(name).or_else(|| find_misspelled(name, event_names()))
+}
+
+fn known_event(name: &str) -> Option<EventName> {
     let known = OTHER_NAMES.iter().find(|(other, _)| other.eq_ignore_ascii_case(name));
-    known.map(|(_, event)| *event).or_else(|| {
-        find_nearest(name, EventName::ALL.into_iter().map(|event| (event.as_str(), event)))
-    })
+    known.map(|(_, event)| *event)
+}
+
+fn event_names() -> impl Iterator<Item = (&'static str, EventName)> {
+    EventName::ALL.into_iter().map(|event| (event.as_str(), event))
 }
 
 #[cfg(test)]
@@ -119,6 +142,15 @@ mod tests {
         let case = LintCase::command("WheneverYouLike", "\"command\": \"true\"");
         assert_eq!(case.marked(&EVENT_UNKNOWN), ["\"WheneverYouLike\""]);
         assert!(case.fixed(&EVENT_UNKNOWN).contains("WheneverYouLike"));
+    }
+
+    #[test]
+    fn uncertain_names_have_no_fix() {
+        for name in ["PreCommit", "SessionStop"] {
+            let case = LintCase::command(name, "\"command\": \"true\"");
+            assert_eq!(case.marked(&EVENT_UNKNOWN), [format!("\"{name}\"")]);
+            assert!(case.fixed(&EVENT_UNKNOWN).contains(name), "{name}");
+        }
     }
 
     #[test]

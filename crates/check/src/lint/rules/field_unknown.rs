@@ -1,6 +1,6 @@
 //! Fields of a hook that the client does not know.
 
-use rutter_contract::find_nearest;
+use rutter_contract::{find_misspelled, find_nearest};
 
 use super::field_misplaced::is_group_field;
 use crate::lint::rule::lint_rule;
@@ -75,7 +75,8 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
                 };
                 let finding =
                     LintFinding::new(&FIELD_UNKNOWN, index, member.range(), message, help);
-                let fix = near
+                let fix = find_misspelled(key, fields().map(|field| (field, field)))
+                    .filter(|_| near.is_some())
                     .filter(|near| handler.node.get(near).is_none() && fits(near, &member.node));
                 findings.push(match fix {
                     Some(near) => {
