@@ -23,6 +23,12 @@ mod decisions;
 mod fires;
 /// Hooks in the frontmatter of skills, agents and commands.
 mod frontmatter;
+/// Mistakes that the linter reports, given to the client.
+mod lint;
+/// The cases of the linter.
+mod lint_cases;
+/// Sessions that show single mistakes.
+mod lint_sessions;
 /// Matchers and `if` rules, given to the client.
 mod matchers;
 /// Text for the user.

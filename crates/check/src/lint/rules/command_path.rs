@@ -1,7 +1,9 @@
 //! Paths that lead to the wrong place.
 
+use std::ops::Range;
+
 use crate::lint::rule::lint_rule;
-use crate::lint::{LintContext, LintFinding, Severity};
+use crate::lint::{LintContext, LintFile, LintFinding, Severity};
 use crate::script::CommandFaultKind;
 
 lint_rule! {
@@ -19,7 +21,7 @@ lint_rule! {
     /// { "hooks": { "Stop": [{ "hooks": [{ "type": "command", "command": "./check.sh" }] }] } }
     /// ```
     ///
-    /// Write `"$CLAUDE_PROJECT_DIR"/check.sh`. `--fix` adds the quotes around a variable at the start of a command.
+    /// Write `"$CLAUDE_PROJECT_DIR"/check.sh`. `--fix` adds the quotes around a variable.
     COMMAND_PATH = "command-path", Warning, check
 }
 
@@ -66,10 +68,25 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
                 _ => continue,
             };
             let range = reading.range_in_file(&context.files, fault.argument, &fault.range);
-            let finding = LintFinding::new(&COMMAND_PATH, reading.file, range, message, help);
-            findings.push(finding.with_severity(severity));
+            let quoted = match &fault.kind {
+                CommandFaultKind::UnquotedVariable { name } => quoted_variable(file, &range, name),
+                _ => None,
+            };
+            let finding = LintFinding::new(&COMMAND_PATH, reading.file, range.clone(), message, help)
+                .with_severity(severity);
+            findings.push(match quoted {
+                Some(quoted) => finding.with_edit(range, quoted),
+                None => finding,
+            });
         }
     }
+}
+
+/// Returns a variable in quotes for a command in JSON. None if the range has anything else.
+fn quoted_variable(file: &LintFile, range: &Range<usize>, name: &str) -> Option<String> {
+    let text = file.text.get(range.clone())?;
+    let is_variable = text == format!("${name}") || text == format!("${{{name}}}");
+    (is_variable && !file.whose.is_markdown()).then(|| format!("\\\"{text}\\\""))
 }
 
 #[cfg(test)]
@@ -92,6 +109,16 @@ mod tests {
             let messages = case(fields).messages(&COMMAND_PATH);
             assert!(messages.len() == 1 && messages[0].contains(words), "{fields}: {messages:?}");
         }
+    }
+
+    #[test]
+    fn variables_get_quotes() {
+        let fixed = |text| case(&format!("\"command\": \"{text}\"")).fixed(&COMMAND_PATH);
+        let plain = fixed("${CLAUDE_PROJECT_DIR}/a.sh -x");
+        assert!(plain.contains(r#""\"${CLAUDE_PROJECT_DIR}\"/a.sh -x""#), "{plain}");
+        // With an escape in the command the position is not certain.
+        let escaped = fixed("$CLAUDE_PROJECT_DIR/a.sh \\\"x\\\"");
+        assert!(escaped.contains(r#""$CLAUDE_PROJECT_DIR/a.sh \"x\"""#), "{escaped}");
     }
 
     #[test]
