@@ -49,9 +49,12 @@ const ONCE_HOOKS: &[(&str, &str, [usize; 2])] = &[
     ("PostToolUse", "", [3, 2]),
     ("PostToolUse", "Bash", [1, 2]),
     ("PostToolUse", "*", [3, 2]),
-    ("PostToolUse", ".*", [1, 2]),
-    ("PostToolUse", "^Ba", [1, 2]),
-    ("PreToolUse", "Bash|Read", [1, 2]),
+    ("PostToolUse", ".*", [3, 2]),
+    ("PostToolUse", "^Ba", [3, 2]),
+    ("PreToolUse", "Bash|Read", [3, 2]),
+    ("PreToolUse", "Bash,", [3, 2]),
+    ("PreToolUse", "^Bash$", [3, 2]),
+    ("PreToolUse", "Bash", [1, 2]),
     ("PostToolBatch", "", [1, 2]),
 ];
 
@@ -80,7 +83,7 @@ fn once_file(event: &str, matcher: &str) -> String {
 }
 
 #[test]
-fn once_needs_skill_and_matcher() {
+fn once_needs_skill_and_tool_as_matcher() {
     for client in [client(), old_client()] {
         let Some(client) = client else { return };
         let contract = Contract::for_client(client.version());

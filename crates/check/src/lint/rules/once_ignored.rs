@@ -10,15 +10,16 @@ lint_rule! {
     /// `once` has no effect here, so the hook runs every time.
     ///
     /// The client honours `once: true` only in the frontmatter of a skill or a command, where the hook runs once in a session.
-    /// In settings, plugins and agents it accepts the field and ignores it. In a skill or a command it ignores the field for
-    /// hooks on an event with a matcher, such as PostToolUse, that have none, an empty one or `*`.
+    /// In settings, plugins and agents it accepts the field and ignores it. On an event with a matcher, such as PostToolUse, it
+    /// honours the field only if the matcher is the name of one tool: with `Bash` the hook runs once, with `*`, `Bash|Edit` or
+    /// without a matcher every time.
     ///
     /// ```json
     /// { "hooks": { "SessionStart": [{ "hooks": [{ "type": "command", "command": "./setup.sh", "once": true }] }] } }
     /// ```
     ///
-    /// Let the hook keep a marker file of its own, named by the `session_id` of its input. In a skill, name the tools as
-    /// matcher.
+    /// Let the hook keep a marker file of its own, named by the `session_id` of its input. In a skill, write a group for each
+    /// tool.
     ONCE_IGNORED = "once-ignored", Warning, check
 }
 
@@ -34,13 +35,13 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
                     "`once` has no effect here: the hook runs every time".to_owned(),
                     "keep a marker file in the hook, named by `session_id`",
                 )
-            } else if lacks_matcher(handler) {
+            } else if lacks_exact_matcher(handler) {
                 (
                     format!(
-                        "`once` has no effect on {} without a matcher: the hook runs every time",
+                        "`once` has no effect on {} unless the matcher is one name: the hook runs every time",
                         handler.event
                     ),
-                    "add a matcher that names the tools, for example `Edit|Write`",
+                    "write a group for each name, for example with the matcher `Bash`",
                 )
             } else {
                 continue;
@@ -55,10 +56,14 @@ fn is_read_in(file: &LintFile) -> bool {
     matches!(file.whose, SettingsSource::Skill | SettingsSource::Command)
 }
 
-/// Returns true if a hook has no matcher on an event that has one.
-fn lacks_matcher(handler: HandlerNode<'_>) -> bool {
+/// Returns true if a hook is on an event with a matcher, and its matcher is not one name. The client forgets a hook that ran
+/// by comparing the matcher with the value of the event, as a text.
+fn lacks_exact_matcher(handler: HandlerNode<'_>) -> bool {
+    let is_name = |text: &str| {
+        !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | ':'))
+    };
     table::event_spec(handler.event).matcher.field.is_some()
-        && handler.matcher().is_none_or(|matcher| matches!(matcher, "" | "*"))
+        && !handler.matcher().is_some_and(is_name)
 }
 
 #[cfg(test)]
@@ -75,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn works_with_matcher_in_skill() {
+    fn works_with_one_name_in_skill() {
         let messages = |whose, path, event: &str, matcher: &str| {
             let group = format!("    - matcher: '{matcher}'\n      hooks:\n");
             let hook = "        - type: command\n          command: 'true'\n          once: true\n";
@@ -83,7 +88,8 @@ mod tests {
             LintCase::empty().with_file(whose, path, &text).messages(&ONCE_IGNORED)
         };
         let skill = |event, matcher| messages(SettingsSource::Skill, "s/SKILL.md", event, matcher);
-        assert!(skill("PostToolUse", "")[0].contains("without a matcher"));
+        assert!(skill("PostToolUse", "")[0].contains("unless the matcher is one name"));
+        assert_eq!(skill("PostToolUse", "Edit|Write").len(), 1);
         assert!(skill("PostToolUse", "Bash").is_empty());
         assert!(skill("Stop", "").is_empty());
         let agent = messages(SettingsSource::Agent, ".claude/agents/a.md", "PostToolUse", "Bash");
