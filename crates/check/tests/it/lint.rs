@@ -9,13 +9,16 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 
 use rutter_check::lint::{LintContext, LintFile, LintFinding, LintMachine, RULES, run_rules};
-use rutter_check::live::{ClientBinary, ContentBlock, Conversation, ConversationStep, ModelScript, ModelTurn, Sandbox};
+use rutter_check::live::{
+    ClientBinary, ContentBlock, Conversation, ConversationStep, ModelScript, ModelTurn, Sandbox,
+};
 use rutter_check::settings::{SettingsLayer, SettingsSource, load_plugin_folder};
 use rutter_check::text_edit::apply_edits;
 use rutter_contract::version::Contract;
 use serde_json::{Map, Value, json};
 
-use crate::lint_cases::{LintCase, Place, SETTINGS, all_cases};
+use crate::lint_case::{LintCase, Place, SETTINGS};
+use crate::lint_cases::all_cases;
 use crate::support;
 
 /// The folder of the session. Its path has a space.
@@ -123,7 +126,8 @@ fn lint_form(
             of_file.filter_map(|finding| finding.fix.clone()).flat_map(|fix| fix.edits).collect();
         edits.sort_by_key(|edit| edit.range.start);
         let path = file.path.strip_prefix(&work).unwrap();
-        let known = fixed.iter_mut().find(|(name, _)| Path::new(name.trim_end_matches('!')) == path);
+        let known =
+            fixed.iter_mut().find(|(name, _)| Path::new(name.trim_end_matches('!')) == path);
         if let Some((_, text)) = known.filter(|_| !edits.is_empty()) {
             *text = apply_edits(&file.text, &edits);
         }
@@ -278,8 +282,9 @@ impl Session {
         let call = |tool: &str, input: Value| ContentBlock::Call { tool: tool.to_owned(), input };
         let shell =
             |command: &str| call("Bash", json!({ "command": command, "description": "a step" }));
-        let read =
-            |name: &str| call("Read", json!({ "file_path": work.join(name).display().to_string() }));
+        let read = |name: &str| {
+            call("Read", json!({ "file_path": work.join(name).display().to_string() }))
+        };
         let mut first = vec![read("a.txt"), read("n.ipynb")];
         first.extend(self.calls.iter().map(|name| shell(&format!("touch ran/{name}"))));
         let notebook = work.join("n.ipynb").display().to_string();
@@ -311,9 +316,7 @@ impl Session {
         let control = json!({ "hooks": { "Stop": [{ "hooks": [
             { "type": "command", "command": format!("echo x >> \"$CLAUDE_PROJECT_DIR\"/ran/{CONTROL}") },
         ] }] } });
-        sandbox
-            .file(at("control.json"), control.to_string())
-            .args(["--settings", "control.json"]);
+        sandbox.file(at("control.json"), control.to_string()).args(["--settings", "control.json"]);
         sandbox
             .script(ModelScript::new(turns.into_iter().map(ModelTurn::Content)))
             .file(at("a.txt"), "one\n")
@@ -324,11 +327,12 @@ impl Session {
             .start_in(&work);
         let record = sandbox.run(client).unwrap();
         assert_eq!(record.terminal_reason(), Some("completed"), "{}", record.stdout);
-        if std::env::var_os("DUMP").is_some() {
-            eprintln!("{}\n{}", record.stdout, record.debug_log);
-        }
         // A hook that detaches its slow part ends after the session.
-        let late = self.plugins.iter().filter(|name| name.contains("session-end-timeout")).find(|name| name.ends_with("fixed"));
+        let late = self
+            .plugins
+            .iter()
+            .filter(|name| name.contains("session-end-timeout"))
+            .find(|name| name.ends_with("fixed"));
         if let Some(name) = late {
             wait_for(&work.join("ran").join(name));
         }
@@ -469,6 +473,11 @@ fn oldest_client_shows_mistakes_in_settings() {
 #[test]
 fn newest_client_shows_mistakes_of_plugins() {
     check_places(support::client(), &[Place::Plugins]);
+}
+
+#[test]
+fn oldest_client_shows_mistakes_of_plugins() {
+    check_places(support::old_client(), &[Place::Plugins]);
 }
 
 #[test]

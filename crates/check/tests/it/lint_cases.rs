@@ -1,139 +1,9 @@
-//! The cases of the linter: a mistake, its correction, and what a session shows of both.
+//! The cases of the linter.
 
-/// The session that shows a case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Place {
-    /// A session with the settings of all such cases joined.
-    Joined,
-    /// As [`Place::Joined`], after a `cd` into a subfolder.
-    AfterCd,
-    /// The broken form is a settings file of its own. The corrected form is joined.
-    OwnFile,
-    /// The broken form has a session of its own. The corrected form is joined.
-    OwnSession,
-    /// As [`Place::OwnSession`], in the settings of the user.
-    UserSession,
-    /// Both forms have a session of their own.
-    OwnSessions,
-    /// As [`Place::OwnSessions`], with a call that needs permission. The user's program allows it in the broken form; in the
-    /// corrected form nobody can be asked.
-    AskingSessions,
-    /// A session with the plugins of all such cases.
-    Plugins,
-}
-
-/// A mistake and its correction.
-///
-/// In paths and texts, `$N` is the name of the case and form, and `$HOOK` are the fields of a hook that adds a line to the
-/// file `ran/$N`. A path that ends in `!` is executable.
-#[derive(Debug)]
-pub(crate) struct LintCase {
-    /// The id of the rule that reports the broken form.
-    pub(crate) rule: &'static str,
-    /// The session that shows it.
-    pub(crate) place: Place,
-    /// The files of the broken form.
-    pub(crate) broken: Vec<(String, String)>,
-    /// The files that differ in the corrected form. Empty if the rule has a fix.
-    pub(crate) fixed: Vec<(String, String)>,
-    /// The number of lines in `ran/$N` of the broken and of the corrected form. An empty file counts as one.
-    pub(crate) lines: [usize; 2],
-    /// True if the model calls Bash with `touch ran/$N`.
-    pub(crate) has_call: bool,
-    /// True if the file is saved in Latin-1.
-    pub(crate) is_latin1: bool,
-    /// True if the newest client skips the file or plugin of the broken form.
-    pub(crate) voids_file: bool,
-}
-
-/// The path of the settings of a case.
-pub(crate) const SETTINGS: &str = "settings.json";
-/// A script that blocks.
-const BLOCKS: &str = "#!/bin/sh\necho stop >&2\nexit 2\n";
-/// The command of a script that belongs to the case.
-const SCRIPT: &str = r#""command": "\"$CLAUDE_PROJECT_DIR\"/$N.sh""#;
-
-/// Creates a case of settings.
-fn settings(rule: &'static str, text: &str, lines: [usize; 2]) -> LintCase {
-    LintCase {
-        rule,
-        place: Place::Joined,
-        broken: vec![(SETTINGS.to_owned(), text.to_owned())],
-        fixed: Vec::new(),
-        lines,
-        has_call: false,
-        is_latin1: false,
-        voids_file: false,
-    }
-}
-
-/// Creates a case of a settings file that the client skips.
-fn own_file(rule: &'static str, text: &str) -> LintCase {
-    LintCase { place: Place::OwnFile, voids_file: true, ..settings(rule, text, [0, 1]) }
-}
-
-/// Creates a case of one group.
-fn group(rule: &'static str, event: &str, group: &str, lines: [usize; 2]) -> LintCase {
-    settings(rule, &one_group(event, group), lines)
-}
-
-fn one_group(event: &str, group: &str) -> String {
-    format!("{{\"hooks\": {{\"{event}\": [{group}]}}}}")
-}
-
-/// Creates a case of a guard with these fields, which must keep the call `touch ran/$N` from running.
-fn guard(rule: &'static str, fields: &str) -> LintCase {
-    LintCase { has_call: true, ..settings(rule, &guard_settings(fields), [1, 0]) }
-}
-
-fn guard_settings(fields: &str) -> String {
-    let hook = format!("\"if\": \"Bash(touch ran/$N)\", \"type\": \"command\", {fields}");
-    one_group("PreToolUse", &format!("{{\"matcher\": \"Bash\", \"hooks\": [{{{hook}}}]}}"))
-}
-
-/// Creates a case of a guard whose script is wrong.
-fn guard_script(rule: &'static str, broken: &str, fixed: &str) -> LintCase {
-    guard(rule, SCRIPT).file("$N.sh!", broken).fixed("$N.sh!", fixed)
-}
-
-impl LintCase {
-    /// Adds a file of the broken form.
-    fn file(mut self, path: &str, text: &str) -> Self {
-        self.broken.push((path.to_owned(), text.to_owned()));
-        self
-    }
-
-    /// Adds a file of the corrected form.
-    fn fixed(mut self, path: &str, text: &str) -> Self {
-        self.fixed.push((path.to_owned(), text.to_owned()));
-        self
-    }
-
-    /// Sets the settings of the corrected form.
-    fn fixed_settings(self, text: &str) -> Self {
-        self.fixed(SETTINGS, text)
-    }
-
-    /// Sets the group of the corrected form.
-    fn fixed_group(self, event: &str, group: &str) -> Self {
-        self.fixed_settings(&one_group(event, group))
-    }
-
-    /// Sets the fields of the guard of the corrected form.
-    fn fixed_guard(self, fields: &str) -> Self {
-        self.fixed_settings(&guard_settings(fields))
-    }
-
-    /// Sets the session.
-    fn at(self, place: Place) -> Self {
-        Self { place, ..self }
-    }
-
-    /// Sets that the client skips only the mistake, and not the file.
-    fn keeping_file(self) -> Self {
-        Self { voids_file: false, ..self }
-    }
-}
+use crate::lint_case::{
+    BLOCKS, LintCase, Place, SCRIPT, SETTINGS, group, guard, guard_script, one_group, own_file,
+    settings,
+};
 
 /// Returns the cases that settings show.
 pub(crate) fn all_cases() -> Vec<LintCase> {
@@ -154,7 +24,9 @@ fn guard_cases() -> Vec<LintCase> {
     let denies = format!("#!/bin/sh\necho '{deny}'\n");
     let says = |answer: &str| format!("#!/bin/sh\necho '{answer}'\n");
     let reads = |key: &str| {
-        format!("#!/bin/bash\ntool=$(jq -r {key})\nif [ \"$tool\" = Bash ]; then\n  echo no >&2\n  exit 2\nfi\n")
+        format!(
+            "#!/bin/bash\ntool=$(jq -r {key})\nif [ \"$tool\" = Bash ]; then\n  echo no >&2\n  exit 2\nfi\n"
+        )
     };
     let rewrite = |command: &str| {
         says(&format!(
@@ -162,13 +34,17 @@ fn guard_cases() -> Vec<LintCase> {
         ))
     };
     let two = r#""command": "\"$CLAUDE_PROJECT_DIR\"/a-$N.sh""#;
-    let two = format!("{two}}}, {{\"if\": \"Bash(touch ran/$N)\", \"type\": \"command\", {}", two.replace("a-", "b-"));
+    let two = format!(
+        "{two}}}, {{\"if\": \"Bash(touch ran/$N)\", \"type\": \"command\", {}",
+        two.replace("a-", "b-")
+    );
     let mut conflict = guard("rewrite-conflict", &two)
-        .file("a-$N.sh!", &rewrite("echo a >> ran/$N"))
-        .file("b-$N.sh!", &rewrite("echo b >> ran/$N"))
-        .fixed("$N.sh!", &rewrite("echo a >> ran/$N; echo b >> ran/$N"))
+        .file("a-$N.sh!", &rewrite("echo a >> ran/$N").replacen("echo", "sleep 1\necho", 1))
+        .file("b-$N.sh!", &rewrite("seq 3 >> ran/$N"))
+        .fixed("$N.sh!", &rewrite("echo a >> ran/$N; seq 3 >> ran/$N"))
         .fixed_guard(SCRIPT);
-    conflict.lines = [1, 2];
+    // The last one to finish wins.
+    conflict.lines = [1, 4];
     vec![
         guard_script(
             "answer-dropped",
@@ -188,7 +64,11 @@ fn guard_cases() -> Vec<LintCase> {
             "#!/bin/bash\nset -e\ngrep -q 'no such word'\nexit 2\n",
             "#!/bin/bash\nset -e\ntrap 'exit 2' ERR\ngrep -q 'no such word'\nexit 2\n",
         ),
-        guard_script("output-before-json", &denies.replacen("echo", "echo checking\necho", 1), &denies),
+        guard_script(
+            "output-before-json",
+            &denies.replacen("echo", "echo checking\necho", 1),
+            &denies,
+        ),
         guard_script("payload-key", &reads(".tool"), &reads(".tool_name")),
         guard("on-failure-ignored", r#""command": "exit 1", "onFailure": "block", "async": true"#)
             .fixed_guard(r#""command": "exit 1", "onFailure": "block""#),
@@ -197,6 +77,10 @@ fn guard_cases() -> Vec<LintCase> {
             r#""command": "case \"$CLAUDE_TOOL_INPUT\" in *touch*) exit 2;; esac""#,
         )
         .fixed_guard(r#""command": "case \"$(cat)\" in *touch*) exit 2;; esac""#),
+        // The client starts no hook of settings that names the folder of a plugin.
+        guard("variable-unset", r#""command": "\"${CLAUDE_PLUGIN_ROOT}\"/$N.sh""#)
+            .file("$N.sh!", BLOCKS)
+            .fixed_guard(SCRIPT),
         conflict,
     ]
 }
@@ -206,10 +90,15 @@ fn command_cases() -> Vec<LintCase> {
     let python = "import os\nwith open('ran/$N', 'a') as file:\n    file.write('x\\n')\n";
     let good = |case: LintCase| case.fixed("$N.sh!", BLOCKS).fixed_guard(SCRIPT);
     vec![
-        group("command-path", "Stop", r#"{"hooks": [{"type": "command", "command": "./$N.sh"}]}"#, [0, 1])
-            .file("$N.sh!", "#!/bin/sh\necho x >> \"$CLAUDE_PROJECT_DIR\"/ran/$N\n")
-            .fixed_group("Stop", &format!("{{\"hooks\": [{{\"type\": \"command\", {SCRIPT}}}]}}"))
-            .at(Place::AfterCd),
+        group(
+            "command-path",
+            "Stop",
+            r#"{"hooks": [{"type": "command", "command": "./$N.sh"}]}"#,
+            [0, 1],
+        )
+        .file("$N.sh!", "#!/bin/sh\necho x >> \"$CLAUDE_PROJECT_DIR\"/ran/$N\n")
+        .fixed_group("Stop", &format!("{{\"hooks\": [{{\"type\": \"command\", {SCRIPT}}}]}}"))
+        .at(Place::AfterCd),
         // The folder of the session has a space. The rule adds the quotes.
         guard("command-path", r#""command": "$CLAUDE_PROJECT_DIR/$N.sh""#).file("$N.sh!", BLOCKS),
         guard("command-path", r#""command": "$CLAUDE_PROJECT_DIR/$N.sh", "args": []"#)
@@ -224,6 +113,12 @@ fn command_cases() -> Vec<LintCase> {
         guard("command-path", r#""command": "sh $N.sh", "args": []"#)
             .file("$N.sh!", BLOCKS)
             .fixed_guard(r#""command": "sh", "args": ["${CLAUDE_PROJECT_DIR}/$N.sh"]"#),
+        guard("command-path", r#""command": "\"~/$N.sh\"""#)
+            .file("../home/$N.sh!", BLOCKS)
+            .fixed_guard(r#""command": "sh \"$CLAUDE_PROJECT_DIR\"/../home/$N.sh""#),
+        guard("command-path", r#""command": "./my hooks/$N.sh""#)
+            .file("my hooks/$N.sh!", BLOCKS)
+            .fixed_guard(r#""command": "\"$CLAUDE_PROJECT_DIR\"/\"my hooks\"/$N.sh""#),
         guard("command-program", r#""command": "no-such-program-7 --deny""#)
             .fixed_guard(r#""command": "exit 2""#),
         good(guard("command-script", SCRIPT).file("other.txt", "")),
@@ -231,13 +126,24 @@ fn command_cases() -> Vec<LintCase> {
         good(guard("command-script", SCRIPT).file("$N.sh!", &BLOCKS.replace('\n', "\r\n"))),
         good(guard("command-script", SCRIPT).file("$N.sh/x", "")),
         // As a guard it would block every call: the shell ends with 2 at the first syntax error.
-        group("command-script", "PostToolUse", &format!("{{\"matcher\": \"Read\", \"hooks\": [{{\"type\": \"command\", {}}}]}}", SCRIPT.replace(".sh", ".py")), [0, 2])
-            .file("$N.py!", python)
-            .fixed("$N.py!", &format!("#!/usr/bin/env python3\n{python}")),
+        group(
+            "command-script",
+            "PostToolUse",
+            &format!(
+                "{{\"matcher\": \"Read\", \"hooks\": [{{\"type\": \"command\", {}}}]}}",
+                SCRIPT.replace(".sh", ".py")
+            ),
+            [0, 2],
+        )
+        .file("$N.py!", python)
+        .fixed("$N.py!", &format!("#!/usr/bin/env python3\n{python}")),
         guard("command-shell", r#""command": "[[ $(cat) == *touch* ]] && exit 2""#)
             .fixed_guard(r#""command": "bash -c '[[ $(cat) == *touch* ]] && exit 2'""#),
-        guard("command-shell", r#""command": "[[ $(cat) == *touch* ]] && exit 2", "shell": "bash""#)
-            .fixed_guard(r#""command": "bash -c '[[ $(cat) == *touch* ]] && exit 2'""#),
+        guard(
+            "command-shell",
+            r#""command": "[[ $(cat) == *touch* ]] && exit 2", "shell": "bash""#,
+        )
+        .fixed_guard(r#""command": "bash -c '[[ $(cat) == *touch* ]] && exit 2'""#),
         guard("command-windows", r#""command": "hooks\\$N.sh""#)
             .file("hooks/$N.sh!", BLOCKS)
             .fixed_guard(r#""command": "\"$CLAUDE_PROJECT_DIR\"/hooks/$N.sh""#),
@@ -286,12 +192,16 @@ fn shape_cases() -> Vec<LintCase> {
 
 /// Matchers and `if` rules.
 fn matcher_cases() -> Vec<LintCase> {
-    let filtered = |matcher: &str| format!("{{\"matcher\": \"{matcher}\", \"hooks\": [{{$HOOK}}]}}");
+    let filtered =
+        |matcher: &str| format!("{{\"matcher\": \"{matcher}\", \"hooks\": [{{$HOOK}}]}}");
     let on_read = |rule, matcher: &str| group(rule, "PostToolUse", &filtered(matcher), [0, 2]);
     let blocks = r#"{"type": "command", "command": "exit 2"}"#;
     let mut rule = settings(
         "matcher-never",
-        &one_group("PreToolUse", &format!("{{\"matcher\": \"Bash(touch ran/$N)\", \"hooks\": [{blocks}]}}")),
+        &one_group(
+            "PreToolUse",
+            &format!("{{\"matcher\": \"Bash(touch ran/$N)\", \"hooks\": [{blocks}]}}"),
+        ),
         [1, 0],
     );
     rule.has_call = true;
@@ -306,7 +216,8 @@ fn matcher_cases() -> Vec<LintCase> {
         group("matcher-never", "SessionStart", &filtered("start"), [0, 1])
             .fixed_group("SessionStart", &filtered("startup")),
         on_read("matcher-dead-name", "read|Glob"),
-        on_read("matcher-dead-name", "Reads|Glob").fixed_group("PostToolUse", &filtered("Read|Glob")),
+        on_read("matcher-dead-name", "Reads|Glob")
+            .fixed_group("PostToolUse", &filtered("Read|Glob")),
         on_read("matcher-invalid", "(?i)read").fixed_group("PostToolUse", &filtered("Read")),
         on_read("matcher-invalid", "*Read").fixed_group("PostToolUse", &filtered("Read")),
         group("matcher-invalid", "SessionStart", &filtered("**"), [0, 1]),
@@ -333,7 +244,9 @@ fn field_cases() -> Vec<LintCase> {
     let once = "[ -e ran/$N ] || echo x >> ran/$N";
     let http = r#"{"type": "http", "url": "http://127.0.0.1:$PORT/$N"}"#;
     let allowing = |path: &str| {
-        format!("{{\"allowedHttpHookUrls\": [\"http://127.0.0.1:$PORT/{path}\"], \"hooks\": {{\"Stop\": [{{\"hooks\": [{http}]}}]}}}}")
+        format!(
+            "{{\"allowedHttpHookUrls\": [\"http://127.0.0.1:$PORT/{path}\"], \"hooks\": {{\"Stop\": [{{\"hooks\": [{http}]}}]}}}}"
+        )
     };
     let prompt = r#"{"type": "prompt", "prompt": "ran/$N"}"#;
     vec![
@@ -382,10 +295,14 @@ fn file_cases() -> Vec<LintCase> {
         case("json-invalid", &format!("{{\n  // the tests\n  {stop},\n}}\n")),
         case("json-invalid", &format!("{{'model': \"sonnet\" {stop}}}")),
         case("json-invalid", &format!("[{{{stop}}}]")).fixed_settings(&right),
-        case("setting-wrong-type", &format!("{{\"env\": \"DEBUG=1\", {stop}}}")).fixed_settings(&right),
+        case("setting-wrong-type", &format!("{{\"env\": \"DEBUG=1\", {stop}}}"))
+            .fixed_settings(&right),
         case("setting-wrong-type", &format!("{{\"permissions\": [\"Bash\"], {stop}}}"))
             .fixed_settings(&right),
-        LintCase { is_latin1: true, ..case("file-unreadable", accented).fixed_settings(accented).keeping_file() },
+        LintCase {
+            is_latin1: true,
+            ..case("file-unreadable", accented).fixed_settings(accented).keeping_file()
+        },
         case("switched-off", &format!("{{\"disableAllHooks\": true, {stop}}}"))
             .fixed_settings(&right)
             .keeping_file()
@@ -405,8 +322,9 @@ fn session_cases() -> Vec<LintCase> {
     let on_failure = |word: &str| stop(&format!("{SCRIPT}{word}"));
     let once = format!("#!/bin/sh\n{reads}\n{blocks}");
     let asked = |script: &str| {
-        let group = format!("{{\"matcher\": \"Bash\", \"hooks\": [{{\"type\": \"command\", {SCRIPT}}}]}}");
-        let case = crate::lint_cases::group("exit-ignored", "PermissionRequest", &group, [1, 0]);
+        let text =
+            format!("{{\"matcher\": \"Bash\", \"hooks\": [{{\"type\": \"command\", {SCRIPT}}}]}}");
+        let case = group("exit-ignored", "PermissionRequest", &text, [1, 0]);
         LintCase { has_call: true, ..case.file("$N.sh!", script) }
     };
     let deny = r#"{"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": {"behavior": "deny", "message": "no"}}}"#;
@@ -448,7 +366,9 @@ fn plugin_cases() -> Vec<LintCase> {
     let slow = |command: &str| {
         one_group(
             "SessionEnd",
-            &format!("{{\"hooks\": [{{\"type\": \"command\", \"command\": \"{command}\", \"timeout\": 30}}]}}"),
+            &format!(
+                "{{\"hooks\": [{{\"type\": \"command\", \"command\": \"{command}\", \"timeout\": 30}}]}}"
+            ),
         )
     };
     let detached = slow(r"setsid sh -c 'sleep 3; echo x >> ran/$N' > /dev/null 2>&1 < /dev/null &")
@@ -462,17 +382,29 @@ fn plugin_cases() -> Vec<LintCase> {
             &wrapped,
             [0, 1],
         ),
-        plugin("plugin-invalid", r#"{"name": "$N", "hooks": "./more.json"}"#, hooks, &wrapped, [1, 1])
-            .fixed("$N/.claude-plugin/plugin.json", manifest)
-            .keeping_file(),
+        plugin(
+            "plugin-invalid",
+            r#"{"name": "$N", "hooks": "./more.json"}"#,
+            hooks,
+            &wrapped,
+            [1, 1],
+        )
+        .fixed("$N/.claude-plugin/plugin.json", manifest)
+        .keeping_file(),
         plugin("wrapper-doubled", manifest, hooks, &format!("{{\"hooks\": {wrapped}}}"), [0, 1])
             .keeping_file(),
         plugin("handler-twice", manifest, hooks, &wrapped, [2, 1])
             .file(SETTINGS, &wrapped)
             .fixed(SETTINGS, "{}")
             .keeping_file(),
-        plugin("session-end-timeout", manifest, hooks, &slow("sleep 3 && echo x >> ran/$N"), [0, 1])
-            .fixed("$N/hooks/hooks.json", &detached)
-            .keeping_file(),
+        plugin(
+            "session-end-timeout",
+            manifest,
+            hooks,
+            &slow("sleep 3 && echo x >> ran/$N"),
+            [0, 1],
+        )
+        .fixed("$N/hooks/hooks.json", &detached)
+        .keeping_file(),
     ]
 }

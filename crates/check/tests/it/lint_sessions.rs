@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use rutter_check::lint::{LintContext, LintFile, LintMachine, run_rules};
+use rutter_check::live::scenario::RAN_FILE;
 use rutter_check::live::{ClientBinary, EventScenario, ModelScript, ModelTurn, RunRecord, Sandbox};
 use rutter_check::settings::{HookFile, SettingsLayer, SettingsSource};
 use rutter_contract::EventName;
 use rutter_contract::version::{Contract, Version};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{MARK, client, old_client};
 
@@ -87,9 +88,11 @@ fn once_needs_skill_and_tool_as_matcher() {
     for client in [client(), old_client()] {
         let Some(client) = client else { return };
         let contract = Contract::for_client(client.version());
-        for (path, column) in
-            [(".claude/skills/probe/SKILL.md", 0), (".claude/commands/probe.md", 0), (".claude/agents/probe.md", 1)]
-        {
+        for (path, column) in [
+            (".claude/skills/probe/SKILL.md", 0),
+            (".claude/commands/probe.md", 0),
+            (".claude/agents/probe.md", 1),
+        ] {
             let mut sandbox = Sandbox::new().unwrap();
             let trust = json!({ "hasTrustDialogAccepted": true });
             let state = json!({ "projects": { sandbox.project().to_str().unwrap(): trust } });
@@ -165,8 +168,9 @@ fn prompt_hooks_fail_on_compaction() {
                 texts.iter().map(|one| one.text).filter(|text| text.contains(MARK)).collect();
             // The model never gets the prompt, only the client's report of the failure.
             for kind in ["Prompt", "Agent"] {
-                let report =
-                    format!("[{MARK}] failed: {kind} stop hooks are not yet supported outside REPL");
+                let report = format!(
+                    "[{MARK}] failed: {kind} stop hooks are not yet supported outside REPL"
+                );
                 assert!(!texts.is_empty(), "{event} {kind}");
                 assert!(texts.iter().all(|text| text.contains(&report)), "{event}: {texts:?}");
             }
@@ -193,5 +197,67 @@ fn permission_request_runs_no_agent_on_newest() {
             assert!(sandbox.run(&client).unwrap().reached_model(MARK).is_some());
         }
         assert_eq!(reported_settings(&text, client.version()), rules);
+    }
+}
+
+/// Runs a session with one call of Bash, which is allowed. Returns true if the call ran.
+fn call_runs(client: &ClientBinary, hooks: Value) -> bool {
+    let mut sandbox = EventScenario::for_event(EventName::PreToolUse).sandbox().unwrap();
+    sandbox.setting("hooks", hooks);
+    sandbox.run(client).unwrap().project().join(RAN_FILE).exists()
+}
+
+#[test]
+fn older_client_ignores_on_failure() {
+    for (client, rules) in [(old_client(), &["on-failure-ignored"][..]), (client(), &[])] {
+        let Some(client) = client else { return };
+        let hook = json!({ "type": "command", "command": "exit 1", "onFailure": "block" });
+        let hooks = json!({ "PreToolUse": [{ "hooks": [hook] }] });
+        let text = json!({ "hooks": hooks }).to_string();
+        assert_eq!(reported_settings(&text, client.version()), rules);
+        assert_eq!(call_runs(&client, hooks), !rules.is_empty(), "{}", client.version());
+    }
+}
+
+#[test]
+fn equal_commands_run_once_per_event() {
+    for client in [client(), old_client()] {
+        let Some(client) = client else { return };
+        let hook = json!({ "type": "command", "command": format!("echo x >> {RAN}") });
+        let mut filtered = hook.clone();
+        filtered["if"] = json!("Bash(touch *)");
+        for (groups, lines) in [
+            (
+                json!([{ "matcher": "Bash", "hooks": [hook] }, { "matcher": "Bash|Read", "hooks": [hook] }]),
+                1,
+            ),
+            (json!([{ "matcher": "Bash", "hooks": [hook, filtered] }]), 2),
+        ] {
+            let hooks = json!({ "PostToolUse": groups });
+            let text = json!({ "hooks": hooks }).to_string();
+            assert_eq!(reported_settings(&text, client.version()), [""; 0]);
+            let mut sandbox = EventScenario::for_event(EventName::PostToolUse).sandbox().unwrap();
+            sandbox.setting("hooks", hooks);
+            let record = sandbox.run(&client).unwrap();
+            let ran = std::fs::read_to_string(record.project().join(RAN)).unwrap();
+            assert_eq!(ran.lines().count(), lines, "{} {text}", client.version());
+        }
+    }
+}
+
+#[test]
+fn session_end_timeout_counts_in_settings() {
+    for client in [client(), old_client()] {
+        let Some(client) = client else { return };
+        let slow = |file: &str| json!({ "type": "command", "command": format!("sleep 3 && echo x > {file}") });
+        let mut patient = slow("patient");
+        patient["timeout"] = json!(30);
+        let hooks = json!({ "SessionEnd": [{ "hooks": [patient, slow("hasty")] }] });
+        let mut sandbox = Sandbox::new().unwrap();
+        sandbox.setting("hooks", hooks);
+        let record = sandbox.run(&client).unwrap();
+        assert!(record.project().join("patient").exists(), "{}", client.version());
+        // The time of another hook does not help.
+        assert!(!record.project().join("hasty").exists(), "{}", client.version());
     }
 }

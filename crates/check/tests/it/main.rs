@@ -25,6 +25,8 @@ mod fires;
 mod frontmatter;
 /// Mistakes that the linter reports, given to the client.
 mod lint;
+/// The form of a case of the linter.
+mod lint_case;
 /// The cases of the linter.
 mod lint_cases;
 /// Sessions that show single mistakes.

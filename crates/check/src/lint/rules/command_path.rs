@@ -72,8 +72,9 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
                 CommandFaultKind::UnquotedVariable { name } => quoted_variable(file, &range, name),
                 _ => None,
             };
-            let finding = LintFinding::new(&COMMAND_PATH, reading.file, range.clone(), message, help)
-                .with_severity(severity);
+            let finding =
+                LintFinding::new(&COMMAND_PATH, reading.file, range.clone(), message, help)
+                    .with_severity(severity);
             findings.push(match quoted {
                 Some(quoted) => finding.with_edit(range, quoted),
                 None => finding,

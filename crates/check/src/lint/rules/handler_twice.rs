@@ -16,8 +16,8 @@ lint_rule! {
     /// ] } }
     /// ```
     ///
-    /// Entries with another `if`, or under another matcher, are not the same. The rule is a remark for entries that run once
-    /// and a warning for entries that run twice.
+    /// Entries with another `if` both run. Under two matchers, the client runs the command once for a value that both match;
+    /// that is not reported. The rule is a remark for entries that run once and a warning for entries that run twice.
     HANDLER_TWICE = "handler-twice", Warning, check
 }
 

@@ -60,7 +60,8 @@ fn is_read_in(file: &LintFile) -> bool {
 /// by comparing the matcher with the value of the event, as a text.
 fn lacks_exact_matcher(handler: HandlerNode<'_>) -> bool {
     let is_name = |text: &str| {
-        !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | ':'))
+        !text.is_empty()
+            && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | ':'))
     };
     table::event_spec(handler.event).matcher.field.is_some()
         && !handler.matcher().is_some_and(is_name)
