@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
+use std::string::FromUtf8Error;
 
 use rutter_check::lint::{LintContext, LintFile, LintFinding, LintMachine, RULES, run_rules};
 use rutter_check::live::{
@@ -213,7 +214,8 @@ fn join_settings(joined: &mut Map<String, Value>, text: &str) {
     }
     let mut whole = Value::Object(std::mem::take(joined));
     join(&mut whole, serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}")));
-    *joined = whole.as_object().unwrap().clone();
+    let Value::Object(whole) = whole else { panic!("not an object: {text}") };
+    *joined = whole;
 }
 
 /// A session with the forms of several cases.
@@ -266,7 +268,7 @@ impl Session {
             if let Some(bytes) = bytes {
                 // Bytes that are not UTF-8 have no port in them.
                 let bytes = String::from_utf8(bytes)
-                    .map_or_else(|error| error.into_bytes(), |text| fill(&text).into_bytes());
+                    .map_or_else(FromUtf8Error::into_bytes, |text| fill(&text).into_bytes());
                 sandbox.file(path, bytes);
             }
         }
@@ -294,9 +296,9 @@ impl Session {
         } else {
             vec![first, vec![call("NotebookEdit", edit)]]
         };
-        let cell = json!({ "cell_type": "code", "id": "c1", "metadata": {}, "outputs": [], "execution_count": null, "source": ["1"] });
+        let code_cell = json!({ "cell_type": "code", "id": "c1", "metadata": {}, "outputs": [], "execution_count": null, "source": ["1"] });
         let notebook =
-            json!({ "cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5 });
+            json!({ "cells": [code_cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5 });
         if self.is_asking {
             // The client knows commands that only edit, but not inside another shell.
             let command = format!("sh -c 'touch ran/{}'", self.calls[0]);
@@ -431,9 +433,7 @@ fn check_places(client: Option<ClientBinary>, places: &[Place]) {
     }
     let mut lines = BTreeMap::new();
     for (name, session) in sessions {
-        let start = std::time::Instant::now();
         let ran = session.run(&client);
-        eprintln!("{} {name}: {:?}", client.version(), start.elapsed());
         // Hooks run in every session but those that show how they are switched off.
         assert_eq!(ran.contains_key(CONTROL), !name.starts_with("switched-off"), "{name}");
         lines.extend(ran);

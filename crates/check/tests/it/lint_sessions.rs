@@ -61,20 +61,22 @@ const ONCE_HOOKS: &[(&str, &str, [usize; 2])] = &[
 
 /// Returns the frontmatter of a file with hooks that run once.
 fn once_frontmatter(hooks: &[(&str, &str, [usize; 2])]) -> String {
-    let mut text = "---\nname: probe\ndescription: a test\nhooks:\n".to_owned();
+    let mut lines = vec!["---\nname: probe\ndescription: a test\nhooks:".to_owned()];
     for event in ["PreToolUse", "PostToolUse", "PostToolBatch"] {
         let of_event: Vec<_> = hooks.iter().filter(|(name, ..)| *name == event).collect();
         if !of_event.is_empty() {
-            text += &format!("  {event}:\n");
+            lines.push(format!("  {event}:"));
         }
         for (_, matcher, _) in of_event {
             let file = once_file(event, matcher);
-            text += &format!("    - matcher: '{matcher}'\n      hooks:\n        - type: command\n");
-            text += &format!("          command: 'echo x >> \"$CLAUDE_PROJECT_DIR\"/{file}'\n");
-            text += "          once: true\n";
+            lines.push(format!("    - matcher: '{matcher}'\n      hooks:"));
+            lines.push("        - type: command\n          once: true".to_owned());
+            let command = format!("echo x >> \"$CLAUDE_PROJECT_DIR\"/{file}");
+            lines.push(format!("          command: '{command}'"));
         }
     }
-    text + "---\nRun the command.\n"
+    lines.push("---\nRun the command.\n".to_owned());
+    lines.join("\n")
 }
 
 /// Returns the name of the file to which a hook appends a line.
@@ -187,14 +189,14 @@ fn permission_request_runs_no_agent_on_newest() {
         let text = json!({ "hooks": hooks }).to_string();
         let mut sandbox = EventScenario::for_event(EventName::PermissionRequest).sandbox().unwrap();
         sandbox.setting("hooks", hooks);
-        if !rules.is_empty() {
-            let record = sandbox.run(&client).unwrap();
-            assert_eq!(record.reached_model(MARK), None);
-            assert!(record.debug_log.contains("agent-type hooks are not supported"));
-        } else {
+        if rules.is_empty() {
             // This client asks hooks only if somebody else can be asked too.
             sandbox.args(["--permission-prompt-tool", "stdio"]);
             assert!(sandbox.run(&client).unwrap().reached_model(MARK).is_some());
+        } else {
+            let record = sandbox.run(&client).unwrap();
+            assert_eq!(record.reached_model(MARK), None);
+            assert!(record.debug_log.contains("agent-type hooks are not supported"));
         }
         assert_eq!(reported_settings(&text, client.version()), rules);
     }

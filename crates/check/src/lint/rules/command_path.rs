@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use crate::lint::rule::lint_rule;
-use crate::lint::{LintContext, LintFile, LintFinding, Severity};
+use crate::lint::{CommandReading, LintContext, LintFile, LintFinding, Severity};
 use crate::script::CommandFaultKind;
+use crate::text_edit::TextEdit;
 
 lint_rule! {
     /// The path in a command does not lead to the script in every case.
@@ -14,6 +15,7 @@ lint_rule! {
     /// - `$CLAUDE_PROJECT_DIR` without quotes: a folder with a space in its path becomes two words. A remark, or an error if
     ///   this folder has a space.
     /// - A path with a space without quotes. An error.
+    /// - `"~/log.txt"`: in quotes, the shell does not expand `~`. An error.
     /// - `~`, `$HOME` or `$CLAUDE_PROJECT_DIR` in a command with `args`: no shell expands them. Only
     ///   `${CLAUDE_PROJECT_DIR}`, `${CLAUDE_PLUGIN_ROOT}` and `${CLAUDE_PLUGIN_DATA}` are replaced. An error.
     ///
@@ -21,7 +23,8 @@ lint_rule! {
     /// { "hooks": { "Stop": [{ "hooks": [{ "type": "command", "command": "./check.sh" }] }] } }
     /// ```
     ///
-    /// Write `"$CLAUDE_PROJECT_DIR"/check.sh`. `--fix` adds the quotes around a variable.
+    /// Write `"$CLAUDE_PROJECT_DIR"/check.sh`. `--fix` puts `$CLAUDE_PROJECT_DIR` and the variables of
+    /// plugins into quotes.
     COMMAND_PATH = "command-path", Warning, check
 }
 
@@ -55,6 +58,11 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
                     "put the path in quotes".to_owned(),
                     Severity::Error,
                 ),
+                CommandFaultKind::NotExpanded { text } if text == "~" && !has_arguments(context, reading) => (
+                    "the shell does not expand `~` in quotes: it looks for a folder of that name".to_owned(),
+                    "write \"$HOME/…\", or ~ without quotes".to_owned(),
+                    Severity::Error,
+                ),
                 CommandFaultKind::NotExpanded { text } => (
                     format!("nothing expands `{text}` here: the hook fails every time"),
                     "write the whole path, or ${CLAUDE_PROJECT_DIR} with braces".to_owned(),
@@ -68,26 +76,33 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
                 _ => continue,
             };
             let range = reading.range_in_file(&context.files, fault.argument, &fault.range);
-            let quoted = match &fault.kind {
-                CommandFaultKind::UnquotedVariable { name } => quoted_variable(file, &range, name),
-                _ => None,
-            };
-            let finding =
-                LintFinding::new(&COMMAND_PATH, reading.file, range.clone(), message, help)
-                    .with_severity(severity);
-            findings.push(match quoted {
-                Some(quoted) => finding.with_edit(range, quoted),
-                None => finding,
-            });
+            let quoted = quote_variable(file, &fault.kind, range.clone());
+            let mut finding = LintFinding::new(&COMMAND_PATH, reading.file, range, message, help);
+            if let Some(edit) = quoted {
+                finding = finding.with_edits(vec![edit]);
+            }
+            findings.push(finding.with_severity(severity));
         }
     }
 }
 
-/// Returns a variable in quotes for a command in JSON. None if the range has anything else.
-fn quoted_variable(file: &LintFile, range: &Range<usize>, name: &str) -> Option<String> {
-    let text = file.text.get(range.clone())?;
-    let is_variable = text == format!("${name}") || text == format!("${{{name}}}");
-    (is_variable && !file.whose.is_markdown()).then(|| format!("\\\"{text}\\\""))
+/// Returns true if a handler has `args`, so that no shell runs.
+fn has_arguments(context: &LintContext<'_>, reading: &CommandReading) -> bool {
+    reading.node(&context.files).is_some_and(|handler| handler.node.get("args").is_some())
+}
+
+/// Returns the edit that puts an unquoted variable of a command into quotes. None in frontmatter, where quotes have another
+/// meaning, and if the text of the variable is not found as it is.
+fn quote_variable(
+    file: &LintFile,
+    kind: &CommandFaultKind,
+    range: Range<usize>,
+) -> Option<TextEdit> {
+    let CommandFaultKind::UnquotedVariable { name } = kind else { return None };
+    let written = file.text.get(range.clone())?;
+    let is_variable = written == format!("${name}") || written == format!("${{{name}}}");
+    (is_variable && !file.whose.is_markdown())
+        .then(|| TextEdit { range, text: format!("\\\"{written}\\\"") })
 }
 
 #[cfg(test)]
@@ -105,6 +120,8 @@ mod tests {
             ("\"command\": \"./a.sh\"", "is relative"),
             ("\"command\": \"$CLAUDE_PROJECT_DIR/a.sh\"", "without quotes"),
             ("\"command\": \"$HOME/a.sh\", \"args\": []", "nothing expands"),
+            ("\"command\": \"echo x >> '~/log'\"", "does not expand `~`"),
+            ("\"command\": \"~/a.sh\", \"args\": []", "nothing expands"),
             ("\"command\": \"sh a.sh\", \"args\": []", "name of the program"),
         ] {
             let messages = case(fields).messages(&COMMAND_PATH);
@@ -114,12 +131,23 @@ mod tests {
 
     #[test]
     fn variables_get_quotes() {
-        let fixed = |text| case(&format!("\"command\": \"{text}\"")).fixed(&COMMAND_PATH);
-        let plain = fixed("${CLAUDE_PROJECT_DIR}/a.sh -x");
-        assert!(plain.contains(r#""\"${CLAUDE_PROJECT_DIR}\"/a.sh -x""#), "{plain}");
-        // With an escape in the command the position is not certain.
-        let escaped = fixed("$CLAUDE_PROJECT_DIR/a.sh \\\"x\\\"");
-        assert!(escaped.contains(r#""$CLAUDE_PROJECT_DIR/a.sh \"x\"""#), "{escaped}");
+        for (fields, fixed) in [
+            (
+                "\"command\": \"$CLAUDE_PROJECT_DIR/a.sh --fast\"",
+                r#""command": "\"$CLAUDE_PROJECT_DIR\"/a.sh --fast""#,
+            ),
+            (
+                "\"command\": \"sh ${CLAUDE_PROJECT_DIR}/a.sh\"",
+                r#""command": "sh \"${CLAUDE_PROJECT_DIR}\"/a.sh""#,
+            ),
+        ] {
+            let text = case(fields).fixed(&COMMAND_PATH);
+            assert!(text.contains(fixed), "{text}");
+            let again = LintCase::settings(&text).with_text("a.sh!", "#!/bin/sh\nexit 0\n");
+            assert!(again.all().is_empty(), "{:?}", again.all());
+        }
+        let escaped = case(r#""command": "sh -c 'x \"y\"' $CLAUDE_PROJECT_DIR/a.sh""#);
+        assert!(!escaped.marked(&COMMAND_PATH).is_empty());
     }
 
     #[test]
