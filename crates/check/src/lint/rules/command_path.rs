@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::lint::rule::lint_rule;
-use crate::lint::{CommandReading, LintContext, LintFile, LintFinding, Severity};
+use crate::lint::{LintContext, LintFile, LintFinding, Severity};
 use crate::script::CommandFaultKind;
 use crate::text_edit::TextEdit;
 
@@ -15,7 +15,6 @@ lint_rule! {
     /// - `$CLAUDE_PROJECT_DIR` without quotes: a folder with a space in its path becomes two words. A remark, or an error if
     ///   this folder has a space.
     /// - A path with a space without quotes. An error.
-    /// - `"~/log.txt"`: in quotes, the shell does not expand `~`. An error.
     /// - `~`, `$HOME` or `$CLAUDE_PROJECT_DIR` in a command with `args`: no shell expands them. Only
     ///   `${CLAUDE_PROJECT_DIR}`, `${CLAUDE_PLUGIN_ROOT}` and `${CLAUDE_PLUGIN_DATA}` are replaced. An error.
     ///
@@ -58,11 +57,6 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
                     "put the path in quotes".to_owned(),
                     Severity::Error,
                 ),
-                CommandFaultKind::NotExpanded { text } if text == "~" && !has_arguments(context, reading) => (
-                    "the shell does not expand `~` in quotes: it looks for a folder of that name".to_owned(),
-                    "write \"$HOME/…\", or ~ without quotes".to_owned(),
-                    Severity::Error,
-                ),
                 CommandFaultKind::NotExpanded { text } => (
                     format!("nothing expands `{text}` here: the hook fails every time"),
                     "write the whole path, or ${CLAUDE_PROJECT_DIR} with braces".to_owned(),
@@ -84,11 +78,6 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
             findings.push(finding.with_severity(severity));
         }
     }
-}
-
-/// Returns true if a handler has `args`, so that no shell runs.
-fn has_arguments(context: &LintContext<'_>, reading: &CommandReading) -> bool {
-    reading.node(&context.files).is_some_and(|handler| handler.node.get("args").is_some())
 }
 
 /// Returns the edit that puts an unquoted variable of a command into quotes. None in frontmatter, where quotes have another
@@ -120,7 +109,6 @@ mod tests {
             ("\"command\": \"./a.sh\"", "is relative"),
             ("\"command\": \"$CLAUDE_PROJECT_DIR/a.sh\"", "without quotes"),
             ("\"command\": \"$HOME/a.sh\", \"args\": []", "nothing expands"),
-            ("\"command\": \"echo x >> '~/log'\"", "does not expand `~`"),
             ("\"command\": \"~/a.sh\", \"args\": []", "nothing expands"),
             ("\"command\": \"sh a.sh\", \"args\": []", "name of the program"),
         ] {
