@@ -22,6 +22,7 @@ mod handler_not_run;
 mod handler_twice;
 mod hooks_invalid;
 mod http_blocked;
+mod http_variable;
 mod if_never_runs;
 mod json_duplicate_key;
 mod json_invalid;
@@ -70,6 +71,7 @@ pub static RULES: &[&LintRule] = &[
     &handler_twice::HANDLER_TWICE,
     &hooks_invalid::HOOKS_INVALID,
     &http_blocked::HTTP_BLOCKED,
+    &http_variable::HTTP_VARIABLE,
     &if_never_runs::IF_NEVER_RUNS,
     &json_duplicate_key::JSON_DUPLICATE_KEY,
     &json_invalid::JSON_INVALID,

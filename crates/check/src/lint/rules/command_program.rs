@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::command_windows::{first_word, has_windows_path};
 use crate::lint::rule::lint_rule;
 use crate::lint::{LintContext, LintFinding, Severity};
 use crate::script::CommandFaultKind;
@@ -23,6 +24,11 @@ lint_rule! {
 
 fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
     for reading in &context.commands {
+        // The rule command-windows reports a path with backslashes.
+        let command = reading.node(&context.files).and_then(|handler| handler.text("command"));
+        if command.is_some_and(|command| has_windows_path(first_word(command))) {
+            continue;
+        }
         for fault in &reading.report.faults {
             let CommandFaultKind::ProgramMissing { name } = &fault.kind else { continue };
             let message = format!("`{name}` is not installed here: the hook fails every time");

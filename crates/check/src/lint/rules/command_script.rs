@@ -8,11 +8,14 @@ use crate::lint::{LintContext, LintFile, LintFinding, Severity};
 use crate::script::CommandFaultKind;
 
 lint_rule! {
-    /// The script of a hook cannot run, so the hook fails every time, and a guard lets everything through.
+    /// The script of a hook cannot run, so the hook fails every time, and a guard usually lets everything through.
     ///
     /// The client reports a command that fails as a non-blocking error and goes on. The rule finds scripts that do not exist,
     /// are a folder, are started without being executable, have no shebang although they are no shell script, or have
     /// Windows line ends, which the system takes for a part of the interpreter's name.
+    ///
+    /// A shell reads a Python script without shebang up to its first syntax error, and may then exit with 2: such a guard
+    /// blocks every call.
     ///
     /// ```json
     /// { "hooks": { "PreToolUse": [{ "hooks": [{ "type": "command", "command": "\"$CLAUDE_PROJECT_DIR\"/.claude/hooks/gaurd.sh" }] }] } }

@@ -23,8 +23,7 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
             let Some(command) = handler.node.member("command") else { continue };
             let is_powershell = handler.text("shell") == Some("powershell");
             let text = command.node.text().unwrap_or_default();
-            let word =
-                text.split_ascii_whitespace().next().unwrap_or_default().trim_matches(['"', '\'']);
+            let word = first_word(text);
             let variable = text.split('%').skip(1).step_by(2).any(|name| {
                 name.len() > 3 && name.bytes().all(|c| c.is_ascii_uppercase() || c == b'_')
             });
@@ -55,8 +54,13 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
     }
 }
 
+/// Returns the first word of a command, without quotes.
+pub(super) fn first_word(command: &str) -> &str {
+    command.split_ascii_whitespace().next().unwrap_or_default().trim_matches(['"', '\''])
+}
+
 /// Returns true for a path such as `.claude\hooks\a.sh` or `C:\hooks\a.sh`.
-fn has_windows_path(word: &str) -> bool {
+pub(super) fn has_windows_path(word: &str) -> bool {
     let mut parts = word.split('\\');
     let first = parts.next().unwrap_or_default();
     let is_name = |part: &str| {

@@ -4,7 +4,7 @@ use rutter_contract::EventName;
 
 use super::entry_flat;
 use crate::lint::rule::lint_rule;
-use crate::lint::{LintContext, LintFile, LintFinding, SourceNode};
+use crate::lint::{LintContext, LintFile, LintFinding, SourceMember, SourceNode};
 use crate::settings::{EntryFault, EntryFieldType, HookFaultKind, LoadFault, entry_types};
 
 lint_rule! {
@@ -40,9 +40,13 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
             }
             let message = format!("{}; {}", describe(*event, reason), file.skip_note(fault));
             let help = advice(reason, node);
-            let finding =
-                LintFinding::new(&ENTRY_INVALID, index, node.range.clone(), message, help)
-                    .voiding_file(fault.skips_file);
+            let place = match reason {
+                LoadFault::GroupHooksNotList { found: Some(_) } => node.member("hooks"),
+                _ => None,
+            };
+            let range = place.map_or_else(|| node.range.clone(), SourceMember::range);
+            let finding = LintFinding::new(&ENTRY_INVALID, index, range, message, help)
+                .voiding_file(fault.skips_file);
             findings.push(add_fix(finding, reason, node, file));
         }
     }

@@ -8,8 +8,8 @@ use crate::lint::{LintContext, LintFinding};
 lint_rule! {
     /// A PermissionRequest hook exits with 2, which decides nothing there.
     ///
-    /// On PreToolUse, exit code 2 blocks the call. On PermissionRequest the client ignores it, and the user is asked as if
-    /// there were no hook.
+    /// On PreToolUse, exit code 2 blocks the call. On PermissionRequest the client ignores it and drops the reason on stderr.
+    /// The user is asked as if there were no hook; where nobody can be asked, the call is refused as without the hook.
     ///
     /// Print `{"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": {"behavior": "deny"}}}` and exit with 0.
     /// The rule reports scripts and commands that exit with 2, print no decision, and run on PermissionRequest alone.

@@ -1,7 +1,9 @@
 //! Types of hooks that an event does not run.
 
+use rutter_contract::EventName;
 use rutter_contract::spec::HandlerType;
 use rutter_contract::table;
+use rutter_contract::version::Contract;
 
 use crate::lint::rule::lint_rule;
 use crate::lint::{LintContext, LintFinding};
@@ -16,6 +18,8 @@ lint_rule! {
     /// { "hooks": { "SessionStart": [{ "hooks": [{ "type": "prompt", "prompt": "Check the branch" }] }] } }
     /// ```
     ///
+    /// PermissionRequest runs no agent hooks: 2.1.325 reports an error for them, and 2.1.197 still ran them.
+    ///
     /// Use a `command` hook, which every event runs. `rutter contract events` lists the types of each event.
     HANDLER_NOT_RUN = "handler-not-run", Error, check
 }
@@ -27,10 +31,17 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
             let Some(name) = form.node.text() else { continue };
             let runs = table::event_spec(handler.event).handlers.value;
             let exists = ["command", "http", "mcp_tool", "prompt", "agent"].contains(&name);
-            if !exists || runs.iter().any(|one| one.as_str() == name) {
+            let is_run = |form: HandlerType| {
+                runs.contains(&form)
+                    && !(form == HandlerType::Agent
+                        && handler.event == EventName::PermissionRequest
+                        && context.contract.has(Contract::NEWEST))
+            };
+            let runs = runs.iter().copied().filter(|form| is_run(*form));
+            let runs: Vec<&str> = runs.map(HandlerType::as_str).collect();
+            if !exists || runs.contains(&name) {
                 continue;
             }
-            let runs: Vec<&str> = runs.iter().copied().map(HandlerType::as_str).collect();
             let message = format!("{} does not run `{name}` hooks", handler.event);
             let help = format!("use one of these types: {}", runs.join(", "));
             findings.push(LintFinding::new(&HANDLER_NOT_RUN, index, form.range(), message, help));
@@ -52,6 +63,10 @@ mod tests {
         let prompt = r#"{"type": "prompt", "prompt": "x"}"#;
         assert_eq!(case("SessionStart", prompt).marked(&HANDLER_NOT_RUN), ["\"type\": \"prompt\""]);
         assert!(case("Stop", prompt).marked(&HANDLER_NOT_RUN).is_empty());
+        let agent = r#"{"type": "agent", "prompt": "x"}"#;
+        assert_eq!(case("PermissionRequest", agent).marked(&HANDLER_NOT_RUN).len(), 1);
+        let old = case("PermissionRequest", agent).on_client("2.1.197");
+        assert!(old.marked(&HANDLER_NOT_RUN).is_empty());
         let http = r#"{"type": "http", "url": "http://127.0.0.1:1/x"}"#;
         assert_eq!(case("Setup", http).marked(&HANDLER_NOT_RUN), ["\"type\": \"http\""]);
         assert!(case("PostToolUse", http).marked(&HANDLER_NOT_RUN).is_empty());

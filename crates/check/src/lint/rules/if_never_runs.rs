@@ -1,8 +1,13 @@
 //! `if` rules with which a hook never runs.
 
+use rutter_contract::table::event_spec;
+use rutter_contract::version::Contract;
+
 use crate::lint::rule::lint_rule;
 use crate::lint::{HandlerNode, LintContext, LintFinding};
-use crate::matcher::{IF_EVENTS, IfFault, IfRule, NameState};
+use crate::matcher::{
+    IF_EVENTS, IfFault, IfRule, Matcher, MatcherReach, NameState, current_tool_name, tool_names,
+};
 
 lint_rule! {
     /// The `if` of a hook can never be true, so the hook never runs.
@@ -15,6 +20,8 @@ lint_rule! {
     /// { "hooks": { "Stop": [{ "hooks": [{ "type": "command", "command": "./check.sh", "if": "Bash(git *)" }] }] } }
     /// ```
     ///
+    /// A rule for a tool that the matcher of the group does not match is never evaluated.
+    ///
     /// Remove it, or write two hooks with the same command and one rule each. `--fix` corrects the case of the tool's name.
     IF_NEVER_RUNS = "if-never-runs", Error, check
 }
@@ -25,7 +32,22 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
             let Some(member) = handler.node.member("if") else { continue };
             let Some(text) = member.node.text() else { continue };
             let rule = IfRule::parse(text);
-            let Some(fault) = rule.find_fault(handler.event, context.contract) else { continue };
+            let Some(fault) = rule.find_fault(handler.event, context.contract) else {
+                if let Some(tool) = unmatched_tool(&rule, handler, context.contract) {
+                    let message = format!(
+                        "`if` wants {tool}, which the matcher of the group does not match: the hook never runs"
+                    );
+                    let help = format!("add {tool} to the matcher, or correct `if`");
+                    findings.push(LintFinding::new(
+                        &IF_NEVER_RUNS,
+                        index,
+                        member.range(),
+                        message,
+                        help,
+                    ));
+                }
+                continue;
+            };
             let (message, help) = describe(fault, &rule, handler);
             let message = format!("{message}: the hook never runs");
             let finding = LintFinding::new(&IF_NEVER_RUNS, index, member.range(), message, help);
@@ -44,6 +66,20 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
             });
         }
     }
+}
+
+/// Returns the tool of a rule if the matcher of the group certainly does not match it.
+fn unmatched_tool(rule: &IfRule, handler: HandlerNode<'_>, contract: Contract) -> Option<String> {
+    let IfRule::Tool { name, .. } = rule else { return None };
+    let tool = current_tool_name(name, contract);
+    let matcher = Matcher::parse(handler.matcher(), event_spec(handler.event), contract);
+    // A hook for Bash also runs for some calls of other tools, and a rule for Bash covers those.
+    let is_certain = tool_names(contract).contains(&tool)
+        && matcher.matches(tool) == Some(false)
+        && !matches!(matcher.reach(), MatcherReach::Never(_))
+        && !(tool == "Monitor" && matcher.matches_as_bash())
+        && !(tool == "Bash" && matcher.matches("Monitor") == Some(true));
+    is_certain.then(|| tool.to_owned())
 }
 
 fn describe(fault: IfFault, rule: &IfRule, handler: HandlerNode<'_>) -> (String, String) {
@@ -127,6 +163,25 @@ mod tests {
         assert!(
             case("PreToolUse", "bash(git *)").fixed(&IF_NEVER_RUNS).contains("\"Bash(git *)\"")
         );
+    }
+
+    #[test]
+    fn matcher_and_rule_name_the_same_tool() {
+        let case = |matcher: &str, rule: &str| {
+            LintCase::settings(&format!(
+                r#"{{"hooks": {{"PreToolUse": [{{"matcher": "{matcher}", "hooks": [{{"type": "command", "command": "true", "if": "{rule}"}}]}}]}}}}"#
+            ))
+        };
+        assert_eq!(case("Edit|Write", "Bash(git *)").marked(&IF_NEVER_RUNS).len(), 1);
+        for (matcher, rule) in [
+            ("Edit|Bash", "Bash(git *)"),
+            ("", "Bash"),
+            ("Ba.*", "Bash"),
+            ("mcp__x__y", "mcp__x__y"),
+            ("Task", "Agent"),
+        ] {
+            assert!(case(matcher, rule).marked(&IF_NEVER_RUNS).is_empty(), "{matcher} {rule}");
+        }
     }
 
     #[test]

@@ -68,6 +68,7 @@ fn listed_names(text: &str) -> Option<(Vec<&str>, bool)> {
     if let Some(name) = text.strip_suffix(".*").filter(is_name) {
         return Some((vec![name], true));
     }
+    let text = text.strip_prefix(".*").filter(is_name).unwrap_or(text);
     let text = text.trim_start_matches('^').trim_end_matches('$');
     let text = text.strip_prefix("(?:").or_else(|| text.strip_prefix('(')).unwrap_or(text);
     let text = text.strip_suffix(')').unwrap_or(text);
@@ -86,6 +87,7 @@ mod tests {
         let messages = |matcher| LintCase::matcher("PreToolUse", matcher).messages(&MATCHER_BROAD);
         assert!(messages("(Edit|Write)")[0].contains("NotebookEdit"));
         assert!(messages("Edit.*")[0].contains("NotebookEdit"));
+        assert!(messages(".*Edit")[0].contains("NotebookEdit"));
         assert!(messages("Write.*")[0].contains("TodoWrite"));
         for matcher in [
             "Edit|Write",

@@ -1,12 +1,13 @@
 //! Names in a list that match nothing, beside others that do.
 
-use rutter_contract::spec::MatcherValues;
+use rutter_contract::spec::{EventSpec, MatcherValues};
 use rutter_contract::table;
+use rutter_contract::version::Contract;
 
 use super::matcher_never::{describe_name, name_edits};
 use crate::lint::rule::lint_rule;
 use crate::lint::{LintContext, LintFinding, Severity};
-use crate::matcher::{Matcher, MatcherReach, NameState};
+use crate::matcher::{Matcher, MatcherReach, NameState, known_values};
 
 lint_rule! {
     /// A list in a matcher has a name that never matches, beside others that do.
@@ -44,6 +45,18 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
                             Severity::Warning,
                         )
                     }
+                    NameState::Unknown { .. }
+                        if longer_value(name, spec, context.contract).is_some() =>
+                    {
+                        let longer = longer_value(name, spec, context.contract).unwrap_or_default();
+                        (
+                            format!(
+                                "names are compared exactly: `{name}` does not match `{longer}`"
+                            ),
+                            format!("write `{longer}`"),
+                            Severity::Warning,
+                        )
+                    }
                     state if state.never_matches() => {
                         let (message, help) = describe_name(name, state, group);
                         let retired = matches!(state, NameState::Retired { .. });
@@ -70,6 +83,19 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
     }
 }
 
+/// Returns the known value of a list that begins or ends with a name: an author expects a part to match.
+fn longer_value(name: &str, spec: &EventSpec, contract: Contract) -> Option<&'static str> {
+    if !matches!(spec.matcher.values, MatcherValues::List(_)) || name.is_empty() {
+        return None;
+    }
+    let known = known_values(spec, contract).into_iter();
+    let mut longer = known.filter(|value| {
+        value.strip_prefix(name).is_some_and(|rest| rest.starts_with('_'))
+            || value.strip_suffix(name).is_some_and(|rest| rest.ends_with('_'))
+    });
+    longer.next()
+}
+
 /// Returns true if a name has the form of a built-in tool: MCP tools have other forms.
 fn is_plain_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_uppercase())
@@ -90,6 +116,18 @@ mod tests {
         assert!(messages("Edit|Wrte")[0].contains("no client is known to have a tool `Wrte`"));
         let fixed = LintCase::matcher("PreToolUse", "bash|Edit").fixed(&MATCHER_DEAD_NAME);
         assert!(fixed.contains("\"matcher\": \"Bash|Edit\""), "{fixed}");
+    }
+
+    #[test]
+    fn parts_of_values_are_found() {
+        let messages =
+            |event, matcher| LintCase::matcher(event, matcher).messages(&MATCHER_DEAD_NAME);
+        assert!(
+            messages("Notification", "permission")[0]
+                .contains("does not match `permission_prompt`")
+        );
+        assert!(messages("Notification", "permission_prompt").is_empty());
+        assert!(messages("Notification", "something_new").is_empty());
     }
 
     #[test]

@@ -69,9 +69,16 @@ fn plugin_fault(fault: &PluginFault, file: &LintFile, index: usize) -> Option<Li
             (format!("the file `{path}` does not exist"), "create it, or remove the path")
         }
     };
+    // A wrong path loses another file than the one that names it.
+    let names_other_file = matches!(
+        fault.kind,
+        PluginFaultKind::PathWithoutPrefix { .. }
+            | PluginFaultKind::PathOutside { .. }
+            | PluginFaultKind::MissingFile { .. }
+    );
     let finding =
         LintFinding::new(&PLUGIN_INVALID, index, range.clone(), format!("{what}: {lost}"), help)
-            .voiding_file(true);
+            .voiding_file(fault.lost == LostPart::Plugin || !names_other_file);
     Some(match &fault.kind {
         PluginFaultKind::MissingWrapper => match file.root.as_ref() {
             Some(root) => match file.text.get(root.range.clone()) {

@@ -8,8 +8,8 @@ use crate::lint::{LintContext, LintFinding};
 lint_rule! {
     /// A SessionEnd hook has less time than its `timeout` says.
     ///
-    /// All hooks of SessionEnd share 1.5 seconds. The longest `timeout` in settings raises that to at most 60 seconds, which
-    /// is documented. In a plugin it has no effect, which was observed.
+    /// The client ends a hook of SessionEnd after 1.5 seconds. A `timeout` of the hook raises that in settings, to at most 60
+    /// seconds. In a plugin it has no effect.
     ///
     /// ```json
     /// { "hooks": { "SessionEnd": [{ "hooks": [{ "type": "command", "command": "${CLAUDE_PLUGIN_ROOT}/upload.sh", "timeout": 30 }] }] } }

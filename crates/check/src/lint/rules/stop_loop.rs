@@ -1,4 +1,4 @@
-//! Stop hooks that can keep a session running for ever.
+//! Stop hooks that block again and again.
 
 use rutter_contract::EventName;
 
@@ -7,10 +7,11 @@ use crate::lint::rule::lint_rule;
 use crate::lint::{LintContext, LintFinding};
 
 lint_rule! {
-    /// A Stop hook blocks and never looks whether it blocked before, so the agent may never stop.
+    /// A Stop hook blocks and never looks whether it blocked before, so it may keep the agent working for nothing.
     ///
     /// After a block, the agent works on and stops again, and the hook runs again. `stop_hook_active` in the payload is true
-    /// then. A hook that does not read it blocks until its condition holds, which may be never.
+    /// then. A hook that does not read it blocks until its condition holds, which may be never. The client overrides the
+    /// ninth block in a row; `CLAUDE_CODE_STOP_HOOK_BLOCK_CAP=0` removes this limit.
     ///
     /// ```sh
     /// cargo test || { echo "tests fail" >&2; exit 2; }
@@ -58,7 +59,14 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
             handler.event
         );
         let help = "exit with 0 if `stop_hook_active` is true";
-        findings.push(LintFinding::new(&STOP_LOOP, reading.file, command.range(), message, help));
+        // The exit or answer in the script says more than the command that starts it.
+        let in_script = reading.scripts.iter().find_map(|script| {
+            let script = &context.scripts[*script];
+            let exit = script.report.exits.exits.iter().find(|exit| exit.code == 2);
+            Some((script.file, exit?.range.clone()))
+        });
+        let (file, range) = in_script.unwrap_or_else(|| (reading.file, command.range()));
+        findings.push(LintFinding::new(&STOP_LOOP, file, range, message, help));
     }
 }
 

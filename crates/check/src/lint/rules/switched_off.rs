@@ -1,7 +1,7 @@
 //! Settings that switch hooks off.
 
 use crate::lint::rule::lint_rule;
-use crate::lint::{LintContext, LintFile, LintFinding, SourceNode};
+use crate::lint::{LintContext, LintFile, LintFinding, Severity, SourceNode};
 use crate::settings::{DISABLE_HOOKS_KEY, LayerState, SIMPLE_VARIABLE, SettingsSource, is_truthy};
 
 lint_rule! {
@@ -69,6 +69,17 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
             }
         }
     }
+    for (index, file) in layers().filter(|(_, file)| file.whose != SettingsSource::Managed) {
+        let Some(root) = &file.root else { continue };
+        for key in ["allowManagedHooksOnly", "strictPluginOnlyCustomization"] {
+            if let Some(member) = root.member(key) {
+                let message = format!("`{key}` has no effect here: only managed settings have it");
+                let help = "remove it, or move it to the managed settings of your organisation";
+                let finding = LintFinding::new(&SWITCHED_OFF, index, member.range(), message, help);
+                findings.push(finding.with_severity(Severity::Info));
+            }
+        }
+    }
     for (index, file) in layers().filter(|(_, file)| !file.whose.is_in_checkout()) {
         let variable = file.get("env").and_then(|env| env.member(SIMPLE_VARIABLE));
         if let Some(member) = variable.filter(|member| member.node.text().is_some_and(is_truthy)) {
@@ -114,5 +125,7 @@ mod tests {
             .with_file(SettingsSource::Managed, "managed.json", "{\"allowManagedHooksOnly\": true}")
             .with_file(SettingsSource::Project, ".claude/settings.json", &format!("{{{HOOK}}}"));
         assert_eq!(case.marked(&SWITCHED_OFF), ["\"allowManagedHooksOnly\": true"]);
+        let project = LintCase::settings(&format!("{{\"allowManagedHooksOnly\": true, {HOOK}}}"));
+        assert!(project.messages(&SWITCHED_OFF)[0].contains("only managed settings have it"));
     }
 }

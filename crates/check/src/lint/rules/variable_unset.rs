@@ -1,5 +1,8 @@
 //! Variables that the client never sets.
 
+use rutter_contract::EventName;
+use rutter_contract::table::event_spec;
+
 use crate::lint::rule::lint_rule;
 use crate::lint::{LintContext, LintFinding};
 
@@ -13,11 +16,35 @@ lint_rule! {
     /// { "hooks": { "PostToolUse": [{ "matcher": "Edit", "hooks": [{ "type": "command", "command": "prettier --write $CLAUDE_FILE_PATHS" }] }] } }
     /// ```
     ///
-    /// `$CLAUDE_PLUGIN_ROOT` and `$CLAUDE_PLUGIN_DATA` are set for hooks of plugins alone.
+    /// `$CLAUDE_PLUGIN_ROOT` and `$CLAUDE_PLUGIN_DATA` are set for hooks of plugins alone, and `$CLAUDE_ENV_FILE` on SessionStart,
+    /// Setup, CwdChanged and FileChanged alone. `${user_config.…}` is replaced only in `args`, which is documented.
     ///
     /// Read stdin: `jq -r .tool_input.file_path`. `rutter contract payload PostToolUse --tool Edit` prints what arrives there.
     /// A variable that the command or the settings set is not reported.
     VARIABLE_UNSET = "variable-unset", Error, check
+}
+
+/// The variable with the file that adds variables to later Bash calls.
+const ENV_FILE: &str = "CLAUDE_ENV_FILE";
+
+/// Returns true if a shell text writes to the file of a variable without looking first whether it is set.
+fn reads_plainly(text: &str, name: &str) -> bool {
+    let redirects = [
+        format!(">> \"${name}\""),
+        format!(">> ${name}"),
+        format!(">>\"${name}\""),
+        format!(">>${name}"),
+    ];
+    redirects.iter().any(|form| text.contains(form.as_str()))
+        && !text.contains(&format!("-n \"${name}"))
+        && !text.contains(&format!("-z \"${name}"))
+        && !text.contains(&format!("${{{name}:"))
+        && !text.contains(&format!("{name}="))
+}
+
+fn env_file_message(events: &[EventName]) -> String {
+    let events: Vec<&str> = events.iter().map(|event| event.as_str()).collect();
+    format!("${ENV_FILE} is not set on {}", events.join(", "))
 }
 
 fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
@@ -68,6 +95,48 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
             }
         }
     }
+    for reading in &context.commands {
+        let Some(handler) = reading.node(&context.files) else { continue };
+        let Some(command) = handler.node.member("command") else { continue };
+        let text = command.node.text().unwrap_or_default();
+        if reads_plainly(text, ENV_FILE) && !event_spec(handler.event).env_file.value {
+            let message = env_file_message(&[handler.event]);
+            let help = "use it on SessionStart, Setup, CwdChanged or FileChanged";
+            findings.push(LintFinding::new(
+                &VARIABLE_UNSET,
+                reading.file,
+                command.range(),
+                message,
+                help,
+            ));
+        }
+        let file = &context.files[reading.file];
+        if file.plugin.is_some()
+            && handler.node.get("args").is_none()
+            && text.contains("${user_config.")
+        {
+            let message = "the shell gets `${user_config.…}` as it is, and fails: the client replaces it only in `args`";
+            let help = "read $CLAUDE_PLUGIN_OPTION_<KEY>, or use `args`";
+            findings.push(LintFinding::new(
+                &VARIABLE_UNSET,
+                reading.file,
+                command.range(),
+                message,
+                help,
+            ));
+        }
+    }
+    for script in &context.scripts {
+        let text = context.files[script.file].text.as_str();
+        let is_set = script.events.iter().any(|event| event_spec(*event).env_file.value);
+        if !is_set && !script.events.is_empty() && reads_plainly(text, ENV_FILE) {
+            let at = text.find(ENV_FILE).unwrap_or_default();
+            let message = env_file_message(&script.events);
+            let help = "use it on SessionStart, Setup, CwdChanged or FileChanged";
+            let range = at..at + ENV_FILE.len();
+            findings.push(LintFinding::new(&VARIABLE_UNSET, script.file, range, message, help));
+        }
+    }
     for script in &context.scripts {
         for variable in &script.report.unset_variables {
             let (message, help) = (message(&variable.name), help(&variable.name));
@@ -106,6 +175,18 @@ mod tests {
             ("hooks/hooks.json", &hooks),
         ]);
         assert!(plugin.marked(&VARIABLE_UNSET).is_empty());
+    }
+
+    #[test]
+    fn env_file_depends_on_event() {
+        let case = |event: &str, command: &str| {
+            LintCase::command(event, &format!("\"command\": \"{command}\""))
+        };
+        let write = "echo 'export A=1' >> \\\"$CLAUDE_ENV_FILE\\\"";
+        assert_eq!(case("PostToolUse", write).marked(&VARIABLE_UNSET).len(), 1);
+        assert!(case("SessionStart", write).marked(&VARIABLE_UNSET).is_empty());
+        let guarded = format!("[ -n \\\"$CLAUDE_ENV_FILE\\\" ] && {write}");
+        assert!(case("PostToolUse", &guarded).marked(&VARIABLE_UNSET).is_empty());
     }
 
     #[test]
