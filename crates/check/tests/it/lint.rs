@@ -361,19 +361,24 @@ fn count_lines(folder: &Path) -> BTreeMap<String, usize> {
         .collect()
 }
 
-/// Accepts HTTP hooks on a port of 127.0.0.1. Each request adds a line to the file in `ran` that its path names.
+/// Accepts HTTP hooks on a port of 127.0.0.1. Each request adds a line to the file in `ran` that its path names, unless
+/// its header `X-Token` is empty.
 pub(crate) fn serve_hooks(ran: PathBuf) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let Ok(mut stream) = stream else { return };
-            let mut line = String::new();
-            drop(BufReader::new(&stream).read_line(&mut line));
-            let name = line.split(' ').nth(1).unwrap_or_default().trim_start_matches('/');
-            let mut file =
-                std::fs::File::options().create(true).append(true).open(ran.join(name)).unwrap();
-            file.write_all(b"x\n").unwrap();
+            let head = BufReader::new(&stream).lines().map_while(Result::ok);
+            let head: Vec<String> = head.take_while(|line| !line.is_empty()).collect();
+            let first = head.first().map(String::as_str).unwrap_or_default();
+            let name = first.split(' ').nth(1).unwrap_or_default().trim_start_matches('/');
+            let lacks_token =
+                head.iter().any(|line| line.to_ascii_lowercase().trim_end() == "x-token:");
+            if !lacks_token {
+                let file = std::fs::File::options().create(true).append(true).open(ran.join(name));
+                file.unwrap().write_all(b"x\n").unwrap();
+            }
             let answer = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}";
             drop(stream.write_all(answer.as_bytes()));
         }

@@ -232,6 +232,13 @@ fn matcher_cases() -> Vec<LintCase> {
         group("if-never-runs", "Stop", r#"{"hooks": [{"if": "Bash(git *)", $HOOK}]}"#, [0, 1])
             .fixed_group("Stop", r#"{"hooks": [{$HOOK}]}"#),
         group("if-never-runs", "PostToolUse", r#"{"hooks": [{"if": "read", $HOOK}]}"#, [0, 2]),
+        group(
+            "if-never-runs",
+            "PostToolUse",
+            r#"{"matcher": "Glob", "hooks": [{"if": "Read", $HOOK}]}"#,
+            [0, 2],
+        )
+        .fixed_group("PostToolUse", r#"{"matcher": "Read", "hooks": [{"if": "Read", $HOOK}]}"#),
         group("if-never-runs", "PostToolUse", r#"{"hooks": [{"if": "Read|Glob", $HOOK}]}"#, [0, 2])
             .fixed_group("PostToolUse", r#"{"hooks": [{"if": "Read", $HOOK}]}"#),
     ]
@@ -249,6 +256,11 @@ fn field_cases() -> Vec<LintCase> {
         )
     };
     let prompt = r#"{"type": "prompt", "prompt": "ran/$N"}"#;
+    // The server does not count a request with this header and no value. Other cases have a list of allowed URLs.
+    let with_header = |more: &str| {
+        let fields = format!("\"headers\": {{\"X-Token\": \"$HOME\"}}{more}}}");
+        allowing("$N").replace("/$N\"}", &format!("/$N\", {fields}"))
+    };
     vec![
         group(
             "field-misplaced",
@@ -278,6 +290,8 @@ fn field_cases() -> Vec<LintCase> {
                 &format!("{{\"matcher\": \"Read\", \"hooks\": [{{\"type\": \"command\", \"command\": \"{once}\"}}]}}"),
             ),
         settings("http-blocked", &allowing("other"), [0, 1]).fixed_settings(&allowing("$N")),
+        settings("http-variable", &with_header(""), [0, 1])
+            .fixed_settings(&with_header(", \"allowedEnvVars\": [\"HOME\"]")),
         group("handler-not-run", "SessionStart", &format!("{{\"hooks\": [{http}]}}"), [0, 1])
             .fixed_group("SessionStart", &hooks("$HOOK")),
         group("handler-not-run", "SessionStart", &format!("{{\"hooks\": [{prompt}]}}"), [0, 1])

@@ -228,16 +228,17 @@ fn equal_commands_run_once_per_event() {
         let hook = json!({ "type": "command", "command": format!("echo x >> {RAN}") });
         let mut filtered = hook.clone();
         filtered["if"] = json!("Bash(touch *)");
-        for (groups, lines) in [
+        for (groups, lines, reported) in [
             (
                 json!([{ "matcher": "Bash", "hooks": [hook] }, { "matcher": "Bash|Read", "hooks": [hook] }]),
                 1,
+                &["handler-twice"][..],
             ),
-            (json!([{ "matcher": "Bash", "hooks": [hook, filtered] }]), 2),
+            (json!([{ "matcher": "Bash", "hooks": [hook, filtered] }]), 2, &[]),
         ] {
             let hooks = json!({ "PostToolUse": groups });
             let text = json!({ "hooks": hooks }).to_string();
-            assert_eq!(reported_settings(&text, client.version()), [""; 0]);
+            assert_eq!(reported_settings(&text, client.version()), reported);
             let mut sandbox = EventScenario::for_event(EventName::PostToolUse).sandbox().unwrap();
             sandbox.setting("hooks", hooks);
             let record = sandbox.run(&client).unwrap();
