@@ -11,6 +11,7 @@ use clap_complete::Shell;
 use rutter_contract::version::Version;
 use rutter_contract::{EventName, UnknownEvent};
 
+pub mod author;
 pub mod config;
 pub mod demo;
 mod help;
@@ -202,6 +203,14 @@ pub enum ContractCommand {
     Lint(lint::LintArgs),
     /// List the rules of `contract lint`, or print the page of one
     Rules(lint::RulesArgs),
+    /// Print a correct answer of a hook, for shell scripts
+    ///
+    /// Exits with 2 if the client would drop the answer: a guard that is written wrongly then blocks.
+    Answer(author::AnswerArgs),
+    /// Print a field of the payload on stdin, for shell scripts
+    ///
+    /// Prints a text as it is, and any other value as JSON. Exits with 1 if the payload does not have the field.
+    Field(author::FieldArgs),
 }
 
 /// The client version that the output is for.

@@ -108,10 +108,12 @@ fn needs_foreign_sign(pattern: &str) -> bool {
             _ => {
                 let is_foreign = "/!&=;<>@#%~\"'` ,".contains(literal);
                 let is_optional = matches!(signs.peek(), Some('?' | '*' | '{'));
-                if depth == 0 && is_foreign && !is_optional {
-                    if let Some(last) = needs.last_mut() {
-                        *last = true;
-                    }
+                if depth == 0
+                    && is_foreign
+                    && !is_optional
+                    && let Some(last) = needs.last_mut()
+                {
+                    *last = true;
                 }
             }
         }
