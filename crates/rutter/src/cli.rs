@@ -211,6 +211,11 @@ pub enum ContractCommand {
     ///
     /// Prints a text as it is, and any other value as JSON. Exits with 1 if the payload does not have the field.
     Field(author::FieldArgs),
+    /// Run a hook that was written for other documentation, and correct its input and answer
+    ///
+    /// Adds the keys that such hooks read (tool, command, exit_code, stdout, phase, userPrompt) to the payload on stdin, and
+    /// turns an answer that Claude Code would drop into one that works. A right answer passes unchanged.
+    Adapt(author::AdaptArgs),
 }
 
 /// The client version that the output is for.

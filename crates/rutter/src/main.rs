@@ -63,12 +63,9 @@ fn run_quick_command() -> Option<ExitCode> {
         return None;
     }
     let result = rutter::quick::run_quick_command(&words, io::stdin().lock())?;
-    if !result.message.is_empty() {
-        drop(writeln!(io::stderr(), "error: {}", sanitize_line(&result.message, false)));
-    }
+    drop(io::stderr().write_all(&result.stderr));
     let mut out = io::stdout().lock();
-    let line = if result.stdout.is_empty() { "" } else { "\n" };
-    drop(write!(out, "{}{line}", result.stdout).and_then(|()| out.flush()));
+    drop(out.write_all(&result.stdout).and_then(|()| out.flush()));
     Some(ExitCode::from(result.exit))
 }
 

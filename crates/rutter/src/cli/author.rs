@@ -1,4 +1,4 @@
-//! The arguments of the commands for authors of hooks in other languages: `rutter contract answer` and `rutter contract field`.
+//! The arguments of the commands for authors of hooks in other languages: `rutter contract answer`, `field` and `adapt`.
 
 use clap::Args;
 use rutter_contract::EventName;
@@ -40,4 +40,18 @@ pub struct FieldArgs {
     /// Prints this text if the payload does not have the field
     #[arg(long, value_name = "TEXT")]
     pub default: Option<String>,
+}
+
+/// `rutter contract adapt`
+#[derive(Debug, Args)]
+pub struct AdaptArgs {
+    /// The event for which the hook was written; PreToolCall and PostToolCall are accepted
+    #[arg(value_name = "EVENT")]
+    pub event: String,
+    /// Print the settings that register the hook, and run nothing
+    #[arg(long)]
+    pub print_settings: bool,
+    /// The command of the hook
+    #[arg(value_name = "CMD", last = true, required = true)]
+    pub command: Vec<String>,
 }

@@ -27,6 +27,7 @@ pub(crate) fn run(command: &ContractCommand, ui: &mut Ui<'_>) -> CommandResult {
         // `quick.rs` handles whatever is right before the command line is parsed.
         ContractCommand::Answer(args) => Err(author::describe_answer_mistake(args)),
         ContractCommand::Field(args) => Err(author::describe_field_mistake(args)),
+        ContractCommand::Adapt(args) => author::print_adapted_settings(args, ui),
     }
 }
 
