@@ -11,6 +11,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 mod config;
 mod docs;
 mod doctor;
+mod python;
 mod schemas;
 mod tools;
 mod types;
@@ -43,6 +44,7 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
     let mut files = GeneratedFiles::default();
     types::add_types(&mut files)?;
     schemas::add_schemas(&mut files);
+    python::add_python(&mut files);
     docs::add_docs(&mut files);
     config::add_config(&mut files);
     doctor::add_doctor(&mut files);

@@ -13,6 +13,8 @@ mod support;
 mod action_hints;
 /// The wording of hooks: MCP tools if the client has registered the server, else CLI commands.
 mod agent_interface;
+/// Commands and the Python module for authors of hooks in other languages.
+mod author_tools;
 /// Commands that failed, and what worked instead.
 mod command_lessons;
 /// Help, version, completions, wrong usage, closed pipes.
