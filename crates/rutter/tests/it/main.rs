@@ -83,6 +83,8 @@ mod init_scopes_live;
 mod init_server;
 /// The MCP server that `rutter init` registers, started by the real client.
 mod init_server_live;
+/// Hooks in forms of other documentation, run by `contract adapt` in the real client.
+mod legacy_hooks;
 /// Helpers for sessions of the real client with rutter's hooks.
 mod live_support;
 /// The MCP server with third-party clients.
