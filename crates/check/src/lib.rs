@@ -8,11 +8,14 @@
 //!
 //! [`lint`] asks all three for the mistakes in a configuration that the client does not report.
 //!
+//! [`adapt`] translates between the client and hooks that were written for other documentation.
+//!
 //! [`live`] drives a real Claude Code client offline, with a scripted model on loopback, a temporary
 //! project and the hooks under test, and records the run.
 
 #![warn(missing_docs)]
 
+pub mod adapt;
 pub mod lint;
 pub mod live;
 pub mod matcher;

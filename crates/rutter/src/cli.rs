@@ -11,6 +11,7 @@ use clap_complete::Shell;
 use rutter_contract::version::Version;
 use rutter_contract::{EventName, UnknownEvent};
 
+pub mod author;
 pub mod config;
 pub mod demo;
 mod help;
@@ -202,6 +203,19 @@ pub enum ContractCommand {
     Lint(lint::LintArgs),
     /// List the rules of `contract lint`, or print the page of one
     Rules(lint::RulesArgs),
+    /// Print a correct answer of a hook, for shell scripts
+    ///
+    /// Exits with 2 if the client would drop the answer: a guard that is written wrongly then blocks.
+    Answer(author::AnswerArgs),
+    /// Print a field of the payload on stdin, for shell scripts
+    ///
+    /// Prints a text as it is, and any other value as JSON. Exits with 1 if the payload does not have the field.
+    Field(author::FieldArgs),
+    /// Run a hook that was written for other documentation, and correct its input and answer
+    ///
+    /// Adds the keys that such hooks read (tool, command, exit_code, stdout, phase, userPrompt) to the payload on stdin, and
+    /// turns an answer that Claude Code would drop into one that works. A right answer passes unchanged.
+    Adapt(author::AdaptArgs),
 }
 
 /// The client version that the output is for.

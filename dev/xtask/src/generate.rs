@@ -12,6 +12,7 @@ mod config;
 mod docs;
 mod doctor;
 mod lint;
+mod python;
 mod schemas;
 mod tools;
 mod types;
@@ -48,6 +49,7 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
     let mut files = GeneratedFiles::default();
     types::add_types(&mut files)?;
     schemas::add_schemas(&mut files);
+    python::add_python(&mut files);
     docs::add_docs(&mut files);
     config::add_config(&mut files);
     doctor::add_doctor(&mut files);

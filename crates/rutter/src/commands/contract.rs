@@ -8,6 +8,7 @@ use crate::environment::Environment;
 use crate::ui::Ui;
 use crate::{CommandError, CommandResult};
 
+mod author;
 mod events;
 mod explain;
 mod lint;
@@ -23,6 +24,10 @@ pub(crate) fn run(command: &ContractCommand, ui: &mut Ui<'_>) -> CommandResult {
         ContractCommand::Payload(args) => payload::run(args, ui),
         ContractCommand::Lint(args) => lint::run(args, &Environment::from_process()?, ui),
         ContractCommand::Rules(args) => rules::run(args, ui),
+        // `quick.rs` handles whatever is right before the command line is parsed.
+        ContractCommand::Answer(args) => Err(author::describe_answer_mistake(args)),
+        ContractCommand::Field(args) => Err(author::describe_field_mistake(args)),
+        ContractCommand::Adapt(args) => author::print_adapted_settings(args, ui),
     }
 }
 

@@ -13,6 +13,8 @@ mod support;
 mod action_hints;
 /// The wording of hooks: MCP tools if the client has registered the server, else CLI commands.
 mod agent_interface;
+/// Commands and the Python module for authors of hooks in other languages.
+mod author_tools;
 /// Commands that failed, and what worked instead.
 mod command_lessons;
 /// Help, version, completions, wrong usage, closed pipes.
@@ -81,6 +83,8 @@ mod init_scopes_live;
 mod init_server;
 /// The MCP server that `rutter init` registers, started by the real client.
 mod init_server_live;
+/// Hooks in forms of other documentation, run by `contract adapt` in the real client.
+mod legacy_hooks;
 /// Helpers for sessions of the real client with rutter's hooks.
 mod live_support;
 /// The MCP server with third-party clients.

@@ -59,6 +59,7 @@ macro_rules! pages {
 pages! {
     readme_page_runs: "README.md",
     security_page_runs: "SECURITY.md",
+    authors_page_runs: "docs/guide/authors.md",
     first_hour_page_runs: "docs/guide/first-hour.md",
     ghap_page_runs: "docs/guide/ghap.md",
     hooks_page_runs: "docs/guide/hooks.md",
