@@ -7,6 +7,9 @@
 
 mod context;
 mod finding;
+mod fixes;
+#[cfg(test)]
+mod properties;
 mod readings;
 mod rule;
 mod rules;
@@ -16,6 +19,7 @@ mod tree;
 
 pub use context::{GroupNode, HandlerNode, LintContext, LintFile, LintMachine};
 pub use finding::{LintFinding, LintFix, Severity};
+pub use fixes::{fix_file, select_edits};
 pub use readings::{CommandReading, ScriptReading};
 pub use rule::LintRule;
 pub use rules::RULES;

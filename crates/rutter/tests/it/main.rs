@@ -81,6 +81,12 @@ mod init_scopes_live;
 mod init_server;
 /// The MCP server that `rutter init` registers, started by the real client.
 mod init_server_live;
+/// `rutter contract lint` and `rutter contract rules`: findings, files and exit codes.
+mod lint;
+/// `rutter contract lint --fix`.
+mod lint_fix;
+/// `rutter contract lint --format`: JSON, SARIF and lines for GitHub.
+mod lint_formats;
 /// Helpers for sessions of the real client with rutter's hooks.
 mod live_support;
 /// The MCP server with third-party clients.

@@ -28,7 +28,7 @@ pub(super) fn print_json(run: &LintRun<'_>, ui: &mut Ui<'_>) -> CommandResult {
         .collect();
     ui.print_json(&json!({
         "version": REPORT_VERSION,
-        "client": run.context.contract.version().to_string(),
+        "client": run.contract.version().to_string(),
         "files": files,
         "findings": findings,
     }))
@@ -37,7 +37,10 @@ pub(super) fn print_json(run: &LintRun<'_>, ui: &mut Ui<'_>) -> CommandResult {
 fn finding_json(finding: &LintFinding, file: &LintFile) -> Value {
     let (line, column) = position(finding, file);
     let (end_line, end_column) = line_and_column(&file.text, finding.range.end);
-    let edits = finding.fix.as_ref().map(|fix| {
+    // A redacted edit would destroy the file, and one with a secret must not be printed.
+    let fix = finding.fix.as_ref();
+    let fix = fix.filter(|fix| fix.edits.iter().all(|edit| redact(&edit.text) == edit.text));
+    let edits = fix.map(|fix| {
         let edits = fix.edits.iter().map(
             |edit| json!({ "start": edit.range.start, "end": edit.range.end, "text": edit.text }),
         );
@@ -139,13 +142,13 @@ pub(super) fn print_github(run: &LintRun<'_>, folder: &Path, ui: &mut Ui<'_>) ->
         };
         let (line, column) = position(finding, file);
         let path = file.path.strip_prefix(folder).unwrap_or(&file.path).to_string_lossy();
-        let message = one_line(&redact(&format!("{}. Help: {}", finding.message, finding.help)));
+        let message = one_line(&format!("{}. Help: {}", finding.message, finding.help));
         writeln!(
             ui.out,
             "::{level} file={},line={line},col={column},title={}::{}",
             escape_property(&path),
             finding.rule.id,
-            escape_data(&message)
+            escape_data(&redact(&message))
         )?;
     }
     Ok(writeln!(ui.out, "{}", run.summary())?)
