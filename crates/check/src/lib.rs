@@ -8,6 +8,8 @@
 //!
 //! [`lint`] asks all three for the mistakes in a configuration that the client does not report.
 //!
+//! [`schema`] describes files with hooks as JSON Schemas, for editors.
+//!
 //! [`live`] drives a real Claude Code client offline, with a scripted model on loopback, a temporary
 //! project and the hooks under test, and records the run.
 
@@ -16,6 +18,7 @@
 pub mod lint;
 pub mod live;
 pub mod matcher;
+pub mod schema;
 pub mod script;
 pub mod settings;
 pub mod text_edit;

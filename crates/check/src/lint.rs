@@ -17,7 +17,9 @@ mod rules;
 mod testing;
 mod tree;
 
-pub use context::{GroupNode, HandlerNode, LintContext, LintFile, LintMachine};
+pub use context::{
+    GroupNode, HandlerNode, HandlerPlace, LintContext, LintFile, LintMachine, ReadMatcher,
+};
 pub use finding::{LintFinding, LintFix, Severity};
 pub use fixes::{fix_file, select_edits};
 pub use readings::{CommandReading, ScriptReading};

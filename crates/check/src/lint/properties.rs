@@ -121,6 +121,53 @@ fn broken_text(valid: &str, mutations: &[Mutation]) -> String {
     tokens.concat()
 }
 
+/// Mistakes that leave the text valid JSON: a part, and what replaces it.
+const MISTAKES: &[(&str, &str)] = &[
+    ("\"PreToolUse\"", "\"PreToolCall\""),
+    ("\"Stop\"", "\"Stopp\""),
+    ("\"Bash|Edit\"", "\"Bash(git *)\""),
+    ("\"Bash|Edit\"", "\"bash|MultiEdit|Edit\""),
+    ("\"Bash\"", "[\"Bash\", \"Edit\"]"),
+    ("\"Bash\"", "\"(?i)bash\""),
+    ("\"*\"", "\"**\""),
+    ("\"mcp__a__.*\"", "\"mcp__a__*\""),
+    ("\"mcp__a__.*\"", "\"Edit.*\""),
+    ("\"idle_prompt\"", "\"idle\""),
+    ("\"timeout\": 5", "\"timeout\": \"5\""),
+    ("\"timeout\": 5", "\"timeout\": 60000"),
+    ("\"timeout\": 5", "\"timeout_ms\": 5"),
+    ("\"timeout\": 5", "\"once\": true, \"enabled\": false"),
+    ("\"type\": \"command\", ", ""),
+    ("\"type\": \"command\"", "\"type\": \"Command\""),
+    ("\"echo é\"", "\"cat [[ é ]] \\\\x\\\\y.sh $CLAUDE_TOOL_INPUT\""),
+    ("\"echo é\"", "\"python3 -c 'exit(1)'\", \"onFailure\": \"block\", \"async\": true"),
+    ("\"true\"", "\"echo x; echo '{}'; exit 1\""),
+    ("\"Bash(git *)\"}]}", "\"Bash(git *), Edit\"}]}"),
+    ("\"if\"", "\"command\": \"true\", \"if\""),
+    ("{\"matcher\": \"Bash\", \"hooks\": [{", "{\"matcher\": \"Bash\", "),
+    ("\"hooks\": {\n", "\"hooks\": {\"hooks\": {}, \n"),
+    ("[{\"hooks\": [{\"type\": \"prompt\", \"prompt\": \"done?\"}]}]", "{\"hooks\": []}"),
+    ("\"Stop\"", "\"PreToolUse\""),
+    ("\"Stop\": [{", "\"Stop\": [{\"matcher\": \"é\", "),
+    (
+        "{\"matcher\": \"Bash\", \"hooks\": [{\"type\": \"command\", \"command\": \"true\", \"if\": \"Bash(git *)\"}]}",
+        "{\"matcher\": \"Bash\", \"command\": \"true\"}",
+    ),
+    (
+        "\"Stop\": [{\"hooks\": [{\"type\": \"prompt\", \"prompt\": \"done?\"}]}]",
+        "\"Stop\": {\"hooks\": [{\"type\": \"prompt\", \"prompt\": \"done?\"}]}",
+    ),
+    ("\"SessionEnd\"", "\"SessionStart\""),
+    ("\"UserPromptSubmit\"", "\"PreCompact\""),
+    ("\"disableAllHooks\":false", "\"disableAllHooks\":true"),
+    ("\"env\": {", "\"env\": [], \"a\": {"),
+    ("\"url\"", "\"href\""),
+    ("type: command", "type: script"),
+    ("timeout: 5", "timeout: 60000"),
+    ("  Stop:", "  Stopp:"),
+];
+
+/// Returns a name of a file and its broken text.
 /// Returns a name of a file and its broken text.
 fn broken_file() -> impl Strategy<Value = (&'static str, String)> {
     let json = prop::sample::select(vec![
@@ -134,8 +181,17 @@ fn broken_file() -> impl Strategy<Value = (&'static str, String)> {
     ]);
     let inserted = prop::option::weighted(0.8, inserted_part());
     let mutation = (any::<prop::sample::Index>(), 0usize..3, inserted);
-    (json, prop::collection::vec(mutation, 0..5))
-        .prop_map(|((name, valid), mutations)| (name, broken_text(valid, &mutations)))
+    let mistakes = prop::collection::vec(prop::sample::select(MISTAKES), 0..6);
+    let mutations = prop_oneof![
+        2 => Just(Vec::new()).boxed(),
+        1 => prop::collection::vec(mutation, 1..5).boxed(),
+    ];
+    (json, mistakes, mutations).prop_map(|((name, valid), mistakes, mutations)| {
+        let replace =
+            |text: String, (part, mistake): &(&str, &str)| text.replacen(part, mistake, 1);
+        let text = mistakes.iter().fold(valid.to_owned(), replace);
+        (name, broken_text(&text, &mutations))
+    })
 }
 
 fn load_file(name: &str, text: &str, contract: Contract) -> Option<LintFile> {
@@ -211,6 +267,18 @@ proptest! {
     }
 }
 
+/// Found by the property above.
+#[test]
+fn backslash_can_be_the_last_character() {
+    for text in ["{'a\\", "{\"a\\", "[1, '\\", "'\\", "\"\\", "\\"] {
+        let file = load_file("/p/.claude/settings.json", text, Contract::newest()).unwrap();
+        let context = lint_file(file, Contract::newest());
+        let findings = run_rules(&context, &|_, _| false);
+        assert_eq!(findings.len(), 1, "{text}");
+        check_findings(&context.files[0], &findings);
+    }
+}
+
 /// The property above would hold too if no file had a fix.
 #[test]
 fn broken_files_have_findings_of_many_rules() {
@@ -230,6 +298,6 @@ fn broken_files_have_findings_of_many_rules() {
         fixed_files += usize::from(!select_edits(&context.files[0], findings.iter()).is_empty());
     }
     assert!(fixed_files > 150, "{fixed_files} files");
-    assert!(rules.len() >= 25, "{rules:?}");
-    assert!(fixed_rules.len() >= 9, "{fixed_rules:?}");
+    assert!(rules.len() >= 20, "{rules:?}");
+    assert!(fixed_rules.len() >= 8, "{fixed_rules:?}");
 }

@@ -76,8 +76,7 @@ fn one_mistake_gets_one_report() {
         assert_eq!(mistake_codes(event, &answer), [code], "{name}");
     }
     // A wrong value of another required key is not missing as well.
-    let answer =
-        r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"maybe"}}}"#;
+    let answer = r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"maybe"}}}"#;
     assert_eq!(mistake_codes("PermissionRequest", answer).len(), 1);
     // Two mistakes still get two reports.
     let answer = r#"{"continue":"no","hookSpecificOutput":{"hookEventName":"PreToolCall"}}"#;

@@ -1,5 +1,9 @@
 //! The same hook twice on one event.
 
+use std::collections::HashMap;
+
+use rutter_contract::EventName;
+
 use crate::lint::rule::lint_rule;
 use crate::lint::{HandlerNode, LintContext, LintFinding, Severity, SourceNode};
 
@@ -22,12 +26,12 @@ lint_rule! {
 }
 
 fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
-    let mut seen: Vec<(HandlerNode<'_>, bool)> = Vec::new();
+    let mut seen: HashMap<HandlerKey<'_>, bool> = HashMap::new();
     for (index, file) in context.files.iter().enumerate() {
         for handler in file.handlers().filter(|handler| handler.is_type("command")) {
-            let same = seen.iter().find(|(other, _)| is_same(*other, handler));
-            let Some((_, in_plugin)) = same else {
-                seen.push((handler, file.is_plugin()));
+            let Some(key) = HandlerKey::new(handler) else { continue };
+            let Some(in_plugin) = seen.get(&key) else {
+                seen.insert(key, file.is_plugin());
                 continue;
             };
             let Some(command) = handler.node.member("command") else { continue };
@@ -53,18 +57,27 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
     }
 }
 
-/// Returns true if two hooks differ at most in what the client does not compare.
-fn is_same(one: HandlerNode<'_>, other: HandlerNode<'_>) -> bool {
-    let list = |handler: HandlerNode<'_>| -> Option<Vec<String>> {
-        let items = handler.node.get("args")?.items().iter();
-        Some(items.filter_map(SourceNode::text).map(str::to_owned).collect())
-    };
-    one.event == other.event
-        && one.matcher().unwrap_or_default() == other.matcher().unwrap_or_default()
-        && one.text("command").is_some()
-        && one.text("command") == other.text("command")
-        && one.text("if").unwrap_or_default() == other.text("if").unwrap_or_default()
-        && list(one) == list(other)
+/// What the client compares of two hooks.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct HandlerKey<'a> {
+    event: EventName,
+    matcher: &'a str,
+    command: &'a str,
+    condition: &'a str,
+    args: Option<Vec<&'a str>>,
+}
+
+impl<'a> HandlerKey<'a> {
+    fn new(handler: HandlerNode<'a>) -> Option<Self> {
+        let args = handler.node.get("args");
+        Some(Self {
+            event: handler.event,
+            matcher: handler.matcher().unwrap_or_default(),
+            command: handler.text("command")?,
+            condition: handler.text("if").unwrap_or_default(),
+            args: args.map(|args| args.items().iter().filter_map(SourceNode::text).collect()),
+        })
+    }
 }
 
 #[cfg(test)]

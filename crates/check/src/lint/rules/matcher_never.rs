@@ -37,11 +37,11 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
             let Some(member) = group.node.member("matcher") else { continue };
             let Some(text) = member.node.text() else { continue };
             let spec = table::event_spec(group.event);
-            let matcher = Matcher::parse(Some(text), spec, context.contract);
+            let Some(read) = context.matcher(group.event, text) else { continue };
+            let matcher = &read.matcher;
             let is_tools = matches!(spec.matcher.values, MatcherValues::Tools);
             let is_rule = is_tools && is_permission_rule(text);
-            let reach = matcher.reach();
-            let (message, help) = match reach {
+            let (message, help) = match read.reach {
                 MatcherReach::Maybe if is_rule => (
                     format!(
                         "`{text}` is a permission rule: as a matcher it matches no tool, and the hooks never run"

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use rutter_check::lint::{LintContext, LintFile, LintFinding, LintRule, Severity, run_rules};
-use rutter_check::settings::line_and_column;
 use rutter_contract::version::{Contract, Version};
 
 use crate::cli::lint::{LintArgs, LintFormat};
@@ -191,5 +190,5 @@ impl LintRun<'_> {
 
 /// Returns the line and column of a finding.
 fn position(finding: &LintFinding, file: &LintFile) -> (usize, usize) {
-    line_and_column(&file.text, finding.range.start)
+    file.line_and_column(finding.range.start)
 }

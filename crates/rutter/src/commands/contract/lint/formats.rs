@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use rutter_check::lint::{LintFile, LintFinding, LintRule, RULES, Severity};
-use rutter_check::settings::line_and_column;
 use rutter_redact::redact;
 use serde_json::{Value, json};
 
@@ -36,7 +35,7 @@ pub(super) fn print_json(run: &LintRun<'_>, ui: &mut Ui<'_>) -> CommandResult {
 
 fn finding_json(finding: &LintFinding, file: &LintFile) -> Value {
     let (line, column) = position(finding, file);
-    let (end_line, end_column) = line_and_column(&file.text, finding.range.end);
+    let (end_line, end_column) = file.line_and_column(finding.range.end);
     // A redacted edit would destroy the file, and one with a secret must not be printed.
     let fix = finding.fix.as_ref();
     let fix = fix.filter(|fix| fix.edits.iter().all(|edit| redact(&edit.text) == edit.text));
@@ -66,7 +65,7 @@ pub(super) fn print_sarif(run: &LintRun<'_>, folder: &Path, ui: &mut Ui<'_>) -> 
     let results: Vec<Value> = (run.located())
         .map(|(finding, file)| {
             let (line, column) = position(finding, file);
-            let (end_line, end_column) = line_and_column(&file.text, finding.range.end);
+            let (end_line, end_column) = file.line_and_column(finding.range.end);
             json!({
                 "ruleId": finding.rule.id,
                 "ruleIndex": RULES.iter().position(|rule| rule.id == finding.rule.id),
