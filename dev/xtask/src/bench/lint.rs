@@ -116,7 +116,8 @@ fn write_machine(folder: &Path, home: &Path) -> Result<()> {
     write_json(&folder.join(".claude/settings.local.json"), &local)?;
     let frontmatter = "---\nname: check\ndescription: Checks the work\nhooks:\n  Stop:\n    - hooks:\n        \
                        - type: command\n          command: \"true checked\"\n---\nCheck the work.\n";
-    write_text(&folder.join(".claude/agents/check.md"), frontmatter)?;
+    let agent = frontmatter.replace("checked", "finished");
+    write_text(&folder.join(".claude/agents/check.md"), &agent)?;
     write_text(&folder.join(".claude/skills/check/SKILL.md"), frontmatter)?;
     let mut enabled = serde_json::Map::new();
     let mut installed = serde_json::Map::new();

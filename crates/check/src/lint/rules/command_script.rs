@@ -17,6 +17,9 @@ lint_rule! {
     /// { "hooks": { "PreToolUse": [{ "hooks": [{ "type": "command", "command": "\"$CLAUDE_PROJECT_DIR\"/.claude/hooks/gaurd.sh" }] }] } }
     /// ```
     ///
+    /// `python3` and `sh` (dash) exit with 2 if the script is missing, and 2 is a denial: on PreToolUse such a hook blocks every
+    /// matching call (anthropics/claude-code#80697).
+    ///
     /// Only commands that can be read with certainty are checked. Scripts are looked for in the folder that the settings
     /// belong to, unless the settings file is the only file there. A script elsewhere that is missing is a warning.
     COMMAND_SCRIPT = "command-script", Error, check

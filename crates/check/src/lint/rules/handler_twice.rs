@@ -29,7 +29,9 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
     let mut seen: HashMap<HandlerKey<'_>, bool> = HashMap::new();
     for (index, file) in context.files.iter().enumerate() {
         for handler in file.handlers().filter(|handler| handler.is_type("command")) {
-            let Some(key) = HandlerKey::new(handler) else { continue };
+            // Hooks of a skill, agent or command run only while it is in use.
+            let part = file.whose.is_markdown().then_some(index);
+            let Some(key) = HandlerKey::new(handler, part) else { continue };
             let Some(in_plugin) = seen.get(&key) else {
                 seen.insert(key, file.is_plugin());
                 continue;
@@ -60,6 +62,8 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
 /// What the client compares of two hooks.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct HandlerKey<'a> {
+    /// Index of a file whose hooks run only for a part of a session.
+    part: Option<usize>,
     event: EventName,
     matcher: &'a str,
     command: &'a str,
@@ -68,9 +72,10 @@ struct HandlerKey<'a> {
 }
 
 impl<'a> HandlerKey<'a> {
-    fn new(handler: HandlerNode<'a>) -> Option<Self> {
+    fn new(handler: HandlerNode<'a>, part: Option<usize>) -> Option<Self> {
         let args = handler.node.get("args");
         Some(Self {
+            part,
             event: handler.event,
             matcher: handler.matcher().unwrap_or_default(),
             command: handler.text("command")?,
@@ -84,6 +89,7 @@ impl<'a> HandlerKey<'a> {
 mod tests {
     use super::HANDLER_TWICE;
     use crate::lint::testing::LintCase;
+    use crate::settings::SettingsSource;
 
     fn case(first: &str, second: &str) -> LintCase {
         LintCase::settings(&format!(r#"{{"hooks": {{"PreToolUse": [{first}, {second}]}}}}"#))
@@ -97,5 +103,21 @@ mod tests {
         assert!(case(group, &other).marked(&HANDLER_TWICE).is_empty());
         let filtered = group.replace("\"type\"", "\"if\": \"Bash(git *)\", \"type\"");
         assert!(case(group, &filtered).marked(&HANDLER_TWICE).is_empty());
+    }
+
+    #[test]
+    fn agents_and_skills_are_apart() {
+        let hook =
+            "hooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: \"true\"\n";
+        let text = format!("---\nname: a\ndescription: b\n{hook}---\n");
+        let case = LintCase::settings(
+            r#"{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}"#,
+        );
+        let case = case.with_file(SettingsSource::Agent, ".claude/agents/a.md", &text).with_file(
+            SettingsSource::Skill,
+            ".claude/skills/a/SKILL.md",
+            &text,
+        );
+        assert_eq!(case.marked(&HANDLER_TWICE), [""; 0]);
     }
 }
