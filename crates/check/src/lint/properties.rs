@@ -101,10 +101,10 @@ type Mutation = (prop::sample::Index, usize, Option<String>);
 /// Splits a text into words, strings of quotes and blanks, and single characters.
 fn split_tokens(text: &str) -> Vec<String> {
     let mut tokens: Vec<String> = Vec::new();
-    let kind = |c: char| if c.is_alphanumeric() || c == '_' { 1 } else { 0 };
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
     for c in text.chars() {
         match tokens.last_mut() {
-            Some(last) if kind(c) == 1 && last.chars().all(|c| kind(c) == 1) => last.push(c),
+            Some(last) if is_word(c) && last.chars().all(|c| is_word(c)) => last.push(c),
             _ => tokens.push(c.to_string()),
         }
     }

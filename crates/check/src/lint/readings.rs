@@ -139,7 +139,7 @@ fn named_tools(handler: HandlerNode<'_>) -> Option<Vec<String>> {
 /// Returns the names of the variables that settings set.
 fn env_variables(files: &[LintFile]) -> Vec<String> {
     let env = files.iter().filter_map(|file| file.get("env"));
-    env.flat_map(|env| env.members()).map(|member| member.key.clone()).collect()
+    env.flat_map(SourceNode::members).map(|member| member.key.clone()).collect()
 }
 
 fn read_handler(

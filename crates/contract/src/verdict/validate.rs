@@ -56,7 +56,8 @@ pub(super) fn find_issues(node: &JsonNode, contract: Contract) -> Vec<Validation
     /// Maximum number of reported issues; more would not help the author.
     const MAX_ISSUES: usize = 8;
     let mut left = node.clone();
-    let mut found: Vec<ValidationIssue> = Vec::new();
+    let mut found = Vec::new();
+    let mut removed: Vec<String> = Vec::new();
     for _ in 0..MAX_ISSUES {
         let Err(issue) = validate_answer(&left, contract) else { break };
         // A missing key cannot be removed; its parent can.
@@ -72,8 +73,9 @@ pub(super) fn find_issues(node: &JsonNode, contract: Contract) -> Vec<Validation
         }
         left = left.without(culprit);
         // A wrong value that was removed is missing now; that is the same mistake.
-        let is_known = matches!(issue.problem, ValidationProblem::Missing)
-            && found.iter().any(|known| known.path == issue.path);
+        let is_known =
+            matches!(issue.problem, ValidationProblem::Missing) && removed.contains(&issue.path);
+        removed.push(culprit.to_owned());
         if !is_known {
             found.push(issue);
         }

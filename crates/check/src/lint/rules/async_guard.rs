@@ -1,7 +1,7 @@
 //! Guards that run in the background.
 
 use crate::lint::rule::lint_rule;
-use crate::lint::{CommandReading, LintContext, LintFinding};
+use crate::lint::{CommandReading, LintContext, LintFinding, SourceNode};
 
 lint_rule! {
     /// A hook that decides runs with `async`, so its decision comes too late.
@@ -20,7 +20,7 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
     for reading in &context.commands {
         let Some(handler) = reading.node(&context.files) else { continue };
         let Some(member) = handler.node.member("async") else { continue };
-        let rewakes = handler.node.get("asyncRewake").and_then(|node| node.flag()) == Some(true);
+        let rewakes = handler.node.get("asyncRewake").and_then(SourceNode::flag) == Some(true);
         if member.node.flag() == Some(true) && !rewakes && decides(reading, context) {
             let message = "this hook denies or blocks, but runs in the background: the client ignores its answer";
             findings.push(LintFinding::new(

@@ -60,7 +60,7 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
                     help,
                 )
                 .with_severity(severity);
-                let edits = name_edits(&matcher, member)
+                let edits = name_edits(matcher, member)
                     .filter(|_| matches!(state, NameState::WrongCase(_)));
                 findings.push(match edits {
                     Some(edits) => finding.with_edits(edits),

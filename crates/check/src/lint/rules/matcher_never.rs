@@ -56,7 +56,7 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
                     "this matcher names nothing: its hooks never run".to_owned(),
                     "write `*`, or remove the matcher, to match every value".to_owned(),
                 ),
-                MatcherReach::Never(NeverReason::NoPossibleName) => describe_names(&matcher, group),
+                MatcherReach::Never(NeverReason::NoPossibleName) => describe_names(matcher, group),
                 MatcherReach::Never(NeverReason::NoListedValue) => (
                     format!(
                         "no value of {} matches: the hooks never run",
@@ -71,7 +71,7 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
             let edits = if is_rule {
                 rule_edits(text, member, group, file)
             } else {
-                name_edits(&matcher, member)
+                name_edits(matcher, member)
             };
             findings.push(match edits {
                 Some(edits) => finding.with_edits(edits),
@@ -108,10 +108,12 @@ fn needs_foreign_sign(pattern: &str) -> bool {
             _ => {
                 let is_foreign = "/!&=;<>@#%~\"'` ,".contains(literal);
                 let is_optional = matches!(signs.peek(), Some('?' | '*' | '{'));
-                if depth == 0 && is_foreign && !is_optional {
-                    if let Some(last) = needs.last_mut() {
-                        *last = true;
-                    }
+                if depth == 0
+                    && is_foreign
+                    && !is_optional
+                    && let Some(last) = needs.last_mut()
+                {
+                    *last = true;
                 }
             }
         }

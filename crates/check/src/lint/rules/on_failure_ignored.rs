@@ -3,7 +3,7 @@
 use rutter_contract::EventName;
 
 use crate::lint::rule::lint_rule;
-use crate::lint::{LintContext, LintFinding};
+use crate::lint::{LintContext, LintFinding, SourceNode};
 
 lint_rule! {
     /// `onFailure: "block"` has no effect here, so the hook fails open.
@@ -35,7 +35,7 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
             );
             let is_async = ["async", "asyncRewake"]
                 .iter()
-                .any(|key| handler.node.get(key).and_then(|node| node.flag()) == Some(true));
+                .any(|key| handler.node.get(key).and_then(SourceNode::flag) == Some(true));
             let reason = if !context.contract.reads_on_failure() {
                 format!("client {} does not know `onFailure`", context.contract.version())
             } else if is_async {

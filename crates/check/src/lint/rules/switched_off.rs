@@ -1,7 +1,7 @@
 //! Settings that switch hooks off.
 
 use crate::lint::rule::lint_rule;
-use crate::lint::{LintContext, LintFile, LintFinding};
+use crate::lint::{LintContext, LintFile, LintFinding, SourceNode};
 use crate::settings::{DISABLE_HOOKS_KEY, LayerState, SIMPLE_VARIABLE, SettingsSource, is_truthy};
 
 lint_rule! {
@@ -28,8 +28,8 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
         return;
     }
     let layers = || context.files.iter().enumerate().filter(|(_, file)| used(file));
-    let disabling = layers()
-        .find(|(_, file)| file.get(DISABLE_HOOKS_KEY).and_then(|node| node.flag()).is_some());
+    let disabling =
+        layers().find(|(_, file)| file.get(DISABLE_HOOKS_KEY).and_then(SourceNode::flag).is_some());
     if let Some((index, file)) = disabling
         && let Some(member) = file.root.as_ref().and_then(|root| root.member(DISABLE_HOOKS_KEY))
         && member.node.flag() == Some(true)

@@ -1,5 +1,6 @@
 //! Findings as JSON, as SARIF, and as commands of GitHub Actions.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use rutter_check::lint::{LintFile, LintFinding, LintRule, RULES, Severity};
@@ -123,9 +124,11 @@ fn file_uri(path: &Path, folder: &Path) -> String {
     for byte in path.to_string_lossy().bytes() {
         match byte {
             b'/' | b'-' | b'.' | b'_' | b'~' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => {
-                uri.push(char::from(byte))
+                uri.push(char::from(byte));
             }
-            _ => uri.push_str(&format!("%{byte:02X}")),
+            _ => {
+                let _ = write!(uri, "%{byte:02X}");
+            }
         }
     }
     uri
