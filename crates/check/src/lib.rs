@@ -10,6 +10,8 @@
 //!
 //! [`adapt`] translates between the client and hooks that were written for other documentation.
 //!
+//! [`schema`] describes files with hooks as JSON Schemas, for editors.
+//!
 //! [`live`] drives a real Claude Code client offline, with a scripted model on loopback, a temporary
 //! project and the hooks under test, and records the run.
 
@@ -19,6 +21,7 @@ pub mod adapt;
 pub mod lint;
 pub mod live;
 pub mod matcher;
+pub mod schema;
 pub mod script;
 pub mod settings;
 pub mod text_edit;

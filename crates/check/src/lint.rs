@@ -7,6 +7,9 @@
 
 mod context;
 mod finding;
+mod fixes;
+#[cfg(test)]
+mod properties;
 mod readings;
 mod rule;
 mod rules;
@@ -14,8 +17,11 @@ mod rules;
 mod testing;
 mod tree;
 
-pub use context::{GroupNode, HandlerNode, LintContext, LintFile, LintMachine};
+pub use context::{
+    GroupNode, HandlerNode, HandlerPlace, LintContext, LintFile, LintMachine, ReadMatcher,
+};
 pub use finding::{LintFinding, LintFix, Severity};
+pub use fixes::{fix_file, select_edits};
 pub use readings::{CommandReading, ScriptReading};
 pub use rule::LintRule;
 pub use rules::RULES;

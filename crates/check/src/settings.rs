@@ -51,7 +51,10 @@ pub use document::{
     MAX_DOCUMENT_BYTES,
 };
 pub use entry::{EntrySource, HookEntry, collect_entries};
-pub use entry_fault::{EntryFault, EntryFieldType, common_entry_fields, entry_fields, entry_types};
+pub use entry_fault::{
+    EntryFault, EntryField, EntryFieldType, common_entry_fields, entry_fields, entry_form,
+    entry_types,
+};
 pub use hook_container::HookContainer;
 pub use hook_files::{HookFile, HookFileKind, HookLayers, load_folder_layers};
 pub use hooks::{

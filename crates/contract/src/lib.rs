@@ -37,6 +37,7 @@ pub mod describe;
 mod event;
 pub mod input;
 pub mod javascript;
+pub mod known_issues;
 mod lone_surrogates;
 mod name;
 mod near;

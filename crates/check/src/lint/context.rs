@@ -1,15 +1,18 @@
 //! What the rules read: files, contract and machine.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-use rutter_contract::EventName;
 use rutter_contract::version::Contract;
+use rutter_contract::{EventName, table};
 
 use super::finding::LintFix;
 use super::readings::{CommandReading, ScriptReading, read_commands};
 use super::tree::{SourceMember, SourceNode};
+use crate::matcher::{Matcher, MatcherReach};
 use crate::settings::{
-    HookFault, HookFaultKind, LayerState, PluginFault, SettingsFault, SettingsLayer,
+    HookFault, HookFaultKind, LayerState, LineIndex, PluginFault, SettingsFault, SettingsLayer,
     SettingsSource, load_hooks_of,
 };
 use crate::text_edit::TextEdit;
@@ -29,6 +32,17 @@ pub struct LintContext<'a> {
     pub contract: Contract,
     /// The machine on which the hooks run.
     pub machine: &'a LintMachine,
+    /// The matchers of the files, each read once.
+    matchers: HashMap<(EventName, String), ReadMatcher>,
+}
+
+/// A matcher and the values that it can match.
+#[derive(Debug)]
+pub struct ReadMatcher {
+    /// The matcher.
+    pub matcher: Matcher,
+    /// The values.
+    pub reach: MatcherReach,
 }
 
 impl<'a> LintContext<'a> {
@@ -40,7 +54,26 @@ impl<'a> LintContext<'a> {
         machine: &'a LintMachine,
     ) -> Self {
         let (commands, scripts) = read_commands(&mut files, machine);
-        Self { files, plugin_faults, commands, scripts, contract, machine }
+        let mut matchers = HashMap::new();
+        for group in files.iter().flat_map(LintFile::groups) {
+            let Some(text) = group.node.get("matcher").and_then(SourceNode::text) else { continue };
+            matchers
+                .entry((group.event, text.to_owned()))
+                .or_insert_with(|| ReadMatcher::new(text, group.event, contract));
+        }
+        Self { files, plugin_faults, commands, scripts, contract, machine, matchers }
+    }
+
+    /// Returns a matcher of the files.
+    pub fn matcher(&self, event: EventName, text: &str) -> Option<&ReadMatcher> {
+        self.matchers.get(&(event, text.to_owned()))
+    }
+}
+
+impl ReadMatcher {
+    fn new(text: &str, event: EventName, contract: Contract) -> Self {
+        let matcher = Matcher::parse(Some(text), table::event_spec(event), contract);
+        Self { reach: matcher.reach(), matcher }
     }
 }
 
@@ -76,6 +109,8 @@ pub struct LintFile {
     pub faults: Vec<SettingsFault>,
     /// True for a script that a hook starts.
     pub is_script: bool,
+    /// The lines of the text, found when they are first needed.
+    pub(super) lines: OnceLock<LineIndex>,
 }
 
 impl LintFile {
@@ -104,7 +139,18 @@ impl LintFile {
         let SettingsLayer { whose, path, state, mut faults, .. } = layer;
         faults.extend(more.into_iter().flatten().map(SettingsFault::Hooks));
         let text = text.unwrap_or_default();
-        Some(Self { path, whose, plugin, project, state, text, root, faults, is_script: false })
+        Some(Self {
+            path,
+            whose,
+            plugin,
+            project,
+            state,
+            text,
+            root,
+            faults,
+            is_script: false,
+            lines: OnceLock::new(),
+        })
     }
 
     /// Creates the file with another text.
@@ -123,6 +169,7 @@ impl LintFile {
             root: None,
             faults: Vec::new(),
             is_script: false,
+            lines: OnceLock::new(),
         })
     }
 
@@ -155,6 +202,32 @@ impl LintFile {
                 node,
             })
         })
+    }
+
+    /// Returns the handlers as [`Self::handlers`] does, with their places.
+    pub(super) fn placed_handlers(&self) -> impl Iterator<Item = (HandlerPlace, HandlerNode<'_>)> {
+        self.events().iter().enumerate().flat_map(move |(event, member)| {
+            let groups = member.node.items().iter().enumerate();
+            groups.flat_map(move |(group, node)| {
+                let count = node.get("hooks").map_or(0, |hooks| hooks.items().len());
+                let places = (0..count).map(move |handler| HandlerPlace { event, group, handler });
+                places.filter_map(move |place| Some((place, self.handler_at(place)?)))
+            })
+        })
+    }
+
+    /// Returns the handler at a place.
+    pub fn handler_at(&self, place: HandlerPlace) -> Option<HandlerNode<'_>> {
+        let member = self.events().get(place.event)?;
+        let event = member.key.parse().ok()?;
+        let group = member.node.items().get(place.group)?;
+        let node = group.get("hooks")?.items().get(place.handler)?;
+        node.is_object().then_some(HandlerNode { event, group, node })
+    }
+
+    /// Returns the line and column of a byte offset, both from 1, with columns in characters.
+    pub fn line_and_column(&self, at: usize) -> (usize, usize) {
+        self.lines.get_or_init(|| LineIndex::new(&self.text)).line_and_column(&self.text, at)
     }
 
     /// Returns the byte offset of a line and column, both from 1, with columns in characters.
@@ -249,6 +322,17 @@ pub struct GroupNode<'a> {
     pub event: EventName,
     /// The group.
     pub node: &'a SourceNode,
+}
+
+/// The place of a handler in a file, by indices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HandlerPlace {
+    /// Index of the event.
+    pub event: usize,
+    /// Index of the group in the event.
+    pub group: usize,
+    /// Index of the handler in the group.
+    pub handler: usize,
 }
 
 /// A handler of a known event.

@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use rutter_contract::EventName;
 
-use super::context::{HandlerNode, LintFile, LintMachine, is_executable};
+use super::context::{HandlerNode, HandlerPlace, LintFile, LintMachine, is_executable};
 use super::tree::SourceNode;
 use crate::script::{
     CommandContext, CommandReport, HookCommand, HookFile, ScriptContext, ScriptLanguage,
@@ -21,8 +22,8 @@ const MAX_SCRIPT_BYTES: u64 = 256 * 1024;
 pub struct CommandReading {
     /// Index of the file that has the handler.
     pub file: usize,
-    /// Number of the handler in the file, in the order of [`LintFile::handlers`].
-    pub handler: usize,
+    /// Place of the handler in the file.
+    pub place: HandlerPlace,
     /// The result.
     pub report: CommandReport,
     /// Indices of the scripts that it starts, in [`super::LintContext::scripts`].
@@ -62,7 +63,7 @@ pub(super) fn read_commands(
     let variables = env_variables(files);
     let variables: Vec<&str> = variables.iter().map(String::as_str).collect();
     for (index, file) in files.iter().enumerate() {
-        for (number, handler) in file.handlers().enumerate() {
+        for (place, handler) in file.placed_handlers() {
             if !handler.is_type("command") {
                 continue;
             }
@@ -70,7 +71,7 @@ pub(super) fn read_commands(
             let scripts = (report.scripts.iter())
                 .filter_map(|script| add_script(script, handler, file, index, &mut found))
                 .collect();
-            commands.push(CommandReading { file: index, handler: number, report, scripts });
+            commands.push(CommandReading { file: index, place, report, scripts });
         }
     }
     let mut scripts = Vec::new();
@@ -91,6 +92,7 @@ pub(super) fn read_commands(
             root: None,
             faults: Vec::new(),
             is_script: true,
+            lines: OnceLock::new(),
         });
     }
     (commands, scripts)
@@ -190,7 +192,7 @@ fn read_hook_file(path: &Path) -> HookFile {
 impl CommandReading {
     /// Returns the handler.
     pub fn node<'a>(&self, files: &'a [LintFile]) -> Option<HandlerNode<'a>> {
-        files.get(self.file)?.handlers().nth(self.handler)
+        files.get(self.file)?.handler_at(self.place)
     }
 
     /// Returns the range in the file of a range in the command or in an argument. The whole value counts if it has escapes.

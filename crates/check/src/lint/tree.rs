@@ -147,7 +147,7 @@ mod tests {
 
     fn parse(name: &str, text: &str) -> SourceNode {
         let contract = Contract::newest();
-        let loaded = if Path::new(name).extension().is_some_and(|end| end == "md") {
+        let loaded = if Path::new(name).extension().is_some_and(|extension| extension == "md") {
             LoadedDocument::parse_frontmatter(Path::new(name), text.as_bytes(), contract)
         } else {
             LoadedDocument::parse(Path::new(name), text.as_bytes())

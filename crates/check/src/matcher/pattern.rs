@@ -3,7 +3,9 @@
 use regress::Regex;
 
 use super::MatcherKind;
-use super::pattern_shape::{has_repeated_boundary, is_affordable, is_affordable_for_names};
+use super::pattern_shape::{
+    TYPICAL_VALUE_CHARS, has_repeated_boundary, is_affordable, is_affordable_for_names,
+};
 
 /// Length above which a pattern is not evaluated, in bytes.
 pub const MAX_PATTERN_BYTES: usize = 2_000;
@@ -47,7 +49,11 @@ impl MatcherPattern {
 
     /// Returns true if the pattern occurs in `value`, and `None` if the evaluation may take too long.
     pub fn is_match(&self, value: &str) -> Option<bool> {
-        is_affordable(&self.text, value.chars().count()).then(|| self.regex.find(value).is_some())
+        let chars = value.chars().count();
+        // Shorter values need no check: `parse` made it for this length.
+        let is_short = chars <= TYPICAL_VALUE_CHARS;
+        let is_judged = is_short || is_affordable(&self.text, chars);
+        is_judged.then(|| self.regex.find(value).is_some())
     }
 }
 

@@ -8,7 +8,7 @@
 /// Number of ways above which a pattern is not evaluated. Four wildcards on a text of 32 characters stay below it.
 const MAX_WAYS: u64 = 2 << 20;
 /// Text length for which a pattern is judged when it is parsed; the longest tool name of the client has 23 characters.
-const TYPICAL_VALUE_CHARS: usize = 32;
+pub(super) const TYPICAL_VALUE_CHARS: usize = 32;
 /// Depth of groups beyond which a pattern is not judged.
 const MAX_GROUP_DEPTH: usize = 64;
 

@@ -163,6 +163,32 @@ pub fn entry_fields(name: &str) -> Option<impl Iterator<Item = &'static str> + C
     Some(needs.iter().chain(*may).map(|(name, _)| *name))
 }
 
+/// A field of an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EntryField {
+    /// The name.
+    pub name: &'static str,
+    /// The required type of the value.
+    pub value: EntryFieldType,
+    /// True if the client does not load an entry without it.
+    pub is_required: bool,
+}
+
+/// Returns the fields of a type of entry, the common ones last, without `type`. Returns None if the client does not know
+/// the type.
+pub fn entry_form(name: &str) -> Option<Vec<EntryField>> {
+    let (_, needs, may) = ENTRY_FORMS.iter().find(|(form, ..)| *form == name)?;
+    let field = |is_required: bool| {
+        move |(name, value): &(&'static str, EntryFieldType)| EntryField {
+            name,
+            value: *value,
+            is_required,
+        }
+    };
+    let may = may.iter().chain(COMMON_FIELDS).map(field(false));
+    Some(needs.iter().map(field(true)).chain(may).collect())
+}
+
 /// Returns the names of the fields that every type of entry may have.
 pub fn common_entry_fields() -> impl Iterator<Item = &'static str> + Clone {
     COMMON_FIELDS.iter().map(|(name, _)| *name)

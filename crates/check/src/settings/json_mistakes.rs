@@ -262,7 +262,8 @@ impl MistakeScanner<'_> {
                     self.at += 2;
                 }
                 Some(byte) => {
-                    self.at += 1 + usize::from(byte == b'\\');
+                    // A backslash may be the last character.
+                    self.at = (self.at + 1 + usize::from(byte == b'\\')).min(self.text.len());
                     while self.at < self.text.len() && !self.text.is_char_boundary(self.at) {
                         self.at += 1;
                     }

@@ -8,6 +8,7 @@ use super::{ClientArgs, FormatArgs};
 
 /// `rutter contract lint`
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub struct LintArgs {
     /// Files or folders to check; `-` reads a settings file from stdin [default: all files that a client reads here]
     #[arg(value_name = "PATH")]

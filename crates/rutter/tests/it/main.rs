@@ -85,6 +85,12 @@ mod init_server;
 mod init_server_live;
 /// Hooks in forms of other documentation, run by `contract adapt` in the real client.
 mod legacy_hooks;
+/// `rutter contract lint` and `rutter contract rules`: findings, files and exit codes.
+mod lint;
+/// `rutter contract lint --fix`.
+mod lint_fix;
+/// `rutter contract lint --format`: JSON, SARIF and lines for GitHub.
+mod lint_formats;
 /// Helpers for sessions of the real client with rutter's hooks.
 mod live_support;
 /// The MCP server with third-party clients.

@@ -18,6 +18,9 @@ lint_rule! {
     /// echo '{"permissionDecision": "deny"}'     # dropped: it belongs into hookSpecificOutput
     /// ```
     ///
+    /// On 2.1.197 an answer with a wrong value also cancels the block of exit code 2; 2.1.325 blocks whatever stdout is
+    /// (anthropics/claude-code#43407).
+    ///
     /// The rule reports an answer only if it is wrong for every event on which the script runs.
     ANSWER_DROPPED = "answer-dropped", Error, check
 }

@@ -21,6 +21,9 @@ lint_rule! {
     /// { "hooks": { "PreToolUse": [{ "hooks": [{ "type": "command", "command": "\"$CLAUDE_PROJECT_DIR\"/.claude/hooks/gaurd.sh" }] }] } }
     /// ```
     ///
+    /// `python3` and `sh` (dash) exit with 2 if the script is missing, and 2 is a denial: on PreToolUse such a hook blocks every
+    /// matching call (anthropics/claude-code#80697).
+    ///
     /// Only commands that can be read with certainty are checked. Scripts are looked for in the folder that the settings
     /// belong to, unless that folder has nothing but the settings. A missing script elsewhere is a warning. It is a remark if
     /// the folder has nothing but settings and scripts, of which some were probably not copied, or if the script is in the

@@ -8,7 +8,8 @@ lint_rule! {
     /// A hook stands directly under its event, without the group around it, so it never runs.
     ///
     /// An event has groups, and a group has its hooks in an array `hooks`. The client ignores a group without that array.
-    /// Under PreToolUse and PermissionRequest it skips the whole file.
+    /// Under PreToolUse and PermissionRequest it skips the whole file. Issue anthropics/claude-code#49990 is about this; it
+    /// still holds on 2.1.325.
     ///
     /// ```json
     /// { "hooks": { "PreToolUse": [{ "matcher": "Bash", "type": "command", "command": "./guard.sh" }] } }

@@ -15,7 +15,8 @@ lint_rule! {
     ///
     /// **Under PreToolUse and PermissionRequest one wrong hook makes the client skip the whole file**, with permissions,
     /// environment and every other hook: the hook could have been what protects the rest. Clients before about 2.1.325 do so
-    /// on every event. A plugin with such a hook is not loaded.
+    /// on every event. A plugin with such a hook is not loaded. Issue anthropics/claude-code#75081 is about this; it still
+    /// holds on 2.1.325.
     ///
     /// ```json
     /// { "hooks": { "PreToolUse": [{ "hooks": [{ "command": "./guard.sh", "timeout": "30" }] }] } }

@@ -1,5 +1,8 @@
 //! The same hook twice on one event.
 
+use std::collections::HashMap;
+
+use rutter_contract::EventName;
 use rutter_contract::table::event_spec;
 use rutter_contract::version::Contract;
 
@@ -20,20 +23,23 @@ lint_rule! {
     /// ] } }
     /// ```
     ///
-    /// Entries with another `if` both run. Under two matchers, the client runs the command once for a value that both match;
-    /// that is not reported. The rule is a remark for entries that run once and a warning for entries that run twice.
+    /// Entries with another `if` both run. Under two matchers that match a common value, the client runs the command once for it.
+    /// The rule is a remark for entries that run once and a warning for entries that run twice.
     HANDLER_TWICE = "handler-twice", Warning, check
 }
 
 fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
-    let mut seen: Vec<(HandlerNode<'_>, bool)> = Vec::new();
+    let mut seen: HashMap<HandlerKey<'_>, Vec<(HandlerNode<'_>, bool)>> = HashMap::new();
     for (index, file) in context.files.iter().enumerate() {
         for handler in file.handlers().filter(|handler| handler.is_type("command")) {
-            let same = seen.iter().find(|(other, _)| {
-                is_same(*other, handler) && may_overlap(*other, handler, context.contract)
-            });
+            // Hooks of a skill, agent or command run only while it is in use.
+            let part = file.whose.is_markdown().then_some(index);
+            let Some(key) = HandlerKey::new(handler, part) else { continue };
+            let known = seen.entry(key).or_default();
+            let same =
+                known.iter().find(|(other, _)| may_overlap(*other, handler, context.contract));
             let Some((_, in_plugin)) = same else {
-                seen.push((handler, file.is_plugin()));
+                known.push((handler, file.is_plugin()));
                 continue;
             };
             let Some(command) = handler.node.member("command") else { continue };
@@ -59,17 +65,28 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
     }
 }
 
-/// Returns true if two hooks differ at most in what the client does not compare.
-fn is_same(one: HandlerNode<'_>, other: HandlerNode<'_>) -> bool {
-    let list = |handler: HandlerNode<'_>| -> Option<Vec<String>> {
-        let items = handler.node.get("args")?.items().iter();
-        Some(items.filter_map(SourceNode::text).map(str::to_owned).collect())
-    };
-    one.event == other.event
-        && one.text("command").is_some()
-        && one.text("command") == other.text("command")
-        && one.text("if").unwrap_or_default() == other.text("if").unwrap_or_default()
-        && list(one) == list(other)
+/// What the client compares of two hooks, without their matchers.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct HandlerKey<'a> {
+    /// Index of a file whose hooks run only for a part of a session.
+    part: Option<usize>,
+    event: EventName,
+    command: &'a str,
+    condition: &'a str,
+    args: Option<Vec<&'a str>>,
+}
+
+impl<'a> HandlerKey<'a> {
+    fn new(handler: HandlerNode<'a>, part: Option<usize>) -> Option<Self> {
+        let args = handler.node.get("args");
+        Some(Self {
+            part,
+            event: handler.event,
+            command: handler.text("command")?,
+            condition: handler.text("if").unwrap_or_default(),
+            args: args.map(|args| args.items().iter().filter_map(SourceNode::text).collect()),
+        })
+    }
 }
 
 /// Returns true if the matchers are the same, or certainly match a common value.
@@ -94,6 +111,7 @@ fn may_overlap(one: HandlerNode<'_>, other: HandlerNode<'_>, contract: Contract)
 mod tests {
     use super::HANDLER_TWICE;
     use crate::lint::testing::LintCase;
+    use crate::settings::SettingsSource;
 
     fn case(first: &str, second: &str) -> LintCase {
         LintCase::settings(&format!(r#"{{"hooks": {{"PreToolUse": [{first}, {second}]}}}}"#))
@@ -109,5 +127,21 @@ mod tests {
         assert!(case(group, &other).marked(&HANDLER_TWICE).is_empty());
         let filtered = group.replace("\"type\"", "\"if\": \"Bash(git *)\", \"type\"");
         assert!(case(group, &filtered).marked(&HANDLER_TWICE).is_empty());
+    }
+
+    #[test]
+    fn agents_and_skills_are_apart() {
+        let hook =
+            "hooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: \"true\"\n";
+        let text = format!("---\nname: a\ndescription: b\n{hook}---\n");
+        let case = LintCase::settings(
+            r#"{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}"#,
+        );
+        let case = case.with_file(SettingsSource::Agent, ".claude/agents/a.md", &text).with_file(
+            SettingsSource::Skill,
+            ".claude/skills/a/SKILL.md",
+            &text,
+        );
+        assert_eq!(case.marked(&HANDLER_TWICE), [""; 0]);
     }
 }

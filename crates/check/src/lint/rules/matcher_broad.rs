@@ -5,7 +5,7 @@ use rutter_contract::table;
 
 use crate::lint::rule::lint_rule;
 use crate::lint::{LintContext, LintFinding};
-use crate::matcher::{Matcher, MatcherKind, MatcherReach};
+use crate::matcher::{MatcherKind, MatcherReach};
 
 lint_rule! {
     /// A matcher looks like a list of names, but is a regular expression that matches more tools.
@@ -27,9 +27,9 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
             let Some(member) = group.node.member("matcher") else { continue };
             let Some(text) = member.node.text() else { continue };
             let spec = table::event_spec(group.event);
-            let matcher = Matcher::parse(Some(text), spec, context.contract);
+            let Some(read) = context.matcher(group.event, text) else { continue };
             let (MatcherKind::Pattern(_), MatcherReach::Known(values), MatcherValues::Tools) =
-                (matcher.kind(), matcher.reach(), spec.matcher.values)
+                (read.matcher.kind(), &read.reach, spec.matcher.values)
             else {
                 continue;
             };

@@ -7,7 +7,7 @@ use rutter_contract::version::Contract;
 use super::matcher_never::{describe_name, name_edits};
 use crate::lint::rule::lint_rule;
 use crate::lint::{LintContext, LintFinding, Severity};
-use crate::matcher::{Matcher, MatcherReach, NameState, known_values};
+use crate::matcher::{MatcherReach, NameState, known_values};
 
 lint_rule! {
     /// A list in a matcher has a name that never matches, beside others that do.
@@ -29,8 +29,9 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
             let Some(member) = group.node.member("matcher") else { continue };
             let Some(text) = member.node.text() else { continue };
             let spec = table::event_spec(group.event);
-            let matcher = Matcher::parse(Some(text), spec, context.contract);
-            if matches!(matcher.reach(), MatcherReach::Never(_)) {
+            let Some(read) = context.matcher(group.event, text) else { continue };
+            let matcher = &read.matcher;
+            if matches!(read.reach, MatcherReach::Never(_)) {
                 continue;
             }
             let is_tool_event = matches!(spec.matcher.values, MatcherValues::Tools);
@@ -72,7 +73,7 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
                     help,
                 )
                 .with_severity(severity);
-                let edits = name_edits(&matcher, member)
+                let edits = name_edits(matcher, member)
                     .filter(|_| matches!(state, NameState::WrongCase(_)));
                 findings.push(match edits {
                     Some(edits) => finding.with_edits(edits),

@@ -1,10 +1,8 @@
 //! Matchers that are no valid regular expression.
 
-use rutter_contract::table;
-
 use crate::lint::rule::lint_rule;
 use crate::lint::{LintContext, LintFinding};
-use crate::matcher::{Matcher, MatcherKind};
+use crate::matcher::MatcherKind;
 
 lint_rule! {
     /// A matcher is not a valid regular expression of JavaScript, so its hooks never run.
@@ -27,9 +25,8 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
         for group in file.groups() {
             let Some(member) = group.node.member("matcher") else { continue };
             let Some(text) = member.node.text() else { continue };
-            let matcher =
-                Matcher::parse(Some(text), table::event_spec(group.event), context.contract);
-            let MatcherKind::InvalidPattern { reason } = matcher.kind() else { continue };
+            let Some(read) = context.matcher(group.event, text) else { continue };
+            let MatcherKind::InvalidPattern { reason } = read.matcher.kind() else { continue };
             let message = format!(
                 "this matcher is not a valid JavaScript regular expression ({reason}): its hooks never run"
             );

@@ -37,11 +37,11 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
             let Some(member) = group.node.member("matcher") else { continue };
             let Some(text) = member.node.text() else { continue };
             let spec = table::event_spec(group.event);
-            let matcher = Matcher::parse(Some(text), spec, context.contract);
+            let Some(read) = context.matcher(group.event, text) else { continue };
+            let matcher = &read.matcher;
             let is_tools = matches!(spec.matcher.values, MatcherValues::Tools);
             let is_rule = is_tools && is_permission_rule(text);
-            let reach = matcher.reach();
-            let (message, help) = match reach {
+            let (message, help) = match read.reach {
                 MatcherReach::Maybe if is_rule => (
                     format!(
                         "`{text}` is a permission rule: as a matcher it matches no tool, and the hooks never run"
@@ -60,7 +60,7 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
                     "this matcher names nothing: its hooks never run".to_owned(),
                     "write `*`, or remove the matcher, to match every value".to_owned(),
                 ),
-                MatcherReach::Never(NeverReason::NoPossibleName) => describe_names(&matcher, group),
+                MatcherReach::Never(NeverReason::NoPossibleName) => describe_names(matcher, group),
                 MatcherReach::Never(NeverReason::NoListedValue) => (
                     format!(
                         "no value of {} matches: the hooks never run",
@@ -75,7 +75,7 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
             let edits = if is_rule {
                 rule_edits(text, member, group, file)
             } else {
-                name_edits(&matcher, member)
+                name_edits(matcher, member)
             };
             findings.push(match edits {
                 Some(edits) => finding.with_edits(edits),

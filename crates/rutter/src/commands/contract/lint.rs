@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use rutter_check::lint::{LintContext, LintFile, LintFinding, LintRule, Severity, run_rules};
-use rutter_check::settings::line_and_column;
 use rutter_contract::version::{Contract, Version};
 
 use crate::cli::lint::{LintArgs, LintFormat};
@@ -17,8 +16,20 @@ mod fix;
 mod formats;
 mod frames;
 
+/// The path that stands for stdin.
+const STDIN_PATH: &str = "-";
+
 /// The files of a run, and the findings in them.
 pub(super) struct LintRun<'a> {
+    /// A part for each project, because hooks of different projects never run together.
+    parts: Vec<LintPart<'a>>,
+    contract: Contract,
+    /// True if `--fix` writes files of plugins. The next update of an installed plugin would replace them.
+    writes_plugins: bool,
+}
+
+/// The files that a client reads together, and the findings in them.
+pub(super) struct LintPart<'a> {
     context: LintContext<'a>,
     findings: Vec<LintFinding>,
 }
@@ -39,19 +50,20 @@ pub(crate) fn run(args: &LintArgs, env: &Environment, ui: &mut Ui<'_>) -> Comman
     let machine = files::describe_machine(&places);
     let lint = |ui: &mut Ui<'_>| -> CommandResult<LintRun<'_>> {
         let loaded = files::load_files(&args.paths, &places, contract, ui)?;
-        let context = LintContext::new(loaded.files, loaded.plugin_faults, contract, &machine);
-        let findings = run_rules(&context, &|rule, file| disabled.contains(rule, file));
-        Ok(LintRun { context, findings })
+        let parts = loaded.into_iter().map(|part| {
+            let context = LintContext::new(part.files, part.plugin_faults, contract, &machine);
+            let findings = run_rules(&context, &|rule, file| disabled.contains(rule, file));
+            LintPart { context, findings }
+        });
+        Ok(LintRun { parts: parts.collect(), contract, writes_plugins: !args.paths.is_empty() })
     };
     let mut found = lint(ui)?;
     if args.fix {
-        if args.paths.iter().any(|path| path.as_os_str() == "-") {
+        if args.paths.iter().any(|path| path.as_os_str() == STDIN_PATH) {
             let message = "--fix cannot write to stdin; give the path of the file";
             return Err(CommandError::Usage(message.to_owned()));
         }
-        // Files of installed plugins are replaced by their next update.
-        let with_plugins = !args.paths.is_empty();
-        let is_written = fix::fix_files(&found, &disabled, with_plugins, args, ui)?;
+        let is_written = fix::fix_files(&found, &disabled, args, ui)?;
         if args.dry_run {
             return Ok(());
         }
@@ -66,7 +78,7 @@ pub(crate) fn run(args: &LintArgs, env: &Environment, ui: &mut Ui<'_>) -> Comman
         LintFormat::Github => formats::print_github(&found, &places.files.folder, ui)?,
     }
     let limit = if args.deny.is_some() { Severity::Warning } else { Severity::Error };
-    if found.findings.iter().any(|finding| finding.severity <= limit) {
+    if found.located().any(|(finding, _)| finding.severity <= limit) {
         return Err(CommandError::Findings);
     }
     Ok(())
@@ -124,14 +136,29 @@ impl DisabledRules {
 impl LintRun<'_> {
     /// Returns the findings with their files.
     fn located(&self) -> impl Iterator<Item = (&LintFinding, &LintFile)> {
-        self.findings
-            .iter()
-            .filter_map(|finding| Some((finding, self.context.files.get(finding.file)?)))
+        self.parts.iter().flat_map(|part| {
+            let file = |finding: &LintFinding| part.context.files.get(finding.file);
+            part.findings.iter().filter_map(move |finding| Some((finding, file(finding)?)))
+        })
+    }
+
+    /// Returns true if `--fix` may write a file.
+    fn can_write(&self, file: &LintFile) -> bool {
+        file.path.as_os_str() != STDIN_PATH && (self.writes_plugins || !file.is_plugin())
+    }
+
+    /// Returns the number of findings that `--fix` corrects at once.
+    fn count_fixable(&self) -> usize {
+        let is_fixable = |(finding, file): &(&LintFinding, &LintFile)| {
+            self.can_write(file) && finding.fix.as_ref().is_some_and(|fix| file.can_take(fix))
+        };
+        self.located().filter(is_fixable).count()
     }
 
     /// Returns the files that are no scripts.
     fn config_files(&self) -> impl Iterator<Item = &LintFile> {
-        self.context.files.iter().filter(|file| !file.is_script)
+        let files = self.parts.iter().flat_map(|part| &part.context.files);
+        files.filter(|file| !file.is_script)
     }
 
     /// Returns the number of findings of each severity, in words.
@@ -140,7 +167,7 @@ impl LintRun<'_> {
         let hooks = self.config_files().map(|file| file.handlers().count()).sum::<usize>();
         let (files, hooks) =
             (format_count(files as u64, "file"), format_count(hooks as u64, "hook"));
-        let scripts = self.context.scripts.len();
+        let scripts = self.parts.iter().map(|part| part.context.scripts.len()).sum::<usize>();
         let scripts = if scripts > 0 {
             format!(" and {}", format_count(scripts as u64, "script"))
         } else {
@@ -148,7 +175,7 @@ impl LintRun<'_> {
         };
         let checked = format!("checked {hooks} in {files}{scripts}");
         let counts = [Severity::Error, Severity::Warning, Severity::Info].map(|severity| {
-            let number = self.findings.iter().filter(|one| one.severity == severity).count();
+            let number = self.located().filter(|(one, _)| one.severity == severity).count();
             let name = if severity == Severity::Info { "remark" } else { severity.as_str() };
             (number > 0).then(|| format_count(number as u64, name))
         });
@@ -163,5 +190,5 @@ impl LintRun<'_> {
 
 /// Returns the line and column of a finding.
 fn position(finding: &LintFinding, file: &LintFile) -> (usize, usize) {
-    line_and_column(&file.text, finding.range.start)
+    file.line_and_column(finding.range.start)
 }

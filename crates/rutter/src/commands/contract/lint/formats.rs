@@ -1,9 +1,9 @@
 //! Findings as JSON, as SARIF, and as commands of GitHub Actions.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use rutter_check::lint::{LintFile, LintFinding, LintRule, RULES, Severity};
-use rutter_check::settings::line_and_column;
 use rutter_redact::redact;
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ pub(super) fn print_json(run: &LintRun<'_>, ui: &mut Ui<'_>) -> CommandResult {
         .collect();
     ui.print_json(&json!({
         "version": REPORT_VERSION,
-        "client": run.context.contract.version().to_string(),
+        "client": run.contract.version().to_string(),
         "files": files,
         "findings": findings,
     }))
@@ -36,8 +36,11 @@ pub(super) fn print_json(run: &LintRun<'_>, ui: &mut Ui<'_>) -> CommandResult {
 
 fn finding_json(finding: &LintFinding, file: &LintFile) -> Value {
     let (line, column) = position(finding, file);
-    let (end_line, end_column) = line_and_column(&file.text, finding.range.end);
-    let edits = finding.fix.as_ref().map(|fix| {
+    let (end_line, end_column) = file.line_and_column(finding.range.end);
+    // A redacted edit would destroy the file, and one with a secret must not be printed.
+    let fix = finding.fix.as_ref();
+    let fix = fix.filter(|fix| fix.edits.iter().all(|edit| redact(&edit.text) == edit.text));
+    let edits = fix.map(|fix| {
         let edits = fix.edits.iter().map(
             |edit| json!({ "start": edit.range.start, "end": edit.range.end, "text": edit.text }),
         );
@@ -63,7 +66,7 @@ pub(super) fn print_sarif(run: &LintRun<'_>, folder: &Path, ui: &mut Ui<'_>) -> 
     let results: Vec<Value> = (run.located())
         .map(|(finding, file)| {
             let (line, column) = position(finding, file);
-            let (end_line, end_column) = line_and_column(&file.text, finding.range.end);
+            let (end_line, end_column) = file.line_and_column(finding.range.end);
             json!({
                 "ruleId": finding.rule.id,
                 "ruleIndex": RULES.iter().position(|rule| rule.id == finding.rule.id),
@@ -121,9 +124,11 @@ fn file_uri(path: &Path, folder: &Path) -> String {
     for byte in path.to_string_lossy().bytes() {
         match byte {
             b'/' | b'-' | b'.' | b'_' | b'~' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => {
-                uri.push(char::from(byte))
+                uri.push(char::from(byte));
             }
-            _ => uri.push_str(&format!("%{byte:02X}")),
+            _ => {
+                let _ = write!(uri, "%{byte:02X}");
+            }
         }
     }
     uri
@@ -139,13 +144,13 @@ pub(super) fn print_github(run: &LintRun<'_>, folder: &Path, ui: &mut Ui<'_>) ->
         };
         let (line, column) = position(finding, file);
         let path = file.path.strip_prefix(folder).unwrap_or(&file.path).to_string_lossy();
-        let message = one_line(&redact(&format!("{}. Help: {}", finding.message, finding.help)));
+        let message = one_line(&format!("{}. Help: {}", finding.message, finding.help));
         writeln!(
             ui.out,
             "::{level} file={},line={line},col={column},title={}::{}",
             escape_property(&path),
             finding.rule.id,
-            escape_data(&message)
+            escape_data(&redact(&message))
         )?;
     }
     Ok(writeln!(ui.out, "{}", run.summary())?)

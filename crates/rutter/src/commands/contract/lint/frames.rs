@@ -22,9 +22,9 @@ pub(super) fn print_text(run: &LintRun<'_>, ui: &mut Ui<'_>) -> CommandResult {
         writeln!(ui.out, "{}\n", render_finding(finding, file, &renderer))?;
     }
     writeln!(ui.out, "{}", run.summary())?;
-    if run.findings.iter().any(|finding| finding.fix.is_some()) {
-        let number = run.findings.iter().filter(|finding| finding.fix.is_some()).count();
-        writeln!(ui.out, "`rutter contract lint --fix` corrects {number} of them")?;
+    let fixable = run.count_fixable();
+    if fixable > 0 {
+        writeln!(ui.out, "`rutter contract lint --fix` corrects {fixable} of them")?;
     }
     Ok(())
 }
@@ -35,7 +35,8 @@ fn render_finding(finding: &LintFinding, file: &LintFile, renderer: &Renderer) -
         Severity::Warning => Level::WARNING,
         Severity::Info => Level::INFO,
     };
-    let (message, help) = (one_line(&finding.message), one_line(&finding.help));
+    let [message, help] =
+        [&finding.message, &finding.help].map(|text| redact(&one_line(text)).into_owned());
     let path = file.path.to_line();
     let (line, column) = position(finding, file);
     let mut group = Group::with_title(level.primary_title(&message).id(finding.rule.id));
