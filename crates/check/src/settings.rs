@@ -1,8 +1,9 @@
 //! The client's configuration, read as the client reads it.
 //!
-//! A client that is started in a folder reads settings files, plugins, registrations of MCP servers and a state file of
-//! its own. This module reads the same files by the same rules. It reports what the client uses, what the client skips,
-//! and where each of them is written. It does not judge any of this: codes, messages and advice belong to the callers.
+//! A client that is started in a folder reads settings files, plugins, registrations of MCP servers, the frontmatter of
+//! skills, agents and commands, and a state file of its own. This module reads the same files by the same rules. It
+//! reports what the client uses, what the client skips, and where each of them is written. It does not judge any of
+//! this: codes, messages and advice belong to the callers.
 //!
 //! Nothing here reads the environment or looks for a home folder. Callers pass all paths.
 //!
@@ -12,20 +13,32 @@
 mod admission;
 mod client_files;
 mod document;
+mod edited_text;
 mod entry;
 mod entry_fault;
+mod frontmatter;
+mod guard_search;
+mod hook_container;
+mod hook_files;
 mod hooks;
+mod json_mistakes;
 mod keys;
 mod layers;
 mod location;
+mod markdown_files;
 mod outline;
+mod plugin_folder;
 mod plugins;
+#[cfg(test)]
+mod properties;
 mod regular_file;
 mod rules;
 mod servers;
+mod spans;
 mod state;
 mod storage;
 mod switches;
+mod yaml;
 
 pub use admission::{BlockReason, ServerBlock};
 pub use client_files::{
@@ -34,16 +47,25 @@ pub use client_files::{
     managed_settings_files, project_servers_file, project_settings_file, user_settings_file,
 };
 pub use document::{
-    ClientDocument, DocumentFault, DocumentFaultKind, DuplicateKey, LoadedDocument,
+    ClientDocument, DocumentFault, DocumentFaultKind, DocumentFormat, DuplicateKey, LoadedDocument,
     MAX_DOCUMENT_BYTES,
 };
-pub use entry::HookEntry;
-pub use entry_fault::{EntryFault, EntryFieldType, entry_types};
-pub use hooks::{HookFault, HookFaultKind, LoadFault, LoadedGroup, LoadedHooks, load_hooks};
+pub use entry::{EntrySource, HookEntry, collect_entries};
+pub use entry_fault::{
+    EntryFault, EntryField, EntryFieldType, common_entry_fields, entry_fields, entry_form,
+    entry_types,
+};
+pub use hook_container::HookContainer;
+pub use hook_files::{HookFile, HookFileKind, HookLayers, load_folder_layers};
+pub use hooks::{
+    HookFault, HookFaultKind, LoadFault, LoadedGroup, LoadedHooks, load_hooks, load_hooks_of,
+};
+pub use json_mistakes::{JsonMistake, JsonMistakeKind};
 pub use keys::{SettingType, WrongType};
 pub use layers::{LayerState, SettingsFault, SettingsLayer, SettingsSource, load_layers};
-pub use location::{FileLocation, line_and_column};
+pub use location::{FileLocation, LineIndex, line_and_column};
 pub use outline::{JsonItem, JsonOutline, JsonType};
+pub use plugin_folder::{LostPart, PluginFault, PluginFaultKind, PluginFolder, load_plugin_folder};
 pub use plugins::{EnabledPlugin, enabled_plugins, load_plugin_layers};
 pub use regular_file::{FileReadError, is_same_path, read_regular_file};
 pub use rules::{
@@ -53,6 +75,7 @@ pub use rules::{
 pub use servers::{
     LoadedServers, McpServer, ServerFault, ServerFileFault, ServerPlugin, ServerState, load_servers,
 };
+pub use spans::FieldSpan;
 pub use state::ClientState;
 pub use storage::client_storage_folder;
 pub use switches::{

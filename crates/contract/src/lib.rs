@@ -8,6 +8,7 @@
 //!
 //! - [`input`]: a type for each event's payload, which keeps unknown fields and unknown events;
 //! - [`output`]: a builder for each event's answer, without the fields that the event does not accept;
+//! - [`answer`]: the same for an event that is known only at run time;
 //! - [`schema`]: JSON Schemas of payloads and answers;
 //! - [`payload`]: payloads captured from the real client;
 //! - [`verdict`]: the client's reaction to a right or wrong answer;
@@ -31,10 +32,12 @@
 
 #![warn(missing_docs)]
 
+pub mod answer;
 pub mod describe;
 mod event;
 pub mod input;
 pub mod javascript;
+pub mod known_issues;
 mod lone_surrogates;
 mod name;
 mod near;
@@ -49,4 +52,4 @@ pub mod version;
 pub use event::HookEvent;
 pub use lone_surrogates::replace_lone_surrogates;
 pub use name::{EventName, UnknownEvent};
-pub use near::find_nearest;
+pub use near::{find_misspelled, find_nearest};

@@ -5,6 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::known_issues::{IssueSubject, describe_known_issues};
 use crate::name::EventName;
 use crate::spec::{ChoiceSpec, EventSpec, FieldSpec, FieldType, Honoured, ShapeSpec, UnionSpec};
 use crate::table;
@@ -89,6 +90,10 @@ pub fn output_schema(event: &EventSpec, contract: Contract) -> Value {
         &format!("What a {name} hook may print. {}", verdict_note(event)),
         event,
     );
+    let issues = describe_known_issues(name, IssueSubject::Answer);
+    if let Some(Value::String(text)) = schema.get_mut("description") {
+        text.push_str(&issues);
+    }
     schema.insert("type".to_owned(), json!("object"));
     schema.insert("allOf".to_owned(), json!([{ "$ref": BASE_FILE }]));
 

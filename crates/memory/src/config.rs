@@ -32,9 +32,10 @@ pub use file::{MAX_CONFIG_FILE_BYTES, PROJECT_FILE};
 pub use finding::{ConfigFinding, ConfigMistake, FilePosition};
 pub use hooks_yaml::{HOOKS_YAML, YamlError, YamlKey, YamlMeaning, read_hooks_yaml};
 pub use keys::{
-    ActionHintSettings, CohortSettings, EditsSettings, GhapCheckinSettings, OutcomeCaptureSettings,
-    PreCompactSettings, PrivacySettings, RetentionSettings, ScopeSettings, SessionEndSettings,
-    SessionStartSettings, StopSettings, SubagentStartSettings, UserPromptSubmitSettings,
+    ActionHintSettings, CohortSettings, EditsSettings, GhapCheckinSettings, LintSettings,
+    OutcomeCaptureSettings, PreCompactSettings, PrivacySettings, RetentionSettings, ScopeSettings,
+    SessionEndSettings, SessionStartSettings, StopSettings, SubagentStartSettings,
+    UserPromptSubmitSettings,
 };
 pub use load::{
     LoadedConfig, ProjectFileTrust, SettingOrigin, check_file, preview_trusted, read_project_file,
@@ -52,6 +53,8 @@ pub struct Config {
     pub retention: RetentionSettings,
     /// Data that is not stored.
     pub privacy: PrivacySettings,
+    /// The rules of the linter that report nothing.
+    pub lint: LintSettings,
     /// The control cohort: sessions that are only observed.
     pub cohort: CohortSettings,
     /// Messages to the user, in addition to those for the model.

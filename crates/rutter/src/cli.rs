@@ -11,10 +11,12 @@ use clap_complete::Shell;
 use rutter_contract::version::Version;
 use rutter_contract::{EventName, UnknownEvent};
 
+pub mod author;
 pub mod config;
 pub mod demo;
 mod help;
 pub mod install;
+pub mod lint;
 pub mod memory;
 pub mod server;
 pub mod steer;
@@ -194,6 +196,26 @@ pub enum ContractCommand {
     /// Payloads are captured from the real client. Without a capture, the payload is built from the event table, and
     /// stderr has a note.
     Payload(ContractPayloadArgs),
+    /// Find mistakes in settings, plugins and hook scripts that Claude Code does not report
+    ///
+    /// Checks every file that a client started here reads, or the given paths. Exits with 1 if a hook does not work;
+    /// with `--deny warnings` also for warnings.
+    Lint(lint::LintArgs),
+    /// List the rules of `contract lint`, or print the page of one
+    Rules(lint::RulesArgs),
+    /// Print a correct answer of a hook, for shell scripts
+    ///
+    /// Exits with 2 if the client would drop the answer: a guard that is written wrongly then blocks.
+    Answer(author::AnswerArgs),
+    /// Print a field of the payload on stdin, for shell scripts
+    ///
+    /// Prints a text as it is, and any other value as JSON. Exits with 1 if the payload does not have the field.
+    Field(author::FieldArgs),
+    /// Run a hook that was written for other documentation, and correct its input and answer
+    ///
+    /// Adds the keys that such hooks read (tool, command, exit_code, stdout, phase, userPrompt) to the payload on stdin, and
+    /// turns an answer that Claude Code would drop into one that works. A right answer passes unchanged.
+    Adapt(author::AdaptArgs),
 }
 
 /// The client version that the output is for.

@@ -15,6 +15,7 @@ mod harmless;
 pub mod hook;
 mod install;
 mod process;
+pub mod quick;
 mod scratch;
 mod shell;
 pub mod ui;

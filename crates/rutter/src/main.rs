@@ -25,6 +25,9 @@ fn main() -> ExitCode {
             return run_hook(event, from);
         }
     }
+    if let Some(code) = run_quick_command() {
+        return code;
+    }
     let cli = cli::parse_arguments();
     let mut out = BufWriter::new(io::stdout().lock());
     let mut err = io::stderr().lock();
@@ -49,6 +52,21 @@ fn main() -> ExitCode {
             ExitCode::from(failure.exit_code())
         }
     }
+}
+
+/// Runs a command that scripts start on every tool call. Returns None for all other commands.
+fn run_quick_command() -> Option<ExitCode> {
+    let arguments: Vec<String> =
+        std::env::args_os().skip(1).map(|word| word.into_string().ok()).collect::<Option<_>>()?;
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    if words.first() != Some(&"contract") {
+        return None;
+    }
+    let result = rutter::quick::run_quick_command(&words, io::stdin().lock())?;
+    drop(io::stderr().write_all(&result.stderr));
+    let mut out = io::stdout().lock();
+    drop(out.write_all(&result.stdout).and_then(|()| out.flush()));
+    Some(ExitCode::from(result.exit))
 }
 
 /// Runs the hook. The exit code is always 0.

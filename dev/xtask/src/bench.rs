@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result, ensure};
 
 mod figures;
 pub(crate) mod hooks;
+pub(crate) mod lint;
 pub(crate) mod mcp;
 pub(crate) mod recall;
 

@@ -70,8 +70,10 @@ fn write_archive(root: &Path, name: &str, binary: &Path, file: File) -> Result<(
         let file = path.file_name().context("a file has a name")?.to_string_lossy();
         archive.append_path_with_name(&path, format!("{name}/{folder}/{file}"))?;
     }
-    let file = "schemas/config.schema.json";
-    archive.append_path_with_name(root.join(file), format!("{name}/{file}"))?;
+    for file in ["config", "settings-hooks", "plugin-hooks"] {
+        let file = format!("schemas/{file}.schema.json");
+        archive.append_path_with_name(root.join(&file), format!("{name}/{file}"))?;
+    }
     archive.into_inner()?.finish()?.sync_all()?;
     Ok(())
 }

@@ -6,11 +6,11 @@ use anyhow::{Context as _, Result};
 use rutter_contract::{EventName, payload};
 use serde_json::Value;
 
-/// Writes captured payloads, measured answers, Bash calls, tool calls, an export and redaction texts as the corpora of
-/// their targets.
+/// Writes captured payloads, measured answers, Bash calls, tool calls, an export, redaction texts and examples of lint
+/// rules as the corpora of their targets.
 pub(crate) fn run(root: &Path) -> Result<()> {
     let folder = |name: &str| root.join("fuzz/corpus").join(name);
-    for name in ["payload", "answer", "call", "record", "redact", "tool_call"] {
+    for name in ["payload", "answer", "call", "record", "redact", "tool_call", "lint"] {
         std::fs::create_dir_all(folder(name))?;
     }
     for event in EventName::ALL {
@@ -51,6 +51,17 @@ pub(crate) fn run(root: &Path) -> Result<()> {
                 .map(|path| path.file_stem().unwrap_or_default().to_string_lossy());
             let path = folder("call").join(name.join("-"));
             crate::files::replace_file(&path, &std::fs::read(payload)?)?;
+        }
+    }
+    for rule in rutter_check::lint::RULES {
+        let page = rule.page();
+        // Blocks stand between fences; the word after the first fence is the language.
+        let blocks = page.split("```").skip(1).step_by(2);
+        let blocks = blocks.filter_map(|block| block.strip_prefix("json\n"));
+        for (number, example) in blocks.enumerate() {
+            let path = folder("lint").join(format!("{}-{number}", rule.id));
+            let seed = [&[0, 0], example.as_bytes()].concat();
+            crate::files::replace_file(&path, &seed)?;
         }
     }
     let export = std::fs::read(root.join("crates/memory/fixtures/store/1.jsonl"))?;

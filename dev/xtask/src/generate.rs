@@ -1,5 +1,5 @@
 //! `cargo xtask generate`: writes the files that are derived from the event table, the command line, the configuration
-//! keys, the doctor's codes and the tools. `--check` reports stale ones.
+//! keys, the doctor's codes, the rules of the linter and the tools. `--check` reports stale ones.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -11,13 +11,19 @@ use anyhow::{Context as _, Result, bail, ensure};
 mod config;
 mod docs;
 mod doctor;
+mod lint;
+mod python;
 mod schemas;
 mod tools;
 mod types;
 
 /// Folders with generated files only: any other file in them is stale.
-const GENERATED_FOLDERS: &[&str] =
-    &["schemas/hooks", "crates/contract/src/input/events", "crates/contract/src/input/choices"];
+const GENERATED_FOLDERS: &[&str] = &[
+    "schemas/hooks",
+    "crates/contract/src/input/events",
+    "crates/contract/src/input/choices",
+    "docs/reference/lint",
+];
 
 /// Generated texts by their path in the repository.
 #[derive(Default)]
@@ -43,9 +49,11 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
     let mut files = GeneratedFiles::default();
     types::add_types(&mut files)?;
     schemas::add_schemas(&mut files);
+    python::add_python(&mut files);
     docs::add_docs(&mut files);
     config::add_config(&mut files);
     doctor::add_doctor(&mut files);
+    lint::add_lint(&mut files);
     tools::add_tools(&mut files);
 
     let mut stale = Vec::new();

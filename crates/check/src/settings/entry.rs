@@ -1,12 +1,17 @@
 //! An entry under `hooks` that the client can load.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use rutter_contract::EventName;
+use rutter_contract::javascript::{JsonKind, JsonNode};
 use serde_json::Value;
 
+use super::document::ClientDocument;
+use super::hooks::LoadedHooks;
 use super::layers::SettingsSource;
 use super::location::FileLocation;
+use super::spans::FieldSpan;
 
 /// An entry under `hooks` that the client can load.
 #[derive(Debug, Clone)]
@@ -25,6 +30,65 @@ pub struct HookEntry {
     pub plugin: Option<PathBuf>,
     /// The kind of settings file that contains the entry.
     pub whose: SettingsSource,
+    /// The entry in the text of its file.
+    pub source: EntrySource,
+}
+
+/// An entry in the text of its file, with byte offsets in the text of the document.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EntrySource {
+    /// The entry.
+    pub range: Range<usize>,
+    /// The fields of the entry, in order and including duplicate keys.
+    pub fields: Vec<FieldSpan>,
+    /// The matcher group that contains the entry.
+    pub group: Range<usize>,
+    /// Index of the group in the list of its event.
+    pub group_index: usize,
+    /// The entry as a tree.
+    pub node: JsonNode,
+}
+
+impl Default for EntrySource {
+    fn default() -> Self {
+        let node = JsonNode { kind: JsonKind::Null, at: 0 };
+        Self { range: 0..0, fields: Vec::new(), group: 0..0, group_index: 0, node }
+    }
+}
+
+impl EntrySource {
+    /// Returns the last field with a key, which is the one that counts.
+    pub fn field(&self, key: &str) -> Option<&FieldSpan> {
+        self.fields.iter().rfind(|field| field.key == key)
+    }
+}
+
+/// Returns the loadable entries of a document. `plugin` is the folder of the plugin that contains it.
+pub fn collect_entries(
+    document: &ClientDocument,
+    hooks: &LoadedHooks<'_>,
+    whose: SettingsSource,
+    plugin: Option<&Path>,
+) -> Vec<HookEntry> {
+    let entries = hooks.groups.iter().flat_map(|group| {
+        group.entries.iter().map(move |node| HookEntry {
+            event: group.event,
+            matcher: group.matcher.map(str::to_owned),
+            matcher_place: document.location(group.at),
+            place: document.location(node.at),
+            handler: document.to_json(node),
+            plugin: plugin.map(Path::to_owned),
+            whose,
+            source: EntrySource {
+                range: document.value_range(node),
+                fields: document.field_spans(node).to_vec(),
+                group: document.value_range(group.node),
+                group_index: group.index,
+                node: (*node).clone(),
+            },
+        })
+    });
+    entries.collect()
 }
 
 impl HookEntry {
@@ -63,6 +127,7 @@ mod tests {
             handler: json!({ "type": "command", "command": "x", "timeout": 1 }),
             plugin: None,
             whose: SettingsSource::User,
+            source: EntrySource::default(),
         };
         let text = "${CLAUDE_PROJECT_DIR}/a ${CLAUDE_PLUGIN_ROOT}/b";
         assert_eq!(entry.expand_variables(text, Path::new("/p")), "/p/a ${CLAUDE_PLUGIN_ROOT}/b");

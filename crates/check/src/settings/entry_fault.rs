@@ -1,5 +1,7 @@
 //! Validates one entry under `hooks` by the rules with which the client loads it.
 
+use std::fmt;
+
 use rutter_contract::javascript::{JsonKind, JsonNode};
 use rutter_contract::version::Contract;
 
@@ -37,6 +39,21 @@ pub enum EntryFault {
         /// The required type.
         wanted: EntryFieldType,
     },
+}
+
+impl fmt::Display for EntryFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotObject { found } => write!(f, "a hook must be an object, not {found}"),
+            Self::NoType => f.write_str("a hook without `type`"),
+            Self::TypeNotText { found } => write!(f, "`type` must be a string, not {found}"),
+            Self::UnknownType { name } => write!(f, "unknown `type` \"{name}\""),
+            Self::MissingField { form, field } => write!(f, "a `{form}` hook needs `{field}`"),
+            Self::WrongField { field, wanted } => {
+                write!(f, "`{field}` must be {}", wanted.description())
+            }
+        }
+    }
 }
 
 /// The required type of a field.
@@ -137,6 +154,44 @@ impl EntryFieldType {
 /// Returns the values of `type` that the client knows.
 pub fn entry_types() -> impl Iterator<Item = &'static str> {
     ENTRY_FORMS.iter().map(|(name, ..)| *name)
+}
+
+/// Returns the names of the fields of a type of entry, without the [common ones](common_entry_fields). Returns None if
+/// the client does not know the type.
+pub fn entry_fields(name: &str) -> Option<impl Iterator<Item = &'static str> + Clone> {
+    let (_, needs, may) = ENTRY_FORMS.iter().find(|(form, ..)| *form == name)?;
+    Some(needs.iter().chain(*may).map(|(name, _)| *name))
+}
+
+/// A field of an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EntryField {
+    /// The name.
+    pub name: &'static str,
+    /// The required type of the value.
+    pub value: EntryFieldType,
+    /// True if the client does not load an entry without it.
+    pub is_required: bool,
+}
+
+/// Returns the fields of a type of entry, the common ones last, without `type`. Returns None if the client does not know
+/// the type.
+pub fn entry_form(name: &str) -> Option<Vec<EntryField>> {
+    let (_, needs, may) = ENTRY_FORMS.iter().find(|(form, ..)| *form == name)?;
+    let field = |is_required: bool| {
+        move |(name, value): &(&'static str, EntryFieldType)| EntryField {
+            name,
+            value: *value,
+            is_required,
+        }
+    };
+    let may = may.iter().chain(COMMON_FIELDS).map(field(false));
+    Some(needs.iter().map(field(true)).chain(may).collect())
+}
+
+/// Returns the names of the fields that every type of entry may have.
+pub fn common_entry_fields() -> impl Iterator<Item = &'static str> + Clone {
+    COMMON_FIELDS.iter().map(|(name, _)| *name)
 }
 
 /// Returns the reason for which the client cannot load an entry, if any, and the wrong field. The field is None if one

@@ -1,8 +1,9 @@
-//! Loads the hooks of a settings file as the client does: it finds the entries that the client runs, the ones that it
-//! skips, and the faults for which it skips the whole file.
+//! Loads the hooks of a file as the client does: it finds the entries that the client runs, the ones that it skips, and
+//! the faults for which it skips the whole file.
 //!
 //! The rules and their order are the client's. The rules for skipping an entry or a file were measured on clients
-//! 2.1.325 and 2.1.197; the rule for hooks outside `hooks` was read in the code of the former.
+//! 2.1.325 and 2.1.197; the rule for hooks outside `hooks` was read in the code of the former. They differ by the kind
+//! of file, which is a [`HookContainer`].
 
 use rutter_contract::javascript::{JsonKind, JsonNode};
 use rutter_contract::version::Contract;
@@ -11,22 +12,13 @@ use serde_json::Value;
 
 use super::document::ClientDocument;
 use super::entry_fault::{EntryFault, find_entry_fault};
+use super::guard_search::{
+    MAX_GUARD_SEARCH_DEPTH, holds_guards, is_event_name, is_guard_event, looks_like_group,
+    may_hold_hooks,
+};
+use super::hook_container::HookContainer;
 use super::location::FileLocation;
 
-/// Depth to which the client searches for guard hooks in unexpected places.
-const MAX_GUARD_SEARCH_DEPTH: usize = 3;
-/// Keys that the client does not search for them.
-const UNSEARCHED_KEYS: &[&str] = &[
-    "mcpServers",
-    "managedMcpServers",
-    "lspServers",
-    "pluginConfigs",
-    "enabledPlugins",
-    "extraKnownMarketplaces",
-    "env",
-    "skillOverrides",
-    "modelSettings",
-];
 /// The hooks of a file that the client loads, and the faults of the others.
 #[derive(Debug, Default)]
 pub struct LoadedHooks<'a> {
@@ -47,6 +39,10 @@ pub struct LoadedGroup<'a> {
     pub at: usize,
     /// The loadable entries.
     pub entries: Vec<&'a JsonNode>,
+    /// Index of the group in the list of its event.
+    pub index: usize,
+    /// The group itself.
+    pub node: &'a JsonNode,
 }
 
 /// A fault under `hooks`, or of hooks in another place.
@@ -63,6 +59,8 @@ pub struct HookFault {
 /// A fault of hooks. *Guards* are hooks of PreToolUse or PermissionRequest.
 #[derive(Debug, Clone, PartialEq)]
 pub enum HookFaultKind {
+    /// The client ignores hooks in this kind of file: the commands and agents of a plugin.
+    HooksIgnored,
     /// Guards stand outside `hooks`.
     GuardsOutside {
         /// The key of the root that contains them.
@@ -131,13 +129,23 @@ pub enum LoadFault {
 
 /// Loads the hooks of a settings file.
 pub fn load_hooks(document: &ClientDocument, contract: Contract) -> LoadedHooks<'_> {
-    let mut loader = HookLoader { document, contract, hooks: LoadedHooks::default() };
+    load_hooks_of(document, HookContainer::Settings, contract)
+}
+
+/// Loads the hooks of a file by the rules for its kind. For a plugin's manifest, only hooks inside it are loaded.
+pub fn load_hooks_of(
+    document: &ClientDocument,
+    container: HookContainer,
+    contract: Contract,
+) -> LoadedHooks<'_> {
+    let mut loader = HookLoader { document, container, contract, hooks: LoadedHooks::default() };
     loader.load_root(&document.root);
     loader.hooks
 }
 
 struct HookLoader<'a> {
     document: &'a ClientDocument,
+    container: HookContainer,
     contract: Contract,
     hooks: LoadedHooks<'a>,
 }
@@ -149,18 +157,25 @@ impl<'a> HookLoader<'a> {
     }
 
     fn load_root(&mut self, root: &'a JsonNode) {
+        if self.container == HookContainer::IgnoredHooks {
+            if let Some(hooks) = root.get("hooks") {
+                self.add_fault(hooks, HookFaultKind::HooksIgnored, true);
+            }
+            return;
+        }
         if self.is_newer_client() {
+            let unsearched = self.container.unsearched_keys();
             for (key, node) in root.members() {
                 let outside = if is_guard_event(key) {
                     may_hold_hooks(node)
                 } else {
                     key != "hooks"
-                        && !UNSEARCHED_KEYS.contains(&key.as_str())
+                        && !unsearched.contains(&key.as_str())
                         && holds_guards(
                             node,
                             MAX_GUARD_SEARCH_DEPTH,
                             !is_event_name(key),
-                            UNSEARCHED_KEYS,
+                            unsearched,
                             false,
                         )
                 };
@@ -171,6 +186,40 @@ impl<'a> HookLoader<'a> {
         }
         let Some(hooks) = root.get("hooks") else { return };
         match &hooks.kind {
+            kind if self.container.is_frontmatter() && is_falsy(kind) => {}
+            // A manifest may also name files, and list both files and objects.
+            JsonKind::Text(_) if self.container == HookContainer::PluginManifest => {}
+            JsonKind::List(items) if self.container == HookContainer::PluginManifest => {
+                for item in items {
+                    match &item.kind {
+                        JsonKind::Object(_) => self.load_events(item),
+                        JsonKind::Text(_) => {}
+                        kind => {
+                            let fault = HookFaultKind::HooksNotObject { found: kind.name() };
+                            self.add_fault(item, fault, true);
+                        }
+                    }
+                }
+            }
+            JsonKind::Object(_) => self.load_events(hooks),
+            kind => {
+                let skips_file = match (self.container, kind) {
+                    // Measured: this costs the hooks of the file, which has none.
+                    (HookContainer::PluginHooks, JsonKind::Null) => false,
+                    (HookContainer::Settings, JsonKind::List(items)) => {
+                        items.iter().any(|item| matches!(item.kind, JsonKind::Object(_)))
+                    }
+                    (container, _) => container != HookContainer::Settings,
+                };
+                let fault = HookFaultKind::HooksNotObject { found: kind.name() };
+                self.add_fault(hooks, fault, skips_file);
+            }
+        }
+    }
+
+    /// Loads an object of events.
+    fn load_events(&mut self, hooks: &'a JsonNode) {
+        match &hooks.kind {
             JsonKind::Object(_) if self.is_newer_client() && looks_like_group(hooks) => {
                 self.add_fault(hooks, HookFaultKind::HooksIsGroup, true);
             }
@@ -179,12 +228,7 @@ impl<'a> HookLoader<'a> {
                     self.load_event(name, node);
                 }
             }
-            kind => {
-                let skips_file = matches!(kind, JsonKind::List(items)
-                    if items.iter().any(|item| matches!(item.kind, JsonKind::Object(_))));
-                let fault = HookFaultKind::HooksNotObject { found: kind.name() };
-                self.add_fault(hooks, fault, skips_file);
-            }
+            _ => {}
         }
     }
 
@@ -209,12 +253,12 @@ impl<'a> HookLoader<'a> {
             let fault = HookFaultKind::EventNotList { event, found: node.kind.name() };
             return self.add_fault(node, fault, skips_file);
         };
-        for group in groups {
-            self.load_group(event, group);
+        for (index, group) in groups.iter().enumerate() {
+            self.load_group(event, index, group);
         }
     }
 
-    fn load_group(&mut self, event: EventName, group: &'a JsonNode) {
+    fn load_group(&mut self, event: EventName, index: usize, group: &'a JsonNode) {
         if self.is_newer_client() && holds_guards(group, MAX_GUARD_SEARCH_DEPTH, false, &[], false)
         {
             return self.add_fault(group, HookFaultKind::GuardsInGroup, true);
@@ -248,7 +292,8 @@ impl<'a> HookLoader<'a> {
                 }
             }
         }
-        self.hooks.groups.push(LoadedGroup { event, matcher, at, entries: loaded });
+        let (entries, node) = (loaded, group);
+        self.hooks.groups.push(LoadedGroup { event, matcher, at, entries, index, node });
     }
 
     /// Adds the fault of a group or an entry that the client cannot load.
@@ -266,6 +311,9 @@ impl<'a> HookLoader<'a> {
 
     fn add_fault(&mut self, node: &JsonNode, kind: HookFaultKind, skips_file: bool) {
         let location = self.document.location(node.at);
+        // Outside settings, the older client ignores all hooks of a file for any fault.
+        let strict = !self.is_newer_client() && self.container != HookContainer::Settings;
+        let skips_file = skips_file || strict;
         self.hooks.faults.push(HookFault { kind, location, skips_file });
     }
 }
@@ -279,62 +327,12 @@ fn parse_event_alias(name: &str) -> Option<EventName> {
     }
 }
 
-fn is_event_name(name: &str) -> bool {
-    name.parse::<EventName>().is_ok()
-}
-
-/// Returns true if an event guards permissions. The client skips a whole file rather than a single guard hook.
-fn is_guard_event(event: &str) -> bool {
-    matches!(event, "PreToolUse" | "PermissionRequest")
-}
-
-/// Returns true if a value may contain hooks.
-fn may_hold_hooks(node: &JsonNode) -> bool {
-    !matches!(&node.kind, JsonKind::Null)
-        && !matches!(&node.kind, JsonKind::List(items) if items.is_empty())
-}
-
-/// Returns true if a value looks like a matcher group.
-fn looks_like_group(node: &JsonNode) -> bool {
-    let has_matcher = node.get("matcher").is_some();
-    if !has_matcher && node.members().iter().any(|(key, _)| is_event_name(key)) {
-        return false;
-    }
-    match node.get("hooks") {
-        Some(JsonNode { kind: JsonKind::List(items), .. }) => !items.is_empty(),
-        Some(hooks @ JsonNode { kind: JsonKind::Object(_), .. }) => {
-            has_matcher || hooks.get("type").and_then(JsonNode::text).is_some()
-        }
-        _ => false,
-    }
-}
-
-/// Returns true if a value contains guard hooks or, with `groups`, anything that looks like a matcher group.
-fn holds_guards(
-    node: &JsonNode,
-    depth: usize,
-    groups: bool,
-    unsearched: &[&str],
-    in_hooks: bool,
-) -> bool {
-    let named =
-        node.members().iter().any(|(key, value)| is_guard_event(key) && may_hold_hooks(value));
-    if named || (groups && looks_like_group(node)) {
-        return true;
-    }
-    let Some(deeper) = depth.checked_sub(1) else { return false };
-    match &node.kind {
-        JsonKind::List(items) => {
-            items.iter().any(|item| holds_guards(item, deeper, groups, unsearched, in_hooks))
-        }
-        JsonKind::Object(_) if in_hooks && node.get("type").and_then(JsonNode::text).is_some() => {
-            false
-        }
-        JsonKind::Object(members) => members.iter().any(|(key, value)| {
-            let in_hooks = key == "hooks" && matches!(value.kind, JsonKind::List(_));
-            !unsearched.contains(&key.as_str())
-                && holds_guards(value, deeper, groups && !is_event_name(key), unsearched, in_hooks)
-        }),
+/// Returns true if JavaScript treats a value as false.
+fn is_falsy(kind: &JsonKind) -> bool {
+    match kind {
+        JsonKind::Null | JsonKind::Bool(false) => true,
+        JsonKind::Number(number) => number.parse() == Ok(0.0_f64),
+        JsonKind::Text(text) => text.is_empty(),
         _ => false,
     }
 }
@@ -343,17 +341,13 @@ fn holds_guards(
 mod tests {
     use std::path::Path;
 
-    use rutter_contract::javascript;
-
+    use super::super::document::LoadedDocument;
     use super::*;
 
     fn document(text: &str) -> ClientDocument {
-        let root = javascript::parse(text).unwrap();
-        ClientDocument {
-            path: Path::new("/s").into(),
-            text: text.to_owned(),
-            root,
-            replaced: false,
+        match LoadedDocument::parse(Path::new("/s"), text.as_bytes()) {
+            LoadedDocument::Document(document) => *document,
+            other => panic!("{other:?}"),
         }
     }
 
@@ -429,5 +423,62 @@ mod tests {
             let expected = HookFaultKind::UnknownEvent { name: name.to_owned(), meant };
             assert_eq!(faults[0].kind, expected);
         }
+    }
+
+    #[test]
+    fn rules_differ_by_container() {
+        use HookContainer as C;
+        let [older, newer] = Contract::MEASURED.map(Contract::for_client);
+        let bad_stop = "{\"hooks\": {\"Stop\": [{\"hooks\": [{}]}]}}";
+        let bad_guard = "{\"hooks\": {\"PreToolUse\": [{\"hooks\": [{}]}]}}";
+        let unknown = "{\"hooks\": {\"Stopp\": []}}";
+        let empty_list = "{\"hooks\": []}";
+        for (text, container, skips) in [
+            (bad_stop, C::Skill, [true, false]),
+            (bad_guard, C::Agent, [true, true]),
+            (unknown, C::Settings, [false, false]),
+            (unknown, C::Agent, [true, false]),
+            (unknown, C::PluginHooks, [true, false]),
+            (empty_list, C::Settings, [false, false]),
+            (empty_list, C::Skill, [true, true]),
+            (empty_list, C::PluginHooks, [true, true]),
+            (bad_stop, C::IgnoredHooks, [true, true]),
+        ] {
+            let document = document(text);
+            for (contract, skips) in [older, newer].into_iter().zip(skips) {
+                let faults = load_hooks_of(&document, container, contract).faults;
+                let [fault] = &faults[..] else { panic!("{text} {faults:?}") };
+                assert_eq!(fault.skips_file, skips, "{text} {container:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn frontmatter_without_hooks_has_no_faults() {
+        for text in
+            ["{\"hooks\": null}", "{\"hooks\": \"\"}", "{\"metadata\": {\"PreToolUse\": [1]}}"]
+        {
+            let document = document(text);
+            let faults = load_hooks_of(&document, HookContainer::Agent, Contract::newest()).faults;
+            assert_eq!(faults, [], "{text}");
+            // The same text is a fault elsewhere, except for an empty value in settings.
+            assert!(
+                load_hooks_of(&document, HookContainer::PluginHooks, Contract::newest())
+                    .faults
+                    .len()
+                    == 1,
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn manifest_lists_files_and_hooks() {
+        let group = "[{\"hooks\": [{\"type\": \"command\", \"command\": \"a\"}]}]";
+        let text =
+            format!("{{\"hooks\": [\"./a.json\", {{\"Stop\": {group}}}, {{\"Stop\": {group}}}]}}");
+        let document = document(&text);
+        let loaded = load_hooks_of(&document, HookContainer::PluginManifest, Contract::newest());
+        assert_eq!((loaded.groups.len(), loaded.faults.len()), (2, 0));
     }
 }

@@ -8,8 +8,9 @@ use serde::Serialize;
 
 use super::client_files::ClientFiles;
 use super::document::{ClientDocument, DocumentFault, DuplicateKey, LoadedDocument};
-use super::entry::HookEntry;
-use super::hooks::{HookFault, LoadedHooks, load_hooks};
+use super::entry::{HookEntry, collect_entries};
+use super::hook_container::HookContainer;
+use super::hooks::{HookFault, load_hooks_of};
 use super::keys::{WrongType, find_wrong_types};
 use super::location::FileLocation;
 use super::regular_file::is_same_path;
@@ -28,8 +29,14 @@ pub enum SettingsSource {
     Project,
     /// Settings of the user for all folders.
     User,
-    /// A file of a plugin.
+    /// A hooks file or the manifest of a plugin.
     Plugin,
+    /// A skill.
+    Skill,
+    /// An agent.
+    Agent,
+    /// A command.
+    Command,
 }
 
 impl SettingsSource {
@@ -42,6 +49,30 @@ impl SettingsSource {
             Self::Project => "project",
             Self::User => "user",
             Self::Plugin => "plugin",
+            Self::Skill => "skill",
+            Self::Agent => "agent",
+            Self::Command => "command",
+        }
+    }
+
+    /// Returns true for settings files, which have settings beside their hooks.
+    pub const fn has_settings(self) -> bool {
+        !matches!(self, Self::Plugin | Self::Skill | Self::Agent | Self::Command)
+    }
+
+    /// Returns true for markdown files, which have their hooks in the frontmatter.
+    pub const fn is_markdown(self) -> bool {
+        matches!(self, Self::Skill | Self::Agent | Self::Command)
+    }
+
+    /// Returns the rules by which the client loads hooks from such a file, inside or outside a plugin.
+    pub const fn hook_container(self, in_plugin: bool) -> HookContainer {
+        match self {
+            Self::Plugin => HookContainer::PluginHooks,
+            Self::Agent | Self::Command if in_plugin => HookContainer::IgnoredHooks,
+            Self::Skill | Self::Command => HookContainer::Skill,
+            Self::Agent => HookContainer::Agent,
+            _ => HookContainer::Settings,
         }
     }
 
@@ -65,7 +96,7 @@ pub enum LayerState {
     Read,
 }
 
-/// A settings file, or a file with hooks of a plugin.
+/// A file with hooks: settings, a file of a plugin, or markdown with frontmatter.
 #[derive(Debug)]
 pub struct SettingsLayer {
     /// The kind of file.
@@ -100,11 +131,56 @@ pub enum SettingsFault {
 }
 
 impl SettingsLayer {
-    /// Reads a settings file. For a file of a plugin, `plugin` is the plugin's folder.
+    /// Reads a file. For a file of a plugin, `plugin` is the plugin's folder.
     pub fn load(
         whose: SettingsSource,
         path: &Path,
         plugin: Option<&Path>,
+        contract: Contract,
+    ) -> Self {
+        Self::load_as(whose, path, plugin, whose.hook_container(plugin.is_some()), contract)
+    }
+
+    /// Reads a file by the rules for a kind of file.
+    pub(super) fn load_as(
+        whose: SettingsSource,
+        path: &Path,
+        plugin: Option<&Path>,
+        container: HookContainer,
+        contract: Contract,
+    ) -> Self {
+        let document = if whose.is_markdown() {
+            LoadedDocument::load_frontmatter(path, contract)
+        } else {
+            LoadedDocument::load(path)
+        };
+        Self::from_document(whose, path, plugin, document, container, contract)
+    }
+
+    /// Creates a layer from bytes instead of a file. The path only names the file.
+    pub fn parse(
+        whose: SettingsSource,
+        path: &Path,
+        plugin: Option<&Path>,
+        bytes: &[u8],
+        contract: Contract,
+    ) -> Self {
+        let document = if whose.is_markdown() {
+            LoadedDocument::parse_frontmatter(path, bytes, contract)
+        } else {
+            LoadedDocument::parse(path, bytes)
+        };
+        let container = whose.hook_container(plugin.is_some());
+        Self::from_document(whose, path, plugin, document, container, contract)
+    }
+
+    /// Creates a layer from a file that has been read.
+    pub(super) fn from_document(
+        whose: SettingsSource,
+        path: &Path,
+        plugin: Option<&Path>,
+        document: LoadedDocument,
+        container: HookContainer,
         contract: Contract,
     ) -> Self {
         let mut layer = Self {
@@ -116,14 +192,16 @@ impl SettingsLayer {
             document: None,
             plugin: None,
         };
-        match LoadedDocument::load(path) {
+        match document {
             LoadedDocument::Absent => {}
             LoadedDocument::Blank => layer.state = LayerState::Blank,
             LoadedDocument::Void(fault) => {
                 layer.state = LayerState::Void;
                 layer.faults.push(SettingsFault::Document(fault));
             }
-            LoadedDocument::Document(document) => layer.load_document(document, plugin, contract),
+            LoadedDocument::Document(document) => {
+                layer.load_document(document, plugin, container, contract);
+            }
         }
         layer
     }
@@ -132,40 +210,42 @@ impl SettingsLayer {
         &mut self,
         document: Box<ClientDocument>,
         plugin: Option<&Path>,
+        container: HookContainer,
         contract: Contract,
     ) {
         if document.replaced {
             self.faults.push(SettingsFault::NotUtf8(FileLocation::whole_file(&document.path)));
         }
-        self.faults.extend(document.duplicate_keys().into_iter().map(SettingsFault::DuplicateKey));
-        // The keys of a plugin's file are different.
-        let wrong =
-            if plugin.is_none() { find_wrong_types(&document, contract) } else { Vec::new() };
-        let LoadedHooks { groups, faults } = load_hooks(&document, contract);
-        let void = !wrong.is_empty() || faults.iter().any(|fault| fault.skips_file);
-        self.state = if void { LayerState::Void } else { LayerState::Read };
-        for group in &groups {
-            for node in &group.entries {
-                self.entries.push(HookEntry {
-                    event: group.event,
-                    matcher: group.matcher.map(str::to_owned),
-                    matcher_place: document.location(group.at),
-                    place: document.location(node.at),
-                    handler: document.to_json(node),
-                    plugin: plugin.map(Path::to_owned),
-                    whose: self.whose,
-                });
-            }
+        // Elsewhere a duplicate key is harmless to hooks and settings.
+        for parent in ["", "/hooks", "/env"] {
+            let keys = document.duplicate_keys().into_iter().filter(|key| key.parent == parent);
+            self.faults.extend(keys.map(SettingsFault::DuplicateKey));
         }
+        // Only settings files have these keys.
+        let is_settings = plugin.is_none() && self.whose.has_settings();
+        let wrong = if is_settings { find_wrong_types(&document, contract) } else { Vec::new() };
+        let hooks = load_hooks_of(&document, container, contract);
+        let void = !wrong.is_empty() || hooks.faults.iter().any(|fault| fault.skips_file);
+        self.state = if void { LayerState::Void } else { LayerState::Read };
+        self.entries = collect_entries(&document, &hooks, self.whose, plugin);
         self.faults.extend(wrong.into_iter().map(SettingsFault::WrongType));
-        self.faults.extend(faults.into_iter().map(SettingsFault::Hooks));
+        self.faults.extend(hooks.faults.into_iter().map(SettingsFault::Hooks));
         self.document = Some(document);
     }
 
-    /// Returns the value of a settings key if the client uses the file. Returns None for plugins, which have other
-    /// keys.
+    /// Returns the document of a file that the client reads, or the repaired document of one that it cannot read.
+    pub fn readable_document(&self) -> Option<&ClientDocument> {
+        let repaired = self.faults.iter().find_map(|fault| match fault {
+            SettingsFault::Document(fault) => fault.repaired.as_deref(),
+            _ => None,
+        });
+        self.document.as_deref().or(repaired)
+    }
+
+    /// Returns the value of a settings key if the client uses the file. Returns None for plugins and
+    /// markdown files, which have other keys.
     pub fn setting(&self, key: &str) -> Option<(&ClientDocument, &JsonNode)> {
-        if self.whose == SettingsSource::Plugin || self.state != LayerState::Read {
+        if !self.whose.has_settings() || self.state != LayerState::Read {
             return None;
         }
         let document = self.document.as_deref()?;

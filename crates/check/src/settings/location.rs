@@ -53,6 +53,31 @@ pub fn line_and_column(text: &str, at: usize) -> (usize, usize) {
     (line, before[start..].chars().count() + 1)
 }
 
+/// The lines of a text, for many positions in it.
+#[derive(Debug, Clone)]
+pub struct LineIndex {
+    /// Offsets at which lines start.
+    starts: Vec<usize>,
+}
+
+impl LineIndex {
+    /// Finds the lines of a text.
+    pub fn new(text: &str) -> Self {
+        let after = text.match_indices('\n').map(|(newline, _)| newline + 1);
+        Self { starts: std::iter::once(0).chain(after).collect() }
+    }
+
+    /// Returns the line and column of a byte offset in the same text, as [`line_and_column`] does. Takes time for the
+    /// length of one line only.
+    pub fn line_and_column(&self, text: &str, at: usize) -> (usize, usize) {
+        let at = if text.is_char_boundary(at) { at } else { text.len() };
+        let line = self.starts.partition_point(|start| *start <= at);
+        let start = line.checked_sub(1).and_then(|line| self.starts.get(line)).copied();
+        let before = text.get(start.unwrap_or_default()..at).unwrap_or_default();
+        (line, before.chars().count() + 1)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,5 +94,16 @@ mod tests {
         assert_eq!(line_and_column("", 0), (1, 1));
         assert_eq!(line_and_column("a\r\nßc", 3 + 2), (2, 2));
         assert_eq!(line_and_column("a\n", 2), (2, 1));
+    }
+
+    #[test]
+    fn line_index_agrees_with_counting() {
+        for text in ["", "a", "a\n", "\n\nß\r\nx", "ß\nßß"] {
+            let lines = LineIndex::new(text);
+            for at in 0..=text.len() + 1 {
+                let expected = line_and_column(text, at);
+                assert_eq!(lines.line_and_column(text, at), expected, "{text:?} {at}");
+            }
+        }
     }
 }

@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use super::client_files::{ClientFiles, project_servers_file};
 use super::document::{self, ClientDocument, LoadedDocument};
-use super::layers::{SettingsLayer, SettingsSource};
+use super::layers::SettingsLayer;
+use super::plugin_folder::{manifest_file, read_hook_files};
 
 /// An enabled plugin.
 #[derive(Debug)]
@@ -59,46 +60,25 @@ fn installation_folder(installed: &Value, name: &str) -> Option<PathBuf> {
     }
 }
 
-/// Reads the hook files of plugins, each as a separate layer.
+/// Reads the hook files of plugins, each as a separate layer. Leaves out manifests without hooks of their own.
 pub fn load_plugin_layers(plugins: &[EnabledPlugin], contract: Contract) -> Vec<SettingsLayer> {
     let mut layers = Vec::new();
     for plugin in plugins {
         let Some(folder) = &plugin.folder else { continue };
-        for path in hook_files(folder) {
-            let source = SettingsSource::Plugin;
-            let mut layer = SettingsLayer::load(source, &path, Some(folder), contract);
+        let manifest = manifest_file(folder);
+        let manifest = manifest.canonicalize().unwrap_or(manifest);
+        let has_hooks = |layer: &SettingsLayer| {
+            let root = layer.document.as_deref().map(|document| &document.root);
+            let hooks = root.and_then(|root| root.get("hooks"));
+            layer.path != manifest
+                || hooks.is_some_and(|hooks| matches!(hooks.kind, JsonKind::Object(_)))
+        };
+        for mut layer in read_hook_files(folder, contract).layers.into_iter().filter(has_hooks) {
             layer.plugin = Some(plugin.name.clone());
             layers.push(layer);
         }
     }
     layers
-}
-
-/// Returns the manifest of a plugin.
-fn manifest_file(folder: &Path) -> PathBuf {
-    folder.join(".claude-plugin/plugin.json")
-}
-
-/// Returns the files of a plugin that may define hooks.
-fn hook_files(folder: &Path) -> Vec<PathBuf> {
-    let manifest = manifest_file(folder);
-    let mut found = vec![folder.join("hooks/hooks.json")];
-    let value = document::read_text(&manifest)
-        .and_then(|text| serde_json::from_str::<Value>(&text).ok())
-        .unwrap_or_default();
-    match &value["hooks"] {
-        Value::String(path) => found.push(folder.join(path)),
-        Value::Array(paths) => {
-            found.extend(paths.iter().filter_map(Value::as_str).map(|path| folder.join(path)));
-        }
-        Value::Object(_) => found.push(manifest),
-        _ => {}
-    }
-    // A manifest may name `./hooks/hooks.json`, which the client reads in any case.
-    let mut found: Vec<PathBuf> =
-        found.into_iter().filter_map(|path| path.canonicalize().ok()).collect();
-    found.dedup();
-    found
 }
 
 /// Reads the files of a plugin that define servers. Skips files with faults.

@@ -21,6 +21,20 @@ mod context;
 mod decisions;
 /// Every event fires, and its payload fits the table.
 mod fires;
+/// Hooks in the frontmatter of skills, agents and commands.
+mod frontmatter;
+/// Mistakes that the linter reports, given to the client.
+mod lint;
+/// The form of a case of the linter.
+mod lint_case;
+/// The cases of the linter.
+mod lint_cases;
+/// Planted mistakes and clean projects, given to the linter.
+mod lint_corpus;
+/// Sessions that show single mistakes.
+mod lint_sessions;
+/// Matchers and `if` rules, given to the client.
+mod matchers;
 /// Text for the user.
 mod messages;
 /// Differences of the older measured client.

@@ -57,7 +57,8 @@ pub(super) fn find_issues(node: &JsonNode, contract: Contract) -> Vec<Validation
     const MAX_ISSUES: usize = 8;
     let mut left = node.clone();
     let mut found = Vec::new();
-    while found.len() < MAX_ISSUES {
+    let mut removed: Vec<String> = Vec::new();
+    for _ in 0..MAX_ISSUES {
         let Err(issue) = validate_answer(&left, contract) else { break };
         // A missing key cannot be removed; its parent can.
         let culprit = match issue.problem {
@@ -71,7 +72,13 @@ pub(super) fn find_issues(node: &JsonNode, contract: Contract) -> Vec<Validation
             break;
         }
         left = left.without(culprit);
-        found.push(issue);
+        // A wrong value that was removed is missing now; that is the same mistake.
+        let is_known =
+            matches!(issue.problem, ValidationProblem::Missing) && removed.contains(&issue.path);
+        removed.push(culprit.to_owned());
+        if !is_known {
+            found.push(issue);
+        }
     }
     found
 }

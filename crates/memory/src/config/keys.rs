@@ -391,6 +391,11 @@ sections! {
     "What is not stored. Secrets never are." {
         capture_patches: bool = true, Lower, "Stores the lines that fixed a failure.";
     }
+    LintSettings, "lint" at (lint),
+    "The linter of hook configuration, `rutter contract lint`." {
+        off: Vec<String> = Vec::new(), Add, "Rules that report nothing: `RULE`, or `RULE PATH` with \
+                                             the end of a file's path.";
+    }
     CohortSettings, "cohort" at (cohort),
     "The control group: sessions that are recorded but get no context, to measure the effect of \
      the others." {

@@ -138,6 +138,15 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("contract payload", &["rutter contract payload PreToolUse --tool Edit | ./my-hook"]),
+    (
+        "contract answer",
+        &[
+            "rutter contract answer PreToolUse deny \"no force push\"",
+            "rutter contract answer SessionStart context \"branch: main\"",
+        ],
+    ),
+    ("contract field", &["rutter contract field tool_input.command < payload.json"]),
+    ("contract adapt", &["rutter contract adapt PostToolCall --print-settings -- ./on-failure.sh"]),
     ("completions", &["rutter completions fish > ~/.config/fish/completions/rutter.fish"]),
 ];
 

@@ -4,12 +4,16 @@ use rutter_contract::spec::EventSpec;
 use rutter_contract::version::Contract;
 
 use crate::cli::{ClientArgs, ContractCommand};
+use crate::environment::Environment;
 use crate::ui::Ui;
 use crate::{CommandError, CommandResult};
 
+mod author;
 mod events;
 mod explain;
+mod lint;
 mod payload;
+mod rules;
 mod schema;
 
 pub(crate) fn run(command: &ContractCommand, ui: &mut Ui<'_>) -> CommandResult {
@@ -18,6 +22,12 @@ pub(crate) fn run(command: &ContractCommand, ui: &mut Ui<'_>) -> CommandResult {
         ContractCommand::Explain(args) => explain::run(args, ui),
         ContractCommand::Schema(args) => schema::run(args, ui),
         ContractCommand::Payload(args) => payload::run(args, ui),
+        ContractCommand::Lint(args) => lint::run(args, &Environment::from_process()?, ui),
+        ContractCommand::Rules(args) => rules::run(args, ui),
+        // `quick.rs` handles whatever is right before the command line is parsed.
+        ContractCommand::Answer(args) => Err(author::describe_answer_mistake(args)),
+        ContractCommand::Field(args) => Err(author::describe_field_mistake(args)),
+        ContractCommand::Adapt(args) => author::print_adapted_settings(args, ui),
     }
 }
 

@@ -55,7 +55,10 @@ fn init_for_layer(advice: &str, layer: &SettingsLayer) -> Option<String> {
     }
     let with = |option: &str| Some(format!("{before}{INIT_COMMAND}{option}{rest}"));
     match layer.whose {
-        SettingsSource::Local => None,
+        SettingsSource::Local
+        | SettingsSource::Skill
+        | SettingsSource::Agent
+        | SettingsSource::Command => None,
         SettingsSource::Project => with(" --project"),
         SettingsSource::User => with(" --user"),
         SettingsSource::Plugin => with(" --plugin DIR"),
@@ -77,7 +80,12 @@ pub(super) fn with_scope_option(advice: &str, whose: SettingsSource) -> String {
         SettingsSource::Project => " --project",
         SettingsSource::User => " --user",
         SettingsSource::Plugin => " --plugin DIR",
-        SettingsSource::Local | SettingsSource::Checkout | SettingsSource::Managed => "",
+        SettingsSource::Local
+        | SettingsSource::Checkout
+        | SettingsSource::Managed
+        | SettingsSource::Skill
+        | SettingsSource::Agent
+        | SettingsSource::Command => "",
     };
     advice.replacen(INIT_COMMAND, &format!("{INIT_COMMAND}{option}"), 1)
 }
@@ -92,6 +100,7 @@ pub(super) const fn removal_rank(whose: SettingsSource) -> u8 {
         SettingsSource::User => 3,
         SettingsSource::Project => 4,
         SettingsSource::Plugin => 5,
+        SettingsSource::Skill | SettingsSource::Agent | SettingsSource::Command => 6,
     }
 }
 
@@ -105,7 +114,10 @@ pub(super) fn removal_command(layer: &SettingsLayer) -> Option<String> {
         SettingsSource::Plugin => {
             format!("claude plugin disable {}", shell::quote_word(layer.plugin.as_ref()?))
         }
-        SettingsSource::Managed => return None,
+        SettingsSource::Managed
+        | SettingsSource::Skill
+        | SettingsSource::Agent
+        | SettingsSource::Command => return None,
     })
 }
 

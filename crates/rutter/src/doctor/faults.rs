@@ -23,7 +23,7 @@ pub(super) fn settings_fault_finding(fault: &SettingsFault) -> DoctorFinding {
             let what = "this is not UTF-8: the client replaces the invalid bytes";
             located_finding(&codes::SETTINGS_NOT_UTF8, what, location)
         }
-        SettingsFault::DuplicateKey(DuplicateKey { key, location }) => {
+        SettingsFault::DuplicateKey(DuplicateKey { key, location, .. }) => {
             let what = format!(
                 "`{}` occurs a second time here, and the client ignores the first",
                 display_name(key)
@@ -63,9 +63,13 @@ fn document_fault_finding(fault: &DocumentFault) -> DoctorFinding {
         DocumentFaultKind::Unreadable(error) => {
             (&codes::SETTINGS_UNREADABLE, format!("this cannot be read: {error}"))
         }
-        DocumentFaultKind::NotJson { expected } => {
+        DocumentFaultKind::NotJson { expected, .. } => {
             let what =
                 format!("this is not JSON: expected {expected}; the client skips the whole file");
+            (&codes::SETTINGS_NOT_JSON, what)
+        }
+        DocumentFaultKind::NotYaml { message } => {
+            let what = format!("this is not YAML: {message}; the client ignores the frontmatter");
             (&codes::SETTINGS_NOT_JSON, what)
         }
         DocumentFaultKind::NotObject { found } => {
@@ -82,6 +86,10 @@ fn document_fault_finding(fault: &DocumentFault) -> DoctorFinding {
 fn hook_fault_finding(fault: &HookFault) -> DoctorFinding {
     let HookFault { kind, location, skips_file } = fault;
     let (code, what, advice): (_, String, Option<String>) = match kind {
+        HookFaultKind::HooksIgnored => {
+            let what = "the client ignores hooks in agents and commands of a plugin".to_owned();
+            (&codes::SETTINGS_VOIDED, what, Some("move them into `hooks/hooks.json`".to_owned()))
+        }
         HookFaultKind::GuardsOutside { key } => {
             let what = format!(
                 "hooks of PreToolUse or PermissionRequest are outside `hooks`, under `{}`",
@@ -93,8 +101,9 @@ fn hook_fault_finding(fault: &HookFault) -> DoctorFinding {
             let what = "`hooks` is a single matcher group".to_owned();
             (&codes::SETTINGS_VOIDED, what, Some("wrap it in an event".to_owned()))
         }
-        HookFaultKind::HooksNotObject { .. } if *skips_file => {
-            let what = "`hooks` must be an object of events, not an array".to_owned();
+        HookFaultKind::HooksNotObject { found } if *skips_file => {
+            let found = if *found == "array" { "an array" } else { found };
+            let what = format!("`hooks` must be an object of events, not {found}");
             let advice = "wrap the groups in events: { \"EVENT\": [ … ] }".to_owned();
             (&codes::SETTINGS_VOIDED, what, Some(advice))
         }

@@ -84,7 +84,11 @@ fn defers_to_entry(entry: &HookEntry, entries: &[&HookEntry]) -> bool {
             entry::shared_scope(other).is_none()
         }
         SettingsSource::Project => scope == InstallScope::Plugin,
-        SettingsSource::Managed | SettingsSource::Plugin => false,
+        SettingsSource::Managed
+        | SettingsSource::Plugin
+        | SettingsSource::Skill
+        | SettingsSource::Agent
+        | SettingsSource::Command => false,
     };
     entries.iter().any(|other| {
         other.event == entry.event

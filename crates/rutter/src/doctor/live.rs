@@ -119,7 +119,11 @@ fn copy_setup(
             SettingsSource::Local | SettingsSource::Checkout => InstallScope::Local,
             SettingsSource::Project => InstallScope::Project,
             SettingsSource::User => InstallScope::User,
-            SettingsSource::Plugin | SettingsSource::Managed => continue,
+            SettingsSource::Plugin
+            | SettingsSource::Managed
+            | SettingsSource::Skill
+            | SettingsSource::Agent
+            | SettingsSource::Command => continue,
         };
         // The local settings of the folder and of the main checkout are merged here.
         let known = copies.iter().position(|copy| copy.scope == scope);
@@ -178,9 +182,12 @@ fn copy_setup(
             SettingsSource::Local => InstallScope::Local,
             SettingsSource::Project => InstallScope::Project,
             SettingsSource::User => InstallScope::User,
-            SettingsSource::Checkout | SettingsSource::Plugin | SettingsSource::Managed => {
-                return None;
-            }
+            SettingsSource::Checkout
+            | SettingsSource::Plugin
+            | SettingsSource::Managed
+            | SettingsSource::Skill
+            | SettingsSource::Agent
+            | SettingsSource::Command => return None,
         };
         server.launch_command().filter(|start| !bench.is_untrusted_server(server, start))?;
         let mut entry = server.registered.entry.clone();

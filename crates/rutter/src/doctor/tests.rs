@@ -6,8 +6,9 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use rutter_check::settings::{
-    ClientFiles, ClientState, FileLocation, HookEntry, LayerState, ServerState, SettingsLayer,
-    SettingsSource, load_layers, load_servers, managed_servers_file, managed_settings_files,
+    ClientFiles, ClientState, EntrySource, FileLocation, HookEntry, LayerState, ServerState,
+    SettingsLayer, SettingsSource, load_layers, load_servers, managed_servers_file,
+    managed_settings_files,
 };
 use rutter_contract::EventName;
 use rutter_contract::version::Contract;
@@ -174,6 +175,7 @@ fn guarded_entry_reports_missing_program() {
         handler: json!({ "type": "command", "command": line }),
         plugin: None,
         whose: SettingsSource::Project,
+        source: EntrySource::default(),
     };
     let places = client_environment(folder.path());
     let start = entry::launch_command(&entry, &places);
@@ -215,6 +217,7 @@ fn parses_shell_lines() {
             handler: json!({ "type": "command", "command": line }),
             plugin: None,
             whose: SettingsSource::User,
+            source: EntrySource::default(),
         };
         let start = entry::launch_command(&entry, &places);
         assert_eq!(start, LaunchCommand::Shell { line: line.to_owned(), word: word.to_owned() });

@@ -8,9 +8,10 @@ use std::fmt;
 use std::ops::Range;
 
 use rutter_check::settings::{JsonItem, JsonOutline, JsonType, line_and_column};
+use rutter_check::text_edit::TextEdit;
 use serde_json::{Map, Value};
 
-use super::layout::{JsonLayout, NewEntry, TextEdit};
+use super::layout::{JsonLayout, NewEntry};
 
 /// The reason for which a file is left unchanged.
 #[derive(Debug, PartialEq, Eq)]

@@ -9,9 +9,9 @@ use rutter_check::settings::{JsonItem, JsonOutline, JsonType};
 use serde_json::Value;
 
 use super::document::{EditableDocument, EntryAddition, MalformedFile};
-use super::layout::TextEdit;
 use super::places::ContentDiff;
 use super::table::{HookGroup, is_our_hook};
+use rutter_check::text_edit::TextEdit;
 
 /// Settings key of the hooks.
 pub(super) const HOOKS_KEY: &str = "hooks";

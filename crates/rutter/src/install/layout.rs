@@ -4,6 +4,7 @@ use std::io;
 use std::ops::Range;
 
 use rutter_check::settings::{JsonItem, JsonOutline};
+use rutter_check::text_edit::TextEdit;
 use serde::Serialize;
 use serde_json::ser::{Formatter, PrettyFormatter, Serializer};
 use serde_json::{Value, json};
@@ -17,26 +18,6 @@ pub(super) struct JsonLayout {
     lines: bool,
     /// True if a space follows `:` and `,`.
     blanks: bool,
-}
-
-/// A replacement of a range of the text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct TextEdit {
-    pub(super) range: Range<usize>,
-    pub(super) text: String,
-}
-
-/// Applies edits, which must be sorted and must not overlap.
-pub(super) fn apply_edits(text: &str, edits: &[TextEdit]) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut at = 0;
-    for edit in edits {
-        out.push_str(&text[at..edit.range.start]);
-        out.push_str(&edit.text);
-        at = edit.range.end;
-    }
-    out.push_str(&text[at..]);
-    out
 }
 
 /// A new entry: its key, if it goes into an object, and its value.

@@ -6,11 +6,11 @@
 use std::ops::Range;
 
 use rutter_check::settings::JsonType;
+use rutter_check::text_edit::{TextEdit, apply_edits};
 use serde_json::Value;
 
 use super::document::{EditableDocument, EntryAddition, MalformedFile, new_file_text};
 use super::hooks::{self, HOOKS_KEY};
-use super::layout::{TextEdit, apply_edits};
 use super::record::AddedContent;
 use super::server;
 use super::table::HookGroup;

@@ -16,8 +16,8 @@ use rutter_memory::data_dir::read_own;
 use serde::{Deserialize, Serialize};
 
 use super::FileContents;
-use super::layout::TextEdit;
 use super::places::InstalledText;
+use rutter_check::text_edit::TextEdit;
 
 /// Maximum number of records; the newest are kept. A record has a few hundred bytes. Without it, `uninstall` still
 /// works, but may not restore the exact bytes.

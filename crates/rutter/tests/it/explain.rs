@@ -57,6 +57,34 @@ fn lost_deny_is_corrected() {
     "#);
 }
 
+/// Returns the codes of the diagnostics.
+fn mistake_codes(event: &str, stdout: &str) -> Vec<Value> {
+    let answer = explain_json(event, &[], stdout);
+    let found = answer["diagnostics"].as_array().unwrap();
+    found.iter().map(|diagnostic| diagnostic["code"].clone()).collect()
+}
+
+#[test]
+fn one_mistake_gets_one_report() {
+    for (event, name, code) in [
+        ("PreToolUse", "PreToolCall", "event-name-legacy"),
+        ("PreToolUse", "pretooluse", "event-name-case"),
+        ("PostToolUse", "PostTool", "event-name-unknown"),
+    ] {
+        let output = json!({"hookEventName": name, "additionalContext": "x"});
+        let answer = json!({"hookSpecificOutput": output}).to_string();
+        assert_eq!(mistake_codes(event, &answer), [code], "{name}");
+    }
+    // A wrong value of another required key is not missing as well.
+    let answer = r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"maybe"}}}"#;
+    assert_eq!(mistake_codes("PermissionRequest", answer).len(), 1);
+    // Two mistakes still get two reports.
+    let answer = r#"{"continue":"no","hookSpecificOutput":{"hookEventName":"PreToolCall"}}"#;
+    assert_eq!(mistake_codes("PreToolUse", answer).len(), 2);
+    let answer = r#"{"hookSpecificOutput":{"permissionDecision":"deny"}}"#;
+    assert_eq!(mistake_codes("PreToolUse", answer), ["event-name-missing"]);
+}
+
 #[test]
 fn exit_two_blocks_prompt() {
     insta::assert_snapshot!(run_explain("UserPromptSubmit", &["--exit", "2", "--stderr", "no secrets"], ""), @r#"

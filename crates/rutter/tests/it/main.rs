@@ -13,6 +13,8 @@ mod support;
 mod action_hints;
 /// The wording of hooks: MCP tools if the client has registered the server, else CLI commands.
 mod agent_interface;
+/// Commands and the Python module for authors of hooks in other languages.
+mod author_tools;
 /// Commands that failed, and what worked instead.
 mod command_lessons;
 /// Help, version, completions, wrong usage, closed pipes.
@@ -81,6 +83,14 @@ mod init_scopes_live;
 mod init_server;
 /// The MCP server that `rutter init` registers, started by the real client.
 mod init_server_live;
+/// Hooks in forms of other documentation, run by `contract adapt` in the real client.
+mod legacy_hooks;
+/// `rutter contract lint` and `rutter contract rules`: findings, files and exit codes.
+mod lint;
+/// `rutter contract lint --fix`.
+mod lint_fix;
+/// `rutter contract lint --format`: JSON, SARIF and lines for GitHub.
+mod lint_formats;
 /// Helpers for sessions of the real client with rutter's hooks.
 mod live_support;
 /// The MCP server with third-party clients.
@@ -97,6 +107,8 @@ mod mcp_stdio;
 mod memories;
 /// `rutter outcome`.
 mod outcome;
+/// The hooks for pre-commit, run by pre-commit.
+mod pre_commit;
 /// Questions on a terminal and in an editor.
 mod questions;
 /// Commands and tools on a read-only store.

@@ -1,29 +1,8 @@
 //! Questions of the binary on a pseudoterminal, and in an editor.
 
-use std::io::{Read as _, Write as _};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
-use crate::support::{TestHome, open_terminal};
-
-/// Runs a command on a terminal and types these lines. Returns stdout, terminal output and exit code.
-fn run_on_terminal(mut command: Command, lines: &str) -> (String, String, Option<i32>) {
-    let (mut terminal, theirs) = open_terminal();
-    let child = command
-        .stdin(Stdio::from(theirs.try_clone().unwrap()))
-        .stderr(Stdio::from(theirs))
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // The command holds the other end open, and reading would never end.
-    drop(command);
-    terminal.write_all(lines.as_bytes()).unwrap();
-    let output = child.wait_with_output().unwrap();
-    let mut shown = Vec::new();
-    // On Linux, reading from a terminal after the other end is closed returns an error instead of end of file.
-    drop(terminal.read_to_end(&mut shown));
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap().replace('\r', "");
-    (text(output.stdout), text(shown), output.status.code())
-}
+use crate::support::{TestHome, run_on_terminal};
 
 #[test]
 fn missing_fields_are_asked() {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -193,6 +193,26 @@ pub(crate) fn open_terminal() -> (File, OwnedFd) {
     let name = ptsname(&ours, Vec::new()).expect("its name");
     let theirs = rustix::fs::open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty());
     (File::from(ours), theirs.expect("its other end"))
+}
+
+/// Runs a command on a terminal and types these lines. Returns stdout, terminal output and exit code.
+pub(crate) fn run_on_terminal(mut command: Command, lines: &str) -> (String, String, Option<i32>) {
+    let (mut terminal, theirs) = open_terminal();
+    let child = command
+        .stdin(Stdio::from(theirs.try_clone().unwrap()))
+        .stderr(Stdio::from(theirs))
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The command holds the other end open, and reading would never end.
+    drop(command);
+    terminal.write_all(lines.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let mut shown = Vec::new();
+    // On Linux, reading from a terminal after the other end is closed returns an error instead of end of file.
+    drop(terminal.read_to_end(&mut shown));
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap().replace('\r', "");
+    (text(output.stdout), text(shown), output.status.code())
 }
 
 /// Compares output with a snapshot after ids, times and the temporary directory are replaced.

@@ -18,8 +18,9 @@ mod text;
 use runner::check_page;
 
 /// The only valid reasons for not running a block. Each names something that the test does not have.
-const SKIP_REASONS: [&str; 5] = [
+const SKIP_REASONS: [&str; 6] = [
     "needs the client",
+    "needs GitHub",
     "installs a program",
     "asks on a terminal",
     "takes minutes",
@@ -58,10 +59,12 @@ macro_rules! pages {
 pages! {
     readme_page_runs: "README.md",
     security_page_runs: "SECURITY.md",
+    authors_page_runs: "docs/guide/authors.md",
     first_hour_page_runs: "docs/guide/first-hour.md",
     ghap_page_runs: "docs/guide/ghap.md",
     hooks_page_runs: "docs/guide/hooks.md",
     install_page_runs: "docs/guide/install.md",
+    lint_page_runs: "docs/guide/lint.md",
     loop_page_runs: "docs/guide/loop.md",
     memory_page_runs: "docs/guide/memory.md",
     privacy_page_runs: "docs/guide/privacy.md",
