@@ -21,6 +21,7 @@ mod object;
 mod payload;
 mod program;
 mod python;
+mod python_flow;
 mod rewrite;
 mod shell;
 mod shell_answer;

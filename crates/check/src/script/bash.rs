@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::exits::{ExitFacts, ExitLiteral, says_denied};
 use super::jq;
 use super::object::AnswerLiteral;
 use super::payload::{KeyRead, find_unsent_keys};
@@ -15,6 +14,9 @@ use super::shell::{
 use super::shell_answer::{answer_from_heredoc, answer_from_jq, answer_from_text, printed_text};
 use super::variables::is_never_set;
 use super::{NoiseBeforeAnswer, ScriptContext, ScriptReport, UnsetVariable};
+
+mod exits;
+mod input_test;
 
 /// The kind of shell text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +38,7 @@ pub(super) fn read_shell(text: &str, kind: ShellKind, context: &ScriptContext<'_
     let noise = answers.iter().filter_map(|(index, answer)| reader.find_noise(*index, answer));
     ScriptReport {
         is_read: true,
-        unsent_keys: find_unsent_keys(&reader.find_key_reads(), text, context),
+        unsent_keys: find_unsent_keys(&reader.find_key_reads(), text, &[], context),
         unset_variables: reader.find_unset_variables(context),
         noise: noise.collect(),
         exits: reader.find_exits(can_deny),
@@ -147,24 +149,32 @@ impl<'a> ShellReader<'a> {
 
     /// Returns the variables that hold the payload wherever they are set.
     fn payload_variables(&self) -> BTreeSet<String> {
-        let mut is_payload: BTreeMap<String, bool> = BTreeMap::new();
+        self.variables_holding(|block| self.is_input_block(block), |read| !self.is_fed(read))
+    }
+
+    /// Returns the variables that are set only to the output of wanted substitutions and by wanted calls of `read`. The
+    /// argument of `is_wanted` is the index of a block.
+    fn variables_holding(
+        &self,
+        is_wanted: impl Fn(usize) -> bool,
+        is_wanted_read: impl Fn(&SimpleCommand) -> bool,
+    ) -> BTreeSet<String> {
+        let mut holds_wanted: BTreeMap<String, bool> = BTreeMap::new();
         for command in &self.shell.commands {
             for assignment in &command.assignments {
                 let block = assignment.value.as_ref().and_then(Word::substitution);
-                let holds = block.is_some_and(|block| self.is_input_block(block));
-                *is_payload.entry(assignment.name.clone()).or_insert(true) &= holds;
+                let holds = block.is_some_and(&is_wanted);
+                *holds_wanted.entry(assignment.name.clone()).or_insert(true) &= holds;
             }
             match command.name().as_deref() {
                 Some("local" | "export" | "declare" | "readonly" | "typeset") => {
                     for word in &command.words[1..] {
                         let Some((name, value)) = declared_variable(word) else { continue };
                         let holds = match value {
-                            [Part::Substitution { block: Some(block) }] => {
-                                self.is_input_block(*block)
-                            }
+                            [Part::Substitution { block: Some(block) }] => is_wanted(*block),
                             _ => false,
                         };
-                        *is_payload.entry(name).or_insert(true) &= holds;
+                        *holds_wanted.entry(name).or_insert(true) &= holds;
                     }
                 }
                 Some("read") => {
@@ -177,15 +187,15 @@ impl<'a> ShellReader<'a> {
                         .filter_map(Word::literal)
                         .filter(|word| !word.is_empty() && !word.starts_with('-'))
                         .collect();
-                    let holds = !in_condition && names.len() == 1 && !self.is_fed(command);
+                    let holds = !in_condition && names.len() == 1 && is_wanted_read(command);
                     for name in names {
-                        *is_payload.entry(name).or_insert(true) &= holds;
+                        *holds_wanted.entry(name).or_insert(true) &= holds;
                     }
                 }
                 _ => {}
             }
         }
-        is_payload.into_iter().filter_map(|(name, holds)| holds.then_some(name)).collect()
+        holds_wanted.into_iter().filter_map(|(name, holds)| holds.then_some(name)).collect()
     }
 
     /// Returns true if the input of a command is the payload.
@@ -213,21 +223,7 @@ impl<'a> ShellReader<'a> {
         if self.prints_input(previous) && !self.is_in_loop(previous) {
             return true;
         }
-        let printed = match (previous.name().as_deref(), &previous.words[..]) {
-            (Some("echo"), [_, word]) => Some(word),
-            (Some("echo"), [_, option, word])
-                if option.literal().is_some_and(|option| option.starts_with('-')) =>
-            {
-                Some(word)
-            }
-            (Some("printf"), [_, format, word])
-                if format.literal().is_some_and(|format| matches!(&*format, "%s" | "%s\\n")) =>
-            {
-                Some(word)
-            }
-            _ => None,
-        };
-        printed.and_then(Word::variable).is_some_and(|name| variables.contains(name))
+        printed_variable(previous).is_some_and(|name| variables.contains(name))
     }
 
     /// Returns true if the command may run more than once, or reads lines of a loop.
@@ -372,71 +368,25 @@ impl<'a> ShellReader<'a> {
             answer: answer.range.clone(),
         })
     }
+}
 
-    fn find_exits(&self, can_deny: bool) -> ExitFacts {
-        let mut facts = ExitFacts { has_denial: can_deny, ..ExitFacts::default() };
-        let shebang = self.text.lines().next().unwrap_or_default();
-        facts.sets_errexit = shebang.starts_with("#!")
-            && shebang.split_ascii_whitespace().skip(1).any(is_errexit_option);
-        for (index, command) in self.shell.commands.iter().enumerate() {
-            match command.name().as_deref() {
-                Some("set") => {
-                    let words: Vec<String> =
-                        command.words[1..].iter().filter_map(Word::literal).collect();
-                    facts.sets_errexit |= words
-                        .iter()
-                        .take_while(|word| *word != "--")
-                        .any(|word| is_errexit_option(word) || word == "errexit");
-                }
-                Some("trap") => facts.has_trap = true,
-                Some("exit") => {
-                    let is_inner = self.shell.blocks_around(command).any(|block| {
-                        matches!(block.kind, BlockKind::Substitution | BlockKind::Subshell)
-                    });
-                    if is_inner {
-                        continue;
-                    }
-                    let code = command.words.get(1).and_then(Word::literal);
-                    match code.and_then(|code| code.parse().ok()) {
-                        Some(code) => {
-                            let reason = self.stderr_text_before(index);
-                            let says_denied = reason
-                                .as_ref()
-                                .is_some_and(|range| says_denied(&self.text[range.clone()]));
-                            let range = command.range.clone();
-                            facts.exits.push(ExitLiteral {
-                                range,
-                                code,
-                                reason,
-                                says_denied,
-                                tests_input: false,
-                            });
-                        }
-                        None => facts.has_computed_exit = true,
-                    }
-                }
-                Some("exec") if command.words.len() > 1 => facts.has_computed_exit = true,
-                _ => {}
-            }
+/// Returns the variable whose value `echo` or `printf` prints, if the command prints nothing else.
+fn printed_variable(command: &SimpleCommand) -> Option<&str> {
+    let word = match (command.name().as_deref(), &command.words[..]) {
+        (Some("echo"), [_, word]) => word,
+        (Some("echo"), [_, option, word])
+            if option.literal().is_some_and(|option| option.starts_with('-')) =>
+        {
+            word
         }
-        facts
-    }
-
-    /// Returns the command directly before another one in the same block, if it writes to stderr.
-    fn stderr_text_before(&self, index: usize) -> Option<Range<usize>> {
-        let command = &self.shell.commands[index];
-        let previous = self.shell.commands[..index]
-            .iter()
-            .rev()
-            .find(|previous| previous.block == command.block)?;
-        let writes = matches!(previous.name().as_deref(), Some("echo" | "printf" | "cat"))
-            && previous.redirect(1).is_some_and(Redirect::is_to_stderr);
-        writes.then(|| {
-            let heredoc = previous.redirect(0).and_then(|redirect| redirect.heredoc.as_ref());
-            let end = heredoc.map_or(previous.range.end, |heredoc| heredoc.body.end);
-            previous.range.start..end
-        })
-    }
+        (Some("printf"), [_, format, word])
+            if format.literal().is_some_and(|format| matches!(&*format, "%s" | "%s\\n")) =>
+        {
+            word
+        }
+        _ => return None,
+    };
+    word.variable()
 }
 
 /// Returns true for an input redirection that is not `/dev/stdin`.
@@ -449,12 +399,6 @@ fn has_fallback(modifier: &str) -> bool {
     let operand = modifier.strip_prefix(':').unwrap_or(modifier);
     let Some(default) = operand.strip_prefix(['-', '=', '+']) else { return false };
     !matches!(default, "" | "\"\"" | "''")
-}
-
-fn is_errexit_option(option: &str) -> bool {
-    option.strip_prefix('-').is_some_and(|letters| {
-        letters.contains('e') && letters.bytes().all(|letter| letter.is_ascii_alphabetic())
-    })
 }
 
 /// Splits a word such as `name="value"`.

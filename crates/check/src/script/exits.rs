@@ -64,3 +64,15 @@ pub(super) fn says_denied(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
     WORDS.iter().any(|word| text.contains(word))
 }
+
+/// Returns true if a text only warns.
+pub(super) fn says_warning(text: &str) -> bool {
+    const WORDS: [&str; 5] = ["warn", "careful", "consider", "remind", "note:"];
+    let text = text.to_ascii_lowercase();
+    WORDS.iter().any(|word| text.contains(word))
+}
+
+/// Returns true if a text may print a decision: its exit code then does not have to block.
+pub(super) fn mentions_decision(text: &str) -> bool {
+    text.contains("permissionDecision") || text.contains("\"decision") || text.contains("'decision")
+}

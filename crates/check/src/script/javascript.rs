@@ -7,7 +7,7 @@ use super::exits::{ExitFacts, ExitLiteral, says_denied};
 use super::javascript_flow::FlowReader;
 use super::object::{AnswerLiteral, read_node};
 use super::payload::{KeyRead, find_unsent_keys};
-use super::program::{ProgramReader, takes_arguments};
+use super::program::{ProgramReader, are_in_different_members, takes_arguments, written_keys};
 use super::rewrite::builds_rewrite;
 use super::shell_answer::answer_from_text;
 use super::tokens::{Syntax, TokenKind, Tokens, tokenize};
@@ -18,12 +18,13 @@ use super::{NoiseBeforeAnswer, ScriptContext, ScriptReport, UnsetVariable};
 pub(super) fn read_javascript(text: &str, context: &ScriptContext<'_>) -> ScriptReport {
     let Some(tokens) = tokenize(text, Syntax::JavaScript) else { return ScriptReport::default() };
     let reader = JavaScriptReader { tokens: &tokens };
+    let reads = reader.find_key_reads();
     let answers = reader.find_answers();
     let has_denial = answers.iter().any(|(_, answer)| answer.is_denial());
     let noise = answers.iter().filter_map(|(print, answer)| reader.find_noise(*print, answer));
     ScriptReport {
         is_read: true,
-        unsent_keys: find_unsent_keys(&reader.find_key_reads(), text, context),
+        unsent_keys: find_unsent_keys(&reads, text, &written_keys(&tokens, &reads), context),
         unset_variables: reader.find_unset_variables(context),
         noise: noise.collect(),
         exits: reader.find_exits(has_denial),
@@ -153,16 +154,17 @@ impl<'a> JavaScriptReader<'a> {
                 }
             }
         }
-        let keys: Vec<(usize, bool, String)> = reads
-            .iter()
-            .map(|(at, read)| (tokens.tokens[*at].statement, read.is_tool_input, read.key.clone()))
-            .collect();
+        let keys: Vec<(usize, bool, String)> =
+            reads.iter().map(|(at, read)| (*at, read.is_tool_input, read.key.clone())).collect();
         reads
             .into_iter()
             .map(|(at, mut read)| {
                 let statement = tokens.tokens[at].statement;
                 let others = keys.iter().filter(|(other, is_tool_input, key)| {
-                    *other == statement && !is_tool_input && *key != read.key
+                    tokens.tokens[*other].statement == statement
+                        && !is_tool_input
+                        && *key != read.key
+                        && !are_in_different_members(tokens, at, *other)
                 });
                 read.alternatives.extend(others.map(|(_, _, key)| key.clone()));
                 read

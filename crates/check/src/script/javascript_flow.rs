@@ -1,5 +1,6 @@
 //! The order in which the statements of a JavaScript program run, as far as its blocks show it.
 
+use super::exits::says_warning;
 use super::tokens::{TokenKind, Tokens};
 
 /// A reader for blocks and conditions.
@@ -9,9 +10,6 @@ pub(super) struct FlowReader<'a> {
 
 /// Calls that test a text for a part of it.
 const TEXT_TESTS: [&str; 4] = ["test", "includes", "startsWith", "match"];
-
-/// Words of a message that only warns.
-const WARNING_WORDS: [&str; 5] = ["warn", "careful", "consider", "remind", "note:"];
 
 impl FlowReader<'_> {
     /// Returns the open brackets around a token, the outermost first.
@@ -109,11 +107,9 @@ impl FlowReader<'_> {
         };
         let Some(open) = self.opening(close) else { return false };
         let body = &tokens.source[tokens.tokens[block].range.end..tokens.tokens[exit].range.start];
-        let body = body.to_ascii_lowercase();
-        let is_warning = WARNING_WORDS.iter().any(|word| body.contains(word));
         let is_plain = !(open..close)
             .any(|at| ["!", "!=", "!==", "||", "===", "=="].iter().any(|sign| tokens.is(at, sign)));
-        !is_warning && is_plain && (open..close).any(|at| self.is_input_test(at, open))
+        !says_warning(body) && is_plain && (open..close).any(|at| self.is_input_test(at, open))
     }
 
     /// Returns true for `….test(name)` and `name.includes(…)`, where the name holds a part of the input of the tool.

@@ -20,6 +20,11 @@ const TEXT_KEYS: [&str; 9] = [
     "classifierContext",
 ];
 
+/// Keys of other programs' answers, which the client drops at the top level whatever their values are. An expression there
+/// is taken for text, too.
+const DROPPED_KEYS: [&str; 6] =
+    ["context", "content", "message", "prompt", "type", "permissionDecision"];
+
 /// Depth of nested literals at which the reader gives up.
 const MAX_DEPTH: usize = 40;
 
@@ -99,6 +104,15 @@ impl Node {
         }
     }
 
+    /// Returns a value of the top level as JSON. An unknown value of a dropped key is a placeholder.
+    fn to_top_value(&self, key: &str) -> Option<(Value, bool)> {
+        let value = self.to_value(key);
+        if value.is_none() && DROPPED_KEYS.contains(&key) {
+            return Some((PLACEHOLDER.into(), true));
+        }
+        value
+    }
+
     /// Returns an object as the answer at `range`. None for other nodes and for the empty object.
     pub(super) fn to_answer(&self, range: Range<usize>) -> Option<AnswerLiteral> {
         let Self::Object(members) = self else { return None };
@@ -106,9 +120,15 @@ impl Node {
             return None;
         }
         let keys = members.iter().map(|(key, _)| key.clone()).collect();
-        let converted = self.to_value("");
-        let has_placeholders = converted.as_ref().is_none_or(|(_, has)| *has);
-        let value = converted.map(|(value, _)| value);
+        let converted: Option<Vec<(String, Value, bool)>> = members
+            .iter()
+            .map(|(key, node)| node.to_top_value(key).map(|(value, has)| (key.clone(), value, has)))
+            .collect();
+        let has_placeholders =
+            converted.as_ref().is_none_or(|members| members.iter().any(|(.., has)| *has));
+        let value = converted.map(|members| {
+            Value::Object(members.into_iter().map(|(key, value, _)| (key, value)).collect())
+        });
         let stdout = value.as_ref().map(Value::to_string);
         Some(AnswerLiteral { range, keys, value, stdout, has_placeholders })
     }
@@ -125,14 +145,24 @@ fn is_denial(value: &Value) -> bool {
             .is_some_and(|behavior| behavior == "deny")
 }
 
-/// Returns true if all placeholders of a value are in the values of text keys.
-pub(super) fn has_placed_placeholders(value: &Value, key: &str) -> bool {
+/// Returns true if all placeholders of an answer are in the values of text keys and of dropped keys.
+pub(super) fn has_placed_placeholders(answer: &Value) -> bool {
+    match answer {
+        Value::Object(members) => members.iter().all(|(key, value)| {
+            !key.contains(PLACEHOLDER)
+                && (DROPPED_KEYS.contains(&key.as_str()) || is_placed_in(value, key))
+        }),
+        _ => is_placed_in(answer, ""),
+    }
+}
+
+fn is_placed_in(value: &Value, key: &str) -> bool {
     match value {
         Value::String(text) => !text.contains(PLACEHOLDER) || TEXT_KEYS.contains(&key),
-        Value::Array(items) => items.iter().all(|item| has_placed_placeholders(item, "")),
+        Value::Array(items) => items.iter().all(|item| is_placed_in(item, "")),
         Value::Object(members) => members
             .iter()
-            .all(|(key, value)| !key.contains(PLACEHOLDER) && has_placed_placeholders(value, key)),
+            .all(|(key, value)| !key.contains(PLACEHOLDER) && is_placed_in(value, key)),
         _ => true,
     }
 }

@@ -132,16 +132,19 @@ const TOOL_INPUT_KEYS: &[(&[&str], &[&str], &str)] = &[
     (&["Bash"], &["cmd", "script", "bash_command", "shell_command"], "command"),
 ];
 
-/// Returns the reads of keys that the client does not send to the script.
+/// Returns the reads of keys that the client does not send to the script. The keys that the script gives to what it reads
+/// are the text of `written_keys`: they are no reads.
 pub(super) fn find_unsent_keys(
     reads: &[KeyRead],
     text: &str,
+    written_keys: &[Range<usize>],
     context: &ScriptContext<'_>,
 ) -> Vec<UnsentKey> {
     if is_for_other_programs(text) {
         return Vec::new();
     }
     let sent = sent_keys(context.events);
+    let unwritten = without_ranges(text, written_keys);
     let read: BTreeSet<&str> = reads
         .iter()
         .flat_map(|read| std::iter::once(&read.key).chain(&read.alternatives))
@@ -178,7 +181,7 @@ pub(super) fn find_unsent_keys(
         // The script reads the right key too: this read is for another version or another program.
         if meant.is_some_and(|path| {
             let first = path.split('.').next().unwrap_or(path);
-            mentions_key(text, first) && path.split('.').all(|name| text.contains(name))
+            mentions_key(&unwritten, first) && path.split('.').all(|name| text.contains(name))
         }) {
             continue;
         }
@@ -240,6 +243,17 @@ fn has_word(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(at, _)| {
         !text[..at].ends_with(is_part) && !text[at + word.len()..].starts_with(is_part)
     })
+}
+
+/// Returns a text with spaces in place of the ranges.
+fn without_ranges(text: &str, ranges: &[Range<usize>]) -> String {
+    let mut rest = text.to_owned();
+    for range in ranges {
+        if rest.get(range.clone()).is_some() {
+            rest.replace_range(range.clone(), &" ".repeat(range.len()));
+        }
+    }
+    rest
 }
 
 /// Returns true if a text has a word that may be a key: one that is neither expanded nor assigned as a variable.

@@ -1,7 +1,9 @@
 //! Variables in Python and JavaScript text: their values, and the places that change them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
+use super::payload::KeyRead;
 use super::tokens::{Syntax, TokenKind, Tokens};
 
 /// A reader for the variables of a program.
@@ -208,6 +210,62 @@ impl<'a> ProgramReader<'a> {
             tokens.has_sequence(at, &[name, ".", key, "="])
         })
     }
+}
+
+/// Returns true if two tokens are in the values of different members of one object literal. In Python, also in different
+/// arguments of `dict(name=…)`.
+pub(super) fn are_in_different_members(tokens: &Tokens<'_>, first: usize, second: usize) -> bool {
+    let own = members_around(tokens, first);
+    let others = members_around(tokens, second);
+    own.iter().any(|(open, member)| {
+        others.iter().any(|(other_open, other)| open == other_open && member != other)
+    })
+}
+
+/// Returns the positions of the keys of object literals whose values are the reads: `"tool_name"` in
+/// `{"tool_name": payload.get("tool")}`.
+pub(super) fn written_keys(tokens: &Tokens<'_>, reads: &[KeyRead]) -> Vec<Range<usize>> {
+    let at_start = |read: &KeyRead| {
+        tokens.tokens.binary_search_by_key(&read.range.start, |token| token.range.start).ok()
+    };
+    let members = reads.iter().filter_map(at_start).filter_map(|at| {
+        let (_, key) = members_around(tokens, at).pop().filter(|(_, key)| *key < at)?;
+        Some(tokens.tokens[key].range.clone())
+    });
+    members.collect()
+}
+
+/// Returns the members of object literals around a token, each as the indexes of its opening bracket and its key.
+fn members_around(tokens: &Tokens<'_>, at: usize) -> Vec<(usize, usize)> {
+    // Open brackets, each with the index behind its last comma.
+    let mut open: Vec<(usize, usize)> = Vec::new();
+    for index in 0..at {
+        if tokens.tokens[index].kind != TokenKind::Sign {
+            continue;
+        }
+        match tokens.text(index) {
+            "(" | "[" | "{" => open.push((index, index + 1)),
+            ")" | "]" | "}" => drop(open.pop()),
+            "," => {
+                if let Some((_, start)) = open.last_mut() {
+                    *start = index + 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    open.retain(|(open, start)| {
+        let is_object = tokens.is(*open, "{")
+            && tokens.is(start + 1, ":")
+            && (tokens.plain_text(*start).is_some() || tokens.is_name(*start));
+        let is_dict = tokens.syntax == Syntax::Python
+            && *open > 0
+            && tokens.has_sequence(open - 1, &["dict", "("])
+            && tokens.is_name(*start)
+            && tokens.is(start + 1, "=");
+        is_object || is_dict
+    });
+    open
 }
 
 /// Returns true if a program reads its command line.

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::exits::{ExitFacts, ExitLiteral, says_denied};
+use super::exits::{ExitFacts, ExitLiteral, mentions_decision, says_denied, says_warning};
 use super::object::{AnswerLiteral, read_node};
 use super::payload::{KeyRead, find_unsent_keys};
-use super::program::{ProgramReader, takes_arguments};
+use super::program::{ProgramReader, are_in_different_members, takes_arguments, written_keys};
+use super::python_flow::PythonFlow;
 use super::rewrite::builds_rewrite;
 use super::shell_answer::answer_from_text;
 use super::tokens::{Syntax, TokenKind, Tokens, tokenize};
@@ -17,12 +18,13 @@ use super::{NoiseBeforeAnswer, ScriptContext, ScriptReport, UnsetVariable};
 pub(super) fn read_python(text: &str, context: &ScriptContext<'_>) -> ScriptReport {
     let Some(tokens) = tokenize(text, Syntax::Python) else { return ScriptReport::default() };
     let reader = PythonReader { tokens: &tokens };
+    let reads = find_token_reads(&tokens);
     let answers = reader.find_answers();
     let exits = reader.find_exits(answers.iter().any(|(_, answer)| answer.is_denial()));
     let noise = answers.iter().filter_map(|(print, answer)| reader.find_noise(*print, answer));
     ScriptReport {
         is_read: true,
-        unsent_keys: find_unsent_keys(&find_token_reads(&tokens), text, context),
+        unsent_keys: find_unsent_keys(&reads, text, &written_keys(&tokens, &reads), context),
         unset_variables: reader.find_unset_variables(context),
         noise: noise.collect(),
         exits,
@@ -56,7 +58,14 @@ const TEXT_CALLS: [&[&str]; 2] = [
 /// Expressions that stand for a missing payload.
 const EMPTY_VALUES: [&[&str]; 3] = [&["{", "}"], &["None"], &["dict", "(", ")"]];
 
-fn find_token_reads(tokens: &Tokens<'_>) -> Vec<KeyRead> {
+/// The variables of a program that hold the payload or its `tool_input`.
+pub(super) struct PayloadNames<'a> {
+    pub(super) payloads: BTreeSet<&'a str>,
+    pub(super) inputs: BTreeSet<&'a str>,
+}
+
+/// Returns the variables that hold the payload or its `tool_input` wherever they are assigned.
+pub(super) fn find_payload_names<'a>(tokens: &'a Tokens<'a>) -> PayloadNames<'a> {
     let program = ProgramReader { tokens };
     let texts = program.names_holding(|at| {
         TEXT_CALLS.iter().any(|call| program.is_whole_value(at, call))
@@ -77,6 +86,19 @@ fn find_token_reads(tokens: &Tokens<'_>) -> Vec<KeyRead> {
             })
         })
         .collect();
+    let inputs = program.names_holding(|at| {
+        payloads.iter().any(|payload| {
+            tokens.is(at, payload)
+                && read_key(tokens, at, false).is_some_and(|read| read.key == "tool_input")
+                && ends_after_key(tokens, at)
+        })
+    });
+    PayloadNames { payloads, inputs }
+}
+
+fn find_token_reads(tokens: &Tokens<'_>) -> Vec<KeyRead> {
+    let program = ProgramReader { tokens };
+    let PayloadNames { payloads, inputs } = find_payload_names(tokens);
     let mut reads = Vec::new();
     for name in &payloads {
         let own: Vec<(usize, KeyRead)> = (0..tokens.tokens.len())
@@ -86,13 +108,6 @@ fn find_token_reads(tokens: &Tokens<'_>) -> Vec<KeyRead> {
         // A key that the script tests for or sets is not one that it relies on.
         reads.extend(with_alternatives(tokens, own, |key| program.is_tested_or_set(name, key)));
     }
-    let inputs = program.names_holding(|at| {
-        payloads.iter().any(|payload| {
-            tokens.is(at, payload)
-                && read_key(tokens, at, false).is_some_and(|read| read.key == "tool_input")
-                && ends_after_key(tokens, at)
-        })
-    });
     for name in inputs {
         let own: Vec<(usize, KeyRead)> = (0..tokens.tokens.len())
             .filter(|at| program.is_variable(*at, name))
@@ -103,20 +118,24 @@ fn find_token_reads(tokens: &Tokens<'_>) -> Vec<KeyRead> {
     reads
 }
 
-/// Adds to each read the other keys of its statement.
+/// Adds to each read the other keys of its statement, as far as they are not values of other members of an object.
 fn with_alternatives(
     tokens: &Tokens<'_>,
     reads: Vec<(usize, KeyRead)>,
     is_excluded: impl Fn(&str) -> bool,
 ) -> Vec<KeyRead> {
     let keys: Vec<(usize, String)> =
-        reads.iter().map(|(at, read)| (tokens.tokens[*at].statement, read.key.clone())).collect();
+        reads.iter().map(|(at, read)| (*at, read.key.clone())).collect();
     reads
         .into_iter()
         .filter(|(_, read)| !is_excluded(&read.key))
         .map(|(at, mut read)| {
             let statement = tokens.tokens[at].statement;
-            let others = keys.iter().filter(|(other, key)| *other == statement && *key != read.key);
+            let others = keys.iter().filter(|(other, key)| {
+                tokens.tokens[*other].statement == statement
+                    && *key != read.key
+                    && !are_in_different_members(tokens, at, *other)
+            });
             read.alternatives = others.map(|(_, key)| key.clone()).collect();
             read
         })
@@ -124,7 +143,7 @@ fn with_alternatives(
 }
 
 /// Returns the key that the expression `name["key"]` or `name.get("key")` at a token reads.
-fn read_key(tokens: &Tokens<'_>, at: usize, is_tool_input: bool) -> Option<KeyRead> {
+pub(super) fn read_key(tokens: &Tokens<'_>, at: usize, is_tool_input: bool) -> Option<KeyRead> {
     let (key, key_at) = if tokens.is(at + 1, "[") && tokens.is(at + 3, "]") {
         if tokens.is(at + 4, "=") {
             return None;
@@ -287,7 +306,19 @@ impl PythonReader<'_> {
 
     fn find_exits(&self, has_denial: bool) -> ExitFacts {
         let tokens = self.tokens;
+        let flow = PythonFlow::new(tokens);
+        let has_decision = mentions_decision(tokens.source);
         let mut facts = ExitFacts { has_denial, ..ExitFacts::default() };
+        let add_exit = |facts: &mut ExitFacts, at: usize, last: usize, code: i32| {
+            let range = tokens.tokens[at].range.start..tokens.tokens[last].range.end;
+            let reason = self.stderr_statement_before(at);
+            let text = reason.as_ref().map(|range| &tokens.source[range.clone()]);
+            let says_denied = text.is_some_and(says_denied);
+            let tests_input = text.is_some_and(|text| !says_warning(text))
+                && !has_decision
+                && flow.is_under_input_test(at);
+            facts.exits.push(ExitLiteral { range, code, reason, says_denied, tests_input });
+        };
         for at in 0..tokens.tokens.len() {
             let open = if tokens.has_sequence(at, &["sys", ".", "exit", "("])
                 || tokens.has_sequence(at, &["os", ".", "_exit", "("])
@@ -305,17 +336,11 @@ impl PythonReader<'_> {
             let Some(close) = tokens.closing(open) else { continue };
             let code = tokens.text(open + 1).parse().ok().filter(|_| close == open + 2);
             if let Some(code) = code {
-                let range = tokens.tokens[at].range.start..tokens.tokens[close].range.end;
-                let reason = self.stderr_statement_before(at);
-                let says_denied =
-                    reason.as_ref().is_some_and(|range| says_denied(&tokens.source[range.clone()]));
-                facts.exits.push(ExitLiteral {
-                    range,
-                    code,
-                    reason,
-                    says_denied,
-                    tests_input: false,
-                });
+                add_exit(&mut facts, at, close, code);
+            } else if let Some(returns) = flow.returned_codes(open + 1, close) {
+                for (at, code) in returns {
+                    add_exit(&mut facts, at, at + 1, code);
+                }
             } else if close > open + 1 {
                 facts.has_computed_exit = true;
             }

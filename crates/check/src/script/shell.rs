@@ -3,8 +3,10 @@
 //! It reads what a rule needs and gives up on the rest: [`parse_shell`] returns None for text that it cannot read to
 //! the end. It expands nothing and does not read the text inside backquotes.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
+mod compound;
 mod word;
 
 pub(super) use word::{Part, Quote, Word, name_length};
@@ -17,6 +19,8 @@ const MAX_DEPTH: usize = 60;
 pub(super) struct ShellText {
     pub(super) commands: Vec<SimpleCommand>,
     pub(super) blocks: Vec<Block>,
+    /// The tests of branches, by the index of the block.
+    pub(super) branch_tests: BTreeMap<usize, BranchTest>,
     /// True if a part was not read: backquotes, or substitutions inside `${…}`.
     pub(super) has_unread_parts: bool,
     /// Every expansion of a variable outside here-documents.
@@ -101,6 +105,15 @@ pub(super) enum BlockKind {
     /// The condition of `if` or of a loop.
     Condition,
     Function(String),
+}
+
+/// The test that leads into a branch.
+#[derive(Debug)]
+pub(super) enum BranchTest {
+    /// The word of a `case` and the patterns of the branch.
+    Patterns { subject: Word, patterns: Vec<Word> },
+    /// The condition of an `if`: the index of its block.
+    Condition(usize),
 }
 
 /// A program call or an assignment.
@@ -435,17 +448,16 @@ impl Reader<'_> {
                 return self.read_function(block, name);
             }
             Some("if") => {
-                let condition = self.add_block(Some(block), BlockKind::Condition);
-                self.expect_list(condition, ListEnd::Keyword("then"))?;
+                let mut condition = Some(self.read_condition(block)?);
                 loop {
                     let branch = self.add_block(Some(block), BlockKind::Branch);
+                    if let Some(condition) = condition.take() {
+                        self.out.branch_tests.insert(branch, BranchTest::Condition(condition));
+                    }
                     match self.read_list(branch)? {
                         ListEnd::Keyword("fi") => break,
                         ListEnd::Keyword("else") => {}
-                        ListEnd::Keyword("elif") => {
-                            let condition = self.add_block(Some(block), BlockKind::Condition);
-                            self.expect_list(condition, ListEnd::Keyword("then"))?;
-                        }
+                        ListEnd::Keyword("elif") => condition = Some(self.read_condition(block)?),
                         _ => return None,
                     }
                 }
@@ -487,92 +499,13 @@ impl Reader<'_> {
         (self.read_list(block)? == end).then_some(())
     }
 
-    #[expect(clippy::option_option, reason = "the outer None is unreadable text")]
-    fn read_function(&mut self, block: usize, name: String) -> Option<Option<usize>> {
-        let body = self.add_block(Some(block), BlockKind::Function(name));
-        loop {
-            self.skip_blanks();
-            if self.peek()? != b'\n' {
-                break;
-            }
-            self.skip_newline()?;
-        }
-        // The body must be a compound command.
-        self.read_command(body, Separator::Sequence)?.is_none().then_some(None)
-    }
-
-    fn read_case(&mut self, block: usize) -> Option<()> {
-        self.skip_blanks();
-        self.read_word(block)?;
-        loop {
-            self.skip_blanks();
-            if self.peek()? != b'\n' {
-                break;
-            }
-            self.skip_newline()?;
-        }
-        self.eat_keyword(&["in"])?;
-        loop {
-            self.skip_blanks();
-            if self.peek()? == b'\n' {
-                self.skip_newline()?;
-                continue;
-            }
-            if self.eat_keyword(&["esac"]).is_some() {
-                return Some(());
-            }
-            self.eat("(");
-            loop {
-                self.skip_blanks();
-                match self.peek()? {
-                    b')' => break self.at += 1,
-                    b'|' => self.at += 1,
-                    _ => self.skip_word(block)?,
-                }
-            }
-            let branch = self.add_block(Some(block), BlockKind::Branch);
-            match self.read_list(branch)? {
-                ListEnd::CaseItem => {}
-                ListEnd::Keyword("esac") => return Some(()),
-                _ => return None,
-            }
-        }
-    }
-
-    fn skip_double_brackets(&mut self, block: usize) -> Option<()> {
-        loop {
-            self.skip_blanks();
-            if self.eat_keyword(&["]]"]).is_some() {
-                return Some(());
-            }
-            match self.peek()? {
-                b'\n' => self.skip_newline()?,
-                b'&' | b'|' | b'<' | b'>' | b'(' | b')' | b';' => self.at += 1,
-                _ => self.skip_word(block)?,
-            }
-        }
-    }
-
-    /// Reads the redirections behind a compound command whose blocks start at `first`.
-    fn read_compound_redirects(&mut self, block: usize, first: usize) -> Option<()> {
-        let command = self.push_command(block, Separator::Sequence);
-        while self.read_redirect(command)? {}
-        let redirects = &self.out.commands[command].redirects;
-        let is_captured = redirects.iter().any(|redirect| redirect.descriptor == 1);
-        let is_fed = redirects.iter().any(|redirect| redirect.descriptor == 0);
-        for inner in &mut self.out.blocks[first..] {
-            if inner.parent == Some(block) && inner.kind != BlockKind::Substitution {
-                inner.is_captured |= is_captured;
-                inner.is_fed |= is_fed;
-            }
-        }
-        Some(())
-    }
-
     /// Skips a word. None if there is none, so that no loop waits for one.
     fn skip_word(&mut self, block: usize) -> Option<()> {
-        let word = self.read_word(block)?;
-        (!word.range.is_empty()).then_some(())
+        self.read_filled_word(block).map(drop)
+    }
+
+    fn read_filled_word(&mut self, block: usize) -> Option<Word> {
+        self.read_word(block).filter(|word| !word.range.is_empty())
     }
 
     fn push_command(&mut self, block: usize, before: Separator) -> usize {

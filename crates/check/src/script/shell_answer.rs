@@ -101,7 +101,7 @@ pub(super) fn answer_from_text(
         if keys.is_empty() {
             return None;
         }
-        let is_certain = !has_placeholders || has_placed_placeholders(&value, "");
+        let is_certain = !has_placeholders || has_placed_placeholders(&value);
         let stdout = is_certain.then(|| text.to_owned());
         let value = is_certain.then_some(value);
         return Some(AnswerLiteral { range, keys, value, stdout, has_placeholders });

@@ -180,6 +180,106 @@ fn computed_objects_are_no_literals() {
 }
 
 #[test]
+fn written_keys_are_no_alternatives() {
+    const PYTHON: &str = "payload = json.load(sys.stdin)\n";
+    const JAVASCRIPT: &str = "const payload = JSON.parse(fs.readFileSync(0));\n";
+    for (line, key) in [
+        (
+            "print(json.dumps({'session': payload.get('session_id'), 'exit_code': payload.get('exit_code')}))",
+            "exit_code",
+        ),
+        ("log({'cwd': payload['cwd'], 'command': payload['command'], 'n': 1})", "command"),
+        ("log({'tool_name': payload.get('tool'), 'cwd': payload.get('cwd')})", "tool"),
+        ("log(dict(cwd=payload['cwd'], tool_name=payload['tool']))", "tool"),
+        (
+            "rows.append({'at': [payload['cwd']], 'what': {'exit': payload['exit_code']}})",
+            "exit_code",
+        ),
+    ] {
+        assert_eq!(keys(&format!("{PYTHON}{line}"), ScriptLanguage::Python), [key], "{line}");
+    }
+    for (line, key) in [
+        ("log({ session: payload.session_id, exit: payload.exit_code });", "exit_code"),
+        ("log({ tool_name: payload.tool, cwd: payload.cwd });", "tool"),
+    ] {
+        let text = format!("{JAVASCRIPT}{line}");
+        assert_eq!(keys(&text, ScriptLanguage::JavaScript), [key], "{line}");
+    }
+}
+
+#[test]
+fn alternatives_of_one_member_are_tolerant() {
+    const PYTHON: &str = "payload = json.load(sys.stdin)\n";
+    const JAVASCRIPT: &str = "const payload = JSON.parse(fs.readFileSync(0));\n";
+    for line in [
+        "log({'tool': payload.get('tool_name') or payload.get('tool')})",
+        "log({'tool': payload.get('tool'), 'name': payload.get('tool_name')})",
+        "log(pick(payload.get('session_id'), payload.get('exit_code')))",
+        "log({'id': pick(payload.get('session_id'), payload.get('exit_code'))})",
+        "log({'tool_name': payload.get('tool'), 'text': doc('tool_name')})",
+        "log({payload.get('cwd'), payload.get('exit_code')})",
+        "log({'exit_code': result['exit_code'], 'cwd': payload['cwd']})",
+    ] {
+        assert_eq!(keys(&format!("{PYTHON}{line}"), ScriptLanguage::Python), [""; 0], "{line}");
+    }
+    for line in [
+        "log({ tool: payload.tool_name ?? payload.tool });",
+        "const { tool_name: tool } = payload; log({ a: payload.tool });",
+    ] {
+        let text = format!("{JAVASCRIPT}{line}");
+        assert_eq!(keys(&text, ScriptLanguage::JavaScript), [""; 0], "{line}");
+    }
+}
+
+#[test]
+fn expressions_under_dropped_keys_are_placeholders() {
+    for (text, language) in [
+        ("print(json.dumps({'context': text}))", ScriptLanguage::Python),
+        ("print(json.dumps({'context': {'branch': b}}))", ScriptLanguage::Python),
+        (
+            "out = {'type': kind, 'content': f'x {y}'}\nprint(json.dumps(out))",
+            ScriptLanguage::Python,
+        ),
+        (
+            "json.dump({'permissionDecision': d, 'permissionDecisionReason': r}, sys.stdout)",
+            ScriptLanguage::Python,
+        ),
+        ("console.log(JSON.stringify({ context }));", ScriptLanguage::JavaScript),
+        (
+            "console.log(JSON.stringify({ type: 'x', content: a ? b : c, prompt: `${p}` }));",
+            ScriptLanguage::JavaScript,
+        ),
+        ("jq -n --arg c \"$text\" '{context: $c}'", ScriptLanguage::Sh),
+        ("jq -n --arg c \"$text\" '{context: {branch: $c}}'", ScriptLanguage::Sh),
+        ("printf '{\"context\": \"%s\"}' \"$text\"", ScriptLanguage::Sh),
+        ("echo \"{\\\"context\\\": $text}\"", ScriptLanguage::Bash),
+        ("cat <<END\n{\"context\": \"$text\"}\nEND\n", ScriptLanguage::Sh),
+    ] {
+        let [answer] = &read(text, language).answers[..] else { panic!("one answer: {text}") };
+        assert!(answer.stdout.as_ref().is_some_and(|out| out.contains('…')), "{text} {answer:?}");
+        assert!(answer.has_placeholders && !answer.is_denial(), "{text}");
+    }
+    for (text, language) in [
+        ("print(json.dumps({'context': text, 'decision': d}))", ScriptLanguage::Python),
+        (
+            "print(json.dumps({'hookSpecificOutput': {'permissionDecision': d}}))",
+            ScriptLanguage::Python,
+        ),
+        (
+            "print(json.dumps({'hookSpecificOutput': {'action': 'accept', 'content': c}}))",
+            ScriptLanguage::Python,
+        ),
+        ("console.log(JSON.stringify({ status: s }));", ScriptLanguage::JavaScript),
+        ("jq -n --arg c \"$x\" '{decision: $c}'", ScriptLanguage::Sh),
+    ] {
+        let [answer] = &read(text, language).answers[..] else { panic!("one answer: {text}") };
+        assert_eq!((&answer.value, &answer.stdout), (&None, &None), "{text}");
+    }
+    let computed = "print(json.dumps({'context': text, **more}))";
+    assert_eq!(read(computed, ScriptLanguage::Python).answers, []);
+}
+
+#[test]
 fn python_text_before_answer_is_noise() {
     let text = "print('Checking')\nif x:\n    pass\nprint(json.dumps({'decision': 'block'}))";
     let [noise] = &read(text, ScriptLanguage::Python).noise[..] else { panic!("noise") };

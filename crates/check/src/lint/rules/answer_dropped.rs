@@ -121,6 +121,23 @@ mod tests {
     }
 
     #[test]
+    fn computed_values_of_dropped_keys_are_found() {
+        for command in [
+            "jq -n --arg text \"$(git log -1)\" '{context: $text}'",
+            "jq -n --arg text \"$(git log -1)\" '{type: \"note\", content: $text}'",
+            "printf '{\"permissionDecision\": \"%s\"}' \"$decision\"",
+        ] {
+            let case = case("UserPromptSubmit", "x")
+                .with_text("a.sh!", &format!("#!/bin/sh\n{command}\n"));
+            assert_eq!(case.marked(&ANSWER_DROPPED).len(), 1, "{command}");
+        }
+        let unknown = "jq -n --arg text \"$(date)\" '{started: $text}'";
+        let case =
+            case("UserPromptSubmit", "x").with_text("a.sh!", &format!("#!/bin/sh\n{unknown}\n"));
+        assert!(case.marked(&ANSWER_DROPPED).is_empty());
+    }
+
+    #[test]
     fn right_answers_are_clean() {
         for (event, answer) in [
             (

@@ -9,7 +9,8 @@ lint_rule! {
     /// A guard exits with 1, which blocks nothing.
     ///
     /// Only exit code 2 blocks. After any other code the client shows an error and goes on: the call that the guard wanted to
-    /// stop runs. An error is reported for a script that writes a refusal to stderr and then exits with 1, and never with 2.
+    /// stop runs. An error is reported for a script that writes a refusal to stderr and then exits with 1, and never with 2. A
+    /// message is a refusal if it says so, or if the script writes it only when `tool_input` matches a pattern.
     ///
     /// ```sh
     /// echo "blocked: rm -rf" >&2
@@ -87,6 +88,17 @@ mod tests {
         assert!(case("PreToolUse", guard).fixed(&GUARD_FAILS_OPEN).contains("exit 2"));
         assert!(case("SessionStart", guard).marked(&GUARD_FAILS_OPEN).is_empty());
         assert!(case("PreToolUse", &guard.replace('1', "2")).marked(&GUARD_FAILS_OPEN).is_empty());
+    }
+
+    #[test]
+    fn exit_1_after_a_test_of_the_input_is_fixed() {
+        let guard = "command=$(jq -r '.tool_input.command')\ncase \"$command\" in\n  *prod*)\n    \
+                     echo 'use the pipeline' >&2\n    exit 1\n    ;;\nesac\nexit 0\n";
+        assert_eq!(case("PreToolUse", guard).marked(&GUARD_FAILS_OPEN), ["exit 1"]);
+        assert!(case("PreToolUse", guard).fixed(&GUARD_FAILS_OPEN).contains("exit 2"));
+        assert!(case("SessionStart", guard).marked(&GUARD_FAILS_OPEN).is_empty());
+        let other = guard.replace(".tool_input.command", ".cwd");
+        assert!(case("PreToolUse", &other).marked(&GUARD_FAILS_OPEN).is_empty());
     }
 
     #[test]

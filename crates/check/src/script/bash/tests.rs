@@ -283,3 +283,102 @@ fn broken_lists_of_words_end() {
         assert!(!report.is_read, "{text}");
     }
 }
+
+/// Returns the number of blocks with 1 in a guard whose branch has a head such as `case "$command" in rm)`.
+fn count_failed_blocks(assignment: &str, head: &str, message: &str, tail: &str) -> usize {
+    let text = format!(
+        "#!/bin/bash\ninput=$(cat)\n{assignment}\n{head}\n  echo '{message}' >&2\n  exit 1\n{tail}\nexit 0\n"
+    );
+    let report = read(&text, &[]);
+    assert!(report.exits.has_exit(1), "{text}");
+    report.exits.failed_blocks().count()
+}
+
+const COMMAND: &str = "command=$(printf '%s' \"$input\" | jq -r '.tool_input.command // \"\"')";
+
+#[test]
+fn exits_in_a_branch_for_the_input_are_known() {
+    for head in [
+        "case \"$command\" in *\"terraform destroy\"* | *prod*)",
+        "case $command in\n  ok) true ;;\n  rm\\ *)",
+    ] {
+        assert_eq!(count_failed_blocks(COMMAND, head, "use the pipeline", ";;\nesac"), 1, "{head}");
+    }
+    for head in [
+        "if echo \"$command\" | grep -qE '(^|;)rm -rf'; then",
+        "if a; then\n  b\nelif printf '%s' \"$command\" | grep -q 'git push'; then",
+        "if grep -q prod <<< \"$command\"; then",
+        "if [[ \"$command\" == *prod* ]]; then",
+        "if [[ ${command} =~ prod$ ]]; then",
+    ] {
+        assert_eq!(count_failed_blocks(COMMAND, head, "use the pipeline", "fi"), 1, "{head}");
+    }
+    for assignment in [
+        "command=$(jq -r .tool_input.command <<< \"$input\")",
+        "command=$(echo \"$input\" | jq -r '.tool_input.command // empty' 2>/dev/null || echo \"\")",
+        "export command=$(echo \"$input\" | jq -r '.tool_input.command')",
+    ] {
+        let head = "case \"$command\" in *prod*)";
+        assert_eq!(count_failed_blocks(assignment, head, "use it", ";;\nesac"), 1, "{assignment}");
+    }
+}
+
+#[test]
+fn exits_in_other_branches_are_unknown() {
+    for (head, message) in [
+        ("case \"$command\" in ok) true ;; *)", "use the pipeline"),
+        ("case \"$command\" in \"\")", "no command"),
+        ("case \"$command\" in \"\" | null)", "no command"),
+        ("case \"$other\" in *prod*)", "use the pipeline"),
+        ("case \"$command$other\" in *prod*)", "use the pipeline"),
+        ("case \"$command\" in *prod*)", "warning: this is for prod"),
+        ("case \"$command\" in *prod*) if a; then b; exit 0; fi ;; esac\ncase $x in x)", "use it"),
+    ] {
+        assert_eq!(count_failed_blocks(COMMAND, head, message, ";;\nesac"), 0, "{head} {message}");
+    }
+    for head in [
+        "if [ -z \"$command\" ]; then",
+        "if ! echo \"$command\" | grep -q ok; then",
+        "if echo \"$command\" | grep -qv ok; then",
+        "if echo \"$command\" | grep -qE '^$|^null$'; then",
+        "if echo \"$command\" | grep -qE '^[[:space:]]*$'; then",
+        "if echo \"$other\" | grep -q prod; then",
+        "if echo \"$command\" | grep -q prod || true; then",
+        "if echo \"$command\" | grep -q prod; then\n  true\nelse",
+        "if [[ \"$command\" != *ok* ]]; then",
+        "if ! [[ \"$command\" == *ok* ]]; then",
+        "if [[ ! \"$command\" == *ok* ]]; then",
+        "if [[ \"$command\" == \"\" ]]; then",
+        "if [[ \"$command\" == prod || -z \"$command\" ]]; then",
+        "if [[ \"$command\" == \"$prod\" ]]; then",
+        "if a || [[ \"$command\" == prod ]]; then",
+    ] {
+        assert_eq!(count_failed_blocks(COMMAND, head, "use the pipeline", "fi"), 0, "{head}");
+    }
+    for assignment in [
+        "command=$(echo \"$input\" | jq -r '.tool_name')",
+        "command=$(echo \"$input\" | jq -r '.tool_input.command, .cwd')",
+        "command=$(echo \"$input\" | sed s/a/b/ | jq -r '.tool_input.command')",
+        "command=$(git status)",
+        "command=$(echo \"$input\" | jq -r '.tool_input.command')\ncommand=$(git status)",
+        "command=$(echo \"$input\" | jq -r '.tool_input.command')\nfor command in a b; do true; done",
+        "command=$(echo \"$input\" | jq -r '.tool_input.command')\nread -r command",
+        "command=$(jq -r '.tool_input.command' file.json)",
+    ] {
+        let head = "case \"$command\" in *prod*)";
+        assert_eq!(count_failed_blocks(assignment, head, "use it", ";;\nesac"), 0, "{assignment}");
+    }
+}
+
+#[test]
+fn guard_without_exit_0_is_unknown() {
+    let guard = format!("{COMMAND}\ncase \"$command\" in prod)\n  echo no >&2\n  exit 1;;\nesac\n");
+    let blocks = |text: &str| {
+        let text = format!("input=$(cat)\n{text}");
+        read(&text, &[]).exits.failed_blocks().count()
+    };
+    assert_eq!(blocks(&format!("{guard}exit 0\n")), 1);
+    assert_eq!(blocks(&format!("{guard}run\n")), 0);
+    assert_eq!(blocks(&format!("{guard}exit 0\nexit 2\n")), 0);
+    assert_eq!(blocks(&format!("{guard}echo \"$permissionDecision\"\nexit 0\n")), 0);
+}
