@@ -104,7 +104,7 @@ fn split_tokens(text: &str) -> Vec<String> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     for c in text.chars() {
         match tokens.last_mut() {
-            Some(last) if is_word(c) && last.chars().all(|c| is_word(c)) => last.push(c),
+            Some(last) if is_word(c) && last.chars().all(is_word) => last.push(c),
             _ => tokens.push(c.to_string()),
         }
     }

@@ -1,3 +1,4 @@
+use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -87,7 +88,7 @@ fn python_module_builds_the_same_answers() {
         for name in answer_parts(event, contract) {
             let (part, call) = sample_part(name);
             expected.push(build_answer(event, &[part], contract).unwrap().stdout);
-            script += &format!("out.append(str(h.{event}().{call}))\n");
+            let _ = writeln!(script, "out.append(str(h.{event}().{call}))");
         }
     }
     script += "print(json.dumps(out))\n";
