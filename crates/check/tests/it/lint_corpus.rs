@@ -16,14 +16,14 @@ use serde::Deserialize;
 const FOUND_MISTAKES: &[(&str, usize, usize)] = &[
     ("json", 8, 8),
     ("events", 9, 10),
-    ("shape", 14, 14),
-    ("matchers", 16, 13),
-    ("if", 5, 4),
-    ("timeouts", 6, 5),
-    ("handlers", 8, 6),
-    ("commands", 20, 17),
-    ("switches", 2, 1),
-    ("scripts", 14, 8),
+    ("shape", 14, 15),
+    ("matchers", 16, 15),
+    ("if", 5, 5),
+    ("timeouts", 6, 6),
+    ("handlers", 8, 7),
+    ("commands", 20, 20),
+    ("switches", 2, 2),
+    ("scripts", 14, 13),
 ];
 
 /// Programs that are installed where the projects are checked.
