@@ -139,6 +139,15 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     ("contract payload", &["rutter contract payload PreToolUse --tool Edit | ./my-hook"]),
     (
+        "contract lint",
+        &[
+            "rutter contract lint",
+            "rutter contract lint --fix --dry-run",
+            "rutter contract lint .claude/settings.json --format github --deny warnings",
+        ],
+    ),
+    ("contract rules", &["rutter contract rules", "rutter contract rules matcher-never"]),
+    (
         "contract answer",
         &[
             "rutter contract answer PreToolUse deny \"no force push\"",

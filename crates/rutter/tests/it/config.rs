@@ -98,6 +98,9 @@ fn shown_defaults_parse_again() {
     [privacy]
     capture_patches = true
 
+    [lint]
+    off = []
+
     [cohort]
     control = 0.0
     "#);
@@ -151,6 +154,8 @@ fn show_origin_of_values() {
     [retention]
 
     [privacy]
+
+    [lint]
 
     [cohort]
     "#);
