@@ -17,7 +17,7 @@ mod script_facts;
 mod trial;
 
 pub use audit::{AuditCase, FailOpenAudit, ProgramFolder, audit_guard};
-pub use judgement::{JudgedTrial, TrialEffect, judge_trial};
+pub use judgement::{JudgedTrial, TrialEffect, ignores_on_failure, judge_trial};
 pub use merge::{MergedAnswer, merge_answers};
 pub use payloads::{
     PayloadKind, TestPayload, base_payload, has_tool, test_payloads, transcript_path,

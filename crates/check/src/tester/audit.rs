@@ -10,7 +10,7 @@ use rutter_contract::version::Contract;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::judgement::{TrialEffect, judge_trial};
+use super::judgement::{TrialEffect, fails_closed, judge_trial};
 use super::trial::{TestedHook, TrialRunner};
 
 /// Largest number of programs that are taken away, one at a time.
@@ -135,7 +135,7 @@ pub fn audit_guard(
     }
     add("stdin ends in the middle".to_owned(), try_with(&line.as_bytes()[..line.len() / 2], None));
     add("stdin is empty".to_owned(), try_with(b"", None));
-    let timeout_fails_open = !hook.blocks_on_failure;
+    let timeout_fails_open = !fails_closed(hook);
     Ok(Some(FailOpenAudit { payload: name.to_owned(), cases, timeout_fails_open }))
 }
 

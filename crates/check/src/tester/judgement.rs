@@ -85,9 +85,14 @@ pub struct JudgedTrial {
 }
 
 /// Returns true for events on which the client ignores `onFailure`.
-fn ignores_on_failure(event: EventName) -> bool {
+pub fn ignores_on_failure(event: EventName) -> bool {
     use EventName::{Stop, SubagentStop, TaskCompleted, TeammateIdle};
     matches!(event, Stop | SubagentStop | TaskCompleted | TeammateIdle)
+}
+
+/// Returns true if a failure of the hook blocks.
+pub(super) fn fails_closed(hook: &TestedHook) -> bool {
+    hook.blocks_on_failure && !ignores_on_failure(hook.event)
 }
 
 /// Judges a trial as the client does.
@@ -109,8 +114,8 @@ pub fn judge_trial(hook: &TestedHook, trial: HookTrial, contract: Contract) -> J
         (None, TrialEnding::TimedOut) => TrialEffect::TimedOut,
         (None, _) => TrialEffect::Failed,
     };
-    let closes = hook.blocks_on_failure && !ignores_on_failure(hook.event);
-    let effect = if closes && effect.is_fault() { TrialEffect::Blocked } else { effect };
+    let effect =
+        if fails_closed(hook) && effect.is_fault() { TrialEffect::Blocked } else { effect };
     JudgedTrial { trial, effect, verdict }
 }
 

@@ -336,17 +336,16 @@ fn project_key(environment: &TrialEnvironment) -> String {
 /// Replaces the paths and ids of recordings by those of the surroundings.
 fn localize(value: &mut Value, environment: &TrialEnvironment) {
     match value {
-        Value::String(text) => {
+        Value::String(text)
             if text.len() < LARGE_TEXT_BYTES / 2
-                && (text.contains(RECORDED_HOME) || text.contains(RECORDED_SESSION_ID))
-            {
-                let project = environment.project.to_string_lossy();
-                *text = text
-                    .replace(RECORDED_PROJECT_KEY, &project_key(environment))
-                    .replace("/home/user/project", &project)
-                    .replace(RECORDED_HOME, &environment.home.to_string_lossy())
-                    .replace(RECORDED_SESSION_ID, TRIAL_SESSION_ID);
-            }
+                && (text.contains(RECORDED_HOME) || text.contains(RECORDED_SESSION_ID)) =>
+        {
+            let project = environment.project.to_string_lossy();
+            *text = text
+                .replace(RECORDED_PROJECT_KEY, &project_key(environment))
+                .replace("/home/user/project", &project)
+                .replace(RECORDED_HOME, &environment.home.to_string_lossy())
+                .replace(RECORDED_SESSION_ID, TRIAL_SESSION_ID);
         }
         Value::Array(items) => items.iter_mut().for_each(|item| localize(item, environment)),
         Value::Object(fields) => fields.values_mut().for_each(|item| localize(item, environment)),

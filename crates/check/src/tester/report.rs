@@ -17,7 +17,7 @@ use super::trial::{TestedHook, TrialEnding, TrialRunner};
 /// Number of late trials after which a hook gets no further payload.
 const MAX_LATE_TRIALS: usize = 2;
 /// Time after which a hook gets no further payload.
-const MAX_TOTAL_TIME: Duration = Duration::from_secs(120);
+const MAX_TOTAL_TIME: Duration = Duration::from_mins(2);
 /// Number of different texts that a group of answers shows.
 const MAX_GROUP_TEXTS: usize = 3;
 

@@ -139,6 +139,14 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     ("contract payload", &["rutter contract payload PreToolUse --tool Edit | ./my-hook"]),
     (
+        "contract test",
+        &[
+            "rutter contract test -- ./my-guard.sh",
+            "rutter contract test --event PreToolUse --tool Bash -- ./my-guard.sh",
+            "rutter contract test --settings .claude/settings.json --yes --json",
+        ],
+    ),
+    (
         "contract answer",
         &[
             "rutter contract answer PreToolUse deny \"no force push\"",
