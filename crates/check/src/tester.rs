@@ -2,7 +2,7 @@
 //!
 //! [`TrialRunner`] runs a hook once, and [`judge_trial`] says what the client does with the answer. [`test_payloads`] has the
 //! payloads of an event. [`run_hook_test`] puts them together into a report, and [`merge_answers`] merges the answers of
-//! several hooks.
+//! several hooks. [`HookTestFile`] has the tests that an author keeps.
 //!
 //! A hook may do anything. Keeping it away from the user's files and from the network is up to the caller; [`copy_project`]
 //! makes a copy of a project for it.
@@ -14,6 +14,7 @@ mod payloads;
 mod project_copy;
 mod report;
 mod script_facts;
+mod test_file;
 mod trial;
 
 pub use audit::{AuditCase, FailOpenAudit, ProgramFolder, audit_guard};
@@ -28,6 +29,7 @@ pub use report::{
     TestedPayloads, run_hook_test,
 };
 pub use script_facts::{DeadInput, ScriptFacts};
+pub use test_file::{ExpectedVerdict, HookTestCase, HookTestFile, HookTestResult, TestFileError};
 pub use trial::{
     HookStart, HookTrial, MAX_TRIAL_TIME, TRIAL_SESSION_ID, TestedHook, TrialEnding,
     TrialEnvironment, TrialRunner,

@@ -273,4 +273,25 @@ mod tests {
         );
         assert_eq!(judge(EventName::PreToolUse, "", Exited(0), true), TrialEffect::Silent);
     }
+
+    proptest::proptest! {
+        #[test]
+        fn any_output_is_judged(
+            stdout in proptest::collection::vec(proptest::num::u8::ANY, 0..200),
+            shape in 0_usize..4,
+            exit in 0_i32..256,
+            event in 0_usize..EventName::ALL.len(),
+            blocks in proptest::bool::ANY,
+        ) {
+            let text = String::from_utf8_lossy(&stdout);
+            let stdout = match shape {
+                0 => text.into_owned(),
+                1 => format!("{{{text}}}"),
+                2 => format!("{{\"decision\":{text:?}}}"),
+                _ => format!("{{\"hookSpecificOutput\":{{\"hookEventName\":{text:?}}}}}"),
+            };
+            let event = EventName::ALL.into_iter().nth(event).unwrap();
+            judge(event, &stdout, TrialEnding::Exited(exit), blocks);
+        }
+    }
 }

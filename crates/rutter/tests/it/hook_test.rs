@@ -190,3 +190,72 @@ fn nothing_to_run_is_a_mistake() {
         assert!(ran.stdout.is_empty() && ran.stderr.starts_with("error: "), "{ran}");
     }
 }
+
+const TESTS: &str = r#"
+command = "./guard"
+
+[[test]]
+name = "a forced push is blocked"
+event = "PreToolUse"
+tool = "Bash"
+input = { command = "git push --force" }
+verdict = "blocked"
+text = "no forced push"
+exit = 2
+
+[[test]]
+name = "a push is allowed"
+event = "PreToolUse"
+tool = "Bash"
+input = { command = "git push" }
+verdict = "allowed"
+"#;
+
+#[test]
+fn test_files_pass_and_fail() {
+    let wrong = TESTS.replace("verdict = \"allowed\"", "verdict = \"asked\"");
+    let files = [("guard", GUARD), ("good.hooktest.toml", TESTS), ("wrong.hooktest.toml", &*wrong)];
+    let project = HookProject::new(&files);
+    let ran = project.test(&["--yes", "--tests", "good.hooktest.toml"]);
+    assert_eq!((ran.exit, &*ran.stdout), (Some(0), "2 tests, 2 passed, 0 failed\n"), "{ran}");
+    let both = ["--yes", "--tests", "good.hooktest.toml", "wrong.hooktest.toml"];
+    let ran = project.test(&both);
+    assert_eq!(ran.exit, Some(1), "{ran}");
+    insta::assert_snapshot!(ran.stdout, @r"
+    failed: a push is allowed (wrong.hooktest.toml)
+      expected asked, but it is silent: The tool call continues as if there were no hook.
+    4 tests, 3 passed, 1 failed
+    ");
+    let tap = project.test(&[&both[..], &["--format", "tap"]].concat());
+    assert!(tap.stdout.starts_with("TAP version 13\n1..4\nok 1 - a forced push"), "{tap}");
+    assert!(tap.stdout.contains("\nnot ok 4 - a push is allowed\n"), "{tap}");
+    let junit = project.test(&[&both[..], &["--format", "junit"]].concat());
+    assert!(junit.stdout.contains("tests=\"2\" failures=\"1\""), "{junit}");
+    let json = project.test(&[&both[..], &["--json"]].concat());
+    let json: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(json["files"][0]["tests"][0]["effect"], "blocked");
+    // A hook of the command line takes precedence.
+    let ran = project.test(&["--yes", "--tests", "good.hooktest.toml", "--", "exit 0"]);
+    assert!(ran.stdout.ends_with("2 tests, 1 passed, 1 failed\n"), "{ran}");
+}
+
+#[test]
+fn wrong_test_files_are_refused() {
+    let nameless = TESTS.replace("command = \"./guard\"", "");
+    let files =
+        [("none.toml", &*nameless), ("bad.toml", "[[test]]\nname = 1\n"), ("good.toml", TESTS)];
+    let project = HookProject::new(&files);
+    for (args, expected) in [
+        (&["--tests", "missing.toml"][..], "could not read missing.toml"),
+        (&["--tests", "none.toml"], "none.toml names no hook"),
+        (&["--tests", "bad.toml"], "bad.toml: test 1 has no name"),
+        (&["--tests", "good.toml", "--event", "Stop"], "cannot be used with"),
+        (&["--event", "Stop", "--format", "tap", "--", "true"], "junit and tap are for --tests"),
+    ] {
+        let ran = project.test(&[&["--yes"], args].concat());
+        assert_eq!(ran.exit, Some(2), "{args:?}: {ran}");
+        assert!(ran.stderr.contains(expected), "{args:?}: {ran}");
+    }
+    let ran = project.test(&["--tests", "good.toml"]);
+    assert!(ran.exit == Some(2) && ran.stderr.contains("add --yes"), "{ran}");
+}

@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 
 use rutter_check::tester::{
-    HookConclusion, HookTestReport, JudgedTrial, MergedAnswer, ProgramFolder, ScriptFacts,
-    TestPayload, TestedPayloads, TrialRunner, merge_answers, run_hook_test, test_payloads,
+    HookConclusion, HookStart, HookTestReport, JudgedTrial, MergedAnswer, ProgramFolder,
+    ScriptFacts, TestPayload, TestedPayloads, TrialRunner, merge_answers, run_hook_test,
+    test_payloads,
 };
 use rutter_contract::EventName;
 use rutter_contract::version::Contract;
 use serde::Serialize;
 
 use crate::ask::confirm;
-use crate::cli::Format;
-use crate::cli::hook_test::HookTestArgs;
+use crate::cli::hook_test::{HookTestArgs, HookTestFormat};
 use crate::doctor::ClientEnvironment;
 use crate::environment::Environment;
 use crate::ui::{Ui, format_count, one_line};
@@ -21,6 +21,7 @@ use crate::{CommandError, CommandResult};
 mod isolation;
 mod plan;
 mod render;
+mod test_files;
 
 use isolation::{Isolation, TrialFolder};
 use plan::{HookPlan, PlannedHook};
@@ -57,12 +58,19 @@ struct MergedPayload {
 pub(crate) fn run(args: &HookTestArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
     let places = ClientEnvironment::from_env(env)?;
     let contract = super::contract_for(&args.client, ui)?;
+    if !args.tests.is_empty() {
+        return run_test_files(args, &places, contract, ui);
+    }
+    if !matches!(args.chosen_format(), HookTestFormat::Text | HookTestFormat::Json) {
+        let message = "the formats junit and tap are for --tests; use --json";
+        return Err(CommandError::Usage(message.to_owned()));
+    }
     let plan = HookPlan::create(args, &places, contract)?;
     if !args.without_network {
         for note in &plan.notes {
             ui.print_note(note)?;
         }
-        ask_to_run(&plan, args, ui)?;
+        ask_to_run(plan.hooks.iter().map(|hook| &hook.hook.start), args, ui)?;
         if let Some(result) = isolation::run_without_network(args, ui)? {
             return result;
         }
@@ -70,21 +78,44 @@ pub(crate) fn run(args: &HookTestArgs, env: &Environment, ui: &mut Ui<'_>) -> Co
     let folder = TrialFolder::create(&plan.project, args)?;
     let run = run_hooks(&plan, args, &places, &folder, contract)?;
     folder.close()?;
-    match args.format.chosen() {
-        Format::Json => ui.print_json(&run)?,
-        Format::Text => render::print_run(&run, ui)?,
+    if args.chosen_format() == HookTestFormat::Json {
+        ui.print_json(&run)?;
+    } else {
+        render::print_run(&run, ui)?;
     }
     let has_defects = |report: &HookTestReport| report.conclusion == HookConclusion::Defects;
     if run.hooks.iter().any(has_defects) { Err(CommandError::Findings) } else { Ok(()) }
 }
 
+/// Runs the tests of `--tests`.
+fn run_test_files(
+    args: &HookTestArgs,
+    places: &ClientEnvironment,
+    contract: Contract,
+    ui: &mut Ui<'_>,
+) -> CommandResult {
+    let project = &places.files.folder;
+    let files = test_files::load_files(&args.tests, plan::command_start(args, project).as_ref())?;
+    if !args.without_network {
+        ask_to_run(files.iter().map(|file| &file.start), args, ui)?;
+        if let Some(result) = isolation::run_without_network(args, ui)? {
+            return result;
+        }
+    }
+    let folder = TrialFolder::create(project, args)?;
+    test_files::run_files(&files, args, folder, contract, ui)
+}
+
 /// Asks before the commands run.
-fn ask_to_run(plan: &HookPlan, args: &HookTestArgs, ui: &mut Ui<'_>) -> CommandResult {
+fn ask_to_run<'a>(
+    starts: impl Iterator<Item = &'a HookStart>,
+    args: &HookTestArgs,
+    ui: &mut Ui<'_>,
+) -> CommandResult {
     if args.yes {
         return Ok(());
     }
-    let commands: BTreeSet<String> =
-        plan.hooks.iter().map(|hook| one_line(&hook.hook.start.to_line())).collect();
+    let commands: BTreeSet<String> = starts.map(|start| one_line(&start.to_line())).collect();
     if !ui.terminal {
         let message =
             "a hook may do anything; read it, then add --yes to run it without a terminal";

@@ -7,13 +7,13 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use clap::ValueEnum as _;
 use rutter_check::tester::{
     CopyError, TRIAL_SESSION_ID, TrialEnvironment, copy_project, transcript_path,
 };
 use serde::Serialize;
 use serde_json::json;
 
-use crate::cli::Format;
 use crate::cli::hook_test::HookTestArgs;
 use crate::environment;
 use crate::process;
@@ -168,8 +168,11 @@ fn command_words(args: &HookTestArgs) -> Vec<OsString> {
     if let Some(client) = args.client.client {
         add("--client", client.to_string().into());
     }
-    if args.format.chosen() == Format::Json {
-        words.push("--json".into());
+    if let Some(format) = args.chosen_format().to_possible_value() {
+        add("--format", format.get_name().into());
+    }
+    for path in &args.tests {
+        add("--tests", path.into());
     }
     if args.in_place {
         words.push("--in-place".into());

@@ -88,13 +88,7 @@ impl HookPlan {
 
     /// Adds the command of the command line, for the given event or for those that its script names.
     fn add_command(&mut self, args: &HookTestArgs) {
-        let start = match &args.command[..] {
-            [line] => HookStart::Shell(self.without_parent_path(line)),
-            [program, rest @ ..] => {
-                HookStart::Exec { program: self.without_parent_path(program), args: rest.to_vec() }
-            }
-            [] => return,
-        };
+        let Some(start) = command_start(args, &self.project) else { return };
         let hook = |event| TestedHook {
             event,
             start: start.clone(),
@@ -117,15 +111,6 @@ impl HookPlan {
             matcher: None,
             if_tool: None,
         }));
-    }
-
-    /// Returns a command that starts with `../` with a whole path, because a copy of the project has no such neighbour.
-    fn without_parent_path(&self, command: &str) -> String {
-        if command.starts_with("../") {
-            format!("{}/{command}", self.project.to_string_lossy())
-        } else {
-            command.to_owned()
-        }
     }
 
     /// Returns the events that a script names, or PreToolUse.
@@ -277,6 +262,25 @@ impl HookPlan {
             matcher: Some(matcher),
             if_tool,
         });
+    }
+}
+
+/// Returns the hook of the command line: one word is a line for a shell, several are a program with arguments.
+pub(super) fn command_start(args: &HookTestArgs, project: &Path) -> Option<HookStart> {
+    // A copy of the project has no neighbours.
+    let whole = |command: &String| {
+        if command.starts_with("../") {
+            format!("{}/{command}", project.to_string_lossy())
+        } else {
+            command.clone()
+        }
+    };
+    match &args.command[..] {
+        [] => None,
+        [line] => Some(HookStart::Shell(whole(line))),
+        [program, rest @ ..] => {
+            Some(HookStart::Exec { program: whole(program), args: rest.to_vec() })
+        }
     }
 }
 
