@@ -115,14 +115,15 @@ pub struct TestedPayloads {
     pub trials: Vec<Option<JudgedTrial>>,
 }
 
-/// Runs a hook on the payloads for which `is_wanted` is true, and reports what it does.
-pub fn run_hook_test(
+/// Runs a hook on the payloads for which `is_wanted` is true, and reports what it does. `programs` makes the folder for the
+/// audit, which only a hook that blocks needs.
+pub fn run_hook_test<'a>(
     runner: &TrialRunner,
     hook: &TestedHook,
     payloads: &[TestPayload],
     is_wanted: &dyn Fn(&TestPayload) -> bool,
     facts: &ScriptFacts,
-    programs: Option<&ProgramFolder>,
+    programs: &dyn Fn() -> Option<&'a ProgramFolder>,
     contract: Contract,
 ) -> TestedPayloads {
     let mut trials: Vec<Option<JudgedTrial>> = Vec::new();
@@ -158,7 +159,8 @@ pub fn run_hook_test(
         trial.effect == TrialEffect::Blocked && payload.kind != PayloadKind::Hostile
     });
     let texts: Vec<&str> = facts.texts.iter().map(String::as_str).collect();
-    let audit = blocked.zip(programs).and_then(|((payload, _), folder)| {
+    let audit = blocked.and_then(|(payload, _)| {
+        let folder = programs()?;
         let used = folder.programs_in(&texts);
         let blocked = (payload.name.as_str(), &payload.value);
         audit_guard(runner, hook, blocked, (folder, &used), contract).ok().flatten()

@@ -137,6 +137,16 @@ fn network_is_cut_where_possible() {
 }
 
 #[test]
+fn hook_that_kills_its_parent_is_reported() {
+    let project = HookProject::new(&[]);
+    let ran = project.test(&["--yes", "--event", "Stop", "--", "kill -KILL $PPID"]);
+    // Where the system has no namespaces, the hook kills the command itself.
+    if ran.exit.is_some() {
+        assert!(ran.exit == Some(1) && ran.stderr.contains("a signal ended the run"), "{ran}");
+    }
+}
+
+#[test]
 fn hooks_of_settings_are_merged() {
     let allow = "#!/bin/sh\necho '{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"allow\"}}'\n";
     let settings = r#"{"hooks": {

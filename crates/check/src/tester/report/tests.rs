@@ -37,7 +37,8 @@ fn report_in(folder: &Path, event: EventName) -> HookTestReport {
     let programs = ProgramFolder::create(folder.join("programs"), &search).unwrap();
     let facts = ScriptFacts::read(&hook, runner.environment(), &[]);
     let contract = Contract::newest();
-    run_hook_test(&runner, &hook, &payloads, &|_| true, &facts, Some(&programs), contract).report
+    run_hook_test(&runner, &hook, &payloads, &|_| true, &facts, &|| Some(&programs), contract)
+        .report
 }
 
 fn group(report: &HookTestReport, effect: TrialEffect) -> Vec<&str> {

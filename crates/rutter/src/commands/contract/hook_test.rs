@@ -1,5 +1,6 @@
 //! `rutter contract test`: runs hooks as the client does, and reports what they do.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use rutter_check::tester::{
@@ -144,8 +145,11 @@ fn run_hooks(
         CommandError::Refused(format!("could not prepare the run: {error}"))
     };
     let runner = TrialRunner::new(folder.environment.clone()).map_err(failed)?;
-    let programs = ProgramFolder::create(folder.path().join("programs"), &places.search);
-    let programs = programs.map_err(failed)?;
+    let programs = OnceCell::new();
+    let find_programs = || {
+        let create = || ProgramFolder::create(folder.path().join("programs"), &places.search).ok();
+        programs.get_or_init(create).as_ref()
+    };
     let mut run = HookTestRun {
         client: contract.version().to_string(),
         isolation: folder.isolation.clone(),
@@ -166,7 +170,7 @@ fn run_hooks(
                 &payloads,
                 &|payload| hook.takes(payload, contract),
                 &facts,
-                Some(&programs),
+                &find_programs,
                 contract,
             );
             run.hooks.push(report);

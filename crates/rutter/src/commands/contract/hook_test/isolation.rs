@@ -141,7 +141,12 @@ pub(super) fn run_without_network(
     Ok(Some(match status.code() {
         Some(0) => Ok(()),
         Some(2) => Err(CommandError::Usage("the run without a network was refused".to_owned())),
-        _ => Err(CommandError::Findings),
+        Some(_) => Err(CommandError::Findings),
+        None => Err(CommandError::Refused(
+            "a signal ended the run: the hook may have killed the process that started it; look for \
+             `kill` in it"
+                .to_owned(),
+        )),
     }))
 }
 
