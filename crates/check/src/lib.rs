@@ -14,6 +14,9 @@
 //!
 //! [`live`] drives a real Claude Code client offline, with a scripted model on loopback, a temporary
 //! project and the hooks under test, and records the run.
+//!
+//! [`tester`] runs a hook as the client does, without a client, and reports what it blocks. [`process`] starts programs that
+//! may hang.
 
 #![warn(missing_docs)]
 
@@ -21,7 +24,9 @@ pub mod adapt;
 pub mod lint;
 pub mod live;
 pub mod matcher;
+pub mod process;
 pub mod schema;
 pub mod script;
 pub mod settings;
+pub mod tester;
 pub mod text_edit;

@@ -161,6 +161,10 @@ pub struct Verdict {
     /// The effects, in a sentence.
     #[serde(skip)]
     pub action: String,
+    /// True if the hook prevents the announced action on an event that guards neither a tool nor a turn: a compaction, a
+    /// task, a model switch.
+    #[serde(skip)]
+    pub is_prevented: bool,
     /// The texts for the model.
     pub to_model: Vec<Message>,
     /// The texts for the user.

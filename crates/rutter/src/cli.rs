@@ -15,6 +15,7 @@ pub mod author;
 pub mod config;
 pub mod demo;
 mod help;
+pub mod hook_test;
 pub mod install;
 pub mod lint;
 pub mod memory;
@@ -203,6 +204,11 @@ pub enum ContractCommand {
     Lint(lint::LintArgs),
     /// List the rules of `contract lint`, or print the page of one
     Rules(lint::RulesArgs),
+    /// Run a hook as Claude Code does, on realistic, provoking and hostile payloads, and say what it blocks
+    ///
+    /// Runs on a copy of the project with an empty home folder, and without a network where the system allows. Asks before
+    /// it runs a command. Exits with 1 if the hook has a defect. A hook that is silent on every payload is unknown, not good.
+    Test(hook_test::HookTestArgs),
     /// Print a correct answer of a hook, for shell scripts
     ///
     /// Exits with 2 if the client would drop the answer: a guard that is written wrongly then blocks.

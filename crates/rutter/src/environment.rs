@@ -52,6 +52,20 @@ pub(crate) fn env_variable(name: &str) -> Option<std::ffi::OsString> {
     env::var_os(name).filter(|value| !value.is_empty())
 }
 
+/// Returns the variables that a hook under test inherits: all but those that name a home folder, belong to another client,
+/// or may hold a secret.
+pub(crate) fn hook_variables() -> Vec<(std::ffi::OsString, std::ffi::OsString)> {
+    const PREFIXES: [&str; 5] = ["CLAUDE", "XDG_", "OTEL_", "RUTTER", "ANTHROPIC_"];
+    const SECRETS: [&str; 6] = ["TOKEN", "SECRET", "PASSWORD", "CREDENTIAL", "_KEY", "SSH_AUTH"];
+    let is_passed = |name: &str| {
+        let upper = name.to_ascii_uppercase();
+        !PREFIXES.iter().any(|prefix| upper.starts_with(prefix))
+            && !SECRETS.iter().any(|secret| upper.contains(secret))
+            && name != "HOME"
+    };
+    env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_passed)).collect()
+}
+
 /// Accepts git directories of the user who became root with `sudo`, as git does.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn accept_sudo_user() {

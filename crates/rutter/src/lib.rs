@@ -14,7 +14,6 @@ mod environment;
 mod harmless;
 pub mod hook;
 mod install;
-mod process;
 pub mod quick;
 mod scratch;
 mod shell;
@@ -24,6 +23,7 @@ mod values_page;
 use std::io::Write as _;
 
 pub use command_error::{CommandError, CommandResult};
+use rutter_check::process;
 
 /// Runs a parsed command line.
 pub fn run(cli: &cli::Cli, ui: &mut ui::Ui<'_>) -> CommandResult {

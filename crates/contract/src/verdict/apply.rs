@@ -25,6 +25,11 @@ const MISSING_MESSAGE_TEXT: &str = "Permission denied by hook";
 /// The client's text for exit 2 without stderr.
 const MISSING_STDERR_TEXT: &str = "No stderr output";
 
+/// The sentence about an elicitation that the hook answers.
+const QUESTION_ANSWERED_TEXT: &str = "The question is answered with the hook's values.";
+/// The sentence about a worktree that the hook creates.
+const PATH_TAKEN_TEXT: &str = "The last line of stdout is taken for the worktree's path.";
+
 pub(super) fn apply_answer(
     run: &HookRun<'_>,
     spec: &'static EventSpec,
@@ -39,6 +44,7 @@ pub(super) fn apply_answer(
         tool: guards_tool(run.event).then_some(ToolCallEffect::Unchanged),
         turn: TurnEffect::Continues,
         action: String::new(),
+        is_prevented: false,
         to_model: Vec::new(),
         to_user: Vec::new(),
         dropped: Vec::new(),
@@ -50,6 +56,9 @@ pub(super) fn apply_answer(
     case.apply_event_rule();
     case.record_dropped();
     case.verdict.action = case.action();
+    case.verdict.is_prevented = case
+        .prevents
+        .is_some_and(|text| ![QUESTION_ANSWERED_TEXT, PATH_TAKEN_TEXT].contains(&text));
     case.verdict
 }
 
@@ -108,7 +117,7 @@ struct VerdictBuilder<'a> {
     contract: Contract,
     said: AnswerFields<'a>,
     verdict: Verdict,
-    /// A sentence about the prevented action, on an event that guards neither a tool nor a turn.
+    /// A sentence about the prevented or replaced action, on an event that guards neither a tool nor a turn.
     prevents: Option<&'static str>,
 }
 

@@ -148,6 +148,15 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     ("contract rules", &["rutter contract rules", "rutter contract rules matcher-never"]),
     (
+        "contract test",
+        &[
+            "rutter contract test -- ./my-guard.sh",
+            "rutter contract test --event PreToolUse --tool Bash -- ./my-guard.sh",
+            "rutter contract test --settings .claude/settings.json --yes --json",
+            "rutter contract test --yes --tests guard.hooktest.toml --format junit",
+        ],
+    ),
+    (
         "contract answer",
         &[
             "rutter contract answer PreToolUse deny \"no force push\"",

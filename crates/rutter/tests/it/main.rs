@@ -57,6 +57,8 @@ mod guides;
 mod hanging_disk;
 /// `rutter hook` and `rutter episodes`.
 mod hook;
+/// `rutter contract test`: hooks as small scripts, and the reports on them.
+mod hook_test;
 /// File names and stored texts with injection attempts.
 mod hostile;
 /// Repositories that claim to be another project.

@@ -110,7 +110,10 @@ fn tool_lesson_reaches_later_session() {
     let tools = first.body["tools"].as_array().unwrap();
     let resolve = tools.iter().find(|tool| tool["name"] == "mcp__rutter__resolve_ghap").unwrap();
     let asked = resolve["input_schema"]["properties"]["applies_when"]["description"].as_str();
-    assert!(asked.unwrap().contains("phrases a user would type not knowing the cause"), "{resolve}");
+    assert!(
+        asked.unwrap().contains("phrases a user would type not knowing the cause"),
+        "{resolve}"
+    );
     let results = tool_results(&record);
     assert!(
         results[0].1.contains(r#""expects":"pass","target":"python3 -m unittest""#),

@@ -166,3 +166,20 @@ fn memory_is_edited_in_editor() {
     assert_eq!(ran.exit, Some(2));
     assert!(ran.stderr.contains("set EDITOR"), "{ran}");
 }
+
+#[test]
+fn hooks_run_after_consent() {
+    let home = TestHome::new();
+    let project = home.path("ship");
+    for (answer, exit, is_run) in [("n\n", Some(1), false), ("yes\n", Some(0), true)] {
+        let words = ["contract", "test", "--event", "Stop", "--in-place", "--", "touch ran"];
+        let mut command = home.command(&words);
+        command.env("PATH", "/usr/bin:/bin").current_dir(&project);
+        let (stdout, shown, ended) = run_on_terminal(command, answer);
+        assert_eq!(ended, exit, "{shown}");
+        assert!(shown.contains("  touch ran"), "{shown}");
+        assert!(shown.contains("Run 1 command in this folder? [y/N]"), "{shown}");
+        assert_eq!(stdout.contains("result: unknown"), is_run, "{stdout}");
+        assert_eq!(project.join("ran").exists(), is_run);
+    }
+}

@@ -274,7 +274,7 @@ impl VerdictBuilder<'_> {
     fn elicitation(&mut self) {
         self.prevents = match self.said.specific_text("action") {
             _ if self.run.exit == 2 => Some("The question is declined."),
-            Some("accept") => Some("The question is answered with the hook's values."),
+            Some("accept") => Some(super::QUESTION_ANSWERED_TEXT),
             Some("decline") => Some("The question is declined."),
             Some("cancel") => Some("The question is dismissed."),
             _ => None,
@@ -290,7 +290,7 @@ impl VerdictBuilder<'_> {
         }
         // The client takes JSON for a path as well, and the model reads that the folder does not exist.
         if !matches!(self.reading, ParsedAnswer::Silent) {
-            self.prevents = Some("The last line of stdout is taken for the worktree's path.");
+            self.prevents = Some(super::PATH_TAKEN_TEXT);
             let path = javascript::trim(self.run.stdout).lines().next_back().unwrap_or_default();
             self.verdict.to_model.push(unlimited_message(MessageKind::Text, path));
         }

@@ -109,7 +109,7 @@ fn print_messages(out: &mut dyn io::Write, who: &str, messages: &[Message]) -> i
 }
 
 /// Returns the beginning of a text, quoted and on one line.
-fn quote_beginning(text: &str) -> String {
+pub(super) fn quote_beginning(text: &str) -> String {
     let short: String = text.chars().take(MAX_QUOTED_CHARS).collect();
     let more = if short.len() < text.len() { "…" } else { "" };
     format!("{short:?}{more}")

@@ -1,7 +1,7 @@
 //! Runs programs that may hang, with a time limit.
 
 use std::io::{self, Read, Write as _};
-use std::os::unix::process::CommandExt as _;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
@@ -16,25 +16,32 @@ const EXIT_POLL_INTERVAL: Duration = Duration::from_micros(200);
 
 /// The result of a process that has ended or was killed.
 #[derive(Debug)]
-pub(crate) struct ProcessResult {
+pub struct ProcessResult {
     /// Exit code. None if a signal ended the process.
-    pub(crate) exit: Option<i32>,
-    pub(crate) stdout: Vec<u8>,
-    pub(crate) stderr: Vec<u8>,
+    pub exit: Option<i32>,
+    /// The signal that ended the process.
+    pub signal: Option<i32>,
+    /// Up to 1 MiB of the output.
+    pub stdout: Vec<u8>,
+    /// Up to 1 MiB of the error output.
+    pub stderr: Vec<u8>,
     /// True if the process exceeded the time limit.
-    pub(crate) late: bool,
-    pub(crate) took: Duration,
+    pub late: bool,
+    /// Duration from the start to the end of the process.
+    pub took: Duration,
 }
 
 /// A process group that does not outlive this process, even if this process is killed.
-pub(crate) struct ProcessGroup {
+#[derive(Debug)]
+pub struct ProcessGroup {
     /// A shell that reserves the group id and kills the group when its stdin closes. Only this process has the write
     /// end. The leader starts before the first process joins, so there is no moment without protection.
     leader: Child,
 }
 
 impl ProcessGroup {
-    pub(crate) fn create() -> io::Result<Self> {
+    /// Starts the leader of a new group.
+    pub fn create() -> io::Result<Self> {
         let mut command = Command::new("/bin/sh");
         command
             .args(["-c", "read -r _; kill -KILL 0"])
@@ -45,7 +52,8 @@ impl ProcessGroup {
         Ok(Self { leader: command.spawn()? })
     }
 
-    pub(crate) fn id(&self) -> Pid {
+    /// Returns the id of the group.
+    pub fn id(&self) -> Pid {
         Pid::from_child(&self.leader)
     }
 
@@ -64,13 +72,23 @@ impl Drop for ProcessGroup {
 }
 
 /// Runs a command with input that it need not read. The process does not outlive this one.
-pub(crate) fn run_with_limit(
+pub fn run_with_limit(
     command: &mut Command,
     stdin: &[u8],
     limit: Duration,
 ) -> io::Result<ProcessResult> {
     // Children of the command can be killed with it.
-    let group = ProcessGroup::create()?;
+    run_in_group(&ProcessGroup::create()?, command, stdin, limit)
+}
+
+/// Runs a command like [`run_with_limit`], in a group that several runs share. A run that exceeds the limit ends the group,
+/// which then takes no further process.
+pub fn run_in_group(
+    group: &ProcessGroup,
+    command: &mut Command,
+    stdin: &[u8],
+    limit: Duration,
+) -> io::Result<ProcessResult> {
     let begun = Instant::now();
     let mut child = command
         .stdin(Stdio::piped())
@@ -96,7 +114,14 @@ pub(crate) fn run_with_limit(
         &stderr,
         if ended { left().max(EXIT_POLL_INTERVAL) } else { EXIT_POLL_INTERVAL },
     );
-    Ok(ProcessResult { exit: status.code(), stdout: said, stderr: complained, late: !ended, took })
+    Ok(ProcessResult {
+        exit: status.code(),
+        signal: status.signal(),
+        stdout: said,
+        stderr: complained,
+        late: !ended,
+        took,
+    })
 }
 
 /// Reads a pipe in a separate thread, because the pipe may never close.
@@ -120,7 +145,7 @@ fn receive_output(pipe: &mpsc::Receiver<Vec<u8>>, limit: Duration) -> (Vec<u8>, 
 }
 
 /// Waits until a process has ended. Returns false if the limit passes first.
-pub(crate) fn wait_for_exit(child: &mut Child, limit: Duration) -> io::Result<bool> {
+pub fn wait_for_exit(child: &mut Child, limit: Duration) -> io::Result<bool> {
     let begun = Instant::now();
     while child.try_wait()?.is_none() {
         if begun.elapsed() >= limit {

@@ -1,0 +1,67 @@
+//! The arguments of `rutter contract test`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use rutter_contract::EventName;
+
+use super::{ClientArgs, EventParser};
+
+/// `rutter contract test`
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
+pub struct HookTestArgs {
+    /// The event name, as Claude Code spells it [default: the events that the script names, or all events of the settings]
+    #[arg(long, value_name = "EVENT", value_parser = EventParser, hide_possible_values = true)]
+    pub event: Option<EventName>,
+    /// Only calls of this tool; may be repeated [default: the tools that were recorded]
+    #[arg(long, value_name = "TOOL")]
+    pub tool: Vec<String>,
+    /// The settings file, plugin or project folder with the hooks [default: what a client reads here]
+    #[arg(long, value_name = "PATH", conflicts_with = "command")]
+    pub settings: Option<PathBuf>,
+    /// Run the tests of these files (*.hooktest.toml) instead of the built-in payloads
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["settings", "event", "tool"])]
+    pub tests: Vec<PathBuf>,
+    /// Run the commands without asking
+    #[arg(long)]
+    pub yes: bool,
+    /// Run in the project folder itself, not in a copy
+    #[arg(long)]
+    pub in_place: bool,
+    /// The client version.
+    #[command(flatten)]
+    pub client: ClientArgs,
+    /// Print JSON; short for `--format json`
+    #[arg(long)]
+    pub json: bool,
+    /// The output format; `junit` and `tap` are for --tests
+    #[arg(long, value_enum, default_value_t = HookTestFormat::Text)]
+    pub format: HookTestFormat,
+    /// True for the process that runs without a network.
+    #[arg(long, hide = true)]
+    pub without_network: bool,
+    /// The command of the hook: one argument for a shell, several for a program with arguments
+    #[arg(value_name = "CMD", last = true)]
+    pub command: Vec<String>,
+}
+
+/// The output formats of `rutter contract test`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum HookTestFormat {
+    /// Text for people
+    Text,
+    /// JSON for programs
+    Json,
+    /// JUnit XML, for CI
+    Junit,
+    /// Test Anything Protocol
+    Tap,
+}
+
+impl HookTestArgs {
+    /// Returns the requested format; `--json` wins.
+    pub fn chosen_format(&self) -> HookTestFormat {
+        if self.json { HookTestFormat::Json } else { self.format }
+    }
+}

@@ -1,0 +1,229 @@
+//! `rutter contract test`: runs hooks as the client does, and reports what they do.
+
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+
+use rutter_check::tester::{
+    HookConclusion, HookStart, HookTestReport, JudgedTrial, MergedAnswer, ProgramFolder,
+    ScriptFacts, TestPayload, TestedPayloads, TrialRunner, merge_answers, run_hook_test,
+    test_payloads,
+};
+use rutter_contract::EventName;
+use rutter_contract::version::Contract;
+use serde::Serialize;
+
+use crate::ask::confirm;
+use crate::cli::hook_test::{HookTestArgs, HookTestFormat};
+use crate::doctor::ClientEnvironment;
+use crate::environment::Environment;
+use crate::ui::{Ui, format_count, one_line};
+use crate::{CommandError, CommandResult};
+
+mod isolation;
+mod plan;
+mod render;
+mod test_files;
+
+use isolation::{Isolation, TrialFolder};
+use plan::{HookPlan, PlannedHook};
+
+/// The results of a run.
+#[derive(Debug, Serialize)]
+struct HookTestRun {
+    client: String,
+    isolation: Isolation,
+    hooks: Vec<HookTestReport>,
+    /// The merged answers of several hooks. Empty if no payload reaches two hooks.
+    together: Vec<MergedEvent>,
+}
+
+/// The merged answers of an event.
+#[derive(Debug, Serialize)]
+struct MergedEvent {
+    event: EventName,
+    /// The commands, by the numbers in the answers.
+    hooks: Vec<String>,
+    answers: Vec<MergedPayload>,
+}
+
+/// The merged answer to a payload.
+#[derive(Debug, Serialize)]
+struct MergedPayload {
+    payload: String,
+    #[serde(flatten)]
+    answer: MergedAnswer,
+    /// Duration of the slowest hook, for which the client waits.
+    wait_ms: f64,
+}
+
+pub(crate) fn run(args: &HookTestArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
+    let places = ClientEnvironment::from_env(env)?;
+    let contract = super::contract_for(&args.client, ui)?;
+    if !args.tests.is_empty() {
+        return run_test_files(args, &places, contract, ui);
+    }
+    if !matches!(args.chosen_format(), HookTestFormat::Text | HookTestFormat::Json) {
+        let message = "the formats junit and tap are for --tests; use --json";
+        return Err(CommandError::Usage(message.to_owned()));
+    }
+    let plan = HookPlan::create(args, &places, contract)?;
+    if !args.without_network {
+        for note in &plan.notes {
+            ui.print_note(note)?;
+        }
+        ask_to_run(plan.hooks.iter().map(|hook| &hook.hook.start), args, ui)?;
+        if let Some(result) = isolation::run_without_network(args, ui)? {
+            return result;
+        }
+    }
+    let folder = TrialFolder::create(&plan.project, args)?;
+    let run = run_hooks(&plan, args, &places, &folder, contract)?;
+    folder.close()?;
+    if args.chosen_format() == HookTestFormat::Json {
+        ui.print_json(&run)?;
+    } else {
+        render::print_run(&run, ui)?;
+    }
+    let has_defects = |report: &HookTestReport| report.conclusion == HookConclusion::Defects;
+    if run.hooks.iter().any(has_defects) { Err(CommandError::Findings) } else { Ok(()) }
+}
+
+/// Runs the tests of `--tests`.
+fn run_test_files(
+    args: &HookTestArgs,
+    places: &ClientEnvironment,
+    contract: Contract,
+    ui: &mut Ui<'_>,
+) -> CommandResult {
+    let project = &places.files.folder;
+    let files = test_files::load_files(&args.tests, plan::command_start(args, project).as_ref())?;
+    if !args.without_network {
+        ask_to_run(files.iter().map(|file| &file.start), args, ui)?;
+        if let Some(result) = isolation::run_without_network(args, ui)? {
+            return result;
+        }
+    }
+    let folder = TrialFolder::create(project, args)?;
+    test_files::run_files(&files, args, folder, contract, ui)
+}
+
+/// Asks before the commands run.
+fn ask_to_run<'a>(
+    starts: impl Iterator<Item = &'a HookStart>,
+    args: &HookTestArgs,
+    ui: &mut Ui<'_>,
+) -> CommandResult {
+    if args.yes {
+        return Ok(());
+    }
+    let commands: BTreeSet<String> = starts.map(|start| one_line(&start.to_line())).collect();
+    if !ui.terminal {
+        let message =
+            "a hook may do anything; read it, then add --yes to run it without a terminal";
+        return Err(CommandError::Usage(message.to_owned()));
+    }
+    for command in &commands {
+        writeln!(ui.err, "  {command}")?;
+    }
+    let folder = if args.in_place { "in this folder" } else { "on a copy of this folder" };
+    let question = format!("Run {} {folder}?", format_count(commands.len() as u64, "command"));
+    if confirm(&question, ui)? {
+        return Ok(());
+    }
+    writeln!(ui.err, "nothing was run")?;
+    Err(CommandError::Declined)
+}
+
+fn run_hooks(
+    plan: &HookPlan,
+    args: &HookTestArgs,
+    places: &ClientEnvironment,
+    folder: &TrialFolder,
+    contract: Contract,
+) -> CommandResult<HookTestRun> {
+    let failed = |error: std::io::Error| {
+        CommandError::Refused(format!("could not prepare the run: {error}"))
+    };
+    let runner = TrialRunner::new(folder.environment.clone()).map_err(failed)?;
+    let programs = OnceCell::new();
+    let find_programs = || {
+        let create = || ProgramFolder::create(folder.path().join("programs"), &places.search).ok();
+        programs.get_or_init(create).as_ref()
+    };
+    let mut run = HookTestRun {
+        client: contract.version().to_string(),
+        isolation: folder.isolation.clone(),
+        hooks: Vec::new(),
+        together: Vec::new(),
+    };
+    for event in plan.events() {
+        let hooks: Vec<PlannedHook> = (plan.hooks.iter().filter(|hook| hook.hook.event == event))
+            .map(|hook| hook.in_folder(&plan.project, &folder.environment.project))
+            .collect();
+        let payloads = payloads_for(event, &hooks, args, folder);
+        let mut tested = Vec::new();
+        for hook in &hooks {
+            let facts = ScriptFacts::read(&hook.hook, runner.environment(), &hook.tools);
+            let TestedPayloads { report, trials } = run_hook_test(
+                &runner,
+                &hook.hook,
+                &payloads,
+                &|payload| hook.takes(payload, contract),
+                &facts,
+                &find_programs,
+                contract,
+            );
+            run.hooks.push(report);
+            tested.push(trials);
+        }
+        run.together.extend(merge_event(event, &hooks, &payloads, &tested));
+    }
+    Ok(run)
+}
+
+/// Returns the payloads of an event: for the requested tools, or for the recorded ones and those that matchers name.
+fn payloads_for(
+    event: EventName,
+    hooks: &[PlannedHook],
+    args: &HookTestArgs,
+    folder: &TrialFolder,
+) -> Vec<TestPayload> {
+    let environment = &folder.environment;
+    let mut payloads = test_payloads(event, &args.tool, environment);
+    if args.tool.is_empty() {
+        let named: BTreeSet<&String> = hooks.iter().flat_map(|hook| &hook.tools).collect();
+        for tool in named {
+            if !payloads.iter().any(|payload| payload.value["tool_name"] == tool.as_str()) {
+                payloads.extend(test_payloads(event, std::slice::from_ref(tool), environment));
+            }
+        }
+    }
+    payloads
+}
+
+/// Merges the answers of the hooks of an event. Returns None if no payload reaches two of them.
+fn merge_event(
+    event: EventName,
+    hooks: &[PlannedHook],
+    payloads: &[TestPayload],
+    tested: &[Vec<Option<JudgedTrial>>],
+) -> Option<MergedEvent> {
+    let mut answers = Vec::new();
+    for (index, payload) in payloads.iter().enumerate() {
+        // An asynchronous hook decides nothing.
+        let trials: Vec<(usize, &JudgedTrial)> = (tested.iter().enumerate())
+            .filter(|(hook, _)| !hooks[*hook].is_async)
+            .filter_map(|(hook, trials)| Some((hook, trials.get(index)?.as_ref()?)))
+            .collect();
+        if trials.len() < 2 {
+            continue;
+        }
+        let slowest = trials.iter().map(|(_, trial)| trial.trial.took).max().unwrap_or_default();
+        let wait_ms = (slowest.as_secs_f64() * 10_000.0).round() / 10.0;
+        if let Some(answer) = merge_answers(event, &trials) {
+            answers.push(MergedPayload { payload: payload.name.clone(), answer, wait_ms });
+        }
+    }
+    let hooks = hooks.iter().map(|hook| hook.hook.start.to_line()).collect();
+    (!answers.is_empty()).then_some(MergedEvent { event, hooks, answers })
+}

@@ -1,0 +1,186 @@
+//! The report as text.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use rutter_check::tester::{
+    AnswerGroup, FailOpenAudit, GroupedPayload, HookConclusion, HookTestReport, PayloadKind,
+    TrialEffect, ignores_on_failure,
+};
+use rutter_contract::EventName;
+
+use super::super::explain::quote_beginning;
+use super::isolation::Isolation;
+use super::{HookTestRun, MergedEvent, MergedPayload};
+use crate::ui::{Ui, format_count, one_line};
+
+/// Number of payloads that a group names.
+const MAX_NAMED_PAYLOADS: usize = 12;
+/// Width of the column with effects.
+const EFFECT_WIDTH: usize = 10;
+
+pub(super) fn print_run(run: &HookTestRun, ui: &mut Ui<'_>) -> io::Result<()> {
+    let out = &mut *ui.out;
+    writeln!(out, "Claude Code {}; {}", run.client, describe_isolation(&run.isolation))?;
+    for report in &run.hooks {
+        print_report(report, out)?;
+    }
+    for event in &run.together {
+        print_merged(event, out)?;
+    }
+    Ok(())
+}
+
+fn describe_isolation(isolation: &Isolation) -> String {
+    let project =
+        if isolation.project_copy { "on a copy of the project" } else { "in the project itself" };
+    let network =
+        if isolation.no_network { "without a network" } else { "with the network of this machine" };
+    format!("{project}, with an empty home folder, {network}")
+}
+
+fn print_report(report: &HookTestReport, out: &mut dyn Write) -> io::Result<()> {
+    let latency = report.latency;
+    writeln!(
+        out,
+        "\n{} on {}: {}, {} ms (p50), {} ms (p95)",
+        one_line(&report.command),
+        report.event,
+        format_count(report.payloads as u64, "payload"),
+        latency.p50_ms,
+        latency.p95_ms
+    )?;
+    if report.unrun_payloads > 0 {
+        let count = format_count(report.unrun_payloads as u64, "payload");
+        writeln!(out, "{count} left out, because the hook took too long or cannot be started")?;
+    }
+    writeln!(out)?;
+    for group in &report.answers {
+        print_group(group, out)?;
+    }
+    for defect in &report.defects {
+        writeln!(out, "\ndefect[{}]: {}", defect.code, one_line(&defect.message))?;
+        if !defect.payloads.is_empty() {
+            writeln!(out, "  on: {}", join_names(defect.payloads.iter().map(String::as_str)))?;
+        }
+        if defect.code == "dead-input" {
+            writeln!(out, "  found by reading the script")?;
+        }
+        writeln!(out, "  help: {}", one_line(&defect.help))?;
+    }
+    if let Some(audit) = &report.audit {
+        print_audit(audit, report.event, out)?;
+    }
+    let conclusion = match report.conclusion {
+        HookConclusion::Defects => format_count(report.defects.len() as u64, "defect"),
+        HookConclusion::Unknown => {
+            "unknown: the hook was silent on every payload, which proves nothing".to_owned()
+        }
+        HookConclusion::Works => "no defects".to_owned(),
+    };
+    writeln!(out, "\nresult: {conclusion}")
+}
+
+fn print_group(group: &AnswerGroup, out: &mut dyn Write) -> io::Result<()> {
+    let count = group.payloads.len();
+    writeln!(out, "{:<EFFECT_WIDTH$} {count:>3}  {}", group.effect.as_str(), group.sentence)?;
+    let mut line = |text: String| writeln!(out, "{:<EFFECT_WIDTH$}      {text}", "");
+    if group.effect == TrialEffect::Silent {
+        return line(count_kinds(&group.payloads));
+    }
+    line(join_names(group.payloads.iter().map(|payload| payload.name.as_str())))?;
+    for text in &group.texts {
+        line(format!("says {}", quote_beginning(text)))?;
+    }
+    Ok(())
+}
+
+fn count_kinds(payloads: &[GroupedPayload]) -> String {
+    let mut counts: BTreeMap<PayloadKind, usize> = BTreeMap::new();
+    for payload in payloads {
+        *counts.entry(payload.kind).or_default() += 1;
+    }
+    let names = counts.into_iter().map(|(kind, count)| match kind {
+        PayloadKind::Ordinary => format!("{count} ordinary"),
+        PayloadKind::Provocation => format_count(count as u64, "provocation"),
+        PayloadKind::Hostile => format!("{count} hostile"),
+    });
+    names.collect::<Vec<_>>().join(", ")
+}
+
+fn join_names<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
+    let more = names.len().saturating_sub(MAX_NAMED_PAYLOADS);
+    let shown: Vec<&str> = names.take(MAX_NAMED_PAYLOADS).collect();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", shown.join("; "))
+}
+
+fn print_audit(audit: &FailOpenAudit, event: EventName, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "\nstill blocked? ({})", audit.payload)?;
+    let (open, closed): (Vec<_>, Vec<_>) = audit.cases.iter().partition(|case| case.fails_open);
+    for case in open {
+        writeln!(out, "  no   {} ({})", case.condition, case.effect)?;
+    }
+    if audit.timeout_fails_open {
+        let help = if ignores_on_failure(event) {
+            ""
+        } else {
+            "; \"onFailure\": \"block\" in the settings changes that"
+        };
+        writeln!(out, "  no   after a time-out (the client then drops the output{help})")?;
+    } else {
+        writeln!(out, "  yes  after a time-out (onFailure is \"block\")")?;
+    }
+    if closed.is_empty() {
+        return Ok(());
+    }
+    let closed: Vec<&str> = closed.into_iter().map(|case| case.condition.as_str()).collect();
+    writeln!(out, "  yes  {}", closed.join(", "))
+}
+
+fn print_merged(event: &MergedEvent, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(
+        out,
+        "\n{}: the answers of {} together\n",
+        event.event,
+        format_count(event.hooks.len() as u64, "hook")
+    )?;
+    for (number, command) in event.hooks.iter().enumerate() {
+        writeln!(out, "  [{}] {}", number + 1, one_line(command))?;
+    }
+    let mut groups: Vec<(&MergedPayload, Vec<&str>)> = Vec::new();
+    for merged in &event.answers {
+        let is_same = |known: &MergedPayload| {
+            let (one, other) = (&known.answer, &merged.answer);
+            (one.effect, one.depends_on_order, &one.decided_by, &one.overruled)
+                == (other.effect, other.depends_on_order, &other.decided_by, &other.overruled)
+        };
+        match groups.iter_mut().find(|(known, _)| is_same(known)) {
+            Some((_, payloads)) => payloads.push(&merged.payload),
+            None => groups.push((merged, vec![&merged.payload])),
+        }
+    }
+    groups.sort_by_key(|(merged, _)| merged.answer.effect);
+    writeln!(out)?;
+    for (merged, payloads) in groups {
+        let answer = &merged.answer;
+        let mut how = format!("by {}", join_numbers(&answer.decided_by));
+        if !answer.overruled.is_empty() {
+            how = format!("{how}, overrules {}", join_numbers(&answer.overruled));
+        }
+        if answer.depends_on_order {
+            how = format!("{how}; another order of completion has another result");
+        }
+        writeln!(out, "{:<EFFECT_WIDTH$} {:>3}  {how}", answer.effect.as_str(), payloads.len())?;
+        if answer.effect != TrialEffect::Silent {
+            writeln!(out, "{:<EFFECT_WIDTH$}      {}", "", join_names(payloads.into_iter()))?;
+        }
+    }
+    let slowest = event.answers.iter().map(|merged| merged.wait_ms).fold(0.0, f64::max);
+    writeln!(out, "\nthe client waits for the slowest hook: up to {slowest} ms")
+}
+
+fn join_numbers(hooks: &[usize]) -> String {
+    let numbers: Vec<String> = hooks.iter().map(|hook| format!("[{}]", hook + 1)).collect();
+    numbers.join(" ")
+}
