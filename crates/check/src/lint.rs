@@ -6,7 +6,7 @@
 //! The module reads no environment and writes no file. Callers collect the files, render the findings and apply the fixes.
 
 mod context;
-mod finding;
+mod file;
 mod fixes;
 #[cfg(test)]
 mod properties;
@@ -17,13 +17,11 @@ mod rules;
 mod testing;
 mod tree;
 
-pub use context::{
-    GroupNode, HandlerNode, HandlerPlace, LintContext, LintFile, LintMachine, ReadMatcher,
-};
-pub use finding::{LintFinding, LintFix, Severity};
+pub use context::{LintContext, ReadMatcher};
+pub use file::{GroupNode, HandlerNode, HandlerPlace, LintFile, LintFix, LintMachine};
 pub use fixes::{fix_file, select_edits};
 pub use readings::{CommandReading, ScriptReading};
-pub use rule::LintRule;
+pub use rule::{LintFinding, LintRule, Severity};
 pub use rules::RULES;
 pub use tree::{SourceMember, SourceNode, SourceValue};
 

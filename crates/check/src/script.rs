@@ -22,6 +22,7 @@ mod payload;
 mod program;
 mod python;
 mod python_flow;
+mod python_names;
 mod rewrite;
 mod shell;
 mod shell_answer;

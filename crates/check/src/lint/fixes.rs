@@ -1,7 +1,8 @@
 //! Selects and applies the fixes of findings. Writing files belongs to the caller.
 
-use super::context::{LintContext, LintFile};
-use super::finding::LintFinding;
+use super::context::LintContext;
+use super::file::LintFile;
+use super::rule::LintFinding;
 use super::{LintRule, run_rules};
 use crate::text_edit::{TextEdit, apply_edits};
 

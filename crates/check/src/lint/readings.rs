@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use rutter_contract::EventName;
 
-use super::context::{HandlerNode, HandlerPlace, LintFile, LintMachine, is_executable};
+use super::file::{HandlerNode, HandlerPlace, LintFile, LintMachine, is_executable};
 use super::tree::SourceNode;
 use crate::script::{
     CommandContext, CommandReport, HookCommand, HookFile, ScriptContext, ScriptLanguage,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::program::ProgramReader;
-use super::python::{PayloadNames, find_payload_names, read_key};
+use super::python_names::{PayloadNames, find_payload_names, read_key};
 use super::tokens::{TokenKind, Tokens};
 
 /// A reader for the conditions and functions of a program.

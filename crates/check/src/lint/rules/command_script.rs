@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::lint::context::has_files_beside;
+use crate::lint::file::has_files_beside;
 use crate::lint::rule::lint_rule;
 use crate::lint::{LintContext, LintFile, LintFinding, Severity};
 use crate::script::CommandFaultKind;
