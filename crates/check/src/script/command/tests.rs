@@ -1,13 +1,13 @@
 use super::super::ScriptContext;
 use super::*;
 
-/// A context with the project `/work/my app`, the plugin `/plugin` and the home `/home/ada`.
+/// A context with the project `/srv/my app`, the plugin `/plugin` and the home `/home/ada`.
 pub(in super::super) fn context<'a>(
     has_program: &'a dyn Fn(&str) -> bool,
     read_file: &'a dyn Fn(&Path) -> HookFile,
 ) -> CommandContext<'a> {
     CommandContext {
-        project: Path::new("/work/my app"),
+        project: Path::new("/srv/my app"),
         plugin_root: Some(Path::new("/plugin")),
         home: Some(Path::new("/home/ada")),
         has_program,
@@ -23,17 +23,17 @@ fn file(is_executable: bool, text: &str) -> HookFile {
 /// The files of the tests.
 fn read_file(path: &Path) -> HookFile {
     match path.to_str().unwrap() {
-        "/work/my app/run.sh" | "/plugin/run.sh" | "/home/ada/run.sh" => {
+        "/srv/my app/run.sh" | "/plugin/run.sh" | "/home/ada/run.sh" => {
             file(true, "#!/bin/sh\nexit 0\n")
         }
-        "/work/my app/plain.sh" => file(false, "#!/bin/sh\nexit 0\n"),
-        "/work/my app/dos.sh" => file(true, "#!/bin/sh\r\nexit 0\r\n"),
-        "/work/my app/bare.py" => file(true, "import sys\n"),
-        "/work/my app/dos.py" => file(true, "import sys\r\n"),
-        "/work/my app/env.py" => file(true, "#!/usr/bin/env python9\n"),
-        "/work/my app/hook.ts" => file(false, "export {}\n"),
-        "/work/my app/folder" => HookFile::Folder,
-        "/work/my app/locked.sh" => HookFile::Unknown,
+        "/srv/my app/plain.sh" => file(false, "#!/bin/sh\nexit 0\n"),
+        "/srv/my app/dos.sh" => file(true, "#!/bin/sh\r\nexit 0\r\n"),
+        "/srv/my app/bare.py" => file(true, "import sys\n"),
+        "/srv/my app/dos.py" => file(true, "import sys\r\n"),
+        "/srv/my app/env.py" => file(true, "#!/usr/bin/env python9\n"),
+        "/srv/my app/hook.ts" => file(false, "export {}\n"),
+        "/srv/my app/folder" => HookFile::Folder,
+        "/srv/my app/locked.sh" => HookFile::Unknown,
         _ => HookFile::Missing,
     }
 }
@@ -69,19 +69,19 @@ fn faults(command: &str) -> Vec<(String, CommandFaultKind)> {
 #[test]
 fn started_script_is_found() {
     for (command, path) in [
-        ("\"$CLAUDE_PROJECT_DIR\"/run.sh", "/work/my app/run.sh"),
-        ("\"${CLAUDE_PROJECT_DIR}/run.sh\" --flag", "/work/my app/run.sh"),
-        ("bash \"$CLAUDE_PROJECT_DIR/run.sh\"", "/work/my app/run.sh"),
-        ("bash -eu \"$CLAUDE_PROJECT_DIR/run.sh\"", "/work/my app/run.sh"),
-        ("cd \"$CLAUDE_PROJECT_DIR\" && ./run.sh", "/work/my app/run.sh"),
+        ("\"$CLAUDE_PROJECT_DIR\"/run.sh", "/srv/my app/run.sh"),
+        ("\"${CLAUDE_PROJECT_DIR}/run.sh\" --flag", "/srv/my app/run.sh"),
+        ("bash \"$CLAUDE_PROJECT_DIR/run.sh\"", "/srv/my app/run.sh"),
+        ("bash -eu \"$CLAUDE_PROJECT_DIR/run.sh\"", "/srv/my app/run.sh"),
+        ("cd \"$CLAUDE_PROJECT_DIR\" && ./run.sh", "/srv/my app/run.sh"),
         ("A=b env C=d timeout 5 bash ~/run.sh", "/home/ada/run.sh"),
         ("\"${CLAUDE_PLUGIN_ROOT}/run.sh\"", "/plugin/run.sh"),
         ("sh \"$HOME/run.sh\" || true", "/home/ada/run.sh"),
-        ("python3 -u \"$CLAUDE_PROJECT_DIR\"/bare.py", "/work/my app/bare.py"),
-        ("uv run --quiet \"$CLAUDE_PROJECT_DIR\"/bare.py", "/work/my app/bare.py"),
-        ("npx -y tsx \"$CLAUDE_PROJECT_DIR\"/hook.ts", "/work/my app/hook.ts"),
-        ("bun run \"$CLAUDE_PROJECT_DIR\"/hook.ts", "/work/my app/hook.ts"),
-        ("node --no-warnings \"$CLAUDE_PROJECT_DIR\"/hook.ts", "/work/my app/hook.ts"),
+        ("python3 -u \"$CLAUDE_PROJECT_DIR\"/bare.py", "/srv/my app/bare.py"),
+        ("uv run --quiet \"$CLAUDE_PROJECT_DIR\"/bare.py", "/srv/my app/bare.py"),
+        ("npx -y tsx \"$CLAUDE_PROJECT_DIR\"/hook.ts", "/srv/my app/hook.ts"),
+        ("bun run \"$CLAUDE_PROJECT_DIR\"/hook.ts", "/srv/my app/hook.ts"),
+        ("node --no-warnings \"$CLAUDE_PROJECT_DIR\"/hook.ts", "/srv/my app/hook.ts"),
     ] {
         let report = read(command, None);
         assert_eq!(report.faults, [], "{command}");
@@ -93,7 +93,7 @@ fn started_script_is_found() {
 #[test]
 fn faults_of_files_are_found() {
     use CommandFaultKind as Kind;
-    let at = |name: &str| Path::new("/work/my app").join(name);
+    let at = |name: &str| Path::new("/srv/my app").join(name);
     for (command, kind) in [
         ("\"$CLAUDE_PROJECT_DIR/gone.sh\"", Kind::ScriptMissing { path: at("gone.sh") }),
         ("bash \"$CLAUDE_PROJECT_DIR/gone.sh\"", Kind::ScriptMissing { path: at("gone.sh") }),
@@ -113,8 +113,8 @@ fn faults_of_files_are_found() {
             "bash '$CLAUDE_PROJECT_DIR/run.sh'",
             Kind::NotExpanded { text: "$CLAUDE_PROJECT_DIR".to_owned() },
         ),
-        ("/work/my app/run.sh", Kind::UnquotedSpace { path: at("run.sh") }),
-        ("bash /work/my app/run.sh", Kind::UnquotedSpace { path: at("run.sh") }),
+        ("/srv/my app/run.sh", Kind::UnquotedSpace { path: at("run.sh") }),
+        ("bash /srv/my app/run.sh", Kind::UnquotedSpace { path: at("run.sh") }),
         (
             "$CLAUDE_PROJECT_DIR/run.sh",
             Kind::UnquotedVariable { name: "CLAUDE_PROJECT_DIR".to_owned() },
@@ -215,13 +215,13 @@ fn arguments_are_not_expanded_by_shell() {
             "${CLAUDE_PROJECT_DIR}/plain.sh",
             &[],
             None,
-            Kind::NotExecutable { path: "/work/my app/plain.sh".into() },
+            Kind::NotExecutable { path: "/srv/my app/plain.sh".into() },
         ),
         (
             "bash",
             &["${CLAUDE_PROJECT_DIR}/gone.sh"],
             Some(0),
-            Kind::ScriptMissing { path: "/work/my app/gone.sh".into() },
+            Kind::ScriptMissing { path: "/srv/my app/gone.sh".into() },
         ),
         ("python3 x.py", &["a"], None, Kind::SpaceInProgram),
         ("jq", &["."], None, Kind::ProgramMissing { name: "jq".to_owned() }),
