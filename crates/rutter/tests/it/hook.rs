@@ -1,6 +1,6 @@
 use std::fs;
 use std::io::Write as _;
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::Path;
 use std::process::Stdio;
 
@@ -235,13 +235,20 @@ fn unusable_database_is_spooled() {
         let database = home.memory().join("rutter.db");
         let file = std::fs::OpenOptions::new().write(true).open(&database).expect("a database");
         file.write_all_at(bytes, offset).expect("written");
+        let original = file.metadata().expect("open").ino();
         for payload in [
             home.failing_run("one"),
             home.edit("one"),
             home.passing_run("one"),
             home.failing_run("two"),
         ] {
-            assert_silent(&home.hook(&payload));
+            let ran = home.hook(&payload);
+            // The first hook starts maintenance, which may have replaced a broken database by now.
+            let now = std::fs::metadata(&database).map(|found| found.ino()).ok();
+            if fault == "broken" && now != Some(original) {
+                break;
+            }
+            assert_silent(&ran);
         }
         let log = std::fs::read_to_string(home.memory().join("log/rutter.log")).expect("a log");
         assert!(log.contains("hook: spooled: "), "{fault}: {log}");
