@@ -139,6 +139,6 @@ mod tests {
         let mut steps = store.connection.prepare(&plan).unwrap();
         let steps = steps.query_map(params![1, 50], |row| row.get::<_, String>(3)).unwrap();
         let steps: Vec<String> = steps.map(Result::unwrap).collect();
-        assert_eq!(steps, ["SEARCH memory USING INDEX memory_project (project=?)"]);
+        assert_eq!(steps, ["SEARCH memory USING INDEX memory_importance (project=?)"]);
     }
 }
