@@ -19,6 +19,17 @@ pub enum MatcherReach {
     Never(NeverReason),
 }
 
+impl MatcherReach {
+    /// Returns true if two matchers of one event certainly match a common value.
+    pub fn has_common_value(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Every, Self::Every | Self::Known(_)) | (Self::Known(_), Self::Every) => true,
+            (Self::Known(one), Self::Known(other)) => one.iter().any(|name| other.contains(name)),
+            _ => false,
+        }
+    }
+}
+
 /// The reason for which a matcher never matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NeverReason {

@@ -8,7 +8,7 @@ use rutter_contract::version::Contract;
 
 use crate::lint::rule::lint_rule;
 use crate::lint::{HandlerNode, LintContext, LintFinding, Severity, SourceNode};
-use crate::matcher::{Matcher, MatcherReach};
+use crate::matcher::Matcher;
 
 lint_rule! {
     /// The same command is registered twice for the same event.
@@ -65,7 +65,7 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
     }
 }
 
-/// What the client compares of two hooks, without their matchers.
+/// The fields of a hook that the client compares, without its matcher.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct HandlerKey<'a> {
     /// Index of a file whose hooks run only for a part of a session.
@@ -97,14 +97,7 @@ fn may_overlap(one: HandlerNode<'_>, other: HandlerNode<'_>, contract: Contract)
     let spec = event_spec(one.event);
     let reach =
         |handler: HandlerNode<'_>| Matcher::parse(handler.matcher(), spec, contract).reach();
-    match (reach(one), reach(other)) {
-        (MatcherReach::Every, MatcherReach::Every | MatcherReach::Known(_))
-        | (MatcherReach::Known(_), MatcherReach::Every) => true,
-        (MatcherReach::Known(one), MatcherReach::Known(other)) => {
-            one.iter().any(|name| other.contains(name))
-        }
-        _ => false,
-    }
+    reach(one).has_common_value(&reach(other))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use rutter_contract::table;
 
 use crate::lint::rule::lint_rule;
 use crate::lint::{CommandReading, LintContext, LintFinding};
-use crate::matcher::{Matcher, MatcherReach};
+use crate::matcher::Matcher;
 
 lint_rule! {
     /// Two hooks rewrite the input of the same tool, and only one of them takes effect.
@@ -58,14 +58,7 @@ fn rewrites(reading: &CommandReading, context: &LintContext<'_>) -> bool {
 fn may_overlap(one: Option<&str>, other: Option<&str>, context: &LintContext<'_>) -> bool {
     let spec = table::event_spec(EventName::PreToolUse);
     let reach = |text| Matcher::parse(text, spec, context.contract).reach();
-    match (reach(one), reach(other)) {
-        (MatcherReach::Every, MatcherReach::Every | MatcherReach::Known(_))
-        | (MatcherReach::Known(_), MatcherReach::Every) => true,
-        (MatcherReach::Known(one), MatcherReach::Known(other)) => {
-            one.iter().any(|name| other.contains(name))
-        }
-        _ => false,
-    }
+    reach(one).has_common_value(&reach(other))
 }
 
 #[cfg(test)]
