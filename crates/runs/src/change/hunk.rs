@@ -145,7 +145,7 @@ impl Hunk {
 
     /// Returns true if only whitespace differs. In languages with significant indentation, indentation counts as a
     /// change.
-    pub(super) fn only_formats(&self, file: &str) -> bool {
+    pub fn only_formats(&self, file: &str) -> bool {
         const INDENTED_LANGUAGES: &[&str] = &[
             ".py", ".yml", ".yaml", ".mk", "akefile", ".txt", ".md", ".snap", ".haml", ".slim",
             ".pug", ".sass", ".coffee", ".nim", ".fs", ".hs", ".csv", ".tsv",
