@@ -5,6 +5,9 @@ use std::collections::{HashMap, HashSet};
 use rutter_redact::choice;
 use rutter_runs::change::Hunk;
 
+use crate::declarations::import_lines;
+use crate::language::Language;
+
 choice! {
     /// The effect of a change on a file's code.
     ChangeEffect, "effect of a change" {
@@ -27,7 +30,7 @@ choice! {
 
 impl ChangeEffect {
     /// Compares two texts of a file.
-    pub fn compare(path: &str, old: &str, new: &str) -> Self {
+    pub fn compare(path: &str, language: Language, old: &str, new: &str) -> Self {
         let hunks: Vec<Hunk> = Hunk::diff(old, new)
             .into_iter()
             .map(|hunk| {
@@ -41,12 +44,13 @@ impl ChangeEffect {
         // Several kinds in one change: the last one in this order names it.
         let mut effect = Self::Nothing;
         let mut rest = Vec::new();
+        let imports = (import_lines(old, language), import_lines(new, language));
         for hunk in &hunks {
             let own = if hunk.only_formats(path) {
                 Self::Formatting
             } else if hunk.only_comments(path) {
                 Self::Comments
-            } else if hunk.only_imports() {
+            } else if only_imports(hunk, &imports) {
                 Self::Imports
             } else {
                 rest.push(hunk);
@@ -68,6 +72,15 @@ impl ChangeEffect {
     pub fn is_harmless(self) -> bool {
         self != Self::Code
     }
+}
+
+/// Returns true if a hunk changes only lines of imports, by their numbers in both texts.
+fn only_imports(hunk: &Hunk, (old, new): &(HashSet<usize>, HashSet<usize>)) -> bool {
+    let are_imports = |lines: &[String], from: u32, imports: &HashSet<usize>| {
+        let mut numbered = lines.iter().zip(from as usize..);
+        numbered.all(|(line, number)| line.trim().is_empty() || imports.contains(&number))
+    };
+    are_imports(&hunk.removed, hunk.old_line, old) && are_imports(&hunk.added, hunk.new_line, new)
 }
 
 /// Returns true if every added line of code was removed somewhere else. In Python, another indentation is another line.
@@ -186,8 +199,25 @@ mod tests {
             ("    return value\n", "        return value\n", ChangeEffect::Code),
         ] {
             let new = old.replacen(from, to, 1);
-            assert_eq!(ChangeEffect::compare("a.py", old, &new), effect, "{from:?} → {to:?}");
+            assert_eq!(
+                ChangeEffect::compare("a.py", Language::Python, old, &new),
+                effect,
+                "{from:?} → {to:?}"
+            );
         }
+    }
+
+    #[test]
+    fn imports_are_found_by_their_lines() {
+        let old = "package a\n\nimport (\n\t\"fmt\"\n)\n\nvar names = []string{\n\t\"a\",\n}\n";
+        let imported = old.replace("\t\"fmt\"", "\t\"fmt\"\n\t\"os\"");
+        let listed = old.replace("\t\"a\",", "\t\"a\",\n\t\"b\",");
+        let effect = |new: &str| ChangeEffect::compare("a.go", Language::Go, old, new);
+        assert_eq!(effect(&imported), ChangeEffect::Imports);
+        assert_eq!(effect(&listed), ChangeEffect::Code);
+        let class = "<?php\nclass A {\n}\n";
+        let mixed = "<?php\nclass A {\n    use B;\n}\n";
+        assert_eq!(ChangeEffect::compare("A.php", Language::Php, class, mixed), ChangeEffect::Code);
     }
 
     #[test]
@@ -195,14 +225,17 @@ mod tests {
         let old = "int f(int a, int b) { return a - b; }\n";
         let swapped = "int f(int a, int b) { return b - a; }\n";
         let joined = "int f(int a, int a) { return a - a; }\n";
-        assert_eq!(ChangeEffect::compare("a.c", old, swapped), ChangeEffect::Code);
-        assert_eq!(ChangeEffect::compare("a.c", old, joined), ChangeEffect::Code);
+        assert_eq!(ChangeEffect::compare("a.c", Language::C, old, swapped), ChangeEffect::Code);
+        assert_eq!(ChangeEffect::compare("a.c", Language::C, old, joined), ChangeEffect::Code);
     }
 
     #[test]
     fn formatting_of_braces_is_no_code() {
         let old = "fn a() { b() }\n";
         let new = "fn a() {\n    b()\n}\n";
-        assert_eq!(ChangeEffect::compare("a.rs", old, new), ChangeEffect::Formatting);
+        assert_eq!(
+            ChangeEffect::compare("a.rs", Language::Rust, old, new),
+            ChangeEffect::Formatting
+        );
     }
 }

@@ -1,5 +1,7 @@
 //! Texts that only declare or re-export: an empty `__init__.py`, a `mod.rs` of `mod` lines, a file of types.
 
+use std::collections::HashSet;
+
 use crate::language::Language;
 
 /// Returns true if a text has no code that a test could run.
@@ -32,6 +34,46 @@ pub(crate) fn only_declares(text: &str, language: Language) -> bool {
         open = bracket_balance(line).max(0);
     }
     true
+}
+
+/// Returns the numbers of the lines that belong to imports, counted from 1.
+pub(crate) fn import_lines(text: &str, language: Language) -> HashSet<usize> {
+    let mut open = 0_i64;
+    let mut lines = HashSet::new();
+    for (at, line) in text.lines().enumerate() {
+        if open > 0 || is_import(line, language) {
+            lines.insert(at + 1);
+            open = (open + bracket_balance(line)).max(0);
+        }
+    }
+    lines
+}
+
+/// Returns true if a line begins an import.
+fn is_import(line: &str, language: Language) -> bool {
+    let is_indented = line.starts_with(char::is_whitespace);
+    let line = line.trim();
+    let begins = |starts: &[&str]| starts.iter().any(|start| line.starts_with(start));
+    match language {
+        Language::Rust => {
+            begins(&["use ", "pub use ", "extern crate "])
+                || (begins(&["mod ", "pub mod "]) && line.ends_with(';'))
+        }
+        Language::Python => begins(&["import ", "from "]),
+        Language::JavaScript => {
+            begins(&["import ", "import{", "export * from "])
+                || (line.contains("= require(") && begins(&["const ", "let ", "var "]))
+        }
+        Language::Go => line == "import (" || begins(&["import "]),
+        Language::Jvm => begins(&["import ", "package "]),
+        Language::CSharp => begins(&["using ", "global using "]) && !line.contains(['=', '(']),
+        Language::Ruby => begins(&["require ", "require_relative ", "require(", "autoload "]),
+        // In a class, `use` mixes a trait in.
+        Language::Php => !is_indented && begins(&["use ", "require_once ", "namespace "]),
+        Language::C => begins(&["#include ", "#include<", "#import "]),
+        Language::Swift => begins(&["import ", "@testable import "]),
+        Language::Elixir => begins(&["alias ", "import ", "require "]),
+    }
 }
 
 /// Returns the end of a comment or docstring that begins on a line and does not end there.
@@ -98,7 +140,14 @@ fn is_declaration(line: &str, language: Language) -> bool {
                 "declare ",
                 "export declare ",
             ]);
-            is_reexport || is_type || begins(&["'use ", "\"use "]) || is_required_export(line)
+            let is_default = line.strip_prefix("export default ").is_some_and(|name| {
+                name.trim_end_matches(';').chars().all(|sign| sign.is_alphanumeric() || sign == '_')
+            });
+            is_reexport
+                || is_default
+                || is_type
+                || begins(&["'use ", "\"use "])
+                || is_required_export(line)
         }
         Language::Go => begins(&["package ", "import "]),
         Language::Jvm => begins(&["package ", "import "]),

@@ -128,7 +128,7 @@ pub fn decide_change(
             return pass(PassReason::Generated);
         }
         if let Some(old) = old {
-            let effect = ChangeEffect::compare(&file, old, new);
+            let effect = ChangeEffect::compare(&file, language, old, new);
             if effect.is_harmless() {
                 return pass(PassReason::Effect { effect: effect.to_string() });
             }

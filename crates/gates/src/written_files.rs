@@ -21,6 +21,8 @@ pub struct WrittenFile {
     pub text: Option<String>,
     /// True if the text is added at the end of the file.
     pub is_appended: bool,
+    /// The name of the copied file, which it keeps if `path` is a folder.
+    pub source_name: Option<String>,
 }
 
 /// Returns the files that a command line plainly writes: by a redirection, `tee`, `sed -i`, `cp` or `mv` onto a file, or
@@ -46,7 +48,11 @@ pub fn command_changes(
             CommandFolder::Absolute(folder) => PathBuf::from(folder),
             CommandFolder::Unknown => return None,
         };
-        let path = PathBuf::from(file.path);
+        let mut path = PathBuf::from(file.path);
+        // Into a folder the file keeps its name.
+        if let Some(name) = file.source_name.filter(|_| folder.join(&path).is_dir()) {
+            path.push(name);
+        }
         let old_text = read(&folder.join(&path));
         let new_text = match (file.text, file.is_appended) {
             (Some(text), true) => Some(old_text.clone().unwrap_or_default() + &text),
@@ -63,6 +69,7 @@ fn files_of_command(command: &ParsedCommand) -> Vec<WrittenFile> {
         path: path.to_owned(),
         text,
         is_appended,
+        source_name: None,
     };
     let document =
         command.redirections.iter().rev().find_map(|redirection| match &redirection.target {
@@ -105,12 +112,9 @@ fn files_of_command(command: &ParsedCommand) -> Vec<WrittenFile> {
             files.extend(words.into_iter().skip(scripts).map(|path| new(path, None, false)));
         }
         "cp" | "mv" | "install" => {
-            // Into a folder the file keeps its name, and that a path is a folder is not visible here.
-            if let [.., target] = &operands()[..]
-                && operands().len() == 2
-                && !target.ends_with('/')
-            {
-                files.push(new(target, None, false));
+            if let [source, target] = operands()[..] {
+                let name = source.rsplit('/').next().map(str::to_owned);
+                files.push(WrittenFile { source_name: name, ..new(target, None, false) });
             }
         }
         "git" if arguments.first() == Some(&"apply") && !has_option(&NO_WRITE_OPTIONS) => {
@@ -192,7 +196,7 @@ mod tests {
             ("sed -n 's/a/b/p' src/a.py", &[]),
             ("perl -pi -e 's/a/b/' src/a.py", &["src/a.py"]),
             ("cp /tmp/a.py src/a.py", &["src/a.py"]),
-            ("mv a.py src/", &[]),
+            ("mv a.py src/", &["src/"]),
             (
                 "git apply <<'EOF'\n--- a/src/a.py\n+++ b/src/a.py\n@@ -1 +1 @@\n-x\n+y\nEOF",
                 &["src/a.py"],

@@ -217,7 +217,10 @@ fn is_comment(line: &str, file: &str) -> bool {
     ) || file.ends_with("akefile");
     (hash && line.starts_with('#') && !line.starts_with("#!"))
         || line.starts_with("//")
-        || line.starts_with("/*")
+        || line.strip_prefix("/*").is_some_and(|rest| {
+            // Code may follow the comment.
+            rest.split_once("*/").is_none_or(|(_, behind)| behind.trim().is_empty())
+        })
         || line
             .strip_prefix("* ")
             .is_some_and(|rest| rest.starts_with(|sign: char| sign.is_alphabetic() || sign == '@'))
