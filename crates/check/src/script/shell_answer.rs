@@ -178,6 +178,8 @@ fn expansion_length(text: &str) -> Option<usize> {
     let (open, close) = match rest.chars().next() {
         Some('(') => ('(', ')'),
         Some('{') => ('{', '}'),
+        // A positional or special parameter has a name of one sign.
+        Some('0'..='9' | '@' | '*' | '#' | '?' | '$' | '!' | '-') => return Some(2),
         _ => {
             let length = super::shell::name_length(rest);
             return Some(1 + length);

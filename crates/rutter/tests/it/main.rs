@@ -119,6 +119,8 @@ mod read_only;
 mod recall;
 /// `rutter review` and `rutter import`.
 mod review;
+/// The hooks of other systems: their diagnosis, and how the adapter repairs them.
+mod seed_hooks;
 /// `rutter status`, `sessions`, `injections`, `pause`.
 mod session_commands;
 /// The silent loop through the real client: a failure, its fix, and the same failure again.
