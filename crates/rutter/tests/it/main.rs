@@ -45,6 +45,8 @@ mod doctor_scopes;
 mod doctor_server;
 /// `rutter contract explain`: verdicts as text and as JSON.
 mod explain;
+/// `rutter contract fix`.
+mod contract_fix;
 /// Full disks, read-only disks, directories of another user, and corrupt databases.
 mod faults;
 /// `rutter ghap` across processes.
