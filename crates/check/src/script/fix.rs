@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use self::render::AnswerWriter;
 use self::symbols::SymbolicAnswer;
-use self::tree::{SourceKind, SourceNode, read_tree};
+use self::tree::{Dialect, SourceKind, SourceNode, read_tree};
 use super::{AnswerLiteral, ScriptContext, ScriptLanguage, ScriptReport, read_script};
 use crate::adapt::registered_events;
 use crate::text_edit::{TextEdit, apply_edits};
@@ -179,21 +179,43 @@ fn fix_answer(
     };
     let symbolic = SymbolicAnswer::new(&tree, event);
     let verdict = judge(&symbolic.value, event, contract);
-    let Some(mistake) = find_mistake(&verdict, answer) else { return AnswerFix::Right };
+    let has_last_comma = matches!(dialect, Dialect::Json { has_last_comma: true, .. });
+    let Some(mistake) = find_mistake(&verdict, answer) else {
+        if !has_last_comma {
+            return AnswerFix::Right;
+        }
+        let value = symbolic.value.clone();
+        let mut writer = AnswerWriter::new(text, dialect, &symbolic);
+        let written = writer.write_answer(&value, &tree);
+        let message = "a comma in front of a closing brace is not JSON".to_owned();
+        return match written.filter(|_| answer.has_known_key()) {
+            Some(written) => AnswerFix::Corrected(ScriptCorrection {
+                range: answer.range.clone(),
+                code: "broken-json",
+                message,
+                edits: vec![TextEdit { range: tree.range, text: written }],
+            }),
+            None => AnswerFix::Unsure(message),
+        };
+    };
     if let Some(key) = &symbolic.computed_key {
         return AnswerFix::Unsure(format!("the value of `{key}` is computed; {}", mistake.help));
     }
     let Some(corrected) = &verdict.corrected else {
         return AnswerFix::Unsure(format!("{}; {}", mistake.message, mistake.help));
     };
-    let Ok(mut value) = serde_json::from_str::<Value>(&corrected.stdout) else {
+    let Ok(corrected_value) = serde_json::from_str::<Value>(&corrected.stdout) else {
         return AnswerFix::Unsure(format!("{}; {}", mistake.message, mistake.help));
     };
-    let expected = judge(&value, event, contract);
+    let expected = judge(&corrected_value, event, contract);
+    let mut value = corrected_value.clone();
     if let (Some(object), Some(hidden)) =
         (value.as_object_mut(), symbolic.value.get("suppressOutput"))
     {
         object.insert("suppressOutput".to_owned(), hidden.clone());
+        if !judge(&value, event, contract).dropped.is_empty() {
+            value = corrected_value;
+        }
     }
     let mut writer = AnswerWriter::new(text, dialect, &symbolic);
     let mut candidates = vec![edit_in_place(&tree, &value, &writer)];
@@ -325,7 +347,8 @@ fn fix_noise(text: &str, language: ScriptLanguage, report: &ScriptReport, fix: &
                 }
             }
             ScriptLanguage::JavaScript => {
-                let pairs = [("console.log", "console.error"), ("process.stdout", "process.stderr")];
+                let pairs =
+                    [("console.log", "console.error"), ("process.stdout", "process.stderr")];
                 let pair = pairs.iter().find(|(old, _)| statement.starts_with(old));
                 let edit = pair.map(|(old, new)| TextEdit {
                     range: start..start + old.len(),
@@ -361,7 +384,9 @@ fn fix_exits(
         return;
     }
     for exit in report.exits.failed_blocks() {
-        let Some(at) = text.get(exit.range.clone()).and_then(|own| own.rfind('1')) else { continue };
+        let Some(at) = text.get(exit.range.clone()).and_then(|own| own.rfind('1')) else {
+            continue;
+        };
         let at = exit.range.start + at;
         fix.corrections.push(ScriptCorrection {
             range: exit.range.clone(),

@@ -185,8 +185,9 @@ fn corrected_scripts_have_intended_effect() {
         };
         let judged = run(folder.path(), name, &after, *event);
         let verdict = judged.verdict.as_ref().unwrap();
-        let is_clean = verdict.diagnostics.iter().all(|found| found.severity == MistakeSeverity::Info)
-            && verdict.dropped.is_empty();
+        let is_clean =
+            verdict.diagnostics.iter().all(|found| found.severity == MistakeSeverity::Info)
+                && verdict.dropped.is_empty();
         let found = [before.effect.as_str(), judged.effect.as_str()];
         let is_said = says.is_empty() || judged.texts().iter().any(|text| text.contains(says));
         if found != *effects || !is_clean || !is_said {

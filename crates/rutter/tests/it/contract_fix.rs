@@ -25,7 +25,23 @@ fn corrections_are_a_diff() {
     let home = TestHome::new();
     let path = write(&home, "guard.sh", GUARD);
     let ran = fix(&home, &["guard.sh"]);
-    insta::assert_snapshot!(ran, @"");
+    insta::assert_snapshot!(ran, @r#"
+    exit 1
+    --- stdout
+    --- guard.sh
+    +++ guard.sh
+    @@ -1,5 +1,5 @@
+     #!/bin/bash
+     # A guard on PreToolUse.
+     if grep -q 'touch'; then
+    -  echo '{"decision": "deny", "reason": "no touch"}'
+    +  echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "no touch"}}'
+     fi
+    --- stderr
+    note: for PreToolUse, which the script names; --event chooses another
+    guard.sh:4: decision-value: decision is `deny`, not block or approve: the whole answer is void
+    1 correction in guard.sh; --write applies it
+    "#);
     assert_eq!(fs::read_to_string(path).unwrap(), GUARD, "nothing is written");
 }
 
@@ -54,7 +70,10 @@ fn computed_decisions_are_named() {
     let path = write(&home, "guard.py", text);
     let ran = fix(&home, &["guard.py", "--event", "PreToolUse", "--write"]);
     assert_eq!(ran.exit, Some(1), "{ran}");
-    assert!(ran.stderr.contains("guard.py:3: not corrected: the value of `decision` is computed"), "{ran}");
+    assert!(
+        ran.stderr.contains("guard.py:3: not corrected: the value of `decision` is computed"),
+        "{ran}"
+    );
     assert_eq!(fs::read_to_string(path).unwrap(), text);
 }
 
@@ -112,12 +131,7 @@ const LIVE_SCRIPTS: [(&str, &str, &str, &str); 5] = [
         "FIX-STOP",
         "#!/bin/bash\ngrep -q '\"stop_hook_active\":true' && exit 0\njq -n --arg why FIX-STOP '{hookSpecificOutput: {hookEventName: \"Stop\", decision: \"block\", reason: $why}}'\n",
     ),
-    (
-        "guard.sh",
-        "PreToolUse",
-        "no touch",
-        GUARD,
-    ),
+    ("guard.sh", "PreToolUse", "no touch", GUARD),
 ];
 
 fn run_session(is_fixed: bool) -> Option<RunRecord> {
@@ -137,7 +151,10 @@ fn run_session(is_fixed: bool) -> Option<RunRecord> {
             _ => "bash",
         };
         let command = format!("{program} \"$CLAUDE_PROJECT_DIR\"/{name}");
-        hooks.insert(event.to_owned(), json!([{ "hooks": [{ "type": "command", "command": command }] }]));
+        hooks.insert(
+            event.to_owned(),
+            json!([{ "hooks": [{ "type": "command", "command": command }] }]),
+        );
     }
     sandbox.setting("hooks", Value::Object(hooks)).args(["--allowedTools", "Bash"]);
     let bash = |line: &str| ModelTurn::call("Bash", json!({ "command": line, "description": "x" }));

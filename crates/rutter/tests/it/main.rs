@@ -27,6 +27,8 @@ mod conformance;
 mod context;
 /// `rutter contract …`.
 mod contract;
+/// `rutter contract fix`.
+mod contract_fix;
 /// Data directories that other users can change, and symbolic links in them.
 mod data_dir;
 /// `rutter demo`, and the picture of it in the docs.
@@ -45,8 +47,6 @@ mod doctor_scopes;
 mod doctor_server;
 /// `rutter contract explain`: verdicts as text and as JSON.
 mod explain;
-/// `rutter contract fix`.
-mod contract_fix;
 /// Full disks, read-only disks, directories of another user, and corrupt databases.
 mod faults;
 /// `rutter ghap` across processes.

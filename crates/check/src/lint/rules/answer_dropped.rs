@@ -158,7 +158,8 @@ mod tests {
 
     #[test]
     fn answers_of_scripts_are_corrected() {
-        let fixed = case("PreToolUse", r#"{"decision": "deny", "reason": "no"}"#).fixed(&ANSWER_DROPPED);
+        let fixed =
+            case("PreToolUse", r#"{"decision": "deny", "reason": "no"}"#).fixed(&ANSWER_DROPPED);
         assert!(fixed.contains(r#""permissionDecision": "deny""#), "{fixed}");
     }
 

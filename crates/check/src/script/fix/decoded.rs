@@ -180,7 +180,11 @@ impl DecodedText {
     }
 
     /// Decodes the body of a here-document.
-    pub(super) fn from_heredoc(source: &str, range: Range<usize>, is_literal: bool) -> Option<Self> {
+    pub(super) fn from_heredoc(
+        source: &str,
+        range: Range<usize>,
+        is_literal: bool,
+    ) -> Option<Self> {
         let mut decoded = Self::default();
         let mut at = range.start;
         while at < range.end {
@@ -210,7 +214,8 @@ impl DecodedText {
         let literal = source.get(range.clone())?;
         let open = literal.find(['"', '\'', '`'])?;
         let prefix = literal[..open].to_ascii_lowercase();
-        if prefix.contains('r') || literal[open..].starts_with("\"\"\"") || literal.contains("'''") {
+        if prefix.contains('r') || literal[open..].starts_with("\"\"\"") || literal.contains("'''")
+        {
             return None;
         }
         let quote = literal[open..].chars().next()?;

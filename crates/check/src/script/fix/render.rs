@@ -72,14 +72,14 @@ impl<'a> AnswerWriter<'a> {
             colon: if has_space { ": " } else { ":" },
             comma: if has_space { ", " } else { "," },
             padding: if text[1..].starts_with(' ') { " " } else { "" },
-            has_last_comma: tail.contains(','),
+            has_last_comma: tail.contains(',') && !matches!(self.dialect, Dialect::Json { .. }),
         })
     }
 
     /// Encodes JSON text for the place of the answer.
     fn encode(&self, text: &str) -> String {
         match self.dialect {
-            Dialect::Json { quoting, is_printf } => quoting.encode(text, is_printf),
+            Dialect::Json { quoting, is_printf, .. } => quoting.encode(text, is_printf),
             Dialect::Program { .. } => text.to_owned(),
         }
     }
@@ -156,8 +156,12 @@ impl<'a> AnswerWriter<'a> {
             Dialect::Program { quote, .. } => {
                 let json = Value::from(text).to_string();
                 let inner = &json[1..json.len() - 1];
-                let inner = if quote == '"' { inner.to_owned() } else { inner.replace("\\\"", "\"") };
-                format!("{quote}{}{quote}", inner.replace('\'', if quote == '\'' { "\\'" } else { "'" }))
+                let inner =
+                    if quote == '"' { inner.to_owned() } else { inner.replace("\\\"", "\"") };
+                format!(
+                    "{quote}{}{quote}",
+                    inner.replace('\'', if quote == '\'' { "\\'" } else { "'" })
+                )
             }
         }
     }

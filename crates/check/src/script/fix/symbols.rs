@@ -31,8 +31,12 @@ const TEXT_KEYS: [&str; 14] = [
 ];
 
 /// Keys that decide, in the contract and in answers of other programs, with the value that is assumed for a computed one.
-const DECIDING_KEYS: [(&str, &str); 4] =
-    [("decision", "block"), ("action", "block"), ("behavior", "deny"), ("permissionDecision", "ask")];
+const DECIDING_KEYS: [(&str, &str); 4] = [
+    ("decision", "block"),
+    ("action", "block"),
+    ("behavior", "deny"),
+    ("permissionDecision", "ask"),
+];
 
 /// A part of an answer that keeps its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,8 +90,9 @@ impl SymbolicAnswer {
         match &node.kind {
             SourceKind::Object(members) => {
                 let members = members.iter();
-                let read = members
-                    .map(|member| (member.key.clone(), self.read(&member.node, &member.key, event)));
+                let read = members.map(|member| {
+                    (member.key.clone(), self.read(&member.node, &member.key, event))
+                });
                 Value::Object(read.collect())
             }
             SourceKind::Literal(value) => value.clone(),

@@ -4,16 +4,16 @@ use std::ops::Range;
 
 use serde_json::Value;
 
+use super::super::ScriptLanguage;
 use super::super::object::{AnswerForm, AnswerLiteral, Node, read_node};
 use super::super::tokens::{Syntax, TokenKind, Tokens, tokenize};
-use super::super::ScriptLanguage;
 use super::decoded::{DecodedText, Quoting};
 
 /// The language in which an object is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
     /// JSON inside a text.
-    Json { quoting: Quoting, is_printf: bool },
+    Json { quoting: Quoting, is_printf: bool, has_last_comma: bool },
     /// A literal of a program. `quote` is that of its strings; None for bare keys.
     Program { syntax: Syntax, quote: char, has_bare_keys: bool },
 }
@@ -82,9 +82,7 @@ pub(super) fn read_tree(
             return is_quoted
                 .then(|| read_program(source, range.start + 1..range.end - 1, Syntax::Jq))?;
         }
-        AnswerForm::Echo => {
-            (DecodedText::join(DecodedText::from_words(source, range)?), false)
-        }
+        AnswerForm::Echo => (DecodedText::join(DecodedText::from_words(source, range)?), false),
         AnswerForm::Printf => {
             let mut words = DecodedText::from_words(source, range)?.into_iter();
             let format = words.next()?;
@@ -99,13 +97,14 @@ pub(super) fn read_tree(
         }
         AnswerForm::Text => (DecodedText::from_program(source, range)?, false),
     };
-    let mut reader = JsonReader { decoded: &decoded, at: 0, quoting: None };
+    let mut reader = JsonReader { decoded: &decoded, at: 0, quoting: None, has_last_comma: false };
     reader.skip_space();
     let node = reader.read_value()?;
     reader.skip_space();
     (reader.at == decoded.text.len() && matches!(node.kind, SourceKind::Object(_))).then_some(())?;
     let quoting = reader.quoting.filter(|quoting| *quoting != Quoting::Unquoted)?;
-    Some((node, Dialect::Json { quoting, is_printf }))
+    let has_last_comma = reader.has_last_comma;
+    Some((node, Dialect::Json { quoting, is_printf, has_last_comma }))
 }
 
 fn read_program(
@@ -133,7 +132,8 @@ struct ProgramTree<'a> {
 impl ProgramTree<'_> {
     fn place(&self, first: usize, end: usize) -> Option<Range<usize>> {
         let tokens = &self.tokens.tokens;
-        let (start, end) = (tokens.get(first)?.range.start, tokens.get(end.checked_sub(1)?)?.range.end);
+        let (start, end) =
+            (tokens.get(first)?.range.start, tokens.get(end.checked_sub(1)?)?.range.end);
         Some(self.offset + start..self.offset + end)
     }
 
@@ -190,6 +190,8 @@ struct JsonReader<'a> {
     at: usize,
     /// The quotes around the signs of the object, all of which have the same.
     quoting: Option<Quoting>,
+    /// True if a comma follows the last member, which is not JSON.
+    has_last_comma: bool,
 }
 
 impl JsonReader<'_> {
@@ -257,6 +259,7 @@ impl JsonReader<'_> {
             self.skip_space();
             if self.eat(',').is_some() {
                 self.skip_space();
+                self.has_last_comma |= self.rest().starts_with('}');
             } else if !self.rest().starts_with('}') {
                 return None;
             }
@@ -294,6 +297,8 @@ impl JsonReader<'_> {
             }
         })?;
         let text = serde_json::from_str(&self.decoded.text[open..self.at]).ok();
+        // A text with a raw line break is not JSON.
+        (is_computed || text.is_some()).then_some(())?;
         Some((text.filter(|_| !is_computed), inner))
     }
 }

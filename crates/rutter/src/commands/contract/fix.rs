@@ -142,11 +142,9 @@ fn print_fix(
     let count = fix.corrections.len() as u64;
     match (change.is_some(), args.write) {
         (true, true) => writeln!(ui.err, "corrected {name}")?,
-        (true, false) => writeln!(
-            ui.err,
-            "{} in {name}; --write applies it",
-            format_count(count, "correction")
-        )?,
+        (true, false) => {
+            writeln!(ui.err, "{} in {name}; --write applies it", format_count(count, "correction"))?
+        }
         (false, _) if fix.remarks.is_empty() => {
             ui.print_note("no literal answer in this script has a mistake")?;
         }
