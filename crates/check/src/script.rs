@@ -41,7 +41,7 @@ pub use exits::{ExitFacts, ExitLiteral};
 pub(crate) use fix::answer_edits;
 pub use fix::{ScriptCorrection, ScriptFix, ScriptRemark, fix_script};
 pub use object::AnswerLiteral;
-pub use payload::UnsentKey;
+pub use payload::{UnsentKey, is_for_other_programs};
 pub use shell::BashConstruct;
 pub use tokens::PLACEHOLDER;
 

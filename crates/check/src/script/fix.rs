@@ -219,7 +219,9 @@ fn fix_answer(
     }
     let mut writer = AnswerWriter::new(text, dialect, &symbolic);
     let mut candidates = vec![edit_in_place(&tree, &value, &writer)];
-    if let Some(written) = writer.write_answer(&value, &tree) {
+    if symbolic.unknown_text.is_none()
+        && let Some(written) = writer.write_answer(&value, &tree)
+    {
         candidates.push(vec![TextEdit { range: tree.range.clone(), text: written }]);
     }
     for edits in candidates.into_iter().filter(|edits| !edits.is_empty()) {
@@ -241,6 +243,12 @@ fn fix_answer(
                 edits,
             });
         }
+    }
+    if let Some(key) = symbolic.unknown_text.as_deref().or_else(|| writer.lost_key()) {
+        return AnswerFix::Unsure(format!(
+            "{}; the corrected answer has no place for `{key}`: {}",
+            mistake.message, mistake.help
+        ));
     }
     AnswerFix::Unsure(format!(
         "{}; the correction cannot be written into this line with certainty: {}",

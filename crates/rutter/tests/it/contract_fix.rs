@@ -82,10 +82,16 @@ fn refused_files_say_why() {
     let home = TestHome::new();
     write(&home, "a.rb", "puts 1\n");
     write(&home, "nameless.sh", "echo '{\"context\": \"x\"}'\n");
+    write(
+        &home,
+        "shared.sh",
+        "# SessionStart, and agentSpawn of Kiro\necho '{\"context\": \"x\"}'\n",
+    );
     for (args, message) in [
         (&["a.rb"][..], "is not a script in shell"),
         (&["missing.sh"], "does not exist"),
         (&["nameless.sh"], "names no event; add --event"),
+        (&["shared.sh"], "names another program"),
     ] {
         let ran = fix(&home, args);
         assert_eq!(ran.exit, Some(2), "{ran}");

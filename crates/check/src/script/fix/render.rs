@@ -37,6 +37,10 @@ impl<'a> AnswerWriter<'a> {
     pub(super) fn write_answer(&mut self, value: &Value, old: &SourceNode) -> Option<String> {
         let layout = self.find_layout(old)?;
         let text = self.write_value(value, "", &layout, 0)?;
+        // No text of the author is lost.
+        if (0..self.answer.symbols.len()).any(|index| !self.written.contains(&index)) {
+            return None;
+        }
         let is_printf = matches!(self.dialect, Dialect::Json { is_printf: true, .. });
         // The arguments of `printf` stay in their order.
         let computed = |index: &usize| self.answer.symbols[*index].is_computed;
@@ -140,6 +144,13 @@ impl<'a> AnswerWriter<'a> {
                 })
             }
         }
+    }
+
+    /// Returns the key of a text or computed value that was not written.
+    pub(super) fn lost_key(&self) -> Option<&'a str> {
+        let symbols = self.answer.symbols.iter().enumerate();
+        let mut lost = symbols.filter(|(index, _)| !self.written.contains(index));
+        lost.next().map(|(_, symbol)| symbol.key.as_str())
     }
 
     pub(super) fn write_key(&self, key: &str) -> String {

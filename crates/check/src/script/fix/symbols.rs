@@ -41,6 +41,8 @@ const DECIDING_KEYS: [(&str, &str); 4] = [
 /// A part of an answer that keeps its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Symbol {
+    /// The key of the value.
+    pub(super) key: String,
     /// The part that is moved.
     pub(super) inner: Range<usize>,
     /// True for text between quotes, false for an expression.
@@ -60,6 +62,8 @@ pub(super) struct SymbolicAnswer {
     pub(super) event_name: Option<usize>,
     /// A key whose computed value decides.
     pub(super) computed_key: Option<String>,
+    /// A key with a text that neither the contract nor another known program has.
+    pub(super) unknown_text: Option<String>,
 }
 
 impl SymbolicAnswer {
@@ -69,21 +73,22 @@ impl SymbolicAnswer {
         answer
     }
 
-    fn add(&mut self, node: &SourceNode) -> usize {
+    fn add(&mut self, node: &SourceNode, key: &str) -> usize {
         let is_text = matches!(node.kind, SourceKind::Text(_));
         let is_computed = !matches!(node.kind, SourceKind::Text(Some(_)) | SourceKind::Literal(_));
-        self.symbols.push(Symbol { inner: node.inner.clone(), is_text, is_computed });
+        let (key, inner) = (key.to_owned(), node.inner.clone());
+        self.symbols.push(Symbol { key, inner, is_text, is_computed });
         self.symbols.len() - 1
     }
 
-    fn add_text(&mut self, node: &SourceNode) -> Value {
-        let index = self.add(node);
+    fn add_text(&mut self, node: &SourceNode, key: &str) -> Value {
+        let index = self.add(node, key);
         format!("{OPEN}{index}{CLOSE}").into()
     }
 
     fn read(&mut self, node: &SourceNode, key: &str, event: EventName) -> Value {
         if key == "updatedInput" && !matches!(node.kind, SourceKind::Literal(_)) {
-            let symbol = self.add_text(node);
+            let symbol = self.add_text(node, key);
             let name = symbol.as_str().unwrap_or_default().to_owned();
             return Value::Object(Map::from_iter([(name, true.into())]));
         }
@@ -97,21 +102,24 @@ impl SymbolicAnswer {
             }
             SourceKind::Literal(value) => value.clone(),
             SourceKind::Text(Some(text)) if !TEXT_KEYS.contains(&key) || text.is_empty() => {
+                if !is_name(key, event) {
+                    self.unknown_text.get_or_insert_with(|| key.to_owned());
+                }
                 text.clone().into()
             }
-            SourceKind::Text(Some(_)) => self.add_text(node),
+            SourceKind::Text(Some(_)) => self.add_text(node, key),
             SourceKind::Text(None) | SourceKind::Expression => self.read_computed(node, key, event),
         }
     }
 
     fn read_computed(&mut self, node: &SourceNode, key: &str, event: EventName) -> Value {
         if key == "hookEventName" {
-            self.event_name = Some(self.add(node));
+            self.event_name = Some(self.add(node, key));
             return event.as_str().into();
         }
         if let Some((_, assumed)) = DECIDING_KEYS.iter().find(|(name, _)| *name == key) {
             if key == "permissionDecision" && event == EventName::PreToolUse {
-                self.decision = Some(self.add(node));
+                self.decision = Some(self.add(node, key));
             } else {
                 self.computed_key.get_or_insert_with(|| key.to_owned());
             }
@@ -123,8 +131,19 @@ impl SymbolicAnswer {
         if is_known && !TEXT_KEYS.contains(&key) {
             self.computed_key.get_or_insert_with(|| key.to_owned());
         }
-        self.add_text(node)
+        self.add_text(node, key)
     }
+}
+
+/// Returns true if the text of a key is a name, and not a sentence of the author.
+fn is_name(key: &str, event: EventName) -> bool {
+    const NAMES: [&str; 4] = ["type", "hookEventName", "suggested_action", "event"];
+    let own = event_spec(event).output.into_iter().flatten();
+    NAMES.contains(&key)
+        || TEXT_KEYS.contains(&key)
+        || matches!(key, "ok" | "continue" | "suppressOutput" | "async" | "updatedPermissions")
+        || DECIDING_KEYS.iter().any(|(name, _)| *name == key)
+        || UNIVERSAL_OUTPUT.iter().chain(own).any(|field| field.name == key)
 }
 
 /// A part of a symbolic text.

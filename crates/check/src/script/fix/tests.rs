@@ -115,6 +115,24 @@ fn uncertain_answers_get_a_remark() {
         ),
         (L::Bash, Stop, "echo '{\"decision\": \"approve\"}'", "leave it out"),
         (L::Bash, SessionStart, "cat <<'EOF'\n{\"context\": \"a\nb\"}\nEOF", "JSON"),
+        (
+            L::Python,
+            PreToolUse,
+            "print(json.dumps({\"ok\": False, \"error\": str(e)}))",
+            "no place for `error`",
+        ),
+        (
+            L::JavaScript,
+            PreToolUse,
+            "console.log(JSON.stringify({ ok: false, error: 'no database' }));",
+            "no place for `error`",
+        ),
+        (
+            L::JavaScript,
+            PreToolUse,
+            "console.log(JSON.stringify({ decision: 'deny', reason, message: `x ${y}` }));",
+            "no place for `message`",
+        ),
         // The arguments of `printf` would change their order.
         (
             L::Bash,

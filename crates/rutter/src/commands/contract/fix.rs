@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use rutter_check::script::{ScriptFix, ScriptLanguage, find_meant_events, fix_script};
+use rutter_check::script::{
+    ScriptFix, ScriptLanguage, find_meant_events, fix_script, is_for_other_programs,
+};
 use rutter_check::settings::line_and_column;
 use rutter_contract::EventName;
 use rutter_contract::table::event_spec;
@@ -103,6 +105,11 @@ fn find_events(
         if events.is_empty() {
             return Err(CommandError::Usage(format!(
                 "{name} names no event; add --event with the event on which it is registered"
+            )));
+        }
+        if is_for_other_programs(text) {
+            return Err(CommandError::Usage(format!(
+                "{name} names another program, whose answers may have another form; add --event with the event on which Claude Code runs it"
             )));
         }
         return Ok(events);
