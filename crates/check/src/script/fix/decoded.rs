@@ -157,7 +157,7 @@ impl DecodedText {
         let mut printed = Self::default();
         let mut signs = self.text.char_indices();
         while let Some((at, sign)) = signs.next() {
-            let Some(quoting) = self.quoting(at) else { return None };
+            let quoting = self.quoting(at)?;
             let start = self.sources.get(at)?.start;
             match sign {
                 '%' | '\\' => {

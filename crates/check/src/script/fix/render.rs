@@ -65,7 +65,7 @@ impl<'a> AnswerWriter<'a> {
             };
             let (inner, outer) = (indent(first.key_range.start), indent(old.range.end - 1));
             let added = inner.strip_prefix(&outer).filter(|added| !added.is_empty());
-            unit = added.unwrap_or("  ").to_owned();
+            added.unwrap_or("  ").clone_into(&mut unit);
             lines = Some([format!("\n{inner}"), format!("\n{outer}")]);
         }
         let last = old.members().last()?;

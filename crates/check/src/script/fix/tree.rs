@@ -268,7 +268,6 @@ impl JsonReader<'_> {
     }
 
     /// Reads a string. Returns its value, None if a part is computed, and the place between its quotes.
-    #[expect(clippy::type_complexity, reason = "a value and its place")]
     fn read_text(&mut self) -> Option<(Option<String>, Range<usize>)> {
         let open = self.at;
         self.eat('"')?;

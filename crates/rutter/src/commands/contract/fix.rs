@@ -135,8 +135,10 @@ fn print_fix(
         let names = names.join(", ");
         ui.print_note(&format!("for {names}, which the script names; --event chooses another"))?;
     }
-    if let Some(change) = change {
+    if let Some(change) = change.filter(|_| !args.write) {
         change.print_diff(ui)?;
+        // The diff comes before the remarks, which go to stderr.
+        ui.out.flush()?;
     }
     let name = args.file.to_line();
     for LineRemark { line, code, message } in corrections(fix, text) {
@@ -150,7 +152,11 @@ fn print_fix(
     match (change.is_some(), args.write) {
         (true, true) => writeln!(ui.err, "corrected {name}")?,
         (true, false) => {
-            writeln!(ui.err, "{} in {name}; --write applies it", format_count(count, "correction"))?
+            writeln!(
+                ui.err,
+                "{} in {name}; --write applies it",
+                format_count(count, "correction")
+            )?;
         }
         (false, _) if fix.remarks.is_empty() => {
             ui.print_note("no literal answer in this script has a mistake")?;

@@ -119,9 +119,9 @@ impl HookPlan {
         let environment =
             TrialEnvironment { project: self.project.clone(), ..TrialEnvironment::default() };
         let texts = ScriptFacts::read(hook, &environment, &[]).texts;
-        let named: Vec<EventName> = texts.iter().flat_map(|text| find_named_events(text)).collect();
+        let found: Vec<EventName> = texts.iter().flat_map(|text| find_named_events(text)).collect();
         let mut events: Vec<EventName> =
-            EventName::ALL.into_iter().filter(|event| named.contains(event)).collect();
+            EventName::ALL.into_iter().filter(|event| found.contains(event)).collect();
         let reason = if events.is_empty() {
             events.push(EventName::PreToolUse);
             "the hook names no event"
