@@ -251,6 +251,36 @@ fn adapted_answers_work() {
     }
 }
 
+#[test]
+fn corrected_scripts_answer_as_meant() {
+    for (name, script, effects) in [
+        ("clams-before", "ghap_checkin.sh", &["context"][..]),
+        ("clams-before", "outcome_capture.sh", &["context", "context"]),
+        ("clams-after", "ghap_checkin.sh", &["context"]),
+        ("clams-after", "outcome_capture.sh", &["context", "context"]),
+        ("jerry", "user_prompt_submit.py", &["context"]),
+        ("jerry", "pre_tool_use.py", &["blocked", "allowed"]),
+        ("collective", "subagent-validation.sh", &["blocked", "voided"]),
+    ] {
+        let system = SeedSystem::open(name);
+        let hooks = system.hooks().iter();
+        let mut of_script = hooks.filter(|hook| hook["command"].as_str().unwrap().contains(script));
+        let hook = of_script.next().unwrap();
+        let (file, event) = (format!(".claude/hooks/{script}"), event_of(hook));
+        let args = ["contract", "fix", &file, "--event", event.as_str(), "--write"];
+        let ran = CommandOutput::run(&mut system.rutter(&args));
+        assert!(ran.stderr.contains("corrected .claude"), "{ran}");
+        let answers = hook["answer"].as_array().unwrap();
+        assert_eq!(answers.len(), effects.len());
+        for (answer, effect) in answers.iter().zip(effects) {
+            let mut shell = Command::new("/bin/sh");
+            shell.args(["-c", hook["command"].as_str().unwrap()]).current_dir(system.project());
+            let ran = run_with_payload(&mut shell, answer["payload"].as_str().unwrap());
+            assert_eq!(judge(event, &ran).effect.as_str(), *effect, "{name} {script}: {ran}");
+        }
+    }
+}
+
 /// What a session of the real client shows of a system.
 struct LiveSystem {
     name: &'static str,
