@@ -14,6 +14,7 @@ use rutter_contract::{EventName, UnknownEvent};
 pub mod author;
 pub mod config;
 pub mod demo;
+pub mod fix;
 mod help;
 pub mod hook_test;
 pub mod install;
@@ -209,6 +210,11 @@ pub enum ContractCommand {
     /// Runs on a copy of the project with an empty home folder, and without a network where the system allows. Asks before
     /// it runs a command. Exits with 1 if the hook has a defect. A hook that is silent on every payload is unknown, not good.
     Test(hook_test::HookTestArgs),
+    /// Correct the answers that a hook script prints, in the script itself
+    ///
+    /// Prints the corrections as a diff. Only literal answers are corrected: `echo`, `printf`, here-documents, `jq -n`, and
+    /// objects of Python and JavaScript. Exits with 1 if a mistake is left.
+    Fix(fix::FixArgs),
     /// Print a correct answer of a hook, for shell scripts
     ///
     /// Exits with 2 if the client would drop the answer: a guard that is written wrongly then blocks.

@@ -39,6 +39,8 @@ mod matchers;
 mod messages;
 /// Differences of the older measured client.
 mod older;
+/// Broken scripts, before and after their correction.
+mod script_fix;
 /// Ending the turn.
 mod stops;
 /// The clients under test, and the check of promises.

@@ -157,6 +157,13 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "contract fix",
+        &[
+            "rutter contract fix my-guard.sh",
+            "rutter contract fix my-guard.sh --event PreToolUse --write",
+        ],
+    ),
+    (
         "contract answer",
         &[
             "rutter contract answer PreToolUse deny \"no force push\"",

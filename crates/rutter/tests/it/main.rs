@@ -27,6 +27,8 @@ mod conformance;
 mod context;
 /// `rutter contract …`.
 mod contract;
+/// `rutter contract fix`.
+mod contract_fix;
 /// Data directories that other users can change, and symbolic links in them.
 mod data_dir;
 /// `rutter demo`, and the picture of it in the docs.
@@ -119,6 +121,8 @@ mod read_only;
 mod recall;
 /// `rutter review` and `rutter import`.
 mod review;
+/// The hooks of other systems: their diagnosis, and how the adapter repairs them.
+mod seed_hooks;
 /// `rutter status`, `sessions`, `injections`, `pause`.
 mod session_commands;
 /// The silent loop through the real client: a failure, its fix, and the same failure again.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rutter_check::matcher::{IfRule, Matcher, MatcherKind, current_tool_name};
+use rutter_check::script::find_named_events;
 use rutter_check::settings::{
     HookEntry, HookFile, HookFileKind, LayerState, SettingsLayer, find_disabled_hooks,
     load_folder_layers, load_plugin_folder,
@@ -118,9 +119,9 @@ impl HookPlan {
         let environment =
             TrialEnvironment { project: self.project.clone(), ..TrialEnvironment::default() };
         let texts = ScriptFacts::read(hook, &environment, &[]).texts;
-        let is_named =
-            |event: &EventName| texts.iter().any(|text| names_event(text, event.as_str()));
-        let mut events: Vec<EventName> = EventName::ALL.into_iter().filter(is_named).collect();
+        let found: Vec<EventName> = texts.iter().flat_map(|text| find_named_events(text)).collect();
+        let mut events: Vec<EventName> =
+            EventName::ALL.into_iter().filter(|event| found.contains(event)).collect();
         let reason = if events.is_empty() {
             events.push(EventName::PreToolUse);
             "the hook names no event"
@@ -284,17 +285,6 @@ pub(super) fn command_start(args: &HookTestArgs, project: &Path) -> Option<HookS
     }
 }
 
-/// Returns true if a text names an event. A name of one word must be quoted, because it may be an ordinary word.
-fn names_event(text: &str, event: &str) -> bool {
-    let is_one_word = event.chars().filter(char::is_ascii_uppercase).count() < 2;
-    let is_part = |sign: char| sign.is_ascii_alphanumeric() || sign == '_';
-    text.match_indices(event).any(|(at, _)| {
-        let (before, behind) = (&text[..at], &text[at + event.len()..]);
-        let is_quoted = before.ends_with(['"', '\'']) && behind.starts_with(['"', '\'']);
-        is_quoted || (!is_one_word && !before.ends_with(is_part) && !behind.starts_with(is_part))
-    })
-}
-
 /// Replaces the home folder in a shell line, because hooks run with an empty one and the script of a hook may lie in it.
 fn expand_home(line: &str, home: Option<&Path>) -> String {
     let Some(home) = home.and_then(Path::to_str).filter(|home| !home.contains(' ')) else {
@@ -352,14 +342,6 @@ impl PlannedHook {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn events_are_found_by_whole_names() {
-        assert!(names_event("case PreToolUse) deny;;", "PreToolUse"));
-        assert!(names_event("if event == 'Stop':", "Stop"));
-        assert!(!names_event("# Stop here", "Stop"));
-        assert!(!names_event("PostToolUseFailure", "PostToolUse"));
-    }
 
     #[test]
     fn scripts_in_home_are_found() {
