@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicI32, AtomicU8, Ordering};
 use std::time::{Duration, Instant};
@@ -16,17 +16,20 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, read, write};
 use rutter_check::settings::{PROGRAM_WORD, RECORDER_WORDS, SHELL_OPTION};
+use rutter_hooks::silence::SilenceReason;
 use rutter_memory::Time;
+use rutter_memory::config::Config;
 use rutter_memory::hook_recording::{
     CallEnding, HookRecording, MAX_OUTPUT_BYTES, MAX_PAYLOAD_BYTES, ObservedCall, RecordedCall,
 };
+use rutter_memory::project::LocatedProject;
 use rutter_memory::store::DataDir;
 
 use crate::environment;
 use crate::hook::run_behind;
 
-/// Bytes that are passed on at once. A pipe takes as many without blocking if it takes any.
-const CHUNK_BYTES: usize = 64 * 1024;
+/// Bytes that are passed on at once.
+const CHUNK_BYTES: usize = 16 * 1024;
 /// Longest wait for the rest of a payload that the hook did not read.
 const PAYLOAD_TIMEOUT: Duration = Duration::from_millis(50);
 /// Time between two looks at a hook that has closed its outputs and still runs.
@@ -435,6 +438,9 @@ fn record(
     if files.secure().is_err() {
         return;
     }
+    if is_silent(&files, &project) {
+        return;
+    }
     let client = environment::client_version().map(|version| version.to_string());
     let call = RecordedCall::new(&ObservedCall {
         time,
@@ -449,6 +455,16 @@ fn record(
         micros,
     });
     drop(HookRecording::of_project(&files, &project).append(&call, &project));
+}
+
+/// Returns true if the user has excluded the folder, or has paused rutter.
+fn is_silent(files: &DataDir, project: &Path) -> bool {
+    let root = LocatedProject::find(project).root;
+    let user = environment::config_file_path().unwrap_or_default();
+    let config = Config::load(&user, Some(&root), files.folder()).config;
+    let session = environment::env_variable("CLAUDE_CODE_SESSION_ID");
+    let session = session.as_ref().and_then(|session| session.to_str());
+    SilenceReason::check(files, &config, session, project, environment::home_dir).is_some()
 }
 
 /// Returns the folder in which the client was started, without symbolic links.
