@@ -245,10 +245,10 @@ fn pass_through(mut child: Child) -> (SeenBytes, ExitStatus) {
         if can_write_input {
             input.write_pending();
         }
-        if out && !pass_output(&outputs[0], stdout.as_fd(), &mut buffer, &mut seen.stdout) {
+        if out && !pass_output(outputs[0].as_ref(), stdout.as_fd(), &mut buffer, &mut seen.stdout) {
             outputs[0] = None;
         }
-        if err && !pass_output(&outputs[1], stderr.as_fd(), &mut buffer, &mut seen.stderr) {
+        if err && !pass_output(outputs[1].as_ref(), stderr.as_fd(), &mut buffer, &mut seen.stderr) {
             outputs[1] = None;
         }
     }
@@ -389,7 +389,7 @@ fn is_readable_until(until: Instant) -> bool {
 
 /// Passes bytes of an output on. Returns false after its end, and if the client does not want more.
 fn pass_output(
-    from: &Option<OwnedFd>,
+    from: Option<&OwnedFd>,
     to: impl AsFd,
     buffer: &mut [u8],
     kept: &mut Vec<u8>,

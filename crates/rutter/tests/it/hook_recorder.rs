@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -169,7 +170,6 @@ fn concurrent_calls_keep_whole_lines() {
         let call: RecordedCall = serde_json::from_str(line).unwrap();
         assert_eq!(call.stdout.len(), PAYLOAD.len() + 20_000);
     }
-    use std::os::unix::fs::MetadataExt as _;
     let mode = |path: &Path| path.metadata().unwrap().mode() & 0o777;
     assert_eq!(mode(&folder.folder().join("calls.jsonl")), 0o600);
     assert_eq!(mode(folder.folder()), 0o700);

@@ -264,6 +264,37 @@ fn calls_are_listed_and_deleted() {
 }
 
 #[test]
+fn excluded_folders_and_pauses_are_not_recorded() {
+    let home = recorded_guard();
+    let calls = || home.json(&["contract", "record", "status"])["calls"].clone();
+    let push = || assert_eq!(run_first_hook(&home, &bash("git push")).exit, Some(2));
+    home.ok(&["pause"]);
+    push();
+    assert_eq!(calls(), 2);
+    home.ok(&["pause", "--off"]);
+    push();
+    assert_eq!(calls(), 3);
+    fs::write(home.path("ship/.rutter.toml"), "[scope]\nexclude = [\".\"]\n").unwrap();
+    let ship = home.path("ship");
+    fs::write(home.memory().join("config.toml"), format!("[scope]\nexclude = [{ship:?}]\n"))
+        .unwrap();
+    push();
+    assert_eq!(calls(), 3);
+}
+
+#[test]
+fn forgetting_everything_deletes_calls() {
+    let home = recorded_guard();
+    let noted = home.rutter(&["remember", "staging has two disks", "--category", "fact"]);
+    drop(noted.assert_success());
+    let one = home.rutter(&["forget", "--query", "staging", "--yes"]).assert_success();
+    assert!(one.stderr.contains("rutter contract record clear"), "{one:?}");
+    home.ok(&["forget", "--all", "--yes"]);
+    assert_eq!(home.json(&["contract", "record", "status"])["calls"], 0);
+    assert!(home.path("ship/.claude/settings.local.json").exists());
+}
+
+#[test]
 fn recorded_guard_denies_in_client() {
     let Some(mut live) = LiveProject::new(&[]) else { return };
     live.write(".claude/settings.local.json", &settings_with("\"$CLAUDE_PROJECT_DIR\"/guard.sh"));

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use rutter_check::settings::{LayerState, SettingsLayer, SettingsSource, load_folder_layers};
+use rutter_contract::EventName;
 use rutter_contract::version::Contract;
 use rutter_memory::hook_recording::{CallEnding, HookRecording, RecordedCall, hook_id};
 use rutter_memory::quote::PathLine as _;
@@ -41,7 +42,7 @@ fn turn_on(args: &RecordOnArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandRe
             "the path of this program is unknown, so hooks cannot start it".to_owned(),
         ));
     };
-    let identify = |event: rutter_contract::EventName, handler: &Value| {
+    let identify = |event: EventName, handler: &Value| {
         let is_wanted = args.event.is_none_or(|wanted| wanted == event) && !is_our_hook(handler);
         is_wanted.then(|| hook_id(event.as_str(), handler))
     };
@@ -235,7 +236,7 @@ fn print_status(is_json: bool, env: &Environment, ui: &mut Ui<'_>) -> CommandRes
         folder: recording.folder().to_owned(),
     };
     if is_json {
-        return Ok(ui.print_json(&status)?);
+        return ui.print_json(&status);
     }
     for file in &status.files {
         let count = format_count(file.hooks as u64, "hook");
@@ -261,7 +262,7 @@ pub(super) fn select_calls(
     args: &RecordedCallArgs,
     env: &Environment,
 ) -> CommandResult<Vec<(usize, RecordedCall)>> {
-    let event = args.event.map(|event| event.as_str());
+    let event = args.event.map(EventName::as_str);
     let is_wanted = |call: &RecordedCall| {
         event.is_none_or(|event| call.event == event)
             && args.hook.as_ref().is_none_or(|hook| call.command.contains(hook.as_str()))
@@ -315,7 +316,7 @@ fn list_calls(args: &RecordListArgs, env: &Environment, ui: &mut Ui<'_>) -> Comm
                 row
             })
             .collect();
-        return Ok(ui.print_json(&rows)?);
+        return ui.print_json(&rows);
     }
     if calls.is_empty() {
         writeln!(ui.out, "no calls are recorded")?;

@@ -48,11 +48,11 @@ struct ReplayRun {
 #[derive(Debug, Default, Serialize)]
 struct SkippedCalls {
     /// Calls without a whole payload.
-    no_payload: usize,
+    without_payload: usize,
     /// Calls of hooks that the settings do not have any more.
-    no_hook: usize,
+    unknown_hook: usize,
     /// Calls on events that this version does not know.
-    no_event: usize,
+    unknown_event: usize,
 }
 
 /// A call with another result.
@@ -266,7 +266,7 @@ fn compare_versions(calls: &[(usize, RecordedCall)], contract: Contract) -> Repl
     };
     for (number, call) in calls {
         let Ok(event) = call.event.parse() else {
-            run.skipped.no_event += 1;
+            run.skipped.unknown_event += 1;
             continue;
         };
         run.calls += 1;
@@ -296,15 +296,15 @@ fn replay_calls(
     };
     for (number, call) in calls {
         let Ok(event) = call.event.parse::<EventName>() else {
-            run.skipped.no_event += 1;
+            run.skipped.unknown_event += 1;
             continue;
         };
         let Some(hook) = hooks.find(call, event, project, copy) else {
-            run.skipped.no_hook += 1;
+            run.skipped.unknown_hook += 1;
             continue;
         };
         if call.payload.is_empty() {
-            run.skipped.no_payload += 1;
+            run.skipped.without_payload += 1;
             continue;
         }
         run.calls += 1;
@@ -383,7 +383,7 @@ impl Outcome {
     fn new(judged: &JudgedTrial) -> Self {
         Self {
             verdict: judged.effect,
-            texts: judged.texts().into_iter().map(|text| text.to_string()).collect(),
+            texts: judged.texts().into_iter().map(ToString::to_string).collect(),
             milliseconds: (judged.trial.took.as_secs_f64() * 10_000.0).round() / 10.0,
         }
     }
@@ -430,9 +430,9 @@ fn print_run(run: &ReplayRun, ui: &mut Ui<'_>) -> CommandResult {
     )?;
     let skipped = &run.skipped;
     for (count, reason) in [
-        (skipped.no_hook, "the settings do not have the hook any more"),
-        (skipped.no_payload, "the payload was too long to be recorded"),
-        (skipped.no_event, "the event is unknown"),
+        (skipped.unknown_hook, "the settings do not have the hook any more"),
+        (skipped.without_payload, "the payload was too long to be recorded"),
+        (skipped.unknown_event, "the event is unknown"),
     ] {
         if count > 0 {
             ui.print_note(&format!(
