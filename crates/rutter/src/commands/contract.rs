@@ -15,6 +15,7 @@ mod hook_test;
 mod lint;
 mod payload;
 pub(crate) mod record;
+mod recorded_calls;
 mod replay;
 mod rules;
 mod schema;

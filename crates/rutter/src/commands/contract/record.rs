@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use rutter_check::settings::{LayerState, SettingsLayer, SettingsSource, load_folder_layers};
 use rutter_contract::EventName;
 use rutter_contract::version::Contract;
-use rutter_memory::hook_recording::{CallEnding, HookRecording, RecordedCall, hook_id};
+use rutter_memory::hook_recording::{CallEnding, HookRecording, hook_id};
 use rutter_memory::quote::PathLine as _;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::recorded_calls::{describe_call, recording_here, select_calls};
 use crate::cli::Format;
-use crate::cli::record::{RecordCommand, RecordListArgs, RecordOnArgs, RecordedCallArgs};
+use crate::cli::record::{RecordCommand, RecordListArgs, RecordOnArgs};
 use crate::doctor::ClientEnvironment;
 use crate::environment::Environment;
 use crate::install::is_our_hook;
@@ -248,57 +249,6 @@ fn print_status(is_json: bool, env: &Environment, ui: &mut Ui<'_>) -> CommandRes
     let (calls, size) = (format_count(status.calls as u64, "call"), format_size(status.bytes));
     writeln!(ui.out, "{calls} of this folder, {size} in {}", status.folder.to_line())?;
     Ok(())
-}
-
-/// Returns the recording of the working directory.
-pub(super) fn recording_here(env: &Environment) -> CommandResult<HookRecording> {
-    let folder = env.working_dir()?;
-    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    Ok(HookRecording::of_project(&env.data_dir(), &folder))
-}
-
-/// Returns the recorded calls of the working directory that are asked for, with their numbers from 1.
-pub(super) fn select_calls(
-    args: &RecordedCallArgs,
-    env: &Environment,
-) -> CommandResult<Vec<(usize, RecordedCall)>> {
-    let event = args.event.map(EventName::as_str);
-    let is_wanted = |call: &RecordedCall| {
-        event.is_none_or(|event| call.event == event)
-            && args.hook.as_ref().is_none_or(|hook| call.command.contains(hook.as_str()))
-            && args.since.is_none_or(|since| call.time >= since)
-    };
-    let calls = recording_here(env)?.calls()?.enumerate();
-    let mut calls: Vec<(usize, RecordedCall)> =
-        calls.filter(|(_, call)| is_wanted(call)).map(|(index, call)| (index + 1, call)).collect();
-    if let Some(last) = args.last {
-        calls.drain(..calls.len().saturating_sub(last));
-    }
-    Ok(calls)
-}
-
-/// Returns the tool and the start of the input of a call, or another field that tells it from others.
-pub(super) fn describe_call(call: &RecordedCall) -> String {
-    let Some(payload) = call.payload_value() else { return "(no payload)".to_owned() };
-    let text = |value: &Value| match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    };
-    let mut words = Vec::new();
-    if let Some(tool) = payload["tool_name"].as_str() {
-        words.push(tool.to_owned());
-        let input = &payload["tool_input"];
-        let known = ["command", "file_path", "url", "pattern", "prompt"];
-        let first = known
-            .iter()
-            .find_map(|key| input.get(key))
-            .or_else(|| input.as_object()?.values().next());
-        words.extend(first.map(text));
-    } else {
-        let known = ["prompt", "source", "reason", "agent_type", "message", "trigger"];
-        words.extend(known.iter().find_map(|key| payload.get(key)).map(text));
-    }
-    first_line(&one_line(&words.join(": ")))
 }
 
 fn list_calls(args: &RecordListArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {

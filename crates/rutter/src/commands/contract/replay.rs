@@ -6,19 +6,20 @@ use std::path::Path;
 use std::time::Duration;
 
 use rutter_check::tester::{
-    HookStart, HookTrial, JudgedTrial, TestedHook, TrialEffect, TrialEnding, TrialRunner,
-    judge_trial,
+    HookStart, JudgedTrial, TestedHook, TrialEffect, TrialRunner, judge_trial,
 };
 use rutter_contract::EventName;
 use rutter_contract::version::Contract;
 use rutter_memory::Time;
-use rutter_memory::hook_recording::{CallEnding, CallPart, RecordedCall, redact_output};
+use rutter_memory::hook_recording::{CallPart, RecordedCall, redact_output};
 use serde::Serialize;
 
 use super::hook_test::ask_to_run_in;
 use super::hook_test::isolation::{Isolation, TrialFolder, run_words_without_network};
 use super::hook_test::plan::{HookPlan, command_start};
-use super::record::{describe_call, select_calls};
+use super::recorded_calls::{
+    describe_call, judge_recorded, recorded_contract, recorded_trial, select_calls,
+};
 use crate::cli::hook_test::{HookTestArgs, HookTestFormat};
 use crate::cli::record::ReplayArgs;
 use crate::cli::{ClientArgs, Format};
@@ -225,34 +226,6 @@ fn test_args(args: &ReplayArgs) -> HookTestArgs {
         format: HookTestFormat::Text,
         without_network: args.without_network,
         command: args.command.clone(),
-    }
-}
-
-/// Returns the contract of the client that a call was recorded in.
-pub(super) fn recorded_contract(call: &RecordedCall) -> Contract {
-    let version = call.client.as_ref().and_then(|client| client.parse().ok());
-    version.map_or_else(Contract::newest, Contract::for_client)
-}
-
-/// Judges the recorded answer of a call.
-pub(super) fn judge_recorded(
-    call: &RecordedCall,
-    event: EventName,
-    contract: Contract,
-) -> JudgedTrial {
-    let hook = tested_hook(event, HookStart::Shell(call.command.clone()));
-    judge_trial(&hook, recorded_trial(call), contract)
-}
-
-fn recorded_trial(call: &RecordedCall) -> HookTrial {
-    HookTrial {
-        ending: match call.ending {
-            CallEnding::Exit(code) => TrialEnding::Exited(code),
-            CallEnding::Signal(signal) => TrialEnding::Killed(signal),
-        },
-        stdout: call.stdout.clone().into_bytes(),
-        stderr: call.stderr.clone().into_bytes(),
-        took: Duration::from_micros(call.micros),
     }
 }
 

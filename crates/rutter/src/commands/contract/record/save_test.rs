@@ -7,8 +7,9 @@ use rutter_memory::hook_recording::CallEnding;
 use rutter_memory::quote::PathLine as _;
 use serde_json::{Map, Value};
 
-use super::super::replay::{judge_recorded, recorded_contract};
-use super::{describe_call, select_calls};
+use super::super::recorded_calls::{
+    describe_call, judge_recorded, recorded_contract, select_calls,
+};
 use crate::cli::record::{RecordedCallArgs, SaveTestArgs};
 use crate::environment::Environment;
 use crate::install::FileContents;
