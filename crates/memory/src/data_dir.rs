@@ -82,6 +82,11 @@ impl DataDir {
         self.folder.join("http-token")
     }
 
+    /// The recorded calls of hooks, a folder for each project.
+    pub fn recordings(&self) -> PathBuf {
+        self.folder.join("recordings")
+    }
+
     /// The queue of records that hooks could not write in time.
     pub fn spool(&self) -> PathBuf {
         self.folder.join("spool")

@@ -20,6 +20,7 @@ pub mod hook_test;
 pub mod install;
 pub mod lint;
 pub mod memory;
+pub mod record;
 pub mod server;
 pub mod steer;
 pub mod values;
@@ -215,6 +216,20 @@ pub enum ContractCommand {
     /// Prints the corrections as a diff. Only literal answers are corrected: `echo`, `printf`, here-documents, `jq -n`, and
     /// objects of Python and JavaScript. Exits with 1 if a mistake is left.
     Fix(fix::FixArgs),
+    /// Record what the client sends to hooks and what they answer
+    ///
+    /// Puts a recorder in front of the command hooks of the settings, which passes everything on unchanged. `off` restores the
+    /// settings exactly. Secrets are removed before anything is written.
+    Record {
+        /// The subcommand.
+        #[command(subcommand)]
+        command: record::RecordCommand,
+    },
+    /// Run hooks again on what was recorded, and compare the verdicts
+    ///
+    /// Runs the hooks as the settings have them now, or the given command, on a copy of the project like `contract test`. Exits
+    /// with 1 if a verdict differs. With --client it compares the verdicts of the recorded answers, and runs nothing.
+    Replay(record::ReplayArgs),
     /// Print a correct answer of a hook, for shell scripts
     ///
     /// Exits with 2 if the client would drop the answer: a guard that is written wrongly then blocks.

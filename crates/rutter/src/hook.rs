@@ -23,6 +23,8 @@ use crate::{environment, install};
 
 mod worker;
 
+pub(crate) use worker::run_behind;
+
 /// Length of a payload above which only its head is used: the rest is a file or an output that yields no lesson.
 const MAX_PAYLOAD_BYTES: usize = 8 * 1024 * 1024;
 /// The `--from` argument of hooks that a plugin registers.

@@ -25,7 +25,7 @@ fn main() -> ExitCode {
             return run_hook(event, from);
         }
     }
-    if let Some(code) = run_quick_command() {
+    if let Some(code) = run_recorded_hook().or_else(run_quick_command) {
         return code;
     }
     let cli = cli::parse_arguments();
@@ -52,6 +52,19 @@ fn main() -> ExitCode {
             ExitCode::from(failure.exit_code())
         }
     }
+}
+
+/// Runs a hook of the user and records the call. Returns None for all other commands.
+fn run_recorded_hook() -> Option<ExitCode> {
+    #[expect(
+        clippy::exit,
+        reason = "under `panic = \"abort\"` nothing else ends a process that panics"
+    )]
+    fn leave(exit: u8) {
+        std::process::exit(exit.into());
+    }
+    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
+    rutter::recorder::run_recorded_hook(&arguments, leave).map(ExitCode::from)
 }
 
 /// Runs a command that scripts start on every tool call. Returns None for all other commands.

@@ -164,6 +164,24 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "contract record on",
+        &["rutter contract record on", "rutter contract record on --event PreToolUse"],
+    ),
+    ("contract record off", &["rutter contract record off"]),
+    ("contract record status", &["rutter contract record status"]),
+    ("contract record list", &["rutter contract record list --hook my-guard --last 20"]),
+    ("contract record save-test", &["rutter contract record save-test 12 guard.hooktest.toml"]),
+    ("contract record clear", &["rutter contract record clear"]),
+    (
+        "contract replay",
+        &[
+            "rutter contract replay",
+            "rutter contract replay --hook my-guard --last 200 --yes --json",
+            "rutter contract replay --hook my-guard -- ./my-new-guard.sh",
+            "rutter contract replay --client 2.1.197",
+        ],
+    ),
+    (
         "contract answer",
         &[
             "rutter contract answer PreToolUse deny \"no force push\"",

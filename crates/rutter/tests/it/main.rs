@@ -59,6 +59,10 @@ mod guides;
 mod hanging_disk;
 /// `rutter hook` and `rutter episodes`.
 mod hook;
+/// The process that records a hook.
+mod hook_recorder;
+/// `rutter contract record` and `replay`.
+mod hook_recording;
 /// `rutter contract test`: hooks as small scripts, and the reports on them.
 mod hook_test;
 /// File names and stored texts with injection attempts.

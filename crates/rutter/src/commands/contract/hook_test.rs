@@ -19,8 +19,8 @@ use crate::environment::Environment;
 use crate::ui::{Ui, format_count, one_line};
 use crate::{CommandError, CommandResult};
 
-mod isolation;
-mod plan;
+pub(super) mod isolation;
+pub(super) mod plan;
 mod render;
 mod test_files;
 
@@ -113,7 +113,17 @@ fn ask_to_run<'a>(
     args: &HookTestArgs,
     ui: &mut Ui<'_>,
 ) -> CommandResult {
-    if args.yes {
+    ask_to_run_in(starts, args.yes, args.in_place, ui)
+}
+
+/// Asks before the commands run in the project folder or on a copy of it.
+pub(super) fn ask_to_run_in<'a>(
+    starts: impl Iterator<Item = &'a HookStart>,
+    yes: bool,
+    in_place: bool,
+    ui: &mut Ui<'_>,
+) -> CommandResult {
+    if yes {
         return Ok(());
     }
     let commands: BTreeSet<String> = starts.map(|start| one_line(&start.to_line())).collect();
@@ -125,7 +135,7 @@ fn ask_to_run<'a>(
     for command in &commands {
         writeln!(ui.err, "  {command}")?;
     }
-    let folder = if args.in_place { "in this folder" } else { "on a copy of this folder" };
+    let folder = if in_place { "in this folder" } else { "on a copy of this folder" };
     let question = format!("Run {} {folder}?", format_count(commands.len() as u64, "command"));
     if confirm(&question, ui)? {
         return Ok(());

@@ -68,6 +68,7 @@ pages! {
     loop_page_runs: "docs/guide/loop.md",
     memory_page_runs: "docs/guide/memory.md",
     privacy_page_runs: "docs/guide/privacy.md",
+    record_page_runs: "docs/guide/record.md",
     schemas_page_runs: "docs/guide/schemas.md",
     troubleshooting_page_runs: "docs/guide/troubleshooting.md",
     values_page_runs: "docs/guide/values.md",

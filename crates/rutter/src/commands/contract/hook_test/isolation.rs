@@ -28,25 +28,37 @@ const UNSHARE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The measures that keep hooks away from the user's files and the network.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(super) struct Isolation {
+pub(in crate::commands::contract) struct Isolation {
     /// True if the hooks ran on a copy of the project.
-    pub(super) project_copy: bool,
+    pub(in crate::commands::contract) project_copy: bool,
     /// True if the hooks had an empty home folder.
-    pub(super) scratch_home: bool,
+    pub(in crate::commands::contract) scratch_home: bool,
     /// True if the hooks had no network.
-    pub(super) no_network: bool,
+    pub(in crate::commands::contract) no_network: bool,
 }
 
 /// The folders of a run.
-pub(super) struct TrialFolder {
-    pub(super) environment: TrialEnvironment,
-    pub(super) isolation: Isolation,
+pub(in crate::commands::contract) struct TrialFolder {
+    pub(in crate::commands::contract) environment: TrialEnvironment,
+    pub(in crate::commands::contract) isolation: Isolation,
     scratch: ScratchFolder,
 }
 
 impl TrialFolder {
     /// Creates the folders, with a copy of the project if the hooks may not run in it.
-    pub(super) fn create(project: &Path, args: &HookTestArgs) -> CommandResult<Self> {
+    pub(in crate::commands::contract) fn create(
+        project: &Path,
+        args: &HookTestArgs,
+    ) -> CommandResult<Self> {
+        Self::create_for(project, args.in_place, args.without_network)
+    }
+
+    /// Creates the folders of a run, which may be in the project itself, or without a network.
+    pub(in crate::commands::contract) fn create_for(
+        project: &Path,
+        in_place: bool,
+        without_network: bool,
+    ) -> CommandResult<Self> {
         let scratch = ScratchFolder::open("test")?;
         // Programs resolve their working directory, and payloads must name the same path.
         let root = scratch.path().canonicalize()?;
@@ -63,7 +75,7 @@ impl TrialFolder {
                 "could not prepare the scratch folder: {error}; set TMPDIR to a folder with room"
             ))
         };
-        if !args.in_place {
+        if !in_place {
             copy_project(project, &copy).map_err(|error| {
                 match error {
                 CopyError::TooLarge => CommandError::Refused(
@@ -77,20 +89,17 @@ impl TrialFolder {
             environment.project = copy;
         }
         create_files(&environment).map_err(refused)?;
-        let isolation = Isolation {
-            project_copy: !args.in_place,
-            scratch_home: true,
-            no_network: args.without_network,
-        };
+        let isolation =
+            Isolation { project_copy: !in_place, scratch_home: true, no_network: without_network };
         Ok(Self { environment, isolation, scratch })
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(in crate::commands::contract) fn path(&self) -> &Path {
         self.scratch.path()
     }
 
     /// Waits for processes that hooks have left behind, and removes the folders.
-    pub(super) fn close(self) -> CommandResult {
+    pub(in crate::commands::contract) fn close(self) -> CommandResult {
         self.scratch.close()
     }
 }
@@ -123,8 +132,17 @@ fn create_files(environment: &TrialEnvironment) -> io::Result<()> {
 
 /// Runs this command again in a process without a network, and returns its result. Returns None if the system does not
 /// allow that.
-pub(super) fn run_without_network(
+pub(in crate::commands::contract) fn run_without_network(
     args: &HookTestArgs,
+    ui: &mut Ui<'_>,
+) -> CommandResult<Option<CommandResult>> {
+    run_words_without_network(&command_words(args), ui)
+}
+
+/// Runs rutter with these words in a process without a network, and returns its result. Returns None if the system does not
+/// allow that.
+pub(in crate::commands::contract) fn run_words_without_network(
+    words: &[OsString],
     ui: &mut Ui<'_>,
 ) -> CommandResult<Option<CommandResult>> {
     let Some(program) = environment::current_program() else { return Ok(None) };
@@ -136,7 +154,7 @@ pub(super) fn run_without_network(
     }
     ui.out.flush()?;
     let mut command = unshare_command();
-    command.arg(program).args(command_words(args)).stdin(Stdio::null());
+    command.arg(program).args(words).stdin(Stdio::null());
     let status = command.status()?;
     Ok(Some(match status.code() {
         Some(0) => Ok(()),

@@ -16,6 +16,7 @@ use rutter_contract::EventName;
 use rutter_contract::spec::MatcherValues;
 use rutter_contract::table::event_spec;
 use rutter_contract::version::Contract;
+use rutter_memory::hook_recording::hook_id;
 use rutter_memory::quote::PathLine as _;
 use serde_json::Value;
 
@@ -25,23 +26,25 @@ use crate::ui::{format_count, one_line};
 use crate::{CommandError, CommandResult};
 
 /// The hooks of a run.
-pub(super) struct HookPlan {
+pub(in crate::commands::contract) struct HookPlan {
     /// The project folder.
-    pub(super) project: PathBuf,
+    pub(in crate::commands::contract) project: PathBuf,
     /// The hooks, in the order of the settings.
-    pub(super) hooks: Vec<PlannedHook>,
+    pub(in crate::commands::contract) hooks: Vec<PlannedHook>,
     /// Remarks on hooks that are not run.
-    pub(super) notes: Vec<String>,
+    pub(in crate::commands::contract) notes: Vec<String>,
 }
 
 /// A hook with the calls for which it runs.
 #[derive(Debug, Clone)]
-pub(super) struct PlannedHook {
-    pub(super) hook: TestedHook,
+pub(in crate::commands::contract) struct PlannedHook {
+    pub(in crate::commands::contract) hook: TestedHook,
+    /// The id of its recorded calls. Empty for a command that no settings have.
+    pub(in crate::commands::contract) id: String,
     /// The tools that the matcher names exactly.
-    pub(super) tools: Vec<String>,
+    pub(in crate::commands::contract) tools: Vec<String>,
     /// True if the client does not wait for the hook.
-    pub(super) is_async: bool,
+    pub(in crate::commands::contract) is_async: bool,
     matcher: Option<Matcher>,
     /// The tool of the `if` rule.
     if_tool: Option<String>,
@@ -49,7 +52,7 @@ pub(super) struct PlannedHook {
 
 impl HookPlan {
     /// Creates the plan of a command line.
-    pub(super) fn create(
+    pub(in crate::commands::contract) fn create(
         args: &HookTestArgs,
         places: &ClientEnvironment,
         contract: Contract,
@@ -81,7 +84,7 @@ impl HookPlan {
     }
 
     /// Returns the events of the hooks.
-    pub(super) fn events(&self) -> impl Iterator<Item = EventName> {
+    pub(in crate::commands::contract) fn events(&self) -> impl Iterator<Item = EventName> {
         EventName::ALL
             .into_iter()
             .filter(|event| self.hooks.iter().any(|hook| hook.hook.event == *event))
@@ -107,6 +110,7 @@ impl HookPlan {
         }
         self.hooks.extend(events.into_iter().map(|event| PlannedHook {
             hook: hook(event),
+            id: String::new(),
             tools: args.tool.clone(),
             is_async: false,
             matcher: None,
@@ -258,6 +262,7 @@ impl HookPlan {
                 timeout: seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
                 blocks_on_failure: handler["onFailure"] == "block",
             },
+            id: hook_id(entry.event.as_str(), handler),
             tools,
             is_async: is_set("async") || is_set("asyncRewake"),
             matcher: Some(matcher),
@@ -267,7 +272,10 @@ impl HookPlan {
 }
 
 /// Returns the hook of the command line: one word is a line for a shell, several are a program with arguments.
-pub(super) fn command_start(args: &HookTestArgs, project: &Path) -> Option<HookStart> {
+pub(in crate::commands::contract) fn command_start(
+    args: &HookTestArgs,
+    project: &Path,
+) -> Option<HookStart> {
     // A copy of the project has no neighbours.
     let whole = |command: &String| {
         if command.starts_with("../") {
@@ -300,7 +308,7 @@ fn expand_home(line: &str, home: Option<&Path>) -> String {
 
 impl PlannedHook {
     /// Returns the hook with the paths of a copy of the project.
-    pub(super) fn in_folder(&self, project: &Path, copy: &Path) -> Self {
+    pub(in crate::commands::contract) fn in_folder(&self, project: &Path, copy: &Path) -> Self {
         let (from, to) = (project.to_string_lossy(), copy.to_string_lossy());
         let replace = |text: &String| {
             if from.len() > 1 {
@@ -321,7 +329,11 @@ impl PlannedHook {
     }
 
     /// Returns true if the client runs the hook for a payload. A matcher that only the client can evaluate matches.
-    pub(super) fn takes(&self, payload: &TestPayload, contract: Contract) -> bool {
+    pub(in crate::commands::contract) fn takes(
+        &self,
+        payload: &TestPayload,
+        contract: Contract,
+    ) -> bool {
         let spec = event_spec(self.hook.event);
         let text = |key: &str| payload.value[key].as_str().unwrap_or_default();
         if let Some(tool) = &self.if_tool
