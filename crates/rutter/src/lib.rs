@@ -15,6 +15,7 @@ mod harmless;
 pub mod hook;
 mod install;
 pub mod quick;
+pub mod recorder;
 mod scratch;
 mod shell;
 pub mod ui;
