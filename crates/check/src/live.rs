@@ -38,6 +38,7 @@ mod recorder;
 mod sandbox;
 pub mod scenario;
 mod script;
+mod tool_calls;
 mod wrapped_settings;
 
 pub use agreement::{Disagreement, FiredHook, HookFiring, find_disagreements, group_firings};
@@ -53,6 +54,7 @@ pub use recorder::{
 pub use sandbox::Sandbox;
 pub use scenario::EventScenario;
 pub use script::{ContentBlock, ModelScript, ModelTurn};
+pub use tool_calls::{CALLABLE_TOOLS, prepare_tool_calls};
 pub use wrapped_settings::{HookWrapper, LeftOutSettings, WrappedHook};
 
 /// An error in driving a client. Misbehaviour of the client itself is in the [`RunRecord`].

@@ -16,6 +16,7 @@ pub mod config;
 pub mod demo;
 mod help;
 pub mod hook_test;
+pub mod live;
 pub mod install;
 pub mod lint;
 pub mod memory;
@@ -209,6 +210,11 @@ pub enum ContractCommand {
     /// Runs on a copy of the project with an empty home folder, and without a network where the system allows. Asks before
     /// it runs a command. Exits with 1 if the hook has a defect. A hook that is silent on every payload is unknown, not good.
     Test(hook_test::HookTestArgs),
+    /// Run hooks in the installed Claude Code, offline against a scripted model, and say what it did with their answers
+    ///
+    /// Runs on a copy of the project with an empty home folder. The client gets a made-up key and an address on this machine.
+    /// Asks before it runs a command. Exits with 1 if a hook did not fire, or if its answer was lost.
+    Live(live::LiveArgs),
     /// Print a correct answer of a hook, for shell scripts
     ///
     /// Exits with 2 if the client would drop the answer: a guard that is written wrongly then blocks.

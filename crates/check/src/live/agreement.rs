@@ -12,7 +12,7 @@ use super::model::ModelThread;
 use super::record::RunRecord;
 use super::recorder::{RecordedHookRun, read_hook_runs};
 use super::wrapped_settings::WrappedHook;
-use crate::tester::{JudgedTrial, TrialEnding, judge_trial};
+use crate::tester::{JudgedTrial, TrialEffect, TrialEnding, judge_trial, merge_answers};
 
 /// Shortest text of an answer that is looked for in the requests: shorter ones may occur by chance.
 const MIN_FRAGMENT_BYTES: usize = 6;
@@ -33,6 +33,15 @@ pub struct FiredHook {
     pub judged: JudgedTrial,
     /// True if the client did not wait for the answer.
     pub is_async: bool,
+    /// True if the client killed the hook before its time limit: another hook had answered, or the session ended.
+    pub is_cut_off: bool,
+}
+
+impl FiredHook {
+    /// Returns true if the answer counts.
+    fn is_heard(&self) -> bool {
+        !self.is_async && !self.is_cut_off
+    }
 }
 
 /// A firing of an event: the hooks that got the same payload.
@@ -58,7 +67,11 @@ pub struct Disagreement {
 }
 
 /// Reads the recorded runs of hooks and groups them by the firing of the event.
-pub fn group_firings(hooks: &[WrappedHook], contract: Contract) -> Vec<HookFiring> {
+pub fn group_firings(
+    hooks: &[WrappedHook],
+    record: &RunRecord,
+    contract: Contract,
+) -> Vec<HookFiring> {
     let mut firings: Vec<(Vec<u8>, usize, HookFiring)> = Vec::new();
     for (hook, wrapped) in hooks.iter().enumerate() {
         let runs = read_hook_runs(&wrapped.folder);
@@ -69,7 +82,8 @@ pub fn group_firings(hooks: &[WrappedHook], contract: Contract) -> Vec<HookFirin
                 || wrapped.handler["asyncRewake"] == true
                 || starts_async(&trial.stdout);
             let judged = judge_trial(&wrapped.tested_hook(), trial, contract);
-            let fired = FiredHook { hook, run: run.clone(), judged, is_async };
+            let is_cut_off = run.end.is_none() && !has_timed_out(wrapped, record);
+            let fired = FiredHook { hook, run: run.clone(), judged, is_async, is_cut_off };
             let known = firings.iter_mut().find(|(stdin, time, firing)| {
                 firing.event == wrapped.event && *stdin == run.stdin && *time == earlier
             });
@@ -90,6 +104,12 @@ pub fn group_firings(hooks: &[WrappedHook], contract: Contract) -> Vec<HookFirin
     firings
 }
 
+/// Returns true if the client's log says that a hook has exceeded its time limit.
+fn has_timed_out(hook: &WrappedHook, record: &RunRecord) -> bool {
+    let report = format!("[{}] timed out after", hook.recorder_line);
+    record.debug_log.contains(&report)
+}
+
 /// Returns true if the first line of an output puts the hook into the background.
 fn starts_async(stdout: &[u8]) -> bool {
     let text = decode_stdout(stdout);
@@ -98,10 +118,15 @@ fn starts_async(stdout: &[u8]) -> bool {
 }
 
 /// Returns what the client did otherwise than the verdicts say.
-pub fn find_disagreements(firings: &[HookFiring], record: &RunRecord) -> Vec<Disagreement> {
+pub fn find_disagreements(
+    firings: &[HookFiring],
+    hooks: &[WrappedHook],
+    record: &RunRecord,
+) -> Vec<Disagreement> {
     let mut found = Vec::new();
+    let texts = ModelTexts::from_record(record, hooks);
     for (number, firing) in firings.iter().enumerate() {
-        compare_texts(firing, firings, record, &mut found);
+        compare_texts(firing, firings, &texts, &mut found);
         compare_reports(firing, record, &mut found);
         compare_call(firing, record, &mut found);
         compare_going_on(firing, &firings[number + 1..], &firings[..number], &mut found);
@@ -117,32 +142,59 @@ fn add(found: &mut Vec<Disagreement>, what: String, explained: impl ToString, ob
     }
 }
 
+/// The texts that reached the model, without the command lines of recorders: a hook's own text may be part of its command.
+struct ModelTexts {
+    texts: Vec<String>,
+}
+
+impl ModelTexts {
+    fn from_record(record: &RunRecord, hooks: &[WrappedHook]) -> Self {
+        let mut texts: Vec<String> =
+            record.texts_to_model().into_iter().map(|told| told.text.to_owned()).collect();
+        texts.sort_unstable();
+        texts.dedup();
+        for text in &mut texts {
+            for hook in hooks.iter().filter(|hook| !hook.recorder_line.is_empty()) {
+                if text.contains(&hook.recorder_line) {
+                    *text = text.replace(&hook.recorder_line, "");
+                }
+            }
+        }
+        Self { texts }
+    }
+
+    fn contain(&self, part: &str) -> bool {
+        self.texts.iter().any(|text| text.contains(part))
+    }
+}
+
 fn reached(is_reached: bool) -> &'static str {
     if is_reached { "reaches the model" } else { "does not reach the model" }
 }
 
-/// Returns the texts for the model of a firing, as far as the verdicts of decisions leave them.
-fn predicted_texts(firing: &HookFiring) -> Vec<&str> {
-    let verdicts = firing.hooks.iter().filter(|fired| !fired.is_async);
-    let verdicts = verdicts.filter_map(|fired| fired.judged.verdict.as_ref());
-    verdicts.flat_map(|verdict| &verdict.to_model).map(|message| message.text.as_str()).collect()
+/// Returns the texts for the model of a firing.
+fn predicted_texts(firing: &HookFiring) -> Vec<String> {
+    let heard = firing.hooks.iter().filter(|fired| fired.is_heard());
+    let answers: Vec<(usize, &JudgedTrial)> =
+        heard.map(|fired| (fired.hook, &fired.judged)).collect();
+    merge_answers(firing.event, &answers).map(|merged| merged.texts).unwrap_or_default()
 }
 
 fn compare_texts(
     firing: &HookFiring,
     all: &[HookFiring],
-    record: &RunRecord,
+    texts: &ModelTexts,
     found: &mut Vec<Disagreement>,
 ) {
     if firing.hooks.iter().any(|fired| fired.is_async) {
         return;
     }
-    for text in predicted_texts(firing) {
-        let is_reached = record.reached_model(text.trim()).is_some();
+    for text in &predicted_texts(firing) {
+        let is_reached = texts.contain(text.trim());
         add(found, format!("{}: \u{201c}{}\u{201d}", firing.event, shorten(text)), reached(true), reached(is_reached));
     }
     // A text may come from another firing.
-    let everywhere: Vec<&str> = all.iter().flat_map(predicted_texts).collect();
+    let everywhere: Vec<String> = all.iter().flat_map(predicted_texts).collect();
     for fired in &firing.hooks {
         for fragment in answer_fragments(&fired.judged) {
             if everywhere.iter().any(|text| text.contains(&fragment))
@@ -150,7 +202,7 @@ fn compare_texts(
             {
                 continue;
             }
-            let is_reached = record.reached_model(&fragment).is_some();
+            let is_reached = texts.contain(&fragment);
             add(found, format!("{}: \u{201c}{}\u{201d}", firing.event, shorten(&fragment)), reached(false), reached(is_reached));
         }
     }
@@ -190,7 +242,7 @@ fn collect_texts(value: &Value, found: &mut Vec<String>) {
 /// Compares the client's reports of the hooks. For some events it makes none.
 fn compare_reports(firing: &HookFiring, record: &RunRecord, found: &mut Vec<Disagreement>) {
     let reports = record.hook_responses(firing.event);
-    for fired in firing.hooks.iter().filter(|fired| !fired.is_async) {
+    for fired in firing.hooks.iter().filter(|fired| fired.is_heard()) {
         let stdout = String::from_utf8_lossy(&fired.judged.trial.stdout);
         let own: Vec<&str> = reports
             .iter()
@@ -210,9 +262,9 @@ fn compare_reports(firing: &HookFiring, record: &RunRecord, found: &mut Vec<Disa
 
 /// Returns the combined effect of the hooks on the tool call.
 fn predicted_call(firing: &HookFiring) -> Option<ToolCallEffect> {
-    let hooks = firing.hooks.iter().filter(|fired| !fired.is_async);
+    let hooks = firing.hooks.iter().filter(|fired| fired.is_heard());
     let effects = hooks.map(|fired| {
-        let is_closed = fired.judged.effect == crate::tester::TrialEffect::Blocked;
+        let is_closed = fired.judged.effect == TrialEffect::Blocked;
         match &fired.judged.verdict {
             Some(verdict) => verdict.tool.map(|tool| if is_closed { ToolCallEffect::Blocked } else { tool }),
             None if is_closed => Some(ToolCallEffect::Blocked),
@@ -277,7 +329,7 @@ fn compare_going_on(
 }
 
 fn has_turn(firing: &HookFiring, turn: TurnEffect) -> bool {
-    let hooks = firing.hooks.iter().filter(|fired| !fired.is_async);
+    let hooks = firing.hooks.iter().filter(|fired| fired.is_heard());
     hooks
         .filter_map(|fired| fired.judged.verdict.as_ref())
         .any(|verdict| verdict.turn == turn)

@@ -93,6 +93,8 @@ mod lint;
 mod lint_fix;
 /// `rutter contract lint --format`: JSON, SARIF and lines for GitHub.
 mod lint_formats;
+/// `contract test` compared with the real client.
+mod live_agreement;
 /// Helpers for sessions of the real client with rutter's hooks.
 mod live_support;
 /// The MCP server with third-party clients.

@@ -20,7 +20,7 @@ use crate::ui::{Ui, format_count, one_line};
 use crate::{CommandError, CommandResult};
 
 mod isolation;
-mod plan;
+pub(super) mod plan;
 mod render;
 mod test_files;
 
@@ -108,7 +108,7 @@ fn run_test_files(
 }
 
 /// Asks before the commands run.
-fn ask_to_run<'a>(
+pub(super) fn ask_to_run<'a>(
     starts: impl Iterator<Item = &'a HookStart>,
     args: &HookTestArgs,
     ui: &mut Ui<'_>,

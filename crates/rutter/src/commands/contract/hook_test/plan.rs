@@ -266,7 +266,7 @@ impl HookPlan {
 }
 
 /// Returns the hook of the command line: one word is a line for a shell, several are a program with arguments.
-pub(super) fn command_start(args: &HookTestArgs, project: &Path) -> Option<HookStart> {
+pub(in crate::commands::contract) fn command_start(args: &HookTestArgs, project: &Path) -> Option<HookStart> {
     // A copy of the project has no neighbours.
     let whole = |command: &String| {
         if command.starts_with("../") {
@@ -296,7 +296,7 @@ fn names_event(text: &str, event: &str) -> bool {
 }
 
 /// Replaces the home folder in a shell line, because hooks run with an empty one and the script of a hook may lie in it.
-fn expand_home(line: &str, home: Option<&Path>) -> String {
+pub(in crate::commands::contract) fn expand_home(line: &str, home: Option<&Path>) -> String {
     let Some(home) = home.and_then(Path::to_str).filter(|home| !home.contains(' ')) else {
         return line.to_owned();
     };

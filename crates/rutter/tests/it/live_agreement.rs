@@ -1,0 +1,171 @@
+//! `contract test` and the real client agree on every hook of `fixtures/live/`.
+//!
+//! The client runs the hooks behind recorders. Then the hooks run without a client, on the payloads that the client sent.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use rutter_check::live::{
+    ClientBinary, Disagreement, EventScenario, HookFiring, HookWrapper, RunRecord, Sandbox,
+    find_disagreements, group_firings,
+};
+use rutter_check::tester::{TrialEnding, TrialEnvironment, TrialRunner, judge_trial};
+use rutter_contract::EventName;
+use rutter_contract::table::event_spec;
+use rutter_contract::version::Contract;
+use rutter_testkit::{report_skip, repository_root};
+use serde_json::{Value, json};
+
+use crate::live_support::client_from_env;
+
+const RUTTER: &str = env!("CARGO_BIN_EXE_rutter");
+/// Number of cases at which the fixtures are complete.
+const MIN_CASES: usize = 80;
+
+/// A case of the fixtures.
+struct LiveCase {
+    event: EventName,
+    name: String,
+    hooks: Vec<Value>,
+}
+
+/// Reads the cases, without those that need a program which is missing.
+fn load_cases() -> Vec<LiveCase> {
+    let folder = repository_root().join("fixtures/live");
+    let mut files: Vec<_> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let mut cases = Vec::new();
+    for file in files.iter().filter(|file| file.extension().is_some_and(|end| end == "json")) {
+        let stem = file.file_stem().unwrap().to_str().unwrap().replace('-', "");
+        let event = EventName::ALL
+            .into_iter()
+            .find(|event| event.as_str().eq_ignore_ascii_case(&stem))
+            .unwrap_or_else(|| panic!("{} names no event", file.display()));
+        let list: Vec<Value> =
+            serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+        for case in list {
+            let name = case["name"].as_str().unwrap().to_owned();
+            let needs = case["needs"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            let missing = needs.filter(|program| !Path::new("/usr/bin").join(program).exists());
+            if let Some(program) = missing.last() {
+                report_skip(&format!("{event}: {name}"), &format!("there is no {program}"));
+                continue;
+            }
+            let hooks = case["hooks"].as_array().unwrap().clone();
+            cases.push(LiveCase { event, name, hooks });
+        }
+    }
+    cases
+}
+
+/// Runs the hooks of a case in the client. Returns the record, the firings and the hooks.
+fn run_live(client: &ClientBinary, case: &LiveCase) -> (RunRecord, Vec<HookFiring>, HookWrapper) {
+    let scenario = EventScenario::for_event(case.event);
+    let mut sandbox = Sandbox::new().unwrap();
+    sandbox.keep_settings();
+    let folder = sandbox.project().parent().unwrap().join("records");
+    let mut wrapper = HookWrapper::new(RUTTER.into(), &["contract", "record-hook"], folder);
+    let settings = json!({ "hooks": { case.event.as_str(): [{ "hooks": case.hooks }] } });
+    let (settings, _) = wrapper.wrap(&settings, None, &|text, _| text.to_owned());
+    sandbox.file(".claude/settings.json", settings.to_string());
+    scenario.prepare(&mut sandbox);
+    sandbox.hook(scenario.hook());
+    for hook in wrapper.hooks() {
+        sandbox.recorded_hook(hook.event, &hook.folder);
+    }
+    let record = sandbox.run(client).unwrap();
+    let contract = Contract::for_client(client.version());
+    let firings = group_firings(wrapper.hooks(), &record, contract);
+    (record, firings, wrapper)
+}
+
+/// Runs the hooks without a client, on the recorded payloads, and compares them with the recorded runs.
+fn compare_trials(
+    client: &ClientBinary,
+    record: &RunRecord,
+    firings: &[HookFiring],
+    wrapper: &HookWrapper,
+) -> Vec<Disagreement> {
+    let contract = Contract::for_client(client.version());
+    let environment = TrialEnvironment {
+        project: record.project().to_owned(),
+        home: record.project().parent().unwrap().join("home"),
+        temporary: record.project().parent().unwrap().to_owned(),
+        variables: vec![("PATH".into(), "/usr/bin:/bin".into())],
+    };
+    let runner = TrialRunner::new(environment).unwrap();
+    let mut found = Vec::new();
+    for fired in firings.iter().flat_map(|firing| &firing.hooks).filter(|fired| !fired.is_cut_off) {
+        let hook = wrapper.hooks()[fired.hook].tested_hook();
+        let trial = runner.run_with_stdin(&hook, &fired.run.stdin, None);
+        let judged = judge_trial(&hook, trial, contract);
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let mut add = |what: &str, explained: String, observed: String| {
+            if explained != observed {
+                found.push(Disagreement { what: what.to_owned(), explained, observed });
+            }
+        };
+        let (test, live) = (&judged.trial, &fired.judged.trial);
+        add("effect", judged.effect.to_string(), fired.judged.effect.to_string());
+        if test.ending != TrialEnding::TimedOut {
+            add("stdout", text(&test.stdout), text(&live.stdout));
+            if !matches!(test.ending, TrialEnding::NotStarted(_)) {
+                add("stderr", text(&test.stderr), text(&live.stderr));
+            }
+        }
+        let is_same_kind = matches!(
+            (&test.ending, &live.ending),
+            (TrialEnding::NotStarted(_), TrialEnding::NotStarted(_))
+        );
+        if !is_same_kind {
+            add("ending", format!("{:?}", test.ending), format!("{:?}", live.ending));
+        }
+    }
+    found
+}
+
+fn assert_agreement(variable: &str) {
+    let Some(client) = client_from_env(variable) else { return };
+    let contract = Contract::for_client(client.version());
+    let only = std::env::var("RUTTER_LIVE_CASE").unwrap_or_default();
+    let mut report = String::new();
+    let (mut number, mut wrong) = (0, 0);
+    for case in load_cases().iter().filter(|case| event_spec(case.event).is_at(contract)) {
+        if !format!("{}: {}", case.event, case.name).contains(&only) {
+            continue;
+        }
+        number += 1;
+        let (record, firings, wrapper) = run_live(&client, case);
+        let mut found = find_disagreements(&firings, wrapper.hooks(), &record);
+        found.extend(compare_trials(&client, &record, &firings, &wrapper));
+        let fired: Vec<usize> = firings.iter().flat_map(|firing| &firing.hooks).map(|fired| fired.hook).collect();
+        for hook in (0..case.hooks.len()).filter(|hook| !fired.contains(hook)) {
+            found.push(Disagreement {
+                what: format!("hook {hook}"),
+                explained: "runs".to_owned(),
+                observed: "does not run".to_owned(),
+            });
+        }
+        wrong += usize::from(!found.is_empty());
+        for Disagreement { what, explained, observed } in &found {
+            writeln!(report, "{}: {}: {what}: `contract test` says {explained:?}, the client {observed:?}", case.event, case.name).unwrap();
+        }
+        if !found.is_empty() && !only.is_empty() {
+            writeln!(report, "{firings:#?}\n{}\n{}\n{:#?}", record.stdout, record.debug_log, record.texts_to_model()).unwrap();
+        }
+    }
+    println!("client {}: {number} cases, {} agree, {wrong} disagree", client.version(), number - wrong);
+    assert!(report.is_empty(), "{report}");
+    assert!(number >= MIN_CASES || !only.is_empty(), "{number} cases");
+}
+
+#[test]
+fn newest_client_agrees_with_contract_test() {
+    assert_agreement("RUTTER_TEST_CLIENT");
+}
+
+#[test]
+fn oldest_client_agrees_with_contract_test() {
+    assert_agreement("RUTTER_TEST_CLIENT_OLD");
+}
