@@ -4,9 +4,9 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
+use rustix::process::{Signal, getpid, kill_process};
 use rutter_check::live::record_hook_run;
 use rutter_check::tester::HookStart;
-use rustix::process::{Signal, getpid, kill_process};
 use std::os::unix::process::ExitStatusExt as _;
 
 /// The words of a recorder's command line, before the folder.

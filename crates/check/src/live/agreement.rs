@@ -135,7 +135,12 @@ pub fn find_disagreements(
     found
 }
 
-fn add(found: &mut Vec<Disagreement>, what: String, explained: impl ToString, observed: impl ToString) {
+fn add(
+    found: &mut Vec<Disagreement>,
+    what: String,
+    explained: impl ToString,
+    observed: impl ToString,
+) {
     let (explained, observed) = (explained.to_string(), observed.to_string());
     if explained != observed {
         found.push(Disagreement { what, explained, observed });
@@ -191,7 +196,12 @@ fn compare_texts(
     }
     for text in &predicted_texts(firing) {
         let is_reached = texts.contain(text.trim());
-        add(found, format!("{}: \u{201c}{}\u{201d}", firing.event, shorten(text)), reached(true), reached(is_reached));
+        add(
+            found,
+            format!("{}: \u{201c}{}\u{201d}", firing.event, shorten(text)),
+            reached(true),
+            reached(is_reached),
+        );
     }
     // A text may come from another firing.
     let everywhere: Vec<String> = all.iter().flat_map(predicted_texts).collect();
@@ -203,7 +213,12 @@ fn compare_texts(
                 continue;
             }
             let is_reached = texts.contain(&fragment);
-            add(found, format!("{}: \u{201c}{}\u{201d}", firing.event, shorten(&fragment)), reached(false), reached(is_reached));
+            add(
+                found,
+                format!("{}: \u{201c}{}\u{201d}", firing.event, shorten(&fragment)),
+                reached(false),
+                reached(is_reached),
+            );
         }
     }
 }
@@ -221,9 +236,7 @@ fn answer_fragments(judged: &JudgedTrial) -> Vec<String> {
         _ => fragments.push(stdout),
     }
     fragments.push(String::from_utf8_lossy(&judged.trial.stderr).trim().to_owned());
-    fragments.retain(|text| {
-        text.len() >= MIN_FRAGMENT_BYTES && text.parse::<EventName>().is_err()
-    });
+    fragments.retain(|text| text.len() >= MIN_FRAGMENT_BYTES && text.parse::<EventName>().is_err());
     fragments
 }
 
@@ -266,7 +279,9 @@ fn predicted_call(firing: &HookFiring) -> Option<ToolCallEffect> {
     let effects = hooks.map(|fired| {
         let is_closed = fired.judged.effect == TrialEffect::Blocked;
         match &fired.judged.verdict {
-            Some(verdict) => verdict.tool.map(|tool| if is_closed { ToolCallEffect::Blocked } else { tool }),
+            Some(verdict) => {
+                verdict.tool.map(|tool| if is_closed { ToolCallEffect::Blocked } else { tool })
+            }
             None if is_closed => Some(ToolCallEffect::Blocked),
             None => Some(ToolCallEffect::Unchanged),
         }
@@ -313,7 +328,8 @@ fn compare_going_on(
     earlier: &[HookFiring],
     found: &mut Vec<Disagreement>,
 ) {
-    if !matches!(firing.event, EventName::Stop | EventName::SubagentStop | EventName::TeammateIdle) {
+    if !matches!(firing.event, EventName::Stop | EventName::SubagentStop | EventName::TeammateIdle)
+    {
         return;
     }
     let of_agent = |other: &&HookFiring| {
@@ -325,26 +341,30 @@ fn compare_going_on(
         return;
     }
     let word = |goes_on: bool| if goes_on { "goes on" } else { "ends" };
-    add(found, format!("{}: the agent", firing.event), word(goes_on), word(later.iter().any(|other| of_agent(&other))));
+    add(
+        found,
+        format!("{}: the agent", firing.event),
+        word(goes_on),
+        word(later.iter().any(|other| of_agent(&other))),
+    );
 }
 
 fn has_turn(firing: &HookFiring, turn: TurnEffect) -> bool {
     let hooks = firing.hooks.iter().filter(|fired| fired.is_heard());
-    hooks
-        .filter_map(|fired| fired.judged.verdict.as_ref())
-        .any(|verdict| verdict.turn == turn)
+    hooks.filter_map(|fired| fired.judged.verdict.as_ref()).any(|verdict| verdict.turn == turn)
 }
 
 /// Compares whether a hook has ended the session early.
 fn compare_turn(firings: &[HookFiring], record: &RunRecord, found: &mut Vec<Disagreement>) {
-    let is_late = |event| matches!(event, EventName::Stop | EventName::SubagentStop | EventName::TeammateIdle);
+    let is_late = |event| {
+        matches!(event, EventName::Stop | EventName::SubagentStop | EventName::TeammateIdle)
+    };
     let deciding = || firings.iter().filter(|firing| !is_late(firing.event));
     if deciding().next().is_none() {
         return;
     }
-    let stops = deciding().any(|firing| {
-        has_turn(firing, TurnEffect::Stops) || has_turn(firing, TurnEffect::Erased)
-    });
+    let stops = deciding()
+        .any(|firing| has_turn(firing, TurnEffect::Stops) || has_turn(firing, TurnEffect::Erased));
     let ended = ["hook_stopped", "tool_deferred", "aborted_tools"];
     let is_ended = record.terminal_reason().is_some_and(|reason| ended.contains(&reason))
         || record.requests.iter().all(|request| request.thread != ModelThread::Main);

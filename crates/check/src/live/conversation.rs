@@ -194,7 +194,8 @@ impl Conversation {
 
 /// Returns true if a hook of this event has got a payload, or if no such hook is installed.
 fn has_hook_run(hooks: &[&InstalledHook], event: EventName) -> bool {
-    !hooks.iter().any(|hook| hook.event == event && !hook.is_recorded) || has_hook_received(hooks, event, "")
+    !hooks.iter().any(|hook| hook.event == event && !hook.is_recorded)
+        || has_hook_received(hooks, event, "")
 }
 
 /// Returns true if a hook of this event has got a payload with this text.

@@ -211,8 +211,7 @@ mod tests {
 
     #[test]
     fn keys_of_entries_stay() {
-        let mut wrapper =
-            HookWrapper::new("/bin/rec order".into(), &["record"], "/tmp/r".into());
+        let mut wrapper = HookWrapper::new("/bin/rec order".into(), &["record"], "/tmp/r".into());
         let settings = json!({
             "env": { "ANTHROPIC_BASE_URL": "http://elsewhere" },
             "apiKeyHelper": "cat key",
@@ -236,7 +235,10 @@ mod tests {
         let first = &copy["hooks"]["PreToolUse"][0];
         assert_eq!(first["matcher"], "Bash");
         let line = r"'/bin/rec order' record '/tmp/r/0' --shell 'it'\''s /home/ada/x'";
-        assert_eq!(first["hooks"][0], json!({ "type": "command", "command": line, "timeout": 3, "if": "Bash(ls)" }));
+        assert_eq!(
+            first["hooks"][0],
+            json!({ "type": "command", "command": line, "timeout": 3, "if": "Bash(ls)" })
+        );
         assert_eq!(
             first["hooks"][1]["args"],
             json!(["record", "/tmp/r/1", "--exec", "${CLAUDE_PROJECT_DIR}/y", "a b"])

@@ -126,14 +126,22 @@ pub fn judge_trial(hook: &TestedHook, trial: HookTrial, contract: Contract) -> J
     }
     let mut verdict = verdict;
     if let Some(verdict) = verdict.as_mut().filter(|verdict| verdict.tool.is_some()) {
-        // The model reads what a hook that fails has to say.
-        let stderr = String::from_utf8_lossy(&trial.stderr);
-        let text = format!("{FAILED_CLOSED_TEXT}\n{}", stderr.trim());
-        verdict.to_model.push(Message {
-            kind: MessageKind::Stderr,
-            text: text.trim().to_owned(),
-            truncated: false,
-        });
+        let mut tell = |text: &str| {
+            let (kind, text) = (MessageKind::Stderr, text.trim().to_owned());
+            verdict.to_model.push(Message { kind, text, truncated: false });
+        };
+        // The model reads what a failed hook has to say, or the answer that the client cannot use.
+        let answer = serde_json::from_slice::<serde_json::Value>(&trial.stdout);
+        match answer.and_then(|answer| serde_json::to_string_pretty(&answer)) {
+            Ok(answer) => {
+                tell(FAILED_CLOSED_TEXT);
+                tell(&answer);
+            }
+            Err(_) => {
+                let stderr = String::from_utf8_lossy(&trial.stderr);
+                tell(&format!("{FAILED_CLOSED_TEXT}\n{}", stderr.trim()));
+            }
+        }
     }
     JudgedTrial { trial, effect: TrialEffect::Blocked, verdict }
 }

@@ -58,13 +58,21 @@ pub fn merge_answers(event: EventName, answers: &[(usize, &JudgedTrial)]) -> Opt
     // The first answer to a permission request wins; of several inputs, the last one.
     let is_first_wins = event == EventName::PermissionRequest && !overruled.is_empty();
     let depends_on_order = is_first_wins || (effect == TrialEffect::Rewritten && rewrites > 1);
+    // The model reads one reason: that of the last denial, or of the first answer to a permission request.
+    let reason_of = match event {
+        EventName::PreToolUse => decided_by.last().copied(),
+        EventName::PermissionRequest => {
+            answers.iter().find(|(_, trial)| is_decision(trial.effect)).map(|(hook, _)| *hook)
+        }
+        _ => None,
+    };
     let texts: Vec<String> = answers
         .iter()
         .filter_map(|(hook, trial)| Some((hook, trial.verdict.as_ref()?)))
         .flat_map(|(hook, verdict)| verdict.to_model.iter().map(move |message| (hook, message)))
         .filter(|(hook, message)| {
             let is_reason = matches!(message.kind, MessageKind::Reason | MessageKind::Stderr);
-            !(is_reason && overruled.contains(hook))
+            !is_reason || reason_of.is_none_or(|deciding| deciding == **hook)
         })
         .map(|(_, message)| message.text.clone())
         .collect();
@@ -124,6 +132,24 @@ mod tests {
             merge(EventName::SessionStart, &[("branch: main", 0), ("", 0), ("todo: none", 0)]);
         assert_eq!(merged.context.as_deref(), Some("branch: main\ntodo: none"));
         assert_eq!(merged.decided_by, [0, 2]);
+    }
+
+    #[test]
+    fn one_reason_reaches_the_model() {
+        let deny = |reason: &str| {
+            format!(
+                r#"{{"hookSpecificOutput":{{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"{reason}"}}}}"#
+            )
+        };
+        let ask = deny("asked").replace("\"deny\"", "\"ask\"");
+        let answers = [(&*deny("first"), 0), (&*ask, 0), (&*deny("second"), 0)];
+        assert_eq!(merge(EventName::PreToolUse, &answers).texts, ["second"]);
+        assert_eq!(merge(EventName::PreToolUse, &[(&ask, 0), ("", 1)]).texts, ["asked"]);
+        let block = r#"{"decision":"block","reason":"look"}"#;
+        assert_eq!(
+            merge(EventName::PostToolUse, &[(block, 0), (block, 0)]).texts,
+            ["look", "look"]
+        );
     }
 
     #[test]

@@ -39,6 +39,8 @@ mod matchers;
 mod messages;
 /// Differences of the older measured client.
 mod older;
+/// The limit for hooks that keep an agent going.
+mod stop_cap;
 /// Ending the turn.
 mod stops;
 /// The clients under test, and the check of promises.

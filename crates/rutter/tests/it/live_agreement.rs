@@ -6,13 +6,13 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use rutter_check::live::{
-    ClientBinary, Disagreement, EventScenario, HookFiring, HookWrapper, RunRecord, Sandbox,
-    find_disagreements, group_firings,
+    ClientBinary, Disagreement, EventScenario, HookFiring, HookWrapper, ModelScript, ModelTurn,
+    RunRecord, Sandbox, find_disagreements, group_firings,
 };
 use rutter_check::tester::{TrialEnding, TrialEnvironment, TrialRunner, judge_trial};
 use rutter_contract::EventName;
 use rutter_contract::table::event_spec;
-use rutter_contract::version::Contract;
+use rutter_contract::version::{Contract, Version};
 use rutter_testkit::{report_skip, repository_root};
 use serde_json::{Value, json};
 
@@ -22,11 +22,19 @@ const RUTTER: &str = env!("CARGO_BIN_EXE_rutter");
 /// Number of cases at which the fixtures are complete.
 const MIN_CASES: usize = 80;
 
+/// Events on which the cases of a session have a call each.
+const SHARED_EVENTS: [EventName; 2] = [EventName::PreToolUse, EventName::PostToolUse];
+
+/// The client that asks no permission hooks in a run without a user.
+const OLD_CLIENT: Version = Version::new(2, 1, 197);
+
 /// A case of the fixtures.
 struct LiveCase {
     event: EventName,
     name: String,
     hooks: Vec<Value>,
+    /// True if the case ends its session.
+    is_alone: bool,
 }
 
 /// Reads the cases, without those that need a program which is missing.
@@ -53,31 +61,85 @@ fn load_cases() -> Vec<LiveCase> {
                 continue;
             }
             let hooks = case["hooks"].as_array().unwrap().clone();
-            cases.push(LiveCase { event, name, hooks });
+            let is_alone = case["alone"] == true;
+            cases.push(LiveCase { event, name, hooks, is_alone });
         }
     }
     cases
 }
 
-/// Runs the hooks of a case in the client. Returns the record, the firings and the hooks.
-fn run_live(client: &ClientBinary, case: &LiveCase) -> (RunRecord, Vec<HookFiring>, HookWrapper) {
-    let scenario = EventScenario::for_event(case.event);
-    let mut sandbox = Sandbox::new().unwrap();
-    sandbox.keep_settings();
-    let folder = sandbox.project().parent().unwrap().join("records");
-    let mut wrapper = HookWrapper::new(RUTTER.into(), &["contract", "record-hook"], folder);
-    let settings = json!({ "hooks": { case.event.as_str(): [{ "hooks": case.hooks }] } });
-    let (settings, _) = wrapper.wrap(&settings, None, &|text, _| text.to_owned());
-    sandbox.file(".claude/settings.json", settings.to_string());
-    scenario.prepare(&mut sandbox);
-    sandbox.hook(scenario.hook());
-    for hook in wrapper.hooks() {
-        sandbox.recorded_hook(hook.event, &hook.folder);
+/// A session of the client with the hooks of one case, or of several cases with a call each.
+struct CaseSession<'a> {
+    event: EventName,
+    cases: Vec<&'a LiveCase>,
+}
+
+/// Puts cases on calls of tools into common sessions.
+fn plan_sessions(cases: &[LiveCase]) -> Vec<CaseSession<'_>> {
+    let mut sessions: Vec<CaseSession<'_>> = Vec::new();
+    for case in cases {
+        let is_shared = !case.is_alone && SHARED_EVENTS.contains(&case.event);
+        let known = sessions
+            .iter_mut()
+            .find(|session| is_shared && session.event == case.event && !session.cases[0].is_alone);
+        match known {
+            Some(session) => session.cases.push(case),
+            None => sessions.push(CaseSession { event: case.event, cases: vec![case] }),
+        }
     }
-    let record = sandbox.run(client).unwrap();
-    let contract = Contract::for_client(client.version());
-    let firings = group_firings(wrapper.hooks(), &record, contract);
-    (record, firings, wrapper)
+    sessions
+}
+
+impl CaseSession<'_> {
+    fn is_shared(&self) -> bool {
+        self.cases.len() > 1
+    }
+
+    /// Returns the hooks of a case, restricted to its call if the session has several.
+    fn hooks_of(&self, number: usize) -> Vec<Value> {
+        let mut hooks = self.cases[number].hooks.clone();
+        if self.is_shared() {
+            for hook in &mut hooks {
+                hook["if"] = json!(format!("Bash({})", call_line(number)));
+            }
+        }
+        hooks
+    }
+
+    /// Runs the session. Returns the record, the firings and the hooks.
+    fn run(&self, client: &ClientBinary) -> (RunRecord, Vec<HookFiring>, HookWrapper) {
+        let scenario = EventScenario::for_event(self.event);
+        let mut sandbox = Sandbox::new().unwrap();
+        sandbox.keep_settings();
+        let folder = sandbox.project().parent().unwrap().join("records");
+        let mut wrapper = HookWrapper::new(RUTTER.into(), &["contract", "record-hook"], folder);
+        let groups: Vec<Value> =
+            (0..self.cases.len()).map(|number| json!({ "hooks": self.hooks_of(number) })).collect();
+        let settings = json!({ "hooks": { self.event.as_str(): groups } });
+        let (settings, _) = wrapper.wrap(&settings, None, &|text, _| text.to_owned());
+        sandbox.file(".claude/settings.json", settings.to_string());
+        scenario.prepare(&mut sandbox);
+        if self.is_shared() {
+            let call = |number| {
+                let input = json!({ "command": call_line(number), "description": "a step" });
+                ModelTurn::call("Bash", input)
+            };
+            sandbox.script(ModelScript::new((0..self.cases.len()).map(call)));
+        }
+        sandbox.hook(scenario.hook());
+        for hook in wrapper.hooks() {
+            sandbox.recorded_hook(hook.event, &hook.folder);
+        }
+        let record = sandbox.run(client).unwrap();
+        let contract = Contract::for_client(client.version());
+        let firings = group_firings(wrapper.hooks(), &record, contract);
+        (record, firings, wrapper)
+    }
+}
+
+/// Returns the command of the call of a case. Guards of the fixtures look for `touch`.
+fn call_line(number: usize) -> String {
+    format!("echo touch case {number}")
 }
 
 /// Runs the hooks without a client, on the recorded payloads, and compares them with the recorded runs.
@@ -131,31 +193,62 @@ fn assert_agreement(variable: &str) {
     let only = std::env::var("RUTTER_LIVE_CASE").unwrap_or_default();
     let mut report = String::new();
     let (mut number, mut wrong) = (0, 0);
-    for case in load_cases().iter().filter(|case| event_spec(case.event).is_at(contract)) {
-        if !format!("{}: {}", case.event, case.name).contains(&only) {
+    let mut cases = load_cases();
+    cases.retain(|case| {
+        event_spec(case.event).is_at(contract)
+            && format!("{}: {}", case.event, case.name).contains(&only)
+    });
+    let mut silent = 0;
+    for session in plan_sessions(&cases) {
+        let (record, firings, wrapper) = session.run(&client);
+        if client.version() == OLD_CLIENT && session.event == EventName::PermissionRequest {
+            // Without a user, this client denies at once.
+            assert_eq!(record.calls_of(session.event).count(), 0);
+            assert!(firings.is_empty() && record.debug_log.contains("Bash tool permission denied"));
+            silent += session.cases.len();
             continue;
         }
-        number += 1;
-        let (record, firings, wrapper) = run_live(&client, case);
-        let mut found = find_disagreements(&firings, wrapper.hooks(), &record);
-        found.extend(compare_trials(&client, &record, &firings, &wrapper));
-        let fired: Vec<usize> = firings.iter().flat_map(|firing| &firing.hooks).map(|fired| fired.hook).collect();
-        for hook in (0..case.hooks.len()).filter(|hook| !fired.contains(hook)) {
-            found.push(Disagreement {
-                what: format!("hook {hook}"),
-                explained: "runs".to_owned(),
-                observed: "does not run".to_owned(),
-            });
-        }
-        wrong += usize::from(!found.is_empty());
-        for Disagreement { what, explained, observed } in &found {
-            writeln!(report, "{}: {}: {what}: `contract test` says {explained:?}, the client {observed:?}", case.event, case.name).unwrap();
-        }
-        if !found.is_empty() && !only.is_empty() {
-            writeln!(report, "{firings:#?}\n{}\n{}\n{:#?}", record.stdout, record.debug_log, record.texts_to_model()).unwrap();
+        for (at, case) in session.cases.iter().enumerate() {
+            number += 1;
+            let hooks: Vec<usize> = session
+                .hooks_of(at)
+                .iter()
+                .map(|hook| wrapper.find(case.event, hook).unwrap())
+                .collect();
+            let mut own = firings.clone();
+            own.retain(|firing| firing.hooks.iter().any(|fired| hooks.contains(&fired.hook)));
+            let mut found = find_disagreements(&own, wrapper.hooks(), &record);
+            found.extend(compare_trials(&client, &record, &own, &wrapper));
+            let fired: Vec<usize> =
+                own.iter().flat_map(|firing| &firing.hooks).map(|fired| fired.hook).collect();
+            for hook in hooks.iter().filter(|hook| !fired.contains(hook)) {
+                found.push(Disagreement {
+                    what: format!("hook {hook}"),
+                    explained: "runs".to_owned(),
+                    observed: "does not run".to_owned(),
+                });
+            }
+            wrong += usize::from(!found.is_empty());
+            for Disagreement { what, explained, observed } in &found {
+                writeln!(
+                    report,
+                    "{}: {}: {what}: `contract test` says {explained:?}, the client {observed:?}",
+                    case.event, case.name
+                )
+                .unwrap();
+            }
+            if !found.is_empty() && !only.is_empty() {
+                let texts = record.texts_to_model();
+                writeln!(report, "{own:#?}\n{}\n{}\n{texts:#?}", record.stdout, record.debug_log)
+                    .unwrap();
+            }
         }
     }
-    println!("client {}: {number} cases, {} agree, {wrong} disagree", client.version(), number - wrong);
+    println!(
+        "client {}: {number} cases, {} agree, {wrong} disagree; {silent} on an event that does not fire",
+        client.version(),
+        number - wrong
+    );
     assert!(report.is_empty(), "{report}");
     assert!(number >= MIN_CASES || !only.is_empty(), "{number} cases");
 }

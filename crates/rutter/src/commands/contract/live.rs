@@ -42,8 +42,7 @@ pub(crate) fn run(args: &LiveArgs, env: &Environment, ui: &mut Ui<'_>) -> Comman
     ask_to_run(starts.iter(), &args.to_test_args(), ui)?;
     let scratch = ScratchFolder::open("live")?;
     let root = scratch.path().canonicalize()?;
-    let bench =
-        SessionBench { plan: &plan, places: &places, scratch: &root, prompt: &args.prompt };
+    let bench = SessionBench { plan: &plan, places: &places, scratch: &root, prompt: &args.prompt };
     let mut reports = Vec::new();
     for client in &clients {
         reports.push(report_client(client, &bench, args)?);
@@ -106,13 +105,16 @@ fn report_client(
         for (path, left_out) in &session.left_out {
             if !left_out.keys.is_empty() {
                 let keys = left_out.keys.join(", ");
-                add(format!("left out of {path}: {keys}; they matter to no hook, or could point the client elsewhere"));
+                add(format!(
+                    "left out of {path}: {keys}; they matter to no hook, or could point the client elsewhere"
+                ));
             }
             for hook in &left_out.hooks {
                 add(format!("not run: a hook on {hook}, {path}"));
             }
         }
-        for line in session.record.debug_log.lines().filter(|line| line.contains("Invalid setting")) {
+        for line in session.record.debug_log.lines().filter(|line| line.contains("Invalid setting"))
+        {
             let line = line.split_once("] ").map_or(line, |(_, rest)| rest);
             add(format!("the client says: {}", session.without_sandbox(line)));
         }

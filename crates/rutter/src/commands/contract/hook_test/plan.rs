@@ -266,7 +266,10 @@ impl HookPlan {
 }
 
 /// Returns the hook of the command line: one word is a line for a shell, several are a program with arguments.
-pub(in crate::commands::contract) fn command_start(args: &HookTestArgs, project: &Path) -> Option<HookStart> {
+pub(in crate::commands::contract) fn command_start(
+    args: &HookTestArgs,
+    project: &Path,
+) -> Option<HookStart> {
     // A copy of the project has no neighbours.
     let whole = |command: &String| {
         if command.starts_with("../") {

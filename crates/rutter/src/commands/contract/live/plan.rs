@@ -180,7 +180,10 @@ impl LivePlan {
         self.layers.push(LiveLayer { place, path, content });
         for entry in &layer.entries {
             let is_wanted = args.event.is_empty() || args.event.contains(&entry.event);
-            if is_wanted && entry.handler["type"] == "command" && entry.handler["shell"] != "powershell" {
+            if is_wanted
+                && entry.handler["type"] == "command"
+                && entry.handler["shell"] != "powershell"
+            {
                 let spec = event_spec(entry.event);
                 self.hooks.push(LiveHook {
                     event: entry.event,
@@ -241,7 +244,12 @@ impl LivePlan {
 
     /// Returns the tools to call for the hooks of some events: those that matchers and `if` rules name, and for each other
     /// matcher the first one that it matches.
-    pub(super) fn tools(&self, events: &[EventName], extra: &[String], contract: Contract) -> Vec<String> {
+    pub(super) fn tools(
+        &self,
+        events: &[EventName],
+        extra: &[String],
+        contract: Contract,
+    ) -> Vec<String> {
         let mut tools: Vec<String> = Vec::new();
         let mut add = |tool: &str| {
             if !tools.iter().any(|known| known == tool) {
@@ -253,7 +261,9 @@ impl LivePlan {
                 continue;
             }
             let by_if = match hook.handler["if"].as_str().map(IfRule::parse) {
-                Some(IfRule::Tool { name, .. }) => Some(current_tool_name(&name, contract).to_owned()),
+                Some(IfRule::Tool { name, .. }) => {
+                    Some(current_tool_name(&name, contract).to_owned())
+                }
                 _ => None,
             };
             match (by_if, hook.matcher.kind()) {

@@ -35,17 +35,28 @@ fn print_report(report: &LiveReport, ui: &mut Ui<'_>) -> CommandResult {
         writeln!(
             ui.out,
             "\ndisagreement: {}: the client: {}; `explain` says: {}",
-            one_line(&found.what), one_line(&found.observed), one_line(&found.explained)
+            one_line(&found.what),
+            one_line(&found.observed),
+            one_line(&found.explained)
         )?;
     }
     let fired = report.hooks.iter().filter(|hook| hook.state == HookState::Fired).count();
-    let result = if report.is_good() { "every hook that could be tried works" } else { "not every hook works" };
-    writeln!(ui.out, "\nresult: {fired} of {} fired; {result}", format_count(report.hooks.len() as u64, "hook"))?;
+    let result = if report.is_good() {
+        "every hook that could be tried works"
+    } else {
+        "not every hook works"
+    };
+    writeln!(
+        ui.out,
+        "\nresult: {fired} of {} fired; {result}",
+        format_count(report.hooks.len() as u64, "hook")
+    )?;
     Ok(())
 }
 
 fn print_hook(hook: &LiveHookReport, ui: &mut Ui<'_>) -> CommandResult {
-    let matcher = hook.matcher.as_ref().map(|text| format!(" [{}]", one_line(text))).unwrap_or_default();
+    let matcher =
+        hook.matcher.as_ref().map(|text| format!(" [{}]", one_line(text))).unwrap_or_default();
     writeln!(ui.out, "\n{}{matcher}: {}", hook.event, hook.command)?;
     let reason = hook.reason.as_deref().unwrap_or_default();
     match hook.state {
@@ -60,17 +71,21 @@ fn print_hook(hook: &LiveHookReport, ui: &mut Ui<'_>) -> CommandResult {
 }
 
 fn print_run(run: &LiveRunReport, ui: &mut Ui<'_>) -> CommandResult {
-    let value = run.value.as_ref().map(|value| format!(" for {}", one_line(value))).unwrap_or_default();
+    let value =
+        run.value.as_ref().map(|value| format!(" for {}", one_line(value))).unwrap_or_default();
     let ending = match &run.ending {
         TrialEnding::Exited(code) => format!("exit {code}"),
         TrialEnding::Killed(signal) => format!("ended by signal {signal}"),
         TrialEnding::TimedOut => "killed by the client".to_owned(),
         TrialEnding::NotStarted(reason) => format!("not started: {}", one_line(reason)),
     };
-    let order = if run.of > 1 { format!(", {} of {} to end", run.order, run.of) } else { String::new() };
+    let order =
+        if run.of > 1 { format!(", {} of {} to end", run.order, run.of) } else { String::new() };
     writeln!(ui.out, "  fired{value}: {ending}, {} ms{order}", run.took_ms)?;
     if run.is_async {
         writeln!(ui.out, "    in the background: it decides nothing")?;
+    } else if run.is_cut_off {
+        writeln!(ui.out, "    ended by the client, because another hook had answered")?;
     } else {
         writeln!(ui.out, "    {}: {}", run.effect, run.sentence)?;
     }
@@ -82,6 +97,9 @@ fn print_run(run: &LiveRunReport, ui: &mut Ui<'_>) -> CommandResult {
         for line in text.lines() {
             writeln!(ui.out, "      {}", one_line(line))?;
         }
+    }
+    for mistake in &run.mistakes {
+        writeln!(ui.out, "    mistake{}", one_line(mistake))?;
     }
     for text in &run.to_user {
         writeln!(ui.out, "    the user read: {}", one_line(text))?;
@@ -122,7 +140,11 @@ fn summarize(hook: &LiveHookReport) -> Vec<String> {
             Some(false) => ", the tool did not run",
             None => "",
         };
-        let texts: Vec<String> = run.to_model.iter().map(|text| format!(", the model read \u{201c}{}\u{201d}", one_line(text))).collect();
+        let texts: Vec<String> = run
+            .to_model
+            .iter()
+            .map(|text| format!(", the model read \u{201c}{}\u{201d}", one_line(text)))
+            .collect();
         format!("{value} {}{ran}{}", run.effect, texts.concat()).trim().to_owned()
     };
     hook.runs.iter().map(line).collect()

@@ -1,10 +1,11 @@
 //! The report of a live run: each hook, its runs, and what became of its answers.
 
-use rutter_check::live::{Disagreement, FiredHook, HookFiring};
-use rutter_check::matcher::IfRule;
+use rutter_check::live::{CALLABLE_TOOLS, Disagreement, FiredHook, HookFiring};
+use rutter_check::matcher::{IfRule, tool_names};
 use rutter_check::tester::{TrialEffect, TrialEnding};
 use rutter_contract::EventName;
 use rutter_contract::table::event_spec;
+use rutter_contract::verdict::MistakeSeverity;
 use rutter_contract::version::Contract;
 use serde::Serialize;
 
@@ -68,16 +69,21 @@ pub(super) struct LiveRunReport {
     /// The texts that reached the user.
     pub(super) to_user: Vec<String>,
     pub(super) is_async: bool,
+    /// True if the client killed the hook before its time limit, because another one had answered.
+    pub(super) is_cut_off: bool,
+    /// The mistakes in the answer, with their codes.
+    pub(super) mistakes: Vec<String>,
 }
 
 impl LiveReport {
     /// Returns true if every hook that could be tried fired, and every answer counted as `explain` says.
     pub(super) fn is_good(&self) -> bool {
-        let is_lost = |run: &LiveRunReport| run.effect.is_fault();
+        let is_lost = |run: &LiveRunReport| run.effect.is_fault() && !run.is_cut_off;
         self.disagreements.is_empty()
-            && self.hooks.iter().all(|hook| {
-                hook.state != HookState::NotFired && !hook.runs.iter().any(is_lost)
-            })
+            && self
+                .hooks
+                .iter()
+                .all(|hook| hook.state != HookState::NotFired && !hook.runs.iter().any(is_lost))
     }
 }
 
@@ -89,8 +95,13 @@ pub(super) fn report_hooks(
 ) -> Vec<LiveHookReport> {
     let mut reports: Vec<LiveHookReport> = Vec::new();
     for (number, hook) in plan.hooks.iter().enumerate() {
-        let runs: Vec<LiveRunReport> =
-            sessions.iter().flat_map(|session| report_runs(hook, session)).collect();
+        // Each session has its prompt and its end; the session that is made for the event has its runs.
+        let own = sessions.iter().filter(|session| session.planned.events.contains(&hook.event));
+        let mut runs: Vec<LiveRunReport> =
+            own.flat_map(|session| report_runs(hook, session)).collect();
+        if runs.is_empty() {
+            runs = sessions.iter().flat_map(|session| report_runs(hook, session)).collect();
+        }
         let is_same = |other: &LiveHook| {
             let keys = ["command", "args", "if"];
             other.event == hook.event
@@ -101,10 +112,17 @@ pub(super) fn report_hooks(
             reports[*twin].runs.iter().any(|run| runs.contains(run)) || runs.is_empty()
         });
         let (state, reason) = match twin {
-            Some(twin) if hook.matcher_text == plan.hooks[twin].matcher_text || !runs.is_empty() => (
-                HookState::NotTried,
-                Some(format!("a duplicate of {}: the client runs one of them", plan.hooks[twin].place)),
-            ),
+            Some(twin)
+                if hook.matcher_text == plan.hooks[twin].matcher_text || !runs.is_empty() =>
+            {
+                (
+                    HookState::NotTried,
+                    Some(format!(
+                        "a duplicate of {}: the client runs one of them",
+                        plan.hooks[twin].place
+                    )),
+                )
+            }
             _ if !runs.is_empty() => (HookState::Fired, None),
             _ => find_reason(hook, plan, sessions, contract),
         };
@@ -134,9 +152,12 @@ fn report_runs(hook: &LiveHook, session: &LiveSession) -> Vec<LiveRunReport> {
     let mut runs = Vec::new();
     for firing in session.firings.iter().filter(|firing| firing.event == hook.event) {
         let value = field.and_then(|field| firing.payload[field].as_str()).map(str::to_owned);
-        let is_taken = value.as_ref().is_none_or(|value| hook.matcher.matches(value) != Some(false))
-            || hook.matcher.matches_as_bash();
-        let Some(at) = firing.hooks.iter().position(|fired| fired.hook == wrapped) else { continue };
+        let is_taken =
+            value.as_ref().is_none_or(|value| hook.matcher.matches(value) != Some(false))
+                || hook.matcher.matches_as_bash();
+        let Some(at) = firing.hooks.iter().position(|fired| fired.hook == wrapped) else {
+            continue;
+        };
         if is_taken {
             runs.push(report_run((firing, at), value, session));
         }
@@ -171,6 +192,15 @@ fn report_run(
             .map(|message| message.text.clone())
             .collect(),
         is_async: fired.is_async,
+        is_cut_off: fired.is_cut_off,
+        mistakes: fired
+            .judged
+            .verdict
+            .iter()
+            .flat_map(|verdict| &verdict.diagnostics)
+            .filter(|mistake| mistake.severity != MistakeSeverity::Info)
+            .map(|mistake| format!("[{}] {}; {}", mistake.code, mistake.message, mistake.help))
+            .collect(),
     }
 }
 
@@ -218,7 +248,9 @@ fn find_reason(
     let not_fired = |reason: String| (HookState::NotFired, Some(reason));
     let not_tried = |reason: String| (HookState::NotTried, Some(reason));
     if hook.is_void {
-        return not_fired("the client ignores the whole file; `rutter contract lint` says why".to_owned());
+        return not_fired(
+            "the client ignores the whole file; `rutter contract lint` says why".to_owned(),
+        );
     }
     if let Some(place) = &plan.disabled {
         return not_fired(format!("disableAllHooks is set: {place}"));
@@ -228,7 +260,9 @@ fn find_reason(
     }
     let rule = hook.handler["if"].as_str().map(IfRule::parse);
     if let Some(fault) = rule.as_ref().and_then(|rule| rule.find_fault(event, contract)) {
-        return not_fired(format!("its `if` never matches ({fault:?}); `rutter contract lint` says why"));
+        return not_fired(format!(
+            "its `if` never matches ({fault:?}); `rutter contract lint` says why"
+        ));
     }
     let values: Vec<String> =
         sessions.iter().flat_map(|session| session.matcher_values(event)).collect();
@@ -239,7 +273,10 @@ fn find_reason(
             .tools
             .iter()
             .filter(|tool| hook.matcher.matches(tool) == Some(true) && !values.contains(tool))
-            .filter(|tool| !rutter_check::live::CALLABLE_TOOLS.contains(&tool.as_str()))
+            .filter(|tool| {
+                !CALLABLE_TOOLS.contains(&tool.as_str())
+                    && (tool.starts_with("mcp__") || tool_names(contract).contains(&tool.as_str()))
+            })
             .collect();
         if let Some(tool) = uncalled.first()
             && !values.iter().any(|value| hook.matcher.matches(value) == Some(true))
@@ -276,7 +313,13 @@ fn blocked_before(event: EventName, sessions: &[LiveSession]) -> Option<String> 
     let firing = session.firings.iter().find(|firing| {
         earlier.contains(&firing.event)
             && firing.hooks.iter().any(|fired| {
-                matches!(fired.judged.effect, TrialEffect::Blocked | TrialEffect::Asked | TrialEffect::Deferred | TrialEffect::Stopped)
+                matches!(
+                    fired.judged.effect,
+                    TrialEffect::Blocked
+                        | TrialEffect::Asked
+                        | TrialEffect::Deferred
+                        | TrialEffect::Stopped
+                )
             })
     })?;
     Some(format!("{event} did not fire: a {} hook prevented it", firing.event))

@@ -131,16 +131,22 @@ impl SessionBench<'_> {
         }
         Self::set_environment(&mut sandbox);
         // The client ends with this process, even if that is killed.
-        let group = ProcessGroup::create().map_err(|error| {
-            CommandError::Refused(format!("could not start /bin/sh: {error}"))
-        })?;
+        let group = ProcessGroup::create()
+            .map_err(|error| CommandError::Refused(format!("could not start /bin/sh: {error}")))?;
         sandbox.group(group.id());
         let record = sandbox.run(client).map_err(failed)?;
         drop(group);
         let contract = Contract::for_client(client.version());
         let firings = group_firings(wrapper.hooks(), &record, contract);
         let disagreements = find_disagreements(&firings, wrapper.hooks(), &record);
-        Ok(LiveSession { planned: planned.clone(), record, wrapper, firings, disagreements, left_out })
+        Ok(LiveSession {
+            planned: planned.clone(),
+            record,
+            wrapper,
+            firings,
+            disagreements,
+            left_out,
+        })
     }
 
     /// Copies the project without its settings, which get their recorders later.
