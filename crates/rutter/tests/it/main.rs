@@ -95,6 +95,8 @@ mod lint_fix;
 mod lint_formats;
 /// `contract test` compared with the real client.
 mod live_agreement;
+/// `rutter contract live`.
+mod live_command;
 /// Helpers for sessions of the real client with rutter's hooks.
 mod live_support;
 /// The MCP server with third-party clients.
