@@ -135,14 +135,9 @@ pub fn find_disagreements(
     found
 }
 
-fn add(
-    found: &mut Vec<Disagreement>,
-    what: String,
-    explained: impl ToString,
-    observed: impl ToString,
-) {
-    let (explained, observed) = (explained.to_string(), observed.to_string());
+fn add(found: &mut Vec<Disagreement>, what: String, explained: &str, observed: &str) {
     if explained != observed {
+        let (explained, observed) = (explained.to_owned(), observed.to_owned());
         found.push(Disagreement { what, explained, observed });
     }
 }

@@ -111,9 +111,7 @@ impl Conversation {
                     let is_open = |hook: &&InstalledHook| {
                         hook.is_recorded && hook.event == *event && !hook.has_ended()
                     };
-                    while hooks.iter().any(|hook| is_open(hook))
-                        && begun.elapsed() < RECORDED_HOOK_PATIENCE
-                    {
+                    while hooks.iter().any(&is_open) && begun.elapsed() < RECORDED_HOOK_PATIENCE {
                         self.read_line(process, &format!("a {event} hook"), HOOK_POLL_INTERVAL)?;
                     }
                 }

@@ -132,20 +132,19 @@ impl RunRecord {
         let blocks = |request: &ModelRequest, role: &str| -> Vec<Value> {
             let messages = request.body["messages"].as_array().into_iter().flatten();
             let of_role = messages.filter(|message| message["role"] == role);
-            of_role.flat_map(|message| message["content"].as_array()).flatten().cloned().collect()
+            of_role.filter_map(|message| message["content"].as_array()).flatten().cloned().collect()
         };
-        let id = match payload["tool_use_id"].as_str() {
-            Some(id) => id.to_owned(),
+        let id = if let Some(id) = payload["tool_use_id"].as_str() {
+            id.to_owned()
+        } else {
             // The payload of a permission request has no id.
-            None => {
-                let called = self.requests.iter().flat_map(|request| blocks(request, "assistant"));
-                let mut called = called.filter(|block| {
-                    block["type"] == "tool_use"
-                        && block["name"] == payload["tool_name"]
-                        && block["input"] == payload["tool_input"]
-                });
-                called.next()?["id"].as_str()?.to_owned()
-            }
+            let called = self.requests.iter().flat_map(|request| blocks(request, "assistant"));
+            let mut called = called.filter(|block| {
+                block["type"] == "tool_use"
+                    && block["name"] == payload["tool_name"]
+                    && block["input"] == payload["tool_input"]
+            });
+            called.next()?["id"].as_str()?.to_owned()
         };
         let results = self.requests.iter().flat_map(|request| blocks(request, "user"));
         let mut results = results.filter(|block| block["tool_use_id"] == id.as_str());
@@ -155,7 +154,7 @@ impl RunRecord {
         // The session ended before the next request. The client reports results on stdout too.
         let reported = self.lines.iter().filter(|line| line["type"] == "user");
         let mut reported = reported
-            .flat_map(|line| line["message"]["content"].as_array())
+            .filter_map(|line| line["message"]["content"].as_array())
             .flatten()
             .filter(|block| block["tool_use_id"] == id.as_str());
         Some(reported.next().is_some_and(|result| result["is_error"] != true))

@@ -132,15 +132,12 @@ pub fn judge_trial(hook: &TestedHook, trial: HookTrial, contract: Contract) -> J
         };
         // The model reads what a failed hook has to say, or the answer that the client cannot use.
         let answer = serde_json::from_slice::<serde_json::Value>(&trial.stdout);
-        match answer.and_then(|answer| serde_json::to_string_pretty(&answer)) {
-            Ok(answer) => {
-                tell(FAILED_CLOSED_TEXT);
-                tell(&answer);
-            }
-            Err(_) => {
-                let stderr = String::from_utf8_lossy(&trial.stderr);
-                tell(&format!("{FAILED_CLOSED_TEXT}\n{}", stderr.trim()));
-            }
+        if let Ok(answer) = answer.and_then(|answer| serde_json::to_string_pretty(&answer)) {
+            tell(FAILED_CLOSED_TEXT);
+            tell(&answer);
+        } else {
+            let stderr = String::from_utf8_lossy(&trial.stderr);
+            tell(&format!("{FAILED_CLOSED_TEXT}\n{}", stderr.trim()));
         }
     }
     JudgedTrial { trial, effect: TrialEffect::Blocked, verdict }

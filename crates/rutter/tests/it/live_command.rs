@@ -21,8 +21,8 @@ const SETTINGS: &str = r#"{
       { "matcher": "Bash", "hooks": [{ "type": "command", "command": "\"$CLAUDE_PROJECT_DIR\"/guard.sh" }] },
       { "matcher": "bash", "hooks": [{ "type": "command", "command": "exit 2" }] },
       { "matcher": "WebFetch", "hooks": [{ "type": "command", "command": "exit 3" }] },
-      { "matcher": "Write", "hooks": [{ "type": "command", "command": "PROJECT/guard.sh" }] },
-      { "matcher": "Bash|Write", "hooks": [{ "type": "command", "command": "PROJECT/guard.sh" }] }
+      { "matcher": "Write", "hooks": [{ "type": "command", "command": "@PROJECT@/guard.sh" }] },
+      { "matcher": "Bash|Write", "hooks": [{ "type": "command", "command": "@PROJECT@/guard.sh" }] }
     ],
     "PostToolUse": [
       { "matcher": "Write", "hooks": [{ "type": "command", "command": "echo '{\"additionalContext\":\"LOST\"}'; touch made" }] }
@@ -46,7 +46,7 @@ impl LiveProject {
         }
         let project = Self { folder };
         project.write_program("project/guard.sh", GUARD);
-        let settings = settings.replace("PROJECT", project.path("project").to_str().unwrap());
+        let settings = settings.replace("@PROJECT@", project.path("project").to_str().unwrap());
         fs::write(project.path("project/.claude/settings.json"), settings).unwrap();
         project
     }
@@ -151,6 +151,8 @@ fn report_says_what_the_client_did() {
         "PreToolUse [bash]: exit 2\n  did not fire: its matcher matched nothing; PreToolUse fired for Bash, Write",
         "PreToolUse [WebFetch]: exit 3\n  not tried: no call of WebFetch can be made here",
         "fired for Write: exit 0",
+        "[Bash|Write]: ",
+        "/guard.sh\n  fired for Bash: exit 2",
         "the tool ran",
         "voided: ",
         "UserPromptSubmit hook success: fix the tests",

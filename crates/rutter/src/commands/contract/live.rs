@@ -106,7 +106,7 @@ fn report_client(
             if !left_out.keys.is_empty() {
                 let keys = left_out.keys.join(", ");
                 add(format!(
-                    "left out of {path}: {keys}; they matter to no hook, or could point the client elsewhere"
+                    "left out of {path}: {keys}; such settings could point the client elsewhere"
                 ));
             }
             for hook in &left_out.hooks {

@@ -176,7 +176,7 @@ impl LivePlan {
             Ok(settings @ Value::Object(_)) => LayerContent::Settings(settings),
             _ => LayerContent::Text(text),
         };
-        let path = layer.path.to_line().to_string();
+        let path = layer.path.to_line();
         self.layers.push(LiveLayer { place, path, content });
         for entry in &layer.entries {
             let is_wanted = args.event.is_empty() || args.event.contains(&entry.event);
@@ -269,7 +269,9 @@ impl LivePlan {
             match (by_if, hook.matcher.kind()) {
                 (Some(tool), _) => add(&tool),
                 (None, MatcherKind::Names(names)) => {
-                    names.iter().for_each(|name| add(current_tool_name(name, contract)));
+                    for name in names {
+                        add(current_tool_name(name, contract));
+                    }
                 }
                 _ => {
                     let matched = |tool: &&&str| hook.matcher.matches(tool) == Some(true);
@@ -277,7 +279,9 @@ impl LivePlan {
                 }
             }
         }
-        extra.iter().for_each(|tool| add(tool));
+        for tool in extra {
+            add(tool);
+        }
         tools
     }
 }

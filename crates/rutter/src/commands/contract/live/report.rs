@@ -108,23 +108,23 @@ pub(super) fn report_hooks(
                 && keys.iter().all(|key| other.handler.get(key) == hook.handler.get(key))
         };
         let twin = plan.hooks[..number].iter().position(|other| is_same(other) && !other.is_void);
-        let twin = twin.filter(|twin| {
-            reports[*twin].runs.iter().any(|run| runs.contains(run)) || runs.is_empty()
-        });
-        let (state, reason) = match twin {
-            Some(twin)
-                if hook.matcher_text == plan.hooks[twin].matcher_text || !runs.is_empty() =>
-            {
-                (
-                    HookState::NotTried,
-                    Some(format!(
-                        "a duplicate of {}: the client runs one of them",
-                        plan.hooks[twin].place
-                    )),
-                )
+        let is_unfired = runs.is_empty();
+        if let Some(twin) = twin {
+            // Of two equal entries that match a call, the client runs one.
+            runs.retain(|run| !reports[twin].runs.contains(run));
+        }
+        let is_duplicate = |twin: &usize| {
+            let is_same_matcher = hook.matcher_text == plan.hooks[*twin].matcher_text;
+            runs.is_empty() && (!is_unfired || is_same_matcher)
+        };
+        let (state, reason) = match twin.filter(is_duplicate) {
+            Some(twin) => {
+                let place = &plan.hooks[twin].place;
+                let reason = format!("a duplicate of {place}: the client runs one of them");
+                (HookState::NotTried, Some(reason))
             }
-            _ if !runs.is_empty() => (HookState::Fired, None),
-            _ => find_reason(hook, plan, sessions, contract),
+            None if !runs.is_empty() => (HookState::Fired, None),
+            None => find_reason(hook, plan, sessions, contract),
         };
         let runs = if state == HookState::Fired { runs } else { Vec::new() };
         reports.push(LiveHookReport {

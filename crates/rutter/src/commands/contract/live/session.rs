@@ -107,7 +107,7 @@ impl SessionBench<'_> {
         let mut sandbox = Sandbox::new_in(self.scratch).map_err(failed)?;
         sandbox.keep_settings();
         self.copy_project(&sandbox)?;
-        let mut wrapper = self.create_wrapper(&sandbox)?;
+        let mut wrapper = Self::create_wrapper(&sandbox)?;
         let left_out = self.add_layers(&mut sandbox, &mut wrapper);
         let event = planned.events[0];
         if planned.events.iter().all(|event| MAIN_EVENTS.contains(event)) {
@@ -170,7 +170,7 @@ impl SessionBench<'_> {
         Ok(())
     }
 
-    fn create_wrapper(&self, sandbox: &Sandbox) -> CommandResult<HookWrapper> {
+    fn create_wrapper(sandbox: &Sandbox) -> CommandResult<HookWrapper> {
         let program = environment::current_program().ok_or_else(|| {
             CommandError::Refused("could not find this program; start it by its path".to_owned())
         })?;
