@@ -55,8 +55,8 @@ fn load_cases() -> Vec<LiveCase> {
         for case in list {
             let name = case["name"].as_str().unwrap().to_owned();
             let needs = case["needs"].as_array().into_iter().flatten().filter_map(Value::as_str);
-            let missing = needs.filter(|program| !Path::new("/usr/bin").join(program).exists());
-            if let Some(program) = missing.last() {
+            let mut missing = needs.filter(|program| !Path::new("/usr/bin").join(program).exists());
+            if let Some(program) = missing.next_back() {
                 report_skip(&format!("{event}: {name}"), &format!("there is no {program}"));
                 continue;
             }
@@ -168,25 +168,26 @@ fn compare_trials(
                 found.push(Disagreement { what: what.to_owned(), explained, observed });
             }
         };
-        let (test, live) = (&judged.trial, &fired.judged.trial);
+        let (own, live) = (&judged.trial, &fired.judged.trial);
         add("effect", judged.effect.to_string(), fired.judged.effect.to_string());
-        if test.ending != TrialEnding::TimedOut {
-            add("stdout", text(&test.stdout), text(&live.stdout));
-            if !matches!(test.ending, TrialEnding::NotStarted(_)) {
-                add("stderr", text(&test.stderr), text(&live.stderr));
+        if own.ending != TrialEnding::TimedOut {
+            add("stdout", text(&own.stdout), text(&live.stdout));
+            if !matches!(own.ending, TrialEnding::NotStarted(_)) {
+                add("stderr", text(&own.stderr), text(&live.stderr));
             }
         }
         let is_same_kind = matches!(
-            (&test.ending, &live.ending),
+            (&own.ending, &live.ending),
             (TrialEnding::NotStarted(_), TrialEnding::NotStarted(_))
         );
         if !is_same_kind {
-            add("ending", format!("{:?}", test.ending), format!("{:?}", live.ending));
+            add("ending", format!("{:?}", own.ending), format!("{:?}", live.ending));
         }
     }
     found
 }
 
+#[expect(clippy::print_stdout, reason = "the numbers belong to the result")]
 fn assert_agreement(variable: &str) {
     let Some(client) = client_from_env(variable) else { return };
     let contract = Contract::for_client(client.version());
