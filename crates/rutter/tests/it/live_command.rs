@@ -21,8 +21,8 @@ const SETTINGS: &str = r#"{
       { "matcher": "Bash", "hooks": [{ "type": "command", "command": "\"$CLAUDE_PROJECT_DIR\"/guard.sh" }] },
       { "matcher": "bash", "hooks": [{ "type": "command", "command": "exit 2" }] },
       { "matcher": "WebFetch", "hooks": [{ "type": "command", "command": "exit 3" }] },
-      { "matcher": "Write", "hooks": [{ "type": "command", "command": "@PROJECT@/guard.sh" }] },
-      { "matcher": "Bash|Write", "hooks": [{ "type": "command", "command": "@PROJECT@/guard.sh" }] }
+      { "matcher": "Write", "hooks": [{ "type": "command", "command": "@PROJECT@/other.sh" }] },
+      { "matcher": "Bash|Write", "hooks": [{ "type": "command", "command": "@PROJECT@/other.sh" }] }
     ],
     "PostToolUse": [
       { "matcher": "Write", "hooks": [{ "type": "command", "command": "echo '{\"additionalContext\":\"LOST\"}'; touch made" }] }
@@ -46,6 +46,7 @@ impl LiveProject {
         }
         let project = Self { folder };
         project.write_program("project/guard.sh", GUARD);
+        project.write_program("project/other.sh", "#!/bin/sh\nexit 0\n");
         let settings = settings.replace("@PROJECT@", project.path("project").to_str().unwrap());
         fs::write(project.path("project/.claude/settings.json"), settings).unwrap();
         project
@@ -117,14 +118,14 @@ fn client_gets_nothing_that_leads_elsewhere() {
         "ANTHROPIC_API_KEY=sk-ant-made-up",
         "--strict-mcp-config",
         "record-hook",
-        "/project/guard.sh",
+        "/project/other.sh",
     ] {
         assert!(got.contains(part), "{part}: {got}");
     }
     let home = project.path("home");
     assert!(got.contains(&format!("{}/stop.sh", home.display())), "the user's script: {got}");
     let original = project.path("project").display().to_string();
-    assert!(!got.contains(&format!("{original}/guard.sh")), "the copy is used: {got}");
+    assert!(!got.contains(&format!("{original}/other.sh")), "the copy is used: {got}");
     // A client that runs nothing is no proof.
     assert_eq!(ran.exit, Some(1), "{ran}");
     assert!(ran.stdout.contains("did not fire: PreToolUse did not fire"), "{ran}");
@@ -146,13 +147,13 @@ fn report_says_what_the_client_did() {
     let project = LiveProject::new(SETTINGS);
     let ran = project.live(&["--yes", "--client", client, "--prompt", "fix the tests"]);
     for part in [
-        "PreToolUse [Bash]: \"$CLAUDE_PROJECT_DIR\"/guard.sh\n  fired for Bash: exit 2",
+        "PreToolUse [Bash]: \"$CLAUDE_PROJECT_DIR\"/other.sh\n  fired for Bash: exit 0",
         "blocked: The tool does not run.\n    the tool did not run\n    the model read:\n      PreToolUse:Bash hook error: [\"$CLAUDE_PROJECT_DIR\"/guard.sh]: no touching",
         "PreToolUse [bash]: exit 2\n  did not fire: its matcher matched nothing; PreToolUse fired for Bash, Write",
         "PreToolUse [WebFetch]: exit 3\n  not tried: no call of WebFetch can be made here",
         "fired for Write: exit 0",
         "[Bash|Write]: ",
-        "/guard.sh\n  fired for Bash: exit 2",
+        "/other.sh\n  fired for Bash: exit 0",
         "the tool ran",
         "voided: ",
         "UserPromptSubmit hook success: fix the tests",

@@ -289,13 +289,18 @@ impl LivePlan {
 impl LiveHook {
     /// Returns the start of the hook as written.
     pub(super) fn start(&self) -> HookStart {
-        let command = self.handler["command"].as_str().unwrap_or_default().to_owned();
-        match self.handler["args"].as_array() {
-            None => HookStart::Shell(command),
-            Some(args) => {
-                let args = args.iter().filter_map(Value::as_str).map(str::to_owned).collect();
-                HookStart::Exec { program: command, args }
-            }
+        start_of(&self.handler)
+    }
+}
+
+/// Returns the start of an entry as written.
+pub(super) fn start_of(handler: &Value) -> HookStart {
+    let command = handler["command"].as_str().unwrap_or_default().to_owned();
+    match handler["args"].as_array() {
+        None => HookStart::Shell(command),
+        Some(args) => {
+            let args = args.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+            HookStart::Exec { program: command, args }
         }
     }
 }

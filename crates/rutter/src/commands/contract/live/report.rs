@@ -9,7 +9,7 @@ use rutter_contract::verdict::MistakeSeverity;
 use rutter_contract::version::Contract;
 use serde::Serialize;
 
-use super::plan::{LiveHook, LivePlan};
+use super::plan::{LiveHook, LivePlan, start_of};
 use super::session::LiveSession;
 use crate::ui::one_line;
 
@@ -207,15 +207,26 @@ fn report_run(
 /// Returns the texts of an answer that reached the model, in the client's words. The command of the recorder is replaced by
 /// that of the hook.
 fn texts_to_model(fired: &FiredHook, session: &LiveSession) -> Vec<String> {
-    let hook = &session.wrapper.hooks()[fired.hook];
-    let original = hook.start.to_line();
+    let hooks = session.wrapper.hooks();
+    let own = &hooks[fired.hook];
+    let original = start_of(&own.handler).to_line();
+    // Another hook may have said the same.
+    let others: Vec<&str> = hooks
+        .iter()
+        .map(|hook| hook.recorder_line.as_str())
+        .filter(|line| *line != own.recorder_line)
+        .collect();
+    let all = session.record.texts_to_model();
     let mut texts = Vec::new();
     for message in fired.judged.verdict.iter().flat_map(|verdict| &verdict.to_model) {
         let wanted = message.text.trim();
-        let Some(told) = session.record.reached_model(wanted).filter(|_| !wanted.is_empty()) else {
+        let told = all.iter().filter(|told| !wanted.is_empty() && told.text.contains(wanted));
+        let mut excerpts = told.map(|told| lines_with(told.text, wanted));
+        let Some(excerpt) = excerpts.find(|text| !others.iter().any(|line| text.contains(line)))
+        else {
             continue;
         };
-        let excerpt = lines_with(told.text, wanted).replace(&hook.recorder_line, &original);
+        let excerpt = excerpt.replace(&own.recorder_line, &original);
         let short: String = excerpt.chars().take(MAX_TEXT_CHARS).collect();
         if !texts.contains(&short) {
             texts.push(short);
