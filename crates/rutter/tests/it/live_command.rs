@@ -147,7 +147,7 @@ fn report_says_what_the_client_did() {
     let project = LiveProject::new(SETTINGS);
     let ran = project.live(&["--yes", "--client", client, "--prompt", "fix the tests"]);
     for part in [
-        "PreToolUse [Bash]: \"$CLAUDE_PROJECT_DIR\"/other.sh\n  fired for Bash: exit 0",
+        "PreToolUse [Bash]: \"$CLAUDE_PROJECT_DIR\"/guard.sh\n  fired for Bash: exit 2",
         "blocked: The tool does not run.\n    the tool did not run\n    the model read:\n      PreToolUse:Bash hook error: [\"$CLAUDE_PROJECT_DIR\"/guard.sh]: no touching",
         "PreToolUse [bash]: exit 2\n  did not fire: its matcher matched nothing; PreToolUse fired for Bash, Write",
         "PreToolUse [WebFetch]: exit 3\n  not tried: no call of WebFetch can be made here",
