@@ -19,6 +19,7 @@ mod help;
 pub mod hook_test;
 pub mod install;
 pub mod lint;
+pub mod live;
 pub mod memory;
 pub mod record;
 pub mod server;
@@ -230,6 +231,11 @@ pub enum ContractCommand {
     /// Runs the hooks as the settings have them now, or the given command, on a copy of the project like `contract test`. Exits
     /// with 1 if a verdict differs. With --client it compares the verdicts of the recorded answers, and runs nothing.
     Replay(record::ReplayArgs),
+    /// Run hooks in the installed Claude Code, offline against a scripted model, and say what it did with their answers
+    ///
+    /// Runs on a copy of the project with an empty home folder. The client gets a made-up key and an address on this machine.
+    /// Asks before it runs a command. Exits with 1 if a hook did not fire, or if its answer was lost.
+    Live(live::LiveArgs),
     /// Print a correct answer of a hook, for shell scripts
     ///
     /// Exits with 2 if the client would drop the answer: a guard that is written wrongly then blocks.

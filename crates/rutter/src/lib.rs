@@ -14,6 +14,7 @@ mod environment;
 mod harmless;
 pub mod hook;
 mod install;
+pub mod live_recorder;
 pub mod quick;
 pub mod recorder;
 mod scratch;

@@ -75,6 +75,9 @@ fn run_quick_command() -> Option<ExitCode> {
     if words.first() != Some(&"contract") {
         return None;
     }
+    if let Some(code) = rutter::live_recorder::run_recorder(&words) {
+        return Some(code);
+    }
     let result = rutter::quick::run_quick_command(&words, io::stdin().lock())?;
     drop(io::stderr().write_all(&result.stderr));
     let mut out = io::stdout().lock();

@@ -135,7 +135,7 @@ pub fn audit_guard(
     }
     add("stdin ends in the middle".to_owned(), try_with(&line.as_bytes()[..line.len() / 2], None));
     add("stdin is empty".to_owned(), try_with(b"", None));
-    let timeout_fails_open = !fails_closed(hook);
+    let timeout_fails_open = !fails_closed(hook, contract);
     Ok(Some(FailOpenAudit { payload: name.to_owned(), cases, timeout_fails_open }))
 }
 

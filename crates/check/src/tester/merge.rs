@@ -1,6 +1,7 @@
 //! Several hooks on one event: the client runs them in parallel and merges their answers.
 
 use rutter_contract::EventName;
+use rutter_contract::verdict::MessageKind;
 use serde::Serialize;
 
 use super::judgement::{JudgedTrial, TrialEffect};
@@ -18,6 +19,9 @@ pub struct MergedAnswer {
     pub depends_on_order: bool,
     /// The contexts of all hooks, joined as the model reads them if the hooks end in this order.
     pub context: Option<String>,
+    /// The texts that the model reads, one by one. The reason of an overruled decision is none of them.
+    #[serde(skip)]
+    pub texts: Vec<String>,
 }
 
 /// Returns the precedence of an effect: deny, defer, ask, allow, and then effects that decide nothing.
@@ -54,14 +58,26 @@ pub fn merge_answers(event: EventName, answers: &[(usize, &JudgedTrial)]) -> Opt
     // The first answer to a permission request wins; of several inputs, the last one.
     let is_first_wins = event == EventName::PermissionRequest && !overruled.is_empty();
     let depends_on_order = is_first_wins || (effect == TrialEffect::Rewritten && rewrites > 1);
-    let contexts: Vec<&str> = answers
+    // The model reads one reason: that of the last denial, or of the first answer to a permission request.
+    let reason_of = match event {
+        EventName::PreToolUse => decided_by.last().copied(),
+        EventName::PermissionRequest => {
+            answers.iter().find(|(_, trial)| is_decision(trial.effect)).map(|(hook, _)| *hook)
+        }
+        _ => None,
+    };
+    let texts: Vec<String> = answers
         .iter()
-        .filter_map(|(_, trial)| trial.verdict.as_ref())
-        .flat_map(|verdict| &verdict.to_model)
-        .map(|message| message.text.as_str())
+        .filter_map(|(hook, trial)| Some((hook, trial.verdict.as_ref()?)))
+        .flat_map(|(hook, verdict)| verdict.to_model.iter().map(move |message| (hook, message)))
+        .filter(|(hook, message)| {
+            let is_reason = matches!(message.kind, MessageKind::Reason | MessageKind::Stderr);
+            !is_reason || reason_of.is_none_or(|deciding| deciding == **hook)
+        })
+        .map(|(_, message)| message.text.clone())
         .collect();
-    let context = (!contexts.is_empty()).then(|| contexts.join("\n"));
-    Some(MergedAnswer { effect, decided_by, overruled, depends_on_order, context })
+    let context = (!texts.is_empty()).then(|| texts.join("\n"));
+    Some(MergedAnswer { effect, decided_by, overruled, depends_on_order, context, texts })
 }
 
 #[cfg(test)]
@@ -116,6 +132,24 @@ mod tests {
             merge(EventName::SessionStart, &[("branch: main", 0), ("", 0), ("todo: none", 0)]);
         assert_eq!(merged.context.as_deref(), Some("branch: main\ntodo: none"));
         assert_eq!(merged.decided_by, [0, 2]);
+    }
+
+    #[test]
+    fn one_reason_reaches_the_model() {
+        let deny = |reason: &str| {
+            format!(
+                r#"{{"hookSpecificOutput":{{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"{reason}"}}}}"#
+            )
+        };
+        let ask = deny("asked").replace("\"deny\"", "\"ask\"");
+        let answers = [(&*deny("first"), 0), (&*ask, 0), (&*deny("second"), 0)];
+        assert_eq!(merge(EventName::PreToolUse, &answers).texts, ["second"]);
+        assert_eq!(merge(EventName::PreToolUse, &[(&ask, 0), ("", 1)]).texts, ["asked"]);
+        let block = r#"{"decision":"block","reason":"look"}"#;
+        assert_eq!(
+            merge(EventName::PostToolUse, &[(block, 0), (block, 0)]).texts,
+            ["look", "look"]
+        );
     }
 
     #[test]

@@ -289,7 +289,7 @@ fn find_defects(
         if is_repeated == Some(true) && trial.effect == TrialEffect::Blocked {
             add(
                 "stop-loop",
-                "the hook blocks again although `stop_hook_active` is true: the agent goes on until the client's limit of 8"
+                "the hook blocks again although `stop_hook_active` is true: the client ends the turn at the 9th block in a row, but each tool call in between starts the count again"
                     .to_owned(),
                 "let the agent end if `stop_hook_active` is true, or if nothing has changed".to_owned(),
                 name,

@@ -41,6 +41,8 @@ mod messages;
 mod older;
 /// Broken scripts, before and after their correction.
 mod script_fix;
+/// The limit for hooks that keep an agent going.
+mod stop_cap;
 /// Ending the turn.
 mod stops;
 /// The clients under test, and the check of promises.

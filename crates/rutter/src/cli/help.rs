@@ -182,6 +182,15 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "contract live",
+        &[
+            "rutter contract live",
+            "rutter contract live --event PreToolUse --tool Bash -- ./my-guard.sh",
+            "rutter contract live --yes --settings .claude/settings.json --json",
+            "rutter contract live --client ~/old/claude --client ~/new/claude",
+        ],
+    ),
+    (
         "contract answer",
         &[
             "rutter contract answer PreToolUse deny \"no force push\"",

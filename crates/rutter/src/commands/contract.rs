@@ -14,6 +14,7 @@ mod explain;
 mod fix;
 mod hook_test;
 mod lint;
+mod live;
 mod payload;
 pub(crate) mod record;
 mod recorded_calls;
@@ -35,6 +36,7 @@ pub(crate) fn run(command: &ContractCommand, ui: &mut Ui<'_>) -> CommandResult {
             record::run(command, &Environment::from_process()?, ui)
         }
         ContractCommand::Replay(args) => replay::run(args, &Environment::from_process()?, ui),
+        ContractCommand::Live(args) => live::run(args, &Environment::from_process()?, ui),
         // `quick.rs` handles whatever is right before the command line is parsed.
         ContractCommand::Answer(args) => Err(author::describe_answer_mistake(args)),
         ContractCommand::Field(args) => Err(author::describe_field_mistake(args)),

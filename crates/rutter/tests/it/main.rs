@@ -99,6 +99,10 @@ mod lint;
 mod lint_fix;
 /// `rutter contract lint --format`: JSON, SARIF and lines for GitHub.
 mod lint_formats;
+/// `contract test` compared with the real client.
+mod live_agreement;
+/// `rutter contract live`.
+mod live_command;
 /// Helpers for sessions of the real client with rutter's hooks.
 mod live_support;
 /// The MCP server with third-party clients.

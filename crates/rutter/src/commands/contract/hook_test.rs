@@ -108,7 +108,7 @@ fn run_test_files(
 }
 
 /// Asks before the commands run.
-fn ask_to_run<'a>(
+pub(super) fn ask_to_run<'a>(
     starts: impl Iterator<Item = &'a HookStart>,
     args: &HookTestArgs,
     ui: &mut Ui<'_>,

@@ -294,7 +294,7 @@ pub(in crate::commands::contract) fn command_start(
 }
 
 /// Replaces the home folder in a shell line, because hooks run with an empty one and the script of a hook may lie in it.
-fn expand_home(line: &str, home: Option<&Path>) -> String {
+pub(in crate::commands::contract) fn expand_home(line: &str, home: Option<&Path>) -> String {
     let Some(home) = home.and_then(Path::to_str).filter(|home| !home.contains(' ')) else {
         return line.to_owned();
     };
