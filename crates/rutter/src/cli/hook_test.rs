@@ -1,6 +1,6 @@
 //! The arguments of `rutter contract test`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use rutter_contract::EventName;
@@ -38,9 +38,12 @@ pub struct HookTestArgs {
     /// The output format; `junit` and `tap` are for --tests
     #[arg(long, value_enum, default_value_t = HookTestFormat::Text)]
     pub format: HookTestFormat,
-    /// True for the process that runs without a network.
+    /// The scratch folder, for the process that runs the hooks and the one that starts it.
     #[arg(long, hide = true)]
-    pub without_network: bool,
+    pub scratch: Option<PathBuf>,
+    /// The namespaces, for the process that runs the hooks.
+    #[arg(long, hide = true, value_enum)]
+    pub namespaces: Option<Namespaces>,
     /// The command of the hook: one argument for a shell, several for a program with arguments
     #[arg(value_name = "CMD", last = true)]
     pub command: Vec<String>,
@@ -59,7 +62,23 @@ pub enum HookTestFormat {
     Tap,
 }
 
+/// The namespaces of the process that runs the hooks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Namespaces {
+    /// Those of the user.
+    Shared,
+    /// A network of its own, which has no interfaces.
+    Network,
+    /// A network, mounts and processes of its own.
+    Own,
+}
+
 impl HookTestArgs {
+    /// Returns the scratch folder and the namespaces of the process that runs the hooks. None for other processes.
+    pub fn stage(&self) -> Option<(&Path, Namespaces)> {
+        self.scratch.as_deref().zip(self.namespaces)
+    }
+
     /// Returns the requested format; `--json` wins.
     pub fn chosen_format(&self) -> HookTestFormat {
         if self.json { HookTestFormat::Json } else { self.format }

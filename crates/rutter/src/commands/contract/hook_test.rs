@@ -22,6 +22,11 @@ use crate::{CommandError, CommandResult};
 mod isolation;
 mod plan;
 mod render;
+#[cfg(target_os = "linux")]
+mod sandbox;
+#[cfg(not(target_os = "linux"))]
+#[path = "hook_test/no_sandbox.rs"]
+mod sandbox;
 mod test_files;
 
 use isolation::{Isolation, TrialFolder};
@@ -57,6 +62,9 @@ struct MergedPayload {
 }
 
 pub(crate) fn run(args: &HookTestArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
+    if let (Some(root), None) = (&args.scratch, args.namespaces) {
+        return isolation::start_in_namespaces(args, root);
+    }
     let places = ClientEnvironment::from_env(env)?;
     let contract = super::contract_for(&args.client, ui)?;
     if !args.tests.is_empty() {
@@ -67,18 +75,16 @@ pub(crate) fn run(args: &HookTestArgs, env: &Environment, ui: &mut Ui<'_>) -> Co
         return Err(CommandError::Usage(message.to_owned()));
     }
     let plan = HookPlan::create(args, &places, contract)?;
-    if !args.without_network {
+    let Some(stage) = args.stage() else {
         for note in &plan.notes {
             ui.print_note(note)?;
         }
         ask_to_run(plan.hooks.iter().map(|hook| &hook.hook.start), args, ui)?;
-        if let Some(result) = isolation::run_without_network(args, ui)? {
-            return result;
-        }
-    }
-    let folder = TrialFolder::create(&plan.project, args)?;
-    let run = run_hooks(&plan, args, &places, &folder, contract)?;
-    folder.close()?;
+        return isolation::start(&plan.project, args, ui, |_, _| Ok(()));
+    };
+    let starts = plan.hooks.iter().map(|hook| (&hook.hook.start, hook.hook.plugin.as_deref()));
+    let entered = isolation::enter(&plan.project, starts, args, stage, &places)?;
+    let run = run_hooks(&plan, args, &places, entered, contract)?;
     if args.chosen_format() == HookTestFormat::Json {
         ui.print_json(&run)?;
     } else {
@@ -97,14 +103,13 @@ fn run_test_files(
 ) -> CommandResult {
     let project = &places.files.folder;
     let files = test_files::load_files(&args.tests, plan::command_start(args, project).as_ref())?;
-    if !args.without_network {
+    let Some(stage) = args.stage() else {
         ask_to_run(files.iter().map(|file| &file.start), args, ui)?;
-        if let Some(result) = isolation::run_without_network(args, ui)? {
-            return result;
-        }
-    }
-    let folder = TrialFolder::create(project, args)?;
-    test_files::run_files(&files, args, folder, contract, ui)
+        return isolation::start(project, args, ui, |_, _| Ok(()));
+    };
+    let starts = files.iter().map(|file| (&file.start, None));
+    let entered = isolation::enter(project, starts, args, stage, places)?;
+    test_files::run_files(&files, args, entered, contract, ui)
 }
 
 /// Asks before the commands run.
@@ -138,7 +143,7 @@ fn run_hooks(
     plan: &HookPlan,
     args: &HookTestArgs,
     places: &ClientEnvironment,
-    folder: &TrialFolder,
+    (folder, isolation): (TrialFolder, Isolation),
     contract: Contract,
 ) -> CommandResult<HookTestRun> {
     let failed = |error: std::io::Error| {
@@ -152,7 +157,7 @@ fn run_hooks(
     };
     let mut run = HookTestRun {
         client: contract.version().to_string(),
-        isolation: folder.isolation.clone(),
+        isolation,
         hooks: Vec::new(),
         together: Vec::new(),
     };
@@ -160,7 +165,7 @@ fn run_hooks(
         let hooks: Vec<PlannedHook> = (plan.hooks.iter().filter(|hook| hook.hook.event == event))
             .map(|hook| hook.in_folder(&plan.project, &folder.environment.project))
             .collect();
-        let payloads = payloads_for(event, &hooks, args, folder);
+        let payloads = payloads_for(event, &hooks, args, &folder);
         let mut tested = Vec::new();
         for hook in &hooks {
             let facts = ScriptFacts::read(&hook.hook, runner.environment(), &hook.tools);

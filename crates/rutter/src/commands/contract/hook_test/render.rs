@@ -36,7 +36,12 @@ fn describe_isolation(isolation: &Isolation) -> String {
         if isolation.project_copy { "on a copy of the project" } else { "in the project itself" };
     let network =
         if isolation.no_network { "without a network" } else { "with the network of this machine" };
-    format!("{project}, with an empty home folder, {network}")
+    let files = match (isolation.read_only_files, isolation.hidden_home) {
+        (true, true) => "other files are read-only, your home folder is hidden",
+        (true, false) => "other files are read-only, your home folder can be read",
+        (false, _) => "other files are NOT protected",
+    };
+    format!("{project}, with an empty home folder, {network}; {files}")
 }
 
 fn print_report(report: &HookTestReport, out: &mut dyn Write) -> io::Result<()> {

@@ -62,22 +62,21 @@ fn load_file(path: &Path, start: Option<&HookStart>) -> CommandResult<PlannedFil
 pub(super) fn run_files(
     files: &[PlannedFile],
     args: &HookTestArgs,
-    folder: TrialFolder,
+    (folder, isolation): (TrialFolder, Isolation),
     contract: Contract,
     ui: &mut Ui<'_>,
 ) -> CommandResult {
-    let runner = TrialRunner::new(folder.environment.clone())?;
+    let runner = TrialRunner::new(folder.environment)?;
     let results = files.iter().map(|file| TestFileResults {
         file: file.path.to_line(),
         tests: file.cases.iter().map(|case| case.run(&runner, &file.start, contract)).collect(),
     });
     let run = TestFilesRun {
         client: contract.version().to_string(),
-        isolation: folder.isolation.clone(),
+        isolation,
         files: results.collect(),
     };
     drop(runner);
-    folder.close()?;
     match args.chosen_format() {
         HookTestFormat::Json => ui.print_json(&run)?,
         HookTestFormat::Text => write!(ui.out, "{}", render_text(&run))?,
@@ -183,7 +182,14 @@ mod tests {
             vec![test("push #1", &[]), test("a <b> & \"c\"", &["expected\nblocked", "late"])];
         TestFilesRun {
             client: "1.2.3".to_owned(),
-            isolation: Isolation { project_copy: true, scratch_home: true, no_network: true },
+            isolation: Isolation {
+                project_copy: true,
+                scratch_home: true,
+                no_network: true,
+                read_only_files: true,
+                hidden_home: true,
+                own_processes: true,
+            },
             files: vec![TestFileResults { file: "x.hooktest.toml".to_owned(), tests }],
         }
     }
