@@ -31,8 +31,10 @@ fn is_protected(isolation: &Value) -> bool {
 fn other_files_cannot_be_written() {
     let project = HookProject::new(&[("notes.txt", "mine")]);
     let folder = project.folder.path();
-    fs::write(folder.join("log"), "old\n").unwrap();
-    let (home, outside) = (folder.join("home"), folder.join("log"));
+    // Not below `/tmp`, which is another folder for a hook.
+    let elsewhere = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let (home, outside) = (folder.join("home"), elsewhere.path().join("log"));
+    fs::write(&outside, "old\n").unwrap();
     let (original, temporary) =
         (project.path().join("notes.txt"), Path::new("/tmp/rutter-hook-wrote"));
     let line = format!(
