@@ -9,6 +9,7 @@
 
 mod audit;
 mod judgement;
+mod latency_budget;
 mod merge;
 mod payloads;
 mod project_copy;
@@ -19,7 +20,8 @@ mod trial;
 
 pub use audit::{AuditCase, FailOpenAudit, ProgramFolder, audit_guard};
 pub use judgement::{JudgedTrial, TrialEffect, ignores_on_failure, judge_trial};
-pub use merge::{MergedAnswer, merge_answers};
+pub use latency_budget::latency_budget;
+pub use merge::{CompletionPlace, MergedAnswer, OrderOutcome, merge_answers};
 pub use payloads::{
     PayloadKind, TestPayload, base_payload, has_tool, test_payloads, transcript_path,
 };
