@@ -18,7 +18,7 @@ mod script_facts;
 mod test_file;
 mod trial;
 
-pub use audit::{AuditCase, FailOpenAudit, ProgramFolder, audit_guard};
+pub use audit::{AuditCase, FailOpenAudit, ProgramFolder};
 pub use judgement::{JudgedTrial, TrialEffect, ignores_on_failure, judge_trial};
 pub use latency_budget::latency_budget;
 pub use merge::{CompletionPlace, MergedAnswer, OrderOutcome, merge_answers};

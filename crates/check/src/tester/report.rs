@@ -8,7 +8,7 @@ use rutter_contract::verdict::MistakeSeverity;
 use rutter_contract::version::Contract;
 use serde::Serialize;
 
-use super::audit::{FailOpenAudit, ProgramFolder, audit_guard};
+use super::audit::{AuditPlan, FailOpenAudit, ProgramFolder, audit_guard, find_used_files};
 use super::judgement::{JudgedTrial, TrialEffect, judge_trial};
 use super::latency_budget::latency_budget;
 use super::payloads::{PayloadKind, TestPayload};
@@ -132,7 +132,9 @@ pub fn run_hook_test<'a>(
     contract: Contract,
 ) -> TestedPayloads {
     let mut trials: Vec<Option<JudgedTrial>> = Vec::new();
-    let (begun, mut late, mut unrun) = (Instant::now(), 0, 0);
+    // A command that was late on another event is probably late again.
+    let before = runner.late_trials(&hook.start).min(MAX_LATE_TRIALS - 1);
+    let (begun, mut late, mut unrun) = (Instant::now(), before, 0);
     let mut is_startable = true;
     for payload in payloads {
         if !is_wanted(payload) {
@@ -166,9 +168,14 @@ pub fn run_hook_test<'a>(
     let texts: Vec<&str> = facts.texts.iter().map(String::as_str).collect();
     let audit = blocked.and_then(|(payload, _)| {
         let folder = programs()?;
-        let used = folder.programs_in(&texts);
+        let programs = folder.programs_in(&texts);
+        // Only a copy of a project may miss a file.
+        let copy = &runner.environment().project;
+        let mut files = find_used_files(&facts.scripts, &facts.texts);
+        files.retain(|file| runner.environment().is_copy && file.starts_with(copy));
+        let plan = AuditPlan { folder, programs: &programs, files: &files };
         let blocked = (payload.name.as_str(), &payload.value);
-        audit_guard(runner, hook, blocked, (folder, &used), contract).ok().flatten()
+        audit_guard(runner, hook, blocked, plan, contract).ok().flatten()
     });
     let is_silent = run.iter().all(|(_, trial)| trial.effect == TrialEffect::Silent);
     let conclusion = if !defects.is_empty() {

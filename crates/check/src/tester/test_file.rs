@@ -355,6 +355,7 @@ mod tests {
             home: scratch.path().to_owned(),
             temporary: scratch.path().to_owned(),
             variables: vec![("PATH".into(), "/usr/bin:/bin".into())],
+            is_copy: true,
         };
         let runner = TrialRunner::new(environment).unwrap();
         let start = file.start.clone().unwrap();

@@ -23,6 +23,9 @@ pub struct HookTestArgs {
     /// Run the tests of these files (*.hooktest.toml) instead of the built-in payloads
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["settings", "event", "tool"])]
     pub tests: Vec<PathBuf>,
+    /// The longest time of a hook in milliseconds, for 95 % of the payloads [default: 50 to 10000, by the event; only shown]
+    #[arg(long, value_name = "MS", conflicts_with = "tests")]
+    pub budget: Option<u64>,
     /// Run the commands without asking
     #[arg(long)]
     pub yes: bool,

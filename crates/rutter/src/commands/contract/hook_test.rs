@@ -28,9 +28,11 @@ mod sandbox;
 #[path = "hook_test/no_sandbox.rs"]
 mod sandbox;
 mod test_files;
+mod waits;
 
 use isolation::{Isolation, TrialFolder};
 use plan::{HookPlan, PlannedHook};
+use waits::{ToolWait, ToolWaits};
 
 /// The results of a run.
 #[derive(Debug, Serialize)]
@@ -40,6 +42,8 @@ struct HookTestRun {
     hooks: Vec<HookTestReport>,
     /// The merged answers of several hooks. Empty if no payload reaches two hooks.
     together: Vec<MergedEvent>,
+    /// The waits for hooks before and after a call together. Empty if no tool has both.
+    calls: Vec<ToolWait>,
 }
 
 /// The merged answers of an event.
@@ -160,7 +164,9 @@ fn run_hooks(
         isolation,
         hooks: Vec::new(),
         together: Vec::new(),
+        calls: Vec::new(),
     };
+    let mut waits = ToolWaits::default();
     for event in plan.events() {
         let hooks: Vec<PlannedHook> = (plan.hooks.iter().filter(|hook| hook.hook.event == event))
             .map(|hook| hook.in_folder(&plan.project, &folder.environment.project))
@@ -169,7 +175,7 @@ fn run_hooks(
         let mut tested = Vec::new();
         for hook in &hooks {
             let facts = ScriptFacts::read(&hook.hook, runner.environment(), &hook.tools);
-            let TestedPayloads { report, trials } = run_hook_test(
+            let TestedPayloads { mut report, trials } = run_hook_test(
                 &runner,
                 &hook.hook,
                 &payloads,
@@ -178,11 +184,16 @@ fn run_hooks(
                 &find_programs,
                 contract,
             );
+            if let Some(budget) = args.budget {
+                report.apply_budget(budget);
+            }
             run.hooks.push(report);
             tested.push(trials);
         }
+        waits.add(event, &hooks, &payloads, &tested);
         run.together.extend(merge_event(event, &hooks, &payloads, &tested));
     }
+    run.calls = waits.finish();
     Ok(run)
 }
 

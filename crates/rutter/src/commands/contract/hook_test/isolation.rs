@@ -84,6 +84,7 @@ impl TrialFolder {
             temporary: root.join("tmp"),
             variables: environment::hook_variables(),
             home: root.join("home"),
+            is_copy: !args.in_place,
         };
         environment.variables.push(("RUTTER_HOME".into(), root.join("memory").into()));
         Self { environment, root }
@@ -262,6 +263,9 @@ fn command_words(
     }
     for tool in &args.tool {
         add("--tool", tool.into());
+    }
+    if let Some(budget) = args.budget {
+        add("--budget", budget.to_string().into());
     }
     if let Some(path) = &args.settings {
         add("--settings", path.into());
