@@ -16,6 +16,7 @@ mod project_copy;
 mod report;
 mod script_facts;
 mod test_file;
+mod test_update;
 mod trial;
 
 pub use audit::{AuditCase, FailOpenAudit, ProgramFolder};
@@ -31,7 +32,11 @@ pub use report::{
     TestedPayloads, run_hook_test,
 };
 pub use script_facts::{DeadInput, ScriptFacts};
-pub use test_file::{ExpectedVerdict, HookTestCase, HookTestFile, HookTestResult, TestFileError};
+pub use test_file::{
+    CaseAnswer, ExpectedVerdict, HookTestCase, HookTestFile, HookTestResult, ObservedAnswer,
+    TestFileError,
+};
+pub use test_update::{UpdatedTests, update_tests};
 pub use trial::{
     HookStart, HookTrial, MAX_TRIAL_TIME, TRIAL_SESSION_ID, TestedHook, TrialEnding,
     TrialEnvironment, TrialRunner,

@@ -229,7 +229,6 @@ pub(super) fn audit_guard(
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
 
     use rutter_contract::EventName;
     use serde_json::json;

@@ -26,6 +26,9 @@ pub struct HookTestArgs {
     /// The longest time of a hook in milliseconds, for 95 % of the payloads [default: 50 to 10000, by the event; only shown]
     #[arg(long, value_name = "MS", conflicts_with = "tests")]
     pub budget: Option<u64>,
+    /// Write the observed verdicts, texts and exit codes into the test files, for tests that fail or expect nothing
+    #[arg(long, requires = "tests")]
+    pub update: bool,
     /// Run the commands without asking
     #[arg(long)]
     pub yes: bool,

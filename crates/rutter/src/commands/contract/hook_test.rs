@@ -2,23 +2,23 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use rutter_check::tester::{
-    HookConclusion, HookStart, HookTestReport, JudgedTrial, MergedAnswer, ProgramFolder,
-    ScriptFacts, TestPayload, TestedPayloads, TrialRunner, merge_answers, run_hook_test,
-    test_payloads,
+    HookConclusion, HookTestReport, JudgedTrial, MergedAnswer, ProgramFolder, ScriptFacts,
+    TestPayload, TestedPayloads, TrialRunner, merge_answers, run_hook_test, test_payloads,
 };
 use rutter_contract::EventName;
 use rutter_contract::version::Contract;
 use serde::Serialize;
 
-use crate::ask::confirm;
 use crate::cli::hook_test::{HookTestArgs, HookTestFormat};
 use crate::doctor::ClientEnvironment;
 use crate::environment::Environment;
-use crate::ui::{Ui, format_count, one_line};
+use crate::ui::Ui;
 use crate::{CommandError, CommandResult};
 
+mod consent;
 mod isolation;
 mod plan;
 mod render;
@@ -30,6 +30,7 @@ mod sandbox;
 mod test_files;
 mod waits;
 
+use consent::ask_to_run;
 use isolation::{Isolation, TrialFolder};
 use plan::{HookPlan, PlannedHook};
 use waits::{ToolWait, ToolWaits};
@@ -72,7 +73,7 @@ pub(crate) fn run(args: &HookTestArgs, env: &Environment, ui: &mut Ui<'_>) -> Co
     let places = ClientEnvironment::from_env(env)?;
     let contract = super::contract_for(&args.client, ui)?;
     if !args.tests.is_empty() {
-        return run_test_files(args, &places, contract, ui);
+        return run_test_files(args, &places, &env.data, contract, ui);
     }
     if !matches!(args.chosen_format(), HookTestFormat::Text | HookTestFormat::Json) {
         let message = "the formats junit and tap are for --tests; use --json";
@@ -83,7 +84,8 @@ pub(crate) fn run(args: &HookTestArgs, env: &Environment, ui: &mut Ui<'_>) -> Co
         for note in &plan.notes {
             ui.print_note(note)?;
         }
-        ask_to_run(plan.hooks.iter().map(|hook| &hook.hook.start), args, ui)?;
+        let starts = plan.hooks.iter().map(|hook| &hook.hook.start);
+        ask_to_run(starts, &plan.project, &env.data, args, ui)?;
         return isolation::start(&plan.project, args, ui, |_, _| Ok(()));
     };
     let starts = plan.hooks.iter().map(|hook| (&hook.hook.start, hook.hook.plugin.as_deref()));
@@ -102,45 +104,25 @@ pub(crate) fn run(args: &HookTestArgs, env: &Environment, ui: &mut Ui<'_>) -> Co
 fn run_test_files(
     args: &HookTestArgs,
     places: &ClientEnvironment,
+    data: &Path,
     contract: Contract,
     ui: &mut Ui<'_>,
 ) -> CommandResult {
     let project = &places.files.folder;
-    let files = test_files::load_files(&args.tests, plan::command_start(args, project).as_ref())?;
+    let files = test_files::load_files(args, places, contract)?;
     let Some(stage) = args.stage() else {
-        ask_to_run(files.iter().map(|file| &file.start), args, ui)?;
-        return isolation::start(project, args, ui, |_, _| Ok(()));
+        for note in files.iter().flat_map(|file| file.notes()) {
+            ui.print_note(note)?;
+        }
+        let starts = files.iter().flat_map(|file| file.starts()).map(|(start, _)| start);
+        ask_to_run(starts, project, data, args, ui)?;
+        return isolation::start(project, args, ui, |scratch, ui| {
+            test_files::update_files(&files, scratch, args, ui)
+        });
     };
-    let starts = files.iter().map(|file| (&file.start, None));
+    let starts = files.iter().flat_map(|file| file.starts());
     let entered = isolation::enter(project, starts, args, stage, places)?;
     test_files::run_files(&files, args, entered, contract, ui)
-}
-
-/// Asks before the commands run.
-fn ask_to_run<'a>(
-    starts: impl Iterator<Item = &'a HookStart>,
-    args: &HookTestArgs,
-    ui: &mut Ui<'_>,
-) -> CommandResult {
-    if args.yes {
-        return Ok(());
-    }
-    let commands: BTreeSet<String> = starts.map(|start| one_line(&start.to_line())).collect();
-    if !ui.terminal {
-        let message =
-            "a hook may do anything; read it, then add --yes to run it without a terminal";
-        return Err(CommandError::Usage(message.to_owned()));
-    }
-    for command in &commands {
-        writeln!(ui.err, "  {command}")?;
-    }
-    let folder = if args.in_place { "in this folder" } else { "on a copy of this folder" };
-    let question = format!("Run {} {folder}?", format_count(commands.len() as u64, "command"));
-    if confirm(&question, ui)? {
-        return Ok(());
-    }
-    writeln!(ui.err, "nothing was run")?;
-    Err(CommandError::Declined)
 }
 
 fn run_hooks(

@@ -279,6 +279,9 @@ fn command_words(
     for path in &args.tests {
         add("--tests", path.into());
     }
+    if args.update {
+        words.push("--update".into());
+    }
     if args.in_place {
         words.push("--in-place".into());
     }

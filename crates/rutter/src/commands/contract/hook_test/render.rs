@@ -17,6 +17,8 @@ use crate::ui::{Ui, format_count, one_line};
 
 /// Number of payloads that a group names.
 const MAX_NAMED_PAYLOADS: usize = 12;
+/// Number of characters of an input that are shown.
+const MAX_INPUT_CHARS: usize = 100;
 /// Width of the column with effects.
 const EFFECT_WIDTH: usize = 10;
 
@@ -75,7 +77,8 @@ fn print_report(
         latency.p50_ms,
         latency.p95_ms
     )?;
-    if report.over_budget {
+    let is_defect = report.defects.iter().any(|defect| defect.code == "over-budget");
+    if report.over_budget && !is_defect {
         writeln!(out, "slow: hooks of {} should take {} ms (p95)", report.event, report.budget_ms)?;
     }
     if report.unrun_payloads > 0 {
@@ -219,10 +222,11 @@ fn print_merged(event: &MergedEvent, out: &mut dyn Write) -> io::Result<()> {
                 CompletionPlace::First => "first",
                 CompletionPlace::Last => "last",
             };
-            let input = outcome
-                .new_input
-                .as_ref()
-                .map(|input| format!(", with the input {}", quote_beginning(&input.to_string())));
+            let input = outcome.new_input.as_ref().map(|input| {
+                let text: String =
+                    one_line(&input.to_string()).chars().take(MAX_INPUT_CHARS).collect();
+                format!(", with the input {text}")
+            });
             let (number, input) = (outcome.hook + 1, input.unwrap_or_default());
             writeln!(
                 out,
