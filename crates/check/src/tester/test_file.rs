@@ -310,7 +310,7 @@ impl HookTestCase {
             ending: Some(judged.trial.ending.clone()),
             took: judged.trial.took,
         };
-        self.compare(answer)
+        self.compare(&answer)
     }
 
     /// Returns the result of a test that cannot run.
@@ -325,7 +325,7 @@ impl HookTestCase {
     }
 
     /// Compares an answer with the expectations.
-    pub fn compare(&self, answer: CaseAnswer) -> HookTestResult {
+    pub fn compare(&self, answer: &CaseAnswer) -> HookTestResult {
         let mut failures = Vec::new();
         if let Some(expected) = self.verdict.filter(|expected| !expected.is_met(answer.effect)) {
             failures.push(format!(
@@ -358,7 +358,7 @@ impl HookTestCase {
             failures.push(format!("took {} ms, more than {limit} ms", took.as_millis()));
         }
         let milliseconds = (took.as_secs_f64() * 10_000.0).round() / 10.0;
-        let observed = Some(self.observe(&answer));
+        let observed = Some(self.observe(answer));
         let (name, effect) = (self.name.clone(), answer.effect);
         HookTestResult { name, failures, effect, milliseconds, observed }
     }

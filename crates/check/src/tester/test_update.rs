@@ -1,5 +1,6 @@
 //! Writes observed answers into the text of a test file, which keeps its comments and its order.
 
+use std::fmt::Write as _;
 use std::ops::Range;
 
 use toml::Spanned;
@@ -55,7 +56,9 @@ fn quote(text: &str) -> String {
     for sign in text.chars() {
         match sign {
             '"' | '\\' => quoted.extend(['\\', sign]),
-            sign if sign.is_control() => quoted.push_str(&format!("\\u{:04X}", u32::from(sign))),
+            sign if sign.is_control() => {
+                let _ = write!(quoted, "\\u{:04X}", u32::from(sign));
+            }
             sign => quoted.push(sign),
         }
     }
@@ -65,14 +68,13 @@ fn quote(text: &str) -> String {
 
 fn replace_value(text: &str, number: usize, key: &str, value: &str) -> Option<String> {
     let table = DeTable::parse(text).ok()?;
-    let (place, replacement) = match find_span(table.get_ref(), number, key) {
-        Some(span) => (span, value.to_owned()),
-        None => {
-            // A new line behind that of the event, which every test has.
-            let span = find_span(table.get_ref(), number, "event")?;
-            let end = text[span.end..].find('\n').map_or(text.len(), |at| span.end + at);
-            (end..end, format!("\n{key} = {value}"))
-        }
+    let (place, replacement) = if let Some(span) = find_span(table.get_ref(), number, key) {
+        (span, value.to_owned())
+    } else {
+        // A new line behind that of the event, which every test has.
+        let span = find_span(table.get_ref(), number, "event")?;
+        let end = text[span.end..].find('\n').map_or(text.len(), |at| span.end + at);
+        (end..end, format!("\n{key} = {value}"))
     };
     let mut edited = text.to_owned();
     edited.replace_range(place, &replacement);

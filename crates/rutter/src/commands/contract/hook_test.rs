@@ -33,6 +33,7 @@ mod waits;
 use consent::ask_to_run;
 use isolation::{Isolation, TrialFolder};
 use plan::{HookPlan, PlannedHook};
+use test_files::PlannedFile;
 use waits::{ToolWait, ToolWaits};
 
 /// The results of a run.
@@ -111,16 +112,16 @@ fn run_test_files(
     let project = &places.files.folder;
     let files = test_files::load_files(args, places, contract)?;
     let Some(stage) = args.stage() else {
-        for note in files.iter().flat_map(|file| file.notes()) {
+        for note in files.iter().flat_map(PlannedFile::notes) {
             ui.print_note(note)?;
         }
-        let starts = files.iter().flat_map(|file| file.starts()).map(|(start, _)| start);
+        let starts = files.iter().flat_map(PlannedFile::starts).map(|(start, _)| start);
         ask_to_run(starts, project, data, args, ui)?;
         return isolation::start(project, args, ui, |scratch, ui| {
             test_files::update_files(&files, scratch, args, ui)
         });
     };
-    let starts = files.iter().flat_map(|file| file.starts());
+    let starts = files.iter().flat_map(PlannedFile::starts);
     let entered = isolation::enter(project, starts, args, stage, places)?;
     test_files::run_files(&files, args, entered, contract, ui)
 }

@@ -185,7 +185,9 @@ pub(super) fn enter<'a>(
             add_with_target(project, &mut kept);
         }
         for (start, plugin) in starts {
-            plugin.into_iter().for_each(|plugin| add_with_target(plugin, &mut kept));
+            if let Some(plugin) = plugin {
+                add_with_target(plugin, &mut kept);
+            }
             add_named_files(start, home, &mut kept);
         }
         let mut writable = vec![root.to_owned()];

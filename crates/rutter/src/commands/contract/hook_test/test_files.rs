@@ -196,7 +196,7 @@ fn run_case_on_settings(
     let numbered: Vec<(usize, &JudgedTrial)> = trials.iter().enumerate().collect();
     let merged = merge_answers(case.event, &numbered);
     let deciding = merged.as_ref().and_then(|merged| trials.get(*merged.decided_by.first()?));
-    case.compare(CaseAnswer {
+    case.compare(&CaseAnswer {
         effect: merged.as_ref().map_or(TrialEffect::Silent, |merged| merged.effect),
         sentence: deciding.map_or_else(
             || "No hook of the settings runs for this payload.".to_owned(),

@@ -45,9 +45,9 @@ impl ToolWaits {
         for (index, payload) in payloads.iter().enumerate() {
             let Some(tool) = payload.value["tool_name"].as_str() else { continue };
             let trials = tested.iter().zip(hooks).filter(|(_, hook)| !hook.is_async);
-            let took =
+            let durations =
                 trials.filter_map(|(trials, _)| Some(trials.get(index)?.as_ref()?.trial.took));
-            if let Some(slowest) = took.max() {
+            if let Some(slowest) = durations.max() {
                 self.waits.entry(tool.to_owned()).or_default()[side].push(slowest);
             }
         }
