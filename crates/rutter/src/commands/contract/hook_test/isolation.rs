@@ -147,6 +147,10 @@ pub(super) fn start(
 
 /// Enters namespaces and starts the process in them.
 pub(super) fn start_in_namespaces(args: &HookTestArgs, root: &Path) -> CommandResult {
+    // The first process of a namespace runs hooks. If it came here, each process would start another one.
+    if std::process::id() == 1 {
+        return Err(CommandError::Refused("the run cannot start in itself".to_owned()));
+    }
     end_with_parent();
     // A hook must not write to the terminal. An error means that there is none.
     let _ = rustix::process::setsid();
