@@ -52,6 +52,11 @@ impl DataDir {
         self.folder.join("vectors")
     }
 
+    /// The list of hooks that the user agreed to run for a test.
+    pub fn tested_hooks(&self) -> PathBuf {
+        self.folder.join("tested-hooks")
+    }
+
     /// The list of checkouts with trusted settings.
     pub fn trusted(&self) -> PathBuf {
         self.folder.join("trusted")

@@ -9,6 +9,7 @@ use rutter_contract::verdict::{
 };
 use rutter_contract::version::{Contract, Version};
 use serde::Serialize;
+use serde_json::Value;
 
 use super::trial::{HookTrial, TestedHook, TrialEnding};
 
@@ -82,6 +83,8 @@ pub struct JudgedTrial {
     pub effect: TrialEffect,
     /// The verdict on the answer. None if there is no answer to judge.
     pub verdict: Option<Verdict>,
+    /// The input that the call gets instead. None if the hook replaces none.
+    pub new_input: Option<Value>,
 }
 
 /// Returns true for events on which the client ignores `onFailure`.
@@ -121,8 +124,9 @@ pub fn judge_trial(hook: &TestedHook, trial: HookTrial, contract: Contract) -> J
         (None, TrialEnding::TimedOut) => TrialEffect::TimedOut,
         (None, _) => TrialEffect::Failed,
     };
+    let new_input = verdict.as_ref().and_then(|_| find_new_input(&trial.stdout));
     if !fails_closed(hook, contract) || !effect.is_fault() {
-        return JudgedTrial { trial, effect, verdict };
+        return JudgedTrial { trial, effect, verdict, new_input };
     }
     let mut verdict = verdict;
     if let Some(verdict) = verdict.as_mut().filter(|verdict| verdict.tool.is_some()) {
@@ -140,7 +144,14 @@ pub fn judge_trial(hook: &TestedHook, trial: HookTrial, contract: Contract) -> J
             tell(&format!("{FAILED_CLOSED_TEXT}\n{}", stderr.trim()));
         }
     }
-    JudgedTrial { trial, effect: TrialEffect::Blocked, verdict }
+    JudgedTrial { trial, effect: TrialEffect::Blocked, verdict, new_input }
+}
+
+/// Returns `updatedInput` of an answer.
+fn find_new_input(stdout: &[u8]) -> Option<Value> {
+    let answer: Value = serde_json::from_slice(stdout).ok()?;
+    let places = ["/hookSpecificOutput/updatedInput", "/hookSpecificOutput/decision/updatedInput"];
+    places.into_iter().find_map(|place| answer.pointer(place)).cloned()
 }
 
 fn effect_of(verdict: &Verdict, exit: i32, is_silent: bool) -> TrialEffect {

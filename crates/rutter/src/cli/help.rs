@@ -154,6 +154,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "rutter contract test --event PreToolUse --tool Bash -- ./my-guard.sh",
             "rutter contract test --settings .claude/settings.json --yes --json",
             "rutter contract test --yes --tests guard.hooktest.toml --format junit",
+            "rutter contract test --yes --tests guard.hooktest.toml --update",
         ],
     ),
     (

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use rutter_contract::EventName;
 
-use super::hook_test::{HookTestArgs, HookTestFormat};
+use super::hook_test::{HookTestArgs, HookTestFormat, StageArgs};
 use super::{ClientArgs, EventParser};
 
 /// `rutter contract live`
@@ -50,7 +50,9 @@ impl LiveArgs {
             client: ClientArgs { client: None },
             json: self.json,
             format: HookTestFormat::Text,
-            without_network: false,
+            budget: None,
+            update: false,
+            stage: StageArgs::default(),
             command: self.command.clone(),
         }
     }

@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 use rutter_contract::EventName;
 use rutter_memory::Time;
 
+use super::hook_test::StageArgs;
 use super::{ClientArgs, EventParser, FormatArgs};
 
 /// `rutter contract record …`
@@ -117,9 +118,9 @@ pub struct ReplayArgs {
     /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,
-    /// True for the process that runs without a network.
-    #[arg(long, hide = true)]
-    pub without_network: bool,
+    /// The stage of the run.
+    #[command(flatten)]
+    pub stage: StageArgs,
     /// The command to run instead of the hooks: one argument for a shell, several for a program with arguments
     #[arg(value_name = "CMD", last = true)]
     pub command: Vec<String>,

@@ -154,6 +154,7 @@ fn compare_trials(
         project: record.project().to_owned(),
         home: record.project().parent().unwrap().join("home"),
         temporary: record.project().parent().unwrap().to_owned(),
+        is_copy: true,
         variables: vec![("PATH".into(), "/usr/bin:/bin".into())],
     };
     let runner = TrialRunner::new(environment).unwrap();

@@ -65,6 +65,9 @@ mod hook_recorder;
 mod hook_recording;
 /// `rutter contract test`: hooks as small scripts, and the reports on them.
 mod hook_test;
+
+/// `rutter contract test`: what a hook under test cannot reach.
+mod hook_isolation;
 /// File names and stored texts with injection attempts.
 mod hostile;
 /// Repositories that claim to be another project.

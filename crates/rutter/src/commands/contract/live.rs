@@ -39,7 +39,7 @@ pub(crate) fn run(args: &LiveArgs, env: &Environment, ui: &mut Ui<'_>) -> Comman
         ui.print_note(note)?;
     }
     let starts: Vec<HookStart> = plan.starts();
-    ask_to_run(starts.iter(), &args.to_test_args(), ui)?;
+    ask_to_run(starts.iter(), &places.files.folder, &env.data, &args.to_test_args(), ui)?;
     let scratch = ScratchFolder::open("live")?;
     let root = scratch.path().canonicalize()?;
     let bench = SessionBench { plan: &plan, places: &places, scratch: &root, prompt: &args.prompt };

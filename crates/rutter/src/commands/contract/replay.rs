@@ -14,8 +14,8 @@ use rutter_memory::Time;
 use rutter_memory::hook_recording::{CallPart, RecordedCall, redact_output};
 use serde::Serialize;
 
-use super::hook_test::ask_to_run_in;
-use super::hook_test::isolation::{Isolation, TrialFolder, run_words_without_network};
+use super::hook_test::ask_to_run;
+use super::hook_test::isolation::{self, HookRunStart, Isolation, TrialFolder};
 use super::hook_test::plan::{HookPlan, command_start};
 use super::recorded_calls::{
     describe_call, judge_recorded, recorded_contract, recorded_trial, select_calls,
@@ -98,6 +98,9 @@ struct Outcome {
 }
 
 pub(crate) fn run(args: &ReplayArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
+    if let Some(root) = args.stage.of_start() {
+        return isolation::start_in_namespaces(&run_start(args), root);
+    }
     let calls = select_calls(&args.calls, env)?;
     if calls.is_empty() {
         return Err(CommandError::Usage(
@@ -120,22 +123,20 @@ pub(crate) fn run(args: &ReplayArgs, env: &Environment, ui: &mut Ui<'_>) -> Comm
         }
         None => ReplayedHooks::Settings(HookPlan::create(&tests, &places, contract)?),
     };
-    if !args.without_network {
-        let starts = hooks.starts(&calls);
+    let starts = hooks.starts(&calls);
+    let Some(stage) = args.stage.of_run() else {
         if starts.is_empty() {
             return Err(CommandError::Usage(
                 "the settings have none of the recorded hooks any more; give a command behind `--`"
                     .to_owned(),
             ));
         }
-        ask_to_run_in(starts.iter(), args.yes, args.in_place, ui)?;
-        if let Some(result) = run_words_without_network(&command_words(args), ui)? {
-            return result;
-        }
-    }
-    let folder = TrialFolder::create_for(&project, args.in_place, args.without_network)?;
-    let run = replay_calls(&calls, &hooks, &folder, &project, args)?;
-    folder.close()?;
+        ask_to_run(starts.iter(), &project, &env.data, &tests, ui)?;
+        return isolation::start(&project, &run_start(args), ui, |_, _| Ok(()));
+    };
+    let starts = starts.iter().map(|start| (start, None));
+    let entered = isolation::enter(&project, starts, &run_start(args), stage, &places)?;
+    let run = replay_calls(&calls, &hooks, entered, &project, args)?;
     finish(&run, args, ui)
 }
 
@@ -224,7 +225,9 @@ fn test_args(args: &ReplayArgs) -> HookTestArgs {
         client: ClientArgs { client: args.client.client },
         json: false,
         format: HookTestFormat::Text,
-        without_network: args.without_network,
+        budget: None,
+        update: false,
+        stage: args.stage.clone(),
         command: args.command.clone(),
     }
 }
@@ -254,15 +257,14 @@ fn compare_versions(calls: &[(usize, RecordedCall)], contract: Contract) -> Repl
 fn replay_calls(
     calls: &[(usize, RecordedCall)],
     hooks: &ReplayedHooks,
-    folder: &TrialFolder,
+    (folder, isolation): (TrialFolder, Isolation),
     project: &Path,
     args: &ReplayArgs,
 ) -> CommandResult<ReplayRun> {
     let runner = TrialRunner::new(folder.environment.clone())?;
     let copy = &folder.environment.project;
-    let isolation = Some(folder.isolation.clone());
     let mut run = ReplayRun {
-        isolation,
+        isolation: Some(isolation),
         calls: 0,
         skipped: SkippedCalls::default(),
         differences: Vec::new(),
@@ -417,10 +419,9 @@ fn print_run(run: &ReplayRun, ui: &mut Ui<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Returns the command line of the process without a network.
-fn command_words(args: &ReplayArgs) -> Vec<OsString> {
-    let mut words: Vec<OsString> =
-        ["contract", "replay", "--yes", "--without-network"].map(OsString::from).to_vec();
+/// Returns the start of the processes that run the hooks.
+fn run_start(args: &ReplayArgs) -> HookRunStart<'_> {
+    let mut words: Vec<OsString> = ["contract", "replay", "--yes"].map(OsString::from).to_vec();
     let mut add = |option: &str, value: String| words.extend([option.into(), value.into()]);
     if let Some(hook) = &args.calls.hook {
         add("--hook", hook.clone());
@@ -443,11 +444,7 @@ fn command_words(args: &ReplayArgs) -> Vec<OsString> {
     if args.in_place {
         words.push("--in-place".into());
     }
-    if !args.command.is_empty() {
-        words.push("--".into());
-        words.extend(args.command.iter().map(OsString::from));
-    }
-    words
+    HookRunStart { words, command: &args.command, in_place: args.in_place }
 }
 
 #[cfg(test)]

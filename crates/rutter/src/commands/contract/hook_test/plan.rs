@@ -60,7 +60,7 @@ impl HookPlan {
         let project = places.files.folder.clone();
         let mut plan = Self { project, hooks: Vec::new(), notes: Vec::new() };
         if args.command.is_empty() {
-            plan.add_settings(args, places, contract)?;
+            plan.add_settings(args.settings.as_deref(), args.event, places, contract)?;
         } else {
             plan.add_command(args);
         }
@@ -80,6 +80,18 @@ impl HookPlan {
                 "there is no command hook to run{event}; give a command behind `--`, or a file with --settings"
             )));
         }
+        Ok(plan)
+    }
+
+    /// Creates the plan of all hooks of a settings file, plugin or project.
+    pub(super) fn from_settings(
+        path: &Path,
+        places: &ClientEnvironment,
+        contract: Contract,
+    ) -> CommandResult<Self> {
+        let project = places.files.folder.clone();
+        let mut plan = Self { project, hooks: Vec::new(), notes: Vec::new() };
+        plan.add_settings(Some(path), None, places, contract)?;
         Ok(plan)
     }
 
@@ -140,11 +152,12 @@ impl HookPlan {
 
     fn add_settings(
         &mut self,
-        args: &HookTestArgs,
+        path: Option<&Path>,
+        event: Option<EventName>,
         places: &ClientEnvironment,
         contract: Contract,
     ) -> CommandResult {
-        let layers = match &args.settings {
+        let layers = match path {
             None => load_folder_layers(&places.files, contract).layers,
             Some(path) => self.load_path(path, places, contract)?,
         };
@@ -160,7 +173,7 @@ impl HookPlan {
                     .push(format!("the client ignores {path}; `rutter contract lint` says why"));
             }
             for entry in layer.entries.iter().filter(|_| layer.state == LayerState::Read) {
-                if args.event.is_some_and(|event| event != entry.event) {
+                if event.is_some_and(|event| event != entry.event) {
                     continue;
                 }
                 let identity = (entry.event, entry.matcher.clone(), entry.dedup_key());

@@ -18,8 +18,8 @@ use super::super::hook_test::plan::expand_home;
 use super::plan::{LayerContent, LayerPlace, LivePlan};
 use crate::doctor::ClientEnvironment;
 use crate::environment;
-use crate::process::ProcessGroup;
 use crate::live_recorder::RECORDER_WORDS;
+use crate::process::ProcessGroup;
 use crate::{CommandError, CommandResult};
 
 /// The events of an ordinary session with tool calls.

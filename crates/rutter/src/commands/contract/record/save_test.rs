@@ -47,7 +47,7 @@ pub(super) fn run(args: &SaveTestArgs, env: &Environment, ui: &mut Ui<'_>) -> Co
         .map_err(|error| CommandError::Refused(format!("{}{error}", args.file.to_line())))?;
     let mut after = text.body.to_owned();
     let mut name = format!("{} {}", call.event, describe_call(&call));
-    let names: Vec<String> = match HookTestFile::parse(&after) {
+    let names: Vec<String> = match HookTestFile::parse(&after, false) {
         _ if after.trim().is_empty() => Vec::new(),
         Ok(file) => file.cases.into_iter().map(|case| case.name).collect(),
         Err(error) => {
@@ -77,7 +77,7 @@ pub(super) fn run(args: &SaveTestArgs, env: &Environment, ui: &mut Ui<'_>) -> Co
     }
     let _ = writeln!(after, "{expected}");
     // What is written must be what `contract test --tests` reads.
-    if let Err(error) = HookTestFile::parse(&after) {
+    if let Err(error) = HookTestFile::parse(&after, false) {
         return Err(refused(&format!("cannot be written as a test: {error}")));
     }
     contents.replace(Some(&text.encode(&after)))?;
@@ -128,7 +128,7 @@ mod tests {
             "command = \"x\"\n[[test]]\nname = \"n\"\nevent = \"Stop\"\nexit = 0\npayload = {}\n",
             toml_value(&input)
         );
-        let file = HookTestFile::parse(&text).unwrap();
+        let file = HookTestFile::parse(&text, false).unwrap();
         let mut expected = input.as_object().unwrap().clone();
         expected.remove("none");
         assert_eq!(file.cases[0].payload, expected);
