@@ -60,6 +60,10 @@ fn legacy_keys(payload: &Value) -> Map<String, Value> {
     add("stdout", response.and_then(|response| response.get("stdout")));
     add("stderr", response.and_then(|response| response.get("stderr")));
     add("output", response);
+    if payload.get("hook_event_name").is_some_and(|event| event == "SubagentStop") {
+        add("agent_name", payload.get("agent_type"));
+        add("output", payload.get("last_assistant_message"));
+    }
     let event = payload.get("hook_event_name").and_then(Value::as_str);
     let legacy_event = match event {
         Some("PreToolUse") => Some(json!("PreToolCall")),
@@ -143,6 +147,15 @@ mod tests {
         assert_eq!(legacy["stdout"], "make: *** [test] Error 1");
         assert_eq!((&legacy["tool"], &legacy["command"]), (&json!("Bash"), &json!("make test")));
         assert_eq!(legacy["event"], "PostToolCall");
+    }
+
+    #[test]
+    fn subagents_have_name_and_output() {
+        let payload = json!({
+            "hook_event_name": "SubagentStop", "agent_type": "qa", "last_assistant_message": "done",
+        });
+        let legacy = legacy_payload(payload);
+        assert_eq!((&legacy["agent_name"], &legacy["output"]), (&json!("qa"), &json!("done")));
     }
 
     #[test]

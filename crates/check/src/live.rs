@@ -27,25 +27,35 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+mod agreement;
 mod client;
 mod conversation;
 mod hook;
 mod model;
 mod process;
 mod record;
+mod recorder;
 mod sandbox;
 pub mod scenario;
 mod script;
+mod tool_calls;
+mod wrapped_settings;
 
+pub use agreement::{Disagreement, FiredHook, HookFiring, find_disagreements, group_firings};
 pub use client::ClientBinary;
 pub use conversation::{Conversation, ConversationStep};
 pub use hook::TestHook;
 pub use model::{ModelRequest, ModelThread, ScriptedModel};
 pub use process::ProcessEnding;
 pub use record::{HookResponse, ModelText, RecordedHookCall, RunRecord};
+pub use recorder::{
+    RecordedHookEnd, RecordedHookRun, hook_command, read_hook_runs, record_hook_run,
+};
 pub use sandbox::Sandbox;
 pub use scenario::EventScenario;
 pub use script::{ContentBlock, ModelScript, ModelTurn};
+pub use tool_calls::{CALLABLE_TOOLS, prepare_tool_calls};
+pub use wrapped_settings::{HookWrapper, LeftOutSettings, WrappedHook};
 
 /// An error in driving a client. Misbehaviour of the client itself is in the [`RunRecord`].
 #[derive(Debug, thiserror::Error)]

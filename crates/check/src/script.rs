@@ -13,7 +13,9 @@ use rutter_contract::EventName;
 
 mod bash;
 mod command;
+mod event_names;
 mod exits;
+mod fix;
 mod javascript;
 mod javascript_flow;
 mod jq;
@@ -34,9 +36,12 @@ pub use command::{
     CommandContext, CommandFault, CommandFaultKind, CommandReport, HookCommand, HookFile,
     StartedScript, read_command,
 };
+pub use event_names::{find_meant_events, find_named_events};
 pub use exits::{ExitFacts, ExitLiteral};
+pub(crate) use fix::answer_edits;
+pub use fix::{ScriptCorrection, ScriptFix, ScriptRemark, fix_script};
 pub use object::AnswerLiteral;
-pub use payload::UnsentKey;
+pub use payload::{UnsentKey, is_for_other_programs};
 pub use shell::BashConstruct;
 pub use tokens::PLACEHOLDER;
 

@@ -31,6 +31,7 @@ mod plugin_folder;
 mod plugins;
 #[cfg(test)]
 mod properties;
+mod recorder;
 mod regular_file;
 mod rules;
 mod servers;
@@ -67,6 +68,9 @@ pub use location::{FileLocation, LineIndex, line_and_column};
 pub use outline::{JsonItem, JsonOutline, JsonType};
 pub use plugin_folder::{LostPart, PluginFault, PluginFaultKind, PluginFolder, load_plugin_folder};
 pub use plugins::{EnabledPlugin, enabled_plugins, load_plugin_layers};
+pub use recorder::{
+    PROGRAM_WORD, RECORDER_WORDS, RecorderEdit, SHELL_OPTION, add_recorder, remove_recorder,
+};
 pub use regular_file::{FileReadError, is_same_path, read_regular_file};
 pub use rules::{
     PermissionRule, RuleList, allows_tools, allows_whole_server, bypasses_permissions,

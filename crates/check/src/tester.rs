@@ -9,17 +9,20 @@
 
 mod audit;
 mod judgement;
+mod latency_budget;
 mod merge;
 mod payloads;
 mod project_copy;
 mod report;
 mod script_facts;
 mod test_file;
+mod test_update;
 mod trial;
 
-pub use audit::{AuditCase, FailOpenAudit, ProgramFolder, audit_guard};
+pub use audit::{AuditCase, FailOpenAudit, ProgramFolder};
 pub use judgement::{JudgedTrial, TrialEffect, ignores_on_failure, judge_trial};
-pub use merge::{MergedAnswer, merge_answers};
+pub use latency_budget::latency_budget;
+pub use merge::{CompletionPlace, MergedAnswer, OrderOutcome, merge_answers};
 pub use payloads::{
     PayloadKind, TestPayload, base_payload, has_tool, test_payloads, transcript_path,
 };
@@ -29,7 +32,11 @@ pub use report::{
     TestedPayloads, run_hook_test,
 };
 pub use script_facts::{DeadInput, ScriptFacts};
-pub use test_file::{ExpectedVerdict, HookTestCase, HookTestFile, HookTestResult, TestFileError};
+pub use test_file::{
+    CaseAnswer, ExpectedVerdict, HookTestCase, HookTestFile, HookTestResult, ObservedAnswer,
+    TestFileError,
+};
+pub use test_update::{UpdatedTests, update_tests};
 pub use trial::{
     HookStart, HookTrial, MAX_TRIAL_TIME, TRIAL_SESSION_ID, TestedHook, TrialEnding,
     TrialEnvironment, TrialRunner,

@@ -26,6 +26,7 @@ mod apply;
 pub mod catalogue;
 mod correct;
 mod diagnose;
+mod repair;
 mod validate;
 
 use answer::ParsedAnswer;

@@ -52,6 +52,11 @@ impl DataDir {
         self.folder.join("vectors")
     }
 
+    /// The list of hooks that the user agreed to run for a test.
+    pub fn tested_hooks(&self) -> PathBuf {
+        self.folder.join("tested-hooks")
+    }
+
     /// The list of checkouts with trusted settings.
     pub fn trusted(&self) -> PathBuf {
         self.folder.join("trusted")
@@ -80,6 +85,11 @@ impl DataDir {
     /// The token that HTTP clients have to present.
     pub fn http_token(&self) -> PathBuf {
         self.folder.join("http-token")
+    }
+
+    /// The recorded calls of hooks, a folder for each project.
+    pub fn recordings(&self) -> PathBuf {
+        self.folder.join("recordings")
     }
 
     /// The queue of records that hooks could not write in time.

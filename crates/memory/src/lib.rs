@@ -16,6 +16,8 @@ pub mod episode;
 pub mod experience;
 pub mod fingerprints;
 pub mod ghap;
+pub mod hook_consent;
+pub mod hook_recording;
 mod id;
 pub mod injection;
 pub mod log;

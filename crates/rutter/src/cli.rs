@@ -14,12 +14,15 @@ use rutter_contract::{EventName, UnknownEvent};
 pub mod author;
 pub mod config;
 pub mod demo;
+pub mod fix;
 pub mod gate;
 mod help;
 pub mod hook_test;
 pub mod install;
 pub mod lint;
+pub mod live;
 pub mod memory;
+pub mod record;
 pub mod server;
 pub mod steer;
 pub mod values;
@@ -218,6 +221,30 @@ pub enum ContractCommand {
     /// Runs on a copy of the project with an empty home folder, and without a network where the system allows. Asks before
     /// it runs a command. Exits with 1 if the hook has a defect. A hook that is silent on every payload is unknown, not good.
     Test(hook_test::HookTestArgs),
+    /// Correct the answers that a hook script prints, in the script itself
+    ///
+    /// Prints the corrections as a diff. Only literal answers are corrected: `echo`, `printf`, here-documents, `jq -n`, and
+    /// objects of Python and JavaScript. Exits with 1 if a mistake is left.
+    Fix(fix::FixArgs),
+    /// Record what the client sends to hooks and what they answer
+    ///
+    /// Puts a recorder in front of the command hooks of the settings, which passes everything on unchanged. `off` restores the
+    /// settings exactly. Secrets are removed before anything is written.
+    Record {
+        /// The subcommand.
+        #[command(subcommand)]
+        command: record::RecordCommand,
+    },
+    /// Run hooks again on what was recorded, and compare the verdicts
+    ///
+    /// Runs the hooks as the settings have them now, or the given command, on a copy of the project like `contract test`. Exits
+    /// with 1 if a verdict differs. With --client it compares the verdicts of the recorded answers, and runs nothing.
+    Replay(record::ReplayArgs),
+    /// Run hooks in the installed Claude Code, offline against a scripted model, and say what it did with their answers
+    ///
+    /// Runs on a copy of the project with an empty home folder. The client gets a made-up key and an address on this machine.
+    /// Asks before it runs a command. Exits with 1 if a hook did not fire, or if its answer was lost.
+    Live(live::LiveArgs),
     /// Print a correct answer of a hook, for shell scripts
     ///
     /// Exits with 2 if the client would drop the answer: a guard that is written wrongly then blocks.

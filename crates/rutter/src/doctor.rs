@@ -142,6 +142,7 @@ impl DoctorReport {
         let mut layers = load_layers(&places.files, contract);
         findings.extend(layers::check_layers(&layers));
         findings.extend(layers::check_switches(&layers, places, contract, &env.data));
+        findings.extend(layers::find_recorded_hooks(&layers));
         findings.extend(layers::find_leftovers(&layers, env.now));
         let plugins = enabled_plugins(&layers, &places.files);
         // Faults of other plugins are not reported, because only their authors can fix them.

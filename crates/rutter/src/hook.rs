@@ -25,6 +25,8 @@ use crate::{environment, install};
 
 mod worker;
 
+pub(crate) use worker::run_behind;
+
 /// Length of a payload above which only its head is used: the rest is a file or an output that yields no lesson.
 const MAX_PAYLOAD_BYTES: usize = 8 * 1024 * 1024;
 /// Largest configuration file that is searched for gates.

@@ -25,7 +25,7 @@ fn main() -> ExitCode {
             return run_hook(event, from);
         }
     }
-    if let Some(code) = run_quick_command() {
+    if let Some(code) = run_recorded_hook().or_else(run_quick_command) {
         return code;
     }
     let cli = cli::parse_arguments();
@@ -54,6 +54,19 @@ fn main() -> ExitCode {
     }
 }
 
+/// Runs a hook of the user and records the call. Returns None for all other commands.
+fn run_recorded_hook() -> Option<ExitCode> {
+    #[expect(
+        clippy::exit,
+        reason = "under `panic = \"abort\"` nothing else ends a process that panics"
+    )]
+    fn leave(exit: u8) {
+        std::process::exit(exit.into());
+    }
+    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
+    rutter::recorder::run_recorded_hook(&arguments, leave).map(ExitCode::from)
+}
+
 /// Runs a command that scripts start on every tool call. Returns None for all other commands.
 fn run_quick_command() -> Option<ExitCode> {
     let arguments: Vec<String> =
@@ -61,6 +74,9 @@ fn run_quick_command() -> Option<ExitCode> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     if words.first() != Some(&"contract") {
         return None;
+    }
+    if let Some(code) = rutter::live_recorder::run_recorder(&words) {
+        return Some(code);
     }
     let result = rutter::quick::run_quick_command(&words, io::stdin().lock())?;
     drop(io::stderr().write_all(&result.stderr));

@@ -37,6 +37,8 @@ pub struct ScriptReading {
     pub file: usize,
     /// The events on which it runs.
     pub events: Vec<EventName>,
+    /// The language.
+    pub language: ScriptLanguage,
     /// The result.
     pub report: ScriptReport,
 }
@@ -81,7 +83,12 @@ pub(super) fn read_commands(
         let context =
             ScriptContext { events: &script.events, tools: &tools, variables: &variables };
         let report = read_script(&script.text, script.language, &context);
-        scripts.push(ScriptReading { file: files.len(), events: script.events, report });
+        scripts.push(ScriptReading {
+            file: files.len(),
+            events: script.events,
+            language: script.language,
+            report,
+        });
         files.push(LintFile {
             path: script.path,
             whose: files[script.file].whose,

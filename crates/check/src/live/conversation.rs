@@ -3,7 +3,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rutter_contract::EventName;
 use serde_json::{Value, json};
@@ -15,6 +15,8 @@ use super::{ClientBinary, LiveError};
 
 /// Interval of the checks for a hook call. The client sends no notification of it.
 const HOOK_POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// Time that a hook of the user's settings gets after the event has fired: it may not run.
+const RECORDED_HOOK_PATIENCE: Duration = Duration::from_secs(4);
 /// Number of checks between two changes of a file: the client's watcher waits until a file is stable.
 const POLLS_PER_CHANGE: u32 = 100;
 
@@ -79,7 +81,7 @@ impl Conversation {
         &self,
         process: &mut ClientProcess,
         project: &Path,
-        hooks: &[InstalledHook],
+        hooks: &[&InstalledHook],
     ) -> Result<(), ConversationError> {
         for (number, step) in self.steps.iter().enumerate() {
             match step {
@@ -103,6 +105,13 @@ impl Conversation {
                 }
                 ConversationStep::HookRan(event) => {
                     while !has_hook_run(hooks, *event) {
+                        self.read_line(process, &format!("a {event} hook"), HOOK_POLL_INTERVAL)?;
+                    }
+                    let begun = Instant::now();
+                    let is_open = |hook: &&InstalledHook| {
+                        hook.is_recorded && hook.event == *event && !hook.has_ended()
+                    };
+                    while hooks.iter().any(&is_open) && begun.elapsed() < RECORDED_HOOK_PATIENCE {
                         self.read_line(process, &format!("a {event} hook"), HOOK_POLL_INTERVAL)?;
                     }
                 }
@@ -182,13 +191,14 @@ impl Conversation {
 }
 
 /// Returns true if a hook of this event has got a payload, or if no such hook is installed.
-fn has_hook_run(hooks: &[InstalledHook], event: EventName) -> bool {
-    !hooks.iter().any(|hook| hook.event == event) || has_hook_received(hooks, event, "")
+fn has_hook_run(hooks: &[&InstalledHook], event: EventName) -> bool {
+    !hooks.iter().any(|hook| hook.event == event && !hook.is_recorded)
+        || has_hook_received(hooks, event, "")
 }
 
 /// Returns true if a hook of this event has got a payload with this text.
-fn has_hook_received(hooks: &[InstalledHook], event: EventName, text: &str) -> bool {
-    let of_event = hooks.iter().filter(|hook| hook.event == event);
+fn has_hook_received(hooks: &[&InstalledHook], event: EventName, text: &str) -> bool {
+    let of_event = hooks.iter().filter(|hook| hook.event == event && !hook.is_recorded);
     of_event
         .flat_map(|hook| hook.calls().unwrap_or_default())
         .any(|stdin| String::from_utf8_lossy(&stdin).contains(text))

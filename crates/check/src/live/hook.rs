@@ -56,6 +56,8 @@ impl TestHook {
 pub(super) struct InstalledHook {
     pub(super) event: EventName,
     folder: PathBuf,
+    /// True for a hook of the user's settings, which may not run.
+    pub(super) is_recorded: bool,
 }
 
 impl InstalledHook {
@@ -71,7 +73,17 @@ impl InstalledHook {
         if let Some(matcher) = &hook.matcher {
             entry["matcher"] = json!(matcher);
         }
-        Ok((Self { event: hook.event, folder }, entry))
+        Ok((Self { event: hook.event, folder, is_recorded: false }, entry))
+    }
+
+    /// Creates a hook that a recorder runs.
+    pub(super) fn recorded(event: EventName, folder: PathBuf) -> Self {
+        Self { event, folder, is_recorded: true }
+    }
+
+    /// Returns true if a recorded run has ended.
+    pub(super) fn has_ended(&self) -> bool {
+        self.folder.join("calls/1/end").exists()
     }
 
     /// Returns the payloads in the order of the calls. Leaves out calls that did not read stdin to its end.

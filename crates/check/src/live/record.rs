@@ -126,6 +126,40 @@ impl RunRecord {
         self.requests.iter().filter(|request| request.thread == ModelThread::Main)
     }
 
+    /// Returns true if the tool call of a payload ran, by its result in the requests. A call without a result did not run; its
+    /// turn has ended. Returns None if the model made no such call.
+    pub fn has_tool_run(&self, payload: &Value) -> Option<bool> {
+        let blocks = |request: &ModelRequest, role: &str| -> Vec<Value> {
+            let messages = request.body["messages"].as_array().into_iter().flatten();
+            let of_role = messages.filter(|message| message["role"] == role);
+            of_role.filter_map(|message| message["content"].as_array()).flatten().cloned().collect()
+        };
+        let id = if let Some(id) = payload["tool_use_id"].as_str() {
+            id.to_owned()
+        } else {
+            // The payload of a permission request has no id.
+            let called = self.requests.iter().flat_map(|request| blocks(request, "assistant"));
+            let mut called = called.filter(|block| {
+                block["type"] == "tool_use"
+                    && block["name"] == payload["tool_name"]
+                    && block["input"] == payload["tool_input"]
+            });
+            called.next()?["id"].as_str()?.to_owned()
+        };
+        let results = self.requests.iter().flat_map(|request| blocks(request, "user"));
+        let mut results = results.filter(|block| block["tool_use_id"] == id.as_str());
+        if let Some(result) = results.next() {
+            return Some(result["is_error"] != true);
+        }
+        // The session ended before the next request. The client reports results on stdout too.
+        let reported = self.lines.iter().filter(|line| line["type"] == "user");
+        let mut reported = reported
+            .filter_map(|line| line["message"]["content"].as_array())
+            .flatten()
+            .filter(|block| block["tool_use_id"] == id.as_str());
+        Some(reported.next().is_some_and(|result| result["is_error"] != true))
+    }
+
     /// Returns every text of every request: system prompts, messages, tool results. Includes the model's own
     /// texts, but not the inputs of its calls.
     pub fn texts_to_model(&self) -> Vec<ModelText<'_>> {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::process::Pid;
+use rutter_contract::EventName;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
@@ -43,6 +44,8 @@ pub struct Sandbox {
     root: PathBuf,
     settings: Map<String, Value>,
     hooks: Vec<TestHook>,
+    recorded: Vec<InstalledHook>,
+    own_settings: bool,
     files: Vec<(PathBuf, Vec<u8>)>,
     programs: Vec<PathBuf>,
     script: ModelScript,
@@ -84,6 +87,8 @@ impl Sandbox {
             root,
             settings: Map::new(),
             hooks: Vec::new(),
+            recorded: Vec::new(),
+            own_settings: true,
             files: Vec::new(),
             programs: Vec::new(),
             script: ModelScript::default(),
@@ -109,6 +114,18 @@ impl Sandbox {
     /// Installs a hook.
     pub fn hook(&mut self, hook: TestHook) -> &mut Self {
         self.hooks.push(hook);
+        self
+    }
+
+    /// Makes steps that wait for hooks of an event also wait for this one, for a short time: its matcher may match nothing.
+    pub fn recorded_hook(&mut self, event: EventName, folder: impl Into<PathBuf>) -> &mut Self {
+        self.recorded.push(InstalledHook::recorded(event, folder.into()));
+        self
+    }
+
+    /// Leaves `.claude/settings.json` to the caller. The hooks of [`Sandbox::hook`] are then given on the command line.
+    pub fn keep_settings(&mut self) -> &mut Self {
+        self.own_settings = false;
         self
     }
 
@@ -187,7 +204,8 @@ impl Sandbox {
         let failed = |source| LiveError::Client { path: client.path().to_owned(), source };
         let mut process = ClientProcess::start(command, self.limit, self.group).map_err(failed)?;
         if let UserInput::Conversation(conversation) = &self.input {
-            let stuck = conversation.perform(&mut process, &self.project(), &hooks);
+            let all: Vec<&InstalledHook> = hooks.iter().chain(&self.recorded).collect();
+            let stuck = conversation.perform(&mut process, &self.project(), &all);
             stuck.map_err(|error| error.into_live(client, self.limit, &process.stderr_so_far()))?;
         }
         let (ending, printed) = process.finish().map_err(failed)?;
@@ -250,9 +268,18 @@ impl Sandbox {
             }
             installed.push(hook);
         }
-        let path = settings_folder.join("settings.json");
+        let path = self.settings_file();
         write_file(&path, Value::Object(settings).to_string().as_bytes()).map_err(at(&path))?;
         Ok(installed)
+    }
+
+    /// Returns the file with the settings of the sandbox.
+    fn settings_file(&self) -> PathBuf {
+        if self.own_settings {
+            self.project().join(".claude/settings.json")
+        } else {
+            self.root.join("settings.json")
+        }
     }
 
     fn debug_file(&self) -> PathBuf {
@@ -282,7 +309,11 @@ impl Sandbox {
             UserInput::Conversation(_) => command.args(["--input-format", "stream-json"]),
         };
         command.args(["--output-format", "stream-json", "--verbose", "--include-hook-events"]);
-        command.arg("--debug-file").arg(self.debug_file()).args(&self.args);
+        command.arg("--debug-file").arg(self.debug_file());
+        if !self.own_settings {
+            command.arg("--settings").arg(self.settings_file());
+        }
+        command.args(&self.args);
         command
     }
 }

@@ -53,8 +53,14 @@ impl EventScenario {
 
     /// Creates a sandbox in which the event fires.
     pub fn sandbox(self) -> Result<Sandbox, LiveError> {
-        use EventName as E;
         let mut sandbox = Sandbox::new()?;
+        self.prepare(&mut sandbox);
+        Ok(sandbox)
+    }
+
+    /// Prepares a sandbox so that the event fires.
+    pub fn prepare(self, sandbox: &mut Sandbox) {
+        use EventName as E;
         let shell = |command: &str| {
             ModelTurn::call(
                 "Bash",
@@ -143,17 +149,17 @@ impl EventScenario {
                     prompt_turns(["go"]).then(change).append(prompt_turns(["go on"])),
                 );
             }
-            E::WorktreeCreate => add_worktree_calls(&mut sandbox),
+            E::WorktreeCreate => add_worktree_calls(sandbox),
             E::WorktreeRemove => {
-                add_worktree_calls(&mut sandbox);
+                add_worktree_calls(sandbox);
                 let made = sandbox.project().join(WORKTREE_FOLDER).display().to_string();
                 let answer = HookOutput::<WorktreeCreate>::path(&made);
                 sandbox.hook(TestHook::for_event(E::WorktreeCreate).answers(answer));
             }
             E::Elicitation | E::ElicitationResult => {
-                add_elicitation(&mut sandbox, prompt_turns(["go"]));
+                add_elicitation(sandbox, prompt_turns(["go"]));
             }
-            E::Notification => add_elicitation(&mut sandbox, turn_then_hook(E::Notification)),
+            E::Notification => add_elicitation(sandbox, turn_then_hook(E::Notification)),
             E::DirectoryAdded => {
                 let directory = sandbox.project().join("sub").display().to_string();
                 let add = json!({ "subtype": "register_repo_root", "directory": directory });
@@ -187,7 +193,6 @@ impl EventScenario {
             }
             E::SessionStart | E::UserPromptSubmit | E::Stop | E::MessageDisplay => {}
         }
-        Ok(sandbox)
     }
 }
 

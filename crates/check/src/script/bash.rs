@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::jq;
-use super::object::AnswerLiteral;
+use super::object::{AnswerForm, AnswerLiteral};
 use super::payload::{KeyRead, find_unsent_keys};
 use super::python;
 use super::rewrite::prints_rewrite;
@@ -327,10 +327,14 @@ impl<'a> ShellReader<'a> {
                 continue;
             }
             let answer = match command.name().as_deref() {
-                Some("echo" | "printf") => printed_text(command, self.kind == ShellKind::Bash)
-                    .and_then(|(text, has_placeholders, range)| {
-                        answer_from_text(&text, has_placeholders, range)
-                    }),
+                Some(name @ ("echo" | "printf")) => {
+                    let form = if name == "echo" { AnswerForm::Echo } else { AnswerForm::Printf };
+                    printed_text(command, self.kind == ShellKind::Bash).and_then(
+                        |(text, has_placeholders, range)| {
+                            answer_from_text(&text, has_placeholders, range, form)
+                        },
+                    )
+                }
                 Some("cat") if command.words.len() == 1 => command
                     .redirect(0)
                     .and_then(|redirect| redirect.heredoc.as_ref())

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::exits::{ExitFacts, ExitLiteral, says_denied};
 use super::javascript_flow::FlowReader;
-use super::object::{AnswerLiteral, read_node};
+use super::object::{AnswerForm, AnswerLiteral, read_node};
 use super::payload::{KeyRead, find_unsent_keys};
 use super::program::{ProgramReader, are_in_different_members, takes_arguments, written_keys};
 use super::rewrite::builds_rewrite;
@@ -272,10 +272,11 @@ impl<'a> JavaScriptReader<'a> {
             };
             let range = tokens.tokens[open + 1].range.clone();
             return (open + 2 == close)
-                .then(|| answer_from_text(value, *has_placeholders, range))?;
+                .then(|| answer_from_text(value, *has_placeholders, range, AnswerForm::Text))?;
         }
         let inner_close = tokens.closing(open + 4)?;
-        if inner_close + 1 != close && !tokens.is(inner_close + 1, "+") {
+        let has_last_comma = tokens.is(inner_close + 1, ",") && inner_close + 2 == close;
+        if inner_close + 1 != close && !tokens.is(inner_close + 1, "+") && !has_last_comma {
             return None;
         }
         let value = if tokens.is(open + 5, "{") { open + 5 } else { self.literal_of(open + 5)? };

@@ -42,9 +42,32 @@ pub struct AnswerLiteral {
     pub stdout: Option<String>,
     /// True if `value` or `stdout` has placeholders.
     pub has_placeholders: bool,
+    /// The form in the script.
+    pub(super) form: AnswerForm,
+}
+
+/// The form in which a script has an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AnswerForm {
+    /// An object literal of Python or JavaScript.
+    Object,
+    /// A string of Python or JavaScript with JSON in it.
+    Text,
+    /// The words behind `echo`.
+    Echo,
+    /// The words behind `printf`.
+    Printf,
+    /// The body of a here-document. `is_literal` tells that nothing in it is expanded.
+    Heredoc { is_literal: bool },
+    /// The filter of `jq -n`.
+    JqFilter,
 }
 
 impl AnswerLiteral {
+    pub(super) fn with_form(self, form: AnswerForm) -> Self {
+        Self { form, ..self }
+    }
+
     /// Returns true if the answer denies, asks, blocks or stops.
     pub fn is_denial(&self) -> bool {
         self.value.as_ref().is_some_and(is_denial)
@@ -130,7 +153,8 @@ impl Node {
             Value::Object(members.into_iter().map(|(key, value, _)| (key, value)).collect())
         });
         let stdout = value.as_ref().map(Value::to_string);
-        Some(AnswerLiteral { range, keys, value, stdout, has_placeholders })
+        let form = AnswerForm::Object;
+        Some(AnswerLiteral { range, keys, value, stdout, has_placeholders, form })
     }
 }
 

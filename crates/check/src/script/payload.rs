@@ -228,7 +228,8 @@ fn meant_path(key: &str, sent: &BTreeSet<&'static str>) -> Option<&'static str> 
     sent.contains(path.split('.').next()?).then_some(path)
 }
 
-fn is_for_other_programs(text: &str) -> bool {
+/// Returns true if a text names another program with hooks.
+pub fn is_for_other_programs(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
     OTHER_PROGRAMS.iter().any(|program| has_word(&text, program))
 }

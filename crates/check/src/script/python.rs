@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::exits::{ExitFacts, ExitLiteral, mentions_decision, says_denied, says_warning};
-use super::object::{AnswerLiteral, read_node};
+use super::object::{AnswerForm, AnswerLiteral, read_node};
 use super::payload::{KeyRead, find_unsent_keys};
 use super::program::{ProgramReader, are_in_different_members, takes_arguments, written_keys};
 use super::python_flow::PythonFlow;
@@ -151,7 +151,7 @@ impl PythonReader<'_> {
                 return None;
             }
             let range = tokens.tokens[open + 1].range.clone();
-            return answer_from_text(value, *has_placeholders, range);
+            return answer_from_text(value, *has_placeholders, range, AnswerForm::Text);
         };
         self.read_literal(print, value)
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::object::{AnswerLiteral, Node, has_placed_placeholders, read_node};
+use super::object::{AnswerForm, AnswerLiteral, Node, has_placed_placeholders, read_node};
 use super::shell::{Heredoc, Part, Quote, SimpleCommand, Word};
 use super::tokens::{PLACEHOLDER, Syntax, tokenize};
 
@@ -91,6 +91,7 @@ pub(super) fn answer_from_text(
     text: &str,
     has_placeholders: bool,
     range: Range<usize>,
+    form: AnswerForm,
 ) -> Option<AnswerLiteral> {
     let trimmed = text.trim();
     if !trimmed.starts_with('{') || !trimmed.ends_with('}') {
@@ -104,11 +105,11 @@ pub(super) fn answer_from_text(
         let is_certain = !has_placeholders || has_placed_placeholders(&value);
         let stdout = is_certain.then(|| text.to_owned());
         let value = is_certain.then_some(value);
-        return Some(AnswerLiteral { range, keys, value, stdout, has_placeholders });
+        return Some(AnswerLiteral { range, keys, value, stdout, has_placeholders, form });
     }
     let node = read_text_node(trimmed);
     if has_placeholders {
-        return node?.to_answer(range);
+        return node?.to_answer(range).map(|answer| answer.with_form(form));
     }
     // Text that is no JSON, although it looks like an object with quoted keys.
     let Some(Node::Object(members)) = node else {
@@ -120,6 +121,7 @@ pub(super) fn answer_from_text(
             value: None,
             stdout,
             has_placeholders,
+            form,
         });
     };
     let keys: Vec<String> = members.into_iter().map(|(key, _)| key).collect();
@@ -130,6 +132,7 @@ pub(super) fn answer_from_text(
         value: None,
         stdout,
         has_placeholders,
+        form,
     })
 }
 
@@ -166,11 +169,12 @@ pub(super) fn answer_from_heredoc(source: &str, heredoc: &Heredoc) -> Option<Ans
         has_placeholders |= length > 1;
         rest = &rest[length..];
     }
-    answer_from_text(&text, has_placeholders, heredoc.body.clone())
+    let form = AnswerForm::Heredoc { is_literal: heredoc.is_literal };
+    answer_from_text(&text, has_placeholders, heredoc.body.clone(), form)
 }
 
 /// Returns the length of the expansion at the start of a text, 1 for a plain dollar.
-fn expansion_length(text: &str) -> Option<usize> {
+pub(super) fn expansion_length(text: &str) -> Option<usize> {
     if let Some(rest) = text.strip_prefix('`') {
         return rest.find('`').map(|end| end + 2);
     }
@@ -178,6 +182,8 @@ fn expansion_length(text: &str) -> Option<usize> {
     let (open, close) = match rest.chars().next() {
         Some('(') => ('(', ')'),
         Some('{') => ('{', '}'),
+        // A positional or special parameter has a name of one sign.
+        Some('0'..='9' | '@' | '*' | '#' | '?' | '$' | '!' | '-') => return Some(2),
         _ => {
             let length = super::shell::name_length(rest);
             return Some(1 + length);
@@ -227,5 +233,6 @@ pub(super) fn answer_from_jq(command: &SimpleCommand) -> Option<AnswerLiteral> {
     let source = filter.literal()?;
     let tokens = tokenize(&source, Syntax::Jq)?;
     let (node, end) = read_node(&tokens, 0)?;
-    (end == tokens.tokens.len()).then(|| node.to_answer(filter.range.clone()))?
+    let answer = (end == tokens.tokens.len()).then(|| node.to_answer(filter.range.clone()))??;
+    Some(answer.with_form(AnswerForm::JqFilter))
 }

@@ -14,6 +14,7 @@ use super::edited_text::EditedText;
 use super::frontmatter::{find_frontmatter, parse_frontmatter};
 use super::json_mistakes::{JsonMistake, collect_repairs, find_mistakes};
 use super::location::{FileLocation, LineIndex};
+use super::recorder::{may_have_recorder, remove_recorder};
 use super::regular_file::{FileReadError, read_regular_file};
 use super::spans::{DocumentSpans, FieldSpan, map_node};
 
@@ -40,6 +41,8 @@ pub struct ClientDocument {
     pub has_byte_order_mark: bool,
     /// The form of the text.
     pub format: DocumentFormat,
+    /// Number of hooks that had the recorder in front of them. The text does not have it.
+    pub recorded_hooks: usize,
     /// Byte ranges of all values. Computed on first use for JSON.
     spans: OnceLock<DocumentSpans>,
     lines: OnceLock<LineIndex>,
@@ -174,7 +177,7 @@ impl LoadedDocument {
 
     /// Parses the bytes of a JSON file. The path only names the file in positions.
     pub fn parse(path: &Path, bytes: &[u8]) -> Self {
-        let text = DecodedText::new(bytes);
+        let text = DecodedText::new(bytes).without_recorder();
         if text.text.trim_matches([' ', '\t', '\n', '\r']).is_empty() {
             return Self::Blank;
         }
@@ -230,6 +233,7 @@ struct DecodedText {
     text: String,
     replaced: bool,
     has_byte_order_mark: bool,
+    recorded_hooks: usize,
 }
 
 impl DecodedText {
@@ -238,7 +242,19 @@ impl DecodedText {
         let replaced = matches!(text, std::borrow::Cow::Owned(_));
         let stripped = text.strip_prefix('\u{feff}');
         let has_byte_order_mark = stripped.is_some();
-        Self { text: stripped.unwrap_or(&text).to_owned(), replaced, has_byte_order_mark }
+        let text = stripped.unwrap_or(&text).to_owned();
+        Self { text, replaced, has_byte_order_mark, recorded_hooks: 0 }
+    }
+
+    /// Returns the text as it was before the recorder was put in front of its hooks.
+    fn without_recorder(self) -> Self {
+        if !may_have_recorder(&self.text) {
+            return self;
+        }
+        match remove_recorder(&self.text) {
+            Some(removed) => Self { text: removed.text, recorded_hooks: removed.entries, ..self },
+            None => self,
+        }
     }
 
     fn into_document(
@@ -255,6 +271,7 @@ impl DecodedText {
             replaced: self.replaced,
             has_byte_order_mark: self.has_byte_order_mark,
             format,
+            recorded_hooks: self.recorded_hooks,
             spans: spans.map(OnceLock::from).unwrap_or_default(),
             lines: OnceLock::new(),
         }

@@ -4,11 +4,12 @@ use std::fmt;
 
 use rutter_contract::EventName;
 use rutter_contract::verdict::{
-    HookOutcome, HookRun, MistakeSeverity, ToolCallEffect, TurnEffect, Verdict, decode_stdout,
-    judge_answer,
+    HookOutcome, HookRun, Message, MessageKind, MistakeSeverity, ToolCallEffect, TurnEffect,
+    Verdict, decode_stdout, judge_answer,
 };
-use rutter_contract::version::Contract;
+use rutter_contract::version::{Contract, Version};
 use serde::Serialize;
+use serde_json::Value;
 
 use super::trial::{HookTrial, TestedHook, TrialEnding};
 
@@ -82,6 +83,8 @@ pub struct JudgedTrial {
     pub effect: TrialEffect,
     /// The verdict on the answer. None if there is no answer to judge.
     pub verdict: Option<Verdict>,
+    /// The input that the call gets instead. None if the hook replaces none.
+    pub new_input: Option<Value>,
 }
 
 /// Returns true for events on which the client ignores `onFailure`.
@@ -90,9 +93,16 @@ pub fn ignores_on_failure(event: EventName) -> bool {
     matches!(event, Stop | SubagentStop | TaskCompleted | TeammateIdle)
 }
 
+/// The client's text for a failure that blocks.
+const FAILED_CLOSED_TEXT: &str = "failed; blocking because onFailure is \"block\"";
+/// First client version that reads `onFailure`.
+const FIRST_ON_FAILURE_VERSION: Version = Version::new(2, 1, 295);
+
 /// Returns true if a failure of the hook blocks.
-pub(super) fn fails_closed(hook: &TestedHook) -> bool {
-    hook.blocks_on_failure && !ignores_on_failure(hook.event)
+pub(super) fn fails_closed(hook: &TestedHook, contract: Contract) -> bool {
+    hook.blocks_on_failure
+        && !ignores_on_failure(hook.event)
+        && contract.has(FIRST_ON_FAILURE_VERSION)
 }
 
 /// Judges a trial as the client does.
@@ -114,9 +124,34 @@ pub fn judge_trial(hook: &TestedHook, trial: HookTrial, contract: Contract) -> J
         (None, TrialEnding::TimedOut) => TrialEffect::TimedOut,
         (None, _) => TrialEffect::Failed,
     };
-    let effect =
-        if fails_closed(hook) && effect.is_fault() { TrialEffect::Blocked } else { effect };
-    JudgedTrial { trial, effect, verdict }
+    let new_input = verdict.as_ref().and_then(|_| find_new_input(&trial.stdout));
+    if !fails_closed(hook, contract) || !effect.is_fault() {
+        return JudgedTrial { trial, effect, verdict, new_input };
+    }
+    let mut verdict = verdict;
+    if let Some(verdict) = verdict.as_mut().filter(|verdict| verdict.tool.is_some()) {
+        let mut tell = |text: &str| {
+            let (kind, text) = (MessageKind::Stderr, text.trim().to_owned());
+            verdict.to_model.push(Message { kind, text, truncated: false });
+        };
+        // The model reads what a failed hook has to say, or the answer that the client cannot use.
+        let answer = serde_json::from_slice::<serde_json::Value>(&trial.stdout);
+        if let Ok(answer) = answer.and_then(|answer| serde_json::to_string_pretty(&answer)) {
+            tell(FAILED_CLOSED_TEXT);
+            tell(&answer);
+        } else {
+            let stderr = String::from_utf8_lossy(&trial.stderr);
+            tell(&format!("{FAILED_CLOSED_TEXT}\n{}", stderr.trim()));
+        }
+    }
+    JudgedTrial { trial, effect: TrialEffect::Blocked, verdict, new_input }
+}
+
+/// Returns `updatedInput` of an answer.
+fn find_new_input(stdout: &[u8]) -> Option<Value> {
+    let answer: Value = serde_json::from_slice(stdout).ok()?;
+    let places = ["/hookSpecificOutput/updatedInput", "/hookSpecificOutput/decision/updatedInput"];
+    places.into_iter().find_map(|place| answer.pointer(place)).cloned()
 }
 
 fn effect_of(verdict: &Verdict, exit: i32, is_silent: bool) -> TrialEffect {

@@ -1,7 +1,9 @@
 //! Several hooks on one event: the client runs them in parallel and merges their answers.
 
 use rutter_contract::EventName;
+use rutter_contract::verdict::MessageKind;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::judgement::{JudgedTrial, TrialEffect};
 
@@ -16,8 +18,36 @@ pub struct MergedAnswer {
     pub overruled: Vec<usize>,
     /// True if another order of completion has another result.
     pub depends_on_order: bool,
+    /// The results of all orders of completion, if they differ.
+    pub outcomes: Vec<OrderOutcome>,
     /// The contexts of all hooks, joined as the model reads them if the hooks end in this order.
     pub context: Option<String>,
+    /// The texts that the model reads, one by one. The reason of an overruled decision is none of them.
+    #[serde(skip)]
+    pub texts: Vec<String>,
+}
+
+/// The result of several hooks if one of them ends at a certain place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct OrderOutcome {
+    /// The hook.
+    pub hook: usize,
+    /// The place at which the hook must end to have this result.
+    pub place: CompletionPlace,
+    /// The effect.
+    pub effect: TrialEffect,
+    /// The input that the call then gets. None if it keeps its own.
+    pub new_input: Option<Value>,
+}
+
+/// The place of a hook in the order of completion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CompletionPlace {
+    /// Before all other hooks that answer: the first answer to a permission request wins.
+    First,
+    /// After all other hooks that replace the input: the last input wins.
+    Last,
 }
 
 /// Returns the precedence of an effect: deny, defer, ask, allow, and then effects that decide nothing.
@@ -50,18 +80,60 @@ pub fn merge_answers(event: EventName, answers: &[(usize, &JudgedTrial)]) -> Opt
     };
     let decided_by = with(&|other| other == effect);
     let overruled = with(&|other| other != effect && is_decision(other));
-    let rewrites = with(&|other| other == TrialEffect::Rewritten).len();
-    // The first answer to a permission request wins; of several inputs, the last one.
-    let is_first_wins = event == EventName::PermissionRequest && !overruled.is_empty();
-    let depends_on_order = is_first_wins || (effect == TrialEffect::Rewritten && rewrites > 1);
-    let contexts: Vec<&str> = answers
+    let outcomes = list_outcomes(event, effect, answers);
+    // The model reads one reason: that of the last denial, or of the first answer to a permission request.
+    let reason_of = match event {
+        EventName::PreToolUse => decided_by.last().copied(),
+        EventName::PermissionRequest => {
+            answers.iter().find(|(_, trial)| is_decision(trial.effect)).map(|(hook, _)| *hook)
+        }
+        _ => None,
+    };
+    let texts: Vec<String> = answers
         .iter()
-        .filter_map(|(_, trial)| trial.verdict.as_ref())
-        .flat_map(|verdict| &verdict.to_model)
-        .map(|message| message.text.as_str())
+        .filter_map(|(hook, trial)| Some((hook, trial.verdict.as_ref()?)))
+        .flat_map(|(hook, verdict)| verdict.to_model.iter().map(move |message| (hook, message)))
+        .filter(|(hook, message)| {
+            let is_reason = matches!(message.kind, MessageKind::Reason | MessageKind::Stderr);
+            !is_reason || reason_of.is_none_or(|deciding| deciding == **hook)
+        })
+        .map(|(_, message)| message.text.clone())
         .collect();
-    let context = (!contexts.is_empty()).then(|| contexts.join("\n"));
-    Some(MergedAnswer { effect, decided_by, overruled, depends_on_order, context })
+    let context = (!texts.is_empty()).then(|| texts.join("\n"));
+    let depends_on_order = !outcomes.is_empty();
+    Some(MergedAnswer { effect, decided_by, overruled, depends_on_order, outcomes, context, texts })
+}
+
+/// Lists the results of the orders of completion. Returns nothing if they are all the same.
+fn list_outcomes(
+    event: EventName,
+    effect: TrialEffect,
+    answers: &[(usize, &JudgedTrial)],
+) -> Vec<OrderOutcome> {
+    let is_request = event == EventName::PermissionRequest;
+    let place = if is_request { CompletionPlace::First } else { CompletionPlace::Last };
+    // A call that is denied or deferred gets no input.
+    let takes_input = !matches!(effect, TrialEffect::Blocked | TrialEffect::Deferred);
+    let competes = |trial: &JudgedTrial| {
+        if is_request {
+            is_decision(trial.effect)
+        } else {
+            takes_input && trial.new_input.is_some()
+        }
+    };
+    let outcomes: Vec<OrderOutcome> = (answers.iter().filter(|(_, trial)| competes(trial)))
+        .map(|(hook, trial)| {
+            let effect = if is_request { trial.effect } else { effect };
+            OrderOutcome { hook: *hook, place, effect, new_input: trial.new_input.clone() }
+        })
+        .collect();
+    let is_same = |one: &OrderOutcome, other: &OrderOutcome| {
+        (one.effect, &one.new_input) == (other.effect, &other.new_input)
+    };
+    match outcomes.first() {
+        Some(first) if outcomes.iter().any(|other| !is_same(first, other)) => outcomes,
+        _ => Vec::new(),
+    }
 }
 
 #[cfg(test)]
@@ -118,18 +190,86 @@ mod tests {
         assert_eq!(merged.decided_by, [0, 2]);
     }
 
+    fn rewrite(command: &str, decision: &str) -> String {
+        format!(
+            r#"{{"hookSpecificOutput":{{"hookEventName":"PreToolUse","permissionDecision":"{decision}","updatedInput":{{"command":"{command}"}}}}}}"#
+        )
+    }
+
     #[test]
-    fn order_matters_for_inputs_and_permission_requests() {
-        let input = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"command":"ls"}}}"#;
-        assert!(merge(EventName::PreToolUse, &[(input, 0), (input, 0)]).depends_on_order);
-        assert!(!merge(EventName::PreToolUse, &[(input, 0), (DENY, 0)]).depends_on_order);
+    fn one_reason_reaches_the_model() {
+        let deny = |reason: &str| {
+            format!(
+                r#"{{"hookSpecificOutput":{{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"{reason}"}}}}"#
+            )
+        };
+        let ask = deny("asked").replace("\"deny\"", "\"ask\"");
+        let answers = [(&*deny("first"), 0), (&*ask, 0), (&*deny("second"), 0)];
+        assert_eq!(merge(EventName::PreToolUse, &answers).texts, ["second"]);
+        assert_eq!(merge(EventName::PreToolUse, &[(&ask, 0), ("", 1)]).texts, ["asked"]);
+        let block = r#"{"decision":"block","reason":"look"}"#;
+        assert_eq!(
+            merge(EventName::PostToolUse, &[(block, 0), (block, 0)]).texts,
+            ["look", "look"]
+        );
+    }
+
+    #[test]
+    fn precedence_of_guards_has_no_order() {
+        let defer =
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"defer"}}"#;
+        let by_precedence = [DENY, defer, ASK, ALLOW];
+        for (strong, one) in by_precedence.iter().enumerate() {
+            for (weak, other) in by_precedence.iter().enumerate().skip(strong + 1) {
+                for answers in [[(*one, 0), (*other, 0)], [(*other, 0), (*one, 0)]] {
+                    let merged = merge(EventName::PreToolUse, &answers);
+                    let winner = usize::from(answers[0].0 != *one);
+                    assert_eq!(merged.decided_by, [winner], "{strong} and {weak}");
+                    assert_eq!(merged.overruled, [1 - winner], "{strong} and {weak}");
+                    assert!(!merged.depends_on_order && merged.outcomes.is_empty());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn last_input_wins() {
+        let (ls, pwd) = (rewrite("ls", "allow"), rewrite("pwd", "allow"));
+        let merged = merge(EventName::PreToolUse, &[(&ls, 0), ("", 0), (&pwd, 0)]);
+        assert!(merged.depends_on_order);
+        let outcomes: Vec<_> = (merged.outcomes.iter())
+            .map(|outcome| {
+                (
+                    outcome.hook,
+                    outcome.place,
+                    outcome.new_input.as_ref().unwrap()["command"].clone(),
+                )
+            })
+            .collect();
+        let last = CompletionPlace::Last;
+        assert_eq!(outcomes, [(0, last, "ls".into()), (2, last, "pwd".into())]);
+        for answers in [[(&*ls, 0), (&*ls, 0)], [(&*ls, 0), (DENY, 0)]] {
+            assert!(!merge(EventName::PreToolUse, &answers).depends_on_order, "{answers:?}");
+        }
+    }
+
+    #[test]
+    fn first_answer_to_permission_request_wins() {
         let behavior = |word: &str| {
             format!(
                 r#"{{"hookSpecificOutput":{{"hookEventName":"PermissionRequest","decision":{{"behavior":"{word}"}}}}}}"#
             )
         };
-        let merged =
-            merge(EventName::PermissionRequest, &[(&behavior("allow"), 0), (&behavior("deny"), 0)]);
-        assert!(merged.depends_on_order, "{merged:?}");
+        let (allow, deny) = (behavior("allow"), behavior("deny"));
+        let merged = merge(EventName::PermissionRequest, &[(&allow, 0), (&deny, 0), ("", 0)]);
+        let outcomes: Vec<_> = merged
+            .outcomes
+            .iter()
+            .map(|outcome| (outcome.hook, outcome.place, outcome.effect))
+            .collect();
+        let first = CompletionPlace::First;
+        assert_eq!(outcomes, [(0, first, TrialEffect::Allowed), (1, first, TrialEffect::Blocked)]);
+        let same = merge(EventName::PermissionRequest, &[(&deny, 0), (&deny, 0)]);
+        assert!(!same.depends_on_order && same.decided_by == [0, 1]);
     }
 }

@@ -8,8 +8,9 @@ use rutter_contract::verdict::MistakeSeverity;
 use rutter_contract::version::Contract;
 use serde::Serialize;
 
-use super::audit::{FailOpenAudit, ProgramFolder, audit_guard};
+use super::audit::{AuditPlan, FailOpenAudit, ProgramFolder, audit_guard, find_used_files};
 use super::judgement::{JudgedTrial, TrialEffect, judge_trial};
+use super::latency_budget::latency_budget;
 use super::payloads::{PayloadKind, TestPayload};
 use super::script_facts::{DeadInput, ScriptFacts};
 use super::trial::{TestedHook, TrialEnding, TrialRunner};
@@ -17,7 +18,7 @@ use super::trial::{TestedHook, TrialEnding, TrialRunner};
 /// Number of late trials after which a hook gets no further payload.
 const MAX_LATE_TRIALS: usize = 2;
 /// Time after which a hook gets no further payload.
-const MAX_TOTAL_TIME: Duration = Duration::from_mins(2);
+const MAX_TOTAL_TIME: Duration = Duration::from_secs(40);
 /// Number of different texts that a group of answers shows.
 const MAX_GROUP_TEXTS: usize = 3;
 
@@ -102,6 +103,10 @@ pub struct HookTestReport {
     pub dead_inputs: Vec<DeadInput>,
     /// The durations.
     pub latency: HookLatency,
+    /// The time that hooks of the event should take.
+    pub budget_ms: u64,
+    /// True if 5 % of the trials or more took longer than the budget.
+    pub over_budget: bool,
     /// The fail-open audit. None if the hook blocked nothing, or the audit was not possible.
     pub audit: Option<FailOpenAudit>,
 }
@@ -127,7 +132,9 @@ pub fn run_hook_test<'a>(
     contract: Contract,
 ) -> TestedPayloads {
     let mut trials: Vec<Option<JudgedTrial>> = Vec::new();
-    let (begun, mut late, mut unrun) = (Instant::now(), 0, 0);
+    // A command that was late on another event is probably late again.
+    let before = runner.late_trials(&hook.start).min(MAX_LATE_TRIALS - 1);
+    let (begun, mut late, mut unrun) = (Instant::now(), before, 0);
     let mut is_startable = true;
     for payload in payloads {
         if !is_wanted(payload) {
@@ -161,9 +168,14 @@ pub fn run_hook_test<'a>(
     let texts: Vec<&str> = facts.texts.iter().map(String::as_str).collect();
     let audit = blocked.and_then(|(payload, _)| {
         let folder = programs()?;
-        let used = folder.programs_in(&texts);
+        let programs = folder.programs_in(&texts);
+        // Only a copy of a project may miss a file.
+        let copy = &runner.environment().project;
+        let mut files = find_used_files(&facts.scripts, &facts.texts);
+        files.retain(|file| runner.environment().is_copy && file.starts_with(copy));
+        let plan = AuditPlan { folder, programs: &programs, files: &files };
         let blocked = (payload.name.as_str(), &payload.value);
-        audit_guard(runner, hook, blocked, (folder, &used), contract).ok().flatten()
+        audit_guard(runner, hook, blocked, plan, contract).ok().flatten()
     });
     let is_silent = run.iter().all(|(_, trial)| trial.effect == TrialEffect::Silent);
     let conclusion = if !defects.is_empty() {
@@ -173,6 +185,8 @@ pub fn run_hook_test<'a>(
     } else {
         HookConclusion::Works
     };
+    let latency = HookLatency::of(run.iter().map(|(_, trial)| trial.trial.took).collect());
+    let budget = latency_budget(hook.event);
     let report = HookTestReport {
         command: hook.start.to_line(),
         event: hook.event,
@@ -182,7 +196,9 @@ pub fn run_hook_test<'a>(
         answers,
         defects,
         dead_inputs: facts.dead_inputs.clone(),
-        latency: HookLatency::of(run.iter().map(|(_, trial)| trial.trial.took).collect()),
+        latency,
+        budget_ms: u64::try_from(budget.as_millis()).unwrap_or(u64::MAX),
+        over_budget: latency.p95_ms > budget.as_secs_f64() * 1000.0,
         audit,
     };
     TestedPayloads { report, trials }
@@ -289,7 +305,7 @@ fn find_defects(
         if is_repeated == Some(true) && trial.effect == TrialEffect::Blocked {
             add(
                 "stop-loop",
-                "the hook blocks again although `stop_hook_active` is true: the agent goes on until the client's limit of 8"
+                "the hook blocks again although `stop_hook_active` is true: the client ends the turn at the 9th block in a row, but each tool call in between starts the count again"
                     .to_owned(),
                 "let the agent end if `stop_hook_active` is true, or if nothing has changed".to_owned(),
                 name,
@@ -311,8 +327,32 @@ fn find_defects(
     found.into_values().collect()
 }
 
+impl HookTestReport {
+    /// Replaces the budget of the event. A hook that exceeds a budget of the author has a defect.
+    pub fn apply_budget(&mut self, budget_ms: u64) {
+        self.budget_ms = budget_ms;
+        #[expect(clippy::cast_precision_loss, reason = "budgets are small")]
+        let budget = budget_ms as f64;
+        self.over_budget = self.latency.p95_ms > budget;
+        if self.over_budget {
+            self.conclusion = HookConclusion::Defects;
+            self.defects.push(HookDefect {
+                code: "over-budget",
+                message: format!(
+                    "the hook takes {} ms (p95), more than {budget_ms} ms",
+                    self.latency.p95_ms
+                ),
+                help: "do less, or let the hook run with `async` if its answer is not needed"
+                    .to_owned(),
+                payloads: Vec::new(),
+            });
+        }
+    }
+}
+
 impl HookLatency {
-    fn of(mut took: Vec<Duration>) -> Self {
+    /// Returns the median and the 95th percentile.
+    pub fn of(mut took: Vec<Duration>) -> Self {
         took.sort();
         let at = |share: usize| {
             let index = (took.len() * share).div_ceil(100).saturating_sub(1);

@@ -1,6 +1,6 @@
 //! Facts about a hook that are read in its script: inputs that the client never sends, and the text to look for programs.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -27,6 +27,8 @@ pub struct ScriptFacts {
     pub dead_inputs: Vec<DeadInput>,
     /// The texts: the command, and the scripts that it names.
     pub texts: Vec<String>,
+    /// The scripts that the command names.
+    pub scripts: Vec<PathBuf>,
 }
 
 impl ScriptFacts {
@@ -40,8 +42,8 @@ impl ScriptFacts {
             facts.add_report(&read_script(line, ScriptLanguage::Command, &context));
         }
         for word in words(&hook.start) {
-            let path = expand_path(&word, hook, environment);
-            let bytes = read_regular_file(&environment.project.join(path), MAX_SCRIPT_BYTES);
+            let path = environment.project.join(expand_path(&word, hook, environment));
+            let bytes = read_regular_file(&path, MAX_SCRIPT_BYTES);
             let Some(text) = bytes.ok().and_then(|bytes| String::from_utf8(bytes).ok()) else {
                 continue;
             };
@@ -51,6 +53,7 @@ impl ScriptFacts {
             }
             if !text.contains('\0') {
                 facts.texts.push(text);
+                facts.scripts.push(path);
             }
         }
         facts

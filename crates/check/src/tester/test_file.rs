@@ -11,16 +11,18 @@
 //! verdict = "blocked"
 //! ```
 
+use std::time::Duration;
+
 use rutter_contract::EventName;
 use rutter_contract::version::Contract;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use thiserror::Error;
 use toml::de::{DeTable, DeValue};
 
 use super::judgement::{TrialEffect, judge_trial};
 use super::payloads::base_payload;
-use super::trial::{HookStart, TestedHook, TrialEnding, TrialRunner};
+use super::trial::{HookStart, TestedHook, TrialEnding, TrialEnvironment, TrialRunner};
 
 /// Deepest nesting of a value.
 const MAX_DEPTH: usize = 32;
@@ -30,6 +32,8 @@ const MAX_DEPTH: usize = 32;
 pub struct HookTestFile {
     /// The hook. None if the command line names it.
     pub start: Option<HookStart>,
+    /// The path of settings whose hooks run, instead of one hook.
+    pub settings: Option<String>,
     /// The tests, in the order of the file.
     pub cases: Vec<HookTestCase>,
 }
@@ -82,9 +86,62 @@ pub struct HookTestResult {
     pub effect: TrialEffect,
     /// The duration of the hook in milliseconds.
     pub milliseconds: f64,
+    /// What must be expected for the test to pass. None if the hook did not run.
+    #[serde(skip)]
+    pub observed: Option<ObservedAnswer>,
+}
+
+/// The answer of a hook, or of several together, to the payload of a test.
+#[derive(Debug, Clone)]
+pub struct CaseAnswer {
+    /// The effect.
+    pub effect: TrialEffect,
+    /// The effect in a sentence.
+    pub sentence: String,
+    /// The texts that the model or the user reads.
+    pub texts: Vec<String>,
+    /// The end of the hook. None for several hooks.
+    pub ending: Option<TrialEnding>,
+    /// The duration.
+    pub took: Duration,
+}
+
+/// The expectations of a test that differ from the answer, as they must be for the test to pass.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ObservedAnswer {
+    /// The verdict.
+    pub verdict: Option<String>,
+    /// A text that the model or the user reads.
+    pub text: Option<String>,
+    /// The exit code.
+    pub exit: Option<i32>,
+}
+
+impl ObservedAnswer {
+    /// Returns the number of expectations that differ.
+    pub fn len(&self) -> usize {
+        usize::from(self.verdict.is_some())
+            + usize::from(self.text.is_some())
+            + usize::from(self.exit.is_some())
+    }
+
+    /// Returns true if no expectation differs.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
 }
 
 impl ExpectedVerdict {
+    /// Returns the verdict that says exactly this effect. None if no verdict of a test does.
+    fn for_effect(effect: TrialEffect) -> Option<Self> {
+        let exact = Self::NAMES.iter().find(|(_, verdict)| *verdict == Self::Exactly(effect));
+        match (exact, effect) {
+            (Some((_, verdict)), _) => Some(*verdict),
+            (None, TrialEffect::Allowed) => Some(Self::Allowed),
+            (None, _) => None,
+        }
+    }
+
     const NAMES: [(&str, Self); 10] = [
         ("blocked", Self::Exactly(TrialEffect::Blocked)),
         ("allowed", Self::Allowed),
@@ -112,8 +169,8 @@ impl ExpectedVerdict {
 }
 
 impl HookTestFile {
-    /// Parses a test file. An unknown key and a test without an expectation are mistakes.
-    pub fn parse(text: &str) -> Result<Self, TestFileError> {
+    /// Parses a test file. An unknown key is a mistake, and so is a test without an expectation unless `may_expect_nothing`.
+    pub fn parse(text: &str, may_expect_nothing: bool) -> Result<Self, TestFileError> {
         let table = DeTable::parse(text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
             let line = text.get(..at).unwrap_or_default().lines().count().max(1);
@@ -126,14 +183,37 @@ impl HookTestFile {
             Some(Value::Array(words)) => Some(exec_start(&words)?),
             Some(_) => return Err(mistake("`command` must be a text or a list of texts")),
         };
+        let settings = match root.remove("settings") {
+            None => None,
+            Some(Value::String(path)) if start.is_none() => Some(path),
+            Some(Value::String(_)) => {
+                return Err(mistake("give `command` or `settings`, not both"));
+            }
+            Some(_) => return Err(mistake("`settings` must be a path")),
+        };
         let cases = match root.remove("test") {
             Some(Value::Array(tests)) if !tests.is_empty() => tests,
             _ => return Err(mistake("there is no [[test]]")),
         };
-        refuse_unknown(&root, "the file", "command and [[test]]")?;
+        refuse_unknown(&root, "the file", "command, settings and [[test]]")?;
         let cases = cases.into_iter().enumerate();
         let cases = cases.map(|(number, case)| HookTestCase::parse(number + 1, case));
-        Ok(Self { start, cases: cases.collect::<Result<_, _>>()? })
+        let cases = cases.collect::<Result<Vec<HookTestCase>, _>>()?;
+        for case in &cases {
+            if settings.is_some() && case.exit.is_some() {
+                let name = &case.name;
+                return Err(TestFileError(format!(
+                    "test `{name}`: `exit` needs `command`; several hooks have no exit code together"
+                )));
+            }
+            if !may_expect_nothing && !case.expects_something() {
+                let name = &case.name;
+                return Err(TestFileError(format!(
+                    "test `{name}`: nothing is expected; add verdict, text, exit or max_ms, or run it with --update"
+                )));
+            }
+        }
+        Ok(Self { start, settings, cases })
     }
 }
 
@@ -180,14 +260,29 @@ impl HookTestCase {
         let (exit, max_ms) = (number("exit")?, number("max_ms")?);
         let keys = "name, event, tool, input, payload, verdict, text, exit and max_ms";
         refuse_unknown(&table, &format!("test `{name}`"), keys)?;
-        if verdict.is_none() && expected_text.is_none() && exit.is_none() && max_ms.is_none() {
-            return Err(in_test(
-                "nothing is expected; add verdict, text, exit or max_ms".to_owned(),
-            ));
-        }
         let exit = exit.map(|exit| i32::try_from(exit).unwrap_or(i32::MAX));
         let text = expected_text;
         Ok(Self { name, event, tool, input, payload, verdict, text, exit, max_ms })
+    }
+
+    /// Returns true if there is an expectation.
+    pub fn expects_something(&self) -> bool {
+        self.verdict.is_some()
+            || self.text.is_some()
+            || self.exit.is_some()
+            || self.max_ms.is_some()
+    }
+
+    /// Returns the payload. None if the event has no such tool.
+    pub fn payload(&self, environment: &TrialEnvironment) -> Option<Value> {
+        let mut payload = base_payload(self.event, self.tool.as_deref(), environment)?;
+        for (key, value) in &self.payload {
+            payload[key] = value.clone();
+        }
+        for (key, value) in &self.input {
+            payload["tool_input"][key] = value.clone();
+        }
+        Some(payload)
     }
 
     /// Runs the hook on the payload and compares the answer with the expectations.
@@ -204,38 +299,51 @@ impl HookTestCase {
             timeout: None,
             blocks_on_failure: false,
         };
-        let Some(mut payload) =
-            base_payload(self.event, self.tool.as_deref(), runner.environment())
-        else {
-            let failures = vec![format!("{} has no tool", self.event)];
-            let (name, effect) = (self.name.clone(), TrialEffect::Failed);
-            return HookTestResult { name, failures, effect, milliseconds: 0.0 };
+        let Some(payload) = self.payload(runner.environment()) else {
+            return self.fail(format!("{} has no tool", self.event));
         };
-        for (key, value) in &self.payload {
-            payload[key] = value.clone();
-        }
-        for (key, value) in &self.input {
-            payload["tool_input"][key] = value.clone();
-        }
         let judged = judge_trial(&hook, runner.run(&hook, &payload), contract);
+        let answer = CaseAnswer {
+            effect: judged.effect,
+            sentence: judged.sentence(),
+            texts: judged.texts().into_iter().map(str::to_owned).collect(),
+            ending: Some(judged.trial.ending.clone()),
+            took: judged.trial.took,
+        };
+        self.compare(&answer)
+    }
+
+    /// Returns the result of a test that cannot run.
+    pub fn fail(&self, failure: String) -> HookTestResult {
+        HookTestResult {
+            name: self.name.clone(),
+            failures: vec![failure],
+            effect: TrialEffect::Failed,
+            milliseconds: 0.0,
+            observed: None,
+        }
+    }
+
+    /// Compares an answer with the expectations.
+    pub fn compare(&self, answer: &CaseAnswer) -> HookTestResult {
         let mut failures = Vec::new();
-        if let Some(expected) = self.verdict.filter(|expected| !expected.is_met(judged.effect)) {
-            let sentence = judged.sentence();
+        if let Some(expected) = self.verdict.filter(|expected| !expected.is_met(answer.effect)) {
             failures.push(format!(
-                "expected {}, but it is {}: {sentence}",
+                "expected {}, but it is {}: {}",
                 expected.name(),
-                judged.effect
+                answer.effect,
+                answer.sentence
             ));
         }
         if let Some(text) = &self.text
-            && !judged.texts().iter().any(|said| said.contains(text.as_str()))
+            && !answer.texts.iter().any(|said| said.contains(text.as_str()))
         {
-            failures.push(format!("nobody reads {text:?}; the texts are {:?}", judged.texts()));
+            failures.push(format!("nobody reads {text:?}; the texts are {:?}", answer.texts));
         }
-        if let Some(exit) = self.exit
-            && judged.trial.ending != TrialEnding::Exited(exit)
+        if let (Some(exit), Some(ending)) = (self.exit, &answer.ending)
+            && *ending != TrialEnding::Exited(exit)
         {
-            let ending = match &judged.trial.ending {
+            let ending = match ending {
                 TrialEnding::Exited(code) => format!("is {code}"),
                 TrialEnding::Killed(signal) => format!("is missing: signal {signal}"),
                 TrialEnding::TimedOut => "is missing: it did not end in time".to_owned(),
@@ -243,14 +351,35 @@ impl HookTestCase {
             };
             failures.push(format!("expected exit code {exit}, but it {ending}"));
         }
-        let took = judged.trial.took;
+        let took = answer.took;
         if let Some(limit) = self.max_ms
             && took.as_millis() > u128::from(limit)
         {
             failures.push(format!("took {} ms, more than {limit} ms", took.as_millis()));
         }
         let milliseconds = (took.as_secs_f64() * 10_000.0).round() / 10.0;
-        HookTestResult { name: self.name.clone(), failures, effect: judged.effect, milliseconds }
+        let observed = Some(self.observe(answer));
+        let (name, effect) = (self.name.clone(), answer.effect);
+        HookTestResult { name, failures, effect, milliseconds, observed }
+    }
+
+    /// Returns what must be expected for the test to pass, of the kinds that it expects. Without any, the verdict.
+    fn observe(&self, answer: &CaseAnswer) -> ObservedAnswer {
+        let is_met = self.verdict.is_some_and(|verdict| verdict.is_met(answer.effect));
+        let wants_verdict = self.verdict.is_some() || !self.expects_something();
+        let verdict = (wants_verdict && !is_met).then(|| {
+            ExpectedVerdict::for_effect(answer.effect).map(|verdict| verdict.name().to_owned())
+        });
+        let text = self.text.as_ref().and_then(|text| {
+            let is_met = answer.texts.iter().any(|said| said.contains(text.as_str()));
+            let said = answer.texts.first()?.lines().find(|line| !line.trim().is_empty())?;
+            (!is_met).then(|| said.to_owned())
+        });
+        let exit = match (self.exit, &answer.ending) {
+            (Some(exit), Some(TrialEnding::Exited(code))) if exit != *code => Some(*code),
+            _ => None,
+        };
+        ObservedAnswer { verdict: verdict.flatten(), text, exit }
     }
 }
 
@@ -315,7 +444,6 @@ fn to_json(value: &DeValue<'_>, depth: usize) -> Result<Value, TestFileError> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::trial::TrialEnvironment;
     use super::*;
 
     const GUARD: &str = r#"
@@ -355,6 +483,7 @@ mod tests {
             home: scratch.path().to_owned(),
             temporary: scratch.path().to_owned(),
             variables: vec![("PATH".into(), "/usr/bin:/bin".into())],
+            is_copy: true,
         };
         let runner = TrialRunner::new(environment).unwrap();
         let start = file.start.clone().unwrap();
@@ -363,7 +492,7 @@ mod tests {
 
     #[test]
     fn expectations_are_compared() {
-        let file = HookTestFile::parse(GUARD).unwrap();
+        let file = HookTestFile::parse(GUARD, false).unwrap();
         assert_eq!(file.cases[1].payload["nested"][1]["a"], true);
         let results = run(&file);
         assert_eq!((&results[0].failures[..], &results[1].failures[..]), (&[][..], &[][..]));
@@ -395,9 +524,14 @@ mod tests {
             (case("event = \"Stop\"\nverdict = 1"), "`verdict` must be a text"),
             (case("event = \"Stop\"\nexit = -1"), "`exit` must be a number"),
             (case("event = \"Stop\"\nexit = 0\nexpect = 1"), "unknown key `expect`"),
+            (
+                format!("settings = \"x\"\n{}event = \"Stop\"\nexit = 0", case("")),
+                "`exit` needs `command`",
+            ),
+            (format!("settings = \"x\"\ncommand = \"y\"\n{}", case("")), "not both"),
             (format!("command = 1\n{}", case("")), "`command` must be a text"),
         ] {
-            let error = HookTestFile::parse(&text).unwrap_err().to_string();
+            let error = HookTestFile::parse(&text, false).unwrap_err().to_string();
             assert!(error.contains(expected), "{text:?}: {error}");
         }
         let deep = format!(
@@ -406,6 +540,6 @@ mod tests {
             "[".repeat(60),
             "]".repeat(60)
         );
-        assert!(HookTestFile::parse(&deep).is_err());
+        assert!(HookTestFile::parse(&deep, false).is_err());
     }
 }

@@ -58,6 +58,8 @@ pub struct TrialEnvironment {
     pub temporary: PathBuf,
     /// Variables that the client inherits.
     pub variables: Vec<(OsString, OsString)>,
+    /// True if the project folder is a copy, whose files may be changed.
+    pub is_copy: bool,
 }
 
 /// A hook under test.
@@ -115,17 +117,25 @@ pub struct HookTrial {
 pub struct TrialRunner {
     environment: TrialEnvironment,
     group: RefCell<ProcessGroup>,
+    /// The starts of late trials.
+    late: RefCell<Vec<HookStart>>,
 }
 
 impl TrialRunner {
     /// Creates a runner, with the transcript that payloads name.
     pub fn new(environment: TrialEnvironment) -> io::Result<Self> {
-        Ok(Self { environment, group: RefCell::new(ProcessGroup::create()?) })
+        let group = RefCell::new(ProcessGroup::create()?);
+        Ok(Self { environment, group, late: RefCell::default() })
     }
 
     /// Returns the surroundings.
     pub fn environment(&self) -> &TrialEnvironment {
         &self.environment
+    }
+
+    /// Returns the number of trials of a hook that exceeded the time limit.
+    pub fn late_trials(&self, start: &HookStart) -> usize {
+        self.late.borrow().iter().filter(|late| *late == start).count()
     }
 
     /// Runs a hook with a payload: its line, with the line break that the client adds.
@@ -154,7 +164,11 @@ impl TrialRunner {
             // An error shows at the next run.
             drop(self.renew_group());
         }
-        HookTrial::from_result(result)
+        let trial = HookTrial::from_result(result);
+        if trial.ending == TrialEnding::TimedOut {
+            self.late.borrow_mut().push(hook.start.clone());
+        }
+        trial
     }
 
     fn renew_group(&self) -> io::Result<()> {
@@ -242,6 +256,7 @@ mod tests {
             home: folder.join("home"),
             temporary: folder.to_owned(),
             variables: vec![("PATH".into(), "/usr/bin:/bin".into())],
+            is_copy: true,
         };
         TrialRunner::new(environment).unwrap()
     }

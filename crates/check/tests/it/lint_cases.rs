@@ -46,13 +46,14 @@ fn guard_cases() -> Vec<LintCase> {
     // The last one to finish wins.
     conflict.lines = [1, 4];
     vec![
-        guard_script(
-            "answer-dropped",
+        // The rule corrects the answer.
+        guard("answer-dropped", SCRIPT).file(
+            "$N.sh!",
             &says(r#"{"permissionDecision": "deny", "permissionDecisionReason": "no"}"#),
-            &denies,
         ),
-        guard_script("answer-dropped", &says(&deny.replace("ToolUse", "ToolCall")), &denies),
-        guard_script("answer-dropped", &says(r#"{"decision": "deny", "reason": "no"}"#), &denies),
+        guard("answer-dropped", SCRIPT).file("$N.sh!", &says(&deny.replace("ToolUse", "ToolCall"))),
+        guard("answer-dropped", SCRIPT)
+            .file("$N.sh!", &says(r#"{"decision": "deny", "reason": "no"}"#)),
         guard("async-guard", &format!("{SCRIPT}, \"async\": true"))
             .file("$N.sh!", BLOCKS)
             .fixed_guard(SCRIPT),

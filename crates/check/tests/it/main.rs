@@ -39,6 +39,10 @@ mod matchers;
 mod messages;
 /// Differences of the older measured client.
 mod older;
+/// Broken scripts, before and after their correction.
+mod script_fix;
+/// The limit for hooks that keep an agent going.
+mod stop_cap;
 /// Ending the turn.
 mod stops;
 /// The clients under test, and the check of promises.

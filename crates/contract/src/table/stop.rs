@@ -47,7 +47,8 @@ pub(super) static STOP: EventSpec = EventSpec {
     env_file: Fact::new(false, Observed),
     delivery: None,
     caveat: Some(Fact::new(
-        "8 consecutive blocks/contexts allowed, the 9th is overridden; \
+        "8 consecutive blocks/contexts allowed, the 9th is overridden; a tool call in between starts the count \
+again, while stop_hook_active stays true; \
 CLAUDE_CODE_STOP_HOOK_BLOCK_CAP, 0 = off",
         Observed,
     )),

@@ -279,10 +279,17 @@ fn unlimited_message(kind: MessageKind, text: &str) -> Message {
     Message { kind, text: text.to_owned(), truncated: false }
 }
 
+/// Returns the preview of a long text. It ends with a whole line, unless that would leave less than half of it.
+fn preview_of(text: &str) -> &str {
+    let preview = crate::output::prefix_within(text, PREVIEW_UNITS);
+    let lines = preview.rfind('\n').map(|end| &preview[..end]);
+    lines.filter(|lines| utf16_units(lines) > PREVIEW_UNITS / 2).unwrap_or(preview)
+}
+
 /// Creates a message within the client's limit. The limit does not apply to reasons and stderr.
 fn limited_message(kind: MessageKind, text: &str) -> Message {
     let capped = matches!(kind, MessageKind::Context | MessageKind::Text);
     let truncated = capped && text.len() > TEXT_LIMIT_UNITS && utf16_units(text) > TEXT_LIMIT_UNITS;
-    let text = if truncated { crate::output::prefix_within(text, PREVIEW_UNITS) } else { text };
+    let text = if truncated { preview_of(text) } else { text };
     Message { kind, text: text.to_owned(), truncated }
 }

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::answer::ParsedAnswer;
 use super::apply::missing_script;
 use super::diagnose::{find_embedded_object, first_object_end};
+use super::repair::parse_repaired;
 use super::validate::is_accepted;
 use super::{CorrectedAnswer, HookRun, MistakeSeverity, Verdict};
 use crate::javascript::{self, JsonKind, JsonNode};
@@ -77,8 +78,10 @@ pub(super) fn correct_answer(
 /// Extracts an object from a text with other content around it.
 fn extract_object(text: &str) -> Option<JsonNode> {
     if text.starts_with('{') {
-        let end = first_object_end(text)?;
-        return javascript::parse(&text[..end]).ok();
+        return match first_object_end(text) {
+            Some(end) => javascript::parse(&text[..end]).ok(),
+            None => parse_repaired(text),
+        };
     }
     let (_, object) = find_embedded_object(text)?;
     javascript::parse(javascript::trim(object)).ok()

@@ -21,7 +21,8 @@ const WRITABLE_BY_OTHERS: u32 = 0o022;
 /// Mode bit of a folder that all users share, like `/tmp`.
 const STICKY_BIT: u32 = 0o1000;
 /// Names of the files that rutter stores in its data directory, and prefixes of further names.
-const OWN_NAMES: [&str; 16] = [
+const OWN_NAMES: [&str; 17] = [
+    "recordings",
     "spool",
     "log",
     "snapshots",
@@ -162,7 +163,9 @@ impl DataDir {
     /// Returns the symbolic links in the data directory, except the user's configuration.
     pub fn symbolic_links(&self) -> io::Result<Vec<PathBuf>> {
         let mut found = Vec::new();
-        for folder in [self.folder.clone(), self.spool(), self.log(), self.snapshots()] {
+        for folder in
+            [self.folder.clone(), self.spool(), self.log(), self.snapshots(), self.recordings()]
+        {
             // A folder that is a link was found one level above.
             if folder != self.folder && !fs::symlink_metadata(&folder).is_ok_and(|at| at.is_dir()) {
                 continue;

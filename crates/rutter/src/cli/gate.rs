@@ -11,7 +11,8 @@ use super::FormatArgs;
 pub enum GateCommand {
     /// Enable a gate for this project, in your own configuration file
     ///
-    /// Without --mode the gate observes: it records what it would have done.
+    /// Without --mode the gate observes: it records what it would have done. Prints what it would have denied of the recorded
+    /// calls.
     Enable(EnableGateArgs),
     /// Disable a gate for this project
     Disable(DisableGateArgs),
@@ -23,6 +24,10 @@ pub enum GateCommand {
     Test(TestGateArgs),
     /// List the decisions of the gates in this project, the last first
     Explain(ExplainGateArgs),
+    /// Show which recorded calls the gate for tests would deny
+    ///
+    /// Replays the calls that `rutter contract record` has kept for this folder, on the files that exist now.
+    Replay(ReplayGateArgs),
 }
 
 /// The gates.
@@ -96,6 +101,14 @@ pub struct TestGateArgs {
     /// The file that would be changed
     #[arg(value_name = "PATH")]
     pub path: PathBuf,
+    /// The output format.
+    #[command(flatten)]
+    pub format: FormatArgs,
+}
+
+/// `rutter gate replay`
+#[derive(Debug, Args)]
+pub struct ReplayGateArgs {
     /// The output format.
     #[command(flatten)]
     pub format: FormatArgs,

@@ -53,6 +53,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("gate disable", &["rutter gate disable tests-first"]),
     ("gate status", &["rutter gate status"]),
     ("gate test", &["rutter gate test src/cart.py"]),
+    ("gate replay", &["rutter gate replay"]),
     ("gate explain", &["rutter gate explain", "rutter gate explain src/cart.py"]),
     ("ghap note", &["rutter ghap note 'the lexer already drops the CR'"]),
     (
@@ -167,6 +168,41 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "rutter contract test --event PreToolUse --tool Bash -- ./my-guard.sh",
             "rutter contract test --settings .claude/settings.json --yes --json",
             "rutter contract test --yes --tests guard.hooktest.toml --format junit",
+            "rutter contract test --yes --tests guard.hooktest.toml --update",
+        ],
+    ),
+    (
+        "contract fix",
+        &[
+            "rutter contract fix my-guard.sh",
+            "rutter contract fix my-guard.sh --event PreToolUse --write",
+        ],
+    ),
+    (
+        "contract record on",
+        &["rutter contract record on", "rutter contract record on --event PreToolUse"],
+    ),
+    ("contract record off", &["rutter contract record off"]),
+    ("contract record status", &["rutter contract record status"]),
+    ("contract record list", &["rutter contract record list --hook my-guard --last 20"]),
+    ("contract record save-test", &["rutter contract record save-test 12 guard.hooktest.toml"]),
+    ("contract record clear", &["rutter contract record clear"]),
+    (
+        "contract replay",
+        &[
+            "rutter contract replay",
+            "rutter contract replay --hook my-guard --last 200 --yes --json",
+            "rutter contract replay --hook my-guard -- ./my-new-guard.sh",
+            "rutter contract replay --client 2.1.197",
+        ],
+    ),
+    (
+        "contract live",
+        &[
+            "rutter contract live",
+            "rutter contract live --event PreToolUse --tool Bash -- ./my-guard.sh",
+            "rutter contract live --yes --settings .claude/settings.json --json",
+            "rutter contract live --client ~/old/claude --client ~/new/claude",
         ],
     ),
     (

@@ -1,6 +1,6 @@
 //! The arguments of `rutter contract test`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use rutter_contract::EventName;
@@ -23,6 +23,12 @@ pub struct HookTestArgs {
     /// Run the tests of these files (*.hooktest.toml) instead of the built-in payloads
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["settings", "event", "tool"])]
     pub tests: Vec<PathBuf>,
+    /// The longest time of a hook in milliseconds, for 95 % of the payloads [default: 50 to 10000, by the event; only shown]
+    #[arg(long, value_name = "MS", conflicts_with = "tests")]
+    pub budget: Option<u64>,
+    /// Write the observed verdicts, texts and exit codes into the test files, for tests that fail or expect nothing
+    #[arg(long, requires = "tests")]
+    pub update: bool,
     /// Run the commands without asking
     #[arg(long)]
     pub yes: bool,
@@ -38,9 +44,9 @@ pub struct HookTestArgs {
     /// The output format; `junit` and `tap` are for --tests
     #[arg(long, value_enum, default_value_t = HookTestFormat::Text)]
     pub format: HookTestFormat,
-    /// True for the process that runs without a network.
-    #[arg(long, hide = true)]
-    pub without_network: bool,
+    /// The stage of the run.
+    #[command(flatten)]
+    pub stage: StageArgs,
     /// The command of the hook: one argument for a shell, several for a program with arguments
     #[arg(value_name = "CMD", last = true)]
     pub command: Vec<String>,
@@ -57,6 +63,40 @@ pub enum HookTestFormat {
     Junit,
     /// Test Anything Protocol
     Tap,
+}
+
+/// The namespaces of the process that runs the hooks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Namespaces {
+    /// Those of the user.
+    Shared,
+    /// A network of its own, which has no interfaces.
+    Network,
+    /// A network, mounts and processes of its own.
+    Own,
+}
+
+/// The arguments of the processes that a run of hooks starts. People give none of them.
+#[derive(Debug, Clone, Default, Args)]
+pub struct StageArgs {
+    /// The scratch folder, for the process that runs the hooks and the one that starts it.
+    #[arg(long, hide = true)]
+    pub scratch: Option<PathBuf>,
+    /// The namespaces, for the process that runs the hooks.
+    #[arg(long, hide = true, value_enum)]
+    pub namespaces: Option<Namespaces>,
+}
+
+impl StageArgs {
+    /// Returns the scratch folder and the namespaces of the process that runs the hooks. None for other processes.
+    pub fn of_run(&self) -> Option<(&Path, Namespaces)> {
+        self.scratch.as_deref().zip(self.namespaces)
+    }
+
+    /// Returns the scratch folder if this is the process that enters namespaces.
+    pub fn of_start(&self) -> Option<&Path> {
+        self.scratch.as_deref().filter(|_| self.namespaces.is_none())
+    }
 }
 
 impl HookTestArgs {

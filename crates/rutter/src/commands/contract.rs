@@ -11,9 +11,14 @@ use crate::{CommandError, CommandResult};
 mod author;
 mod events;
 mod explain;
+mod fix;
 mod hook_test;
 mod lint;
+mod live;
 mod payload;
+pub(crate) mod record;
+mod recorded_calls;
+mod replay;
 mod rules;
 mod schema;
 
@@ -26,6 +31,12 @@ pub(crate) fn run(command: &ContractCommand, ui: &mut Ui<'_>) -> CommandResult {
         ContractCommand::Lint(args) => lint::run(args, &Environment::from_process()?, ui),
         ContractCommand::Rules(args) => rules::run(args, ui),
         ContractCommand::Test(args) => hook_test::run(args, &Environment::from_process()?, ui),
+        ContractCommand::Fix(args) => fix::run(args, ui),
+        ContractCommand::Record { command } => {
+            record::run(command, &Environment::from_process()?, ui)
+        }
+        ContractCommand::Replay(args) => replay::run(args, &Environment::from_process()?, ui),
+        ContractCommand::Live(args) => live::run(args, &Environment::from_process()?, ui),
         // `quick.rs` handles whatever is right before the command line is parsed.
         ContractCommand::Answer(args) => Err(author::describe_answer_mistake(args)),
         ContractCommand::Field(args) => Err(author::describe_field_mistake(args)),

@@ -1,6 +1,7 @@
 //! `rutter forget`: deletes rows, and every byte of them.
 
 use rutter_memory::Store;
+use rutter_memory::hook_recording::HookRecording;
 use rutter_memory::quote::PathLine as _;
 use rutter_memory::store::{ForgetResult, ForgettableRow, ProjectSummary};
 use serde_json::json;
@@ -50,6 +51,16 @@ pub(crate) fn run(args: &ForgetCommandArgs, env: &Environment, ui: &mut Ui<'_>) 
         ForgetTarget::Project(summary) => store.forget_project(summary.project.id)?,
         ForgetTarget::All => store.forget_all()?,
     };
+    let recordings = HookRecording::list(&env.data_dir());
+    if matches!(what, ForgetTarget::All) {
+        for (recording, _) in &recordings {
+            recording.clear()?;
+        }
+    } else if !recordings.is_empty() {
+        ui.print_note(
+            "recorded calls of hooks are not searched; `rutter contract record clear` deletes them",
+        )?;
+    }
     match args.format.chosen() {
         Format::Json => ui.print_json(&json!({
             "rows": forgotten.rows, "erased": forgotten.erased,

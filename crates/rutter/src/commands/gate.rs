@@ -17,7 +17,7 @@ use serde_json::json;
 use crate::cli::Format;
 use crate::cli::gate::{
     DisableGateArgs, EnableGateArgs, EnabledMode, ExplainGateArgs, GateCommand, GateStatusArgs,
-    TestGateArgs,
+    ReplayGateArgs, TestGateArgs,
 };
 use crate::environment::Environment;
 use crate::install::FileContents;
@@ -25,8 +25,10 @@ use crate::ui::{Ui, one_line};
 use crate::{CommandError, CommandResult};
 
 mod config_edit;
+mod replay;
 
 use config_edit::{GateEdit, edit_config};
+use replay::{DeniedCall, GateReplay, replay_calls};
 
 /// Days whose decisions `status` counts.
 const COUNTED_DAYS: i64 = 14;
@@ -55,6 +57,7 @@ pub(crate) fn run(command: &GateCommand, env: &Environment, ui: &mut Ui<'_>) -> 
         GateCommand::Status(args) => show_status(args, env, ui),
         GateCommand::Test(args) => test_path(args, env, ui),
         GateCommand::Explain(args) => list_decisions(args, env, ui),
+        GateCommand::Replay(args) => show_replay(args, env, ui),
     }
 }
 
@@ -73,10 +76,13 @@ fn enable(args: &EnableGateArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandR
         places: &args.place,
     };
     let project = change_config(&edit, env)?;
+    let settings = env.load_config(Some(&project.root)).config.gates.tests_first;
+    let replay = replay_calls(env, &project, &settings)?;
     if args.format.chosen() == Format::Json {
-        return ui
-            .print_json(&json!({ "gate": "tests-first", "mode": mode, "project": project.key }));
+        let report = json!({ "gate": "tests-first", "mode": mode, "project": project.key, "replay": replay });
+        return ui.print_json(&report);
     }
+    print_replay(&replay, ui)?;
     writeln!(ui.out, "The gate for tests is enabled for {}, mode {mode}.", project.key)?;
     if args.mode == EnabledMode::Observe {
         writeln!(
@@ -208,13 +214,53 @@ fn decide_for(
     project: &LocatedProject,
     settings: &TestsFirstGateSettings,
 ) -> ChangeDecision {
-    let rules = TestsFirstSettings {
+    let tree = ProjectTree::new(project.root.clone());
+    decide_change(change, &tree, &gate_rules(settings), |names| tracked_files(&project.root, names))
+}
+
+fn gate_rules(settings: &TestsFirstGateSettings) -> TestsFirstSettings {
+    TestsFirstSettings {
         exclude: settings.exclude.clone(),
         places: settings.places.clone(),
         must_mention: settings.must_mention,
-    };
-    let tree = ProjectTree::new(project.root.clone());
-    decide_change(change, &tree, &rules, |names| tracked_files(&project.root, names))
+    }
+}
+
+fn show_replay(args: &ReplayGateArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
+    let project = env.locate_project()?;
+    let settings = env.load_config(Some(&project.root)).config.gates.tests_first;
+    let replay = replay_calls(env, &project, &settings)?;
+    if args.format.chosen() == Format::Json {
+        return ui.print_json(&replay);
+    }
+    print_replay(&replay, ui)
+}
+
+/// Prints what the gate would have denied.
+fn print_replay(replay: &GateReplay, ui: &mut Ui<'_>) -> CommandResult {
+    if replay.calls == 0 {
+        return Ok(writeln!(
+            ui.out,
+            "No calls are recorded here, so there is nothing to replay; `rutter contract record on` records them."
+        )?);
+    }
+    for DeniedCall { time, tool, file, place } in &replay.denied {
+        let place =
+            place.as_deref().map(|place| format!(", its test would be {}", one_line(place)));
+        writeln!(
+            ui.out,
+            "{time}  {}  {}{}",
+            one_line(tool),
+            one_line(file),
+            place.unwrap_or_default()
+        )?;
+    }
+    let denied = replay.denied.len();
+    Ok(writeln!(
+        ui.out,
+        "{denied} of {} recorded calls would be denied, by the files that exist now.",
+        replay.calls
+    )?)
 }
 
 /// Returns the tracked files with one of these names.

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use rutter_memory::quote::PathLine as _;
 
+use super::contract::record;
 use super::init::{
     chosen_scope, exclude_change, refuse_foreign_home, server_site, settings_path, show_changes,
 };
@@ -24,6 +25,8 @@ pub(crate) fn run(args: &UninstallArgs, env: &Environment, ui: &mut Ui<'_>) -> C
         return plugin::uninstall_plugin(folder, args.dry_run, env, ui);
     }
     refuse_foreign_home(env)?;
+    // Recorded hooks start rutter, which may be removed next.
+    record::turn_off_everywhere(args.dry_run, env, ui)?;
     let folder = env.working_dir()?;
     let places = vec![WantedContent::Hooks(Vec::new()), WantedContent::Rule(false)];
     let settings = InstallTarget::for_settings(settings_path(scope, env)?, places);

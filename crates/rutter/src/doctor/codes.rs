@@ -114,6 +114,9 @@ codes! {
             "A killed `rutter init` or `uninstall` left a temporary copy of a settings file, \
              more than an hour ago.",
             "rm FILE";
+        HOOKS_RECORDED = "hooks-recorded", Note,
+            "`rutter contract record on` has put a recorder in front of hooks of this file, which start rutter.",
+            "rutter contract record off";
         HOOKS_WRONG = "hooks-wrong", Problem,
             "`hooks` is not an object of events, so the client runs none of the hooks of that file.",
             "write { \"EVENT\": [ … ] }";

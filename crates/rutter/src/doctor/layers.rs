@@ -19,6 +19,7 @@ use super::places::ClientEnvironment;
 use super::{codes, faults};
 use crate::install::is_our_hook;
 use crate::shell;
+use crate::ui::format_count;
 
 /// Prefix of the temporary files that `init` writes next to settings files.
 const TEMP_FILE_PREFIX: &str = ".rutter-";
@@ -76,6 +77,19 @@ pub(crate) fn may_have_our_entries(layer: &SettingsLayer) -> bool {
 /// Returns the findings about the faults of settings files.
 pub(crate) fn check_layers(layers: &[SettingsLayer]) -> impl Iterator<Item = DoctorFinding> {
     layers.iter().flat_map(|layer| &layer.faults).map(faults::settings_fault_finding)
+}
+
+/// Returns a note for each file whose hooks are recorded.
+pub(crate) fn find_recorded_hooks(layers: &[SettingsLayer]) -> Vec<DoctorFinding> {
+    let recorded = layers.iter().filter_map(|layer| {
+        let hooks = layer.document.as_ref()?.recorded_hooks;
+        (hooks > 0).then(|| {
+            let what = format!("{} recorded", format_count(hooks as u64, "hook"));
+            DoctorFinding::new(&codes::HOOKS_RECORDED, what)
+                .with_location(FileLocation::whole_file(&layer.path))
+        })
+    });
+    recorded.collect()
 }
 
 /// Finds temporary copies of settings that a killed writer left behind. They may contain tokens, as settings do.

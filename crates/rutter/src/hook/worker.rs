@@ -52,6 +52,27 @@ pub(super) fn run(limit: Duration, leave: fn(), work: impl FnOnce() -> String) -
     }
 }
 
+/// Runs work in a process of its own that nobody waits for. Returns false if no process can be made. `leave` ends a process.
+///
+/// Nothing may have started a thread before, as for [`run`].
+pub(crate) fn run_behind(leave: impl FnOnce(), work: impl FnOnce()) -> bool {
+    let Ok(null) = OpenOptions::new().read(true).write(true).open("/dev/null") else {
+        return false;
+    };
+    match fork() {
+        Fork::Failed => false,
+        Fork::Worker => {
+            // The client waits until nobody holds its pipes.
+            if dup2_stdin(&null).and(dup2_stdout(&null)).and(dup2_stderr(&null)).is_ok() {
+                work();
+            }
+            leave();
+            true
+        }
+        Fork::Parent(_) => true,
+    }
+}
+
 enum Fork {
     Parent(Option<Pid>),
     Worker,

@@ -162,6 +162,8 @@ faults! {
         setup.write("ship/.claude/.rutter-it's  $HOME", "{}");
         set_age_hours(&setup.path("ship/.claude/.rutter-it's  $HOME"), 2);
     } => ("settings-leftover", "[HOME]/ship/.claude/.rutter-it's  $HOME", "rm '[HOME]/ship/.claude/.rutter-it'\\''s  $HOME'");
+    hooks_are_recorded: |setup| setup.write(USER_SETTINGS, "{\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"exec rutter contract recorded-run Stop 00ff -- ./x\"}]}]}}")
+        => ("hooks-recorded", "[HOME]/home/.claude/settings.json", "rutter contract record off");
     hooks_are_string: |setup| setup.write(USER_SETTINGS, "{\"hooks\": \"all\"}")
         => ("hooks-wrong", "[HOME]/home/.claude/settings.json:1:11", "write { \"EVENT\": [ … ] }");
     misspelt_event_name: |setup| setup.write(USER_SETTINGS, &json!({ "hooks": { "PreToolCall": foreign_group() } }).to_string())

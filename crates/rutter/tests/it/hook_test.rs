@@ -1,23 +1,24 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::process::Command;
 
 use rutter_testkit::CommandOutput;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::rutter_command;
+use crate::support::{run_on_terminal, rutter_command};
 
 const GUARD: &str =
     "#!/bin/sh\nif grep -q 'git push --force'; then echo 'no forced push' >&2; exit 2; fi\n";
 
 /// A project with scripts, and a folder for temporary files beside it.
-struct HookProject {
-    folder: TempDir,
+pub(crate) struct HookProject {
+    pub(crate) folder: TempDir,
 }
 
 impl HookProject {
-    fn new(files: &[(&str, &str)]) -> Self {
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         for name in ["project", "home", "tmp"] {
             fs::create_dir(folder.path().join(name)).unwrap();
@@ -32,29 +33,34 @@ impl HookProject {
         project
     }
 
-    fn path(&self) -> std::path::PathBuf {
+    pub(crate) fn path(&self) -> std::path::PathBuf {
         self.folder.path().join("project")
     }
 
-    fn test(&self, args: &[&str]) -> CommandOutput {
+    pub(crate) fn test(&self, args: &[&str]) -> CommandOutput {
+        CommandOutput::run(&mut self.command(args))
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
         let all: Vec<&str> = ["contract", "test"].iter().chain(args).copied().collect();
         let mut command = rutter_command(&all);
         command
             .env("PATH", "/usr/bin:/bin")
             .env("HOME", self.folder.path().join("home"))
             .env("TMPDIR", self.folder.path().join("tmp"))
+            .env("RUTTER_HOME", self.folder.path().join("data"))
             .current_dir(self.path());
-        CommandOutput::run(&mut command)
+        command
     }
 
-    fn test_json(&self, args: &[&str]) -> Value {
+    pub(crate) fn test_json(&self, args: &[&str]) -> Value {
         let all: Vec<&str> = ["--yes", "--json"].iter().chain(args).copied().collect();
         let ran = self.test(&all);
         serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran}"))
     }
 }
 
-fn list(folder: &Path) -> Vec<String> {
+pub(crate) fn list(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap().flatten();
     let mut names: Vec<String> =
         entries.map(|entry| entry.file_name().into_string().unwrap()).collect();
@@ -108,6 +114,27 @@ fn hook_needs_consent() {
 }
 
 #[test]
+fn consent_is_remembered_until_a_script_changes() {
+    let project = HookProject::new(&[("guard", GUARD)]);
+    let args = ["--event", "Setup", "--", "./guard"];
+    let (_, shown, exit) = run_on_terminal(project.command(&args), "n\n");
+    assert!(exit == Some(1) && shown.contains("nothing was run"), "{shown}");
+    assert_eq!(project.test(&args).exit, Some(2), "no was not remembered");
+    let (stdout, shown, exit) = run_on_terminal(project.command(&args), "y\n");
+    assert!(shown.contains("  ./guard\nRun 1 command on a copy of this folder? [y/N]"), "{shown}");
+    assert!(exit == Some(0) && stdout.contains("./guard on Setup"), "{shown}");
+    let again = project.test(&args);
+    assert_eq!((again.exit, &*again.stderr), (Some(0), ""), "{again}");
+    for others in
+        [&["--in-place", "--event", "Setup", "--", "./guard"][..], &["--", "./guard", "-v"]]
+    {
+        assert!(project.test(others).stderr.contains("add --yes"), "{others:?}");
+    }
+    fs::write(project.path().join("guard"), format!("{GUARD}exit 0\n")).unwrap();
+    assert!(project.test(&args).stderr.contains("add --yes"), "another script");
+}
+
+#[test]
 fn project_and_home_stay_untouched() {
     let project = HookProject::new(&[("notes.txt", "mine")]);
     let line =
@@ -120,30 +147,6 @@ fn project_and_home_stay_untouched() {
     let ran = project.test(&["--yes", "--event", "Stop", "--in-place", "--", line]);
     assert!(ran.stdout.starts_with("Claude Code 2.1.325; in the project itself"), "{ran}");
     assert_eq!(list(&project.path()), ["new", "notes.txt"], "--in-place");
-}
-
-#[test]
-fn network_is_cut_where_possible() {
-    let project = HookProject::new(&[]);
-    // Without a network, not even loopback is up.
-    let line =
-        "cat /sys/class/net/lo/operstate /proc/net/route | tail -n +3 | grep -c . >&2; exit 2";
-    let report = project.test_json(&["--event", "PreToolUse", "--tool", "Bash", "--", line]);
-    if report["isolation"]["no_network"] == true {
-        let texts = &report["hooks"][0]["answers"][0]["texts"];
-        assert_eq!(texts[0], "0\n", "no routes: {report:#}");
-    }
-    assert_eq!(report["isolation"]["project_copy"], true);
-}
-
-#[test]
-fn hook_that_kills_its_parent_is_reported() {
-    let project = HookProject::new(&[]);
-    let ran = project.test(&["--yes", "--event", "Stop", "--", "kill -KILL $PPID"]);
-    // Where the system has no namespaces, the hook kills the command itself.
-    if ran.exit.is_some() {
-        assert!(ran.exit == Some(1) && ran.stderr.contains("a signal ended the run"), "{ran}");
-    }
 }
 
 #[test]
@@ -268,4 +271,95 @@ fn wrong_test_files_are_refused() {
     }
     let ran = project.test(&["--tests", "good.toml"]);
     assert!(ran.exit == Some(2) && ran.stderr.contains("add --yes"), "{ran}");
+}
+
+#[test]
+fn update_writes_what_was_observed() {
+    let tests = format!(
+        "# Guards.\n{}",
+        TESTS
+            .replace("verdict = \"blocked\"", "verdict = \"asked\" # why")
+            .replace("no forced push\"", "never\"")
+            .replace("exit = 2", "exit = 0")
+            .replace("verdict = \"allowed\"\n", "")
+    );
+    let project = HookProject::new(&[("guard", GUARD), ("t.hooktest.toml", &tests)]);
+    let refused = project.test(&["--yes", "--tests", "t.hooktest.toml"]);
+    assert!(refused.stderr.contains("nothing is expected"), "{refused}");
+    let args = ["--yes", "--tests", "t.hooktest.toml", "--update"];
+    let ran = project.test(&args);
+    let changes: Vec<&str> = ran
+        .stdout
+        .lines()
+        .filter_map(|line| line.strip_prefix("updated t.hooktest.toml: "))
+        .collect();
+    let expected = [
+        "a forced push is blocked: verdict = \"blocked\"",
+        "a forced push is blocked: text = \"no forced push\"",
+        "a forced push is blocked: exit = 2",
+        "a push is allowed: verdict = \"silent\"",
+    ];
+    assert_eq!((changes.as_slice(), ran.exit), (&expected[..], Some(0)), "{ran}");
+    let text = fs::read_to_string(project.path().join("t.hooktest.toml")).unwrap();
+    assert!(
+        text.starts_with("# Guards.") && text.contains("verdict = \"blocked\" # why"),
+        "{text}"
+    );
+    let again = project.test(&args);
+    assert_eq!(again.stdout, "2 tests, 2 passed, 0 failed\n", "{again}");
+}
+
+#[test]
+fn tests_of_settings_expect_the_merged_answer() {
+    let allow = "#!/bin/sh\necho '{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"allow\"}}'\n";
+    let settings = r#"{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [
+        {"type": "command", "command": "./allow"},
+        {"type": "command", "command": "\"$CLAUDE_PROJECT_DIR\"/guard"}]}]}}"#;
+    let tests = TESTS
+        .replace("command = \"./guard\"", "settings = \".claude/settings.json\"")
+        .replace("exit = 2\n", "")
+        + "[[test]]\nname = \"others\"\nevent = \"PreToolUse\"\ntool = \"Read\"\nverdict = \"silent\"\n";
+    let files = [
+        ("guard", GUARD),
+        ("allow", allow),
+        (".claude/settings.json", settings),
+        ("t.hooktest.toml", &tests),
+    ];
+    let project = HookProject::new(&files);
+    let ran = project.test(&["--yes", "--tests", "t.hooktest.toml"]);
+    assert_eq!((ran.exit, &*ran.stdout), (Some(0), "3 tests, 3 passed, 0 failed\n"), "{ran}");
+    fs::write(project.path().join("guard"), "#!/bin/sh\nexit 0\n").unwrap();
+    let ran = project.test(&["--yes", "--tests", "t.hooktest.toml"]);
+    assert!(ran.stdout.contains("expected blocked, but it is allowed"), "{ran}");
+}
+
+#[test]
+fn waits_and_order_are_reported() {
+    let rewrite = |command: &str| {
+        format!(
+            "#!/bin/sh\necho '{{\"hookSpecificOutput\":{{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"allow\",\"updatedInput\":{{\"command\":\"{command}\"}}}}}}'\n"
+        )
+    };
+    let settings = r#"{"hooks": {
+        "PreToolUse": [{"matcher": "Bash", "hooks": [
+            {"type": "command", "command": "./one"}, {"type": "command", "command": "./other"}]}],
+        "PostToolUse": [{"hooks": [{"type": "command", "command": "cat > /dev/null"}]}]}}"#;
+    let (one, other) = (rewrite("ls"), rewrite("pwd"));
+    let files = [("one", &*one), ("other", &*other), (".claude/settings.json", settings)];
+    let project = HookProject::new(&files);
+    let report = project.test_json(&["--tool", "Bash", "--budget", "0"]);
+    let answer = &report["together"][0]["answers"][0];
+    assert_eq!(answer["depends_on_order"], true, "{report:#}");
+    assert_eq!(answer["outcomes"][1]["new_input"]["command"], "pwd");
+    assert_eq!(report["calls"][0]["tool"], "Bash");
+    assert!(report["calls"][0]["sum"]["p50_ms"].as_f64().unwrap() > 0.0, "{report:#}");
+    let ran = project.test(&["--yes", "--tool", "Bash", "--budget", "0"]);
+    assert_eq!(ran.exit, Some(1));
+    for part in [
+        "defect[over-budget]",
+        "if [1] ends last: rewritten, with the input {\"command\":\"ls\"}",
+        "a call of Bash waits ",
+    ] {
+        assert!(ran.stdout.contains(part), "{part}: {ran}");
+    }
 }

@@ -27,6 +27,8 @@ mod conformance;
 mod context;
 /// `rutter contract …`.
 mod contract;
+/// `rutter contract fix`.
+mod contract_fix;
 /// Data directories that other users can change, and symbolic links in them.
 mod data_dir;
 /// `rutter demo`, and the picture of it in the docs.
@@ -61,8 +63,15 @@ mod guides;
 mod hanging_disk;
 /// `rutter hook` and `rutter episodes`.
 mod hook;
+/// The process that records a hook.
+mod hook_recorder;
+/// `rutter contract record` and `replay`.
+mod hook_recording;
 /// `rutter contract test`: hooks as small scripts, and the reports on them.
 mod hook_test;
+
+/// `rutter contract test`: what a hook under test cannot reach.
+mod hook_isolation;
 /// File names and stored texts with injection attempts.
 mod hostile;
 /// Repositories that claim to be another project.
@@ -97,6 +106,10 @@ mod lint;
 mod lint_fix;
 /// `rutter contract lint --format`: JSON, SARIF and lines for GitHub.
 mod lint_formats;
+/// `contract test` compared with the real client.
+mod live_agreement;
+/// `rutter contract live`.
+mod live_command;
 /// Helpers for sessions of the real client with rutter's hooks.
 mod live_support;
 /// The MCP server with third-party clients.
@@ -123,6 +136,8 @@ mod read_only;
 mod recall;
 /// `rutter review` and `rutter import`.
 mod review;
+/// The hooks of other systems: their diagnosis, and how the adapter repairs them.
+mod seed_hooks;
 /// `rutter status`, `sessions`, `injections`, `pause`.
 mod session_commands;
 /// The silent loop through the real client: a failure, its fix, and the same failure again.

@@ -5,8 +5,9 @@ use rutter_contract::verdict::{AnswerDiagnostic, HookRun, MistakeSeverity, judge
 use rutter_contract::version::Contract;
 
 use crate::lint::rule::lint_rule;
-use crate::lint::{LintContext, LintFinding, Severity};
-use crate::script::AnswerLiteral;
+use crate::lint::{LintContext, LintFinding, ScriptReading, Severity};
+use crate::script::{AnswerLiteral, answer_edits};
+use crate::text_edit::TextEdit;
 
 lint_rule! {
     /// A script prints an answer that the client drops, or reads in another way.
@@ -22,6 +23,9 @@ lint_rule! {
     /// (anthropics/claude-code#43407).
     ///
     /// The rule reports an answer only if it is wrong for every event on which the script runs.
+    ///
+    /// `--fix` corrects the answers of a script that runs on one event, as `rutter contract fix` does, if no value that decides is
+    /// computed.
     ANSWER_DROPPED = "answer-dropped", Error, check
 }
 
@@ -43,11 +47,26 @@ fn check(context: &LintContext<'_>, findings: &mut Vec<LintFinding>) {
             if let Some((message, help, severity)) = judge(answer, &script.events, context.contract)
             {
                 let range = answer.range.clone();
-                let finding = LintFinding::new(&ANSWER_DROPPED, script.file, range, message, help);
-                findings.push(finding.with_severity(severity));
+                let finding = LintFinding::new(&ANSWER_DROPPED, script.file, range, message, help)
+                    .with_severity(severity);
+                findings.push(match script_edits(context, script, answer) {
+                    Some(edits) => finding.with_edits(edits),
+                    None => finding,
+                });
             }
         }
     }
+}
+
+/// Returns the edits that correct an answer of a script that runs on one event.
+fn script_edits(
+    context: &LintContext<'_>,
+    script: &ScriptReading,
+    answer: &AnswerLiteral,
+) -> Option<Vec<TextEdit>> {
+    let [event] = script.events[..] else { return None };
+    let text = &context.files.get(script.file)?.text;
+    answer_edits(text, script.language, &script.report, answer, event, context.contract)
 }
 
 /// Returns the most severe mistake of an answer, if it has one on every event.
@@ -135,6 +154,13 @@ mod tests {
         let case =
             case("UserPromptSubmit", "x").with_text("a.sh!", &format!("#!/bin/sh\n{unknown}\n"));
         assert!(case.marked(&ANSWER_DROPPED).is_empty());
+    }
+
+    #[test]
+    fn answers_of_scripts_are_corrected() {
+        let fixed =
+            case("PreToolUse", r#"{"decision": "deny", "reason": "no"}"#).fixed(&ANSWER_DROPPED);
+        assert!(fixed.contains(r#""permissionDecision": "deny""#), "{fixed}");
     }
 
     #[test]

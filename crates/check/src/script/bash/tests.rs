@@ -130,6 +130,7 @@ fn expressions_in_text_are_placeholders() {
         "echo \"{\\\"decision\\\": \\\"block\\\", \\\"reason\\\": \\\"no $FILE\\\"}\"",
         "cat <<EOF\n{\"decision\": \"block\", \"reason\": \"no ${FILE}\"}\nEOF",
         "printf '{\"decision\":\"block\",\"reason\":\"no %s\"}' \"$FILE\"",
+        "cat <<EOF\n{\"decision\": \"block\", \"reason\": \"no $1\"}\nEOF",
     ] {
         let [answer] = &answers(text)[..] else { panic!("one answer: {text}") };
         assert_eq!(answer.value, Some(json!({"decision": "block", "reason": "no …"})), "{text}");
@@ -142,6 +143,8 @@ fn expressions_in_text_are_placeholders() {
     let [answer] = &answers(text)[..] else { panic!("one answer") };
     assert_eq!((&answer.value, &answer.stdout), (&None, &None));
     assert_eq!(answer.keys, ["decision", "reason"]);
+    let text = "cat <<EOF\n{\"decision\": \"$1\", \"reason\": \"$?\"}\nEOF";
+    assert_eq!(answers(text)[0].value, None, "a parameter of a function");
 }
 
 #[test]

@@ -23,6 +23,7 @@ fn report_in(folder: &Path, event: EventName) -> HookTestReport {
         home: folder.to_owned(),
         temporary: folder.to_owned(),
         variables: vec![("PATH".into(), "/usr/bin:/bin".into())],
+        is_copy: true,
     };
     let payloads = test_payloads(event, &[], &environment);
     let runner = TrialRunner::new(environment).unwrap();
@@ -109,4 +110,31 @@ fn hanging_hook_is_given_up() {
     assert_eq!((report.payloads, codes(&report)), (2, vec!["hook-timed-out"]));
     assert!(report.unrun_payloads > 50);
     assert!(begun.elapsed() < Duration::from_secs(20));
+}
+
+#[test]
+fn late_command_is_given_up_sooner_on_another_event() {
+    let folder = tempfile::tempdir().unwrap();
+    let environment = TrialEnvironment {
+        project: folder.path().to_owned(),
+        home: folder.path().to_owned(),
+        temporary: folder.path().to_owned(),
+        variables: vec![("PATH".into(), "/usr/bin:/bin".into())],
+        is_copy: true,
+    };
+    let runner = TrialRunner::new(environment.clone()).unwrap();
+    let run = |event| {
+        let hook = TestedHook {
+            event,
+            start: HookStart::Shell("sleep 60".to_owned()),
+            plugin: None,
+            timeout: Some(Duration::from_millis(100)),
+            blocks_on_failure: false,
+        };
+        let (payloads, facts) = (test_payloads(event, &[], &environment), ScriptFacts::default());
+        let contract = Contract::newest();
+        run_hook_test(&runner, &hook, &payloads, &|_| true, &facts, &|| None, contract).report
+    };
+    assert_eq!(run(EventName::PreToolUse).payloads, 2);
+    assert_eq!(run(EventName::PostToolUse).payloads, 1);
 }

@@ -210,7 +210,15 @@ impl VerdictBuilder<'_> {
     /// a void answer completely.
     fn compact_failure(&mut self) {
         if self.reading.is_error() && !self.exit_blocks() {
-            let text = javascript::trim(self.run.stdout);
+            let stdout = javascript::trim(self.run.stdout);
+            // A void answer is quoted with an indentation of two spaces.
+            let indented = match self.reading {
+                ParsedAnswer::Void(..) => serde_json::from_str::<serde_json::Value>(stdout)
+                    .and_then(|answer| serde_json::to_string_pretty(&answer))
+                    .ok(),
+                _ => None,
+            };
+            let text = indented.as_deref().unwrap_or(stdout);
             self.tell_user(MessageKind::Text, text);
             self.tell_model(MessageKind::Text, text);
         } else if self.run.exit != 0 {

@@ -2,30 +2,39 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use rutter_check::tester::{
-    HookConclusion, HookStart, HookTestReport, JudgedTrial, MergedAnswer, ProgramFolder,
-    ScriptFacts, TestPayload, TestedPayloads, TrialRunner, merge_answers, run_hook_test,
-    test_payloads,
+    HookConclusion, HookTestReport, JudgedTrial, MergedAnswer, ProgramFolder, ScriptFacts,
+    TestPayload, TestedPayloads, TrialRunner, merge_answers, run_hook_test, test_payloads,
 };
 use rutter_contract::EventName;
 use rutter_contract::version::Contract;
 use serde::Serialize;
 
-use crate::ask::confirm;
 use crate::cli::hook_test::{HookTestArgs, HookTestFormat};
 use crate::doctor::ClientEnvironment;
 use crate::environment::Environment;
-use crate::ui::{Ui, format_count, one_line};
+use crate::ui::Ui;
 use crate::{CommandError, CommandResult};
 
-mod isolation;
-mod plan;
+mod consent;
+pub(super) mod isolation;
+pub(super) mod plan;
 mod render;
+#[cfg(target_os = "linux")]
+mod sandbox;
+#[cfg(not(target_os = "linux"))]
+#[path = "hook_test/no_sandbox.rs"]
+mod sandbox;
 mod test_files;
+mod waits;
 
-use isolation::{Isolation, TrialFolder};
+pub(super) use consent::ask_to_run;
+use isolation::{Isolation, TrialFolder, test_start};
 use plan::{HookPlan, PlannedHook};
+use test_files::PlannedFile;
+use waits::{ToolWait, ToolWaits};
 
 /// The results of a run.
 #[derive(Debug, Serialize)]
@@ -35,6 +44,8 @@ struct HookTestRun {
     hooks: Vec<HookTestReport>,
     /// The merged answers of several hooks. Empty if no payload reaches two hooks.
     together: Vec<MergedEvent>,
+    /// The waits for hooks before and after a call together. Empty if no tool has both.
+    calls: Vec<ToolWait>,
 }
 
 /// The merged answers of an event.
@@ -57,28 +68,30 @@ struct MergedPayload {
 }
 
 pub(crate) fn run(args: &HookTestArgs, env: &Environment, ui: &mut Ui<'_>) -> CommandResult {
+    if let Some(root) = args.stage.of_start() {
+        return isolation::start_in_namespaces(&test_start(args), root);
+    }
     let places = ClientEnvironment::from_env(env)?;
     let contract = super::contract_for(&args.client, ui)?;
     if !args.tests.is_empty() {
-        return run_test_files(args, &places, contract, ui);
+        return run_test_files(args, &places, &env.data, contract, ui);
     }
     if !matches!(args.chosen_format(), HookTestFormat::Text | HookTestFormat::Json) {
         let message = "the formats junit and tap are for --tests; use --json";
         return Err(CommandError::Usage(message.to_owned()));
     }
     let plan = HookPlan::create(args, &places, contract)?;
-    if !args.without_network {
+    let Some(stage) = args.stage.of_run() else {
         for note in &plan.notes {
             ui.print_note(note)?;
         }
-        ask_to_run(plan.hooks.iter().map(|hook| &hook.hook.start), args, ui)?;
-        if let Some(result) = isolation::run_without_network(args, ui)? {
-            return result;
-        }
-    }
-    let folder = TrialFolder::create(&plan.project, args)?;
-    let run = run_hooks(&plan, args, &places, &folder, contract)?;
-    folder.close()?;
+        let starts = plan.hooks.iter().map(|hook| &hook.hook.start);
+        ask_to_run(starts, &plan.project, &env.data, args, ui)?;
+        return isolation::start(&plan.project, &test_start(args), ui, |_, _| Ok(()));
+    };
+    let starts = plan.hooks.iter().map(|hook| (&hook.hook.start, hook.hook.plugin.as_deref()));
+    let entered = isolation::enter(&plan.project, starts, &test_start(args), stage, &places)?;
+    let run = run_hooks(&plan, args, &places, entered, contract)?;
     if args.chosen_format() == HookTestFormat::Json {
         ui.print_json(&run)?;
     } else {
@@ -92,53 +105,32 @@ pub(crate) fn run(args: &HookTestArgs, env: &Environment, ui: &mut Ui<'_>) -> Co
 fn run_test_files(
     args: &HookTestArgs,
     places: &ClientEnvironment,
+    data: &Path,
     contract: Contract,
     ui: &mut Ui<'_>,
 ) -> CommandResult {
     let project = &places.files.folder;
-    let files = test_files::load_files(&args.tests, plan::command_start(args, project).as_ref())?;
-    if !args.without_network {
-        ask_to_run(files.iter().map(|file| &file.start), args, ui)?;
-        if let Some(result) = isolation::run_without_network(args, ui)? {
-            return result;
+    let files = test_files::load_files(args, places, contract)?;
+    let Some(stage) = args.stage.of_run() else {
+        for note in files.iter().flat_map(PlannedFile::notes) {
+            ui.print_note(note)?;
         }
-    }
-    let folder = TrialFolder::create(project, args)?;
-    test_files::run_files(&files, args, folder, contract, ui)
-}
-
-/// Asks before the commands run.
-fn ask_to_run<'a>(
-    starts: impl Iterator<Item = &'a HookStart>,
-    args: &HookTestArgs,
-    ui: &mut Ui<'_>,
-) -> CommandResult {
-    if args.yes {
-        return Ok(());
-    }
-    let commands: BTreeSet<String> = starts.map(|start| one_line(&start.to_line())).collect();
-    if !ui.terminal {
-        let message =
-            "a hook may do anything; read it, then add --yes to run it without a terminal";
-        return Err(CommandError::Usage(message.to_owned()));
-    }
-    for command in &commands {
-        writeln!(ui.err, "  {command}")?;
-    }
-    let folder = if args.in_place { "in this folder" } else { "on a copy of this folder" };
-    let question = format!("Run {} {folder}?", format_count(commands.len() as u64, "command"));
-    if confirm(&question, ui)? {
-        return Ok(());
-    }
-    writeln!(ui.err, "nothing was run")?;
-    Err(CommandError::Declined)
+        let starts = files.iter().flat_map(PlannedFile::starts).map(|(start, _)| start);
+        ask_to_run(starts, project, data, args, ui)?;
+        return isolation::start(project, &test_start(args), ui, |scratch, ui| {
+            test_files::update_files(&files, scratch, args, ui)
+        });
+    };
+    let starts = files.iter().flat_map(PlannedFile::starts);
+    let entered = isolation::enter(project, starts, &test_start(args), stage, places)?;
+    test_files::run_files(&files, args, entered, contract, ui)
 }
 
 fn run_hooks(
     plan: &HookPlan,
     args: &HookTestArgs,
     places: &ClientEnvironment,
-    folder: &TrialFolder,
+    (folder, isolation): (TrialFolder, Isolation),
     contract: Contract,
 ) -> CommandResult<HookTestRun> {
     let failed = |error: std::io::Error| {
@@ -152,19 +144,21 @@ fn run_hooks(
     };
     let mut run = HookTestRun {
         client: contract.version().to_string(),
-        isolation: folder.isolation.clone(),
+        isolation,
         hooks: Vec::new(),
         together: Vec::new(),
+        calls: Vec::new(),
     };
+    let mut waits = ToolWaits::default();
     for event in plan.events() {
         let hooks: Vec<PlannedHook> = (plan.hooks.iter().filter(|hook| hook.hook.event == event))
             .map(|hook| hook.in_folder(&plan.project, &folder.environment.project))
             .collect();
-        let payloads = payloads_for(event, &hooks, args, folder);
+        let payloads = payloads_for(event, &hooks, args, &folder);
         let mut tested = Vec::new();
         for hook in &hooks {
             let facts = ScriptFacts::read(&hook.hook, runner.environment(), &hook.tools);
-            let TestedPayloads { report, trials } = run_hook_test(
+            let TestedPayloads { mut report, trials } = run_hook_test(
                 &runner,
                 &hook.hook,
                 &payloads,
@@ -173,11 +167,16 @@ fn run_hooks(
                 &find_programs,
                 contract,
             );
+            if let Some(budget) = args.budget {
+                report.apply_budget(budget);
+            }
             run.hooks.push(report);
             tested.push(trials);
         }
+        waits.add(event, &hooks, &payloads, &tested);
         run.together.extend(merge_event(event, &hooks, &payloads, &tested));
     }
+    run.calls = waits.finish();
     Ok(run)
 }
 

@@ -58,6 +58,7 @@ macro_rules! pages {
 
 pages! {
     readme_page_runs: "README.md",
+    gates_page_runs: "docs/guide/gates.md",
     security_page_runs: "SECURITY.md",
     authors_page_runs: "docs/guide/authors.md",
     first_hour_page_runs: "docs/guide/first-hour.md",
@@ -68,6 +69,7 @@ pages! {
     loop_page_runs: "docs/guide/loop.md",
     memory_page_runs: "docs/guide/memory.md",
     privacy_page_runs: "docs/guide/privacy.md",
+    record_page_runs: "docs/guide/record.md",
     schemas_page_runs: "docs/guide/schemas.md",
     troubleshooting_page_runs: "docs/guide/troubleshooting.md",
     values_page_runs: "docs/guide/values.md",

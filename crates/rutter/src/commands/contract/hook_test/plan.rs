@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rutter_check::matcher::{IfRule, Matcher, MatcherKind, current_tool_name};
+use rutter_check::script::find_named_events;
 use rutter_check::settings::{
     HookEntry, HookFile, HookFileKind, LayerState, SettingsLayer, find_disabled_hooks,
     load_folder_layers, load_plugin_folder,
@@ -15,6 +16,7 @@ use rutter_contract::EventName;
 use rutter_contract::spec::MatcherValues;
 use rutter_contract::table::event_spec;
 use rutter_contract::version::Contract;
+use rutter_memory::hook_recording::hook_id;
 use rutter_memory::quote::PathLine as _;
 use serde_json::Value;
 
@@ -24,23 +26,25 @@ use crate::ui::{format_count, one_line};
 use crate::{CommandError, CommandResult};
 
 /// The hooks of a run.
-pub(super) struct HookPlan {
+pub(in crate::commands::contract) struct HookPlan {
     /// The project folder.
-    pub(super) project: PathBuf,
+    pub(in crate::commands::contract) project: PathBuf,
     /// The hooks, in the order of the settings.
-    pub(super) hooks: Vec<PlannedHook>,
+    pub(in crate::commands::contract) hooks: Vec<PlannedHook>,
     /// Remarks on hooks that are not run.
-    pub(super) notes: Vec<String>,
+    pub(in crate::commands::contract) notes: Vec<String>,
 }
 
 /// A hook with the calls for which it runs.
 #[derive(Debug, Clone)]
-pub(super) struct PlannedHook {
-    pub(super) hook: TestedHook,
+pub(in crate::commands::contract) struct PlannedHook {
+    pub(in crate::commands::contract) hook: TestedHook,
+    /// The id of its recorded calls. Empty for a command that no settings have.
+    pub(in crate::commands::contract) id: String,
     /// The tools that the matcher names exactly.
-    pub(super) tools: Vec<String>,
+    pub(in crate::commands::contract) tools: Vec<String>,
     /// True if the client does not wait for the hook.
-    pub(super) is_async: bool,
+    pub(in crate::commands::contract) is_async: bool,
     matcher: Option<Matcher>,
     /// The tool of the `if` rule.
     if_tool: Option<String>,
@@ -48,7 +52,7 @@ pub(super) struct PlannedHook {
 
 impl HookPlan {
     /// Creates the plan of a command line.
-    pub(super) fn create(
+    pub(in crate::commands::contract) fn create(
         args: &HookTestArgs,
         places: &ClientEnvironment,
         contract: Contract,
@@ -56,7 +60,7 @@ impl HookPlan {
         let project = places.files.folder.clone();
         let mut plan = Self { project, hooks: Vec::new(), notes: Vec::new() };
         if args.command.is_empty() {
-            plan.add_settings(args, places, contract)?;
+            plan.add_settings(args.settings.as_deref(), args.event, places, contract)?;
         } else {
             plan.add_command(args);
         }
@@ -79,8 +83,20 @@ impl HookPlan {
         Ok(plan)
     }
 
+    /// Creates the plan of all hooks of a settings file, plugin or project.
+    pub(super) fn from_settings(
+        path: &Path,
+        places: &ClientEnvironment,
+        contract: Contract,
+    ) -> CommandResult<Self> {
+        let project = places.files.folder.clone();
+        let mut plan = Self { project, hooks: Vec::new(), notes: Vec::new() };
+        plan.add_settings(Some(path), None, places, contract)?;
+        Ok(plan)
+    }
+
     /// Returns the events of the hooks.
-    pub(super) fn events(&self) -> impl Iterator<Item = EventName> {
+    pub(in crate::commands::contract) fn events(&self) -> impl Iterator<Item = EventName> {
         EventName::ALL
             .into_iter()
             .filter(|event| self.hooks.iter().any(|hook| hook.hook.event == *event))
@@ -106,6 +122,7 @@ impl HookPlan {
         }
         self.hooks.extend(events.into_iter().map(|event| PlannedHook {
             hook: hook(event),
+            id: String::new(),
             tools: args.tool.clone(),
             is_async: false,
             matcher: None,
@@ -118,9 +135,9 @@ impl HookPlan {
         let environment =
             TrialEnvironment { project: self.project.clone(), ..TrialEnvironment::default() };
         let texts = ScriptFacts::read(hook, &environment, &[]).texts;
-        let is_named =
-            |event: &EventName| texts.iter().any(|text| names_event(text, event.as_str()));
-        let mut events: Vec<EventName> = EventName::ALL.into_iter().filter(is_named).collect();
+        let found: Vec<EventName> = texts.iter().flat_map(|text| find_named_events(text)).collect();
+        let mut events: Vec<EventName> =
+            EventName::ALL.into_iter().filter(|event| found.contains(event)).collect();
         let reason = if events.is_empty() {
             events.push(EventName::PreToolUse);
             "the hook names no event"
@@ -135,11 +152,12 @@ impl HookPlan {
 
     fn add_settings(
         &mut self,
-        args: &HookTestArgs,
+        path: Option<&Path>,
+        event: Option<EventName>,
         places: &ClientEnvironment,
         contract: Contract,
     ) -> CommandResult {
-        let layers = match &args.settings {
+        let layers = match path {
             None => load_folder_layers(&places.files, contract).layers,
             Some(path) => self.load_path(path, places, contract)?,
         };
@@ -155,7 +173,7 @@ impl HookPlan {
                     .push(format!("the client ignores {path}; `rutter contract lint` says why"));
             }
             for entry in layer.entries.iter().filter(|_| layer.state == LayerState::Read) {
-                if args.event.is_some_and(|event| event != entry.event) {
+                if event.is_some_and(|event| event != entry.event) {
                     continue;
                 }
                 let identity = (entry.event, entry.matcher.clone(), entry.dedup_key());
@@ -257,6 +275,7 @@ impl HookPlan {
                 timeout: seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
                 blocks_on_failure: handler["onFailure"] == "block",
             },
+            id: hook_id(entry.event.as_str(), handler),
             tools,
             is_async: is_set("async") || is_set("asyncRewake"),
             matcher: Some(matcher),
@@ -266,7 +285,10 @@ impl HookPlan {
 }
 
 /// Returns the hook of the command line: one word is a line for a shell, several are a program with arguments.
-pub(super) fn command_start(args: &HookTestArgs, project: &Path) -> Option<HookStart> {
+pub(in crate::commands::contract) fn command_start(
+    args: &HookTestArgs,
+    project: &Path,
+) -> Option<HookStart> {
     // A copy of the project has no neighbours.
     let whole = |command: &String| {
         if command.starts_with("../") {
@@ -284,19 +306,8 @@ pub(super) fn command_start(args: &HookTestArgs, project: &Path) -> Option<HookS
     }
 }
 
-/// Returns true if a text names an event. A name of one word must be quoted, because it may be an ordinary word.
-fn names_event(text: &str, event: &str) -> bool {
-    let is_one_word = event.chars().filter(char::is_ascii_uppercase).count() < 2;
-    let is_part = |sign: char| sign.is_ascii_alphanumeric() || sign == '_';
-    text.match_indices(event).any(|(at, _)| {
-        let (before, behind) = (&text[..at], &text[at + event.len()..]);
-        let is_quoted = before.ends_with(['"', '\'']) && behind.starts_with(['"', '\'']);
-        is_quoted || (!is_one_word && !before.ends_with(is_part) && !behind.starts_with(is_part))
-    })
-}
-
 /// Replaces the home folder in a shell line, because hooks run with an empty one and the script of a hook may lie in it.
-fn expand_home(line: &str, home: Option<&Path>) -> String {
+pub(in crate::commands::contract) fn expand_home(line: &str, home: Option<&Path>) -> String {
     let Some(home) = home.and_then(Path::to_str).filter(|home| !home.contains(' ')) else {
         return line.to_owned();
     };
@@ -310,7 +321,7 @@ fn expand_home(line: &str, home: Option<&Path>) -> String {
 
 impl PlannedHook {
     /// Returns the hook with the paths of a copy of the project.
-    pub(super) fn in_folder(&self, project: &Path, copy: &Path) -> Self {
+    pub(in crate::commands::contract) fn in_folder(&self, project: &Path, copy: &Path) -> Self {
         let (from, to) = (project.to_string_lossy(), copy.to_string_lossy());
         let replace = |text: &String| {
             if from.len() > 1 {
@@ -331,7 +342,11 @@ impl PlannedHook {
     }
 
     /// Returns true if the client runs the hook for a payload. A matcher that only the client can evaluate matches.
-    pub(super) fn takes(&self, payload: &TestPayload, contract: Contract) -> bool {
+    pub(in crate::commands::contract) fn takes(
+        &self,
+        payload: &TestPayload,
+        contract: Contract,
+    ) -> bool {
         let spec = event_spec(self.hook.event);
         let text = |key: &str| payload.value[key].as_str().unwrap_or_default();
         if let Some(tool) = &self.if_tool
@@ -352,14 +367,6 @@ impl PlannedHook {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn events_are_found_by_whole_names() {
-        assert!(names_event("case PreToolUse) deny;;", "PreToolUse"));
-        assert!(names_event("if event == 'Stop':", "Stop"));
-        assert!(!names_event("# Stop here", "Stop"));
-        assert!(!names_event("PostToolUseFailure", "PostToolUse"));
-    }
 
     #[test]
     fn scripts_in_home_are_found() {

@@ -4,18 +4,21 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use rutter_check::tester::{
-    AnswerGroup, FailOpenAudit, GroupedPayload, HookConclusion, HookTestReport, PayloadKind,
-    TrialEffect, ignores_on_failure,
+    AnswerGroup, CompletionPlace, FailOpenAudit, GroupedPayload, HookConclusion, HookTestReport,
+    PayloadKind, TrialEffect, ignores_on_failure,
 };
 use rutter_contract::EventName;
 
 use super::super::explain::quote_beginning;
 use super::isolation::Isolation;
+use super::waits::ToolWait;
 use super::{HookTestRun, MergedEvent, MergedPayload};
 use crate::ui::{Ui, format_count, one_line};
 
 /// Number of payloads that a group names.
 const MAX_NAMED_PAYLOADS: usize = 12;
+/// Number of characters of an input that are shown.
+const MAX_INPUT_CHARS: usize = 100;
 /// Width of the column with effects.
 const EFFECT_WIDTH: usize = 10;
 
@@ -23,10 +26,25 @@ pub(super) fn print_run(run: &HookTestRun, ui: &mut Ui<'_>) -> io::Result<()> {
     let out = &mut *ui.out;
     writeln!(out, "Claude Code {}; {}", run.client, describe_isolation(&run.isolation))?;
     for report in &run.hooks {
-        print_report(report, out)?;
+        print_report(report, &run.isolation, out)?;
     }
     for event in &run.together {
         print_merged(event, out)?;
+    }
+    for (number, wait) in run.calls.iter().enumerate() {
+        let ToolWait { tool, before, after, sum } = wait;
+        if number == 0 {
+            writeln!(out)?;
+        }
+        writeln!(
+            out,
+            "a call of {} waits {} ms for hooks (p95 {}): {} before, {} after",
+            one_line(tool),
+            sum.p50_ms,
+            sum.p95_ms,
+            before.p50_ms,
+            after.p50_ms
+        )?;
     }
     Ok(())
 }
@@ -36,10 +54,19 @@ fn describe_isolation(isolation: &Isolation) -> String {
         if isolation.project_copy { "on a copy of the project" } else { "in the project itself" };
     let network =
         if isolation.no_network { "without a network" } else { "with the network of this machine" };
-    format!("{project}, with an empty home folder, {network}")
+    let files = match (isolation.read_only_files, isolation.hidden_home) {
+        (true, true) => "other files are read-only, your home folder is hidden",
+        (true, false) => "other files are read-only, your home folder can be read",
+        (false, _) => "other files are NOT protected",
+    };
+    format!("{project}, with an empty home folder, {network}; {files}")
 }
 
-fn print_report(report: &HookTestReport, out: &mut dyn Write) -> io::Result<()> {
+fn print_report(
+    report: &HookTestReport,
+    isolation: &Isolation,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let latency = report.latency;
     writeln!(
         out,
@@ -50,6 +77,10 @@ fn print_report(report: &HookTestReport, out: &mut dyn Write) -> io::Result<()> 
         latency.p50_ms,
         latency.p95_ms
     )?;
+    let is_defect = report.defects.iter().any(|defect| defect.code == "over-budget");
+    if report.over_budget && !is_defect {
+        writeln!(out, "slow: hooks of {} should take {} ms (p95)", report.event, report.budget_ms)?;
+    }
     if report.unrun_payloads > 0 {
         let count = format_count(report.unrun_payloads as u64, "payload");
         writeln!(out, "{count} left out, because the hook took too long or cannot be started")?;
@@ -69,7 +100,7 @@ fn print_report(report: &HookTestReport, out: &mut dyn Write) -> io::Result<()> 
         writeln!(out, "  help: {}", one_line(&defect.help))?;
     }
     if let Some(audit) = &report.audit {
-        print_audit(audit, report.event, out)?;
+        print_audit(audit, report.event, isolation, out)?;
     }
     let conclusion = match report.conclusion {
         HookConclusion::Defects => format_count(report.defects.len() as u64, "defect"),
@@ -115,7 +146,12 @@ fn join_names<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
     format!("{}{more}", shown.join("; "))
 }
 
-fn print_audit(audit: &FailOpenAudit, event: EventName, out: &mut dyn Write) -> io::Result<()> {
+fn print_audit(
+    audit: &FailOpenAudit,
+    event: EventName,
+    isolation: &Isolation,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     writeln!(out, "\nstill blocked? ({})", audit.payload)?;
     let (open, closed): (Vec<_>, Vec<_>) = audit.cases.iter().partition(|case| case.fails_open);
     for case in open {
@@ -127,15 +163,21 @@ fn print_audit(audit: &FailOpenAudit, event: EventName, out: &mut dyn Write) -> 
         } else {
             "; \"onFailure\": \"block\" in the settings changes that"
         };
-        writeln!(out, "  no   after a time-out (the client then drops the output{help})")?;
+        writeln!(out, "  no   after a time-out or a crash (by the client's contract{help})")?;
     } else {
-        writeln!(out, "  yes  after a time-out (onFailure is \"block\")")?;
+        writeln!(out, "  yes  after a time-out or a crash (onFailure is \"block\")")?;
     }
-    if closed.is_empty() {
-        return Ok(());
+    let network = isolation.no_network.then_some("without a network, as in all runs");
+    let closed = closed.into_iter().map(|case| case.condition.as_str()).chain(network);
+    let closed: Vec<&str> = closed.collect();
+    if !closed.is_empty() {
+        writeln!(out, "  yes  {}", closed.join(", "))?;
     }
-    let closed: Vec<&str> = closed.into_iter().map(|case| case.condition.as_str()).collect();
-    writeln!(out, "  yes  {}", closed.join(", "))
+    if audit.unrun_conditions > 0 {
+        let count = format_count(audit.unrun_conditions as u64, "condition");
+        writeln!(out, "  {count} not tried, because the hook takes too long")?;
+    }
+    Ok(())
 }
 
 fn print_merged(event: &MergedEvent, out: &mut dyn Write) -> io::Result<()> {
@@ -152,8 +194,8 @@ fn print_merged(event: &MergedEvent, out: &mut dyn Write) -> io::Result<()> {
     for merged in &event.answers {
         let is_same = |known: &MergedPayload| {
             let (one, other) = (&known.answer, &merged.answer);
-            (one.effect, one.depends_on_order, &one.decided_by, &one.overruled)
-                == (other.effect, other.depends_on_order, &other.decided_by, &other.overruled)
+            (one.effect, &one.outcomes, &one.decided_by, &one.overruled)
+                == (other.effect, &other.outcomes, &other.decided_by, &other.overruled)
         };
         match groups.iter_mut().find(|(known, _)| is_same(known)) {
             Some((_, payloads)) => payloads.push(&merged.payload),
@@ -169,11 +211,28 @@ fn print_merged(event: &MergedEvent, out: &mut dyn Write) -> io::Result<()> {
             how = format!("{how}, overrules {}", join_numbers(&answer.overruled));
         }
         if answer.depends_on_order {
-            how = format!("{how}; another order of completion has another result");
+            how.push_str("; the result depends on which hook ends when");
         }
         writeln!(out, "{:<EFFECT_WIDTH$} {:>3}  {how}", answer.effect.as_str(), payloads.len())?;
         if answer.effect != TrialEffect::Silent {
             writeln!(out, "{:<EFFECT_WIDTH$}      {}", "", join_names(payloads.into_iter()))?;
+        }
+        for outcome in &answer.outcomes {
+            let place = match outcome.place {
+                CompletionPlace::First => "first",
+                CompletionPlace::Last => "last",
+            };
+            let input = outcome.new_input.as_ref().map(|input| {
+                let text: String =
+                    one_line(&input.to_string()).chars().take(MAX_INPUT_CHARS).collect();
+                format!(", with the input {text}")
+            });
+            let (number, input) = (outcome.hook + 1, input.unwrap_or_default());
+            writeln!(
+                out,
+                "{:<EFFECT_WIDTH$}      if [{number}] ends {place}: {}{input}",
+                "", outcome.effect
+            )?;
         }
     }
     let slowest = event.answers.iter().map(|merged| merged.wait_ms).fold(0.0, f64::max);

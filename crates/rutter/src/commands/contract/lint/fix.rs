@@ -1,6 +1,7 @@
 //! Writes the fixes of findings into the files.
 
 use rutter_check::lint::{LintFile, LintRule, fix_file};
+use rutter_check::settings::remove_recorder;
 use rutter_memory::quote::PathLine as _;
 
 use super::{DisabledRules, LintRun};
@@ -25,6 +26,16 @@ pub(super) fn fix_files(
         let fixed = fix_file(&part.context, index, &part.findings, &is_disabled);
         let Some(text) = fixed else { continue };
         let contents = FileContents::load(&file.path)?;
+        let is_recorded = contents.decode().is_ok_and(|text| {
+            remove_recorder(text.body).is_some_and(|removed| removed.entries > 0)
+        });
+        if is_recorded {
+            ui.print_note(&format!(
+                "{} is not corrected while its hooks are recorded; run `rutter contract record off` first",
+                file.path.to_line()
+            ))?;
+            continue;
+        }
         let mark = if contents.bytes().is_some_and(|bytes| bytes.starts_with("\u{feff}".as_bytes()))
         {
             "\u{feff}"
