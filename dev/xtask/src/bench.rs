@@ -11,6 +11,7 @@ pub(crate) mod hooks;
 pub(crate) mod lint;
 pub(crate) mod mcp;
 pub(crate) mod recall;
+pub(crate) mod toolkit;
 
 /// Number of starts of each program; they alternate, so that other load affects both.
 const STARTS_PER_PROGRAM: usize = 400;

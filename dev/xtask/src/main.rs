@@ -27,6 +27,7 @@ usage: cargo xtask TASK
   bench recall [--json]  measure searches in small and large memories
   bench mcp [--json]     measure the agent's tools over both transports
   bench lint             measure `rutter contract lint` on a large settings file, and on a machine with plugins
+  bench toolkit          measure what the recorder, the adapter and `rutter contract test` add to the time of a hook
   bench clusters [FILE]  measure the quality, stability and speed of clusters (`speed`: only the speed), or print the
                          clusters of a file with a `text` on each line
   eval retrieval FILE… [--json]
@@ -69,6 +70,7 @@ fn main() -> Result<ExitCode> {
         ["bench", "recall", "--json"] => bench::recall::run(&repository_root()?, true)?,
         ["bench", "mcp"] => bench::mcp::run(&repository_root()?, false)?,
         ["bench", "mcp", "--json"] => bench::mcp::run(&repository_root()?, true)?,
+        ["bench", "toolkit"] => bench::toolkit::run(&repository_root()?)?,
         ["bench", "lint"] => bench::lint::run(&repository_root()?)?,
         ["bench", "clusters"] => bench::bench_clusters(&repository_root()?, None)?,
         ["bench", "clusters", file] => bench::bench_clusters(&repository_root()?, Some(file))?,

@@ -149,6 +149,7 @@ fn run(folder: &Path, name: &str, text: &str, event: EventName) -> JudgedTrial {
         project: folder.to_owned(),
         home: folder.to_owned(),
         temporary: folder.to_owned(),
+        is_copy: true,
         variables: vec![("PATH".into(), "/usr/bin:/bin".into())],
     };
     let runner = TrialRunner::new(environment.clone()).unwrap();

@@ -6,6 +6,7 @@ use std::thread;
 use rutter_check::live::ClientBinary;
 use rutter_check::tester::HookStart;
 use rutter_contract::version::Contract;
+use rutter_memory::quote::PathLine as _;
 
 use super::hook_test::ask_to_run;
 use crate::cli::live::LiveArgs;
@@ -124,7 +125,7 @@ fn report_client(
     disagreements.dedup();
     Ok(LiveReport {
         client: client.version().to_string(),
-        path: client.path().display().to_string(),
+        path: client.path().to_line().to_string(),
         sessions: sessions.len(),
         hooks: report_hooks(bench.plan, &sessions, contract),
         disagreements,
