@@ -47,8 +47,15 @@ pub fn test_places(path: &str, language: Language, packages: &[String]) -> Vec<T
     let package = packages.first().map_or("", String::as_str);
     let file = TestedFile { folder, stem, extension, package, language };
     let mut places = PlaceList::default();
-    file.add_local_places(&mut places);
+    // Where the project has no habit, the first place is suggested.
+    let is_local_usual = !matches!(language, Language::Python | Language::C);
+    if is_local_usual {
+        file.add_local_places(&mut places);
+    }
     file.add_package_places(&mut places);
+    if !is_local_usual {
+        file.add_local_places(&mut places);
+    }
     if !package.is_empty() {
         file.add_root_places(&mut places);
     }

@@ -176,6 +176,9 @@ pub fn render_denial(file: &str, places: &[String], silent_test: Option<&str>) -
                 let others: Vec<String> = others.iter().map(|place| format!("`{place}`")).collect();
                 text.push_str(&format!(" Also accepted: {}.", others.join(", ")));
             }
+            if file.ends_with(".rs") {
+                text.push_str(" Or write a `#[cfg(test)]` module into the file itself.");
+            }
             text
         }
         (None, []) => {

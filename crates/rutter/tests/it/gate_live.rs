@@ -29,14 +29,6 @@ fn code_needs_a_test_in_the_real_client() {
         write_turn(&life, "NOTES.md", "A note.\n"),
     ];
     let record = life.session(turns);
-    for request in record.main_requests() {
-        eprintln!("{}", &request.body["messages"]);
-    }
-    eprintln!(
-        "{} {:?}",
-        record.debug_log,
-        record.hook_responses(rutter_contract::EventName::PreToolUse)
-    );
     let reason = "Tests first: `src/cart.py` has no test; write it in `tests/test_cart.py`";
     assert_eq!(record.reached_model(reason).unwrap().request, 1, "the answer to the first call");
     assert!(record.reached_model("Tests first: `src/item.py` has no test").is_some());
@@ -57,10 +49,10 @@ fn code_needs_a_test_in_the_real_client() {
 /// The gate never allows: a call that it accepts still needs the user's permission.
 #[test]
 fn permission_prompt_stays() {
-    let Some(mut life) = LiveProject::new(&[("pyproject.toml", ""), ("tests/test_cart.py", "")])
-    else {
-        return;
-    };
+    let ask = r#"{"permissions": {"ask": ["Write"]}}"#;
+    let files =
+        [("pyproject.toml", ""), ("tests/test_cart.py", ""), (".claude/settings.local.json", ask)];
+    let Some(mut life) = LiveProject::new(&files) else { return };
     life.init();
     drop(life.rutter(&["gate", "enable", "--mode", "deny"]).assert_success());
     let turn = write_turn(&life, "src/cart.py", CODE);
