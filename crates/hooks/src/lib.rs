@@ -15,7 +15,7 @@ use rutter_contract::output::{HookOutput, ShowsMessage, TakesContext};
 
 use crate::context::Context;
 use crate::silence::SilenceReason;
-use rutter_memory::config::{Config, HookSettings, Notify};
+use rutter_memory::config::{Config, GateMode, Notify};
 use rutter_memory::injection::Injection;
 use rutter_memory::project::LocatedProject;
 use rutter_memory::quote::truncate_end;
@@ -55,11 +55,13 @@ pub mod silence;
 mod snapshot;
 mod stop;
 mod subagent;
+mod tests_first;
 mod tool_filter;
 
 pub use deadlines::deadline;
 pub use messages::AgentInterface;
 pub use prompt::strip_slash_command;
+pub use tests_first::gate_fault_answer;
 pub use tool_filter::FilteredCall;
 
 /// Maximum length of the user's notice if it is taken from the text for the model.
@@ -181,7 +183,9 @@ struct ReceivedEvent<'a> {
 
 impl ReceivedEvent<'_> {
     /// Returns true if the hook that handles the event is enabled.
-    fn is_enabled(&self, hooks: &HookSettings) -> bool {
+    fn is_enabled(&self, config: &Config) -> bool {
+        let hooks = &config.hooks;
+        let has_gate = config.gates.tests_first.mode != GateMode::Off;
         let check_in = hooks.ghap_checkin.enabled;
         match self.name {
             EventName::SessionStart => hooks.session_start.enabled,
@@ -195,10 +199,10 @@ impl ReceivedEvent<'_> {
             EventName::PreToolUse if pre_tool::is_own_tool(&self.tool) => true,
             // Before a command, the files that it may change are copied.
             EventName::PreToolUse if self.tool == "Bash" => {
-                check_in || hooks.outcome_capture.enabled || hooks.action_hints.enabled
+                has_gate || check_in || hooks.outcome_capture.enabled || hooks.action_hints.enabled
             }
             EventName::PreToolUse if edit_input::edits_text(&self.tool) => {
-                check_in || hooks.action_hints.enabled
+                has_gate || check_in || hooks.action_hints.enabled
             }
             EventName::PreToolUse => check_in,
             EventName::PostToolUse | EventName::PostToolUseFailure if self.tool == "Bash" => {
@@ -306,7 +310,7 @@ impl HookCall {
         let (located, loaded) = LocatedProject::find_configured(cwd, started_in, &env.config, data);
         let config = loaded.config;
         let deadline = deadlines::deadline(event.name, &event.tool).max(env.min_deadline);
-        if !event.is_enabled(&config.hooks)
+        if !event.is_enabled(&config)
             || SilenceReason::check(&env.files, &config, Some(&client), cwd, env.home).is_some()
         {
             return None;

@@ -9,7 +9,9 @@ use rutter_contract::input::{PreToolUse, RawPayload};
 use rutter_contract::output::HookOutput;
 use serde::Deserialize;
 
-use super::{HookCall, HookEnv, HookResult, ReceivedEvent, command_hint, fingerprint, snapshot};
+use super::{
+    HookCall, HookEnv, HookResult, ReceivedEvent, command_hint, fingerprint, snapshot, tests_first,
+};
 use crate::bash_call::BashCall;
 use crate::context::Depth;
 use crate::edit_input::edits_text;
@@ -77,7 +79,9 @@ fn handle_call(event: &ReceivedEvent<'_>, mut call: HookCall, result: &mut HookR
     {
         snapshot_before(event.wire, &mut call);
     }
-    let hint = find_hint(event, &mut call, result);
+    let objection = tests_first::check_call(event, &mut call, result);
+    // A call that is not made needs no hint.
+    let hint = if objection.is_some() { None } else { find_hint(event, &mut call, result) };
     if let Some((row, text)) = &hint {
         // The line before a command is the whole lesson, which is not repeated when the command fails.
         let is_reference = event.tool != "Bash";
@@ -92,6 +96,12 @@ fn handle_call(event: &ReceivedEvent<'_>, mut call: HookCall, result: &mut HookR
             entries.push(EntryKind::Called(call.agent.clone()));
         }
         ghap = watched.ok().flatten();
+    }
+    if let Some(objection) = objection {
+        if !entries.is_empty() || !parked.is_empty() {
+            call.record_with_shown(entries, parked, result);
+        }
+        return tests_first::answer_call(objection, result);
     }
     let is_recorded = match ghap {
         Some(ghap) => return check_in_ghap(&mut call, &ghap, (entries, parked), text, result),

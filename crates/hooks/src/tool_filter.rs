@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use rutter_contract::EventName;
 use rutter_contract::input::RawPayload;
 use rutter_memory::Clean;
+use rutter_memory::cached_file::CachedFile;
+use rutter_memory::config::PROJECT_FILE;
 use rutter_memory::fingerprints::{FingerprintKind, Fingerprints, fingerprint, kind_fingerprint};
 use rutter_memory::store::fixed_file_fingerprint;
 
@@ -18,6 +20,9 @@ use crate::pre_tool::{is_own_tool, starts_agent};
 
 /// Length of the start of a payload that names the event. Only the paths of the transcript and the folder come before it.
 const HEAD_BYTES: usize = 10 * 1024;
+
+/// The name of the table of the gates in a configuration file.
+const GATES_TABLE: &[u8] = b"gates";
 
 /// A call that a PreToolUse hook was started for, and that the fingerprint file can decide about.
 pub struct FilteredCall<'a> {
@@ -58,6 +63,43 @@ impl<'a> FilteredCall<'a> {
             && known.contains(fingerprint(FingerprintKind::ActiveGhap, &self.session())))
             || (self.tool == "Bash" && self.concerns_command(known, folder))
             || (edits_text(&self.tool) && self.concerns_edit(known))
+    }
+
+    /// Returns true if a gate may decide about calls of the tool.
+    pub fn may_be_gated(&self) -> bool {
+        self.tool == "Bash" || edits_text(&self.tool)
+    }
+
+    /// Returns true if a gate may be enabled here that the call concerns. `read` returns the content of a file; the files are the
+    /// user's configuration, the list of trusted project files, and the project files above the call's folder. Their settings
+    /// are not parsed: a file that does not contain the name of the table enables no gate.
+    pub fn may_have_gate(
+        &self,
+        config: &Path,
+        trusted: &Path,
+        read: impl Fn(&Path) -> CachedFile,
+    ) -> bool {
+        if !self.may_be_gated() {
+            return false;
+        }
+        let may_enable = |path: &Path| match read(path) {
+            CachedFile::Missing => false,
+            CachedFile::Unknown => true,
+            CachedFile::Found(found) => {
+                found.bytes.windows(GATES_TABLE.len()).any(|window| window == GATES_TABLE)
+            }
+        };
+        if may_enable(config) {
+            return true;
+        }
+        // Only a trusted file may enable a gate.
+        match read(trusted) {
+            CachedFile::Missing => return false,
+            CachedFile::Found(found) if found.bytes.is_empty() => return false,
+            CachedFile::Unknown | CachedFile::Found(_) => {}
+        }
+        let cwd = self.wire.text("cwd").unwrap_or_default();
+        Path::new(&*cwd).ancestors().any(|folder| may_enable(&folder.join(PROJECT_FILE)))
     }
 
     /// Returns true if a failure is open here, so that files are copied before the command, or if the command is known to

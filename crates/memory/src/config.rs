@@ -35,7 +35,7 @@ pub use keys::{
     ActionHintSettings, CohortSettings, EditsSettings, GhapCheckinSettings, LintSettings,
     OutcomeCaptureSettings, PreCompactSettings, PrivacySettings, RetentionSettings, ScopeSettings,
     SessionEndSettings, SessionStartSettings, StopSettings, SubagentStartSettings,
-    UserPromptSubmitSettings,
+    TestsFirstGateSettings, UserPromptSubmitSettings,
 };
 pub use load::{
     LoadedConfig, ProjectFileTrust, SettingOrigin, check_file, preview_trusted, read_project_file,
@@ -53,6 +53,8 @@ pub struct Config {
     pub retention: RetentionSettings,
     /// Data that is not stored.
     pub privacy: PrivacySettings,
+    /// The gates, which are off until a person enables one.
+    pub gates: GateSettings,
     /// The rules of the linter that report nothing.
     pub lint: LintSettings,
     /// The control cohort: sessions that are only observed.
@@ -77,6 +79,13 @@ pub struct HookSettings {
     pub pre_compact: PreCompactSettings,
     pub stop: StopSettings,
     pub session_end: SessionEndSettings,
+}
+
+/// Settings of each gate.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct GateSettings {
+    /// The gate for tests.
+    pub tests_first: TestsFirstGateSettings,
 }
 
 // The variants of each choice start with the one that does least: that is how a value of an untrusted file is compared.
@@ -148,6 +157,36 @@ choice! {
         Brief = "brief",
         /// A card.
         Card = "card",
+    }
+}
+
+choice! {
+    /// What a gate does with a call that it does not accept.
+    #[derive(Default)]
+    GateMode, "gate mode" {
+        /// Nothing: the gate is off.
+        #[default]
+        Off = "off",
+        /// The call passes, and the decision is recorded.
+        Observe = "observe",
+        /// The call is denied once. The same call passes the second time.
+        Hold = "hold",
+        /// The client asks the user.
+        Ask = "ask",
+        /// The call is denied.
+        Deny = "deny",
+    }
+}
+
+choice! {
+    /// What happens to a call about which a gate cannot decide.
+    #[derive(Default)]
+    GateFault, "treatment of a fault" {
+        /// The call passes.
+        #[default]
+        Open = "open",
+        /// The call is denied.
+        Closed = "closed",
     }
 }
 

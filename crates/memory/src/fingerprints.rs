@@ -14,6 +14,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::time::{Duration, UNIX_EPOCH};
 
 use crate::Time;
+use crate::cached_file::{CachedFile, read_cached};
 use crate::checksum::fnv1a;
 use crate::data_dir::{
     DRAFT_SUFFIX, DataDir, open_own, private_options, read_options, read_own, remove_if_exists,
@@ -70,40 +71,13 @@ pub struct Fingerprints {
 impl Fingerprints {
     /// Reads the file without waiting for a disk. Returns None if the file is not in the kernel's caches, cannot be used, or
     /// is on a system that cannot read without waiting.
-    #[cfg(not(target_os = "linux"))]
-    pub fn read_cached(_: &DataDir) -> Option<Self> {
-        None
-    }
-
-    /// Reads the file without waiting for a disk. Returns None if the file is not in the kernel's caches, cannot be used, or
-    /// is on a file system that cannot read without waiting.
-    #[cfg(target_os = "linux")]
     pub fn read_cached(files: &DataDir) -> Option<Self> {
-        use std::io::IoSliceMut;
-
-        use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
-        use rustix::io::{ReadWriteFlags, preadv2};
-
-        // Without the time of access: to write it, the disk may be needed.
-        let flags = OFlags::RDONLY
-            | OFlags::CLOEXEC
-            | OFlags::NOFOLLOW
-            | OFlags::NONBLOCK
-            | OFlags::NOATIME
-            | OFlags::NOCTTY;
-        let path = files.fingerprints();
-        let file = openat2(CWD, &path, flags, Mode::empty(), ResolveFlags::CACHED).ok()?;
-        let found = fstat(&file).ok()?;
-        let is_ours = found.st_uid == 0 || found.st_uid == rustix::process::geteuid().as_raw();
-        let size = usize::try_from(found.st_size).ok()?;
-        if !is_ours || !FileType::from_raw_mode(found.st_mode).is_file() || size > MAX_FILE_BYTES {
+        let CachedFile::Found(found) = read_cached(&files.fingerprints(), MAX_FILE_BYTES, false)
+        else {
             return None;
-        }
-        let mut bytes = vec![0; size];
-        let read =
-            preadv2(&file, &mut [IoSliceMut::new(&mut bytes)], 0, ReadWriteFlags::NOWAIT).ok()?;
-        (read == size).then_some(())?;
-        Self::decode(bytes, found.st_mtime)
+        };
+        let is_ours = found.owner == 0 || found.owner == rustix::process::geteuid().as_raw();
+        is_ours.then(|| Self::decode(found.bytes, found.modified_seconds)).flatten()
     }
 
     /// Reads the file. Returns None if it cannot be used.

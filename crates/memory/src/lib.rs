@@ -6,6 +6,7 @@
 //! redaction. This crate does not print, read the environment or read the clock.
 
 pub mod applies_when;
+pub mod cached_file;
 pub mod change;
 pub mod command_episode;
 pub mod config;

@@ -1,4 +1,4 @@
-//! The log of faults that hooks cannot report otherwise, and the log of near misses.
+//! The log of faults that hooks cannot report otherwise, the log of near misses, and that of the gates.
 //!
 //! Two files each of at most [`MAX_LOG_BYTES`] each. Lines are [`Clean`] and describe the fault, never the work of the user.
 
@@ -13,10 +13,18 @@ use crate::{Clean, Id, Time};
 /// Size in bytes above which a new file begins.
 pub const MAX_LOG_BYTES: u64 = 1024 * 1024;
 /// Names of all files of the log.
-pub const LOG_FILES: [&str; 4] =
-    ["rutter.log", "rutter.log.1", "near-misses.log", "near-misses.log.1"];
+pub const LOG_FILES: [&str; 6] = [
+    "rutter.log",
+    "rutter.log.1",
+    "near-misses.log",
+    "near-misses.log.1",
+    "gates.log",
+    "gates.log.1",
+];
 /// Name of the file with near misses.
 const NEAR_MISSES: &str = "near-misses.log";
+/// Name of the file with the decisions of the gates.
+const GATES: &str = "gates.log";
 /// Prefix of lines about a hook that failed.
 const HOOK_PREFIX: &str = "hook: ";
 /// Prefix of lines about a data directory that others could write to.
@@ -45,6 +53,16 @@ pub fn near_misses(files: &DataDir) -> io::Result<Vec<NearMiss>> {
         Some(NearMiss { at, row, confidence, prompt: Clean::new(fields.next()?) })
     };
     Ok(lines.into_iter().filter_map(parse).collect())
+}
+
+/// Appends a decision of a gate to a log of its own.
+pub fn append_gate_decision(files: &DataDir, now: Time, decision: &Clean) -> io::Result<()> {
+    append_to_file(files, GATES, now, decision)
+}
+
+/// Returns the decisions of the gates since a time, oldest first.
+pub fn gate_decisions(files: &DataDir, since: Time) -> io::Result<Vec<(Time, String)>> {
+    lines_with_prefix(files, GATES, since, "")
 }
 
 /// A row that stayed just below the floor on a prompt for which nothing was shown.

@@ -15,6 +15,7 @@ pub mod author;
 pub mod config;
 pub mod demo;
 pub mod fix;
+pub mod gate;
 mod help;
 pub mod hook_test;
 pub mod install;
@@ -62,6 +63,14 @@ pub enum CliCommand {
     ///
     /// All other settings, and the memory, are kept.
     Uninstall(install::UninstallArgs),
+    /// Enable gates, which deny calls of an agent by rules
+    ///
+    /// All gates are off until you enable one for a project.
+    Gate {
+        /// The subcommand.
+        #[command(subcommand)]
+        command: gate::GateCommand,
+    },
     /// Record and resolve a GHAP: goal, hypothesis, action, prediction
     Ghap {
         /// The subcommand.

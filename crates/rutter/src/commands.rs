@@ -9,6 +9,7 @@ pub(crate) mod doctor;
 pub(crate) mod episodes;
 pub(crate) mod exchange;
 pub(crate) mod forget;
+pub(crate) mod gate;
 pub(crate) mod ghap;
 pub(crate) mod init;
 pub(crate) mod injections;

@@ -15,6 +15,8 @@ use rutter_contract::EventName;
 use rutter_contract::input::RawPayload;
 use rutter_hooks::event_counts;
 use rutter_hooks::{FilteredCall, HookEnv, HookResult, guard_cut_payload, handle_event};
+use rutter_memory::cached_file::{CachedFile, read_cached};
+use rutter_memory::config::{GateFault, MAX_CONFIG_FILE_BYTES};
 use rutter_memory::fingerprints::{self, Fingerprints};
 use rutter_memory::store::DataDir;
 use rutter_memory::{Clean, log, pause};
@@ -27,6 +29,8 @@ pub(crate) use worker::run_behind;
 
 /// Length of a payload above which only its head is used: the rest is a file or an output that yields no lesson.
 const MAX_PAYLOAD_BYTES: usize = 8 * 1024 * 1024;
+/// Largest configuration file that is searched for gates.
+const MAX_CONFIG_BYTES: usize = MAX_CONFIG_FILE_BYTES as usize;
 /// The `--from` argument of hooks that a plugin registers.
 const PLUGIN_SCOPE_NAME: &str = install::InstallScope::Plugin.as_str();
 /// Capacity of a pipe.
@@ -56,9 +60,11 @@ pub fn run(event: Option<&str>, from: Option<&str>, leave: fn()) -> String {
         && let Some(known) = Fingerprints::read_cached(&files)
         && !concerns_memory(&call, &known)
         && !known.must_count(environment::current_time())
+        && !may_have_gate(&call, &files, |path| read_cached(path, MAX_CONFIG_BYTES, true))
     {
         return String::new();
     }
+    let fault_answer = payload.as_ref().ok().and_then(|payload| gate_fault_answer(payload));
     environment::accept_sudo_user();
     let left = || WATCHDOG_TIMEOUT.saturating_sub(begun.elapsed()).max(MIN_LOG_TIME);
     let work = || event_output(&files, payload, event, from, (parent, begun));
@@ -66,14 +72,31 @@ pub fn run(event: Option<&str>, from: Option<&str>, leave: fn()) -> String {
         return answer;
     }
     // The log may hang as well.
-    worker::run(MIN_LOG_TIME, leave, || {
+    let logged = worker::run(MIN_LOG_TIME, leave, || {
         if files.secure().is_ok() {
             let line = Clean::new(&format!("hook: {TIMEOUT_FAULT}"));
             drop(log::append_line(&files, environment::current_time(), &line));
         }
         String::new()
-    })
-    .unwrap_or_default()
+    });
+    drop(logged);
+    fault_answer.unwrap_or_default()
+}
+
+/// Returns the answer to a call of a tool that writes, for the case that the worker does not answer: a denial, if the user's
+/// configuration has a gate that is closed on a fault.
+fn gate_fault_answer(payload: &[u8]) -> Option<String> {
+    let config = environment::config_file_path()?;
+    let CachedFile::Found(found) = read_cached(&config, MAX_CONFIG_BYTES, true) else {
+        return None;
+    };
+    let has = |word: &str| found.bytes.windows(word.len()).any(|window| window == word.as_bytes());
+    // Before anything is parsed: nearly every configuration has none.
+    if !has("gates") || !has(GateFault::Closed.as_str()) {
+        return None;
+    }
+    let is_ruled = FilteredCall::parse(payload)?.may_be_gated();
+    is_ruled.then(rutter_hooks::gate_fault_answer)
 }
 
 /// Returns true if a tool call may concern the memory.
@@ -81,12 +104,37 @@ fn concerns_memory(call: &FilteredCall<'_>, known: &Fingerprints) -> bool {
     call.concerns_memory(known, environment::process_folder)
 }
 
+/// Returns true if a gate may be enabled that a tool call concerns.
+fn may_have_gate(
+    call: &FilteredCall<'_>,
+    files: &DataDir,
+    read: impl Fn(&Path) -> CachedFile,
+) -> bool {
+    // A configuration that is not found enables nothing.
+    let config = environment::config_file_path();
+    config.is_some_and(|config| call.may_have_gate(&config, &files.trusted(), read))
+}
+
+/// Reads a file for [`may_have_gate`] in the worker, which may wait for the disk.
+fn read_waiting(path: &Path) -> CachedFile {
+    match std::fs::metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => CachedFile::Missing,
+        // The settings are read for real, with all precautions.
+        _ => CachedFile::Unknown,
+    }
+}
+
 /// Returns the result of a tool call that concerns nothing, by the fingerprint file.
 fn skip_call(payload: &[u8], files: &DataDir) -> Option<HookResult> {
     let call = FilteredCall::parse(payload)?;
     let known = Fingerprints::read(files)?;
     let event = Some((EventName::PreToolUse, call.session()));
-    (!concerns_memory(&call, &known)).then(|| HookResult { event, ..HookResult::default() })
+    let is_silent = !concerns_memory(&call, &known)
+        && !may_have_gate(&call, files, |path| match read_cached(path, MAX_CONFIG_BYTES, true) {
+            CachedFile::Unknown => read_waiting(path),
+            known => known,
+        });
+    is_silent.then(|| HookResult { event, ..HookResult::default() })
 }
 
 /// Handles an event, and returns the text to print.

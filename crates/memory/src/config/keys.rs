@@ -4,7 +4,10 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{Config, ContextDepth, Notify, ProjectIdentity, RecallScope, UnresolvedPolicy};
+use super::{
+    Config, ContextDepth, GateFault, GateMode, Notify, ProjectIdentity, RecallScope,
+    UnresolvedPolicy,
+};
 
 /// A configuration key.
 #[derive(Debug)]
@@ -123,7 +126,7 @@ macro_rules! settings {
 
 settings! {
     bool => Flag, u32 => Number, f64 => Share, Vec<String> => Words;
-    ContextDepth, RecallScope, UnresolvedPolicy, Notify, ProjectIdentity
+    ContextDepth, RecallScope, UnresolvedPolicy, Notify, ProjectIdentity, GateMode, GateFault
 }
 
 impl ConfigKey {
@@ -390,6 +393,18 @@ sections! {
     PrivacySettings, "privacy" at (privacy),
     "What is not stored. Secrets never are." {
         capture_patches: bool = true, Lower, "Stores the lines that fixed a failure.";
+    }
+    TestsFirstGateSettings, "gates.tests_first" at (gates.tests_first),
+    "The gate for tests: an agent writes the test of an implementation file first. `rutter gate enable` sets it for one project." {
+        mode: GateMode = GateMode::Off, Trusted, "What the gate does with a call that it does not accept: nothing, \
+            a record, a denial that the same call passes the second time, a question to you, or a denial.";
+        require_red: bool = false, Trusted, "Demands that a run of the test failed since its last green one.";
+        must_mention: bool = false, Trusted, "Demands that the test mentions the file or something that it defines.";
+        exclude: Vec<String> = Vec::new(), Trusted, "Files that need no test: `scripts/`, `**/legacy/**`, `src/*.py`.";
+        places: Vec<String> = Vec::new(), Trusted, "Further places of tests, with `{folder}`, `{name}` and `{ext}`: \
+            `{folder}/{name}.check.{ext}`.";
+        on_error: GateFault = GateFault::Open, Trusted, "What happens to a call about which the gate cannot decide: it \
+            passes, or it is denied.";
     }
     LintSettings, "lint" at (lint),
     "The linter of hook configuration, `rutter contract lint`." {

@@ -12,6 +12,9 @@ use super::keys::{ConfigKey, ConfigValue, ConfigValueKind, KEYS, SECTIONS};
 /// Maximum number of findings per file. Each costs a hook time, and users do not read more.
 const MAX_FINDINGS: usize = 50;
 
+/// The table with the settings for single projects.
+pub(super) const PROJECTS_TABLE: &str = "projects";
+
 /// Advice for a key that sets the deadline of a hook.
 const FIXED_DEADLINE_ADVICE: &str = "deadlines are fixed; remove this key";
 
@@ -39,7 +42,18 @@ const EVENT_TABLES: &[(&str, &str)] = &[
 #[derive(Debug, Default)]
 pub(super) struct ConfigLayer {
     pub(super) entries: Vec<ConfigEntry>,
+    /// The settings for single projects, by the name of each table.
+    pub(super) projects: Vec<ProjectTable>,
     pub(super) findings: Vec<ConfigFinding>,
+}
+
+/// The settings for one project, `[projects."github.com/o/r"]`.
+#[derive(Debug)]
+pub(super) struct ProjectTable {
+    /// A key of the project, or the path of its folder.
+    pub(super) name: String,
+    pub(super) position: FilePosition,
+    pub(super) entries: Vec<ConfigEntry>,
 }
 
 /// A setting.
@@ -91,6 +105,10 @@ impl ConfigLayerReader<'_> {
                 continue;
             }
             let inner = join_key_path(section, name);
+            if inner == PROJECTS_TABLE {
+                self.read_projects(at, value.get_ref());
+                continue;
+            }
             match value.get_ref() {
                 DeValue::Table(table) if is_section(&inner) => self.read_table(&inner, table),
                 _ if is_section(&inner) => {
@@ -105,6 +123,31 @@ impl ConfigLayerReader<'_> {
                 }
                 _ => self.report_unknown_key(at, section, name),
             }
+        }
+    }
+
+    /// Reads the tables for single projects. Each has the keys of the file.
+    fn read_projects(&mut self, at: usize, value: &DeValue<'_>) {
+        let DeValue::Table(tables) = value else {
+            let what = format!("`{PROJECTS_TABLE}` is a table");
+            let advice = format!("write [{PROJECTS_TABLE}.\"github.com/owner/repo\"]");
+            return self.add_finding(at, ConfigMistake::WrongValue, PROJECTS_TABLE, what, advice);
+        };
+        for (name, value) in tables {
+            let position = FilePosition::at_byte(self.text, name.span().start);
+            let DeValue::Table(table) = value.get_ref() else {
+                let path = join_key_path(PROJECTS_TABLE, name.get_ref());
+                let what = format!("`{}` is a table", shorten_name(&path));
+                let advice = format!("write [{PROJECTS_TABLE}.\"github.com/owner/repo\"]");
+                let at = name.span().start;
+                self.add_finding(at, ConfigMistake::WrongValue, &path, what, advice);
+                continue;
+            };
+            let others = std::mem::take(&mut self.layer.entries);
+            self.read_table("", table);
+            let entries = std::mem::replace(&mut self.layer.entries, others);
+            let name = name.get_ref().to_string();
+            self.layer.projects.push(ProjectTable { name, position, entries });
         }
     }
 

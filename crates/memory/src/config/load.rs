@@ -5,8 +5,9 @@ use std::path::Path;
 use super::file::{self, ConfigFileError, PROJECT_FILE};
 use super::finding::{ConfigFinding, ConfigMistake, shorten_name};
 use super::keys::{ConfigKey, ConfigValue, KEYS, ProjectRule};
-use super::layer::ConfigLayer;
+use super::layer::{ConfigLayer, PROJECTS_TABLE};
 use super::{Config, exclude, trust};
+use crate::project::{LocatedProject, ProjectKey};
 use rutter_redact::choice;
 
 choice! {
@@ -62,7 +63,7 @@ impl Config {
     /// Loads both files. `user` is the user's file, `root` the root of the checkout, `data` the data directory, which
     /// has the list of trusted files.
     pub fn load(user: &Path, root: Option<&Path>, data: &Path) -> LoadedConfig {
-        let mut loaded = load_user_config(user);
+        let mut loaded = load_user_config(user, root);
         if let Some(root) = root {
             let path = root.join(PROJECT_FILE);
             if let Some(bytes) = loaded.read_or_report(&path) {
@@ -78,7 +79,7 @@ impl Config {
 
 /// Returns the configuration that would result from trusting a project file with the content `bytes`.
 pub fn preview_trusted(user: &Path, root: &Path, bytes: &[u8]) -> LoadedConfig {
-    let mut loaded = load_user_config(user);
+    let mut loaded = load_user_config(user, Some(root));
     loaded.apply_project_file(root, bytes, ProjectFileTrust::Trusted);
     loaded
 }
@@ -114,18 +115,28 @@ pub fn check_file(path: &Path) -> Vec<ConfigFinding> {
     loaded.findings
 }
 
-fn load_user_config(user: &Path) -> LoadedConfig {
+fn load_user_config(user: &Path, root: Option<&Path>) -> LoadedConfig {
     let mut loaded = LoadedConfig::default();
     if let Some(bytes) = loaded.read_or_report(user) {
-        loaded.apply_layer(
-            user,
-            ConfigLayer::parse(user, &bytes),
-            SettingOrigin::User,
-            None,
-            |_, _| {},
-        );
+        let mut layer = ConfigLayer::parse(user, &bytes);
+        let projects = std::mem::take(&mut layer.projects);
+        loaded.apply_layer(user, layer, SettingOrigin::User, None, |_, _| {});
+        if let Some(root) = root.filter(|_| !projects.is_empty()) {
+            let located = LocatedProject::find(root);
+            for table in projects.into_iter().filter(|table| names_project(&table.name, &located)) {
+                let layer = ConfigLayer { entries: table.entries, ..ConfigLayer::default() };
+                loaded.apply_layer(user, layer, SettingOrigin::User, None, |_, _| {});
+            }
+        }
     }
     loaded
+}
+
+/// Returns true if the name of a table is a key of the project, or its folder.
+fn names_project(name: &str, project: &LocatedProject) -> bool {
+    let keys = std::iter::once(&project.key).chain(&project.aliases);
+    keys.map(ProjectKey::as_str).any(|key| key == name || key.strip_prefix("dir:") == Some(name))
+        || project.root.to_str() == Some(name)
 }
 
 impl LoadedConfig {
@@ -175,6 +186,16 @@ impl LoadedConfig {
     ) {
         let before = self.findings.len();
         self.findings.extend(layer.findings);
+        if origin == SettingOrigin::Project {
+            self.findings.extend(layer.projects.iter().map(|table| ConfigFinding {
+                file: path.to_owned(),
+                position: Some(table.position),
+                mistake: ConfigMistake::UserOnly,
+                key: Some(shorten_name(&format!("{PROJECTS_TABLE}.{}", table.name))),
+                what: format!("a project file cannot set `{PROJECTS_TABLE}`"),
+                advice: "set it in your own file".to_owned(),
+            }));
+        }
         for mut entry in layer.entries {
             let key = &KEYS[entry.key];
             let is_project = origin == SettingOrigin::Project;

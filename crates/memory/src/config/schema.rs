@@ -4,6 +4,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::Config;
 use super::keys::{ConfigKey, ConfigValueKind, KEYS, ProjectRule, SECTIONS};
+use super::layer::PROJECTS_TABLE;
 
 /// Returns the schema. It accepts the same values as the loader does for the user's file.
 pub fn schema() -> Json {
@@ -29,6 +30,11 @@ pub fn schema() -> Json {
         }
         place["properties"][key.name] = key_schema(key);
     }
+    root["properties"][PROJECTS_TABLE] = json!({
+        "type": "object",
+        "description": "Settings for single projects, by their key or folder. Only in your own file.",
+        "additionalProperties": { "$ref": "#" },
+    });
     let mut schema = Map::new();
     schema.insert("$schema".to_owned(), "https://json-schema.org/draft/2020-12/schema".into());
     schema.insert("title".to_owned(), "Rutter".into());

@@ -145,7 +145,7 @@ impl Hunk {
 
     /// Returns true if only whitespace differs. In languages with significant indentation, indentation counts as a
     /// change.
-    pub(super) fn only_formats(&self, file: &str) -> bool {
+    pub fn only_formats(&self, file: &str) -> bool {
         const INDENTED_LANGUAGES: &[&str] = &[
             ".py", ".yml", ".yaml", ".mk", "akefile", ".txt", ".md", ".snap", ".haml", ".slim",
             ".pug", ".sass", ".coffee", ".nim", ".fs", ".hs", ".csv", ".tsv",
@@ -217,7 +217,10 @@ fn is_comment(line: &str, file: &str) -> bool {
     ) || file.ends_with("akefile");
     (hash && line.starts_with('#') && !line.starts_with("#!"))
         || line.starts_with("//")
-        || line.starts_with("/*")
+        || line.strip_prefix("/*").is_some_and(|rest| {
+            // Code may follow the comment.
+            rest.split_once("*/").is_none_or(|(_, behind)| behind.trim().is_empty())
+        })
         || line
             .strip_prefix("* ")
             .is_some_and(|rest| rest.starts_with(|sign: char| sign.is_alphabetic() || sign == '@'))

@@ -19,6 +19,7 @@ const GROUPS: &[(&str, &[&str])] = &[
         "Inspect",
         &["status", "context", "injections", "episodes", "sessions", "project", "show", "outcome"],
     ),
+    ("Gates", &["gate"]),
     ("Hook contract", &["contract", "hook"]),
     ("Maintenance", &["config", "trust", "pause", "maintain", "completions"]),
 ];
@@ -41,6 +42,19 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         "ghap update",
         &["rutter ghap update --prediction '`cargo test lexer` passes' --confidence 0.7"],
     ),
+    (
+        "gate enable",
+        &[
+            "rutter gate enable",
+            "rutter gate enable tests-first --mode deny --exclude scripts/",
+            "rutter gate enable --mode hold --require-red",
+        ],
+    ),
+    ("gate disable", &["rutter gate disable tests-first"]),
+    ("gate status", &["rutter gate status"]),
+    ("gate test", &["rutter gate test src/cart.py"]),
+    ("gate replay", &["rutter gate replay"]),
+    ("gate explain", &["rutter gate explain", "rutter gate explain src/cart.py"]),
     ("ghap note", &["rutter ghap note 'the lexer already drops the CR'"]),
     (
         "ghap resolve",

@@ -49,6 +49,10 @@ mod doctor_server;
 mod explain;
 /// Full disks, read-only disks, directories of another user, and corrupt databases.
 mod faults;
+/// `rutter gate`, and the gate for tests in the hook.
+mod gate;
+/// The gate for tests in the real client.
+mod gate_live;
 /// `rutter ghap` across processes.
 mod ghap;
 /// The spoken loop (GHAP prompts) over several sessions of the real client.

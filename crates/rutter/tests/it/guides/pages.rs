@@ -58,6 +58,7 @@ macro_rules! pages {
 
 pages! {
     readme_page_runs: "README.md",
+    gates_page_runs: "docs/guide/gates.md",
     security_page_runs: "SECURITY.md",
     authors_page_runs: "docs/guide/authors.md",
     first_hour_page_runs: "docs/guide/first-hour.md",

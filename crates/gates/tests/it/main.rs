@@ -1,0 +1,3 @@
+//! Integration tests of the gates.
+
+mod tests_first;
