@@ -266,10 +266,7 @@ impl FileRole {
         if folders.iter().any(|folder| is_generated_source_folder(folder)) {
             return Self::Generated;
         }
-        if is_test_name(stem, extension)
-            || is_in(TEST_FOLDERS)
-            || folders.iter().any(|folder| is_test_project(folder))
-        {
+        if is_test_name(stem, extension) || folders.iter().any(|folder| is_test_folder(folder)) {
             return Self::Test;
         }
         if is_declaration_name(name) {
@@ -331,6 +328,16 @@ pub(crate) fn is_source_folder(folder: &str) -> bool {
     )
 }
 
+/// Returns true for a folder for tests and their data.
+pub(crate) fn is_test_folder(folder: &str) -> bool {
+    TEST_FOLDERS.contains(&folder) || is_test_project(folder)
+}
+
+/// Returns true for a folder with code of others or with output.
+pub(crate) fn is_foreign_folder(folder: &str) -> bool {
+    VENDORED_FOLDERS.contains(&folder) || GENERATED_FOLDERS.contains(&folder)
+}
+
 /// Returns true for a folder of generated sources wherever it is.
 fn is_generated_source_folder(folder: &str) -> bool {
     matches!(folder, "generated" | "__generated__" | "generated-sources")
@@ -376,7 +383,7 @@ fn is_declaration_name(name: &str) -> bool {
 }
 
 /// Returns true for the name of a test by the habits of the language.
-fn is_test_name(stem: &str, extension: &str) -> bool {
+pub(crate) fn is_test_name(stem: &str, extension: &str) -> bool {
     let ends = |ends: &[&str]| ends.iter().any(|end| stem.len() > end.len() && stem.ends_with(end));
     let begins = |begin: &str| stem.starts_with(begin) && stem.len() > begin.len();
     match Language::from_extension(extension) {

@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::file_role::FileRole;
+use crate::file_role::{is_foreign_folder, is_test_folder, is_test_name};
 use crate::language::Language;
 use crate::test_places::join;
 
 /// Maximum number of directory entries that a search reads.
-const MAX_ENTRIES: usize = 3_000;
+const MAX_ENTRIES: usize = 250;
 /// Maximum number of tests that a search returns.
 const MAX_TESTS: usize = 200;
 /// Largest file that is read.
@@ -101,8 +101,9 @@ impl ProjectTree {
     pub fn find_tests(&self, folder: &str, language: Language) -> Vec<String> {
         let mut tests = Vec::new();
         let mut left = MAX_ENTRIES;
-        let mut folders = VecDeque::from([folder.to_owned()]);
-        while let Some(folder) = folders.pop_front() {
+        let is_in_tests = folder.split('/').any(is_test_folder);
+        let mut folders = VecDeque::from([(folder.to_owned(), is_in_tests)]);
+        while let Some((folder, is_in_tests)) = folders.pop_front() {
             let Ok(entries) = fs::read_dir(self.root.join(&folder)) else { continue };
             let mut names: Vec<(String, bool)> = Vec::new();
             for entry in entries.flatten() {
@@ -115,17 +116,19 @@ impl ProjectTree {
             }
             names.sort();
             for (name, is_folder) in names {
-                let path = join(&folder, &name);
                 if is_folder {
-                    if !is_skipped_folder(&path, &name) {
-                        // A file in it has the role that its folder gives it.
-                        match FileRole::classify(&join(&path, "x.none")) {
-                            FileRole::Test => folders.push_front(path),
-                            _ => folders.push_back(path),
-                        }
+                    if is_skipped_folder(&name) {
+                        continue;
                     }
-                } else if is_test_of(&path, language) {
-                    tests.push(path);
+                    let is_in_tests = is_in_tests || is_test_folder(&name);
+                    let path = join(&folder, &name);
+                    if is_in_tests {
+                        folders.push_front((path, true));
+                    } else {
+                        folders.push_back((path, false));
+                    }
+                } else if is_test_of(&name, is_in_tests, language) {
+                    tests.push(join(&folder, &name));
                     if tests.len() >= MAX_TESTS {
                         return tests;
                     }
@@ -139,19 +142,16 @@ impl ProjectTree {
     }
 }
 
-/// Returns true for a test of a language.
-pub(crate) fn is_test_of(path: &str, language: Language) -> bool {
-    let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
-    language.test_extensions().contains(&extension) && FileRole::classify(path) == FileRole::Test
+/// Returns true if the file of this name is a test of a language.
+fn is_test_of(name: &str, is_in_tests: bool, language: Language) -> bool {
+    let Some((stem, extension)) = name.rsplit_once('.') else { return false };
+    language.test_extensions().contains(&extension)
+        && (is_in_tests || is_test_name(stem, extension))
 }
 
 /// Returns true for folders that have no tests of the project.
-fn is_skipped_folder(path: &str, name: &str) -> bool {
-    name.starts_with('.')
-        || matches!(
-            FileRole::classify(&join(path, "x.none")),
-            FileRole::Vendored | FileRole::Generated
-        )
+fn is_skipped_folder(name: &str) -> bool {
+    name.starts_with('.') || is_foreign_folder(name)
 }
 
 /// Resolves `..` and links in the part of a path that exists.

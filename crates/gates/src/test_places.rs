@@ -305,9 +305,13 @@ impl TestedFile<'_> {
             let rest = &parts[depth..];
             // Test folders stand beside the source folder.
             let is_usual = source.map_or(depth == 0, |source| source == depth);
-            for folder in self.test_folders() {
+            for (number, folder) in self.test_folders().iter().enumerate() {
                 let tests = join(&base, folder);
                 for inner in self.inner_folders(rest) {
+                    // A test folder seldom repeats the source folder, except for `lib` in Ruby.
+                    let repeats_source = self.language != Language::Ruby
+                        && inner.split('/').next().is_some_and(is_source_folder);
+                    let is_usual = is_usual && number == 0 && !repeats_source;
                     places.add_place(&join(&tests, &inner), &names, is_usual);
                     for kind in KIND_FOLDERS.iter().filter(|_| is_usual) {
                         places.add_place(&join(&join(&tests, kind), &inner), &names, false);

@@ -27,7 +27,7 @@ usage: cargo xtask TASK
   bench recall [--json]  measure searches in small and large memories
   bench mcp [--json]     measure the agent's tools over both transports
   bench lint             measure `rutter contract lint` on a large settings file, and on a machine with plugins
-  bench toolkit          measure what the recorder, the adapter and `rutter contract test` add to the time of a hook
+  bench toolkit          measure what the recorder, the adapter, `rutter contract test` and the gate for tests add to the time of a hook
   bench clusters [FILE]  measure the quality, stability and speed of clusters (`speed`: only the speed), or print the
                          clusters of a file with a `text` on each line
   eval retrieval FILE… [--json]

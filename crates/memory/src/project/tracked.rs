@@ -13,11 +13,15 @@ use super::repository::find_index;
 
 /// Maximum size of an index.
 const MAX_INDEX_BYTES: u64 = 4 << 20;
+/// Maximum size of an index that is only searched for names.
+const MAX_SEARCHED_BYTES: u64 = 8 << 20;
 /// Maximum number of files that are checked on disk; with more, nothing is counted.
 const MAX_FILES: usize = 3_000;
 /// Maximum total length of all file names. In version 4 a name repeats a part of the previous one, so they can be much
 /// longer than the index.
 const MAX_NAME_BYTES: usize = 16 << 20;
+/// The bits of an entry's flags that have the length of its name, all set for a longer one.
+const MAX_FLAG_LENGTH: u16 = 0x0fff;
 /// Bytes of an entry before its name, without the hash.
 const ENTRY_BYTES: usize = 42;
 
@@ -63,19 +67,20 @@ pub fn changed_files(root: &Path, most: usize) -> Vec<String> {
 /// Returns up to `most` tracked files with one of these names, ignoring extensions, relative to the root of the
 /// checkout.
 pub fn files_named(root: &Path, stems: &[&str], most: usize) -> Vec<String> {
-    let Some(index) = GitIndex::read(root) else { return Vec::new() };
-    let is_named = |path: &&str| {
-        let last = path.rsplit('/').next().unwrap_or(path);
-        last.split_once('.').is_some_and(|(stem, _)| stems.contains(&stem))
+    let Some((path, hash)) = find_index(root) else { return Vec::new() };
+    let Some(bytes) = place::read_regular_file(&path, MAX_SEARCHED_BYTES) else {
+        return Vec::new();
     };
-    index
-        .entries
-        .iter()
-        .filter_map(|entry| std::str::from_utf8(&entry.path).ok())
-        .filter(is_named)
-        .take(most)
-        .map(str::to_owned)
-        .collect()
+    let mut named = Vec::new();
+    let visited = visit_entries(&bytes, hash, |_, path| {
+        let last = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
+        let stem = last.iter().position(|byte| *byte == b'.').map(|dot| &last[..dot]);
+        let is_named = stem.is_some_and(|stem| stems.iter().any(|known| known.as_bytes() == stem));
+        if is_named && named.len() < most {
+            named.extend(str::from_utf8(path).map(str::to_owned));
+        }
+    });
+    if visited.is_some() { named } else { Vec::new() }
 }
 
 struct GitIndex {
@@ -102,56 +107,11 @@ impl GitIndex {
 
     /// Parses an index of version 2, 3 or 4 with hashes of this length.
     fn parse(bytes: &[u8], hash: usize) -> Option<Self> {
-        let number = |at: usize| -> Option<u32> {
-            Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
-        };
-        let version = number(4)?;
-        if bytes.get(..4)? != b"DIRC" || !(2..=4).contains(&version) {
-            return None;
-        }
         let mut entries: Vec<GitIndexEntry> = Vec::new();
-        let mut at = 12;
-        let mut name_bytes = 0;
-        for _ in 0..number(8)? {
-            let flags_at = at + ENTRY_BYTES - 2 + hash;
-            let flags = u16::from_be_bytes(bytes.get(flags_at..flags_at + 2)?.try_into().ok()?);
-            let is_extended = version > 2 && flags & 0x4000 != 0;
-            let mut name_at = flags_at + 2;
-            let mut is_skipped = flags & 0x8000 != 0;
-            if is_extended {
-                is_skipped |= bytes.get(name_at)? & 0x40 != 0;
-                name_at += 2;
-            }
-            let mut path = Vec::new();
-            if version == 4 {
-                let (cut, length) = read_git_varint(bytes.get(name_at..)?)?;
-                let before = entries.last().map(|entry| entry.path.as_slice()).unwrap_or_default();
-                let repeated = before.get(..before.len().checked_sub(cut)?)?;
-                name_bytes += repeated.len();
-                if name_bytes > MAX_NAME_BYTES {
-                    return None;
-                }
-                path.extend(repeated);
-                name_at += length;
-            }
-            let rest = bytes.get(name_at..)?;
-            let end = rest.iter().position(|byte| *byte == 0)?;
-            path.extend(&rest[..end]);
-            let mode = number(at + 24)?;
-            entries.push(GitIndexEntry {
-                path,
-                seconds: number(at + 8)?,
-                nanoseconds: number(at + 12)?,
-                size: number(at + 36)?,
-                is_watched: !is_skipped && matches!(mode >> 12, 0o10 | 0o12),
-            });
-            at = match version {
-                4 => name_at + end + 1,
-                // Padded to a multiple of eight, with at least one zero.
-                _ => at + (name_at + end - at + 8) / 8 * 8,
-            };
-        }
-        Some(Self { entries, whole: bytes.get(at..at + 4)? != b"link" })
+        let end = visit_entries(bytes, hash, |entry, path| {
+            entries.push(GitIndexEntry { path: path.to_owned(), ..entry });
+        })?;
+        Some(Self { entries, whole: bytes.get(end..end + 4)? != b"link" })
     }
 
     /// Returns the language of most files; of two with equal counts, the first by name.
@@ -170,6 +130,71 @@ impl GitIndex {
             .max_by(|(one, most), (other, more)| most.cmp(more).then(other.cmp(one)))
             .map(|(language, _)| language)
     }
+}
+
+/// Calls `visit` with each entry of an index of version 2, 3 or 4 with hashes of this length: its fields without the path, and
+/// the path. Returns the offset behind the last entry, or None if the index cannot be read.
+fn visit_entries(
+    bytes: &[u8],
+    hash: usize,
+    mut visit: impl FnMut(GitIndexEntry, &[u8]),
+) -> Option<usize> {
+    let number = |at: usize| -> Option<u32> {
+        Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+    };
+    let version = number(4)?;
+    if bytes.get(..4)? != b"DIRC" || !(2..=4).contains(&version) {
+        return None;
+    }
+    let mut at = 12;
+    let mut name_bytes = 0;
+    // In version 4, a path repeats a part of the one before it.
+    let mut path: Vec<u8> = Vec::new();
+    for _ in 0..number(8)? {
+        let flags_at = at + ENTRY_BYTES - 2 + hash;
+        let flags = u16::from_be_bytes(bytes.get(flags_at..flags_at + 2)?.try_into().ok()?);
+        let is_extended = version > 2 && flags & 0x4000 != 0;
+        let mut name_at = flags_at + 2;
+        let mut is_skipped = flags & 0x8000 != 0;
+        if is_extended {
+            is_skipped |= bytes.get(name_at)? & 0x40 != 0;
+            name_at += 2;
+        }
+        if version == 4 {
+            let (cut, length) = read_git_varint(bytes.get(name_at..)?)?;
+            path.truncate(path.len().checked_sub(cut)?);
+            name_bytes += path.len();
+            if name_bytes > MAX_NAME_BYTES {
+                return None;
+            }
+            name_at += length;
+        } else {
+            path.clear();
+        }
+        let rest = bytes.get(name_at..)?;
+        // The flags have the length of a shorter name; in version 4 that of the whole path.
+        let length = usize::from(flags & MAX_FLAG_LENGTH);
+        let is_known = version < 4
+            && flags & MAX_FLAG_LENGTH != MAX_FLAG_LENGTH
+            && rest.get(length) == Some(&0);
+        let end = if is_known { length } else { rest.iter().position(|byte| *byte == 0)? };
+        path.extend(&rest[..end]);
+        let mode = number(at + 24)?;
+        let entry = GitIndexEntry {
+            path: Vec::new(),
+            seconds: number(at + 8)?,
+            nanoseconds: number(at + 12)?,
+            size: number(at + 36)?,
+            is_watched: !is_skipped && matches!(mode >> 12, 0o10 | 0o12),
+        };
+        visit(entry, &path);
+        at = match version {
+            4 => name_at + end + 1,
+            // Padded to a multiple of eight, with at least one zero.
+            _ => at + (name_at + end - at + 8) / 8 * 8,
+        };
+    }
+    Some(at)
 }
 
 impl GitIndexEntry {

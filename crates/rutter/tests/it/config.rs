@@ -98,6 +98,14 @@ fn shown_defaults_parse_again() {
     [privacy]
     capture_patches = true
 
+    [gates.tests_first]
+    mode = "off"
+    require_red = false
+    must_mention = false
+    exclude = []
+    places = []
+    on_error = "open"
+
     [lint]
     off = []
 
@@ -154,6 +162,8 @@ fn show_origin_of_values() {
     [retention]
 
     [privacy]
+
+    [gates.tests_first]
 
     [lint]
 

@@ -9,7 +9,9 @@ use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 
 use super::figures::ExceededLimits;
-use super::{describe_machine, format_millis, median, print_figure, print_text, time_program};
+use super::{
+    describe_machine, format_millis, median, print_figure, print_text, run_git, time_program,
+};
 
 /// Number of starts of each program; they alternate, so that other load affects all.
 const STARTS: usize = 300;
@@ -23,6 +25,10 @@ const MAX_TEST_ADDED: Duration = Duration::from_millis(2);
 const MAX_HUNDRED_PAYLOADS: Duration = Duration::from_secs(2);
 /// Maximum time that the recorder adds to a hook, as a multiple of a program that does nothing.
 const MAX_RECORDED_RATIO: f64 = 2.0;
+/// Number of files of the repository with a gate.
+const GATED_FILES: usize = 50_000;
+/// Maximum time that the gate adds to a hook.
+const MAX_GATE_ADDED: Duration = Duration::from_millis(3);
 /// Maximum time that `contract adapt` adds to a hook.
 const MAX_ADAPT_ADDED: Duration = Duration::from_millis(3);
 
@@ -38,6 +44,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     print_text(&format!("medians of whole processes on {}\n", describe_machine()));
     bench.measure_starts(&mut exceeded)?;
     bench.measure_test(&mut exceeded)?;
+    bench.measure_gate(&mut exceeded)?;
     let exceeded = exceeded.into_lines(false);
     ensure!(exceeded.is_empty(), "{}", exceeded.join("\n"));
     Ok(())
@@ -144,6 +151,71 @@ impl ToolkitBench<'_> {
         exceeded.check_time("contract test", "added to each run: ", added, MAX_TEST_ADDED);
         exceeded.check_time("100 payloads", "", hundred, MAX_HUNDRED_PAYLOADS);
         Ok(())
+    }
+}
+
+impl ToolkitBench<'_> {
+    /// Measures the hook before a call that writes a file, in a large repository with and without the gate for tests.
+    fn measure_gate(&self, exceeded: &mut ExceededLimits) -> Result<()> {
+        for number in 0..GATED_FILES {
+            let folder =
+                self.project.join(format!("src/part{}/inner{}", number / 500, number / 50 % 10));
+            if number % 50 == 0 {
+                fs::create_dir_all(&folder)?;
+            }
+            fs::File::create(folder.join(format!("module{number}.py")))?;
+        }
+        fs::create_dir_all(self.project.join("tests"))?;
+        fs::File::create(self.project.join("tests/test_module7.py"))?;
+        for arguments in [&["init", "-q"][..], &["add", "."]] {
+            run_git(self.project, arguments)?;
+        }
+        // Creates the memory.
+        ensure!(self.rutter(&["status"]).output()?.status.success(), "no memory");
+        let tested = self.hook_payload("src/part0/inner0/module7.py");
+        let untested = self.hook_payload("src/part0/inner0/module8.py");
+        let off = self.time_hook(&untested, false)?;
+        let enabled = self.rutter(&["gate", "enable", "--mode", "deny"]).output()?;
+        ensure!(enabled.status.success(), "{}", String::from_utf8_lossy(&enabled.stderr));
+        for (name, payload, is_denied) in
+            [("file with a test", &tested, false), ("denied", &untested, true)]
+        {
+            let on = self.time_hook(payload, is_denied)?;
+            let added = on.saturating_sub(off);
+            print_figure(
+                &format!("gate, {GATED_FILES} files, {name}"),
+                &format!("{} ms, {} ms on top", format_millis(on), format_millis(added)),
+            );
+            exceeded.check_time(&format!("gate, {name}"), "", added, MAX_GATE_ADDED);
+        }
+        Ok(())
+    }
+
+    fn hook_payload(&self, file: &str) -> String {
+        serde_json::json!({
+            "session_id": "5e5510a0-0000-4000-8000-000000000000",
+            "cwd": self.project,
+            "hook_event_name": "PreToolUse",
+            "tool_name": "Write",
+            "tool_input": { "file_path": self.project.join(file), "content": "def total(items):\n    return sum(items)\n" },
+            "tool_use_id": "toolu_1",
+        })
+        .to_string()
+    }
+
+    /// Returns the median time of the hook for a payload.
+    fn time_hook(&self, payload: &str, is_denied: bool) -> Result<Duration> {
+        use std::io::Write as _;
+        let mut hook =
+            self.rutter(&["hook"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        hook.stdin.take().context("piped")?.write_all(payload.as_bytes())?;
+        let answer = String::from_utf8(hook.wait_with_output()?.stdout)?;
+        ensure!(answer.contains("\"deny\"") == is_denied, "{answer}");
+        let mut times = Vec::new();
+        for _ in 0..STARTS {
+            times.push(time_program(self.rutter(&["hook"]), payload)?);
+        }
+        Ok(median(times))
     }
 }
 
