@@ -261,8 +261,8 @@ mod tests {
         let filler = format!("{}\n", json!({ "text": "y".repeat(70_001) }));
         let huge = format!("{{\"text\": \"{}\"}}\n", "z".repeat(MAX_LINE_BYTES));
         for more in [0, 1, 5] {
-            let text =
-                format!("{}{wanted}\n{huge}{}", call("Task", "task 1.1\n"), filler.repeat(more));
+            let first = call("Task", "task 1.1");
+            let text = format!("{first}\n{wanted}\n{huge}{}", filler.repeat(more));
             assert_eq!(find(&text).as_deref(), Some("1.2"), "{more}");
         }
         // Of a line that is longer, nothing is taken.

@@ -3,7 +3,6 @@
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use proptest::test_runner::TestCaseError;
 use rutter_gates::{
     IndexFault, StartOptions, TaskError, TaskIndex, TaskProgress, TaskStatus, rolled_up_status,
 };
@@ -273,7 +272,11 @@ fn large_index(count: usize) -> Vec<u8> {
     for number in 0..count {
         let (feature, task) = (number / 10, number % 10);
         let (epic, feature) = (feature / 5 + 1, feature % 5 + 1);
-        let id = if task == 0 { format!("{epic}.{feature}") } else { format!("{epic}.{feature}.{task}") };
+        let id = if task == 0 {
+            format!("{epic}.{feature}")
+        } else {
+            format!("{epic}.{feature}.{task}")
+        };
         if task == 0 && feature == 1 {
             entries.push(json!({ "id": epic.to_string(), "parent": null, "status": "pending" }));
         }
