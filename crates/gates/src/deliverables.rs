@@ -9,8 +9,8 @@ use serde::Serialize;
 use crate::file_pattern::{expand_braces, is_pattern, matches_pattern};
 use crate::task::Task;
 
-/// Number of files and folders that are looked at for one pattern.
-const MAX_ENTRIES: usize = 50_000;
+/// Number of files and folders that are looked at for the patterns of one task.
+const MAX_ENTRIES: usize = 100_000;
 /// Folders that patterns do not descend into, unless they name them.
 const SKIPPED_FOLDERS: [&str; 2] = [".git", "node_modules"];
 
@@ -28,7 +28,7 @@ pub enum MissingReason {
     Missing,
     /// The path leads out of the checkout, also through a link.
     Outside,
-    /// The folders of the pattern have too many files.
+    /// The folders of the patterns have too many files.
     TooMany,
 }
 
@@ -66,13 +66,14 @@ pub fn check_deliverables(task: &Task, root: &Path, all_newer: bool) -> Vec<Miss
             .collect();
     };
     let mut missing = Vec::new();
+    let mut search = FileSearch { root, left: MAX_ENTRIES };
     for deliverable in &task.deliverables {
-        let age = if !(all_newer || deliverable.newer_than_start) {
-            AgeRule::Any
-        } else {
-            task.started_at.map_or(AgeRule::Unknown, AgeRule::Since)
+        let age = match task.started_at {
+            _ if !all_newer && !deliverable.newer_than_start => AgeRule::Any,
+            Some(start) => AgeRule::Since(start),
+            None => AgeRule::Unknown,
         };
-        if let Err(reason) = check_path(&deliverable.path, &root, age) {
+        if let Err(reason) = search.check_path(&deliverable.path, age) {
             missing.push(MissingDeliverable { path: deliverable.path.clone(), reason });
         }
     }
@@ -87,15 +88,94 @@ enum AgeRule {
     Unknown,
 }
 
-fn check_path(path: &str, root: &Path, age: AgeRule) -> Result<(), MissingReason> {
-    let relative = relative_path(path, root).ok_or(MissingReason::Outside)?;
-    // A file whose name looks like a pattern counts as well.
-    if !is_pattern(&relative) || root.join(&relative).exists() {
-        return check_file(&root.join(&relative), root, age);
+/// A search for files of a checkout.
+struct FileSearch {
+    root: PathBuf,
+    /// Number of files and folders that may still be looked at.
+    left: usize,
+}
+
+impl FileSearch {
+    fn check_path(&mut self, path: &str, age: AgeRule) -> Result<(), MissingReason> {
+        let relative = relative_path(path, &self.root).ok_or(MissingReason::Outside)?;
+        let whole = self.root.join(&relative);
+        // A file whose name looks like a pattern counts as well.
+        if !is_pattern(&relative) || whole.exists() {
+            return self.check_file(&whole, age);
+        }
+        let patterns = expand_braces(&relative);
+        best(patterns.into_iter().map(|pattern| self.check_pattern(&pattern, age)))
     }
-    let checks =
-        expand_braces(&relative).into_iter().map(|pattern| check_pattern(&pattern, root, age));
-    best(checks)
+
+    fn check_file(&mut self, path: &Path, age: AgeRule) -> Result<(), MissingReason> {
+        let real = path.canonicalize().map_err(|_| MissingReason::Missing)?;
+        if !real.starts_with(&self.root) {
+            return Err(MissingReason::Outside);
+        }
+        let found = real.metadata().map_err(|_| MissingReason::Missing)?;
+        if found.is_dir() {
+            return self.check_files_below(&real, &|_| true, age);
+        }
+        if !found.is_file() {
+            return Err(MissingReason::Missing);
+        }
+        if found.len() == 0 {
+            return Err(MissingReason::Empty);
+        }
+        match age {
+            AgeRule::Any => Ok(()),
+            AgeRule::Unknown => Err(MissingReason::NoStart),
+            AgeRule::Since(start) => {
+                let is_new = found.modified().is_ok_and(|modified| modified >= start);
+                if is_new { Ok(()) } else { Err(MissingReason::Old) }
+            }
+        }
+    }
+
+    fn check_pattern(&mut self, pattern: &str, age: AgeRule) -> Result<(), MissingReason> {
+        let fixed: PathBuf = pattern.split('/').take_while(|part| !is_pattern(part)).collect();
+        let start = self.root.join(fixed);
+        let real = start.canonicalize().map_err(|_| MissingReason::Missing)?;
+        if !real.starts_with(&self.root) {
+            return Err(MissingReason::Outside);
+        }
+        self.check_files_below(&start, &|path| matches_pattern(pattern, path), age)
+    }
+
+    /// Looks for a file below a folder that counts. Does not follow links to folders.
+    fn check_files_below(
+        &mut self,
+        start: &Path,
+        is_wanted: &dyn Fn(&str) -> bool,
+        age: AgeRule,
+    ) -> Result<(), MissingReason> {
+        let mut folders = vec![start.to_owned()];
+        let mut reasons = Vec::new();
+        while let Some(folder) = folders.pop() {
+            let Ok(entries) = folder.read_dir() else { continue };
+            for entry in entries.flatten() {
+                self.left = self.left.checked_sub(1).ok_or(MissingReason::TooMany)?;
+                let path = entry.path();
+                let Ok(kind) = entry.file_type() else { continue };
+                if kind.is_dir() {
+                    let name = entry.file_name();
+                    if !SKIPPED_FOLDERS.iter().any(|skipped| name == *skipped) {
+                        folders.push(path);
+                    }
+                    continue;
+                }
+                let relative = path.strip_prefix(&self.root).ok().and_then(Path::to_str);
+                if !relative.is_some_and(is_wanted) || path.is_dir() {
+                    continue;
+                }
+                match self.check_file(&path, age) {
+                    Ok(()) => return Ok(()),
+                    Err(reason) => reasons.push(Err(reason)),
+                }
+            }
+        }
+        best(reasons.into_iter())
+    }
 }
 
 /// Returns the path relative to the root, without `.` and `..`. Returns None if it leads out of the root.
@@ -112,79 +192,6 @@ fn relative_path(path: &str, root: &Path) -> Option<String> {
         }
     }
     Some(parts.join("/"))
-}
-
-fn check_file(path: &Path, root: &Path, age: AgeRule) -> Result<(), MissingReason> {
-    let real = path.canonicalize().map_err(|_| MissingReason::Missing)?;
-    if !real.starts_with(root) {
-        return Err(MissingReason::Outside);
-    }
-    let found = real.metadata().map_err(|_| MissingReason::Missing)?;
-    if found.is_dir() {
-        return check_files_below(&real, root, &|_| true, age);
-    }
-    if !found.is_file() {
-        return Err(MissingReason::Missing);
-    }
-    if found.len() == 0 {
-        return Err(MissingReason::Empty);
-    }
-    match age {
-        AgeRule::Any => Ok(()),
-        AgeRule::Unknown => Err(MissingReason::NoStart),
-        AgeRule::Since(start) => {
-            let is_new = found.modified().is_ok_and(|modified| modified >= start);
-            if is_new { Ok(()) } else { Err(MissingReason::Old) }
-        }
-    }
-}
-
-fn check_pattern(pattern: &str, root: &Path, age: AgeRule) -> Result<(), MissingReason> {
-    let fixed: PathBuf = pattern.split('/').take_while(|part| !is_pattern(part)).collect();
-    let start = root.join(fixed);
-    if !start.canonicalize().map_err(|_| MissingReason::Missing)?.starts_with(root) {
-        return Err(MissingReason::Outside);
-    }
-    check_files_below(&start, root, &|path| matches_pattern(pattern, path), age)
-}
-
-/// Looks for a file below a folder that counts. Does not follow links to folders.
-fn check_files_below(
-    start: &Path,
-    root: &Path,
-    is_wanted: &dyn Fn(&str) -> bool,
-    age: AgeRule,
-) -> Result<(), MissingReason> {
-    let mut folders = vec![start.to_owned()];
-    let mut seen = 0;
-    let mut reasons = Vec::new();
-    while let Some(folder) = folders.pop() {
-        let Ok(entries) = folder.read_dir() else { continue };
-        for entry in entries.flatten() {
-            seen += 1;
-            if seen > MAX_ENTRIES {
-                return Err(MissingReason::TooMany);
-            }
-            let path = entry.path();
-            let Ok(kind) = entry.file_type() else { continue };
-            if kind.is_dir() {
-                let name = entry.file_name();
-                if !SKIPPED_FOLDERS.iter().any(|skipped| name == *skipped) {
-                    folders.push(path);
-                }
-                continue;
-            }
-            let relative = path.strip_prefix(root).ok().and_then(Path::to_str);
-            if !relative.is_some_and(is_wanted) || path.is_dir() {
-                continue;
-            }
-            match check_file(&path, root, age) {
-                Ok(()) => return Ok(()),
-                Err(reason) => reasons.push(Err(reason)),
-            }
-        }
-    }
-    best(reasons.into_iter())
 }
 
 /// Returns the best of several results: success, otherwise the reason that is nearest to it.
@@ -287,6 +294,19 @@ mod tests {
         assert_eq!(check(&asked, Some(&earlier), true), []);
         assert_eq!(check(&asked, None, false), [MissingReason::NoStart]);
         assert_eq!(check(&plain, Some("soon"), true), [MissingReason::NoStart]);
+    }
+
+    #[test]
+    fn search_has_a_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        for number in 0..20 {
+            write(folder.path(), &format!("a{number}"), "x");
+        }
+        let root = folder.path().canonicalize().unwrap();
+        let mut search = FileSearch { root, left: 30 };
+        let reasons = ["*.b", "*.c", "a1"].map(|path| search.check_path(path, AgeRule::Any));
+        let expected = [Err(MissingReason::Missing), Err(MissingReason::TooMany), Ok(())];
+        assert_eq!(reasons, expected);
     }
 
     #[test]

@@ -155,8 +155,10 @@ impl TaskIndex {
 
     /// Creates an index of entries, each an object as in the file.
     pub fn from_entries(entries: Vec<Value>) -> Result<Self, IndexError> {
-        let document = json!({ "version": "1.0.0", "tasks": entries });
-        Self::from_document(document, JsonLayout::default())
+        let mut document = Map::new();
+        document.insert("version".to_owned(), "1.0.0".into());
+        document.insert("tasks".to_owned(), Value::Array(entries));
+        Self::from_document(Value::Object(document), JsonLayout::default())
     }
 
     fn from_document(document: Value, layout: JsonLayout) -> Result<Self, IndexError> {
@@ -414,15 +416,12 @@ impl TaskIndex {
         let completed: Value = progress.completed.into();
         let total: Value = progress.total.into();
         if let Some(entry) = self.entry_mut(position) {
-            match entry.get_mut("progress") {
-                Some(Value::Object(fields)) => {
-                    fields.insert("completed".to_owned(), completed);
-                    fields.insert("total".to_owned(), total);
-                }
-                _ => {
-                    let fields = json!({ "completed": completed, "total": total });
-                    entry.insert("progress".to_owned(), fields);
-                }
+            if let Some(Value::Object(fields)) = entry.get_mut("progress") {
+                fields.insert("completed".to_owned(), completed);
+                fields.insert("total".to_owned(), total);
+            } else {
+                let fields = json!({ "completed": completed, "total": total });
+                entry.insert("progress".to_owned(), fields);
             }
         }
         self.write_status(position, to)

@@ -78,8 +78,9 @@ pub fn parse_task_list(text: &str) -> Result<Vec<Value>, TaskListError> {
             children.entry(above).or_default().push(item.id());
         }
     }
-    let children_of = |item: &ListItem| children.get(item.numbers.as_slice()).cloned();
-    Ok(items.iter().map(|item| render_entry(item, children_of(item).unwrap_or_default())).collect())
+    let children_of = |item: &ListItem| children.get(item.numbers.as_slice());
+    let render = |item| render_entry(item, children_of(item).map_or(&[][..], Vec::as_slice));
+    Ok(items.iter().map(render).collect())
 }
 
 /// Splits a line into its indentation and the text behind `-`, `*`, `+`, `1.` or `1)`.
@@ -139,7 +140,7 @@ fn split_list(text: &str) -> Vec<String> {
     parts.filter(|part| !part.is_empty()).collect()
 }
 
-fn render_entry(item: &ListItem, children: Vec<String>) -> Value {
+fn render_entry(item: &ListItem, children: &[String]) -> Value {
     let depth = item.numbers.len();
     let kind = match (children.is_empty(), depth) {
         (true, _) => "task",
