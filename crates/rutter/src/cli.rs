@@ -25,6 +25,7 @@ pub mod memory;
 pub mod record;
 pub mod server;
 pub mod steer;
+pub mod task;
 pub mod values;
 
 /// A learning memory for coding agents, and a toolkit for their hooks.
@@ -70,6 +71,15 @@ pub enum CliCommand {
         /// The subcommand.
         #[command(subcommand)]
         command: gate::GateCommand,
+    },
+    /// Manage the tasks of this checkout: their order, states and deliverables
+    ///
+    /// The tasks are in .claude/memory/task-index.json, in the format of claude-code-sub-agent-collective. Fields that
+    /// Rutter does not know are kept.
+    Task {
+        /// The subcommand.
+        #[command(subcommand)]
+        command: task::TaskCommand,
     },
     /// Record and resolve a GHAP: goal, hypothesis, action, prediction
     Ghap {

@@ -26,6 +26,7 @@ pub(crate) mod review;
 pub(crate) mod sessions;
 pub(crate) mod show;
 pub(crate) mod status;
+pub(crate) mod task;
 pub(crate) mod trust;
 pub(crate) mod uninstall;
 pub(crate) mod values;

@@ -104,6 +104,7 @@ fn run_in_environment(
         CliCommand::Init(args) => commands::init::run(args, env, ui),
         CliCommand::Uninstall(args) => commands::uninstall::run(args, env, ui),
         CliCommand::Gate { command } => commands::gate::run(command, env, ui),
+        CliCommand::Task { command } => commands::task::run(command, env, ui),
         CliCommand::Ghap { command } => commands::ghap::run(command, env, ui),
         CliCommand::Remember(args) => commands::memories::remember(args, env, ui),
         CliCommand::Memories(args) => commands::memories::list_memories(args, env, ui),

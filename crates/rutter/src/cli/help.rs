@@ -19,7 +19,7 @@ const GROUPS: &[(&str, &[&str])] = &[
         "Inspect",
         &["status", "context", "injections", "episodes", "sessions", "project", "show", "outcome"],
     ),
-    ("Gates", &["gate"]),
+    ("Gates and tasks", &["gate", "task"]),
     ("Hook contract", &["contract", "hook"]),
     ("Maintenance", &["config", "trust", "pause", "maintain", "completions"]),
 ];
@@ -55,6 +55,13 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("gate test", &["rutter gate test src/cart.py"]),
     ("gate replay", &["rutter gate replay"]),
     ("gate explain", &["rutter gate explain", "rutter gate explain src/cart.py"]),
+    ("task list", &["rutter task list", "rutter task list --status failed"]),
+    ("task show", &["rutter task show 1.2"]),
+    ("task next", &["rutter task next", "rutter task next --json"]),
+    ("task start", &["rutter task start 1.2", "rutter task start 1.2 --reopen"]),
+    ("task done", &["rutter task done 1.2", "rutter task done 1.2 --newer"]),
+    ("task fail", &["rutter task fail 1.2"]),
+    ("task import", &["rutter task import plan.md"]),
     ("ghap note", &["rutter ghap note 'the lexer already drops the CR'"]),
     (
         "ghap resolve",

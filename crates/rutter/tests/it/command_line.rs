@@ -52,8 +52,9 @@ fn help() {
       show         Show any row by its id, with its origin
       outcome      Explain how rutter reads the output of a test run, build or check
 
-    Gates:
+    Gates and tasks:
       gate         Enable gates, which deny calls of an agent by rules
+      task         Manage the tasks of this checkout: their order, states and deliverables
 
     Hook contract:
       contract     Look up Claude Code's hook contract: events, schemas, payloads

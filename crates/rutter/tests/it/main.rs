@@ -142,6 +142,8 @@ mod seed_hooks;
 mod session_commands;
 /// The silent loop through the real client: a failure, its fix, and the same failure again.
 mod silent_loop_live;
+/// `rutter task`: the index of tasks, its refusals, and what survives a crash.
+mod task;
 /// `rutter values`.
 mod values;
 /// Values learnt over several sessions of the real client.

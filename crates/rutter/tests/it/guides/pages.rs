@@ -71,6 +71,7 @@ pages! {
     privacy_page_runs: "docs/guide/privacy.md",
     record_page_runs: "docs/guide/record.md",
     schemas_page_runs: "docs/guide/schemas.md",
+    tasks_page_runs: "docs/guide/tasks.md",
     troubleshooting_page_runs: "docs/guide/troubleshooting.md",
     values_page_runs: "docs/guide/values.md",
 }
