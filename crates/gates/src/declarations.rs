@@ -149,8 +149,7 @@ fn is_declaration(line: &str, language: Language) -> bool {
                 || begins(&["'use ", "\"use "])
                 || is_required_export(line)
         }
-        Language::Go => begins(&["package ", "import "]),
-        Language::Jvm => begins(&["package ", "import "]),
+        Language::Go | Language::Jvm => begins(&["package ", "import "]),
         Language::CSharp => {
             begins(&["using ", "global using ", "namespace ", "[assembly"]) && !line.contains('=')
         }

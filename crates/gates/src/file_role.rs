@@ -274,8 +274,7 @@ impl FileRole {
         }
         let is_documentation = DOCUMENTATION_EXTENSIONS.contains(&extension)
             || is_in_any_case(DOCUMENTATION_FOLDERS)
-            || stem.ends_with(".stories")
-            || stem.ends_with(".story")
+            || matches!(stem.rsplit('.').next(), Some("stories" | "story") if stem.contains('.'))
             || name.starts_with("README")
             || name.starts_with("LICENSE")
             || name.starts_with("CHANGELOG");
@@ -434,9 +433,8 @@ fn is_configuration(name: &str, stem: &str, extension: &str, folders: &[&str]) -
     CONFIGURATION_EXTENSIONS.contains(&extension)
         || CONFIGURATION_FILES.contains(&name)
         || name.starts_with('.')
-        || stem.ends_with(".config")
+        || (stem.contains('.') && matches!(stem.rsplit('.').next(), Some("config" | "conf")))
         || stem.ends_with("rc") && stem.starts_with('.')
-        || stem.ends_with(".conf")
         || matches!(
             name,
             "CMakeLists.txt"

@@ -152,7 +152,6 @@ impl TestedFile<'_> {
                 ("", "-spec"),
                 ("", ".cy"),
             ],
-            Language::Go => &[("", "_test")],
             Language::Jvm => &[
                 ("", "Test"),
                 ("", "Tests"),
@@ -179,7 +178,7 @@ impl TestedFile<'_> {
                 ("Test", ""),
             ],
             Language::Swift => &[("", "Tests"), ("", "Test"), ("", "Spec")],
-            Language::Elixir => &[("", "_test")],
+            Language::Go | Language::Elixir => &[("", "_test")],
         };
         let extensions = self.test_extensions();
         let mut names = Vec::with_capacity(forms.len() * extensions.len());
@@ -257,8 +256,12 @@ impl TestedFile<'_> {
                 }
             }
             // Their build tools look for tests in folders of their own.
-            Language::Jvm | Language::CSharp | Language::Swift | Language::Php => {}
-            Language::Ruby | Language::Elixir => {}
+            Language::Jvm
+            | Language::CSharp
+            | Language::Swift
+            | Language::Php
+            | Language::Ruby
+            | Language::Elixir => {}
         }
     }
 
@@ -416,8 +419,7 @@ impl TestedFile<'_> {
 
     fn add_swift_places(&self, parts: &[&str], places: &mut PlaceList) {
         let (target, inner) = match parts {
-            ["Sources" | "Source", target, inner @ ..] => (*target, inner),
-            [target, inner @ ..] => (*target, inner),
+            ["Sources" | "Source", target, inner @ ..] | [target, inner @ ..] => (*target, inner),
             [] => return,
         };
         for base in [join(self.package, "Tests"), self.package.to_owned()] {

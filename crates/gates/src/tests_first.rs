@@ -164,7 +164,7 @@ pub fn decide_change(
 
 /// Renders the denial of a change: one sentence that says where the test belongs, and one about the other places.
 pub fn render_denial(file: &str, places: &[String], silent_test: Option<&str>) -> String {
-    let mut text = match (silent_test, places) {
+    let text = match (silent_test, places) {
         (Some(test), _) => format!(
             "Tests first: `{test}` does not mention `{file}`; add a test of this code there, then repeat this call."
         ),
@@ -174,9 +174,11 @@ pub fn render_denial(file: &str, places: &[String], silent_test: Option<&str>) -
             );
             if !others.is_empty() {
                 let others: Vec<String> = others.iter().map(|place| format!("`{place}`")).collect();
-                text.push_str(&format!(" Also accepted: {}.", others.join(", ")));
+                text += " Also accepted: ";
+                text += &others.join(", ");
+                text.push('.');
             }
-            if file.ends_with(".rs") {
+            if file.rsplit('.').next() == Some("rs") {
                 text.push_str(" Or write a `#[cfg(test)]` module into the file itself.");
             }
             text
@@ -186,7 +188,7 @@ pub fn render_denial(file: &str, places: &[String], silent_test: Option<&str>) -
         }
     };
     if text.chars().count() > MAX_DENIAL_CHARS {
-        text = "Tests first: this file has no test; write it, then repeat this call.".to_owned();
+        return "Tests first: this file has no test; write it, then repeat this call.".to_owned();
     }
     text
 }
@@ -265,15 +267,15 @@ fn mentions_unit(
     change: &FileChange,
     language: Language,
 ) -> bool {
-    let Some(text) = tree.read(test) else { return true };
+    let Some(content) = tree.read(test) else { return true };
     let stem = file.rsplit('/').next().and_then(|name| name.split('.').next()).unwrap_or(file);
     let texts = change.new_text.iter().chain(&change.old_text);
     let mut names: Vec<String> = texts.flat_map(|text| public_names(text, language)).collect();
     names.push(stem.to_owned());
     let is_part = |sign: char| sign.is_alphanumeric() || sign == '_';
     names.iter().any(|name| {
-        text.match_indices(name.as_str()).any(|(at, _)| {
-            !text[..at].ends_with(is_part) && !text[at + name.len()..].starts_with(is_part)
+        content.match_indices(name.as_str()).any(|(at, _)| {
+            !content[..at].ends_with(is_part) && !content[at + name.len()..].starts_with(is_part)
         })
     })
 }

@@ -118,10 +118,10 @@ fn files_of_command(command: &ParsedCommand) -> Vec<WrittenFile> {
             }
         }
         "git" if arguments.first() == Some(&"apply") && !has_option(&NO_WRITE_OPTIONS) => {
-            files.extend(patched_files(document.as_deref(), &new))
+            files.extend(patched_files(document.as_deref(), &new));
         }
         "patch" | "apply_patch" if !has_option(&NO_WRITE_OPTIONS) => {
-            files.extend(patched_files(document.as_deref(), &new))
+            files.extend(patched_files(document.as_deref(), &new));
         }
         _ => {}
     }
@@ -133,12 +133,12 @@ fn patched_files(
     patch: Option<&str>,
     new: &dyn Fn(&str, Option<String>, bool) -> WrittenFile,
 ) -> Vec<WrittenFile> {
-    let path = |line: &str| {
-        let path = line.strip_prefix("+++ ")?.split('\t').next()?;
-        let path = path.strip_prefix("b/").unwrap_or(path);
-        (path != "/dev/null").then(|| new(path, None, false))
+    let file_of_line = |line: &str| {
+        let named = line.strip_prefix("+++ ")?.split('\t').next()?;
+        let named = named.strip_prefix("b/").unwrap_or(named);
+        (named != "/dev/null").then(|| new(named, None, false))
     };
-    patch.unwrap_or_default().lines().filter_map(path).collect()
+    patch.unwrap_or_default().lines().filter_map(file_of_line).collect()
 }
 
 /// Returns true if the options of `sed` or `perl` contain `-i`, alone or with others: `-ni`, `-i.bak`, `-pi`.

@@ -251,13 +251,13 @@ fn may_be_of(run: &Outcome, test: &str) -> bool {
 }
 
 /// Returns true if a text names a test file, by its path or by its name without the extension.
-fn names_test(text: &str, test: &str) -> bool {
-    let name = test.rsplit('/').next().unwrap_or(test);
-    let stem = name.split('.').next().unwrap_or(name);
+fn names_test(name: &str, test: &str) -> bool {
+    let file = test.rsplit('/').next().unwrap_or(test);
+    let stem = file.split('.').next().unwrap_or(file);
     let is_part = |sign: char| sign.is_alphanumeric() || sign == '_';
-    text.contains(test)
-        || text.match_indices(stem).any(|(at, _)| {
-            !text[..at].ends_with(is_part) && !text[at + stem.len()..].starts_with(is_part)
+    name.contains(test)
+        || name.match_indices(stem).any(|(at, _)| {
+            !name[..at].ends_with(is_part) && !name[at + stem.len()..].starts_with(is_part)
         })
 }
 

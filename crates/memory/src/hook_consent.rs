@@ -63,9 +63,9 @@ mod tests {
     fn consent_is_for_exact_bytes() {
         let folder = tempfile::tempdir().unwrap();
         let (one, other) = (digest(&["./guard", "exit 0"]), digest(&["./guard", "exit 2"]));
-        assert!(!has_consent(folder.path(), &[one.clone()]));
-        record_consent(folder.path(), &[one.clone()]).unwrap();
-        assert!(has_consent(folder.path(), &[one.clone()]));
+        assert!(!has_consent(folder.path(), std::slice::from_ref(&one)));
+        record_consent(folder.path(), std::slice::from_ref(&one)).unwrap();
+        assert!(has_consent(folder.path(), std::slice::from_ref(&one)));
         assert!(!has_consent(folder.path(), &[one, other.clone()]));
         assert_ne!(other, digest(&["./guardexit 2"]));
     }

@@ -16,7 +16,7 @@ use rutter_contract::input::RawPayload;
 use rutter_hooks::event_counts;
 use rutter_hooks::{FilteredCall, HookEnv, HookResult, guard_cut_payload, handle_event};
 use rutter_memory::cached_file::{CachedFile, read_cached};
-use rutter_memory::config::{GateFault, MAX_CONFIG_FILE_BYTES};
+use rutter_memory::config::GateFault;
 use rutter_memory::fingerprints::{self, Fingerprints};
 use rutter_memory::store::DataDir;
 use rutter_memory::{Clean, log, pause};
@@ -29,8 +29,8 @@ pub(crate) use worker::run_behind;
 
 /// Length of a payload above which only its head is used: the rest is a file or an output that yields no lesson.
 const MAX_PAYLOAD_BYTES: usize = 8 * 1024 * 1024;
-/// Largest configuration file that is searched for gates.
-const MAX_CONFIG_BYTES: usize = MAX_CONFIG_FILE_BYTES as usize;
+/// Largest configuration file that is searched for gates; larger ones are not read at all.
+const MAX_CONFIG_BYTES: usize = 64 * 1024;
 /// The `--from` argument of hooks that a plugin registers.
 const PLUGIN_SCOPE_NAME: &str = install::InstallScope::Plugin.as_str();
 /// Capacity of a pipe.

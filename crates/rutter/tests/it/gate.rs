@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::support::TestHome;
 
 /// A project with the gate in a mode. `ship/src/cart.py` has no test, `ship/src/item.py` has one.
-fn gated_project(mode: &str, more: &[&str]) -> TestHome {
+fn gated_project(mode: &str, options: &[&str]) -> TestHome {
     let home = TestHome::new();
     for (path, text) in [
         ("ship/pyproject.toml", ""),
@@ -19,7 +19,7 @@ fn gated_project(mode: &str, more: &[&str]) -> TestHome {
         fs::write(path, text).unwrap();
     }
     let args = ["gate", "enable", "tests-first", "--mode", mode];
-    home.ok(&[&args[..], more].concat());
+    home.ok(&[&args[..], options].concat());
     home
 }
 

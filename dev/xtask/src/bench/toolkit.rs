@@ -79,14 +79,14 @@ impl ToolkitBench<'_> {
             self.rutter(&["contract", "payload", "PreToolUse", "--tool", "Bash"]).output()?;
         ensure!(payload.status.success(), "no payload");
         let payload = String::from_utf8(payload.stdout)?;
-        let recorded =
+        let record_words =
             ["contract", "recorded-run", "PreToolUse", "0123456789abcdef", "--", "/bin/true"];
-        let adapted = ["contract", "adapt", "PreToolUse", "--", "/bin/true"];
+        let adapt_words = ["contract", "adapt", "PreToolUse", "--", "/bin/true"];
         let (mut plain, mut recorder, mut adapter) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..STARTS {
             plain.push(time_program(self.in_project(Command::new("/bin/true")), &payload)?);
-            recorder.push(time_program(self.rutter(&recorded), &payload)?);
-            adapter.push(time_program(self.rutter(&adapted), &payload)?);
+            recorder.push(time_program(self.rutter(&record_words), &payload)?);
+            adapter.push(time_program(self.rutter(&adapt_words), &payload)?);
         }
         let kept = fs::read_dir(self.home.join("memory/recordings")).map_or(0, Iterator::count);
         ensure!(kept > 0, "nothing was recorded");

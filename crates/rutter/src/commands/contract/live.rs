@@ -125,7 +125,7 @@ fn report_client(
     disagreements.dedup();
     Ok(LiveReport {
         client: client.version().to_string(),
-        path: client.path().to_line().to_string(),
+        path: client.path().to_line(),
         sessions: sessions.len(),
         hooks: report_hooks(bench.plan, &sessions, contract),
         disagreements,
