@@ -61,7 +61,7 @@ mod tool_filter;
 pub use deadlines::deadline;
 pub use messages::AgentInterface;
 pub use prompt::strip_slash_command;
-pub use tests_first::gate_fault_answer;
+pub use tests_first::{decide_change_in, gate_fault_answer};
 pub use tool_filter::FilteredCall;
 
 /// Maximum length of the user's notice if it is taken from the text for the model.

@@ -13,7 +13,7 @@ use rutter_gates::{
     ChangeDecision, FileChange, PassReason, ProjectTree, TestsFirstSettings, command_changes,
     decide_change, render_denial,
 };
-use rutter_memory::config::GateMode;
+use rutter_memory::config::{GateMode, TestsFirstGateSettings};
 use rutter_memory::outcome::Outcome;
 use rutter_memory::project::files_named;
 use rutter_memory::{Clean, log};
@@ -71,18 +71,10 @@ pub(crate) fn check_call(
     if mode == GateMode::Off || !(edits_text(&event.tool) || event.tool == "Bash") {
         return None;
     }
-    let settings = &call.config.gates.tests_first;
-    let settings = TestsFirstSettings {
-        exclude: settings.exclude.clone(),
-        places: settings.places.clone(),
-        must_mention: settings.must_mention,
-    };
-    let tree = ProjectTree::new(call.located.root.clone());
+    let (root, settings) = (call.located.root.clone(), call.config.gates.tests_first.clone());
     let changes = find_changes(event)?;
     for change in changes {
-        let root = call.located.root.clone();
-        let tracked = |names: &[&str]| find_tracked(&root, names);
-        let (file, reason, because) = match decide_change(&change, &tree, &settings, tracked) {
+        let (file, reason, because) = match decide_change_in(&root, &change, &settings) {
             ChangeDecision::Pass { file, reason: PassReason::Tested { test } } => {
                 if !call.config.gates.tests_first.require_red || test == file {
                     continue;
@@ -105,6 +97,25 @@ pub(crate) fn check_call(
         return object(event, call, result, (&file, reason, &because));
     }
     None
+}
+
+/// Decides about a change in the checkout with this root, by the settings of the gate.
+pub fn decide_change_in(
+    root: &Path,
+    change: &FileChange,
+    settings: &TestsFirstGateSettings,
+) -> ChangeDecision {
+    let rules = TestsFirstSettings {
+        exclude: settings.exclude.clone(),
+        places: settings.places.clone(),
+        must_mention: settings.must_mention,
+    };
+    let tree = ProjectTree::new(root.to_owned());
+    decide_change(change, &tree, &rules, |names| {
+        let stems: Vec<&str> =
+            names.iter().filter_map(|name| Some(name.split_once('.')?.0)).collect();
+        files_named(root, &stems, MAX_TRACKED)
+    })
 }
 
 /// Applies the mode to a denial, and records it.
@@ -193,13 +204,6 @@ fn read_text(path: &Path) -> Option<String> {
     let mut text = String::new();
     file.take(MAX_FILE_BYTES).read_to_string(&mut text).ok()?;
     Some(text)
-}
-
-/// Returns the tracked files with one of these names.
-fn find_tracked(root: &Path, names: &[&str]) -> Vec<String> {
-    let stems: Vec<&str> =
-        names.iter().filter_map(|name| name.split_once('.')).map(|(stem, _)| stem).collect();
-    files_named(root, &stems, MAX_TRACKED)
 }
 
 /// Returns true if the agent refactors: its test runs in this session were green the last time, and no failure is open.

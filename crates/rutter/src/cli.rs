@@ -72,7 +72,7 @@ pub enum CliCommand {
         #[command(subcommand)]
         command: gate::GateCommand,
     },
-    /// Manage the tasks of this checkout: their order, states and deliverables
+    /// Manage the tasks of this checkout: order, states, deliverables
     ///
     /// The tasks are in .claude/memory/task-index.json, in the format of claude-code-sub-agent-collective. Fields that
     /// Rutter does not know are kept.

@@ -4,6 +4,7 @@
 //! missing leads to no output, exit code 0 and, if possible, a line in the log. The code of the command line is not
 //! used.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -15,7 +16,7 @@ use rutter_contract::EventName;
 use rutter_contract::input::RawPayload;
 use rutter_hooks::event_counts;
 use rutter_hooks::{FilteredCall, HookEnv, HookResult, guard_cut_payload, handle_event};
-use rutter_memory::cached_file::{CachedFile, read_cached};
+use rutter_memory::cached_file::{CachedContent, CachedFile, read_cached};
 use rutter_memory::config::GateFault;
 use rutter_memory::fingerprints::{self, Fingerprints};
 use rutter_memory::store::DataDir;
@@ -117,18 +118,30 @@ fn may_have_gate(
 
 /// Reads a file for [`may_have_gate`] in the worker, which may wait for the disk.
 fn read_waiting(path: &Path) -> CachedFile {
-    match std::fs::metadata(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => CachedFile::Missing,
-        // The settings are read for real, with all precautions.
-        _ => CachedFile::Unknown,
+    let found = match std::fs::metadata(path) {
+        Ok(found) => found,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return CachedFile::Missing,
+        Err(_) => return CachedFile::Unknown,
+    };
+    if !found.is_file() || found.len() > MAX_CONFIG_BYTES as u64 {
+        return CachedFile::Unknown;
     }
+    std::fs::read(path).map_or(CachedFile::Unknown, |bytes| {
+        CachedFile::Found(CachedContent {
+            bytes,
+            owner: found.uid(),
+            modified_seconds: found.mtime(),
+        })
+    })
 }
 
 /// Returns the result of a tool call that concerns nothing, by the fingerprint file.
 fn skip_call(payload: &[u8], files: &DataDir) -> Option<HookResult> {
     let call = FilteredCall::parse(payload)?;
     let known = Fingerprints::read(files)?;
-    let event = Some((EventName::PreToolUse, call.session()));
+    // Most silent calls are not counted; this one came here because the files were not in the kernel's caches.
+    let is_counted = known.must_count(environment::current_time());
+    let event = is_counted.then(|| (EventName::PreToolUse, call.session()));
     let is_silent = !concerns_memory(&call, &known)
         && !may_have_gate(&call, files, |path| match read_cached(path, MAX_CONFIG_BYTES, true) {
             CachedFile::Unknown => read_waiting(path),

@@ -1,15 +1,12 @@
 //! `rutter gate`: enables gates for a project, and says what they decide.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
-use rutter_gates::{
-    ChangeDecision, FileChange, PassReason, ProjectTree, TestsFirstSettings, decide_change,
-    render_denial,
-};
+use rutter_gates::{ChangeDecision, FileChange, PassReason, render_denial};
+use rutter_hooks::decide_change_in;
 use rutter_memory::config::TestsFirstGateSettings;
 use rutter_memory::log;
-use rutter_memory::project::{LocatedProject, files_named};
+use rutter_memory::project::LocatedProject;
 use rutter_memory::quote::PathLine as _;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -33,8 +30,6 @@ use replay::{DeniedCall, GateReplay, replay_calls};
 /// Days whose decisions `status` counts.
 const COUNTED_DAYS: i64 = 14;
 const MILLIS_PER_DAY: i64 = 24 * 60 * 60 * 1000;
-/// Number of tracked files that are looked at for a test in an unusual place.
-const MAX_TRACKED: usize = 50;
 
 /// A line of the log of the gates.
 #[derive(Debug, Deserialize, Serialize)]
@@ -182,7 +177,7 @@ fn test_path(args: &TestGateArgs, env: &Environment, ui: &mut Ui<'_>) -> Command
         folder,
         new_text: None,
     };
-    let decision = decide_for(&change, &project, &settings);
+    let decision = decide_change_in(&project.root, &change, &settings);
     if args.format.chosen() == Format::Json {
         ui.print_json(&decision)?;
     } else {
@@ -206,23 +201,6 @@ fn test_path(args: &TestGateArgs, env: &Environment, ui: &mut Ui<'_>) -> Command
     match decision {
         ChangeDecision::Pass { .. } => Ok(()),
         ChangeDecision::Deny { .. } => Err(CommandError::Findings),
-    }
-}
-
-fn decide_for(
-    change: &FileChange,
-    project: &LocatedProject,
-    settings: &TestsFirstGateSettings,
-) -> ChangeDecision {
-    let tree = ProjectTree::new(project.root.clone());
-    decide_change(change, &tree, &gate_rules(settings), |names| tracked_files(&project.root, names))
-}
-
-fn gate_rules(settings: &TestsFirstGateSettings) -> TestsFirstSettings {
-    TestsFirstSettings {
-        exclude: settings.exclude.clone(),
-        places: settings.places.clone(),
-        must_mention: settings.must_mention,
     }
 }
 
@@ -261,13 +239,6 @@ fn print_replay(replay: &GateReplay, ui: &mut Ui<'_>) -> CommandResult {
         "{denied} of {} recorded calls would be denied, by the files that exist now.",
         replay.calls
     )?)
-}
-
-/// Returns the tracked files with one of these names.
-fn tracked_files(root: &Path, names: &[&str]) -> Vec<String> {
-    let stems: Vec<&str> =
-        names.iter().filter_map(|name| name.split_once('.')).map(|(stem, _)| stem).collect();
-    files_named(root, &stems, MAX_TRACKED)
 }
 
 fn describe_pass(reason: &PassReason) -> String {

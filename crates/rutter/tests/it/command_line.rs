@@ -54,7 +54,7 @@ fn help() {
 
     Gates and tasks:
       gate         Enable gates, which deny calls of an agent by rules
-      task         Manage the tasks of this checkout: their order, states and deliverables
+      task         Manage the tasks of this checkout: order, states, deliverables
 
     Hook contract:
       contract     Look up Claude Code's hook contract: events, schemas, payloads

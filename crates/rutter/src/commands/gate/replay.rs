@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use rutter_gates::{ChangeDecision, FileChange, ProjectTree, command_changes, decide_change};
+use rutter_gates::{ChangeDecision, FileChange, command_changes};
+use rutter_hooks::decide_change_in;
 use rutter_memory::config::TestsFirstGateSettings;
 use rutter_memory::hook_recording::{HookRecording, RecordedCall};
 use rutter_memory::project::LocatedProject;
@@ -11,7 +12,6 @@ use rutter_runs::command_line::CommandLine;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{gate_rules, tracked_files};
 use crate::environment::Environment;
 use crate::{CommandError, CommandResult};
 
@@ -44,8 +44,6 @@ pub(super) fn replay_calls(
     let mut folders = vec![folder, project.root.clone()];
     folders.dedup();
     let mut replay = GateReplay::default();
-    let tree = ProjectTree::new(project.root.clone());
-    let rules = gate_rules(settings);
     let mut seen = BTreeSet::new();
     for folder in folders {
         let calls = HookRecording::of_project(&env.data_dir(), &folder).calls().map_err(|error| {
@@ -63,9 +61,7 @@ pub(super) fn replay_calls(
             let Some(changes) = recorded_changes(&payload) else { continue };
             replay.calls += 1;
             let denied = changes.iter().find_map(|change| {
-                match decide_change(change, &tree, &rules, |names| {
-                    tracked_files(&project.root, names)
-                }) {
+                match decide_change_in(&project.root, change, settings) {
                     ChangeDecision::Deny { file, places, .. } => {
                         Some(denied_call(&call, &payload, file, places.into_iter().next()))
                     }
