@@ -9,6 +9,11 @@ use rutter_contract::verdict::{HookRun, decode_stdout, judge_answer};
 use rutter_contract::version::Contract;
 use serde_json::{Map, Value, json};
 
+/// The tool that starts a subagent.
+const AGENT_TOOL: &str = "Agent";
+/// Its name in older clients.
+const FORMER_AGENT_TOOL: &str = "Task";
+
 /// The events on which a hook is registered that was written for an event of other documentation.
 ///
 /// PostToolCall was meant to see failed calls too, which have an event of their own.
@@ -26,6 +31,33 @@ pub fn event_of_payload(name: &str, payload: &Value) -> Option<EventName> {
     let sent = payload.get("hook_event_name").and_then(Value::as_str);
     let sent = sent.and_then(|sent| sent.parse::<EventName>().ok());
     sent.filter(|sent| events.contains(sent)).or_else(|| events.first().copied())
+}
+
+/// Returns true if a script compares the tool with `Task`, the former name of `Agent`, and does not know the present name.
+pub fn expects_former_tool_name(script: &str) -> bool {
+    let names = |tool: &str| {
+        let is_part = |sign: char| sign.is_alphanumeric() || sign == '_';
+        script.match_indices(tool).any(|(at, _)| {
+            let (before, behind) = (&script[..at], &script[at + tool.len()..]);
+            let is_quoted = before.ends_with(['"', '\'']) && behind.starts_with(['"', '\'']);
+            // A pattern of `case`.
+            let is_pattern = behind.starts_with([')', '|']) && !before.ends_with(is_part);
+            is_quoted || is_pattern
+        })
+    };
+    script.contains("tool_name") && names(FORMER_AGENT_TOOL) && !names(AGENT_TOOL)
+}
+
+/// Gives the tool `Agent` its former name in a payload, for a script that knows no other.
+pub fn use_former_tool_name(payload: &mut Value) {
+    if is_agent_call(payload) {
+        payload["tool_name"] = FORMER_AGENT_TOOL.into();
+    }
+}
+
+/// Returns true if a payload is about a call of the tool `Agent`.
+pub fn is_agent_call(payload: &Value) -> bool {
+    payload.get("tool_name").is_some_and(|tool| tool == AGENT_TOOL)
 }
 
 /// Returns the payload with the keys that a legacy hook reads. Keys that the client sends stay as they are.
@@ -129,6 +161,19 @@ pub fn adapt_answer(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn former_tool_name_is_found_in_comparisons() {
+        for (script, expected) in [
+            ("tool=$(jq -r .tool_name)\n[ \"$tool\" != \"Task\" ] && exit 0", true),
+            ("case $(jq -r .tool_name) in Task) exit 2;; esac", true),
+            ("tool_name in ('Task', 'Agent')", false),
+            ("jq .tool_name # Task is the former name", false),
+            ("echo \"Task\"", false),
+        ] {
+            assert_eq!(expects_former_tool_name(script), expected, "{script}");
+        }
+    }
 
     fn adapt(event: EventName, stdout: &str, exit: u8) -> (String, u8) {
         let answer = adapt_answer(event, stdout.into(), "", exit, Contract::newest());

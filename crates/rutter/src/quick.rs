@@ -4,9 +4,14 @@
 //! help, and a mistake, is left to clap.
 
 use std::io::{self, Read, Write as _};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
-use rutter_check::adapt::{adapt_answer, event_of_payload, legacy_payload, registered_events};
+use rutter_check::adapt::{
+    adapt_answer, event_of_payload, expects_former_tool_name, is_agent_call, legacy_payload,
+    registered_events, use_former_tool_name,
+};
+use rutter_check::settings::read_regular_file;
 use rutter_contract::EventName;
 use rutter_contract::answer::{AnswerPart, build_answer};
 use rutter_contract::javascript;
@@ -14,6 +19,8 @@ use rutter_contract::version::Contract;
 use rutter_memory::quote::sanitize_line;
 use serde_json::{Map, Value};
 
+/// Largest script that is searched for the name of a tool.
+const MAX_SCRIPT_BYTES: u64 = 256 * 1024;
 /// Largest payload that is read.
 const MAX_PAYLOAD_BYTES: u64 = 64 * 1024 * 1024;
 
@@ -177,7 +184,14 @@ fn run_adapted(name: &str, command: &[&str], stdin: impl Read) -> Option<QuickRe
     let event = payload.as_ref().and_then(|payload| event_of_payload(name, payload));
     let event = event.or_else(|| registered_events(name)?.first().copied())?;
     // A payload that serde_json does not read, with a lone surrogate for example, passes as it is.
-    let input = payload.map_or(bytes, |payload| legacy_payload(payload).to_string().into_bytes());
+    let input = payload.map_or(bytes, |mut payload| {
+        if is_agent_call(&payload)
+            && script_texts(command).iter().any(|text| expects_former_tool_name(text))
+        {
+            use_former_tool_name(&mut payload);
+        }
+        legacy_payload(payload).to_string().into_bytes()
+    });
     let output = match run_with_input(program, arguments, input) {
         Ok(output) => output,
         Err(error) => {
@@ -193,6 +207,20 @@ fn run_adapted(name: &str, command: &[&str], stdin: impl Read) -> Option<QuickRe
     let stderr = String::from_utf8_lossy(&output.stderr);
     let answer = adapt_answer(event, output.stdout, &stderr, exit, Contract::newest());
     Some(QuickResult { stdout: answer.stdout, stderr: output.stderr, exit: answer.exit })
+}
+
+/// Returns the texts of a command: its words, and the files that they name.
+fn script_texts(command: &[&str]) -> Vec<String> {
+    let mut texts: Vec<String> = command.iter().map(|word| (*word).to_owned()).collect();
+    for word in command.iter().flat_map(|word| word.split([' ', '"', '\'', ';'])) {
+        let word = word.replace("$CLAUDE_PROJECT_DIR/", "").replace("${CLAUDE_PROJECT_DIR}/", "");
+        if word.contains(['/', '.'])
+            && let Ok(bytes) = read_regular_file(Path::new(&word), MAX_SCRIPT_BYTES)
+        {
+            texts.push(String::from_utf8_lossy(&bytes).into_owned());
+        }
+    }
+    texts
 }
 
 /// Runs a program with an input and collects its output. A program that does not read its input is no failure.

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use super::payloads::has_tool;
 use super::trial::{HookStart, TestedHook, TrialEnvironment};
+use crate::adapt::expects_former_tool_name;
 use crate::script::{ScriptContext, ScriptLanguage, ScriptReport, read_script};
 use crate::settings::read_regular_file;
 
@@ -55,6 +57,11 @@ impl ScriptFacts {
                 facts.texts.push(text);
                 facts.scripts.push(path);
             }
+        }
+        let is_dead = |text: &String| has_tool(hook.event) && expects_former_tool_name(text);
+        if facts.texts.iter().any(is_dead) {
+            let meant = Some("tool_name == \"Agent\"");
+            facts.dead_inputs.push(DeadInput { key: "tool_name == \"Task\"".to_owned(), meant });
         }
         facts
     }

@@ -6,7 +6,7 @@ use super::file::{self, ConfigFileError, PROJECT_FILE};
 use super::finding::{ConfigFinding, ConfigMistake, shorten_name};
 use super::keys::{ConfigKey, ConfigValue, KEYS, ProjectRule};
 use super::layer::{ConfigLayer, PROJECTS_TABLE};
-use super::{Config, exclude, trust};
+use super::{Config, GateMode, exclude, trust};
 use crate::project::{LocatedProject, ProjectKey};
 use rutter_redact::choice;
 
@@ -132,6 +132,11 @@ fn load_user_config(user: &Path, root: Option<&Path>) -> LoadedConfig {
     loaded
 }
 
+/// Returns true if a key could switch off a gate of the user: in an excluded folder, Rutter does nothing.
+fn escapes_gate(bound: &Config, key: &ConfigKey) -> bool {
+    bound.gates.tests_first.mode != GateMode::Off && (key.section, key.name) == ("scope", "exclude")
+}
+
 /// Returns true if the name of a table is a key of the project, or its folder.
 fn names_project(name: &str, project: &LocatedProject) -> bool {
     let keys = std::iter::once(&project.key).chain(&project.aliases);
@@ -209,7 +214,9 @@ impl LoadedConfig {
                 && !key.narrows(&self.config, &entry.value)
             {
                 Some((ConfigMistake::UserOnly, "set it in your own file"))
-            } else if bound.is_some_and(|bound| !key.narrows(bound, &entry.value)) {
+            } else if bound
+                .is_some_and(|bound| !key.narrows(bound, &entry.value) || escapes_gate(bound, key))
+            {
                 Some((
                     ConfigMistake::NotTrusted,
                     "`rutter trust` shows the requested changes, and trusts the file",

@@ -172,6 +172,20 @@ fn project_file_enables_a_gate_only_if_trusted() {
 }
 
 #[test]
+fn untrusted_project_file_cannot_switch_a_gate_off() {
+    let home = gated_project("deny", &[]);
+    for text in [
+        "[gates.tests_first]\nmode = \"off\"\n",
+        "[gates.tests_first]\nexclude = [\"src/\"]\n",
+        "[scope]\nexclude = [\".\", \"src\", \"**\"]\n",
+        "[hooks.ghap_checkin]\nenabled = false\n[hooks.action_hints]\nenabled = false\n[hooks.outcome_capture]\nenabled = false\n",
+    ] {
+        fs::write(home.path("ship/.rutter.toml"), text).unwrap();
+        assert_eq!(decision(&write_file(&home, "src/cart.py", CODE)), "deny", "{text}");
+    }
+}
+
+#[test]
 fn agents_cannot_change_a_gate() {
     let home = gated_project("deny", &[]);
     let mut command = home.command(&["gate", "disable"]);

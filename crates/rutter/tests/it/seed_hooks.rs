@@ -322,15 +322,17 @@ const LIVE_SYSTEMS: [LiveSystem; 5] = [
     },
     LiveSystem {
         name: "collective",
-        repaired: &["write the test of a\"b.ts first", "VALIDATION-GATE"],
+        repaired: &["write the test of a\"b.ts first", "DEPLOY-GATE", "VALIDATION-GATE"],
         right: &["write the test of plain.ts first"],
         turns: |project| {
             let write = |name: &str| {
                 let path = project.join("src").join(name);
                 ModelTurn::call("Write", json!({ "file_path": path, "content": "1" }))
             };
-            let turns = [write("plain.ts"), write("a\"b.ts"), subagent(), ModelTurn::text("ok")];
-            ModelScript::new(turns).subagent("SEED-TASK", [])
+            let preflight = bash("sh .claude/hooks/preflight.sh");
+            let writes = [write("plain.ts"), write("a\"b.ts")];
+            let turns = [subagent(), preflight, subagent(), ModelTurn::text("ok")];
+            ModelScript::new(writes.into_iter().chain(turns)).subagent("SEED-TASK", [])
         },
     },
 ];
