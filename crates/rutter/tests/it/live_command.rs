@@ -198,3 +198,16 @@ fn clients_are_compared() {
     );
     assert_eq!(ran.exit, Some(0), "{ran}");
 }
+
+/// The client's own prompt contains every short word.
+#[test]
+fn short_text_is_found_behind_words_of_client() {
+    let Some(client) = client_from_env("RUTTER_TEST_CLIENT") else { return };
+    let project = LiveProject::new("{}");
+    let args = ["--yes", "--json", "--client", client.path().to_str().unwrap()];
+    let command = ["--event", "PreToolUse", "--tool", "Bash", "--", "echo no >&2; exit 2"];
+    let ran = project.live(&[&args[..], &command].concat());
+    let reports: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let read = &reports[0]["hooks"][0]["runs"][0]["to_model"];
+    assert_eq!(read, &serde_json::json!(["PreToolUse:Bash hook error: [echo no >&2; exit 2]: no"]));
+}

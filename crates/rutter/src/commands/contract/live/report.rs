@@ -13,6 +13,8 @@ use super::plan::{LiveHook, LivePlan, start_of};
 use super::session::LiveSession;
 use crate::ui::one_line;
 
+/// Length of a text above which it is no coincidence that the model read it.
+const MIN_CERTAIN_BYTES: usize = 16;
 /// Longest text that is shown as the model reads it.
 const MAX_TEXT_CHARS: usize = 2_000;
 
@@ -220,12 +222,17 @@ fn texts_to_model(fired: &FiredHook, session: &LiveSession) -> Vec<String> {
     let mut texts = Vec::new();
     for message in fired.judged.verdict.iter().flat_map(|verdict| &verdict.to_model) {
         let wanted = message.text.trim();
-        let told = all.iter().filter(|told| !wanted.is_empty() && told.text.contains(wanted));
-        let mut excerpts = told.map(|told| lines_with(told.text, wanted));
-        let Some(excerpt) = excerpts.find(|text| !others.iter().any(|line| text.contains(line)))
-        else {
-            continue;
-        };
+        let excerpts = all
+            .iter()
+            .filter(|_| !wanted.is_empty())
+            .flat_map(|told| told.text.match_indices(wanted).map(|(at, _)| (told.text, at)))
+            .map(|(text, at)| (lines_around(text, at, wanted.len()), wanted))
+            .filter(|(text, _)| !others.iter().any(|line| text.contains(line)));
+        let best = excerpts
+            .map(|(text, wanted)| (fit_of_excerpt(text, wanted, &own.recorder_line), text))
+            // Of equals the first: later requests repeat the earlier ones.
+            .reduce(|best, next| if next.0 > best.0 { next } else { best });
+        let Some((_, excerpt)) = best.filter(|(fit, _)| *fit > 0) else { continue };
         let excerpt = excerpt.replace(&own.recorder_line, &original);
         let short: String = excerpt.chars().take(MAX_TEXT_CHARS).collect();
         if !texts.contains(&short) {
@@ -235,17 +242,24 @@ fn texts_to_model(fired: &FiredHook, session: &LiveSession) -> Vec<String> {
     texts
 }
 
-/// Returns the whole lines of a text in which a part of it lies.
-fn lines_with<'a>(text: &'a str, part: &str) -> &'a str {
-    let Some(at) = text.find(part) else { return part_of(text) };
-    let start = text[..at].rfind('\n').map_or(0, |line| line + 1);
-    let end = at + part.len();
-    let end = text[end..].find('\n').map_or(text.len(), |line| end + line);
-    &text[start..end]
+/// Returns how well lines that the model read fit the text of a hook; 0 if they only happen to contain it.
+fn fit_of_excerpt(lines: &str, wanted: &str, recorder_line: &str) -> u8 {
+    let is_named = lines.contains(recorder_line) || lines.contains(" hook ");
+    let ends = lines.trim_end().ends_with(wanted);
+    match () {
+        () if is_named && ends => 4,
+        () if lines.trim() == wanted => 3,
+        () if is_named && wanted.len() >= MIN_CERTAIN_BYTES => 2,
+        () => u8::from(wanted.len() >= MIN_CERTAIN_BYTES),
+    }
 }
 
-fn part_of(text: &str) -> &str {
-    text.lines().next().unwrap_or_default()
+/// Returns the whole lines of a text in which a part of it lies.
+fn lines_around(text: &str, at: usize, length: usize) -> &str {
+    let start = text[..at].rfind('\n').map_or(0, |line| line + 1);
+    let end = at + length;
+    let end = text[end..].find('\n').map_or(text.len(), |line| end + line);
+    &text[start..end]
 }
 
 /// Returns the reason for which a hook did not run.
@@ -334,4 +348,20 @@ fn blocked_before(event: EventName, sessions: &[LiveSession]) -> Option<String> 
             })
     })?;
     Some(format!("{event} did not fire: a {} hook prevented it", firing.event))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_texts_need_the_words_of_the_client() {
+        let recorder = "/tmp/rutter record-hook 1";
+        let fit = |lines: &str, wanted: &str| fit_of_excerpt(lines, wanted, recorder);
+        assert_eq!(fit("never infer pronouns from a name; no other", "no"), 0);
+        assert_eq!(fit("PreToolUse:Bash hook returned blocking error: no", "no"), 4);
+        assert_eq!(fit("[/tmp/rutter record-hook 1]: no", "no"), 4);
+        assert_eq!(fit("no", "no"), 3);
+        assert_eq!(fit("a reason: no forced pushes here, please", "no forced pushes here"), 1);
+    }
 }
